@@ -1,0 +1,85 @@
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Authentication } from "../auth/Authentication.ts"
+import { Access } from "../shared/Access.ts"
+import { docs } from "../shared/docs.ts"
+import { Conflict, NotFound, QuotaExceeded } from "../shared/Errors.ts"
+import { ApiKeyId, WorkspaceId } from "../shared/Ids.ts"
+import { Page, PageQuery } from "../shared/Page.ts"
+import { ApiKey, ApiKeyInput, ApiKeyRotation, CreatedApiKey } from "./ApiKey.ts"
+
+const workspace = { workspace_id: WorkspaceId }
+const key = { workspace_id: WorkspaceId, key_id: ApiKeyId }
+
+export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
+  .add(
+    HttpApiEndpoint.get("list", "/", {
+      params: workspace,
+      query: PageQuery,
+      success: Page("ApiKeyPage", ApiKey)
+    })
+      .annotate(Access, Access.jwt)
+      .annotateMerge(
+        docs(
+          "List API keys",
+          "Every key that was not deleted, revoked and expired ones too, newest first."
+        )
+      ),
+
+    HttpApiEndpoint.post("create", "/", {
+      params: workspace,
+      payload: ApiKeyInput,
+      success: CreatedApiKey.pipe(HttpApiSchema.status(201)),
+      error: QuotaExceeded
+    })
+      .annotate(Access, Access.jwt)
+      .annotateMerge(
+        docs(
+          "Create an API key",
+          "The answer carries the key, once. A workspace has at most 100 active keys."
+        )
+      ),
+
+    HttpApiEndpoint.get("get", "/:key_id", { params: key, success: ApiKey, error: NotFound })
+      .annotate(Access, Access.jwt)
+      .annotateMerge(docs("Get an API key", "The key's record, without the key itself.")),
+
+    HttpApiEndpoint.post("revoke", "/:key_id/revoke", {
+      params: key,
+      success: ApiKey,
+      error: NotFound
+    })
+      .annotate(Access, Access.jwt)
+      .annotateMerge(
+        docs(
+          "Revoke an API key",
+          "From the next request on the key is refused, on every node. It stays listed."
+        )
+      ),
+
+    HttpApiEndpoint.post("rotate", "/:key_id/rotate", {
+      params: key,
+      payload: ApiKeyRotation,
+      success: CreatedApiKey.pipe(HttpApiSchema.status(201)),
+      error: [NotFound, Conflict, QuotaExceeded]
+    })
+      .annotate(Access, Access.jwt)
+      .annotateMerge(
+        docs(
+          "Rotate an API key",
+          "Makes a new key with the same name, scopes and expiry. The old one works for `grace_seconds` more."
+        )
+      ),
+
+    HttpApiEndpoint.delete("remove", "/:key_id", { params: key, error: NotFound })
+      .annotate(Access, Access.jwt)
+      .annotateMerge(docs("Delete an API key", "Revokes the key and takes it off the list."))
+  )
+  .middleware(Authentication)
+  .prefix("/v1/workspaces/:workspace_id/api-keys")
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "API keys",
+      description:
+        "Keys for scripts, CI and integrations, bound to one workspace and a set of scopes."
+    })
+  ) {}

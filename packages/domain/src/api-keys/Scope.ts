@@ -1,0 +1,20 @@
+import { Schema } from "effect"
+
+export const scopes = [
+  "tasks:read",
+  "tasks:write",
+  "executions:read",
+  "monitors:read",
+  "monitors:write",
+  "notifications:read",
+  "notifications:write",
+  "workspace:read"
+] as const
+
+/** What an API key may do, chosen when it is made. A GET needs `:read`, everything else `:write`. */
+export const Scope = Schema.Literals(scopes).annotate({
+  identifier: "Scope",
+  description: "What an API key may do. Reading needs `:read`, everything else `:write`.",
+  examples: ["tasks:read"]
+})
+export type Scope = typeof Scope.Type

@@ -1,0 +1,80 @@
+import { Scope } from "../api-keys/Scope.ts"
+import { ApiError } from "../shared/Errors.ts"
+
+const challenge = () => ({ "www-authenticate": "Bearer" })
+const rejected = () => ({ "www-authenticate": 'Bearer error="invalid_token"' })
+
+export class MissingCredentials extends ApiError<MissingCredentials>()("MissingCredentials", {
+  status: 401,
+  code: "missing_credentials",
+  message: "Send a credential: `Authorization: Bearer <access token or API key>`.",
+  headers: challenge
+}) {}
+
+export class InvalidToken extends ApiError<InvalidToken>()("InvalidToken", {
+  status: 401,
+  code: "invalid_token",
+  message: "The access token is not valid or has expired.",
+  headers: rejected
+}) {}
+
+export class InvalidApiKey extends ApiError<InvalidApiKey>()("InvalidApiKey", {
+  status: 401,
+  code: "invalid_api_key",
+  message: "The API key is not valid.",
+  headers: rejected
+}) {}
+
+export class InvalidCredentials extends ApiError<InvalidCredentials>()("InvalidCredentials", {
+  status: 401,
+  code: "invalid_credentials",
+  message: "The email or the password is wrong.",
+  headers: challenge
+}) {}
+
+export class InvalidRefreshToken extends ApiError<InvalidRefreshToken>()("InvalidRefreshToken", {
+  status: 401,
+  code: "invalid_refresh_token",
+  message: "The refresh token is not valid, has expired or was used before.",
+  headers: rejected
+}) {}
+
+export class InsufficientScope extends ApiError<InsufficientScope>()("InsufficientScope", {
+  status: 403,
+  code: "insufficient_scope",
+  message: ({ required_scope }) => `This API key lacks the scope ${required_scope}.`,
+  fields: { required_scope: Scope },
+  headers: ({ required_scope }) => ({
+    "www-authenticate": `Bearer error="insufficient_scope", scope="${required_scope}"`
+  })
+}) {}
+
+export class JwtOnly extends ApiError<JwtOnly>()("JwtOnly", {
+  status: 403,
+  code: "jwt_only",
+  message: "API keys cannot do this; use an access token."
+}) {}
+
+export class WorkspaceForbidden extends ApiError<WorkspaceForbidden>()("WorkspaceForbidden", {
+  status: 403,
+  code: "workspace_forbidden",
+  message: "This API key belongs to another workspace."
+}) {}
+
+export class Forbidden extends ApiError<Forbidden>()("Forbidden", {
+  status: 403,
+  code: "forbidden",
+  message: "Your role in this workspace does not allow this."
+}) {}
+
+export class RegistrationClosed extends ApiError<RegistrationClosed>()("RegistrationClosed", {
+  status: 403,
+  code: "registration_closed",
+  message: "This server takes no new accounts."
+}) {}
+
+export class EmailTaken extends ApiError<EmailTaken>()("EmailTaken", {
+  status: 409,
+  code: "email_taken",
+  message: "There is an account with this email."
+}) {}

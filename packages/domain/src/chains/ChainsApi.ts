@@ -1,0 +1,154 @@
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Authentication } from "../auth/Authentication.ts"
+import { Execution } from "../executions/Execution.ts"
+import { Access } from "../shared/Access.ts"
+import { docs } from "../shared/docs.ts"
+import { Conflict, IdempotencyConflict, NotFound, QuotaExceeded } from "../shared/Errors.ts"
+import { IdempotencyKey } from "../shared/IdempotencyKey.ts"
+import { ChainId, ChainRunId, ExecutionId, WorkspaceId } from "../shared/Ids.ts"
+import { PageQuery } from "../shared/Page.ts"
+import { Chain, ChainFilters, ChainInput, ChainPage, ChainUpdate } from "./Chain.ts"
+import { ChainRun, ChainRunPage } from "./ChainRun.ts"
+
+const workspace = { workspace_id: WorkspaceId }
+const chain = { workspace_id: WorkspaceId, chain_id: ChainId }
+const run = { ...chain, run_id: ChainRunId }
+const execution = { ...chain, execution_id: ExecutionId }
+
+export class ChainsApi extends HttpApiGroup.make("chains")
+  .add(
+    HttpApiEndpoint.get("list", "/", {
+      params: workspace,
+      query: { ...PageQuery, ...ChainFilters },
+      success: ChainPage
+    })
+      .annotate(Access, Access.scope("tasks:read"))
+      .annotateMerge(docs("List chains", "The workspace's chains, newest first.")),
+
+    HttpApiEndpoint.post("create", "/", {
+      params: workspace,
+      headers: IdempotencyKey,
+      payload: ChainInput,
+      success: Chain.pipe(HttpApiSchema.status(201)),
+      error: [IdempotencyConflict, QuotaExceeded]
+    })
+      .annotate(Access, Access.scope("tasks:write"))
+      .annotateMerge(
+        docs(
+          "Create a chain",
+          "1 to 50 calls that run one after the other, on a schedule or when asked to. A " +
+            "workspace has at most 10,000 chains."
+        )
+      ),
+
+    HttpApiEndpoint.get("get", "/:chain_id", { params: chain, success: Chain, error: NotFound })
+      .annotate(Access, Access.scope("tasks:read"))
+      .annotateMerge(docs("Get a chain", "The chain, its next fire and its latest run.")),
+
+    HttpApiEndpoint.patch("update", "/:chain_id", {
+      params: chain,
+      payload: ChainUpdate,
+      success: Chain,
+      error: NotFound
+    })
+      .annotate(Access, Access.scope("tasks:write"))
+      .annotateMerge(
+        docs(
+          "Change a chain",
+          "Changes the fields that are given. Runs that have started keep their steps."
+        )
+      ),
+
+    HttpApiEndpoint.delete("remove", "/:chain_id", { params: chain, error: NotFound })
+      .annotate(Access, Access.scope("tasks:write"))
+      .annotateMerge(
+        docs("Delete a chain", "Cancels its runs. Its history stays readable under executions.")
+      ),
+
+    HttpApiEndpoint.post("run", "/:chain_id/run", {
+      params: chain,
+      headers: IdempotencyKey,
+      success: ChainRun.pipe(HttpApiSchema.status(202)),
+      error: [NotFound, IdempotencyConflict]
+    })
+      .annotate(Access, Access.scope("tasks:write"))
+      .annotateMerge(
+        docs(
+          "Run a chain now",
+          "Queues one run, also while the chain is paused and beside one that goes on. The " +
+            "schedule stays as it is."
+        )
+      ),
+
+    HttpApiEndpoint.post("pause", "/:chain_id/pause", {
+      params: chain,
+      success: Chain,
+      error: NotFound
+    })
+      .annotate(Access, Access.scope("tasks:write"))
+      .annotateMerge(
+        docs(
+          "Pause a chain",
+          "The schedule stops firing, and its queued and running runs are cancelled. Pausing " +
+            "again changes nothing."
+        )
+      ),
+
+    HttpApiEndpoint.post("resume", "/:chain_id/resume", {
+      params: chain,
+      success: Chain,
+      error: NotFound
+    })
+      .annotate(Access, Access.scope("tasks:write"))
+      .annotateMerge(
+        docs(
+          "Resume a chain",
+          "The schedule fires again from now on; what passed during the pause is not made up " +
+            "for. Resuming again changes nothing."
+        )
+      ),
+
+    // A run is execution history, status codes and errors included, and so needs the scope for it.
+    HttpApiEndpoint.get("runs", "/:chain_id/runs", {
+      params: chain,
+      query: PageQuery,
+      success: ChainRunPage,
+      error: NotFound
+    })
+      .annotate(Access, Access.scope("executions:read"))
+      .annotateMerge(
+        docs("List a chain's runs", "Each with the state of its steps, newest first.")
+      ),
+
+    HttpApiEndpoint.get("getRun", "/:chain_id/runs/:run_id", {
+      params: run,
+      success: ChainRun,
+      error: NotFound
+    })
+      .annotate(Access, Access.scope("executions:read"))
+      .annotateMerge(docs("Get a chain run", "One run with the state of its steps.")),
+
+    HttpApiEndpoint.post("cancel", "/:chain_id/executions/:execution_id/cancel", {
+      params: execution,
+      success: Execution,
+      error: [NotFound, Conflict]
+    })
+      .annotate(Access, Access.scope("tasks:write"))
+      .annotateMerge(
+        docs(
+          "Cancel an execution",
+          "Ends a step's queued or running execution and with it the run: no later step " +
+            "starts. A running call is cut off, so the answer may still say `running`. One that " +
+            "has ended otherwise answers 409."
+        )
+      )
+  )
+  .middleware(Authentication)
+  .prefix("/v1/workspaces/:workspace_id/chains")
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Chains",
+      description:
+        "HTTP calls that run one after the other and may use what earlier ones were answered."
+    })
+  ) {}

@@ -1,0 +1,141 @@
+// A step of a chain may use what earlier steps were answered:
+//
+//   {{ steps.login.status }}              the status code
+//   {{ steps.login.body }}                the body
+//   {{ steps.login.body.items[0].id }}    a value in a body that is JSON
+//   {{ steps.login.body["odd key"] }}     the same for keys that are no plain names
+//   {{ '{{' }}                            two braces that mean nothing
+//
+// `}}` on its own is text, as JSON is full of it.
+
+import { Result } from "effect"
+
+export interface Reference {
+  /** As it was written, without the braces: for error messages. */
+  readonly text: string
+  /** Where its braces open, counted from 0. */
+  readonly at: number
+  readonly step: string
+  readonly field: "status" | "body"
+  readonly path: ReadonlyArray<string | number>
+}
+
+/** Text, and the places where something is filled in. */
+export type Template = ReadonlyArray<string | Reference>
+
+/** What a step may be called, so that references can name it. */
+export const stepName = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
+
+/** A text of 256 KiB can hold 13,000 mistakes; the first few tell enough. */
+const maxProblems = 10
+
+export const parseTemplate = (source: string): Result.Result<Template, ReadonlyArray<string>> => {
+  const parts: Array<string | Reference> = []
+  const problems: Array<string> = []
+  let position = 0
+  while (problems.length < maxProblems) {
+    const at = source.indexOf("{{", position)
+    if (at === -1) break
+    if (at > position) parts.push(source.slice(position, at))
+    const close = source.indexOf("}}", at + 2)
+    if (close === -1) {
+      // Looking for the end of each further one would take quadratic time.
+      problems.push(`"{{" ${place(at)} is not closed; write {{ '{{' }} for the braces themselves`)
+      position = source.length
+      break
+    }
+    const found = parseExpression(source, at)
+    if (found === undefined) {
+      problems.push(
+        `${shown(source.slice(at, close + 2))} ${place(at)} is not a reference such as ` +
+          "{{ steps.<name>.status }} or {{ steps.<name>.body.<key>[0] }}"
+      )
+    } else {
+      parts.push(found.part)
+    }
+    position = found?.end ?? close + 2
+  }
+  if (problems.length > 0) return Result.fail(problems)
+  if (position < source.length) parts.push(source.slice(position))
+  return Result.succeed(parts)
+}
+
+export const referencesOf = (template: Template): ReadonlyArray<Reference> =>
+  template.filter((part) => typeof part !== "string")
+
+/** Puts a text into each place. Stops at the first that has none, or once the whole is too long. */
+export const fillTemplate = (
+  template: Template,
+  maxLength: number,
+  fill: (reference: Reference, index: number) => Result.Result<string, string>
+): Result.Result<string, string> => {
+  let text = ""
+  let index = 0
+  for (const part of template) {
+    if (typeof part === "string") {
+      text += part
+    } else {
+      const value = fill(part, index++)
+      if (Result.isFailure(value)) return value
+      text += value.success
+    }
+    if (text.length > maxLength) return Result.fail(`is longer than ${maxLength} characters`)
+  }
+  return Result.succeed(text)
+}
+
+export const place = (at: number): string => `at character ${at + 1}`
+
+const opening = /\{\{\s*/y
+const braces = /'\{\{'/y
+const root = /steps\.([A-Za-z][A-Za-z0-9_-]{0,63})\.(status|body)/y
+const dottedKey = /\.([A-Za-z_$][\w$-]*)/y
+const arrayIndex = /\[(\d{1,9})\]/y
+const quotedKey = /\[("(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")\]/uy
+const closing = /\s*\}\}/y
+
+const parseExpression = (
+  source: string,
+  at: number
+): { readonly part: string | Reference; readonly end: number } | undefined => {
+  let position = at
+  const read = (pattern: RegExp): RegExpExecArray | null => {
+    pattern.lastIndex = position
+    const match = pattern.exec(source)
+    if (match !== null) position = pattern.lastIndex
+    return match
+  }
+
+  read(opening)
+  if (read(braces) !== null) {
+    return read(closing) === null ? undefined : { part: "{{", end: position }
+  }
+  const start = position
+  const [, step, field] = read(root) ?? []
+  if (step === undefined || (field !== "status" && field !== "body")) return undefined
+
+  const path: Array<string | number> = []
+  if (field === "body") {
+    for (;;) {
+      const dotted = read(dottedKey)?.[1]
+      if (dotted !== undefined) {
+        path.push(dotted)
+        continue
+      }
+      const index = read(arrayIndex)?.[1]
+      if (index !== undefined) {
+        path.push(Number(index))
+        continue
+      }
+      const quoted = read(quotedKey)?.[1]
+      if (quoted === undefined) break
+      path.push(JSON.parse(quoted) as string)
+    }
+  }
+  const text = source.slice(start, position)
+  if (read(closing) === null) return undefined
+  return { part: { text, at, step, field, path }, end: position }
+}
+
+/** What a user wrote, clipped so that an answer stays readable. */
+const shown = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text)

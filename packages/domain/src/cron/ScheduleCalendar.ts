@@ -1,0 +1,122 @@
+import type { ParsedSchedule } from "./ScheduleParser.ts"
+
+/**
+ * Local minutes: whole minutes since 1970-01-01 00:00 on a clock that never changes. Every
+ * search ends: the parser refuses schedules without a date, and no date is more than 40 years
+ * from its next (29 February that must also be a Sunday).
+ */
+const minutesOfDay = 1440
+
+/** The first local minute at or after `from` that the schedule names. */
+export const slotAtOrAfter = (schedule: ParsedSchedule, from: number): number =>
+  findSlot(schedule, from, 1)
+
+/** The last local minute at or before `from` that the schedule names. */
+export const slotAtOrBefore = (schedule: ParsedSchedule, from: number): number =>
+  findSlot(schedule, from, -1)
+
+type Direction = 1 | -1
+
+const findSlot = (schedule: ParsedSchedule, from: number, direction: Direction): number => {
+  const day = Math.floor(from / minutesOfDay)
+  if (dayMatches(schedule, day)) {
+    const time = findTime(schedule, from - day * minutesOfDay, direction)
+    if (time !== undefined) return day * minutesOfDay + time
+  }
+  const found = findDay(schedule, day + direction, direction)
+  const edge = direction === 1 ? 0 : minutesOfDay - 1
+  return found * minutesOfDay + (findTime(schedule, edge, direction) ?? 0)
+}
+
+/** A matching time of the same day, `from` included. */
+const findTime = (
+  schedule: ParsedSchedule,
+  from: number,
+  direction: Direction
+): number | undefined => {
+  const fromHour = Math.floor(from / 60)
+  const firstMinute = direction === 1 ? 0 : 59
+  for (let hour = fromHour; hour >= 0 && hour < 24; hour += direction) {
+    if (schedule.hours[hour] === 0) continue
+    let minute = hour === fromHour ? from % 60 : firstMinute
+    for (; minute >= 0 && minute < 60; minute += direction) {
+      if (schedule.minutes[minute] === 1) return hour * 60 + minute
+    }
+  }
+  return undefined
+}
+
+const findDay = (schedule: ParsedSchedule, from: number, direction: Direction): number => {
+  let { year, month, day } = civilDate(from)
+  for (let number = from; ;) {
+    const length = daysInMonth(year, month)
+    if (schedule.months[month] === 1) {
+      for (; day >= 1 && day <= length; day += direction, number += direction) {
+        if (dateMatches(schedule, day, number)) return number
+      }
+    } else {
+      number += direction === 1 ? length + 1 - day : -day
+    }
+    month += direction
+    if (month === 13) {
+      month = 1
+      year++
+    } else if (month === 0) {
+      month = 12
+      year--
+    }
+    day = direction === 1 ? 1 : daysInMonth(year, month)
+  }
+}
+
+const dayMatches = (schedule: ParsedSchedule, number: number): boolean => {
+  const { month, day } = civilDate(number)
+  return schedule.months[month] === 1 && dateMatches(schedule, day, number)
+}
+
+/** 1970-01-01, day 0, was a Thursday. */
+const dateMatches = (schedule: ParsedSchedule, day: number, number: number): boolean => {
+  const byDate = schedule.daysOfMonth[day] === 1
+  const byWeekday = schedule.weekdays[(((number + 4) % 7) + 7) % 7] === 1
+  return schedule.eitherDay ? byDate || byWeekday : byDate && byWeekday
+}
+
+const daysInMonth = (year: number, month: number): number => {
+  if (month === 2) {
+    return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
+  }
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
+}
+
+interface CivilDate {
+  readonly year: number
+  readonly month: number
+  readonly day: number
+}
+
+/**
+ * The date of a day number, after Howard Hinnant's "chrono-compatible low-level date algorithms":
+ * years start on 1 March, so that the leap day is the last of one. A `Date` does the same but
+ * triples the cost of a whole search.
+ */
+const civilDate = (number: number): CivilDate => {
+  const shifted = number + 719_468
+  const era = Math.floor(shifted / 146_097)
+  const dayOfEra = shifted - era * 146_097
+  const yearOfEra = Math.floor(
+    (dayOfEra -
+      Math.floor(dayOfEra / 1460) +
+      Math.floor(dayOfEra / 36_524) -
+      Math.floor(dayOfEra / 146_096)) /
+      365
+  )
+  const dayOfYear =
+    dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100))
+  const monthFromMarch = Math.floor((5 * dayOfYear + 2) / 153)
+  const month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+  return {
+    year: yearOfEra + era * 400 + (month <= 2 ? 1 : 0),
+    month,
+    day: dayOfYear - Math.floor((153 * monthFromMarch + 2) / 5) + 1
+  }
+}

@@ -1,0 +1,129 @@
+const second = 1000
+const day = 86_400_000
+
+/** A stretch of time, `start` to before `end`, in which the clocks of a zone keep one offset. */
+export interface Stretch {
+  readonly start: number
+  readonly end: number
+  readonly offset: number
+  /** How far the clocks sprang forward at `start`: these local times never were. Mostly 0. */
+  readonly skipped: number
+  /** Until this instant the clocks show what they already showed before `start`. */
+  readonly repeatsUntil: number
+}
+
+/** Time is cut into blocks so that a zone is searched for clock changes only where it is used. */
+const blockLength = 400 * day
+
+/** Since 1970 no two changes of a zone were closer than 7 days (America/Recife 2000). */
+const sampleDistance = 6 * day
+
+/** Clocks went back by up to a day (Kwajalein 1969), so a block looks back further than that. */
+const lookBack = 2 * day
+
+/** Above the number of names in the IANA database. */
+const maxZones = 700
+const maxBlocksOfZone = 32
+
+const blocksOfZones = new Map<string, Map<number, ReadonlyArray<Stretch>>>()
+
+/** The stretch an instant lies in. Stretches also end where a block does, without a change. */
+export const stretchAt = (timezone: string, instant: number): Stretch => {
+  const number = Math.floor(instant / blockLength)
+  const block = blocksOfZones.get(timezone)?.get(number) ?? loadBlock(timezone, number)
+  for (const stretch of block) {
+    if (instant < stretch.end) return stretch
+  }
+  throw new RangeError(`${instant} is not a time`)
+}
+
+/** Costs about 100 µs, once a zone and block. */
+const loadBlock = (timezone: string, number: number): ReadonlyArray<Stretch> => {
+  const offsetAt = offsetsOf(timezone)
+  const start = number * blockLength
+  const block = stretchesBetween(start, start + blockLength, offsetAt)
+  if (blocksOfZones.size >= maxZones) blocksOfZones.clear()
+  const blocks = blocksOfZones.get(timezone) ?? new Map<number, ReadonlyArray<Stretch>>()
+  if (blocks.size >= maxBlocksOfZone) blocks.clear()
+  blocks.set(number, block)
+  blocksOfZones.set(timezone, blocks)
+  return block
+}
+
+/** The stretches that cover `from` to before `to`, the outer ones cut to fit. */
+export const stretchesBetween = (
+  from: number,
+  to: number,
+  offsetAt: (instant: number) => number
+): ReadonlyArray<Stretch> => {
+  const stretches: Array<Stretch> = []
+  let start = from - lookBack
+  let offset = offsetAt(start)
+  let skipped = 0
+  let repeatsUntil = start
+  const close = (end: number): void => {
+    if (end > from) {
+      const cut = start < from
+      stretches.push({
+        start: cut ? from : start,
+        end,
+        offset,
+        skipped: cut ? 0 : skipped,
+        repeatsUntil
+      })
+    }
+  }
+  for (let sample = start; sample < to - 1;) {
+    const previous = sample
+    sample = Math.min(sample + sampleDistance, to - 1)
+    const next = offsetAt(sample)
+    if (next !== offset) {
+      const change = changeBetween(previous, sample, offset, offsetAt)
+      close(change)
+      start = change
+      skipped = Math.max(0, next - offset)
+      repeatsUntil = change + Math.max(0, offset - next)
+      offset = next
+    }
+  }
+  close(to)
+  return stretches
+}
+
+/** The first instant with another offset. Changes happen on whole seconds. */
+const changeBetween = (
+  from: number,
+  to: number,
+  offset: number,
+  offsetAt: (instant: number) => number
+): number => {
+  let before = Math.floor(from / second)
+  let after = Math.ceil(to / second)
+  while (after - before > 1) {
+    const middle = Math.floor((before + after) / 2)
+    if (offsetAt(middle * second) === offset) before = middle
+    else after = middle
+  }
+  return after * second
+}
+
+/** Formatters are big (tens of kB) and slow to make (50 µs): only the last one is kept. */
+let lastFormatter: readonly [timezone: string, formatter: Intl.DateTimeFormat] | undefined
+
+const offsetsOf = (timezone: string): ((instant: number) => number) => {
+  if (lastFormatter?.[0] !== timezone) {
+    const options = { timeZone: timezone, timeZoneName: "longOffset", hour: "numeric" } as const
+    lastFormatter = [timezone, new Intl.DateTimeFormat("en-US", options)]
+  }
+  const formatter = lastFormatter[1]
+  return (instant) => parseOffset(formatter.format(instant))
+}
+
+/** Reads the end of "1 PM GMT+05:45". UTC may come as plain "GMT", old times with seconds. */
+const parseOffset = (text: string): number => {
+  const match = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(text)
+  if (match === null) throw new Error(`no offset in ${JSON.stringify(text)}`)
+  const [, sign, hours = "0", minutes = "0", seconds = "0"] = match
+  const size = (Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)
+  return (sign === "-" ? -size : size) * second
+}

@@ -1,0 +1,161 @@
+import { Schema } from "effect"
+import { ChainRunId, CronTaskId, ExecutionId } from "../shared/Ids.ts"
+import { Page } from "../shared/Page.ts"
+import { Timestamp } from "../shared/Timestamp.ts"
+
+/** How much of an answer is kept. */
+export const maxResponseBodyBytes = 10_000
+
+export const ExecutionKind = Schema.Literals(["cron", "delayed", "chain"]).annotate({
+  identifier: "ExecutionKind",
+  description: "What the execution belongs to, and so what `task_id` is the id of."
+})
+export type ExecutionKind = typeof ExecutionKind.Type
+
+export const ExecutionTrigger = Schema.Literals(["schedule", "manual", "retry", "chain"]).annotate({
+  identifier: "ExecutionTrigger",
+  description:
+    "`schedule`: its time had come. `manual`: somebody asked for it. `retry`: the node that " +
+    "ran it before was lost. `chain`: it is a step of a chain run."
+})
+export type ExecutionTrigger = typeof ExecutionTrigger.Type
+
+export const ExecutionStatus = Schema.Literals([
+  "queued",
+  "running",
+  "succeeded",
+  "failed",
+  "cancelled",
+  "skipped"
+]).annotate({
+  identifier: "ExecutionStatus",
+  description:
+    "`succeeded`: an attempt was answered with 200 to 299. `failed`: none was. `skipped`: the " +
+    "run before it was still going on and `overlap` is `skip`."
+})
+export type ExecutionStatus = typeof ExecutionStatus.Type
+
+/** The id of whatever was executed. */
+export const TaskId = Schema.String.check(
+  Schema.makeFilter(Schema.is(CronTaskId), {
+    expected: "a UUID",
+    toJsonSchema: () => ({ format: "uuid" })
+  })
+)
+  .annotate({
+    description: "The id of a cron task, a delayed task or a chain.",
+    examples: ["019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"]
+  })
+  .pipe(Schema.brand("TaskId"))
+export type TaskId = typeof TaskId.Type
+
+const fields = {
+  id: ExecutionId,
+  kind: ExecutionKind,
+  task_id: TaskId,
+  chain_run_id: Schema.NullOr(ChainRunId),
+  step: Schema.NullOr(Schema.String).annotate({ description: "The name of the chain's step." }),
+  trigger: ExecutionTrigger,
+  status: ExecutionStatus,
+  scheduled_for: Timestamp,
+  started_at: Schema.NullOr(Timestamp),
+  finished_at: Schema.NullOr(Timestamp),
+  lateness_ms: Schema.NullOr(Schema.Int).annotate({
+    description: "From `scheduled_for` to `started_at`; null until it starts."
+  }),
+  duration_ms: Schema.NullOr(Schema.Int).annotate({
+    description: "From `started_at` to `finished_at`, retries and the waits between them included."
+  }),
+  attempts_count: Schema.Int,
+  status_code: Schema.NullOr(Schema.Int).annotate({
+    description: "What the last attempt was answered with."
+  }),
+  error: Schema.NullOr(Schema.String).annotate({
+    description: "Why the last attempt failed, or why there was none."
+  })
+}
+
+const example = {
+  id: ExecutionId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),
+  kind: "cron",
+  task_id: TaskId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"),
+  chain_run_id: null,
+  step: null,
+  trigger: "schedule",
+  status: "succeeded",
+  scheduled_for: "2026-01-31T09:30:00.000Z",
+  started_at: "2026-01-31T09:30:00.004Z",
+  finished_at: "2026-01-31T09:30:00.131Z",
+  lateness_ms: 4,
+  duration_ms: 127,
+  attempts_count: 1,
+  status_code: 200,
+  error: null
+} as const
+
+/** One run of a task or of a chain's step, as it is listed. */
+export const Execution = Schema.Struct(fields).annotate({
+  identifier: "Execution",
+  examples: [example]
+})
+export type Execution = typeof Execution.Type
+
+export const ExecutionPage = Page("ExecutionPage", Execution)
+
+/** One try at the call. */
+export const Attempt = Schema.Struct({
+  number: Schema.Int,
+  started_at: Timestamp,
+  finished_at: Schema.NullOr(Timestamp).annotate({
+    description: "Null where the node was lost: how it ended is not known."
+  }),
+  status_code: Schema.NullOr(Schema.Int),
+  response_body: Schema.NullOr(Schema.String).annotate({
+    description: "The first 10,000 bytes of the answer."
+  }),
+  error: Schema.NullOr(Schema.String)
+}).annotate({ identifier: "Attempt" })
+export type Attempt = typeof Attempt.Type
+
+export const ExecutionDetail = Schema.Struct({
+  ...fields,
+  attempts: Schema.Array(Attempt)
+}).annotate({
+  identifier: "ExecutionDetail",
+  description: "An execution with every attempt, the first one first.",
+  examples: [
+    {
+      ...example,
+      attempts: [
+        {
+          number: 1,
+          started_at: "2026-01-31T09:30:00.004Z",
+          finished_at: "2026-01-31T09:30:00.131Z",
+          status_code: 200,
+          response_body: '{"ok":true}',
+          error: null
+        }
+      ]
+    }
+  ]
+})
+export type ExecutionDetail = typeof ExecutionDetail.Type
+
+/** What a task says of its latest execution. */
+export const LastRun = Schema.Struct({
+  execution_id: ExecutionId,
+  status: ExecutionStatus,
+  finished_at: Schema.NullOr(Timestamp)
+}).annotate({ identifier: "LastRun", description: "The latest execution." })
+export type LastRun = typeof LastRun.Type
+
+/** Which executions a list shows. `from` is included, `to` is not; both are of `scheduled_for`. */
+export const ExecutionFilters = {
+  kind: Schema.optionalKey(ExecutionKind),
+  task_id: Schema.optionalKey(TaskId),
+  status: Schema.optionalKey(ExecutionStatus),
+  from: Schema.optionalKey(
+    Timestamp.annotate({ description: "Scheduled for this time or later." })
+  ),
+  to: Schema.optionalKey(Timestamp.annotate({ description: "Scheduled before this time." }))
+}

@@ -1,0 +1,119 @@
+import { Result, Schema } from "effect"
+import { Timestamp } from "../shared/Timestamp.ts"
+import { TaskId } from "./Execution.ts"
+
+const hour = 60 * 60 * 1000
+const day = 24 * hour
+
+export const StatsBucket = Schema.Literals(["hour", "day"]).annotate({
+  identifier: "StatsBucket",
+  description: "`hour` when absent. Buckets start on whole hours or days of UTC."
+})
+export type StatsBucket = typeof StatsBucket.Type
+
+export const defaultBucket: StatsBucket = "hour"
+const defaultSpan = day
+
+/** So that an answer holds at most 745 hours or 367 days. */
+export const maxSpanDays = { hour: 31, day: 366 } as const
+
+export const StatsQuery = {
+  from: Schema.optionalKey(
+    Timestamp.annotate({ description: "The start, inclusive. A day before `to` when absent." })
+  ),
+  to: Schema.optionalKey(
+    Timestamp.annotate({ description: "The end, exclusive. Now when absent." })
+  ),
+  bucket: Schema.optionalKey(StatsBucket),
+  task_id: Schema.optionalKey(TaskId)
+}
+
+export interface StatsRange {
+  readonly from: Date
+  readonly to: Date
+  readonly bucket: StatsBucket
+}
+
+/** The time that statistics are of: up to now and a day long, where the query leaves it open. */
+export const statsRange = (
+  query: { readonly from?: Timestamp; readonly to?: Timestamp; readonly bucket?: StatsBucket },
+  now: Date
+): Result.Result<
+  StatsRange,
+  { readonly path: readonly ["from" | "to"]; readonly message: string }
+> => {
+  const bucket = query.bucket ?? defaultBucket
+  const to = query.to === undefined ? now.getTime() : Date.parse(query.to)
+  const from = query.from === undefined ? to - defaultSpan : Date.parse(query.from)
+  if (from >= to) {
+    return Result.fail({ path: ["from"], message: "must be before `to`, which is now when absent" })
+  }
+  if (to - from > maxSpanDays[bucket] * day) {
+    const days = maxSpanDays[bucket]
+    const message = `must be at most ${days} days before \`to\` with the bucket "${bucket}"`
+    return Result.fail({ path: ["from"], message })
+  }
+  return Result.succeed({ from: new Date(from), to: new Date(to), bucket })
+}
+
+const Percentiles = Schema.Struct({
+  p50: Schema.Finite,
+  p95: Schema.Finite,
+  p99: Schema.Finite
+}).annotate({ identifier: "Percentiles" })
+
+const figures = {
+  counts: Schema.Struct({
+    queued: Schema.Int,
+    running: Schema.Int,
+    succeeded: Schema.Int,
+    failed: Schema.Int,
+    cancelled: Schema.Int,
+    skipped: Schema.Int
+  }).annotate({ identifier: "ExecutionCounts" }),
+  success_rate: Schema.NullOr(Schema.Finite).annotate({
+    description:
+      "Of those that succeeded or failed, the share that succeeded, 0 to 1; null without any."
+  }),
+  duration_ms: Schema.NullOr(Percentiles).annotate({
+    description: "Of those that succeeded or failed; null without any."
+  }),
+  lateness_ms: Schema.NullOr(Percentiles).annotate({
+    description: "From `scheduled_for` to the start, of those that started; null without any."
+  })
+}
+
+const exampleFigures = {
+  counts: { queued: 0, running: 1, succeeded: 58, failed: 1, cancelled: 0, skipped: 0 },
+  success_rate: 0.9831,
+  duration_ms: { p50: 127, p95: 340, p99: 512 },
+  lateness_ms: { p50: 4, p95: 9, p99: 16 }
+}
+
+export const ExecutionFigures = Schema.Struct(figures).annotate({ identifier: "ExecutionFigures" })
+export type ExecutionFigures = typeof ExecutionFigures.Type
+
+/** Executions by the hour or day that they were scheduled for. */
+export const ExecutionStats = Schema.Struct({
+  from: Timestamp,
+  to: Timestamp,
+  bucket: StatsBucket,
+  totals: ExecutionFigures,
+  buckets: Schema.Array(
+    Schema.Struct({ start: Timestamp, ...figures }).annotate({ identifier: "ExecutionBucket" })
+  ).annotate({
+    description: "Every bucket that the time touches, the empty ones too, oldest first."
+  })
+}).annotate({
+  identifier: "ExecutionStats",
+  examples: [
+    {
+      from: "2026-01-31T09:00:00.000Z",
+      to: "2026-01-31T10:00:00.000Z",
+      bucket: "hour",
+      totals: exampleFigures,
+      buckets: [{ start: "2026-01-31T09:00:00.000Z", ...exampleFigures }]
+    }
+  ]
+})
+export type ExecutionStats = typeof ExecutionStats.Type

@@ -1,0 +1,60 @@
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Authentication } from "../auth/Authentication.ts"
+import { Access } from "../shared/Access.ts"
+import { docs } from "../shared/docs.ts"
+import { NotFound } from "../shared/Errors.ts"
+import { ExecutionId, WorkspaceId } from "../shared/Ids.ts"
+import { PageQuery } from "../shared/Page.ts"
+import { ExecutionDetail, ExecutionFilters, ExecutionPage } from "./Execution.ts"
+import { ExecutionStats, StatsQuery } from "./ExecutionStats.ts"
+
+const workspace = { workspace_id: WorkspaceId }
+const execution = { workspace_id: WorkspaceId, execution_id: ExecutionId }
+
+export class ExecutionsApi extends HttpApiGroup.make("executions")
+  .add(
+    HttpApiEndpoint.get("list", "/", {
+      params: workspace,
+      query: { ...PageQuery, ...ExecutionFilters },
+      success: ExecutionPage
+    })
+      .annotate(Access, Access.scope("executions:read"))
+      .annotateMerge(
+        docs(
+          "List executions",
+          "What ran and what waits to run, newest first. `from` (included) and `to` (not " +
+            "included) are of `scheduled_for`."
+        )
+      ),
+
+    HttpApiEndpoint.get("stats", "/stats", {
+      params: workspace,
+      query: StatsQuery,
+      success: ExecutionStats
+    })
+      .annotate(Access, Access.scope("executions:read"))
+      .annotateMerge(
+        docs(
+          "Get statistics",
+          "Counts, success rate and percentiles, in total and by the hour or day. `to` is now " +
+            "and `from` a day before it when absent; at most 31 days by the hour, 366 by the day."
+        )
+      ),
+
+    HttpApiEndpoint.get("get", "/:execution_id", {
+      params: execution,
+      success: ExecutionDetail,
+      error: NotFound
+    })
+      .annotate(Access, Access.scope("executions:read"))
+      .annotateMerge(docs("Get an execution", "One execution with every attempt."))
+  )
+  .middleware(Authentication)
+  .prefix("/v1/workspaces/:workspace_id/executions")
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Executions",
+      description:
+        "The history of cron tasks, delayed tasks and chains, kept for 30 days by default."
+    })
+  ) {}

@@ -1,0 +1,48 @@
+import { Result, Schema } from "effect"
+
+export const maxUrlLength = 2048
+
+/** Control characters, and lone surrogates, which PostgreSQL cannot store. */
+const unsendable = /[\p{Cc}\p{Cs}]/u
+
+/**
+ * Reads a URL the way the call will: WHATWG rules, so decimal, octal and hexadecimal hosts have
+ * become dotted IPv4 and what was checked is what is called. Addresses are not judged here: which
+ * networks are open is the server's configuration and DNS answers change, so a private address
+ * fails when the call is made.
+ */
+export const parseCallUrl = (text: string): Result.Result<URL, string> => {
+  if (text.length > maxUrlLength) {
+    return Result.fail(`must be at most ${maxUrlLength} characters long`)
+  }
+  // The URL parser drops tabs and newlines from the middle and spaces from both ends in silence.
+  if (unsendable.test(text) || text !== text.trim()) {
+    return Result.fail("must not have control characters or spaces around it")
+  }
+  // `https:host` and `https:/host` would pass the parser too.
+  if (!/^https?:\/\//i.test(text)) {
+    return Result.fail("must start with http:// or https://")
+  }
+  if (!URL.canParse(text)) {
+    return Result.fail("must be a URL with a host")
+  }
+  const url = new URL(text)
+  if (url.username !== "" || url.password !== "") {
+    return Result.fail("must not hold a user name or password: send an Authorization header")
+  }
+  return Result.succeed(url)
+}
+
+/** The address of an outgoing call, kept as it was written. */
+export const CallUrl = Schema.String.check(
+  Schema.makeFilter(
+    (text) => {
+      const url = parseCallUrl(text)
+      return Result.isSuccess(url) ? undefined : url.failure
+    },
+    {
+      expected: "an http or https URL",
+      toJsonSchema: () => ({ format: "uri", maxLength: maxUrlLength })
+    }
+  )
+).annotate({ examples: ["https://api.example.com/jobs/nightly"] })

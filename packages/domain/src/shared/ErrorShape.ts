@@ -1,0 +1,24 @@
+import { HttpApiMiddleware } from "effect/http-api"
+import {
+  InternalError,
+  MalformedJson,
+  PayloadTooLarge,
+  Unavailable,
+  UnsupportedMediaType,
+  ValidationFailed
+} from "./Errors.ts"
+
+/** Sits around every endpoint and turns whatever goes wrong inside into the one error shape. */
+export class ErrorShape extends HttpApiMiddleware.Service<ErrorShape>()(
+  "@scheduling/domain/shared/ErrorShape",
+  {
+    error: [
+      MalformedJson,
+      PayloadTooLarge,
+      UnsupportedMediaType,
+      ValidationFailed,
+      InternalError,
+      Unavailable
+    ]
+  }
+) {}

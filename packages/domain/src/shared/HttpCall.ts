@@ -1,0 +1,90 @@
+import { Schema } from "effect"
+import { CallHeaders } from "./CallHeaders.ts"
+import { CallUrl } from "./CallUrl.ts"
+import { text } from "./Text.ts"
+
+export const maxBodyBytes = 256 * 1024
+
+/** What a call is where its author did not say; `url` has no default. */
+export const callDefaults = {
+  method: "POST",
+  headers: {},
+  body: null,
+  timeout_seconds: 30,
+  retry_count: 0
+} as const
+
+export const CallMethod = Schema.Literals([
+  "GET",
+  "POST",
+  "PUT",
+  "PATCH",
+  "DELETE",
+  "HEAD"
+]).annotate({
+  identifier: "CallMethod",
+  description: "POST where a request leaves it out.",
+  examples: ["POST"]
+})
+export type CallMethod = typeof CallMethod.Type
+
+const encoder = new TextEncoder()
+
+/** Bytes as they will be sent: a string of 256 Ki characters may be three times that. */
+export const bodyFits = (body: string): boolean =>
+  body.length <= maxBodyBytes / 3 || encoder.encode(body).length <= maxBodyBytes
+
+const CallBody = text({ min: 0, max: maxBodyBytes }).check(
+  // A string of too many characters has been reported already.
+  Schema.makeFilter((body) => body.length > maxBodyBytes || bodyFits(body), {
+    expected: "at most 256 KiB in UTF-8"
+  })
+)
+
+/** The fields of an outgoing call as its author gives them, in tasks and in the steps of chains. */
+export const callInput = {
+  url: CallUrl,
+  method: Schema.optionalKey(CallMethod),
+  headers: Schema.optionalKey(
+    CallHeaders.annotate({
+      description:
+        "At most 50. A body without a `content-type` goes out as `application/json`. None when " +
+        "absent."
+    })
+  ),
+  body: Schema.optionalKey(
+    Schema.NullOr(CallBody).annotate({
+      description: "At most 256 KiB. Not sent with GET and HEAD. None when absent or null.",
+      examples: ['{"full":true}']
+    })
+  ),
+  timeout_seconds: Schema.optionalKey(
+    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 900 })).annotate({
+      description:
+        "How long one attempt may take, from connecting to the last byte. 30 when absent.",
+      examples: [30]
+    })
+  ),
+  retry_count: Schema.optionalKey(
+    Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10 })).annotate({
+      description:
+        "How often a call is tried again after a connection error, a timeout, 408, 425, 429 or " +
+        "5xx. 0 when absent.",
+      examples: [3]
+    })
+  )
+}
+
+/** The same fields as they are kept and shown: all present. */
+export const callFields = {
+  method: CallMethod,
+  url: Schema.String,
+  headers: Schema.Record(Schema.String, Schema.String),
+  body: Schema.NullOr(Schema.String),
+  timeout_seconds: Schema.Int,
+  retry_count: Schema.Int
+}
+
+/** A call with nothing left open. */
+export const HttpCall = Schema.Struct(callFields).annotate({ identifier: "HttpCall" })
+export type HttpCall = typeof HttpCall.Type

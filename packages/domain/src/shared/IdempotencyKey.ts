@@ -1,0 +1,10 @@
+import { Schema } from "effect"
+
+/** Headers of a create: a repeated key with the same body gets the first answer again for 24 hours. */
+export const IdempotencyKey = {
+  "idempotency-key": Schema.optionalKey(
+    Schema.String.check(
+      Schema.isPattern(/^[\x21-\x7e]{1,255}$/u, { expected: "1 to 255 visible ASCII characters" })
+    ).annotate({ examples: ["deploy-2026-01-31-1"] })
+  )
+}

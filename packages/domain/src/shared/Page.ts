@@ -1,0 +1,43 @@
+import { Schema } from "effect"
+
+export const defaultLimit = 20
+
+/** Where a list goes on. Opaque: take it from `next_cursor` and hand it back as it is. */
+export const Cursor = Schema.String.check(
+  Schema.isPattern(/^[A-Za-z0-9_-]{22}$/u, { expected: "a cursor taken from next_cursor" })
+).annotate({ examples: ["AZqfPFsefEqdLz6LemxdQQ"] })
+
+/** The query fields of every list. */
+export const PageQuery = {
+  limit: Schema.optionalKey(
+    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 })).annotate({
+      description: "How many records a page holds.",
+      default: defaultLimit
+    })
+  ),
+  cursor: Schema.optionalKey(
+    Cursor.annotate({
+      description: "The `next_cursor` of the page before; absent for the first page."
+    })
+  )
+}
+
+export interface PageQuery {
+  readonly limit?: number
+  readonly cursor?: string
+}
+
+/** One page of a list, newest first. */
+export interface Page<A> {
+  readonly data: ReadonlyArray<A>
+  readonly next_cursor: string | null
+}
+
+export const Page = <Item extends Schema.Top>(identifier: string, item: Item) =>
+  Schema.Struct({
+    data: Schema.Array(item),
+    next_cursor: Schema.NullOr(Cursor).annotate({ description: "Null on the last page." })
+  }).annotate({
+    identifier,
+    description: "One page, newest first. Pass `next_cursor` as `cursor` to get the next one."
+  })

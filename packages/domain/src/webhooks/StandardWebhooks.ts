@@ -1,0 +1,115 @@
+/**
+ * Standard Webhooks (https://www.standardwebhooks.com) on WebCrypto and nothing else, so that the
+ * same code signs in the server and verifies in Node, Bun, Deno, browsers and edge runtimes. Free of
+ * imports: the SDK ships it to people who verify webhooks and do not use Effect.
+ */
+export const header = {
+  id: "webhook-id",
+  timestamp: "webhook-timestamp",
+  signature: "webhook-signature"
+} as const
+
+/** How old, or how far ahead, a message may be: the default of the reference libraries. */
+export const defaultToleranceSeconds = 300
+
+const prefix = "whsec_"
+
+/** Whole groups of four; the padding only at the end. `atob` alone would forgive both. */
+const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+
+/** The key behind `whsec_...`, or undefined where the text is not a secret of 24 to 64 bytes. */
+export const parseSecret = (secret: string): Uint8Array<ArrayBuffer> | undefined => {
+  const encoded = secret.slice(prefix.length)
+  if (!secret.startsWith(prefix) || !base64.test(encoded)) return undefined
+  const bytes = Uint8Array.from(atob(encoded), (character) => character.charCodeAt(0))
+  return bytes.length >= 24 && bytes.length <= 64 ? bytes : undefined
+}
+
+export interface Message {
+  readonly id: string
+  /** Unix seconds. */
+  readonly timestamp: number
+  /** As it was sent. Bytes where there are any: decoded and encoded again they may differ. */
+  readonly body: string | Uint8Array
+}
+
+/** What comes before the body in the signed string `{id}.{timestamp}.{body}`. */
+export const signedPrefix = (message: Pick<Message, "id" | "timestamp">) =>
+  `${message.id}.${message.timestamp}.`
+
+const encoder = new TextEncoder()
+
+/** The signed string as bytes. */
+export const signedContent = (message: Message): Uint8Array<ArrayBuffer> => {
+  const head = encoder.encode(signedPrefix(message))
+  const body = typeof message.body === "string" ? encoder.encode(message.body) : message.body
+  const content = new Uint8Array(head.length + body.length)
+  content.set(head)
+  content.set(body, head.length)
+  return content
+}
+
+const hmac = { name: "HMAC", hash: "SHA-256" } as const
+
+/** One signature of the `webhook-signature` header. */
+export const signature = async (
+  content: Uint8Array<ArrayBuffer>,
+  secret: Uint8Array<ArrayBuffer>
+): Promise<string> => {
+  const key = await crypto.subtle.importKey("raw", secret, hmac, false, ["sign"])
+  const mac = await crypto.subtle.sign(hmac.name, key, content)
+  return `v1,${btoa(String.fromCharCode(...new Uint8Array(mac)))}`
+}
+
+/** Takes as long wherever the texts differ, so a guess learns nothing from the time it took. */
+export const equalInConstantTime = (left: string, right: string): boolean => {
+  const a = encoder.encode(left)
+  const b = encoder.encode(right)
+  let difference = a.length ^ b.length
+  for (let i = 0; i < a.length; i++) difference |= (a[i] ?? 0) ^ (b[i] ?? 0)
+  return difference === 0
+}
+
+export type TimestampProblem = "malformed_timestamp" | "timestamp_too_old" | "timestamp_too_new"
+
+/** Reads `webhook-timestamp` and refuses what a replay would carry. */
+export const readTimestamp = (
+  text: string,
+  nowSeconds: number,
+  toleranceSeconds = defaultToleranceSeconds
+): number | TimestampProblem => {
+  if (!/^\d{1,12}$/.test(text)) return "malformed_timestamp"
+  const timestamp = Number(text)
+  if (timestamp < nowSeconds - toleranceSeconds) return "timestamp_too_old"
+  return timestamp > nowSeconds + toleranceSeconds ? "timestamp_too_new" : timestamp
+}
+
+/** A message as it arrived, before anything is believed. */
+export interface Received {
+  readonly id: string
+  readonly timestamp: string
+  /** The whole header, which may list several signatures and versions. */
+  readonly signature: string
+  readonly body: string | Uint8Array
+}
+
+export type Problem = TimestampProblem | "malformed_secret" | "no_matching_signature"
+
+/** Nothing is wrong when one signature of the header was made with one of the secrets, lately. */
+export const findProblem = async (
+  received: Received,
+  secrets: ReadonlyArray<string>,
+  options: { readonly nowSeconds: number; readonly toleranceSeconds?: number | undefined }
+): Promise<Problem | undefined> => {
+  const timestamp = readTimestamp(received.timestamp, options.nowSeconds, options.toleranceSeconds)
+  if (typeof timestamp === "string") return timestamp
+  const content = signedContent({ id: received.id, timestamp, body: received.body })
+  const given = received.signature.split(" ")
+  for (const secret of secrets) {
+    const key = parseSecret(secret)
+    if (key === undefined) return "malformed_secret"
+    const expected = await signature(content, key)
+    if (given.some((candidate) => equalInConstantTime(candidate, expected))) return undefined
+  }
+  return "no_matching_signature"
+}

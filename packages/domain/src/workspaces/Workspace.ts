@@ -1,0 +1,26 @@
+import { Schema } from "effect"
+import { WorkspaceId } from "../shared/Ids.ts"
+import { label } from "../shared/Text.ts"
+import { Timestamp } from "../shared/Timestamp.ts"
+
+export const maxOwnedWorkspaces = 100
+
+export const Workspace = Schema.Struct({
+  id: WorkspaceId,
+  name: Schema.String,
+  created_at: Timestamp
+}).annotate({
+  identifier: "Workspace",
+  examples: [
+    {
+      id: WorkspaceId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),
+      name: "Acme production",
+      created_at: "2026-01-31T09:30:00.000Z"
+    }
+  ]
+})
+export type Workspace = typeof Workspace.Type
+
+export const WorkspaceInput = Schema.Struct({
+  name: label(100).pipe(Schema.annotateEncoded({ examples: ["Acme production"] }))
+}).annotate({ identifier: "WorkspaceInput" })

@@ -1,0 +1,110 @@
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Authentication } from "../auth/Authentication.ts"
+import { Access } from "../shared/Access.ts"
+import { docs } from "../shared/docs.ts"
+import { IdempotencyConflict, QuotaExceeded } from "../shared/Errors.ts"
+import { IdempotencyKey } from "../shared/IdempotencyKey.ts"
+import { WorkspaceId } from "../shared/Ids.ts"
+import { Page, PageQuery } from "../shared/Page.ts"
+import { AuditEvent } from "./AuditEvent.ts"
+import { SigningSecret } from "./SigningSecret.ts"
+import { WhoAmI } from "./WhoAmI.ts"
+import { Workspace, WorkspaceInput } from "./Workspace.ts"
+
+const params = { workspace_id: WorkspaceId }
+
+export class WorkspacesApi extends HttpApiGroup.make("workspaces")
+  .add(
+    HttpApiEndpoint.get("list", "/workspaces", {
+      query: PageQuery,
+      success: Page("WorkspacePage", Workspace)
+    })
+      .annotate(Access, Access.jwt)
+      .annotateMerge(docs("List workspaces", "The workspaces that you are a member of.")),
+
+    HttpApiEndpoint.post("create", "/workspaces", {
+      headers: IdempotencyKey,
+      payload: WorkspaceInput,
+      success: Workspace.pipe(HttpApiSchema.status(201)),
+      error: [IdempotencyConflict, QuotaExceeded]
+    })
+      .annotate(Access, Access.jwt)
+      .annotateMerge(docs("Create a workspace", "Makes a workspace that you own.")),
+
+    HttpApiEndpoint.get("get", "/workspaces/:workspace_id", { params, success: Workspace })
+      .annotate(Access, Access.scope("workspace:read"))
+      .annotateMerge(docs("Get a workspace", "Its name and when it was made.")),
+
+    HttpApiEndpoint.patch("rename", "/workspaces/:workspace_id", {
+      params,
+      payload: WorkspaceInput,
+      success: Workspace
+    })
+      .annotate(Access, Access.jwt)
+      .annotateMerge(docs("Rename a workspace", "Gives the workspace another name.")),
+
+    HttpApiEndpoint.delete("remove", "/workspaces/:workspace_id", { params })
+      .annotate(Access, Access.jwt)
+      .annotateMerge(
+        docs(
+          "Delete a workspace",
+          "Deletes it with all it holds: API keys, tasks, executions and their history."
+        )
+      ),
+
+    HttpApiEndpoint.get("signingSecrets", "/workspaces/:workspace_id/signing-secrets", {
+      params,
+      query: PageQuery,
+      success: Page("SigningSecretPage", SigningSecret)
+    })
+      .annotate(Access, Access.jwt)
+      .annotateMerge(
+        docs(
+          "List signing secrets",
+          "The secrets that sign the service's calls to you: one, or two while you rotate."
+        )
+      ),
+
+    HttpApiEndpoint.post(
+      "rotateSigningSecret",
+      "/workspaces/:workspace_id/signing-secrets/rotate",
+      {
+        params,
+        success: SigningSecret.pipe(HttpApiSchema.status(201))
+      }
+    )
+      .annotate(Access, Access.jwt)
+      .annotateMerge(
+        docs(
+          "Rotate the signing secret",
+          "Adds a new secret. Calls carry both signatures for 24 hours, then the old one ends."
+        )
+      ),
+
+    HttpApiEndpoint.get("audit", "/workspaces/:workspace_id/audit", {
+      params,
+      query: PageQuery,
+      success: Page("AuditEventPage", AuditEvent)
+    })
+      .annotate(Access, Access.jwt)
+      .annotateMerge(
+        docs("Read the audit log", "Who changed what in this workspace, newest first.")
+      ),
+
+    HttpApiEndpoint.get("whoami", "/whoami", { success: WhoAmI })
+      .annotate(Access, Access.credential)
+      .annotateMerge(
+        docs(
+          "Ask who you are",
+          "What the credential is, and for an API key its workspace and scopes."
+        )
+      )
+  )
+  .middleware(Authentication)
+  .prefix("/v1")
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Workspaces",
+      description: "Where tasks, keys and their history live. A user may be a member of many."
+    })
+  ) {}

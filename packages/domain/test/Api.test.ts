@@ -1,0 +1,255 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Option, Schema, SchemaAST } from "effect"
+import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Api } from "@scheduling/domain/Api"
+import { scopes } from "@scheduling/domain/api-keys/Scope"
+import { ApiKeysRefused, Authentication } from "@scheduling/domain/auth/Authentication"
+import { Access } from "@scheduling/domain/shared/Access"
+import { docs } from "@scheduling/domain/shared/docs"
+import { NotFound } from "@scheduling/domain/shared/Errors"
+import { ErrorShape } from "@scheduling/domain/shared/ErrorShape"
+import { CronTaskId, WorkspaceId } from "@scheduling/domain/shared/Ids"
+import { Workspace } from "@scheduling/domain/workspaces/Workspace"
+
+/** One endpoint of an api, as its declaration gives it. */
+const endpointsOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>
+) => {
+  const endpoints: Array<ReturnType<typeof facts>> = []
+  HttpApi.reflect(api, {
+    onGroup: () => {},
+    onEndpoint: (options) => endpoints.push(facts(options))
+  })
+  return endpoints
+}
+
+type Options = Parameters<Parameters<typeof HttpApi.reflect>[1]["onEndpoint"]>[0]
+
+const facts = ({ endpoint, errors, group, middleware, successes }: Options) => {
+  const segments = endpoint.path.split("/").filter((segment) => segment !== "")
+  const behind = new Set([...middleware].map(({ key }) => key))
+  return {
+    name: `${group.identifier}.${endpoint.identifier}`,
+    method: endpoint.method,
+    path: endpoint.path,
+    segments,
+    params: segments
+      .filter((segment) => segment.startsWith(":"))
+      .map((segment) => segment.slice(1)),
+    schemaOfParams: endpoint.params,
+    access: Option.getOrUndefined(Context.getOption(endpoint.annotations, Access)),
+    summary: Option.getOrElse(Context.getOption(endpoint.annotations, OpenApi.Summary), () => ""),
+    description: Option.getOrElse(
+      Context.getOption(endpoint.annotations, OpenApi.Description),
+      () => ""
+    ),
+    isBehind: (service: { readonly key: string }) => behind.has(service.key),
+    payloads: [...endpoint.payload.values()].flatMap(({ schemas }) => schemas),
+    successes: [...successes],
+    errors: [...errors].flatMap(([status, schemas]) =>
+      schemas.map((schema) => `${status} ${identifier(schema)}`)
+    ),
+    ownErrors: [...endpoint.error].map(identifier)
+  }
+}
+
+type Facts = ReturnType<typeof facts>
+
+const identifier = ({ ast }: Schema.Top) => SchemaAST.resolveIdentifier(ast)
+
+const resources: Readonly<Record<string, string>> = {
+  chains: "tasks",
+  cron: "tasks",
+  "cron-tasks": "tasks",
+  delayed: "tasks",
+  executions: "executions",
+  monitors: "monitors",
+  notifications: "notifications",
+  runs: "executions",
+  workspaces: "workspace"
+}
+
+/** Seed 5.4: a GET needs `:read` of what it reads, everything else `:write` of what it changes. */
+const scopeOf = ({ method, segments }: Facts): string | undefined => {
+  const verb = method === "GET" ? "read" : "write"
+  return segments
+    .flatMap((segment) =>
+      resources[segment] === undefined ? [] : [`${resources[segment]}:${verb}`]
+    )
+    .findLast((scope) => scopes.some((one) => one === scope))
+}
+
+const uuid = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+
+const acceptsParams = (
+  { params, schemaOfParams }: Facts,
+  replaced: Record<string, string> = {}
+) => {
+  const given = { ...Object.fromEntries(params.map((name) => [name, uuid])), ...replaced }
+  if (schemaOfParams === undefined) return params.length === 0
+  const decode = Schema.decodeUnknownOption(schemaOfParams as Schema.Codec<unknown>)
+  return Option.isSome(decode(given, { onExcessProperty: "error" }))
+}
+
+const statuses = /^(400|401|402|403|404|409|413|415|422|429|500|503) [A-Z]\w+$/
+const kebab = /^[a-z0-9]+(-[a-z0-9]+)*$/
+const snake = /^:[a-z]+(_[a-z]+)*$/
+
+/** What every endpoint keeps to. Each rule holds for the contract and fails for its counterexample. */
+const rules: Readonly<Record<string, (endpoint: Facts) => boolean>> = {
+  "says who may call it": ({ access }) => access !== undefined,
+  "has a summary": ({ summary }) => /^[A-Z].*[^.]$/.test(summary),
+  "has a description of whole sentences": ({ description }) => /^[A-Z0-9].*\.$/s.test(description),
+  "needs the scope that its method and its resource ask for": (endpoint) =>
+    endpoint.access?.kind !== "scope" || endpoint.access.scope === scopeOf(endpoint),
+  "refuses API keys where accounts, keys and workspaces are managed": ({
+    access,
+    method,
+    segments
+  }) => {
+    const managed =
+      segments[1] === "auth" ||
+      segments.includes("api-keys") ||
+      (segments[1] === "workspaces" && segments.length <= 3 && method !== "GET")
+    return (
+      !managed || access?.kind === "jwt" || (segments[1] === "auth" && access?.kind === "public")
+    )
+  },
+  "asks for a credential unless it is public": ({ access, isBehind }) =>
+    isBehind(Authentication) === (access?.kind !== "public"),
+  "tells API keys that they are refused where it is public under /v1/auth": ({
+    access,
+    isBehind,
+    segments
+  }) => access?.kind !== "public" || segments[1] !== "auth" || isBehind(ApiKeysRefused),
+  "fails in the one error shape": ({ isBehind }) => isBehind(ErrorShape),
+  "declares NotFound where a record of its path may be missing": ({ ownErrors, params }) =>
+    params.every((name) => name === "workspace_id") || ownErrors.includes("NotFound"),
+  "answers with one success": ({ successes }) => {
+    const [[status, schemas] = [0, []], ...others] = successes
+    const body = schemas.some(({ ast }) => !HttpApiSchema.isNoContent(ast))
+    return others.length === 0 && (body ? [200, 201, 202].includes(status) : status === 204)
+  },
+  "answers with errors of the contract": ({ errors }) =>
+    errors.every((error) => statuses.test(error)),
+  "declares the ids of its path": (endpoint) =>
+    acceptsParams(endpoint) &&
+    endpoint.params.every((name) => !acceptsParams(endpoint, { [name]: "../1" })),
+  "names the workspace of its path workspace_id": ({ params, segments }) =>
+    segments[1] !== "workspaces" ||
+    segments.length === 2 ||
+    (params[0] === "workspace_id" && segments[2] === ":workspace_id"),
+  "names the schemas of its bodies": ({ payloads, successes }) =>
+    [...payloads, ...successes.flatMap(([, schemas]) => schemas)].every(
+      (schema) => HttpApiSchema.isNoContent(schema.ast) || identifier(schema) !== undefined
+    ),
+  "has a path of kebab-case nouns and snake_case ids": ({ path, segments }) =>
+    path.startsWith("/v1/") &&
+    segments.every((segment) => kebab.test(segment) || snake.test(segment))
+}
+
+const violations = (rule: (endpoint: Facts) => boolean, endpoints: ReadonlyArray<Facts>) =>
+  endpoints.filter((endpoint) => !rule(endpoint)).map(({ name }) => name)
+
+describe("every endpoint", () => {
+  const endpoints = endpointsOf(Api)
+
+  it.each(Object.entries(rules))("%s", (_name, rule) => {
+    assert.isAbove(endpoints.length, 50)
+    assert.deepStrictEqual(violations(rule, endpoints), [])
+  })
+})
+
+describe("every group", () => {
+  it("has a title and a description", () => {
+    HttpApi.reflect(Api, {
+      onEndpoint: () => {},
+      onGroup: ({ group }) => {
+        assert.isTrue(
+          Option.isSome(Context.getOption(group.annotations, OpenApi.Title)),
+          group.identifier
+        )
+        assert.isTrue(
+          Option.isSome(Context.getOption(group.annotations, OpenApi.Description)),
+          group.identifier
+        )
+      }
+    })
+  })
+})
+
+const params = { workspace_id: WorkspaceId, task_id: CronTaskId }
+const task = "/v1/workspaces/:workspace_id/cron/:task_id"
+const readTasks = Access.scope("tasks:read")
+const text = docs("Get a task", "What it is.")
+
+const get = HttpApiEndpoint.get("get", task, { params, success: Workspace, error: NotFound })
+const whole = get
+  .annotate(Access, readTasks)
+  .annotateMerge(text)
+  .middleware(Authentication)
+  .middleware(ErrorShape)
+const asPublic = (path: "/v1/auth/x" | "/v1/x") =>
+  HttpApiEndpoint.get("get", path, { success: Workspace })
+    .annotate(Access, Access.public)
+    .annotateMerge(text)
+
+const at = (path: `/${string}`) =>
+  HttpApiEndpoint.get("get", path, { params: { workspace_id: WorkspaceId }, success: Workspace })
+
+const counterexamples: Readonly<Record<keyof typeof rules, HttpApiEndpoint.Constraint>> = {
+  "says who may call it": get,
+  "has a summary": get.annotateMerge(docs("", "What it is.")),
+  "has a description of whole sentences": get.annotateMerge(docs("Get a task", "what it is")),
+  "needs the scope that its method and its resource ask for": whole.annotate(
+    Access,
+    Access.scope("tasks:write")
+  ),
+  "refuses API keys where accounts, keys and workspaces are managed": HttpApiEndpoint.delete(
+    "x",
+    "/v1/workspaces/:workspace_id",
+    {
+      params: { workspace_id: WorkspaceId }
+    }
+  ).annotate(Access, Access.scope("tasks:write")),
+  "asks for a credential unless it is public": get.annotate(Access, readTasks),
+  "tells API keys that they are refused where it is public under /v1/auth": asPublic("/v1/auth/x"),
+  "fails in the one error shape": get,
+  "declares NotFound where a record of its path may be missing": HttpApiEndpoint.get("get", task, {
+    params,
+    success: Workspace
+  }),
+  "answers with one success": HttpApiEndpoint.get("get", task, {
+    params,
+    success: Workspace.pipe(HttpApiSchema.status(203))
+  }),
+  "answers with errors of the contract": HttpApiEndpoint.get("get", task, {
+    params,
+    error: Schema.Struct({ oops: Schema.String }).annotate({ httpApiStatus: 418 })
+  }),
+  "declares the ids of its path": HttpApiEndpoint.get("get", task, {
+    params: { workspace_id: WorkspaceId, task_id: Schema.String }
+  }),
+  "names the workspace of its path workspace_id": at("/v1/workspaces/:id/cron"),
+  "names the schemas of its bodies": HttpApiEndpoint.get("get", task, {
+    params,
+    success: Schema.Struct({})
+  }),
+  "has a path of kebab-case nouns and snake_case ids": at("/v1/workspaces/:workspaceId/cronTasks")
+}
+
+describe("the rules", () => {
+  const alone = (endpoint: HttpApiEndpoint.Constraint) =>
+    endpointsOf(HttpApi.make("one").add(HttpApiGroup.make("one").add(endpoint)))
+
+  it("pass an endpoint that is whole", () => {
+    for (const rule of Object.values(rules))
+      assert.deepStrictEqual(violations(rule, alone(whole)), [])
+  })
+
+  it.each(Object.entries(rules))("notice an endpoint that breaks: %s", (name, rule) => {
+    const counterexample = counterexamples[name]
+    assert(counterexample, "a rule without a counterexample may never fail")
+    assert.strictEqual(violations(rule, alone(counterexample)).length, 1)
+  })
+})

@@ -1,0 +1,101 @@
+import { assert, describe, it } from "@effect/vitest"
+import { parseTemplate, type Reference, referencesOf } from "@scheduling/domain/chains/Template"
+import { Result } from "effect"
+
+const parse = (source: string) => Result.getOrThrow(parseTemplate(source))
+const problems = (source: string) => {
+  const parsed = parseTemplate(source)
+  assert(Result.isFailure(parsed), `${source} parsed`)
+  return parsed.failure
+}
+const reference = (source: string): Reference => {
+  const [first] = referencesOf(parse(source))
+  assert(first !== undefined)
+  return first
+}
+
+describe("a template", () => {
+  it("is its text where nothing is filled in", () => {
+    assert.deepStrictEqual(parse('{"a":{"b":1}}'), ['{"a":{"b":1}}'])
+    assert.deepStrictEqual(parse(""), [])
+    assert.deepStrictEqual(parse("{ { x } }"), ["{ { x } }"])
+  })
+
+  it("knows where its references stand and what they name", () => {
+    assert.deepStrictEqual(parse("id={{ steps.login.body.items[0].id }}&x"), [
+      "id=",
+      {
+        text: "steps.login.body.items[0].id",
+        at: 3,
+        step: "login",
+        field: "body",
+        path: ["items", 0, "id"]
+      },
+      "&x"
+    ])
+    assert.strictEqual(reference("{{steps.a.status}}").field, "status")
+    assert.deepStrictEqual(reference('{{ steps.a.body["odd key"][2]["}}\\""] }}').path, [
+      "odd key",
+      2,
+      '}}"'
+    ])
+    assert.deepStrictEqual(reference("{{\n steps.a-b_C.body \n}}").step, "a-b_C")
+  })
+
+  it("ends a reference at the first braces and keeps those of JSON", () => {
+    assert.deepStrictEqual(
+      parse('{"a":{"b":{{ steps.x.body.y }}}}').map((part) =>
+        typeof part === "string" ? part : part.text
+      ),
+      ['{"a":{"b":', "steps.x.body.y", "}}"]
+    )
+  })
+
+  it("writes the braces themselves as a quoted pair", () => {
+    assert.deepStrictEqual(parse("a {{ '{{' }} b }}").join(""), "a {{ b }}")
+  })
+
+  it("says what is wrong and where, for every mistake", () => {
+    assert.deepStrictEqual(problems("ab {{ steps.x.body"), [
+      "\"{{\" at character 4 is not closed; write {{ '{{' }} for the braces themselves"
+    ])
+    const [first, second] = problems("{{ foo }} and {{ steps.a.headers }}")
+    assert.match(first ?? "", /^\{\{ foo \}\} at character 1 is not a reference such as/)
+    assert.match(second ?? "", /^\{\{ steps\.a\.headers \}\} at character 15 is not a reference/)
+  })
+
+  it.each([
+    "{{}}",
+    "{{ steps }}",
+    "{{ steps.a }}",
+    "{{ steps.1a.status }}",
+    "{{ steps.a.status.x }}",
+    "{{ steps.a.statuses }}",
+    "{{ steps.a.bodyx }}",
+    "{{ steps.a.body. }}",
+    "{{ steps.a.body[-1] }}",
+    "{{ steps.a.body[1.5] }}",
+    "{{ steps.a.body['x'] }}",
+    '{{ steps.a.body["\\x"] }}',
+    "{{ steps.a.body x }}",
+    "{{ steps.a.body | upper }}",
+    "{{ STEPS.a.body }}",
+    `{{ steps.${"a".repeat(65)}.body }}`
+  ])("refuses %s", (source) => {
+    assert.strictEqual(problems(source).length, 1)
+  })
+
+  it.each([
+    ["{{".repeat(131_072)],
+    ["{{ ".repeat(87_000) + "}}"],
+    [`{{ steps.a.body["`.repeat(15_000)],
+    [`{{ steps.a.body["`.repeat(15_000) + "}}"],
+    [`{{ steps.a.body${"[0]".repeat(80_000)}`],
+    ["{{" + " ".repeat(260_000) + "}}"],
+    ["{{ x }}".repeat(37_000)]
+  ])("reads 256 KiB of nonsense quickly (%#)", (source) => {
+    const start = performance.now()
+    assert.isAtMost(problems(source).length, 10)
+    assert.isBelow(performance.now() - start, 1000)
+  })
+})

@@ -1,0 +1,141 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Schedule from "@scheduling/domain/cron/Schedule"
+import { TimeZone } from "@scheduling/domain/cron/TimeZone"
+import { Effect, Schema } from "effect"
+import { arbitrarySchedule } from "./ScheduleArbitrary.ts"
+
+const decode = Schema.decodeUnknownEffect(Schedule.Schedule)
+
+const lines = (
+  expression: string,
+  zone: string,
+  from: string,
+  count: number,
+  options?: Schedule.FireOptions
+): ReadonlyArray<string> =>
+  Schedule.preview(
+    Schedule.Schedule.make(expression),
+    TimeZone.make(zone),
+    new Date(from),
+    count,
+    options
+  ).map((fire) => [fire.local, fire.clock_change ?? ""].join(" ").trim())
+
+describe("the schema of a schedule", () => {
+  it.effect("keeps what the user wrote but for white space", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* decode("  0\t9  * *\n Mon-fri "), "0 9 * * Mon-fri")
+    })
+  )
+
+  it.effect("fails with every problem, one a line", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(decode("60 25 * * *"))
+      assert.deepStrictEqual(error.message.split("\n"), [
+        `minute: "60" is outside 0-59`,
+        `hour: "25" is outside 0-23`
+      ])
+    })
+  )
+
+  it.effect.prop("prints what it has read", [arbitrarySchedule], ([schedule]) =>
+    Effect.gen(function* () {
+      const printed = yield* Schema.encodeEffect(Schedule.Schedule)(schedule)
+      assert.strictEqual(yield* decode(printed), schedule)
+    })
+  )
+})
+
+describe("a preview", () => {
+  it("moves a time that clocks skip to the end of the gap", () => {
+    assert.deepStrictEqual(lines("30 2 * * *", "Europe/Berlin", "2026-03-28T12:00:00Z", 2), [
+      "2026-03-29T03:00:00+02:00 moved",
+      "2026-03-30T02:30:00+02:00"
+    ])
+    assert.deepStrictEqual(lines("0 2,3 * * *", "Europe/Berlin", "2026-03-28T12:00:00Z", 2), [
+      "2026-03-29T03:00:00+02:00 moved",
+      "2026-03-30T02:00:00+02:00"
+    ])
+    assert.deepStrictEqual(lines("*/15 2 * * *", "Europe/Berlin", "2026-03-28T12:00:00Z", 2), [
+      "2026-03-29T03:00:00+02:00 moved",
+      "2026-03-30T02:00:00+02:00"
+    ])
+    assert.deepStrictEqual(lines("0 0 * * FRI", "Africa/Cairo", "2026-04-23T12:00:00Z", 2), [
+      "2026-04-24T01:00:00+03:00 moved",
+      "2026-05-01T00:00:00+03:00"
+    ])
+    assert.deepStrictEqual(lines("10 2 * * *", "Australia/Lord_Howe", "2026-10-03T12:00:00Z", 1), [
+      "2026-10-04T02:30:00+11:00 moved"
+    ])
+  })
+
+  it("lets a schedule of every hour go on through a gap", () => {
+    assert.deepStrictEqual(lines("30 * * * *", "Europe/Berlin", "2026-03-29T00:00:00Z", 2), [
+      "2026-03-29T01:30:00+01:00",
+      "2026-03-29T03:30:00+02:00"
+    ])
+  })
+
+  it("lists a repeated time that is dropped and does not count it", () => {
+    assert.deepStrictEqual(lines("30 2 * * *", "Europe/Berlin", "2026-10-24T12:00:00Z", 2), [
+      "2026-10-25T02:30:00+02:00",
+      "2026-10-25T02:30:00+01:00 dropped",
+      "2026-10-26T02:30:00+01:00"
+    ])
+  })
+
+  it("marks the second of two fires where both run", () => {
+    const both = { dst_overlap: "both" } as const
+    const from = "2026-10-24T12:00:00Z"
+    assert.deepStrictEqual(lines("30 2 * * *", "Europe/Berlin", from, 2, both), [
+      "2026-10-25T02:30:00+02:00",
+      "2026-10-25T02:30:00+01:00 doubled"
+    ])
+    assert.deepStrictEqual(lines("0 * * * *", "Europe/Berlin", "2026-10-24T23:30:00Z", 3), [
+      "2026-10-25T02:00:00+02:00",
+      "2026-10-25T02:00:00+01:00 doubled",
+      "2026-10-25T03:00:00+01:00"
+    ])
+  })
+
+  it("shows offsets west of Greenwich and of half hours", () => {
+    assert.deepStrictEqual(lines("0 0 * * *", "America/St_Johns", "2026-01-01T12:00:00Z", 1), [
+      "2026-01-02T00:00:00-03:30"
+    ])
+  })
+
+  it("knows that 2000 had a leap day and that 2100 has none", () => {
+    assert.deepStrictEqual(lines("0 0 29 2 *", "UTC", "1999-01-01T00:00:00Z", 1), [
+      "2000-02-29T00:00:00+00:00"
+    ])
+    assert.deepStrictEqual(lines("0 0 29 2 *", "UTC", "2095-01-01T00:00:00Z", 2), [
+      "2096-02-29T00:00:00+00:00",
+      "2104-02-29T00:00:00+00:00"
+    ])
+  })
+})
+
+describe("the next fire", () => {
+  it("comes strictly after a moment given as a date or in milliseconds", () => {
+    const schedule = Schedule.Schedule.make("0 9 * * *")
+    const zone = TimeZone.make("UTC")
+    const nine = Date.UTC(2026, 0, 1, 9)
+    assert.strictEqual(Schedule.nextFire(schedule, zone, nine - 1), nine)
+    assert.strictEqual(Schedule.nextFire(schedule, zone, nine - 0.5), nine)
+    assert.strictEqual(Schedule.nextFire(schedule, zone, new Date(nine)), nine + 86_400_000)
+  })
+
+  it("refuses what is no moment", () => {
+    const schedule = Schedule.Schedule.make("0 9 * * *")
+    assert.throws(() => Schedule.nextFire(schedule, TimeZone.make("UTC"), Number.NaN), RangeError)
+  })
+
+  it("repeats for both runs of a date that has no other for a year", () => {
+    const schedule = Schedule.Schedule.make("30 2 25 10 *")
+    const zone = TimeZone.make("Europe/Berlin")
+    const afterFirst = Date.UTC(2026, 9, 25, 0, 50)
+    const second = Date.UTC(2026, 9, 25, 1, 30)
+    const both = { dst_overlap: "both" } as const
+    assert.strictEqual(Schedule.nextFire(schedule, zone, afterFirst, both), second)
+  })
+})

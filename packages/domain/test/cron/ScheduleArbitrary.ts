@@ -1,0 +1,68 @@
+import { Schedule } from "@scheduling/domain/cron/Schedule"
+import { Arbitrary, Schema } from "effect"
+
+const between = (minimum: number, maximum: number) =>
+  Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum, maximum })))
+
+const item = (min: number, max: number, names: ReadonlyArray<string>) =>
+  Arbitrary.all({
+    form: between(0, 5),
+    left: between(min, max),
+    right: between(min, max),
+    step: between(1, 12),
+    named: Arbitrary.schema(Schema.Boolean)
+  }).pipe(
+    Arbitrary.map(({ form, left, right, step, named }) => {
+      const print = (value: number): string =>
+        (named ? names[value - min] : undefined) ?? `${value}`
+      const [low, high] = left <= right ? [left, right] : [right, left]
+      const safeStep = Math.min(step, max)
+      switch (form) {
+        case 0:
+          return print(left)
+        case 1:
+          return `${print(low)}-${print(high)}`
+        case 2:
+          return `${print(low)}-${print(high)}/${safeStep}`
+        case 3:
+          return `${print(left)}/${safeStep}`
+        case 4:
+          return `*/${safeStep}`
+        default:
+          return "*"
+      }
+    })
+  )
+
+const field = (min: number, max: number, names: ReadonlyArray<string> = []) =>
+  Arbitrary.array(item(min, max, names), { minLength: 1, maxLength: 3 }).pipe(
+    Arbitrary.map((items) => items.join(","))
+  )
+
+const months = "jan Feb MAR apr may Jun JUL aug sep oct nov dec".split(" ")
+const weekdays = "sun mon tue Wed THU fri sat".split(" ")
+
+const isSchedule = Schema.is(Schedule)
+
+/** Schedules with few fires and with many, of every form the parser knows. */
+export const arbitrarySchedule = Arbitrary.all([
+  field(0, 59),
+  field(0, 23),
+  field(1, 31),
+  field(1, 12, months),
+  field(0, 6, weekdays)
+]).pipe(
+  Arbitrary.map((fields) => fields.join(" ")),
+  Arbitrary.filter(isSchedule)
+)
+
+/** Only the time of day varies: these fire on the day of every clock change. */
+export const arbitraryDailySchedule = Arbitrary.all([field(0, 59), field(0, 23)]).pipe(
+  Arbitrary.map((fields) => [...fields, "*", "*", "*"].join(" ")),
+  Arbitrary.filter(isSchedule)
+)
+
+/** An instant of 2024 to 2030, to the second. */
+export const arbitraryInstant = between(Date.UTC(2024, 0) / 1000, Date.UTC(2031, 0) / 1000).pipe(
+  Arbitrary.map((seconds) => seconds * 1000)
+)

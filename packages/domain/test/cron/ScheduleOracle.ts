@@ -1,0 +1,166 @@
+// The rules of cron/Schedule.ts said again, minute by minute and without any of its code: local
+// times come from Intl, matching works on the text of the expression.
+
+const minute = 60_000
+const day = 86_400_000
+
+export interface OracleFire {
+  readonly at: number
+  readonly kind: "plain" | "moved" | "repeated"
+}
+
+/** A minute of real time and what the wall clock shows, as if that were UTC. */
+interface Tick {
+  readonly at: number
+  readonly wall: number
+}
+
+const formatterOf = (zone: string): Intl.DateTimeFormat =>
+  new Intl.DateTimeFormat("en-US", {
+    timeZone: zone,
+    hourCycle: "h23",
+    year: "numeric",
+    month: "numeric",
+    day: "numeric",
+    hour: "numeric",
+    minute: "numeric"
+  })
+
+/** Reads "3/29/2026, 03:00". */
+const wallOf = (formatter: Intl.DateTimeFormat, at: number): number => {
+  const [month = 0, date = 0, year = 0, hour = 0, min = 0] = formatter
+    .format(at)
+    .split(/\D+/)
+    .map(Number)
+  return Date.UTC(year, month - 1, date, hour, min)
+}
+
+export const ticksBetween = (zone: string, from: number, to: number): ReadonlyArray<Tick> => {
+  const formatter = formatterOf(zone)
+  const ticks: Array<Tick> = []
+  for (let at = from; at < to; at += minute) ticks.push({ at, wall: wallOf(formatter, at) })
+  return ticks
+}
+
+/** The first minute after each change of the clocks, found by looking at every day. */
+export const clockChanges = (zone: string, from: number, to: number): ReadonlyArray<number> => {
+  const formatter = formatterOf(zone)
+  const offsetAt = (at: number): number => wallOf(formatter, at) - at
+  const changes: Array<number> = []
+  for (let start = from; start < to; start += day) {
+    if (offsetAt(start) === offsetAt(start + day)) continue
+    let [before, after] = [start, start + day]
+    while (after - before > minute) {
+      const middle = before + Math.floor((after - before) / 2 / minute) * minute
+      if (offsetAt(middle) === offsetAt(start)) before = middle
+      else after = middle
+    }
+    changes.push(after)
+  }
+  return changes
+}
+
+const numbered = (list: string, first: number): ReadonlyArray<readonly [string, number]> =>
+  list.split(" ").map((name, index) => [name, first + index])
+
+const names = [
+  ...numbered("JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC", 1),
+  ...numbered("SUN MON TUE WED THU FRI SAT", 0)
+]
+
+const numeric = (field: string): string =>
+  names.reduce((text, [name, value]) => text.replaceAll(name, String(value)), field.toUpperCase())
+
+type Allows = (value: number) => boolean
+
+const fieldOf = (field: string, min: number, max: number): Allows => {
+  const items = numeric(field)
+    .split(",")
+    .map((item) => {
+      const [base = "", step] = item.split("/")
+      const [first, last] = base === "*" ? [min, max] : base.split("-").map(Number)
+      const end = last ?? (step === undefined ? first : max)
+      if (first === undefined || end === undefined) throw new Error(`bad item ${item}`)
+      return { first, end, step: Number(step ?? 1) }
+    })
+  return (value) =>
+    items.some(
+      ({ first, end, step }) => value >= first && value <= end && (value - first) % step === 0
+    )
+}
+
+const weekdayOf = (field: string): Allows => {
+  const allows = fieldOf(field, 0, 7)
+  return field.startsWith("*") ? allows : (value) => allows(value) || (value === 0 && allows(7))
+}
+
+const tabulate = (size: number, allows: Allows): ReadonlyArray<boolean> =>
+  Array.from({ length: size }, (_, value) => allows(value))
+
+interface Oracle {
+  readonly everyHour: boolean
+  readonly matches: (wall: number) => boolean
+}
+
+const compile = (expression: string): Oracle => {
+  const [minutes = "", hours = "", dates = "", months = "", weekdays = ""] = expression.split(" ")
+  const minuteList = tabulate(60, fieldOf(minutes, 0, 59))
+  const hourList = tabulate(24, fieldOf(hours, 0, 23))
+  const dateList = tabulate(32, fieldOf(dates, 1, 31))
+  const monthList = tabulate(13, fieldOf(months, 1, 12))
+  const weekdayList = tabulate(7, weekdayOf(weekdays))
+  const both = dates.startsWith("*") || weekdays.startsWith("*")
+  const matches = (wall: number): boolean => {
+    const minuteOfDay = Math.floor(wall / minute) % 1440
+    if (!minuteList[minuteOfDay % 60] || !hourList[Math.floor(minuteOfDay / 60)]) return false
+    const date = new Date(wall)
+    const byDate = dateList[date.getUTCDate()] === true
+    const byWeekday = weekdayList[date.getUTCDay()] === true
+    const inMonth = monthList[date.getUTCMonth() + 1] === true
+    return inMonth && (both ? byDate && byWeekday : byDate || byWeekday)
+  }
+  return { everyHour: !hourList.includes(false), matches }
+}
+
+const oracles = new Map<string, Oracle>()
+
+const oracleOf = (expression: string): Oracle => {
+  const oracle = oracles.get(expression) ?? compile(expression)
+  oracles.set(expression, oracle)
+  return oracle
+}
+
+/**
+ * Every fire within the ticks, repeated ones marked whether or not they count. `after` leaves the
+ * first ticks as context, so that a time that came before them counts as seen.
+ */
+export const oracleFires = (
+  expression: string,
+  ticks: ReadonlyArray<Tick>,
+  after: number
+): ReadonlyArray<OracleFire> => {
+  const { everyHour, matches } = oracleOf(expression)
+  const fires: Array<OracleFire> = []
+  let latestWall = ticks[0]?.wall ?? 0
+  let previousWall = latestWall - minute
+  for (const { at, wall } of ticks) {
+    let skippedOne = false
+    for (let gap = previousWall + minute; gap < wall; gap += minute) {
+      skippedOne ||= !everyHour && matches(gap)
+    }
+    previousWall = wall
+    const repeated = wall <= latestWall && at !== ticks[0]?.at
+    latestWall = Math.max(latestWall, wall)
+    if (at <= after) continue
+    if (skippedOne) fires.push({ at, kind: "moved" })
+    else if (matches(wall)) fires.push({ at, kind: repeated ? "repeated" : "plain" })
+  }
+  return fires
+}
+
+/** Whether the schedule fires at repeated times although `dst_overlap` is "first". */
+export const runsByElapsedTime = (expression: string): boolean => /^(?:\*|\S+ \*)/.test(expression)
+
+/** Whether the expression names this date, given as its midnight in UTC. */
+export const dateMatcherOf = (expression: string): ((midnight: number) => boolean) =>
+  compile(["0", "0", ...expression.split(" ").slice(2)].join(" ")).matches

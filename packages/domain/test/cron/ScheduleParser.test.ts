@@ -1,0 +1,182 @@
+import { assert, describe, it } from "@effect/vitest"
+import {
+  type ParsedSchedule,
+  parseSchedule,
+  type ScheduleField
+} from "@scheduling/domain/cron/ScheduleParser"
+import { Result } from "effect"
+import { arbitrarySchedule } from "./ScheduleArbitrary.ts"
+
+const parsed = (expression: string): ParsedSchedule => Result.getOrThrow(parseSchedule(expression))
+
+const values = (table: Uint8Array): ReadonlyArray<number> =>
+  Array.from(table.keys()).filter((value) => table[value] === 1)
+
+const issuesOf = (expression: string) =>
+  Result.match(parseSchedule(expression), {
+    onFailure: (issues) => issues,
+    onSuccess: () => []
+  })
+
+describe("a field", () => {
+  const accepted: ReadonlyArray<
+    readonly [expression: string, table: keyof ParsedSchedule, values: ReadonlyArray<number>]
+  > = [
+    ["7 * * * *", "minutes", [7]],
+    ["07 * * * *", "minutes", [7]],
+    ["*/15 * * * *", "minutes", [0, 15, 30, 45]],
+    ["10-40/10 * * * *", "minutes", [10, 20, 30, 40]],
+    ["5/15 * * * *", "minutes", [5, 20, 35, 50]],
+    ["1,3,50-52 * * * *", "minutes", [1, 3, 50, 51, 52]],
+    ["0 9-11,22 * * *", "hours", [9, 10, 11, 22]],
+    ["0 0 */10 * *", "daysOfMonth", [1, 11, 21, 31]],
+    ["0 0 1 JAN,mar-May *", "months", [1, 3, 4, 5]],
+    ["0 0 1 oct/2 *", "months", [10, 12]],
+    ["0 0 * * Mon-FRI", "weekdays", [1, 2, 3, 4, 5]],
+    ["0 0 * * 0", "weekdays", [0]],
+    ["0 0 * * 7", "weekdays", [0]],
+    ["0 0 * * 5-7", "weekdays", [0, 5, 6]],
+    ["0 0 * * FRI-SUN", "weekdays", [0, 5, 6]],
+    ["0 0 * * SUN-TUE", "weekdays", [0, 1, 2]],
+    ["0 0 * * 7-2", "weekdays", [0, 1, 2]],
+    ["0 0 * * 1/2", "weekdays", [0, 1, 3, 5]],
+    ["0 0 * * */2", "weekdays", [0, 2, 4, 6]],
+    ["\t0  0 * *   MON\n", "weekdays", [1]]
+  ]
+  for (const [expression, table, expected] of accepted) {
+    it(`reads the ${table} of ${JSON.stringify(expression)}`, () => {
+      const found = parsed(expression)[table]
+      assert.instanceOf(found, Uint8Array)
+      assert.deepStrictEqual(values(found), expected)
+    })
+  }
+})
+
+describe("an expression", () => {
+  it("needs one of two restricted days, and both where one starts with a star", () => {
+    assert.isTrue(parsed("0 0 13 * FRI").eitherDay)
+    assert.isTrue(parsed("0 0 1-31 * FRI").eitherDay)
+    assert.isFalse(parsed("0 0 13 * *").eitherDay)
+    assert.isFalse(parsed("0 0 */2 * MON").eitherDay)
+    assert.isFalse(parsed("0 0 13 * */2").eitherDay)
+  })
+
+  it("runs by elapsed time where its minute or its hour starts with a star", () => {
+    for (const expression of ["* * * * *", "*/5 2 * * *", "0 * * * *", "0 */2 * * *"]) {
+      assert.isTrue(parsed(expression).byElapsedTime, expression)
+    }
+    for (const expression of ["0 2 * * *", "0-59 2 * * *", "5/15 0-23 * * *"]) {
+      assert.isFalse(parsed(expression).byElapsedTime, expression)
+    }
+  })
+
+  it("accepts rare dates that do come", () => {
+    const rare = ["0 0 29 2 *", "0 0 31 */2 *", "0 0 30 2 MON", "0 0 29 2 */7", "0 0 30,31 1,2 *"]
+    for (const expression of rare) assert.deepStrictEqual(issuesOf(expression), [])
+  })
+
+  it("accepts every value of every field listed by name", () => {
+    const list = (from: number, to: number): string =>
+      Array.from({ length: to - from + 1 }, (_, index) => from + index).join(",")
+    const months = "JAN,FEB,MAR,APR,MAY,JUN,JUL,AUG,SEP,OCT,NOV,DEC"
+    const weekdays = "SUN,MON,TUE,WED,THU,FRI,SAT"
+    const all = `${list(0, 59)} ${list(0, 23)} ${list(1, 31)} ${months} ${weekdays}`
+    assert.deepStrictEqual(issuesOf(all), [])
+  })
+
+  it.prop("reads the same when its values are printed as lists", [arbitrarySchedule], ([text]) => {
+    const first = parsed(text)
+    const print = (field: string | undefined, table: Uint8Array): string =>
+      field?.startsWith("*") === true ? field : values(table).join(",")
+    const fields = text.split(" ")
+    const printed = [
+      print(fields[0], first.minutes),
+      print(fields[1], first.hours),
+      print(fields[2], first.daysOfMonth),
+      print(fields[3], first.months),
+      print(fields[4], first.weekdays)
+    ]
+    assert.deepStrictEqual(parsed(printed.join(" ")), first)
+  })
+})
+
+describe("what is wrong with an expression", () => {
+  const five = "5 fields (minute hour day-of-month month day-of-week)"
+  const refused: ReadonlyArray<
+    readonly [expression: string, field: ScheduleField, message: string]
+  > = [
+    ["", "schedule", `expected ${five}, got 0`],
+    ["0 9 * *", "schedule", `expected ${five}, got 4`],
+    ["0 0 9 * * *", "schedule", `expected ${five}, got 6: seconds and years are not supported`],
+    [`${"0,".repeat(200)}0 0 * * *`, "schedule", "expected at most 400 characters, got 409"],
+    ["@daily", "schedule", `"@daily" is not supported, write "0 0 * * *"`],
+    ["@Weekly", "schedule", `"@Weekly" is not supported, write "0 0 * * 0"`],
+    ["@reboot", "schedule", `"@reboot" is not supported, write ${five}`],
+    ["@every 5m", "schedule", `"@every 5m" is not supported, write ${five}`],
+    ["60 * * * *", "minute", `minute: "60" is outside 0-59`],
+    ["0 25 * * *", "hour", `hour: "25" is outside 0-23`],
+    ["0 20-25 * * *", "hour", `hour: "25" is outside 0-23`],
+    ["0 0 0 * *", "day of month", `day of month: "0" is outside 1-31`],
+    ["0 0 * 13 *", "month", `month: "13" is outside 1-12`],
+    ["0 0 * * 8", "day of week", `day of week: "8" is outside 0-7`],
+    [
+      "0 0 * * FUN",
+      "day of week",
+      `day of week: unknown name "FUN", expected a number 0-7 or SUN-SAT`
+    ],
+    ["0 0 1 MAY-JUNE *", "month", `month: unknown name "JUNE", expected a number 1-12 or JAN-DEC`],
+    ["0 MON * * *", "hour", `hour: "MON" is not a number 0-23`],
+    ["1.5 * * * *", "minute", `minute: "1.5" is not a number 0-59`],
+    ["-5 * * * *", "minute", `minute: "-5" is not a number 0-59, or a range of them`],
+    ["1-2-3 * * * *", "minute", `minute: "1-2-3" is not a number 0-59, or a range of them`],
+    ["1- * * * *", "minute", `minute: "1-" is not a number 0-59, or a range of them`],
+    ["/5 * * * *", "minute", `minute: "" is not a number 0-59, or a range of them`],
+    ["*-5 * * * *", "minute", `minute: "*" is not a number 0-59`],
+    ["1,,2 * * * *", "minute", `minute: "1,,2" has an empty list item`],
+    ["*/0 * * * *", "minute", `minute: step "0" in "*/0" is outside 1-59`],
+    ["*/90 * * * *", "minute", `minute: step "90" in "*/90" is outside 1-59`],
+    ["*/ * * * *", "minute", `minute: step "" in "*/" is outside 1-59`],
+    ["*/x * * * *", "minute", `minute: step "x" in "*/x" is outside 1-59`],
+    ["*/5/5 * * * *", "minute", `minute: "*/5/5" has more than one step`],
+    ["0 22-2 * * *", "hour", `hour: range "22-2" runs backwards, write "22-23,0-2"`],
+    ["0 22-2/2 * * *", "hour", `hour: range "22-2" runs backwards`],
+    [
+      "0 0 * * FRI-MON",
+      "day of week",
+      `day of week: range "FRI-MON" runs backwards, write "FRI-SAT,SUN-MON"`
+    ],
+    ["0 0 * nov-2 *", "month", `month: range "nov-2" runs backwards, write "nov-DEC,JAN-2"`],
+    ["0 0 ? * MON", "day of month", `day of month: "?" is not supported, write "*"`],
+    ["0 0 L * *", "day of month", `day of month: "L" is not a number 1-31`],
+    ["0 0 15W * *", "day of month", `day of month: "15W" is not a number 1-31`],
+    ["0 0 * * MON#2", "day of week", `day of week: "MON#2" is not a number 0-7 or SUN-SAT`],
+    ["0 0 31 2 *", "day of month", `day of month: "31" never comes in month "2"`],
+    ["0 0 30 FEB *", "day of month", `day of month: "30" never comes in month "FEB"`],
+    ["0 0 31 4,6 */2", "day of month", `day of month: "31" never comes in month "4,6"`],
+    ["٣ * * * *", "minute", `minute: "٣" is not a number 0-59`]
+  ]
+  for (const [expression, field, message] of refused) {
+    it(`is said of ${JSON.stringify(expression.slice(0, 20))}`, () => {
+      assert.deepStrictEqual(issuesOf(expression), [{ field, message }])
+    })
+  }
+
+  it("is said of every wrong field and list item at once", () => {
+    assert.deepStrictEqual(
+      issuesOf("60,61 */0 32 13 FUN").map((issue) => issue.message),
+      [
+        `minute: "60" is outside 0-59`,
+        `minute: "61" is outside 0-59`,
+        `hour: step "0" in "*/0" is outside 1-23`,
+        `day of month: "32" is outside 1-31`,
+        `month: "13" is outside 1-12`,
+        `day of week: unknown name "FUN", expected a number 0-7 or SUN-SAT`
+      ]
+    )
+  })
+
+  it("quotes no more than 40 characters of a token", () => {
+    const [issue] = issuesOf(`${"9".repeat(300)} * * * *`)
+    assert.strictEqual(issue?.message, `minute: "${"9".repeat(40)}…" is outside 0-59`)
+  })
+})

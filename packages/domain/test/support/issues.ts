@@ -1,0 +1,14 @@
+import { Result, Schema, SchemaIssue } from "effect"
+
+/** What a body is refused for, as pairs of a path and a message, read as the API reads bodies. */
+export const issuesOf = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, body: unknown) =>
+  Result.match(
+    Schema.decodeUnknownResult(schema)(body, { errors: "all", onExcessProperty: "error" }),
+    {
+      onSuccess: () => [],
+      onFailure: (error) =>
+        SchemaIssue.makeFormatterStandardSchemaV1()(error.issue).issues.map(
+          ({ message, path }) => [(path ?? []).join("."), message] as const
+        )
+    }
+  )
