@@ -1,0 +1,131 @@
+import { Api } from "@scheduling/domain/Api"
+import { Effect, Layer } from "effect"
+import { HttpRouter } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { ApiKeyRepo } from "./api-keys/ApiKeyRepo.ts"
+import { ApiKeys } from "./api-keys/ApiKeys.ts"
+import { ApiKeysHandlers } from "./api-keys/http.ts"
+import { LastUsed } from "./api-keys/LastUsed.ts"
+import { Accounts } from "./auth/Accounts.ts"
+import { Auth } from "./auth/Auth.ts"
+import { ApiKeysRefusedLayer, AuthenticationLayer } from "./auth/Authentication.ts"
+import { AuthHandlers } from "./auth/http.ts"
+import { Logins } from "./auth/Logins.ts"
+import { LoginThrottle } from "./auth/LoginThrottle.ts"
+import { Passwords } from "./auth/Passwords.ts"
+import { SessionsRepo } from "./auth/SessionsRepo.ts"
+import { Tokens } from "./auth/Tokens.ts"
+import { UsersRepo } from "./auth/UsersRepo.ts"
+import { ChainRunsRepo } from "./chains/ChainRunsRepo.ts"
+import { Chains } from "./chains/Chains.ts"
+import { ChainsRepo } from "./chains/ChainsRepo.ts"
+import { ChainsHandlers } from "./chains/http.ts"
+import { CronTasks } from "./cron/CronTasks.ts"
+import { CronTasksRepo } from "./cron/CronTasksRepo.ts"
+import { CronHandlers } from "./cron/http.ts"
+import { DelayedTasks } from "./delayed/DelayedTasks.ts"
+import { DelayedTasksRepo } from "./delayed/DelayedTasksRepo.ts"
+import { DelayedHandlers } from "./delayed/http.ts"
+import { Executions } from "./executions/Executions.ts"
+import { ExecutionsRepo } from "./executions/ExecutionsRepo.ts"
+import { ExecutionStatsRepo } from "./executions/ExecutionStatsRepo.ts"
+import { ExecutionsHandlers } from "./executions/http.ts"
+import { StatsRollUpLayer } from "./executions/StatsRollUp.ts"
+import { AppConfig } from "./Config.ts"
+import { ErrorShapeLayer } from "./platform/Errors.ts"
+import { serve } from "./platform/HttpServer.ts"
+import { Idempotency } from "./platform/Idempotency.ts"
+import { Ids } from "./platform/Ids.ts"
+import { allowedMethods, routerConfig } from "./platform/Routes.ts"
+import { Secrets } from "./platform/Secrets.ts"
+import { Call } from "./runner/Call.ts"
+import { EgressAllow } from "./runner/Egress.ts"
+import { Partitions } from "./runner/Partitions.ts"
+import { Runner } from "./runner/Runner.ts"
+import { defaultRunnerOptions, RunnerOptions } from "./runner/RunnerOptions.ts"
+import { RunQueue } from "./runner/RunQueue.ts"
+import { Signals } from "./runner/Signals.ts"
+import { docsLayer } from "./system/docs.ts"
+import { HousekeepingLayer } from "./system/Housekeeping.ts"
+import { HousekeepingRepo } from "./system/HousekeepingRepo.ts"
+import { SystemHandlers } from "./system/http.ts"
+import { AuditLog } from "./workspaces/AuditLog.ts"
+import { WorkspacesHandlers } from "./workspaces/http.ts"
+import { SigningSecrets } from "./workspaces/SigningSecrets.ts"
+import { Workspaces } from "./workspaces/Workspaces.ts"
+import { WorkspacesRepo } from "./workspaces/WorkspacesRepo.ts"
+
+// Read it from the bottom: the store holds up the repositories, they the services, they the routes.
+
+const Handlers = Layer.mergeAll(
+  AuthHandlers,
+  WorkspacesHandlers,
+  ApiKeysHandlers,
+  CronHandlers,
+  DelayedHandlers,
+  ChainsHandlers,
+  ExecutionsHandlers,
+  SystemHandlers
+)
+
+const Middleware = Layer.mergeAll(AuthenticationLayer, ApiKeysRefusedLayer, ErrorShapeLayer)
+
+const ApiRoutes = HttpApiBuilder.layer(Api).pipe(Layer.provide(Handlers), Layer.provide(Middleware))
+
+const DocsRoutes = docsLayer(Api)
+
+const Services = Layer.mergeAll(
+  Accounts.layer,
+  Logins.layer,
+  ApiKeys.layer,
+  Auth.layer,
+  CronTasks.layer,
+  DelayedTasks.layer,
+  Chains.layer
+).pipe(
+  Layer.provideMerge([Workspaces.layer, Executions.layer]),
+  Layer.provide(RunQueue.layer),
+  Layer.provide([LoginThrottle.layer, Passwords.layer, Tokens.layer, LastUsed.layer])
+)
+
+const Repositories = Layer.mergeAll(
+  UsersRepo.layer,
+  SessionsRepo.layer,
+  WorkspacesRepo.layer,
+  ApiKeyRepo.layer,
+  AuditLog.layer,
+  SigningSecrets.layer,
+  CronTasksRepo.layer,
+  DelayedTasksRepo.layer,
+  ChainsRepo.layer,
+  ChainRunsRepo.layer,
+  ExecutionsRepo.layer,
+  ExecutionStatsRepo.layer,
+  Idempotency.layer,
+  HousekeepingRepo.layer
+)
+
+/** The run engine, unless this node only answers the API. */
+const Engine = Layer.unwrap(
+  Effect.map(AppConfig, ({ egressAllow, retentionDays, runner }) =>
+    runner === "off"
+      ? Layer.empty
+      : Runner.layer.pipe(
+          Layer.provide([Call.layer, Partitions.layer]),
+          Layer.provide(Layer.succeed(EgressAllow, egressAllow)),
+          Layer.provide(Layer.succeed(RunnerOptions, { ...defaultRunnerOptions, retentionDays }))
+        )
+  )
+)
+
+/** The whole service, on whatever store, secrets, configuration and socket it is given. */
+export const AppLayer = Layer.unwrap(
+  Effect.map(HttpRouter.toHttpEffect(Layer.merge(ApiRoutes, DocsRoutes)), (answer) =>
+    serve(answer, allowedMethods(Api))
+  ).pipe(Effect.provideService(HttpRouter.RouterConfig, routerConfig))
+).pipe(
+  Layer.merge(Layer.mergeAll(Engine, HousekeepingLayer, StatsRollUpLayer)),
+  Layer.provide(Services),
+  Layer.provide(Repositories),
+  Layer.provide([Ids.layer, Secrets.layer, Signals.layer])
+)

@@ -1,0 +1,159 @@
+import type { Session } from "@scheduling/domain/auth/Session"
+import { SessionId } from "@scheduling/domain/shared/Ids"
+import { Context, Effect, Exit, Layer, Option, Request, RequestResolver } from "effect"
+import { SqlClient } from "effect/sql"
+import type { PageRequest } from "../platform/Pages.ts"
+
+export interface SessionRow {
+  readonly id: string
+  readonly user_id: string
+  readonly user_agent: string | null
+  readonly ip: string | null
+  readonly generation: number
+  readonly rotated_at: Date
+  readonly expires_at: Date
+  readonly created_at: Date
+}
+
+export const toSession = (row: SessionRow, current: string): Session => ({
+  id: SessionId.make(row.id),
+  user_agent: row.user_agent,
+  ip: row.ip,
+  created_at: row.created_at.toISOString(),
+  last_used_at: row.rotated_at.toISOString(),
+  current: row.id === current
+})
+
+export interface Rotation {
+  readonly id: string
+  readonly generation: number
+  readonly now: Date
+  readonly expires_at: Date
+}
+
+export type Role = "owner"
+
+/** What a request needs to know of a live session: its user, and their role in the path's workspace. */
+export interface LiveSession {
+  readonly user_id: string
+  readonly expires_at: Date
+  readonly role: Role | null
+}
+
+export class SessionsRepo extends Context.Service<
+  SessionsRepo,
+  {
+    readonly insert: (session: SessionRow) => Effect.Effect<void>
+    readonly find: (id: string) => Effect.Effect<Option.Option<SessionRow>>
+    /** Batched: requests of one moment share one statement. Never cached, so that a logout holds at once. */
+    readonly findLive: (
+      id: string,
+      workspaceId: string | undefined
+    ) => Effect.Effect<Option.Option<LiveSession>>
+    readonly list: (
+      userId: string,
+      now: Date,
+      page: PageRequest
+    ) => Effect.Effect<ReadonlyArray<SessionRow>>
+    /** None where the session is not at this generation any more. */
+    readonly rotate: (rotation: Rotation) => Effect.Effect<Option.Option<SessionRow>>
+    readonly remove: (userId: string, id: string) => Effect.Effect<boolean>
+    readonly removeOthers: (userId: string, keep: string) => Effect.Effect<number>
+  }
+>()("@scheduling/server/auth/SessionsRepo") {
+  static readonly layer: Layer.Layer<SessionsRepo, never, SqlClient.SqlClient> = Layer.effect(
+    SessionsRepo,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const liveSessions = makeLiveSessionResolver(sql)
+
+      return SessionsRepo.of({
+        insert: Effect.fn("SessionsRepo.insert")(function* (session) {
+          yield* sql`INSERT INTO sessions ${sql.insert({ ...session })}`
+        }, Effect.orDie),
+
+        find: Effect.fn("SessionsRepo.find")(function* (id) {
+          const rows = yield* sql<SessionRow>`
+            SELECT *
+            FROM sessions
+            WHERE id = ${id}`
+          return Option.fromNullishOr(rows[0])
+        }, Effect.orDie),
+
+        findLive: (id, workspaceId) =>
+          Effect.request(new FindLive({ id, workspaceId }), liveSessions),
+
+        list: Effect.fn("SessionsRepo.list")(function* (userId, now, page) {
+          return yield* sql<SessionRow>`
+            SELECT *
+            FROM sessions
+            WHERE user_id = ${userId}
+              AND expires_at > ${now}
+              AND id < ${page.before}
+            ORDER BY id DESC
+            LIMIT ${page.limit + 1}`
+        }, Effect.orDie),
+
+        rotate: Effect.fn("SessionsRepo.rotate")(function* ({ expires_at, generation, id, now }) {
+          const rows = yield* sql<SessionRow>`
+            UPDATE sessions
+            SET generation = generation + 1, rotated_at = ${now}, expires_at = ${expires_at}
+            WHERE id = ${id}
+              AND generation = ${generation}
+              AND expires_at > ${now}
+            RETURNING *`
+          return Option.fromNullishOr(rows[0])
+        }, Effect.orDie),
+
+        remove: Effect.fn("SessionsRepo.remove")(function* (userId, id) {
+          const rows = yield* sql`
+            DELETE FROM sessions
+            WHERE id = ${id}
+              AND user_id = ${userId}
+            RETURNING id`
+          return rows.length > 0
+        }, Effect.orDie),
+
+        removeOthers: Effect.fn("SessionsRepo.removeOthers")(function* (userId, keep) {
+          const rows = yield* sql`
+            DELETE FROM sessions
+            WHERE user_id = ${userId}
+              AND id <> ${keep}
+            RETURNING id`
+          return rows.length
+        }, Effect.orDie)
+      })
+    })
+  )
+}
+
+// ---------------------------------------------------------------------------
+
+class FindLive extends Request.Class<
+  { readonly id: string; readonly workspaceId: string | undefined },
+  Option.Option<LiveSession>
+> {}
+
+const makeLiveSessionResolver = (sql: SqlClient.SqlClient) =>
+  RequestResolver.make<FindLive>((entries) => {
+    const ids = entries.map(({ request }) => request.id)
+    const workspaceIds = entries.map(({ request }) => request.workspaceId ?? noWorkspace)
+    return sql<LiveSession & { readonly asked: number }>`
+      SELECT asked.nr::int AS asked, sessions.user_id, sessions.expires_at, memberships.role
+      FROM unnest(${ids}::uuid[], ${workspaceIds}::uuid[]) WITH ORDINALITY AS asked (id, workspace_id, nr)
+      JOIN sessions ON sessions.id = asked.id
+      LEFT JOIN memberships
+        ON memberships.user_id = sessions.user_id
+        AND memberships.workspace_id = asked.workspace_id`.pipe(
+      Effect.orDie,
+      Effect.map((rows) => {
+        const found = new Map(rows.map((row) => [row.asked, row]))
+        entries.forEach((entry, index) =>
+          entry.completeUnsafe(Exit.succeed(Option.fromNullishOr(found.get(index + 1))))
+        )
+      })
+    )
+  })
+
+/** Not null: of an array of nothing but nulls the driver cannot tell the type. */
+const noWorkspace = "00000000-0000-0000-0000-000000000000"

@@ -1,0 +1,157 @@
+import {
+  accessTokenSeconds,
+  refreshTokenSeconds,
+  type TokenPair
+} from "@scheduling/domain/auth/TokenPair"
+import { SessionId, UserId } from "@scheduling/domain/shared/Ids"
+import { Context, Data, DateTime, Effect, Layer, Redacted, Schema } from "effect"
+import { type JWTHeaderParameters, jwtVerify, SignJWT } from "jose"
+import { Ids } from "../platform/Ids.ts"
+import { type KeyRing, Secrets } from "../platform/Secrets.ts"
+
+export interface SessionClaims {
+  readonly user_id: UserId
+  readonly session_id: SessionId
+}
+
+export interface RefreshClaims extends SessionClaims {
+  readonly generation: number
+}
+
+export class TokenRejected extends Data.TaggedError("TokenRejected") {}
+
+/** Signs and checks JWTs. Whether the session behind one still lives is not asked here. */
+export class Tokens extends Context.Service<
+  Tokens,
+  {
+    /**
+     * The refresh token depends on nothing but the session, its generation and the time of the
+     * rotation, so that two requests that race for one rotation are given the same token.
+     */
+    readonly issue: (
+      session: RefreshClaims & { readonly rotated_at: Date }
+    ) => Effect.Effect<TokenPair>
+    readonly verifyAccess: (token: string) => Effect.Effect<SessionClaims, TokenRejected>
+    readonly verifyRefresh: (
+      token: Redacted.Redacted
+    ) => Effect.Effect<RefreshClaims, TokenRejected>
+  }
+>()("@scheduling/server/auth/Tokens") {
+  static readonly layer: Layer.Layer<Tokens, never, Secrets | Ids> = Layer.effect(
+    Tokens,
+    Effect.gen(function* () {
+      const ring = (yield* Secrets).keys("jwt")
+      const ids = yield* Ids
+      const [current] = ring
+      const keys = yield* importKeys(ring)
+
+      const sign = (claims: SessionClaims, token: TokenDescription) =>
+        Effect.promise(() =>
+          new SignJWT({ sid: claims.session_id, typ: token.typ, ...token.extra })
+            .setProtectedHeader({ alg: "HS256", typ: "JWT", kid: current.id })
+            .setIssuer(issuer)
+            .setAudience(issuer)
+            .setSubject(claims.user_id)
+            .setJti(token.jti)
+            .setIssuedAt(token.issuedAt)
+            .setExpirationTime(token.issuedAt + token.seconds)
+            .sign(keyOf({ kid: current.id }))
+        )
+
+      const keyOf = ({ kid }: Pick<JWTHeaderParameters, "kid">) => {
+        const key = kid === undefined ? undefined : keys.get(kid)
+        if (key === undefined) throw new Error("signed by nobody we know")
+        return key
+      }
+
+      const verify = <A>(token: string, decode: (claims: unknown) => Effect.Effect<A, unknown>) =>
+        Effect.flatMap(DateTime.nowAsDate, (currentDate) =>
+          Effect.tryPromise(() =>
+            jwtVerify(token, keyOf, {
+              algorithms: ["HS256"],
+              issuer,
+              audience: issuer,
+              requiredClaims: ["iat", "exp", "jti"],
+              currentDate
+            })
+          )
+        ).pipe(
+          Effect.flatMap(({ payload }) => decode(payload)),
+          Effect.mapError(() => new TokenRejected())
+        )
+
+      return Tokens.of({
+        issue: Effect.fn("Tokens.issue")(function* (session) {
+          const now = yield* DateTime.nowAsDate
+          const jti = yield* ids.next
+          const access_token = yield* sign(session, {
+            typ: "access",
+            jti,
+            issuedAt: seconds(now),
+            seconds: accessTokenSeconds
+          })
+          const refresh_token = yield* sign(session, {
+            typ: "refresh",
+            jti: `${session.session_id}.${session.generation}`,
+            extra: { gen: session.generation },
+            issuedAt: seconds(session.rotated_at),
+            seconds: refreshTokenSeconds
+          })
+          return {
+            access_token: Redacted.make(access_token, { label: "access_token" }),
+            refresh_token: Redacted.make(refresh_token, { label: "refresh_token" }),
+            token_type: "bearer",
+            expires_in: accessTokenSeconds
+          }
+        }),
+
+        verifyAccess: (token) =>
+          Effect.map(verify(token, decodeAccess), ({ sid, sub }) => ({
+            user_id: sub,
+            session_id: sid
+          })),
+
+        verifyRefresh: (token) =>
+          Effect.map(verify(Redacted.value(token), decodeRefresh), ({ gen, sid, sub }) => ({
+            user_id: sub,
+            session_id: sid,
+            generation: gen
+          }))
+      })
+    })
+  )
+}
+
+const issuer = "scheduling-service"
+
+/** Once, at start: a check that imports the raw bytes itself takes 20 µs instead of 12. */
+const importKeys = (ring: KeyRing): Effect.Effect<ReadonlyMap<string, CryptoKey>> =>
+  Effect.promise(async () => {
+    const hs256 = { name: "HMAC", hash: "SHA-256" }
+    const entries = ring.map(async ({ bytes, id }) => {
+      const key = await crypto.subtle.importKey("raw", new Uint8Array(bytes), hs256, false, [
+        "sign",
+        "verify"
+      ])
+      return [id, key] as const
+    })
+    return new Map(await Promise.all(entries))
+  })
+
+interface TokenDescription {
+  readonly typ: "access" | "refresh"
+  readonly jti: string
+  readonly extra?: Readonly<Record<string, unknown>>
+  readonly issuedAt: number
+  readonly seconds: number
+}
+
+const decodeAccess = Schema.decodeUnknownEffect(
+  Schema.Struct({ typ: Schema.Literal("access"), sub: UserId, sid: SessionId })
+)
+
+const decodeRefresh = Schema.decodeUnknownEffect(
+  Schema.Struct({ typ: Schema.Literal("refresh"), sub: UserId, sid: SessionId, gen: Schema.Int })
+)
+
+const seconds = (date: Date) => Math.floor(date.getTime() / 1000)

@@ -1,0 +1,153 @@
+import type { ExecutionStatus, ExecutionTrigger } from "@scheduling/domain/executions/Execution"
+import { Context, Effect, Layer, Option } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
+import type { PageRequest } from "../platform/Pages.ts"
+
+/** The execution of a step: a row of `runs` or of `executions`. */
+export interface StepRow {
+  readonly id: string
+  readonly chain_id: string
+  readonly chain_run_id: string
+  readonly step_index: number
+  readonly step: string | null
+  readonly trigger: ExecutionTrigger
+  readonly status: ExecutionStatus
+  readonly scheduled_for: Date
+  readonly started_at: Date | null
+  readonly finished_at: Date | null
+  readonly duration_ms: number | null
+  readonly status_code: number | null
+  readonly error: string | null
+  /** The names of all steps as the run started with them: while it goes on, in one of its rows. */
+  readonly names: ReadonlyArray<string> | null
+}
+
+/** The steps of one run that have a row, in order: at least the first one, whose id is the run's. */
+export interface ChainRunRow {
+  readonly id: string
+  readonly chain_id: string
+  readonly steps: readonly [StepRow, ...ReadonlyArray<StepRow>]
+}
+
+export class ChainRunsRepo extends Context.Service<
+  ChainRunsRepo,
+  {
+    readonly list: (
+      workspaceId: string,
+      chainId: string,
+      page: PageRequest
+    ) => Effect.Effect<ReadonlyArray<ChainRunRow>>
+    readonly find: (
+      workspaceId: string,
+      chainId: string,
+      id: string
+    ) => Effect.Effect<Option.Option<ChainRunRow>>
+    /** The latest run of each chain that has one. */
+    readonly listLatest: (
+      workspaceId: string,
+      chainIds: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyArray<ChainRunRow>>
+  }
+>()("@scheduling/server/chains/ChainRunsRepo") {
+  static readonly layer: Layer.Layer<ChainRunsRepo, never, SqlClient.SqlClient> = Layer.effect(
+    ChainRunsRepo,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      /** The first steps of the newest runs that meet the condition, wherever they are by now. */
+      const newest = (condition: Statement.Fragment, limit: number) => sql`
+        (
+          SELECT id
+          FROM runs
+          WHERE ${condition}
+            AND id = chain_run_id
+          ORDER BY id DESC
+          LIMIT ${limit}
+        )
+        UNION ALL
+        (
+          SELECT id
+          FROM executions
+          WHERE ${condition}
+            AND id = chain_run_id
+          ORDER BY id DESC
+          LIMIT ${limit}
+        )
+        ORDER BY id DESC
+        LIMIT ${limit}`
+
+      /** All in one statement: a run that goes on meanwhile is seen as it was at one moment. */
+      const runsOf = Effect.fnUntraced(function* (workspaceId: string, heads: Statement.Fragment) {
+        const rows = yield* sql<StepRow>`
+          WITH heads AS (${heads})
+          SELECT
+            runs.id, task_id AS chain_id, chain_run_id, step_index, step, trigger, state AS status,
+            scheduled_for, started_at, NULL::timestamptz AS finished_at,
+            NULL::float8 AS duration_ms, status_code, error,
+            jsonb_path_query_array(steps, '$[*].name') AS names
+          FROM heads
+          JOIN runs ON runs.chain_run_id = heads.id
+          WHERE workspace_id = ${workspaceId}
+          UNION ALL
+          SELECT
+            executions.id, task_id, chain_run_id, step_index, step, trigger, status,
+            scheduled_for, started_at, finished_at,
+            duration_ms::float8, status_code, error, NULL
+          FROM heads
+          -- Later steps have later ids: the days before the run are not looked at.
+          JOIN executions ON executions.chain_run_id = heads.id AND executions.id >= heads.id
+          WHERE workspace_id = ${workspaceId}
+          ORDER BY chain_run_id DESC, step_index`
+        return byRun(rows)
+      })
+
+      return ChainRunsRepo.of({
+        list: Effect.fn("ChainRunsRepo.list")(function* (workspaceId, chainId, page) {
+          const condition = sql`
+            workspace_id = ${workspaceId}
+            AND task_id = ${chainId}
+            AND id < ${page.before}`
+          return yield* runsOf(workspaceId, newest(condition, page.limit + 1))
+        }, Effect.orDie),
+
+        find: Effect.fn("ChainRunsRepo.find")(function* (workspaceId, chainId, id) {
+          const condition = sql`
+            workspace_id = ${workspaceId}
+            AND task_id = ${chainId}
+            AND id = ${id}`
+          const [run] = yield* runsOf(workspaceId, newest(condition, 1))
+          return Option.fromUndefinedOr(run)
+        }, Effect.orDie),
+
+        listLatest: Effect.fn("ChainRunsRepo.listLatest")(function* (workspaceId, chainIds) {
+          const condition = sql`
+            workspace_id = ${workspaceId}
+            AND task_id = wanted.chain_id`
+          return yield* runsOf(
+            workspaceId,
+            sql`
+              SELECT latest.id
+              FROM unnest(${chainIds}::uuid[]) AS wanted (chain_id)
+              CROSS JOIN LATERAL (${newest(condition, 1)}) AS latest`
+          )
+        }, Effect.orDie)
+      })
+    })
+  )
+}
+
+// ---------------------------------------------------------------------------
+
+const byRun = (rows: ReadonlyArray<StepRow>): ReadonlyArray<ChainRunRow> => {
+  const runs = new Map<string, [StepRow, ...Array<StepRow>]>()
+  for (const row of rows) {
+    const steps = runs.get(row.chain_run_id)
+    if (steps === undefined) runs.set(row.chain_run_id, [row])
+    else steps.push(row)
+  }
+  return [...runs.values()].map((steps) => ({
+    id: steps[0].chain_run_id,
+    chain_id: steps[0].chain_id,
+    steps
+  }))
+}

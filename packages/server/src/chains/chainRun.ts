@@ -1,0 +1,79 @@
+import type { LastChainRun } from "@scheduling/domain/chains/Chain"
+import type { ChainRun, StepExecution } from "@scheduling/domain/chains/ChainRun"
+import type { ExecutionStatus } from "@scheduling/domain/executions/Execution"
+import { ChainId, ChainRunId, ExecutionId } from "@scheduling/domain/shared/Ids"
+import type { ChainRunRow, StepRow } from "./ChainRunsRepo.ts"
+
+/**
+ * A run seen as a whole. `chainSteps` are the names of the chain's steps as they are now: those of a
+ * run that has not started, or never did.
+ */
+export const toChainRun = (run: ChainRunRow, chainSteps: ReadonlyArray<string>): ChainRun => {
+  const [head] = run.steps
+  const goesOn = run.steps.some(isUnfinished)
+  const rows = new Map(run.steps.map((row) => [row.step_index, row]))
+  return {
+    id: ChainRunId.make(run.id),
+    chain_id: ChainId.make(run.chain_id),
+    trigger: head.trigger === "manual" ? "manual" : "schedule",
+    status: statusOf(run),
+    scheduled_for: head.scheduled_for.toISOString(),
+    started_at: firstStart(run)?.toISOString() ?? null,
+    finished_at: finishOf(run)?.toISOString() ?? null,
+    steps: namesOf(run, chainSteps).map((name, index) => {
+      const row = rows.get(index)
+      return row === undefined
+        ? { name, status: goesOn ? "pending" : "skipped", execution: null }
+        : { name, status: row.status, execution: toStepExecution(row) }
+    })
+  }
+}
+
+export const toLastChainRun = (run: ChainRunRow): LastChainRun => ({
+  run_id: ChainRunId.make(run.id),
+  status: statusOf(run),
+  finished_at: finishOf(run)?.toISOString() ?? null
+})
+
+// ---------------------------------------------------------------------------
+
+const isUnfinished = (row: StepRow) => row.status === "queued" || row.status === "running"
+
+const statusOf = ({ steps }: ChainRunRow): ExecutionStatus => {
+  const [head] = steps
+  if (steps.some(isUnfinished)) {
+    return head.status === "queued" && head.started_at === null ? "queued" : "running"
+  }
+  if (steps.some((row) => row.status === "cancelled")) return "cancelled"
+  if (steps.some((row) => row.status === "failed")) return "failed"
+  return head.status === "skipped" ? "skipped" : "succeeded"
+}
+
+const firstStart = ({ steps }: ChainRunRow): Date | null =>
+  steps.find((row) => row.started_at !== null)?.started_at ?? null
+
+const finishOf = ({ steps }: ChainRunRow): Date | null =>
+  steps.reduce<Date | null>(
+    (latest, { finished_at }) =>
+      latest === null || finished_at === null || finished_at < latest ? latest : finished_at,
+    steps.some(isUnfinished) ? null : steps[0].finished_at
+  )
+
+/** A run that ended after its start has a row for each step, the skipped ones too. */
+const namesOf = ({ steps }: ChainRunRow, chainSteps: ReadonlyArray<string>) => {
+  const taken = steps.find((row) => row.names !== null)?.names
+  if (taken !== null && taken !== undefined) return taken
+  const neverStarted = steps.length === 1 && steps[0].step === null
+  return neverStarted
+    ? chainSteps
+    : steps.map((row) => row.step ?? chainSteps[row.step_index] ?? "")
+}
+
+const toStepExecution = (row: StepRow): StepExecution => ({
+  id: ExecutionId.make(row.id),
+  started_at: row.started_at?.toISOString() ?? null,
+  finished_at: row.finished_at?.toISOString() ?? null,
+  duration_ms: row.duration_ms,
+  status_code: row.status_code,
+  error: row.error
+})

@@ -1,0 +1,56 @@
+import { Api } from "@scheduling/domain/Api"
+import { Chain } from "@scheduling/domain/chains/Chain"
+import { ChainRun } from "@scheduling/domain/chains/ChainRun"
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Idempotency } from "../platform/Idempotency.ts"
+import { Chains } from "./Chains.ts"
+
+export const ChainsHandlers = HttpApiBuilder.group(
+  Api,
+  "chains",
+  Effect.fnUntraced(function* (handlers) {
+    const chains = yield* Chains
+    const idempotency = yield* Idempotency
+    return handlers.handleAll({
+      list: ({ params, query }) => chains.list(params.workspace_id, query),
+
+      create: ({ headers, params, payload }) =>
+        chains.create(params.workspace_id, payload).pipe(
+          idempotency.once({
+            key: headers["idempotency-key"],
+            operation: `chains.create ${params.workspace_id}`,
+            payload,
+            answer: Chain
+          })
+        ),
+
+      get: ({ params }) => chains.get(params.workspace_id, params.chain_id),
+
+      update: ({ params, payload }) => chains.update(params.workspace_id, params.chain_id, payload),
+
+      remove: ({ params }) => chains.remove(params.workspace_id, params.chain_id),
+
+      run: ({ headers, params }) =>
+        chains.run(params.workspace_id, params.chain_id).pipe(
+          idempotency.once({
+            key: headers["idempotency-key"],
+            operation: `chains.run ${params.workspace_id} ${params.chain_id}`,
+            payload: null,
+            answer: ChainRun
+          })
+        ),
+
+      pause: ({ params }) => chains.pause(params.workspace_id, params.chain_id),
+
+      resume: ({ params }) => chains.resume(params.workspace_id, params.chain_id),
+
+      runs: ({ params, query }) => chains.runs(params.workspace_id, params.chain_id, query),
+
+      getRun: ({ params }) => chains.getRun(params.workspace_id, params.chain_id, params.run_id),
+
+      cancel: ({ params }) =>
+        chains.cancel(params.workspace_id, params.chain_id, params.execution_id)
+    })
+  })
+)

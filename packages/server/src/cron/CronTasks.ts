@@ -1,0 +1,237 @@
+import type { Caller } from "@scheduling/domain/auth/Caller"
+import {
+  type CronTask,
+  cronTaskDefaults,
+  type CronTaskInput,
+  type CronTaskUpdate,
+  defaultPreviewCount,
+  maxCronTasks,
+  type SchedulePreview
+} from "@scheduling/domain/cron/CronTask"
+import type { TaskStatus } from "@scheduling/domain/cron/Firing"
+import { type DstOverlap, nextFire, preview, Schedule } from "@scheduling/domain/cron/Schedule"
+import { TimeZone } from "@scheduling/domain/cron/TimeZone"
+import { type Execution, TaskId } from "@scheduling/domain/executions/Execution"
+import { type Conflict, NotFound, QuotaExceeded } from "@scheduling/domain/shared/Errors"
+import { CronTaskId, type ExecutionId, type WorkspaceId } from "@scheduling/domain/shared/Ids"
+import type { Page, PageQuery } from "@scheduling/domain/shared/Page"
+import { Context, DateTime, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { Executions } from "../executions/Executions.ts"
+import { orNotFound } from "../platform/orNotFound.ts"
+import { Ids } from "../platform/Ids.ts"
+import { pageRequest, toPage } from "../platform/Pages.ts"
+import { transactionOf } from "../platform/transaction.ts"
+import { RunQueue } from "../runner/RunQueue.ts"
+import { type CronTaskRow, CronTasksRepo, toCronTask } from "./CronTasksRepo.ts"
+
+interface CronTaskQuery extends PageQuery {
+  readonly status?: TaskStatus
+  readonly name?: string
+}
+
+/**
+ * A next fire is computed from the app's `Clock` here, and from the database's by the runner, which
+ * also decides when it is due. So nodes whose clocks differ fire together. What a wrong clock does
+ * to a task that is created, resumed or given another schedule is that its first slot may be one
+ * that has just passed, and so fire again if it had fired, or may be left out as just passed.
+ */
+export class CronTasks extends Context.Service<
+  CronTasks,
+  {
+    readonly list: (workspaceId: WorkspaceId, query: CronTaskQuery) => Effect.Effect<Page<CronTask>>
+    /** Of every workspace that the caller can read. */
+    readonly listAll: (
+      caller: Caller["Service"],
+      query: CronTaskQuery
+    ) => Effect.Effect<Page<CronTask>>
+    readonly get: (workspaceId: WorkspaceId, id: CronTaskId) => Effect.Effect<CronTask, NotFound>
+    readonly create: (
+      workspaceId: WorkspaceId,
+      input: CronTaskInput
+    ) => Effect.Effect<CronTask, QuotaExceeded>
+    readonly update: (
+      workspaceId: WorkspaceId,
+      id: CronTaskId,
+      changes: CronTaskUpdate
+    ) => Effect.Effect<CronTask, NotFound>
+    readonly remove: (workspaceId: WorkspaceId, id: CronTaskId) => Effect.Effect<void, NotFound>
+    readonly run: (workspaceId: WorkspaceId, id: CronTaskId) => Effect.Effect<Execution, NotFound>
+    readonly pause: (workspaceId: WorkspaceId, id: CronTaskId) => Effect.Effect<CronTask, NotFound>
+    readonly resume: (workspaceId: WorkspaceId, id: CronTaskId) => Effect.Effect<CronTask, NotFound>
+    readonly executions: (
+      workspaceId: WorkspaceId,
+      id: CronTaskId,
+      query: PageQuery
+    ) => Effect.Effect<Page<Execution>, NotFound>
+    readonly cancel: (
+      workspaceId: WorkspaceId,
+      id: CronTaskId,
+      executionId: ExecutionId
+    ) => Effect.Effect<Execution, NotFound | Conflict>
+    readonly preview: (query: {
+      readonly schedule: Schedule
+      readonly timezone?: TimeZone
+      readonly dst_overlap?: DstOverlap
+      readonly count?: number
+    }) => Effect.Effect<SchedulePreview>
+  }
+>()("@scheduling/server/cron/CronTasks") {
+  static readonly layer: Layer.Layer<
+    CronTasks,
+    never,
+    CronTasksRepo | Executions | Ids | RunQueue | SqlClient.SqlClient
+  > = Layer.effect(
+    CronTasks,
+    Effect.gen(function* () {
+      const transaction = transactionOf(yield* SqlClient.SqlClient)
+      const executions = yield* Executions
+      const ids = yield* Ids
+      const queue = yield* RunQueue
+      const repo = yield* CronTasksRepo
+
+      const get = Effect.fnUntraced(function* (workspaceId: WorkspaceId, id: CronTaskId) {
+        return toCronTask(yield* found(repo.find(workspaceId, id, yield* DateTime.nowAsDate)))
+      })
+
+      /** Inside the transaction that locked the row. */
+      const save = Effect.fnUntraced(function* (task: CronTaskRow) {
+        yield* repo.update(task)
+        if (task.next_fire_at !== null) yield* queue.wake(task.next_fire_at)
+      })
+
+      return CronTasks.of({
+        list: Effect.fnUntraced(function* (workspaceId, query) {
+          const page = pageRequest(query)
+          const now = yield* DateTime.nowAsDate
+          return toPage(yield* repo.list(workspaceId, { ...query, page, now }), page, toCronTask)
+        }),
+
+        listAll: Effect.fn("CronTasks.listAll")(function* (caller, query) {
+          const page = pageRequest(query)
+          const listing = { ...query, page, now: yield* DateTime.nowAsDate }
+          const rows =
+            caller.kind === "jwt"
+              ? repo.listOfMember(caller.user_id, listing)
+              : repo.list(caller.workspace_id, listing)
+          return toPage(yield* rows, page, toCronTask)
+        }),
+
+        get,
+
+        create: Effect.fn("CronTasks.create")(function* (workspaceId, input) {
+          if ((yield* repo.count(workspaceId)) >= maxCronTasks) {
+            return yield* new QuotaExceeded({ quota: "cron_tasks", limit: maxCronTasks })
+          }
+          const now = yield* DateTime.nowAsDate
+          const defined = { ...cronTaskDefaults, ...input }
+          const next_fire_at = nextFireOf(defined, now)
+          const row: CronTaskRow = {
+            ...defined,
+            id: CronTaskId.make(yield* ids.next),
+            workspace_id: workspaceId,
+            status: "active",
+            next_fire_at,
+            created_at: now,
+            updated_at: now
+          }
+          yield* repo.insert(row)
+          yield* queue.wake(next_fire_at)
+          return toCronTask({ ...row, ...neverRan })
+        }, transaction),
+
+        update: Effect.fn("CronTasks.update")(function* (workspaceId, id, changes) {
+          const task = yield* found(repo.findForUpdate(workspaceId, id))
+          if (Object.keys(changes).length > 0) {
+            const now = yield* DateTime.nowAsDate
+            const changed: CronTaskRow = { ...task, ...changes, updated_at: now }
+            const firesOtherwise = firing.some((field) => changed[field] !== task[field])
+            if (firesOtherwise && task.status === "active") {
+              yield* save({ ...changed, next_fire_at: nextFireOf(changed, now) })
+              yield* queue.forgetSlots({ workspace_id: workspaceId, task_id: id })
+            } else {
+              yield* repo.update(changed)
+            }
+          }
+          return yield* get(workspaceId, id)
+        }, transaction),
+
+        remove: Effect.fn("CronTasks.remove")(function* (workspaceId, id) {
+          if (!(yield* repo.remove(workspaceId, id))) return yield* noSuchTask
+          yield* queue.stop({ workspace_id: workspaceId, task_id: id })
+        }, transaction),
+
+        run: Effect.fn("CronTasks.run")(function* (workspaceId, id) {
+          const task = yield* found(repo.findForUpdate(workspaceId, id))
+          return executions.queued(
+            yield* queue.enqueue({ workspace_id: workspaceId, task_id: task.id, kind: "cron" })
+          )
+        }, transaction),
+
+        pause: Effect.fn("CronTasks.pause")(function* (workspaceId, id) {
+          const task = yield* found(repo.findForUpdate(workspaceId, id))
+          if (task.status === "active") {
+            const now = yield* DateTime.nowAsDate
+            yield* save({ ...task, status: "paused", next_fire_at: null, updated_at: now })
+            yield* queue.stop({ workspace_id: workspaceId, task_id: id })
+          }
+          return yield* get(workspaceId, id)
+        }, transaction),
+
+        resume: Effect.fn("CronTasks.resume")(function* (workspaceId, id) {
+          const task = yield* found(repo.findForUpdate(workspaceId, id))
+          if (task.status === "paused") {
+            const now = yield* DateTime.nowAsDate
+            const next_fire_at = nextFireOf(task, now)
+            yield* save({ ...task, status: "active", next_fire_at, updated_at: now })
+          }
+          return yield* get(workspaceId, id)
+        }, transaction),
+
+        executions: Effect.fn("CronTasks.executions")(function* (workspaceId, id, query) {
+          const task = yield* get(workspaceId, id)
+          return yield* executions.list(workspaceId, { ...query, task_id: TaskId.make(task.id) })
+        }),
+
+        cancel: Effect.fn("CronTasks.cancel")(function* (workspaceId, id, executionId) {
+          const task = yield* get(workspaceId, id)
+          return yield* executions.cancel({
+            workspace_id: workspaceId,
+            task_id: task.id,
+            execution_id: executionId
+          })
+        }),
+
+        preview: Effect.fn("CronTasks.preview")(function* (query) {
+          const {
+            count = defaultPreviewCount,
+            dst_overlap,
+            schedule,
+            timezone
+          } = {
+            ...cronTaskDefaults,
+            ...query
+          }
+          const now = yield* DateTime.nowAsDate
+          return { data: preview(schedule, timezone, now, count, { dst_overlap }) }
+        })
+      })
+    })
+  )
+}
+
+/** The fields that decide when a task fires. */
+const firing = ["schedule", "timezone", "dst_overlap"] as const
+
+const nextFireOf = (task: Pick<CronTaskRow, (typeof firing)[number]>, now: Date): Date =>
+  new Date(
+    nextFire(Schedule.make(task.schedule), TimeZone.make(task.timezone), now, {
+      dst_overlap: task.dst_overlap
+    })
+  )
+
+const neverRan = { last_run_id: null, last_run_status: null, last_run_finished_at: null }
+
+const noSuchTask = Effect.suspend(() => Effect.fail(new NotFound({ resource: "task" })))
+
+const found = orNotFound("task")

@@ -1,0 +1,51 @@
+/** No bucket is wider than this part of what it holds, so a figure is off by 2 % at most. */
+const widest = 0.04
+
+/** A year. What takes longer, or is later, counts as this. */
+const longestMs = 365 * 86_400_000
+
+/**
+ * The lower bounds of the buckets, in milliseconds: one for each value up to 50, then wider ones.
+ * The statistics in the database are made with them: a change needs a migration.
+ */
+export const bounds: ReadonlyArray<number> = (() => {
+  const lower = [0]
+  for (let bound = 0; bound < longestMs;) {
+    bound = Math.max(bound + 1, Math.floor(bound * (1 + widest)))
+    lower.push(bound)
+  }
+  return lower
+})()
+
+/** How often values fell into each bucket. Buckets are counted from 1, as `width_bucket` does. */
+export class Histogram {
+  readonly #counts = new Float64Array(bounds.length + 1)
+  #total = 0
+
+  add(buckets: ReadonlyArray<number>, counts: ReadonlyArray<number>): void {
+    for (const [index, bucket] of buckets.entries()) {
+      const count = counts[index] ?? 0
+      this.#counts[bucket] = (this.#counts[bucket] ?? 0) + count
+      this.#total += count
+    }
+  }
+
+  get percentiles(): { readonly p50: number; readonly p95: number; readonly p99: number } | null {
+    return this.#total === 0
+      ? null
+      : { p50: this.#percentile(50), p95: this.#percentile(95), p99: this.#percentile(99) }
+  }
+
+  /** The smallest value that so many percent do not exceed, give or take its bucket. */
+  #percentile(percent: number): number {
+    let remaining = Math.ceil((this.#total * percent) / 100)
+    const bucket = this.#counts.findIndex((count) => (remaining -= count) <= 0)
+    return middleOf(bucket)
+  }
+}
+
+const middleOf = (bucket: number): number => {
+  const lowest = bounds[bucket - 1] ?? 0
+  const highest = (bounds[bucket] ?? lowest + 1) - 1
+  return Math.round((lowest + highest) / 2)
+}

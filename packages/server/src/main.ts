@@ -1,0 +1,8 @@
+import { NodeRuntime } from "@effect/platform-node"
+import { Layer } from "effect"
+import { reportStartFailure, ServerLayer, teardown } from "./Server.ts"
+
+Layer.launch(ServerLayer).pipe(
+  reportStartFailure,
+  NodeRuntime.runMain({ disableErrorReporting: true, teardown })
+)

@@ -1,0 +1,176 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+export default Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+
+  // `bytes` bounds the pages of lists: a hundred chains may be a hundred megabytes.
+  // What the user defined, one table for the three kinds: a cron or delayed task has the columns of
+  // a call, a chain has steps. `next_fire_at` is null while paused or without a schedule.
+  yield* sql`
+    CREATE TABLE tasks (
+      id uuid PRIMARY KEY,
+      workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
+      kind text NOT NULL CHECK (kind IN ('cron', 'delayed', 'chain')),
+      name text,
+      status text NOT NULL CHECK (
+        CASE kind
+          WHEN 'delayed' THEN status IN ('pending', 'finished', 'cancelled')
+          ELSE status IN ('active', 'paused')
+        END
+      ),
+      method text,
+      url text,
+      headers jsonb,
+      body text,
+      timeout_seconds integer,
+      retry_count integer,
+      steps jsonb,
+      bytes integer NOT NULL GENERATED ALWAYS AS (
+        coalesce(octet_length(body), 0) + coalesce(octet_length(headers::text), 0)
+          + coalesce(octet_length(steps::text), 0)
+      ) STORED,
+      schedule text,
+      timezone text,
+      overlap text CHECK (overlap IN ('allow', 'skip', 'queue')),
+      missed text CHECK (missed IN ('skip', 'once')),
+      dst_overlap text CHECK (dst_overlap IN ('first', 'both')),
+      next_fire_at timestamptz,
+      run_at timestamptz,
+      created_at timestamptz NOT NULL,
+      updated_at timestamptz NOT NULL,
+      CHECK (CASE kind WHEN 'chain' THEN steps IS NOT NULL ELSE url IS NOT NULL END),
+      CHECK (next_fire_at IS NULL OR (status = 'active' AND schedule IS NOT NULL)),
+      CHECK ((kind = 'delayed') = (run_at IS NOT NULL))
+    ) WITH (fillfactor = 80)`
+  yield* sql`CREATE INDEX tasks_by_workspace ON tasks (workspace_id, kind, id DESC)`
+  // The few that are still to come, among all the delayed tasks that ever were.
+  yield* sql`
+    CREATE INDEX tasks_pending ON tasks (workspace_id, id DESC)
+    WHERE status = 'pending'`
+  yield* sql`
+    CREATE INDEX tasks_by_next_fire ON tasks (next_fire_at)
+    WHERE next_fire_at IS NOT NULL`
+
+  // Only runs that have not ended, so that the table stays small and hot however long the history
+  // is. No foreign keys: each would lock a row per run, and the start guard checks the task anyway.
+  // The columns that change when a run starts are in no index, so that the update stays in its page.
+  yield* sql`
+    CREATE TABLE runs (
+      id uuid PRIMARY KEY,
+      workspace_id uuid NOT NULL,
+      task_id uuid NOT NULL,
+      kind text NOT NULL,
+      trigger text NOT NULL,
+      chain_run_id uuid,
+      step_index smallint,
+      step text,
+      steps jsonb,
+      slot_at timestamptz,
+      scheduled_for timestamptz NOT NULL,
+      due_at timestamptz NOT NULL,
+      state text NOT NULL DEFAULT 'queued' CHECK (state IN ('queued', 'running')),
+      waiting boolean NOT NULL DEFAULT false,
+      cancel_requested boolean NOT NULL DEFAULT false,
+      attempt integer NOT NULL DEFAULT 1,
+      lost integer NOT NULL DEFAULT 0,
+      lease_owner integer,
+      started_at timestamptz,
+      attempt_started_at timestamptz,
+      status_code integer,
+      error text,
+      UNIQUE (task_id, slot_at)
+    ) WITH (
+      fillfactor = 60,
+      autovacuum_vacuum_scale_factor = 0,
+      autovacuum_vacuum_threshold = 2000,
+      autovacuum_vacuum_cost_delay = 0,
+      autovacuum_analyze_scale_factor = 0,
+      autovacuum_analyze_threshold = 5000
+    )`
+  yield* sql`
+    CREATE INDEX runs_by_due ON runs (due_at)
+    WHERE lease_owner IS NULL AND NOT waiting`
+  yield* sql`
+    CREATE INDEX runs_by_owner ON runs (lease_owner)
+    WHERE lease_owner IS NOT NULL`
+  yield* sql`
+    CREATE INDEX runs_to_cancel ON runs (lease_owner)
+    WHERE cancel_requested`
+  yield* sql`
+    CREATE INDEX runs_waiting ON runs (task_id, id)
+    WHERE waiting`
+  yield* sql`CREATE INDEX runs_by_workspace ON runs (workspace_id, id DESC)`
+  yield* sql`
+    CREATE INDEX runs_by_chain_run ON runs (chain_run_id)
+    WHERE chain_run_id IS NOT NULL`
+
+  // History, a partition a day. The ids carry the time that a run was due, so the day is a range of
+  // ids: a look-up by id reads one partition and a page of the newest reads the partitions in turn.
+  yield* sql`
+    CREATE TABLE executions (
+      id uuid PRIMARY KEY,
+      workspace_id uuid NOT NULL,
+      task_id uuid NOT NULL,
+      kind text NOT NULL,
+      trigger text NOT NULL,
+      chain_run_id uuid,
+      step_index smallint,
+      step text,
+      status text NOT NULL CHECK (status IN ('succeeded', 'failed', 'cancelled', 'skipped')),
+      scheduled_for timestamptz NOT NULL,
+      started_at timestamptz,
+      finished_at timestamptz NOT NULL,
+      lateness_ms bigint,
+      duration_ms bigint,
+      attempts_count integer NOT NULL,
+      status_code integer,
+      error text
+    ) PARTITION BY RANGE (id)`
+  yield* sql`CREATE INDEX executions_by_workspace ON executions (workspace_id, id DESC)`
+  yield* sql`CREATE INDEX executions_by_task ON executions (workspace_id, task_id, id DESC)`
+  yield* sql`
+    CREATE INDEX executions_unsuccessful ON executions (workspace_id, status, id DESC)
+    WHERE status <> 'succeeded'`
+  yield* sql`
+    CREATE INDEX executions_by_chain_run ON executions (chain_run_id)
+    WHERE chain_run_id IS NOT NULL`
+
+  yield* sql`
+    CREATE TABLE attempts (
+      execution_id uuid NOT NULL,
+      number integer NOT NULL,
+      workspace_id uuid NOT NULL,
+      started_at timestamptz NOT NULL,
+      finished_at timestamptz,
+      status_code integer,
+      response_body text,
+      error text,
+      PRIMARY KEY (execution_id, number)
+    ) PARTITION BY RANGE (execution_id)`
+
+  // Where ids go whose day is not made yet: above all executions that were cancelled long before
+  // they were due. Rows move out when their day is made, so that nothing collects here.
+  yield* sql`
+    CREATE TABLE executions_ahead PARTITION OF executions
+    FOR VALUES FROM (MINVALUE) TO (MAXVALUE)`
+  yield* sql`
+    CREATE TABLE attempts_ahead PARTITION OF attempts
+    FOR VALUES FROM (MINVALUE) TO (MAXVALUE)`
+
+  // Workspaces whose history is still to be deleted.
+  yield* sql`CREATE TABLE removed_workspaces (id uuid PRIMARY KEY)`
+
+  // A node is alive while its session holds the advisory lock of its id, or, where there are no
+  // session locks, while its lease lasts. The row of a dead node stays for a day: whatever a
+  // frozen process still leases in its name is found and taken back.
+  yield* sql`
+    CREATE TABLE nodes (
+      id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      holds_lock boolean NOT NULL,
+      lease_until timestamptz NOT NULL,
+      suspected_at timestamptz,
+      died_at timestamptz,
+      started_at timestamptz NOT NULL DEFAULT now()
+    ) WITH (fillfactor = 50)`
+})

@@ -1,0 +1,163 @@
+import { NodeHttpServer, NodeHttpServerRequest } from "@effect/platform-node"
+import { ByteSize, Cause, Context, Effect, Layer, Schema } from "effect"
+import {
+  HttpIncomingMessage,
+  HttpMiddleware,
+  HttpServer,
+  HttpServerRequest,
+  HttpServerResponse
+} from "effect/http"
+import { AppConfig } from "../Config.ts"
+import {
+  answerTo,
+  isRouteNotFound,
+  malformedRequest,
+  routeError,
+  unsupportedMediaType
+} from "./Errors.ts"
+import { makeNodeServer } from "./NodeServer.ts"
+import { maxBodySize, withCheckedBody } from "./RequestBody.ts"
+import { requestId } from "./RequestId.ts"
+
+export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
+  message: Schema.String
+}) {
+  static readonly because = (host: string, port: number, cause: unknown) =>
+    new CannotListen({ message: `cannot listen on HOST ${host}, PORT ${port}: ${reasonOf(cause)}` })
+}
+
+/** The listening socket. Asked to stop, it gives the requests in flight 25 s to finish. */
+export const HttpServerLayer: Layer.Layer<
+  HttpServer.HttpServer | HttpServices,
+  CannotListen,
+  AppConfig
+> = Layer.unwrap(
+  Effect.gen(function* () {
+    const { host, port } = yield* AppConfig
+    const runFork = Effect.runForkWith(yield* Effect.context())
+    const server = makeNodeServer((message, request_id) =>
+      runFork(Effect.logWarning(message).pipe(Effect.annotateLogs({ request_id })))
+    )
+    // The framework waits for the last connection without a bound: a client that never ends its
+    // request would keep the process.
+    const closeTheRest = Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections()))
+    return Layer.effectDiscard(closeTheRest).pipe(
+      Layer.provideMerge(
+        NodeHttpServer.layer(() => server, { host, port, gracefulShutdownTimeout: "25 seconds" })
+      ),
+      Layer.catch(({ cause }) => Layer.effectContext(CannotListen.because(host, port, cause)))
+    )
+  })
+)
+
+const reasonOf = (cause: unknown) => {
+  if (!(cause instanceof Error)) return String(cause)
+  return "code" in cause && cause.code === "EADDRINUSE"
+    ? "another process listens there"
+    : cause.message
+}
+
+type HttpServices = Layer.Success<typeof NodeHttpServer.layerHttpServices>
+
+/** Serves the routes; request ids, the one error shape, CORS and limits apply to all of them. */
+export const serve = <E, R>(
+  answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
+  allowedMethods: (url: string) => ReadonlyArray<string>
+) =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { trustProxy } = yield* AppConfig
+      const process = { isStopping: false }
+      const enveloped = envelope(answer, allowedMethods, process)
+      yield* HttpServer.serveEffect(
+        trustProxy.length === 0
+          ? enveloped
+          : HttpMiddleware.xForwardedHeaders({ trustedProxies: trustProxy })(enveloped)
+      )
+      // Added last, so that it runs first: before the server stops to accept and begins to wait.
+      yield* Effect.addFinalizer(() =>
+        Effect.sync(() => {
+          process.isStopping = true
+        })
+      )
+    })
+  ).pipe(Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodySize))))
+
+// ---------------------------------------------------------------------------
+
+/** Around every route, found or not. */
+const envelope = <E, R>(
+  answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
+  allowedMethods: (url: string) => ReadonlyArray<string>,
+  process: { readonly isStopping: boolean }
+) => {
+  const stamp = (
+    request: HttpServerRequest.HttpServerRequest,
+    response: HttpServerResponse.HttpServerResponse
+  ) =>
+    HttpServerResponse.setHeaders(response, {
+      "x-request-id": requestId(request),
+      ...(request.headers.origin === undefined ? undefined : cors),
+      // Or the client would send its next request on a connection that keeps us from stopping.
+      ...(process.isStopping ? { connection: "close" } : undefined)
+    })
+
+  const asked = withRequest((request) => {
+    if (!hasHost(request)) return malformedRequest
+    const checked = withCheckedBody(request)
+    return checked === request
+      ? answer
+      : Effect.provideService(answer, HttpServerRequest.HttpServerRequest, checked)
+  })
+
+  const onSuccess = (response: HttpServerResponse.HttpServerResponse) =>
+    withRequest((request) =>
+      response.status === 415
+        ? Effect.map(unsupportedMediaType, (shaped) => stamp(request, shaped))
+        : Effect.succeed(stamp(request, response))
+    )
+
+  const onFailure = (cause: Cause.Cause<E>) =>
+    withRequest((request) => {
+      if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
+      if (isRouteNotFound(cause)) {
+        const allow = allowedMethods(request.url)
+        if (request.method === "OPTIONS" && allow.length > 0) {
+          return Effect.succeed(stamp(request, preflight(allow)))
+        }
+        return Effect.map(routeError(allow), (response) => stamp(request, response))
+      }
+      return Effect.map(answerTo(cause, requestId(request)), (response) => stamp(request, response))
+    })
+
+  return Effect.matchCauseEffect(asked, { onFailure, onSuccess })
+}
+
+/** HTTP/1.1 asks for a `Host`, and for a 400 without one; Node's own has no body. */
+const hasHost = (request: HttpServerRequest.HttpServerRequest) =>
+  request.headers["host"] !== undefined ||
+  NodeHttpServerRequest.toIncomingMessage(request).httpVersion !== "1.1"
+
+const withRequest = <A, E, R>(
+  f: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R | HttpServerRequest.HttpServerRequest> =>
+  Effect.withFiber((fiber) =>
+    f(Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest))
+  )
+
+/** Any page may call the API: it carries its credential itself, no cookie ever does. */
+const cors = {
+  "access-control-allow-origin": "*",
+  "access-control-expose-headers": "x-request-id, retry-after, www-authenticate"
+}
+
+const preflight = (allow: ReadonlyArray<string>) =>
+  HttpServerResponse.empty({
+    status: 204,
+    headers: {
+      allow: allow.join(", "),
+      "access-control-allow-methods": allow.join(", "),
+      "access-control-allow-headers": "authorization, content-type, idempotency-key, x-request-id",
+      "access-control-max-age": "86400"
+    }
+  })

@@ -1,0 +1,20 @@
+import { Effect, Option } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { requestId } from "./RequestId.ts"
+
+/** Where a request came from, for sessions, throttles and the audit log. */
+export interface RequestOrigin {
+  readonly ip: string | null
+  readonly user_agent: string | null
+  readonly request_id: string
+}
+
+export const requestOrigin: Effect.Effect<
+  RequestOrigin,
+  never,
+  HttpServerRequest.HttpServerRequest
+> = Effect.map(HttpServerRequest.HttpServerRequest, (request) => ({
+  ip: Option.getOrNull(request.remoteAddress),
+  user_agent: request.headers["user-agent"]?.slice(0, 500) ?? null,
+  request_id: requestId(request)
+}))

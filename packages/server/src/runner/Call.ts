@@ -1,0 +1,213 @@
+import { headersProblems } from "@scheduling/domain/shared/CallHeaders"
+import { parseCallUrl } from "@scheduling/domain/shared/CallUrl"
+import type { CallMethod } from "@scheduling/domain/shared/HttpCall"
+import { header, secretBytes, signedPrefix } from "@scheduling/domain/webhooks/Signature"
+import { Clock, Context, Effect, Layer, Option, Redacted, Result } from "effect"
+import { createHmac } from "node:crypto"
+import packageJson from "../../package.json" with { type: "json" }
+import { describeError } from "./CallErrors.ts"
+import {
+  type ConnectionLimits,
+  Connections,
+  Exchange,
+  type OutgoingRequest
+} from "./Connections.ts"
+import { EgressAllow, EgressRefused, makeConnect, Resolver } from "./Egress.ts"
+
+export interface CallRequest {
+  readonly execution_id: string
+  readonly attempt: number
+  readonly method: CallMethod
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  /** Not sent with GET and HEAD, for which it has no meaning in HTTP. */
+  readonly body: string | null
+  /** For everything: waiting for a connection, DNS, TCP, TLS, headers and body. */
+  readonly timeout_seconds: number
+  /** `whsec_...`, newest first; two while a secret is rotated. */
+  readonly secrets: ReadonlyArray<Redacted.Redacted>
+}
+
+export interface CallResult {
+  readonly status_code: number | null
+  /** The first 10,000 bytes. */
+  readonly response_body: string | null
+  readonly error: string | null
+  /** Only on a retryable outcome. */
+  readonly retry_after_seconds: number | null
+  readonly outcome: "success" | "retryable" | "failed"
+  readonly duration_ms: number
+}
+
+export const ConnectionsLimits = Context.Reference<ConnectionLimits>(
+  "@scheduling/server/runner/ConnectionsLimits",
+  { defaultValue: () => ({ perOrigin: 512, idle: 4_096 }) }
+)
+
+/** The outgoing HTTP call that the service makes for its users. Every outcome is a value. */
+export class Call extends Context.Service<
+  Call,
+  {
+    readonly run: (request: CallRequest) => Effect.Effect<CallResult>
+  }
+>()("@scheduling/server/runner/Call") {
+  static readonly layer: Layer.Layer<Call> = Layer.effect(
+    Call,
+    Effect.gen(function* () {
+      const allow = yield* EgressAllow
+      const resolve = yield* Resolver
+      const connections = new Connections(makeConnect({ allow, resolve }), yield* ConnectionsLimits)
+      yield* Effect.addFinalizer(() => connections.closeIdle)
+
+      return Call.of({
+        run: Effect.fnUntraced(function* (request) {
+          const started = yield* Clock.monotonicTimeNanos
+          const outgoing = prepare(request, yield* Clock.currentTimeMillis)
+          const exchange = new Exchange()
+          let answer: Answer
+          if (Result.isFailure(outgoing)) {
+            answer = refused(outgoing.failure)
+          } else {
+            const timedOut = yield* connections.run(outgoing.success, exchange).pipe(
+              Effect.as(false),
+              Effect.timeoutOrElse({
+                duration: request.timeout_seconds * 1_000,
+                orElse: () => Effect.succeed(true)
+              })
+            )
+            const timeout = timedOut
+              ? `timeout after ${request.timeout_seconds} s while ${exchange.phase}`
+              : null
+            answer = judge(exchange, timeout, yield* Clock.currentTimeMillis)
+          }
+          const nanos = (yield* Clock.monotonicTimeNanos) - started
+          return { ...answer, duration_ms: Math.round(Number(nanos) / 1e6) }
+        })
+      })
+    })
+  )
+}
+
+const userAgent = `scheduling-service/${packageJson.version}`
+
+/** Signs what leaves; a failure says why the call cannot be made at all. */
+const prepare = (
+  request: CallRequest,
+  nowMillis: number
+): Result.Result<OutgoingRequest, string> => {
+  const url = parseCallUrl(request.url)
+  if (Result.isFailure(url)) return Result.fail(`url ${url.failure}`)
+  // Checked at create too, but a chain step's headers are filled in from another step's answer.
+  const problem = headersProblems(request.headers)[0]
+  if (problem !== undefined) {
+    return Result.fail(["header", ...problem.path, problem.issue].join(" "))
+  }
+  const body = request.method === "GET" || request.method === "HEAD" ? null : request.body
+  const message = {
+    id: request.execution_id,
+    timestamp: Math.floor(nowMillis / 1_000),
+    body: body ?? ""
+  }
+  const signature = signSync(message, request.secrets)
+  if (Option.isNone(signature)) return Result.fail("the workspace's signing secret is not valid")
+
+  const headers = [
+    header.id,
+    message.id,
+    header.timestamp,
+    String(message.timestamp),
+    header.signature,
+    signature.value,
+    "idempotency-key",
+    request.execution_id
+  ]
+  const given = new Set<string>()
+  for (const [name, value] of Object.entries(request.headers)) {
+    given.add(name.toLowerCase())
+    headers.push(name, value)
+  }
+  if (!given.has("user-agent")) headers.push("user-agent", userAgent)
+  // What is kept of the answer is for people to read, and nothing here unpacks it.
+  if (!given.has("accept-encoding")) headers.push("accept-encoding", "identity")
+  if (body !== null && !given.has("content-type")) headers.push("content-type", "application/json")
+  return Result.succeed({
+    origin: url.success.origin,
+    path: url.success.pathname + url.success.search,
+    method: request.method,
+    headers,
+    body
+  })
+}
+
+/** The domain's `sign` without its promises, which cost more than the signature. */
+export const signSync = (
+  message: { readonly id: string; readonly timestamp: number; readonly body: string },
+  secrets: ReadonlyArray<Redacted.Redacted>
+): Option.Option<string> => {
+  const prefix = signedPrefix(message)
+  const signatures = secrets.map((secret) =>
+    Option.map(secretBytes(Redacted.value(secret)), (key) => {
+      const mac = createHmac("sha256", key).update(prefix).update(message.body)
+      return `v1,${mac.digest("base64")}`
+    })
+  )
+  return Option.map(Option.all(signatures), (parts) => parts.join(" "))
+}
+
+type Answer = Omit<CallResult, "duration_ms">
+
+const refused = (error: string): Answer => ({
+  status_code: null,
+  response_body: null,
+  error,
+  retry_after_seconds: null,
+  outcome: "failed"
+})
+
+/** Without a complete answer a call may be tried again; with one, its status decides. */
+const judge = (exchange: Exchange, timeout: string | null, nowMillis: number): Answer => {
+  if (exchange.complete) return answered(exchange, nowMillis)
+  if (timeout === null && exchange.error instanceof EgressRefused) {
+    return refused(exchange.error.message)
+  }
+  return {
+    status_code: exchange.statusCode,
+    response_body: exchange.body,
+    error: timeout ?? (exchange.error === null ? null : describeError(exchange.error)),
+    retry_after_seconds: parseRetryAfter(exchange.retryAfter, nowMillis),
+    outcome: "retryable"
+  }
+}
+
+const answered = (exchange: Exchange, nowMillis: number): Answer => {
+  const status = exchange.statusCode ?? 0
+  const outcome = outcomeOf(status)
+  return {
+    status_code: status,
+    response_body: exchange.body,
+    error: status >= 300 && status < 400 ? "redirects are not followed" : null,
+    retry_after_seconds:
+      outcome === "retryable" ? parseRetryAfter(exchange.retryAfter, nowMillis) : null,
+    outcome
+  }
+}
+
+const outcomeOf = (status: number): CallResult["outcome"] => {
+  if (status >= 200 && status < 300) return "success"
+  if (status === 408 || status === 425 || status === 429) return "retryable"
+  return status >= 500 && status < 600 ? "retryable" : "failed"
+}
+
+const maxRetryAfterSeconds = 3_600
+
+/** RFC 9110: seconds, or one of the three forms of an HTTP date, all of them in GMT. */
+export const parseRetryAfter = (value: string | null, nowMillis: number): number | null => {
+  if (value === null) return null
+  const text = value.trim()
+  if (/^\d+$/.test(text)) return Math.min(Number(text), maxRetryAfterSeconds)
+  if (!/^[A-Z][a-z]{2,8},? /.test(text)) return null
+  const date = Date.parse(text.endsWith(" GMT") ? text : `${text} GMT`)
+  if (Number.isNaN(date)) return null
+  const seconds = Math.ceil((date - nowMillis) / 1_000)
+  return Math.min(Math.max(seconds, 0), maxRetryAfterSeconds)
+}

@@ -1,0 +1,53 @@
+import { Clock, Effect } from "effect"
+
+/**
+ * The database's clock as this process sees it, so that nodes whose own clocks differ start a run at
+ * the same moment. Each answer that carries `now()` is a sample, off by at most half the time it
+ * took; the best one is kept until a better or a much later one comes.
+ */
+export class DbClock {
+  #offsetMs = 0
+  #errorMs = Number.POSITIVE_INFINITY
+  #sampledAtMs = 0
+
+  readonly #clock: Clock.Clock
+
+  constructor(clock: Clock.Clock) {
+    this.#clock = clock
+  }
+
+  static readonly make: Effect.Effect<DbClock> = Effect.map(
+    Clock.Clock,
+    (clock) => new DbClock(clock)
+  )
+
+  /** Milliseconds since the epoch on the database's clock. */
+  now(): number {
+    return this.#monotonicMs() + this.#offsetMs
+  }
+
+  /** Runs a statement that answers the database's `now()`. */
+  sample<A extends { readonly now_ms: number }, E, R>(
+    statement: Effect.Effect<A, E, R>
+  ): Effect.Effect<A, E, R> {
+    return Effect.suspend(() => {
+      const sent = this.#monotonicMs()
+      return Effect.tap(statement, ({ now_ms }) =>
+        Effect.sync(() => {
+          const received = this.#monotonicMs()
+          const errorMs = (received - sent) / 2
+          // Clocks drift by up to 100 ppm: a sample loses a tenth of a millisecond a second.
+          const agedErrorMs = this.#errorMs + (received - this.#sampledAtMs) / 10_000
+          if (errorMs > agedErrorMs) return
+          this.#offsetMs = now_ms - (sent + received) / 2
+          this.#errorMs = errorMs
+          this.#sampledAtMs = received
+        })
+      )
+    })
+  }
+
+  #monotonicMs(): number {
+    return Number(this.#clock.monotonicTimeNanosUnsafe()) / 1e6
+  }
+}

@@ -1,0 +1,163 @@
+import { Context, Data } from "effect"
+import type { LookupAddress } from "node:dns"
+import { lookup, Resolver as DnsResolver } from "node:dns/promises"
+import { connect as connectTcp, isIP, isIPv6, type LookupFunction, type Socket } from "node:net"
+import { buildConnector } from "undici"
+import { type Cidr, classify, isAllowed } from "./EgressRules.ts"
+
+/** The ranges of `EGRESS_ALLOW`: none unless the operator lists some. */
+export const EgressAllow = Context.Reference<ReadonlyArray<Cidr>>(
+  "@scheduling/server/runner/EgressAllow",
+  { defaultValue: () => [] }
+)
+
+/** The addresses of a host name, at least one. */
+export type Resolve = (hostname: string) => Promise<ReadonlyArray<string>>
+
+/** Where names become addresses; tests answer in its place. */
+export const Resolver = Context.Reference<Resolve>("@scheduling/server/runner/Resolver", {
+  defaultValue: () => resolveHost
+})
+
+/** The call would have gone where calls may not go. */
+export class EgressRefused extends Data.TaggedError("EgressRefused")<{
+  readonly message: string
+}> {}
+
+export class ConnectTimeout extends Data.TaggedError("ConnectTimeout")<{
+  readonly seconds: number
+}> {}
+
+const connectTimeoutSeconds = 10
+
+/** A name may list hundreds of addresses; trying them all would make us its port scanner. */
+const maxAddresses = 8
+
+/**
+ * Node gives an address 250 ms before it tries the next, and gives up after the last: a host with a
+ * slow IPv4 and a dead IPv6 route would fail for good.
+ */
+const nextAddressAfterMillis = 2_000
+
+/**
+ * A connector for undici that decides by the very address the socket dials: names are filtered
+ * inside the socket's own look-up, so there is no second look-up to lie to, and literal addresses,
+ * for which Node skips the look-up, before the socket exists. The socket is returned so that an
+ * interrupted call can end it while it still connects.
+ */
+export const makeConnect = (options: {
+  readonly allow: ReadonlyArray<Cidr>
+  readonly resolve: Resolve
+}) => {
+  const lookupAllowed = guardedLookup(options.allow, sharing(options.resolve))
+  const upgradeToTls = buildConnector({ allowH2: false, timeout: connectTimeoutSeconds * 1_000 })
+
+  return (
+    target: buildConnector.Options,
+    callback: buildConnector.Callback
+  ): Socket | undefined => {
+    const refusal = isIP(target.hostname) === 0 ? undefined : refuse(target.hostname, options.allow)
+    if (refusal !== undefined) {
+      queueMicrotask(() => callback(refusal, null))
+      return undefined
+    }
+    const secure = target.protocol === "https:"
+    const socket = connectTcp({
+      host: target.hostname,
+      port: target.port === "" ? (secure ? 443 : 80) : Number(target.port),
+      lookup: lookupAllowed,
+      autoSelectFamily: true,
+      autoSelectFamilyAttemptTimeout: nextAddressAfterMillis,
+      noDelay: true,
+      keepAlive: true,
+      keepAliveInitialDelay: 60_000
+    })
+    const fail = (error: Error) => callback(error, null)
+    socket
+      .once("error", fail)
+      .setTimeout(connectTimeoutSeconds * 1_000, () =>
+        socket.destroy(new ConnectTimeout({ seconds: connectTimeoutSeconds }))
+      )
+      .once("connect", () => {
+        socket.setTimeout(0)
+        // Both paths above have judged this address. Should Node ever reach another one, it is
+        // caught here, before a byte of the request or of a TLS handshake is written.
+        const late = refuse(socket.remoteAddress ?? "", options.allow)
+        if (late !== undefined) {
+          socket.destroy(late)
+          return
+        }
+        socket.off("error", fail)
+        if (secure) upgradeToTls({ ...target, httpSocket: socket }, callback)
+        else callback(null, socket)
+      })
+    return socket
+  }
+}
+
+const refuse = (ip: string, allow: ReadonlyArray<Cidr>): EgressRefused | undefined =>
+  isAllowed(ip, allow)
+    ? undefined
+    : new EgressRefused({ message: `address ${ip} is ${classify(ip)} and not allowed` })
+
+/** Passes on the addresses that may be dialled; what a private name resolves to is not told. */
+const guardedLookup =
+  (allow: ReadonlyArray<Cidr>, resolve: Resolve): LookupFunction =>
+  (hostname, options, callback) => {
+    resolve(hostname).then(
+      (addresses) => {
+        const allowed = addresses
+          .filter((address) => isAllowed(address, allow))
+          .slice(0, maxAddresses)
+          .map((address): LookupAddress => ({ address, family: isIPv6(address) ? 6 : 4 }))
+        const first = allowed[0]
+        if (first === undefined) {
+          const kinds = [...new Set(addresses.map(classify))].join(" and ")
+          const message = `host ${hostname} resolves to an address that is ${kinds} and not allowed`
+          callback(new EgressRefused({ message }), "")
+        } else if (options.all === true) {
+          callback(null, allowed)
+        } else {
+          callback(null, first.address, first.family)
+        }
+      },
+      (error: NodeJS.ErrnoException) => callback(error, "")
+    )
+  }
+
+/** A burst of calls to one host asks once: look-ups of a name join the one that is under way. */
+const sharing = (resolve: Resolve): Resolve => {
+  const underWay = new Map<string, Promise<ReadonlyArray<string>>>()
+  return (hostname) => {
+    const existing = underWay.get(hostname)
+    if (existing !== undefined) return existing
+    const started = resolve(hostname).finally(() => underWay.delete(hostname))
+    underWay.set(hostname, started)
+    return started
+  }
+}
+
+const dns = new DnsResolver({ timeout: 2_000, tries: 2 })
+
+const unanswered = new Set(["ESERVFAIL", "ETIMEOUT"])
+
+/**
+ * The system's getaddrinfo runs on two of libuv's threads, so two names whose name servers never
+ * answer would stop every call of everyone for as long as it waits. Dotted names therefore ask DNS
+ * directly, without a thread. What DNS does not know, and names without a dot, which nobody outside
+ * can register, go to the system for its hosts file and search domains.
+ */
+const resolveHost: Resolve = async (hostname) => {
+  if (hostname.replace(/\.$/, "").includes(".")) {
+    const answers = await Promise.allSettled([dns.resolve4(hostname), dns.resolve6(hostname)])
+    const addresses = answers.flatMap((answer) =>
+      answer.status === "fulfilled" ? answer.value : []
+    )
+    if (addresses.length > 0) return addresses
+    for (const answer of answers) {
+      if (answer.status === "rejected" && unanswered.has(answer.reason.code)) throw answer.reason
+    }
+  }
+  const addresses = await lookup(hostname, { all: true })
+  return addresses.map(({ address }) => address)
+}

@@ -1,0 +1,59 @@
+import { Effect } from "effect"
+import { DbClock } from "./DbClock.ts"
+import { Intake } from "./Intake.ts"
+import { Doorbell } from "./Loop.ts"
+import { RunnerOptions } from "./RunnerOptions.ts"
+
+/** Since the process started. */
+export interface RunnerCounts {
+  fired: number
+  claimed: number
+  started: number
+  succeeded: number
+  failed: number
+  retried: number
+  cancelled: number
+  skipped: number
+  /** Results that came after the lease was lost, and were not written. */
+  fenced: number
+}
+
+/** What the loops of one node share. */
+export interface Engine {
+  readonly options: RunnerOptions
+  readonly clock: DbClock
+  readonly intake: Intake
+  /** Rings when there is room for more runs, or something new is due. */
+  readonly feedBell: Doorbell
+  /** Rings when a run may have become startable. */
+  readonly startBell: Doorbell
+  readonly counts: RunnerCounts
+  /** The last claim left something behind. */
+  backlog: boolean
+  /** A statement that leases runs went unanswered: the database may know more than the intake. */
+  unsure: boolean
+}
+
+export const makeEngine: Effect.Effect<Engine> = Effect.gen(function* () {
+  const options = yield* RunnerOptions
+  return {
+    options,
+    clock: yield* DbClock.make,
+    intake: new Intake(options.concurrency),
+    feedBell: new Doorbell(),
+    startBell: new Doorbell(),
+    counts: {
+      fired: 0,
+      claimed: 0,
+      started: 0,
+      succeeded: 0,
+      failed: 0,
+      retried: 0,
+      cancelled: 0,
+      skipped: 0,
+      fenced: 0
+    },
+    backlog: false,
+    unsure: false
+  }
+})

@@ -1,0 +1,221 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { firstIdAt, timeOfId } from "./RunId.ts"
+
+const dayMs = 86_400_000
+
+/** Days made ahead: one that a lock keeps from being made is made in one of the next rounds. */
+const daysAhead = 3
+
+/** Whatever is read keeps a partition from being attached or dropped; others must not queue up. */
+const lockTimeout = "2s"
+
+/**
+ * The days of the history, and the partition `ahead` for all ids from the first day that is not
+ * made. Days are made as they come near; what is ahead by then (little: what was cancelled before
+ * it was due) moves in. Days before that can be missing too, after weeks without a node: whoever
+ * writes to one makes it first.
+ */
+export class Partitions extends Context.Service<
+  Partitions,
+  {
+    /** Makes the days of these moments, but for those that are still ahead. */
+    readonly ensure: (timesMs: ReadonlyArray<number>) => Effect.Effect<void, SqlError.SqlError>
+    /** Makes the days around now and drops those that are older than the retention. */
+    readonly maintain: (retentionDays: number) => Effect.Effect<void, SqlError.SqlError>
+  }
+>()("@scheduling/server/runner/Partitions") {
+  static readonly layer: Layer.Layer<Partitions, never, SqlClient.SqlClient> = Layer.effect(
+    Partitions,
+    Effect.map(SqlClient.SqlClient, (sql) => {
+      /** One node at a time, and only for as long as it does not hold others up. */
+      const alter = <A, E>(change: Effect.Effect<A, E>) =>
+        sql.withTransaction(
+          sql`SELECT pg_advisory_xact_lock(${maintenanceLock})`.pipe(
+            Effect.andThen(sql`SET LOCAL lock_timeout = ${sql.literal(`'${lockTimeout}'`)}`),
+            Effect.andThen(change)
+          )
+        )
+
+      const makeMissing = Effect.fnUntraced(function* (table: Table, days: ReadonlySet<number>) {
+        const made = yield* listDays(sql, table)
+        const first = yield* firstDayAhead(sql, table)
+        for (const day of days) {
+          if (made.has(day) || day >= first) continue
+          yield* makeDay(sql, table, day)
+          yield* attachDay(sql, table, day)
+        }
+      }, alter)
+
+      /** Moves `ahead` on to the day after `last`, and makes the days between. */
+      const moveAhead = Effect.fnUntraced(function* (table: Table, from: number, last: number) {
+        const first = yield* firstDayAhead(sql, table)
+        if (first > last) return
+        const days = yield* daysOfRowsAhead(sql, table)
+        for (let day = Math.max(first, from); day <= last; day++) days.add(day)
+        yield* sql`ALTER TABLE ${sql(table)} DETACH PARTITION ${sql(`${table}_ahead`)}`
+        const made = yield* listDays(sql, table)
+        for (const day of days) {
+          if (day > last || made.has(day)) continue
+          yield* makeDay(sql, table, day)
+          yield* moveRows(sql, table, day)
+          yield* attachDay(sql, table, day)
+        }
+        yield* sql`
+          ALTER TABLE ${sql(table)}
+          ATTACH PARTITION ${sql(`${table}_ahead`)}
+          FOR VALUES FROM (${boundary(sql, last + 1)}) TO (MAXVALUE)`
+      }, alter)
+
+      return Partitions.of({
+        ensure: Effect.fn("Partitions.ensure")(function* (timesMs) {
+          const days = new Set(timesMs.map(dayOf))
+          for (const table of tables) yield* makeMissing(table, days)
+        }),
+
+        maintain: Effect.fn("Partitions.maintain")(function* (retentionDays) {
+          const today = yield* findToday(sql)
+          for (const table of tables) {
+            const last = today + daysAhead
+            // Asked before: mostly there is nothing to do, and no need to lock anything.
+            if ((yield* firstDayAhead(sql, table)) <= last) {
+              yield* moveAhead(table, today - 1, last)
+            }
+            for (const day of yield* listDays(sql, table)) {
+              if (day >= today - retentionDays) continue
+              yield* alter(sql`DROP TABLE IF EXISTS ${sql(nameOfDay(table, day))}`)
+            }
+          }
+        })
+      })
+    })
+  )
+}
+
+const tables = ["attempts", "executions"] as const
+type Table = (typeof tables)[number]
+
+const maintenanceLock = 0x5c4ef
+
+const dayOf = (ms: number): number => Math.floor(ms / dayMs)
+
+const nameOfDay = (table: Table, day: number): string =>
+  `${table}_${new Date(day * dayMs).toISOString().slice(0, 10).replaceAll("-", "")}`
+
+const boundary = (sql: SqlClient.SqlClient, day: number) =>
+  sql.literal(`'${firstIdAt(day * dayMs)}'`)
+
+const findToday = (sql: SqlClient.SqlClient) =>
+  sql<{ readonly ms: number }>`
+    SELECT extract(epoch FROM now())::float8 * 1000 AS ms`.pipe(
+    Effect.map(([row]) => dayOf(row?.ms ?? 0))
+  )
+
+const listDays = (sql: SqlClient.SqlClient, table: Table) =>
+  sql<{ readonly name: string }>`
+    SELECT pg_class.relname AS name
+    FROM pg_inherits
+    JOIN pg_class ON pg_class.oid = pg_inherits.inhrelid
+    WHERE pg_inherits.inhparent = ${table}::regclass`.pipe(
+    Effect.map(
+      (rows) =>
+        new Set(
+          rows.flatMap(({ name }) => {
+            const date = /_(\d{4})(\d\d)(\d\d)$/.exec(name)
+            if (date === null) return []
+            return [dayOf(Date.UTC(Number(date[1]), Number(date[2]) - 1, Number(date[3])))]
+          })
+        )
+    )
+  )
+
+/** Where `ahead` begins. Before the first maintenance that is the beginning of time. */
+const firstDayAhead = (sql: SqlClient.SqlClient, table: Table) =>
+  sql<{ readonly bounds: string }>`
+    SELECT pg_get_expr(relpartbound, oid) AS bounds
+    FROM pg_class
+    WHERE oid = ${`${table}_ahead`}::regclass`.pipe(
+    Effect.map(([row]) => {
+      const from = /FROM \('([0-9a-f-]{36})'\)/.exec(row?.bounds ?? "")?.[1]
+      return from === undefined ? 0 : dayOf(timeOfId(from))
+    })
+  )
+
+const daysOfRowsAhead = (sql: SqlClient.SqlClient, table: Table) =>
+  sql<{ readonly id: string }>`
+    SELECT DISTINCT ON (left(${idColumn(sql, table)}::text, 13)) ${idColumn(sql, table)} AS id
+    FROM ${sql(`${table}_ahead`)}`.pipe(
+    Effect.map((rows) => new Set(rows.map(({ id }) => dayOf(timeOfId(id)))))
+  )
+
+const idColumn = (sql: SqlClient.SqlClient, table: Table) =>
+  sql(table === "executions" ? "id" : "execution_id")
+
+const makeDay = (sql: SqlClient.SqlClient, table: Table, day: number) =>
+  sql`CREATE TABLE ${sql(nameOfDay(table, day))} (LIKE ${sql(table)} INCLUDING ALL)`
+
+/** ATTACH locks the parent far less than CREATE TABLE ... PARTITION OF: reading and writing go on. */
+const attachDay = (sql: SqlClient.SqlClient, table: Table, day: number) =>
+  sql`
+    ALTER TABLE ${sql(table)}
+    ATTACH PARTITION ${sql(nameOfDay(table, day))}
+    FOR VALUES FROM (${boundary(sql, day)}) TO (${boundary(sql, day + 1)})`
+
+const moveRows = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, table: Table, day: number) {
+  const columns = yield* sql<{ readonly name: string }>`
+    SELECT attname AS name
+    FROM pg_attribute
+    WHERE attrelid = ${table}::regclass
+      AND attnum > 0
+      AND NOT attisdropped
+      AND attgenerated = ''`
+  const list = sql.csv(columns.map(({ name }) => sql`${sql(name)}`))
+  yield* sql`
+    WITH moved AS (
+      DELETE FROM ${sql(`${table}_ahead`)}
+      WHERE ${idColumn(sql, table)} >= ${boundary(sql, day)}
+        AND ${idColumn(sql, table)} < ${boundary(sql, day + 1)}
+      RETURNING *
+    )
+    INSERT INTO ${sql(nameOfDay(table, day))} (${list})
+    SELECT ${list}
+    FROM moved`
+})
+
+const removeBatch = 5_000
+
+/** The history of deleted workspaces, in steps that lock little and end soon. */
+export const removeHistoryOfGoneWorkspaces = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient
+) {
+  const gone = yield* sql<{ readonly id: string }>`
+    SELECT id
+    FROM removed_workspaces`
+  for (const { id } of gone) {
+    let removed: number
+    do {
+      const rows = yield* sql`
+        WITH some AS (
+          SELECT id
+          FROM executions
+          WHERE workspace_id = ${id}
+          LIMIT ${removeBatch}
+        ), tries AS (
+          DELETE FROM attempts
+          USING some
+          WHERE attempts.execution_id = some.id
+        )
+        DELETE FROM executions
+        USING some
+        WHERE executions.id = some.id
+        RETURNING executions.id`
+      removed = rows.length
+    } while (removed === removeBatch)
+    yield* sql`
+      DELETE FROM execution_stats
+      WHERE workspace_id = ${id}`
+    yield* sql`
+      DELETE FROM removed_workspaces
+      WHERE id = ${id}`
+  }
+})

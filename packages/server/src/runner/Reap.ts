@@ -1,0 +1,89 @@
+import type { ChainStep } from "@scheduling/domain/chains/Chain"
+import { Clock, Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import { findEndedSteps, followUp } from "./ChainRuns.ts"
+import type { Settlement } from "./Run.ts"
+import { settle } from "./Settle.ts"
+
+/** A run that takes its node down with it must not take them all. */
+const maxLost = 5
+
+const batch = 500
+
+interface LostRun {
+  readonly id: string
+  readonly workspace_id: string
+  readonly attempt: number
+  readonly lost: number
+  readonly lease_owner: number
+  readonly chain_run_id: string | null
+  readonly step_index: number | null
+  readonly steps: ReadonlyArray<ChainStep> | null
+}
+
+/**
+ * Takes back everything that is leased to the nodes. What had not started goes back as it is; what
+ * was running starts again as a further attempt, for how the lost one ended nobody knows. Several
+ * nodes may do this at once: the fence of `settle` lets each run through once.
+ */
+export const takeBack = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  nodes: "dead" | number
+) {
+  const owners =
+    nodes === "dead"
+      ? sql`SELECT id FROM nodes WHERE died_at IS NOT NULL`
+      : sql`SELECT ${nodes}::integer`
+  yield* sql`
+    UPDATE runs
+    SET lease_owner = NULL
+    WHERE lease_owner IN (${owners})
+      AND state = 'queued'`
+  let lost = 0
+  for (;;) {
+    const runs = yield* sql<LostRun>`
+      SELECT
+        id, workspace_id, attempt, lost, lease_owner, chain_run_id, step_index,
+        CASE WHEN lost + 1 >= ${maxLost} THEN steps END AS steps
+      FROM runs
+      WHERE lease_owner IN (${owners})
+        AND state = 'running'
+      LIMIT ${batch}`
+    if (runs.length === 0) return lost
+    const settlements = yield* Effect.forEach(runs, (run) => lostSettlement(sql, run))
+    lost += (yield* settle(sql, settlements)).ids.length
+  }
+})
+
+const lostSettlement = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, run: LostRun) {
+  const poisonous = run.lost + 1 >= maxLost
+  const { chain_run_id, workspace_id } = run
+  const earlier =
+    poisonous && chain_run_id !== null
+      ? yield* findEndedSteps(sql, { workspace_id, chain_run_id })
+      : []
+  const settlement: Settlement = {
+    id: run.id,
+    workspace_id,
+    attempt: run.attempt,
+    lease_owner: run.lease_owner,
+    status: poisonous ? "failed" : null,
+    retry_delay_ms: 0,
+    lost: true,
+    started: true,
+    started_ms: null,
+    finished_ms: null,
+    status_code: null,
+    response_body: null,
+    error: poisonous
+      ? `the node that ran it was lost, for the ${maxLost}th time`
+      : "the node that ran it was lost",
+    ...followUp(
+      run,
+      earlier.map((step) => step.status),
+      "failed",
+      yield* Clock.currentTimeMillis
+    )
+  }
+  return settlement
+})

@@ -1,0 +1,84 @@
+import type { ChainStep } from "@scheduling/domain/chains/Chain"
+import type {
+  ExecutionKind,
+  ExecutionTrigger,
+  ExecutionStatus
+} from "@scheduling/domain/executions/Execution"
+import type { CallRequest } from "./Call.ts"
+
+/** A run that has not ended, as the services show it: the fields of an execution. */
+export interface QueuedRun {
+  readonly id: string
+  readonly workspace_id: string
+  readonly task_id: string
+  readonly kind: ExecutionKind
+  readonly trigger: ExecutionTrigger
+  readonly chain_run_id: string | null
+  readonly step_index: number | null
+  readonly step: string | null
+  readonly status: "queued"
+  readonly scheduled_for: Date
+}
+
+/** A run that is leased to this node and not started yet. */
+export interface LeasedRun {
+  readonly id: string
+  readonly workspace_id: string
+  readonly attempt: number
+  /** On the database's clock. */
+  readonly due_ms: number
+}
+
+/** What a run executes: the definition of its task as it is when it starts. */
+export type RunCall = Pick<
+  CallRequest,
+  "method" | "url" | "headers" | "body" | "timeout_seconds"
+> & { readonly retry_count: number }
+
+export interface StartedRun {
+  readonly id: string
+  readonly workspace_id: string
+  readonly kind: ExecutionKind
+  readonly attempt: number
+  readonly lost: number
+  /** On the database's clock: not before this. */
+  readonly due_ms: number
+  readonly chain_run_id: string | null
+  readonly step_index: number | null
+  readonly call: RunCall | null
+  readonly steps: ReadonlyArray<ChainStep> | null
+}
+
+/** What one try came to. */
+export interface AttemptEnd {
+  /** False: no call was made, and there is no attempt to record. */
+  readonly started: boolean
+  /** Null: as the start guard wrote it. */
+  readonly started_ms: number | null
+  readonly finished_ms: number | null
+  readonly status_code: number | null
+  readonly response_body: string | null
+  readonly error: string | null
+}
+
+/** A step of a chain that comes after the one that ended. */
+export interface NextStep {
+  readonly id: string
+  readonly step_index: number
+  readonly step: string
+}
+
+/** What is to be written about a run. The fence: `id`, `attempt` and `lease_owner` still hold. */
+export interface Settlement extends AttemptEnd {
+  readonly id: string
+  readonly workspace_id: string
+  readonly attempt: number
+  readonly lease_owner: number | null
+  /** Null: it goes back to the queue for another attempt. */
+  readonly status: Exclude<ExecutionStatus, "queued" | "running"> | null
+  readonly retry_delay_ms: number | null
+  /** The attempt ended because its node was lost. */
+  readonly lost: boolean
+  readonly next: NextStep | null
+  readonly skipped: ReadonlyArray<NextStep>
+}

@@ -1,0 +1,176 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { Settlement } from "./Run.ts"
+
+export interface Settled {
+  readonly ids: ReadonlyArray<string>
+  /** A run that waited for one of these may start now. */
+  readonly released: boolean
+}
+
+/**
+ * Writes what runs came to, in one statement. A run that ended leaves the queue for the history; one
+ * with attempts left goes back into the queue; a chain's next step comes in; and the oldest run that
+ * waited for one of them is let go. The fence is in the WHERE: a node that lost a lease writes nothing.
+ */
+export const settle = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  settlements: ReadonlyArray<Settlement>
+) {
+  const rows = yield* sql<{ readonly id: string; readonly released: boolean }>`
+    WITH input AS (
+      SELECT *
+      FROM json_to_recordset(${toJson(settlements)}::json) AS input (
+        id uuid, attempt integer, lease_owner integer, status text, retry_delay_ms float8,
+        lost boolean, started boolean, started_ms float8, finished_ms float8,
+        status_code integer, response_body text, error text,
+        next_id uuid, next_step_index smallint, next_step text, skipped json
+      )
+    ), ended AS (
+      DELETE FROM runs
+      USING input
+      WHERE runs.id = input.id
+        AND runs.attempt = input.attempt
+        AND runs.lease_owner IS NOT DISTINCT FROM input.lease_owner
+        AND input.status IS NOT NULL
+      RETURNING
+        runs.id, runs.workspace_id, runs.task_id, runs.kind, runs.trigger,
+        runs.chain_run_id, runs.step_index, runs.step, runs.steps,
+        runs.scheduled_for, runs.attempt,
+        CASE
+          WHEN runs.started_at = runs.attempt_started_at
+          THEN coalesce(to_timestamp(input.started_ms / 1000), runs.started_at)
+          ELSE runs.started_at
+        END AS started_at,
+        coalesce(to_timestamp(input.started_ms / 1000), runs.attempt_started_at) AS attempt_started_at,
+        CASE WHEN NOT input.lost THEN runs.lease_owner END AS next_owner,
+        input.status, input.started,
+        CASE WHEN input.finished_ms IS NOT NULL
+          THEN to_timestamp(greatest(input.finished_ms, input.started_ms) / 1000)
+        END AS finished_at,
+        CASE WHEN input.started THEN input.status_code ELSE runs.status_code END AS status_code,
+        input.response_body, input.error,
+        input.next_id, input.next_step_index, input.next_step, input.skipped
+    ), again AS (
+      UPDATE runs
+      SET
+        state = 'queued',
+        attempt = runs.attempt + 1,
+        lost = runs.lost + input.lost::integer,
+        trigger = CASE WHEN input.lost AND runs.kind <> 'chain' THEN 'retry' ELSE runs.trigger END,
+        due_at = CASE
+          WHEN runs.cancel_requested THEN now()
+          ELSE now() + input.retry_delay_ms * interval '1 millisecond'
+        END,
+        lease_owner = NULL,
+        started_at = CASE
+          WHEN runs.started_at = runs.attempt_started_at
+          THEN coalesce(to_timestamp(input.started_ms / 1000), runs.started_at)
+          ELSE runs.started_at
+        END,
+        attempt_started_at = coalesce(to_timestamp(input.started_ms / 1000), runs.attempt_started_at),
+        status_code = input.status_code,
+        error = input.error
+      FROM input
+      WHERE runs.id = input.id
+        AND runs.attempt = input.attempt
+        AND runs.lease_owner IS NOT DISTINCT FROM input.lease_owner
+        AND input.status IS NULL
+      RETURNING
+        runs.id, runs.workspace_id, input.attempt, runs.attempt_started_at, input.started,
+        CASE WHEN input.finished_ms IS NOT NULL
+          THEN to_timestamp(greatest(input.finished_ms, input.started_ms) / 1000)
+        END AS finished_at,
+        input.status_code, input.response_body, input.error
+    ), history AS (
+      INSERT INTO executions (
+        id, workspace_id, task_id, kind, trigger, chain_run_id, step_index, step, status,
+        scheduled_for, started_at, finished_at, lateness_ms, duration_ms,
+        attempts_count, status_code, error
+      )
+      SELECT
+        id, workspace_id, task_id, kind, trigger, chain_run_id, step_index, step, status,
+        scheduled_for, started_at, coalesce(finished_at, now()),
+        extract(epoch FROM started_at - scheduled_for) * 1000,
+        extract(epoch FROM coalesce(finished_at, now()) - started_at) * 1000,
+        CASE WHEN started THEN attempt ELSE attempt - 1 END, status_code, error
+      FROM ended
+      UNION ALL
+      SELECT
+        passed.id, workspace_id, task_id, kind, 'chain', chain_run_id,
+        passed.step_index, passed.step, 'skipped',
+        now(), NULL, now(), NULL, NULL, 0, NULL, NULL
+      FROM ended,
+        json_to_recordset(skipped) AS passed (id uuid, step_index smallint, step text)
+    ), tries AS (
+      INSERT INTO attempts (
+        execution_id, number, workspace_id, started_at, finished_at,
+        status_code, response_body, error
+      )
+      SELECT
+        id, attempt, workspace_id, attempt_started_at, finished_at,
+        status_code, response_body, error
+      FROM ended
+      WHERE started
+      UNION ALL
+      SELECT
+        id, attempt, workspace_id, attempt_started_at, finished_at,
+        status_code, response_body, error
+      FROM again
+      WHERE started
+    ), following AS (
+      INSERT INTO runs (
+        id, workspace_id, task_id, kind, trigger, chain_run_id, step_index, step, steps,
+        scheduled_for, due_at, lease_owner
+      )
+      SELECT
+        next_id, workspace_id, task_id, kind, 'chain', chain_run_id, next_step_index, next_step,
+        steps, now(), now(), next_owner
+      FROM ended
+      WHERE next_id IS NOT NULL
+    ), delayed AS (
+      UPDATE tasks
+      SET status = 'finished'
+      FROM ended
+      WHERE tasks.id = ended.task_id
+        AND tasks.kind = 'delayed'
+        AND ended.kind = 'delayed'
+        AND tasks.status = 'pending'
+    ), released AS (
+      UPDATE runs
+      SET waiting = false, due_at = greatest(due_at, now())
+      WHERE id IN (
+        SELECT DISTINCT ON (task_id) id
+        FROM runs
+        WHERE waiting
+          AND task_id IN (SELECT task_id FROM ended)
+          AND id NOT IN (SELECT id FROM input)
+        ORDER BY task_id, id
+      )
+      RETURNING id
+    )
+    SELECT id, (SELECT count(*) > 0 FROM released) AS released
+    FROM (SELECT id FROM ended UNION ALL SELECT id FROM again) AS settled`
+  const settled: Settled = {
+    ids: rows.map((row) => row.id),
+    released: rows.some((row) => row.released)
+  }
+  return settled
+})
+
+const toJson = (settlements: ReadonlyArray<Settlement>): string =>
+  JSON.stringify(
+    settlements.map(({ next, skipped, ...settlement }) => ({
+      ...settlement,
+      response_body: storable(settlement.response_body),
+      error: storable(settlement.error),
+      next_id: next?.id,
+      next_step_index: next?.step_index,
+      next_step: next?.step,
+      skipped: skipped.length === 0 ? undefined : skipped
+    }))
+  )
+
+/** A NUL or half a surrogate pair in one answer would fail the statement for all of them. */
+const storable = (text: string | null): string | null =>
+  text === null ? null : text.replaceAll("\0", "\ufffd").toWellFormed()

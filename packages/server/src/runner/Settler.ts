@@ -1,0 +1,111 @@
+import { Effect, type Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { Doorbell, loop } from "./Loop.ts"
+import { Partitions } from "./Partitions.ts"
+import type { Settlement } from "./Run.ts"
+import { type Settled, settle } from "./Settle.ts"
+import { timeOfId } from "./RunId.ts"
+
+const batch = 1_000
+
+/** A commit a run is what limits throughput; waiting this long for company is not noticed. */
+const gatherMs = 5
+
+/** While runs are due, starting them goes first: writing can wait for so long. */
+const yieldMs = 50
+
+/** With the database up, this many failures of one result on its own mean that it cannot be stored. */
+const maxTries = 3
+
+export interface Settler {
+  readonly offer: (settlement: Settlement) => void
+  readonly pending: () => number
+  /** Forgets everything: the leases are lost, and with them the right to write. */
+  readonly clear: () => void
+  readonly flush: Effect.Effect<void>
+}
+
+/**
+ * Gathers what runs came to and writes it in batches. While the database is away results are kept
+ * and tried again; if the lease was lost by then the fence drops them.
+ */
+export const makeSettler = Effect.fnUntraced(function* (
+  isPressed: () => boolean,
+  onSettled: (settlements: ReadonlyArray<Settlement>, settled: Settled) => void
+): Effect.fn.Return<Settler, never, Scope.Scope | SqlClient.SqlClient | Partitions> {
+  const sql = yield* SqlClient.SqlClient
+  const partitions = yield* Partitions
+  const doorbell = new Doorbell()
+  let buffer: Array<Settlement> = []
+
+  const write = Effect.fnUntraced(function* (settlements: ReadonlyArray<Settlement>) {
+    onSettled(settlements, yield* settle(sql, settlements))
+  })
+
+  /** The statement failed though the database answers: for want of a day, or for one of the rows. */
+  const writeApart = Effect.fnUntraced(function* (settlements: ReadonlyArray<Settlement>) {
+    for (const settlement of settlements) {
+      yield* write([settlement]).pipe(
+        Effect.retry({ times: maxTries - 1 }),
+        Effect.catch((error) =>
+          Effect.logError(
+            `the result of run ${settlement.id} cannot be stored: ${error.message}`
+          ).pipe(Effect.andThen(write([withoutAnswer(settlement)])))
+        )
+      )
+      buffer = buffer.filter((kept) => kept !== settlement)
+    }
+  })
+
+  const writeNext = Effect.gen(function* () {
+    const next = buffer.slice(0, batch)
+    if (next.length === 0) return
+    yield* write(next).pipe(
+      Effect.catch(() =>
+        // This fails too if the database is away. Then nothing is lost: the buffer is as it was.
+        partitions.ensure(next.flatMap(idsOf).map(timeOfId)).pipe(
+          Effect.andThen(write(next)),
+          Effect.catch(() => Effect.andThen(sql`SELECT 1`, writeApart(next)))
+        )
+      )
+    )
+    const written = new Set(next)
+    buffer = buffer.filter((settlement) => !written.has(settlement))
+  })
+
+  yield* loop(
+    "settling runs",
+    Effect.gen(function* () {
+      if (buffer.length === 0) yield* doorbell.wait(60_000)
+      if (buffer.length < batch) yield* Effect.sleep(isPressed() ? yieldMs : gatherMs)
+      yield* writeNext
+    })
+  ).pipe(Effect.forkScoped)
+
+  return {
+    offer: (settlement) => {
+      buffer.push(settlement)
+      doorbell.ring()
+    },
+    pending: () => buffer.length,
+    clear: () => {
+      buffer = []
+    },
+    flush: Effect.whileLoop({
+      while: () => buffer.length > 0,
+      body: () => Effect.sleep(gatherMs),
+      step: () => {}
+    })
+  }
+})
+
+const idsOf = (settlement: Settlement): ReadonlyArray<string> => [
+  settlement.id,
+  ...settlement.skipped.map((step) => step.id)
+]
+
+const withoutAnswer = (settlement: Settlement): Settlement => ({
+  ...settlement,
+  response_body: null,
+  error: "the answer could not be stored"
+})

@@ -1,0 +1,26 @@
+import { Api } from "@scheduling/domain/Api"
+import { Unavailable } from "@scheduling/domain/shared/Errors"
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { SqlClient } from "effect/sql"
+
+export const SystemHandlers = HttpApiBuilder.group(
+  Api,
+  "system",
+  Effect.fnUntraced(function* (handlers) {
+    const sql = yield* SqlClient.SqlClient
+    return handlers.handleAll({
+      health: () => Effect.succeed({ status: "ok" } as const),
+      ready: () =>
+        sql`SELECT 1`.pipe(
+          Effect.orDie,
+          // A load balancer asks every few seconds, and a frozen database gives no answer at all.
+          Effect.timeoutOrElse({
+            duration: "3 seconds",
+            orElse: () => Effect.die(new Unavailable({ retry_after: 1 }))
+          }),
+          Effect.as({ status: "ok" } as const)
+        )
+    })
+  })
+)

@@ -1,0 +1,123 @@
+import type { ExecutionStatus, LastRun } from "@scheduling/domain/executions/Execution"
+import type { ExecutionId } from "@scheduling/domain/shared/Ids"
+import { Effect } from "effect"
+import type { SqlClient, Statement } from "effect/sql"
+import { firstIdAt } from "../runner/RunId.ts"
+
+/** What a row of `tasks` comes with when it is shown. */
+export interface LastRunRow {
+  readonly page_bytes?: number
+  readonly last_run_id: ExecutionId | null
+  readonly last_run_status: ExecutionStatus | null
+  readonly last_run_finished_at: Date | null
+}
+
+export interface TaskKey {
+  readonly id: string
+  readonly workspace_id: string
+}
+
+export const toLastRun = (row: LastRunRow): LastRun | null =>
+  row.last_run_id === null || row.last_run_status === null
+    ? null
+    : {
+        execution_id: row.last_run_id,
+        status: row.last_run_status,
+        finished_at: row.last_run_finished_at?.toISOString() ?? null
+      }
+
+/**
+ * The ids of executions among which the latest of a task is looked for first: since yesterday.
+ * The history has a partition a day, and a statement pays for each that it may have to read. For a
+ * page of 10 tasks and 30 days (PostgreSQL 15, round trip included): all days 1.2 ms, two days
+ * 0.4, no last run at all 0.1.
+ */
+export interface RecentIds {
+  readonly since: string
+  readonly until: string
+}
+
+export const recentIds = (now: Date): RecentIds => ({
+  since: firstIdAt((Math.floor(now.getTime() / dayMs) - 1) * dayMs),
+  // An id carries the time at which its run was due, by the database's clock.
+  until: firstIdAt(now.getTime() + hourMs)
+})
+
+export const lastRunColumns = (sql: SqlClient.SqlClient) =>
+  sql.literal(
+    "last_run.id AS last_run_id, last_run.status AS last_run_status, " +
+      "last_run.finished_at AS last_run_finished_at"
+  )
+
+/**
+ * Joins the latest run of each task `t`: one that goes on, or one that has ended recently. What was
+ * fired ahead, for a slot that is still to come, does not count yet.
+ */
+export const joinLastRun = (sql: SqlClient.SqlClient, recent: RecentIds) => sql`
+  LEFT JOIN LATERAL (
+    SELECT id, state AS status, NULL::timestamptz AS finished_at
+    FROM runs
+    WHERE runs.task_id = t.id
+      AND runs.workspace_id = t.workspace_id
+      AND runs.scheduled_for <= now()
+    UNION ALL
+    (
+      SELECT id, status, finished_at
+      FROM executions
+      WHERE executions.task_id = t.id
+        AND executions.workspace_id = t.workspace_id
+        AND executions.id >= ${recent.since}
+        AND executions.id < ${recent.until}
+      ORDER BY id DESC
+      LIMIT 1
+    )
+    ORDER BY id DESC
+    LIMIT 1
+  ) AS last_run ON true`
+
+/**
+ * Looks through the whole history for those tasks that may have run, but not recently. An execution
+ * that was cancelled long before it was due has an id from the future, and yet it may be followed
+ * by another: so of the two ends of the ids the one that was finished later counts.
+ */
+export const withOlderLastRuns = Effect.fnUntraced(function* <Row extends TaskKey & LastRunRow>(
+  sql: SqlClient.SqlClient,
+  rows: ReadonlyArray<Row>,
+  { until }: RecentIds,
+  mayHaveRun: (row: Row) => boolean
+) {
+  const asked = rows.filter((row) => row.last_run_id === null && mayHaveRun(row))
+  if (asked.length === 0) return rows
+  const newest = (ids: Statement.Fragment) => sql`
+    (
+      SELECT id, status, finished_at
+      FROM executions
+      WHERE executions.task_id = t.id
+        AND executions.workspace_id = t.workspace_id
+        AND executions.id ${ids}
+      ORDER BY id DESC
+      LIMIT 1
+    )`
+  const found = yield* sql<LastRunRow & { readonly task_id: string }>`
+    SELECT t.id AS task_id, ${lastRunColumns(sql)}
+    FROM unnest(
+      ${asked.map((row) => row.id)}::uuid[],
+      ${asked.map((row) => row.workspace_id)}::uuid[]
+    ) AS t (id, workspace_id)
+    CROSS JOIN LATERAL (
+      ${newest(sql`< ${until}`)}
+      UNION ALL
+      ${newest(sql`>= ${until}`)}
+      ORDER BY finished_at DESC
+      LIMIT 1
+    ) AS last_run`
+  const byTask = new Map(found.map(({ task_id, ...lastRun }) => [task_id, lastRun]))
+  return rows.map((row): Row => ({ ...row, ...byTask.get(row.id) }))
+})
+
+/** A task has no execution that is older than itself, but for what clocks may differ. */
+export const isOlderThanRecent = (createdAt: Date, now: Date): boolean =>
+  createdAt.getTime() < (Math.floor(now.getTime() / dayMs) - 1) * dayMs + hourMs
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs

@@ -1,0 +1,102 @@
+import { type AuditEvent, auditActions } from "@scheduling/domain/workspaces/AuditEvent"
+import { AuditEventId, type UserId } from "@scheduling/domain/shared/Ids"
+import { Context, DateTime, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { Ids } from "../platform/Ids.ts"
+import type { PageRequest } from "../platform/Pages.ts"
+import type { RequestOrigin } from "../platform/RequestOrigin.ts"
+
+export type AccountAction =
+  | "account.registered"
+  | "account.updated"
+  | "account.deleted"
+  | "password.changed"
+  | "session.started"
+  | "session.ended"
+  | "session.reuse_detected"
+  | "workspace.deleted"
+
+interface Subject {
+  readonly actor_id: UserId | null
+  readonly target_id?: string
+  readonly origin: RequestOrigin
+  readonly details?: Readonly<Record<string, unknown>>
+}
+
+/** Append-only. Call it inside the transaction of the change, so that neither is there alone. */
+export class AuditLog extends Context.Service<
+  AuditLog,
+  {
+    readonly recordInWorkspace: (
+      action: AuditEvent["action"],
+      workspaceId: string,
+      subject: Subject
+    ) => Effect.Effect<void>
+    readonly recordForAccount: (
+      action: AccountAction,
+      userId: string,
+      subject: Subject
+    ) => Effect.Effect<void>
+    readonly list: (
+      workspaceId: string,
+      page: PageRequest
+    ) => Effect.Effect<ReadonlyArray<AuditRow>>
+  }
+>()("@scheduling/server/workspaces/AuditLog") {
+  static readonly layer: Layer.Layer<AuditLog, never, SqlClient.SqlClient | Ids> = Layer.effect(
+    AuditLog,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const ids = yield* Ids
+
+      const insert = Effect.fn("AuditLog.record")(function* (
+        action: string,
+        owner: { readonly workspace_id: string | null; readonly user_id: string | null },
+        { actor_id, details = {}, origin, target_id }: Subject
+      ) {
+        const id = yield* ids.next
+        const created_at = yield* DateTime.nowAsDate
+        yield* sql`
+          INSERT INTO audit_events
+            (id, action, workspace_id, user_id, actor_id, target_id, ip, request_id, details, created_at)
+          VALUES
+            (${id}, ${action}, ${owner.workspace_id}, ${owner.user_id}, ${actor_id}, ${target_id ?? null},
+             ${origin.ip}, ${origin.request_id}, ${JSON.stringify(details)}::jsonb, ${created_at})`
+      }, Effect.orDie)
+
+      return AuditLog.of({
+        recordInWorkspace: (action, workspace_id, subject) =>
+          insert(action, { workspace_id, user_id: null }, subject),
+        recordForAccount: (action, user_id, subject) =>
+          insert(action, { workspace_id: null, user_id }, subject),
+
+        list: Effect.fn("AuditLog.list")(function* (workspaceId, page) {
+          return yield* sql<AuditRow>`
+            SELECT id, action, actor_id, target_id, ip, details, created_at
+            FROM audit_events
+            WHERE workspace_id = ${workspaceId}
+              AND action = ANY (${auditActions}::text[])
+              AND id < ${page.before}
+            ORDER BY id DESC
+            LIMIT ${page.limit + 1}`
+        }, Effect.orDie)
+      })
+    })
+  )
+}
+
+export interface AuditRow {
+  readonly id: string
+  readonly action: AuditEvent["action"]
+  readonly actor_id: UserId | null
+  readonly target_id: string | null
+  readonly ip: string | null
+  readonly details: Readonly<Record<string, unknown>>
+  readonly created_at: Date
+}
+
+export const toAuditEvent = (row: AuditRow): AuditEvent => ({
+  ...row,
+  id: AuditEventId.make(row.id),
+  created_at: row.created_at.toISOString()
+})

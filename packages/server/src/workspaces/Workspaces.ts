@@ -1,0 +1,166 @@
+import { InvalidToken } from "@scheduling/domain/auth/AuthErrors"
+import { NotFound, QuotaExceeded } from "@scheduling/domain/shared/Errors"
+import type { UserId, WorkspaceId } from "@scheduling/domain/shared/Ids"
+import type { Page, PageQuery } from "@scheduling/domain/shared/Page"
+import type { AuditEvent } from "@scheduling/domain/workspaces/AuditEvent"
+import type { SigningSecret } from "@scheduling/domain/workspaces/SigningSecret"
+import { maxOwnedWorkspaces, type Workspace } from "@scheduling/domain/workspaces/Workspace"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Actor } from "../auth/currentActor.ts"
+import { orNotFound } from "../platform/orNotFound.ts"
+import { Ids } from "../platform/Ids.ts"
+import { pageRequest, toPage } from "../platform/Pages.ts"
+import type { RequestOrigin } from "../platform/RequestOrigin.ts"
+import { transactionOf } from "../platform/transaction.ts"
+import { RunQueue } from "../runner/RunQueue.ts"
+import { AuditLog, toAuditEvent } from "./AuditLog.ts"
+import { SigningSecrets } from "./SigningSecrets.ts"
+import { toWorkspace, WorkspacesRepo } from "./WorkspacesRepo.ts"
+
+export class Workspaces extends Context.Service<
+  Workspaces,
+  {
+    readonly list: (userId: UserId, query: PageQuery) => Effect.Effect<Page<Workspace>>
+    readonly get: (id: WorkspaceId) => Effect.Effect<Workspace, NotFound>
+    readonly create: (
+      actor: Actor,
+      name: string
+    ) => Effect.Effect<Workspace, InvalidToken | QuotaExceeded>
+    /** For a new account: inside the transaction of its registration. */
+    readonly createFor: (
+      userId: UserId,
+      name: string,
+      origin: RequestOrigin
+    ) => Effect.Effect<Workspace>
+    readonly rename: (
+      actor: Actor,
+      id: WorkspaceId,
+      name: string
+    ) => Effect.Effect<Workspace, NotFound>
+    readonly remove: (actor: Actor, id: WorkspaceId) => Effect.Effect<void, NotFound>
+    readonly removeOwnedAloneBy: (actor: Actor) => Effect.Effect<void>
+    readonly signingSecrets: (
+      id: WorkspaceId,
+      query: PageQuery
+    ) => Effect.Effect<Page<SigningSecret>>
+    readonly rotateSigningSecret: (
+      actor: Actor,
+      id: WorkspaceId
+    ) => Effect.Effect<SigningSecret, NotFound>
+    readonly audit: (id: WorkspaceId, query: PageQuery) => Effect.Effect<Page<AuditEvent>>
+  }
+>()("@scheduling/server/workspaces/Workspaces") {
+  static readonly layer: Layer.Layer<
+    Workspaces,
+    never,
+    AuditLog | Ids | RunQueue | SigningSecrets | SqlClient.SqlClient | WorkspacesRepo
+  > = Layer.effect(
+    Workspaces,
+    Effect.gen(function* () {
+      const transaction = transactionOf(yield* SqlClient.SqlClient)
+      const audit = yield* AuditLog
+      const ids = yield* Ids
+      const queue = yield* RunQueue
+      const repo = yield* WorkspacesRepo
+      const secrets = yield* SigningSecrets
+
+      const createFor = Effect.fn("Workspaces.createFor")(function* (
+        userId: UserId,
+        name: string,
+        origin: RequestOrigin
+      ) {
+        const row = { id: yield* ids.next, name, created_at: yield* DateTime.nowAsDate }
+        yield* repo.insert(row, userId)
+        yield* secrets.insert(row.id)
+        yield* audit.recordInWorkspace("workspace.created", row.id, {
+          actor_id: userId,
+          target_id: row.id,
+          origin,
+          details: { name }
+        })
+        return toWorkspace(row)
+      })
+
+      /** Its rows went by foreign key; its runs and their history have none. */
+      const afterRemoval = Effect.fnUntraced(function* (
+        actor: Actor,
+        { id, name }: { readonly id: string; readonly name: string }
+      ) {
+        yield* queue.removeWorkspace(id)
+        yield* audit.recordForAccount("workspace.deleted", actor.user_id, {
+          actor_id: actor.user_id,
+          target_id: id,
+          origin: actor.origin,
+          details: { name }
+        })
+      })
+
+      return Workspaces.of({
+        list: Effect.fn("Workspaces.list")(function* (userId, query) {
+          const page = pageRequest(query)
+          return toPage(yield* repo.list(userId, page), page, toWorkspace)
+        }),
+
+        get: (id) => Effect.map(found(repo.find(id)), toWorkspace),
+
+        createFor,
+
+        create: Effect.fn("Workspaces.create")(function* (actor, name) {
+          const owned = yield* repo.countOwned(actor.user_id)
+          if (Option.isNone(owned)) return yield* new InvalidToken()
+          if (owned.value >= maxOwnedWorkspaces) {
+            return yield* new QuotaExceeded({
+              quota: "owned_workspaces",
+              limit: maxOwnedWorkspaces
+            })
+          }
+          return yield* createFor(actor.user_id, name, actor.origin)
+        }, transaction),
+
+        rename: Effect.fn("Workspaces.rename")(function* (actor, id, name) {
+          const row = yield* found(repo.updateName(id, name))
+          yield* audit.recordInWorkspace("workspace.renamed", id, {
+            actor_id: actor.user_id,
+            target_id: id,
+            origin: actor.origin,
+            details: { name }
+          })
+          return toWorkspace(row)
+        }, transaction),
+
+        remove: Effect.fn("Workspaces.remove")(function* (actor, id) {
+          yield* afterRemoval(actor, yield* found(repo.remove(id)))
+        }, transaction),
+
+        removeOwnedAloneBy: Effect.fn("Workspaces.removeOwnedAloneBy")(function* (actor) {
+          for (const row of yield* repo.removeOwnedAlone(actor.user_id))
+            yield* afterRemoval(actor, row)
+        }),
+
+        signingSecrets: Effect.fn("Workspaces.signingSecrets")(function* (id, query) {
+          const page = pageRequest(query)
+          return toPage(yield* secrets.list(id, page), page, (secret) => secret)
+        }),
+
+        rotateSigningSecret: Effect.fn("Workspaces.rotateSigningSecret")(function* (actor, id) {
+          if (!(yield* repo.claim(id))) return yield* new NotFound({ resource: "workspace" })
+          const secret = yield* secrets.rotate(id)
+          yield* audit.recordInWorkspace("signing_secret.rotated", id, {
+            actor_id: actor.user_id,
+            target_id: secret.id,
+            origin: actor.origin
+          })
+          return secret
+        }, transaction),
+
+        audit: Effect.fn("Workspaces.audit")(function* (id, query) {
+          const page = pageRequest(query)
+          return toPage(yield* audit.list(id, page), page, toAuditEvent)
+        })
+      })
+    })
+  )
+}
+
+const found = orNotFound("workspace")

@@ -1,0 +1,130 @@
+import type { Workspace } from "@scheduling/domain/workspaces/Workspace"
+import { WorkspaceId } from "@scheduling/domain/shared/Ids"
+import { Context, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import type { PageRequest } from "../platform/Pages.ts"
+
+export interface WorkspaceRow {
+  readonly id: string
+  readonly name: string
+  readonly created_at: Date
+}
+
+export const toWorkspace = (row: WorkspaceRow): Workspace => ({
+  id: WorkspaceId.make(row.id),
+  name: row.name,
+  created_at: row.created_at.toISOString()
+})
+
+export class WorkspacesRepo extends Context.Service<
+  WorkspacesRepo,
+  {
+    /** The workspace and its owner's membership. */
+    readonly insert: (workspace: WorkspaceRow, ownerId: string) => Effect.Effect<void>
+    readonly find: (id: string) => Effect.Effect<Option.Option<WorkspaceRow>>
+    readonly list: (userId: string, page: PageRequest) => Effect.Effect<ReadonlyArray<WorkspaceRow>>
+    /**
+     * Locks the user's row first: two creates at once cannot both take the last place. None where
+     * the user is gone.
+     */
+    readonly countOwned: (userId: string) => Effect.Effect<Option.Option<number>>
+    /** Holds the workspace until the transaction ends; false where it is gone. */
+    readonly claim: (id: string) => Effect.Effect<boolean>
+    readonly updateName: (id: string, name: string) => Effect.Effect<Option.Option<WorkspaceRow>>
+    readonly remove: (id: string) => Effect.Effect<Option.Option<WorkspaceRow>>
+    readonly removeOwnedAlone: (userId: string) => Effect.Effect<ReadonlyArray<WorkspaceRow>>
+  }
+>()("@scheduling/server/workspaces/WorkspacesRepo") {
+  static readonly layer: Layer.Layer<WorkspacesRepo, never, SqlClient.SqlClient> = Layer.effect(
+    WorkspacesRepo,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      return WorkspacesRepo.of({
+        insert: Effect.fn("WorkspacesRepo.insert")(function* (workspace, ownerId) {
+          yield* sql`INSERT INTO workspaces ${sql.insert({ ...workspace })}`
+          yield* sql`
+            INSERT INTO memberships (user_id, workspace_id, role, created_at)
+            VALUES (${ownerId}, ${workspace.id}, 'owner', ${workspace.created_at})`
+        }, Effect.orDie),
+
+        find: Effect.fn("WorkspacesRepo.find")(function* (id) {
+          const rows = yield* sql<WorkspaceRow>`
+            SELECT *
+            FROM workspaces
+            WHERE id = ${id}`
+          return Option.fromNullishOr(rows[0])
+        }, Effect.orDie),
+
+        list: Effect.fn("WorkspacesRepo.list")(function* (userId, page) {
+          return yield* sql<WorkspaceRow>`
+            SELECT workspaces.*
+            FROM memberships
+            JOIN workspaces ON workspaces.id = memberships.workspace_id
+            WHERE memberships.user_id = ${userId}
+              AND memberships.workspace_id < ${page.before}
+            ORDER BY memberships.workspace_id DESC
+            LIMIT ${page.limit + 1}`
+        }, Effect.orDie),
+
+        countOwned: Effect.fn("WorkspacesRepo.countOwned")(function* (userId) {
+          const users = yield* sql`
+            SELECT id
+            FROM users
+            WHERE id = ${userId}
+            FOR NO KEY UPDATE`
+          if (users.length === 0) return Option.none()
+          const [row] = yield* sql<{ owned: number }>`
+            SELECT count(*)::int AS owned
+            FROM memberships
+            WHERE user_id = ${userId}
+              AND role = 'owner'`
+          return Option.some(row?.owned ?? 0)
+        }, Effect.orDie),
+
+        // Not FOR UPDATE, which would make everything wait that inserts into the workspace.
+        claim: Effect.fn("WorkspacesRepo.claim")(function* (id) {
+          const rows = yield* sql`
+            SELECT id
+            FROM workspaces
+            WHERE id = ${id}
+            FOR NO KEY UPDATE`
+          return rows.length > 0
+        }, Effect.orDie),
+
+        updateName: Effect.fn("WorkspacesRepo.updateName")(function* (id, name) {
+          const rows = yield* sql<WorkspaceRow>`
+            UPDATE workspaces
+            SET name = ${name}
+            WHERE id = ${id}
+            RETURNING *`
+          return Option.fromNullishOr(rows[0])
+        }, Effect.orDie),
+
+        remove: Effect.fn("WorkspacesRepo.remove")(function* (id) {
+          const rows = yield* sql<WorkspaceRow>`
+            DELETE FROM workspaces
+            WHERE id = ${id}
+            RETURNING *`
+          return Option.fromNullishOr(rows[0])
+        }, Effect.orDie),
+
+        removeOwnedAlone: Effect.fn("WorkspacesRepo.removeOwnedAlone")(function* (userId) {
+          return yield* sql<WorkspaceRow>`
+            DELETE FROM workspaces
+            WHERE id IN (
+                SELECT workspace_id
+                FROM memberships
+                WHERE user_id = ${userId} AND role = 'owner'
+              )
+              AND NOT EXISTS (
+                SELECT 1
+                FROM memberships
+                WHERE workspace_id = workspaces.id AND user_id <> ${userId} AND role = 'owner'
+              )
+            RETURNING *`
+        }, Effect.orDie)
+      })
+    })
+  )
+}

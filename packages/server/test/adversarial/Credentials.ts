@@ -1,0 +1,96 @@
+import { type Scope, scopes } from "@scheduling/domain/api-keys/Scope"
+import { Context, Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { ask, createKey, signUp } from "../support/http.ts"
+import type { TestApp } from "../support/TestApp.ts"
+
+/** What is true of a credential. */
+export type Truth =
+  | { readonly kind: "none" | "dead token" | "dead key" }
+  | { readonly kind: "token"; readonly isMember: boolean }
+  | { readonly kind: "key"; readonly isMember: boolean; readonly scopes: ReadonlyArray<Scope> }
+
+export type Presented = Truth & { readonly name: string; readonly token: string | undefined }
+
+/** Every kind of credential there is, and the one workspace that they are tried on. */
+export class Credentials extends Context.Service<
+  Credentials,
+  {
+    readonly workspace_id: string
+    readonly presented: ReadonlyArray<Presented>
+  }
+>()("@scheduling/server/test/Credentials") {
+  static readonly layer: Layer.Layer<Credentials, never, TestApp> = Layer.effect(
+    Credentials,
+    Effect.gen(function* () {
+      const early = yield* signUp()
+      const expiring = yield* createKey(early, { scopes, expires_in_days: 1 })
+      // Now, because no access token outlives a day.
+      yield* TestClock.adjust("1 day")
+
+      const [member, stranger, gone] = yield* Effect.all([signUp(), signUp(), signUp()])
+      yield* ask("POST", "/v1/auth/logout", { token: gone.access_token })
+
+      const keyWith = (...granted: ReadonlyArray<Scope>) =>
+        Effect.map(createKey(member, { scopes: granted }), ({ key }) => key)
+
+      const revoked = yield* createKey(member, { scopes })
+      yield* ask("POST", `${member.workspace}/api-keys/${revoked.id}/revoke`, {
+        token: member.access_token
+      })
+      const deleted = yield* createKey(member, { scopes })
+      yield* ask("DELETE", `${member.workspace}/api-keys/${deleted.id}`, {
+        token: member.access_token
+      })
+      const strangersKey = yield* createKey(stranger, { scopes })
+
+      const allScopes = yield* keyWith(...scopes)
+      const oneScope = yield* Effect.forEach(scopes, (scope) =>
+        Effect.map(keyWith(scope), (token): Presented => ({
+          name: `a key with ${scope} alone`,
+          kind: "key",
+          token,
+          isMember: true,
+          scopes: [scope]
+        }))
+      )
+      const allButOne = yield* Effect.forEach(scopes, (missing) => {
+        const others = scopes.filter((scope) => scope !== missing)
+        return Effect.map(keyWith(...others), (token): Presented => ({
+          name: `a key with every scope but ${missing}`,
+          kind: "key",
+          token,
+          isMember: true,
+          scopes: others
+        }))
+      })
+
+      return Credentials.of({
+        workspace_id: member.workspace_id,
+        presented: [
+          { name: "none", kind: "none", token: undefined },
+          { name: "junk", kind: "dead token", token: "junk" },
+          { name: "a refresh token", kind: "dead token", token: member.refresh_token },
+          { name: "a token of an ended session", kind: "dead token", token: gone.access_token },
+          { name: "an expired token", kind: "dead token", token: early.access_token },
+          { name: "a key of the wrong form", kind: "dead key", token: "pak_junk" },
+          { name: "a key nobody made", kind: "dead key", token: `pak_${"A".repeat(43)}` },
+          { name: "an expired key", kind: "dead key", token: expiring.key },
+          { name: "a revoked key", kind: "dead key", token: revoked.key },
+          { name: "a deleted key", kind: "dead key", token: deleted.key },
+          { name: "a stranger", kind: "token", token: stranger.access_token, isMember: false },
+          {
+            name: "a key of another workspace",
+            kind: "key",
+            token: strangersKey.key,
+            isMember: false,
+            scopes
+          },
+          { name: "a key with all scopes", kind: "key", token: allScopes, isMember: true, scopes },
+          ...oneScope,
+          ...allButOne
+        ]
+      })
+    })
+  )
+}

@@ -1,0 +1,186 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Api } from "@scheduling/domain/Api"
+import { Access, type AccessRule } from "@scheduling/domain/shared/Access"
+import { Context, Effect, Layer, Option } from "effect"
+import { HttpApi } from "effect/http-api"
+import { type Answer, ask, outcome, signUp } from "../support/http.ts"
+import { testAppLayer } from "../support/TestApp.ts"
+import { Credentials, type Truth } from "./Credentials.ts"
+
+interface Endpoint {
+  readonly name: string
+  readonly method: string
+  readonly path: string
+  readonly access: AccessRule | undefined
+}
+
+const endpoints: Array<Endpoint> = []
+HttpApi.reflect(Api, {
+  onGroup: () => {},
+  onEndpoint: ({ endpoint, group }) => {
+    endpoints.push({
+      name: `${group.identifier}.${endpoint.identifier}`,
+      method: endpoint.method,
+      path: endpoint.path,
+      access: Option.getOrUndefined(Context.getOption(endpoint.annotations, Access))
+    })
+  }
+})
+
+const isInWorkspace = ({ path }: Endpoint) => path.includes(":workspace_id")
+const isUnderAuth = ({ path }: Endpoint) => path.startsWith("/v1/auth/")
+
+/** What the contract promises, said again without the server's own words for it. */
+const promised = (endpoint: Endpoint, presented: Truth): string => {
+  const { access } = endpoint
+  if (access?.kind === "public") {
+    if (!isUnderAuth(endpoint)) return "let in"
+    if (presented.kind === "dead key") return "401 invalid_api_key"
+    return presented.kind === "key" ? "403 jwt_only" : "let in"
+  }
+  switch (presented.kind) {
+    case "none":
+      return "401 missing_credentials"
+    case "dead token":
+      return "401 invalid_token"
+    case "dead key":
+      return "401 invalid_api_key"
+    case "token":
+      return isInWorkspace(endpoint) && !presented.isMember ? "404 not_found" : "let in"
+    case "key":
+      if (access?.kind === "jwt") return "403 jwt_only"
+      if (isInWorkspace(endpoint) && !presented.isMember) return "403 workspace_forbidden"
+      if (access?.kind === "scope" && !presented.scopes.includes(access.scope)) {
+        return "403 insufficient_scope"
+      }
+      return "let in"
+  }
+}
+
+const challenges: Readonly<Record<string, (endpoint: Endpoint) => string | null>> = {
+  "401 missing_credentials": () => "Bearer",
+  "401 invalid_token": () => 'Bearer error="invalid_token"',
+  "401 invalid_api_key": () => 'Bearer error="invalid_token"',
+  "403 jwt_only": () => null,
+  "403 workspace_forbidden": () => null,
+  "404 not_found": () => null,
+  "403 insufficient_scope": ({ access }) =>
+    `Bearer error="insufficient_scope", scope="${access?.kind === "scope" ? access.scope : ""}"`
+}
+
+const nobodysId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+
+/** Every id but the workspace's names nothing, so that what is let in does as little as it can. */
+const plain = (endpoint: Endpoint, workspaceId: string) => ({
+  path: urlOf(endpoint, workspaceId, nobodysId),
+  ...(endpoint.method === "GET" ? {} : { body: {} })
+})
+
+/** Wrong in all that is looked at only after access: ids, query, content type and body. */
+const broken = (endpoint: Endpoint, workspaceId: string) => ({
+  path: `${urlOf(endpoint, workspaceId, "no-uuid")}?limit=0&nonsense=1`,
+  ...(endpoint.method === "GET" ? {} : { body: "{", headers: { "content-type": "text/plain" } })
+})
+
+const urlOf = ({ path }: Endpoint, workspaceId: string, id: string) =>
+  path.replace(":workspace_id", workspaceId).replaceAll(/:\w+/g, id)
+
+const assertPromised = (endpoint: Endpoint, answer: Answer, promise: string, name: string) => {
+  const { body, headers, status, text } = answer
+  if (promise === "let in") {
+    assert.notInclude([401, 403], status, `${name}: ${text}`)
+    assert.notStrictEqual(body?.detail?.resource, "workspace", name)
+    return
+  }
+  assert.strictEqual(outcome(answer), promise, name)
+  assert.strictEqual(headers.get("www-authenticate"), challenges[promise]?.(endpoint) ?? null, name)
+  if (promise === "403 insufficient_scope" && endpoint.access?.kind === "scope") {
+    assert.strictEqual(body.detail.required_scope, endpoint.access.scope, name)
+  }
+  if (promise === "404 not_found") assert.strictEqual(body.detail.resource, "workspace", name)
+}
+
+describe("Access as it is declared", () => {
+  it("is declared on every endpoint", () => {
+    assert.deepStrictEqual(
+      endpoints.filter(({ access }) => access === undefined).map(({ name }) => name),
+      []
+    )
+  })
+
+  it("asks for a :read scope where it is a GET, else for a :write scope", () => {
+    for (const { access, method, name } of endpoints) {
+      if (access?.kind !== "scope") continue
+      assert.match(access.scope, method === "GET" ? /:read$/ : /:write$/, name)
+    }
+  })
+
+  it("takes no API key under /v1/auth", () => {
+    for (const endpoint of endpoints.filter(isUnderAuth)) {
+      assert.include(["public", "jwt"], endpoint.access?.kind, endpoint.name)
+    }
+  })
+
+  it("is public for nothing but logins and health", () => {
+    assert.deepStrictEqual(
+      endpoints.filter(({ access }) => access?.kind === "public").map(({ name }) => name),
+      ["auth.register", "auth.login", "auth.refresh", "system.health", "system.ready"]
+    )
+  })
+})
+
+layer(Credentials.layer.pipe(Layer.provideMerge(testAppLayer())))("Access", (it) => {
+  describe.each(endpoints)("to $method $path", (endpoint) => {
+    it.effect("is what the endpoint declares, before anything else is looked at", () =>
+      Effect.gen(function* () {
+        const { presented, workspace_id } = yield* Credentials
+        yield* Effect.forEach(
+          presented,
+          Effect.fnUntraced(function* ({ name, token, ...one }) {
+            const promise = promised(endpoint, one)
+            // Let in, a token may end its own session: that is the next test's, with one to lose.
+            if (promise === "let in" && one.kind === "token") return
+            for (const request of [plain, ...(promise === "let in" ? [] : [broken])]) {
+              const { path, ...rest } = request(endpoint, workspace_id)
+              const answer = yield* ask(endpoint.method, path, { token, ...rest })
+              assertPromised(endpoint, answer, promise, name)
+            }
+          }),
+          { concurrency: 8, discard: true }
+        )
+      })
+    )
+
+    it.effect("is given to a member", () =>
+      Effect.gen(function* () {
+        const { access_token, workspace_id } = yield* signUp()
+        const { path, ...rest } = plain(endpoint, workspace_id)
+        const answer = yield* ask(endpoint.method, path, { token: access_token, ...rest })
+        assertPromised(endpoint, answer, "let in", "a member")
+      })
+    )
+  })
+
+  it.effect.each(endpoints.filter(isInWorkspace))(
+    "does not tell whether another workspace exists at $method $path",
+    (endpoint) =>
+      Effect.gen(function* () {
+        const { presented, workspace_id } = yield* Credentials
+        for (const one of presented) {
+          if (!("isMember" in one) || one.isMember) continue
+          const answers = yield* Effect.forEach(
+            [workspace_id, nobodysId, "no-uuid", "%20"],
+            (id) => {
+              const { path, ...rest } = plain(endpoint, id)
+              return ask(endpoint.method, path, { token: one.token, ...rest })
+            }
+          )
+          const [first] = answers.map(({ text }) => text)
+          for (const answer of answers) {
+            assertPromised(endpoint, answer, promised(endpoint, one), one.name)
+            assert.strictEqual(answer.text, first)
+          }
+        }
+      })
+  )
+})

@@ -1,0 +1,194 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Effect, Inspectable, Redacted } from "effect"
+import { AppConfig } from "../../src/Config.ts"
+
+const secret = "correct-horse-battery-staple-secret"
+
+const read = (env: Readonly<Record<string, string>>) =>
+  AppConfig.pipe(
+    Effect.provide(AppConfig.layer),
+    Effect.provideService(
+      ConfigProvider.ConfigProvider,
+      ConfigProvider.fromEnv({ env: { ...env } })
+    )
+  )
+
+const complaint = (env: Readonly<Record<string, string>>) =>
+  Effect.map(Effect.flip(read(env)), ({ message }) => message)
+
+const defaults = {
+  host: "127.0.0.1",
+  port: 4000,
+  databaseUrl: undefined,
+  databasePool: 10,
+  dataDir: ".data",
+  appSecret: undefined,
+  previousAppSecrets: [],
+  registration: "open",
+  egressAllow: [],
+  runner: "on",
+  retentionDays: 30,
+  trustProxy: [],
+  logLevel: "info",
+  logFormat: process.stdout.isTTY ? "pretty" : "json"
+}
+
+const variables: Readonly<
+  Record<
+    string,
+    {
+      readonly field: keyof AppConfig["Service"]
+      readonly good: ReadonlyArray<string>
+      readonly bad: ReadonlyArray<string>
+    }
+  >
+> = {
+  HOST: { field: "host", good: ["0.0.0.0", "::1"], bad: [] },
+  PORT: { field: "port", good: ["1", "65535"], bad: ["0", "-1", "65536", "http", "80.5", "4000x"] },
+  DATABASE_POOL: {
+    field: "databasePool",
+    good: ["2", "1000"],
+    bad: ["1", "0", "1001", "ten", "2.5"]
+  },
+  DATA_DIR: { field: "dataDir", good: ["/var/lib/scheduling"], bad: [] },
+  REGISTRATION: { field: "registration", good: ["open", "closed"], bad: ["Open", "yes", "off"] },
+  EGRESS_ALLOW: {
+    field: "egressAllow",
+    good: ["10.0.0.0/8", "10.0.0.0/8,fd00::/8", "127.0.0.1/32"],
+    bad: ["10.0.0.0/33", "internal.example.com", "10.0.0/8"]
+  },
+  RUNNER: { field: "runner", good: ["on", "off"], bad: ["true", "ON"] },
+  RETENTION_DAYS: {
+    field: "retentionDays",
+    good: ["1", "3650"],
+    bad: ["0", "3651", "1.5", "month"]
+  },
+  TRUST_PROXY: {
+    field: "trustProxy",
+    good: ["10.0.0.0/8", "10.0.0.0/8, fd00::/8"],
+    bad: ["all", "10.0.0.0/40"]
+  },
+  LOG_LEVEL: {
+    field: "logLevel",
+    good: ["trace", "debug", "info", "warn", "error", "none"],
+    bad: ["verbose", "INFO"]
+  },
+  LOG_FORMAT: { field: "logFormat", good: ["pretty", "json"], bad: ["text", "JSON"] }
+}
+
+const each = (kind: "good" | "bad") =>
+  Object.entries(variables).flatMap(([name, variable]) =>
+    variable[kind].map((value) => ({ name, value, field: variable.field }))
+  )
+
+describe("Configuration", () => {
+  it.effect("needs no variable at all", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual<unknown>(yield* read({}), defaults)
+    })
+  )
+
+  it.effect.each(each("good"))("takes $name=$value", ({ field, name, value }) =>
+    Effect.gen(function* () {
+      const config = yield* read({ [name]: value })
+      const got = config[field]
+      if (typeof got === "object") {
+        assert.strictEqual(Object.values(got).length, value.split(",").length)
+      } else {
+        assert.strictEqual(String(got), value)
+      }
+      assert.deepStrictEqual<unknown>(
+        { ...config, [field]: undefined },
+        { ...defaults, [field]: undefined }
+      )
+    })
+  )
+
+  it.effect.each(each("bad"))(
+    "names the variable in one line for $name=$value",
+    ({ name, value }) =>
+      Effect.gen(function* () {
+        const message = yield* complaint({ [name]: value })
+        assert.match(message, new RegExp(`^${name}: [^\\n]+$`))
+      })
+  )
+
+  it.effect.each([...Object.keys(variables), "DATABASE_URL", "APP_SECRET", "APP_SECRET_PREVIOUS"])(
+    "takes an empty %s for an absent one",
+    (name) =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual<unknown>(yield* read({ [name]: "" }), defaults)
+      })
+  )
+
+  describe("of secrets", () => {
+    it.effect("asks for APP_SECRET with DATABASE_URL", () =>
+      Effect.gen(function* () {
+        const env = { DATABASE_URL: "postgres://user:hunter2hunter2@db/app" }
+        const message = yield* complaint(env)
+        assert.match(message, /^APP_SECRET is required with DATABASE_URL/)
+        assert.notInclude(message, "hunter2")
+        const config = yield* read({ ...env, APP_SECRET: secret })
+        assert.strictEqual(
+          config.databaseUrl && Redacted.value(config.databaseUrl),
+          env.DATABASE_URL
+        )
+        assert.strictEqual(config.appSecret && Redacted.value(config.appSecret), secret)
+      })
+    )
+
+    it.effect("counts the bytes of APP_SECRET, not its characters", () =>
+      Effect.gen(function* () {
+        assert.isDefined((yield* read({ APP_SECRET: "ä".repeat(16) })).appSecret)
+        assert.match(
+          yield* complaint({ APP_SECRET: "a".repeat(31) }),
+          /^APP_SECRET: [^\n]*32 bytes/
+        )
+      })
+    )
+
+    it.effect("takes a list of retired secrets", () =>
+      Effect.gen(function* () {
+        const { previousAppSecrets } = yield* read({
+          APP_SECRET_PREVIOUS: `${secret}-1, ${secret}-2,`
+        })
+        assert.deepStrictEqual(previousAppSecrets.map(Redacted.value), [
+          `${secret}-1`,
+          `${secret}-2`
+        ])
+      })
+    )
+
+    it.effect.each([
+      { APP_SECRET: "hunter2" },
+      { APP_SECRET_PREVIOUS: "hunter2" },
+      { APP_SECRET_PREVIOUS: `${secret},hunter2` },
+      { DATABASE_URL: "postgres://user:hunter2@db/app" },
+      { APP_SECRET: secret, PORT: "x" }
+    ])("never shows a secret in its complaint", (env) =>
+      Effect.gen(function* () {
+        const message = yield* complaint(env)
+        assert.match(message, /^[A-Z_]+(?::| is required)/)
+        assert.notInclude(message, "hunter2")
+        assert.notInclude(message, secret)
+      })
+    )
+
+    it.effect("never shows a secret when it is printed", () =>
+      Effect.gen(function* () {
+        const config = yield* read({
+          DATABASE_URL: `postgres://user:${secret}@db/app`,
+          APP_SECRET: secret,
+          APP_SECRET_PREVIOUS: secret
+        })
+        for (const text of [
+          JSON.stringify(config),
+          Inspectable.toStringUnknown(config),
+          String(config)
+        ]) {
+          assert.notInclude(text, secret)
+        }
+      })
+    )
+  })
+})

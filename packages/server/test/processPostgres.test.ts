@@ -1,0 +1,119 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { noCluster, postgresCluster } from "./support/PostgresCluster.ts"
+import {
+  call,
+  type Called,
+  eventually,
+  newUser,
+  type ServerProcess,
+  spawnServer
+} from "./support/ServerProcess.ts"
+
+const assertUnavailable = ({ body, headers, status }: Called) => {
+  assert.strictEqual(status, 503)
+  assert.strictEqual(body.detail.error, "unavailable")
+  assert.strictEqual(headers.get("retry-after"), "1")
+  assert.isString(headers.get("x-request-id"))
+}
+
+const timed = (server: ServerProcess, method: string, at: string, token?: string) =>
+  Effect.promise(async () => {
+    const start = performance.now()
+    const answer = await call(server, method, at, {
+      ...(token === undefined ? {} : { token }),
+      ...(method === "POST" ? { body: { name: "a workspace" } } : {})
+    })
+    return { answer, seconds: (performance.now() - start) / 1000 }
+  })
+
+/** Every kind of request says that the database is away, and soon; the process itself is well. */
+const assertAway = (server: ServerProcess, token: string, withinSeconds: number) =>
+  Effect.gen(function* () {
+    const asked = [
+      ["GET", "/v1/ready"],
+      ["GET", "/v1/auth/me"],
+      ["GET", "/v1/workspaces"],
+      ["POST", "/v1/workspaces"]
+    ] as const
+    const answers = yield* Effect.all(
+      asked.map(([method, at]) => timed(server, method, at, token)),
+      { concurrency: "unbounded" }
+    )
+    for (const { answer, seconds } of answers) {
+      assertUnavailable(answer)
+      assert.isBelow(seconds, withinSeconds)
+    }
+    const { answer, seconds } = yield* timed(server, "GET", "/v1/health")
+    assert.strictEqual(answer.status, 200)
+    assert.isBelow(seconds, 3)
+  })
+
+const assertBack = (server: ServerProcess, token: string) =>
+  Effect.gen(function* () {
+    yield* eventually(
+      "the database",
+      async () => (await call(server, "GET", "/v1/ready")).status === 200
+    )
+    const { answer } = yield* timed(server, "POST", "/v1/workspaces", token)
+    assert.strictEqual(answer.status, 201)
+  })
+
+describe.skipIf(noCluster !== undefined)(
+  `PostgreSQL that goes away${noCluster === undefined ? "" : ` (skipped: ${noCluster})`}`,
+  () => {
+    it.live(
+      "is waited for at the start, missed while it is stopped, full or frozen, and found again",
+      () =>
+        Effect.gen(function* () {
+          const postgres = yield* postgresCluster
+          const server = yield* spawnServer({
+            DATABASE_URL: postgres.url,
+            // Its loops would take a connection back before the others have them all.
+            RUNNER: "off",
+            APP_SECRET: "a secret for tests, thirty-two bytes and more"
+          })
+
+          // Not there yet: no connection is refused, none is kept waiting.
+          const early = yield* eventually("an answer", () => call(server, "GET", "/v1/health"))
+          assertUnavailable(early)
+          yield* eventually("a line in the logs", async () =>
+            server.stdout().includes("waiting for")
+          )
+          yield* postgres.start
+          yield* postgres.query("CREATE ROLE app LOGIN; GRANT ALL ON SCHEMA public TO app")
+          yield* eventually(
+            "a start",
+            async () => (await call(server, "GET", "/v1/ready")).status === 200
+          )
+          const { token } = yield* newUser(server)
+
+          yield* postgres.stop
+          yield* assertAway(server, token, 10)
+          yield* postgres.start
+          yield* assertBack(server, token)
+
+          yield* postgres.stop
+          yield* postgres.start
+          yield* Effect.scoped(
+            Effect.gen(function* () {
+              yield* postgres.takeAllConnections
+              yield* assertAway(server, token, 10)
+            })
+          )
+          yield* assertBack(server, token)
+
+          yield* postgres.freeze
+          yield* assertAway(server, token, 25)
+          yield* postgres.thaw
+          yield* assertBack(server, token)
+
+          server.kill("SIGTERM")
+          assert.strictEqual(yield* server.exited, 0)
+          assert.strictEqual(server.stderr(), "")
+          assert.notInclude(server.stdout(), "request failed")
+        }),
+      { timeout: 120_000 }
+    )
+  }
+)

@@ -1,0 +1,220 @@
+import { verify } from "@scheduling/domain/webhooks/Signature"
+import { assert, describe, layer } from "@effect/vitest"
+import { Clock, Deferred, Effect } from "effect"
+import type { IncomingHttpHeaders } from "node:http"
+import { httpTarget, tcpTarget } from "../support/CallTargets.ts"
+import { endless, Service, ServiceLayer } from "./support/service.ts"
+
+const minute = 60_000
+
+layer(ServiceLayer, { excludeTestServices: true, timeout: "30 seconds" })("a server", (it) => {
+  // Beside each other: one process runs the tasks of all of them.
+  describe.concurrent("and what it calls", () => {
+    it.effect("a target that hangs is given up at the timeout", () =>
+      Effect.gen(function* () {
+        const { outcomeOf } = yield* Service
+        const port = yield* tcpTarget(() => {})
+        const outcome = yield* outcomeOf({ url: `http://127.0.0.1:${port}/`, timeout_seconds: 1 })
+        assert.deepInclude(outcome, { status: "failed", attempts_count: 1, status_code: null })
+        assert.strictEqual(outcome.error, "timeout after 1 s while waiting for the answer")
+        assert.isAtLeast(outcome.duration_ms, 1_000)
+        assert.isBelow(outcome.duration_ms, 3_000)
+      })
+    )
+
+    it.effect("a target that resets the connection is told in words", () =>
+      Effect.gen(function* () {
+        const { outcomeOf } = yield* Service
+        const port = yield* tcpTarget((socket) => {
+          socket.once("data", () => socket.resetAndDestroy())
+        })
+        const outcome = yield* outcomeOf({ url: `http://127.0.0.1:${port}/` })
+        assert.deepInclude(outcome, { status: "failed", error: "connection reset" })
+      })
+    )
+
+    it.effect("an endless answer is cut at 10,000 bytes, and its status decides", () =>
+      Effect.gen(function* () {
+        const { outcomeOf, request, server } = yield* Service
+        let written = 0
+        const port = yield* httpTarget((incoming, response) => {
+          response.writeHead(Number(incoming.url?.slice(1)), { "content-length": 10_000_000_000 })
+          endless((bytes) => (written += bytes)).pipe(response)
+        })
+        for (const [code, status] of [
+          [200, "succeeded"],
+          [400, "failed"]
+        ] as const) {
+          const outcome = yield* outcomeOf({ url: `http://127.0.0.1:${port}/${code}` })
+          assert.deepInclude(outcome, { status, status_code: code, error: null })
+          assert.strictEqual(outcome.attempts[0].response_body, "a".repeat(10_000))
+        }
+        // What the kernel's buffers of both sides took in.
+        assert.isBelow(written, 32 * 1024 * 1024)
+        assert.strictEqual((yield* request("GET", "/executions")).status, 200)
+        assert.strictEqual(server.stderr(), "")
+      })
+    )
+
+    it.effect("a redirect into the cloud's metadata is an answer, and not followed", () =>
+      Effect.gen(function* () {
+        const { outcomeOf } = yield* Service
+        const port = yield* httpTarget((_, response) => {
+          response
+            .writeHead(307, { location: "http://169.254.169.254/latest/meta-data/" })
+            .end("no")
+        })
+        const outcome = yield* outcomeOf({ url: `http://127.0.0.1:${port}/`, retry_count: 3 })
+        assert.deepInclude(outcome, {
+          status: "failed",
+          status_code: 307,
+          attempts_count: 1,
+          error: "redirects are not followed"
+        })
+        assert.strictEqual(outcome.attempts[0].response_body, "no")
+      })
+    )
+
+    it.effect.each([
+      ["169.254.169.254", "metadata"],
+      ["10.0.0.1", "private"]
+    ] as const)("a call to %s is refused at once, and not tried again", ([address, kind]) =>
+      Effect.gen(function* () {
+        const { outcomeOf } = yield* Service
+        const outcome = yield* outcomeOf({ url: `http://${address}/`, retry_count: 3 })
+        assert.deepInclude(outcome, {
+          status: "failed",
+          status_code: null,
+          attempts_count: 1,
+          error: `address ${address} is ${kind} and not allowed`
+        })
+        assert.isBelow(outcome.duration_ms, 1_000)
+      })
+    )
+
+    it.effect("a target that says when to come back is called again then", () =>
+      Effect.gen(function* () {
+        const { outcomeOf } = yield* Service
+        const calls: Array<{ readonly at: number; readonly key: unknown }> = []
+        const clock = yield* Clock.Clock
+        const port = yield* httpTarget((incoming, response) => {
+          const key = incoming.headers["idempotency-key"]
+          if (calls.push({ at: clock.currentTimeMillisUnsafe(), key }) > 1) response.end("well")
+          else response.writeHead(503, { "retry-after": "1" }).end("busy")
+        })
+        const outcome = yield* outcomeOf({ url: `http://127.0.0.1:${port}/`, retry_count: 1 })
+        assert.deepInclude(outcome, { status: "succeeded", status_code: 200, attempts_count: 2 })
+        assert.containSubset(outcome.attempts, [
+          { number: 1, status_code: 503, response_body: "busy" },
+          { number: 2, status_code: 200, response_body: "well" }
+        ])
+        const [first, second] = calls
+        assert(first !== undefined && second !== undefined)
+        // A node knows the database's clock, by which it waits, to half a round trip.
+        assert.isAtLeast(second.at - first.at, 990)
+        assert.deepStrictEqual([first.key, second.key], [outcome.id, outcome.id])
+      })
+    )
+
+    it.effect.each([
+      ["paused", "POST", "/pause"],
+      ["deleted", "DELETE", ""]
+    ] as const)("a call that hangs ends when its task is %s", ([, method, at]) =>
+      Effect.gen(function* () {
+        const { create, finished, request } = yield* Service
+        const arrived = yield* Deferred.make<void>()
+        const closed = yield* Deferred.make<void>()
+        const port = yield* tcpTarget((socket) => {
+          socket.once("data", () => Deferred.doneUnsafe(arrived, Effect.void))
+          socket.once("close", () => Deferred.doneUnsafe(closed, Effect.void))
+        })
+        const task = yield* create("cron", {
+          name: "hangs",
+          url: `http://127.0.0.1:${port}/`,
+          schedule: "0 0 1 1 *"
+        })
+        const { body: run, status } = yield* request("POST", `/cron/${task.id}/run`)
+        assert.strictEqual(status, 202)
+        yield* Deferred.await(arrived)
+
+        const before = yield* Clock.currentTimeMillis
+        assert.isBelow((yield* request(method, `/cron/${task.id}${at}`)).status, 300)
+        yield* Deferred.await(closed)
+        const outcome = yield* finished(run.id)
+        assert.isBelow((yield* Clock.currentTimeMillis) - before, 2_000)
+        assert.deepInclude(outcome, { status: "cancelled", error: "cancelled", trigger: "manual" })
+      })
+    )
+
+    it.effect("a schedule of every minute fires next at the next minute, as its preview says", () =>
+      Effect.gen(function* () {
+        const { create, request } = yield* Service
+        const schedule = "* * * * *"
+        const task = yield* create("cron", { name: "m", url: "http://127.0.0.1:9/", schedule })
+        const { body } = yield* request(
+          "GET",
+          `/cron/preview?schedule=${encodeURIComponent(schedule)}`
+        )
+        yield* request("DELETE", `/cron/${task.id}`)
+        const next = Date.parse(task.next_run_at)
+        assert.strictEqual(next, Math.floor(Date.parse(task.created_at) / minute + 1) * minute)
+        const fires = body.data.map((fire: { readonly at: string }) => Date.parse(fire.at))
+        // The minute may have ended between the two answers.
+        assert.include([next, next + minute], fires[0])
+        assert.deepStrictEqual(
+          fires,
+          fires.map((_: number, index: number) => fires[0] + index * minute)
+        )
+      })
+    )
+
+    it.effect("a call is signed with the workspace's secret, and no other", () =>
+      Effect.gen(function* () {
+        const { outcomeOf, request } = yield* Service
+        const received: Array<{ readonly headers: IncomingHttpHeaders; readonly body: string }> = []
+        const port = yield* httpTarget(async (incoming, response) => {
+          const body = Buffer.concat(await incoming.toArray()).toString()
+          received.push({ headers: incoming.headers, body })
+          response.end()
+        })
+        const body = '{"greeting":"grüß dich"}'
+        const outcome = yield* outcomeOf({ url: `http://127.0.0.1:${port}/`, body })
+        assert.strictEqual(outcome.status, "succeeded")
+        const [got] = received
+        assert(got !== undefined && received.length === 1)
+        assert.strictEqual(got.body, body)
+        const message = {
+          id: String(got.headers["webhook-id"]),
+          timestamp: String(got.headers["webhook-timestamp"]),
+          signature: String(got.headers["webhook-signature"]),
+          body: got.body
+        }
+        assert.strictEqual(message.id, outcome.id)
+        const { body: secrets } = yield* request("GET", "/signing-secrets")
+        const secret: string = secrets.data[0].secret
+        const nowSeconds = (yield* Clock.currentTimeMillis) / 1_000
+        yield* verify(message, [secret], { nowSeconds })
+        const forged = { ...message, body: `${body} ` }
+        const { reason } = yield* Effect.flip(verify(forged, [secret], { nowSeconds }))
+        assert.strictEqual(reason, "no_matching_signature")
+      })
+    )
+  })
+
+  it.effect("and its statistics, which count what is in its history", () =>
+    Effect.gen(function* () {
+      const { request } = yield* Service
+      const { body: history } = yield* request("GET", "/executions?limit=100")
+      const { body: stats } = yield* request("GET", "/executions/stats")
+      const counts = { queued: 0, running: 0, succeeded: 0, failed: 0, cancelled: 0, skipped: 0 }
+      for (const run of history.data) counts[run.status as keyof typeof counts]++
+      assert.isNull(history.next_cursor)
+      assert.deepStrictEqual(stats.totals.counts, counts)
+      assert.isAbove(counts.succeeded, 0)
+      assert.isAbove(counts.failed, 0)
+      assert.isAbove(counts.cancelled, 0)
+      const rate = counts.succeeded / (counts.succeeded + counts.failed)
+      assert.closeTo(stats.totals.success_rate, rate, 0.0001)
+    })
+  )
+})

@@ -1,0 +1,207 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { judge, register } from "../../src/runner/Nodes.ts"
+import { Partitions } from "../../src/runner/Partitions.ts"
+import { takeBack } from "../../src/runner/Reap.ts"
+import type { Settlement } from "../../src/runner/Run.ts"
+import { makeRunId } from "../../src/runner/RunId.ts"
+import { RunQueue } from "../../src/runner/RunQueue.ts"
+import { settle } from "../../src/runner/Settle.ts"
+import { claim } from "../../src/runner/Claim.ts"
+import { start } from "../../src/runner/Start.ts"
+import { QueueLayer } from "./support/engine.ts"
+import { TestDatabaseLayer } from "../support/TestDatabase.ts"
+import { history, insertTask, insertWorkspace, unfinished } from "./support/tasks.ts"
+
+const dayMs = 86_400_000
+
+const TestLayer = QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer))
+
+const settlement = (
+  fields: Partial<Settlement> & Pick<Settlement, "id" | "workspace_id">
+): Settlement => ({
+  attempt: 1,
+  lease_owner: null,
+  status: "succeeded",
+  retry_delay_ms: null,
+  lost: false,
+  started: true,
+  started_ms: Date.now(),
+  finished_ms: Date.now(),
+  status_code: 200,
+  response_body: null,
+  error: null,
+  next: null,
+  skipped: [],
+  ...fields
+})
+
+const explain = (query: string) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    sql.unsafe<{ readonly "QUERY PLAN": string }>(`EXPLAIN ${query}`)
+  ).pipe(Effect.map((rows) => rows.map((row) => row["QUERY PLAN"]).join("\n")))
+
+layer(TestLayer, { excludeTestServices: true, timeout: "30 seconds" })("the history", (it) => {
+  it.effect("has its days made ahead, and days beyond the retention dropped", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const partitions = yield* Partitions
+      const now = Date.now()
+      yield* partitions.maintain(30)
+      yield* partitions.ensure([now - 31 * dayMs, now - 30 * dayMs])
+      yield* partitions.maintain(30)
+      yield* partitions.maintain(30)
+      const rows = yield* sql<{ readonly name: string }>`
+        SELECT relname AS name
+        FROM pg_class
+        WHERE relname ~ '^executions_[0-9]{8}$'
+        ORDER BY relname`
+      const days = [-30, -1, 0, 1, 2, 3].map((offset) =>
+        new Date(now + offset * dayMs).toISOString().slice(0, 10).replaceAll("-", "")
+      )
+      assert.deepStrictEqual(
+        rows.map((row) => row.name),
+        days.map((day) => `executions_${day}`)
+      )
+    })
+  )
+
+  it.effect(
+    "keeps what was cancelled long before its time, and moves it to its day when that comes",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const partitions = yield* Partitions
+        const queue = yield* RunQueue
+        const workspace_id = yield* insertWorkspace
+        const task_id = yield* insertTask(workspace_id, { kind: "delayed", status: "pending" })
+        yield* partitions.maintain(30)
+        const run = yield* queue.schedule({
+          workspace_id,
+          task_id,
+          run_at: new Date(Date.now() + 200 * dayMs)
+        })
+        const cancelled = yield* queue.cancel({ workspace_id, task_id, execution_id: run.id })
+        assert.strictEqual(cancelled, "cancelled")
+        const where = sql<{ readonly partition: string }>`
+        SELECT tableoid::regclass::text AS partition
+        FROM executions
+        WHERE id = ${run.id}`
+        assert.deepStrictEqual(yield* where, [{ partition: "executions_ahead" }])
+
+        // As if no day but those long past had been made yet.
+        yield* sql`ALTER TABLE executions DETACH PARTITION executions_ahead`
+        yield* sql`
+        UPDATE executions_ahead
+        SET id = ${makeRunId(Date.now() + 3 * dayMs, Date.now())}
+        WHERE id = ${run.id}`
+        const names = yield* sql<{ readonly name: string }>`
+        SELECT relname AS name
+        FROM pg_class
+        WHERE relname ~ '^executions_[0-9]{8}$'`
+        for (const { name } of names) yield* sql`DROP TABLE ${sql(name)}`
+        yield* sql`
+        ALTER TABLE executions
+        ATTACH PARTITION executions_ahead
+        FOR VALUES FROM (MINVALUE) TO (MAXVALUE)`
+        yield* partitions.maintain(30)
+        const [row] = yield* history(workspace_id)
+        assert.strictEqual(row?.status, "cancelled")
+        const [{ partition } = { partition: "" }] = yield* sql<{ readonly partition: string }>`
+        SELECT tableoid::regclass::text AS partition
+        FROM executions
+        WHERE workspace_id = ${workspace_id}`
+        assert.match(partition, /^executions_\d{8}$/)
+      })
+  )
+
+  it.effect(
+    "is read by id from one day, and by workspace from the newest day on without sorting",
+    () =>
+      Effect.gen(function* () {
+        yield* (yield* Partitions).maintain(30)
+        const now = Date.now()
+        const byId = yield* explain(`SELECT * FROM executions WHERE id = '${makeRunId(now, now)}'`)
+        assert.strictEqual(byId.match(/Scan/g)?.length, 1)
+        assert.notInclude(byId, "Append")
+        const workspace = yield* insertWorkspace
+        const page = yield* explain(
+          `SELECT * FROM executions WHERE workspace_id = '${workspace}' ORDER BY id DESC LIMIT 20`
+        )
+        assert.include(page, "Append")
+        assert.notInclude(page, "Sort")
+      })
+  )
+})
+
+layer(TestLayer, { excludeTestServices: true, timeout: "30 seconds" })("the fence", (it) => {
+  const prepare = Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* (yield* Partitions).maintain(30)
+    const workspace_id = yield* insertWorkspace
+    const task_id = yield* insertTask(workspace_id)
+    const run = yield* (yield* RunQueue).enqueue({ workspace_id, task_id, kind: "cron" })
+    const node = yield* register(sql, { holdsLock: false, leaseMs: 1_000 })
+    return { sql, workspace_id, run, node }
+  })
+
+  const take = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, node: number) {
+    const runs = yield* claim(sql, { node, limit: 10, lookAheadMs: 0, except: [] })
+    return yield* start(sql, node, runs)
+  })
+
+  it.effect("keeps out every node but the one that holds the lease of this attempt", () =>
+    Effect.gen(function* () {
+      const { node, run, sql, workspace_id } = yield* prepare
+      assert.strictEqual((yield* take(sql, node)).started.length, 1)
+      const { id } = run
+      const result = { id, workspace_id, lease_owner: node }
+      assert.isEmpty((yield* settle(sql, [settlement({ ...result, lease_owner: node + 1 })])).ids)
+      assert.isEmpty((yield* settle(sql, [settlement({ ...result, attempt: 2 })])).ids)
+      assert.strictEqual((yield* unfinished(workspace_id)).length, 1)
+      assert.deepStrictEqual((yield* settle(sql, [settlement(result)])).ids, [id])
+      assert.isEmpty((yield* settle(sql, [settlement(result)])).ids)
+      assert.strictEqual((yield* history(workspace_id)).length, 1)
+    })
+  )
+
+  it.effect("lets a node that was declared dead neither claim nor finish anything", () =>
+    Effect.gen(function* () {
+      const { node, run, sql, workspace_id } = yield* prepare
+      assert.strictEqual((yield* take(sql, node)).started.length, 1)
+      yield* sql`
+        UPDATE nodes
+        SET died_at = now()
+        WHERE id = ${node}`
+      assert.isTrue((yield* judge(sql)).to_take_back)
+      assert.strictEqual(yield* takeBack(sql, "dead"), 1)
+      assert.isFalse((yield* judge(sql)).to_take_back)
+      const late = settlement({ id: run.id, workspace_id, lease_owner: node })
+      assert.isEmpty((yield* settle(sql, [late])).ids)
+      assert.isEmpty((yield* take(sql, node)).started)
+      const [again] = yield* unfinished(workspace_id)
+      assert.deepInclude(again, { state: "queued", attempt: 2, lease_owner: null })
+    })
+  )
+
+  it.effect("fails a run that was lost with its node for the fifth time", () =>
+    Effect.gen(function* () {
+      const { sql, workspace_id } = yield* prepare
+      for (let death = 0; death < 5; death++) {
+        const node = yield* register(sql, { holdsLock: false, leaseMs: 1_000 })
+        yield* take(sql, node)
+        yield* takeBack(sql, node)
+      }
+      const [execution] = yield* history(workspace_id)
+      assert.deepInclude(execution, { status: "failed", attempts_count: 5, trigger: "retry" })
+      const attempts = yield* sql`
+        SELECT number, finished_at, error
+        FROM attempts
+        WHERE execution_id = ${execution?.id ?? ""}
+        ORDER BY number`
+      assert.strictEqual(attempts.length, 5)
+      assert.deepInclude(attempts[0], { finished_at: null, error: "the node that ran it was lost" })
+    })
+  )
+})

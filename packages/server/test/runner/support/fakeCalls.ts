@@ -1,0 +1,29 @@
+import { Effect } from "effect"
+import type { CallRequest, CallResult } from "../../../src/runner/Call.ts"
+import { callLayer } from "./engine.ts"
+
+export type Answer = (request: CallRequest) => Effect.Effect<Partial<CallResult>>
+
+/** Calls that go nowhere. A test says by path what they are answered; 200 where it says nothing. */
+export const makeFakeCalls = () => {
+  const answers = new Map<string, Answer>()
+  const calls: Array<CallRequest> = []
+  const pathOf = (request: CallRequest) => new URL(request.url).pathname
+  return {
+    answers,
+    to: (path: string) => calls.filter((request) => pathOf(request) === path),
+    layer: callLayer((request) =>
+      Effect.suspend(() => {
+        calls.push(request)
+        return answers.get(pathOf(request))?.(request) ?? Effect.succeed({})
+      })
+    )
+  }
+}
+
+export const failing =
+  (status: number): Answer =>
+  () =>
+    Effect.succeed({ status_code: status, outcome: "retryable", retry_after_seconds: 0 })
+
+export const urlOf = (path: string) => `http://127.0.0.1:9${path}`

@@ -1,0 +1,141 @@
+// What the engine does on this machine: measure.ts drain|calls|burst|steady|idle|backlog [count], with
+// TEST_DATABASE_URL naming a server. Figures differ from run to run by half where others work too.
+import { Effect, type Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Database } from "../../../src/platform/Sql.ts"
+import { claim } from "../../../src/runner/Claim.ts"
+import { register } from "../../../src/runner/Nodes.ts"
+import { Runner } from "../../../src/runner/Runner.ts"
+import { callLayer as realCalls } from "../../support/CallTargets.ts"
+import { callLayer, nodeLayer } from "./engine.ts"
+import { databaseLayer, freshDatabaseUrl, testDatabaseUrl } from "../../support/TestDatabase.ts"
+import { startSink } from "./processes.ts"
+import { enqueueAll, eventually, insertTasks, insertWorkspace } from "./tasks.ts"
+
+const [, , what = "drain", size] = process.argv
+
+const noCalls = nodeLayer(callLayer(() => Effect.succeed({})))
+
+const succeeded = (count: number) =>
+  eventually(
+    Effect.flatMap(Runner, (runner) => runner.stats),
+    (stats) => stats.succeeded >= count,
+    5_000
+  )
+
+/** Runs a second, from the first start to the last end. */
+const throughput = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql`
+    SELECT count(*) / extract(epoch FROM max(finished_at) - min(started_at))::float8 AS per_second
+    FROM executions`
+)
+
+const lateness = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql`
+    SELECT
+      count(*)::int,
+      percentile_cont(ARRAY[0.5, 0.99, 1]) WITHIN GROUP (ORDER BY lateness_ms) AS p50_p99_max
+    FROM executions
+    WHERE scheduled_for > (SELECT min(scheduled_for) + interval '2 seconds' FROM executions)`
+)
+
+const drain = Effect.fnUntraced(function* (count: number) {
+  const workspace = yield* insertWorkspace
+  yield* insertTasks(workspace, { count })
+  yield* enqueueAll(workspace)
+  yield* succeeded(count).pipe(Effect.provide(noCalls))
+  return yield* throughput
+})
+
+const calls = Effect.fnUntraced(function* (count: number) {
+  const sink = yield* startSink(() => 0)
+  const workspace = yield* insertWorkspace
+  yield* insertTasks(workspace, { count, url: sink.url })
+  yield* enqueueAll(workspace)
+  yield* succeeded(count).pipe(Effect.provide(nodeLayer(realCalls({ limits: { perOrigin: 512 } }))))
+  return yield* throughput
+})
+
+/** The first burst warms up; the second counts. */
+const burst = Effect.fnUntraced(function* (count: number) {
+  const workspace = yield* insertWorkspace
+  yield* insertTasks(workspace, { count: 3_000, fires_in: 4_000 })
+  yield* insertTasks(workspace, { count, fires_in: 8_000 })
+  yield* succeeded(count + 3_000).pipe(Effect.provide(noCalls))
+  return yield* lateness
+})
+
+/** `count` tasks that fire once each within a minute, for 25 seconds. */
+const steady = Effect.fnUntraced(function* (count: number) {
+  const sql = yield* SqlClient.SqlClient
+  const workspace = yield* insertWorkspace
+  yield* insertTasks(workspace, { count })
+  yield* sql`
+    UPDATE tasks
+    SET next_fire_at = now() + interval '4 seconds' + random() * interval '1 minute'`
+  yield* Effect.provide(Effect.sleep("29 seconds"), noCalls)
+  return yield* lateness
+})
+
+const idle = Effect.fnUntraced(function* (count: number) {
+  const sql = yield* SqlClient.SqlClient
+  const workspace = yield* insertWorkspace
+  yield* insertTasks(workspace, { count, fires_in: 86_400_000 })
+  const transactions = sql<{ readonly count: number }>`
+    SELECT (xact_commit + xact_rollback)::float8 AS count
+    FROM pg_stat_database
+    WHERE datname = current_database()`
+  return yield* Effect.gen(function* () {
+    yield* Effect.sleep("6 seconds")
+    const [before] = yield* transactions
+    const cpuBefore = process.cpuUsage()
+    yield* Effect.sleep("10 seconds")
+    const cpu = process.cpuUsage(cpuBefore)
+    const [after] = yield* transactions
+    return {
+      statements_per_second: ((after?.count ?? 0) - (before?.count ?? 0)) / 10,
+      cpu_percent: (cpu.user + cpu.system) / 1e5
+    }
+  }).pipe(Effect.provide(noCalls))
+})
+
+/** A claim that must look past the backlog of a workspace that has its share. */
+const backlog = Effect.fnUntraced(function* (count: number) {
+  const sql = yield* SqlClient.SqlClient
+  const greedy = yield* insertWorkspace
+  yield* insertTasks(greedy, { count })
+  yield* enqueueAll(greedy)
+  const other = yield* insertWorkspace
+  yield* insertTasks(other, { count: 10 })
+  yield* enqueueAll(other)
+  yield* sql`ANALYZE runs`
+  const node = yield* register(sql, { holdsLock: false, leaseMs: 1 })
+  const timed = Effect.gen(function* () {
+    const before = performance.now()
+    const found = yield* claim(sql, { node, limit: 500, lookAheadMs: 0, except: [greedy] })
+    return [found.length, performance.now() - before]
+  })
+  return [yield* timed, yield* timed]
+})
+
+const measurements: Readonly<
+  Record<string, () => Effect.Effect<unknown, unknown, Database | Scope.Scope>>
+> = {
+  drain: () => drain(Number(size ?? 20_000)),
+  calls: () => calls(Number(size ?? 20_000)),
+  burst: () => burst(Number(size ?? 5_000)),
+  steady: () => steady(Number(size ?? 60_000)),
+  idle: () => idle(Number(size ?? 1_000)),
+  backlog: () => backlog(Number(size ?? 100_000))
+}
+
+const measure = measurements[what]
+if (measure === undefined) throw new Error(`one of ${Object.keys(measurements).join(", ")}`)
+
+await Effect.gen(function* () {
+  const url = yield* freshDatabaseUrl(testDatabaseUrl ?? "")
+  const result = yield* measure().pipe(Effect.provide(databaseLayer(url)))
+  yield* Effect.sync(() => console.log(what, result))
+}).pipe(Effect.scoped, Effect.runPromise)

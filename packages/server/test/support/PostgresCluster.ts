@@ -1,0 +1,164 @@
+import { Effect } from "effect"
+import { execFile, execFileSync, spawn } from "node:child_process"
+import * as fs from "node:fs"
+import * as os from "node:os"
+import * as path from "node:path"
+import { promisify } from "node:util"
+import { eventually, freePort } from "./ServerProcess.ts"
+
+const versions = "/usr/lib/postgresql"
+const [bin] = fs.existsSync(versions)
+  ? fs
+      .readdirSync(versions)
+      .map((version) => path.join(versions, version, "bin"))
+      .filter((folder) => fs.existsSync(path.join(folder, "initdb")))
+  : []
+
+/** PostgreSQL does not run as root; where we are root, it runs as the user that its package made. */
+const isRoot = process.getuid?.() === 0
+const [uid, gid] = isRoot
+  ? (() => {
+      try {
+        return ["-u", "-g"].map((flag) =>
+          Number(execFileSync("id", [flag, "postgres"], { stdio: "pipe" }))
+        )
+      } catch {
+        return []
+      }
+    })()
+  : [process.getuid?.(), process.getgid?.()]
+
+/** Why there can be no cluster here, if there cannot. */
+export const noCluster =
+  bin === undefined
+    ? `no PostgreSQL in ${versions}`
+    : uid === undefined || gid === undefined
+      ? "no user to run PostgreSQL as"
+      : undefined
+
+const run = promisify(execFile)
+
+/** A PostgreSQL of our own, to stop and freeze as we like; not running yet. */
+export const makePostgresCluster = Effect.fnUntraced(function* (maxConnections: number) {
+  if (bin === undefined || uid === undefined || gid === undefined) {
+    return yield* Effect.die(new Error(noCluster))
+  }
+  const asUser = { uid, gid, cwd: os.tmpdir() }
+  const port = yield* freePort
+  const folder = yield* Effect.acquireRelease(
+    Effect.sync(() => {
+      const made = fs.mkdtempSync(path.join(os.tmpdir(), "scheduling-pg-"))
+      fs.chownSync(made, uid, gid)
+      return made
+    }),
+    (made) => Effect.sync(() => fs.rmSync(made, { recursive: true, force: true }))
+  )
+  const data = path.join(folder, "data")
+  yield* Effect.promise(() =>
+    run(
+      path.join(bin, "initdb"),
+      ["-D", data, "-U", "owner", "-A", "trust", "-N", "-E", "UTF8"],
+      asUser
+    )
+  )
+  fs.appendFileSync(
+    path.join(data, "postgresql.conf"),
+    `port = ${port}
+     listen_addresses = '127.0.0.1'
+     unix_socket_directories = '${folder}'
+     max_connections = ${maxConnections}
+     shared_buffers = 8MB
+     fsync = off\n`
+  )
+
+  const psql = (sql: string, user = "owner") => [
+    `host=127.0.0.1 port=${port} user=${user} dbname=postgres`,
+    "-v",
+    "ON_ERROR_STOP=1",
+    "-qtAc",
+    sql
+  ]
+  const query = (sql: string) => run(path.join(bin, "psql"), psql(sql), asUser)
+
+  /** The postmaster and its children, which are in no process group together. */
+  const processes = () => {
+    const postmaster = Number(
+      fs.readFileSync(path.join(data, "postmaster.pid"), "utf8").split("\n")[0]
+    )
+    const children = fs
+      .readdirSync("/proc")
+      .filter((name) => /^\d+$/.test(name))
+      .filter((pid) => {
+        try {
+          const stat = fs.readFileSync(`/proc/${pid}/stat`, "utf8")
+          return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]) === postmaster
+        } catch {
+          return false
+        }
+      })
+    return [postmaster, ...children.map(Number)]
+  }
+  const signal = (name: NodeJS.Signals) =>
+    Effect.sync(() => {
+      for (const pid of processes()) {
+        try {
+          process.kill(pid, name)
+        } catch {
+          // A backend that ended since.
+        }
+      }
+    })
+
+  const control = (...args: ReadonlyArray<string>) =>
+    Effect.promise(() =>
+      run(
+        path.join(bin, "pg_ctl"),
+        ["-D", data, "-w", "-l", path.join(folder, "log"), ...args],
+        asUser
+      )
+    )
+  yield* Effect.addFinalizer(() =>
+    fs.existsSync(path.join(data, "postmaster.pid"))
+      ? Effect.andThen(signal("SIGCONT"), control("stop", "-m", "immediate"))
+      : Effect.void
+  )
+
+  return {
+    url: `postgres://app@127.0.0.1:${port}/postgres`,
+    start: control("start"),
+    stop: control("stop", "-m", "fast"),
+    /** As if its power was cut: it has to recover when it starts. */
+    crash: control("stop", "-m", "immediate"),
+    freeze: signal("SIGSTOP"),
+    thaw: signal("SIGCONT"),
+    query: (sql: string) => Effect.promise(() => query(sql)),
+    /** Takes every connection that is left for users; gives them back with the scope. */
+    takeAllConnections: Effect.gen(function* () {
+      const sleepers = yield* Effect.acquireRelease(
+        Effect.sync(() =>
+          Array.from({ length: maxConnections }, () =>
+            spawn(path.join(bin, "psql"), psql("SELECT pg_sleep(600)", "app"), {
+              ...asUser,
+              stdio: "ignore"
+            })
+          )
+        ),
+        // A backend that sleeps does not see that its client is gone.
+        (all) =>
+          Effect.promise(async () => {
+            for (const sleeper of all) sleeper.kill("SIGKILL")
+            await query(
+              "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(600)'"
+            )
+          })
+      )
+      // The ones that found no place have ended; the others hold all the places there are.
+      yield* eventually("a server without a free connection", async () =>
+        sleepers.some(({ exitCode }) => exitCode !== null)
+      )
+    })
+  }
+})
+
+/** So few connections that they can all be taken. */
+export const postgresCluster = makePostgresCluster(12)

@@ -1,0 +1,66 @@
+import { Context, Effect, Layer, Logger, Redacted, References } from "effect"
+import { HttpServer } from "effect/http"
+import { IpNetwork } from "effect/net"
+import { TestClock } from "effect/testing"
+import { AppLayer } from "../../src/App.ts"
+import { AppConfig } from "../../src/Config.ts"
+import { HttpServerLayer } from "../../src/platform/HttpServer.ts"
+import { TestDatabaseLayer } from "./TestDatabase.ts"
+
+/** The whole service behind a real socket, on the clock of the test and a real database. */
+export class TestApp extends Context.Service<
+  TestApp,
+  {
+    readonly url: string
+    /** A second node on the same database. */
+    readonly otherUrl: string
+    /** Every line that the service logged, at all levels. */
+    readonly logs: ReadonlyArray<string>
+  }
+>()("@scheduling/server/test/TestApp") {}
+
+export const testConfig: AppConfig["Service"] = {
+  host: "127.0.0.1",
+  port: 0,
+  databaseUrl: undefined,
+  databasePool: 4,
+  dataDir: ".data",
+  appSecret: Redacted.make("a secret for tests, thirty-two bytes and more"),
+  previousAppSecrets: [],
+  registration: "open",
+  egressAllow: [],
+  runner: "off",
+  retentionDays: 30,
+  trustProxy: [IpNetwork.fromStringUnsafe("127.0.0.0/8")],
+  logLevel: "trace",
+  logFormat: "json"
+}
+
+export const testNow = Date.UTC(2026, 5, 1, 12)
+
+export const startNode = (config: AppConfig["Service"]) =>
+  Effect.gen(function* () {
+    const context = yield* Layer.build(
+      AppLayer.pipe(
+        Layer.provideMerge(Layer.fresh(HttpServerLayer)),
+        Layer.provide(Layer.succeed(AppConfig, config))
+      )
+    )
+    return HttpServer.formatAddress(Context.get(context, HttpServer.HttpServer).address)
+  })
+
+export const testAppLayer = (overrides: Partial<AppConfig["Service"]> = {}) =>
+  Layer.effect(
+    TestApp,
+    Effect.gen(function* () {
+      yield* TestClock.setTime(testNow)
+      const logs: Array<string> = []
+      const config = { ...testConfig, ...overrides }
+      const capture = Layer.mergeAll(
+        Logger.layer([Logger.map(Logger.formatJson, (line) => void logs.push(line))]),
+        Layer.succeed(References.MinimumLogLevel, "All")
+      )
+      const node = startNode(config).pipe(Effect.provide(capture))
+      return TestApp.of({ url: yield* node, otherUrl: yield* node, logs })
+    })
+  ).pipe(Layer.provideMerge(TestDatabaseLayer))

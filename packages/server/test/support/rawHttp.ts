@@ -1,0 +1,89 @@
+import { Effect } from "effect"
+import { connect, type Socket } from "node:net"
+import { TestApp } from "./TestApp.ts"
+
+export interface RawAnswer {
+  readonly status: number
+  readonly headers: ReadonlyMap<string, string>
+  // oxlint-disable-next-line typescript/no-explicit-any -- an answer is what the assertions say it is
+  readonly body: any
+}
+
+export interface Exchange {
+  readonly answers: ReadonlyArray<RawAnswer>
+  /** The server ended the connection. */
+  readonly isClosed: boolean
+}
+
+const parse = (text: string): Array<RawAnswer> => {
+  const answers: Array<RawAnswer> = []
+  let rest = text
+  while (rest !== "") {
+    const end = rest.indexOf("\r\n\r\n")
+    const [statusLine = "", ...lines] = rest.slice(0, end).split("\r\n")
+    const headers = new Map(
+      lines.map((line) => {
+        const [name = "", ...value] = line.split(": ")
+        return [name.toLowerCase(), value.join(": ")] as const
+      })
+    )
+    const bodyStart = end + 4
+    const bodyEnd = bodyStart + Number(headers.get("content-length") ?? 0)
+    const body = rest.slice(bodyStart, bodyEnd)
+    answers.push({
+      status: Number(statusLine.split(" ")[1]),
+      headers,
+      body: headers.get("content-type") === "application/json" ? JSON.parse(body) : body
+    })
+    rest = rest.slice(bodyEnd)
+  }
+  return answers
+}
+
+export interface Conversation {
+  /** How many answers to wait for, where the server does not end the connection. */
+  readonly answers?: number
+  /** After the bytes: what the client does next. */
+  readonly afterwards?: (socket: Socket) => void
+}
+
+const patienceMs = 20_000
+
+/** Sends bytes as they are, and reads until there are enough answers or the server is done. */
+export const talkTo = (url: string, bytes: string | Buffer, options: Conversation = {}) =>
+  Effect.callback<Exchange>((resume) => {
+    const { hostname, port } = new URL(url)
+    const socket = connect(Number(port), hostname)
+    let text = ""
+    const finish = (isClosed: boolean) => {
+      resume(Effect.sync(() => ({ answers: parse(text), isClosed })))
+      socket.destroy()
+    }
+    socket
+      .setEncoding("latin1")
+      .setTimeout(patienceMs, () => {
+        resume(Effect.die(new Error(`neither enough answers nor the end after: ${text}`)))
+        socket.destroy()
+      })
+      .on("error", () => {})
+      .on("close", () => finish(true))
+      .on("data", (chunk) => {
+        text += chunk
+        const expected = options.answers ?? Infinity
+        if (text.split("HTTP/1.1 ").length > expected && parse(text).length === expected)
+          finish(false)
+      })
+      .write(bytes, () => options.afterwards?.(socket))
+    return Effect.sync(() => socket.destroy())
+  })
+
+export const talk = (bytes: string | Buffer, options: Conversation = {}) =>
+  Effect.flatMap(TestApp, ({ url }) => talkTo(url, bytes, options))
+
+/** A request as text, with what HTTP/1.1 asks for. */
+export const request = (line: string, headers: Readonly<Record<string, string>> = {}, body = "") =>
+  `${line} HTTP/1.1\r\nhost: test\r\n` +
+  Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join("") +
+  `\r\n${body}`
