@@ -1,0 +1,50 @@
+/**
+ * The last step of a deployment: runs a task by its name and waits for what comes of it, so that the
+ * pipeline fails when the task does. In CI, with a key that may read and run tasks:
+ *
+ *   SCHEDULING_API_KEY=pak_… npx node examples/ci-deploy-hook.ts "migrate the search index"
+ *
+ * Without a key it makes an account and such a task first, to show how it goes.
+ */
+import { InsufficientScopeError, InvalidApiKeyError, SchedulingClient } from "@scheduling/sdk"
+import { baseUrl, demoAccount, explainRefusal, hasEnded, receiver, until } from "./support/demo.ts"
+
+const name = process.argv[2] ?? "migrate the search index"
+await using target = await receiver(() => ({ status: 200 }))
+const client = new SchedulingClient({
+  baseUrl,
+  apiKey: process.env["SCHEDULING_API_KEY"] ?? (await demoKey())
+})
+
+try {
+  const { data } = await client.cron.list({ name, status: "active" })
+  const task = data.find((candidate) => candidate.name === name)
+  if (task === undefined) throw new Error(`there is no active task "${name}"`)
+
+  // The commit as the key: a pipeline that is started again does not run it twice.
+  const commit = process.env["GITHUB_SHA"] ?? crypto.randomUUID()
+  const { id } = await client.cron.run(task.id, { idempotencyKey: `deploy-${commit}` })
+  const execution = await until(() => client.executions.get(id), hasEnded)
+  console.log(
+    `"${name}" ${execution.status}${execution.error === null ? "" : `: ${execution.error}`}.`
+  )
+  explainRefusal(execution.error)
+  if (execution.status !== "succeeded") process.exitCode = 1
+} catch (error) {
+  process.exitCode = 1
+  if (error instanceof InsufficientScopeError)
+    console.error(`The key lacks the scope ${error.requiredScope}.`)
+  else if (error instanceof InvalidApiKeyError)
+    console.error("The key is not valid any more; make a new one.")
+  else console.error(error instanceof Error ? error.message : error)
+}
+
+async function demoKey() {
+  const person = await demoAccount()
+  await person.cron.create({ name, url: target.url, schedule: "0 4 * * SUN" })
+  const { key } = await person.apiKeys.create({
+    name: "deployments",
+    scopes: ["tasks:read", "tasks:write", "executions:read"]
+  })
+  return key
+}

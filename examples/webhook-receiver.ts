@@ -1,0 +1,48 @@
+/** Verifies that a call really comes from the service: `npx node examples/webhook-receiver.ts` */
+import { verify, WebhookVerificationError } from "@scheduling/sdk/webhooks"
+import { demoAccount, explainRefusal, hasEnded, receiver, until } from "./support/demo.ts"
+
+const client = await demoAccount()
+
+// Two while a secret is rotated; a receiver accepts either.
+const secrets = (await client.workspaces.signingSecrets()).data.map(({ secret }) => secret)
+
+const done = new Set<string>()
+await using target = await receiver(async ({ body, headers }) => {
+  try {
+    const { executionId, sentAt } = await verify(body, headers, secrets)
+    // The id is the same for every attempt: whoever remembers it does the work once.
+    console.log(
+      `  verified ${executionId}, sent ${sentAt.toISOString()}${done.has(executionId) ? ", again" : ""}`
+    )
+    done.add(executionId)
+    return { status: 200 }
+  } catch (error) {
+    if (!(error instanceof WebhookVerificationError)) throw error
+    console.log(`  refused: ${error.reason}`)
+    return { status: 401 }
+  }
+})
+
+const { id: taskId } = await client.cron.create({
+  name: "invoices",
+  url: `${target.url}/invoices`,
+  schedule: "0 6 1 * *",
+  body: '{"month":"january"}'
+})
+const { id } = await client.cron.run(taskId)
+const execution = await until(() => client.executions.get(id), hasEnded)
+console.log(`The service says: ${execution.status}.`)
+explainRefusal(execution.error)
+
+console.log("Somebody else sends the same body:")
+const forged = await fetch(`${target.url}/invoices`, {
+  method: "POST",
+  body: '{"month":"january"}',
+  headers: {
+    "webhook-id": id,
+    "webhook-timestamp": String(Math.floor(Date.now() / 1000)),
+    "webhook-signature": "v1,aGVsbG8="
+  }
+})
+console.log(`They are told ${forged.status}.`)

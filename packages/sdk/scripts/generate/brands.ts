@@ -1,0 +1,69 @@
+import { Schema, SchemaAST } from "effect"
+import { HttpApi, type HttpApiGroup } from "effect/http-api"
+
+/**
+ * Which fields and parameters hold which kind of id: `CronTask.id` → `CronTaskId`,
+ * `cron.get.task_id` → `CronTaskId`. A brand lives on the schema and not in its AST, so the OpenAPI
+ * document does not know it and the schemas are walked themselves.
+ */
+export const brandsOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>
+): ReadonlyMap<string, string> => {
+  const brands = new Map<string, string>()
+  const seen = new Set<Schema.Top>()
+
+  const visit = (schema: Schema.Top, owner: string): void => {
+    if (seen.has(schema)) return
+    seen.add(schema)
+    const name = SchemaAST.resolveIdentifier(schema.ast) ?? owner
+    for (const [field, one] of fieldsOf(schema)) {
+      const brand = partsOf(one)
+        .map(brandOf)
+        .find((found) => found !== undefined)
+      if (brand !== undefined) brands.set(`${name}.${field}`, brand)
+      visit(one, name)
+    }
+    for (const part of wrappedBy(schema)) visit(part, name)
+  }
+
+  HttpApi.reflect(api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint, group }) => {
+      const bodies = [...endpoint.payload.values()].flatMap(({ schemas }) => schemas)
+      for (const schema of [endpoint.params, endpoint.query, ...bodies, ...endpoint.success]) {
+        if (schema !== undefined) visit(schema, `${group.identifier}.${endpoint.identifier}`)
+      }
+    }
+  })
+  return withoutValues(brands)
+}
+
+/** Only ids of one kind of record: a schedule, or an id of "a task or a chain", is plain text. */
+const withoutValues = (brands: ReadonlyMap<string, string>): ReadonlyMap<string, string> => {
+  const ofRecords = new Set([...brands].flatMap(([field, brand]) => (isOwnId(field) ? brand : [])))
+  return new Map([...brands].filter(([, brand]) => ofRecords.has(brand)))
+}
+
+const isOwnId = (field: string) => field.endsWith(".id")
+
+const brandOf = (schema: Schema.Top): string | undefined =>
+  SchemaAST.isString(schema.ast) && "identifier" in schema && typeof schema.identifier === "string"
+    ? schema.identifier
+    : undefined
+
+const fieldsOf = (schema: Schema.Top): ReadonlyArray<readonly [string, Schema.Top]> => {
+  const fields = "fields" in schema ? Object.entries(schema.fields ?? {}) : []
+  return fields.flatMap(([name, field]) => (Schema.isSchema(field) ? [[name, field]] : []))
+}
+
+/** The members of a union, the item of an array, what a brand or `optionalKey` was put on. */
+const wrappedBy = (schema: Schema.Top): ReadonlyArray<Schema.Top> =>
+  (["schema", "members", "value", "from", "to"] as const).flatMap((key) => {
+    const inner: unknown = Reflect.get(schema, key)
+    return [inner].flat().filter((one) => Schema.isSchema(one))
+  })
+
+const partsOf = (schema: Schema.Top): ReadonlyArray<Schema.Top> => [
+  schema,
+  ...wrappedBy(schema).flatMap(partsOf)
+]

@@ -1,0 +1,183 @@
+import { Api } from "@scheduling/domain/Api"
+import { type Endpoint, endpointsOf, type ErrorClass } from "@scheduling/domain/openapi/endpoints"
+import type { Operation, Parameter } from "@scheduling/domain/openapi/model"
+import { referenced } from "@scheduling/domain/openapi/schemas"
+import { openApiDocument } from "@scheduling/domain/OpenApiDocument"
+import * as SharedErrors from "@scheduling/domain/shared/Errors"
+import { PageQuery } from "@scheduling/domain/shared/Page"
+import type { JsonSchema } from "effect"
+import { brandsOf } from "./brands.ts"
+import { camel, pascal } from "./text.ts"
+
+export type Schema = JsonSchema.JsonSchema
+
+/** One method of the client, as far as it differs from the others. */
+export interface Method {
+  readonly name: string
+  readonly verb: string
+  readonly path: string
+  readonly summary: string
+  readonly description: string
+  readonly isPublic: boolean
+  /** The path names a workspace only to say where: it is found without being asked for. */
+  readonly inWorkspace: boolean
+  readonly acceptsKey: boolean
+  readonly ids: ReadonlyArray<{
+    readonly wire: string
+    readonly name: string
+    readonly type: string
+  }>
+  readonly input: Input | undefined
+  readonly output: Output
+}
+
+export interface Input {
+  readonly kind: "body" | "query"
+  readonly type: string
+  readonly isOptional: boolean
+}
+
+export type Output =
+  | { readonly kind: "nothing" }
+  | { readonly kind: "record"; readonly type: string }
+  | { readonly kind: "pages"; readonly item: string }
+
+export interface Group {
+  readonly name: string
+  readonly description: string
+  readonly methods: ReadonlyArray<Method>
+}
+
+/** The query of one endpoint, without the fields that all lists have. */
+export interface Query {
+  readonly type: string
+  readonly endpoint: string
+  readonly isPaged: boolean
+  readonly parameters: ReadonlyArray<Parameter>
+}
+
+export interface Contract {
+  readonly groups: ReadonlyArray<Group>
+  readonly schemas: Readonly<Record<string, Schema>>
+  readonly queries: ReadonlyArray<Query>
+  readonly brands: ReadonlyMap<string, string>
+  readonly errors: ReadonlyArray<ErrorClass>
+}
+
+export const readContract = (): Contract => {
+  const document = openApiDocument(Api)
+  const brands = brandsOf(Api)
+  const endpoints = endpointsOf(Api)
+  const queries: Array<Query> = []
+
+  const itemOf = (page: string): string | undefined => {
+    const fields = document.components.schemas[page]?.properties
+    if (!isRecord(fields) || !("next_cursor" in fields) || !isRecord(fields.data)) return undefined
+    return isRecord(fields.data.items) ? referenced(fields.data.items) : undefined
+  }
+
+  const outputOf = ({ responses }: Operation, name: string): Output => {
+    const success = Object.entries(responses).find(([status]) => status.startsWith("2"))?.[1]
+    const content = success !== undefined && "content" in success ? success.content : undefined
+    if (content === undefined) return { kind: "nothing" }
+    const type = referenced(content["application/json"]?.schema ?? {})
+    if (type === undefined) throw new Error(`The answer of ${name} has no identifier`)
+    const item = itemOf(type)
+    return item === undefined ? { kind: "record", type } : { kind: "pages", item }
+  }
+
+  const inputOf = (endpoint: Endpoint, operation: Operation): Input | undefined => {
+    const parameters = operation.parameters.filter((one) => one.in === "query")
+    const body = operation.requestBody?.content["application/json"]?.schema
+    if (body !== undefined && parameters.length > 0) {
+      throw new Error(
+        `${endpoint.name} takes a body and a query: teach the generator where it goes`
+      )
+    }
+    if (body !== undefined) {
+      const type = referenced(body)
+      if (type === undefined) throw new Error(`The body of ${endpoint.name} has no identifier`)
+      const { required } = document.components.schemas[type] ?? {}
+      // A PATCH without a field would be a mistake, though the contract allows it.
+      const isOptional = required === undefined && endpoint.method !== "patch"
+      return { kind: "body", type, isOptional }
+    }
+    if (parameters.length === 0) return undefined
+    const isOptional = parameters.every(({ required }) => !required)
+    const own = parameters.filter(({ name }) => !pageFields.includes(name))
+    const isPaged = own.length < parameters.length
+    if (isPaged && own.length === 0) return { kind: "query", type: pageQuery, isOptional }
+    const type = `${endpoint.name.split(".").map(pascal).join("")}Query`
+    queries.push({ type, endpoint: endpoint.name, isPaged, parameters: own })
+    return { kind: "query", type, isOptional }
+  }
+
+  const methodOf = (endpoint: Endpoint): Method => {
+    const operation = document.paths[endpoint.path]?.[endpoint.method]
+    if (operation === undefined) throw new Error(`${endpoint.name} is not in the document`)
+    const inWorkspace = endpoint.path.includes("/{workspace_id}/")
+    return {
+      name: endpoint.name.slice(endpoint.name.indexOf(".") + 1),
+      verb: endpoint.method.toUpperCase(),
+      path: endpoint.path,
+      summary: operation.summary,
+      description: operation.description,
+      isPublic: endpoint.access.kind === "public",
+      inWorkspace,
+      acceptsKey: operation.parameters.some(
+        (one) => one.in === "header" && one.name.toLowerCase() === "idempotency-key"
+      ),
+      ids: endpoint.params
+        .filter((wire) => !inWorkspace || wire !== "workspace_id")
+        .map((wire) => ({
+          wire,
+          name: camel(wire),
+          type: brands.get(`${endpoint.name}.${wire}`) ?? "string"
+        })),
+      input: inputOf(endpoint, operation),
+      output: outputOf(operation, endpoint.name)
+    }
+  }
+
+  const groups = [...Map.groupBy(endpoints, ({ name }) => name.split(".")[0] ?? "")]
+  return {
+    groups: groups.map(([name, members]) => ({
+      name,
+      description:
+        document.tags.find((tag) => tagged(document, members, tag.name))?.description ?? "",
+      methods: members.map(methodOf)
+    })),
+    schemas: document.components.schemas,
+    queries,
+    brands,
+    errors: allErrors(endpoints)
+  }
+}
+
+/** `PageQuery` is written by hand beside `Page`; what it holds is checked against the contract here. */
+export const pageQuery = "PageQuery"
+const pageFields = Object.keys(PageQuery)
+
+const tagged = (
+  { paths }: ReturnType<typeof openApiDocument>,
+  [first]: ReadonlyArray<Endpoint>,
+  tag: string
+) => first !== undefined && paths[first.path]?.[first.method]?.tags.includes(tag) === true
+
+/** What endpoints and middleware declare, and what the server answers before it knows the endpoint. */
+const allErrors = (endpoints: ReadonlyArray<Endpoint>): ReadonlyArray<ErrorClass> => {
+  const declared = endpoints.flatMap((one) => [...one.ownErrors, ...one.middlewareErrors])
+  const errors = [...new Set([...declared, ...Object.values(SharedErrors).flatMap(errorClass)])]
+  const codes = new Set(errors.map(({ code }) => code))
+  if (codes.size < errors.length) throw new Error("Two errors of the contract share a code")
+  return errors.toSorted((a, b) => a.status - b.status || (a.code < b.code ? -1 : 1))
+}
+
+const errorClass = (value: unknown): ReadonlyArray<ErrorClass> =>
+  isErrorClass(value) ? [value] : []
+
+const isErrorClass = (value: unknown): value is ErrorClass =>
+  typeof value === "function" && "code" in value && "status" in value
+
+export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)

@@ -1,0 +1,60 @@
+import type { ErrorClass } from "@scheduling/domain/openapi/endpoints"
+import { isSchema, mapSchema, opened, plain, reference } from "@scheduling/domain/openapi/schemas"
+import { Schema, SchemaAST } from "effect"
+import type { Contract, Schema as JsonSchema } from "./contract.ts"
+import { camel, comment } from "./text.ts"
+import { renderFields } from "./types.ts"
+
+/** `errors.ts`: a class for each code of the contract, with the fields of its detail. */
+export const renderErrors = ({ errors, schemas }: Contract): string => {
+  const details = new Map(errors.map((error) => [error, detailOf(error)]))
+  const references = JSON.stringify([...details.values()])
+  const imported = Object.keys(schemas).filter((name) => references.includes(`/${name}"`))
+  const entries = errors.map((error) => `${error.code}: ${className(error)}`)
+  return [
+    `import { ApiError } from "../errors.ts"`,
+    `import type { ${imported.join(", ")} } from "./types.ts"`,
+    ...[...details].map(([error, detail]) => renderError(error, detail)),
+    comment("What the code of an answer becomes.") +
+      `export const errorClasses = {\n${entries.join(",\n")}\n} as const`,
+    comment("Every code that this version of the contract knows.") +
+      `export type ErrorCode = keyof typeof errorClasses`
+  ].join("\n\n")
+}
+
+const renderError = (error: ErrorClass, detail: JsonSchema): string => {
+  const name = className(error)
+  const where = { owner: name, brands: new Map<string, string>(), isInput: false }
+  const getters = Object.keys(isSchema(detail.properties) ? detail.properties : {})
+    // The base class has these.
+    .filter((field) => !["error", "message", "request_id"].includes(field))
+    .map(
+      (field) =>
+        `get ${camel(field)}(): ${name}Detail["${field}"] {\nreturn this.detail.${field}\n}`
+    )
+  return [
+    `export interface ${name}Detail {\n${renderFields(detail, where)}\n}`,
+    comment(`${error.status} \`${error.code}\`${explained(error)}`) +
+      `export class ${name} extends ApiError<${name}Detail> {\n` +
+      [`override readonly name: string = "${name}"`, ...getters].join("\n\n") +
+      `\n}`
+  ].join("\n\n")
+}
+
+/** `InternalError` says already what it is; `ValidationFailed` reads better as `ValidationError`. */
+const className = ({ identifier }: ErrorClass) => identifier.replace(/(?:Error|Failed)?$/, "Error")
+
+/** A message that is made from the fields has no description but the code. */
+const explained = (error: ErrorClass): string => {
+  const description = Schema.isSchema(error) ? SchemaAST.resolve(error.ast)?.description : undefined
+  return description === undefined || description === error.code ? "" : `: ${description}`
+}
+
+const detailOf = (error: ErrorClass): JsonSchema => {
+  const fields: unknown = Reflect.get(error, "fields")
+  const detail: unknown = isSchema(fields) ? fields.detail : undefined
+  if (!Schema.isSchema(detail)) throw new Error(`${error.code} has no detail`)
+  return mapSchema(opened(plain(Schema.toJsonSchemaDocument(detail).schema)), (part) =>
+    typeof part.$ref === "string" ? reference(part.$ref.split("/").at(-1) ?? "") : part
+  )
+}

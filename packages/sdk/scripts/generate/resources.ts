@@ -1,0 +1,98 @@
+import type { Contract, Group, Method, Output } from "./contract.ts"
+import { comment, pascal } from "./text.ts"
+
+/** `resources.ts`: a class for each group of the contract, a method for each endpoint. */
+export const renderResources = ({ groups }: Contract): string => {
+  const classes = groups.map(renderGroup)
+  const source = classes.join("\n\n")
+  const imported = (names: ReadonlyArray<string>) =>
+    names
+      .filter((name) => new RegExp(`\\b${name}\\b`).test(source))
+      .toSorted()
+      .join(", ")
+  return [
+    `import type { ApiPromise } from "../ApiPromise.ts"`,
+    `import type { Caller } from "../Caller.ts"`,
+    `import type { ${imported(["Idempotent", "InWorkspace", "RequestOptions"])} } from "../options.ts"`,
+    `import type { ${imported(["PagePromise", "PageQuery"])} } from "../pagination.ts"`,
+    `import { Resource } from "../Resource.ts"`,
+    `import type { ${imported(typesOf(groups)).replaceAll(", ", ",\n")} } from "./types.ts"`,
+    "",
+    source,
+    "",
+    renderResourcesClass(groups)
+  ].join("\n")
+}
+
+const typesOf = (groups: ReadonlyArray<Group>): ReadonlyArray<string> => {
+  const methods = groups.flatMap((group) => group.methods)
+  const names = methods.flatMap(({ ids, input, output }) => [
+    ...ids.map(({ type }) => type),
+    ...(input === undefined ? [] : [input.type]),
+    ...(output.kind === "record" ? [output.type] : []),
+    ...(output.kind === "pages" ? [output.item] : [])
+  ])
+  return [...new Set(names)].filter((name) => name !== "string" && name !== "PageQuery")
+}
+
+const className = ({ name }: Group) => `${pascal(name)}Resource`
+
+const renderGroup = (group: Group): string =>
+  `${comment(group.description)}export class ${className(group)} extends Resource {
+    ${group.methods.map(renderMethod).join("\n\n")}
+  }`
+
+const renderMethod = (method: Method): string => {
+  const { ids, input, path, verb } = method
+  const parameters = [
+    ...ids.map(({ name, type }) => `${name}: ${type}`),
+    ...(input === undefined ? [] : [`${input.kind}${input.isOptional ? "?" : ""}: ${input.type}`]),
+    `options?: ${optionsOf(method)}`
+  ]
+  const parts = [
+    `verb: "${verb}"`,
+    `path: "${path}"`,
+    ids.length > 0 && `ids: { ${ids.map(({ name, wire }) => `${wire}: ${name}`).join(", ")} }`,
+    input !== undefined &&
+      (input.kind === "body" && input.isOptional ? "body: body ?? {}" : input.kind),
+    method.isPublic && "isPublic: true",
+    method.acceptsKey && "acceptsKey: true",
+    "options"
+  ]
+  const send = method.output.kind === "pages" ? "pages" : "call"
+  return [
+    comment(sentence(method.summary), ...method.description.split("\n\n")),
+    `${method.name}(${parameters.join(", ")}): ${returned(method.output)} {\n`,
+    `return this.${send}({ ${parts.filter((part) => part !== false).join(", ")} })\n}`
+  ].join("")
+}
+
+const sentence = (text: string) => (/[.?!]$/.test(text) ? text : `${text}.`)
+
+const optionsOf = ({ acceptsKey, inWorkspace }: Method): string =>
+  [
+    "RequestOptions",
+    ...(inWorkspace ? ["InWorkspace"] : []),
+    ...(acceptsKey ? ["Idempotent"] : [])
+  ].join(" & ")
+
+const returned = (output: Output): string => {
+  switch (output.kind) {
+    case "nothing":
+      return "ApiPromise<void>"
+    case "record":
+      return `ApiPromise<${output.type}>`
+    case "pages":
+      return `PagePromise<${output.item}>`
+  }
+}
+
+const renderResourcesClass = (groups: ReadonlyArray<Group>): string =>
+  `/** Everything that the service can be asked, one member for each group of the contract. */
+  export class Resources {
+    ${groups.map((group) => `${comment(group.description)}readonly ${group.name}: ${className(group)}`).join("\n")}
+
+    constructor(caller: Caller) {
+      ${groups.map((group) => `this.${group.name} = new ${className(group)}(caller)`).join("\n")}
+    }
+  }`

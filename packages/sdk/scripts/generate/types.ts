@@ -1,0 +1,139 @@
+import { referenced } from "@scheduling/domain/openapi/schemas"
+import { type Contract, isRecord, pageQuery, type Query, type Schema } from "./contract.ts"
+import { comment } from "./text.ts"
+
+/** `types.ts`: what goes in and what comes out, by the names of the OpenAPI document. */
+export const renderTypes = ({ brands, queries, schemas }: Contract): string => {
+  const kinds = [...new Set(brands.values())].toSorted()
+  const named = Object.entries(schemas).filter(([name, schema]) => !isHidden(name, schema))
+  return [
+    `import type { Id } from "../Id.ts"\nimport type { PageQuery } from "../pagination.ts"`,
+    kinds.map((kind) => `export type ${kind} = Id<"${kind}">`).join("\n"),
+    `/** A moment: ISO 8601 in UTC, such as \`2026-01-31T09:30:00.000Z\`. */\nexport type Timestamp = string`,
+    ...named.map(([name, schema]) => renderNamed(name, schema, brands)),
+    ...queries.map((query) => renderQuery(query, brands))
+  ].join("\n\n")
+}
+
+/** Errors are classes, and a page is the `Page` of its items. */
+const isHidden = (name: string, { properties }: Schema) =>
+  name.endsWith("Error") || (isRecord(properties) && "next_cursor" in properties)
+
+const renderNamed = (name: string, schema: Schema, brands: Contract["brands"]): string => {
+  const doc = comment(described(schema))
+  // Only bodies of requests are closed; answers may gain fields.
+  const where = { owner: name, brands, isInput: schema.additionalProperties === false }
+  const fields = isRecord(schema.properties) ? renderFields(schema, where) : undefined
+  const choice = requiredChoice(schema)
+  if (fields === undefined) return `${doc}export type ${name} = ${renderSchema(schema, where)}`
+  if (choice === undefined) return `${doc}export interface ${name} {\n${fields}\n}`
+  const given = choice.map((one) => renderChoice(one, choice, schema, where))
+  const common = renderFields(schema, where, choice)
+  return `${doc}export type ${name} = {\n${common}\n} & (${given.join(" | ")})`
+}
+
+interface Where {
+  readonly owner: string
+  readonly brands: Contract["brands"]
+  readonly isInput: boolean
+}
+
+export const renderFields = (
+  schema: Schema,
+  where: Where,
+  without: ReadonlyArray<string> = []
+): string => {
+  const required = Array.isArray(schema.required) ? schema.required : []
+  return Object.entries(isRecord(schema.properties) ? schema.properties : {})
+    .filter(([name]) => !without.includes(name))
+    .map(([name, field]) => renderField(name, asSchema(field), required.includes(name), where))
+    .join("\n")
+}
+
+/** Who builds a request from parts has fields that may be undefined; they are not sent. */
+const renderField = (name: string, field: Schema, isRequired: boolean, where: Where): string => {
+  const type = renderSchema(field, where, where.brands.get(`${where.owner}.${name}`))
+  const optional = where.isInput ? `?: ${type} | undefined` : `?: ${type}`
+  return `${comment(described(field))}readonly ${name}${isRequired ? `: ${type}` : optional}`
+}
+
+/** `oneOf: [{ required: ["a"] }, { required: ["b"] }]`: one of the fields has to be there. */
+const requiredChoice = ({ oneOf }: Schema): ReadonlyArray<string> | undefined => {
+  if (!Array.isArray(oneOf)) return undefined
+  const names = oneOf.flatMap((one: unknown) =>
+    isRecord(one) && Object.keys(one).join() === "required" && Array.isArray(one.required)
+      ? one.required.map(String)
+      : []
+  )
+  return names.length === oneOf.length ? names : undefined
+}
+
+const renderChoice = (
+  chosen: string,
+  choice: ReadonlyArray<string>,
+  schema: Schema,
+  where: Where
+): string => {
+  const properties = isRecord(schema.properties) ? schema.properties : {}
+  const fields = choice.map((name) =>
+    name === chosen
+      ? renderField(name, asSchema(properties[name]), true, where)
+      : `readonly ${name}?: undefined`
+  )
+  return `{\n${fields.join("\n")}\n}`
+}
+
+const renderSchema = (schema: Schema, where: Where, brand?: string): string => {
+  const name = referenced(schema)
+  if (name !== undefined) return name
+  if (Array.isArray(schema.enum)) return literals(schema.enum)
+  if (Array.isArray(schema.anyOf)) {
+    return schema.anyOf.map((one) => renderSchema(asSchema(one), where, brand)).join(" | ")
+  }
+  const types = [schema.type].flat()
+  return types.map((type) => renderType(type, schema, where, brand)).join(" | ")
+}
+
+const renderType = (type: unknown, schema: Schema, where: Where, brand?: string): string => {
+  switch (type) {
+    case "null":
+    case "boolean":
+    case "number":
+      return type
+    case "integer":
+      return "number"
+    case "string":
+      return brand ?? (schema.format === "date-time" ? "Timestamp" : "string")
+    case "array":
+      return `ReadonlyArray<${renderSchema(asSchema(schema.items), where, brand)}>`
+    case "object":
+      if (isRecord(schema.properties)) return `{\n${renderFields(schema, where)}\n}`
+      return isRecord(schema.additionalProperties)
+        ? `Readonly<Record<string, ${renderSchema(schema.additionalProperties, where)}>>`
+        : "Readonly<Record<string, unknown>>"
+    default:
+      throw new Error(`${where.owner}: no type for ${JSON.stringify(schema)}`)
+  }
+}
+
+const literals = (values: ReadonlyArray<unknown>) =>
+  values.map((value) => JSON.stringify(value)).join(" | ")
+
+const renderQuery = (
+  { endpoint, isPaged, parameters, type }: Query,
+  brands: Contract["brands"]
+): string => {
+  const where = { owner: endpoint, brands, isInput: true }
+  const fields = parameters.map(({ description, name, required, schema }) =>
+    renderField(name, { ...schema, description }, required, where)
+  )
+  return `export interface ${type}${isPaged ? ` extends ${pageQuery}` : ""} {\n${fields.join("\n")}\n}`
+}
+
+const described = ({ description }: Schema) =>
+  typeof description === "string" ? description : undefined
+
+const asSchema = (value: unknown): Schema => {
+  if (isRecord(value)) return value
+  throw new Error(`Not a JSON Schema: ${JSON.stringify(value)}`)
+}

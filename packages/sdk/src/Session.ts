@@ -1,0 +1,122 @@
+import { now } from "./clock.ts"
+import { SchedulingError } from "./errors.ts"
+import { InvalidRefreshTokenError } from "./generated/errors.ts"
+import type { TokenPair } from "./generated/types.ts"
+import type { Http } from "./Http.ts"
+import { refreshLimits, renewAt, renewKeptAt } from "./tokenLife.ts"
+import { type SessionListener, visibleAscii } from "./options.ts"
+
+/** Puts a credential on requests. */
+export interface Bearer {
+  /** What to send now, if there is anything to send. */
+  readonly current: () => Promise<string | undefined>
+  /** Whether there is another one to try in place of one that was refused. */
+  readonly replace: (refused: string) => Promise<boolean>
+}
+
+export const fixedBearer = (credential: string | undefined): Bearer => ({
+  current: () => Promise.resolve(credential),
+  replace: () => Promise.resolve(false)
+})
+
+type Tokens = Pick<TokenPair, "access_token" | "refresh_token">
+
+interface Login {
+  readonly email: string
+  readonly password: string
+}
+
+/** The tokens of a login: refreshed shortly before they expire, once for all calls that wait. */
+export class Session implements Bearer {
+  readonly #http: Http
+  readonly #onTokens: SessionListener["onTokens"]
+  #login: Login | undefined
+  #tokens: (Tokens & { readonly renewAt: number }) | undefined
+  #renewal: Promise<void> | undefined
+
+  constructor(
+    http: Http,
+    start: { readonly tokens?: Tokens | undefined; readonly login?: Login } & SessionListener
+  ) {
+    this.#http = http
+    this.#onTokens = start.onTokens
+    this.#login = start.login
+    if (start.tokens !== undefined) {
+      const { access_token, refresh_token } = start.tokens
+      visibleAscii("tokens.access_token", access_token)
+      visibleAscii("tokens.refresh_token", refresh_token)
+      this.#tokens = { access_token, refresh_token, renewAt: renewKeptAt(access_token) }
+    }
+  }
+
+  async current(): Promise<string | undefined> {
+    if (this.#tokens === undefined ? this.#login !== undefined : now() >= this.#tokens.renewAt) {
+      await this.#renew()
+    }
+    return this.#tokens?.access_token
+  }
+
+  async replace(refused: string): Promise<boolean> {
+    // Another call may have renewed them while this one was on its way.
+    if (this.#tokens?.access_token === refused) await this.#renew()
+    return this.#tokens !== undefined
+  }
+
+  get isOpen(): boolean {
+    return this.#tokens !== undefined
+  }
+
+  /** Forgets the tokens and the password. */
+  async end(): Promise<void> {
+    this.#login = undefined
+    // Or the pair that is on its way would open the session again.
+    await this.#renewal?.catch(() => undefined)
+    await this.#forget()
+  }
+
+  async #forget(): Promise<void> {
+    if (this.#tokens === undefined) return
+    this.#tokens = undefined
+    await this.#onTokens?.(undefined)
+  }
+
+  #renew(): Promise<void> {
+    this.#renewal ??= this.#renewNow().finally(() => {
+      this.#renewal = undefined
+    })
+    return this.#renewal
+  }
+
+  async #renewNow(): Promise<void> {
+    const refreshToken = this.#tokens?.refresh_token
+    if (refreshToken === undefined) return this.#logIn()
+    try {
+      const body = { refresh_token: refreshToken }
+      const repeatable = { ...refreshLimits, isRepeatable: true }
+      await this.#take({ verb: "POST", path: "/v1/auth/refresh", body, ...repeatable })
+    } catch (error) {
+      if (!(error instanceof InvalidRefreshTokenError)) throw error
+      await this.#forget()
+      if (this.#login === undefined) throw error
+      await this.#logIn()
+    }
+  }
+
+  async #logIn(): Promise<void> {
+    await this.#take({ verb: "POST", path: "/v1/auth/login", body: this.#login })
+  }
+
+  async #take(request: Parameters<Http["send"]>[0]): Promise<void> {
+    const { data } = await this.#http.send(request)
+    if (!isTokenPair(data)) throw new SchedulingError("The service gave no tokens")
+    this.#tokens = { ...data, renewAt: renewAt(data.expires_in, now()) }
+    await this.#onTokens?.(data)
+  }
+}
+
+const isTokenPair = (data: unknown): data is TokenPair =>
+  typeof data === "object" &&
+  data !== null &&
+  "access_token" in data &&
+  "refresh_token" in data &&
+  "expires_in" in data

@@ -1,0 +1,230 @@
+import { Api } from "@scheduling/domain/Api"
+import { Authentication } from "@scheduling/domain/auth/Authentication"
+import type { TokenPair } from "@scheduling/domain/auth/TokenPair"
+import {
+  Clock,
+  Context,
+  Effect,
+  Fiber,
+  Layer,
+  Random,
+  Redacted,
+  Result,
+  SchemaAST,
+  SynchronizedRef
+} from "effect"
+import {
+  HttpClient,
+  HttpClientError,
+  HttpClientRequest,
+  type HttpClientResponse
+} from "effect/http"
+import { HttpApiClient, type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
+import { randomKey } from "./idempotencyKey.ts"
+import { type Failure, isRepeatable, retryDelayMs } from "./retry.ts"
+import { refreshLimits, renewAt, renewKeptAt } from "./tokenLife.ts"
+
+export { Api } from "@scheduling/domain/Api"
+export * from "@scheduling/domain/auth/AuthErrors"
+export type { TokenPair } from "@scheduling/domain/auth/TokenPair"
+export * from "@scheduling/domain/shared/Errors"
+export * from "@scheduling/domain/shared/Ids"
+
+export interface Settings {
+  /** Where the service is. `http://127.0.0.1:4000` when absent. */
+  readonly baseUrl?: string | undefined
+  /** How often a failed attempt is made again where that is safe. 2 when absent. */
+  readonly maxRetries?: number | undefined
+}
+
+export interface SessionListener {
+  /** Gets each new pair. Keep it: a refresh token works once. */
+  readonly onTokens?: ((tokens: TokenPair) => Effect.Effect<void>) | undefined
+}
+
+export interface SessionOptions extends Settings, SessionListener {
+  readonly tokens: Pick<TokenPair, "access_token" | "refresh_token">
+}
+
+export interface LoginOptions extends Settings, SessionListener {
+  readonly email: string
+  readonly password: Redacted.Redacted
+}
+
+/** A member for each group of the contract, a method for each endpoint, with its errors. */
+export interface Client extends HttpApiClient.ForApi<typeof Api> {}
+
+/** The service, as the holder of one credential sees it. */
+export class SchedulingClient extends Context.Service<SchedulingClient, Client>()(
+  "@scheduling/sdk/SchedulingClient"
+) {
+  /** With a key of one workspace. */
+  static readonly layer = (
+    options: { readonly apiKey: Redacted.Redacted } & Settings
+  ): Layer.Layer<SchedulingClient, never, HttpClient.HttpClient> =>
+    clientLayer(options).pipe(
+      Layer.provide(
+        HttpApiMiddleware.layerClient(Authentication, ({ endpoint, next, request }) =>
+          next(withKey(endpoint, HttpClientRequest.bearerToken(request, options.apiKey)))
+        )
+      )
+    )
+
+  /**
+   * With a session: its tokens are renewed shortly before they expire and when they are refused,
+   * once for all fibers that wait. When the session has ended, calls fail with `InvalidToken`.
+   */
+  static readonly layerSession = (
+    options: SessionOptions
+  ): Layer.Layer<SchedulingClient, never, HttpClient.HttpClient> =>
+    clientLayer(options).pipe(
+      Layer.provide(HttpApiMiddleware.layerClient(Authentication, sessionMiddleware(options)))
+    )
+
+  /** With a session that starts when the layer is built. */
+  static readonly layerLogin = (options: LoginOptions) =>
+    Layer.unwrap(
+      Effect.gen(function* () {
+        const login = yield* HttpApiClient.endpoint(Api, {
+          group: "auth",
+          endpoint: "login",
+          httpClient: retrySafely(options)(yield* HttpClient.HttpClient),
+          baseUrl: address(options)
+        })
+        const password = relabelled("password", options.password)
+        const tokens = yield* login({ payload: { email: options.email, password } })
+        yield* options.onTokens?.(tokens) ?? Effect.void
+        return SchedulingClient.layerSession({ ...options, tokens })
+      })
+    )
+}
+
+const address = ({ baseUrl = "http://127.0.0.1:4000" }: Settings) => baseUrl
+
+const clientLayer = (settings: Settings) =>
+  Layer.effect(
+    SchedulingClient,
+    HttpApiClient.make(Api, {
+      baseUrl: address(settings),
+      transformClient: retrySafely(settings)
+    })
+  )
+
+/** One key for all attempts, on the endpoints that take one. */
+const withKey = (
+  endpoint: HttpApiEndpoint.Top,
+  request: HttpClientRequest.HttpClientRequest
+): HttpClientRequest.HttpClientRequest =>
+  takesKey(endpoint) && request.headers[keyHeader] === undefined
+    ? HttpClientRequest.setHeader(request, keyHeader, randomKey())
+    : request
+
+const takesKey = ({ headers }: HttpApiEndpoint.Top) =>
+  headers !== undefined &&
+  SchemaAST.isObjects(headers.ast) &&
+  headers.ast.propertySignatures.some(({ name }) => name === keyHeader)
+
+const keyHeader = "idempotency-key"
+
+/** The policy of the promise client; `HttpClient.retryTransient` would repeat every POST. */
+const retrySafely = ({
+  maxRetries = 2
+}: Settings): ((client: HttpClient.HttpClient) => HttpClient.HttpClient) =>
+  HttpClient.transform((send, request) =>
+    Effect.gen(function* () {
+      const repeatable = isRepeatable(request.method, request.headers[keyHeader])
+      for (let number = 0; ; number++) {
+        const result = yield* Effect.result(send)
+        const failure = number < maxRetries ? failureOf(result) : undefined
+        const delay =
+          failure &&
+          retryDelayMs(failure, {
+            number,
+            isRepeatable: repeatable,
+            now: yield* Clock.currentTimeMillis,
+            random: yield* Random.next
+          })
+        if (delay === undefined) return yield* Effect.fromResult(result)
+        yield* Effect.sleep(delay)
+      }
+    })
+  )
+
+const failureOf = (
+  result: Result.Result<HttpClientResponse.HttpClientResponse, unknown>
+): Failure | undefined => {
+  if (Result.isSuccess(result)) {
+    const { headers, status } = result.success
+    return status < 400 ? undefined : { kind: "answer", status, retryAfter: headers["retry-after"] }
+  }
+  const error = result.failure
+  return HttpClientError.isHttpClientError(error) && error.reason._tag === "TransportError"
+    ? { kind: "connection", cause: error.reason.cause }
+    : undefined
+}
+
+/** The contract knows its secrets by their labels; a caller's have none, or their own. */
+const relabelled = (label: string, secret: Redacted.Redacted) =>
+  Redacted.make(Redacted.value(secret), { label })
+
+interface Tokens extends Pick<TokenPair, "access_token" | "refresh_token"> {
+  readonly renewAt: number
+}
+
+const sessionMiddleware = (options: SessionOptions) =>
+  Effect.gen(function* () {
+    const refresh = yield* HttpApiClient.endpoint(Api, {
+      group: "auth",
+      endpoint: "refresh",
+      httpClient: yield* HttpClient.HttpClient,
+      baseUrl: address(options)
+    })
+    const { access_token, refresh_token } = options.tokens
+    const tokens = yield* SynchronizedRef.make<Tokens>({
+      access_token,
+      refresh_token,
+      renewAt: renewKeptAt(Redacted.value(access_token))
+    })
+
+    const renewed = Effect.fnUntraced(function* (refreshToken: Redacted.Redacted) {
+      const refresh_token = relabelled("refresh_token", refreshToken)
+      const pair = yield* refresh({ payload: { refresh_token } }).pipe(
+        Effect.timeout(refreshLimits.timeoutMs),
+        Effect.retry({ times: refreshLimits.maxRetries, while: HttpClient.isTransientError })
+      )
+      yield* options.onTokens?.(pair) ?? Effect.void
+      return { ...pair, renewAt: renewAt(pair.expires_in, yield* Clock.currentTimeMillis) }
+    })
+
+    /** Where that fails the tokens stay, and the service says of the access token what it is. */
+    const renewIf = Effect.fnUntraced(function* (isDue: (current: Tokens) => boolean) {
+      const current = yield* SynchronizedRef.get(tokens)
+      if (!isDue(current)) return current
+      // The service takes the old token when it gives the new one: a fiber of its own, or the new
+      // one would be lost with the fiber that is interrupted while it waits.
+      const renewal = yield* SynchronizedRef.updateAndGetEffect(tokens, (latest) =>
+        isDue(latest)
+          ? Effect.orElseSucceed(renewed(latest.refresh_token), () => latest)
+          : Effect.succeed(latest)
+      ).pipe(Effect.forkDetach)
+      return yield* Fiber.join(renewal)
+    })
+
+    return Effect.fnUntraced(function* ({ endpoint, next, request }: MiddlewareOptions) {
+      const keyed = withKey(endpoint, request)
+      const now = yield* Clock.currentTimeMillis
+      const { access_token: used } = yield* renewIf((current) => now >= current.renewAt)
+      const response = yield* next(HttpClientRequest.bearerToken(keyed, used))
+      if (!isTokenRefused(response)) return response
+      // Another fiber may have renewed them while this request was on its way.
+      const { access_token: fresh } = yield* renewIf((current) => current.access_token === used)
+      return fresh === used ? response : yield* next(HttpClientRequest.bearerToken(keyed, fresh))
+    })
+  })
+
+type MiddlewareOptions = Parameters<
+  HttpApiMiddleware.HttpApiMiddlewareClient<never, never, never>
+>[0]
+
+const isTokenRefused = ({ headers, status }: HttpClientResponse.HttpClientResponse) =>
+  status === 401 && headers["www-authenticate"]?.includes("invalid_token") === true

@@ -1,0 +1,5 @@
+/** `crypto.randomUUID` is missing on pages that were not loaded over TLS. */
+export const randomKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, "0")
+  ).join("")

@@ -1,0 +1,131 @@
+import {
+  defaultToleranceSeconds,
+  findProblem,
+  header,
+  parseSecret,
+  type Problem,
+  signature,
+  signedContent
+} from "@scheduling/domain/webhooks/StandardWebhooks"
+import { now } from "./clock.ts"
+import { SchedulingError } from "./errors.ts"
+import type { ExecutionId } from "./generated/types.ts"
+
+/** The body as it arrived. Parsed and written again it may differ, and then no signature holds. */
+export type Payload = string | Uint8Array | ArrayBuffer
+
+/** `Headers`, node's `IncomingHttpHeaders`, or any record of header names in any case. */
+export type WebhookHeaders =
+  | { readonly get: (name: string) => string | null }
+  | Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
+
+/** What is known of a call of the service once its signature holds. */
+export interface WebhookEvent {
+  /** The same for every attempt of an execution: remember it to do the work once. */
+  readonly executionId: ExecutionId
+  /** When this attempt was sent. */
+  readonly sentAt: Date
+}
+
+export interface VerifyOptions {
+  /** How many seconds old, or ahead, a message may be. 300 when absent. */
+  readonly tolerance?: number | undefined
+  /** For tests of your own. */
+  readonly now?: Date | undefined
+}
+
+export type WebhookProblem = Problem | "missing_header" | "parsed_payload"
+
+const explanations: Readonly<Record<WebhookProblem, string>> = {
+  missing_header: `one of ${Object.values(header).join(", ")} is missing`,
+  parsed_payload: "the payload is not the raw body; give a string or bytes",
+  malformed_secret: "a secret is not whsec_ and 24 to 64 bytes in base64",
+  malformed_timestamp: "the timestamp is not a number",
+  timestamp_too_old: "the message is too old",
+  timestamp_too_new: "the message is from the future",
+  no_matching_signature: "no signature was made with a secret of yours"
+}
+
+export class WebhookVerificationError extends SchedulingError {
+  override readonly name: string = "WebhookVerificationError"
+  readonly reason: WebhookProblem
+
+  constructor(reason: WebhookProblem) {
+    super(`The webhook cannot be trusted: ${explanations[reason]}`)
+    this.reason = reason
+  }
+}
+
+/**
+ * Throws a `WebhookVerificationError` unless the service sent this, lately. While a secret is
+ * rotated give both, or the new one alone: the service signs with both.
+ */
+export const verify = async (
+  payload: Payload,
+  headers: WebhookHeaders,
+  secrets: string | ReadonlyArray<string>,
+  options: VerifyOptions = {}
+): Promise<WebhookEvent> => {
+  const list = asSecrets(secrets)
+  const received = {
+    id: read(headers, header.id),
+    timestamp: read(headers, header.timestamp),
+    signature: read(headers, header.signature),
+    body: asBody(payload)
+  }
+  const problem = await findProblem(received, list, {
+    nowSeconds: Math.floor((options.now?.getTime() ?? now()) / 1000),
+    toleranceSeconds: options.tolerance ?? defaultToleranceSeconds
+  })
+  if (problem !== undefined) throw new WebhookVerificationError(problem)
+  return { executionId: received.id, sentAt: new Date(Number(received.timestamp) * 1000) }
+}
+
+/** The headers that the service would send with a payload: for tests of your own handler. */
+export const testHeaders = async (message: {
+  readonly payload: Payload
+  readonly secret: string
+  readonly executionId?: string | undefined
+  readonly sentAt?: Date | undefined
+}): Promise<Record<string, string>> => {
+  const key = parseSecret(message.secret)
+  if (key === undefined) throw new WebhookVerificationError("malformed_secret")
+  const id = message.executionId ?? "01900000-0000-7000-8000-000000000000"
+  const timestamp = Math.floor((message.sentAt?.getTime() ?? now()) / 1000)
+  const content = signedContent({ id, timestamp, body: asBody(message.payload) })
+  return {
+    [header.id]: id,
+    [header.timestamp]: String(timestamp),
+    [header.signature]: await signature(content, key)
+  }
+}
+
+const read = (headers: WebhookHeaders, name: string): string => {
+  const value = isHeaders(headers)
+    ? headers.get(name)
+    : Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1]
+  const [only, second] = [value].flat()
+  // Two values are somebody's trick: the service sends one.
+  if (typeof only === "string" && only !== "" && second === undefined) return only
+  throw new WebhookVerificationError("missing_header")
+}
+
+const isHeaders = (
+  headers: WebhookHeaders
+): headers is Extract<WebhookHeaders, { readonly get: unknown }> =>
+  "get" in headers && typeof headers.get === "function"
+
+/** Callers in JavaScript hand over what their framework parsed. */
+const asBody = (payload: unknown): string | Uint8Array => {
+  if (typeof payload === "string" || payload instanceof Uint8Array) return payload
+  if (payload instanceof ArrayBuffer) return new Uint8Array(payload)
+  throw new WebhookVerificationError("parsed_payload")
+}
+
+/** An unset environment variable must not read as "no secret to check". */
+const asSecrets = (secrets: unknown): ReadonlyArray<string> => {
+  const list = [secrets].flat()
+  const texts = list.filter((one) => typeof one === "string")
+  if (texts.length > 0 && texts.length === list.length) return texts
+  throw new WebhookVerificationError("malformed_secret")
+}

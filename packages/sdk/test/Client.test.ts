@@ -1,0 +1,220 @@
+import { Api } from "@scheduling/domain/Api"
+import { endpointsOf } from "@scheduling/domain/openapi/endpoints"
+import { type ClientOptions, SchedulingClient, SchedulingError } from "@scheduling/sdk"
+import { inspect } from "node:util"
+import { describe, expect, it } from "vitest"
+import {
+  empty,
+  failure,
+  json,
+  page,
+  scriptedFetch,
+  type Step,
+  whoami
+} from "./support/scriptedFetch.ts"
+
+const clientOf = (options: ClientOptions, ...steps: ReadonlyArray<Step>) => {
+  const { fetch, sent } = scriptedFetch(...steps)
+  return { client: new SchedulingClient({ maxRetries: 0, ...options, fetch }), sent }
+}
+
+describe("the workspace of a call", () => {
+  it("an API key's is asked for once, by whatever calls come first", async () => {
+    const { client, sent } = clientOf({ apiKey: "k" }, whoami(), page([], null), page([], null))
+    await Promise.all([client.cron.list(), client.chains.list()])
+    expect(sent.map(({ path }) => path).toSorted()).toEqual([
+      "/v1/whoami",
+      "/v1/workspaces/ws-own/chains",
+      "/v1/workspaces/ws-own/cron"
+    ])
+    expect(await client.getWorkspaceId()).toBe("ws-own")
+  })
+
+  it("is asked for again after a failure", async () => {
+    const { client } = clientOf(
+      { apiKey: "k" },
+      failure(503, "unavailable"),
+      whoami(),
+      page([], null)
+    )
+    await expect(client.cron.list()).rejects.toMatchObject({ code: "unavailable" })
+    expect((await client.cron.list()).data).toEqual([])
+  })
+
+  it("is the client's, another for withWorkspace and for one call", async () => {
+    const { client, sent } = clientOf(
+      { apiKey: "k", workspaceId: "a" },
+      page([], null),
+      page([], null),
+      page([], null)
+    )
+    await client.cron.list()
+    await client.withWorkspace("b").cron.list()
+    await client.cron.list({}, { workspaceId: "c" })
+    expect(sent.map(({ path }) => path.split("/")[3])).toEqual(["a", "b", "c"])
+  })
+
+  it("a user's is the only one that there is", async () => {
+    const me = json({ kind: "jwt", user: {} })
+    const { client } = clientOf({ apiKey: "k" }, me, page([{ id: "only" }], null))
+    expect(await client.getWorkspaceId()).toBe("only")
+  })
+
+  it.each([
+    ["several", [{ id: "a" }, { id: "b" }], /several workspaces/],
+    ["none", [], /no workspace/]
+  ])("a user of %s has to name one", async (_, workspaces, message) => {
+    const me = json({ kind: "jwt", user: {} })
+    const { client } = clientOf({ apiKey: "k" }, me, page(workspaces, null))
+    await expect(client.cron.list()).rejects.toThrow(message)
+  })
+
+  it("is not asked for where the path has none, or is the workspace itself", async () => {
+    const { client, sent } = clientOf({ apiKey: "k" }, page([], null), json({}))
+    await client.cron.listAll({ status: "active" })
+    await client.workspaces.get("w1")
+    expect(sent.map(({ path }) => path)).toEqual([
+      "/v1/cron-tasks?status=active",
+      "/v1/workspaces/w1"
+    ])
+  })
+})
+
+describe("every endpoint of the contract", () => {
+  it.each(endpointsOf(Api).map((endpoint) => [endpoint.name, endpoint] as const))(
+    "%s",
+    async (name, endpoint) => {
+      const { client, sent } = clientOf(
+        { apiKey: "pak_x", workspaceId: "ws" },
+        endpoint.method === "delete" ? empty() : page([], null)
+      )
+      const [group = "", method = ""] = name.split(".")
+      const isScoped = endpoint.path.includes("{workspace_id}/")
+      const ids = endpoint.params.filter((param) => !isScoped || param !== "workspace_id")
+      const input =
+        endpoint.payloads.length > 0 ? [{ some: "body" }] : endpoint.query ? [{ limit: 5 }] : []
+      const call: unknown = Reflect.get(Reflect.get(client, group), method)
+      if (typeof call !== "function") throw new Error("there is no such method")
+      await call.apply(Reflect.get(client, group), [...ids, ...input])
+
+      const filled = endpoint.path.replaceAll(/\{(\w+)\}/g, (_, param: string) =>
+        isScoped && param === "workspace_id" ? "ws" : param
+      )
+      expect(sent).toHaveLength(1)
+      expect(sent[0]).toMatchObject({
+        verb: endpoint.method.toUpperCase(),
+        path: endpoint.query ? `${filled}?limit=5` : filled,
+        body: endpoint.payloads.length > 0 ? { some: "body" } : undefined
+      })
+      const isPublic = endpoint.access.kind === "public"
+      expect(sent[0]?.headers.get("authorization")).toBe(isPublic ? null : "Bearer pak_x")
+      expect(sent[0]?.headers.has("idempotency-key")).toBe(endpoint.headers !== undefined)
+    }
+  )
+})
+
+describe("what cannot be sent is refused before it is", () => {
+  const { client, sent } = clientOf({ apiKey: "k", workspaceId: "ws" })
+
+  it.each(["", ".", "..", undefined, null, 7])("the id %j", async (id) => {
+    await expect(client.cron.remove(id as string)).rejects.toThrow("task_id is not an id")
+    expect(sent).toHaveLength(0)
+  })
+
+  it("an id cannot leave its place in the path", async () => {
+    const one = clientOf({ apiKey: "k", workspaceId: "ws" }, json({}))
+    await one.client.cron.get("../x/y?z#w")
+    expect(one.sent[0]?.path).toBe("/v1/workspaces/ws/cron/..%2Fx%2Fy%3Fz%23w")
+  })
+
+  it.each([
+    ["a line break", { "x-a": "b\r\nx-c: d" }],
+    ["a name with a colon", { "x-a:": "b" }],
+    ["a character no header holds", { "x-a": "→" }],
+    ["another credential", { Authorization: "Bearer other" }],
+    ["another content type", { "content-type": "text/plain" }],
+    ["a key beside its option", { "Idempotency-Key": "k" }]
+  ])("a header with %s", async (_, headers: Record<string, string>) => {
+    await expect(client.system.health({ headers })).rejects.toBeInstanceOf(SchedulingError)
+    expect(() => new SchedulingClient({ defaultHeaders: headers })).toThrow(SchedulingError)
+    expect(sent).toHaveLength(0)
+  })
+
+  it.each(["", "with space", "naïve", "x".repeat(256)])(
+    "the idempotency key %j",
+    async (idempotencyKey) => {
+      await expect(client.cron.run("t1", { idempotencyKey })).rejects.toThrow(/^idempotencyKey/)
+    }
+  )
+
+  it.each([0, -1, 1.5, Number.NaN, Infinity, 2 ** 31])("a timeout of %d ms", async (timeoutMs) => {
+    await expect(client.system.health({ timeoutMs })).rejects.toThrow(/^timeoutMs must be/)
+    expect(() => new SchedulingClient({ timeoutMs })).toThrow(/^timeoutMs must be/)
+  })
+
+  it.each([
+    "127.0.0.1:4000",
+    "ftp://example.com",
+    "https://user:pass@example.com",
+    "https://example.com?a=b",
+    "https://example.com#a",
+    ""
+  ])("the base URL %j", (baseUrl) => {
+    expect(() => new SchedulingClient({ baseUrl })).toThrow(/^baseUrl/)
+  })
+})
+
+describe("a credential", () => {
+  it("that is undefined is a variable that was not set", () => {
+    const unset: string | undefined = undefined
+    expect(() => new SchedulingClient({ apiKey: unset })).toThrow("apiKey is undefined")
+    expect(() => new SchedulingClient({ apiKey: "" })).toThrow("apiKey is empty")
+  })
+
+  it.each(["secret\r\nx-evil: 1", "secret secret", "sécret"])("is never shown: %j", (apiKey) => {
+    expect(() => new SchedulingClient({ apiKey })).toThrow(
+      expect.objectContaining({ message: expect.not.stringContaining("cret") })
+    )
+  })
+
+  it("is in no picture of the client and in no error", async () => {
+    const { client } = clientOf(
+      { apiKey: "pak_secret", workspaceId: "ws" },
+      new TypeError("fetch failed"),
+      failure(403, "forbidden")
+    )
+    const errors = [
+      await client.cron.list().catch(String),
+      await client.cron.list().catch((e) => e)
+    ]
+    const shown = [client, client.withWorkspace("b"), ...errors].map((one) =>
+      inspect(one, { depth: 20, showHidden: true })
+    )
+    expect(shown.join() + JSON.stringify(client)).not.toContain("pak_secret")
+  })
+})
+
+describe("the address", () => {
+  it("may have a path of its own, with or without a slash", async () => {
+    for (const baseUrl of ["https://example.com/scheduling", "https://example.com/scheduling/"]) {
+      const { client, sent } = clientOf({ baseUrl }, json({ status: "ok" }))
+      await client.system.health()
+      expect(sent[0]?.path).toBe("/scheduling/v1/health")
+    }
+  })
+
+  it("headers of the call win over those of the client, in any case", async () => {
+    const { client, sent } = clientOf({ defaultHeaders: { "X-A": "1", "x-b": "1" } }, json({}))
+    await client.system.health({ headers: { "x-a": "2" } })
+    expect(sent[0]?.headers.get("x-a")).toBe("2")
+    expect(sent[0]?.headers.get("x-b")).toBe("1")
+  })
+
+  it("fields that are undefined are not sent", async () => {
+    const { client, sent } = clientOf({ apiKey: "k", workspaceId: "ws" }, page([], null), json({}))
+    await client.cron.list({ status: undefined, name: "a b&c" })
+    await client.cron.update("t1", { name: undefined, body: null })
+    expect(sent[0]?.path).toBe("/v1/workspaces/ws/cron?name=a+b%26c")
+    expect(sent[1]?.body).toEqual({ body: null })
+  })
+})

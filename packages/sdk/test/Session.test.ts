@@ -1,0 +1,320 @@
+import { SchedulingClient, type TokenPair } from "@scheduling/sdk"
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
+import {
+  broken,
+  empty,
+  failure,
+  hanging,
+  json,
+  scriptedFetch,
+  type Step
+} from "./support/scriptedFetch.ts"
+
+const pair = (name: string, expires_in = 900): TokenPair => ({
+  access_token: `access-${name}`,
+  refresh_token: `refresh-${name}`,
+  token_type: "bearer",
+  expires_in
+})
+
+const jwt = (exp: number) => `x.${btoa(JSON.stringify({ exp })).replaceAll("=", "")}.y`
+
+const expired = () => failure(401, "invalid_token")
+const me = () => json({ id: "u1" })
+
+const clientOf = (
+  tokens: Pick<TokenPair, "access_token" | "refresh_token">,
+  ...steps: ReadonlyArray<Step>
+) => {
+  const { fetch, sent } = scriptedFetch(...steps)
+  const kept: Array<TokenPair | undefined> = []
+  const client = new SchedulingClient({
+    tokens,
+    onTokens: (renewed) => void kept.push(renewed),
+    fetch,
+    maxRetries: 0
+  })
+  /** `GET /v1/auth/me access-1` */
+  const log = () =>
+    sent.map(({ headers, path, verb }) =>
+      [verb, path, headers.get("authorization")?.replace("Bearer ", "")].join(" ").trim()
+    )
+  return { client, kept, log, sent }
+}
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: Date.UTC(2026, 0, 31) })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+describe("tokens", () => {
+  it("that are refused are refreshed once for all calls, and each call is made again", async () => {
+    const { client, kept, log, sent } = clientOf(
+      pair("1"),
+      expired(),
+      expired(),
+      expired(),
+      json(pair("2")),
+      me(),
+      me(),
+      me()
+    )
+    await Promise.all([client.auth.me(), client.auth.me(), client.auth.me()])
+    expect(log()).toEqual([
+      ...Array<string>(3).fill("GET /v1/auth/me access-1"),
+      "POST /v1/auth/refresh",
+      ...Array<string>(3).fill("GET /v1/auth/me access-2")
+    ])
+    expect(sent[3]?.body).toEqual({ refresh_token: "refresh-1" })
+    expect(kept).toEqual([pair("2")])
+  })
+
+  it("a call that was refused after another one refreshed takes the new ones", async () => {
+    let answerLate = (_: Response) => {}
+    const late = () => new Promise<Response>((resolve) => (answerLate = resolve))
+    const { client, log } = clientOf(pair("1"), late, expired(), json(pair("2")), me(), me())
+    const slow = client.auth.me()
+    await client.auth.me()
+    answerLate(expired())
+    await slow
+    expect(log().filter((line) => line.includes("refresh"))).toHaveLength(1)
+    expect(log().at(-1)).toBe("GET /v1/auth/me access-2")
+  })
+
+  it("are refreshed half a minute before they expire, without a refusal", async () => {
+    const { client, log } = clientOf(
+      pair("1"),
+      expired(),
+      json(pair("2")),
+      me(),
+      me(),
+      json(pair("3")),
+      me()
+    )
+    await client.auth.me()
+    vi.advanceTimersByTime(869_999)
+    await client.auth.me()
+    vi.advanceTimersByTime(1)
+    await client.auth.me()
+    expect(log().slice(3)).toEqual([
+      "GET /v1/auth/me access-2",
+      "POST /v1/auth/refresh",
+      "GET /v1/auth/me access-3"
+    ])
+  })
+
+  it("that were kept are refreshed first when their exp has come", async () => {
+    const seconds = Date.now() / 1000
+    const stale = clientOf(
+      { access_token: jwt(seconds + 30), refresh_token: "r" },
+      json(pair("2")),
+      me()
+    )
+    await stale.client.auth.me()
+    expect(stale.log()).toEqual(["POST /v1/auth/refresh", "GET /v1/auth/me access-2"])
+
+    const fresh = clientOf({ access_token: jwt(seconds + 31), refresh_token: "r" }, me())
+    await fresh.client.auth.me()
+    expect(fresh.log()).toHaveLength(1)
+  })
+
+  it("a refusal of new tokens too is thrown", async () => {
+    const { client, log } = clientOf(pair("1"), expired(), json(pair("2")), expired())
+    await expect(client.auth.me()).rejects.toMatchObject({ name: "InvalidTokenError" })
+    expect(log()).toHaveLength(3)
+  })
+
+  it("other refusals do not refresh", async () => {
+    const { client, log } = clientOf(pair("1"), failure(401, "invalid_credentials"))
+    await expect(client.auth.me()).rejects.toMatchObject({ name: "InvalidCredentialsError" })
+    expect(log()).toHaveLength(1)
+  })
+
+  it("the calls after a session has ended carry no credential", async () => {
+    const { client, kept, log } = clientOf(
+      pair("1"),
+      expired(),
+      failure(401, "invalid_refresh_token"),
+      failure(401, "missing_credentials")
+    )
+    await expect(client.auth.me()).rejects.toMatchObject({ name: "InvalidRefreshTokenError" })
+    await expect(client.auth.me()).rejects.toMatchObject({ name: "MissingCredentialsError" })
+    expect(kept).toEqual([undefined])
+    expect(log().at(-1)).toBe("GET /v1/auth/me")
+  })
+
+  it("a refresh that got no answer is tried again within the 10 s that the old token has", async () => {
+    const { client, log } = clientOf(pair("1"), expired(), hanging, json(pair("2")), me())
+    const started = Date.now()
+    const call = client.auth.me()
+    await vi.runAllTimersAsync()
+    await call
+    expect(log().filter((line) => line.includes("refresh"))).toHaveLength(2)
+    expect(Date.now() - started).toBeLessThan(10_000)
+  })
+
+  it("a refresh without any answer is given up within those 10 s", async () => {
+    const { client } = clientOf(pair("1"), expired(), hanging, hanging)
+    const started = Date.now()
+    const call = client.auth.me().catch((error) => error)
+    await vi.runAllTimersAsync()
+    expect(await call).toMatchObject({ name: "TimeoutError" })
+    expect(Date.now() - started).toBeLessThan(10_000)
+  })
+
+  it("a failed refresh is forgotten, so that the next call tries again", async () => {
+    const { client } = clientOf(
+      pair("1"),
+      expired(),
+      broken("ECONNRESET"),
+      broken("ECONNRESET"),
+      expired(),
+      json(pair("2")),
+      me()
+    )
+    const failed = client.auth.me().catch((error) => error)
+    await vi.runAllTimersAsync()
+    expect(await failed).toMatchObject({ name: "ConnectionError" })
+    expect(await client.auth.me()).toEqual({ id: "u1" })
+  })
+
+  it("an abort ends the call that waits for a refresh, not the refresh", async () => {
+    let answerLate = (_: Response) => {}
+    const late = () => new Promise<Response>((resolve) => (answerLate = resolve))
+    const { client, kept } = clientOf(pair("1"), expired(), expired(), late, me())
+    const controller = new AbortController()
+    const aborted = client.auth.me({ signal: controller.signal }).catch((error) => error)
+    const other = client.auth.me()
+    await vi.advanceTimersByTimeAsync(10)
+    controller.abort("enough")
+    expect(await aborted).toBe("enough")
+    answerLate(json(pair("2")))
+    expect(await other).toEqual({ id: "u1" })
+    expect(kept).toEqual([pair("2")])
+  })
+
+  it("calls wait until the new tokens are kept, and fail when that fails", async () => {
+    const { fetch, sent } = scriptedFetch(expired(), json(pair("2")))
+    const onTokens = () => Promise.reject(new Error("disk full"))
+    const client = new SchedulingClient({ tokens: pair("1"), onTokens, fetch })
+    await expect(client.auth.me()).rejects.toThrow("disk full")
+    expect(sent).toHaveLength(2)
+  })
+
+  it("withWorkspace shares them", async () => {
+    const { client, log } = clientOf(pair("1"), expired(), json(pair("2")), me(), me())
+    await client.withWorkspace("b").auth.me()
+    await client.auth.me()
+    expect(log().filter((line) => line.includes("refresh"))).toHaveLength(1)
+  })
+})
+
+describe("a password", () => {
+  const login = (...steps: ReadonlyArray<Step>) => {
+    const { fetch, sent } = scriptedFetch(...steps)
+    const client = new SchedulingClient({
+      email: "a@example.com",
+      password: "pw",
+      fetch,
+      maxRetries: 0
+    })
+    return { client, paths: () => sent.map(({ path }) => path), sent }
+  }
+
+  it("logs in with the first calls, once", async () => {
+    const { client, paths, sent } = login(json(pair("1")), me(), me())
+    await Promise.all([client.auth.me(), client.auth.me()])
+    expect(paths()).toEqual(["/v1/auth/login", "/v1/auth/me", "/v1/auth/me"])
+    expect(sent[0]?.body).toEqual({ email: "a@example.com", password: "pw" })
+  })
+
+  it("logs in again when the session has ended", async () => {
+    const { client, paths } = login(
+      json(pair("1")),
+      expired(),
+      failure(401, "invalid_refresh_token"),
+      json(pair("2")),
+      me()
+    )
+    expect(await client.auth.me()).toEqual({ id: "u1" })
+    expect(paths().slice(2)).toEqual(["/v1/auth/refresh", "/v1/auth/login", "/v1/auth/me"])
+  })
+
+  it("is forgotten by logout", async () => {
+    const { client, paths } = login(
+      json(pair("1")),
+      me(),
+      empty(),
+      failure(401, "missing_credentials")
+    )
+    await client.auth.me()
+    await client.logout()
+    await expect(client.auth.me()).rejects.toMatchObject({ name: "MissingCredentialsError" })
+    expect(paths().filter((path) => path.endsWith("/login"))).toHaveLength(1)
+  })
+
+  it("that is wrong fails the call", async () => {
+    const { client } = login(failure(401, "invalid_credentials"))
+    await expect(client.auth.me()).rejects.toMatchObject({ name: "InvalidCredentialsError" })
+  })
+})
+
+describe("login, register and logout", () => {
+  it("login gives a client and the tokens to keep", async () => {
+    const { fetch, sent } = scriptedFetch(json(pair("1")), me())
+    const kept: Array<unknown> = []
+    const client = await SchedulingClient.login({
+      email: "a@example.com",
+      password: "pw",
+      onTokens: (tokens) => void kept.push(tokens),
+      fetch
+    })
+    await client.auth.me()
+    expect(kept).toEqual([pair("1")])
+    expect(sent[1]?.headers.get("authorization")).toBe("Bearer access-1")
+  })
+
+  it("register makes the account's workspace the client's", async () => {
+    const { fetch, sent } = scriptedFetch(
+      json({ user: { id: "u1" }, workspace: { id: "first" } }, 201),
+      json(pair("1"))
+    )
+    const client = await SchedulingClient.register({
+      email: "a@example.com",
+      password: "pw",
+      name: "Ada",
+      fetch
+    })
+    expect(await client.getWorkspaceId()).toBe("first")
+    expect(sent.map(({ body }) => body)).toEqual([
+      { email: "a@example.com", password: "pw", name: "Ada" },
+      { email: "a@example.com", password: "pw" }
+    ])
+  })
+
+  it("logout ends the session and forgets the tokens, also when it was over", async () => {
+    const one = clientOf(pair("1"), empty(), failure(401, "missing_credentials"))
+    await one.client.logout()
+    await expect(one.client.auth.me()).rejects.toMatchObject({ name: "MissingCredentialsError" })
+    expect(one.kept).toEqual([undefined])
+
+    const over = clientOf(pair("1"), expired(), failure(401, "invalid_refresh_token"))
+    await over.client.logout()
+    expect(over.kept).toEqual([undefined])
+  })
+
+  it("logout that got no answer keeps the session", async () => {
+    const { client, kept } = clientOf(pair("1"), broken("ECONNRESET"), me())
+    await expect(client.logout()).rejects.toMatchObject({ name: "ConnectionError" })
+    expect(await client.auth.me()).toEqual({ id: "u1" })
+    expect(kept).toEqual([])
+  })
+
+  it("an API key has no session to end", async () => {
+    await expect(new SchedulingClient({ apiKey: "k" }).logout()).rejects.toThrow(
+      "There is no session"
+    )
+  })
+})

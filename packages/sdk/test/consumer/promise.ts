@@ -1,0 +1,72 @@
+/** A program of a user: type-checked here, and against the packed package by check-package.ts. */
+import {
+  ApiError,
+  type ApiKeyId,
+  type CronTask,
+  type CronTaskId,
+  InsufficientScopeError,
+  NotFoundError,
+  type Page,
+  RateLimitedError,
+  SchedulingClient,
+  ValidationError
+} from "@scheduling/sdk"
+
+export const main = async (baseUrl: string): Promise<ReadonlyArray<string>> => {
+  const apiKey: string | undefined = "pak_x"
+  const maybe: AbortSignal | undefined = undefined
+  const client = new SchedulingClient({ apiKey, baseUrl, timeoutMs: 5_000, maxRetries: 1 })
+
+  const task = await client.cron.create(
+    { name: "Nightly", url: "https://example.com", schedule: "0 3 * * *", timezone: undefined },
+    { signal: maybe, idempotencyKey: "nightly-1" }
+  )
+  const next: string | null = task.next_run_at
+  const { data, requestId } = await client.cron.get(task.id).withResponse()
+  const same: CronTask = data
+
+  const names: Array<string> = []
+  for await (const one of client.cron.list({ limit: 1, status: "active" })) names.push(one.name)
+  const first: Page<CronTask> = await client.cron.list()
+
+  try {
+    await client.withWorkspace("other").cron.get("a plain string")
+  } catch (error) {
+    if (error instanceof NotFoundError) names.push(error.resource satisfies string)
+    else if (error instanceof InsufficientScopeError) names.push(error.requiredScope)
+    else if (error instanceof RateLimitedError)
+      names.push(String(error.retryAfter satisfies number))
+    else if (error instanceof ValidationError) names.push(String(error.issues[0]?.path[0]))
+    else if (error instanceof ApiError) names.push(error.code)
+    else throw error
+  }
+  return [...names, same.id, String(next), requestId ?? "", String(first.data.length)]
+}
+
+/** What the compiler has to refuse. Never called. */
+export const refused = (client: SchedulingClient, apiKeyId: ApiKeyId, taskId: CronTaskId) => {
+  const url = "https://example.com"
+  // A plain string is any id, but an id is of one kind.
+  void client.cron.get(taskId)
+  // @ts-expect-error the id of an API key
+  void client.cron.get(apiKeyId)
+  // @ts-expect-error no schedule
+  void client.cron.create({ name: "x", url })
+  // @ts-expect-error no such field
+  void client.cron.create({ name: "x", url, schedule: "* * * * *", shedule: "* * * * *" })
+  // @ts-expect-error no such method
+  void client.cron.create({ name: "x", url, schedule: "* * * * *", method: "FETCH" })
+  void client.delayed.create({ url, delay_seconds: 5 })
+  // @ts-expect-error neither run_at nor delay_seconds
+  void client.delayed.create({ url })
+  // @ts-expect-error both
+  void client.delayed.create({ url, delay_seconds: 5, run_at: "2026-01-31T00:00:00Z" })
+  // @ts-expect-error a PATCH changes something
+  void client.cron.update(taskId)
+  // @ts-expect-error takes no idempotency key
+  void client.cron.pause(taskId, { idempotencyKey: "x" })
+  // @ts-expect-error not in a workspace
+  void client.auth.me({ workspaceId: "x" })
+  // @ts-expect-error one credential
+  void new SchedulingClient({ apiKey: "x", email: "a@example.com", password: "y" })
+}

@@ -1,0 +1,16 @@
+/** A program of a user: type-checked here, and against the packed package by check-package.ts. */
+import { testHeaders, verify, WebhookVerificationError } from "@scheduling/sdk/webhooks"
+
+export const main = async (): Promise<string> => {
+  const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+  const payload = '{"full":true}'
+  const headers = await testHeaders({ payload, secret, executionId: "e1" })
+  const request = new Request("https://example.com", { method: "POST", headers, body: payload })
+  const event = await verify(await request.text(), request.headers, [secret], { tolerance: 60 })
+  const at: Date = event.sentAt
+  const reason = await verify("forged", headers, secret).then(
+    () => "none",
+    (error: unknown) => (error instanceof WebhookVerificationError ? error.reason : "other")
+  )
+  return [event.executionId, at.getTime() > 0, reason].join()
+}

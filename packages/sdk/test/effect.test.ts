@@ -1,0 +1,251 @@
+import { assert, describe, it } from "@effect/vitest"
+import { SchedulingClient, type TokenPair, WorkspaceId } from "@scheduling/sdk/effect"
+import { Effect, Fiber, Layer, Redacted } from "effect"
+import {
+  HttpClient,
+  HttpClientError,
+  type HttpClientRequest,
+  HttpClientResponse
+} from "effect/http"
+import { TestClock } from "effect/testing"
+import { empty, failure, json } from "./support/scriptedFetch.ts"
+
+type Step = Response | "broken" | Effect.Effect<Response>
+
+/** Answers one request a step, in order, and keeps what was sent. */
+const scripted = (...steps: ReadonlyArray<Step>) => {
+  const sent: Array<HttpClientRequest.HttpClientRequest> = []
+  const left = [...steps]
+  const layer = Layer.succeed(
+    HttpClient.HttpClient,
+    HttpClient.make((request) => {
+      sent.push(request)
+      const step = left.shift()
+      if (step === undefined) return Effect.die(new Error(`${request.url} was not expected`))
+      if (step === "broken") {
+        const reason = new HttpClientError.TransportError({ request })
+        return Effect.fail(new HttpClientError.HttpClientError({ reason }))
+      }
+      const answer = step instanceof Response ? Effect.succeed(step) : step
+      return Effect.map(answer, (response) => HttpClientResponse.fromWeb(request, response))
+    })
+  )
+  /** `GET /v1/auth/me access-1` */
+  const log = () =>
+    sent.map(({ headers, method, url }) =>
+      [method, new URL(url).pathname, headers["authorization"]?.replace("Bearer ", "")]
+        .join(" ")
+        .trim()
+    )
+  return { layer, log, sent }
+}
+
+const workspace_id = WorkspaceId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41")
+const workspace = { id: workspace_id, name: "Acme", created_at: "2026-01-31T09:30:00.000Z" }
+const user = {
+  id: workspace_id,
+  email: "a@example.com",
+  name: null,
+  created_at: workspace.created_at
+}
+
+const withKey = SchedulingClient.layer({ apiKey: Redacted.make("pak_x") })
+
+const run = <A, E>(
+  layer: Layer.Layer<SchedulingClient, never, HttpClient.HttpClient>,
+  script: ReturnType<typeof scripted>,
+  use: (client: SchedulingClient["Service"]) => Effect.Effect<A, E>
+) =>
+  Effect.gen(function* () {
+    const client = yield* SchedulingClient
+    const fiber = yield* Effect.forkChild(use(client))
+    yield* TestClock.adjust("1 minute")
+    return yield* Fiber.join(fiber)
+  }).pipe(Effect.provide(Layer.provide(layer, script.layer)))
+
+describe("with an API key", () => {
+  it.effect("gives decoded records, and the declared errors", () =>
+    Effect.gen(function* () {
+      const script = scripted(
+        json(workspace),
+        failure(403, "insufficient_scope", { required_scope: "workspace:read" })
+      )
+      const outcome = yield* run(withKey, script, (client) =>
+        Effect.gen(function* () {
+          const found = yield* client.workspaces.get({ params: { workspace_id } })
+          const scope = yield* client.workspaces.get({ params: { workspace_id } }).pipe(
+            Effect.as("none"),
+            Effect.catchTag("InsufficientScope", (error) => Effect.succeed(error.required_scope))
+          )
+          return { found, scope }
+        })
+      )
+      assert.deepStrictEqual(outcome, { found: workspace, scope: "workspace:read" })
+      assert.deepStrictEqual(
+        script.log(),
+        Array(2).fill(`GET /v1/workspaces/${workspace_id} pak_x`)
+      )
+      assert.match(script.sent[0]?.url ?? "", /^http:\/\/127\.0\.0\.1:4000\//)
+    })
+  )
+
+  it.effect("tries reads again, and creates with one key", () =>
+    Effect.gen(function* () {
+      const script = scripted(
+        "broken",
+        failure(503, "unavailable", { retry_after: 1 }, { "retry-after": "1" }),
+        json(workspace),
+        failure(503, "unavailable", { retry_after: 1 }),
+        json(workspace, 201)
+      )
+      yield* run(withKey, script, (client) =>
+        Effect.andThen(
+          client.workspaces.get({ params: { workspace_id } }),
+          client.workspaces.create({ headers: {}, payload: { name: "Acme" } })
+        )
+      )
+      const keys = script.sent.map(({ headers }) => headers["idempotency-key"])
+      assert.deepStrictEqual(keys.slice(0, 3), [undefined, undefined, undefined])
+      assert.match(keys[3] ?? "", /^[0-9a-f]{32}$/)
+      assert.strictEqual(keys[4], keys[3])
+    })
+  )
+
+  it.effect("sends the caller's key, and what cannot be repeated once", () =>
+    Effect.gen(function* () {
+      const script = scripted(
+        json(workspace, 201),
+        failure(500, "internal_error", { request_id: "r" })
+      )
+      const error = yield* run(withKey, script, (client) =>
+        client.workspaces
+          .create({ headers: { "idempotency-key": "k1" }, payload: { name: "Acme" } })
+          .pipe(
+            Effect.andThen(
+              client.workspaces.rename({ params: { workspace_id }, payload: { name: "B" } })
+            ),
+            Effect.flip
+          )
+      )
+      assert.strictEqual(script.sent[0]?.headers["idempotency-key"], "k1")
+      assert.strictEqual(error._tag, "InternalError")
+      assert.lengthOf(script.sent, 2)
+    })
+  )
+
+  it.effect("gives up after maxRetries, with the last answer", () =>
+    Effect.gen(function* () {
+      const layer = SchedulingClient.layer({ apiKey: Redacted.make("pak_x"), maxRetries: 1 })
+      const down = () => failure(503, "unavailable", { retry_after: 1 })
+      const script = scripted(down(), down())
+      const error = yield* Effect.flip(run(layer, script, (client) => client.system.ready()))
+      assert.strictEqual(error._tag, "Unavailable")
+    })
+  )
+})
+
+const pair = (name: string) => ({
+  access_token: `access-${name}`,
+  refresh_token: `refresh-${name}`,
+  token_type: "bearer",
+  expires_in: 900
+})
+
+const tokens = {
+  access_token: Redacted.make("access-1"),
+  refresh_token: Redacted.make("refresh-1")
+}
+
+const refused = () =>
+  failure(401, "invalid_token", {}, { "www-authenticate": 'Bearer error="invalid_token"' })
+
+describe("with a session", () => {
+  it.effect("renews refused tokens once for all fibers", () =>
+    Effect.gen(function* () {
+      const kept: Array<TokenPair> = []
+      const layer = SchedulingClient.layerSession({
+        tokens,
+        onTokens: (renewed) => Effect.sync(() => void kept.push(renewed))
+      })
+      const script = scripted(refused(), refused(), json(pair("2")), json(user), json(user))
+      yield* run(layer, script, (client) =>
+        Effect.all([client.auth.me(), client.auth.me()], { concurrency: 2 })
+      )
+      assert.deepStrictEqual(script.log(), [
+        "GET /v1/auth/me access-1",
+        "GET /v1/auth/me access-1",
+        "POST /v1/auth/refresh",
+        "GET /v1/auth/me access-2",
+        "GET /v1/auth/me access-2"
+      ])
+      assert.deepStrictEqual(
+        kept.map(({ refresh_token }) => Redacted.value(refresh_token)),
+        ["refresh-2"]
+      )
+    })
+  )
+
+  it.effect("renews shortly before they expire", () =>
+    Effect.gen(function* () {
+      const layer = SchedulingClient.layerSession({ tokens })
+      const script = scripted(refused(), json(pair("2")), json(user), json(pair("3")), json(user))
+      yield* Effect.gen(function* () {
+        const client = yield* SchedulingClient
+        yield* client.auth.me()
+        yield* TestClock.adjust("870 seconds")
+        yield* client.auth.me()
+      }).pipe(Effect.provide(Layer.provide(layer, script.layer)))
+      assert.deepStrictEqual(script.log().slice(3), [
+        "POST /v1/auth/refresh",
+        "GET /v1/auth/me access-3"
+      ])
+    })
+  )
+
+  it.effect("fails with InvalidToken when it has ended", () =>
+    Effect.gen(function* () {
+      const layer = SchedulingClient.layerSession({ tokens })
+      const script = scripted(refused(), failure(401, "invalid_refresh_token"))
+      const error = yield* Effect.flip(run(layer, script, (client) => client.auth.me()))
+      assert.strictEqual(error._tag, "InvalidToken")
+    })
+  )
+
+  it.effect("keeps the new tokens when the fiber that asked for them is interrupted", () =>
+    Effect.gen(function* () {
+      const layer = SchedulingClient.layerSession({ tokens })
+      const slow = Effect.delay(
+        Effect.sync(() => json(pair("2"))),
+        "3 seconds"
+      )
+      const script = scripted(refused(), slow, empty())
+      yield* run(layer, script, (client) =>
+        client.auth
+          .me()
+          .pipe(
+            Effect.timeoutOption("1 second"),
+            Effect.andThen(Effect.sleep("5 seconds")),
+            Effect.andThen(client.auth.logout())
+          )
+      )
+      assert.strictEqual(script.log().at(-1), "POST /v1/auth/logout access-2")
+    })
+  )
+
+  it.effect("layerLogin logs in when it is built, and fails with what the service says", () =>
+    Effect.gen(function* () {
+      const login = SchedulingClient.layerLogin({
+        email: "a@example.com",
+        password: Redacted.make("pw")
+      })
+      const script = scripted(json(pair("1")), json(user))
+      const me = SchedulingClient.use((client) => client.auth.me())
+      yield* Effect.provide(me, Layer.provide(login, script.layer))
+      assert.deepStrictEqual(script.log(), ["POST /v1/auth/login", "GET /v1/auth/me access-1"])
+
+      const wrong = scripted(failure(401, "invalid_credentials"))
+      const error = yield* Effect.flip(Effect.provide(me, Layer.provide(login, wrong.layer)))
+      assert.strictEqual(error._tag, "InvalidCredentials")
+    })
+  )
+})

@@ -1,0 +1,83 @@
+import * as AuthErrors from "@scheduling/domain/auth/AuthErrors"
+import * as DomainErrors from "@scheduling/domain/shared/Errors"
+import * as Sdk from "@scheduling/sdk"
+import { describe, expect, it } from "vitest"
+import { errorClasses } from "../src/generated/errors.ts"
+import { failure, scriptedFetch } from "./support/scriptedFetch.ts"
+
+const errorOf = async (response: Response) => {
+  const { fetch } = scriptedFetch(response)
+  const client = new Sdk.SchedulingClient({ apiKey: "k", fetch, maxRetries: 0 })
+  return client.system.health().then(
+    () => undefined,
+    (error: unknown) => error
+  )
+}
+
+describe("each code of the contract is a class", () => {
+  const declared = Object.entries({ ...AuthErrors, ...DomainErrors }).flatMap(([name, one]) =>
+    "code" in one ? [[one.code, name, one.status] as const] : []
+  )
+
+  it("and there are no others", () => {
+    expect(Object.keys(errorClasses).toSorted()).toEqual(declared.map(([code]) => code).toSorted())
+  })
+
+  it.each(declared)("%s", async (code, name, status) => {
+    const error = await errorOf(failure(status, code))
+    const Class = new Map<string, unknown>(Object.entries(errorClasses)).get(code)
+    expect(error).toBeInstanceOf(Class)
+    expect(error).toBeInstanceOf(Sdk.ApiError)
+    expect(error).toBeInstanceOf(Sdk.SchedulingError)
+    expect(error).toMatchObject({ status, code, requestId: "req-1", message: `It is ${code}.` })
+    // Minified class names say nothing, so the name is written out.
+    expect(error).toMatchObject({ name: expect.stringContaining(name.replace("Failed", "")) })
+    expect(Sdk).toHaveProperty((error as Error).name, Class)
+  })
+})
+
+describe("the fields of an error", () => {
+  it.each([
+    [
+      new AuthErrors.InsufficientScope({ required_scope: "tasks:write" }),
+      Sdk.InsufficientScopeError,
+      { requiredScope: "tasks:write" }
+    ],
+    [new DomainErrors.NotFound({ resource: "chain" }), Sdk.NotFoundError, { resource: "chain" }],
+    [new DomainErrors.RateLimited({ retry_after: 7 }), Sdk.RateLimitedError, { retryAfter: 7 }],
+    [
+      new DomainErrors.Conflict({ message: "It runs." }),
+      Sdk.ConflictError,
+      { message: "It runs." }
+    ],
+    [
+      new DomainErrors.QuotaExceeded({ quota: "cron_tasks", limit: 3 }),
+      Sdk.QuotaExceededError,
+      { quota: "cron_tasks", limit: 3 }
+    ],
+    [
+      new DomainErrors.ValidationFailed({ issues: [{ path: ["a", 0], message: "Too long" }] }),
+      Sdk.ValidationError,
+      {
+        issues: [{ path: ["a", 0], message: "Too long" }],
+        message: "The request is not valid; see `issues`. a.0: Too long"
+      }
+    ]
+  ])("%s", async (sent, Class, fields) => {
+    const error = await errorOf(Response.json({ detail: sent.detail }, { status: 400 }))
+    expect(error).toBeInstanceOf(Class)
+    expect(error).toMatchObject(fields)
+  })
+})
+
+it("a code that this version does not know is an ApiError with all that was said", async () => {
+  const error = await errorOf(failure(418, "teapot", { spout: "short" }))
+  expect(error).toMatchObject({ name: "ApiError", code: "teapot", detail: { spout: "short" } })
+})
+
+it.each(["__proto__", "constructor", "toString"])(
+  "the code %s is not taken for a class",
+  async (code) => {
+    expect(await errorOf(failure(400, code))).toMatchObject({ name: "ApiError", code })
+  }
+)

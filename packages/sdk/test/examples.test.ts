@@ -1,0 +1,114 @@
+import { execFile, spawnSync } from "node:child_process"
+import { readdirSync, readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { type Server, startServer } from "./support/server.ts"
+
+const folder = fileURLToPath(new URL("../../../examples/", import.meta.url))
+
+/** What each example says, where it does what it is there to show. */
+const says: Readonly<Record<string, ReadonlyArray<string | RegExp>>> = {
+  "chain.ts": [
+    "POST /days/2026-01-31/close, Bearer t0ken",
+    "The run failed:",
+    "login: succeeded, answered 200",
+    "close: failed, answered 422",
+    "alarm: succeeded, answered 200",
+    /report: skipped$/m
+  ],
+  "ci-deploy-hook.ts": ['"migrate the search index" succeeded.'],
+  "delayed.ts": ['Called with {"text":"Two seconds are over"}.', /^It succeeded, \d+ ms late\.$/m],
+  "effect-program.ts": [
+    'Made the chain "nightly" with 1 step.',
+    "A key cannot rename its workspace: JwtOnly."
+  ],
+  "quickstart.py": ["Ran it by hand: succeeded, status code 200, no error.", "Deleted the task"],
+  "quickstart.sh": ['It succeeded: {"status_code":200,"error":null}.', "Deleted the task"],
+  "quickstart.ts": [
+    /^Ran it by hand: succeeded in \d+ ms, after 1 attempts\.$/m,
+    "attempt 1: 200",
+    'In the workspace: "warm the cache", active.'
+  ],
+  "rotate-key.ts": [
+    /^The key pak_\S+ works\.$/m,
+    /^Rotated: pak_\S+ works, pak_\S+ works\.$/m,
+    /^Revoked: pak_\S+ is refused, pak_\S+ works\.$/m
+  ],
+  "webhook-receiver.ts": [
+    /verified [\da-f-]{36}, sent \S+Z$/m,
+    "The service says: succeeded.",
+    "refused: no_matching_signature",
+    "They are told 401."
+  ]
+}
+
+const tools: Readonly<Record<string, ReadonlyArray<string>>> = {
+  "quickstart.py": ["python3"],
+  "quickstart.sh": ["bash", "curl", "jq"]
+}
+
+const missingTools = (name: string) =>
+  (tools[name] ?? []).filter(
+    (tool) => spawnSync(tool, ["--version"], { stdio: "ignore" }).status !== 0
+  )
+
+const commandOf = (name: string): string => {
+  if (name.endsWith(".ts")) return process.execPath
+  return name.endsWith(".py") ? "python3" : "bash"
+}
+
+/** With nothing of the machine's environment that could change what an example does or prints. */
+const run = (name: string, { url }: Pick<Server, "url"> = { url: "" }) =>
+  new Promise<{ readonly code: unknown; readonly stderr: string; readonly stdout: string }>(
+    (resolve) => {
+      const { HOME, PATH } = process.env
+      const env = { HOME, PATH, SCHEDULING_URL: url, TARGET_URL: `${url}/v1/health` }
+      const options = { env, timeout: 50_000 }
+      execFile(commandOf(name), [folder + name], options, (error, stdout, stderr) =>
+        resolve({ code: error === null ? 0 : (error.code ?? error.signal), stderr, stdout })
+      )
+    }
+  )
+
+describe("the examples", () => {
+  it("are those that their README lists, and each is tested", () => {
+    const files = readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.name !== "README.md")
+      .map(({ name }) => name)
+      .toSorted()
+    const readme = readFileSync(`${folder}README.md`, "utf8")
+    const listed = [...readme.matchAll(/^\| `(?:\S+ )*examples\/(\S+)`/gm)].map(([, name]) => name)
+    expect(listed.toSorted()).toEqual(files)
+    expect(Object.keys(says).toSorted()).toEqual(files)
+  })
+
+  describe.concurrent("on a server", () => {
+    const servers: { open?: Server; strict?: Server } = {}
+    beforeAll(async () => {
+      const starts = [
+        startServer().then((server) => (servers.open = server)),
+        startServer({ EGRESS_ALLOW: undefined }).then((server) => (servers.strict = server))
+      ]
+      await Promise.all(starts)
+    }, 70_000)
+    afterAll(async () => {
+      await Promise.all([servers.open, servers.strict].map((one) => one?.[Symbol.asyncDispose]()))
+    }, 30_000)
+
+    for (const [name, lines] of Object.entries(says)) {
+      const missing = missingTools(name)
+      const reason = missing.length > 0 ? ` (skipped: no ${missing.join(", no ")} here)` : ""
+      it.skipIf(missing.length > 0)(`${name} does what it says${reason}`, async () => {
+        const result = await run(name, servers.open)
+        expect(result).toEqual({ code: 0, stderr: "", stdout: expect.any(String) })
+        for (const line of lines) expect(result.stdout).toMatch(line)
+      })
+    }
+
+    it("that may not call this machine they say how to allow it", async () => {
+      const result = await run("delayed.ts", servers.strict)
+      expect(result).toEqual({ code: 1, stderr: "", stdout: expect.any(String) })
+      expect(result.stdout).toContain("EGRESS_ALLOW=127.0.0.0/8 npm start")
+    })
+  })
+})

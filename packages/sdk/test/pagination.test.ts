@@ -1,0 +1,71 @@
+import { SchedulingClient } from "@scheduling/sdk"
+import { describe, expect, it } from "vitest"
+import { failure, page, scriptedFetch, type Step } from "./support/scriptedFetch.ts"
+
+const clientOf = (...steps: ReadonlyArray<Step>) => {
+  const { fetch, sent } = scriptedFetch(...steps)
+  return {
+    client: new SchedulingClient({ apiKey: "k", workspaceId: "ws", fetch, maxRetries: 0 }),
+    paths: () => sent.map(({ path }) => path.replace("/v1/workspaces/ws/cron", ""))
+  }
+}
+
+const items = (...ids: ReadonlyArray<string>) => ids.map((id) => ({ id }))
+
+describe("a list", () => {
+  it("iterates over the records of all pages with the same filters", async () => {
+    const { client, paths } = clientOf(
+      page(items("a", "b"), "c1"),
+      page([], "c2"),
+      page(items("c"), null)
+    )
+    const ids: Array<string> = []
+    for await (const task of client.cron.list({ limit: 2, status: "paused" })) ids.push(task.id)
+    expect(ids).toEqual(["a", "b", "c"])
+    expect(paths()).toEqual([
+      "?limit=2&status=paused",
+      "?limit=2&status=paused&cursor=c1",
+      "?limit=2&status=paused&cursor=c2"
+    ])
+  })
+
+  it("stops asking where the loop stops", async () => {
+    const { client, paths } = clientOf(page(items("a", "b"), "c1"))
+    for await (const task of client.cron.list()) if (task.id === "b") break
+    expect(paths()).toEqual([""])
+  })
+
+  it("is the first page when it is awaited, and goes on by nextPage", async () => {
+    const { client } = clientOf(page(items("a"), "c1"), page(items("b"), null))
+    const first = await client.cron.list({ limit: 1 })
+    expect(first).toMatchObject({ data: items("a"), next_cursor: "c1" })
+    const second = await first.nextPage()
+    expect(second).toMatchObject({ data: items("b"), next_cursor: null })
+    expect(await second?.nextPage()).toBeUndefined()
+  })
+
+  it("goes on from a page that was kept", async () => {
+    const { client, paths } = clientOf(page(items("b"), "c2"), page(items("c"), null))
+    const ids: Array<string> = []
+    for await (const { id } of await client.cron.list({ cursor: "c1" })) ids.push(id)
+    expect(ids).toEqual(["b", "c"])
+    expect(paths()).toEqual(["?cursor=c1", "?cursor=c2"])
+  })
+
+  it("throws where a page cannot be had, after the records before it", async () => {
+    const { client } = clientOf(page(items("a"), "c1"), failure(403, "forbidden"))
+    const ids: Array<string> = []
+    const loop = async () => {
+      for await (const { id } of client.cron.list()) ids.push(id)
+    }
+    await expect(loop()).rejects.toMatchObject({ name: "ForbiddenError" })
+    expect(ids).toEqual(["a"])
+  })
+
+  it("gives the first page with its response", async () => {
+    const { client } = clientOf(page(items("a"), null))
+    const { data, requestId } = await client.cron.list().withResponse()
+    expect(data.data).toEqual(items("a"))
+    expect(requestId).toBe("req-1")
+  })
+})

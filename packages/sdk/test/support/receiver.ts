@@ -1,0 +1,32 @@
+import { once } from "node:events"
+import { createServer, type IncomingHttpHeaders } from "node:http"
+
+export interface Received {
+  readonly headers: IncomingHttpHeaders
+  readonly body: Buffer
+}
+
+/** Answers 200 to everything and gives the first request, as a handler of a user would get it. */
+export const startReceiver = async () => {
+  const { promise: received, resolve } = Promise.withResolvers<Received>()
+  const server = createServer((request, response) => {
+    const chunks: Array<Buffer> = []
+    request.on("data", (chunk: Buffer) => chunks.push(chunk))
+    request.on("end", () => {
+      resolve({ headers: request.headers, body: Buffer.concat(chunks) })
+      response.end()
+    })
+  }).listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const address = server.address()
+  if (typeof address !== "object" || address === null) throw new Error("The receiver has no port")
+  return {
+    url: `http://127.0.0.1:${address.port}/`,
+    received,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections()
+      server.close()
+      await once(server, "close")
+    }
+  }
+}

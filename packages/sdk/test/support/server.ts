@@ -1,0 +1,73 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtemp, rm } from "node:fs/promises"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import { fileURLToPath } from "node:url"
+
+const main = fileURLToPath(new URL("../../../server/src/main.ts", import.meta.url))
+
+/** It takes a second or two; more where many tests share a few cores. */
+const startTimeoutMs = 60_000
+
+export interface Server extends AsyncDisposable {
+  readonly url: string
+}
+
+/** The service as its users have it: its own process, on its embedded store. */
+export const startServer = async (env: NodeJS.ProcessEnv = {}): Promise<Server> => {
+  const dataDir = await mkdtemp(join(tmpdir(), "scheduling-sdk-"))
+  const port = await freePort()
+  const child = spawn(process.execPath, [main], {
+    env: {
+      PATH: process.env["PATH"],
+      DATA_DIR: dataDir,
+      PORT: String(port),
+      // The tests' receivers listen on loopback, where tasks may not call otherwise.
+      EGRESS_ALLOW: "127.0.0.0/8",
+      LOG_FORMAT: "json",
+      ...env
+    },
+    stdio: ["ignore", "pipe", "pipe"]
+  })
+  const stop = async (signal: NodeJS.Signals) => {
+    child.kill(signal)
+    if (child.exitCode === null && child.signalCode === null) await once(child, "exit")
+    await rm(dataDir, { recursive: true, force: true })
+  }
+  try {
+    await listening(child, AbortSignal.timeout(startTimeoutMs))
+  } catch (error) {
+    await stop("SIGKILL")
+    throw error
+  }
+  return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: () => stop("SIGTERM") }
+}
+
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const address = server.address()
+  server.close()
+  await once(server, "close")
+  if (typeof address === "object" && address !== null) return address.port
+  throw new Error("There is no free port")
+}
+
+const listening = async (child: ChildProcess, signal: AbortSignal): Promise<void> => {
+  const { stderr, stdout } = child
+  if (stdout === null || stderr === null) throw new Error("The server has no output")
+  const said: Array<string> = []
+  stderr.setEncoding("utf8").on("data", (text: string) => said.push(text))
+  for await (const line of createInterface({ input: stdout, signal })) {
+    said.push(line)
+    if (line.includes("listening on")) {
+      // A pipe that nobody reads would stop the server when it is full.
+      stdout.resume()
+      return
+    }
+  }
+  throw new Error(`The server did not start:\n${said.join("\n")}`)
+}

@@ -1,0 +1,142 @@
+import {
+  testHeaders,
+  verify,
+  WebhookVerificationError,
+  type WebhookHeaders
+} from "@scheduling/sdk/webhooks"
+import { createHmac } from "node:crypto"
+import { describe, expect, it } from "vitest"
+
+// The example that Standard Webhooks publishes.
+const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+const other = `whsec_${Buffer.alloc(32, 7).toString("base64")}`
+const payload = `{"test": 2432232314}`
+const sentAt = new Date(1614265330 * 1000)
+const headers = {
+  "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
+  "webhook-timestamp": "1614265330",
+  "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+}
+const event = { executionId: "msg_p5jXN8AQM9LWM0D4loKWxJek", sentAt }
+const options = { now: sentAt }
+
+describe("verify accepts", () => {
+  it.each<[string, WebhookHeaders]>([
+    ["a record", headers],
+    ["Headers", new Headers(headers)],
+    [
+      "names in any case",
+      Object.fromEntries(
+        Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value])
+      )
+    ],
+    [
+      "the lists of some frameworks",
+      Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]]))
+    ]
+  ])("%s", async (_, given) => {
+    expect(await verify(payload, given, secret, options)).toEqual(event)
+  })
+
+  it.each([
+    ["text", payload],
+    ["a Buffer", Buffer.from(payload)],
+    ["an ArrayBuffer", new TextEncoder().encode(payload).buffer]
+  ])("a body that is %s", async (_, given) => {
+    expect(await verify(given, headers, secret, options)).toEqual(event)
+  })
+
+  it("either secret while they rotate", async () => {
+    expect(await verify(payload, headers, [other, secret], options)).toEqual(event)
+    const both = { ...headers, "webhook-signature": `v1,AAAA ${headers["webhook-signature"]}` }
+    expect(await verify(payload, both, secret, options)).toEqual(event)
+  })
+
+  it("bytes that are no text", async () => {
+    const bytes = Uint8Array.of(0xff, 0xfe, 0x00, 0x80)
+    const given = await testHeaders({ payload: bytes, secret })
+    await verify(bytes, given, secret)
+    await expect(verify(new TextDecoder().decode(bytes), given, secret)).rejects.toMatchObject({
+      reason: "no_matching_signature"
+    })
+  })
+})
+
+describe("verify refuses", () => {
+  const at = (seconds: number) => ({ now: new Date(sentAt.getTime() + seconds * 1000) })
+  const without = (name: string) =>
+    Object.fromEntries(Object.entries(headers).filter(([key]) => key !== name))
+
+  it.each([
+    ["another body", `${payload} `, headers, secret, options, "no_matching_signature"],
+    ["another secret", payload, headers, other, options, "no_matching_signature"],
+    [
+      "another id",
+      payload,
+      { ...headers, "webhook-id": "x" },
+      secret,
+      options,
+      "no_matching_signature"
+    ],
+    ["no id", payload, without("webhook-id"), secret, options, "missing_header"],
+    ["no timestamp", payload, without("webhook-timestamp"), secret, options, "missing_header"],
+    ["no signature", payload, without("webhook-signature"), secret, options, "missing_header"],
+    [
+      "a header that comes twice",
+      payload,
+      { ...headers, "webhook-id": [headers["webhook-id"], "x"] },
+      secret,
+      options,
+      "missing_header"
+    ],
+    [
+      "a timestamp that is none",
+      payload,
+      { ...headers, "webhook-timestamp": "now" },
+      secret,
+      options,
+      "malformed_timestamp"
+    ],
+    ["a replay", payload, headers, secret, at(301), "timestamp_too_old"],
+    ["the future", payload, headers, secret, at(-301), "timestamp_too_new"],
+    [
+      "more age than tolerated",
+      payload,
+      headers,
+      secret,
+      { ...at(6), tolerance: 5 },
+      "timestamp_too_old"
+    ],
+    ["a secret that is none", payload, headers, "whsec_abc", options, "malformed_secret"]
+  ] as const)("%s", async (_, body, given, key, when, reason) => {
+    const error = await verify(body, given, key, when).catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(WebhookVerificationError)
+    expect(error).toMatchObject({ reason, name: "WebhookVerificationError" })
+  })
+
+  it.each([[undefined], [[]], [[undefined]], [[secret, undefined]]])(
+    "secrets that are not set: %j",
+    async (secrets) => {
+      const unset = secrets as unknown as string
+      await expect(verify(payload, headers, unset, options)).rejects.toMatchObject({
+        reason: "malformed_secret"
+      })
+    }
+  )
+
+  it("a body that a framework has parsed, and says so", async () => {
+    const parsed = JSON.parse(payload) as string
+    await expect(verify(parsed, headers, secret, options)).rejects.toThrow(/not the raw body/)
+  })
+})
+
+it("testHeaders signs as the service does, at any time", async () => {
+  const made = await testHeaders({ payload, secret, executionId: "e1", sentAt })
+  const mac = createHmac("sha256", Buffer.from(secret.slice(6), "base64"))
+  expect(made["webhook-signature"]).toBe(
+    `v1,${mac.update(`e1.1614265330.${payload}`).digest("base64")}`
+  )
+  expect(await verify(payload, made, secret, options)).toEqual({ executionId: "e1", sentAt })
+  const fresh = await testHeaders({ payload, secret })
+  expect(await verify(payload, fresh, secret)).toHaveProperty("executionId")
+})
