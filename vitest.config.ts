@@ -11,6 +11,8 @@ export default defineConfig({
     // A file starts a database and a server of its own, on machines that may be busy.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // As the server does first of all: what is tested is what runs.
+    setupFiles: ["effect/schema/SchemaJITCompiler/enable"],
     projects: [
       {
         extends: true,

@@ -1,3 +1,4 @@
+import "effect/schema/SchemaJITCompiler/enable"
 import { NodeRuntime } from "@effect/platform-node"
 import { Layer } from "effect"
 import { reportStartFailure, ServerLayer, teardown } from "./Server.ts"

@@ -128,11 +128,14 @@ const issuer = "scheduling-service"
 const importKeys = (ring: KeyRing): Effect.Effect<ReadonlyMap<string, CryptoKey>> =>
   Effect.promise(async () => {
     const hs256 = { name: "HMAC", hash: "SHA-256" }
-    const entries = ring.map(async ({ bytes, id }) => {
-      const key = await crypto.subtle.importKey("raw", new Uint8Array(bytes), hs256, false, [
-        "sign",
-        "verify"
-      ])
+    const entries = ring.map(async ({ id, secret }) => {
+      const key = await crypto.subtle.importKey(
+        "raw",
+        new Uint8Array(secret.export()),
+        hs256,
+        false,
+        ["sign", "verify"]
+      )
       return [id, key] as const
     })
     return new Map(await Promise.all(entries))

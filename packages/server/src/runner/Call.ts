@@ -3,7 +3,7 @@ import { parseCallUrl } from "@scheduling/domain/shared/CallUrl"
 import type { CallMethod } from "@scheduling/domain/shared/HttpCall"
 import { header, secretBytes, signedPrefix } from "@scheduling/domain/webhooks/Signature"
 import { Clock, Context, Effect, Layer, Option, Redacted, Result } from "effect"
-import { createHmac } from "node:crypto"
+import { createHmac, createSecretKey, type KeyObject } from "node:crypto"
 import packageJson from "../../package.json" with { type: "json" }
 import { describeError } from "./CallErrors.ts"
 import {
@@ -146,13 +146,24 @@ export const signSync = (
 ): Option.Option<string> => {
   const prefix = signedPrefix(message)
   const signatures = secrets.map((secret) =>
-    Option.map(secretBytes(Redacted.value(secret)), (key) => {
+    Option.map(keyOf(secret), (key) => {
       const mac = createHmac("sha256", key).update(prefix).update(message.body)
       return `v1,${mac.digest("base64")}`
     })
   )
   return Option.map(Option.all(signatures), (parts) => parts.join(" "))
 }
+
+/** Making a key takes several times as long as signing with it, and the secrets of a workspace stay. */
+const keyOf = (secret: Redacted.Redacted): Option.Option<KeyObject> => {
+  const known = keys.get(secret)
+  if (known !== undefined) return known
+  const key = Option.map(secretBytes(Redacted.value(secret)), (bytes) => createSecretKey(bytes))
+  keys.set(secret, key)
+  return key
+}
+
+const keys = new WeakMap<Redacted.Redacted, Option.Option<KeyObject>>()
 
 type Answer = Omit<CallResult, "duration_ms">
 

@@ -4,9 +4,10 @@ import { Secrets } from "../../src/platform/Secrets.ts"
 
 /** The key that signs under a secret, as an attacker who had it would derive it. */
 export const signingKey = (secret: Redacted.Redacted) =>
-  Effect.map(Secrets, (secrets) => secrets.keys("jwt")[0]).pipe(
-    Effect.provide(Secrets.layerFrom(secret))
-  )
+  Effect.map(Secrets, (secrets) => {
+    const [key] = secrets.keys("jwt")
+    return { id: key.id, bytes: key.secret.export() }
+  }).pipe(Effect.provide(Secrets.layerFrom(secret)))
 
 type Json = Readonly<Record<string, unknown>>
 

@@ -21,7 +21,7 @@ const secretsIn = (dataDir: string, overrides: Partial<AppConfig["Service"]> = {
   )
 
 const keyBytes = (secrets: Secrets["Service"], purpose: Purpose) =>
-  secrets.keys(purpose).map(({ bytes }) => bytes.toString("hex"))
+  secrets.keys(purpose).map(({ secret }) => secret.export().toString("hex"))
 
 const redacted = (name: string) => Redacted.make(name.padEnd(32, "."))
 
@@ -103,9 +103,10 @@ describe("Secrets", () => {
         Secrets.layerFrom(redacted("a"), redacted("b"))
       )
       const keys = purposes.flatMap((purpose) => secrets.keys(purpose))
-      assert.strictEqual(new Set(keys.map(({ bytes }) => bytes.toString("hex"))).size, 8)
+      assert.strictEqual(new Set(keys.map(({ secret }) => secret.export().toString("hex"))).size, 8)
       assert.strictEqual(new Set(keys.map(({ id }) => id)).size, 8)
-      for (const { bytes, id } of keys) {
+      for (const { id, secret } of keys) {
+        const bytes = secret.export()
         assert.strictEqual(bytes.length, 32)
         assert.notInclude(bytes.toString("hex"), id)
       }
