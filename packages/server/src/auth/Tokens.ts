@@ -80,6 +80,13 @@ export class Tokens extends Context.Service<
           Effect.mapError(() => new TokenRejected())
         )
 
+      const vouchedFor = new Map<string, Vouched>()
+      const vouchFor = (token: string, vouched: Vouched) => {
+        const oldest = vouchedFor.keys().next()
+        if (vouchedFor.size >= maxVouched && !oldest.done) vouchedFor.delete(oldest.value)
+        vouchedFor.set(token, vouched)
+      }
+
       return Tokens.of({
         issue: Effect.fn("Tokens.issue")(function* (session) {
           const now = yield* DateTime.nowAsDate
@@ -105,11 +112,19 @@ export class Tokens extends Context.Service<
           }
         }),
 
-        verifyAccess: (token) =>
-          Effect.map(verify(token, decodeAccess), ({ sid, sub }) => ({
-            user_id: sub,
-            session_id: sid
-          })),
+        verifyAccess: Effect.fnUntraced(function* (token) {
+          const known = vouchedFor.get(token)
+          if (known === undefined) {
+            const { exp, sid, sub } = yield* verify(token, decodeAccess)
+            const claims = { user_id: sub, session_id: sid }
+            vouchFor(token, { claims, expiresAt: exp })
+            return claims
+          }
+          if (seconds(yield* DateTime.nowAsDate) >= known.expiresAt) {
+            return yield* new TokenRejected()
+          }
+          return known.claims
+        }),
 
         verifyRefresh: (token) =>
           Effect.map(verify(Redacted.value(token), decodeRefresh), ({ gen, sid, sub }) => ({
@@ -123,6 +138,17 @@ export class Tokens extends Context.Service<
 }
 
 const issuer = "scheduling-service"
+
+/**
+ * What a signature vouches for does not change. Of an access token that comes again only the time is
+ * looked at, which saves a third of such a request. Each of them takes about 700 bytes.
+ */
+interface Vouched {
+  readonly claims: SessionClaims
+  readonly expiresAt: number
+}
+
+const maxVouched = 10_000
 
 /** Once, at start: a check that imports the raw bytes itself takes 20 µs instead of 12. */
 const importKeys = (ring: KeyRing): Effect.Effect<ReadonlyMap<string, CryptoKey>> =>
@@ -150,7 +176,12 @@ interface TokenDescription {
 }
 
 const decodeAccess = Schema.decodeUnknownEffect(
-  Schema.Struct({ typ: Schema.Literal("access"), sub: UserId, sid: SessionId })
+  Schema.Struct({
+    typ: Schema.Literal("access"),
+    sub: UserId,
+    sid: SessionId,
+    exp: Schema.Number
+  })
 )
 
 const decodeRefresh = Schema.decodeUnknownEffect(

@@ -1,0 +1,25 @@
+/**
+ * Measures the service beside its peers: `npm run bench [name...]`, all without a name. Prints a
+ * table each, and keeps them in `bench/results`.
+ */
+import { rows } from "./rows/index.ts"
+import { keep, markdownOf, type Report } from "./support/report.ts"
+
+const named = process.argv.slice(2)
+const unknown = named.filter((name) => !(name in rows))
+if (unknown.length > 0) {
+  console.error(`${unknown.join(", ")}: not among ${Object.keys(rows).join(", ")}`)
+  process.exit(2)
+}
+
+const reports: Array<Report> = []
+for (const [name, measure] of Object.entries(rows)) {
+  if (named.length > 0 && !named.includes(name)) continue
+  console.error(`measuring ${name} ...`)
+  const report = await measure()
+  console.log(markdownOf(report))
+  reports.push(report)
+}
+
+const command = ["npm run bench", ...named].join(" ")
+console.error(`kept in ${await keep(command, reports)}`)

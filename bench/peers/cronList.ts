@@ -1,0 +1,112 @@
+import type { Pool } from "pg"
+
+/** The page of cron tasks that the peers answer with: the service's own tables, one prepared statement. */
+export const listCronTasks = async (pool: Pool, workspaceId: string) => {
+  const { rows } = await pool.query<CronTaskRow>({
+    name: "list_cron_tasks",
+    text: listStatement,
+    values: [workspaceId, limit + 1, dayBefore(1), dayBefore(-1)]
+  })
+  const shown = rows.slice(0, limit)
+  return {
+    data: shown.map(({ last_run_finished_at, last_run_id, last_run_status, ...task }) => ({
+      ...task,
+      last_run:
+        last_run_id === null
+          ? null
+          : {
+              execution_id: last_run_id,
+              status: last_run_status,
+              finished_at: last_run_finished_at
+            }
+    })),
+    next_cursor: rows.length > limit ? (shown.at(-1)?.id ?? null) : null
+  }
+}
+
+interface CronTaskRow {
+  readonly id: string
+  readonly last_run_id: string | null
+  readonly last_run_status: string | null
+  readonly last_run_finished_at: Date | null
+}
+
+const limit = 50
+
+/** The first execution id of a day: with it a statement opens the history's newest partitions only. */
+const dayBefore = (days: number) => {
+  const day = Math.floor(Date.now() / 86_400_000) - days
+  const time = (day * 86_400_000).toString(16).padStart(12, "0")
+  return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`
+}
+
+const listStatement = `
+  SELECT
+    t.id, t.workspace_id, t.name, t.schedule, t.method, t.url, t.headers, t.body,
+    t.timeout_seconds, t.retry_count, t.timezone, t.overlap, t.missed, t.dst_overlap, t.status,
+    t.next_fire_at AS next_run_at, t.created_at, t.updated_at,
+    last_run.id AS last_run_id, last_run.status AS last_run_status,
+    last_run.finished_at AS last_run_finished_at
+  FROM tasks AS t
+  LEFT JOIN LATERAL (
+    SELECT id, state AS status, NULL::timestamptz AS finished_at
+    FROM runs
+    WHERE runs.task_id = t.id AND runs.scheduled_for <= now()
+    UNION ALL (
+      SELECT id, status, finished_at
+      FROM executions
+      WHERE executions.workspace_id = t.workspace_id
+        AND executions.task_id = t.id
+        AND executions.id >= $3::uuid
+        AND executions.id < $4::uuid
+      ORDER BY id DESC
+      LIMIT 1
+    )
+    ORDER BY id DESC
+    LIMIT 1
+  ) AS last_run ON true
+  WHERE t.workspace_id = $1 AND t.kind = 'cron'
+  ORDER BY t.id DESC
+  LIMIT $2`
+
+const text = { type: "string" }
+const optionalText = { type: ["string", "null"] }
+const integer = { type: "integer" }
+
+/** Compiled to a serializer by Fastify. */
+export const cronListSchema = {
+  type: "object",
+  properties: {
+    data: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: {
+          id: text,
+          workspace_id: text,
+          name: text,
+          schedule: text,
+          method: text,
+          url: text,
+          headers: { type: "object", additionalProperties: text },
+          body: optionalText,
+          timeout_seconds: integer,
+          retry_count: integer,
+          timezone: text,
+          overlap: text,
+          missed: text,
+          dst_overlap: text,
+          status: text,
+          next_run_at: optionalText,
+          last_run: {
+            type: ["object", "null"],
+            properties: { execution_id: text, status: text, finished_at: optionalText }
+          },
+          created_at: text,
+          updated_at: text
+        }
+      }
+    },
+    next_cursor: optionalText
+  }
+}

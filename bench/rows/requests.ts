@@ -1,0 +1,133 @@
+import { deepStrictEqual } from "node:assert"
+import { alternate } from "../support/alternate.ts"
+import { withDatabase } from "../support/database.ts"
+import { type Get, load, type Measured } from "../support/load.ts"
+import { cronLists, get, keyLists, populate } from "../support/population.ts"
+import { appSecret, startPeer, startService } from "../support/processes.ts"
+import type { Report } from "../support/report.ts"
+import { figure, median, ratios, spread } from "../support/statistics.ts"
+
+const workspaceCount = 64
+const connections = 64
+const seconds = 5
+const rounds = 5
+
+interface Contender {
+  readonly url: string
+  readonly requests: ReadonlyArray<Get>
+}
+
+/** The service and one peer, in turns, after both were warmed up. */
+const duel = async (service: Contender, peer: Contender) => {
+  const measure = (contender: Contender) => () => load({ ...contender, connections, seconds })
+  await alternate(1, { service: measure(service), peer: measure(peer) })
+  return alternate(rounds, { service: measure(service), peer: measure(peer) })
+}
+
+const table = (
+  peerName: string,
+  measured: Readonly<Record<"service" | "peer", ReadonlyArray<Measured>>>
+): Pick<Report, "columns" | "rows" | "result"> => {
+  const throughput = {
+    service: measured.service.map((round) => round.perSecond),
+    peer: measured.peer.map((round) => round.perSecond)
+  }
+  const row = (name: string, all: ReadonlyArray<Measured>, perSecond: ReadonlyArray<number>) => [
+    name,
+    spread(perSecond),
+    figure(median(all.map(({ p50 }) => p50))),
+    figure(median(all.map(({ p99 }) => p99)))
+  ]
+  return {
+    columns: ["", "requests/s", "p50 ms", "p99 ms"],
+    rows: [
+      row("this service", measured.service, throughput.service),
+      row(peerName, measured.peer, throughput.peer)
+    ],
+    result: `${spread(ratios(throughput.service, throughput.peer))} ×`
+  }
+}
+
+const work = (request: string) =>
+  `\`${request}\`, ${connections} connections that go through ${workspaceCount} workspaces in turn, ` +
+  `each with a credential of its own; ${rounds} rounds of ${seconds} s.`
+
+const sameAnswers = async (
+  service: Contender,
+  peer: Contender,
+  comparable: (answer: unknown) => unknown = (answer) => answer
+) => {
+  const [ours, theirs] = await Promise.all(
+    [service, peer].map(async ({ requests, url }) =>
+      requests[0] === undefined ? undefined : comparable(await get(url, requests[0]))
+    )
+  )
+  deepStrictEqual(theirs, ours)
+}
+
+export const list = (): Promise<Report> =>
+  withDatabase(async (database) => {
+    const env = { DATABASE_URL: database, APP_SECRET: appSecret }
+    await using ours = await startService(env)
+    await using theirs = await startPeer("fastify", env)
+    const requests = cronLists(await populate(ours.url, workspaceCount))
+    const service = { url: ours.url, requests }
+    const peer = { url: theirs.url, requests }
+    await sameAnswers(service, peer)
+    return {
+      title: "Authenticated list",
+      work: `${work("GET W/cron")} API keys, 10 tasks a page, each with its last run. Both look up the key and then the page, and give the same bytes of JSON data.`,
+      ...table("Fastify + pg, by hand", await duel(service, peer)),
+      goal: "≥ 2.0 ×"
+    }
+  })
+
+export const keys = (): Promise<Report> =>
+  withDatabase(async (database) => {
+    await using ours = await startService({ DATABASE_URL: database })
+    const workspaces = await populate(ours.url, workspaceCount)
+    await using theirs = await startPeer("betterAuth", {
+      DATABASE_URL: database,
+      APP_SECRET: appSecret,
+      WORKSPACES: JSON.stringify(workspaces.map(({ id }) => id))
+    })
+    const response = await fetch(`${theirs.url}/keys`)
+    const theirKeys = (await response.json()) as ReadonlyArray<string>
+    const service = { url: ours.url, requests: cronLists(workspaces) }
+    const peer = {
+      url: theirs.url,
+      requests: cronLists(
+        workspaces.map((workspace, n) => ({ ...workspace, apiKey: theirKeys[n] ?? "" }))
+      )
+    }
+    await sameAnswers(service, peer)
+    return {
+      title: "Key verification",
+      work: `${work("GET W/cron")} The same request and the same list query; only the key is verified by better-auth's API keys, with their rate limit off.`,
+      ...table("better-auth + Fastify + pg", await duel(service, peer)),
+      goal: "≥ 10 ×"
+    }
+  })
+
+/** A key's last use is written in the background, and so may be newer in one of the answers. */
+const withoutLastUse = (answer: unknown) => {
+  const { data } = answer as { readonly data: ReadonlyArray<object> }
+  return data.map((key) => ({ ...key, last_used_at: null }))
+}
+
+export const jwt = (): Promise<Report> =>
+  withDatabase(async (database) => {
+    const env = { DATABASE_URL: database, APP_SECRET: appSecret }
+    await using ours = await startService(env)
+    await using theirs = await startPeer("fastify", env)
+    const requests = keyLists(await populate(ours.url, workspaceCount))
+    const service = { url: ours.url, requests }
+    const peer = { url: theirs.url, requests }
+    await sameAnswers(service, peer, withoutLastUse)
+    return {
+      title: "JWT request",
+      work: `${work("GET W/api-keys")} Access tokens of ${workspaceCount} sessions. Both verify the signature, ask whether the session lives and whether its user is a member, and list the keys.`,
+      ...table("Fastify + jose + pg, by hand", await duel(service, peer)),
+      goal: "≥ 1.5 ×"
+    }
+  })

@@ -1,0 +1,66 @@
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { withDatabase } from "../support/database.ts"
+import { memoryOf, startService } from "../support/processes.ts"
+import type { Report } from "../support/report.ts"
+import { figure, median, spread } from "../support/statistics.ts"
+
+const rounds = 5
+
+interface Start {
+  readonly seconds: number
+  readonly megabytes: number
+}
+
+const startOnce = async (env: Readonly<Record<string, string>>): Promise<Start> => {
+  await using service = await startService(env)
+  return { seconds: service.readyMs / 1_000, megabytes: memoryOf(service.pid) }
+}
+
+const embedded = async (): Promise<readonly [first: Start, later: Start]> => {
+  const folder = mkdtempSync(join(tmpdir(), "scheduling-bench-"))
+  try {
+    const env = { DATA_DIR: join(folder, "data") }
+    return [await startOnce(env), await startOnce(env)]
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+const onPostgres = (): Promise<Start> =>
+  withDatabase(async (database) => {
+    await startOnce({ DATABASE_URL: database })
+    return startOnce({ DATABASE_URL: database })
+  })
+
+export const start = async (): Promise<Report> => {
+  const first: Array<Start> = []
+  const later: Array<Start> = []
+  const postgres: Array<Start> = []
+  for (let round = 0; round < rounds; round++) {
+    const [one, two] = await embedded()
+    first.push(one)
+    later.push(two)
+    postgres.push(await onPostgres())
+  }
+  const row = (name: string, starts: ReadonlyArray<Start>) => [
+    name,
+    spread(starts.map(({ seconds }) => seconds)),
+    spread(starts.map(({ megabytes }) => megabytes))
+  ]
+  const secondsOf = (starts: ReadonlyArray<Start>) =>
+    figure(median(starts.map(({ seconds }) => seconds)))
+  return {
+    title: "Start",
+    work: `From the start of the process to the first answer of \`/v1/ready\`, and its resident memory then; ${rounds} times.`,
+    columns: ["", "seconds", "memory, MB"],
+    rows: [
+      row("embedded store, first start", first),
+      row("embedded store, later starts", later),
+      row("PostgreSQL", postgres)
+    ],
+    goal: "≤ 3 s, 2 s and 1 s; at most 200 MB on PostgreSQL",
+    result: `${secondsOf(first)} s, ${secondsOf(later)} s and ${secondsOf(postgres)} s; ${figure(median(postgres.map(({ megabytes }) => megabytes)))} MB`
+  }
+}

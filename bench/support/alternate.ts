@@ -1,0 +1,13 @@
+/** Measures A B A B: what else the machine does meets each alike. Answers the rounds of each. */
+export const alternate = async <Name extends string, A>(
+  rounds: number,
+  contenders: Readonly<Record<Name, () => Promise<A>>>
+): Promise<Readonly<Record<Name, ReadonlyArray<A>>>> => {
+  const names = Object.keys(contenders) as Array<Name>
+  const measured = {} as Record<Name, Array<A>>
+  for (const name of names) measured[name] = []
+  for (let round = 0; round < rounds; round++) {
+    for (const name of names) measured[name].push(await contenders[name]())
+  }
+  return measured
+}

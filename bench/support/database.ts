@@ -1,0 +1,52 @@
+import { Client } from "pg"
+
+/** A server, and a role that may create databases on it. */
+const server = process.env["BENCH_POSTGRES_URL"] ?? "postgres://postgres@127.0.0.1:5432/postgres"
+
+const onServer = async <A>(use: (client: Client) => Promise<A>, url = server): Promise<A> => {
+  const client = new Client({ connectionString: url })
+  try {
+    await client.connect()
+  } catch (cause) {
+    throw new Error(
+      `The bench needs a PostgreSQL server on which it may create databases, and found none at ` +
+        `${url}. Start one, or name one in BENCH_POSTGRES_URL.`,
+      { cause }
+    )
+  }
+  try {
+    return await use(client)
+  } finally {
+    await client.end()
+  }
+}
+
+let made = 0
+
+/** Runs on a database of its own, which is dropped in the end. */
+export const withDatabase = async <A>(use: (url: string) => Promise<A>): Promise<A> => {
+  const name = `scheduling_bench_${process.pid}_${++made}`
+  await onServer((client) => client.query(`CREATE DATABASE ${name}`))
+  const url = new URL(server)
+  url.pathname = name
+  try {
+    return await use(url.href)
+  } finally {
+    // FORCE: what was measured may have left a connection behind.
+    await onServer((client) => client.query(`DROP DATABASE ${name} WITH (FORCE)`))
+  }
+}
+
+/** One statement or several, on a connection of its own. */
+export const query = async <Row extends object>(
+  url: string,
+  text: string,
+  values: ReadonlyArray<unknown> = []
+): Promise<ReadonlyArray<Row>> =>
+  onServer(async (client) => (await client.query<Row>(text, [...values])).rows, url)
+
+export const postgresVersion = async (): Promise<string> =>
+  onServer(async (client) => {
+    const { rows } = await client.query<{ server_version: string }>("SHOW server_version")
+    return rows[0]?.server_version ?? "unknown"
+  })

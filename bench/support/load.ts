@@ -1,0 +1,108 @@
+import autocannon from "autocannon"
+import { execFile, spawnSync } from "node:child_process"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { promisify } from "node:util"
+
+export interface Get {
+  readonly path: string
+  readonly token: string
+}
+
+export interface Load {
+  readonly url: string
+  /** Sent one after the other, again and again. */
+  readonly requests: ReadonlyArray<Get>
+  readonly connections: number
+  readonly seconds: number
+}
+
+export interface Measured {
+  readonly perSecond: number
+  readonly p50: number
+  readonly p99: number
+}
+
+const hasWrk = spawnSync("wrk", ["-v"]).error === undefined
+
+/** wrk leaves the processors to what is measured; autocannon is what npm alone can bring. */
+export const generator = hasWrk ? "wrk" : "autocannon"
+
+/** Milliseconds and requests a second. An answer that is not 200 is a mistake of the bench. */
+export const load = (work: Load): Promise<Measured> =>
+  hasWrk ? loadByWrk(work) : loadByAutocannon(work)
+
+const loadByWrk = async ({ connections, requests, seconds, url }: Load): Promise<Measured> => {
+  const folder = mkdtempSync(join(tmpdir(), "scheduling-bench-"))
+  try {
+    const script = join(folder, "requests.lua")
+    writeFileSync(script, luaOf(requests))
+    const { stdout } = await promisify(execFile)("wrk", [
+      "--latency",
+      "--timeout=10s",
+      "--threads=1",
+      `--connections=${connections}`,
+      `--duration=${seconds}s`,
+      `--script=${script}`,
+      url
+    ])
+    const failures = /Non-2xx.*|Socket errors.*/.exec(stdout)
+    if (failures !== null) throw new Error(`wrk: ${failures[0]}`)
+    return {
+      perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1]),
+      p50: milliseconds(/^\s+50%\s+(\S+)/m.exec(stdout)?.[1]),
+      p99: milliseconds(/^\s+99%\s+(\S+)/m.exec(stdout)?.[1])
+    }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+const luaOf = (requests: ReadonlyArray<Get>) => `
+local requests, last = {}, 0
+init = function()
+${requests
+  .map(
+    ({ path, token }) =>
+      `  table.insert(requests, wrk.format("GET", "${path}", { Authorization = "Bearer ${token}" }))`
+  )
+  .join("\n")}
+end
+request = function()
+  last = last % #requests + 1
+  return requests[last]
+end
+`
+
+const units: Readonly<Record<string, number>> = { us: 0.001, ms: 1, s: 1_000, m: 60_000 }
+
+const milliseconds = (text = ""): number => {
+  const [, value, unit = ""] = /^([\d.]+)(us|ms|s|m)$/.exec(text) ?? []
+  return Number(value) * (units[unit] ?? Number.NaN)
+}
+
+const loadByAutocannon = async ({
+  connections,
+  requests,
+  seconds,
+  url
+}: Load): Promise<Measured> => {
+  const result = await autocannon({
+    url,
+    connections,
+    duration: seconds,
+    requests: requests.map(({ path, token }) => ({
+      path,
+      headers: { authorization: `Bearer ${token}` }
+    }))
+  })
+  if (result.non2xx + result.errors > 0) {
+    throw new Error(`autocannon: ${result.non2xx} answers not 2xx, ${result.errors} errors`)
+  }
+  return {
+    perSecond: result["2xx"] / result.duration,
+    p50: result.latency.p50,
+    p99: result.latency.p99
+  }
+}

@@ -1,0 +1,100 @@
+import { createServer } from "node:http"
+import { listen } from "./listen.ts"
+import type { Get } from "./load.ts"
+
+export interface Workspace {
+  readonly id: string
+  readonly apiKey: string
+  readonly accessToken: string
+}
+
+/** A user's workspaces, each with a key, a login and ten cron tasks that have run once. */
+export const populate = async (
+  serviceUrl: string,
+  count: number
+): Promise<ReadonlyArray<Workspace>> => {
+  const sink = createServer((_, response) => response.end("ok"))
+  const url = `http://127.0.0.1:${await listen(sink)}/`
+  const account = { email: "bench@example.com", password: "correct horse battery staple" }
+  await post(serviceUrl, "/v1/auth/register", account)
+  const login = async () => {
+    const tokens = await post<{ readonly access_token: string }>(
+      serviceUrl,
+      "/v1/auth/login",
+      account
+    )
+    return tokens.access_token
+  }
+
+  const workspaces: Array<Workspace> = []
+  for (let n = 0; n < count; n++) {
+    const accessToken = await login()
+    const send = <A>(path: string, body: object) => post<A>(serviceUrl, path, body, accessToken)
+    const { id } = await send<{ id: string }>("/v1/workspaces", { name: `Workspace ${n}` })
+    const at = `/v1/workspaces/${id}`
+    const { key } = await send<{ key: string }>(`${at}/api-keys`, {
+      name: "Bench",
+      scopes: ["tasks:read"]
+    })
+    for (let task = 0; task < 10; task++) {
+      const created = await send<{ id: string }>(`${at}/cron`, {
+        name: `Report ${task}`,
+        schedule: "0 0 1 1 *",
+        url
+      })
+      await send(`${at}/cron/${created.id}/run`, {})
+    }
+    workspaces.push({ id, apiKey: key, accessToken })
+  }
+
+  await Promise.all(workspaces.map((workspace) => untilAllRan(serviceUrl, workspace)))
+  sink.close()
+  sink.closeAllConnections()
+  return workspaces
+}
+
+export const cronLists = (workspaces: ReadonlyArray<Workspace>): ReadonlyArray<Get> =>
+  workspaces.map(({ apiKey, id }) => ({ path: `/v1/workspaces/${id}/cron`, token: apiKey }))
+
+export const keyLists = (workspaces: ReadonlyArray<Workspace>): ReadonlyArray<Get> =>
+  workspaces.map(({ accessToken, id }) => ({
+    path: `/v1/workspaces/${id}/api-keys`,
+    token: accessToken
+  }))
+
+export const get = async (url: string, { path, token }: Get): Promise<unknown> => {
+  const response = await fetch(url + path, { headers: { authorization: `Bearer ${token}` } })
+  if (!response.ok) throw new Error(`GET ${path}: ${response.status} ${await response.text()}`)
+  return response.json()
+}
+
+const post = async <A>(
+  url: string,
+  path: string,
+  body: object,
+  accessToken?: string
+): Promise<A> => {
+  const response = await fetch(url + path, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      ...(accessToken === undefined ? {} : { authorization: `Bearer ${accessToken}` })
+    },
+    body: JSON.stringify(body)
+  })
+  if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`)
+  return (await response.json()) as A
+}
+
+const untilAllRan = async (serviceUrl: string, workspace: Workspace) => {
+  const [request] = cronLists([workspace])
+  if (request === undefined) return
+  for (let tries = 0; tries < 200; tries++) {
+    const page = (await get(serviceUrl, request)) as {
+      readonly data: ReadonlyArray<{ readonly last_run: { readonly status: string } | null }>
+    }
+    if (page.data.every((task) => task.last_run?.status === "succeeded")) return
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  throw new Error("the tasks of the bench did not run within ten seconds")
+}

@@ -1,0 +1,83 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { readFileSync } from "node:fs"
+import { createServer } from "node:net"
+import { fileURLToPath } from "node:url"
+import { listen } from "./listen.ts"
+
+const main = fileURLToPath(new URL("../../packages/server/src/main.ts", import.meta.url))
+
+export interface Server extends AsyncDisposable {
+  readonly url: string
+  readonly pid: number
+  /** From the start of the process to the first request that it could serve. */
+  readonly readyMs: number
+}
+
+/** Not the secret of anybody: the bench's own databases live for minutes. */
+export const appSecret = "the secret of a bench, thirty-two bytes and more"
+
+/** This service, as `npm start` runs it but for what `env` says. */
+export const startService = (env: Readonly<Record<string, string>>): Promise<Server> =>
+  start(main, { APP_SECRET: appSecret, EGRESS_ALLOW: "127.0.0.0/8", ...env }, "/v1/ready")
+
+/** A peer: a script of `peers/` that listens on `PORT` and answers `/ready`. */
+export const startPeer = (name: string, env: Readonly<Record<string, string>>): Promise<Server> =>
+  start(fileURLToPath(new URL(`../peers/${name}.ts`, import.meta.url)), env, "/ready")
+
+const start = async (
+  script: string,
+  env: Readonly<Record<string, string>>,
+  readyPath: string
+): Promise<Server> => {
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const startedAt = performance.now()
+  const child = spawn(process.execPath, [script], {
+    env: { PATH: process.env["PATH"], NODE_ENV: "production", PORT: String(port), ...env },
+    stdio: ["ignore", "ignore", "inherit"]
+  })
+  await ready(child, url + readyPath)
+  return {
+    url,
+    pid: child.pid ?? 0,
+    readyMs: performance.now() - startedAt,
+    [Symbol.asyncDispose]: () => stop(child)
+  }
+}
+
+const ready = async (child: ChildProcess, url: string) => {
+  for (let tries = 0; tries < 3_000; tries++) {
+    if (child.exitCode !== null) throw new Error(`${child.spawnfile} ended with ${child.exitCode}`)
+    try {
+      if ((await fetch(url)).ok) return
+    } catch {
+      // Not listening yet.
+    }
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  throw new Error(`nothing answered at ${url} within 30 seconds`)
+}
+
+const stop = async (child: ChildProcess) => {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exited = once(child, "exit")
+  child.kill("SIGTERM")
+  const killer = setTimeout(() => child.kill("SIGKILL"), 10_000)
+  await exited
+  clearTimeout(killer)
+}
+
+const freePort = async (): Promise<number> => {
+  const server = createServer()
+  const port = await listen(server)
+  server.close()
+  await once(server, "close")
+  return port
+}
+
+/** Resident memory of a process, in megabytes, where the system tells it. */
+export const memoryOf = (pid: number): number => {
+  const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? []
+  return Number(kilobytes) / 1024
+}
