@@ -9,8 +9,8 @@ export default defineConfig({
     // The files of a worker share its modules and its embedded store, which is emptied for each.
     isolate: false,
     // A file starts a database and a server of its own, on machines that may be busy.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     // As the server does first of all: what is tested is what runs.
     setupFiles: ["effect/schema/SchemaJITCompiler/enable"],
     projects: [

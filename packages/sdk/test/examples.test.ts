@@ -90,7 +90,7 @@ describe("the examples", () => {
         startServer({ EGRESS_ALLOW: undefined }).then((server) => (servers.strict = server))
       ]
       await Promise.all(starts)
-    }, 70_000)
+    }, 180_000)
     afterAll(async () => {
       await Promise.all([servers.open, servers.strict].map((one) => one?.[Symbol.asyncDispose]()))
     }, 30_000)

@@ -19,7 +19,7 @@ import { type Server, startServer } from "./support/server.ts"
 let server: Server
 beforeAll(async () => {
   server = await startServer()
-}, 70_000)
+}, 180_000)
 afterAll(() => server[Symbol.asyncDispose](), 30_000)
 
 let accounts = 0

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { oneOf } from "../shared/oneOf.ts"
 
 export const scopes = [
   "tasks:read",
@@ -12,7 +12,7 @@ export const scopes = [
 ] as const
 
 /** What an API key may do, chosen when it is made. A GET needs `:read`, everything else `:write`. */
-export const Scope = Schema.Literals(scopes).annotate({
+export const Scope = oneOf(scopes, {
   identifier: "Scope",
   description: "What an API key may do. Reading needs `:read`, everything else `:write`.",
   examples: ["tasks:read"]

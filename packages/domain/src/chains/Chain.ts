@@ -10,6 +10,7 @@ import { label } from "../shared/Text.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
 import { referenceProblems, StepUrl } from "./StepCall.ts"
 import { stepName } from "./Template.ts"
+import { oneOf } from "../shared/oneOf.ts"
 
 export const maxChains = 10_000
 export const maxSteps = 50
@@ -18,7 +19,7 @@ export const maxSteps = 50
 export const chainDefaults = { schedule: null, ...firingDefaults } as const
 export const chainStepDefaults = { ...callDefaults, run_if: "success" } as const
 
-export const RunIf = Schema.Literals(["success", "failure", "always"]).annotate({
+export const RunIf = oneOf(["success", "failure", "always"], {
   identifier: "RunIf",
   description:
     "When a step runs: if nothing before it failed (`success`), if something before it did " +

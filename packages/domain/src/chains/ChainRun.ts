@@ -3,11 +3,9 @@ import { ExecutionStatus } from "../executions/Execution.ts"
 import { ChainId, ChainRunId, ExecutionId } from "../shared/Ids.ts"
 import { Page } from "../shared/Page.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
+import { oneOf } from "../shared/oneOf.ts"
 
-export const ChainRunStepStatus = Schema.Literals([
-  "pending",
-  ...ExecutionStatus.literals
-]).annotate({
+export const ChainRunStepStatus = oneOf(["pending", ...ExecutionStatus.literals], {
   identifier: "ChainRunStepStatus",
   description:
     "`pending`: its turn has not come. `skipped`: its `run_if` did not hold, or the run was " +

@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { Timestamp } from "../shared/Timestamp.ts"
 import { DstOverlap } from "./Schedule.ts"
 import { TimeZone } from "./TimeZone.ts"
+import { oneOf } from "../shared/oneOf.ts"
 
 /** How a schedule fires where its author did not say. */
 export const firingDefaults = {
@@ -11,7 +12,7 @@ export const firingDefaults = {
   dst_overlap: "first"
 } as const
 
-export const Overlap = Schema.Literals(["allow", "skip", "queue"]).annotate({
+export const Overlap = oneOf(["allow", "skip", "queue"], {
   identifier: "Overlap",
   description:
     "When a fire comes while the run before it still goes on: `allow` starts it beside that " +
@@ -20,7 +21,7 @@ export const Overlap = Schema.Literals(["allow", "skip", "queue"]).annotate({
 })
 export type Overlap = typeof Overlap.Type
 
-export const Missed = Schema.Literals(["skip", "once"]).annotate({
+export const Missed = oneOf(["skip", "once"], {
   identifier: "Missed",
   description:
     "What becomes of fires that passed while the service was down: `once` makes one run for " +
@@ -56,7 +57,7 @@ export const firingFields = {
 }
 
 /** Paused: the schedule does not fire. Runs by hand go on. */
-export const TaskStatus = Schema.Literals(["active", "paused"]).annotate({
+export const TaskStatus = oneOf(["active", "paused"], {
   identifier: "TaskStatus",
   description: "While `paused` the schedule does not fire; a run by hand still works."
 })

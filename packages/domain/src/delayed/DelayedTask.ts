@@ -6,6 +6,7 @@ import { NameFilter } from "../shared/NameFilter.ts"
 import { Page } from "../shared/Page.ts"
 import { label } from "../shared/Text.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
+import { oneOf } from "../shared/oneOf.ts"
 
 export const maxPendingTasks = 100_000
 
@@ -14,12 +15,7 @@ export const maxDelaySeconds = 365 * 24 * 60 * 60
 
 export const delayedTaskDefaults = { name: null, ...callDefaults } as const
 
-export const DelayedTaskStatus = Schema.Literals([
-  "pending",
-  "running",
-  "finished",
-  "cancelled"
-]).annotate({
+export const DelayedTaskStatus = oneOf(["pending", "running", "finished", "cancelled"], {
   identifier: "DelayedTaskStatus",
   description:
     "`pending` until `run_at`, then `running` while its execution is queued or running, then " +

@@ -2,17 +2,18 @@ import { Schema } from "effect"
 import { ChainRunId, CronTaskId, ExecutionId } from "../shared/Ids.ts"
 import { Page } from "../shared/Page.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
+import { oneOf } from "../shared/oneOf.ts"
 
 /** How much of an answer is kept. */
 export const maxResponseBodyBytes = 10_000
 
-export const ExecutionKind = Schema.Literals(["cron", "delayed", "chain"]).annotate({
+export const ExecutionKind = oneOf(["cron", "delayed", "chain"], {
   identifier: "ExecutionKind",
   description: "What the execution belongs to, and so what `task_id` is the id of."
 })
 export type ExecutionKind = typeof ExecutionKind.Type
 
-export const ExecutionTrigger = Schema.Literals(["schedule", "manual", "retry", "chain"]).annotate({
+export const ExecutionTrigger = oneOf(["schedule", "manual", "retry", "chain"], {
   identifier: "ExecutionTrigger",
   description:
     "`schedule`: its time had come. `manual`: somebody asked for it. `retry`: the node that " +
@@ -20,19 +21,15 @@ export const ExecutionTrigger = Schema.Literals(["schedule", "manual", "retry", 
 })
 export type ExecutionTrigger = typeof ExecutionTrigger.Type
 
-export const ExecutionStatus = Schema.Literals([
-  "queued",
-  "running",
-  "succeeded",
-  "failed",
-  "cancelled",
-  "skipped"
-]).annotate({
-  identifier: "ExecutionStatus",
-  description:
-    "`succeeded`: an attempt was answered with 200 to 299. `failed`: none was. `skipped`: the " +
-    "run before it was still going on and `overlap` is `skip`."
-})
+export const ExecutionStatus = oneOf(
+  ["queued", "running", "succeeded", "failed", "cancelled", "skipped"],
+  {
+    identifier: "ExecutionStatus",
+    description:
+      "`succeeded`: an attempt was answered with 200 to 299. `failed`: none was. `skipped`: the " +
+      "run before it was still going on and `overlap` is `skip`."
+  }
+)
 export type ExecutionStatus = typeof ExecutionStatus.Type
 
 /** The id of whatever was executed. */

@@ -1,11 +1,12 @@
 import { Result, Schema } from "effect"
 import { Timestamp } from "../shared/Timestamp.ts"
 import { TaskId } from "./Execution.ts"
+import { oneOf } from "../shared/oneOf.ts"
 
 const hour = 60 * 60 * 1000
 const day = 24 * hour
 
-export const StatsBucket = Schema.Literals(["hour", "day"]).annotate({
+export const StatsBucket = oneOf(["hour", "day"], {
   identifier: "StatsBucket",
   description: "`hour` when absent. Buckets start on whole hours or days of UTC."
 })
@@ -13,6 +14,9 @@ export type StatsBucket = typeof StatsBucket.Type
 
 export const defaultBucket: StatsBucket = "hour"
 const defaultSpan = day
+
+/** Nothing before it is a `Timestamp`. */
+const earliest = Date.parse("0000-01-01T00:00:00Z")
 
 /** So that an answer holds at most 745 hours or 367 days. */
 export const maxSpanDays = { hour: 31, day: 366 } as const
@@ -44,7 +48,8 @@ export const statsRange = (
 > => {
   const bucket = query.bucket ?? defaultBucket
   const to = query.to === undefined ? now.getTime() : Date.parse(query.to)
-  const from = query.from === undefined ? to - defaultSpan : Date.parse(query.from)
+  const from =
+    query.from === undefined ? Math.max(to - defaultSpan, earliest) : Date.parse(query.from)
   if (from >= to) {
     return Result.fail({ path: ["from"], message: "must be before `to`, which is now when absent" })
   }

@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { CallHeaders } from "./CallHeaders.ts"
 import { CallUrl } from "./CallUrl.ts"
 import { text } from "./Text.ts"
+import { oneOf } from "./oneOf.ts"
 
 export const maxBodyBytes = 256 * 1024
 
@@ -14,14 +15,7 @@ export const callDefaults = {
   retry_count: 0
 } as const
 
-export const CallMethod = Schema.Literals([
-  "GET",
-  "POST",
-  "PUT",
-  "PATCH",
-  "DELETE",
-  "HEAD"
-]).annotate({
+export const CallMethod = oneOf(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"], {
   identifier: "CallMethod",
   description: "POST where a request leaves it out.",
   examples: ["POST"]

@@ -31,6 +31,15 @@ describe("the time that statistics are of", () => {
     ])
   })
 
+  it("begins no earlier than a time can be said", () => {
+    assert.deepStrictEqual(range({ to: "0000-01-01T12:00:00Z" }), [
+      "0000-01-01T00:00:00.000Z",
+      "0000-01-01T12:00:00.000Z",
+      "hour"
+    ])
+    assert.strictEqual(range({ to: "0000-01-01T00:00:00Z" }), "from")
+  })
+
   it("is at most 31 days by the hour and 366 by the day", () => {
     const to = "2026-02-01T00:00:00Z"
     assert.isArray(range({ from: "2026-01-01T00:00:00Z", to }))

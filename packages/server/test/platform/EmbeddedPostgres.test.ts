@@ -3,7 +3,7 @@ import { Effect, Exit } from "effect"
 import { SqlClient } from "effect/sql"
 import { storeLayer } from "./support/embedded.ts"
 
-layer(storeLayer({ dataDir: undefined }), { timeout: "60 seconds", excludeTestServices: true })(
+layer(storeLayer({ dataDir: undefined }), { timeout: "180 seconds", excludeTestServices: true })(
   "the store in memory",
   (it) => {
     it.effect("answers many statements at once, each its own", () =>

@@ -68,7 +68,7 @@ describe("the input reader", () => {
 })
 
 layer(Connect.layer, {
-  timeout: "60 seconds",
+  timeout: "180 seconds",
   excludeTestServices: true
 })("a connection to the embedded store", (it) => {
   it.effect("takes its transaction, settings and temporary tables with it", () =>

@@ -37,7 +37,7 @@ const firstStart = Effect.gen(function* () {
   }).pipe(Effect.provide(storeLayer({ dataDir })))
 })
 
-beforeAll(() => Effect.runPromise(Effect.scoped(firstStart)), 60_000)
+beforeAll(() => Effect.runPromise(Effect.scoped(firstStart)), 180_000)
 afterAll(() => fs.rmSync(parent, { recursive: true, force: true }))
 
 const lastCheckpoint = Effect.gen(function* () {

@@ -89,7 +89,7 @@ const repeated = (calls: ReadonlyMap<string, number>) =>
   [...calls.values()].filter((count) => count > 1).length
 
 describe.skipIf(testDatabaseUrl === undefined)("nodes", () => {
-  layer(ClusterLayer, { excludeTestServices: true, timeout: "30 seconds" })((it) => {
+  layer(ClusterLayer, { excludeTestServices: true, timeout: "180 seconds" })((it) => {
     it.effect("fire each of 8,000 slots once, two of them", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

@@ -79,7 +79,7 @@ export const spawnServer = Effect.fnUntraced(function* (
 export const eventually = <A>(
   what: string,
   condition: () => Promise<A | false | undefined>,
-  withinMs = 40_000
+  withinMs = 120_000
 ) =>
   Effect.promise(async () => {
     const deadline = performance.now() + withinMs
@@ -116,14 +116,22 @@ export const call = async (
   server: Pick<ServerProcess, "url">,
   method: string,
   at: string,
-  options: { readonly token?: string; readonly body?: unknown } = {}
+  options: {
+    readonly token?: string
+    readonly body?: unknown
+    readonly headers?: Readonly<Record<string, string>>
+    /** How long to wait for the answer; for ever where it does not say. */
+    readonly timeoutMs?: number
+  } = {}
 ): Promise<Called> => {
   const response = await fetch(server.url + at, {
     method,
     headers: {
       "content-type": "application/json",
-      ...(options.token === undefined ? {} : { authorization: `Bearer ${options.token}` })
+      ...(options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }),
+      ...options.headers
     },
+    ...(options.timeoutMs === undefined ? {} : { signal: AbortSignal.timeout(options.timeoutMs) }),
     ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) })
   })
   const text = await response.text()

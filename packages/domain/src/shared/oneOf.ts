@@ -1,0 +1,18 @@
+import { Schema } from "effect"
+
+interface Named {
+  readonly identifier: string
+  readonly description: string
+  readonly examples?: ReadonlyArray<string>
+}
+
+/** Literals that the reference names, and whose error names them: not `Expected Scope`. */
+export const oneOf = <const Literals extends ReadonlyArray<string>>(
+  literals: Literals,
+  { examples, ...named }: Named
+) =>
+  Schema.Literals(literals).annotate({
+    ...named,
+    message: `Expected ${literals.map((literal) => `"${literal}"`).join(" | ")}`,
+    ...(examples === undefined ? {} : { examples: examples as ReadonlyArray<Literals[number]> })
+  })
