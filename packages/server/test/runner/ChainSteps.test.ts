@@ -19,7 +19,7 @@ const { answers } = calls
 
 const OneNode = nodeLayer(calls.layer).pipe(Layer.provideMerge(TestDatabaseLayer))
 
-layer(OneNode, { excludeTestServices: true, timeout: "30 seconds" })("the run engine", (it) => {
+layer(OneNode, { excludeTestServices: true, timeout: "180 seconds" })("the run engine", (it) => {
   describe("a chain", () => {
     const runChain = (steps: ReadonlyArray<object>) =>
       Effect.gen(function* () {

@@ -7,7 +7,7 @@ import { endless, Service, ServiceLayer } from "./support/service.ts"
 
 const minute = 60_000
 
-layer(ServiceLayer, { excludeTestServices: true, timeout: "30 seconds" })("a server", (it) => {
+layer(ServiceLayer, { excludeTestServices: true, timeout: "180 seconds" })("a server", (it) => {
   // Beside each other: one process runs the tasks of all of them.
   describe.concurrent("and what it calls", () => {
     it.effect("a target that hangs is given up at the timeout", () =>

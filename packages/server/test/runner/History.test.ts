@@ -42,7 +42,7 @@ const explain = (query: string) =>
     sql.unsafe<{ readonly "QUERY PLAN": string }>(`EXPLAIN ${query}`)
   ).pipe(Effect.map((rows) => rows.map((row) => row["QUERY PLAN"]).join("\n")))
 
-layer(TestLayer, { excludeTestServices: true, timeout: "30 seconds" })("the history", (it) => {
+layer(TestLayer, { excludeTestServices: true, timeout: "180 seconds" })("the history", (it) => {
   it.effect("has its days made ahead, and days beyond the retention dropped", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -135,7 +135,7 @@ layer(TestLayer, { excludeTestServices: true, timeout: "30 seconds" })("the hist
   )
 })
 
-layer(TestLayer, { excludeTestServices: true, timeout: "30 seconds" })("the fence", (it) => {
+layer(TestLayer, { excludeTestServices: true, timeout: "180 seconds" })("the fence", (it) => {
   const prepare = Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     yield* (yield* Partitions).maintain(30)

@@ -12,7 +12,7 @@ const { answers } = calls
 
 const OneNode = nodeLayer(calls.layer).pipe(Layer.provideMerge(TestDatabaseLayer))
 
-layer(OneNode, { excludeTestServices: true, timeout: "30 seconds" })("the run engine", (it) => {
+layer(OneNode, { excludeTestServices: true, timeout: "180 seconds" })("the run engine", (it) => {
   describe("a run", () => {
     it.effect("of a schedule starts on time, once, and is recorded with its attempt", () =>
       Effect.gen(function* () {

@@ -12,7 +12,7 @@ const { answers } = calls
 
 const OneNode = nodeLayer(calls.layer).pipe(Layer.provideMerge(TestDatabaseLayer))
 
-layer(OneNode, { excludeTestServices: true, timeout: "30 seconds" })("the run engine", (it) => {
+layer(OneNode, { excludeTestServices: true, timeout: "180 seconds" })("the run engine", (it) => {
   describe("stopping", () => {
     it.effect("a task cancels what is queued and what is running", () =>
       Effect.gen(function* () {
