@@ -4,6 +4,7 @@ import { ApiKeyId, UserId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Exit, Layer, Option, Request, RequestResolver } from "effect"
 import { SqlClient } from "effect/sql"
 import type { PageRequest } from "../platform/Pages.ts"
+import { timestampOf, timestampOrNull } from "../platform/timestamp.ts"
 
 export interface ApiKeyRow {
   readonly id: string
@@ -40,11 +41,11 @@ export const toApiKey = (row: ApiKeyRow, now: Date): ApiKey => ({
   name: row.name,
   key_prefix: row.key_prefix,
   scopes: row.scopes,
-  expires_at: row.expires_at?.toISOString() ?? null,
-  last_used_at: row.last_used_at?.toISOString() ?? null,
+  expires_at: timestampOrNull(row.expires_at),
+  last_used_at: timestampOrNull(row.last_used_at),
   is_active: isActive(row, now),
-  created_at: row.created_at.toISOString(),
-  revoked_at: row.revoked_at?.toISOString() ?? null,
+  created_at: timestampOf(row.created_at),
+  revoked_at: timestampOrNull(row.revoked_at),
   created_by: row.created_by === null ? null : UserId.make(row.created_by)
 })
 

@@ -3,6 +3,7 @@ import { SessionId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Exit, Layer, Option, Request, RequestResolver } from "effect"
 import { SqlClient } from "effect/sql"
 import type { PageRequest } from "../platform/Pages.ts"
+import { timestampOf } from "../platform/timestamp.ts"
 
 export interface SessionRow {
   readonly id: string
@@ -19,8 +20,8 @@ export const toSession = (row: SessionRow, current: string): Session => ({
   id: SessionId.make(row.id),
   user_agent: row.user_agent,
   ip: row.ip,
-  created_at: row.created_at.toISOString(),
-  last_used_at: row.rotated_at.toISOString(),
+  created_at: timestampOf(row.created_at),
+  last_used_at: timestampOf(row.rotated_at),
   current: row.id === current
 })
 

@@ -2,6 +2,7 @@ import type { User } from "@scheduling/domain/auth/User"
 import { UserId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
+import { timestampOf } from "../platform/timestamp.ts"
 
 export interface UserRow {
   readonly id: string
@@ -15,7 +16,7 @@ export const toUser = (row: UserRow): User => ({
   id: UserId.make(row.id),
   email: row.email,
   name: row.name,
-  created_at: row.created_at.toISOString()
+  created_at: timestampOf(row.created_at)
 })
 
 export interface PasswordHashChange {

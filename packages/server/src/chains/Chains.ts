@@ -49,7 +49,7 @@ export class Chains extends Context.Service<
     readonly create: (
       workspaceId: WorkspaceId,
       input: ChainInput
-    ) => Effect.Effect<Chain, QuotaExceeded>
+    ) => Effect.Effect<Chain, NotFound | QuotaExceeded>
     readonly update: (
       workspaceId: WorkspaceId,
       id: ChainId,

@@ -1,8 +1,11 @@
 import type { Chain, ChainStep } from "@scheduling/domain/chains/Chain"
 import type { TaskStatus } from "@scheduling/domain/cron/Firing"
+import type { NotFound } from "@scheduling/domain/shared/Errors"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import type { PageRequest, PageRow } from "../platform/Pages.ts"
+import { timestampOf, timestampOrNull } from "../platform/timestamp.ts"
+import { intoWorkspace } from "../tasks/intoWorkspace.ts"
 import { pageBytes, withinPage } from "../tasks/pageBytes.ts"
 
 /** A row of `tasks` of the kind `chain`. */
@@ -27,16 +30,16 @@ export const toChain = (row: ChainRow, lastRun: Chain["last_run"]): Chain => ({
   missed: row.missed,
   dst_overlap: row.dst_overlap,
   status: row.status,
-  next_run_at: row.next_fire_at?.toISOString() ?? null,
+  next_run_at: timestampOrNull(row.next_fire_at),
   last_run: lastRun,
-  created_at: row.created_at.toISOString(),
-  updated_at: row.updated_at.toISOString()
+  created_at: timestampOf(row.created_at),
+  updated_at: timestampOf(row.updated_at)
 })
 
 export class ChainsRepo extends Context.Service<
   ChainsRepo,
   {
-    readonly insert: (chain: ChainRow) => Effect.Effect<void>
+    readonly insert: (chain: ChainRow) => Effect.Effect<void, NotFound>
     readonly find: (workspaceId: string, id: string) => Effect.Effect<Option.Option<ChainRow>>
     /** Locks the row: no schedule fires it and no other change touches it until the commit. */
     readonly findForUpdate: (
@@ -65,7 +68,7 @@ export class ChainsRepo extends Context.Service<
           yield* sql`
             INSERT INTO tasks
             ${sql.insert({ ...chain, kind: "chain", steps: JSON.stringify(chain.steps) })}`
-        }, Effect.orDie),
+        }, intoWorkspace),
 
         find: Effect.fn("ChainsRepo.find")(function* (workspaceId, id) {
           const rows = yield* sql<ChainRow>`

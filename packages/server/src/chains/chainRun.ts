@@ -2,6 +2,7 @@ import type { LastChainRun } from "@scheduling/domain/chains/Chain"
 import type { ChainRun, StepExecution } from "@scheduling/domain/chains/ChainRun"
 import type { ExecutionStatus } from "@scheduling/domain/executions/Execution"
 import { ChainId, ChainRunId, ExecutionId } from "@scheduling/domain/shared/Ids"
+import { timestampOf, timestampOrNull } from "../platform/timestamp.ts"
 import type { ChainRunRow, StepRow } from "./ChainRunsRepo.ts"
 
 /**
@@ -17,9 +18,9 @@ export const toChainRun = (run: ChainRunRow, chainSteps: ReadonlyArray<string>):
     chain_id: ChainId.make(run.chain_id),
     trigger: head.trigger === "manual" ? "manual" : "schedule",
     status: statusOf(run),
-    scheduled_for: head.scheduled_for.toISOString(),
-    started_at: firstStart(run)?.toISOString() ?? null,
-    finished_at: finishOf(run)?.toISOString() ?? null,
+    scheduled_for: timestampOf(head.scheduled_for),
+    started_at: timestampOrNull(firstStart(run)),
+    finished_at: timestampOrNull(finishOf(run)),
     steps: namesOf(run, chainSteps).map((name, index) => {
       const row = rows.get(index)
       return row === undefined
@@ -32,7 +33,7 @@ export const toChainRun = (run: ChainRunRow, chainSteps: ReadonlyArray<string>):
 export const toLastChainRun = (run: ChainRunRow): LastChainRun => ({
   run_id: ChainRunId.make(run.id),
   status: statusOf(run),
-  finished_at: finishOf(run)?.toISOString() ?? null
+  finished_at: timestampOrNull(finishOf(run))
 })
 
 // ---------------------------------------------------------------------------
@@ -71,8 +72,8 @@ const namesOf = ({ steps }: ChainRunRow, chainSteps: ReadonlyArray<string>) => {
 
 const toStepExecution = (row: StepRow): StepExecution => ({
   id: ExecutionId.make(row.id),
-  started_at: row.started_at?.toISOString() ?? null,
-  finished_at: row.finished_at?.toISOString() ?? null,
+  started_at: timestampOrNull(row.started_at),
+  finished_at: timestampOrNull(row.finished_at),
   duration_ms: row.duration_ms,
   status_code: row.status_code,
   error: row.error

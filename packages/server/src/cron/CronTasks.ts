@@ -49,7 +49,7 @@ export class CronTasks extends Context.Service<
     readonly create: (
       workspaceId: WorkspaceId,
       input: CronTaskInput
-    ) => Effect.Effect<CronTask, QuotaExceeded>
+    ) => Effect.Effect<CronTask, NotFound | QuotaExceeded>
     readonly update: (
       workspaceId: WorkspaceId,
       id: CronTaskId,

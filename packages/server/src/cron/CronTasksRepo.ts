@@ -1,9 +1,11 @@
 import type { CronTask } from "@scheduling/domain/cron/CronTask"
 import type { TaskStatus } from "@scheduling/domain/cron/Firing"
+import type { NotFound } from "@scheduling/domain/shared/Errors"
 import type { UserId, WorkspaceId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Exit, Layer, Option, Request, RequestResolver } from "effect"
 import { SqlClient } from "effect/sql"
 import type { PageRequest } from "../platform/Pages.ts"
+import { timestampOf, timestampOrNull } from "../platform/timestamp.ts"
 import {
   isOlderThanRecent,
   joinLastRun,
@@ -13,6 +15,7 @@ import {
   toLastRun,
   withOlderLastRuns
 } from "../tasks/LastRunRepo.ts"
+import { intoWorkspace } from "../tasks/intoWorkspace.ts"
 import { pageBytes, withinPage } from "../tasks/pageBytes.ts"
 
 export interface CronTaskRow extends Omit<
@@ -49,16 +52,16 @@ export const toCronTask = (row: ListedCronTask): CronTask => ({
   missed: row.missed,
   dst_overlap: row.dst_overlap,
   status: row.status,
-  next_run_at: row.next_fire_at?.toISOString() ?? null,
+  next_run_at: timestampOrNull(row.next_fire_at),
   last_run: toLastRun(row),
-  created_at: row.created_at.toISOString(),
-  updated_at: row.updated_at.toISOString()
+  created_at: timestampOf(row.created_at),
+  updated_at: timestampOf(row.updated_at)
 })
 
 export class CronTasksRepo extends Context.Service<
   CronTasksRepo,
   {
-    readonly insert: (task: CronTaskRow) => Effect.Effect<void>
+    readonly insert: (task: CronTaskRow) => Effect.Effect<void, NotFound>
     readonly find: (
       workspaceId: WorkspaceId,
       id: string,
@@ -153,7 +156,7 @@ export class CronTasksRepo extends Context.Service<
           yield* sql`
             INSERT INTO tasks
             ${sql.insert({ ...task, kind: "cron", headers: JSON.stringify(task.headers) })}`
-        }, Effect.orDie),
+        }, intoWorkspace),
 
         find: Effect.fn("CronTasksRepo.find")(function* (workspaceId, id, now) {
           const rows = yield* sql<ListedCronTask>`

@@ -46,7 +46,7 @@ export class DelayedTasks extends Context.Service<
     readonly create: (
       workspaceId: WorkspaceId,
       input: DelayedTaskInput
-    ) => Effect.Effect<DelayedTask, ValidationFailed | QuotaExceeded>
+    ) => Effect.Effect<DelayedTask, NotFound | ValidationFailed | QuotaExceeded>
     readonly update: (
       workspaceId: WorkspaceId,
       id: DelayedTaskId,

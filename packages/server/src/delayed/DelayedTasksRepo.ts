@@ -1,8 +1,10 @@
 import type { DelayedTask, DelayedTaskStatus } from "@scheduling/domain/delayed/DelayedTask"
+import type { NotFound } from "@scheduling/domain/shared/Errors"
 import type { WorkspaceId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import type { PageRequest } from "../platform/Pages.ts"
+import { timestampOf } from "../platform/timestamp.ts"
 import {
   joinLastRun,
   lastRunColumns,
@@ -11,6 +13,7 @@ import {
   toLastRun,
   withOlderLastRuns
 } from "../tasks/LastRunRepo.ts"
+import { intoWorkspace } from "../tasks/intoWorkspace.ts"
 import { pageBytes, withinPage } from "../tasks/pageBytes.ts"
 
 /** A row as it is kept. It never says `running`: that is what `run_at` and the queue tell. */
@@ -45,17 +48,17 @@ export const toDelayedTask = (row: ListedDelayedTask): DelayedTask => ({
   timeout_seconds: row.timeout_seconds,
   retry_count: row.retry_count,
   status: row.status,
-  run_at: row.run_at.toISOString(),
+  run_at: timestampOf(row.run_at),
   // The run of a pending task is in the queue already, but nothing has happened yet.
   last_run: row.status === "pending" ? null : toLastRun(row),
-  created_at: row.created_at.toISOString(),
-  updated_at: row.updated_at.toISOString()
+  created_at: timestampOf(row.created_at),
+  updated_at: timestampOf(row.updated_at)
 })
 
 export class DelayedTasksRepo extends Context.Service<
   DelayedTasksRepo,
   {
-    readonly insert: (task: DelayedTaskRow) => Effect.Effect<void>
+    readonly insert: (task: DelayedTaskRow) => Effect.Effect<void, NotFound>
     readonly find: (
       workspaceId: WorkspaceId,
       id: string,
@@ -139,7 +142,7 @@ export class DelayedTasksRepo extends Context.Service<
           yield* sql`
             INSERT INTO tasks
             ${sql.insert({ ...task, kind: "delayed", headers: JSON.stringify(task.headers) })}`
-        }, Effect.orDie),
+        }, intoWorkspace),
 
         find: Effect.fn("DelayedTasksRepo.find")(function* (workspaceId, id, now) {
           const rows = yield* sql<ListedDelayedTask>`

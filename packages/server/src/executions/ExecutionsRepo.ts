@@ -11,6 +11,7 @@ import {
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import type { PageRequest } from "../platform/Pages.ts"
+import { timestampOf, timestampOrNull } from "../platform/timestamp.ts"
 import { earliestIdAt, latestIdAt } from "./idRange.ts"
 
 /** A row of `runs` (queued or running) or of `executions` (ended): readers need not know which. */
@@ -53,9 +54,9 @@ export const toExecution = (row: ExecutionRow): Execution => ({
   step: row.step,
   trigger: row.trigger,
   status: row.status,
-  scheduled_for: row.scheduled_for.toISOString(),
-  started_at: row.started_at?.toISOString() ?? null,
-  finished_at: row.finished_at?.toISOString() ?? null,
+  scheduled_for: timestampOf(row.scheduled_for),
+  started_at: timestampOrNull(row.started_at),
+  finished_at: timestampOrNull(row.finished_at),
   lateness_ms: row.lateness_ms,
   duration_ms: row.duration_ms,
   attempts_count: row.attempts_count,

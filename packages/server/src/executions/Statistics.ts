@@ -3,6 +3,7 @@ import type {
   ExecutionStats,
   StatsRange
 } from "@scheduling/domain/executions/ExecutionStats"
+import { timestampOf } from "../platform/timestamp.ts"
 import type { StatsRow } from "./ExecutionStatsRepo.ts"
 import { Histogram } from "./Histogram.ts"
 
@@ -23,12 +24,12 @@ export const toStats = (
     buckets[Math.floor(row.start.getTime() / length) - first]?.add(row)
   }
   return {
-    from: from.toISOString(),
-    to: to.toISOString(),
+    from: timestampOf(from),
+    to: timestampOf(to),
     bucket,
     totals: totals.toFigures(),
     buckets: buckets.map((figures, index) => ({
-      start: new Date((first + index) * length).toISOString(),
+      start: timestampOf(new Date((first + index) * length)),
       ...figures.toFigures()
     }))
   }

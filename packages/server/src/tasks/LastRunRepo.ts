@@ -2,6 +2,7 @@ import type { ExecutionStatus, LastRun } from "@scheduling/domain/executions/Exe
 import type { ExecutionId } from "@scheduling/domain/shared/Ids"
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
+import { timestampOrNull } from "../platform/timestamp.ts"
 import { firstIdAt } from "../runner/RunId.ts"
 
 /** What a row of `tasks` comes with when it is shown. */
@@ -23,7 +24,7 @@ export const toLastRun = (row: LastRunRow): LastRun | null =>
     : {
         execution_id: row.last_run_id,
         status: row.last_run_status,
-        finished_at: row.last_run_finished_at?.toISOString() ?? null
+        finished_at: timestampOrNull(row.last_run_finished_at)
       }
 
 /**

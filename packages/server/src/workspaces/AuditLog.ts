@@ -5,6 +5,7 @@ import { SqlClient } from "effect/sql"
 import { Ids } from "../platform/Ids.ts"
 import type { PageRequest } from "../platform/Pages.ts"
 import type { RequestOrigin } from "../platform/RequestOrigin.ts"
+import { timestampOf } from "../platform/timestamp.ts"
 
 export type AccountAction =
   | "account.registered"
@@ -98,5 +99,5 @@ export interface AuditRow {
 export const toAuditEvent = (row: AuditRow): AuditEvent => ({
   ...row,
   id: AuditEventId.make(row.id),
-  created_at: row.created_at.toISOString()
+  created_at: timestampOf(row.created_at)
 })

@@ -6,6 +6,7 @@ import { randomBytes } from "node:crypto"
 import { Ids } from "../platform/Ids.ts"
 import type { PageRequest } from "../platform/Pages.ts"
 import { seal, Secrets, unseal } from "../platform/Secrets.ts"
+import { timestampOf, timestampOrNull } from "../platform/timestamp.ts"
 
 /** The secrets that sign calls, sealed at rest: one a workspace, two for a day after a rotation. */
 export class SigningSecrets extends Context.Service<
@@ -43,8 +44,8 @@ export class SigningSecrets extends Context.Service<
         const toSigningSecret = (row: SigningSecretRow): SigningSecret => ({
           id: SigningSecretId.make(row.id),
           secret: open(row),
-          created_at: row.created_at.toISOString(),
-          expires_at: row.expires_at?.toISOString() ?? null
+          created_at: timestampOf(row.created_at),
+          expires_at: timestampOrNull(row.expires_at)
         })
 
         const insert = Effect.fn("SigningSecrets.insert")(function* (workspaceId: string) {

@@ -3,6 +3,7 @@ import { WorkspaceId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import type { PageRequest } from "../platform/Pages.ts"
+import { timestampOf } from "../platform/timestamp.ts"
 
 export interface WorkspaceRow {
   readonly id: string
@@ -13,7 +14,7 @@ export interface WorkspaceRow {
 export const toWorkspace = (row: WorkspaceRow): Workspace => ({
   id: WorkspaceId.make(row.id),
   name: row.name,
-  created_at: row.created_at.toISOString()
+  created_at: timestampOf(row.created_at)
 })
 
 export class WorkspacesRepo extends Context.Service<

@@ -7,6 +7,7 @@ import { Accounts } from "../auth/Accounts.ts"
 import { currentActor } from "../auth/currentActor.ts"
 import { Idempotency } from "../platform/Idempotency.ts"
 import { neverStored } from "../platform/neverStored.ts"
+import { timestampOrNull } from "../platform/timestamp.ts"
 import { Workspaces } from "./Workspaces.ts"
 
 export const WorkspacesHandlers = HttpApiBuilder.group(
@@ -66,7 +67,7 @@ export const WorkspacesHandlers = HttpApiBuilder.group(
           workspace_id,
           key_prefix,
           scopes,
-          expires_at: expires_at?.toISOString() ?? null
+          expires_at: timestampOrNull(expires_at)
         }
       })
     })

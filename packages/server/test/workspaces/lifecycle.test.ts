@@ -14,6 +14,10 @@ import {
   times,
   together
 } from "../support/http.ts"
+import * as chain from "../chains/chains.ts"
+import * as cronTask from "../cron/tasks.ts"
+import * as delayedTask from "../delayed/tasks.ts"
+import { collide } from "../support/collide.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 
 const create = (
@@ -50,6 +54,27 @@ layer(testAppLayer())("a workspace", (it) => {
         (yield* list(member)).body.data.map(({ id }: { readonly id: string }) => id),
         [member.workspace_id]
       )
+    })
+  )
+
+  it.effect.each([
+    ["cron", cronTask.minimal],
+    ["delayed", delayedTask.minimal],
+    ["chains", chain.minimal]
+  ] as const)("takes nothing under /%s any more while it is deleted", ([folder, task]) =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { access_token: token, workspace, workspace_id } = yield* signUp()
+      const [, created] = yield* collide(
+        sql`SELECT id FROM workspaces WHERE id = ${workspace_id} FOR UPDATE`,
+        [
+          ask("DELETE", workspace, { token }),
+          ask("POST", `${workspace}/${folder}`, { token, body: task, at: "otherUrl" })
+        ]
+      )
+      assert.strictEqual(outcome(created!), "404 not_found")
+      const left = yield* sql`SELECT id FROM tasks WHERE workspace_id = ${workspace_id}`
+      assert.deepStrictEqual(left, [])
     })
   )
 
