@@ -1,5 +1,5 @@
 import { Api } from "@scheduling/domain/Api"
-import { Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { ApiKeyRepo } from "./api-keys/ApiKeyRepo.ts"
@@ -36,7 +36,7 @@ import { ErrorShapeLayer } from "./platform/Errors.ts"
 import { serve } from "./platform/HttpServer.ts"
 import { Idempotency } from "./platform/Idempotency.ts"
 import { Ids } from "./platform/Ids.ts"
-import { allowedMethods, routerConfig } from "./platform/Routes.ts"
+import { allowedMethods, inOneSpelling, routerConfig } from "./platform/Routes.ts"
 import { Secrets } from "./platform/Secrets.ts"
 import { Call } from "./runner/Call.ts"
 import { EgressAllow } from "./runner/Egress.ts"
@@ -118,14 +118,29 @@ const Engine = Layer.unwrap(
   )
 )
 
+/** What everything else stands on, made once for all that is provided with it. */
+const onServices = <A, E, R>(layer: Layer.Layer<A, E, R>) =>
+  layer.pipe(
+    Layer.provide(Services),
+    Layer.provide(Repositories),
+    Layer.provide([Ids.layer, Secrets.layer, Signals.layer])
+  )
+
+const makeAnswer = HttpRouter.toHttpEffect(Layer.merge(ApiRoutes, DocsRoutes)).pipe(
+  Effect.provideService(HttpRouter.RouterConfig, routerConfig)
+)
+
+class Answer extends Context.Service<Answer, Effect.Success<typeof makeAnswer>>()(
+  "@scheduling/server/App/Answer"
+) {}
+
+/** Not made on the services, but given the answer that is: a request carries along what is here. */
+const Serving = Layer.unwrap(
+  Effect.map(Answer, (answer) => serve(inOneSpelling(answer), allowedMethods(Api)))
+).pipe(Layer.provide(onServices(Layer.effect(Answer, makeAnswer))))
+
 /** The whole service, on whatever store, secrets, configuration and socket it is given. */
-export const AppLayer = Layer.unwrap(
-  Effect.map(HttpRouter.toHttpEffect(Layer.merge(ApiRoutes, DocsRoutes)), (answer) =>
-    serve(answer, allowedMethods(Api))
-  ).pipe(Effect.provideService(HttpRouter.RouterConfig, routerConfig))
-).pipe(
-  Layer.merge(Layer.mergeAll(Engine, HousekeepingLayer, StatsRollUpLayer)),
-  Layer.provide(Services),
-  Layer.provide(Repositories),
-  Layer.provide([Ids.layer, Secrets.layer, Signals.layer])
+export const AppLayer = Layer.merge(
+  Serving,
+  onServices(Layer.mergeAll(Engine, HousekeepingLayer, StatsRollUpLayer))
 )

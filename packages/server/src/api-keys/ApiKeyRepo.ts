@@ -4,6 +4,7 @@ import { ApiKeyId, UserId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Exit, Layer, Option, Request, RequestResolver } from "effect"
 import { SqlClient } from "effect/sql"
 import type { PageRequest } from "../platform/Pages.ts"
+import { rowsOf } from "../platform/rows.ts"
 import { timestampOf, timestampOrNull } from "../platform/timestamp.ts"
 
 export interface ApiKeyRow {
@@ -200,12 +201,25 @@ class FindByHash extends Request.Class<
   Option.Option<VerifiedRow>
 > {}
 
+const verifiedColumns = [
+  "id",
+  "workspace_id",
+  "key_hash",
+  "key_prefix",
+  "scopes",
+  "expires_at",
+  "revoked_at",
+  "last_used_at"
+] satisfies ReadonlyArray<keyof VerifiedRow>
+
+const verifiedRows = rowsOf<VerifiedRow>(verifiedColumns)
+
 const makeHashResolver = (sql: SqlClient.SqlClient) =>
   RequestResolver.make<FindByHash>((entries) =>
-    sql<VerifiedRow>`
-      SELECT id, workspace_id, key_hash, key_prefix, scopes, expires_at, revoked_at, last_used_at
+    verifiedRows(sql`
+      SELECT ${sql.literal(verifiedColumns.join(", "))}
       FROM api_keys
-      WHERE key_hash = ANY (${entries.flatMap(({ request }) => request.hashes)}::text[])`.pipe(
+      WHERE key_hash = ANY (${entries.flatMap(({ request }) => request.hashes)}::text[])`).pipe(
       Effect.orDie,
       Effect.map((rows) => {
         const found = new Map(rows.map((row) => [row.key_hash, row]))

@@ -1,11 +1,11 @@
 import { Api } from "@scheduling/domain/Api"
 import { Effect } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
+import { implement } from "../platform/implement.ts"
 import { currentActor } from "../auth/currentActor.ts"
 import { neverStored } from "../platform/neverStored.ts"
 import { ApiKeys } from "./ApiKeys.ts"
 
-export const ApiKeysHandlers = HttpApiBuilder.group(
+export const ApiKeysHandlers = implement(
   Api,
   "apiKeys",
   Effect.fnUntraced(function* (handlers) {

@@ -1,13 +1,13 @@
 import { Api } from "@scheduling/domain/Api"
 import { Effect } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
+import { implement } from "../platform/implement.ts"
 import { neverStored } from "../platform/neverStored.ts"
 import { requestOrigin } from "../platform/RequestOrigin.ts"
 import { Accounts } from "./Accounts.ts"
 import { currentActor } from "./currentActor.ts"
 import { Logins } from "./Logins.ts"
 
-export const AuthHandlers = HttpApiBuilder.group(
+export const AuthHandlers = implement(
   Api,
   "auth",
   Effect.fnUntraced(function* (handlers) {

@@ -2,11 +2,11 @@ import { Api } from "@scheduling/domain/Api"
 import { Chain } from "@scheduling/domain/chains/Chain"
 import { ChainRun } from "@scheduling/domain/chains/ChainRun"
 import { Effect } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
+import { implement } from "../platform/implement.ts"
 import { Idempotency } from "../platform/Idempotency.ts"
 import { Chains } from "./Chains.ts"
 
-export const ChainsHandlers = HttpApiBuilder.group(
+export const ChainsHandlers = implement(
   Api,
   "chains",
   Effect.fnUntraced(function* (handlers) {

@@ -5,11 +5,13 @@ import type { UserId, WorkspaceId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Exit, Layer, Option, Request, RequestResolver } from "effect"
 import { SqlClient } from "effect/sql"
 import type { PageRequest } from "../platform/Pages.ts"
+import { rowsOf } from "../platform/rows.ts"
 import { timestampOf, timestampOrNull } from "../platform/timestamp.ts"
 import {
   isOlderThanRecent,
   joinLastRun,
   lastRunColumns,
+  lastRunNames,
   type LastRunRow,
   recentIds,
   toLastRun,
@@ -114,8 +116,8 @@ export class CronTasksRepo extends Context.Service<
           status,
           name
         }))
-        const rows = yield* sql<ListedCronTask & { readonly n: number }>`
-          SELECT t.*, asked.n, ${lastRun}
+        const rows = yield* pagesRows(sql<ListedCronTask & { readonly n: number }>`
+          SELECT ${columns}, t.page_bytes, asked.n, ${lastRun}
           FROM json_to_recordset(${JSON.stringify(wanted)}::json) AS asked (
             n integer, workspace_id uuid, before uuid, rows integer, status text, name text
           )
@@ -132,7 +134,7 @@ export class CronTasksRepo extends Context.Service<
           ) AS t
           ${joinLastRun(sql, recentIds(now))}
           WHERE ${withinPage(sql)}
-          ORDER BY asked.n, t.id DESC`
+          ORDER BY asked.n, t.id DESC`)
         const pages = Map.groupBy(yield* withLastRuns(rows, now), ({ n }) => n)
         return asked.map((_, n) => pages.get(n) ?? [])
       }, Effect.orDie)
@@ -289,3 +291,10 @@ const columnNames = [
   "created_at",
   "updated_at"
 ] satisfies ReadonlyArray<keyof CronTaskRow>
+
+const pagesRows = rowsOf<ListedCronTask & { readonly n: number }>([
+  ...columnNames,
+  "page_bytes",
+  "n",
+  ...lastRunNames
+])

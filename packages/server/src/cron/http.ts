@@ -3,11 +3,11 @@ import { Caller } from "@scheduling/domain/auth/Caller"
 import { CronTask } from "@scheduling/domain/cron/CronTask"
 import { Execution } from "@scheduling/domain/executions/Execution"
 import { Effect } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
+import { implement } from "../platform/implement.ts"
 import { Idempotency } from "../platform/Idempotency.ts"
 import { CronTasks } from "./CronTasks.ts"
 
-export const CronHandlers = HttpApiBuilder.group(
+export const CronHandlers = implement(
   Api,
   "cron",
   Effect.fnUntraced(function* (handlers) {

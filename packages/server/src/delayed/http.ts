@@ -2,11 +2,11 @@ import { Api } from "@scheduling/domain/Api"
 import { DelayedTask } from "@scheduling/domain/delayed/DelayedTask"
 import { Execution } from "@scheduling/domain/executions/Execution"
 import { Effect } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
+import { implement } from "../platform/implement.ts"
 import { Idempotency } from "../platform/Idempotency.ts"
 import { DelayedTasks } from "./DelayedTasks.ts"
 
-export const DelayedHandlers = HttpApiBuilder.group(
+export const DelayedHandlers = implement(
   Api,
   "delayed",
   Effect.fnUntraced(function* (handlers) {

@@ -1,9 +1,9 @@
 import { Api } from "@scheduling/domain/Api"
 import { Effect } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
+import { implement } from "../platform/implement.ts"
 import { Executions } from "./Executions.ts"
 
-export const ExecutionsHandlers = HttpApiBuilder.group(
+export const ExecutionsHandlers = implement(
   Api,
   "executions",
   Effect.fnUntraced(function* (handlers) {

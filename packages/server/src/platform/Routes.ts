@@ -1,8 +1,40 @@
-import { FindMyWay, type HttpRouter } from "effect/http"
+import { Effect } from "effect"
+import {
+  FindMyWay,
+  type HttpRouter,
+  HttpServerError,
+  HttpServerRequest,
+  type HttpServerResponse
+} from "effect/http"
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
 
 /** One URL a resource: a proxy that closes a path must not be got around with other letters or slashes. */
-export const routerConfig = { caseSensitive: true, ignoreDuplicateSlashes: false }
+export const routerConfig = {
+  caseSensitive: true,
+  ignoreDuplicateSlashes: false,
+  ignoreTrailingSlash: false
+}
+
+/**
+ * The router, left alone, finds `/v1/health` for `/v1/%68ealth` and `/v1/health;x` too, and takes
+ * nothing for an id.
+ */
+export const inOneSpelling = <E, R>(
+  answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+) =>
+  Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    if (!isRespelled(request.url)) return yield* answer
+    const reason = new HttpServerError.RouteNotFound({ request })
+    return yield* new HttpServerError.HttpServerError({ reason })
+  })
+
+/**
+ * Before the query: what it takes for the start of one, an empty segment, and what is encoded though
+ * nobody has to.
+ */
+const respelled = /^[^?]*(?:[;#]|\/(?:[/?]|$)|%(?:2[de]|3\d|[46][1-9a-f]|[57][\da]|5f|7e))/i
+const isRespelled = (url: string) => respelled.test(url)
 
 const unlisted = ["/v1/openapi.json", "/docs"] as const
 
@@ -22,5 +54,8 @@ export const allowedMethods = <Id extends string, Groups extends HttpApiGroup.Co
     onEndpoint: ({ endpoint }) => register(endpoint.method, endpoint.path)
   })
   for (const path of unlisted) register("GET", path)
-  return (url) => [...methods].filter((method) => router.find(method, url) !== undefined).toSorted()
+  return (url) =>
+    isRespelled(url)
+      ? []
+      : [...methods].filter((method) => router.find(method, url) !== undefined).toSorted()
 }

@@ -1,10 +1,10 @@
 import { Api } from "@scheduling/domain/Api"
 import { Unavailable } from "@scheduling/domain/shared/Errors"
 import { Effect } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
+import { implement } from "../platform/implement.ts"
 import { SqlClient } from "effect/sql"
 
-export const SystemHandlers = HttpApiBuilder.group(
+export const SystemHandlers = implement(
   Api,
   "system",
   Effect.fnUntraced(function* (handlers) {

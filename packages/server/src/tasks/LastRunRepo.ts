@@ -44,6 +44,12 @@ export const recentIds = (now: Date): RecentIds => ({
   until: firstIdAt(now.getTime() + hourMs)
 })
 
+export const lastRunNames = [
+  "last_run_id",
+  "last_run_status",
+  "last_run_finished_at"
+] satisfies ReadonlyArray<keyof LastRunRow>
+
 export const lastRunColumns = (sql: SqlClient.SqlClient) =>
   sql.literal(
     "last_run.id AS last_run_id, last_run.status AS last_run_status, " +

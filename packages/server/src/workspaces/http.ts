@@ -2,7 +2,7 @@ import { Api } from "@scheduling/domain/Api"
 import { Caller } from "@scheduling/domain/auth/Caller"
 import { Workspace } from "@scheduling/domain/workspaces/Workspace"
 import { Effect } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
+import { implement } from "../platform/implement.ts"
 import { Accounts } from "../auth/Accounts.ts"
 import { currentActor } from "../auth/currentActor.ts"
 import { Idempotency } from "../platform/Idempotency.ts"
@@ -10,7 +10,7 @@ import { neverStored } from "../platform/neverStored.ts"
 import { timestampOrNull } from "../platform/timestamp.ts"
 import { Workspaces } from "./Workspaces.ts"
 
-export const WorkspacesHandlers = HttpApiBuilder.group(
+export const WorkspacesHandlers = implement(
   Api,
   "workspaces",
   Effect.fnUntraced(function* (handlers) {
