@@ -3,6 +3,7 @@ import type { Scope } from "@scheduling/domain/api-keys/Scope"
 import { ApiKeyId, UserId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Exit, Layer, Option, Request, RequestResolver } from "effect"
 import { SqlClient } from "effect/sql"
+import { type AskedPage, batchPages } from "../platform/batchPages.ts"
 import type { PageRequest } from "../platform/Pages.ts"
 import { rowsOf } from "../platform/rows.ts"
 import { timestampOf, timestampOrNull } from "../platform/timestamp.ts"
@@ -61,6 +62,7 @@ export class ApiKeyRepo extends Context.Service<
     readonly findByHash: (
       hashes: ReadonlyArray<string>
     ) => Effect.Effect<Option.Option<VerifiedRow>>
+    /** Batched, as `findByHash` is. */
     readonly list: (
       workspaceId: string,
       page: PageRequest
@@ -86,6 +88,7 @@ export class ApiKeyRepo extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const byHash = makeHashResolver(sql)
+      const listPage = batchPages(listPages(sql), { maxBatch: 16 })
 
       return ApiKeyRepo.of({
         insert: Effect.fn("ApiKeyRepo.insert")(function* (key) {
@@ -118,15 +121,7 @@ export class ApiKeyRepo extends Context.Service<
 
         findByHash: (hashes) => Effect.request(new FindByHash({ hashes }), byHash),
 
-        list: Effect.fn("ApiKeyRepo.list")(function* (workspaceId, page) {
-          return yield* sql<ApiKeyRow>`
-            SELECT *
-            FROM api_keys
-            WHERE workspace_id = ${workspaceId}
-              AND id < ${page.before}
-            ORDER BY id DESC
-            LIMIT ${page.limit + 1}`
-        }, Effect.orDie),
+        list: (workspaceId, page) => listPage({ workspaceId, page }),
 
         countActive: Effect.fn("ApiKeyRepo.countActive")(function* (workspaceId, now) {
           const [row] = yield* sql<{ active: number }>`
@@ -232,3 +227,38 @@ const makeHashResolver = (sql: SqlClient.SqlClient) =>
       })
     )
   )
+
+const columns = [
+  "id",
+  "workspace_id",
+  "name",
+  "key_hash",
+  "key_prefix",
+  "scopes",
+  "created_by",
+  "expires_at",
+  "revoked_at",
+  "last_used_at",
+  "created_at"
+] satisfies ReadonlyArray<keyof ApiKeyRow>
+
+const rowsOfPages = rowsOf<ApiKeyRow & { readonly n: number }>([...columns, "n"])
+
+const listPages = (sql: SqlClient.SqlClient) => (asked: ReadonlyArray<AskedPage>) =>
+  rowsOfPages(sql`
+    SELECT key.*, asked.n
+    FROM unnest(
+      ${asked.map(({ workspaceId }) => workspaceId)}::uuid[],
+      ${asked.map(({ page }) => page.before)}::uuid[],
+      ${asked.map(({ page }) => page.limit + 1)}::int[],
+      ${asked.map((_, n) => n)}::int[]
+    ) AS asked (workspace_id, before, rows, n)
+    CROSS JOIN LATERAL (
+      SELECT ${sql.literal(columns.join(", "))}
+      FROM api_keys
+      WHERE api_keys.workspace_id = asked.workspace_id
+        AND api_keys.id < asked.before
+      ORDER BY id DESC
+      LIMIT asked.rows
+    ) AS key
+    ORDER BY asked.n, key.id DESC`).pipe(Effect.orDie)

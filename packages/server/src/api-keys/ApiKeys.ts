@@ -109,7 +109,7 @@ export class ApiKeys extends Context.Service<
       })
 
       return ApiKeys.of({
-        list: Effect.fn("ApiKeys.list")(function* (workspaceId, query) {
+        list: Effect.fnUntraced(function* (workspaceId, query) {
           const page = pageRequest(query)
           const now = yield* DateTime.nowAsDate
           return toPage(yield* repo.list(workspaceId, page), page, (row) => toApiKey(row, now))

@@ -1,7 +1,7 @@
 import { Api } from "@scheduling/domain/Api"
 import { Effect } from "effect"
-import { implement } from "../platform/implement.ts"
 import { currentActor } from "../auth/currentActor.ts"
+import { implement } from "../platform/implement.ts"
 import { neverStored } from "../platform/neverStored.ts"
 import { ApiKeys } from "./ApiKeys.ts"
 

@@ -2,8 +2,8 @@ import { Api } from "@scheduling/domain/Api"
 import { Chain } from "@scheduling/domain/chains/Chain"
 import { ChainRun } from "@scheduling/domain/chains/ChainRun"
 import { Effect } from "effect"
-import { implement } from "../platform/implement.ts"
 import { Idempotency } from "../platform/Idempotency.ts"
+import { implement } from "../platform/implement.ts"
 import { Chains } from "./Chains.ts"
 
 export const ChainsHandlers = implement(

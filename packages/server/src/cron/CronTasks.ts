@@ -101,21 +101,22 @@ export class CronTasks extends Context.Service<
       })
 
       return CronTasks.of({
-        list: Effect.fnUntraced(function* (workspaceId, query) {
+        list: (workspaceId, query) => {
           const page = pageRequest(query)
-          const now = yield* DateTime.nowAsDate
-          return toPage(yield* repo.list(workspaceId, { ...query, page, now }), page, toCronTask)
-        }),
+          return Effect.map(repo.list(workspaceId, { ...query, page }), (rows) =>
+            toPage(rows, page, toCronTask)
+          )
+        },
 
-        listAll: Effect.fn("CronTasks.listAll")(function* (caller, query) {
+        listAll: (caller, query) => {
           const page = pageRequest(query)
-          const listing = { ...query, page, now: yield* DateTime.nowAsDate }
+          const listing = { ...query, page }
           const rows =
             caller.kind === "jwt"
               ? repo.listOfMember(caller.user_id, listing)
               : repo.list(caller.workspace_id, listing)
-          return toPage(yield* rows, page, toCronTask)
-        }),
+          return Effect.map(rows, (all) => toPage(all, page, toCronTask))
+        },
 
         get,
 

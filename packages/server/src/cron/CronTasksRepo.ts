@@ -2,8 +2,9 @@ import type { CronTask } from "@scheduling/domain/cron/CronTask"
 import type { TaskStatus } from "@scheduling/domain/cron/Firing"
 import type { NotFound } from "@scheduling/domain/shared/Errors"
 import type { UserId, WorkspaceId } from "@scheduling/domain/shared/Ids"
-import { Context, Effect, Exit, Layer, Option, Request, RequestResolver } from "effect"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
+import { type AskedPage, batchPages } from "../platform/batchPages.ts"
 import type { PageRequest } from "../platform/Pages.ts"
 import { rowsOf } from "../platform/rows.ts"
 import { timestampOf, timestampOrNull } from "../platform/timestamp.ts"
@@ -35,7 +36,6 @@ export interface CronTaskListing {
   readonly status?: TaskStatus
   readonly name?: string
   readonly page: PageRequest
-  readonly now: Date
 }
 
 export const toCronTask = (row: ListedCronTask): CronTask => ({
@@ -107,8 +107,8 @@ export class CronTasksRepo extends Context.Service<
        * it opens, are shared: a page of 10 tasks takes PostgreSQL 120 µs alone and 55 as one of 16,
        * the round trip not counted.
        */
-      const listPages = Effect.fnUntraced(function* (asked: ReadonlyArray<Asked>, now: Date) {
-        const wanted = asked.map(({ listing: { name, page, status }, workspaceId }, n) => ({
+      const listPages = Effect.fnUntraced(function* (asked: ReadonlyArray<AskedTasks>) {
+        const wanted = asked.map(({ name, page, status, workspaceId }, n) => ({
           n,
           workspace_id: workspaceId,
           before: page.before,
@@ -116,7 +116,8 @@ export class CronTasksRepo extends Context.Service<
           status,
           name
         }))
-        const rows = yield* pagesRows(sql<ListedCronTask & { readonly n: number }>`
+        const now = yield* DateTime.nowAsDate
+        const rows = yield* rowsOfPages(sql`
           SELECT ${columns}, t.page_bytes, asked.n, ${lastRun}
           FROM json_to_recordset(${JSON.stringify(wanted)}::json) AS asked (
             n integer, workspace_id uuid, before uuid, rows integer, status text, name text
@@ -135,20 +136,10 @@ export class CronTasksRepo extends Context.Service<
           ${joinLastRun(sql, recentIds(now))}
           WHERE ${withinPage(sql)}
           ORDER BY asked.n, t.id DESC`)
-        const pages = Map.groupBy(yield* withLastRuns(rows, now), ({ n }) => n)
-        return asked.map((_, n) => pages.get(n) ?? [])
+        return yield* withLastRuns(rows, now)
       }, Effect.orDie)
 
-      const resolver = RequestResolver.make<ListPage>(
-        Effect.fnUntraced(function* (entries) {
-          const asked = new Map(entries.map(({ request }) => [request.key, request]))
-          const pages = yield* listPages([...asked.values()], entries[0].request.listing.now)
-          const byKey = new Map([...asked.keys()].map((key, n) => [key, pages[n] ?? []]))
-          for (const entry of entries) {
-            entry.completeUnsafe(Exit.succeed(byKey.get(entry.request.key) ?? []))
-          }
-        })
-      ).pipe(RequestResolver.batchN(maxBatch))
+      const listUnfiltered = batchPages(listPages, { maxBatch })
 
       const named = (name: string | undefined) =>
         name === undefined ? sql.literal("") : sql`AND strpos(lower(t.name), lower(${name})) > 0`
@@ -182,14 +173,17 @@ export class CronTasksRepo extends Context.Service<
           return Option.fromNullishOr(rows[0])
         }, Effect.orDie),
 
-        list: (workspaceId, listing) =>
-          listing.name === undefined && listing.status === undefined
-            ? Effect.request(new ListPage(workspaceId, listing), resolver)
-            : // A filter may have to look at 10,000 tasks: no other page waits for that.
-              Effect.map(listPages([{ workspaceId, listing }], listing.now), ([rows = []]) => rows),
+        list: (workspaceId, listing) => {
+          const asked = { ...listing, workspaceId }
+          // A filter may have to look at 10,000 tasks: no other page waits for that.
+          return listing.name === undefined && listing.status === undefined
+            ? listUnfiltered(asked)
+            : listPages([asked])
+        },
 
         listOfMember: Effect.fn("CronTasksRepo.listOfMember")(function* (userId, listing) {
-          const { name, now, page, status } = listing
+          const { name, page, status } = listing
+          const now = yield* DateTime.nowAsDate
           // A page of each workspace and then of them all: each is read from the end of its index.
           const rows = yield* sql<ListedCronTask>`
             SELECT t.*, ${lastRun}
@@ -257,19 +251,7 @@ export class CronTasksRepo extends Context.Service<
 /** A task may carry a body of 256 KiB: no answer of the database holds too many pages of them. */
 const maxBatch = 16
 
-interface Asked {
-  readonly workspaceId: WorkspaceId
-  readonly listing: CronTaskListing
-}
-
-class ListPage extends Request.Class<Asked, ReadonlyArray<ListedCronTask>> {
-  readonly key: string
-
-  constructor(workspaceId: WorkspaceId, listing: CronTaskListing) {
-    super({ workspaceId, listing })
-    this.key = `${workspaceId} ${listing.page.before} ${listing.page.limit}`
-  }
-}
+interface AskedTasks extends AskedPage, CronTaskListing {}
 
 const columnNames = [
   "id",
@@ -292,7 +274,7 @@ const columnNames = [
   "updated_at"
 ] satisfies ReadonlyArray<keyof CronTaskRow>
 
-const pagesRows = rowsOf<ListedCronTask & { readonly n: number }>([
+const rowsOfPages = rowsOf<ListedCronTask & { readonly n: number }>([
   ...columnNames,
   "page_bytes",
   "n",

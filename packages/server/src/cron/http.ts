@@ -3,8 +3,8 @@ import { Caller } from "@scheduling/domain/auth/Caller"
 import { CronTask } from "@scheduling/domain/cron/CronTask"
 import { Execution } from "@scheduling/domain/executions/Execution"
 import { Effect } from "effect"
-import { implement } from "../platform/implement.ts"
 import { Idempotency } from "../platform/Idempotency.ts"
+import { implement } from "../platform/implement.ts"
 import { CronTasks } from "./CronTasks.ts"
 
 export const CronHandlers = implement(

@@ -2,8 +2,8 @@ import { Api } from "@scheduling/domain/Api"
 import { DelayedTask } from "@scheduling/domain/delayed/DelayedTask"
 import { Execution } from "@scheduling/domain/executions/Execution"
 import { Effect } from "effect"
-import { implement } from "../platform/implement.ts"
 import { Idempotency } from "../platform/Idempotency.ts"
+import { implement } from "../platform/implement.ts"
 import { DelayedTasks } from "./DelayedTasks.ts"
 
 export const DelayedHandlers = implement(

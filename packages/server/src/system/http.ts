@@ -1,8 +1,8 @@
 import { Api } from "@scheduling/domain/Api"
 import { Unavailable } from "@scheduling/domain/shared/Errors"
 import { Effect } from "effect"
-import { implement } from "../platform/implement.ts"
 import { SqlClient } from "effect/sql"
+import { implement } from "../platform/implement.ts"
 
 export const SystemHandlers = implement(
   Api,
