@@ -1,3 +1,4 @@
+import { NodeHttpServer } from "@effect/platform-node"
 import { Api } from "@scheduling/domain/Api"
 import { Context, Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
@@ -123,7 +124,7 @@ const onServices = <A, E, R>(layer: Layer.Layer<A, E, R>) =>
   layer.pipe(
     Layer.provide(Services),
     Layer.provide(Repositories),
-    Layer.provide([Ids.layer, Secrets.layer, Signals.layer])
+    Layer.provide([Ids.layer, Secrets.layer, Signals.layer, NodeHttpServer.layerHttpServices])
   )
 
 const makeAnswer = HttpRouter.toHttpEffect(Layer.merge(ApiRoutes, DocsRoutes)).pipe(

@@ -14,7 +14,7 @@ import {
 } from "@scheduling/domain/shared/Errors"
 import { ErrorShape } from "@scheduling/domain/shared/ErrorShape"
 import { Cause, Effect, Layer, Predicate, SchemaIssue } from "effect"
-import { HttpServerError, HttpServerRespondable, type HttpServerResponse } from "effect/http"
+import { HttpServerError, HttpServerRespondable, HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"
 import { SqlError } from "effect/sql"
 
@@ -35,9 +35,7 @@ export const answerTo = (
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
   const error = Cause.squash(cause)
   if (HttpServerError.isHttpServerError(error) && error.reason._tag === "RequestParseError") {
-    return respond(
-      error.reason.reason === "BodyTooLarge" ? new PayloadTooLarge() : new MalformedRequest()
-    )
+    return malformedRequest
   }
   if (
     error instanceof PayloadTooLarge ||
@@ -64,6 +62,11 @@ export const answerTo = (
 export const explainSqlError = ({ message, reason: { cause } }: SqlError.SqlError): string =>
   cause instanceof Error && cause.message !== "" ? `${message}: ${cause.message}` : message
 
+/** Not the fault of the statement: it can be tried again. */
+export const isDatabaseAway = (error: unknown): error is SqlError.SqlError =>
+  SqlError.isSqlError(error) &&
+  (databaseAway.has(error.reason._tag) || passingState.test(sqlState(error.reason.cause)))
+
 export const isRouteNotFound = (cause: Cause.Cause<unknown>) => {
   const error = Cause.squash(cause)
   return HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
@@ -77,7 +80,10 @@ export const routeError = (allow: ReadonlyArray<string>) =>
 /** The framework answers a wrong content type in plain text, before any of our code runs. */
 export const unsupportedMediaType = Effect.suspend(() => respond(new UnsupportedMediaType()))
 
-export const malformedRequest = Effect.suspend(() => respond(new MalformedRequest()))
+/** Whatever else came on its connection may be a part of it. */
+export const malformedRequest = Effect.suspend(() =>
+  Effect.map(respond(new MalformedRequest()), HttpServerResponse.setHeader("connection", "close"))
+)
 
 /** What Node's parser refuses never becomes a request. */
 export const parserError = (code: string | undefined): RawAnswer =>
@@ -125,10 +131,6 @@ const databaseAway = new Set([
  * 57P0 starting and stopping, 25006 a primary that became a replica.
  */
 const passingState = /^(?:53|57P0|25006)/
-
-const isDatabaseAway = (error: unknown): error is SqlError.SqlError =>
-  SqlError.isSqlError(error) &&
-  (databaseAway.has(error.reason._tag) || passingState.test(sqlState(error.reason.cause)))
 
 const sqlState = (cause: unknown): string =>
   Predicate.hasProperty(cause, "code") && typeof cause.code === "string" ? cause.code : ""

@@ -1,13 +1,8 @@
 import { NodeHttpServer, NodeHttpServerRequest } from "@effect/platform-node"
-import { ByteSize, Cause, Context, Effect, Layer, Schema } from "effect"
-import {
-  HttpIncomingMessage,
-  HttpMiddleware,
-  HttpServer,
-  HttpServerRequest,
-  HttpServerResponse
-} from "effect/http"
+import { Cause, Context, Effect, Layer, Schema } from "effect"
+import { HttpMiddleware, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { AppConfig } from "../Config.ts"
+import { Capacity, CapacityLimits } from "./Capacity.ts"
 import {
   answerTo,
   isRouteNotFound,
@@ -16,7 +11,8 @@ import {
   unsupportedMediaType
 } from "./Errors.ts"
 import { makeNodeServer } from "./NodeServer.ts"
-import { maxBodySize, withCheckedBody } from "./RequestBody.ts"
+import { withCheckedBody } from "./RequestBody.ts"
+import { isWellFormed } from "./RequestHead.ts"
 import { requestId } from "./RequestId.ts"
 
 export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
@@ -27,28 +23,25 @@ export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotList
 }
 
 /** The listening socket. Asked to stop, it gives the requests in flight 25 s to finish. */
-export const HttpServerLayer: Layer.Layer<
-  HttpServer.HttpServer | HttpServices,
-  CannotListen,
-  AppConfig
-> = Layer.unwrap(
-  Effect.gen(function* () {
-    const { host, port } = yield* AppConfig
-    const runFork = Effect.runForkWith(yield* Effect.context())
-    const server = makeNodeServer((message, request_id) =>
-      runFork(Effect.logWarning(message).pipe(Effect.annotateLogs({ request_id })))
-    )
-    // The framework waits for the last connection without a bound: a client that never ends its
-    // request would keep the process.
-    const closeTheRest = Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections()))
-    return Layer.effectDiscard(closeTheRest).pipe(
-      Layer.provideMerge(
-        NodeHttpServer.layer(() => server, { host, port, gracefulShutdownTimeout: "25 seconds" })
-      ),
-      Layer.catch(({ cause }) => Layer.effectContext(CannotListen.because(host, port, cause)))
-    )
-  })
-)
+export const HttpServerLayer: Layer.Layer<HttpServer.HttpServer, CannotListen, AppConfig> =
+  Layer.effect(
+    HttpServer.HttpServer,
+    Effect.gen(function* () {
+      const { host, port } = yield* AppConfig
+      const runFork = Effect.runForkWith(yield* Effect.context())
+      const server = makeNodeServer((message, request_id) =>
+        runFork(Effect.logWarning(message).pipe(Effect.annotateLogs({ request_id })))
+      )
+      const http = yield* Effect.mapError(
+        NodeHttpServer.make(() => server, { host, port, gracefulShutdownTimeout: "25 seconds" }),
+        ({ cause }) => CannotListen.because(host, port, cause)
+      )
+      // Before the framework waits for the last connection, which it does without a bound: a client
+      // that never ends its request would keep the process.
+      yield* Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections()))
+      return http
+    })
+  )
 
 const reasonOf = (cause: unknown) => {
   if (!(cause instanceof Error)) return String(cause)
@@ -56,8 +49,6 @@ const reasonOf = (cause: unknown) => {
     ? "another process listens there"
     : cause.message
 }
-
-type HttpServices = Layer.Success<typeof NodeHttpServer.layerHttpServices>
 
 /** Serves the routes; request ids, the one error shape, CORS and limits apply to all of them. */
 export const serve = <E, R>(
@@ -68,7 +59,8 @@ export const serve = <E, R>(
     Effect.gen(function* () {
       const { trustProxy } = yield* AppConfig
       const process = { isStopping: false }
-      const enveloped = envelope(answer, allowedMethods, process)
+      const capacity = new Capacity(yield* CapacityLimits)
+      const enveloped = envelope(answer, allowedMethods, { capacity, process })
       yield* HttpServer.serveEffect(
         trustProxy.length === 0
           ? enveloped
@@ -81,7 +73,7 @@ export const serve = <E, R>(
         })
       )
     })
-  ).pipe(Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodySize))))
+  )
 
 // ---------------------------------------------------------------------------
 
@@ -89,7 +81,10 @@ export const serve = <E, R>(
 const envelope = <E, R>(
   answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
   allowedMethods: (url: string) => ReadonlyArray<string>,
-  process: { readonly isStopping: boolean }
+  {
+    capacity,
+    process
+  }: { readonly capacity: Capacity; readonly process: { readonly isStopping: boolean } }
 ) => {
   const stamp = (
     request: HttpServerRequest.HttpServerRequest,
@@ -97,17 +92,22 @@ const envelope = <E, R>(
   ) =>
     HttpServerResponse.setHeaders(response, {
       "x-request-id": requestId(request),
+      "x-content-type-options": "nosniff",
       ...(request.headers.origin === undefined ? undefined : cors),
       // Or the client would send its next request on a connection that keeps us from stopping.
       ...(process.isStopping ? { connection: "close" } : undefined)
     })
 
   const asked = withRequest((request) => {
-    if (!hasHost(request)) return malformedRequest
-    const checked = withCheckedBody(request)
-    return checked === request
-      ? answer
-      : Effect.provideService(answer, HttpServerRequest.HttpServerRequest, checked)
+    if (!isWellFormed(NodeHttpServerRequest.toIncomingMessage(request))) return malformedRequest
+    // Says that the process lives, which being busy does not change.
+    if (request.url === "/v1/health") return answer
+    return capacity.admit((place) => {
+      const checked = withCheckedBody(request, place)
+      return checked === request
+        ? answer
+        : Effect.provideService(answer, HttpServerRequest.HttpServerRequest, checked)
+    })
   })
 
   const onSuccess = (response: HttpServerResponse.HttpServerResponse) =>
@@ -132,11 +132,6 @@ const envelope = <E, R>(
 
   return Effect.matchCauseEffect(asked, { onFailure, onSuccess })
 }
-
-/** HTTP/1.1 asks for a `Host`, and for a 400 without one; Node's own has no body. */
-const hasHost = (request: HttpServerRequest.HttpServerRequest) =>
-  request.headers["host"] !== undefined ||
-  NodeHttpServerRequest.toIncomingMessage(request).httpVersion !== "1.1"
 
 const withRequest = <A, E, R>(
   f: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<A, E, R>

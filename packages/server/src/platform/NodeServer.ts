@@ -7,10 +7,23 @@ import {
 } from "node:http"
 import type { Duplex } from "node:stream"
 import { notServing, parserError, type RawAnswer, stalled } from "./Errors.ts"
+import { OwedAnswers } from "./OwedAnswers.ts"
 import { messageId, nextRequestId } from "./RequestId.ts"
 
+/** How long a client may take for the headers and for all of a request; looked at only so often. */
+const patience = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  connectionsCheckingInterval: 5_000
+}
+
 /** Node's server, with the limits that hold before there is a request and when it gets no answer. */
-export const makeNodeServer = (warn: (message: string, requestId: string) => void): Server => {
+export const makeNodeServer = (
+  warn: (message: string, requestId: string) => void,
+  { connectionsCheckingInterval, headersTimeout, requestTimeout } = patience
+): Server => {
+  const owed = new OwedAnswers()
+
   const answerStalled = (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request
     if (response.headersSent) return void socket.destroy()
@@ -23,42 +36,76 @@ export const makeNodeServer = (warn: (message: string, requestId: string) => voi
     if (server.listenerCount("request") === 1) {
       return answerRaw(request.socket, notServing(), messageId(request))
     }
+    owed.add(request.socket, response)
     response.on("timeout", () => answerStalled(request, response))
   }
 
+  const refuse = (socket: Duplex, code: string | undefined, id: string) =>
+    owed.whenGiven(socket, (unfinished) => {
+      if (!socket.writable) return void socket.destroy()
+      // It had its answer before it turned out to be broken: there is no second one.
+      if (unfinished?.headersSent === true) return void socket.end(() => socket.destroy())
+      answerRaw(socket, parserError(code), id)
+    })
+
+  /**
+   * A client may offer h2c with any request (Java's does): it is answered in HTTP/1.1. Node, told not
+   * to upgrade, forgets what came in one piece with the offer, and would read on in the middle of it.
+   */
+  const readWithoutOffer = (request: IncomingMessage, socket: Duplex, rest: Buffer) =>
+    owed.whenGiven(socket, () => {
+      socket.unshift(Buffer.concat([headWithoutOffer(request), rest]))
+      server.emit("connection", socket)
+    })
+
   const server = createServer({
     maxHeaderSize: 16 * 1024,
-    headersTimeout: 10_000,
-    requestTimeout: 30_000,
-    // Node looks for slow requests only so often: 30 s would make 40 of the 10 above.
-    connectionsCheckingInterval: 5_000,
+    headersTimeout,
+    requestTimeout,
+    connectionsCheckingInterval,
     // Longer than a proxy keeps idle connections, so that it is never we who close under its request.
     keepAliveTimeout: 65_000,
     // Without a `Host` Node answers 400 by itself, and not in our shape.
-    requireHostHeader: false,
-    // A client may offer h2c with any request (Java's does): it is answered in HTTP/1.1.
-    shouldUpgradeCallback: () => false
+    requireHostHeader: false
   })
   // Bounds what a request waits for, be it a frozen database or a client that stops reading. It costs
   // a request nothing, where a timer and a fiber of its own cost 3 µs.
   server.timeout = silenceMs
-  return server
-    .on("request", watch)
-    .on("checkContinue", watch)
-    .on("checkExpectation", (request, response) => server.emit("request", request, response))
-    .on("connect", (request, socket) =>
-      answerRaw(socket, parserError(undefined), messageId(request))
-    )
-    .on("clientError", answerUnparsable)
+  server.maxConnections = maxConnections
+  return (
+    server
+      .on("request", watch)
+      .on("checkContinue", watch)
+      .on("checkExpectation", (request, response) => server.emit("request", request, response))
+      .on("connect", (request, socket) => refuse(socket, undefined, messageId(request)))
+      .on("upgrade", readWithoutOffer)
+      .on("newListener", (event, listener) => {
+        // The framework's own, which would answer the offer too, as one of a WebSocket.
+        if (event === "upgrade") process.nextTick(() => server.off("upgrade", listener))
+      })
+      // Room for the next: an idle connection is no reason to turn anybody away.
+      .on("drop", () => server.closeIdleConnections())
+      .on("clientError", (error: NodeJS.ErrnoException, socket) => {
+        if (error.code === "ECONNRESET") return void socket.destroy()
+        refuse(socket, error.code, nextRequestId())
+      })
+  )
 }
 
 // ---------------------------------------------------------------------------
 
 const silenceMs = 15_000
 
-const answerUnparsable = (error: NodeJS.ErrnoException, socket: Duplex) => {
-  if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy()
-  answerRaw(socket, parserError(error.code), nextRequestId())
+/** Each takes some 10 kB while it is idle. */
+const maxConnections = 10_000
+
+const headWithoutOffer = ({ httpVersion, method, rawHeaders, url }: IncomingMessage): Buffer => {
+  let head = `${method} ${url} HTTP/${httpVersion}\r\n`
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? ""
+    if (name.toLowerCase() !== "upgrade") head += `${name}: ${rawHeaders[index + 1]}\r\n`
+  }
+  return Buffer.from(`${head}\r\n`, "latin1")
 }
 
 /** Ends the connection, and with it whatever still works on the request. */
@@ -68,6 +115,7 @@ const answerRaw = (socket: Duplex, { body, headers, status }: RawAnswer, id: str
     "content-type": "application/json",
     "content-length": Buffer.byteLength(body),
     "x-request-id": id,
+    "x-content-type-options": "nosniff",
     connection: "close"
   }
   socket.end(

@@ -1,8 +1,9 @@
 import { MalformedJson, PayloadTooLarge } from "@scheduling/domain/shared/Errors"
-import { Effect } from "effect"
-import { HttpMethod, type HttpServerRequest } from "effect/http"
+import { Effect, Stream } from "effect"
+import { HttpMethod, type HttpServerError, type HttpServerRequest } from "effect/http"
+import { freeBytes, type Place } from "./Capacity.ts"
 
-export const maxBodySize = 1024 * 1024
+const maxBodySize = 1024 * 1024
 
 /**
  * The request, refusing its body where the framework would take it: one too long by its own word is
@@ -10,20 +11,40 @@ export const maxBodySize = 1024 * 1024
  * bytes that are no UTF-8 are refused rather than replaced by U+FFFD, which nobody sent.
  */
 export const withCheckedBody = (
-  request: HttpServerRequest.HttpServerRequest
+  request: HttpServerRequest.HttpServerRequest,
+  place: Place
 ): HttpServerRequest.HttpServerRequest => {
   if (!HttpMethod.hasBody(request.method)) return request
-  const text = Effect.suspend(() =>
-    Number(request.headers["content-length"]) > maxBodySize
-      ? Effect.die(new PayloadTooLarge())
-      : Effect.flatMap(request.arrayBuffer, decode)
-  )
+  const text = Effect.suspend(() => {
+    const length = lengthOf(request)
+    if (length > maxBodySize) return Effect.die(new PayloadTooLarge())
+    const bytes: Effect.Effect<ArrayBuffer | Buffer, HttpServerError.HttpServerError> =
+      length <= freeBytes ? request.arrayBuffer : readCounted(request, place)
+    return Effect.flatMap(place.waiting(bytes), decode)
+  })
   return Object.create(request, { text: { value: text } })
+}
+
+/** Of a body in chunks nobody knows it. */
+const lengthOf = ({ headers }: HttpServerRequest.HttpServerRequest): number =>
+  headers["transfer-encoding"] === undefined ? Number(headers["content-length"] ?? 0) : NaN
+
+const readCounted = (request: HttpServerRequest.HttpServerRequest, place: Place) => {
+  const chunks: Array<Uint8Array> = []
+  let size = 0
+  return Effect.map(
+    Stream.runForEach(request.stream, (chunk) => {
+      chunks.push(chunk)
+      size += chunk.length
+      return size > maxBodySize ? Effect.die(new PayloadTooLarge()) : place.take(chunk.length)
+    }),
+    () => Buffer.concat(chunks)
+  )
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
-const decode = (bytes: ArrayBuffer) =>
+const decode = (bytes: ArrayBuffer | Buffer) =>
   Effect.try({
     try: () => (bytes.byteLength === 0 ? "{}" : utf8.decode(bytes)),
     catch: () => new MalformedJson()

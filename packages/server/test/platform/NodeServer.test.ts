@@ -5,12 +5,16 @@ import type { AddressInfo } from "node:net"
 import { makeNodeServer } from "../../src/platform/NodeServer.ts"
 import { request, talkTo } from "../support/rawHttp.ts"
 
-/** A server that loses its patience after 50 ms instead of 15 s. */
+/** A server that loses its patience after 100 ms of silence instead of 15 s, and soon altogether. */
 const impatient = (listener: RequestListener) =>
   Effect.gen(function* () {
     const warnings: Array<string> = []
-    const server = makeNodeServer((message, id) => warnings.push(`${message} ${id}`))
-    server.timeout = 50
+    const server = makeNodeServer((message, id) => warnings.push(`${message} ${id}`), {
+      headersTimeout: 200,
+      requestTimeout: 300,
+      connectionsCheckingInterval: 20
+    })
+    server.timeout = 100
     server.on("request", listener)
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
@@ -79,6 +83,27 @@ describe("Limits of the Node server", () => {
         request("POST /", { "content-length": "9", expect: "100-continue" })
       )
       assert.strictEqual(answers[0]?.status, 408)
+    })
+  )
+
+  it.live.each<readonly [what: string, start: string, drop: string]>([
+    ["headers", "GET / HTTP/1.1\r\nhost: test\r\n", "x-a: a\r\n"],
+    ["a body", request("POST /", { "content-length": "1000" }), "a"],
+    ["chunks", request("POST /", { "transfer-encoding": "chunked" }), "1\r\na\r\n"]
+  ])("answers 408 for %s that drip, and never pause", ([, start, drop]) =>
+    Effect.gen(function* () {
+      const { url } = yield* impatient((message) => message.resume())
+      const { answers, isClosed } = yield* talkTo(url, start, {
+        afterwards: (socket) => {
+          const drip = setInterval(() => socket.write(drop), 10)
+          socket.once("close", () => clearInterval(drip))
+        }
+      })
+      assert.deepStrictEqual(
+        answers.map(({ body, status }) => `${status} ${body.detail.error}`),
+        ["408 request_timeout"]
+      )
+      assert.isTrue(isClosed)
     })
   )
 

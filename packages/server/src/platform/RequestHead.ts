@@ -1,0 +1,39 @@
+import type { IncomingMessage } from "node:http"
+
+type Message = Pick<IncomingMessage, "headers" | "httpVersion" | "rawHeaders" | "socket">
+
+/** Connections that sent something else: what follows on them may be a part of it. */
+const spoiled = new WeakSet<object>()
+
+/**
+ * False for what RFC 9112 wants refused and Node's parser lets pass: requests that another server, a
+ * proxy say, may read as other requests than we do, or as more of them.
+ */
+export const isWellFormed = (message: Message): boolean => {
+  if (!spoiled.has(message.socket) && isUnambiguous(message)) return true
+  spoiled.add(message.socket)
+  return false
+}
+
+const isUnambiguous = ({ headers, httpVersion, rawHeaders }: Message): boolean => {
+  const coding = headers["transfer-encoding"]
+  if (httpVersion === "1.0") return coding === undefined && hostsIn(rawHeaders) <= 1
+  return (
+    httpVersion === "1.1" &&
+    (coding === undefined || coding.toLowerCase() === "chunked") &&
+    hostsIn(rawHeaders) === 1 &&
+    !outsideHost.test(headers.host ?? "")
+  )
+}
+
+/** No name or address of a host holds these, however lenient one is. */
+const outsideHost = /[\s/\\?#@,]/
+
+const hostsIn = (rawHeaders: ReadonlyArray<string>): number => {
+  let hosts = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]
+    if (name?.length === 4 && name.toLowerCase() === "host") hosts++
+  }
+  return hosts
+}

@@ -1,0 +1,284 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { ask, createKey, outcome, signUp, times } from "../support/http.ts"
+import { type RawAnswer, request, talk } from "../support/rawHttp.ts"
+import { Somebody } from "../support/Somebody.ts"
+import { testAppLayer } from "../support/TestApp.ts"
+
+const outcomes = (answers: ReadonlyArray<RawAnswer>) =>
+  answers.map(({ body, status }) => `${status} ${body.detail?.error ?? ""}`.trim())
+
+const json = { "content-type": "application/json" }
+const login = "POST /v1/auth/login"
+const chunked = { ...json, "transfer-encoding": "chunked" }
+const nothing = "0\r\n\r\n"
+const health = request("GET /v1/health")
+
+const coded = (headers: Readonly<Record<string, string>>) =>
+  request(login, { ...json, ...headers }, nothing)
+const sized = (length: string) => request(login, { ...json, "content-length": length }, "{}")
+const inChunks = (chunks: string) => request(login, chunked, chunks)
+const twice = (name: string, first: string, second: string) => ({
+  [name]: `${first}\r\n${name}: ${second}`
+})
+
+/** Each may be one request or two, to us or to a proxy before us. */
+const ambiguous: ReadonlyArray<readonly [string, string]> = [
+  ["a length before chunks", coded({ "content-length": "5", "transfer-encoding": "chunked" })],
+  ["a length after chunks", coded({ "transfer-encoding": "chunked", "content-length": "5" })],
+  ["no length and chunks", coded({ "content-length": "0", "transfer-encoding": "chunked" })],
+  ["another coding before chunks", coded({ "transfer-encoding": "gzip, chunked" })],
+  ["no coding before chunks", coded({ "transfer-encoding": "identity, chunked" })],
+  ["chunks before another coding", coded({ "transfer-encoding": "chunked, gzip" })],
+  ["a coding by another name", coded({ "transfer-encoding": "xchunked" })],
+  ["a coding in quotes", coded({ "transfer-encoding": '"chunked"' })],
+  ["a coding with a parameter", coded({ "transfer-encoding": "chunked;q=1" })],
+  ["an empty coding", coded({ "transfer-encoding": "" })],
+  ["chunks, and then no coding", coded(twice("transfer-encoding", "chunked", "identity"))],
+  ["no coding, and then chunks", coded(twice("transfer-encoding", "identity", "chunked"))],
+  ["a coding behind a vertical tab", coded({ "transfer-encoding": "\vchunked" })],
+  ["a coding on a line of its own", coded({ "transfer-encoding": "\r\n chunked" })],
+  ["a coding with a space before the colon", coded({ "transfer-encoding ": "chunked" })],
+  ["a length on a line of its own", sized("\r\n 2")],
+  ["a length that is empty", sized("")],
+  ["a length with a sign", sized("+2")],
+  ["a negative length", sized("-2")],
+  ["a length in hexadecimal", sized("0x2")],
+  ["a length in two parts", sized("2 2")],
+  ["a length twice in one header", sized("2, 2")],
+  ["a length in two headers", sized("2\r\ncontent-length: 2")],
+  ["a length past all numbers", sized("99999999999999999999999")],
+  ["a length with a fraction", sized("2.0")],
+  ["a line feed that ends a chunk size", inChunks(`2\n{}\r\n${nothing}`)],
+  ["a line feed that ends a chunk", inChunks(`2\r\n{}\n${nothing}`)],
+  ["a line feed in a chunk extension", inChunks(`2;a\n{}\r\n${nothing}`)],
+  ["a line feed that ends the chunks", inChunks("2\r\n{}\r\n0\r\n\n")],
+  ["a carriage return that ends the chunks", inChunks("2\r\n{}\r\n0\r\r\n")],
+  ["a negative chunk", inChunks(`-2\r\n{}\r\n${nothing}`)],
+  ["a chunk size with a sign", inChunks(`+2\r\n{}\r\n${nothing}`)],
+  ["a chunk size with a prefix", inChunks(`0x2\r\n{}\r\n${nothing}`)],
+  ["a chunk size after a space", inChunks(` 2\r\n{}\r\n${nothing}`)],
+  ["a chunk size before a space", inChunks(`2 \r\n{}\r\n${nothing}`)],
+  ["a chunk size past 64 bits", inChunks(`${"0".repeat(16)}1${"0".repeat(16)}2\r\n{}\r\n`)],
+  ["a chunk that is shorter than its size", inChunks(`3\r\n{}\r\n${nothing}`)],
+  ["a chunk extension of 20 kB", inChunks(`2;${"a".repeat(20_000)}\r\n{}\r\n${nothing}`)],
+  ["a length after the last chunk", inChunks("2\r\n{}\r\n0\r\ncontent-length: 5\r\n\r\n")],
+  ["a bare carriage return in a header", request("GET /v1/health", { "x-a": "a\rx-b: b" })],
+  ["a bare line feed in a header", request("GET /v1/health", { "x-a": "a\nx-b: b" })],
+  ["a line feed that ends the headers", "GET /v1/health HTTP/1.1\r\nhost: test\r\n\n"],
+  ["a header without a name", request("GET /v1/health", { "": "a" })],
+  ["a header without a colon", "GET /v1/health HTTP/1.1\r\nhost: test\r\nx-a\r\n\r\n"],
+  ["two hosts", request("GET /v1/health", { host: "other" })],
+  ["two hosts in one", "GET /v1/health HTTP/1.1\r\nhost: a, b\r\n\r\n"],
+  ["a host with a path", "GET /v1/health HTTP/1.1\r\nhost: test/v1\r\n\r\n"],
+  ["a host with a user", "GET /v1/health HTTP/1.1\r\nhost: user@test\r\n\r\n"],
+  ["no host, though its target has one", "GET http://test/v1/health HTTP/1.1\r\n\r\n"],
+  ["a target without a path", "GET test:80 HTTP/1.1\r\nhost: test\r\n\r\n"],
+  ["HTTP/0.9", "GET /v1/health\r\n\r\n"],
+  ["HTTP/1.2", "GET /v1/health HTTP/1.2\r\nhost: test\r\n\r\n"],
+  ["HTTP/2.0", "GET /v1/health HTTP/2.0\r\nhost: test\r\n\r\n"],
+  ["chunks in HTTP/1.0", `${login} HTTP/1.0\r\ntransfer-encoding: chunked\r\n\r\n${nothing}`],
+  [
+    "chunks in HTTP/1.0 that is kept alive",
+    `${login} HTTP/1.0\r\nconnection: keep-alive\r\ntransfer-encoding: chunked\r\n\r\n${nothing}`
+  ],
+  ["two hosts in HTTP/1.0", "GET /v1/health HTTP/1.0\r\nhost: a\r\nhost: b\r\n\r\n"]
+]
+
+const invalid = "422 validation_failed"
+
+/** Lawful, however rare: one request each, and the next one begins where it ends. */
+const unusual: ReadonlyArray<readonly [string, string, string]> = [
+  ["zeros before a length", sized("002"), invalid],
+  ["spaces and a tab around a length", sized(" 2\t "), invalid],
+  ["no length in a GET", request("GET /v1/health", { "content-length": "0" }), "200"],
+  ["a GET with a body", request("GET /v1/health", { "content-length": "2" }, "{}"), "200"],
+  ["a GET with chunks", request("GET /v1/health", chunked, nothing), "200"],
+  [
+    "a body that looks like a request",
+    request(login, sizedAs(health), health),
+    "400 malformed_json"
+  ],
+  ["a coding in capitals", coded({ "TRANSFER-ENCODING": "Chunked" }), invalid],
+  ["a coding behind a tab", coded({ "transfer-encoding": "\tchunked" }), invalid],
+  ["zeros before a chunk size", inChunks(`0002\r\n{}\r\n${nothing}`), invalid],
+  ["a chunk extension", inChunks(`2;a=b;c="d"\r\n{}\r\n${nothing}`), invalid],
+  ["a header after the last chunk", inChunks("2\r\n{}\r\n0\r\nx-a: b\r\n\r\n"), invalid],
+  ["a length with an underscore, which is none", request(login, { content_length: "9" }), invalid],
+  ["a target with a host", "GET http://other/v1/health HTTP/1.1\r\nhost: test\r\n\r\n", "200"],
+  ["a host that is empty", "GET /v1/health HTTP/1.1\r\nhost:\r\n\r\n", "200"],
+  ["a host that is an address", "GET /v1/health HTTP/1.1\r\nhost: [::1]:80\r\n\r\n", "200"],
+  ["the target *", request("OPTIONS *"), "404 not_found"],
+  ["a method to override", request(login, { "x-http-method-override": "GET" }), invalid],
+  ["empty lines before it", `\r\n\r\n${health}`, "200"],
+  [
+    "HTTP/1.0 that is kept alive",
+    "GET /v1/health HTTP/1.0\r\nconnection: keep-alive\r\n\r\n",
+    "200"
+  ],
+  ["an offer of another protocol", request("GET /v1/health", offer("websocket")), "200"],
+  [
+    "an offer with a body",
+    request(login, { ...json, ...offer("h2c"), "content-length": "2" }, "{}"),
+    invalid
+  ],
+  [
+    "a body that nobody reads",
+    request("POST /v1/workspaces", { "content-length": "2" }, "{}"),
+    "401 missing_credentials"
+  ],
+  [
+    "chunks that nobody reads",
+    request("POST /v1/workspaces", chunked, `2\r\n{}\r\n${nothing}`),
+    "401 missing_credentials"
+  ]
+]
+
+function sizedAs(body: string) {
+  return { ...json, "content-length": String(body.length) }
+}
+
+function offer(protocol: string) {
+  return { connection: "Upgrade", upgrade: protocol }
+}
+
+layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("HTTP", (it) => {
+  describe("that may be two requests", () => {
+    it.effect("gets one answer, and what follows it is not carried out", () =>
+      Effect.gen(function* () {
+        const { access_token } = yield* Somebody
+        const body = JSON.stringify({ name: "smuggled" })
+        const smuggled = request(
+          "POST /v1/workspaces",
+          { ...sizedAs(body), authorization: `Bearer ${access_token}` },
+          body
+        )
+        for (const [what, bytes] of ambiguous) {
+          const { answers, isClosed } = yield* talk(Buffer.from(bytes + smuggled, "latin1"))
+          assert.deepStrictEqual(outcomes(answers), ["400 malformed_request"], what)
+          assert.strictEqual(answers[0]?.headers.get("connection")?.toLowerCase(), "close", what)
+          assert.isTrue(isClosed, what)
+        }
+        const { body: list } = yield* ask("GET", "/v1/workspaces", { token: access_token })
+        assert.strictEqual(list.data.length, 1)
+        // It would have been, on its own.
+        const { answers } = yield* talk(smuggled, { answers: 1 })
+        assert.deepStrictEqual(outcomes(answers), ["201"])
+      })
+    )
+
+    it.effect.each(unusual)("is one, where it is lawful: %s", ([, bytes, expected]) =>
+      Effect.gen(function* () {
+        const { answers } = yield* talk(bytes + request("GET /v1/whoami"), { answers: 2 })
+        assert.deepStrictEqual(outcomes(answers), [expected, "401 missing_credentials"])
+      })
+    )
+  })
+
+  describe("in one piece", () => {
+    it.effect("are each their own sender's, answered in order", () =>
+      Effect.gen(function* () {
+        const [ada, bob] = [yield* Somebody, yield* signUp()]
+        const key = yield* createKey(bob)
+        const senders = [
+          [ada.access_token, `200 ${ada.user_id}`],
+          [key.key, `200 ${bob.workspace_id}`],
+          [undefined, "401 missing_credentials"],
+          [bob.access_token, `200 ${bob.user_id}`],
+          [`${ada.access_token.slice(0, -4)}AAAA`, "401 invalid_token"],
+          [`pak_${"A".repeat(43)}`, "401 invalid_api_key"]
+        ] as const
+        const sent = times(60, (index) => senders[(index * 7 + (index >> 2)) % senders.length]!)
+        const pieces = sent.map(([token]) =>
+          request("GET /v1/whoami", token === undefined ? {} : { authorization: `Bearer ${token}` })
+        )
+        const { answers } = yield* talk(pieces.join(""), { answers: sent.length })
+        assert.deepStrictEqual(
+          answers.map(
+            ({ body, status }) =>
+              `${status} ${body.user?.id ?? body.workspace_id ?? body.detail.error}`
+          ),
+          sent.map(([, expected]) => expected)
+        )
+      })
+    )
+
+    describe("and end in", () => {
+      const me = (token: string, more: Readonly<Record<string, string>> = {}) =>
+        request("GET /v1/auth/me", { authorization: `Bearer ${token}`, ...more })
+
+      it.effect.each<readonly [string, string]>([
+        ["what is no request", "\0nonsense\r\n\r\n"],
+        ["a tunnel", request("CONNECT test:443")],
+        ["a body that breaks off", inChunks("2\r\n{}\r\nzz\r\n")],
+        ["a request that may be two", coded({ "transfer-encoding": "gzip, chunked" })]
+      ])("%s are answered before it is refused", ([, end]) =>
+        Effect.gen(function* () {
+          const { access_token, user_id } = yield* Somebody
+          const { answers, isClosed } = yield* talk(me(access_token).repeat(3) + end)
+          assert.deepStrictEqual(
+            answers.map(({ body }) => body.id ?? body.detail.error),
+            [user_id, user_id, user_id, "malformed_request"]
+          )
+          assert.isTrue(isClosed)
+        })
+      )
+
+      it.effect("one that closes the connection get no more answers than that", () =>
+        Effect.gen(function* () {
+          const { access_token } = yield* Somebody
+          const { answers } = yield* talk(me(access_token, { connection: "close" }) + health)
+          assert.deepStrictEqual(outcomes(answers), ["200"])
+        })
+      )
+
+      it.effect("an offer of another protocol go on after it", () =>
+        Effect.gen(function* () {
+          const { access_token } = yield* Somebody
+          const pieces = [
+            me(access_token),
+            me(access_token, offer("h2c")),
+            request("GET /nothing", offer("websocket")),
+            health
+          ]
+          const { answers } = yield* talk(pieces.join("").repeat(10), { answers: 40 })
+          assert.deepStrictEqual(
+            outcomes(answers),
+            times(10, () => ["200", "200", "404 not_found", "200"]).flat()
+          )
+        })
+      )
+
+      it.effect("an offer whose body comes later are not read from its middle", () =>
+        Effect.gen(function* () {
+          const { answers } = yield* talk(
+            request(login, { ...offer("h2c"), ...sizedAs(health) }) + health.slice(0, 4),
+            {
+              answers: 2,
+              afterwards: (socket) =>
+                void setImmediate(() => socket.write(health.slice(4) + request("GET /v1/whoami")))
+            }
+          )
+          assert.deepStrictEqual(outcomes(answers), [
+            "400 malformed_json",
+            "401 missing_credentials"
+          ])
+        })
+      )
+
+      it.effect("a body that never comes to its end are answered, and it is not", () =>
+        Effect.gen(function* () {
+          const { access_token } = yield* Somebody
+          const { answers } = yield* talk(
+            me(access_token) + request(login, { ...json, "content-length": "100" }, "{"),
+            { afterwards: (socket) => void socket.end() }
+          )
+          assert.deepStrictEqual(outcomes(answers).slice(0, 1), ["200"])
+          assert.notInclude(outcomes(answers.slice(1)).join(), invalid)
+          const again = yield* ask("GET", "/v1/auth/me", { token: access_token })
+          assert.strictEqual(outcome(again), "200")
+        })
+      )
+    })
+  })
+})
