@@ -1,9 +1,10 @@
 import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Layer, type Redacted, Schedule, type Scope } from "effect"
+import { Context, Effect, Layer, Redacted, Schedule, type Scope } from "effect"
 import { Migrator, SqlClient, type SqlError } from "effect/sql"
 import type { Duplex } from "node:stream"
 import { AppConfig } from "../Config.ts"
 import { migrations } from "../migrations/index.ts"
+import { databaseSocket } from "./DatabaseSocket.ts"
 import {
   type DataDirInUse,
   type EmbeddedPostgresOptions,
@@ -38,15 +39,23 @@ const session = {
   transformJson: false
 }
 
-export const postgresLayer = (options: {
+const statementTimeoutSeconds = 30
+
+export const postgresLayer = ({
+  silenceMs = (statementTimeoutSeconds + 5) * 1000,
+  ...options
+}: {
   readonly url: Redacted.Redacted
   readonly maxConnections: number
+  /** How long a connection may be silent before it counts as lost. */
+  readonly silenceMs?: number
 }): Layer.Layer<Database, SqlError.SqlError | Migrator.MigrationError> =>
   migrated(
     PgClient.layerFrom(
       PgClient.make({
         ...session,
         ...options,
+        stream: () => databaseSocket(Redacted.value(options.url), silenceMs),
         connectTimeout: "5 seconds",
         keepAlive: "30 seconds",
         startupParameters: {
@@ -54,8 +63,10 @@ export const postgresLayer = (options: {
           // No statement here runs long enough to earn what compiling it costs, and over many
           // partitions the planner thinks one does: 8 s for the statistics of a month.
           jit: "off",
-          statement_timeout: "30s",
-          idle_in_transaction_session_timeout: "30s"
+          statement_timeout: `${statementTimeoutSeconds}s`,
+          // The rows that a node without network has locked are free before a request at another node
+          // gives them up, which it does after 15 s.
+          idle_in_transaction_session_timeout: "10s"
         }
       })
     ),

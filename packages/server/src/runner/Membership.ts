@@ -1,5 +1,5 @@
-import { PgClient } from "@effect/sql-pg"
-import { Clock, Effect, Queue, type Scope } from "effect"
+import { PgClient, PgConnection } from "@effect/sql-pg"
+import { Clock, Effect, Queue, Scope } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlError } from "effect/sql"
 import { Store } from "../platform/Sql.ts"
@@ -40,6 +40,8 @@ export const join = Effect.fnUntraced(function* (
   const signals = yield* Signals
   const clock = yield* Clock.Clock
   const { leaseMs } = yield* RunnerOptions
+  /** Not the time of day: while that was set back, a node left the dead alone. */
+  const elapsedMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
   const beatMs = Math.min(longestBeatMs, leaseMs / 5)
   const onPostgres = store.kind === "postgres"
   const enroll = register(sql, { holdsLock: onPostgres, leaseMs })
@@ -62,15 +64,14 @@ export const join = Effect.fnUntraced(function* (
   )
 
   const session = Effect.gen(function* () {
-    const own = yield* PgClient.makeClient({
-      ...pg.config,
-      applicationName: "scheduling-service node",
-      multiplex: false,
-      acquireForStream: true
-    })
-    const notifications = yield* own.listen(channel)
+    const config = { ...pg.config, applicationName: "scheduling-service node", multiplex: false }
+    const own = yield* PgClient.makeClient(config)
+    // Who listens hears nothing for hours: whether there is a network, the beat finds out.
+    const notifications = yield* listenOn({ ...config, stream: undefined }).pipe(
+      Effect.timeout(leaseMs)
+    )
     yield* signals.receive("wake")
-    judgesFromMs = clock.currentTimeMillisUnsafe() + graceMs
+    judgesFromMs = elapsedMs() + graceMs
 
     let lockedAs: number | undefined
     const beat = Effect.gen(function* () {
@@ -111,6 +112,16 @@ export const join = Effect.fnUntraced(function* (
 
   return {
     node: () => node,
-    mayJudge: () => clock.currentTimeMillisUnsafe() >= judgesFromMs
+    mayJudge: () => elapsedMs() >= judgesFromMs
   }
+})
+
+/**
+ * Hears what is notified, on a connection of its own. Whoever stops listening says so to the server,
+ * and would wait for its answer though the network is gone: here the connection is closed before.
+ */
+const listenOn = Effect.fnUntraced(function* (config: PgConnection.Config) {
+  const listening = yield* Effect.acquireRelease(Scope.make(), Scope.close)
+  const connection = yield* PgConnection.make(config)
+  return yield* Scope.provide(connection.listen(channel), listening)
 })

@@ -1,5 +1,6 @@
 import { Effect, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
+import { isDatabaseAway } from "../platform/Errors.ts"
 import { Doorbell, loop } from "./Loop.ts"
 import { Partitions } from "./Partitions.ts"
 import type { Settlement } from "./Run.ts"
@@ -42,16 +43,17 @@ export const makeSettler = Effect.fnUntraced(function* (
     onSettled(settlements, yield* settle(sql, settlements))
   })
 
-  /** The statement failed though the database answers: for want of a day, or for one of the rows. */
+  /** The statement failed though the database answers: for one of the rows, or for want of disk. */
   const writeApart = Effect.fnUntraced(function* (settlements: ReadonlyArray<Settlement>) {
     for (const settlement of settlements) {
       yield* write([settlement]).pipe(
         Effect.retry({ times: maxTries - 1 }),
-        Effect.catch((error) =>
-          Effect.logError(
-            `the result of run ${settlement.id} cannot be stored: ${error.message}`
-          ).pipe(Effect.andThen(write([withoutAnswer(settlement)])))
-        )
+        Effect.catch((error) => {
+          const problem = `the result of run ${settlement.id} cannot be stored: ${error.message}`
+          return isDatabaseAway(error)
+            ? Effect.fail(error)
+            : Effect.andThen(Effect.logError(problem), write([withoutAnswer(settlement)]))
+        })
       )
       buffer = buffer.filter((kept) => kept !== settlement)
     }

@@ -36,39 +36,64 @@ export const noCluster =
       ? "no user to run PostgreSQL as"
       : undefined
 
-const run = promisify(execFile)
+const asUser = { uid, gid, cwd: os.tmpdir() }
+
+/** A folder that PostgreSQL may write to. */
+const ownFolder = Effect.acquireRelease(
+  Effect.sync(() => {
+    if (uid === undefined || gid === undefined) throw new Error(noCluster)
+    const made = fs.mkdtempSync(path.join(os.tmpdir(), "scheduling-pg-"))
+    fs.chownSync(made, uid, gid)
+    return made
+  }),
+  (made) => Effect.sync(() => fs.rmSync(made, { recursive: true, force: true }))
+)
+
+const pathOf = (program: string) => path.join(bin ?? versions, program)
+
+const run = (program: string, ...args: ReadonlyArray<string>) =>
+  promisify(execFile)(pathOf(program), args, asUser)
 
 /** A PostgreSQL of our own, to stop and freeze as we like; not running yet. */
 export const makePostgresCluster = Effect.fnUntraced(function* (maxConnections: number) {
-  if (bin === undefined || uid === undefined || gid === undefined) {
-    return yield* Effect.die(new Error(noCluster))
-  }
-  const asUser = { uid, gid, cwd: os.tmpdir() }
-  const port = yield* freePort
-  const folder = yield* Effect.acquireRelease(
-    Effect.sync(() => {
-      const made = fs.mkdtempSync(path.join(os.tmpdir(), "scheduling-pg-"))
-      fs.chownSync(made, uid, gid)
-      return made
-    }),
-    (made) => Effect.sync(() => fs.rmSync(made, { recursive: true, force: true }))
-  )
+  const folder = yield* ownFolder
   const data = path.join(folder, "data")
   yield* Effect.promise(() =>
-    run(
-      path.join(bin, "initdb"),
-      ["-D", data, "-U", "owner", "-A", "trust", "-N", "-E", "UTF8"],
-      asUser
-    )
+    run("initdb", "-D", data, "-U", "owner", "-A", "trust", "-N", "-E", "UTF8")
   )
+  const settings = `max_connections = ${maxConnections}
+    shared_buffers = 8MB
+    fsync = off`
+  return yield* operate(folder, settings, maxConnections)
+})
+
+type PostgresCluster = Effect.Success<ReturnType<typeof makePostgresCluster>>
+
+/** A copy of a running one that follows it; not running yet. */
+export const makeStandby = Effect.fnUntraced(function* (primary: PostgresCluster) {
+  const folder = yield* ownFolder
+  const data = path.join(folder, "data")
+  const from = `host=127.0.0.1 port=${primary.port} user=owner`
+  yield* Effect.promise(() =>
+    run("pg_basebackup", "-d", from, "-D", data, "-R", "-N", "-c", "fast")
+  )
+  return yield* operate(folder, "", primary.maxConnections)
+})
+
+/** What can be done with the cluster in a folder, on a port of its own. */
+const operate = Effect.fnUntraced(function* (
+  folder: string,
+  settings: string,
+  maxConnections: number
+) {
+  const data = path.join(folder, "data")
+  const port = yield* freePort
   fs.appendFileSync(
     path.join(data, "postgresql.conf"),
-    `port = ${port}
-     listen_addresses = '127.0.0.1'
-     unix_socket_directories = '${folder}'
-     max_connections = ${maxConnections}
-     shared_buffers = 8MB
-     fsync = off\n`
+    `${settings}
+    port = ${port}
+    listen_addresses = '127.0.0.1'
+    unix_socket_directories = '${folder}'\n`
   )
 
   const psql = (sql: string, user = "owner") => [
@@ -78,7 +103,7 @@ export const makePostgresCluster = Effect.fnUntraced(function* (maxConnections: 
     "-qtAc",
     sql
   ]
-  const query = (sql: string) => run(path.join(bin, "psql"), psql(sql), asUser)
+  const query = (sql: string) => run("psql", ...psql(sql))
 
   /** The postmaster and its children, which are in no process group together. */
   const processes = () => {
@@ -110,13 +135,7 @@ export const makePostgresCluster = Effect.fnUntraced(function* (maxConnections: 
     })
 
   const control = (...args: ReadonlyArray<string>) =>
-    Effect.promise(() =>
-      run(
-        path.join(bin, "pg_ctl"),
-        ["-D", data, "-w", "-l", path.join(folder, "log"), ...args],
-        asUser
-      )
-    )
+    Effect.promise(() => run("pg_ctl", "-D", data, "-w", "-l", path.join(folder, "log"), ...args))
   yield* Effect.addFinalizer(() =>
     fs.existsSync(path.join(data, "postmaster.pid"))
       ? Effect.andThen(signal("SIGCONT"), control("stop", "-m", "immediate"))
@@ -124,20 +143,35 @@ export const makePostgresCluster = Effect.fnUntraced(function* (maxConnections: 
   )
 
   return {
+    port,
+    maxConnections,
     url: `postgres://app@127.0.0.1:${port}/postgres`,
     start: control("start"),
     stop: control("stop", "-m", "fast"),
     /** As if its power was cut: it has to recover when it starts. */
     crash: control("stop", "-m", "immediate"),
+    /** As if its machine was lost. What it leaves in shared memory goes when it starts again. */
+    kill: Effect.acquireRelease(signal("SIGKILL"), () => control("start")),
+    promote: control("promote"),
     freeze: signal("SIGSTOP"),
     thaw: signal("SIGCONT"),
     query: (sql: string) => Effect.promise(() => query(sql)),
+    /** As it is asked by who may always connect. */
+    ownerUrl: `postgres://owner@127.0.0.1:${port}/postgres`,
+    /** Ends the connections of users and lets none in; they may come again with the scope. */
+    refuseConnections: Effect.acquireRelease(
+      Effect.promise(async () => {
+        await query("ALTER ROLE app CONNECTION LIMIT 0")
+        await query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'app'")
+      }),
+      () => Effect.promise(() => query("ALTER ROLE app CONNECTION LIMIT -1"))
+    ),
     /** Takes every connection that is left for users; gives them back with the scope. */
     takeAllConnections: Effect.gen(function* () {
       const sleepers = yield* Effect.acquireRelease(
         Effect.sync(() =>
           Array.from({ length: maxConnections }, () =>
-            spawn(path.join(bin, "psql"), psql("SELECT pg_sleep(600)", "app"), {
+            spawn(pathOf("psql"), psql("SELECT pg_sleep(600)", "app"), {
               ...asUser,
               stdio: "ignore"
             })

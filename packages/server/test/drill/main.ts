@@ -1,0 +1,82 @@
+// Fault drills on real processes: `npm run drill` runs all of them but the soak, `npm run drill cut
+// pool` those that are named, `npm run drill soak -- --minutes 60` the soak. Each prints a row; a
+// promise that was not kept is named, and makes the exit code 1.
+import { NodeRuntime } from "@effect/platform-node"
+import { Cause, Effect, type Scope } from "effect"
+import { parseArgs } from "node:util"
+import { noCluster } from "../support/PostgresCluster.ts"
+import { clock } from "./clock.ts"
+import { cut } from "./cut.ts"
+import { disk } from "./disk.ts"
+import { failover } from "./failover.ts"
+import { freeze } from "./freeze.ts"
+import { kill } from "./kill.ts"
+import { pool } from "./pool.ts"
+import { restart } from "./restart.ts"
+import type { Outcome } from "./Scene.ts"
+import { soak } from "./soak.ts"
+import { brokenOf, header, remarksOf, rowOf } from "./table.ts"
+
+/** A drill, or the reason why it cannot be run here. */
+type Drill = Effect.Effect<Outcome | string, unknown, Scope.Scope>
+
+const onPostgres = (drill: Drill): Drill =>
+  noCluster === undefined ? drill : Effect.succeed(noCluster)
+
+const faults: Readonly<Record<string, Drill>> = {
+  kill: onPostgres(kill),
+  freeze: onPostgres(freeze),
+  restart: onPostgres(restart),
+  failover: onPostgres(failover),
+  cut: onPostgres(cut),
+  pool: onPostgres(pool),
+  disk,
+  clock: onPostgres(clock)
+}
+
+const print = (...lines: ReadonlyArray<string>) => Effect.sync(() => console.log(lines.join("\n")))
+
+/** Answers whether all promises were kept. */
+const run = Effect.fnUntraced(function* (name: string, drill: Drill) {
+  const outcome = yield* drill.pipe(Effect.scoped, Effect.exit)
+  if (outcome._tag === "Failure") {
+    if (Cause.hasInterruptsOnly(outcome.cause)) return yield* Effect.interrupt
+    yield* print(`${name}  BROKEN: ${Cause.pretty(outcome.cause)}`)
+    return false
+  }
+  if (typeof outcome.value === "string") {
+    yield* print(`${name}  skipped: ${outcome.value}`)
+    return true
+  }
+  const broken = brokenOf(outcome.value)
+  yield* print(
+    rowOf(name, outcome.value),
+    ...remarksOf(outcome.value).map((remark) => `           ${remark}`),
+    ...broken.map((promise) => `           BROKEN: ${promise}`)
+  )
+  return broken.length === 0
+})
+
+const program = Effect.gen(function* () {
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: { minutes: { type: "string", default: "20" } }
+  })
+  const drills: Readonly<Record<string, Drill>> = {
+    ...faults,
+    soak: onPostgres(soak(Number(values.minutes)))
+  }
+  const names = positionals.length === 0 ? Object.keys(faults) : positionals
+  let kept = true
+  yield* print(header)
+  for (const name of names) {
+    const drill = drills[name]
+    kept =
+      (drill === undefined
+        ? yield* Effect.as(print(`${name}  BROKEN: there is no such drill`), false)
+        : yield* run(name, drill)) && kept
+  }
+  if (!kept) process.exitCode = 1
+})
+
+NodeRuntime.runMain(program)

@@ -1,0 +1,86 @@
+import { Effect } from "effect"
+import { connect, createServer, type Socket } from "node:net"
+import { listening } from "./ServerProcess.ts"
+
+/** What becomes of the connections that a cut has caught, once there is a network again. */
+export type AfterCut = "go on" | "are reset" | "stay lost"
+
+/** A network between clients and the server of a URL, to cut and to lead elsewhere. */
+export const startTcpProxy = Effect.fnUntraced(function* (serverUrl: string) {
+  let target = new URL(serverUrl)
+  let isCut = false
+  const links = new Set<Link>()
+  const sockets = new Set<Socket>()
+
+  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) => {
+    const upstream = isCut ? undefined : connect(Number(target.port), target.hostname)
+    const link: Link = { client, upstream }
+    links.add(link)
+    for (const [socket, other] of [
+      [client, upstream],
+      [upstream, client]
+    ]) {
+      if (socket === undefined) continue
+      sockets.add(socket)
+      socket
+        .setNoDelay()
+        .on("error", () => {})
+        .on("close", () => {
+          sockets.delete(socket)
+          if (!links.has(link) || isCut) return
+          links.delete(link)
+          other?.destroy()
+        })
+    }
+    if (upstream !== undefined) join(client, upstream)
+  })
+  const port = yield* listening(server)
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      server.close()
+      for (const socket of sockets) socket.destroy()
+    })
+  )
+
+  const proxied = new URL(serverUrl)
+  proxied.host = `127.0.0.1:${port}`
+
+  return {
+    /** The same, through the proxy. */
+    url: proxied.href,
+    /** Nothing gets through any more, in either direction, and nobody is told. */
+    cut: Effect.sync(() => {
+      isCut = true
+      for (const { client, upstream } of links) {
+        for (const socket of [client, upstream]) socket?.unpipe().pause()
+      }
+    }),
+    heal: (caught: AfterCut) =>
+      Effect.sync(() => {
+        isCut = false
+        for (const link of links) {
+          const { client, upstream } = link
+          if (caught === "stay lost") links.delete(link)
+          else if (caught === "go on" && upstream !== undefined) join(client, upstream)
+          else for (const socket of [client, upstream]) socket?.resetAndDestroy()
+        }
+      }),
+    /** As an address that moves: new connections go there, those to the old place are reset. */
+    leadTo: (newServerUrl: string) =>
+      Effect.sync(() => {
+        target = new URL(newServerUrl)
+        for (const { client } of links) client.resetAndDestroy()
+      })
+  }
+})
+
+interface Link {
+  readonly client: Socket
+  /** Absent where it was cut before there was any. */
+  readonly upstream: Socket | undefined
+}
+
+const join = (client: Socket, upstream: Socket) => {
+  client.pipe(upstream)
+  upstream.pipe(client)
+}

@@ -1,0 +1,41 @@
+import { Effect } from "effect"
+import { execFileSync } from "node:child_process"
+import * as fs from "node:fs"
+import * as path from "node:path"
+import { temporaryFolder } from "./ServerProcess.ts"
+
+/** Why no file system can be mounted here, if none can. */
+export const noSmallDisk = process.getuid?.() === 0 ? undefined : "only root may mount a tmpfs"
+
+/** A folder on a disk of its own, in memory, to fill and to free; unmounted with the scope. */
+export const smallDisk = Effect.fnUntraced(function* (megabytes: number) {
+  const folder = yield* temporaryFolder("disk")
+  yield* Effect.acquireRelease(
+    Effect.sync(() =>
+      execFileSync("mount", ["-t", "tmpfs", "-o", `size=${megabytes}m`, "tmpfs", folder])
+    ),
+    // Lazily: a process that was killed may take a moment to let go of its files.
+    () => Effect.sync(() => execFileSync("umount", ["--lazy", folder]))
+  )
+  const ballast = path.join(folder, "ballast")
+  return {
+    folder,
+    /** To the last byte. Answers how many megabytes were free. */
+    fill: Effect.sync(() => {
+      for (let size = 1 << 20; size >= 1; size /= 2) append(ballast, Buffer.alloc(size))
+      return fs.statSync(ballast).size / (1 << 20)
+    }),
+    free: Effect.sync(() => fs.rmSync(ballast, { force: true }))
+  }
+})
+
+const append = (file: string, bytes: Buffer) => {
+  for (;;) {
+    try {
+      fs.appendFileSync(file, bytes)
+    } catch (error) {
+      if (error instanceof Error && "code" in error && error.code === "ENOSPC") return
+      throw error
+    }
+  }
+}
