@@ -83,6 +83,24 @@ layer(testAppLayer())("access tokens", (it) => {
       })
   )
 
+  it.effect("have one spelling, though base64 has others for the same signature", () =>
+    Effect.gen(function* () {
+      const { access_token, refresh_token } = yield* signUp()
+      const respelled = (token: string) => {
+        const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+        const last = alphabet[alphabet.indexOf(token.slice(-1)) + 1] ?? ""
+        return [`${token}=`, `${token.slice(0, -1)}${last}`]
+      }
+      for (const token of respelled(access_token)) yield* assertRefused(token, token.slice(-2))
+      for (const token of respelled(refresh_token)) {
+        const body = { refresh_token: token }
+        const answer = yield* ask("POST", "/v1/auth/refresh", { body })
+        assert.strictEqual(outcome(answer), "401 invalid_refresh_token", token.slice(-2))
+      }
+      assert.strictEqual(yield* standing(access_token), "200")
+    })
+  )
+
   it.effect("are refused with another algorithm than ours", () =>
     Effect.gen(function* () {
       const member = yield* signUp()

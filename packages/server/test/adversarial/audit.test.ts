@@ -1,0 +1,134 @@
+import { assert, describe, it as plainly, layer } from "@effect/vitest"
+import { Clock, Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { ask, password, randomEmail, randomIp } from "../support/http.ts"
+import { nobodysId } from "../support/routes.ts"
+import { testAppLayer } from "../support/TestApp.ts"
+import { type Endpoint, endpoints } from "./contract.ts"
+import { settle } from "./holdings.ts"
+
+/** What a key may do is work; what only a person may is about keys, members, sessions and passwords. */
+const sensitive = endpoints.filter(
+  ({ access, method }) => method !== "GET" && access.kind !== "scope"
+)
+
+/** Goes on with a session every few minutes and changes nobody's rights; reuse of a token is audited. */
+const silent = ["auth.refresh"]
+
+type Settled = Effect.Success<typeof settle>
+
+/** The example, true of this member. */
+const bodyFor = ({ example, name }: Endpoint, { member }: Settled) => {
+  if (example === undefined) return undefined
+  const own = {
+    email: name === "auth.login" ? member.email : randomEmail(),
+    password,
+    current_password: password,
+    new_password: "another long password",
+    refresh_token: member.refresh_token
+  }
+  return {
+    ...example,
+    ...Object.fromEntries(Object.entries(own).filter(([field]) => field in example))
+  }
+}
+
+const secretsIn = (text: string): ReadonlyArray<string> =>
+  text.match(/pak_[\w-]{43}|whsec_[\w+/=]{20,}|eyJ[\w-]+\.[\w-]+\.[\w-]+/g) ?? []
+
+describe("the contract", () => {
+  plainly("changes keys, sessions, passwords and secrets in these places", () => {
+    assert.includeMembers(
+      sensitive.map(({ name }) => name),
+      ["auth.changePassword", "apiKeys.create", "workspaces.rotateSigningSecret", ...silent]
+    )
+  })
+})
+
+layer(testAppLayer())("The audit log", (it) => {
+  it.effect.each(sensitive)("has who, what, when and from where of $method $path", (endpoint) =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const settled = yield* settle
+      const { member, pathOf } = settled
+      yield* TestClock.adjust("1 minute")
+      const [known] = yield* sql<{ last: string }>`SELECT max(id::text) AS last FROM audit_events`
+      const ip = randomIp()
+      const request_id = `audit-${endpoint.name}`
+      const body = bodyFor(endpoint, settled)
+      const answer = yield* ask(endpoint.method, pathOf(endpoint), {
+        ...(endpoint.access.kind === "public" ? {} : { token: member.access_token }),
+        ...(body === undefined ? {} : { body }),
+        headers: { "x-forwarded-for": ip, "x-request-id": request_id }
+      })
+      assert.isBelow(answer.status, 300, answer.text)
+
+      const events = yield* sql<{
+        action: string
+        actor_id: string | null
+        workspace_id: string | null
+        user_id: string | null
+        ip: string | null
+        request_id: string | null
+        created_at: Date
+        row: string
+      }>`
+        SELECT *, audit_events::text AS row
+        FROM audit_events
+        WHERE id::text > ${known?.last ?? ""}`
+      if (silent.includes(endpoint.name)) {
+        assert.deepStrictEqual(events, [])
+        return
+      }
+      assert.isNotEmpty(events)
+      const actor = answer.body?.user?.id ?? member.user_id
+      for (const event of events) {
+        assert.match(event.action, /^[a-z_]+\.[a-z_]+$/)
+        assert.deepInclude(event, { actor_id: actor, ip, request_id })
+        assert.strictEqual(event.created_at.getTime(), yield* Clock.currentTimeMillis)
+        assert.isNotNull(event.workspace_id ?? event.user_id)
+        const secrets = [
+          member.access_token,
+          member.refresh_token,
+          password,
+          "another long password",
+          ...secretsIn(answer.text)
+        ]
+        for (const secret of secrets) {
+          assert.isFalse(event.row.includes(secret.replace(/^(?:pak|whsec)_/, "")))
+        }
+      }
+    })
+  )
+
+  it.effect.each(sensitive)("has nothing of what did not happen at $method $path", (endpoint) =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { member, pathOf } = yield* settle
+      const count = sql<{ events: number }>`SELECT count(*)::int AS events FROM audit_events`
+      const before = yield* count
+      const path = pathOf(endpoint)
+      const token = member.access_token
+      const refused = [
+        ...(endpoint.access.kind === "public" ? [] : [{ path, token: undefined }]),
+        ...(endpoint.schema === undefined ? [] : [{ path, token, body: { nonsense: 1 } }]),
+        ...(/:\w+/.test(endpoint.path)
+          ? [
+              {
+                path: path.replace(/[\da-f-]{36}(?!.*[\da-f-]{36})/, nobodysId),
+                token,
+                body: endpoint.example
+              }
+            ]
+          : [])
+      ]
+      assert.isNotEmpty(refused)
+      for (const { path: at, ...options } of refused) {
+        const answer = yield* ask(endpoint.method, at, options)
+        assert.include([401, 404, 422], answer.status, answer.text)
+      }
+      assert.deepStrictEqual(yield* count, before)
+    })
+  )
+})

@@ -1,0 +1,82 @@
+import { Api } from "@scheduling/domain/Api"
+import { openApiDocument } from "@scheduling/domain/OpenApiDocument"
+import type { AccessRule } from "@scheduling/domain/shared/Access"
+import { endpointsOf } from "@scheduling/domain/openapi/endpoints"
+import type { JsonSchema } from "effect"
+
+/** An endpoint as an attacker reads it in the reference. */
+export interface Endpoint {
+  readonly name: string
+  readonly method: string
+  readonly path: string
+  readonly access: AccessRule
+  readonly queryFields: ReadonlyArray<string>
+  readonly takesIdempotencyKey: boolean
+  /** Of its body; none where it takes no body. */
+  readonly schema: JsonSchema.JsonSchema | undefined
+  /** A body that it takes and that changes something. */
+  readonly example: Readonly<Record<string, unknown>> | undefined
+  /** Whether it answers page by page. */
+  readonly isList: boolean
+}
+
+const document = openApiDocument(Api)
+
+export const schemas = document.components.schemas
+
+/** What a `$ref` stands for. */
+export const resolved = (schema: JsonSchema.JsonSchema): JsonSchema.JsonSchema =>
+  typeof schema.$ref === "string" ? (schemas[schema.$ref.split("/").at(-1) ?? ""] ?? {}) : schema
+
+/** The names of what an object may hold. */
+export const propertiesOf = (schema: JsonSchema.JsonSchema | undefined): ReadonlyArray<string> =>
+  Object.keys(Object(schema?.["properties"]))
+
+/** Every endpoint of the contract, so that one that is added is attacked like the others. */
+export const endpoints: ReadonlyArray<Endpoint> = endpointsOf(Api).map(
+  ({ access, method, name, path }) => {
+    const operation = document.paths[path]?.[method]
+    const body = operation?.requestBody?.content["application/json"]
+    const parameters = operation?.parameters ?? []
+    const named = (place: string) =>
+      parameters.filter((parameter) => parameter.in === place).map((parameter) => parameter.name)
+    return {
+      name,
+      method: method.toUpperCase(),
+      path: path.replaceAll(/\{(\w+)\}/g, ":$1"),
+      access,
+      queryFields: named("query"),
+      takesIdempotencyKey: named("header").some((header) => /idempotency/i.test(header)),
+      schema: body && resolved(body.schema),
+      example: body?.example as Endpoint["example"],
+      isList: named("query").includes("cursor")
+    }
+  }
+)
+
+const inWorkspace = "/v1/workspaces/:workspace_id"
+
+export const isInWorkspace = ({ path }: Pick<Endpoint, "path">): boolean =>
+  path.startsWith(inWorkspace)
+
+/**
+ * The parameters of a path other than the workspace, each as the way to it: what a `:task_id` is the
+ * id of depends on what it comes after.
+ */
+export const placesIn = (path: string): ReadonlyArray<string> => {
+  const rest = path.replace(`${inWorkspace}/`, "").replace(inWorkspace, "")
+  return [...rest.matchAll(/:\w+/g)].map(({ 0: name, index }) => rest.slice(0, index + name.length))
+}
+
+/** The path with ids in their places. */
+export const pathWith = (
+  path: string,
+  workspaceId: string,
+  idAt: (place: string) => string
+): string => {
+  const places = placesIn(path)
+  let next = 0
+  return path
+    .replace(":workspace_id", workspaceId)
+    .replaceAll(/:\w+/g, () => idAt(places[next++] ?? ""))
+}

@@ -1,0 +1,376 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Context, Effect, Layer, Result } from "effect"
+import type { IncomingMessage } from "node:http"
+import { Resolver } from "../../src/runner/Egress.ts"
+import { parseCidrs } from "../../src/runner/EgressRules.ts"
+import { httpTarget } from "../support/CallTargets.ts"
+import { ask, type Member, signUp } from "../support/http.ts"
+import { eventually } from "../support/ServerProcess.ts"
+import { startNode, TestApp, testConfig } from "../support/TestApp.ts"
+import { TestDatabaseLayer } from "../support/TestDatabase.ts"
+
+/** Stands for the public Internet; all else that this machine can reach stands for what is private. */
+const outside = "127.0.0.1"
+
+/** What a name server under the attacker's control answers, one time after the other. */
+const answers = new Map<string, Array<ReadonlyArray<string>>>()
+const lookups = new Map<string, number>()
+
+const resolve = async (asked: string): Promise<ReadonlyArray<string>> => {
+  const name = asked.replace(/\.$/, "")
+  lookups.set(name, (lookups.get(name) ?? 0) + 1)
+  const [next = [], ...later] = answers.get(name) ?? []
+  if (later.length > 0) answers.set(name, later)
+  return next
+}
+
+let names = 0
+
+/** A name that nobody has asked for yet. */
+const nameFor = (...given: ReadonlyArray<ReadonlyArray<string>>): string => {
+  const name = `n${names++}.test`
+  answers.set(name, [...given])
+  return name
+}
+
+interface Arrival {
+  readonly address: string
+  readonly path: string
+}
+
+/** A node that runs tasks, and a target on every address of this machine. */
+class Scene extends Context.Service<
+  Scene,
+  {
+    readonly member: Member
+    readonly port: number
+    readonly arrivals: Array<Arrival>
+    readonly respond: { with: (path: string) => Reply }
+  }
+>()("@scheduling/server/test/adversarial/Egress") {
+  static readonly layer: Layer.Layer<Scene | TestApp> = Layer.effect(
+    Scene,
+    Effect.gen(function* () {
+      const arrivals: Array<Arrival> = []
+      const respond = { with: (_path: string): Reply => ({ status: 200 }) }
+      const port = yield* httpTarget((request, response) => {
+        arrivals.push({ address: addressOf(request), path: request.url ?? "" })
+        const { body, headers, status } = respond.with(request.url ?? "")
+        response.writeHead(status, { connection: "close", ...headers }).end(body)
+      }, "")
+      return Scene.of({ member: yield* signUp(), port, arrivals, respond })
+    })
+  ).pipe(
+    Layer.provideMerge(
+      Layer.effect(
+        TestApp,
+        Effect.map(
+          startNode({
+            ...testConfig,
+            runner: "on",
+            egressAllow: Result.getOrThrow(parseCidrs(outside))
+          }),
+          (url) => TestApp.of({ url, otherUrl: url, logs: [] })
+        )
+      )
+    ),
+    Layer.provide(Layer.succeed(Resolver, resolve)),
+    Layer.provide(TestDatabaseLayer),
+    Layer.orDie
+  )
+}
+
+interface Reply {
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+const addressOf = ({ socket }: IncomingMessage) =>
+  (socket.localAddress ?? "").replace("::ffff:", "")
+
+interface Ended {
+  readonly status: string
+  readonly error: string | null
+  readonly attempts_count: number
+  readonly step: string | null
+}
+
+const kinds = ["cron", "delayed", "chains"] as const
+type Kind = (typeof kinds)[number]
+
+/** What came of a task that calls these URLs and is run at once; of a chain, of each of its steps. */
+const outcomesOf = Effect.fnUntraced(function* (
+  kind: Kind,
+  [url, ...later]: readonly [string, ...Array<string>],
+  call: object = {}
+) {
+  const { member } = yield* Scene
+  const token = member.access_token
+  const inputs = {
+    cron: { name: "a", schedule: "0 0 1 1 *", url, ...call },
+    delayed: { delay_seconds: 0, url, ...call },
+    chains: {
+      name: "a",
+      steps: [url, ...later].map((at, index) => ({ name: `s${index}`, url: at, ...call }))
+    }
+  }
+  const at = `${member.workspace}/${kind}`
+  const created = yield* ask("POST", at, { token, body: inputs[kind] })
+  assert.strictEqual(created.status, 201, `${url} ${created.text}`)
+  const { id } = created.body
+  if (kind !== "delayed") yield* ask("POST", `${at}/${id}/run`, { token })
+  const { url: server } = yield* TestApp
+  const list = `${server}${member.workspace}/executions?task_id=${id}`
+  return yield* eventually(
+    `the end of ${url}`,
+    async (): Promise<ReadonlyArray<Ended> | false> => {
+      const response = await fetch(list, { headers: { authorization: `Bearer ${token}` } })
+      const { data } = (await response.json()) as {
+        readonly data: ReadonlyArray<Ended & { readonly finished_at: string | null }>
+      }
+      const wanted = kind === "chains" ? later.length + 1 : 1
+      return (
+        data.length >= wanted &&
+        data.every(({ finished_at }) => finished_at !== null) &&
+        data.toReversed()
+      )
+    },
+    10_000
+  )
+})
+
+/** 127.0.0.2 in every spelling, and whatever else is nobody's business. */
+const hosts = [
+  "127.0.0.2",
+  "127.0.0.2.",
+  "2130706434",
+  "2130706434.",
+  "0x7f000002",
+  "0x7f.2",
+  "0X7F.0x0.0X2",
+  "0177.0.0.2",
+  "00000000177.2",
+  "017700000002",
+  "127.2",
+  "127.0.2",
+  "127.0.0.0x2",
+  "%31%32%37.0.0.2",
+  "127%2e0%2e0%2e2",
+  "127。0。0。2",
+  "１２７.0.0.2",
+  "①②⑦.0.0.2",
+  "0.0.0.0",
+  "0",
+  "10.0.0.1",
+  "100.64.0.1",
+  "169.254.169.254",
+  "192.168.0.1",
+  "224.0.0.1",
+  "255.255.255.255",
+  "[::]",
+  "[::1]",
+  "[0:0:0:0:0:0:0:1]",
+  "[::127.0.0.2]",
+  "[::ffff:127.0.0.2]",
+  "[::ffff:7f00:2]",
+  "[::ffff:0:127.0.0.2]",
+  "[0:0:0:0:0:FFFF:127.0.0.2]",
+  "[64:ff9b::7f00:2]",
+  "[64:ff9b::127.0.0.2]",
+  "[64:ff9b:1::7f00:2]",
+  "[2002:7f00:2::]",
+  "[2001::1]",
+  "[fc00::1]",
+  "[fd00:ec2::254]",
+  "[fe80::1]",
+  "[fec0::1]",
+  "[ff02::1]"
+]
+
+/** As a name server may answer. */
+const addresses = [
+  "127.0.0.2",
+  "::1",
+  "::",
+  "0.0.0.0",
+  "::127.0.0.2",
+  "::ffff:127.0.0.2",
+  "::ffff:7f00:2",
+  "64:ff9b::7f00:2",
+  "2002:7f00:2::",
+  "fc00::1",
+  "fe80::1",
+  "fe80::1%lo",
+  "10.0.0.1",
+  "169.254.169.254",
+  "0177.0.0.2",
+  "127.2",
+  "localhost",
+  "not an address"
+]
+
+layer(Scene.layer, { excludeTestServices: true })("A call", (it) => {
+  const assertNowhere = Effect.fnUntraced(function* (
+    kind: Kind,
+    urls: ReadonlyArray<string>,
+    error = /not allowed$/
+  ) {
+    const { arrivals } = yield* Scene
+    arrivals.length = 0
+    yield* Effect.forEach(
+      urls,
+      Effect.fnUntraced(function* (url) {
+        const [ended] = yield* outcomesOf(kind, [url], { retry_count: 3 })
+        assert.deepInclude(ended, { status: "failed", attempts_count: 1 }, url)
+        assert.match(ended?.error ?? "", error, url)
+      }),
+      { concurrency: 16, discard: true }
+    )
+    assert.deepStrictEqual(arrivals, [])
+  })
+
+  describe.each(kinds)("of %s", (kind) => {
+    it.effect("goes to what is allowed", () =>
+      Effect.gen(function* () {
+        const { arrivals, port } = yield* Scene
+        for (const host of [outside, "0x7f.1", "[::ffff:127.0.0.1]", nameFor([outside])]) {
+          arrivals.length = 0
+          const [ended] = yield* outcomesOf(kind, [`http://${host}:${port}/here`])
+          assert.deepInclude(ended, { status: "succeeded", attempts_count: 1 }, host)
+          assert.deepStrictEqual(arrivals, [{ address: outside, path: "/here" }])
+        }
+      })
+    )
+
+    it.effect("goes to no private host however it is spelled", () =>
+      Effect.flatMap(Scene, ({ port }) =>
+        assertNowhere(
+          kind,
+          hosts.map((host, index) =>
+            index % 4 === 0 ? `https://${host}/` : `http://${host}:${port}/`
+          )
+        )
+      )
+    )
+
+    it.effect("goes to no name that stands for a private address, in whatever form", () =>
+      Effect.flatMap(Scene, ({ port }) =>
+        assertNowhere(
+          kind,
+          addresses.flatMap((address) => [
+            `http://${nameFor([address])}:${port}/`,
+            `http://${nameFor([address, "10.0.0.1"])}.:${port}/`
+          ])
+        )
+      )
+    )
+
+    it.effect("goes nowhere by a name that stands for nothing", () =>
+      Effect.flatMap(Scene, ({ port }) =>
+        assertNowhere(kind, [`http://${nameFor([])}:${port}/`], /./)
+      )
+    )
+
+    it.effect("dials only what is allowed of a name's many addresses", () =>
+      Effect.gen(function* () {
+        const { arrivals, port } = yield* Scene
+        for (const given of [
+          ["127.0.0.2", "::1", outside],
+          [outside, "127.0.0.2"],
+          ["::ffff:127.0.0.2", "fe80::1", "10.0.0.1", outside, "169.254.169.254"]
+        ]) {
+          arrivals.length = 0
+          const [ended] = yield* outcomesOf(kind, [`http://${nameFor(given)}:${port}/`])
+          assert.strictEqual(ended?.status, "succeeded")
+          assert.deepStrictEqual(
+            arrivals.map(({ address }) => address),
+            [outside]
+          )
+        }
+      })
+    )
+
+    it.effect("is judged by the address that it dials, of a name that changes in between", () =>
+      Effect.gen(function* () {
+        const { arrivals, port } = yield* Scene
+        arrivals.length = 0
+        const name = nameFor([outside], ["127.0.0.2"])
+        const [first] = yield* outcomesOf(kind, [`http://${name}:${port}/`])
+        // One question a connection: there is no second answer for the dialling to go by.
+        assert.strictEqual(lookups.get(name), 1)
+        assert.strictEqual(first?.status, "succeeded")
+        const [second] = yield* outcomesOf(kind, [`http://${name}:${port}/`])
+        assert.strictEqual(lookups.get(name), 2)
+        assert.match(second?.error ?? "", /loopback and not allowed$/)
+        assert.deepStrictEqual(
+          arrivals.map(({ address }) => address),
+          [outside]
+        )
+      })
+    )
+
+    it.effect("is judged anew when it is tried again", () =>
+      Effect.gen(function* () {
+        const { arrivals, port, respond } = yield* Scene
+        arrivals.length = 0
+        respond.with = () => ({ status: 503 })
+        const name = nameFor([outside], ["169.254.169.254"])
+        const [ended] = yield* outcomesOf(kind, [`http://${name}:${port}/`], { retry_count: 3 })
+        respond.with = () => ({ status: 200 })
+        assert.deepInclude(ended, { status: "failed", attempts_count: 2 })
+        assert.match(ended?.error ?? "", /metadata and not allowed$/)
+        assert.lengthOf(arrivals, 1)
+      })
+    )
+
+    it.effect("follows no redirect", () =>
+      Effect.gen(function* () {
+        const { arrivals, port, respond } = yield* Scene
+        arrivals.length = 0
+        const privately = `http://127.0.0.2:${port}/private`
+        respond.with = (path) => ({
+          status: Number(path.slice(1)),
+          headers: {
+            location: privately,
+            refresh: `0; url=${privately}`,
+            "content-location": privately
+          }
+        })
+        const codes = [300, 301, 302, 303, 305, 307, 308]
+        for (const code of codes) {
+          const [ended] = yield* outcomesOf(kind, [`http://${outside}:${port}/${code}`])
+          assert.deepInclude(ended, { status: "failed", attempts_count: 1 }, String(code))
+        }
+        respond.with = () => ({ status: 200 })
+        assert.deepStrictEqual(
+          arrivals,
+          codes.map((code) => ({ address: outside, path: `/${code}` }))
+        )
+      })
+    )
+  })
+
+  it.effect("of a step goes to no host that an answer names", () =>
+    Effect.gen(function* () {
+      const { arrivals, port, respond } = yield* Scene
+      for (const body of [
+        `@127.0.0.2:${port}/`,
+        `//127.0.0.2:${port}/`,
+        `\\\\127.0.0.2:${port}\\`,
+        `http://127.0.0.2:${port}/`,
+        `?#@127.0.0.2`
+      ]) {
+        arrivals.length = 0
+        respond.with = () => ({ status: 200, body })
+        const at = `http://${outside}:${port}/`
+        const [, second] = yield* outcomesOf("chains", [at, `${at}{{ steps.s0.body }}`])
+        assert.strictEqual(second?.status, "succeeded", body)
+        assert.deepStrictEqual(arrivals, [
+          { address: outside, path: "/" },
+          { address: outside, path: `/${encodeURIComponent(body)}` }
+        ])
+      }
+    })
+  )
+})

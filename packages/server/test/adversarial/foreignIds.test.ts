@@ -1,0 +1,215 @@
+import { scopes } from "@scheduling/domain/api-keys/Scope"
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
+import type { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { Partitions } from "../../src/runner/Partitions.ts"
+import { ask, createKey, type Member, outcome, signUp } from "../support/http.ts"
+import { nobodysId } from "../support/routes.ts"
+import { type TestApp, testAppLayer, testNow } from "../support/TestApp.ts"
+import { type Endpoint, endpoints, isInWorkspace, pathWith, placesIn, schemas } from "./contract.ts"
+import { changes, everything } from "./everything.ts"
+import { acquire, acquireSession, type Holdings } from "./holdings.ts"
+
+/** Somebody with two workspaces, and a stranger: whatever is not in the one workspace is foreign. */
+class Scene extends Context.Service<
+  Scene,
+  {
+    readonly owner: Member
+    /** A key of the owner's workspace that may do all that a key can. */
+    readonly key: string
+    readonly foreign: ReadonlyArray<{ readonly owner: Member; readonly holdings: Holdings }>
+  }
+>()("@scheduling/server/test/adversarial/Scene") {
+  static readonly layer: Layer.Layer<Scene, never, TestApp | SqlClient.SqlClient> = Layer.effect(
+    Scene,
+    Effect.gen(function* () {
+      const partitions = yield* Effect.provide(Partitions, Partitions.layer)
+      yield* partitions.ensure([testNow])
+      const [owner, stranger] = [yield* signUp(), yield* signUp()]
+      const { key } = yield* createKey(owner, { scopes })
+      const second = yield* ask("POST", "/v1/workspaces", {
+        token: owner.access_token,
+        body: { name: "second" }
+      })
+      const elsewhere = {
+        ...owner,
+        workspace: `/v1/workspaces/${second.body.id}`,
+        workspace_id: String(second.body.id)
+      }
+      const foreign = yield* Effect.forEach(
+        [elsewhere, stranger],
+        Effect.fnUntraced(function* (other) {
+          const holdings = { ...(yield* acquire(other)), ...(yield* acquireSession(other)) }
+          // A list that goes on needs two of everything.
+          yield* acquire(other)
+          yield* ask("POST", `${other.workspace}/signing-secrets/rotate`, {
+            token: other.access_token
+          })
+          return { owner: other, holdings }
+        })
+      )
+      return Scene.of({ owner, key, foreign })
+    }).pipe(Effect.orDie)
+  )
+}
+
+const credentialsFor = ({ access }: Endpoint, { key, owner }: Scene["Service"]) =>
+  access.kind === "scope" ? [owner.access_token, key] : [owner.access_token]
+
+/** What has an id of this kind elsewhere, and what has one of another kind here. */
+const wrongIds = (place: string, scene: Scene["Service"], own: Holdings, sibling: Holdings) => {
+  const right = new Set(own[place])
+  const isNested = place.match(/:/g)?.length !== 1
+  return new Set([
+    ...scene.foreign.flatMap(({ holdings, owner }) =>
+      // A session is its user's, whatever the workspace.
+      place.includes("session") && owner.user_id === scene.owner.user_id
+        ? []
+        : (holdings[place] ?? [])
+    ),
+    ...Object.values(own)
+      .flat()
+      .filter((id) => !right.has(id)),
+    ...(isNested ? (sibling[place] ?? []) : []),
+    scene.owner.workspace_id,
+    scene.owner.user_id
+  ])
+}
+
+const withIds = endpoints.filter(({ path }) => placesIn(path).length > 0)
+const lists = endpoints.filter(({ isList }) => isList)
+
+const idFields = (names: ReadonlyArray<string>) => names.filter((name) => /_ids?$/.test(name))
+
+const withIdsInQuery = endpoints.flatMap((endpoint) =>
+  idFields(endpoint.queryFields).map((field) => ({ ...endpoint, field }))
+)
+
+const cursorOf = (id: string) => Buffer.from(id.replaceAll("-", ""), "hex").toString("base64url")
+
+describe("the contract", () => {
+  it("takes ids in paths and queries, and nowhere in bodies: those would need tests here", () => {
+    const inputs = endpoints.flatMap(({ name, schema }) =>
+      idFields(Object.keys(schema?.["properties"] ?? {})).map((field) => `${name} ${field}`)
+    )
+    assert.deepStrictEqual(inputs, [])
+    assert.notInclude(Object.keys(Object(schemas["ChainStepInput"]?.["properties"])).join(), "_id")
+  })
+})
+
+const FreshScene = Scene.layer.pipe(Layer.provideMerge(testAppLayer()))
+
+layer(FreshScene)("An id", (it) => {
+  describe.each(withIds)("in $method $path", (endpoint) => {
+    it.effect("that is of another workspace, or of another kind, names nothing", () =>
+      Effect.gen(function* () {
+        const scene = yield* Scene
+        const { owner } = scene
+        yield* TestClock.adjust("1 millis")
+        const own: Holdings = {
+          ...(yield* acquire(owner)),
+          ...(isInWorkspace(endpoint) ? {} : yield* acquireSession(owner))
+        }
+        const sibling = yield* acquire(owner)
+        const before = yield* everything
+        const options = endpoint.example === undefined ? {} : { body: endpoint.example }
+        const assertNothing = Effect.fnUntraced(function* (idAt: (place: string) => string) {
+          const path = pathWith(endpoint.path, owner.workspace_id, idAt)
+          for (const token of credentialsFor(endpoint, scene)) {
+            const answer = yield* ask(endpoint.method, path, { ...options, token })
+            assert.strictEqual(outcome(answer), "404 not_found", path)
+            assert.notStrictEqual(answer.body.detail.resource, "workspace", path)
+          }
+        })
+        const rightAt = (place: string) => own[place]?.[0] ?? assert.fail(`what is ${place}?`)
+        for (const wrong of placesIn(endpoint.path)) {
+          for (const id of wrongIds(wrong, scene, own, sibling)) {
+            yield* assertNothing((place) => (place === wrong ? id : rightAt(place)))
+          }
+        }
+        for (const { holdings } of scene.foreign) {
+          if (!isInWorkspace(endpoint)) continue
+          yield* assertNothing((place) => holdings[place]?.[0] ?? assert.fail(place))
+        }
+        assert.deepStrictEqual(changes(yield* everything, before), [])
+
+        // With the right ones the very same request does what it says.
+        yield* TestClock.adjust("1 millis")
+        const last = placesIn(endpoint.path).at(-1) ?? ""
+        for (const id of own[last] ?? []) {
+          const path = pathWith(endpoint.path, owner.workspace_id, (place) =>
+            place === last ? id : rightAt(place)
+          )
+          const { status } = yield* ask(endpoint.method, path, {
+            ...options,
+            token: owner.access_token
+          })
+          assert.include([200, 201, 202, 204, 409], status, path)
+        }
+        const done = changes(yield* everything, before)
+        if (endpoint.method !== "GET") assert.isNotEmpty(done)
+      })
+    )
+  })
+})
+
+layer(FreshScene)("A cursor", (it) => {
+  it.effect.each(lists)("of another workspace shows nothing of it at $path", (endpoint) =>
+    Effect.gen(function* () {
+      const scene = yield* Scene
+      const own: Holdings = yield* acquire(scene.owner)
+      const listOf = (of: Member, holdings: Holdings, query: string) =>
+        ask(
+          "GET",
+          pathWith(endpoint.path, of.workspace_id, (place) => holdings[place]?.[0] ?? nobodysId) +
+            query,
+          { token: of.access_token }
+        )
+      const foreign = scene.foreign.filter(
+        ({ owner }) => isInWorkspace(endpoint) || owner.user_id !== scene.owner.user_id
+      )
+      const all = yield* listOf(scene.owner, own, "?limit=100")
+      assert.isNull(all.body.next_cursor)
+      const idsOf = (page: typeof all): ReadonlyArray<string> =>
+        page.body.data.map(({ id }: { readonly id: string }) => id)
+      for (const { holdings, owner } of foreign) {
+        const theirs = yield* listOf(owner, holdings, "?limit=100")
+        const first = yield* listOf(owner, holdings, "?limit=1")
+        assert.isNotEmpty(idsOf(theirs), "a list without anything to hide")
+        const cursors = [first.body.next_cursor, ...idsOf(theirs).map(cursorOf)].filter(Boolean)
+        for (const cursor of cursors) {
+          const page = yield* listOf(scene.owner, own, `?limit=100&cursor=${cursor}`)
+          assert.strictEqual(page.status, 200, page.text)
+          assert.includeMembers([...idsOf(all)], [...idsOf(page)])
+          assert.notIncludeMembers([...idsOf(theirs)], [...idsOf(page), "nothing"])
+        }
+      }
+    })
+  )
+})
+
+layer(FreshScene)("An id in a query", (it) => {
+  it.effect.each(withIdsInQuery)(
+    "of another workspace is as one of nobody's: $field of $path",
+    ({ access, field, path, ...endpoint }) =>
+      Effect.gen(function* () {
+        const scene = yield* Scene
+        const answerTo = (id: string, token: string) =>
+          ask(
+            endpoint.method,
+            `${pathWith(path, scene.owner.workspace_id, () => nobodysId)}?${field}=${id}`,
+            { token }
+          )
+        for (const token of credentialsFor({ access, path, ...endpoint }, scene)) {
+          const nobodys = yield* answerTo(nobodysId, token)
+          assert.strictEqual(nobodys.status, 200, nobodys.text)
+          for (const { holdings } of scene.foreign) {
+            for (const id of Object.values(holdings).flat()) {
+              assert.strictEqual((yield* answerTo(id, token)).text, nobodys.text, id)
+            }
+          }
+        }
+      })
+  )
+})

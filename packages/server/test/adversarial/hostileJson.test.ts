@@ -1,0 +1,195 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { type Answer, ask, outcome } from "../support/http.ts"
+import { request, talk } from "../support/rawHttp.ts"
+import { TestApp, testAppLayer } from "../support/TestApp.ts"
+import { askCalmly, bodyWith } from "./calmly.ts"
+import { endpoints, propertiesOf } from "./contract.ts"
+import { changes, everything } from "./everything.ts"
+import { settle } from "./holdings.ts"
+import { texts, values, wide } from "./hostileTexts.ts"
+import { Settled } from "./Settled.ts"
+
+const wholeBodies = values.filter((value) => value !== "{}")
+
+const withBody = endpoints.filter(({ schema }) => schema !== undefined)
+
+/** What a value is once it is taken: labels are trimmed, emails are in lower case. */
+const kept = (field: string, value: unknown): unknown => {
+  if (typeof value !== "string") return JSON.parse(JSON.stringify(value))
+  if (field === "name") return value.trim()
+  return field === "email" ? value.toLowerCase() : value
+}
+
+const assertKept = Effect.fnUntraced(function* (
+  { body }: Answer,
+  field: string,
+  sent: unknown,
+  read: { readonly path: string; readonly token: string }
+) {
+  if (typeof body?.id !== "string" || !(field in body)) return
+  assert.deepStrictEqual(body[field], kept(field, sent))
+  const stored = yield* ask("GET", read.path.replace(/\/?$/, `/${body.id}`), read)
+  if (stored.status === 200) assert.deepStrictEqual(stored.body, withoutKey(body))
+})
+
+const withoutKey = ({ key: _, ...record }: Readonly<Record<string, unknown>>) => record
+
+layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("Hostile JSON", (it) => {
+  describe.each(withBody)("for $method $path", (endpoint) => {
+    const { example = {}, method, schema } = endpoint
+
+    it.effect("in any field is refused, or kept to the letter", () =>
+      Effect.gen(function* () {
+        const { member, pathOf } = yield* settle
+        const path = pathOf(endpoint)
+        const token = member.access_token
+        for (const field of propertiesOf(schema)) {
+          for (const value of values) {
+            const body = bodyWith(example, field, value)
+            const answer = yield* askCalmly(method, path, { token, body })
+            if (answer.status >= 300) continue
+            const sent = JSON.parse(value)
+            const at = method === "PATCH" ? path.replace(/\/[^/]+$/, "") : path
+            yield* assertKept(answer, field, sent, { path: at, token })
+          }
+        }
+        assert.notProperty({}, "isAdmin")
+      })
+    )
+
+    it.effect("in the place of the body is refused", () =>
+      Effect.gen(function* () {
+        const { member, pathOf } = yield* Settled
+        const path = pathOf(endpoint)
+        const before = yield* everything
+        for (const body of wholeBodies) {
+          const answer = yield* askCalmly(method, path, { token: member.access_token, body })
+          assert.include([400, 422], answer.status, body.slice(0, 100))
+        }
+        assert.deepStrictEqual(changes(yield* everything, before), [])
+      })
+    )
+
+    it.effect("with a field twice is taken for the last of them, and for nothing else", () =>
+      Effect.gen(function* () {
+        const { member, pathOf } = yield* settle
+        const path = pathOf(endpoint)
+        const token = member.access_token
+        for (const [field, value] of Object.entries(example)) {
+          const last = JSON.stringify(value)
+          for (const first of ['{"__proto__":[]}', "[[]]", "false"]) {
+            const wrong = yield* askCalmly(method, path, {
+              token,
+              body: bodyWith(example, field, last, first)
+            })
+            assert.strictEqual(outcome(wrong), "422 validation_failed", field)
+          }
+        }
+        const [[field, value] = assert.fail()] = Object.entries(example)
+        const body = bodyWith(example, field, '"\\u0000"', JSON.stringify(value))
+        const right = yield* askCalmly(method, path, { token, body })
+        assert.notStrictEqual(right.status, 422, right.text)
+        assert.notStrictEqual(right.status, 400, right.text)
+      })
+    )
+
+    it.effect("in another encoding or under another name is refused unread", () =>
+      Effect.gen(function* () {
+        const { member, pathOf } = yield* Settled
+        const path = pathOf(endpoint)
+        const token = member.access_token
+        const body = JSON.stringify(example)
+        const before = yield* everything
+        for (const type of [
+          "text/plain",
+          "text/json",
+          "application/x-www-form-urlencoded",
+          "multipart/form-data; boundary=a",
+          "application/octet-stream",
+          "application/merge-patch+json",
+          "application/json, text/plain",
+          "application/jsonp",
+          "é"
+        ]) {
+          const answer = yield* askCalmly(method, path, { token, body, type })
+          assert.strictEqual(outcome(answer), "415 unsupported_media_type", type)
+        }
+        for (const bytes of [
+          Buffer.from(`\ufeff${body}`, "utf16le"),
+          Buffer.from(body.replace('"', '"\xff'), "latin1"),
+          Buffer.from(body.replace('"', '"\xc0\x80'), "latin1"),
+          Buffer.from(body.replace('"', '"\xed\xa0\x80'), "latin1")
+        ]) {
+          const head = request(`${method} ${path}`, {
+            authorization: `Bearer ${token}`,
+            "content-type": "application/json",
+            "content-length": String(bytes.length),
+            connection: "close"
+          })
+          const { answers } = yield* talk(Buffer.concat([Buffer.from(head, "latin1"), bytes]))
+          assert.deepStrictEqual(
+            answers.map(({ body }) => body.detail.error),
+            ["malformed_json"]
+          )
+        }
+        assert.deepStrictEqual(changes(yield* everything, before), [])
+      })
+    )
+  })
+
+  it.effect("of 100,000 fields is refused, with as much work as its length deserves", () =>
+    Effect.gen(function* () {
+      const { member, pathOf } = yield* Settled
+      for (const endpoint of withBody.filter(({ name }) => /auth.login|cron.create/.test(name))) {
+        const { body, status } = yield* askCalmly(endpoint.method, pathOf(endpoint), {
+          token: member.access_token,
+          body: wide(100_000)
+        })
+        assert.deepStrictEqual([status, body.detail.issues.length], [422, 100])
+      }
+    })
+  )
+
+  it.effect("in headers and bodies of calls is kept to the letter", () =>
+    Effect.gen(function* () {
+      const { member } = yield* settle
+      const names = ["__proto__", "constructor", "prototype", "toString", "hasOwnProperty", "then"]
+      const headers = `{${names.map((name) => `"${name}":"a ${name}"`).join()}}`
+      const bodies = texts.filter((text) => text.isWellFormed() && !/\0|^a{9}/.test(text))
+      assert.isAbove(bodies.length, 15)
+      for (const body of bodies) {
+        const call = `"url":"https://example.com/","headers":${headers},"body":${JSON.stringify(body)}`
+        const escaped = call.replace("{{ constructor", "{{ '{{' }} constructor")
+        for (const [kind, input, callOf] of [
+          ["cron", `{"name":"a","schedule":"* * * * *",${call}}`, (task: unknown) => task],
+          ["delayed", `{"delay_seconds":60,${call}}`, (task: unknown) => task],
+          [
+            "chains",
+            `{"name":"a","steps":[{"name":"constructor",${escaped}}]}`,
+            (chain: { readonly steps: ReadonlyArray<unknown> }) => chain.steps[0]
+          ]
+        ] as const) {
+          const at = `${member.workspace}/${kind}`
+          const token = member.access_token
+          const created = yield* askCalmly("POST", at, { token, body: input })
+          assert.strictEqual(created.status, 201, created.text)
+          const stored = yield* ask("GET", `${at}/${created.body.id}`, { token })
+          const sent = JSON.parse(`{${kind === "chains" ? escaped : call}}`)
+          const { body, headers, url } = callOf(stored.body) as typeof sent
+          assert.sameDeepMembers(Object.entries(headers), Object.entries(sent.headers))
+          assert.deepStrictEqual({ url, body }, { url: sent.url, body: sent.body })
+        }
+      }
+    })
+  )
+
+  it.effect("was never an error of ours", () =>
+    Effect.map(TestApp, ({ logs }) => {
+      assert.deepStrictEqual(
+        logs.filter((line) => line.includes("request failed")),
+        []
+      )
+    })
+  )
+})

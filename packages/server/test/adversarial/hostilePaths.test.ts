@@ -1,0 +1,74 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { TestApp, testAppLayer } from "../support/TestApp.ts"
+import { askCalmly } from "./calmly.ts"
+import { endpoints, pathWith, placesIn } from "./contract.ts"
+import { Settled } from "./Settled.ts"
+
+/** What does not decode, decodes to more than it seems, or is too much. */
+const encoded = [
+  "%00",
+  "a%00b",
+  "%ff",
+  "%c0%80",
+  "%ed%a0%80",
+  "%",
+  "%zz",
+  "%2e%2e%2f",
+  "..%5c",
+  "%0d%0a",
+  "%e2%80%a8",
+  "%EF%BB%BF",
+  "%F0%9F%92%A9",
+  "__proto__",
+  "constructor",
+  "*",
+  "%27%20OR%201=1--",
+  "a".repeat(10_000)
+]
+
+const withPlaces = endpoints.filter(({ path }) => placesIn(path).length > 0)
+const withQuery = endpoints.filter(({ queryFields }) => queryFields.length > 0)
+
+layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("What does not decode", (it) => {
+  it.effect.each(withPlaces)("cannot get in by a path: $method $path", (endpoint) =>
+    Effect.gen(function* () {
+      const { member } = yield* Settled
+      for (const hostile of encoded) {
+        const path = pathWith(endpoint.path, member.workspace_id, () => hostile)
+        const answer = yield* askCalmly(endpoint.method, path, {
+          token: member.access_token,
+          ...(endpoint.example && { body: JSON.stringify(endpoint.example) })
+        })
+        // As `..` a part of a path is taken away before it is sent.
+        assert.include([404, 405, 431], answer.status, path)
+      }
+    })
+  )
+
+  it.effect.each(withQuery)("cannot get in by a query: $method $path", (endpoint) =>
+    Effect.gen(function* () {
+      const { member, pathOf } = yield* Settled
+      const path = pathOf(endpoint)
+      for (const field of [...endpoint.queryFields, "__proto__", "constructor", "a[b]"]) {
+        for (const hostile of encoded) {
+          for (const query of [`${field}=${hostile}`, `${field}=1&${field}=${hostile}`]) {
+            const answer = yield* askCalmly("GET", `${path}?${query}`, {
+              token: member.access_token
+            })
+            assert.include([200, 404, 422, 431], answer.status, query)
+          }
+        }
+      }
+    })
+  )
+
+  it.effect("was never an error of ours", () =>
+    Effect.map(TestApp, ({ logs }) => {
+      assert.deepStrictEqual(
+        logs.filter((line) => line.includes("request failed")),
+        []
+      )
+    })
+  )
+})
