@@ -1,9 +1,13 @@
 /**
  * The same list behind better-auth's own API keys. `WORKSPACES` is a JSON array of ids: each gets a
  * key, which `/keys` tells.
+ *
+ * As its documentation recommends for many verifications: no rate limit, updates deferred. There is no
+ * secondary storage, since the service has none. On a database 1.7 defers the removal of keys that have
+ * expired, and still writes to a key's row twice, when it was used and that it changed, before it answers.
  */
 import { apiKey } from "@better-auth/api-key"
-import { betterAuth } from "better-auth"
+import { betterAuth, type BetterAuthOptions } from "better-auth"
 import { getMigrations } from "better-auth/db/migration"
 import fastify from "fastify"
 import { Pool } from "pg"
@@ -11,16 +15,19 @@ import { cronListSchema, listCronTasks } from "./cronList.ts"
 
 const pool = new Pool({ connectionString: process.env["DATABASE_URL"], max: 10 })
 
-const auth = betterAuth({
+const options = {
   database: pool,
   baseURL: "http://127.0.0.1",
   secret: process.env["APP_SECRET"] ?? "",
   emailAndPassword: { enabled: true },
   telemetry: { enabled: false },
-  plugins: [apiKey({ enableMetadata: true, rateLimit: { enabled: false } })]
-})
+  advanced: { backgroundTasks: { handler: (task) => void task.catch(console.error) } },
+  plugins: [apiKey({ enableMetadata: true, rateLimit: { enabled: false }, deferUpdates: true })]
+} satisfies BetterAuthOptions
 
-await (await getMigrations(auth.options)).runMigrations()
+// Before there is an instance, which would complain of tables that are missing.
+await (await getMigrations(options)).runMigrations()
+const auth = betterAuth(options)
 
 const { user } = await auth.api.signUpEmail({
   body: { name: "Bench", email: "bench@example.com", password: "correct horse battery staple" }

@@ -1,0 +1,50 @@
+import { startPeer } from "../support/processes.ts"
+import {
+  dueAt,
+  dueValues,
+  type Engine,
+  type EngineOptions,
+  fill,
+  isDone,
+  readHistory,
+  type Work
+} from "./engine.ts"
+import { payload } from "./payload.ts"
+
+const jobs = "graphile_worker._private_jobs"
+
+export const startGraphileWorker = async ({
+  database,
+  env,
+  sinkUrl
+}: EngineOptions): Promise<Engine> => {
+  const server = await startPeer("graphileWorker", {
+    DATABASE_URL: database,
+    SINK_URL: sinkUrl,
+    ...env
+  })
+  const schedule = (work: Work) =>
+    fill(database, jobs, (client) =>
+      client.query(
+        `SELECT count(*)
+         FROM graphile_worker.add_jobs((
+           SELECT array_agg(
+             json_populate_record(
+               NULL::graphile_worker.job_spec,
+               json_build_object('identifier', 'call', 'payload', ${payload}, 'run_at', ${dueAt})
+             )
+           )
+           FROM generate_series(1, $1::int) AS n
+         ))`,
+        dueValues(work)
+      )
+    )
+  return {
+    pid: server.pid,
+    schedule,
+    enqueue: (count) => schedule({ count, startsInMs: 0, spreadMs: 0 }),
+    isDone: (calls) => isDone(database, jobs, "history", calls),
+    history: () => readHistory(database, "history"),
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]()
+  }
+}

@@ -1,0 +1,41 @@
+import { PgBoss } from "pg-boss"
+import { startPeer } from "../support/processes.ts"
+import {
+  dueAt,
+  dueValues,
+  type Engine,
+  type EngineOptions,
+  fill,
+  isDone,
+  readHistory,
+  type Work
+} from "./engine.ts"
+import { payload } from "./payload.ts"
+
+interface Job {
+  readonly data: object
+  readonly startAfter: Date
+}
+
+export const startPgBoss = async ({ database, env, sinkUrl }: EngineOptions): Promise<Engine> => {
+  const server = await startPeer("pgBoss", { DATABASE_URL: database, SINK_URL: sinkUrl, ...env })
+  const schedule = (work: Work) =>
+    fill(database, "pgboss.job", async (client) => {
+      const { rows } = await client.query<Job>(
+        `SELECT ${payload} AS data, ${dueAt} AS "startAfter"
+         FROM generate_series(1, $1::int) AS n`,
+        dueValues(work)
+      )
+      const executeSql = (text: string, values?: Array<unknown>) => client.query(text, values)
+      await new PgBoss({ db: { executeSql } }).insert("call", rows)
+    })
+  return {
+    pid: server.pid,
+    schedule,
+    enqueue: (count) => schedule({ count, startsInMs: 0, spreadMs: 0 }),
+    isDone: (calls) =>
+      isDone(database, "pgboss.job WHERE name = 'call' AND state < 'completed'", "history", calls),
+    history: () => readHistory(database, "history"),
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]()
+  }
+}

@@ -1,0 +1,66 @@
+/** What a job of the peers does: the call, as fast as Node can make it, and a row of history. */
+import { Pool } from "undici"
+
+/** The payload of a job. */
+export interface Call {
+  readonly workspace_id: string
+  readonly task_id: string
+  readonly body: string
+  readonly scheduled_for: string
+}
+
+export interface HistoryRow {
+  readonly id: string
+  readonly workspace_id: string
+  readonly task_id: string
+  readonly status: "succeeded"
+  readonly scheduled_for: string
+  readonly started_at: Date
+  readonly finished_at: Date
+  readonly duration_ms: number
+  readonly status_code: number
+  readonly response_body: string
+}
+
+/** As many as the service has to one host. */
+export const concurrency = 512
+
+const target = new URL(process.env["SINK_URL"] ?? "")
+
+/** The client that the service has, too. */
+const connections = new Pool(target.origin, {
+  connections: concurrency,
+  headersTimeout: 30_000,
+  bodyTimeout: 30_000
+})
+
+/** Any answer but a 2xx fails the job, which its queue then tries again. */
+export const call = async (
+  id: string,
+  { body, scheduled_for, task_id, workspace_id }: Call
+): Promise<HistoryRow> => {
+  const started_at = new Date()
+  const answer = await connections.request({
+    method: "POST",
+    path: target.pathname,
+    headers: { "content-type": "application/json", "idempotency-key": id },
+    body
+  })
+  const response_body = await answer.body.text()
+  if (answer.statusCode < 200 || answer.statusCode >= 300) {
+    throw new Error(`answered ${answer.statusCode}`)
+  }
+  const finished_at = new Date()
+  return {
+    id,
+    workspace_id,
+    task_id,
+    status: "succeeded",
+    scheduled_for,
+    started_at,
+    finished_at,
+    duration_ms: finished_at.getTime() - started_at.getTime(),
+    status_code: answer.statusCode,
+    response_body
+  }
+}

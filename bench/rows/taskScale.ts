@@ -1,0 +1,176 @@
+import { setTimeout } from "node:timers/promises"
+import type { Work } from "../engines/engine.ts"
+import { observe } from "../engines/observe.ts"
+import { rescheduleSome, startServiceEngine } from "../engines/service.ts"
+import { alternate } from "../support/alternate.ts"
+import { query, withDatabase } from "../support/database.ts"
+import { watchDatabase } from "../support/databaseUse.ts"
+import { processorTimeOf } from "../support/processorTime.ts"
+import type { Report } from "../support/report.ts"
+import { figure, median, percentile, ratios, spread } from "../support/statistics.ts"
+
+const sizes = [10_000, 100_000, 1_000_000]
+const idleRounds = 6
+const idleMs = 5_000
+/** A connection of PostgreSQL tells its statistics ten seconds after its last statement at the latest. */
+const settleMs = 11_000
+const fireRounds = 3
+const fires: Work = { count: 1_600, startsInMs: 3_000, spreadMs: 8_000 }
+const warmUp: Work = { count: 600, startsInMs: 3_000, spreadMs: 3_000 }
+
+const days = (count: number) => count * 86_400_000
+
+/** Of processors and of the database, since it was asked for the last time. */
+interface Use {
+  readonly serviceMs: number
+  readonly postgresMs: number
+  readonly transactions: number
+}
+
+/** A service whose tasks are all still to come, next month and later. */
+const populate = async (size: number, database: string) => {
+  await using starting = new AsyncDisposableStack()
+  const observed = starting.use(await observe(startServiceEngine, { database }))
+  const { engine } = observed
+  await engine.schedule({ count: size, startsInMs: days(30), spreadMs: days(30) })
+  await query(database, "VACUUM ANALYZE tasks")
+  const databaseWatch = starting.use(await watchDatabase(database))
+
+  let serviceMs = processorTimeOf(engine.pid)
+  const used = async (): Promise<Use> => {
+    const before = serviceMs
+    serviceMs = processorTimeOf(engine.pid)
+    const { processorMs, transactions } = await databaseWatch.since()
+    return { serviceMs: serviceMs - before, postgresMs: processorMs, transactions }
+  }
+  const meet = (work: Work) =>
+    observed.run(work.count, async () => {
+      await rescheduleSome(database, work)
+      await used()
+    })
+  await meet(warmUp)
+  const stack = starting.move()
+  return {
+    size,
+    used,
+    fire: async () => {
+      const round = await meet(fires)
+      const { postgresMs, serviceMs } = await used()
+      const { arrived } = await observed.latenessOf(round)
+      const micros = (ms: number) => (ms * 1_000) / fires.count
+      return {
+        service: micros(serviceMs),
+        postgres: micros(postgresMs),
+        both: micros(serviceMs + postgresMs),
+        arrived
+      }
+    },
+    verify: observed.verify,
+    [Symbol.asyncDispose]: () => stack.disposeAsync()
+  }
+}
+
+type Population = Awaited<ReturnType<typeof populate>>
+
+const withPopulations = <A>(
+  use: (populations: ReadonlyArray<Population>) => Promise<A>,
+  [size, ...others]: ReadonlyArray<number>,
+  populations: ReadonlyArray<Population> = []
+): Promise<A> =>
+  size === undefined
+    ? use(populations)
+    : withDatabase(async (database) => {
+        await using population = await populate(size, database)
+        return await withPopulations(use, others, [...populations, population])
+      })
+
+interface Idle {
+  /** Milliseconds of a processor, a second. */
+  readonly service: ReadonlyArray<number>
+  readonly postgres: ReadonlyArray<number>
+  readonly both: ReadonlyArray<number>
+  readonly transactions: ReadonlyArray<number>
+}
+
+/** All sizes at the same time: each is charged with what its own processes take. */
+const measureIdle = async (
+  populations: ReadonlyArray<Population>
+): Promise<ReadonlyArray<Idle>> => {
+  const rounds: Array<ReadonlyArray<Use>> = []
+  await setTimeout(settleMs)
+  await Promise.all(populations.map(({ used }) => used()))
+  for (let round = 0; round < idleRounds; round++) {
+    await setTimeout(idleMs)
+    rounds.push(await Promise.all(populations.map(({ used }) => used())))
+  }
+  return populations.map((_, index) => {
+    const perSecond = (amount: (use: Use) => number) =>
+      rounds.flatMap(({ [index]: use }) =>
+        use === undefined ? [] : [(amount(use) * 1_000) / idleMs]
+      )
+    return {
+      service: perSecond(({ serviceMs }) => serviceMs),
+      postgres: perSecond(({ postgresMs }) => postgresMs),
+      both: perSecond(({ postgresMs, serviceMs }) => postgresMs + serviceMs),
+      transactions: perSecond(({ transactions }) => transactions)
+    }
+  })
+}
+
+const sum = (service: ReadonlyArray<number>, postgres: ReadonlyArray<number>) =>
+  `${figure(median(service))} + ${figure(median(postgres))}`
+
+export const taskScale = (): Promise<Report> =>
+  withPopulations(async (populations) => {
+    const idle = await measureIdle(populations)
+    const fired = await alternate(
+      fireRounds,
+      Object.fromEntries(populations.map(({ fire, size }) => [size, fire]))
+    )
+    for (const { verify } of populations) await verify()
+
+    const roundsOf = (size: number) => fired[size] ?? []
+    const microsOf = (size: number) => roundsOf(size).map(({ both }) => both)
+    const smallest = { idle: idle[0]?.both ?? [], micros: microsOf(sizes[0] ?? 0) }
+    const rows = populations.map(({ size }, index) => {
+      const { both = [], postgres = [], service = [], transactions = [] } = idle[index] ?? {}
+      const fires = roundsOf(size)
+      const late = (share: number) =>
+        figure(median(fires.map(({ arrived }) => percentile(arrived, share))))
+      return {
+        idleRatio: figure(median(ratios(both, smallest.idle))),
+        fireRatio: figure(median(ratios(microsOf(size), smallest.micros))),
+        cells: [
+          `${figure(size)} tasks`,
+          spread(both),
+          sum(service, postgres),
+          figure(median(transactions)),
+          spread(microsOf(size)),
+          sum(
+            fires.map((fire) => fire.service),
+            fires.map((fire) => fire.postgres)
+          ),
+          late(0.5),
+          late(0.99)
+        ]
+      }
+    })
+    const largest = rows.at(-1)
+    return {
+      title: "Scale of tasks",
+      work: `The service with so many tasks that are to fire next month: what it and PostgreSQL take while nothing is due (${idleRounds} times ${idleMs / 1_000} s), and when ${figure((fires.count * 1_000) / fires.spreadMs)} of the tasks fire a second, each with a call to a local receiver (${fireRounds} rounds of ${fires.spreadMs / 1_000} s in turns).`,
+      columns: [
+        "",
+        "idle, processor ms a second",
+        "service + PostgreSQL",
+        "statements a second",
+        "processor µs a fire",
+        "service + PostgreSQL",
+        "late, p50 ms",
+        "late, p99 ms"
+      ],
+      rows: rows.map(({ cells }) => cells),
+      goal: "≤ 1.2 × between the smallest and the largest",
+      result: `idle ${largest?.idleRatio} ×, a fire ${largest?.fireRatio} ×`
+    }
+  }, sizes)
