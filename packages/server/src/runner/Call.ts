@@ -61,8 +61,9 @@ export class Call extends Context.Service<
 
       return Call.of({
         run: Effect.fnUntraced(function* (request) {
-          const started = yield* Clock.monotonicTimeNanos
-          const outgoing = prepare(request, yield* Clock.currentTimeMillis)
+          const clock = yield* Clock.Clock
+          const started = clock.monotonicTimeNanosUnsafe()
+          const outgoing = prepare(request, clock.currentTimeMillisUnsafe())
           const exchange = new Exchange()
           let answer: Answer
           if (Result.isFailure(outgoing)) {
@@ -78,9 +79,9 @@ export class Call extends Context.Service<
             const timeout = timedOut
               ? `timeout after ${request.timeout_seconds} s while ${exchange.phase}`
               : null
-            answer = judge(exchange, timeout, yield* Clock.currentTimeMillis)
+            answer = judge(exchange, timeout, clock.currentTimeMillisUnsafe())
           }
-          const nanos = (yield* Clock.monotonicTimeNanos) - started
+          const nanos = clock.monotonicTimeNanosUnsafe() - started
           return { ...answer, duration_ms: Math.round(Number(nanos) / 1e6) }
         })
       })

@@ -1,4 +1,4 @@
-import { Effect, Semaphore } from "effect"
+import { Effect } from "effect"
 import type { Socket } from "node:net"
 import { Client, type Dispatcher } from "undici"
 import type { makeConnect } from "./Egress.ts"
@@ -133,11 +133,15 @@ class Connection {
 }
 
 interface Origin {
-  readonly permits: Semaphore.Semaphore
+  /** How many more calls may run. */
+  places: number
+  /** Calls that wait for a place, the first to come first. */
+  readonly waiting: Set<() => void>
   /** The one used last is used next, so that the others can run into their idle timeout. */
   readonly idle: Array<Connection>
   /** Calls that wait or run. */
   calls: number
+  isStartingCalls: boolean
 }
 
 /**
@@ -158,16 +162,50 @@ export class Connections {
 
   /** Fills the exchange. Interruption closes the connection at once, whatever it is doing. */
   readonly run = (request: OutgoingRequest, exchange: Exchange): Effect.Effect<void> =>
-    Effect.suspend(() => {
+    Effect.callback((resume) => {
       const origin = this.enter(request.origin)
-      return origin.permits.withPermit(this.exchange(origin, request, exchange)).pipe(
-        Effect.ensuring(
-          Effect.sync(() => {
-            origin.calls--
-            this.forgetUnused(request.origin, origin)
-          })
-        )
-      )
+      let connection: Connection | undefined
+      let hasLeft = false
+
+      const send = (taken: Connection, settle: (reusable: boolean) => void) => {
+        connection = taken
+        exchange.begin(settle)
+        taken.client.dispatch(request, exchange)
+      }
+      const start = () => {
+        const kept = this.takeIdle(origin)
+        if (kept === undefined) send(this.open(request.origin, origin), end)
+        else send(kept, endOrSendAgain)
+      }
+      // A kept connection may have been hung up on while the request was on its way. As in Go's
+      // client, the Idempotency-Key makes it safe to send once more on a new one, and without it a
+      // task with no retries would fail for a reason that is not its receiver's.
+      const endOrSendAgain = (reusable: boolean) => {
+        if (exchange.error === null || exchange.phase !== "waiting for the answer") {
+          return end(reusable)
+        }
+        connection?.close()
+        send(this.open(request.origin, origin), end)
+      }
+      const leave = (reusable: boolean) => {
+        if (hasLeft) return
+        hasLeft = true
+        if (connection === undefined) origin.waiting.delete(start)
+        else {
+          origin.places++
+          if (reusable) this.keep(origin, connection)
+          else connection.close()
+        }
+        this.leave(request.origin, origin)
+      }
+      const end = (reusable: boolean) => {
+        leave(reusable)
+        resume(Effect.void)
+      }
+
+      origin.waiting.add(start)
+      startCalls(origin)
+      return Effect.sync(() => leave(false))
     })
 
   readonly closeIdle = Effect.sync(() => {
@@ -177,63 +215,33 @@ export class Connections {
     this.idle = 0
   })
 
-  private exchange(origin: Origin, request: OutgoingRequest, exchange: Exchange) {
-    return Effect.suspend(() => {
-      const kept = this.takeIdle(origin)
-      if (kept === undefined) return this.send(this.open(request.origin, origin), request, exchange)
-      // A kept connection may have been hung up on while the request was on its way. As in Go's
-      // client, the Idempotency-Key makes it safe to send once more on a new one, and without it a
-      // task with no retries would fail for a reason that is not its receiver's.
-      return this.send(kept, request, exchange).pipe(
-        Effect.andThen(
-          Effect.suspend(() =>
-            exchange.error !== null && exchange.phase === "waiting for the answer"
-              ? this.send(this.open(request.origin, origin), request, exchange)
-              : Effect.void
-          )
-        )
-      )
-    })
-  }
-
-  private send(
-    { connection, origin }: { readonly connection: Connection; readonly origin: Origin },
-    request: OutgoingRequest,
-    exchange: Exchange
-  ): Effect.Effect<void> {
-    return Effect.callback<void>((resume) => {
-      let settled = false
-      exchange.begin((reusable) => {
-        if (settled) return
-        settled = true
-        if (reusable) this.keep(origin, connection)
-        else connection.close()
-        resume(Effect.void)
-      })
-      connection.client.dispatch(request, exchange)
-      return Effect.sync(() => {
-        if (settled) return
-        settled = true
-        connection.close()
-      })
-    })
-  }
-
   private enter(name: string): Origin {
     let origin = this.origins.get(name)
     if (origin === undefined) {
-      origin = { permits: Semaphore.makeUnsafe(this.limits.perOrigin), idle: [], calls: 0 }
+      origin = {
+        places: this.limits.perOrigin,
+        waiting: new Set(),
+        idle: [],
+        calls: 0,
+        isStartingCalls: false
+      }
       this.origins.set(name, origin)
     }
     origin.calls++
     return origin
   }
 
+  private leave(name: string, origin: Origin): void {
+    origin.calls--
+    startCalls(origin)
+    this.forgetUnused(name, origin)
+  }
+
   private forgetUnused(name: string, origin: Origin): void {
     if (origin.calls === 0 && origin.idle.length === 0) this.origins.delete(name)
   }
 
-  private open(name: string, origin: Origin) {
+  private open(name: string, origin: Origin): Connection {
     const connection = new Connection(name, this.connect)
     connection.client.on("disconnect", () => {
       const index = origin.idle.indexOf(connection)
@@ -243,14 +251,13 @@ export class Connections {
       connection.close()
       this.forgetUnused(name, origin)
     })
-    return { connection, origin }
+    return connection
   }
 
-  private takeIdle(origin: Origin) {
+  private takeIdle(origin: Origin): Connection | undefined {
     const connection = origin.idle.pop()
-    if (connection === undefined) return undefined
-    this.idle--
-    return { connection, origin }
+    if (connection !== undefined) this.idle--
+    return connection
   }
 
   private keep(origin: Origin, connection: Connection): void {
@@ -260,5 +267,21 @@ export class Connections {
     }
     origin.idle.push(connection)
     this.idle++
+  }
+}
+
+/** In a loop: a call that ends where it starts makes room for the next one, and so for thousands. */
+const startCalls = (origin: Origin): void => {
+  if (origin.isStartingCalls) return
+  origin.isStartingCalls = true
+  try {
+    for (const start of origin.waiting) {
+      if (origin.places === 0) break
+      origin.places--
+      origin.waiting.delete(start)
+      start()
+    }
+  } finally {
+    origin.isStartingCalls = false
   }
 }

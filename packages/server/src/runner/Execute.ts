@@ -28,7 +28,7 @@ export const execute = Effect.fnUntraced(function* (
   execution.started_ms = Math.max(clock.now(), run.due_ms)
 
   const caller = yield* Call
-  const earlier = yield* earlierSteps(run)
+  const earlier = run.chain_run_id === null ? [] : yield* earlierSteps(run)
   const call = callOf(run, earlier)
   if (Result.isFailure(call)) {
     return settlementOf(run, execution, {
