@@ -14,6 +14,9 @@ const batch = 1_000
 /** The start guard is asked so much ahead, so that the last of thousands starts on time too. */
 const guardAheadMs = 250
 
+/** It is asked about all that become due within so long at once: 200 a second are ten statements. */
+const gatherMs = 100
+
 export interface Calls {
   /** Starts what is due and has a slot, or waits until there is something. */
   readonly startDue: Effect.Effect<void, unknown>
@@ -79,10 +82,11 @@ export const makeCalls = Effect.fnUntraced(function* (
 
   const startDue = Effect.gen(function* () {
     const owner = node()
-    const taken = intake.take(clock.now() + guardAheadMs, batch)
+    const now = clock.now()
+    const askAtMs = () => (intake.nextDueMs ?? now + 60_000) - guardAheadMs + gatherMs
+    const taken = intake.take(askAtMs() <= now ? now + guardAheadMs : now, batch)
     if (taken.length === 0) {
-      const next = intake.nextDueMs
-      yield* startBell.wait(next === undefined ? 60_000 : next - guardAheadMs - clock.now())
+      yield* startBell.wait(askAtMs() - now)
       return
     }
     yield* Effect.gen(function* () {

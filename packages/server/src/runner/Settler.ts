@@ -9,8 +9,11 @@ import { timeOfId } from "./RunId.ts"
 
 const batch = 1_000
 
-/** A commit a run is what limits throughput; waiting this long for company is not noticed. */
-const gatherMs = 5
+/** A statement a run is what costs most at hundreds a second; waiting so long for company is not noticed. */
+const gatherMs = 25
+
+/** The next step of a chain starts when the last one is written. */
+const gatherForStepMs = 5
 
 /** While runs are due, starting them goes first: writing can wait for so long. */
 const yieldMs = 50
@@ -38,6 +41,11 @@ export const makeSettler = Effect.fnUntraced(function* (
   const partitions = yield* Partitions
   const doorbell = new Doorbell()
   let buffer: Array<Settlement> = []
+
+  const patienceMs = () => {
+    if (isPressed()) return yieldMs
+    return buffer.some(({ next }) => next !== null) ? gatherForStepMs : gatherMs
+  }
 
   const write = Effect.fnUntraced(function* (settlements: ReadonlyArray<Settlement>) {
     onSettled(settlements, yield* settle(sql, settlements))
@@ -79,7 +87,7 @@ export const makeSettler = Effect.fnUntraced(function* (
     "settling runs",
     Effect.gen(function* () {
       if (buffer.length === 0) yield* doorbell.wait(60_000)
-      if (buffer.length < batch) yield* Effect.sleep(isPressed() ? yieldMs : gatherMs)
+      if (buffer.length < batch) yield* Effect.sleep(patienceMs())
       yield* writeNext
     })
   ).pipe(Effect.forkScoped)
@@ -95,7 +103,7 @@ export const makeSettler = Effect.fnUntraced(function* (
     },
     flush: Effect.whileLoop({
       while: () => buffer.length > 0,
-      body: () => Effect.sleep(gatherMs),
+      body: () => Effect.sleep(gatherForStepMs),
       step: () => {}
     })
   }
