@@ -3,12 +3,12 @@ import { Authentication } from "../auth/Authentication.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { Conflict, NotFound, QuotaExceeded } from "../shared/Errors.ts"
-import { ApiKeyId, WorkspaceId } from "../shared/Ids.ts"
+import { ApiKeyId, inPath, WorkspaceId } from "../shared/Ids.ts"
 import { Page, PageQuery } from "../shared/Page.ts"
 import { ApiKey, ApiKeyInput, ApiKeyRotation, CreatedApiKey } from "./ApiKey.ts"
 
-const workspace = { workspace_id: WorkspaceId }
-const key = { workspace_id: WorkspaceId, key_id: ApiKeyId }
+const workspace = { workspace_id: inPath(WorkspaceId) }
+const key = { workspace_id: inPath(WorkspaceId), key_id: inPath(ApiKeyId) }
 
 export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
   .add(

@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { NotFound, RateLimited } from "../shared/Errors.ts"
-import { SessionId } from "../shared/Ids.ts"
+import { inPath, SessionId } from "../shared/Ids.ts"
 import { Page, PageQuery } from "../shared/Page.ts"
 import { Workspace } from "../workspaces/Workspace.ts"
 import { ApiKeysRefused, Authentication } from "./Authentication.ts"
@@ -139,7 +139,7 @@ export class AuthApi extends publicEndpoints
       ),
 
     HttpApiEndpoint.delete("removeSession", "/sessions/:session_id", {
-      params: { session_id: SessionId },
+      params: { session_id: inPath(SessionId) },
       error: NotFound
     })
       .middleware(Authentication)

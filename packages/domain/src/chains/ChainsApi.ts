@@ -5,15 +5,15 @@ import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { Conflict, IdempotencyConflict, NotFound, QuotaExceeded } from "../shared/Errors.ts"
 import { IdempotencyKey } from "../shared/IdempotencyKey.ts"
-import { ChainId, ChainRunId, ExecutionId, WorkspaceId } from "../shared/Ids.ts"
+import { ChainId, ChainRunId, ExecutionId, inPath, WorkspaceId } from "../shared/Ids.ts"
 import { PageQuery } from "../shared/Page.ts"
 import { Chain, ChainFilters, ChainInput, ChainPage, ChainUpdate } from "./Chain.ts"
 import { ChainRun, ChainRunPage } from "./ChainRun.ts"
 
-const workspace = { workspace_id: WorkspaceId }
-const chain = { workspace_id: WorkspaceId, chain_id: ChainId }
-const run = { ...chain, run_id: ChainRunId }
-const execution = { ...chain, execution_id: ExecutionId }
+const workspace = { workspace_id: inPath(WorkspaceId) }
+const chain = { workspace_id: inPath(WorkspaceId), chain_id: inPath(ChainId) }
+const run = { ...chain, run_id: inPath(ChainRunId) }
+const execution = { ...chain, execution_id: inPath(ExecutionId) }
 
 export class ChainsApi extends HttpApiGroup.make("chains")
   .add(

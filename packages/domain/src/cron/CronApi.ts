@@ -5,7 +5,7 @@ import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { Conflict, IdempotencyConflict, NotFound, QuotaExceeded } from "../shared/Errors.ts"
 import { IdempotencyKey } from "../shared/IdempotencyKey.ts"
-import { CronTaskId, ExecutionId, WorkspaceId } from "../shared/Ids.ts"
+import { CronTaskId, ExecutionId, inPath, WorkspaceId } from "../shared/Ids.ts"
 import { PageQuery } from "../shared/Page.ts"
 import {
   CronTask,
@@ -17,9 +17,9 @@ import {
   SchedulePreview
 } from "./CronTask.ts"
 
-const workspace = { workspace_id: WorkspaceId }
-const task = { workspace_id: WorkspaceId, task_id: CronTaskId }
-const execution = { ...task, execution_id: ExecutionId }
+const workspace = { workspace_id: inPath(WorkspaceId) }
+const task = { workspace_id: inPath(WorkspaceId), task_id: inPath(CronTaskId) }
+const execution = { ...task, execution_id: inPath(ExecutionId) }
 
 const inWorkspace = HttpApiGroup.make("cron")
   .add(

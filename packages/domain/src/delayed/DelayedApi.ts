@@ -5,7 +5,7 @@ import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { Conflict, IdempotencyConflict, NotFound, QuotaExceeded } from "../shared/Errors.ts"
 import { IdempotencyKey } from "../shared/IdempotencyKey.ts"
-import { DelayedTaskId, ExecutionId, WorkspaceId } from "../shared/Ids.ts"
+import { DelayedTaskId, ExecutionId, inPath, WorkspaceId } from "../shared/Ids.ts"
 import { PageQuery } from "../shared/Page.ts"
 import {
   DelayedTask,
@@ -15,9 +15,9 @@ import {
   DelayedTaskUpdate
 } from "./DelayedTask.ts"
 
-const workspace = { workspace_id: WorkspaceId }
-const task = { workspace_id: WorkspaceId, task_id: DelayedTaskId }
-const execution = { ...task, execution_id: ExecutionId }
+const workspace = { workspace_id: inPath(WorkspaceId) }
+const task = { workspace_id: inPath(WorkspaceId), task_id: inPath(DelayedTaskId) }
+const execution = { ...task, execution_id: inPath(ExecutionId) }
 
 export class DelayedApi extends HttpApiGroup.make("delayed")
   .add(

@@ -3,13 +3,13 @@ import { Authentication } from "../auth/Authentication.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { NotFound } from "../shared/Errors.ts"
-import { ExecutionId, WorkspaceId } from "../shared/Ids.ts"
+import { ExecutionId, inPath, WorkspaceId } from "../shared/Ids.ts"
 import { PageQuery } from "../shared/Page.ts"
 import { ExecutionDetail, ExecutionFilters, ExecutionPage } from "./Execution.ts"
 import { ExecutionStats, StatsQuery } from "./ExecutionStats.ts"
 
-const workspace = { workspace_id: WorkspaceId }
-const execution = { workspace_id: WorkspaceId, execution_id: ExecutionId }
+const workspace = { workspace_id: inPath(WorkspaceId) }
+const execution = { workspace_id: inPath(WorkspaceId), execution_id: inPath(ExecutionId) }
 
 export class ExecutionsApi extends HttpApiGroup.make("executions")
   .add(

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { Schema, SchemaTransformation } from "effect"
 
 /** Ids are UUID v7: they sort by the time they were made, which is what list cursors rely on. */
 const Id = Schema.String.check(
@@ -7,6 +7,13 @@ const Id = Schema.String.check(
     toJsonSchema: () => ({ format: "uuid" })
   })
 ).annotate({ examples: ["019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"] })
+
+/**
+ * The id of a path: taken in any case of letters, one id in lower case from there on. Records have
+ * it as it is, as a transformation there makes the encoding of a page take twice the time.
+ */
+export const inPath = <S extends Schema.Codec<string, string>>(id: S) =>
+  Id.pipe(Schema.decodeTo(id, SchemaTransformation.toLowerCase()))
 
 export const UserId = Id.pipe(Schema.brand("UserId"))
 export type UserId = typeof UserId.Type

@@ -4,14 +4,14 @@ import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { IdempotencyConflict, QuotaExceeded } from "../shared/Errors.ts"
 import { IdempotencyKey } from "../shared/IdempotencyKey.ts"
-import { WorkspaceId } from "../shared/Ids.ts"
+import { inPath, WorkspaceId } from "../shared/Ids.ts"
 import { Page, PageQuery } from "../shared/Page.ts"
 import { AuditEvent } from "./AuditEvent.ts"
 import { SigningSecret } from "./SigningSecret.ts"
 import { WhoAmI } from "./WhoAmI.ts"
 import { Workspace, WorkspaceInput } from "./Workspace.ts"
 
-const params = { workspace_id: WorkspaceId }
+const params = { workspace_id: inPath(WorkspaceId) }
 
 export class WorkspacesApi extends HttpApiGroup.make("workspaces")
   .add(

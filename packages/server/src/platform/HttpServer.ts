@@ -95,7 +95,7 @@ const envelope = <E, R>(
       "x-content-type-options": "nosniff",
       ...(request.headers.origin === undefined ? undefined : cors),
       // Or the client would send its next request on a connection that keeps us from stopping.
-      ...(process.isStopping ? { connection: "close" } : undefined)
+      ...(process.isStopping || hasUnreadChunks(request) ? { connection: "close" } : undefined)
     })
 
   const asked = withRequest((request) => {
@@ -131,6 +131,12 @@ const envelope = <E, R>(
     })
 
   return Effect.matchCauseEffect(asked, { onFailure, onSuccess })
+}
+
+/** The framework reads on a little, and closes the connection if there is more: that has to be said. */
+const hasUnreadChunks = (request: HttpServerRequest.HttpServerRequest): boolean => {
+  const { complete, headers } = NodeHttpServerRequest.toIncomingMessage(request)
+  return !complete && headers["transfer-encoding"] !== undefined
 }
 
 const withRequest = <A, E, R>(

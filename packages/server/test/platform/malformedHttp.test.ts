@@ -125,6 +125,18 @@ layer(testAppLayer())("HTTP as it should not be", (it) => {
     })
   )
 
+  it.effect("is told that the connection ends where its chunks are not read", () =>
+    Effect.gen(function* () {
+      const long = `${chunk("a".repeat(512 * 1024))}0\r\n\r\n`
+      const { answers, isClosed } = yield* talk(
+        request(login, { ...chunked, "content-type": "text/plain" }, long)
+      )
+      assert.deepStrictEqual(answers.map(outcome), ["415 unsupported_media_type"])
+      assert.strictEqual(answers[0]?.headers.get("connection"), "close")
+      assert.isTrue(isClosed)
+    })
+  )
+
   it.effect("may leave in the middle of it", () =>
     Effect.gen(function* () {
       for (const bytes of [

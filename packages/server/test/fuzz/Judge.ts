@@ -1,0 +1,159 @@
+import { type Expected, unreadErrors, unroutedErrors } from "./Contract.ts"
+import { ownRequestId } from "./Draft.ts"
+import { errorOf, type Exchange, targetOf } from "./Exchange.ts"
+import { judgeAccess } from "./JudgeAccess.ts"
+import { judgeFacts } from "./JudgeFacts.ts"
+import type { WireAnswer } from "./Wire.ts"
+import type { World } from "./World.ts"
+
+/** Rules between fields, or with the time, that no schema says: what a valid request may break. */
+const rulesBetweenFields: Readonly<Record<string, string>> = {
+  "auth.register": "password",
+  "auth.changePassword": "new_password",
+  "delayed.create": "run_at",
+  "delayed.update": "run_at",
+  "executions.stats": "from"
+}
+
+/** What is wrong with an answer; nothing, if all is well. */
+export const judge = (exchange: Exchange, world: World): ReadonlyArray<string> => [
+  ...judgeEnvelope(exchange),
+  ...judgeSecrecy(exchange, world),
+  ...(exchange.answer.status < 400 ? judgeSuccess(exchange) : judgeError(exchange)),
+  ...judgeAccess(exchange, world),
+  ...judgeFacts(exchange),
+  ...judgeOutcome(exchange)
+]
+
+// ---------------------------------------------------------------------------
+
+const judgeEnvelope = ({ answer, request }: Exchange): ReadonlyArray<string> => {
+  const { headers, status, text } = answer
+  const id = headers.get("x-request-id")
+  const [, asked = ""] = request.headers.find(([name]) => name === "x-request-id") ?? []
+  const isRead = !isUnread(answer)
+  const type = headers.get("content-type")
+  return [
+    ...(status >= 500 ? [`${status}: the server failed`] : []),
+    ...(id === undefined ? ["no x-request-id"] : []),
+    ...(asked.startsWith(ownRequestId) && isRead && id !== asked
+      ? [`x-request-id ${id} for ${asked}`]
+      : []),
+    ...(text !== "" && type !== "application/json" ? [`a body of type ${type}`] : []),
+    ...(isRead && headers.get("x-content-type-options") !== "nosniff" ? ["no nosniff"] : []),
+    ...(secretFields.test(text) && headers.get("cache-control") !== "no-store"
+      ? ["a secret that caches may keep"]
+      : [])
+  ]
+}
+
+/** HEAD has no body to tell by. */
+const isUnread = (answer: WireAnswer) =>
+  answer.text === ""
+    ? [...unreadErrors.values()].some(({ status }) => status === answer.status)
+    : unreadErrors.has(errorOf(answer)?.error ?? "")
+
+/** Of the answers that hold a secret in the clear, as the contract names them. */
+const secretFields = /"(?:key|secret|access_token|refresh_token)":"/
+
+const secrets = /pak_[\w-]{43}|whsec_[\w+/=]{20,}|eyJ[\w-]+\.[\w-]+\.[\w-]+/g
+
+const judgeSecrecy = (exchange: Exchange, world: World): ReadonlyArray<string> => {
+  const { answer, draft, request } = exchange
+  const shown = (answer.text.match(secrets) ?? []).filter((secret) => world.shownOnce.has(secret))
+  const said = [
+    ...draft.secrets,
+    ...request.headers.flatMap(([name, value]) =>
+      name === "authorization" ? [value.replace(/^bearer\s+/i, "")] : []
+    )
+  ].filter(
+    (secret) => secret.length >= 12 && answer.text.includes(JSON.stringify(secret).slice(1, -1))
+  )
+  return [
+    ...(shown.length > 0 ? ["a secret that was to be shown once"] : []),
+    ...(said.length > 0 ? ["a secret of the request"] : [])
+  ]
+}
+
+const judgeSuccess = (exchange: Exchange): ReadonlyArray<string> => {
+  const { answer, here, request } = exchange
+  const target = targetOf(exchange)
+  if (request.method === "OPTIONS" && here.size > 0) {
+    return answer.status === 204 && answer.headers.get("allow") === methodsOf(here)
+      ? []
+      : ["no preflight"]
+  }
+  if (target === undefined) return [`${answer.status} for no endpoint of the contract`]
+  if (answer.status !== target.success.status)
+    return [`${answer.status} is not ${target.success.status}`]
+  if (request.method === "HEAD") return []
+  return judgeBody(answer, target.success)
+}
+
+const judgeError = (exchange: Exchange): ReadonlyArray<string> => {
+  const { answer, here, request } = exchange
+  if (request.method === "HEAD") return answer.text === "" ? [] : ["a body for HEAD"]
+  const error = errorOf(answer)
+  if (error === undefined) return ["not the shape of an error"]
+  const code = error.error
+  const target = targetOf(exchange)
+  const expected = unreadErrors.get(code) ?? (target?.errors ?? unroutedErrors).get(code)
+  if (expected === undefined) return [`${answer.status} ${code} is not declared`]
+  if (expected.status !== answer.status) return [`${code} with ${answer.status}`]
+  const isLost = target === undefined && !unreadErrors.has(code)
+  if (isLost && (code === "not_found") !== (here.size === 0)) return [`${code}, but it is there`]
+  if (isLost && code === "not_found" && error["resource"] !== "route")
+    return ["no route, no resource"]
+  if (code === "method_not_allowed" && answer.headers.get("allow") !== methodsOf(here)) {
+    return [`allow: ${answer.headers.get("allow")}, not ${methodsOf(here)}`]
+  }
+  return judgeBody(answer, expected)
+}
+
+/** As `Allow` lists them. */
+const methodsOf = (here: Exchange["here"]) =>
+  [...here.keys(), ...(here.has("GET") ? ["HEAD"] : [])].toSorted().join(", ")
+
+const judgeBody = (
+  { headers, text }: WireAnswer,
+  { decode, headersOf }: Expected
+): ReadonlyArray<string> => {
+  if (decode === undefined) return text === "" ? [] : ["a body where none is declared"]
+  try {
+    return Object.entries(headersOf(decode(JSON.parse(text)))).flatMap(([name, value]) =>
+      headers.get(name) === value ? [] : [`${name}: ${headers.get(name)}, not ${value}`]
+    )
+  } catch (error) {
+    return [`not as declared: ${error instanceof Error ? error.message : String(error)}`]
+  }
+}
+
+/** What must have come of a request without flaws, or with one that must not be let through. */
+const judgeOutcome = (exchange: Exchange): ReadonlyArray<string> => {
+  const { answer, draft } = exchange
+  const { credential, flaws, hopeless, target } = draft
+  const { status } = answer
+  const isLetIn = status < 400
+  if (flaws.length > 0) {
+    return hopeless.size > 0 && isLetIn && targetOf(exchange) === target
+      ? ["let in with its flaws"]
+      : []
+  }
+  const code = errorOf(answer)?.error
+  if (status === 422) {
+    const wrong = issuesOf(answer).filter((field) => field !== rulesBetweenFields[target.name])
+    return wrong.length > 0 ? [`valid, but refused for ${wrong.join(", ")}`] : []
+  }
+  if ([400, 403, 405, 413, 415, 431].includes(status)) return [`valid, but refused with ${code}`]
+  if (credential?.isLasting === true && status === 401 && code !== "invalid_credentials") {
+    return [`a credential that lives, but ${code}`]
+  }
+  return []
+}
+
+const issuesOf = (answer: WireAnswer): ReadonlyArray<string> => {
+  const issues = errorOf(answer)?.["issues"]
+  return Array.isArray(issues)
+    ? issues.map((issue: { readonly path?: ReadonlyArray<unknown> }) => String(issue.path?.[0]))
+    : []
+}
