@@ -1,6 +1,6 @@
 import type { ApiKey } from "@scheduling/domain/api-keys/ApiKey"
 import type { Scope } from "@scheduling/domain/api-keys/Scope"
-import { ApiKeyId, UserId } from "@scheduling/domain/shared/Ids"
+import { ApiKeyId, UserId, type WorkspaceId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Exit, Layer, Option, Request, RequestResolver } from "effect"
 import { SqlClient } from "effect/sql"
 import { type AskedPage, batchPages } from "../platform/batchPages.ts"
@@ -23,17 +23,13 @@ export interface ApiKeyRow {
 }
 
 /** What verification needs of a key, and nothing more. */
-export type VerifiedRow = Pick<
+export interface VerifiedRow extends Pick<
   ApiKeyRow,
-  | "id"
-  | "workspace_id"
-  | "key_hash"
-  | "key_prefix"
-  | "scopes"
-  | "expires_at"
-  | "revoked_at"
-  | "last_used_at"
->
+  "key_hash" | "key_prefix" | "scopes" | "expires_at" | "revoked_at" | "last_used_at"
+> {
+  readonly id: ApiKeyId
+  readonly workspace_id: WorkspaceId
+}
 
 export const isActive = (row: Pick<ApiKeyRow, "expires_at" | "revoked_at">, now: Date): boolean =>
   row.revoked_at === null && (row.expires_at === null || now < row.expires_at)

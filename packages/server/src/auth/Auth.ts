@@ -1,8 +1,8 @@
 import { InvalidApiKey, InvalidToken, MissingCredentials } from "@scheduling/domain/auth/AuthErrors"
 import type { ApiKeyCaller, UserCaller } from "@scheduling/domain/auth/Caller"
-import { ApiKeyId, WorkspaceId } from "@scheduling/domain/shared/Ids"
+import { WorkspaceId } from "@scheduling/domain/shared/Ids"
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
-import { ApiKeyRepo, isActive } from "../api-keys/ApiKeyRepo.ts"
+import { ApiKeyRepo, isActive, type VerifiedRow } from "../api-keys/ApiKeyRepo.ts"
 import { hashesOf, isWellFormed } from "../api-keys/ApiKeySecret.ts"
 import { LastUsed } from "../api-keys/LastUsed.ts"
 import { Secrets } from "../platform/Secrets.ts"
@@ -39,25 +39,21 @@ export class Auth extends Context.Service<
       const tokens = yield* Tokens
       const ring = (yield* Secrets).keys("api-key")
 
-      const authenticateKey = Effect.fnUntraced(function* (key: string) {
-        if (!isWellFormed(key)) return yield* new InvalidApiKey()
+      const authenticateKey = (key: string): Effect.Effect<ApiKeyCaller, InvalidApiKey> => {
+        if (!isWellFormed(key)) return Effect.fail(new InvalidApiKey())
         const hashes = hashesOf(ring, key)
-        const row = Option.getOrUndefined(yield* keys.findByHash(hashes))
-        const now = yield* DateTime.nowAsDate
-        if (row === undefined || !isActive(row, now)) return yield* new InvalidApiKey()
-        const [current] = hashes
-        if (current !== undefined && row.key_hash !== current)
-          yield* keys.updateHash(row.id, row.key_hash, current)
-        lastUsed.touch(row, now)
-        return {
-          kind: "api_key",
-          api_key_id: ApiKeyId.make(row.id),
-          workspace_id: WorkspaceId.make(row.workspace_id),
-          key_prefix: row.key_prefix,
-          scopes: row.scopes,
-          expires_at: row.expires_at
-        } satisfies ApiKeyCaller
-      })
+        const found = Effect.zip(keys.findByHash(hashes), DateTime.nowAsDate)
+        return Effect.flatMap(found, ([row, now]) => {
+          if (Option.isNone(row) || !isActive(row.value, now)) {
+            return Effect.fail(new InvalidApiKey())
+          }
+          lastUsed.touch(row.value, now)
+          return Effect.as(underCurrentSecret(row.value, hashes[0]), toCaller(row.value))
+        })
+      }
+
+      const underCurrentSecret = ({ id, key_hash }: VerifiedRow, current = key_hash) =>
+        key_hash === current ? Effect.void : keys.updateHash(id, key_hash, current)
 
       const authenticateUser = Effect.fnUntraced(function* (
         token: string,
@@ -104,3 +100,12 @@ export class Auth extends Context.Service<
 }
 
 const isWorkspaceId = Schema.is(WorkspaceId)
+
+const toCaller = (row: VerifiedRow): ApiKeyCaller => ({
+  kind: "api_key",
+  api_key_id: row.id,
+  workspace_id: row.workspace_id,
+  key_prefix: row.key_prefix,
+  scopes: row.scopes,
+  expires_at: row.expires_at
+})

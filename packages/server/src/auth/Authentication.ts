@@ -6,33 +6,44 @@ import { Context, Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import { Auth } from "./Auth.ts"
 import { authorizationHeaders, parseBearer } from "./bearer.ts"
-import { decideAccess } from "./decideAccess.ts"
+import { decideAccess, type Refusal } from "./decideAccess.ts"
 
 /** Credential, then kind, workspace and scope; the handler and the body come after. */
 export const AuthenticationLayer: Layer.Layer<Authentication, never, Auth> = Layer.effect(
   Authentication,
   Effect.map(Auth, (auth) =>
-    Authentication.of(
-      Effect.fnUntraced(function* (answer, { endpoint }) {
-        const request = yield* HttpServerRequest.HttpServerRequest
-        const { params } = yield* HttpRouter.RouteContext
-        const workspaceId = params["workspace_id"]
-        const known = yield* auth.authenticate(
-          parseBearer(authorizationHeaders(request)),
-          workspaceId
-        )
-        const refusal = decideAccess(
-          Context.getUnsafe(endpoint.annotations, Access),
-          known.caller,
-          workspaceId === undefined
-            ? undefined
-            : { id: workspaceId, is_member: "isMember" in known && known.isMember }
-        )
-        if (refusal !== undefined) return yield* refusal
-        return yield* Effect.provideService(answer, Caller, known.caller)
-      })
-    )
+    Authentication.of((answer, { endpoint }) => {
+      type Answer = Effect.Effect<
+        Effect.Success<typeof answer>,
+        Effect.Error<typeof answer> | Refusal
+      >
+      const access = Context.getUnsafe(endpoint.annotations, Access)
+      // Every request comes by: a generator here and one in `Auth` would be a twentieth of a list.
+      return Effect.flatMap(credentialOfRequest, ({ credential, workspaceId }) =>
+        Effect.flatMap(auth.authenticate(credential, workspaceId), (known): Answer => {
+          const refusal = decideAccess(
+            access,
+            known.caller,
+            workspaceId === undefined
+              ? undefined
+              : { id: workspaceId, is_member: "isMember" in known && known.isMember }
+          )
+          return refusal === undefined
+            ? Effect.provideService(answer, Caller, known.caller)
+            : Effect.fail(refusal)
+        })
+      )
+    })
   )
+)
+
+const credentialOfRequest = Effect.withFiber(({ context }) =>
+  Effect.succeed({
+    credential: parseBearer(
+      authorizationHeaders(Context.getUnsafe(context, HttpServerRequest.HttpServerRequest))
+    ),
+    workspaceId: Context.getUnsafe(context, HttpRouter.RouteContext).params["workspace_id"]
+  })
 )
 
 export const ApiKeysRefusedLayer: Layer.Layer<ApiKeysRefused, never, Auth> = Layer.effect(

@@ -37,10 +37,7 @@ export class Capacity {
     Effect.suspend(() => {
       if (this.requests >= this.limits.requests) return busyAnswer
       const place = new Place(this)
-      return Effect.ensuring(
-        work(place),
-        Effect.sync(() => place.leave())
-      )
+      return Effect.onExitPrimitive(work(place), () => place.leave())
     })
 }
 
@@ -54,7 +51,7 @@ export class Place {
     capacity.requests++
   }
 
-  leave(): void {
+  leave(): undefined {
     this.capacity.requests--
     this.capacity.bodyBytes -= this.counted
   }

@@ -22,12 +22,21 @@ export const routerConfig = {
 export const inOneSpelling = <E, R>(
   answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 ) =>
-  Effect.gen(function* () {
-    const request = yield* HttpServerRequest.HttpServerRequest
-    if (!isRespelled(request.url)) return yield* answer
-    const reason = new HttpServerError.RouteNotFound({ request })
-    return yield* new HttpServerError.HttpServerError({ reason })
-  })
+  Effect.flatMap(
+    HttpServerRequest.HttpServerRequest,
+    (
+      request
+    ): Effect.Effect<
+      HttpServerResponse.HttpServerResponse,
+      E | HttpServerError.HttpServerError,
+      R
+    > => (isRespelled(request.url) ? noSuchRoute(request) : answer)
+  )
+
+const noSuchRoute = (request: HttpServerRequest.HttpServerRequest) =>
+  Effect.fail(
+    new HttpServerError.HttpServerError({ reason: new HttpServerError.RouteNotFound({ request }) })
+  )
 
 /**
  * Before the query: what it takes for the start of one, an empty segment, and what is encoded though
