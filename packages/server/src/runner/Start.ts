@@ -21,8 +21,8 @@ const maxWaiting = 100
  * task is there, and no run before it goes on where the task does not allow that. A run that an
  * earlier, unanswered statement has already marked as running passes too: its call was not made.
  *
- * `lease_owner + 0` keeps the planner off the index of owners: it believes that an owner has one run
- * where it has thousands, and joined them with the batch row by row (200 ms instead of 8).
+ * `OFFSET 0` and `lease_owner + 0` keep the planner off the index of owners: it believes that an owner
+ * has one run where it has thousands, and joined them with the batch row by row (200 ms instead of 8).
  *
  * Overlap is judged here and not when the slot fires, which is seconds ahead: until then the run
  * before it may have ended. Runs of one task go by age, so of two that start at once one yields.
@@ -63,9 +63,15 @@ export const start = Effect.fnUntraced(function* (
         END AS verdict
       FROM unnest(${runs.map((run) => run.id)}::uuid[], ${runs.map((run) => run.attempt)}::integer[])
         AS held (id, attempt)
-      JOIN runs ON runs.id = held.id AND runs.attempt = held.attempt
+      CROSS JOIN LATERAL (
+        SELECT *
+        FROM runs
+        WHERE runs.id = held.id
+        OFFSET 0
+      ) AS runs
       LEFT JOIN tasks ON tasks.id = runs.task_id
-      WHERE runs.lease_owner + 0 = ${node}
+      WHERE runs.attempt = held.attempt
+        AND runs.lease_owner = ${node}
     ), started AS (
       UPDATE runs
       SET
