@@ -93,7 +93,6 @@ const unusual: ReadonlyArray<readonly [string, string, string]> = [
   ["spaces and a tab around a length", sized(" 2\t "), invalid],
   ["no length in a GET", request("GET /v1/health", { "content-length": "0" }), "200"],
   ["a GET with a body", request("GET /v1/health", { "content-length": "2" }, "{}"), "200"],
-  ["a GET with chunks", request("GET /v1/health", chunked, nothing), "200"],
   [
     "a body that looks like a request",
     request(login, sizedAs(health), health),
@@ -126,7 +125,12 @@ const unusual: ReadonlyArray<readonly [string, string, string]> = [
     "a body that nobody reads",
     request("POST /v1/workspaces", { "content-length": "2" }, "{}"),
     "401 missing_credentials"
-  ],
+  ]
+]
+
+/** Lawful, too, but answered before all of it has come: nobody knows how much there is to skip. */
+const unread: typeof unusual = [
+  ["a GET with chunks", request("GET /v1/health", chunked, nothing), "200"],
   [
     "chunks that nobody reads",
     request("POST /v1/workspaces", chunked, `2\r\n{}\r\n${nothing}`),
@@ -172,6 +176,19 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("HTTP", (it) => {
         const { answers } = yield* talk(bytes + request("GET /v1/whoami"), { answers: 2 })
         assert.deepStrictEqual(outcomes(answers), [expected, "401 missing_credentials"])
       })
+    )
+
+    it.effect.each(unread)(
+      "is the last on its connection, and told so: %s",
+      ([, bytes, expected]) =>
+        Effect.gen(function* () {
+          const { answers, isClosed } = yield* talk(bytes + request("GET /v1/whoami"), {
+            answers: 2
+          })
+          assert.deepStrictEqual(outcomes(answers), [expected])
+          assert.strictEqual(answers[0]?.headers.get("connection"), "close")
+          assert.isTrue(isClosed)
+        })
     )
   })
 
