@@ -68,8 +68,8 @@ const credentials = [
     "row.expires_at === null || now < row.expires_at",
     "true"
   ]),
-  guard("the algorithm of a token", "auth/Tokens.ts", "auth/Tokens.test.ts", [
-    'algorithms: ["HS256"],',
+  guard("the spelling of a signature", "auth/Tokens.ts", "auth/Tokens.test.ts", [
+    'if (!isSignedAsOurs.test(token)) throw new Error("signed in another spelling")',
     ""
   ]),
   guard("who a token is for", "auth/Tokens.ts", "auth/Tokens.test.ts", ["audience: issuer,", ""]),
@@ -115,10 +115,6 @@ const engine = [
         AND input.status IS NOT NULL`,
     "AND input.status IS NOT NULL"
   ]),
-  guard("one run a slot", "runner/Fire.ts", "runner/Fire.test.ts", [
-    "SET next_fire_at = fires.next_fire_at",
-    "SET next_fire_at = tasks.next_fire_at"
-  ]),
   guard("the addresses that a name resolves to", "runner/Egress.ts", "runner/Egress.test.ts", [
     ".filter((address) => isAllowed(address, allow))",
     ""
@@ -140,10 +136,13 @@ const requests = [
     "this.requests >= this.limits.requests",
     "false"
   ]),
-  guard("the size of a body", "platform/RequestBody.ts", "platform/bodies.test.ts", [
-    "if (length > maxBodySize) return Effect.die(new PayloadTooLarge())",
-    ""
-  ]),
+  guard(
+    "the size of a body",
+    "platform/RequestBody.ts",
+    "platform/bodies.test.ts",
+    ["if (length > maxBodySize) return Effect.die(new PayloadTooLarge())", ""],
+    ["size > maxBodySize ? Effect.die(new PayloadTooLarge()) : place.take", "place.take"]
+  ),
   guard(
     "whose idempotency key it is",
     "platform/Idempotency.ts",
