@@ -1,8 +1,9 @@
 import type { ApiKey } from "@scheduling/domain/api-keys/ApiKey"
 import type { Scope } from "@scheduling/domain/api-keys/Scope"
 import { ApiKeyId, UserId, type WorkspaceId } from "@scheduling/domain/shared/Ids"
-import { Context, Effect, Exit, Layer, Option, Request, RequestResolver } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
+import { batched } from "../platform/batched.ts"
 import { type AskedPage, batchPages } from "../platform/batchPages.ts"
 import type { PageRequest } from "../platform/Pages.ts"
 import { rowsOf } from "../platform/rows.ts"
@@ -87,8 +88,8 @@ export class ApiKeyRepo extends Context.Service<
     ApiKeyRepo,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const byHash = makeHashResolver(sql)
-      const listPage = batchPages(listPages(sql), { maxBatch: 16 })
+      const findByHash = yield* batched(findByHashes(sql))
+      const listPage = yield* batchPages(listPages(sql), { maxBatch: 16 })
 
       return ApiKeyRepo.of({
         insert: Effect.fn("ApiKeyRepo.insert")(function* (key) {
@@ -119,7 +120,7 @@ export class ApiKeyRepo extends Context.Service<
           return Option.fromNullishOr(rows[0])
         }, Effect.orDie),
 
-        findByHash: (hashes) => Effect.request(new FindByHash({ hashes }), byHash),
+        findByHash,
 
         list: (workspaceId, page) => listPage({ workspaceId, page }),
 
@@ -191,11 +192,6 @@ export class ApiKeyRepo extends Context.Service<
 
 // ---------------------------------------------------------------------------
 
-class FindByHash extends Request.Class<
-  { readonly hashes: ReadonlyArray<string> },
-  Option.Option<VerifiedRow>
-> {}
-
 const verifiedColumns = [
   "id",
   "workspace_id",
@@ -209,24 +205,19 @@ const verifiedColumns = [
 
 const verifiedRows = rowsOf<VerifiedRow>(verifiedColumns)
 
-const makeHashResolver = (sql: SqlClient.SqlClient) =>
-  RequestResolver.make<FindByHash>((entries) =>
-    verifiedRows(sql`
-      SELECT ${sql.literal(verifiedColumns.join(", "))}
-      FROM api_keys
-      WHERE key_hash = ANY (${entries.flatMap(({ request }) => request.hashes)}::text[])
-        AND revoked_at IS NULL`).pipe(
-      Effect.orDie,
-      Effect.map((rows) => {
-        const found = new Map(rows.map((row) => [row.key_hash, row]))
-        for (const entry of entries) {
-          const hash = entry.request.hashes.find((candidate) => found.has(candidate))
-          entry.completeUnsafe(
-            Exit.succeed(Option.fromNullishOr(hash === undefined ? undefined : found.get(hash)))
-          )
-        }
-      })
-    )
+const findByHashes = (sql: SqlClient.SqlClient) => (asked: ReadonlyArray<ReadonlyArray<string>>) =>
+  verifiedRows(sql`
+    SELECT ${sql.literal(verifiedColumns.join(", "))}
+    FROM api_keys
+    WHERE key_hash = ANY (${asked.flat()}::text[])
+      AND revoked_at IS NULL`).pipe(
+    Effect.orDie,
+    Effect.map((rows) => {
+      const found = new Map(rows.map((row) => [row.key_hash, row]))
+      return asked.map((hashes) =>
+        Option.fromNullishOr(hashes.map((hash) => found.get(hash)).find((row) => row !== undefined))
+      )
+    })
   )
 
 const columns = [

@@ -1,7 +1,8 @@
 import type { Session } from "@scheduling/domain/auth/Session"
 import { SessionId } from "@scheduling/domain/shared/Ids"
-import { Context, Effect, Exit, Layer, Option, Request, RequestResolver } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
+import { batched } from "../platform/batched.ts"
 import type { PageRequest } from "../platform/Pages.ts"
 import { timestampOf } from "../platform/timestamp.ts"
 
@@ -66,7 +67,7 @@ export class SessionsRepo extends Context.Service<
     SessionsRepo,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const liveSessions = makeLiveSessionResolver(sql)
+      const findLive = yield* batched(findAllLive(sql))
 
       return SessionsRepo.of({
         insert: Effect.fn("SessionsRepo.insert")(function* (session) {
@@ -81,8 +82,7 @@ export class SessionsRepo extends Context.Service<
           return Option.fromNullishOr(rows[0])
         }, Effect.orDie),
 
-        findLive: (id, workspaceId) =>
-          Effect.request(new FindLive({ id, workspaceId }), liveSessions),
+        findLive: (id, workspaceId) => findLive({ id, workspaceId }),
 
         list: Effect.fn("SessionsRepo.list")(function* (userId, now, page) {
           return yield* sql<SessionRow>`
@@ -130,31 +130,28 @@ export class SessionsRepo extends Context.Service<
 
 // ---------------------------------------------------------------------------
 
-class FindLive extends Request.Class<
-  { readonly id: string; readonly workspaceId: string | undefined },
-  Option.Option<LiveSession>
-> {}
+interface AskedSession {
+  readonly id: string
+  readonly workspaceId: string | undefined
+}
 
-const makeLiveSessionResolver = (sql: SqlClient.SqlClient) =>
-  RequestResolver.make<FindLive>((entries) => {
-    const ids = entries.map(({ request }) => request.id)
-    const workspaceIds = entries.map(({ request }) => request.workspaceId ?? noWorkspace)
-    return sql<LiveSession & { readonly asked: number }>`
-      SELECT asked.nr::int AS asked, sessions.user_id, sessions.expires_at, memberships.role
-      FROM unnest(${ids}::uuid[], ${workspaceIds}::uuid[]) WITH ORDINALITY AS asked (id, workspace_id, nr)
-      JOIN sessions ON sessions.id = asked.id
-      LEFT JOIN memberships
-        ON memberships.user_id = sessions.user_id
-        AND memberships.workspace_id = asked.workspace_id`.pipe(
-      Effect.orDie,
-      Effect.map((rows) => {
-        const found = new Map(rows.map((row) => [row.asked, row]))
-        entries.forEach((entry, index) =>
-          entry.completeUnsafe(Exit.succeed(Option.fromNullishOr(found.get(index + 1))))
-        )
-      })
-    )
-  })
+const findAllLive = (sql: SqlClient.SqlClient) => (asked: ReadonlyArray<AskedSession>) =>
+  sql<LiveSession & { readonly nr: number }>`
+    SELECT asked.nr::int, sessions.user_id, sessions.expires_at, memberships.role
+    FROM unnest(
+      ${asked.map(({ id }) => id)}::uuid[],
+      ${asked.map(({ workspaceId }) => workspaceId ?? noWorkspace)}::uuid[]
+    ) WITH ORDINALITY AS asked (id, workspace_id, nr)
+    JOIN sessions ON sessions.id = asked.id
+    LEFT JOIN memberships
+      ON memberships.user_id = sessions.user_id
+      AND memberships.workspace_id = asked.workspace_id`.pipe(
+    Effect.orDie,
+    Effect.map((rows) => {
+      const found = new Map(rows.map((row) => [row.nr, row]))
+      return asked.map((_, index) => Option.fromNullishOr(found.get(index + 1)))
+    })
+  )
 
 /** Not null: of an array of nothing but nulls the driver cannot tell the type. */
 const noWorkspace = "00000000-0000-0000-0000-000000000000"

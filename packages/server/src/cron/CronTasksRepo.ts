@@ -139,7 +139,7 @@ export class CronTasksRepo extends Context.Service<
         return yield* withLastRuns(rows, now)
       }, Effect.orDie)
 
-      const listUnfiltered = batchPages(listPages, { maxBatch })
+      const listUnfiltered = yield* batchPages(listPages, { maxBatch })
 
       const named = (name: string | undefined) =>
         name === undefined ? sql.literal("") : sql`AND strpos(lower(t.name), lower(${name})) > 0`

@@ -1,0 +1,50 @@
+import { Effect, Exit } from "effect"
+
+/**
+ * Asks once for all that requests of one moment want to know: `answerAll` gives an answer for each, in
+ * their order. What a statement costs by itself, here and in PostgreSQL, is shared.
+ *
+ * The framework's `RequestResolver` does the same, but clears its sets of entries and uses them again.
+ * V8 links a table that was cleared to the one after it, so that once a single table is old every
+ * request since then is kept until the next full collection: a list was 25 µs slower by that.
+ */
+export const batched = <Asked, Answer>(
+  answerAll: (asked: ReadonlyArray<Asked>) => Effect.Effect<ReadonlyArray<Answer>>,
+  { maxBatch = Number.POSITIVE_INFINITY }: { readonly maxBatch?: number } = {}
+): Effect.Effect<(asked: Asked) => Effect.Effect<Answer>> =>
+  Effect.map(Effect.context<never>(), (services) => {
+    const runFork = Effect.runForkWith(services)
+    let open: Batch<Asked, Answer> | undefined
+
+    const gather = (): Batch<Asked, Answer> => {
+      const batch: Batch<Asked, Answer> = { asked: [], resumes: [] }
+      const close = Effect.suspend(() => {
+        if (open === batch) open = undefined
+        return answerAll(batch.asked)
+      })
+      runFork(Effect.andThen(Effect.yieldNow, close)).addObserver((exit) => settle(batch, exit))
+      return batch
+    }
+
+    return (asked) =>
+      Effect.callback((resume) => {
+        open ??= gather()
+        open.asked.push(asked)
+        open.resumes.push(resume)
+        if (open.asked.length >= maxBatch) open = undefined
+      })
+  })
+
+// ---------------------------------------------------------------------------
+
+interface Batch<Asked, Answer> {
+  readonly asked: Array<Asked>
+  readonly resumes: Array<(answer: Exit.Exit<Answer>) => void>
+}
+
+const settle = <Asked, Answer>(
+  { resumes }: Batch<Asked, Answer>,
+  exit: Exit.Exit<ReadonlyArray<Answer>>
+) => {
+  resumes.forEach((resume, index) => resume(Exit.map(exit, (answers) => answers[index] as Answer)))
+}
