@@ -2,17 +2,13 @@ import { headersProblems } from "@scheduling/domain/shared/CallHeaders"
 import { parseCallUrl } from "@scheduling/domain/shared/CallUrl"
 import type { CallMethod } from "@scheduling/domain/shared/HttpCall"
 import { header, secretBytes, signedPrefix } from "@scheduling/domain/webhooks/Signature"
-import { Clock, Context, Effect, Layer, Option, Redacted, Result } from "effect"
+import { Context, Effect, Layer, Option, Redacted, Result } from "effect"
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto"
 import packageJson from "../../package.json" with { type: "json" }
 import { describeError } from "./CallErrors.ts"
-import {
-  type ConnectionLimits,
-  Connections,
-  Exchange,
-  type OutgoingRequest
-} from "./Connections.ts"
+import { type ConnectionLimits, Connections, type OutgoingRequest } from "./Connections.ts"
 import { EgressAllow, EgressRefused, makeConnect, Resolver } from "./Egress.ts"
+import { Exchange } from "./Exchange.ts"
 
 export interface CallRequest {
   readonly execution_id: string
@@ -60,30 +56,27 @@ export class Call extends Context.Service<
       yield* Effect.addFinalizer(() => connections.closeIdle)
 
       return Call.of({
-        run: Effect.fnUntraced(function* (request) {
-          const clock = yield* Clock.Clock
-          const started = clock.monotonicTimeNanosUnsafe()
-          const outgoing = prepare(request, clock.currentTimeMillisUnsafe())
-          const exchange = new Exchange()
-          let answer: Answer
-          if (Result.isFailure(outgoing)) {
-            answer = refused(outgoing.failure)
-          } else {
-            const timedOut = yield* connections.run(outgoing.success, exchange).pipe(
-              Effect.as(false),
-              Effect.timeoutOrElse({
-                duration: request.timeout_seconds * 1_000,
-                orElse: () => Effect.succeed(true)
-              })
+        run: (request) =>
+          Effect.clockWith((clock) => {
+            const started = clock.monotonicTimeNanosUnsafe()
+            const ended = (answer: Answer): CallResult => {
+              const nanos = clock.monotonicTimeNanosUnsafe() - started
+              return { ...answer, duration_ms: Math.round(Number(nanos) / 1e6) }
+            }
+            const outgoing = prepare(request, clock.currentTimeMillisUnsafe())
+            if (Result.isFailure(outgoing)) return Effect.succeed(ended(refused(outgoing.failure)))
+            const exchange = new Exchange()
+            const { timeout_seconds } = request
+            return Effect.map(
+              connections.run(outgoing.success, exchange, timeout_seconds * 1_000),
+              (timedOut) => {
+                const timeout = timedOut
+                  ? `timeout after ${timeout_seconds} s while ${exchange.phase}`
+                  : null
+                return ended(judge(exchange, timeout, clock.currentTimeMillisUnsafe()))
+              }
             )
-            const timeout = timedOut
-              ? `timeout after ${request.timeout_seconds} s while ${exchange.phase}`
-              : null
-            answer = judge(exchange, timeout, clock.currentTimeMillisUnsafe())
-          }
-          const nanos = clock.monotonicTimeNanosUnsafe() - started
-          return { ...answer, duration_ms: Math.round(Number(nanos) / 1e6) }
-        })
+          })
       })
     })
   )

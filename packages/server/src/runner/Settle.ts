@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import { columnsOf } from "../platform/columns.ts"
 import type { Settlement } from "./Run.ts"
 
 export interface Settled {
@@ -17,14 +18,30 @@ export const settle = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   settlements: ReadonlyArray<Settlement>
 ) {
+  const column = columnsOf(settlements)
   const rows = yield* sql<{ readonly id: string; readonly released: boolean }>`
     WITH input AS (
       SELECT *
-      FROM json_to_recordset(${toJson(settlements)}::json) AS input (
-        id uuid, attempt integer, lease_owner integer, status text, retry_delay_ms float8,
-        lost boolean, started boolean, started_ms float8, finished_ms float8,
-        status_code integer, response_body text, error text,
-        next_id uuid, next_step_index smallint, next_step text, skipped json
+      FROM unnest(
+        ${column("uuid", ({ id }) => id)},
+        ${column("int4", ({ attempt }) => attempt)},
+        ${column("int4", ({ lease_owner }) => lease_owner)},
+        ${column("text", ({ status }) => status)},
+        ${column("float8", ({ retry_delay_ms }) => retry_delay_ms)},
+        ${column("bool", ({ lost }) => lost)},
+        ${column("bool", ({ started }) => started)},
+        ${column("float8", ({ started_ms }) => started_ms)},
+        ${column("float8", ({ finished_ms }) => finished_ms)},
+        ${column("int4", ({ status_code }) => status_code)},
+        ${column("text", ({ response_body }) => storable(response_body))},
+        ${column("text", ({ error }) => storable(error))},
+        ${column("uuid", ({ next }) => next?.id)},
+        ${column("int2", ({ next }) => next?.step_index)},
+        ${column("text", ({ next }) => next?.step)},
+        ${column("text", ({ skipped }) => (skipped.length === 0 ? null : JSON.stringify(skipped)))}
+      ) AS input (
+        id, attempt, lease_owner, status, retry_delay_ms, lost, started, started_ms, finished_ms,
+        status_code, response_body, error, next_id, next_step_index, next_step, skipped
       )
     ), ended AS (
       DELETE FROM runs
@@ -101,7 +118,7 @@ export const settle = Effect.fnUntraced(function* (
         passed.step_index, passed.step, 'skipped',
         now(), NULL, now(), NULL, NULL, 0, NULL, NULL
       FROM ended,
-        json_to_recordset(skipped) AS passed (id uuid, step_index smallint, step text)
+        json_to_recordset(skipped::json) AS passed (id uuid, step_index smallint, step text)
     ), tries AS (
       INSERT INTO attempts (
         execution_id, number, workspace_id, started_at, finished_at,
@@ -157,19 +174,6 @@ export const settle = Effect.fnUntraced(function* (
   }
   return settled
 })
-
-const toJson = (settlements: ReadonlyArray<Settlement>): string =>
-  JSON.stringify(
-    settlements.map(({ next, skipped, ...settlement }) => ({
-      ...settlement,
-      response_body: storable(settlement.response_body),
-      error: storable(settlement.error),
-      next_id: next?.id,
-      next_step_index: next?.step_index,
-      next_step: next?.step,
-      skipped: skipped.length === 0 ? undefined : skipped
-    }))
-  )
 
 /** A NUL or half a surrogate pair in one answer would fail the statement for all of them. */
 const storable = (text: string | null): string | null =>
