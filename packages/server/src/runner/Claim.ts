@@ -12,14 +12,14 @@ export interface Upcoming {
 export const findUpcoming = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   const [row] = yield* sql<Upcoming>`
     SELECT
-      extract(epoch FROM now())::float8 * 1000 AS now_ms,
+      date_part('epoch', now()) * 1000 AS now_ms,
       (
-        SELECT extract(epoch FROM min(next_fire_at))::float8 * 1000
+        SELECT date_part('epoch', min(next_fire_at)) * 1000
         FROM tasks
         WHERE next_fire_at IS NOT NULL
       ) AS next_fire_ms,
       (
-        SELECT extract(epoch FROM min(due_at))::float8 * 1000
+        SELECT date_part('epoch', min(due_at)) * 1000
         FROM runs
         WHERE lease_owner IS NULL
           AND NOT waiting
@@ -62,13 +62,13 @@ export const claim = Effect.fnUntraced(function* (
       AND nodes.died_at IS NULL
     RETURNING
       runs.id, runs.workspace_id, runs.attempt,
-      extract(epoch FROM runs.due_at)::float8 * 1000 AS due_ms`
+      date_part('epoch', runs.due_at) * 1000 AS due_ms`
 })
 
 /** What is leased to the node, as the database knows it. */
 export const findLeased = (sql: SqlClient.SqlClient, node: number) =>
   sql<LeasedRun>`
-    SELECT id, workspace_id, attempt, extract(epoch FROM due_at)::float8 * 1000 AS due_ms
+    SELECT id, workspace_id, attempt, date_part('epoch', due_at) * 1000 AS due_ms
     FROM runs
     WHERE lease_owner = ${node}`
 

@@ -75,8 +75,8 @@ export const fire = Effect.fnUntraced(
     const due = yield* sql<DueTask>`
     SELECT
       id, workspace_id, kind, schedule, timezone, missed, dst_overlap,
-      extract(epoch FROM next_fire_at)::float8 * 1000 AS next_fire_ms,
-      extract(epoch FROM now())::float8 * 1000 AS now_ms
+      date_part('epoch', next_fire_at) * 1000 AS next_fire_ms,
+      date_part('epoch', now()) * 1000 AS now_ms
     FROM tasks
     WHERE next_fire_at <= now() + ${options.lookAheadMs} * interval '1 millisecond'
     ORDER BY next_fire_at
@@ -113,7 +113,7 @@ export const fire = Effect.fnUntraced(
     ON CONFLICT (task_id, slot_at) DO NOTHING
     RETURNING
       id, workspace_id, attempt,
-      extract(epoch FROM due_at)::float8 * 1000 AS due_ms,
+      date_part('epoch', due_at) * 1000 AS due_ms,
       lease_owner IS NOT NULL AS leased`
     return { fired: due.length, leased: inserted.filter((run) => run.leased) }
   },

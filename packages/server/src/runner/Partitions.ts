@@ -107,9 +107,7 @@ const boundary = (sql: SqlClient.SqlClient, day: number) =>
 
 const findToday = (sql: SqlClient.SqlClient) =>
   sql<{ readonly ms: number }>`
-    SELECT extract(epoch FROM now())::float8 * 1000 AS ms`.pipe(
-    Effect.map(([row]) => dayOf(row?.ms ?? 0))
-  )
+    SELECT date_part('epoch', now()) * 1000 AS ms`.pipe(Effect.map(([row]) => dayOf(row?.ms ?? 0)))
 
 const listDays = (sql: SqlClient.SqlClient, table: Table) =>
   sql<{ readonly name: string }>`

@@ -108,8 +108,8 @@ export const settle = Effect.fnUntraced(function* (
       SELECT
         id, workspace_id, task_id, kind, trigger, chain_run_id, step_index, step, status,
         scheduled_for, started_at, coalesce(finished_at, now()),
-        extract(epoch FROM started_at - scheduled_for) * 1000,
-        extract(epoch FROM coalesce(finished_at, now()) - started_at) * 1000,
+        date_part('epoch', started_at - scheduled_for) * 1000,
+        date_part('epoch', coalesce(finished_at, now()) - started_at) * 1000,
         CASE WHEN started THEN attempt ELSE attempt - 1 END, status_code, error
       FROM ended
       UNION ALL

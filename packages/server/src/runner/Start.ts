@@ -1,5 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import { columnsOf } from "../platform/columns.ts"
+import { rowsOf } from "../platform/rows.ts"
 import type { LeasedRun, RunCall, StartedRun } from "./Run.ts"
 
 export interface Guarded {
@@ -17,9 +19,10 @@ export interface Guarded {
 const maxWaiting = 100
 
 /**
- * The last word before a call is made, asked a moment ahead for many runs at once: the run is still leased to the node, nobody cancelled it, its
- * task is there, and no run before it goes on where the task does not allow that. A run that an
- * earlier, unanswered statement has already marked as running passes too: its call was not made.
+ * The last word before a call is made, asked a moment ahead for many runs at once: the run is still
+ * leased to the node, nobody cancelled it, its task is there, and no run before it goes on where the
+ * task does not allow that. A run that an earlier, unanswered statement has already marked as running
+ * passes too: its call was not made.
  *
  * `OFFSET 0` and `lease_owner + 0` keep the planner off the index of owners: it believes that an owner
  * has one run where it has thousands, and joined them with the batch row by row (200 ms instead of 8).
@@ -32,12 +35,13 @@ export const start = Effect.fnUntraced(function* (
   node: number,
   runs: ReadonlyArray<LeasedRun>
 ) {
-  const rows = yield* sql<GuardedRow>`
+  const column = columnsOf(runs)
+  const rows = yield* guardedRows(sql`
     WITH asked AS (
       SELECT
         runs.id, runs.workspace_id, runs.kind, runs.attempt, runs.lost,
         runs.chain_run_id, runs.step_index,
-        extract(epoch FROM runs.due_at)::float8 * 1000 AS due_ms,
+        date_part('epoch', runs.due_at) * 1000 AS due_ms,
         tasks.method, tasks.url, tasks.headers, tasks.body,
         tasks.timeout_seconds, tasks.retry_count,
         coalesce(runs.steps, tasks.steps) AS steps,
@@ -61,8 +65,9 @@ export const start = Effect.fnUntraced(function* (
           ) < ${maxWaiting} THEN 'wait'
           ELSE 'skipped'
         END AS verdict
-      FROM unnest(${runs.map((run) => run.id)}::uuid[], ${runs.map((run) => run.attempt)}::integer[])
-        AS held (id, attempt)
+      FROM unnest(
+        ${column("uuid", ({ id }) => id)}, ${column("int4", ({ attempt }) => attempt)}
+      ) AS held (id, attempt)
       CROSS JOIN LATERAL (
         SELECT *
         FROM runs
@@ -95,12 +100,12 @@ export const start = Effect.fnUntraced(function* (
         AND asked.verdict = 'wait'
         AND runs.lease_owner + 0 = ${node}
     )
-    SELECT *
-    FROM started
-    UNION ALL
-    SELECT *
-    FROM asked
-    WHERE verdict IN ('cancelled', 'skipped')`
+    SELECT ${sql.literal(guardedColumns.join(", "))}
+    FROM (
+      SELECT * FROM started
+      UNION ALL
+      SELECT * FROM asked WHERE verdict IN ('cancelled', 'skipped')
+    ) AS judged`)
   const guarded: Guarded = {
     started: rows.filter((row) => row.verdict === "start").map(toStartedRun),
     refused: rows.flatMap((row) =>
@@ -120,6 +125,27 @@ const refusals = {
 interface GuardedRow extends Omit<StartedRun, "call">, Nullable<RunCall> {
   readonly verdict: "start" | "cancelled" | "skipped"
 }
+
+const guardedColumns = [
+  "id",
+  "workspace_id",
+  "kind",
+  "attempt",
+  "lost",
+  "due_ms",
+  "chain_run_id",
+  "step_index",
+  "steps",
+  "method",
+  "url",
+  "headers",
+  "body",
+  "timeout_seconds",
+  "retry_count",
+  "verdict"
+] satisfies ReadonlyArray<keyof GuardedRow>
+
+const guardedRows = rowsOf<GuardedRow>(guardedColumns)
 
 type Nullable<A> = { readonly [K in keyof A]: A[K] | null }
 
