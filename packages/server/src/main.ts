@@ -1,12 +1,11 @@
-import "effect/schema/SchemaJITCompiler/enable"
-import { NodeRuntime } from "@effect/platform-node"
-import { Layer } from "effect"
-import { keepNewObjectsYoung } from "./platform/heap.ts"
-import { reportStartFailure, ServerLayer, teardown } from "./Server.ts"
+import { enableCompileCache } from "node:module"
+import { fileURLToPath } from "node:url"
 
-keepNewObjectsYoung()
+/**
+ * Beside what it was compiled from: whoever may write there may write the code, too, which is not so
+ * of Node's own place in /tmp. Where the process may not write it does without: 0.3 s at each start.
+ */
+const cache = new URL("../../../node_modules/.cache/scheduling-service", import.meta.url)
 
-Layer.launch(ServerLayer).pipe(
-  reportStartFailure,
-  NodeRuntime.runMain({ disableErrorReporting: true, teardown })
-)
+enableCompileCache(fileURLToPath(cache))
+await import("./launch.ts")
