@@ -40,6 +40,7 @@ export const answerTo = (
   if (
     error instanceof PayloadTooLarge ||
     error instanceof MalformedJson ||
+    error instanceof ValidationFailed ||
     error instanceof Unavailable
   ) {
     return respond(error)
@@ -159,7 +160,7 @@ const isMalformedJson = (issue: SchemaIssue.Issue) =>
 
 const standardIssues = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** 1 MiB of unknown fields made an answer of 5 MB: nobody reads more than this. */
+/** Nobody reads more than this, and each takes fifty bytes of the answer. */
 const maxIssues = 100
 
 const issuesOf = (error: HttpApiError.HttpApiSchemaError): ValidationFailed["issues"] =>
