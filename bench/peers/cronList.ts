@@ -69,8 +69,8 @@ const listStatement = `
   ORDER BY t.id DESC
   LIMIT $2`
 
-const text = { type: "string" }
-const optionalText = { type: ["string", "null"] }
+export const text = { type: "string" }
+export const optionalText = { type: ["string", "null"] }
 const integer = { type: "integer" }
 
 /** Compiled to a serializer by Fastify. */

@@ -6,7 +6,7 @@ import fastify, { type FastifyRequest } from "fastify"
 import { jwtVerify } from "jose"
 import { createHmac, createSecretKey, hkdfSync } from "node:crypto"
 import { Pool } from "pg"
-import { cronListSchema, listCronTasks } from "./cronList.ts"
+import { cronListSchema, listCronTasks, optionalText, text } from "./cronList.ts"
 
 const pool = new Pool({ connectionString: process.env["DATABASE_URL"], max: 10 })
 
@@ -104,8 +104,6 @@ app.get<InWorkspace>(
   }
 )
 
-const text = { type: "string" }
-const optionalText = { type: ["string", "null"] }
 const keyListSchema = {
   type: "object",
   properties: {

@@ -1,5 +1,5 @@
 import { alternate } from "../support/alternate.ts"
-import { query, withDatabase } from "../support/database.ts"
+import { makeDatabase, query } from "../support/database.ts"
 import { load } from "../support/load.ts"
 import { cronLists, populate } from "../support/population.ts"
 import { startService } from "../support/processes.ts"
@@ -31,46 +31,33 @@ const addKeys = async (database: string, count: number) => {
   await query(database, "VACUUM ANALYZE api_keys")
 }
 
-/** Three databases at once, so that the sizes can take turns. */
-const withPopulations = async <A>(
-  use: (populations: ReadonlyArray<{ readonly size: number; readonly url: string }>) => Promise<A>,
-  [size, ...others]: ReadonlyArray<number>,
-  started: ReadonlyArray<{ readonly size: number; readonly url: string }> = []
-): Promise<A> =>
-  size === undefined
-    ? use(started)
-    : withDatabase(async (url) => withPopulations(use, others, [...started, { size, url }]))
-
-export const keyScale = (): Promise<Report> =>
-  withPopulations(async (populations) => {
-    await using running = new AsyncDisposableStack()
-    const contenders: Record<string, () => Promise<number>> = {}
-    for (const { size, url: database } of populations) {
-      const service = running.use(await startService({ DATABASE_URL: database }))
-      const requests = cronLists(await populate(service.url, workspaceCount))
-      await addKeys(database, size)
-      contenders[size] = async () => {
-        const measured = await load({ url: service.url, requests, connections: 64, seconds: 4 })
-        return 1_000_000 / measured.perSecond
-      }
+/** In databases of their own, all at once, so that the sizes can take turns. */
+export const keyScale = async (): Promise<Report> => {
+  await using running = new AsyncDisposableStack()
+  const contenders: Record<string, () => Promise<number>> = {}
+  for (const size of sizes) {
+    const { url: database } = running.use(await makeDatabase())
+    const service = running.use(await startService({ DATABASE_URL: database }))
+    const requests = cronLists(await populate(service.url, workspaceCount))
+    await addKeys(database, size)
+    contenders[size] = async () => {
+      const measured = await load({ url: service.url, requests, connections: 64, seconds: 4 })
+      return 1_000_000 / measured.perSecond
     }
-    await alternate(1, contenders)
-    const measured = await alternate(rounds, contenders)
-    const smallest = measured[String(sizes[0])] ?? []
-    const rows = sizes.map((size) => {
-      const micros = measured[String(size)] ?? []
-      return [
-        `${figure(size)} keys`,
-        spread(micros),
-        `${figure(median(ratios(micros, smallest)))} ×`
-      ]
-    })
-    return {
-      title: "Scale of keys",
-      work: `\`GET W/cron\` with API keys of ${workspaceCount} workspaces, 64 connections, in databases that hold so many keys; microseconds of the whole machine a request, ${rounds} rounds of 4 s in turns.`,
-      columns: ["", "µs a request", "beside the smallest"],
-      rows,
-      goal: "≤ 1.1 ×",
-      result: `${rows.at(-1)?.[2]}`
-    }
-  }, sizes)
+  }
+  await alternate(1, contenders)
+  const measured = await alternate(rounds, contenders)
+  const smallest = measured[String(sizes[0])] ?? []
+  const rows = sizes.map((size) => {
+    const micros = measured[String(size)] ?? []
+    return [`${figure(size)} keys`, spread(micros), `${figure(median(ratios(micros, smallest)))} ×`]
+  })
+  return {
+    title: "Scale of keys",
+    work: `\`GET W/cron\` with API keys of ${workspaceCount} workspaces, 64 connections, in databases that hold so many keys; microseconds of the whole machine a request, ${rounds} rounds of 4 s in turns.`,
+    columns: ["", "µs a request", "beside the smallest"],
+    rows,
+    goal: "≤ 1.1 ×",
+    result: `${rows.at(-1)?.[2]}`
+  }
+}

@@ -2,7 +2,7 @@ import type { Work } from "../engines/engine.ts"
 import { startGraphileWorker } from "../engines/graphileWorker.ts"
 import { type Lateness, observe, type StartEngine } from "../engines/observe.ts"
 import { startServiceEngine } from "../engines/service.ts"
-import { withDatabase } from "../support/database.ts"
+import { makeDatabase } from "../support/database.ts"
 import type { Report } from "../support/report.ts"
 import { figure, median, percentile, spread } from "../support/statistics.ts"
 
@@ -19,21 +19,21 @@ interface Measured {
   readonly instants: ReadonlyArray<Lateness>
 }
 
-const measure = (
+const measure = async (
   start: StartEngine,
   env: Readonly<Record<string, string>> = {}
-): Promise<Measured> =>
-  withDatabase(async (database) => {
-    await using observed = await observe(start, { database, env })
-    const meet = async (work: Work) =>
-      observed.latenessOf(await observed.run(work.count, () => observed.engine.schedule(work)))
+): Promise<Measured> => {
+  await using database = await makeDatabase()
+  await using observed = await observe(start, { database: database.url, env })
+  const meet = async (work: Work) =>
+    observed.latenessOf(await observed.run(work.count, () => observed.engine.schedule(work)))
 
-    await meet(warmUp)
-    const measured = { steady: await meet(steady), instants: [] as Array<Lateness> }
-    for (let round = 0; round < instants; round++) measured.instants.push(await meet(instant))
-    await observed.verify()
-    return measured
-  })
+  await meet(warmUp)
+  const measured = { steady: await meet(steady), instants: [] as Array<Lateness> }
+  for (let round = 0; round < instants; round++) measured.instants.push(await meet(instant))
+  await observed.verify()
+  return measured
+}
 
 /** p50, p99 and the latest; of several rounds the median of each. */
 const summaryOf = (rounds: ReadonlyArray<ReadonlyArray<number>>) => ({

@@ -1,4 +1,4 @@
-import { withDatabase } from "../support/database.ts"
+import { makeDatabase } from "../support/database.ts"
 import { load } from "../support/load.ts"
 import { cronLists, populate } from "../support/population.ts"
 import { startService } from "../support/processes.ts"
@@ -41,40 +41,40 @@ const tryLogins = (serviceUrl: string) => {
   }
 }
 
-export const logins = (): Promise<Report> =>
-  withDatabase(async (database) => {
-    await using service = await startService({
-      DATABASE_URL: database,
-      TRUST_PROXY: "127.0.0.0/8"
-    })
-    const requests = cronLists(await populate(service.url, 64))
-    const measure = () => load({ url: service.url, requests, connections, seconds })
-    await measure()
-    const alone: Array<number> = []
-    const beside: Array<number> = []
-    const took: Array<number> = []
-    const answered = new Map<number, number>()
-    for (let round = 0; round < rounds; round++) {
-      alone.push((await measure()).p99)
-      const stop = tryLogins(service.url)
-      beside.push((await measure()).p99)
-      const tried = await stop()
-      took.push(...tried.took)
-      for (const [status, count] of tried.statuses) {
-        answered.set(status, (answered.get(status) ?? 0) + count)
-      }
-    }
-    const statuses = [...answered].map(([status, count]) => `${count} × ${status}`).join(", ")
-    return {
-      title: "Latency beside logins",
-      work: `p99 of \`GET W/cron\` over ${connections} connections, alone and while ${perSecond} logins a second arrive, each of which costs an Argon2id hash (19 MiB, two passes); ${rounds} rounds of ${seconds} s each. The logins were answered ${statuses}.`,
-      columns: ["", "p99 ms"],
-      rows: [
-        ["the list, alone", spread(alone)],
-        ["the list, beside the logins", spread(beside)],
-        ["the logins themselves", figure(percentile(took, 0.99))]
-      ],
-      goal: "≤ 2 ×",
-      result: `${figure(median(ratios(beside, alone)))} ×`
-    }
+export const logins = async (): Promise<Report> => {
+  await using database = await makeDatabase()
+  await using service = await startService({
+    DATABASE_URL: database.url,
+    TRUST_PROXY: "127.0.0.0/8"
   })
+  const requests = cronLists(await populate(service.url, 64))
+  const measure = () => load({ url: service.url, requests, connections, seconds })
+  await measure()
+  const alone: Array<number> = []
+  const beside: Array<number> = []
+  const took: Array<number> = []
+  const answered = new Map<number, number>()
+  for (let round = 0; round < rounds; round++) {
+    alone.push((await measure()).p99)
+    const stop = tryLogins(service.url)
+    beside.push((await measure()).p99)
+    const tried = await stop()
+    took.push(...tried.took)
+    for (const [status, count] of tried.statuses) {
+      answered.set(status, (answered.get(status) ?? 0) + count)
+    }
+  }
+  const statuses = [...answered].map(([status, count]) => `${count} × ${status}`).join(", ")
+  return {
+    title: "Latency beside logins",
+    work: `p99 of \`GET W/cron\` over ${connections} connections, alone and while ${perSecond} logins a second arrive, each of which costs an Argon2id hash (19 MiB, two passes); ${rounds} rounds of ${seconds} s each. The logins were answered ${statuses}.`,
+    columns: ["", "p99 ms"],
+    rows: [
+      ["the list, alone", spread(alone)],
+      ["the list, beside the logins", spread(beside)],
+      ["the logins themselves", figure(percentile(took, 0.99))]
+    ],
+    goal: "≤ 2 ×",
+    result: `${figure(median(ratios(beside, alone)))} ×`
+  }
+}

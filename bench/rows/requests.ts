@@ -1,6 +1,6 @@
 import { deepStrictEqual } from "node:assert"
 import { alternate } from "../support/alternate.ts"
-import { withDatabase } from "../support/database.ts"
+import { makeDatabase } from "../support/database.ts"
 import { type Get, load, type Measured } from "../support/load.ts"
 import { cronLists, get, keyLists, populate } from "../support/population.ts"
 import { appSecret, startPeer, startService } from "../support/processes.ts"
@@ -65,49 +65,49 @@ const sameAnswers = async (
   deepStrictEqual(theirs, ours)
 }
 
-export const list = (): Promise<Report> =>
-  withDatabase(async (database) => {
-    const env = { DATABASE_URL: database, APP_SECRET: appSecret }
-    await using ours = await startService(env)
-    await using theirs = await startPeer("fastify", env)
-    const requests = cronLists(await populate(ours.url, workspaceCount))
-    const service = { url: ours.url, requests }
-    const peer = { url: theirs.url, requests }
-    await sameAnswers(service, peer)
-    return {
-      title: "Authenticated list",
-      work: `${work("GET W/cron")} API keys, 10 tasks a page, each with its last run. Both look up the key and then the page, and give the same bytes of JSON data.`,
-      ...table("Fastify + pg, by hand", await duel(service, peer)),
-      goal: "≥ 2.0 ×"
-    }
-  })
+export const list = async (): Promise<Report> => {
+  await using database = await makeDatabase()
+  const env = { DATABASE_URL: database.url, APP_SECRET: appSecret }
+  await using ours = await startService(env)
+  await using theirs = await startPeer("fastify", env)
+  const requests = cronLists(await populate(ours.url, workspaceCount))
+  const service = { url: ours.url, requests }
+  const peer = { url: theirs.url, requests }
+  await sameAnswers(service, peer)
+  return {
+    title: "Authenticated list",
+    work: `${work("GET W/cron")} API keys, 10 tasks a page, each with its last run. Both look up the key and then the page, and give the same bytes of JSON data.`,
+    ...table("Fastify + pg, by hand", await duel(service, peer)),
+    goal: "≥ 2.0 ×"
+  }
+}
 
-export const keys = (): Promise<Report> =>
-  withDatabase(async (database) => {
-    await using ours = await startService({ DATABASE_URL: database })
-    const workspaces = await populate(ours.url, workspaceCount)
-    await using theirs = await startPeer("betterAuth", {
-      DATABASE_URL: database,
-      APP_SECRET: appSecret,
-      WORKSPACES: JSON.stringify(workspaces.map(({ id }) => id))
-    })
-    const response = await fetch(`${theirs.url}/keys`)
-    const theirKeys = (await response.json()) as ReadonlyArray<string>
-    const service = { url: ours.url, requests: cronLists(workspaces) }
-    const peer = {
-      url: theirs.url,
-      requests: cronLists(
-        workspaces.map((workspace, n) => ({ ...workspace, apiKey: theirKeys[n] ?? "" }))
-      )
-    }
-    await sameAnswers(service, peer)
-    return {
-      title: "Key verification",
-      work: `${work("GET W/cron")} The same request and the same list query; only the key is verified by better-auth's API keys, with their rate limit off.`,
-      ...table("better-auth + Fastify + pg", await duel(service, peer)),
-      goal: "≥ 10 ×"
-    }
+export const keys = async (): Promise<Report> => {
+  await using database = await makeDatabase()
+  await using ours = await startService({ DATABASE_URL: database.url })
+  const workspaces = await populate(ours.url, workspaceCount)
+  await using theirs = await startPeer("betterAuth", {
+    DATABASE_URL: database.url,
+    APP_SECRET: appSecret,
+    WORKSPACES: JSON.stringify(workspaces.map(({ id }) => id))
   })
+  const response = await fetch(`${theirs.url}/keys`)
+  const theirKeys = (await response.json()) as ReadonlyArray<string>
+  const service = { url: ours.url, requests: cronLists(workspaces) }
+  const peer = {
+    url: theirs.url,
+    requests: cronLists(
+      workspaces.map((workspace, n) => ({ ...workspace, apiKey: theirKeys[n] ?? "" }))
+    )
+  }
+  await sameAnswers(service, peer)
+  return {
+    title: "Key verification",
+    work: `${work("GET W/cron")} The same request and the same list query; only the key is verified by better-auth's API keys, with their rate limit off.`,
+    ...table("better-auth + Fastify + pg", await duel(service, peer)),
+    goal: "≥ 10 ×"
+  }
+}
 
 /** A key's last use is written in the background, and so may be newer in one of the answers. */
 const withoutLastUse = (answer: unknown) => {
@@ -115,19 +115,19 @@ const withoutLastUse = (answer: unknown) => {
   return data.map((key) => ({ ...key, last_used_at: null }))
 }
 
-export const jwt = (): Promise<Report> =>
-  withDatabase(async (database) => {
-    const env = { DATABASE_URL: database, APP_SECRET: appSecret }
-    await using ours = await startService(env)
-    await using theirs = await startPeer("fastify", env)
-    const requests = keyLists(await populate(ours.url, workspaceCount))
-    const service = { url: ours.url, requests }
-    const peer = { url: theirs.url, requests }
-    await sameAnswers(service, peer, withoutLastUse)
-    return {
-      title: "JWT request",
-      work: `${work("GET W/api-keys")} Access tokens of ${workspaceCount} sessions. Both verify the signature, ask whether the session lives and whether its user is a member, and list the keys.`,
-      ...table("Fastify + jose + pg, by hand", await duel(service, peer)),
-      goal: "≥ 1.5 ×"
-    }
-  })
+export const jwt = async (): Promise<Report> => {
+  await using database = await makeDatabase()
+  const env = { DATABASE_URL: database.url, APP_SECRET: appSecret }
+  await using ours = await startService(env)
+  await using theirs = await startPeer("fastify", env)
+  const requests = keyLists(await populate(ours.url, workspaceCount))
+  const service = { url: ours.url, requests }
+  const peer = { url: theirs.url, requests }
+  await sameAnswers(service, peer, withoutLastUse)
+  return {
+    title: "JWT request",
+    work: `${work("GET W/api-keys")} Access tokens of ${workspaceCount} sessions. Both verify the signature, ask whether the session lives and whether its user is a member, and list the keys.`,
+    ...table("Fastify + jose + pg, by hand", await duel(service, peer)),
+    goal: "≥ 1.5 ×"
+  }
+}

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { withDatabase } from "../support/database.ts"
+import { makeDatabase } from "../support/database.ts"
 import { memoryOf, startService } from "../support/processes.ts"
 import type { Report } from "../support/report.ts"
 import { figure, median, spread } from "../support/statistics.ts"
@@ -28,11 +28,11 @@ const embedded = async (): Promise<readonly [first: Start, later: Start]> => {
   }
 }
 
-const onPostgres = (): Promise<Start> =>
-  withDatabase(async (database) => {
-    await startOnce({ DATABASE_URL: database })
-    return startOnce({ DATABASE_URL: database })
-  })
+const onPostgres = async (): Promise<Start> => {
+  await using database = await makeDatabase()
+  await startOnce({ DATABASE_URL: database.url })
+  return startOnce({ DATABASE_URL: database.url })
+}
 
 export const start = async (): Promise<Report> => {
   const first: Array<Start> = []

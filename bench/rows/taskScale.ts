@@ -3,7 +3,7 @@ import type { Work } from "../engines/engine.ts"
 import { observe } from "../engines/observe.ts"
 import { rescheduleSome, startServiceEngine } from "../engines/service.ts"
 import { alternate } from "../support/alternate.ts"
-import { query, withDatabase } from "../support/database.ts"
+import { makeDatabase, query } from "../support/database.ts"
 import { watchDatabase } from "../support/databaseUse.ts"
 import { processorTimeOf } from "../support/processorTime.ts"
 import type { Report } from "../support/report.ts"
@@ -28,8 +28,9 @@ interface Use {
 }
 
 /** A service whose tasks are all still to come, next month and later. */
-const populate = async (size: number, database: string) => {
+const populate = async (size: number) => {
   await using starting = new AsyncDisposableStack()
+  const { url: database } = starting.use(await makeDatabase())
   const observed = starting.use(await observe(startServiceEngine, { database }))
   const { engine } = observed
   await engine.schedule({ count: size, startsInMs: days(30), spreadMs: days(30) })
@@ -72,18 +73,6 @@ const populate = async (size: number, database: string) => {
 
 type Population = Awaited<ReturnType<typeof populate>>
 
-const withPopulations = <A>(
-  use: (populations: ReadonlyArray<Population>) => Promise<A>,
-  [size, ...others]: ReadonlyArray<number>,
-  populations: ReadonlyArray<Population> = []
-): Promise<A> =>
-  size === undefined
-    ? use(populations)
-    : withDatabase(async (database) => {
-        await using population = await populate(size, database)
-        return await withPopulations(use, others, [...populations, population])
-      })
-
 interface Idle {
   /** Milliseconds of a processor, a second. */
   readonly service: ReadonlyArray<number>
@@ -120,57 +109,59 @@ const measureIdle = async (
 const sum = (service: ReadonlyArray<number>, postgres: ReadonlyArray<number>) =>
   `${figure(median(service))} + ${figure(median(postgres))}`
 
-export const taskScale = (): Promise<Report> =>
-  withPopulations(async (populations) => {
-    const idle = await measureIdle(populations)
-    const fired = await alternate(
-      fireRounds,
-      Object.fromEntries(populations.map(({ fire, size }) => [size, fire]))
-    )
-    for (const { verify } of populations) await verify()
+export const taskScale = async (): Promise<Report> => {
+  await using running = new AsyncDisposableStack()
+  const populations: Array<Population> = []
+  for (const size of sizes) populations.push(running.use(await populate(size)))
+  const idle = await measureIdle(populations)
+  const fired = await alternate(
+    fireRounds,
+    Object.fromEntries(populations.map(({ fire, size }) => [size, fire]))
+  )
+  for (const { verify } of populations) await verify()
 
-    const roundsOf = (size: number) => fired[size] ?? []
-    const microsOf = (size: number) => roundsOf(size).map(({ both }) => both)
-    const smallest = { idle: idle[0]?.both ?? [], micros: microsOf(sizes[0] ?? 0) }
-    const rows = populations.map(({ size }, index) => {
-      const { both = [], postgres = [], service = [], transactions = [] } = idle[index] ?? {}
-      const fires = roundsOf(size)
-      const late = (share: number) =>
-        figure(median(fires.map(({ arrived }) => percentile(arrived, share))))
-      return {
-        idleRatio: figure(median(ratios(both, smallest.idle))),
-        fireRatio: figure(median(ratios(microsOf(size), smallest.micros))),
-        cells: [
-          `${figure(size)} tasks`,
-          spread(both),
-          sum(service, postgres),
-          figure(median(transactions)),
-          spread(microsOf(size)),
-          sum(
-            fires.map((fire) => fire.service),
-            fires.map((fire) => fire.postgres)
-          ),
-          late(0.5),
-          late(0.99)
-        ]
-      }
-    })
-    const largest = rows.at(-1)
+  const roundsOf = (size: number) => fired[size] ?? []
+  const microsOf = (size: number) => roundsOf(size).map(({ both }) => both)
+  const smallest = { idle: idle[0]?.both ?? [], micros: microsOf(sizes[0] ?? 0) }
+  const rows = populations.map(({ size }, index) => {
+    const { both = [], postgres = [], service = [], transactions = [] } = idle[index] ?? {}
+    const fires = roundsOf(size)
+    const late = (share: number) =>
+      figure(median(fires.map(({ arrived }) => percentile(arrived, share))))
     return {
-      title: "Scale of tasks",
-      work: `The service with so many tasks that are to fire next month: what it and PostgreSQL take while nothing is due (${idleRounds} times ${idleMs / 1_000} s), and when ${figure((fires.count * 1_000) / fires.spreadMs)} of the tasks fire a second, each with a call to a local receiver (${fireRounds} rounds of ${fires.spreadMs / 1_000} s in turns).`,
-      columns: [
-        "",
-        "idle, processor ms a second",
-        "service + PostgreSQL",
-        "statements a second",
-        "processor µs a fire",
-        "service + PostgreSQL",
-        "late, p50 ms",
-        "late, p99 ms"
-      ],
-      rows: rows.map(({ cells }) => cells),
-      goal: "≤ 1.2 × between the smallest and the largest",
-      result: `idle ${largest?.idleRatio} ×, a fire ${largest?.fireRatio} ×`
+      idleRatio: figure(median(ratios(both, smallest.idle))),
+      fireRatio: figure(median(ratios(microsOf(size), smallest.micros))),
+      cells: [
+        `${figure(size)} tasks`,
+        spread(both),
+        sum(service, postgres),
+        figure(median(transactions)),
+        spread(microsOf(size)),
+        sum(
+          fires.map((fire) => fire.service),
+          fires.map((fire) => fire.postgres)
+        ),
+        late(0.5),
+        late(0.99)
+      ]
     }
-  }, sizes)
+  })
+  const largest = rows.at(-1)
+  return {
+    title: "Scale of tasks",
+    work: `The service with so many tasks that are to fire next month: what it and PostgreSQL take while nothing is due (${idleRounds} times ${idleMs / 1_000} s), and when ${figure((fires.count * 1_000) / fires.spreadMs)} of the tasks fire a second, each with a call to a local receiver (${fireRounds} rounds of ${fires.spreadMs / 1_000} s in turns).`,
+    columns: [
+      "",
+      "idle, processor ms a second",
+      "service + PostgreSQL",
+      "statements a second",
+      "processor µs a fire",
+      "service + PostgreSQL",
+      "late, p50 ms",
+      "late, p99 ms"
+    ],
+    rows: rows.map(({ cells }) => cells),
+    goal: "≤ 1.2 × between the smallest and the largest",
+    result: `idle ${largest?.idleRatio} ×, a fire ${largest?.fireRatio} ×`
+  }
+}

@@ -23,17 +23,22 @@ const onServer = async <A>(use: (client: Client) => Promise<A>, url = server): P
 
 let made = 0
 
-/** Runs on a database of its own, which is dropped in the end. */
-export const withDatabase = async <A>(use: (url: string) => Promise<A>): Promise<A> => {
+export interface Database extends AsyncDisposable {
+  readonly url: string
+}
+
+/** A new one, which is dropped in the end. */
+export const makeDatabase = async (): Promise<Database> => {
   const name = `scheduling_bench_${process.pid}_${++made}`
   await onServer((client) => client.query(`CREATE DATABASE ${name}`))
   const url = new URL(server)
   url.pathname = name
-  try {
-    return await use(url.href)
-  } finally {
-    // FORCE: what was measured may have left a connection behind.
-    await onServer((client) => client.query(`DROP DATABASE ${name} WITH (FORCE)`))
+  return {
+    url: url.href,
+    [Symbol.asyncDispose]: async () => {
+      // FORCE: what was measured may have left a connection behind.
+      await onServer((client) => client.query(`DROP DATABASE ${name} WITH (FORCE)`))
+    }
   }
 }
 
