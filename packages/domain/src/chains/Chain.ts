@@ -5,12 +5,12 @@ import { ExecutionStatus } from "../executions/Execution.ts"
 import { callDefaults, callFields, callInput } from "../shared/HttpCall.ts"
 import { ChainId, ChainRunId, WorkspaceId } from "../shared/Ids.ts"
 import { NameFilter } from "../shared/NameFilter.ts"
+import { oneOf } from "../shared/oneOf.ts"
 import { Page } from "../shared/Page.ts"
 import { label } from "../shared/Text.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
 import { referenceProblems, StepUrl } from "./StepCall.ts"
 import { stepName } from "./Template.ts"
-import { oneOf } from "../shared/oneOf.ts"
 
 export const maxChains = 10_000
 export const maxSteps = 50

@@ -1,9 +1,9 @@
 import { Schema } from "effect"
 import { ExecutionStatus } from "../executions/Execution.ts"
 import { ChainId, ChainRunId, ExecutionId } from "../shared/Ids.ts"
+import { oneOf } from "../shared/oneOf.ts"
 import { Page } from "../shared/Page.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
-import { oneOf } from "../shared/oneOf.ts"
 
 export const ChainRunStepStatus = oneOf(["pending", ...ExecutionStatus.literals], {
   identifier: "ChainRunStepStatus",

@@ -1,8 +1,8 @@
 import { Schema } from "effect"
+import { oneOf } from "../shared/oneOf.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
 import { DstOverlap } from "./Schedule.ts"
 import { TimeZone } from "./TimeZone.ts"
-import { oneOf } from "../shared/oneOf.ts"
 
 /** How a schedule fires where its author did not say. */
 export const firingDefaults = {

@@ -3,10 +3,10 @@ import { LastRun } from "../executions/Execution.ts"
 import { callDefaults, callFields, callInput } from "../shared/HttpCall.ts"
 import { DelayedTaskId, WorkspaceId } from "../shared/Ids.ts"
 import { NameFilter } from "../shared/NameFilter.ts"
+import { oneOf } from "../shared/oneOf.ts"
 import { Page } from "../shared/Page.ts"
 import { label } from "../shared/Text.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
-import { oneOf } from "../shared/oneOf.ts"
 
 export const maxPendingTasks = 100_000
 

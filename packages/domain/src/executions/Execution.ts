@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 import { ChainRunId, CronTaskId, ExecutionId } from "../shared/Ids.ts"
+import { oneOf } from "../shared/oneOf.ts"
 import { Page } from "../shared/Page.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
-import { oneOf } from "../shared/oneOf.ts"
 
 /** How much of an answer is kept. */
 export const maxResponseBodyBytes = 10_000

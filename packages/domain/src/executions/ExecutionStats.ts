@@ -1,7 +1,7 @@
 import { Result, Schema } from "effect"
+import { oneOf } from "../shared/oneOf.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
 import { TaskId } from "./Execution.ts"
-import { oneOf } from "../shared/oneOf.ts"
 
 const hour = 60 * 60 * 1000
 const day = 24 * hour

@@ -11,6 +11,7 @@ import type { AuditEvent } from "@scheduling/domain/workspaces/AuditEvent"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Actor } from "../auth/currentActor.ts"
+import { dayMs } from "../platform/millis.ts"
 import { orNotFound } from "../platform/orNotFound.ts"
 import { Ids } from "../platform/Ids.ts"
 import { pageRequest, toPage } from "../platform/Pages.ts"
@@ -172,7 +173,5 @@ export class ApiKeys extends Context.Service<
     })
   )
 }
-
-const dayMs = 24 * 60 * 60 * 1000
 
 const found = orNotFound("api_key")

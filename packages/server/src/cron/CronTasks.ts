@@ -91,7 +91,7 @@ export class CronTasks extends Context.Service<
       const repo = yield* CronTasksRepo
 
       const get = Effect.fnUntraced(function* (workspaceId: WorkspaceId, id: CronTaskId) {
-        return toCronTask(yield* found(repo.find(workspaceId, id, yield* DateTime.nowAsDate)))
+        return toCronTask(yield* found(repo.find(workspaceId, id)))
       })
 
       /** Inside the transaction that locked the row. */

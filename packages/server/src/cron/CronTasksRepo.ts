@@ -66,8 +66,7 @@ export class CronTasksRepo extends Context.Service<
     readonly insert: (task: CronTaskRow) => Effect.Effect<void, NotFound>
     readonly find: (
       workspaceId: WorkspaceId,
-      id: string,
-      now: Date
+      id: string
     ) => Effect.Effect<Option.Option<ListedCronTask>>
     /** Locks the row: no schedule fires it and no other change touches it until the commit. */
     readonly findForUpdate: (
@@ -151,7 +150,8 @@ export class CronTasksRepo extends Context.Service<
             ${sql.insert({ ...task, kind: "cron", headers: JSON.stringify(task.headers) })}`
         }, intoWorkspace),
 
-        find: Effect.fn("CronTasksRepo.find")(function* (workspaceId, id, now) {
+        find: Effect.fn("CronTasksRepo.find")(function* (workspaceId, id) {
+          const now = yield* DateTime.nowAsDate
           const rows = yield* sql<ListedCronTask>`
             SELECT ${columns}, ${lastRun}
             FROM tasks AS t

@@ -82,7 +82,7 @@ export class DelayedTasks extends Context.Service<
       const repo = yield* DelayedTasksRepo
 
       const get = Effect.fnUntraced(function* (workspaceId: WorkspaceId, id: DelayedTaskId) {
-        return toDelayedTask(yield* found(repo.find(workspaceId, id, yield* DateTime.nowAsDate)))
+        return toDelayedTask(yield* found(repo.find(workspaceId, id)))
       })
 
       /** How many tasks this node may still create before it counts again, by workspace. */

@@ -1,7 +1,7 @@
 import type { DelayedTask, DelayedTaskStatus } from "@scheduling/domain/delayed/DelayedTask"
 import type { NotFound } from "@scheduling/domain/shared/Errors"
 import type { WorkspaceId } from "@scheduling/domain/shared/Ids"
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import type { PageRequest } from "../platform/Pages.ts"
 import { timestampOf } from "../platform/timestamp.ts"
@@ -61,8 +61,7 @@ export class DelayedTasksRepo extends Context.Service<
     readonly insert: (task: DelayedTaskRow) => Effect.Effect<void, NotFound>
     readonly find: (
       workspaceId: WorkspaceId,
-      id: string,
-      now: Date
+      id: string
     ) => Effect.Effect<Option.Option<ListedDelayedTask>>
     /** Locks the row until the commit. */
     readonly findForUpdate: (
@@ -144,7 +143,8 @@ export class DelayedTasksRepo extends Context.Service<
             ${sql.insert({ ...task, kind: "delayed", headers: JSON.stringify(task.headers) })}`
         }, intoWorkspace),
 
-        find: Effect.fn("DelayedTasksRepo.find")(function* (workspaceId, id, now) {
+        find: Effect.fn("DelayedTasksRepo.find")(function* (workspaceId, id) {
+          const now = yield* DateTime.nowAsDate
           const rows = yield* sql<ListedDelayedTask>`
             SELECT ${shown}, ${statusAt(now)} AS status, ${lastRun}
             FROM tasks AS t

@@ -3,6 +3,7 @@ import { IdempotencyConflict } from "@scheduling/domain/shared/Errors"
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { createHash } from "node:crypto"
+import { dayMs } from "./millis.ts"
 import { transactionOf } from "./transaction.ts"
 
 export interface IdempotentRequest<A, I> {
@@ -86,8 +87,6 @@ export class Idempotency extends Context.Service<
     })
   )
 }
-
-const dayMs = 24 * 60 * 60 * 1000
 
 const callerId = (caller: Caller["Service"]) =>
   caller.kind === "jwt" ? caller.user_id : caller.api_key_id

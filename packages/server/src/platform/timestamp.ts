@@ -1,3 +1,5 @@
+import { dayMs } from "./millis.ts"
+
 /**
  * What `toISOString` gives, in a quarter of the time: a page of ten tasks has forty of them in it,
  * which made a seventh of what the page cost.
@@ -19,8 +21,6 @@ export const timestampOrNull = (date: Date | null | undefined): string | null =>
   date == null ? null : timestampOf(date)
 
 // ---------------------------------------------------------------------------
-
-const dayMs = 86_400_000
 
 const digits = (value: number, length: number) => String(value).padStart(length, "0")
 

@@ -1,8 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+import { dayMs } from "../platform/millis.ts"
 import { firstIdAt, timeOfId } from "./RunId.ts"
-
-const dayMs = 86_400_000
 
 /** Days made ahead: one that a lock keeps from being made is made in one of the next rounds. */
 const daysAhead = 3

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto"
-
-const hourMs = 3_600_000
+import { hourMs } from "../platform/millis.ts"
 
 /**
  * A UUID v7 that carries the time at which the run is due, so that executions sort by it. At most

@@ -4,8 +4,8 @@ import { isDatabaseAway } from "../platform/Errors.ts"
 import { Doorbell, loop } from "./Loop.ts"
 import { Partitions } from "./Partitions.ts"
 import type { Settlement } from "./Run.ts"
-import { type Settled, settle } from "./Settle.ts"
 import { timeOfId } from "./RunId.ts"
+import { type Settled, settle } from "./Settle.ts"
 
 const batch = 1_000
 

@@ -1,5 +1,6 @@
 import { DateTime, Effect, Layer, Schedule } from "effect"
 import { AppConfig } from "../Config.ts"
+import { dayMs } from "../platform/millis.ts"
 import { HousekeepingRepo } from "./HousekeepingRepo.ts"
 
 /** Sweeps every ten minutes; a sweep that fails is made up for by the next. */
@@ -21,5 +22,3 @@ export const HousekeepingLayer: Layer.Layer<never, never, AppConfig | Housekeepi
       )
     })
   )
-
-const dayMs = 24 * 60 * 60 * 1000

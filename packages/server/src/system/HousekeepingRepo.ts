@@ -1,5 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { dayMs } from "../platform/millis.ts"
 
 /** Removes rows whose time is over. Nobody sees them any more: every reader asks for the time too. */
 export class HousekeepingRepo extends Context.Service<
@@ -42,5 +43,3 @@ export class HousekeepingRepo extends Context.Service<
     })
   )
 }
-
-const dayMs = 24 * 60 * 60 * 1000

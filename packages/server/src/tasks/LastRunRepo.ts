@@ -2,6 +2,7 @@ import type { ExecutionStatus, LastRun } from "@scheduling/domain/executions/Exe
 import type { ExecutionId } from "@scheduling/domain/shared/Ids"
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
+import { dayMs, hourMs } from "../platform/millis.ts"
 import { timestampOrNull } from "../platform/timestamp.ts"
 import { firstIdAt } from "../runner/RunId.ts"
 
@@ -125,6 +126,3 @@ export const withOlderLastRuns = Effect.fnUntraced(function* <Row extends TaskKe
 /** A task has no execution that is older than itself, but for what clocks may differ. */
 export const isOlderThanRecent = (createdAt: Date, now: Date): boolean =>
   createdAt.getTime() < (Math.floor(now.getTime() / dayMs) - 1) * dayMs + hourMs
-
-const hourMs = 3_600_000
-const dayMs = 24 * hourMs
