@@ -2,7 +2,8 @@ import { Effect, Exit } from "effect"
 
 /**
  * Asks once for all that requests of one moment want to know: `answerAll` gives an answer for each, in
- * their order. What a statement costs by itself, here and in PostgreSQL, is shared.
+ * their order. What a statement costs by itself, here and in PostgreSQL, is shared. It is asked
+ * outside of any transaction of those who want to know.
  *
  * The framework's `RequestResolver` does the same, but clears its sets of entries and uses them again.
  * V8 links a table that was cleared to the one after it, so that once a single table is old every
