@@ -12,7 +12,9 @@ import { HttpApi, type HttpApiGroup } from "effect/http-api"
 export const routerConfig = {
   caseSensitive: true,
   ignoreDuplicateSlashes: false,
-  ignoreTrailingSlash: false
+  ignoreTrailingSlash: false,
+  // As long as a URL gets: an id that is too long names nothing, as any other that is none.
+  maxParamLength: 16 * 1024
 }
 
 /**
