@@ -59,7 +59,8 @@ export const lastRunColumns = (sql: SqlClient.SqlClient) =>
 
 /**
  * Joins the latest run of each task `t`: one that goes on, or one that has ended recently. What was
- * fired ahead, for a slot that is still to come, does not count yet.
+ * fired ahead, for a slot that is still to come, does not count yet; what was cancelled long before
+ * it was due, and has an id from then, counts where there is nothing else.
  */
 export const joinLastRun = (sql: SqlClient.SqlClient, recent: RecentIds) => sql`
   LEFT JOIN LATERAL (
@@ -76,6 +77,7 @@ export const joinLastRun = (sql: SqlClient.SqlClient, recent: RecentIds) => sql`
         AND executions.workspace_id = t.workspace_id
         AND executions.id >= ${recent.since}
         AND executions.id < ${recent.until}
+        AND executions.finished_at > executions.scheduled_for - interval '5 seconds'
       ORDER BY id DESC
       LIMIT 1
     )

@@ -171,6 +171,33 @@ layer(testAppLayer())("changes to a delayed task", (it) => {
     })
   )
 
+  it.effect("cancel the execution that is still to come, and have it run before that time", () =>
+    Effect.gen(function* () {
+      const { delayed, member } = yield* begin
+      const { body: task } = yield* delayed.create({ delay_seconds: 60 })
+      const [run] = yield* runsOf(task.id)
+      const { body: cancelled } = yield* delayed.cancel(task.id, run?.id ?? "")
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`
+        UPDATE executions
+        SET finished_at = ${new Date(now)}
+        WHERE id = ${cancelled.id}`
+      assert.strictEqual((yield* delayed.get(task.id)).body.last_run.execution_id, cancelled.id)
+
+      assert.strictEqual((yield* delayed.run(task.id)).status, 202)
+      const { body: running } = yield* delayed.list("?status=running")
+      assert.deepStrictEqual(running.data, [(yield* delayed.get(task.id)).body])
+      assert.strictEqual(running.data[0].status, "running")
+      assert.strictEqual(running.data[0].last_run.status, "queued")
+
+      const again = yield* finishRun(member.workspace_id, task.id, now + 1)
+      for (const wait of ["1 second", "5 minutes"] as const) {
+        yield* TestClock.adjust(wait)
+        assert.strictEqual((yield* delayed.get(task.id)).body.last_run.execution_id, again)
+      }
+    })
+  )
+
   it.effect("cancel its execution while it is queued or running, and once it ended never", () =>
     Effect.gen(function* () {
       const { delayed, member } = yield* begin
