@@ -31,7 +31,7 @@ const embedded = async (): Promise<readonly [first: Start, later: Start]> => {
 const onPostgres = async (): Promise<Start> => {
   await using database = await makeDatabase()
   await startOnce({ DATABASE_URL: database.url })
-  return startOnce({ DATABASE_URL: database.url })
+  return await startOnce({ DATABASE_URL: database.url })
 }
 
 export const start = async (): Promise<Report> => {
