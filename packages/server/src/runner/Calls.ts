@@ -91,6 +91,8 @@ export const makeCalls = Effect.fnUntraced(function* (
     }
     yield* Effect.gen(function* () {
       const { refused, started } = yield* start(sql, owner, taken)
+      // This process may have stood still, and others may have the runs by now: it asks again.
+      if (clock.now() - now > options.leaseMs / 2) return intake.putBack(taken)
       const secrets = yield* secretsOf(new Set(started.map((run) => run.workspace_id)))
       const gone = new Map(taken.map((run) => [run.id, run]))
       for (const run of started) {
