@@ -114,6 +114,8 @@ export class Connections {
         // client, the Idempotency-Key makes it safe to send once more on a new one, and without it a
         // task with no retries would fail for a reason that is not its receiver's.
         const endOrSendAgain = (reusable: boolean) => {
+          // We hung up ourselves.
+          if (hasLeft) return
           if (exchange.error === null || exchange.phase !== "waiting for the answer") {
             return end(reusable)
           }

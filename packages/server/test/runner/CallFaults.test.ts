@@ -265,6 +265,35 @@ describe("connections", () => {
     }).pipe(Effect.provide(callLayer()))
   )
 
+  it.live("a call on a kept connection that is cut off is not sent again", () =>
+    Effect.gen(function* () {
+      const requests: Array<number> = []
+      let connections = 0
+      const isWaiting = yield* Deferred.make<void>()
+      const isClosed = yield* Deferred.make<void>()
+      const port = yield* tcpTarget((socket) => {
+        const connection = ++connections
+        let served = 0
+        socket.once("close", () => Deferred.doneUnsafe(isClosed, Effect.void))
+        socket.on("data", () => {
+          requests.push(connection)
+          if (served++ > 0) Deferred.doneUnsafe(isWaiting, Effect.void)
+          else socket.write(`${ok}content-length: 0\r\n\r\n`)
+        })
+      })
+      const call = yield* Call
+      const run = call.run(callRequest(`http://127.0.0.1:${port}/`))
+      assert.strictEqual((yield* run).outcome, "success")
+      const cutOff = yield* Effect.forkChild(run)
+      yield* Deferred.await(isWaiting)
+      yield* Fiber.interrupt(cutOff)
+      yield* Deferred.await(isClosed)
+      // Whatever was sent for the one that was cut off is there before this one.
+      assert.strictEqual((yield* run).outcome, "success")
+      assert.deepStrictEqual(requests, [1, 1, 2])
+    }).pipe(Effect.provide(callLayer()))
+  )
+
   it.live("end with the service", () =>
     Effect.gen(function* () {
       const closed = yield* Deferred.make<void>()
