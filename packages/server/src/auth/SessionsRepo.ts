@@ -3,6 +3,7 @@ import { SessionId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { batched } from "../platform/batched.ts"
+import { columnsOf } from "../platform/columns.ts"
 import type { PageRequest } from "../platform/Pages.ts"
 import { timestampOf } from "../platform/timestamp.ts"
 
@@ -135,12 +136,12 @@ interface AskedSession {
   readonly workspaceId: string | undefined
 }
 
-const findAllLive = (sql: SqlClient.SqlClient) => (asked: ReadonlyArray<AskedSession>) =>
-  sql<LiveSession & { readonly nr: number }>`
+const findAllLive = (sql: SqlClient.SqlClient) => (asked: ReadonlyArray<AskedSession>) => {
+  const column = columnsOf(asked)
+  return sql<LiveSession & { readonly nr: number }>`
     SELECT asked.nr::int, sessions.user_id, sessions.expires_at, memberships.role
     FROM unnest(
-      ${asked.map(({ id }) => id)}::uuid[],
-      ${asked.map(({ workspaceId }) => workspaceId ?? noWorkspace)}::uuid[]
+      ${column("uuid", ({ id }) => id)}, ${column("uuid", ({ workspaceId }) => workspaceId)}
     ) WITH ORDINALITY AS asked (id, workspace_id, nr)
     JOIN sessions ON sessions.id = asked.id
     LEFT JOIN memberships
@@ -152,6 +153,4 @@ const findAllLive = (sql: SqlClient.SqlClient) => (asked: ReadonlyArray<AskedSes
       return asked.map((_, index) => Option.fromNullishOr(found.get(index + 1)))
     })
   )
-
-/** Not null: of an array of nothing but nulls the driver cannot tell the type. */
-const noWorkspace = "00000000-0000-0000-0000-000000000000"
+}
