@@ -4,7 +4,7 @@ import { ApiKeyId, UserId, type WorkspaceId } from "@scheduling/domain/shared/Id
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { batched } from "../platform/batched.ts"
-import { type AskedPage, batchPages } from "../platform/batchPages.ts"
+import { type AskedPage, askedPages, batchPages } from "../platform/batchPages.ts"
 import type { PageRequest } from "../platform/Pages.ts"
 import { rowsOf } from "../platform/rows.ts"
 import { timestampOf, timestampOrNull } from "../platform/timestamp.ts"
@@ -239,12 +239,7 @@ const rowsOfPages = rowsOf<ApiKeyRow & { readonly n: number }>([...columns, "n"]
 const listPages = (sql: SqlClient.SqlClient) => (asked: ReadonlyArray<AskedPage>) =>
   rowsOfPages(sql`
     SELECT key.*, asked.n
-    FROM unnest(
-      ${asked.map(({ workspaceId }) => workspaceId)}::uuid[],
-      ${asked.map(({ page }) => page.before)}::uuid[],
-      ${asked.map(({ page }) => page.limit + 1)}::int[],
-      ${asked.map((_, n) => n)}::int[]
-    ) AS asked (workspace_id, before, rows, n)
+    FROM ${askedPages(sql, asked)}
     CROSS JOIN LATERAL (
       SELECT ${sql.literal(columns.join(", "))}
       FROM api_keys
@@ -252,5 +247,4 @@ const listPages = (sql: SqlClient.SqlClient) => (asked: ReadonlyArray<AskedPage>
         AND api_keys.id < asked.before
       ORDER BY id DESC
       LIMIT asked.rows
-    ) AS key
-    ORDER BY asked.n, key.id DESC`).pipe(Effect.orDie)
+    ) AS key`).pipe(Effect.orDie)

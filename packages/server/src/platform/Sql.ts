@@ -63,6 +63,8 @@ export const postgresLayer = ({
           // No statement here runs long enough to earn what compiling it costs, and over many
           // partitions the planner thinks one does: 8 s for the statistics of a month.
           jit: "off",
+          // Nor does one ask for the same thing twice, and to look for it is a tenth of a list.
+          enable_memoize: "off",
           statement_timeout: `${statementTimeoutSeconds}s`,
           // The rows that a node without network has locked are free before a request at another node
           // gives them up, which it does after 15 s.
