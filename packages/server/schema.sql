@@ -150,8 +150,8 @@ CREATE TABLE removed_workspaces (
 );
 
 CREATE TABLE runs (
-  id uuid NOT NULL,
   workspace_id uuid NOT NULL,
+  id uuid NOT NULL,
   task_id uuid NOT NULL,
   kind text NOT NULL,
   trigger text NOT NULL,
@@ -172,14 +172,13 @@ CREATE TABLE runs (
   attempt_started_at timestamp with time zone,
   status_code integer,
   error text,
-  CONSTRAINT runs_pkey PRIMARY KEY (id),
+  CONSTRAINT runs_pkey PRIMARY KEY (workspace_id, id),
   CONSTRAINT runs_task_id_slot_at_key UNIQUE (task_id, slot_at),
   CONSTRAINT runs_state_check CHECK (state = ANY (ARRAY['queued'::text, 'running'::text]))
 ) WITH (fillfactor=60, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000, autovacuum_vacuum_cost_delay=0, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=5000);
 CREATE INDEX runs_by_chain_run ON runs USING btree (chain_run_id) WHERE chain_run_id IS NOT NULL;
 CREATE INDEX runs_by_due ON runs USING btree (due_at) WHERE lease_owner IS NULL AND NOT waiting;
 CREATE INDEX runs_by_owner ON runs USING btree (lease_owner) WHERE lease_owner IS NOT NULL;
-CREATE INDEX runs_by_workspace ON runs USING btree (workspace_id, id DESC);
 CREATE INDEX runs_to_cancel ON runs USING btree (lease_owner) WHERE cancel_requested;
 CREATE INDEX runs_waiting ON runs USING btree (task_id, id) WHERE waiting;
 

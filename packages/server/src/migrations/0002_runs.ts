@@ -57,8 +57,8 @@ export default Effect.gen(function* () {
   // The columns that change when a run starts are in no index, so that the update stays in its page.
   yield* sql`
     CREATE TABLE runs (
-      id uuid PRIMARY KEY,
       workspace_id uuid NOT NULL,
+      id uuid NOT NULL,
       task_id uuid NOT NULL,
       kind text NOT NULL,
       trigger text NOT NULL,
@@ -79,6 +79,7 @@ export default Effect.gen(function* () {
       attempt_started_at timestamptz,
       status_code integer,
       error text,
+      PRIMARY KEY (workspace_id, id),
       UNIQUE (task_id, slot_at)
     ) WITH (
       fillfactor = 60,
@@ -100,7 +101,6 @@ export default Effect.gen(function* () {
   yield* sql`
     CREATE INDEX runs_waiting ON runs (task_id, id)
     WHERE waiting`
-  yield* sql`CREATE INDEX runs_by_workspace ON runs (workspace_id, id DESC)`
   yield* sql`
     CREATE INDEX runs_by_chain_run ON runs (chain_run_id)
     WHERE chain_run_id IS NOT NULL`

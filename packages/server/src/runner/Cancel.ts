@@ -75,7 +75,8 @@ export const stopRuns = Effect.fnUntraced(function* (
       yield* sql`
         UPDATE runs
         SET cancel_requested = true
-        WHERE id = ANY (${running}::uuid[])`
+        WHERE workspace_id = ${options.workspace_id}
+          AND id = ANY (${running}::uuid[])`
       requested.push(...running)
     }
     if (runs.length < batch) return { cancelled, requested }

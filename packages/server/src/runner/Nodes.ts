@@ -110,8 +110,8 @@ export const judge = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
       UPDATE runs
       SET waiting = false, due_at = greatest(due_at, now())
       WHERE (SELECT yes FROM judge)
-        AND id IN (
-          SELECT DISTINCT ON (task_id) id
+        AND (workspace_id, id) IN (
+          SELECT DISTINCT ON (task_id) workspace_id, id
           FROM runs
           WHERE waiting
           ORDER BY task_id, id

@@ -23,6 +23,7 @@ export const settle = Effect.fnUntraced(function* (
     WITH input AS (
       SELECT *
       FROM unnest(
+        ${column("uuid", ({ workspace_id }) => workspace_id)},
         ${column("uuid", ({ id }) => id)},
         ${column("int4", ({ attempt }) => attempt)},
         ${column("int4", ({ lease_owner }) => lease_owner)},
@@ -40,13 +41,14 @@ export const settle = Effect.fnUntraced(function* (
         ${column("text", ({ next }) => next?.step)},
         ${column("text", ({ skipped }) => (skipped.length === 0 ? null : JSON.stringify(skipped)))}
       ) AS input (
-        id, attempt, lease_owner, status, retry_delay_ms, lost, started, started_ms, finished_ms,
-        status_code, response_body, error, next_id, next_step_index, next_step, skipped
+        workspace_id, id, attempt, lease_owner, status, retry_delay_ms, lost, started, started_ms,
+        finished_ms, status_code, response_body, error, next_id, next_step_index, next_step, skipped
       )
     ), ended AS (
       DELETE FROM runs
       USING input
-      WHERE runs.id = input.id
+      WHERE runs.workspace_id = input.workspace_id
+        AND runs.id = input.id
         AND runs.attempt = input.attempt
         AND runs.lease_owner IS NOT DISTINCT FROM input.lease_owner
         AND input.status IS NOT NULL
@@ -89,7 +91,8 @@ export const settle = Effect.fnUntraced(function* (
         status_code = input.status_code,
         error = input.error
       FROM input
-      WHERE runs.id = input.id
+      WHERE runs.workspace_id = input.workspace_id
+        AND runs.id = input.id
         AND runs.attempt = input.attempt
         AND runs.lease_owner IS NOT DISTINCT FROM input.lease_owner
         AND input.status IS NULL
@@ -156,8 +159,8 @@ export const settle = Effect.fnUntraced(function* (
     ), released AS (
       UPDATE runs
       SET waiting = false, due_at = greatest(due_at, now())
-      WHERE id IN (
-        SELECT DISTINCT ON (task_id) id
+      WHERE (workspace_id, id) IN (
+        SELECT DISTINCT ON (task_id) workspace_id, id
         FROM runs
         WHERE waiting
           AND task_id IN (SELECT task_id FROM ended)

@@ -66,12 +66,15 @@ export const start = Effect.fnUntraced(function* (
           ELSE 'skipped'
         END AS verdict
       FROM unnest(
-        ${column("uuid", ({ id }) => id)}, ${column("int4", ({ attempt }) => attempt)}
-      ) AS held (id, attempt)
+        ${column("uuid", ({ workspace_id }) => workspace_id)},
+        ${column("uuid", ({ id }) => id)},
+        ${column("int4", ({ attempt }) => attempt)}
+      ) AS held (workspace_id, id, attempt)
       CROSS JOIN LATERAL (
         SELECT *
         FROM runs
-        WHERE runs.id = held.id
+        WHERE runs.workspace_id = held.workspace_id
+          AND runs.id = held.id
         OFFSET 0
       ) AS runs
       LEFT JOIN tasks ON tasks.id = runs.task_id
@@ -86,7 +89,8 @@ export const start = Effect.fnUntraced(function* (
         steps = CASE runs.kind WHEN 'chain' THEN asked.steps END,
         step = CASE runs.kind WHEN 'chain' THEN asked.steps -> runs.step_index ->> 'name' END
       FROM asked
-      WHERE runs.id = asked.id
+      WHERE runs.workspace_id = asked.workspace_id
+        AND runs.id = asked.id
         AND asked.verdict = 'start'
         AND runs.lease_owner + 0 = ${node}
         AND runs.attempt = asked.attempt
@@ -96,7 +100,8 @@ export const start = Effect.fnUntraced(function* (
       UPDATE runs
       SET waiting = true, lease_owner = NULL
       FROM asked
-      WHERE runs.id = asked.id
+      WHERE runs.workspace_id = asked.workspace_id
+        AND runs.id = asked.id
         AND asked.verdict = 'wait'
         AND runs.lease_owner + 0 = ${node}
     )
