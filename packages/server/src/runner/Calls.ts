@@ -5,7 +5,7 @@ import type { Call } from "./Call.ts"
 import type { Engine } from "./Engine.ts"
 import { execute, type Execution, settlementOf } from "./Execute.ts"
 import { briefly } from "./Loop.ts"
-import type { Settlement, StartedRun } from "./Run.ts"
+import type { LeasedRun, Settlement, StartedRun } from "./Run.ts"
 import type { Settler } from "./Settler.ts"
 import { start } from "./Start.ts"
 
@@ -18,6 +18,12 @@ const guardAheadMs = 250
 const gatherMs = 100
 
 export interface Calls {
+  /** Makes the calls of runs that have a slot and were asked for at `askedMs`. */
+  readonly begin: (
+    runs: ReadonlyArray<StartedRun>,
+    owner: number,
+    askedMs: number
+  ) => Effect.Effect<void>
   /** Starts what is due and has a slot, or waits until there is something. */
   readonly startDue: Effect.Effect<void, unknown>
   /** False: no such run goes on here. */
@@ -47,7 +53,7 @@ export const makeCalls = Effect.fnUntraced(function* (
   const running = new Map<string, RunningCall>()
 
   /** Without a context of its own, and watched instead of wrapped: that is a tenth of a run. */
-  const begin = (run: StartedRun, owner: number, secrets: ReadonlyArray<Redacted.Redacted>) => {
+  const call = (run: StartedRun, owner: number, secrets: ReadonlyArray<Redacted.Redacted>) => {
     counts.started++
     const execution: Execution = { node: owner, clock, started_ms: null }
     const fiber = runFork(execute(run, execution, secrets))
@@ -80,6 +86,26 @@ export const makeCalls = Effect.fnUntraced(function* (
     return settlementOf(run, execution, { status: "failed", error: "internal error" })
   }
 
+  /** Whether they are still to be started here. */
+  const askAgain = (runs: ReadonlyArray<LeasedRun>) => {
+    intake.putBack(runs)
+    startBell.ring()
+  }
+
+  const begin = Effect.fnUntraced(function* (
+    runs: ReadonlyArray<StartedRun>,
+    owner: number,
+    askedMs: number
+  ) {
+    if (owner !== node()) return intake.giveUp(runs)
+    // This process may have stood still, and others may have the runs by now.
+    if (clock.now() - askedMs > options.leaseMs / 2) return askAgain(runs)
+    const secrets = yield* secretsOf(new Set(runs.map((run) => run.workspace_id))).pipe(
+      Effect.onError(() => Effect.sync(() => askAgain(runs)))
+    )
+    for (const run of runs) call(run, owner, secrets.get(run.workspace_id) ?? [])
+  }, Effect.uninterruptible)
+
   const startDue = Effect.gen(function* () {
     const owner = node()
     const now = clock.now()
@@ -90,15 +116,12 @@ export const makeCalls = Effect.fnUntraced(function* (
       return
     }
     yield* Effect.gen(function* () {
-      const { refused, started } = yield* start(sql, owner, taken)
-      // This process may have stood still, and others may have the runs by now: it asks again.
-      if (clock.now() - now > options.leaseMs / 2) return intake.putBack(taken)
-      const secrets = yield* secretsOf(new Set(started.map((run) => run.workspace_id)))
+      const { refused, started } = yield* start(sql, owner, taken).pipe(
+        // Marked as running by now or not, they did not start.
+        Effect.onError(() => Effect.sync(() => askAgain(taken)))
+      )
       const gone = new Map(taken.map((run) => [run.id, run]))
-      for (const run of started) {
-        gone.delete(run.id)
-        begin(run, owner, secrets.get(run.workspace_id) ?? [])
-      }
+      for (const run of started) gone.delete(run.id)
       for (const { error, run, status } of refused) {
         gone.delete(run.id)
         intake.release(run)
@@ -106,18 +129,13 @@ export const makeCalls = Effect.fnUntraced(function* (
           settlementOf(run, { node: owner, clock, started_ms: null }, { status, error })
         )
       }
-      for (const run of gone.values()) {
-        intake.release(run)
-        intake.forget(run.id)
-      }
-    }).pipe(
-      // Whether they are marked as running by now or not: they did not start, and are asked again.
-      Effect.onError(() => Effect.sync(() => intake.putBack(taken))),
-      Effect.uninterruptible
-    )
+      intake.giveUp(gone.values())
+      yield* begin(started, owner, now)
+    }).pipe(Effect.uninterruptible)
   })
 
   return {
+    begin,
     startDue,
     cancel: Effect.fnUntraced(function* (runId) {
       const going = running.get(runId)

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+import type { Calls } from "./Calls.ts"
 import { claim, findLeased, findUpcoming, handBack } from "./Claim.ts"
 import type { Engine } from "./Engine.ts"
 import { fire } from "./Fire.ts"
@@ -22,13 +23,13 @@ const compareEveryMs = 30_000
  */
 export const makeFeed = Effect.fnUntraced(function* (
   engine: Engine,
+  calls: Calls,
   node: () => number
 ): Effect.fn.Return<Effect.Effect<void, SqlError.SqlError>, never, SqlClient.SqlClient> {
   const sql = yield* SqlClient.SqlClient
   const { clock, counts, feedBell, intake, options, startBell } = engine
   const { lookAheadMs, maxHeld, pollMs } = options
   let comparedAtMs = 0
-  const pace = makePace(engine)
 
   /** A statement whose answer is lost may have leased runs that nobody here knows of. */
   const leasing = <A, E>(statement: Effect.Effect<A, E>): Effect.Effect<A, E> =>
@@ -58,16 +59,26 @@ export const makeFeed = Effect.fnUntraced(function* (
     }
   })
 
+  /** Answers how many there were. */
+  const claimSome = Effect.fnUntraced(function* (limit: number, except: ReadonlyArray<string>) {
+    const owner = node()
+    const askedMs = clock.now()
+    const { leased, started } = yield* leasing(
+      claim(sql, { node: owner, limit, lookAheadMs, except })
+    )
+    counts.claimed += leased.length + started.length
+    take(leased)
+    yield* calls.begin(intake.admit(started), owner, askedMs)
+    return leased.length + started.length
+  }, Effect.uninterruptible)
+
   /** Answers whether something may be left that this node has no room for. */
   const claimAll = Effect.gen(function* () {
     for (;;) {
-      const limit = Math.min(batch, pace.room(), maxHeld - intake.held)
+      const limit = Math.min(batch, intake.room, maxHeld - intake.held)
       if (limit <= 0) return true
       const except = intake.saturated()
-      const runs = yield* leasing(claim(sql, { node: node(), limit, lookAheadMs, except }))
-      counts.claimed += runs.length
-      take(runs)
-      if (runs.length < limit) return except.length > 0
+      if ((yield* claimSome(limit, except)) < limit) return except.length > 0
     }
   })
 
@@ -115,21 +126,3 @@ export const makeFeed = Effect.fnUntraced(function* (
 })
 
 const minimumPauseMs = 2
-
-/** How much overdue work a node leases: what fits in its slots, and what it gets done in a moment. */
-const makePace = ({ clock, counts, intake, options }: Engine) => {
-  let sinceMs = 0
-  let startedBefore = 0
-  let perSecond = 0
-  return {
-    room: (): number => {
-      const elapsed = clock.now() - sinceMs
-      if (elapsed >= 200) {
-        perSecond = ((counts.started - startedBefore) * 1_000) / elapsed
-        sinceMs = clock.now()
-        startedBefore = counts.started
-      }
-      return intake.free + Math.min(options.concurrency, Math.floor(perSecond / 10))
-    }
-  }
-}

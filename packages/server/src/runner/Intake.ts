@@ -45,13 +45,27 @@ export class Intake {
     return this.#slots - this.#slotsTaken - this.#readyCount
   }
 
+  /**
+   * How many overdue runs to ask for: half of the free slots, so that those who come next find some,
+   * and none where that is few. It goes on where one workspace alone has its share: others are asked
+   * for then.
+   */
+  get room(): number {
+    return this.free < this.#slots / 8 ? 0 : Math.ceil(this.free / 2)
+  }
+
   add(runs: ReadonlyArray<LeasedRun>): void {
-    for (const run of runs) {
-      if (this.#known.has(run.id)) continue
-      this.#known.add(run.id)
+    for (const run of this.#learn(runs)) {
       this.#held.push(run)
       this.#heldInOrder = false
     }
+  }
+
+  /** Gives slots to runs that are started already, but for those that were known. */
+  admit<Run extends LeasedRun>(runs: ReadonlyArray<Run>): ReadonlyArray<Run> {
+    const admitted = this.#learn(runs)
+    for (const run of admitted) this.#occupy(run.workspace_id, 1)
+    return admitted
   }
 
   /** When the next held run is due. */
@@ -96,6 +110,14 @@ export class Intake {
     this.#heldInOrder = false
   }
 
+  /** Lets go of runs that have slots and turned out to be no longer this node's. */
+  giveUp(runs: Iterable<LeasedRun>): void {
+    for (const run of runs) {
+      this.release(run)
+      this.forget(run.id)
+    }
+  }
+
   forget(id: string): void {
     this.#known.delete(id)
   }
@@ -135,6 +157,14 @@ export class Intake {
   /** Workspaces that have their share. */
   saturated(): ReadonlyArray<string> {
     return [...this.#inSlots.keys()].filter((workspace) => !this.#hasRoomFor(workspace))
+  }
+
+  #learn<Run extends LeasedRun>(runs: ReadonlyArray<Run>): ReadonlyArray<Run> {
+    return runs.filter(({ id }) => {
+      const isNew = !this.#known.has(id)
+      this.#known.add(id)
+      return isNew
+    })
   }
 
   #hasRoomFor(workspace: string): boolean {

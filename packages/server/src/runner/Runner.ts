@@ -148,7 +148,7 @@ export class Runner extends Context.Service<
 
       // 5. The loops.
       yield* Effect.forkScoped(loop("starting runs", calls.startDue))
-      yield* Effect.forkScoped(loop("taking runs", yield* makeFeed(engine, node)))
+      yield* Effect.forkScoped(loop("taking runs", yield* makeFeed(engine, calls, node)))
       yield* Effect.forkScoped(
         loop(
           "looking after nodes",

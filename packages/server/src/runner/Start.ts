@@ -2,7 +2,8 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { columnsOf } from "../platform/columns.ts"
 import { rowsOf } from "../platform/rows.ts"
-import type { LeasedRun, RunCall, StartedRun } from "./Run.ts"
+import type { LeasedRun, StartedRun } from "./Run.ts"
+import { callColumns, runColumns, type StartedRow, toStartedRun } from "./StartedRow.ts"
 
 export interface Guarded {
   /** Those that really start. */
@@ -127,52 +128,12 @@ const refusals = {
   skipped: "the run before it was still going on"
 }
 
-interface GuardedRow extends Omit<StartedRun, "call">, Nullable<RunCall> {
+interface GuardedRow extends StartedRow {
   readonly verdict: "start" | "cancelled" | "skipped"
 }
 
-const guardedColumns = [
-  "id",
-  "workspace_id",
-  "kind",
-  "attempt",
-  "lost",
-  "due_ms",
-  "chain_run_id",
-  "step_index",
-  "steps",
-  "method",
-  "url",
-  "headers",
-  "body",
-  "timeout_seconds",
-  "retry_count",
-  "verdict"
-] satisfies ReadonlyArray<keyof GuardedRow>
+const guardedColumns = [...runColumns, ...callColumns, "verdict"] satisfies ReadonlyArray<
+  keyof GuardedRow
+>
 
 const guardedRows = rowsOf<GuardedRow>(guardedColumns)
-
-type Nullable<A> = { readonly [K in keyof A]: A[K] | null }
-
-const toStartedRun = (row: GuardedRow): StartedRun => ({
-  id: row.id,
-  workspace_id: row.workspace_id,
-  kind: row.kind,
-  attempt: row.attempt,
-  lost: row.lost,
-  due_ms: row.due_ms,
-  chain_run_id: row.chain_run_id,
-  step_index: row.step_index,
-  steps: row.steps,
-  call:
-    row.method === null || row.url === null
-      ? null
-      : {
-          method: row.method,
-          url: row.url,
-          headers: row.headers ?? {},
-          body: row.body,
-          timeout_seconds: row.timeout_seconds ?? 30,
-          retry_count: row.retry_count ?? 0
-        }
-})

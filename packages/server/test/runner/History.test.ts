@@ -147,8 +147,8 @@ layer(TestLayer, { excludeTestServices: true, timeout: "180 seconds" })("the fen
   })
 
   const take = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, node: number) {
-    const runs = yield* claim(sql, { node, limit: 10, lookAheadMs: 0, except: [] })
-    return yield* start(sql, node, runs)
+    const { leased, started } = yield* claim(sql, { node, limit: 10, lookAheadMs: 0, except: [] })
+    return yield* start(sql, node, [...leased, ...started])
   })
 
   it.effect("keeps out every node but the one that holds the lease of this attempt", () =>

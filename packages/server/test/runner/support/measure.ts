@@ -115,7 +115,7 @@ const backlog = Effect.fnUntraced(function* (count: number) {
   const timed = Effect.gen(function* () {
     const before = performance.now()
     const found = yield* claim(sql, { node, limit: 500, lookAheadMs: 0, except: [greedy] })
-    return [found.length, performance.now() - before]
+    return [found.started.length, performance.now() - before]
   })
   return [yield* timed, yield* timed]
 })
