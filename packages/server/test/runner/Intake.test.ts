@@ -83,4 +83,24 @@ describe("Intake", () => {
     assert.strictEqual(intake.running, 0)
     assert.strictEqual(intake.take(0, 2).length, 2)
   })
+
+  it("gives slots to runs that are started already, each once", () => {
+    const intake = new Intake(10)
+    intake.add(runs("a", 1))
+    assert.strictEqual(intake.admit(runs("a", 3)).length, 2)
+    assert.strictEqual(intake.running, 2)
+    assert.isEmpty(intake.admit(runs("a", 3)))
+  })
+
+  it("has room for half of what is free, and so for others when one workspace has its share", () => {
+    const intake = new Intake(80)
+    assert.strictEqual(intake.room, 40)
+    for (let round = 0; intake.saturated().length === 0; round++) {
+      intake.admit(runs("greedy", intake.room, round))
+    }
+    assert.strictEqual(intake.running, 70)
+    assert.strictEqual(intake.room, 5)
+    intake.admit(runs("late", 5))
+    assert.strictEqual(intake.room, 0)
+  })
 })
