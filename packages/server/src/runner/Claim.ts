@@ -57,7 +57,11 @@ export const claim = Effect.fnUntraced(function* (
   const starts = sql.literal(`(
     runs.due_at <= now()
     AND NOT runs.cancel_requested
-    AND (runs.kind = 'delayed' OR (runs.kind = 'cron' AND runs.trigger <> 'schedule'))
+    AND CASE runs.kind
+      WHEN 'delayed' THEN true
+      WHEN 'cron' THEN runs.trigger <> 'schedule' OR runs.started_at IS NOT NULL
+      ELSE false
+    END
   )`)
   const rows = yield* claimedRows(sql`
     WITH due AS (

@@ -28,7 +28,7 @@ export const makeFeed = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Effect.Effect<void, SqlError.SqlError>, never, SqlClient.SqlClient> {
   const sql = yield* SqlClient.SqlClient
   const { clock, counts, feedBell, intake, options, startBell } = engine
-  const { lookAheadMs, maxHeld, pollMs } = options
+  const { concurrency, lookAheadMs, maxHeld, pollMs } = options
   let comparedAtMs = 0
 
   /** A statement whose answer is lost may have leased runs that nobody here knows of. */
@@ -76,8 +76,9 @@ export const makeFeed = Effect.fnUntraced(function* (
   const claimAll = Effect.gen(function* () {
     for (;;) {
       const limit = Math.min(batch, intake.room, maxHeld - intake.held)
-      if (limit <= 0) return true
       const except = intake.saturated()
+      // A few at a time are worth a statement only if they are of others than those who have most slots.
+      if (limit <= 0 || (limit < concurrency / 32 && except.length === 0)) return true
       if ((yield* claimSome(limit, except)) < limit) return except.length > 0
     }
   })

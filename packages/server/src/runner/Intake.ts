@@ -45,13 +45,9 @@ export class Intake {
     return this.#slots - this.#slotsTaken - this.#readyCount
   }
 
-  /**
-   * How many overdue runs to ask for: half of the free slots, so that those who come next find some,
-   * and none where that is few. It goes on where one workspace alone has its share: others are asked
-   * for then.
-   */
+  /** How many overdue runs to ask for: half of the free slots, so that whoever comes next finds some. */
   get room(): number {
-    return this.free < this.#slots / 8 ? 0 : Math.ceil(this.free / 2)
+    return Math.ceil(this.free / 2)
   }
 
   add(runs: ReadonlyArray<LeasedRun>): void {

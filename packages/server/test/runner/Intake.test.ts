@@ -101,6 +101,7 @@ describe("Intake", () => {
     assert.strictEqual(intake.running, 70)
     assert.strictEqual(intake.room, 5)
     intake.admit(runs("late", 5))
-    assert.strictEqual(intake.room, 0)
+    assert.strictEqual(intake.room, 3)
+    assert.deepStrictEqual(intake.saturated(), ["greedy"])
   })
 })
