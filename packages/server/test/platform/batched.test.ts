@@ -37,6 +37,20 @@ describe("batched", () => {
     })
   )
 
+  it.effect("asks as soon as a batch is full", () =>
+    Effect.gen(function* () {
+      const { batches, double } = yield* makeDoubling(2)
+      const asked = []
+      for (const n of [1, 2, 3]) {
+        asked.push(yield* Effect.forkChild(double(n), { startImmediately: true }))
+      }
+      assert.deepStrictEqual(batches, [[1, 2]])
+      const answers = yield* Effect.forEach(asked, Fiber.join)
+      assert.deepStrictEqual(answers, [2, 4, 6])
+      assert.deepStrictEqual(batches, [[1, 2], [3]])
+    })
+  )
+
   it.effect("answers later ones while an earlier batch is under way", () =>
     Effect.gen(function* () {
       const isFirstAnswered = yield* Deferred.make<void>()
