@@ -89,7 +89,7 @@ export class ApiKeyRepo extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const findByHash = yield* batched(findByHashes(sql))
-      const listPage = yield* batchPages(listPages(sql), { maxBatch: 16 })
+      const listPage = yield* batchPages(listPages(sql))
 
       return ApiKeyRepo.of({
         insert: Effect.fn("ApiKeyRepo.insert")(function* (key) {

@@ -94,6 +94,7 @@ export class CronTasksRepo extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const columns = sql.literal(columnNames.map((name) => `t.${name}`).join(", "))
+      const lightColumns = unlessHeavy(sql, columnNames, ["headers", "body"])
       const lastRun = lastRunColumns(sql)
 
       const withLastRuns = <Row extends ListedCronTask>(rows: ReadonlyArray<Row>, now: Date) =>
@@ -112,7 +113,7 @@ export class CronTasksRepo extends Context.Service<
           SELECT ${columns}, t.bytes, asked.n, ${lastRun}
           FROM ${askedPages(sql, asked)}
           CROSS JOIN LATERAL (
-            SELECT ${unlessHeavy(sql, columnNames, ["headers", "body"])}, t.bytes
+            SELECT ${lightColumns}, t.bytes
             FROM tasks AS t
             WHERE t.workspace_id = asked.workspace_id
               AND t.kind = 'cron'
@@ -124,7 +125,7 @@ export class CronTasksRepo extends Context.Service<
         return yield* withLastRuns(rows, now)
       }, Effect.orDie)
 
-      const listUnfiltered = yield* batchPages(listPages, { maxBatch })
+      const listUnfiltered = yield* batchPages(listPages)
 
       /** The tasks that `select` selects, up to the one that makes the page too heavy. */
       const listWeighed = Effect.fnUntraced(function* (select: Statement.Fragment) {
@@ -244,9 +245,6 @@ export class CronTasksRepo extends Context.Service<
     })
   )
 }
-
-/** A task may carry a body of 256 KiB: no answer of the database holds too many pages of them. */
-const maxBatch = 16
 
 const columnNames = [
   "id",

@@ -21,19 +21,21 @@ interface RowOfPage {
  * for only once. PostgreSQL need not sort the rows: they come in order as good as always.
  */
 export const batchPages = <Row extends RowOfPage>(
-  readAll: (asked: ReadonlyArray<AskedPage>) => Effect.Effect<ReadonlyArray<Row>>,
-  options: { readonly maxBatch: number }
+  readAll: (asked: ReadonlyArray<AskedPage>) => Effect.Effect<ReadonlyArray<Row>>
 ): Effect.Effect<(asked: AskedPage) => Effect.Effect<ReadonlyArray<Row>>> =>
-  batched((asked) => {
-    const keys = asked.map(keyOf)
-    const byKey = new Map(asked.map((page, index) => [keys[index], page]))
-    const numbers = new Map([...byKey.keys()].map((key, n) => [key, n]))
-    return Effect.map(readAll([...byKey.values()]), (rows) => {
-      const pages = Map.groupBy(rows, ({ n }) => n)
-      for (const page of pages.values()) page.sort(newestFirst)
-      return keys.map((key) => pages.get(numbers.get(key) ?? -1) ?? [])
-    })
-  }, options)
+  batched(
+    (asked) => {
+      const keys = asked.map(keyOf)
+      const byKey = new Map(asked.map((page, index) => [keys[index], page]))
+      const numbers = new Map([...byKey.keys()].map((key, n) => [key, n]))
+      return Effect.map(readAll([...byKey.values()]), (rows) => {
+        const pages = Map.groupBy(rows, ({ n }) => n)
+        for (const page of pages.values()) page.sort(newestFirst)
+        return keys.map((key) => pages.get(numbers.get(key) ?? -1) ?? [])
+      })
+    },
+    { maxBatch }
+  )
 
 /** The pages as a table: `n`, and of which rows how many. */
 export const askedPages = (sql: SqlClient.SqlClient, asked: ReadonlyArray<AskedPage>) => {
@@ -48,6 +50,9 @@ export const askedPages = (sql: SqlClient.SqlClient, asked: ReadonlyArray<AskedP
 }
 
 // ---------------------------------------------------------------------------
+
+/** A page may weigh 2 MiB: no answer of the database holds too many of them. */
+const maxBatch = 16
 
 const keyOf = ({ page, workspaceId }: AskedPage) => `${workspaceId} ${page.before} ${page.limit}`
 

@@ -8,15 +8,13 @@ describe("batchPages", () => {
   it.effect("gives to each the rows of its page, newest first, in whatever order they come", () =>
     Effect.gen(function* () {
       let statements = 0
-      const list = yield* batchPages(
-        (asked) =>
-          Effect.sync(() => {
-            statements++
-            return ["b", "c", "a"].flatMap((id) =>
-              asked.map(({ workspaceId }, n) => ({ id: `${workspaceId}${id}`, n }))
-            )
-          }),
-        { maxBatch: 16 }
+      const list = yield* batchPages((asked) =>
+        Effect.sync(() => {
+          statements++
+          return ["b", "c", "a"].flatMap((id) =>
+            asked.map(({ workspaceId }, n) => ({ id: `${workspaceId}${id}`, n }))
+          )
+        })
       )
       const asked = ["x", "y", "x"].map(pageOf)
       const pages = yield* Effect.forEach(asked, list, { concurrency: "unbounded" })
