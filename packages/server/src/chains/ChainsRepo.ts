@@ -5,6 +5,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import type { PageRequest, PageRow } from "../platform/Pages.ts"
 import { timestampOf, timestampOrNull } from "../platform/timestamp.ts"
+import { havingName } from "../tasks/havingName.ts"
 import { intoWorkspace } from "../tasks/intoWorkspace.ts"
 import { pageBytes, withinPage } from "../tasks/pageBytes.ts"
 
@@ -101,7 +102,7 @@ export class ChainsRepo extends Context.Service<
                 AND kind = 'chain'
                 AND id < ${page.before}
                 ${status === undefined ? sql.literal("") : sql`AND status = ${status}`}
-                ${name === undefined ? sql.literal("") : sql`AND strpos(lower(name), lower(${name})) > 0`}
+                ${havingName(sql, name)}
               ORDER BY id DESC
               LIMIT ${page.limit + 1}
             ) AS t

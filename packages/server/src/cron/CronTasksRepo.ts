@@ -18,6 +18,7 @@ import {
   toLastRun,
   withOlderLastRuns
 } from "../tasks/LastRunRepo.ts"
+import { havingName } from "../tasks/havingName.ts"
 import { intoWorkspace } from "../tasks/intoWorkspace.ts"
 import { isHeavyIn, pageBytes, unlessHeavy, withinPage } from "../tasks/pageBytes.ts"
 
@@ -143,7 +144,7 @@ export class CronTasksRepo extends Context.Service<
         t.kind = 'cron'
         AND t.id < ${page.before}
         ${status === undefined ? sql.literal("") : sql`AND t.status = ${status}`}
-        ${name === undefined ? sql.literal("") : sql`AND strpos(lower(t.name), lower(${name})) > 0`}
+        ${havingName(sql, name)}
         ORDER BY t.id DESC
         LIMIT ${page.limit + 1}`
 

@@ -13,6 +13,7 @@ import {
   toLastRun,
   withOlderLastRuns
 } from "../tasks/LastRunRepo.ts"
+import { havingName } from "../tasks/havingName.ts"
 import { intoWorkspace } from "../tasks/intoWorkspace.ts"
 import { pageBytes, withinPage } from "../tasks/pageBytes.ts"
 
@@ -133,9 +134,6 @@ export class DelayedTasksRepo extends Context.Service<
         }
       }
 
-      const named = (name: string | undefined) =>
-        name === undefined ? sql.literal("") : sql`AND strpos(lower(t.name), lower(${name})) > 0`
-
       return DelayedTasksRepo.of({
         insert: Effect.fn("DelayedTasksRepo.insert")(function* (task) {
           yield* sql`
@@ -177,7 +175,7 @@ export class DelayedTasksRepo extends Context.Service<
                 AND t.kind = 'delayed'
                 AND t.id < ${page.before}
                 ${status === undefined ? sql.literal("") : havingStatus(workspaceId, status, now)}
-                ${named(name)}
+                ${havingName(sql, name)}
               ORDER BY t.id DESC
               LIMIT ${page.limit + 1}
             ) AS t
