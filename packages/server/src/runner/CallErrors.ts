@@ -1,4 +1,5 @@
 import { errors } from "undici"
+import { AnswerTooLong } from "./Connections.ts"
 import { ConnectTimeout, EgressRefused } from "./Egress.ts"
 
 /** By the codes of Node, OpenSSL, c-ares and undici; what is not listed is "connection failed". */
@@ -41,6 +42,7 @@ const codeOf = (error: Error): string =>
 export const describeError = (error: Error): string => {
   if (error instanceof EgressRefused) return error.message
   if (error instanceof ConnectTimeout) return `connection timed out after ${error.seconds} s`
+  if (error instanceof AnswerTooLong) return "the answer is too long"
   if (error instanceof errors.HTTPParserError) return "invalid HTTP answer"
   const code = codeOf(error)
   const text = texts[code]

@@ -1,10 +1,17 @@
-import { Effect, Exit } from "effect"
+import { Data, Effect, Exit } from "effect"
 import type { Socket } from "node:net"
 import { Client } from "undici"
 import type { makeConnect } from "./Egress.ts"
 import type { Exchange } from "./Exchange.ts"
 
 const maxResponseHeaderBytes = 16 * 1024
+
+/**
+ * Of one answer as it comes over the wire. The longest that is of use has its header and the 64 KiB
+ * of a body after which we hang up; the rest is room for chunk sizes and interim answers. Nothing
+ * else bounds those: a server that sends them without end took the processor until the timeout.
+ */
+const maxAnswerBytes = 256 * 1024
 
 /** Shorter than the 5 s after which Node, Apache and many others hang up on an idle connection. */
 const idleMillis = 4_000
@@ -27,15 +34,23 @@ export interface ConnectionLimits {
   readonly idle: number
 }
 
+export class AnswerTooLong extends Data.TaggedError("AnswerTooLong")<{}> {}
+
 /** One keep-alive connection: an undici client, and the socket so that connecting can be ended. */
 class Connection {
   readonly client: Client
+  private connecting: Socket | undefined
+  /** What calls are read from and written to: with TLS another one than the one that connected. */
   private socket: Socket | undefined
+  private mayReadUpTo = maxAnswerBytes
 
   constructor(origin: string, connect: ReturnType<typeof makeConnect>) {
     this.client = new Client(origin, {
       connect: (target, callback) => {
-        this.socket = connect(target, callback)
+        this.connecting = connect(target, (...result) => {
+          if (result[0] === null) this.watch(result[1])
+          callback(...result)
+        })
       },
       // HTTP/2 shares one connection between calls: one reset, or one stalled window, fails many.
       allowH2: false,
@@ -49,9 +64,22 @@ class Connection {
     })
   }
 
+  send(request: OutgoingRequest, exchange: Exchange): void {
+    this.mayReadUpTo = (this.socket?.bytesRead ?? 0) + maxAnswerBytes
+    this.client.dispatch(request, exchange)
+  }
+
   close(): void {
     this.client.destroy(() => {})
-    this.socket?.destroy()
+    this.connecting?.destroy()
+  }
+
+  /** Before the client listens, so that it never parses what is too much. */
+  private watch(socket: Socket): void {
+    this.socket = socket
+    socket.on("readable", () => {
+      if (socket.bytesRead > this.mayReadUpTo) socket.destroy(new AnswerTooLong())
+    })
   }
 }
 
@@ -103,7 +131,7 @@ export class Connections {
         const send = (taken: Connection, settle: (reusable: boolean) => void) => {
           connection = taken
           exchange.begin(settle)
-          taken.client.dispatch(request, exchange)
+          taken.send(request, exchange)
         }
         const start = () => {
           const kept = this.takeIdle(origin)
