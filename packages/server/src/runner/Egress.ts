@@ -1,9 +1,9 @@
 import { Context, Data } from "effect"
 import type { LookupAddress } from "node:dns"
-import { lookup, Resolver as DnsResolver } from "node:dns/promises"
 import { connect as connectTcp, isIP, isIPv6, type LookupFunction, type Socket } from "node:net"
 import { buildConnector } from "undici"
 import { type Cidr, classify, isAllowed } from "./EgressRules.ts"
+import { makeResolve, type Resolve } from "./HostNames.ts"
 
 /** The ranges of `EGRESS_ALLOW`: none unless the operator lists some. */
 export const EgressAllow = Context.Reference<ReadonlyArray<Cidr>>(
@@ -11,12 +11,9 @@ export const EgressAllow = Context.Reference<ReadonlyArray<Cidr>>(
   { defaultValue: () => [] }
 )
 
-/** The addresses of a host name, at least one. */
-export type Resolve = (hostname: string) => Promise<ReadonlyArray<string>>
-
 /** Where names become addresses; tests answer in its place. */
 export const Resolver = Context.Reference<Resolve>("@scheduling/server/runner/Resolver", {
-  defaultValue: () => resolveHost
+  defaultValue: () => makeResolve()
 })
 
 /** The call would have gone where calls may not go. */
@@ -135,29 +132,4 @@ const sharing = (resolve: Resolve): Resolve => {
     underWay.set(hostname, started)
     return started
   }
-}
-
-const dns = new DnsResolver({ timeout: 2_000, tries: 2 })
-
-const unanswered = new Set(["ESERVFAIL", "ETIMEOUT"])
-
-/**
- * The system's getaddrinfo runs on two of libuv's threads, so two names whose name servers never
- * answer would stop every call of everyone for as long as it waits. Dotted names therefore ask DNS
- * directly, without a thread. What DNS does not know, and names without a dot, which nobody outside
- * can register, go to the system for its hosts file and search domains.
- */
-const resolveHost: Resolve = async (hostname) => {
-  if (hostname.replace(/\.$/, "").includes(".")) {
-    const answers = await Promise.allSettled([dns.resolve4(hostname), dns.resolve6(hostname)])
-    const addresses = answers.flatMap((answer) =>
-      answer.status === "fulfilled" ? answer.value : []
-    )
-    if (addresses.length > 0) return addresses
-    for (const answer of answers) {
-      if (answer.status === "rejected" && unanswered.has(answer.reason.code)) throw answer.reason
-    }
-  }
-  const addresses = await lookup(hostname, { all: true })
-  return addresses.map(({ address }) => address)
 }

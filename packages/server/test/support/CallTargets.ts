@@ -1,7 +1,8 @@
 import { Call, type CallRequest, ConnectionsLimits } from "../../src/runner/Call.ts"
 import type { ConnectionLimits } from "../../src/runner/Connections.ts"
-import { EgressAllow, type Resolve, Resolver } from "../../src/runner/Egress.ts"
+import { EgressAllow, Resolver } from "../../src/runner/Egress.ts"
 import { parseCidrs } from "../../src/runner/EgressRules.ts"
+import type { Resolve } from "../../src/runner/HostNames.ts"
 import { Effect, Layer, Redacted, Result } from "effect"
 import { createServer, type RequestListener } from "node:http"
 import {
