@@ -37,7 +37,7 @@ import { ErrorShapeLayer } from "./platform/Errors.ts"
 import { serve } from "./platform/HttpServer.ts"
 import { Idempotency } from "./platform/Idempotency.ts"
 import { Ids } from "./platform/Ids.ts"
-import { allowedMethods, inOneSpelling, routerConfig } from "./platform/Routes.ts"
+import { allowedMethods, givesCredentials, inOneSpelling, routerConfig } from "./platform/Routes.ts"
 import { Secrets } from "./platform/Secrets.ts"
 import { Call } from "./runner/Call.ts"
 import { EgressAllow } from "./runner/Egress.ts"
@@ -137,7 +137,12 @@ class Answer extends Context.Service<Answer, Effect.Success<typeof makeAnswer>>(
 
 /** Not made on the services, but given the answer that is: a request carries along what is here. */
 const Serving = Layer.unwrap(
-  Effect.map(Answer, (answer) => serve(inOneSpelling(answer), allowedMethods(Api)))
+  Effect.map(Answer, (answer) =>
+    serve(inOneSpelling(answer), {
+      allowedMethods: allowedMethods(Api),
+      givesCredentials: givesCredentials(Api)
+    })
+  )
 ).pipe(Layer.provide(onServices(Layer.effect(Answer, makeAnswer))))
 
 /** The whole service, on whatever store, secrets, configuration and socket it is given. */

@@ -9,6 +9,8 @@ import {
   SchemaTransformation
 } from "effect"
 import type { IpNetwork } from "effect/net"
+import { hostProblem, isLoopback } from "./platform/RequestHost.ts"
+import { originProblem } from "./platform/RequestPage.ts"
 import { type Cidr, parseCidrs } from "./runner/EgressRules.ts"
 
 /** Everything that the environment decides, read once at start. */
@@ -31,6 +33,10 @@ export class AppConfig extends Context.Service<
     readonly retentionDays: number
     /** Addresses of proxies whose `X-Forwarded-For` is believed. */
     readonly trustProxy: ReadonlyArray<IpNetwork.IpNetwork>
+    /** Names and addresses that requests may be for; any, if absent. */
+    readonly allowedHosts: ReadonlyArray<string> | undefined
+    /** Origins whose pages may register, log in and refresh. */
+    readonly allowedOrigins: ReadonlyArray<string>
     readonly logLevel: LogLevel
     readonly logFormat: "pretty" | "json"
   }
@@ -45,7 +51,11 @@ export class AppConfig extends Context.Service<
             "APP_SECRET is required with DATABASE_URL: at least 32 bytes, the same on every node"
         })
       }
-      return AppConfig.of(config)
+      return AppConfig.of({
+        ...config,
+        // A page on this machine could ask through a name that its owner points here.
+        allowedHosts: config.allowedHosts ?? (isLoopback(config.host) ? [] : undefined)
+      })
     }).pipe(
       Effect.catchTag("ConfigError", (error) =>
         Effect.fail(new InvalidConfig({ message: explain(error) }))
@@ -80,6 +90,9 @@ const CidrList = Schema.String.check(
     Result.match(parseCidrs(list), { onFailure: (problem) => problem, onSuccess: () => true })
   )
 )
+
+const listOf = (problem: (item: string) => string | undefined) =>
+  CommaList.pipe(Schema.decodeTo(Schema.Array(Schema.String.check(Schema.makeFilter(problem)))))
 
 const AppSecret = Schema.RedactedFromValue(
   Schema.String.check(
@@ -128,6 +141,10 @@ const environment = Config.all({
     CommaList.pipe(Schema.decodeTo(Schema.Array(Schema.IpNetworkFromString))),
     "TRUST_PROXY"
   ).pipe(Config.withDefault([])),
+  allowedHosts: optional(Config.schema(listOf(hostProblem), "ALLOWED_HOSTS")),
+  allowedOrigins: Config.schema(listOf(originProblem), "ALLOWED_ORIGINS").pipe(
+    Config.withDefault([])
+  ),
   logLevel: Config.Literals(logLevels, "LOG_LEVEL").pipe(Config.withDefault("info" as const)),
   logFormat: Config.Literals(["pretty", "json"], "LOG_FORMAT").pipe(
     Config.withDefault(process.stdout.isTTY ? ("pretty" as const) : ("json" as const))

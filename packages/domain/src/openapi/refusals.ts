@@ -3,6 +3,7 @@ import { Forbidden, InsufficientScope, JwtOnly, WorkspaceForbidden } from "../au
 import {
   MalformedJson,
   NotFound,
+  OriginRefused,
   PayloadTooLarge,
   UnsupportedMediaType,
   ValidationFailed
@@ -17,12 +18,15 @@ type Schemas = Readonly<Record<string, JsonSchema.JsonSchema>>
 
 const inWorkspace = ({ params }: Endpoint) => params.includes("workspace_id")
 const hasBody = ({ payloads }: Endpoint) => payloads.length > 0
+const givesCredentials = (endpoint: Endpoint) =>
+  endpoint.access.kind === "public" && hasBody(endpoint)
 
 /**
  * A middleware declares its errors for every endpoint at once. These are the ones that only some
  * endpoints can answer, in the order in which a request is checked.
  */
 const conditions = new Map<unknown, (endpoint: Endpoint) => boolean>([
+  [OriginRefused, givesCredentials],
   // On a public endpoint only `ApiKeysRefused` declares it.
   [JwtOnly, ({ access }) => access.kind === "jwt" || access.kind === "public"],
   [WorkspaceForbidden, (endpoint) => endpoint.access.kind !== "jwt" && inWorkspace(endpoint)],

@@ -2,6 +2,7 @@ import { HttpApiMiddleware } from "effect/http-api"
 import {
   InternalError,
   MalformedJson,
+  OriginRefused,
   PayloadTooLarge,
   Unavailable,
   UnsupportedMediaType,
@@ -13,6 +14,7 @@ export class ErrorShape extends HttpApiMiddleware.Service<ErrorShape>()(
   "@scheduling/domain/shared/ErrorShape",
   {
     error: [
+      OriginRefused,
       MalformedJson,
       PayloadTooLarge,
       UnsupportedMediaType,

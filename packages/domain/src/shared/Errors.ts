@@ -115,6 +115,18 @@ export class MalformedRequest extends ApiError<MalformedRequest>()("MalformedReq
   message: "The request is not valid HTTP."
 }) {}
 
+export class MisdirectedRequest extends ApiError<MisdirectedRequest>()("MisdirectedRequest", {
+  status: 421,
+  code: "misdirected_request",
+  message: "The service does not answer for the host that the request names; see ALLOWED_HOSTS."
+}) {}
+
+export class OriginRefused extends ApiError<OriginRefused>()("OriginRefused", {
+  status: 403,
+  code: "origin_refused",
+  message: "A page of another origin may not ask for credentials here; see ALLOWED_ORIGINS."
+}) {}
+
 export class RequestTimeout extends ApiError<RequestTimeout>()("RequestTimeout", {
   status: 408,
   code: "request_timeout",

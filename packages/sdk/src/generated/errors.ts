@@ -129,6 +129,19 @@ export class JwtOnlyError extends ApiError<JwtOnlyErrorDetail> {
   override readonly name: string = "JwtOnlyError"
 }
 
+export interface OriginRefusedErrorDetail {
+  readonly error: "origin_refused"
+  readonly message: string
+}
+
+/**
+ * 403 `origin_refused`: A page of another origin may not ask for credentials here; see
+ * ALLOWED_ORIGINS.
+ */
+export class OriginRefusedError extends ApiError<OriginRefusedErrorDetail> {
+  override readonly name: string = "OriginRefusedError"
+}
+
 export interface RegistrationClosedErrorDetail {
   readonly error: "registration_closed"
   readonly message: string
@@ -250,6 +263,19 @@ export class UnsupportedMediaTypeError extends ApiError<UnsupportedMediaTypeErro
   override readonly name: string = "UnsupportedMediaTypeError"
 }
 
+export interface MisdirectedRequestErrorDetail {
+  readonly error: "misdirected_request"
+  readonly message: string
+}
+
+/**
+ * 421 `misdirected_request`: The service does not answer for the host that the request names; see
+ * ALLOWED_HOSTS.
+ */
+export class MisdirectedRequestError extends ApiError<MisdirectedRequestErrorDetail> {
+  override readonly name: string = "MisdirectedRequestError"
+}
+
 export interface ValidationErrorDetail {
   readonly error: "validation_failed"
   readonly message: string
@@ -329,6 +355,7 @@ export const errorClasses = {
   forbidden: ForbiddenError,
   insufficient_scope: InsufficientScopeError,
   jwt_only: JwtOnlyError,
+  origin_refused: OriginRefusedError,
   registration_closed: RegistrationClosedError,
   workspace_forbidden: WorkspaceForbiddenError,
   not_found: NotFoundError,
@@ -339,6 +366,7 @@ export const errorClasses = {
   idempotency_conflict: IdempotencyConflictError,
   payload_too_large: PayloadTooLargeError,
   unsupported_media_type: UnsupportedMediaTypeError,
+  misdirected_request: MisdirectedRequestError,
   validation_failed: ValidationError,
   rate_limited: RateLimitedError,
   headers_too_large: HeadersTooLargeError,

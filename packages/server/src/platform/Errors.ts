@@ -4,7 +4,9 @@ import {
   MalformedJson,
   MalformedRequest,
   MethodNotAllowed,
+  MisdirectedRequest,
   NotFound,
+  OriginRefused,
   PayloadTooLarge,
   RequestTimeout,
   type Resource,
@@ -85,6 +87,9 @@ export const unsupportedMediaType = Effect.suspend(() => respond(new Unsupported
 export const malformedRequest = Effect.suspend(() =>
   Effect.map(respond(new MalformedRequest()), HttpServerResponse.setHeader("connection", "close"))
 )
+
+export const misdirectedRequest = Effect.suspend(() => respond(new MisdirectedRequest()))
+export const originRefused = Effect.suspend(() => respond(new OriginRefused()))
 
 /** What Node's parser refuses never becomes a request. */
 export const parserError = (code: string | undefined): RawAnswer =>

@@ -7,13 +7,17 @@ import {
   answerTo,
   isRouteNotFound,
   malformedRequest,
+  misdirectedRequest,
+  originRefused,
   routeError,
   unsupportedMediaType
 } from "./Errors.ts"
 import { makeNodeServer } from "./NodeServer.ts"
 import { withCheckedBody } from "./RequestBody.ts"
 import { isWellFormed } from "./RequestHead.ts"
+import { hostCheck } from "./RequestHost.ts"
 import { requestId } from "./RequestId.ts"
+import { PageRules } from "./RequestPage.ts"
 
 export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
   message: Schema.String
@@ -50,17 +54,29 @@ const reasonOf = (cause: unknown) => {
     : cause.message
 }
 
+/** What is to be known of the routes before one of them is found. */
+export interface RouteFacts {
+  /** The methods that a URL answers. */
+  readonly allowedMethods: (url: string) => ReadonlyArray<string>
+  readonly givesCredentials: (url: string) => boolean
+}
+
 /** Serves the routes; request ids, the one error shape, CORS and limits apply to all of them. */
 export const serve = <E, R>(
   answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
-  allowedMethods: (url: string) => ReadonlyArray<string>
+  routes: RouteFacts
 ) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
-      const { trustProxy } = yield* AppConfig
+      const { allowedHosts, allowedOrigins, trustProxy } = yield* AppConfig
       const process = { isStopping: false }
-      const capacity = new Capacity(yield* CapacityLimits)
-      const enveloped = envelope(answer, allowedMethods, { capacity, process })
+      const enveloped = envelope(answer, {
+        allowedMethods: routes.allowedMethods,
+        capacity: new Capacity(yield* CapacityLimits),
+        isAllowedHost: hostCheck(allowedHosts),
+        pages: new PageRules(routes.givesCredentials, allowedOrigins),
+        process
+      })
       yield* HttpServer.serveEffect(
         trustProxy.length === 0
           ? enveloped
@@ -77,14 +93,18 @@ export const serve = <E, R>(
 
 // ---------------------------------------------------------------------------
 
+interface Edge {
+  readonly allowedMethods: RouteFacts["allowedMethods"]
+  readonly capacity: Capacity
+  readonly isAllowedHost: (host: string | undefined) => boolean
+  readonly pages: PageRules
+  readonly process: { readonly isStopping: boolean }
+}
+
 /** Around every route, found or not. */
 const envelope = <E, R>(
   answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
-  allowedMethods: (url: string) => ReadonlyArray<string>,
-  {
-    capacity,
-    process
-  }: { readonly capacity: Capacity; readonly process: { readonly isStopping: boolean } }
+  { allowedMethods, capacity, isAllowedHost, pages, process }: Edge
 ) => {
   const stamp = (
     request: HttpServerRequest.HttpServerRequest,
@@ -93,15 +113,18 @@ const envelope = <E, R>(
     HttpServerResponse.setHeaders(response, {
       "x-request-id": requestId(request),
       "x-content-type-options": "nosniff",
-      ...(request.headers.origin === undefined ? undefined : cors),
+      ...pages.cors(request),
       // Or the client would send its next request on a connection that keeps us from stopping.
       ...(process.isStopping || hasUnreadChunks(request) ? { connection: "close" } : undefined)
     })
 
   const asked = withRequest((request) => {
-    if (!isWellFormed(NodeHttpServerRequest.toIncomingMessage(request))) return malformedRequest
+    const message = NodeHttpServerRequest.toIncomingMessage(request)
+    if (!isWellFormed(message)) return malformedRequest
+    if (!isAllowedHost(message.headers.host) && !probes.has(request.url)) return misdirectedRequest
     // Says that the process lives, which being busy does not change.
     if (request.url === "/v1/health") return answer
+    if (pages.refuses(request)) return originRefused
     return capacity.admit((place) => {
       const checked = withCheckedBody(request, place)
       return checked === request
@@ -146,11 +169,8 @@ const withRequest = <A, E, R>(
     f(Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest))
   )
 
-/** Any page may call the API: it carries its credential itself, no cookie ever does. */
-const cors = {
-  "access-control-allow-origin": "*",
-  "access-control-expose-headers": "x-request-id, retry-after, www-authenticate"
-}
+/** What asks these knows the machine by an address, and learns nothing from them. */
+const probes: ReadonlySet<string> = new Set(["/v1/health", "/v1/ready"])
 
 const preflight = (allow: ReadonlyArray<string>) =>
   HttpServerResponse.empty({

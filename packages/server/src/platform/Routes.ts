@@ -1,4 +1,5 @@
-import { Effect } from "effect"
+import { Access } from "@scheduling/domain/shared/Access"
+import { Context, Effect } from "effect"
 import {
   FindMyWay,
   type HttpRouter,
@@ -69,4 +70,21 @@ export const allowedMethods = <Id extends string, Groups extends HttpApiGroup.Co
     isRespelled(url)
       ? []
       : [...methods].filter((method) => router.find(method, url) !== undefined).toSorted()
+}
+
+/** Whether anybody may send something there: to register, to log in, to refresh. */
+export const givesCredentials = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>
+): ((url: string) => boolean) => {
+  const router = FindMyWay.make<true>(routerConfig)
+  HttpApi.reflect(api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint }) => {
+      const { kind } = Context.getUnsafe(endpoint.annotations, Access)
+      if (kind === "public" && endpoint.payload.size > 0) {
+        router.on("POST", endpoint.path as HttpRouter.PathInput, true)
+      }
+    }
+  })
+  return (url) => router.find("POST", url) !== undefined
 }

@@ -30,7 +30,10 @@ const startServer = Effect.gen(function* () {
   })
   const server = yield* Layer.build(
     // Interruptible, as the router makes its routes.
-    serve(Effect.interruptible(answer), () => []).pipe(
+    serve(Effect.interruptible(answer), {
+      allowedMethods: () => [],
+      givesCredentials: () => false
+    }).pipe(
       Layer.provideMerge(Layer.fresh(HttpServerLayer)),
       Layer.provide([Layer.succeed(AppConfig, testConfig), Layer.succeed(CapacityLimits, limits)])
     )

@@ -55,7 +55,11 @@ const byCode = (...errors: ReadonlyArray<Pick<ErrorClass, "code" | "status">>) =
   new Map(errors.map(expectedError))
 
 /** What a request may get that is not taken for one. */
-export const unreadErrors = byCode(ApiErrors.MalformedRequest, ApiErrors.HeadersTooLarge)
+export const unreadErrors = byCode(
+  ApiErrors.MalformedRequest,
+  ApiErrors.HeadersTooLarge,
+  ApiErrors.MisdirectedRequest
+)
 
 /** What a request gets that is for no endpoint. */
 export const unroutedErrors = byCode(ApiErrors.NotFound, ApiErrors.MethodNotAllowed)

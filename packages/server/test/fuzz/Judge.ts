@@ -140,6 +140,7 @@ const judgeOutcome = (exchange: Exchange): ReadonlyArray<string> => {
       : []
   }
   const code = errorOf(answer)?.error
+  if (code === "origin_refused") return []
   if (status === 422) {
     const wrong = issuesOf(answer).filter((field) => field !== rulesBetweenFields[target.name])
     return wrong.length > 0 ? [`valid, but refused for ${wrong.join(", ")}`] : []

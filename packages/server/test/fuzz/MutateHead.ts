@@ -84,6 +84,7 @@ export const harmless: Mutation = (draft, dice) => {
     ["accept-language", ["tlh"]],
     ["origin", ["null"]],
     ["origin", ["https://evil.example"]],
+    ["sec-fetch-site", ["cross-site"]],
     ["cookie", ["a=b; authorization=x"]],
     ["expect", ["100-continue"]],
     ["connection", ["close"]],

@@ -29,6 +29,8 @@ const defaults = {
   runner: "on",
   retentionDays: 30,
   trustProxy: [],
+  allowedHosts: [],
+  allowedOrigins: [],
   logLevel: "info",
   logFormat: process.stdout.isTTY ? "pretty" : "json"
 }
@@ -43,7 +45,7 @@ const variables: Readonly<
     }
   >
 > = {
-  HOST: { field: "host", good: ["0.0.0.0", "::1"], bad: [] },
+  HOST: { field: "host", good: ["localhost", "::1"], bad: [] },
   PORT: { field: "port", good: ["1", "65535"], bad: ["0", "-1", "65536", "http", "80.5", "4000x"] },
   DATABASE_POOL: {
     field: "databasePool",
@@ -67,6 +69,16 @@ const variables: Readonly<
     field: "trustProxy",
     good: ["10.0.0.0/8", "10.0.0.0/8, fd00::/8"],
     bad: ["all", "10.0.0.0/40"]
+  },
+  ALLOWED_HOSTS: {
+    field: "allowedHosts",
+    good: ["api.example.com", "api.example.com, 10.0.0.5,[fd00::1]"],
+    bad: ["*", "https://api.example.com", "api.example.com:443", "api.example.com/v1", "a b", "::1"]
+  },
+  ALLOWED_ORIGINS: {
+    field: "allowedOrigins",
+    good: ["https://app.example.com", "https://app.example.com,http://localhost:3000"],
+    bad: ["*", "null", "app.example.com", "https://app.example.com/", "ftp://app.example.com"]
   },
   LOG_LEVEL: {
     field: "logLevel",
@@ -118,6 +130,23 @@ describe("Configuration", () => {
     (name) =>
       Effect.gen(function* () {
         assert.deepStrictEqual<unknown>(yield* read({ [name]: "" }), defaults)
+      })
+  )
+
+  it.effect.each([
+    ["127.0.0.1", []],
+    ["::1", []],
+    ["localhost", []],
+    ["0.0.0.0", undefined],
+    ["::", undefined],
+    ["10.0.0.5", undefined]
+  ] as const)(
+    "answers for any name on an address that is not the machine's own: %s",
+    ([host, any]) =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual((yield* read({ HOST: host })).allowedHosts, any)
+        const named = yield* read({ HOST: host, ALLOWED_HOSTS: "api.example.com" })
+        assert.deepStrictEqual(named.allowedHosts, ["api.example.com"])
       })
   )
 

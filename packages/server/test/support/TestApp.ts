@@ -32,6 +32,8 @@ export const testConfig: AppConfig["Service"] = {
   runner: "off",
   retentionDays: 30,
   trustProxy: [IpNetwork.fromStringUnsafe("127.0.0.0/8")],
+  allowedHosts: undefined,
+  allowedOrigins: [],
   logLevel: "trace",
   logFormat: "json"
 }
