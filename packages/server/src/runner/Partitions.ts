@@ -192,27 +192,39 @@ export const removeHistoryOfGoneWorkspaces = Effect.fnUntraced(function* (
     let removed: number
     do {
       const rows = yield* sql`
-        WITH some AS (
+        WITH batch AS (
           SELECT id
           FROM executions
           WHERE workspace_id = ${id}
           LIMIT ${removeBatch}
         ), tries AS (
           DELETE FROM attempts
-          USING some
-          WHERE attempts.execution_id = some.id
+          USING batch
+          WHERE attempts.execution_id = batch.id
         )
         DELETE FROM executions
-        USING some
-        WHERE executions.id = some.id
+        USING batch
+        WHERE executions.id = batch.id
         RETURNING executions.id`
       removed = rows.length
     } while (removed === removeBatch)
-    yield* sql`
-      DELETE FROM execution_stats
-      WHERE workspace_id = ${id}`
-    yield* sql`
-      DELETE FROM removed_workspaces
-      WHERE id = ${id}`
+    yield* removeStatistics(sql, id)
   }
 })
+
+/** Waits for a roll-up that is under way: it may have read executions that are gone by now. */
+const removeStatistics = (sql: SqlClient.SqlClient, workspaceId: string) =>
+  sql.withTransaction(
+    Effect.gen(function* () {
+      yield* sql`
+        SELECT rolled_up_to
+        FROM execution_stats_progress
+        FOR UPDATE`
+      yield* sql`
+        DELETE FROM execution_stats
+        WHERE workspace_id = ${workspaceId}`
+      yield* sql`
+        DELETE FROM removed_workspaces
+        WHERE id = ${workspaceId}`
+    })
+  )
