@@ -189,27 +189,30 @@ export const removeHistoryOfGoneWorkspaces = Effect.fnUntraced(function* (
     SELECT id
     FROM removed_workspaces`
   for (const { id } of gone) {
-    let removed: number
-    do {
-      const rows = yield* sql`
-        WITH batch AS (
-          SELECT id
-          FROM executions
-          WHERE workspace_id = ${id}
-          LIMIT ${removeBatch}
-        ), tries AS (
-          DELETE FROM attempts
-          USING batch
-          WHERE attempts.execution_id = batch.id
-        )
-        DELETE FROM executions
-        USING batch
-        WHERE executions.id = batch.id
-        RETURNING executions.id`
-      removed = rows.length
-    } while (removed === removeBatch)
+    while ((yield* removeNewest(sql, id)) === removeBatch);
     yield* removeStatistics(sql, id)
   }
+})
+
+/**
+ * Its executions and their attempts, answering how many. By their ids, which name the days: a join
+ * with the batch reads every day of everybody.
+ */
+const removeNewest = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, workspaceId: string) {
+  const rows = yield* sql<{ readonly id: string }>`
+    SELECT id
+    FROM executions
+    WHERE workspace_id = ${workspaceId}
+    ORDER BY id DESC
+    LIMIT ${removeBatch}`
+  const ids = rows.map(({ id }) => id)
+  yield* sql`
+    DELETE FROM attempts
+    WHERE execution_id = ANY (${ids}::uuid[])`
+  yield* sql`
+    DELETE FROM executions
+    WHERE id = ANY (${ids}::uuid[])`
+  return ids.length
 })
 
 /** Waits for a roll-up that is under way: it may have read executions that are gone by now. */
