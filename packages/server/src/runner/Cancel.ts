@@ -40,7 +40,8 @@ interface StoppedRun {
 
 /**
  * Stops the unfinished runs of a task, or one of them. Call it in a transaction: the rows stay
- * locked until what became of them is written.
+ * locked until what became of them is written. A step of a chain may end while its row is waited for:
+ * then the next one is in the queue, and is seen by looking again.
  */
 export const stopRuns = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -50,14 +51,16 @@ export const stopRuns = Effect.fnUntraced(function* (
 ) {
   const requested: Array<string> = []
   let cancelled = 0
+  const unstopped = sql`
+    workspace_id = ${options.workspace_id}
+    AND task_id = ${options.task_id}
+    AND (${options.execution_id}::uuid IS NULL OR id = ${options.execution_id}::uuid)
+    AND NOT cancel_requested`
   for (;;) {
     const runs = yield* sql<StoppedRun>`
       SELECT id, workspace_id, state, attempt, lease_owner, step_index, steps
       FROM runs
-      WHERE workspace_id = ${options.workspace_id}
-        AND task_id = ${options.task_id}
-        AND (${options.execution_id}::uuid IS NULL OR id = ${options.execution_id}::uuid)
-        AND NOT cancel_requested
+      WHERE ${unstopped}
       ORDER BY id
       LIMIT ${batch}
       FOR UPDATE`
@@ -79,7 +82,12 @@ export const stopRuns = Effect.fnUntraced(function* (
           AND id = ANY (${running}::uuid[])`
       requested.push(...running)
     }
-    if (runs.length < batch) return { cancelled, requested }
+    const left = yield* sql`
+      SELECT
+      FROM runs
+      WHERE ${unstopped}
+      LIMIT 1`
+    if (left.length === 0) return { cancelled, requested }
   }
 })
 

@@ -11,8 +11,10 @@ export interface Settled {
 
 /**
  * Writes what runs came to, in one statement. A run that ended leaves the queue for the history; one
- * with attempts left goes back into the queue; a chain's next step comes in; and the oldest run that
- * waited for one of them is let go. The fence is in the WHERE: a node that lost a lease writes nothing.
+ * with attempts left goes back into the queue; a chain's next step comes in, and inherits the wish
+ * that the run stops, which may have come while the last step ended; and the oldest run that waited
+ * for one of them, with all its steps, is let go. The fence is in the WHERE: a node that lost a lease
+ * writes nothing.
  */
 export const settle = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -55,7 +57,7 @@ export const settle = Effect.fnUntraced(function* (
       RETURNING
         runs.id, runs.workspace_id, runs.task_id, runs.kind, runs.trigger,
         runs.chain_run_id, runs.step_index, runs.step, runs.steps,
-        runs.scheduled_for, runs.attempt,
+        runs.scheduled_for, runs.attempt, runs.cancel_requested,
         CASE
           WHEN runs.started_at = runs.attempt_started_at
           THEN coalesce(to_timestamp(input.started_ms / 1000), runs.started_at)
@@ -141,11 +143,11 @@ export const settle = Effect.fnUntraced(function* (
     ), following AS (
       INSERT INTO runs (
         id, workspace_id, task_id, kind, trigger, chain_run_id, step_index, step, steps,
-        scheduled_for, due_at, lease_owner
+        scheduled_for, due_at, lease_owner, cancel_requested
       )
       SELECT
         next_id, workspace_id, task_id, kind, 'chain', chain_run_id, next_step_index, next_step,
-        steps, now(), now(), next_owner
+        steps, now(), now(), next_owner, cancel_requested
       FROM ended
       WHERE next_id IS NOT NULL
     ), delayed AS (
@@ -163,7 +165,7 @@ export const settle = Effect.fnUntraced(function* (
         SELECT DISTINCT ON (task_id) workspace_id, id
         FROM runs
         WHERE waiting
-          AND task_id IN (SELECT task_id FROM ended)
+          AND task_id IN (SELECT task_id FROM ended WHERE next_id IS NULL)
           AND id NOT IN (SELECT id FROM input)
         ORDER BY task_id, id
       )

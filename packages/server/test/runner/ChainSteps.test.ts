@@ -123,5 +123,57 @@ layer(OneNode, { excludeTestServices: true, timeout: "180 seconds" })("the run e
         assert.isEmpty(calls.to("/after"))
       })
     )
+
+    it.effect("holds back the run that waits for it until its last step has ended", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const queue = yield* RunQueue
+        const open: Array<() => void> = []
+        answers.set("/gate", () =>
+          Effect.callback((resume) => {
+            open.push(() => resume(Effect.succeed({})))
+          })
+        )
+        const workspace_id = yield* insertWorkspace
+        const task_id = yield* insertTask(workspace_id, {
+          kind: "chain",
+          overlap: "queue",
+          steps: ["one", "two"].map((name) => step(name, { url: urlOf("/gate") }))
+        })
+        const reached = (calls: number) =>
+          eventually(
+            Effect.sync(() => open.length),
+            (length) => length === calls
+          )
+        yield* queue.enqueue({ workspace_id, task_id, kind: "chain" })
+        yield* reached(1)
+        yield* sql`
+          UPDATE tasks
+          SET next_fire_at = now()
+          WHERE id = ${task_id}`
+        yield* queue.wake(new Date())
+        yield* eventually(unfinished(workspace_id), (runs) => runs.some((run) => run.waiting))
+
+        open[0]?.()
+        yield* reached(2)
+        const waiting = yield* sql`
+          SELECT waiting, due_at = slot_at AS untouched
+          FROM runs
+          WHERE task_id = ${task_id}
+            AND slot_at IS NOT NULL`
+        assert.deepStrictEqual(waiting, [{ waiting: true, untouched: true }])
+
+        open[1]?.()
+        yield* reached(3)
+        open[2]?.()
+        yield* reached(4)
+        open[3]?.()
+        const rows = yield* eventually(history(workspace_id), (rows) => rows.length === 4)
+        assert.deepStrictEqual(
+          rows.map((row) => row.status),
+          Array.from({ length: 4 }, () => "succeeded")
+        )
+      })
+    )
   })
 })
