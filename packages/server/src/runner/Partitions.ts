@@ -1,13 +1,16 @@
 import { Context, Effect, Layer } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { SqlClient, SqlError } from "effect/sql"
 import { dayMs } from "../platform/millis.ts"
 import { firstIdAt, timeOfId } from "./RunId.ts"
 
 /** Days made ahead: one that a lock keeps from being made is made in one of the next rounds. */
 const daysAhead = 3
 
-/** Whatever is read keeps a partition from being attached or dropped; others must not queue up. */
-const lockTimeout = "2s"
+/**
+ * Whoever reads the history, `pg_dump` for hours, keeps a day from being attached or detached, and
+ * everybody else waits behind the one who waits. So it gives up soon and tries again later.
+ */
+const lockTimeoutMs = 50
 
 /**
  * The days of the history, and the partition `ahead` for all ids from the first day that is not
@@ -20,8 +23,11 @@ export class Partitions extends Context.Service<
   {
     /** Makes the days of these moments, but for those that are still ahead. */
     readonly ensure: (timesMs: ReadonlyArray<number>) => Effect.Effect<void, SqlError.SqlError>
-    /** Makes the days around now and drops those that are older than the retention. */
-    readonly maintain: (retentionDays: number) => Effect.Effect<void, SqlError.SqlError>
+    /**
+     * Makes the days around now and drops those that are older than the retention. False where a
+     * reader was in the way of some of it.
+     */
+    readonly maintain: (retentionDays: number) => Effect.Effect<boolean, SqlError.SqlError>
   }
 >()("@scheduling/server/runner/Partitions") {
   static readonly layer: Layer.Layer<Partitions, never, SqlClient.SqlClient> = Layer.effect(
@@ -31,7 +37,7 @@ export class Partitions extends Context.Service<
       const alter = <A, E>(change: Effect.Effect<A, E>) =>
         sql.withTransaction(
           sql`SELECT pg_advisory_xact_lock(${maintenanceLock})`.pipe(
-            Effect.andThen(sql`SET LOCAL lock_timeout = ${sql.literal(`'${lockTimeout}'`)}`),
+            Effect.andThen(sql`SET LOCAL lock_timeout = ${sql.literal(String(lockTimeoutMs))}`),
             Effect.andThen(change)
           )
         )
@@ -52,11 +58,12 @@ export class Partitions extends Context.Service<
         if (first > last) return
         const days = yield* daysOfRowsAhead(sql, table)
         for (let day = Math.max(first, from); day <= last; day++) days.add(day)
-        yield* sql`ALTER TABLE ${sql(table)} DETACH PARTITION ${sql(`${table}_ahead`)}`
         const made = yield* listDays(sql, table)
-        for (const day of days) {
-          if (day > last || made.has(day)) continue
-          yield* makeDay(sql, table, day)
+        const missing = [...days].filter((day) => day <= last && !made.has(day))
+        // What takes longest comes before the lock on the whole history.
+        for (const day of missing) yield* makeDay(sql, table, day)
+        yield* sql`ALTER TABLE ${sql(table)} DETACH PARTITION ${sql(`${table}_ahead`)}`
+        for (const day of missing) {
           yield* moveRows(sql, table, day)
           yield* attachDay(sql, table, day)
         }
@@ -64,6 +71,13 @@ export class Partitions extends Context.Service<
           ALTER TABLE ${sql(table)}
           ATTACH PARTITION ${sql(`${table}_ahead`)}
           FOR VALUES FROM (${boundary(sql, last + 1)}) TO (MAXVALUE)`
+      }, alter)
+
+      const detach = Effect.fnUntraced(function* (table: Table, day: number) {
+        if (!(yield* listDays(sql, table)).has(day)) return
+        yield* sql`
+          ALTER TABLE ${sql(table)}
+          DETACH PARTITION ${sql(nameOfDay(table, day))}`
       }, alter)
 
       return Partitions.of({
@@ -74,17 +88,31 @@ export class Partitions extends Context.Service<
 
         maintain: Effect.fn("Partitions.maintain")(function* (retentionDays) {
           const today = yield* findToday(sql)
+          const last = today + daysAhead
+          let isDone = true
+          /** Once a reader was in the way the rest is left for later: one short wait is enough. */
+          const unlessInUse = <E>(change: Effect.Effect<unknown, E>) =>
+            Effect.suspend(() => (isDone ? Effect.asVoid(change) : Effect.void)).pipe(
+              Effect.catchIf(isLockTimeout, () =>
+                Effect.sync(() => {
+                  isDone = false
+                })
+              )
+            )
           for (const table of tables) {
-            const last = today + daysAhead
             // Asked before: mostly there is nothing to do, and no need to lock anything.
             if ((yield* firstDayAhead(sql, table)) <= last) {
-              yield* moveAhead(table, today - 1, last)
+              yield* unlessInUse(moveAhead(table, today - 1, last))
             }
             for (const day of yield* listDays(sql, table)) {
-              if (day >= today - retentionDays) continue
-              yield* alter(sql`DROP TABLE IF EXISTS ${sql(nameOfDay(table, day))}`)
+              if (day < today - retentionDays) yield* unlessInUse(detach(table, day))
+            }
+            // Apart from the lock on the whole history: to delete gigabytes of files takes a while.
+            for (const day of yield* listDetachedDays(sql, table)) {
+              yield* unlessInUse(alter(sql`DROP TABLE IF EXISTS ${sql(nameOfDay(table, day))}`))
             }
           }
+          return isDone
         })
       })
     })
@@ -108,22 +136,35 @@ const findToday = (sql: SqlClient.SqlClient) =>
   sql<{ readonly ms: number }>`
     SELECT date_part('epoch', now()) * 1000 AS ms`.pipe(Effect.map(([row]) => dayOf(row?.ms ?? 0)))
 
+const isLockTimeout = (error: unknown) =>
+  SqlError.isSqlError(error) && error.reason._tag === "LockTimeoutError"
+
+const daysOf = (rows: ReadonlyArray<{ readonly name: string }>) =>
+  new Set(
+    rows.flatMap(({ name }) => {
+      const date = /_(\d{4})(\d\d)(\d\d)$/.exec(name)
+      if (date === null) return []
+      return [dayOf(Date.UTC(Number(date[1]), Number(date[2]) - 1, Number(date[3])))]
+    })
+  )
+
 const listDays = (sql: SqlClient.SqlClient, table: Table) =>
   sql<{ readonly name: string }>`
     SELECT pg_class.relname AS name
     FROM pg_inherits
     JOIN pg_class ON pg_class.oid = pg_inherits.inhrelid
-    WHERE pg_inherits.inhparent = ${table}::regclass`.pipe(
-    Effect.map(
-      (rows) =>
-        new Set(
-          rows.flatMap(({ name }) => {
-            const date = /_(\d{4})(\d\d)(\d\d)$/.exec(name)
-            if (date === null) return []
-            return [dayOf(Date.UTC(Number(date[1]), Number(date[2]) - 1, Number(date[3])))]
-          })
-        )
-    )
+    WHERE pg_inherits.inhparent = ${table}::regclass`.pipe(Effect.map(daysOf))
+
+/** Days that are no longer of the history and wait to be dropped. */
+const listDetachedDays = (sql: SqlClient.SqlClient, table: Table) =>
+  sql<{ readonly name: string }>`
+    SELECT relname AS name
+    FROM pg_class
+    WHERE relname ~ ${`^${table}_[0-9]{8}$`}
+      AND relkind = 'r'
+      AND NOT relispartition
+      AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = ${table}::regclass)`.pipe(
+    Effect.map(daysOf)
   )
 
 /** Where `ahead` begins. Before the first maintenance that is the beginning of time. */

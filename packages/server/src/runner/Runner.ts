@@ -168,10 +168,10 @@ export class Runner extends Context.Service<
         loop(
           "maintenance",
           Effect.gen(function* () {
-            yield* partitions.maintain(options.retentionDays)
+            const isDone = yield* partitions.maintain(options.retentionDays)
             yield* removeHistoryOfGoneWorkspaces(sql)
             yield* removeTombstones(sql)
-            yield* Effect.sleep("1 hour")
+            yield* Effect.sleep(isDone ? "1 hour" : "1 minute")
           })
         )
       )

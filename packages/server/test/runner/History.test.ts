@@ -1,17 +1,17 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { judge, register } from "../../src/runner/Nodes.ts"
 import { Partitions } from "../../src/runner/Partitions.ts"
 import { takeBack } from "../../src/runner/Reap.ts"
 import type { Settlement } from "../../src/runner/Run.ts"
-import { makeRunId } from "../../src/runner/RunId.ts"
+import { firstIdAt, makeRunId } from "../../src/runner/RunId.ts"
 import { RunQueue } from "../../src/runner/RunQueue.ts"
 import { settle } from "../../src/runner/Settle.ts"
 import { claim } from "../../src/runner/Claim.ts"
 import { start } from "../../src/runner/Start.ts"
 import { QueueLayer } from "./support/engine.ts"
-import { TestDatabaseLayer } from "../support/TestDatabase.ts"
+import { onPostgres, TestDatabaseLayer } from "../support/TestDatabase.ts"
 import { history, insertTask, insertWorkspace, unfinished } from "./support/tasks.ts"
 
 const dayMs = 86_400_000
@@ -37,6 +37,8 @@ const settlement = (
   ...fields
 })
 
+const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10).replaceAll("-", "")
+
 const explain = (query: string) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     sql.unsafe<{ readonly "QUERY PLAN": string }>(`EXPLAIN ${query}`)
@@ -57,12 +59,64 @@ layer(TestLayer, { excludeTestServices: true, timeout: "180 seconds" })("the his
         FROM pg_class
         WHERE relname ~ '^executions_[0-9]{8}$'
         ORDER BY relname`
-      const days = [-30, -1, 0, 1, 2, 3].map((offset) =>
-        new Date(now + offset * dayMs).toISOString().slice(0, 10).replaceAll("-", "")
-      )
+      const days = [-30, -1, 0, 1, 2, 3].map((offset) => dayOf(now + offset * dayMs))
       assert.deepStrictEqual(
         rows.map((row) => row.name),
         days.map((day) => `executions_${day}`)
+      )
+    })
+  )
+
+  /** As `pg_dump` does for as long as it reads: only a server has a second session. */
+  it.effect.runIf(onPostgres)("lets nobody wait while a reader keeps its days from changing", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const partitions = yield* Partitions
+      const now = Date.now()
+      yield* partitions.maintain(30)
+      yield* partitions.ensure([now - 40 * dayMs])
+      // As if the days that are made ahead had been made the day before yesterday.
+      for (const table of ["executions", "attempts"]) {
+        yield* sql`ALTER TABLE ${sql(table)} DETACH PARTITION ${sql(`${table}_ahead`)}`
+        yield* sql`DROP TABLE ${sql(`${table}_${dayOf(now + 3 * dayMs)}`)}`
+        yield* sql`
+          ALTER TABLE ${sql(table)}
+          ATTACH PARTITION ${sql(`${table}_ahead`)}
+          FOR VALUES FROM (${sql.literal(`'${firstIdAt(Math.floor(now / dayMs + 3) * dayMs)}'`)})
+          TO (MAXVALUE)`
+      }
+      const workspace_id = yield* insertWorkspace
+      const task_id = yield* insertTask(workspace_id)
+      const isReading = yield* Deferred.make<void>()
+      const mayEnd = yield* Deferred.make<void>()
+      const reader = yield* sql`LOCK TABLE executions, attempts IN ACCESS SHARE MODE`.pipe(
+        Effect.andThen(Deferred.succeed(isReading, undefined)),
+        Effect.andThen(Deferred.await(mayEnd)),
+        sql.withTransaction,
+        Effect.forkChild
+      )
+      yield* Deferred.await(isReading)
+      assert.isFalse(yield* partitions.maintain(30))
+      const run = yield* (yield* RunQueue).enqueue({ workspace_id, task_id, kind: "cron" })
+      assert.deepStrictEqual((yield* settle(sql, [settlement({ id: run.id, workspace_id })])).ids, [
+        run.id
+      ])
+      yield* Deferred.succeed(mayEnd, undefined)
+      yield* Fiber.join(reader)
+      assert.isTrue(yield* partitions.maintain(30))
+      const days = yield* sql<{ readonly name: string }>`
+        SELECT relname AS name
+        FROM pg_class
+        WHERE relname IN (
+            ${`executions_${dayOf(now + 3 * dayMs)}`},
+            ${`attempts_${dayOf(now + 3 * dayMs)}`},
+            ${`executions_${dayOf(now - 40 * dayMs)}`},
+            ${`attempts_${dayOf(now - 40 * dayMs)}`}
+          )
+        ORDER BY relname`
+      assert.deepStrictEqual(
+        days.map(({ name }) => name),
+        ["attempts", "executions"].map((table) => `${table}_${dayOf(now + 3 * dayMs)}`)
       )
     })
   )
