@@ -7,8 +7,8 @@ COPY package.json package-lock.json ./
 COPY packages/domain/package.json packages/domain/
 COPY packages/server/package.json packages/server/
 COPY packages/sdk/package.json packages/sdk/
-# Only what the server needs. That leaves out the root's own `node` package, a second 125 MB Node
-# beside the image's. No dependency of the server needs an install script.
+# Only what the server needs. That leaves out the root's own Node, a second one of 125 MB beside the
+# image's. No dependency needs an install script.
 RUN --mount=type=cache,target=/root/.npm \
     npm ci --omit=dev --ignore-scripts --no-audit --no-fund --workspace=packages/server
 
