@@ -1,6 +1,7 @@
-// Fault drills on real processes: `npm run drill` runs all of them but the soak, `npm run drill cut
-// pool` those that are named, `npm run drill soak -- --minutes 60` the soak. Each prints a row; a
-// promise that was not kept is named, and makes the exit code 1.
+// Drills on real processes: `npm run drill` runs those that bring a fault, `npm run drill cut pool`
+// the ones that are named. Two take long and run by name only: `npm run drill soak -- --minutes 60`,
+// and `npm run drill neighbours -- --minutes 10 [--store embedded] [--attack "huge chain"]`. A promise
+// that was not kept is named, and makes the exit code 1.
 import { NodeRuntime } from "@effect/platform-node"
 import { Cause, Effect, type Scope } from "effect"
 import { parseArgs } from "node:util"
@@ -11,14 +12,20 @@ import { disk } from "./disk.ts"
 import { failover } from "./failover.ts"
 import { freeze } from "./freeze.ts"
 import { kill } from "./kill.ts"
+import { neighbours } from "./neighbours.ts"
 import { pool } from "./pool.ts"
 import { restart } from "./restart.ts"
 import type { Outcome } from "./Scene.ts"
 import { soak } from "./soak.ts"
 import { brokenOf, header, remarksOf, rowOf } from "./table.ts"
 
+/** What was not kept, of a drill with a table of its own. */
+interface Broken {
+  readonly broken: ReadonlyArray<string>
+}
+
 /** A drill, or the reason why it cannot be run here. */
-type Drill = Effect.Effect<Outcome | string, unknown, Scope.Scope>
+type Drill = Effect.Effect<Outcome | Broken | string, unknown, Scope.Scope>
 
 const onPostgres = (drill: Drill): Drill =>
   noCluster === undefined ? drill : Effect.succeed(noCluster)
@@ -48,10 +55,11 @@ const run = Effect.fnUntraced(function* (name: string, drill: Drill) {
     yield* print(`${name}  skipped: ${outcome.value}`)
     return true
   }
-  const broken = brokenOf(outcome.value)
+  const isOutcome = "ledger" in outcome.value
+  const broken = isOutcome ? brokenOf(outcome.value) : outcome.value.broken
   yield* print(
-    rowOf(name, outcome.value),
-    ...remarksOf(outcome.value).map((remark) => `           ${remark}`),
+    ...(isOutcome ? [rowOf(name, outcome.value)] : []),
+    ...(isOutcome ? remarksOf(outcome.value) : []).map((remark) => `           ${remark}`),
     ...broken.map((promise) => `           BROKEN: ${promise}`)
   )
   return broken.length === 0
@@ -60,15 +68,26 @@ const run = Effect.fnUntraced(function* (name: string, drill: Drill) {
 const program = Effect.gen(function* () {
   const { positionals, values } = parseArgs({
     allowPositionals: true,
-    options: { minutes: { type: "string", default: "20" } }
+    options: {
+      minutes: { type: "string", default: "20" },
+      store: { type: "string", default: "postgres" },
+      attack: { type: "string", multiple: true, default: [] }
+    }
+  })
+  const minutes = Number(values.minutes)
+  const beside = neighbours({
+    minutes,
+    isEmbedded: values.store === "embedded",
+    only: values.attack
   })
   const drills: Readonly<Record<string, Drill>> = {
     ...faults,
-    soak: onPostgres(soak(Number(values.minutes)))
+    soak: onPostgres(soak(minutes)),
+    neighbours: values.store === "embedded" ? beside : onPostgres(beside)
   }
   const names = positionals.length === 0 ? Object.keys(faults) : positionals
   let kept = true
-  yield* print(header)
+  if (names.some((name) => name in faults)) yield* print(header)
   for (const name of names) {
     const drill = drills[name]
     kept =
