@@ -5,6 +5,7 @@
 import { execFileSync } from "node:child_process"
 import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
+import manifest from "../package.json" with { type: "json" }
 import { readContract } from "./generate/contract.ts"
 import { renderErrors } from "./generate/errors.ts"
 import { renderResources } from "./generate/resources.ts"
@@ -32,7 +33,8 @@ const contract = readContract()
 const files = {
   "types.ts": renderTypes(contract),
   "errors.ts": renderErrors(contract),
-  "resources.ts": renderResources(contract)
+  "resources.ts": renderResources(contract),
+  "version.ts": `export const version = "${manifest.version}"`
 }
 
 await mkdir(folder, { recursive: true })

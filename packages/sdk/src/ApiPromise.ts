@@ -9,11 +9,18 @@ export interface WithResponse<A> {
 }
 
 /** The promise of the data, which also gives the whole answer. */
-export class ApiPromise<A> implements Promise<A> {
-  readonly [Symbol.toStringTag] = "ApiPromise"
+export class ApiPromise<A> extends Promise<A> {
+  /** What `then`, `catch` and `finally` give is a plain promise: it has no answer of its own. */
+  static override get [Symbol.species](): PromiseConstructor {
+    return Promise
+  }
+
   readonly #result: Promise<WithResponse<A>>
 
   constructor(answer: Promise<Answer>, read: (data: unknown) => A) {
+    // Its own state is never used: it would be a second rejection, which nobody handles where only
+    // `withResponse` is awaited. `await`, `catch`, `finally` and `Promise.all` all go by `then`.
+    super(() => {})
     this.#result = answer.then(({ data, response }) => ({
       data: read(data),
       response,
@@ -26,18 +33,12 @@ export class ApiPromise<A> implements Promise<A> {
   }
 
   // oxlint-disable-next-line unicorn/no-thenable -- it is a promise, with one method more
-  then<B = A, C = never>(
+  override then<B = A, C = never>(
     onFulfilled?: ((data: A) => B | PromiseLike<B>) | null,
-    onRejected?: ((error: unknown) => C | PromiseLike<C>) | null
+    // As the built-in promise types it, so that a handler may say what it expects.
+    // oxlint-disable-next-line typescript/no-explicit-any -- see above
+    onRejected?: ((reason: any) => C | PromiseLike<C>) | null
   ): Promise<B | C> {
     return this.#result.then(({ data }) => data).then(onFulfilled, onRejected)
-  }
-
-  catch<B = never>(onRejected?: ((error: unknown) => B | PromiseLike<B>) | null): Promise<A | B> {
-    return this.then(null, onRejected)
-  }
-
-  finally(onFinally?: (() => void) | null): Promise<A> {
-    return this.then().finally(onFinally)
   }
 }

@@ -1,5 +1,5 @@
 import { orAborted } from "./clock.ts"
-import { SchedulingError } from "./errors.ts"
+import { NoCredentialError, SchedulingError } from "./errors.ts"
 import { InvalidTokenError } from "./generated/errors.ts"
 import type { WhoAmI, Workspace, WorkspaceId } from "./generated/types.ts"
 import type { Answer, Http } from "./Http.ts"
@@ -16,6 +16,8 @@ export interface Call {
   readonly query?: object | undefined
   readonly body?: object | undefined
   readonly isPublic?: boolean
+  /** Whether it goes out without a credential where there is none: the service says if it may. */
+  readonly isRaw?: boolean
   readonly acceptsKey?: boolean
   readonly options?: (RequestOptions & InWorkspace & Idempotent) | undefined
 }
@@ -32,9 +34,11 @@ export class Caller {
     if (workspaceId !== undefined) this.#workspaceId = Promise.resolve(workspaceId)
   }
 
-  /** The same caller, in another workspace. */
-  within(workspaceId: WorkspaceId): Caller {
-    return new Caller(this.#http, this.#bearer, workspaceId)
+  /** The same caller by other means. What is known of its workspace stays known. */
+  by(http: Http): Caller {
+    const caller = new Caller(http, this.#bearer, undefined)
+    caller.#workspaceId = this.#workspaceId
+    return caller
   }
 
   async send(call: Call): Promise<Answer> {
@@ -60,6 +64,9 @@ export class Caller {
     if (call.isPublic === true) return this.#http.send(request)
 
     const bearer = await orAborted(this.#bearer.current(), signal)
+    if (bearer === undefined && call.isRaw !== true) {
+      throw new NoCredentialError(`${call.verb} ${call.path}`, this.#bearer.whyNone)
+    }
     try {
       return await this.#http.send({ ...request, bearer })
     } catch (error) {

@@ -1,24 +1,53 @@
+import { ApiPromise } from "./ApiPromise.ts"
 import { Caller } from "./Caller.ts"
+import { variable } from "./environment.ts"
 import { SchedulingError } from "./errors.ts"
 import { InvalidRefreshTokenError, InvalidTokenError } from "./generated/errors.ts"
 import { Resources } from "./generated/resources.ts"
 import type { Login, Registration, WorkspaceId } from "./generated/types.ts"
 import { Http } from "./Http.ts"
-import { type Credential, type SessionListener, type Settings, visibleAscii } from "./options.ts"
+import {
+  type Credential,
+  type Method,
+  type RawRequest,
+  type SessionListener,
+  type Settings,
+  visibleAscii
+} from "./options.ts"
 import { type Bearer, fixedBearer, Session } from "./Session.ts"
 
 export type ClientOptions = Settings & Credential
 
-/** The service, as the holder of one credential sees it. */
+/** What another client on the same credential may have of its own. The address is the credential's. */
+export type OtherSettings = Omit<Settings, "baseUrl">
+
+/**
+ * The service, as the holder of one credential sees it.
+ *
+ * @example
+ * const client = new SchedulingClient() // the key in SCHEDULING_API_KEY, the server in SCHEDULING_URL
+ * const task = await client.cron.create({
+ *   name: "Nightly report",
+ *   url: "https://api.example.com/jobs/nightly",
+ *   schedule: "0 3 * * *"
+ * })
+ */
 export class SchedulingClient extends Resources {
+  readonly #settings: Settings
   readonly #caller: Caller
   readonly #bearer: Bearer
 
-  constructor(options: ClientOptions = {}) {
+  /** @param origin Internal: the client that this one shares its credential with. */
+  constructor(options: ClientOptions = {}, origin?: SchedulingClient) {
     const http = new Http(options)
-    const bearer = bearerOf(http, options)
-    const caller = new Caller(http, bearer, options.workspaceId)
+    const bearer = origin === undefined ? bearerOf(http, options) : origin.#bearer
+    const workspaceId = options.workspaceId ?? variable("SCHEDULING_WORKSPACE_ID")
+    const caller =
+      origin !== undefined && options.workspaceId === undefined
+        ? origin.#caller.by(http)
+        : new Caller(http, bearer, workspaceId)
     super(caller)
+    this.#settings = settingsOf(options)
     this.#bearer = bearer
     this.#caller = caller
   }
@@ -28,7 +57,7 @@ export class SchedulingClient extends Resources {
     options: Login & Settings & SessionListener & { readonly signal?: AbortSignal | undefined }
   ): Promise<SchedulingClient> {
     const { email, onTokens, password, signal, ...settings } = options
-    const tokens = await new SchedulingClient(settings).auth.login({ email, password }, { signal })
+    const tokens = await anonymous(settings).auth.login({ email, password }, { signal })
     await onTokens?.(tokens)
     return new SchedulingClient({ ...settings, tokens, onTokens })
   }
@@ -41,18 +70,49 @@ export class SchedulingClient extends Resources {
   ): Promise<SchedulingClient> {
     const { email, name, password, signal, ...settings } = options
     const account = { email, password, name }
-    const { workspace } = await new SchedulingClient(settings).auth.register(account, { signal })
+    const { workspace } = await anonymous(settings).auth.register(account, { signal })
     return SchedulingClient.login({ ...options, workspaceId: workspace.id })
   }
 
+  /**
+   * Another client on the same credential, with some settings of its own; the others are as here.
+   *
+   * @example
+   * const patient = client.withOptions({ timeoutMs: 120_000, maxRetries: 5 })
+   */
+  withOptions(settings: OtherSettings): SchedulingClient {
+    const own = Object.entries(settings).filter(([, value]) => value !== undefined)
+    const defaultHeaders = { ...this.#settings.defaultHeaders, ...settings.defaultHeaders }
+    const merged = { ...this.#settings, ...Object.fromEntries(own), defaultHeaders }
+    return new SchedulingClient(merged, this)
+  }
+
   /** The same client with its calls in another workspace. */
-  withWorkspace(workspaceId: WorkspaceId): Resources {
-    return new Resources(this.#caller.within(workspaceId))
+  withWorkspace(workspaceId: WorkspaceId): SchedulingClient {
+    return this.withOptions({ workspaceId })
   }
 
   /** The workspace of calls that do not name one. */
   getWorkspaceId(): Promise<WorkspaceId> {
     return this.#caller.workspaceId()
+  }
+
+  /**
+   * A call that has no method here: of a newer service, or of your own proxy. It has the credential,
+   * the retries and the errors of all calls; `{workspace_id}` in the path is filled in. A POST is
+   * repeated only with an `idempotencyKey`.
+   *
+   * @example
+   * const { data } = await client.request<{ data: Array<{ name: string }> }>(
+   *   "GET",
+   *   "/v1/workspaces/{workspace_id}/cron",
+   *   { query: { limit: 5 } }
+   * )
+   */
+  request<A = unknown>(method: Method, path: string, request: RawRequest = {}): ApiPromise<A> {
+    const { body, query, ...options } = request
+    const call = { verb: method, path: checkPath(path), query, body, options, isRaw: true }
+    return new ApiPromise(this.#caller.send(call), (data) => data as A)
   }
 
   /** Ends the session on the service and forgets its tokens. */
@@ -70,6 +130,17 @@ export class SchedulingClient extends Resources {
   }
 }
 
+/** Without the credential: a session forgets its password, and nobody else has it. */
+const settingsOf = (options: Settings): Settings => {
+  const { baseUrl, defaultHeaders, fetch, maxRetries, timeoutMs, workspaceId } = options
+  const { logger, onRequest, onResponse } = options
+  const client = { baseUrl, defaultHeaders, fetch, maxRetries, timeoutMs, workspaceId }
+  return { ...client, logger, onRequest, onResponse }
+}
+
+/** For what comes before a session, whatever key the environment has. */
+const anonymous = (settings: Settings) => new SchedulingClient({ ...settings, tokens: undefined })
+
 const bearerOf = (http: Http, options: Credential): Bearer => {
   if (options.tokens !== undefined) return new Session(http, options)
   if (options.email !== undefined) {
@@ -77,5 +148,15 @@ const bearerOf = (http: Http, options: Credential): Bearer => {
     return new Session(http, { login: { email, password }, onTokens })
   }
   // Named but undefined is a variable that was not set, and every call would be refused.
-  return fixedBearer("apiKey" in options ? visibleAscii("apiKey", options.apiKey) : undefined)
+  if ("apiKey" in options) return fixedBearer(visibleAscii("apiKey", options.apiKey))
+  // A user without tokens must not act with the key of the server that works for them.
+  const isNamed = "tokens" in options || "email" in options
+  const key = isNamed ? undefined : variable("SCHEDULING_API_KEY")
+  return fixedBearer(key === undefined ? undefined : visibleAscii("SCHEDULING_API_KEY", key))
+}
+
+/** It follows the address: `@elsewhere` would make a password of it, and send the credential there. */
+const checkPath = (path: string): string => {
+  if (/^\/[^?#]*$/.test(path)) return path
+  throw new SchedulingError("A path begins with a slash; its query is given as `query`")
 }

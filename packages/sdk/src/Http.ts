@@ -1,4 +1,5 @@
 import { now, orAborted, sleep } from "./clock.ts"
+import { userAgent, variable } from "./environment.ts"
 import { ApiError, ConnectionError, SchedulingError, TimeoutError } from "./errors.ts"
 import {
   checkHeaders,
@@ -8,6 +9,8 @@ import {
   parseBaseUrl,
   type Settings
 } from "./options.ts"
+import { version } from "./generated/version.ts"
+import { type Observer, tellRequest, tellResponse } from "./observer.ts"
 import { type Failure, isRepeatable, retryDelayMs } from "./retry.ts"
 import { toApiError } from "./toApiError.ts"
 
@@ -32,19 +35,31 @@ export interface Answer {
   readonly response: Response
 }
 
+/** How an attempt ended that had no good answer. */
+interface End {
+  readonly error?: unknown
+  readonly retryInMs?: number | undefined
+}
+
+const agent = userAgent(version)
+
 /** Makes requests: attempts, timeouts and retries. Knows nothing of credentials. */
 export class Http {
   readonly #baseUrl: string
   readonly #fetch: Fetch
   readonly #headers: Readonly<Record<string, string>>
   readonly #limits: Limits
+  readonly #observer: Observer
 
   constructor(settings: Settings) {
-    this.#baseUrl = parseBaseUrl(settings.baseUrl ?? "http://127.0.0.1:4000")
+    const baseUrl = settings.baseUrl ?? variable("SCHEDULING_URL")
+    this.#baseUrl = parseBaseUrl(baseUrl ?? "http://127.0.0.1:4000")
     // Looked up at each call, so that a patched or polyfilled one is used.
     this.#fetch = settings.fetch ?? ((url, init) => fetch(url, init))
     this.#headers = checkHeaders(settings.defaultHeaders)
     this.#limits = limits(settings, { timeoutMs: 30_000, maxRetries: 2 })
+    const { logger, onRequest, onResponse } = settings
+    this.#observer = { logger, onRequest, onResponse }
   }
 
   /** The answer, if it is one of 200 to 299. At most `maxRetries + 1` attempts. */
@@ -53,19 +68,38 @@ export class Http {
     const { maxRetries, timeoutMs } = limits(request, this.#limits)
     const init = this.#initOf(request)
     const repeatable = request.isRepeatable ?? isRepeatable(request.verb, request.idempotencyKey)
-    for (let attempt = 0; ; attempt++) {
+    for (let number = 0; ; number++) {
+      const started = now()
+      const attempt = {
+        method: request.verb,
+        url: this.#baseUrl + request.path,
+        attempt: number + 1
+      }
+      const ended = (answer: Pick<ApiError, "headers" | "status"> | undefined, end: End = {}) =>
+        tellResponse(this.#observer, {
+          ...attempt,
+          status: answer?.status,
+          requestId: answer?.headers.get("x-request-id") ?? undefined,
+          durationMs: now() - started,
+          error: end.error instanceof Error ? end.error : undefined,
+          retryInMs: end.retryInMs
+        })
+      tellRequest(this.#observer, attempt)
       try {
-        return await this.#attempt(request.path, init, timeoutMs, signal)
+        const answer = await this.#attempt(request.path, init, timeoutMs, signal)
+        ended(answer.response)
+        return answer
       } catch (error) {
-        const failure = attempt < maxRetries ? failureOf(error) : undefined
+        const failure = number < maxRetries ? failureOf(error) : undefined
         const delay =
           failure &&
           retryDelayMs(failure, {
-            number: attempt,
+            number,
             isRepeatable: repeatable,
             now: now(),
             random: Math.random()
           })
+        ended(error instanceof ApiError ? error : undefined, { error, retryInMs: delay })
         if (delay === undefined) throw error
         await sleep(delay, signal)
       }
@@ -77,6 +111,7 @@ export class Http {
       method: verb,
       headers: joined(
         { accept: "application/json" },
+        agent === undefined ? {} : { "user-agent": agent },
         this.#headers,
         checkHeaders(headers),
         bearer === undefined ? {} : { authorization: `Bearer ${bearer}` },

@@ -12,11 +12,15 @@ export interface Bearer {
   readonly current: () => Promise<string | undefined>
   /** Whether there is another one to try in place of one that was refused. */
   readonly replace: (refused: string) => Promise<boolean>
+  /** What to do where there is nothing to send. */
+  readonly whyNone: string
 }
 
 export const fixedBearer = (credential: string | undefined): Bearer => ({
   current: () => Promise.resolve(credential),
-  replace: () => Promise.resolve(false)
+  replace: () => Promise.resolve(false),
+  whyNone:
+    "set SCHEDULING_API_KEY, or give the client an apiKey, the tokens of a session, or an email and a password"
 })
 
 type Tokens = Pick<TokenPair, "access_token" | "refresh_token">
@@ -61,6 +65,8 @@ export class Session implements Bearer {
     if (this.#tokens?.access_token === refused) await this.#renew()
     return this.#tokens !== undefined
   }
+
+  readonly whyNone = "the session has ended; log in again"
 
   get isOpen(): boolean {
     return this.#tokens !== undefined

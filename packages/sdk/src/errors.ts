@@ -1,6 +1,20 @@
 /** Everything that the client throws, except the reason of an `AbortSignal`, which is yours. */
 export class SchedulingError extends Error {
   override readonly name: string = "SchedulingError"
+
+  /** What a log that writes JSON keeps of it; of a plain error it would keep nothing. */
+  toJSON(): Readonly<Record<string, unknown>> {
+    return { name: this.name, message: this.message }
+  }
+}
+
+/** The call needs a credential, and the client has none. Nothing was sent. */
+export class NoCredentialError extends SchedulingError {
+  override readonly name: string = "NoCredentialError"
+
+  constructor(call: string, remedy: string) {
+    super(`${call} needs a credential: ${remedy}`)
+  }
 }
 
 /** What the service says of a failure: `detail` of its one error shape. */
@@ -20,22 +34,26 @@ export class ApiError<Detail extends ErrorDetail = ErrorDetail> extends Scheduli
   override readonly name: string = "ApiError"
   readonly status: number
   readonly detail: Detail
-  readonly headers: Headers
+  /** The logs of the service know the request by it. */
+  readonly requestId: string | undefined
+  declare readonly headers: Headers
 
   constructor(answer: ErrorAnswer<Detail>) {
     super(messageOf(answer.detail))
     this.status = answer.status
+    this.requestId = answer.headers.get("x-request-id") ?? undefined
     this.detail = answer.detail
-    this.headers = answer.headers
+    // Not shown where the error is: twenty lines that say less than the four fields above.
+    Object.defineProperty(this, "headers", { value: answer.headers })
   }
 
   get code(): Detail["error"] {
     return this.detail.error
   }
 
-  /** The logs of the service know the request by it. */
-  get requestId(): string | undefined {
-    return this.headers.get("x-request-id") ?? undefined
+  override toJSON(): Readonly<Record<string, unknown>> {
+    const { code, detail, requestId, status } = this
+    return { ...super.toJSON(), status, code, requestId, detail }
   }
 }
 

@@ -1,10 +1,11 @@
 export { ApiPromise, type WithResponse } from "./ApiPromise.ts"
-export { type ClientOptions, SchedulingClient } from "./Client.ts"
+export { type ClientOptions, type OtherSettings, SchedulingClient } from "./Client.ts"
 export {
   ApiError,
   ConnectionError,
   type ErrorAnswer,
   type ErrorDetail,
+  NoCredentialError,
   SchedulingError,
   TimeoutError
 } from "./errors.ts"
@@ -18,11 +19,14 @@ export type {
   Fetch,
   Idempotent,
   InWorkspace,
+  Method,
   NoCredential,
   PasswordCredential,
+  RawRequest,
   RequestOptions,
   SessionListener,
   Settings,
   TokensCredential
 } from "./options.ts"
-export { Page, type PageQuery, PagePromise } from "./pagination.ts"
+export type { Logger, Observer, RequestEvent, ResponseEvent } from "./observer.ts"
+export { type AtMost, Page, type PageQuery, PagePromise } from "./pagination.ts"

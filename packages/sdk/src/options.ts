@@ -1,9 +1,13 @@
 import { SchedulingError } from "./errors.ts"
 import type { TokenPair, WorkspaceId } from "./generated/types.ts"
+import type { Observer } from "./observer.ts"
 
 /** How the client talks to the service, whoever it is. */
-export interface Settings {
-  /** Where the service is. `http://127.0.0.1:4000` when absent. */
+export interface Settings extends Observer {
+  /**
+   * Where the service is, with or without `/v1` at its end. `SCHEDULING_URL` when absent, or
+   * `http://127.0.0.1:4000`.
+   */
   readonly baseUrl?: string | undefined
   /** How long one attempt may take, to the last byte of the answer. 30,000 when absent. */
   readonly timeoutMs?: number | undefined
@@ -13,7 +17,10 @@ export interface Settings {
   readonly defaultHeaders?: Readonly<Record<string, string>> | undefined
   /** In place of the global `fetch`: for a proxy, a test, instrumentation. */
   readonly fetch?: Fetch | undefined
-  /** The workspace of calls that do not name one. Found by itself when absent. */
+  /**
+   * The workspace of calls that do not name one. `SCHEDULING_WORKSPACE_ID` when absent; found with
+   * one request where that is not set either.
+   */
   readonly workspaceId?: WorkspaceId | undefined
 }
 
@@ -21,7 +28,10 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
 /** A key of one workspace: for scripts, CI and services. */
 export interface ApiKeyCredential {
-  /** May be undefined as environment variables may; then the constructor throws. */
+  /**
+   * `SCHEDULING_API_KEY` where the client is given no credential at all. May be undefined, as a
+   * variable of another name may; then the constructor throws.
+   */
   readonly apiKey: string | undefined
   readonly tokens?: undefined
   readonly email?: undefined
@@ -42,7 +52,7 @@ export interface PasswordCredential extends SessionListener {
   readonly tokens?: undefined
 }
 
-/** For what needs no credential. */
+/** The key in `SCHEDULING_API_KEY`, or none: for what needs no credential. */
 export interface NoCredential {
   readonly apiKey?: undefined
   readonly tokens?: undefined
@@ -81,6 +91,16 @@ export interface Idempotent {
   readonly idempotencyKey?: string | undefined
 }
 
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
+
+/** What `client.request` takes beside method and path. */
+export interface RawRequest extends RequestOptions, InWorkspace, Idempotent {
+  /** Fields that are undefined are not sent. */
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined
+  /** Sent as JSON. */
+  readonly body?: object | undefined
+}
+
 /** What a caller set, checked. */
 export interface Limits {
   readonly timeoutMs: number
@@ -93,12 +113,12 @@ export const limits = (given: Pick<RequestOptions, keyof Limits>, fallback: Limi
   maxRetries: whole("maxRetries", given.maxRetries ?? fallback.maxRetries, 0, 100)
 })
 
-const whole = (name: string, value: number, minimum: number, maximum: number): number => {
+export const whole = (name: string, value: number, minimum: number, maximum: number): number => {
   if (Number.isInteger(value) && value >= minimum && value <= maximum) return value
   throw new SchedulingError(`${name} must be a whole number from ${minimum} to ${maximum}`)
 }
 
-/** The address without a slash at its end; the paths of the contract begin with one. */
+/** The address without slashes or `/v1` at its end: the paths of the contract begin with them. */
 export const parseBaseUrl = (text: string): string => {
   if (!URL.canParse(text)) throw new SchedulingError(`baseUrl is not a URL: ${text}`)
   const { hash, href, password, protocol, search, username } = new URL(text)
@@ -108,7 +128,7 @@ export const parseBaseUrl = (text: string): string => {
   if (username + password + search + hash !== "") {
     throw new SchedulingError("baseUrl must hold no password, query or fragment")
   }
-  return href.replace(/\/+$/, "")
+  return href.replace(/\/+$/, "").replace(/\/+v1$/, "")
 }
 
 const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/

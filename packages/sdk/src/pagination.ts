@@ -1,11 +1,17 @@
 import { ApiPromise } from "./ApiPromise.ts"
 import type { Answer } from "./Http.ts"
+import { whole } from "./options.ts"
 
 export interface PageQuery {
   /** How many records a page holds, 1 to 100. 20 when absent. */
   readonly limit?: number | undefined
   /** The `next_cursor` of the page before; absent for the first page. */
   readonly cursor?: string | undefined
+}
+
+export interface AtMost {
+  /** How many records there may be at most, 1 or more. */
+  readonly limit: number
 }
 
 /** One page of a list, newest first. Iterating goes on through the pages after it. */
@@ -29,6 +35,11 @@ export class Page<A> implements AsyncIterable<A> {
     return this.next_cursor === null ? undefined : this.#after(this.next_cursor)
   }
 
+  /** The records from here on, of as many pages as it takes, but no more than `limit`. */
+  toArray(options: AtMost): Promise<Array<A>> {
+    return collect(this, options)
+  }
+
   async *[Symbol.asyncIterator](): AsyncGenerator<A, void, undefined> {
     yield* this.data
     for (let page = await this.nextPage(); page !== undefined; page = await page.nextPage()) {
@@ -47,7 +58,27 @@ export class PagePromise<A> extends ApiPromise<Page<A>> implements AsyncIterable
     super(fetchPage(undefined), toPage)
   }
 
+  /**
+   * The records of all pages, but no more than `limit`: a list may be longer than the memory.
+   *
+   * @example
+   * const newest = await client.executions.list().toArray({ limit: 500 })
+   */
+  toArray(options: AtMost): Promise<Array<A>> {
+    return collect(this, options)
+  }
+
   async *[Symbol.asyncIterator](): AsyncGenerator<A, void, undefined> {
     yield* await this
   }
+}
+
+const collect = async <A>(records: AsyncIterable<A>, { limit }: AtMost): Promise<Array<A>> => {
+  whole("limit", limit, 1, 2 ** 32 - 1)
+  const collected: Array<A> = []
+  for await (const record of records) {
+    collected.push(record)
+    if (collected.length === limit) break
+  }
+  return collected
 }

@@ -11,8 +11,11 @@ import { now } from "./clock.ts"
 import { SchedulingError } from "./errors.ts"
 import type { ExecutionId } from "./generated/types.ts"
 
-/** The body as it arrived. Parsed and written again it may differ, and then no signature holds. */
-export type Payload = string | Uint8Array | ArrayBuffer
+/**
+ * The body as it arrived. Parsed and written again it may differ, and then no signature holds. What
+ * frameworks leave where a request has no body, undefined or `{}`, is the empty body.
+ */
+export type Payload = string | Uint8Array | ArrayBuffer | undefined
 
 /** `Headers`, node's `IncomingHttpHeaders`, or any record of header names in any case. */
 export type WebhookHeaders =
@@ -38,7 +41,8 @@ export type WebhookProblem = Problem | "missing_header" | "parsed_payload"
 
 const explanations: Readonly<Record<WebhookProblem, string>> = {
   missing_header: `one of ${Object.values(header).join(", ")} is missing`,
-  parsed_payload: "the payload is not the raw body; give a string or bytes",
+  parsed_payload:
+    "the payload is not the raw body; give a string or bytes (with Express, express.raw({ type: () => true }) before any parser)",
   malformed_secret: "a secret is not whsec_ and 24 to 64 bytes in base64",
   malformed_timestamp: "the timestamp is not a number",
   timestamp_too_old: "the message is too old",
@@ -77,6 +81,9 @@ export const verify = async (
     nowSeconds: Math.floor((options.now?.getTime() ?? now()) / 1000),
     toleranceSeconds: options.tolerance ?? defaultToleranceSeconds
   })
+  // Nothing at all is also what a parser leaves of a body that it took, or passed over.
+  const isParsed = problem === "no_matching_signature" && isAbsent(payload)
+  if (isParsed) throw new WebhookVerificationError("parsed_payload")
   if (problem !== undefined) throw new WebhookVerificationError(problem)
   return { executionId: received.id, sentAt: new Date(Number(received.timestamp) * 1000) }
 }
@@ -117,9 +124,21 @@ const isHeaders = (
 
 /** Callers in JavaScript hand over what their framework parsed. */
 const asBody = (payload: unknown): string | Uint8Array => {
+  if (isAbsent(payload)) return ""
   if (typeof payload === "string" || payload instanceof Uint8Array) return payload
   if (payload instanceof ArrayBuffer) return new Uint8Array(payload)
   throw new WebhookVerificationError("parsed_payload")
+}
+
+/**
+ * What the body parsers of Express 5 and Express 4 leave where there is no body. Taken as empty it
+ * still needs a signature of the empty body. Nothing else without fields is: a stream, a Map, a Blob.
+ */
+const isAbsent = (payload: unknown): boolean => {
+  if (payload === undefined || payload === null) return true
+  if (typeof payload !== "object" || Reflect.ownKeys(payload).length > 0) return false
+  const prototype: unknown = Object.getPrototypeOf(payload)
+  return prototype === Object.prototype || prototype === null
 }
 
 /** An unset environment variable must not read as "no secret to check". */

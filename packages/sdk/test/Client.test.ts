@@ -194,7 +194,106 @@ describe("a credential", () => {
   })
 })
 
+describe("withOptions", () => {
+  it("keeps the credential and the settings that it does not name", async () => {
+    const { client, sent } = clientOf(
+      { apiKey: "k", workspaceId: "ws", defaultHeaders: { "x-a": "1", "x-b": "1" } },
+      page([], null)
+    )
+    const other = client.withOptions({ defaultHeaders: { "x-b": "2" }, maxRetries: undefined })
+    expect(other).toBeInstanceOf(SchedulingClient)
+    await other.cron.list()
+    expect(sent[0]?.path).toBe("/v1/workspaces/ws/cron")
+    const { headers } = sent[0] ?? {}
+    expect(["authorization", "x-a", "x-b"].map((name) => headers?.get(name))).toEqual([
+      "Bearer k",
+      "1",
+      "2"
+    ])
+  })
+
+  it("changes what it names, for itself only", async () => {
+    const { client } = clientOf({ apiKey: "k", workspaceId: "ws" })
+    const seen: Array<string> = []
+    const other = client.withOptions({
+      fetch: (url) => {
+        seen.push(url)
+        return Promise.resolve(json({ status: "ok" }))
+      }
+    })
+    expect(await other.system.health()).toEqual({ status: "ok" })
+    await expect(client.system.health()).rejects.toThrow("was not expected")
+    expect(seen).toHaveLength(1)
+  })
+
+  it("shares the session, and the workspace that was found", async () => {
+    const { client, sent } = clientOf({ apiKey: "k" }, whoami(), page([], null), page([], null))
+    await client.cron.list()
+    await client.withOptions({ timeoutMs: 1000 }).cron.list()
+    expect(sent.map(({ path }) => path)).toEqual([
+      "/v1/whoami",
+      "/v1/workspaces/ws-own/cron",
+      "/v1/workspaces/ws-own/cron"
+    ])
+  })
+})
+
+describe("request", () => {
+  it("makes any call, with the credential and the workspace", async () => {
+    const { client, sent } = clientOf(
+      { apiKey: "k", workspaceId: "ws" },
+      json({ n: 1 }),
+      json({ n: 2 })
+    )
+    const path = "/v1/workspaces/{workspace_id}/new"
+    const first = await client.request<{ n: number }>("GET", path, {
+      query: { a: 1, b: undefined }
+    })
+    const { data, requestId } = await client
+      .request("POST", path, { body: { x: true }, idempotencyKey: "key-1", workspaceId: "w2" })
+      .withResponse()
+    expect([first.n, data, requestId]).toEqual([1, { n: 2 }, "req-1"])
+    expect(sent).toMatchObject([
+      { verb: "GET", path: "/v1/workspaces/ws/new?a=1", body: undefined },
+      { verb: "POST", path: "/v1/workspaces/w2/new", body: { x: true } }
+    ])
+    expect(sent.map(({ headers }) => headers.get("authorization"))).toEqual([
+      "Bearer k",
+      "Bearer k"
+    ])
+    expect(sent.map(({ headers }) => headers.get("idempotency-key"))).toEqual([null, "key-1"])
+  })
+
+  it("leaves it to the service whether a call needs a credential", async () => {
+    const { client, sent } = clientOf({}, failure(401, "missing_credentials"))
+    await expect(client.request("GET", "/v1/whoami")).rejects.toMatchObject({
+      name: "MissingCredentialsError"
+    })
+    expect(sent).toHaveLength(1)
+  })
+
+  it.each(["v1/whoami", "@evil.example", "https://evil.example", "", "/v1/cron?a=b", "/v1#a"])(
+    "refuses the path %j",
+    (path) => {
+      const { client } = clientOf({ apiKey: "k" })
+      expect(() => client.request("GET", path)).toThrow("A path begins with a slash")
+    }
+  )
+})
+
 describe("the address", () => {
+  it.each([
+    ["https://example.com/v1", "/v1/health"],
+    ["https://example.com/v1//", "/v1/health"],
+    ["https://example.com//", "/v1/health"],
+    ["https://example.com/jobs/v1/", "/jobs/v1/health"],
+    ["https://example.com/v12", "/v12/v1/health"]
+  ])("%s is taken as it is meant", async (baseUrl, path) => {
+    const { client, sent } = clientOf({ baseUrl }, json({ status: "ok" }))
+    await client.system.health()
+    expect(sent[0]?.path).toBe(path)
+  })
+
   it("may have a path of its own, with or without a slash", async () => {
     for (const baseUrl of ["https://example.com/scheduling", "https://example.com/scheduling/"]) {
       const { client, sent } = clientOf({ baseUrl }, json({ status: "ok" }))

@@ -1,6 +1,7 @@
 import * as AuthErrors from "@scheduling/domain/auth/AuthErrors"
 import * as DomainErrors from "@scheduling/domain/shared/Errors"
 import * as Sdk from "@scheduling/sdk"
+import { inspect } from "node:util"
 import { describe, expect, it } from "vitest"
 import { errorClasses } from "../src/generated/errors.ts"
 import { failure, scriptedFetch } from "./support/scriptedFetch.ts"
@@ -81,3 +82,28 @@ it.each(["__proto__", "constructor", "toString"])(
     expect(await errorOf(failure(400, code))).toMatchObject({ name: "ApiError", code })
   }
 )
+
+describe("in a log", () => {
+  it("an error keeps what it says as JSON, with the id of the request", async () => {
+    const error = await errorOf(failure(404, "not_found", { resource: "task" }))
+    expect(JSON.parse(JSON.stringify({ error }))).toEqual({
+      error: {
+        name: "NotFoundError",
+        message: "It is not_found.",
+        status: 404,
+        code: "not_found",
+        requestId: "req-1",
+        detail: { error: "not_found", message: "It is not_found.", resource: "task" }
+      }
+    })
+    const plain = new Sdk.TimeoutError("No answer within 5 ms")
+    expect(JSON.stringify(plain)).toBe('{"name":"TimeoutError","message":"No answer within 5 ms"}')
+  })
+
+  it("an error shows the id of the request, and not its headers", async () => {
+    const error = await errorOf(failure(404, "not_found"))
+    expect(inspect(error)).toContain("requestId: 'req-1'")
+    expect(inspect(error)).not.toContain("content-type")
+    expect((error as Sdk.ApiError).headers.get("content-type")).toBe("application/json")
+  })
+})

@@ -52,6 +52,24 @@ describe("a list", () => {
     expect(paths()).toEqual(["?cursor=c1", "?cursor=c2"])
   })
 
+  it("is an array of so many records, and no page too many", async () => {
+    const { client, paths } = clientOf(page(items("a", "b"), "c1"), page(items("c", "d"), "c2"))
+    const tasks = await client.cron.list({ limit: 2 }).toArray({ limit: 3 })
+    expect(tasks).toEqual(items("a", "b", "c"))
+    expect(paths()).toEqual(["?limit=2", "?limit=2&cursor=c1"])
+  })
+
+  it("is an array of all there are, from a page too", async () => {
+    const { client } = clientOf(page(items("a"), "c1"), page(items("b"), null))
+    const first = await client.cron.list()
+    expect(await first.toArray({ limit: 100 })).toEqual(items("a", "b"))
+  })
+
+  it.each([0, -1, 1.5, Number.NaN])("is no array of %d records", async (limit) => {
+    const { client } = clientOf(page([], null))
+    await expect(client.cron.list().toArray({ limit })).rejects.toThrow(/^limit must be/)
+  })
+
   it("throws where a page cannot be had, after the records before it", async () => {
     const { client } = clientOf(page(items("a"), "c1"), failure(403, "forbidden"))
     const ids: Array<string> = []

@@ -1,0 +1,34 @@
+/** As much of a Node-like `process` as is looked at. Browsers and some edge runtimes have none. */
+interface Process {
+  readonly env?: Readonly<Record<string, string | undefined>>
+  readonly versions?: Readonly<Record<string, string | undefined>>
+}
+
+const runtime = (): Process | undefined => {
+  const { process } = globalThis as { readonly process?: Process }
+  return process
+}
+
+type Variable = "SCHEDULING_API_KEY" | "SCHEDULING_URL" | "SCHEDULING_WORKSPACE_ID"
+
+/** A variable that is set to nothing, as CI leaves a secret that it does not have, is not set. */
+export const variable = (name: Variable): string | undefined => {
+  try {
+    return runtime()?.env?.[name]?.trim() || undefined
+  } catch {
+    // Deno, where the program may not read the environment.
+    return undefined
+  }
+}
+
+/**
+ * Who asks, for the logs of the service. Only on servers: a browser sends its own, and a page that
+ * sets one has to ask the service for leave first.
+ */
+export const userAgent = (version: string): string | undefined => {
+  if ("document" in globalThis) return undefined
+  const { bun, deno, node } = runtime()?.versions ?? {}
+  if (bun !== undefined) return `scheduling-sdk/${version} bun/${bun}`
+  if (deno !== undefined) return `scheduling-sdk/${version} deno/${deno}`
+  return node === undefined ? undefined : `scheduling-sdk/${version} node/${node}`
+}

@@ -1,0 +1,58 @@
+import { SchedulingClient } from "@scheduling/sdk"
+import { describe, expect, it } from "vitest"
+import { failure, json, scriptedFetch, type Step } from "./support/scriptedFetch.ts"
+
+const health = (...steps: ReadonlyArray<Step>) => {
+  const { fetch } = scriptedFetch(...steps)
+  return new SchedulingClient({ fetch, maxRetries: 0 }).system.health()
+}
+
+const up = () => json({ status: "ok" })
+const down = () => failure(500, "internal_error")
+
+describe("what a method gives is a promise", () => {
+  it("for instanceof, Promise.resolve, all, race and allSettled", async () => {
+    const call = health(up())
+    expect(call).toBeInstanceOf(Promise)
+    const answer = { status: "ok" }
+    expect(await call).toEqual(answer)
+    expect(await Promise.resolve(call)).toEqual(answer)
+    expect(await Promise.all([call, health(up())])).toEqual([answer, answer])
+    expect(await Promise.race([call, new Promise(() => {})])).toEqual(answer)
+    expect(await Promise.allSettled([health(down())])).toMatchObject([{ status: "rejected" }])
+  })
+
+  it("whose handlers may say what they expect", async () => {
+    const message: string | { readonly status: string } = await health(down()).catch(
+      (error: Error) => error.message
+    )
+    expect(message).toBe("It is internal_error.")
+    const name = await health(down()).then(
+      () => "none",
+      (error: Error) => error.name
+    )
+    expect(name).toBe("InternalError")
+    const typed: Promise<{ readonly status: string }> = health(up())
+    expect(await typed).toEqual({ status: "ok" })
+  })
+
+  it("that runs finally once, and goes on as a plain promise", async () => {
+    let ran = 0
+    const after = health(up()).finally(() => ran++)
+    expect(Object.getPrototypeOf(after)).toBe(Promise.prototype)
+    expect(await after).toEqual({ status: "ok" })
+    expect(ran).toBe(1)
+  })
+
+  it("that rejects once: a failure handled by withResponse is handled", async () => {
+    const unhandled: Array<unknown> = []
+    const keep = (error: unknown) => unhandled.push(error)
+    process.on("unhandledRejection", keep)
+    await health(down())
+      .withResponse()
+      .catch(() => undefined)
+    await new Promise((resolve) => setImmediate(resolve))
+    process.off("unhandledRejection", keep)
+    expect(unhandled).toEqual([])
+  })
+})

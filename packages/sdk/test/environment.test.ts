@@ -1,0 +1,103 @@
+import { NoCredentialError, SchedulingClient } from "@scheduling/sdk"
+import { afterEach, describe, expect, it, vi } from "vitest"
+import { json, page, scriptedFetch, type Step } from "./support/scriptedFetch.ts"
+
+const answering = (...steps: ReadonlyArray<Step>) => {
+  const { fetch, sent } = scriptedFetch(...steps)
+  return { fetch, sent }
+}
+
+const set = (variables: Readonly<Record<string, string>>) => {
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value)
+}
+
+afterEach(() => {
+  vi.unstubAllEnvs()
+  vi.unstubAllGlobals()
+})
+
+describe("the environment", () => {
+  it("says where the service is, with which key, and in which workspace", async () => {
+    set({
+      SCHEDULING_API_KEY: " pak_env\n",
+      SCHEDULING_URL: "https://scheduling.example.com/v1/",
+      SCHEDULING_WORKSPACE_ID: "ws-env"
+    })
+    const urls: Array<string> = []
+    const { fetch, sent } = answering(page([], null))
+    const client = new SchedulingClient({
+      fetch: (url, init) => {
+        urls.push(url)
+        return fetch(url, init)
+      }
+    })
+    await client.cron.list()
+    expect(urls).toEqual(["https://scheduling.example.com/v1/workspaces/ws-env/cron"])
+    expect(sent[0]?.headers.get("authorization")).toBe("Bearer pak_env")
+  })
+
+  it("gives way to what the client is given", async () => {
+    set({ SCHEDULING_API_KEY: "pak_env", SCHEDULING_WORKSPACE_ID: "ws-env" })
+    const { fetch, sent } = answering(page([], null))
+    await new SchedulingClient({ apiKey: "pak_own", workspaceId: "ws-own", fetch }).cron.list()
+    expect(sent[0]?.path).toBe("/v1/workspaces/ws-own/cron")
+    expect(sent[0]?.headers.get("authorization")).toBe("Bearer pak_own")
+  })
+
+  it("lends its key to nobody whose own credential is missing", async () => {
+    set({ SCHEDULING_API_KEY: "pak_env" })
+    const { fetch, sent } = answering()
+    const missing: string | undefined = undefined
+    expect(() => new SchedulingClient({ apiKey: missing, fetch })).toThrow("apiKey is undefined")
+    const client = new SchedulingClient({ tokens: undefined, fetch })
+    await expect(client.auth.me()).rejects.toBeInstanceOf(NoCredentialError)
+    expect(sent).toHaveLength(0)
+  })
+
+  it("does not count what is set to nothing", async () => {
+    set({ SCHEDULING_API_KEY: "", SCHEDULING_URL: " ", SCHEDULING_WORKSPACE_ID: "" })
+    const { fetch, sent } = answering(json({ status: "ok" }))
+    const client = new SchedulingClient({ fetch })
+    await client.system.health()
+    expect(sent[0]?.headers.has("authorization")).toBe(false)
+  })
+
+  it("is not needed: edge runtimes and browsers have no process, or one without env", async () => {
+    for (const process of [undefined, {}, { env: undefined }]) {
+      vi.stubGlobal("process", process)
+      const { fetch } = answering(json({ status: "ok" }))
+      expect(await new SchedulingClient({ fetch }).system.health()).toEqual({ status: "ok" })
+    }
+  })
+
+  it("may be closed to the program", async () => {
+    const env = new Proxy({}, { get: () => expect.fail("NotCapable: no access to env") })
+    vi.stubGlobal("process", { env })
+    const { fetch } = answering(json({ status: "ok" }))
+    expect(await new SchedulingClient({ fetch }).system.health()).toEqual({ status: "ok" })
+  })
+})
+
+describe("a call that needs a credential", () => {
+  it("says so itself where there is none, and how to give one", async () => {
+    const { fetch, sent } = answering()
+    const call = new SchedulingClient({ fetch }).cron.list({}, { workspaceId: "ws" })
+    await expect(call).rejects.toThrow(
+      "GET /v1/workspaces/{workspace_id}/cron needs a credential: set SCHEDULING_API_KEY, or give"
+    )
+    expect(sent).toHaveLength(0)
+  })
+})
+
+describe("the user agent", () => {
+  it("names the client and the runtime, or is what the caller says", async () => {
+    const { fetch, sent } = answering(json({}), json({}))
+    const client = new SchedulingClient({ fetch })
+    await client.system.health()
+    await client.system.health({ headers: { "User-Agent": "mine/1" } })
+    expect(sent.map(({ headers }) => headers.get("user-agent"))).toEqual([
+      expect.stringMatching(/^scheduling-sdk\/\d+\.\d+\.\d+ node\/\d+\./),
+      "mine/1"
+    ])
+  })
+})

@@ -1,0 +1,82 @@
+import { type ResponseEvent, SchedulingClient } from "@scheduling/sdk"
+import { describe, expect, it } from "vitest"
+import { broken, failure, json, scriptedFetch, type Step } from "./support/scriptedFetch.ts"
+
+const url = "http://127.0.0.1:4000/v1/whoami"
+
+const watched = (...steps: ReadonlyArray<Step>) => {
+  const { fetch } = scriptedFetch(...steps)
+  const requests: Array<unknown> = []
+  const responses: Array<ResponseEvent> = []
+  const lines: Array<string> = []
+  const client = new SchedulingClient({
+    apiKey: "pak_secret",
+    fetch,
+    onRequest: (event) => requests.push(event),
+    onResponse: (event) => responses.push(event),
+    logger: {
+      debug: (line) => lines.push(`debug ${line}`),
+      warn: (line) => lines.push(`warn ${line}`)
+    }
+  })
+  return { client, lines, requests, responses }
+}
+
+/** The service asks for no wait at all, so nothing has to pass for the second attempt. */
+const busy = () => failure(429, "rate_limited", { retry_after: 0 }, { "retry-after": "0" })
+
+describe("those who watch", () => {
+  it("are told of each attempt and of what came of it", async () => {
+    const { client, requests, responses } = watched(busy(), json({ kind: "api_key" }))
+    await client.workspaces.whoami()
+    expect(requests).toEqual([
+      { method: "GET", url, attempt: 1 },
+      { method: "GET", url, attempt: 2 }
+    ])
+    expect(responses).toMatchObject([
+      { attempt: 1, status: 429, requestId: "req-1", retryInMs: expect.any(Number) },
+      { attempt: 2, status: 200, requestId: "req-1", error: undefined, retryInMs: undefined }
+    ])
+    expect(responses[0]?.error).toMatchObject({ code: "rate_limited" })
+    for (const { durationMs } of responses) expect(durationMs).toBeGreaterThanOrEqual(0)
+  })
+
+  it("are told of a connection that broke", async () => {
+    const { client, responses } = watched(broken("ECONNRESET"))
+    const options = { maxRetries: 0 }
+    await expect(client.workspaces.whoami(options)).rejects.toThrow("ECONNRESET")
+    expect(responses).toMatchObject([
+      { status: undefined, requestId: undefined, error: { name: "ConnectionError" } }
+    ])
+  })
+
+  it("get a line that a person can read", async () => {
+    const { client, lines } = watched(busy(), json({ kind: "api_key" }))
+    await client.workspaces.whoami()
+    expect(lines[0]).toMatch(
+      /^warn GET http:\/\/127\.0\.0\.1:4000\/v1\/whoami: 429 after \d+ ms, request req-1, again in \d+ ms$/
+    )
+    expect(lines[1]).toMatch(/^debug GET \S+: 200 after \d+ ms, request req-1, attempt 2$/)
+  })
+
+  it("never see a credential, nor what a request holds", async () => {
+    const { client, lines, requests, responses } = watched(
+      json({ access_token: "jwt_secret", refresh_token: "r_secret", expires_in: 900 }),
+      failure(401, "invalid_api_key")
+    )
+    await client.auth.login({ email: "a@example.com", password: "pw_secret" })
+    await client.workspaces.whoami().catch(() => undefined)
+    expect(JSON.stringify([lines, requests, responses])).not.toContain("secret")
+  })
+
+  it("cannot fail a call by throwing", async () => {
+    const { fetch, sent } = scriptedFetch(json({ status: "ok" }))
+    const fail = () => {
+      throw new Error("the log is full")
+    }
+    const logger = { debug: fail, warn: fail }
+    const client = new SchedulingClient({ fetch, logger, onRequest: fail, onResponse: fail })
+    expect(await client.system.health()).toEqual({ status: "ok" })
+    expect(sent).toHaveLength(1)
+  })
+})
