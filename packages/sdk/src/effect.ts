@@ -3,10 +3,12 @@ import { Authentication } from "@scheduling/domain/auth/Authentication"
 import type { TokenPair } from "@scheduling/domain/auth/TokenPair"
 import {
   Clock,
+  Config,
   Context,
   Effect,
   Fiber,
   Layer,
+  Option,
   Random,
   Redacted,
   Result,
@@ -20,18 +22,50 @@ import {
   type HttpClientResponse
 } from "effect/http"
 import { HttpApiClient, type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
+import { userAgent } from "./environment.ts"
+import { version } from "./generated/version.ts"
 import { randomKey } from "./idempotencyKey.ts"
 import { type Failure, isRepeatable, retryDelayMs } from "./retry.ts"
 import { refreshLimits, renewAt, renewKeptAt } from "./tokenLife.ts"
+import { parseBaseUrl } from "./options.ts"
+import { type WireClient, wireClient } from "./wireClient.ts"
 
 export { Api } from "@scheduling/domain/Api"
 export * from "@scheduling/domain/auth/AuthErrors"
 export type { TokenPair } from "@scheduling/domain/auth/TokenPair"
-export * from "@scheduling/domain/shared/Errors"
-export * from "@scheduling/domain/shared/Ids"
+export {
+  Conflict,
+  HeadersTooLarge,
+  IdempotencyConflict,
+  InternalError,
+  MalformedJson,
+  MalformedRequest,
+  MethodNotAllowed,
+  NotFound,
+  PayloadTooLarge,
+  QuotaExceeded,
+  RateLimited,
+  RequestTimeout,
+  Unavailable,
+  UnsupportedMediaType,
+  ValidationFailed
+} from "@scheduling/domain/shared/Errors"
+export {
+  ApiKeyId,
+  AuditEventId,
+  ChainId,
+  ChainRunId,
+  CronTaskId,
+  DelayedTaskId,
+  ExecutionId,
+  SessionId,
+  SigningSecretId,
+  UserId,
+  WorkspaceId
+} from "@scheduling/domain/shared/Ids"
 
 export interface Settings {
-  /** Where the service is. `http://127.0.0.1:4000` when absent. */
+  /** Where the service is, with or without `/v1` at its end. `http://127.0.0.1:4000` when absent. */
   readonly baseUrl?: string | undefined
   /** How often a failed attempt is made again where that is safe. 2 when absent. */
   readonly maxRetries?: number | undefined
@@ -51,8 +85,11 @@ export interface LoginOptions extends Settings, SessionListener {
   readonly password: Redacted.Redacted
 }
 
-/** A member for each group of the contract, a method for each endpoint, with its errors. */
-export interface Client extends HttpApiClient.ForApi<typeof Api> {}
+/**
+ * A member for each group of the contract, a method for each endpoint, with its errors. Input is
+ * plain: strings for ids, schedules and time zones. Only secrets are `Redacted`.
+ */
+export interface Client extends WireClient<typeof Api> {}
 
 /** The service, as the holder of one credential sees it. */
 export class SchedulingClient extends Context.Service<SchedulingClient, Client>()(
@@ -69,6 +106,19 @@ export class SchedulingClient extends Context.Service<SchedulingClient, Client>(
         )
       )
     )
+
+  /** With the key in `SCHEDULING_API_KEY`, at `SCHEDULING_URL` where that is set. */
+  static readonly layerConfig: Layer.Layer<
+    SchedulingClient,
+    Config.ConfigError,
+    HttpClient.HttpClient
+  > = Layer.unwrap(
+    Effect.gen(function* () {
+      const apiKey = yield* Config.Redacted("SCHEDULING_API_KEY")
+      const baseUrl = yield* Config.option(Config.String("SCHEDULING_URL"))
+      return SchedulingClient.layer({ apiKey, baseUrl: Option.getOrUndefined(baseUrl) })
+    })
+  )
 
   /**
    * With a session: its tokens are renewed shortly before they expire and when they are refused,
@@ -99,16 +149,25 @@ export class SchedulingClient extends Context.Service<SchedulingClient, Client>(
     )
 }
 
-const address = ({ baseUrl = "http://127.0.0.1:4000" }: Settings) => baseUrl
+const address = ({ baseUrl = "http://127.0.0.1:4000" }: Settings) => parseBaseUrl(baseUrl)
 
 const clientLayer = (settings: Settings) =>
   Layer.effect(
     SchedulingClient,
     HttpApiClient.make(Api, {
       baseUrl: address(settings),
-      transformClient: retrySafely(settings)
-    })
+      transformClient: (client) => introduced(retrySafely(settings)(client))
+    }).pipe(Effect.map((client) => wireClient(Api, client)))
   )
+
+/** Says who asks, unless somebody else did. */
+const introduced = HttpClient.mapRequest((request: HttpClientRequest.HttpClientRequest) =>
+  agent === undefined || request.headers["user-agent"] !== undefined
+    ? request
+    : HttpClientRequest.setHeader(request, "user-agent", agent)
+)
+
+const agent = userAgent(version)
 
 /** One key for all attempts, on the endpoints that take one. */
 const withKey = (

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { SchedulingClient, type TokenPair, WorkspaceId } from "@scheduling/sdk/effect"
-import { Effect, Fiber, Layer, Redacted } from "effect"
+import * as EffectSdk from "@scheduling/sdk/effect"
+import { ConfigProvider, Effect, Fiber, Layer, Redacted } from "effect"
 import {
   HttpClient,
   HttpClientError,
@@ -141,6 +142,170 @@ describe("with an API key", () => {
       const error = yield* Effect.flip(run(layer, script, (client) => client.system.ready()))
       assert.strictEqual(error._tag, "Unavailable")
     })
+  )
+})
+
+const task = {
+  id: workspace_id,
+  workspace_id,
+  name: "Nightly",
+  schedule: "0 3 * * *",
+  url: "https://example.com/",
+  method: "POST",
+  headers: {},
+  body: null,
+  timeout_seconds: 30,
+  retry_count: 0,
+  timezone: "Europe/Berlin",
+  overlap: "skip",
+  missed: "once",
+  dst_overlap: "first",
+  status: "active",
+  next_run_at: null,
+  last_run: null,
+  created_at: workspace.created_at,
+  updated_at: workspace.created_at
+}
+
+describe("input", () => {
+  const ws: string = workspace_id
+  const bodyOf = ({ body }: HttpClientRequest.HttpClientRequest): unknown =>
+    body._tag === "Uint8Array" ? JSON.parse(new TextDecoder().decode(body.body)) : undefined
+
+  it.effect("is plain: strings for ids, schedules and time zones", () =>
+    Effect.gen(function* () {
+      const script = scripted(json(task, 201), json(task), json({ data: [] }))
+      yield* run(withKey, script, (client) =>
+        Effect.gen(function* () {
+          const made = yield* client.cron.create({
+            params: { workspace_id: ws },
+            payload: {
+              name: "Nightly",
+              url: "https://example.com/",
+              schedule: "0 3 * * *",
+              timezone: "Europe/Berlin"
+            }
+          })
+          yield* client.cron.get({ params: { workspace_id: ws, task_id: made.id } })
+          return yield* client.cron.preview({
+            params: { workspace_id: ws },
+            query: { schedule: "0 3 * * *", timezone: "UTC", count: 2 }
+          })
+        })
+      )
+      assert.deepStrictEqual(bodyOf(script.sent[0]!), {
+        name: "Nightly",
+        url: "https://example.com/",
+        schedule: "0 3 * * *",
+        timezone: "Europe/Berlin"
+      })
+      const query = [...(script.sent[2]?.urlParams ?? [])]
+      assert.deepStrictEqual(query, [
+        ["schedule", "0 3 * * *"],
+        ["timezone", "UTC"],
+        ["count", "2"]
+      ])
+    })
+  )
+
+  it.effect("may be spelled as the service takes it", () =>
+    Effect.gen(function* () {
+      const script = scripted(json(task, 201))
+      yield* run(withKey, script, (client) =>
+        client.cron.create({
+          params: { workspace_id: ws.toUpperCase() },
+          payload: {
+            name: "  Nightly ",
+            url: "https://example.com/",
+            schedule: "0  3 * * *",
+            timezone: "europe/berlin"
+          }
+        })
+      )
+      assert.include(script.log()[0], ws)
+      assert.deepInclude(bodyOf(script.sent[0]!), {
+        name: "Nightly",
+        schedule: "0 3 * * *",
+        timezone: "Europe/Berlin"
+      })
+    })
+  )
+
+  it.effect("that is wrong, or of a field that does not exist, is not sent", () =>
+    Effect.gen(function* () {
+      const good = { name: "x", url: "https://example.com/", schedule: "0 3 * * *" }
+      for (const payload of [
+        { ...good, schedule: "every night" },
+        { ...good, shedule: "0 3 * * *" }
+      ]) {
+        const script = scripted()
+        const error = yield* Effect.flip(
+          run(withKey, script, (client) =>
+            client.cron.create({ params: { workspace_id: ws }, payload })
+          )
+        )
+        assert.strictEqual(error._tag, "SchemaError")
+        assert.lengthOf(script.sent, 0)
+      }
+    })
+  )
+
+  it.effect("holds secrets as Redacted, whatever their label", () =>
+    Effect.gen(function* () {
+      const script = scripted(json(pair("1")))
+      yield* run(withKey, script, (client) =>
+        client.auth.login({
+          payload: { email: "A@Example.com", password: Redacted.make("pw", { label: "mine" }) }
+        })
+      )
+      assert.deepStrictEqual(bodyOf(script.sent[0]!), { email: "a@example.com", password: "pw" })
+    })
+  )
+
+  it.effect("may ask for the answer too", () =>
+    Effect.gen(function* () {
+      const script = scripted(json(workspace))
+      const [found, response] = yield* run(withKey, script, (client) =>
+        client.workspaces.get({
+          params: { workspace_id: ws },
+          responseMode: "decoded-and-response"
+        })
+      )
+      assert.deepStrictEqual([found.name, response.status], ["Acme", 200])
+    })
+  )
+})
+
+describe("layerConfig", () => {
+  const me = SchedulingClient.use((client) => client.system.health())
+  const layerOf = (script: ReturnType<typeof scripted>, env: Record<string, string>) =>
+    SchedulingClient.layerConfig.pipe(
+      Layer.provide(script.layer),
+      Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown(env)))
+    )
+
+  it.effect("takes the key and the address from the configuration", () =>
+    Effect.gen(function* () {
+      const script = scripted(json({ status: "ok" }))
+      const env = { SCHEDULING_API_KEY: "pak_env", SCHEDULING_URL: "https://example.com/v1/" }
+      yield* Effect.provide(me, layerOf(script, env))
+      assert.strictEqual(script.sent[0]?.url, "https://example.com/v1/health")
+      assert.match(script.sent[0]?.headers["user-agent"] ?? "", /^scheduling-sdk\//)
+    })
+  )
+
+  it.effect("fails where there is no key", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(Effect.provide(me, layerOf(scripted(), {})))
+      assert.strictEqual(error._tag, "ConfigError")
+    })
+  )
+})
+
+it("the entry exports nothing that is internal", () => {
+  assert.deepStrictEqual(
+    Object.keys(EffectSdk).filter((name) => !/^[A-Z]/.test(name)),
+    []
   )
 })
 

@@ -19,7 +19,8 @@ const says: Readonly<Record<string, ReadonlyArray<string | RegExp>>> = {
   "ci-deploy-hook.ts": ['"migrate the search index" succeeded.'],
   "delayed.ts": ['Called with {"text":"Two seconds are over"}.', /^It succeeded, \d+ ms late\.$/m],
   "effect-program.ts": [
-    'Made the chain "nightly" with 1 step.',
+    /^The next three: \S+T09:30:00\+0[12]:00, /m,
+    'Made the cron task "morning report", 30 9 * * MON-FRI in Europe/Berlin.',
     "A key cannot rename its workspace: JwtOnly."
   ],
   "quickstart.py": ["Ran it by hand: succeeded, status code 200, no error.", "Deleted the task"],

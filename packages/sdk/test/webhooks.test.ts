@@ -46,6 +46,15 @@ describe("verify accepts", () => {
     expect(await verify(given, headers, secret, options)).toEqual(event)
   })
 
+  it.each([
+    ["undefined, of Express 5", undefined],
+    ["{}, of Express 4", {} as unknown as undefined],
+    ["null, of a Request without a body", null as unknown as undefined]
+  ])("a call without a body, whose body is %s", async (_, absent) => {
+    const given = await testHeaders({ payload: "", secret, executionId: "e1" })
+    expect(await verify(absent, given, secret)).toHaveProperty("executionId", "e1")
+  })
+
   it("either secret while they rotate", async () => {
     expect(await verify(payload, headers, [other, secret], options)).toEqual(event)
     const both = { ...headers, "webhook-signature": `v1,AAAA ${headers["webhook-signature"]}` }
@@ -123,6 +132,29 @@ describe("verify refuses", () => {
       })
     }
   )
+
+  it.each([
+    ["nothing", undefined],
+    ["an empty object", {}],
+    ["an object of its own kind", Object.create(null)]
+  ])("%s in place of a body that was sent, and says so", async (_, absent) => {
+    await expect(verify(absent as undefined, headers, secret, options)).rejects.toMatchObject({
+      reason: "parsed_payload"
+    })
+  })
+
+  it.each([
+    ["a stream", new ReadableStream()],
+    ["a Map", new Map()],
+    ["an array", []],
+    ["a Blob", new Blob([payload])],
+    ["an object with a hidden field", Object.defineProperty({}, "a", { value: 1 })]
+  ])("%s, which is not an absent body", async (_, given) => {
+    const signed = await testHeaders({ payload: "", secret })
+    await expect(verify(given as never, signed, secret)).rejects.toMatchObject({
+      reason: "parsed_payload"
+    })
+  })
 
   it("a body that a framework has parsed, and says so", async () => {
     const parsed = JSON.parse(payload) as string

@@ -1,11 +1,21 @@
 /** A program of a user: type-checked here, and against the packed package by check-package.ts. */
-import { SchedulingClient, WorkspaceId } from "@scheduling/sdk/effect"
+import { SchedulingClient } from "@scheduling/sdk/effect"
 import { Effect, Layer, Redacted } from "effect"
 import { FetchHttpClient } from "effect/http"
 
 const program = Effect.gen(function* () {
   const client = yield* SchedulingClient
-  const workspace_id = WorkspaceId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41")
+  const workspace_id = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+  const task = yield* client.cron.create({
+    params: { workspace_id },
+    payload: {
+      name: "Nightly report",
+      url: "https://api.example.com/jobs/nightly",
+      schedule: "0 3 * * *",
+      timezone: "Europe/Berlin"
+    }
+  })
+  yield* client.cron.get({ params: { workspace_id, task_id: task.id } })
   const tasks = yield* client.cron.list({ params: { workspace_id }, query: { limit: 1 } })
   const name = yield* client.workspaces.get({ params: { workspace_id } }).pipe(
     Effect.map((workspace) => workspace.name),
