@@ -9,11 +9,14 @@ import { oneOf } from "../shared/oneOf.ts"
 import { Page } from "../shared/Page.ts"
 import { label } from "../shared/Text.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
-import { referenceProblems, StepUrl } from "./StepCall.ts"
+import { countReferences, referenceProblems, StepUrl } from "./StepCall.ts"
 import { stepName } from "./Template.ts"
 
 export const maxChains = 10_000
 export const maxSteps = 50
+
+/** A megabyte has room for 60,000, which take 70 ms to read. */
+const maxReferences = 2_000
 
 /** What a chain and a step are where their author did not say. */
 export const chainDefaults = { schedule: null, ...firingDefaults } as const
@@ -47,13 +50,17 @@ export const ChainStepInput = Schema.Struct({
     "steps.<name>.status }}`, `{{ steps.<name>.body }}` and, in a body that is JSON, `{{ " +
     "steps.<name>.body.items[0].id }}`. A value in a URL is percent-encoded; in a JSON body it " +
     "is escaped inside a string and a JSON value elsewhere. Where a value is missing the step " +
-    "fails. Of each answer the first 10,000 bytes can be used. Write `{{ '{{' }}` for the " +
+    "fails. Of each answer the first 10,000 bytes can be used. All steps of a chain together may " +
+    "hold 2,000 references. Write `{{ '{{' }}` for the " +
     "braces themselves."
 })
 export type ChainStepInput = typeof ChainStepInput.Type
 
 /** Each name once, and references only to what comes before. */
 const stepsProblems = (steps: ReadonlyArray<ChainStepInput>) => {
+  if (countReferences(steps) > maxReferences) {
+    return [{ path: [], issue: `must hold at most ${maxReferences} references in all` }]
+  }
   const earlier = new Set<string>()
   return steps.flatMap((step, index) => {
     const problems = referenceProblems(step, earlier).map(({ issue, path }) => ({

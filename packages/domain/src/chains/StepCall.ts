@@ -3,7 +3,14 @@ import { headersProblems } from "../shared/CallHeaders.ts"
 import { maxUrlLength, parseCallUrl } from "../shared/CallUrl.ts"
 import { bodyFits, maxBodyBytes } from "../shared/HttpCall.ts"
 import type { Answers } from "./Answers.ts"
-import { fillTemplate, parseTemplate, place, referencesOf, type Template } from "./Template.ts"
+import {
+  countBraces,
+  fillTemplate,
+  parseTemplate,
+  place,
+  referencesOf,
+  type Template
+} from "./Template.ts"
 
 /** The parts of a call that may hold references. */
 export interface StepCall {
@@ -47,6 +54,12 @@ interface Problem {
   readonly path: ReadonlyArray<PropertyKey>
   readonly issue: string
 }
+
+/** At most how many references the steps hold, not counting those in their URLs, which are short. */
+export const countReferences = (steps: ReadonlyArray<Partial<StepCall>>): number =>
+  steps
+    .flatMap(({ body, headers = {} }) => [body ?? "", ...Object.values(headers)])
+    .reduce((count, text) => count + countBraces(text), 0)
 
 /** What is wrong with the references of a step that may use the steps named `earlier`. */
 export const referenceProblems = (

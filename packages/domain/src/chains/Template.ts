@@ -26,6 +26,9 @@ export type Template = ReadonlyArray<string | Reference>
 /** What a step may be called, so that references can name it. */
 export const stepName = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
 
+/** How many keys and indexes deep a reference may reach. */
+const maxPath = 100
+
 /** A text of 256 KiB can hold 13,000 mistakes; the first few tell enough. */
 const maxProblems = 10
 
@@ -58,6 +61,13 @@ export const parseTemplate = (source: string): Result.Result<Template, ReadonlyA
   if (problems.length > 0) return Result.fail(problems)
   if (position < source.length) parts.push(source.slice(position))
   return Result.succeed(parts)
+}
+
+/** No fewer than the references of a text, found without reading them. */
+export const countBraces = (source: string): number => {
+  let count = 0
+  for (let at = source.indexOf("{{"); at !== -1; at = source.indexOf("{{", at + 2)) count++
+  return count
 }
 
 export const referencesOf = (template: Template): ReadonlyArray<Reference> =>
@@ -116,7 +126,7 @@ const parseExpression = (
 
   const path: Array<string | number> = []
   if (field === "body") {
-    for (;;) {
+    while (path.length <= maxPath) {
       const dotted = read(dottedKey)?.[1]
       if (dotted !== undefined) {
         path.push(dotted)
@@ -133,7 +143,7 @@ const parseExpression = (
     }
   }
   const text = source.slice(start, position)
-  if (read(closing) === null) return undefined
+  if (path.length > maxPath || read(closing) === null) return undefined
   return { part: { text, at, step, field, path }, end: position }
 }
 

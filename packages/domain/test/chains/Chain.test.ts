@@ -42,6 +42,21 @@ describe("a chain", () => {
     )
   })
 
+  it("refuses more than 2,000 references in all, whatever they are to, unread", () => {
+    const used = (count: number, reference = "{{ steps.a.body }}") =>
+      problems(
+        step({}),
+        step({ name: "b", body: reference.repeat(count - 1) }),
+        step({ name: "c", headers: { "x-a": "{{ steps.b.status }}" } })
+      )
+    assert.deepStrictEqual(used(2_000), [])
+    for (const reference of ["{{ steps.a.body }}", "{{ steps.nope.body }}", "{{ nope }}"]) {
+      assert.deepStrictEqual(used(2_001, reference), [
+        ["steps", "must hold at most 2000 references in all"]
+      ])
+    }
+  })
+
   it("refuses what is no template, with its path", () => {
     const [[bodyPath, message] = [], ...others] = problems(step({ body: "{{ nope }}" }))
     assert.strictEqual(bodyPath, "steps.0.body")

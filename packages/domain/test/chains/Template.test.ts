@@ -80,9 +80,14 @@ describe("a template", () => {
     "{{ steps.a.body x }}",
     "{{ steps.a.body | upper }}",
     "{{ STEPS.a.body }}",
-    `{{ steps.${"a".repeat(65)}.body }}`
+    `{{ steps.${"a".repeat(65)}.body }}`,
+    `{{ steps.a.body${".a".repeat(101)} }}`
   ])("refuses %s", (source) => {
     assert.strictEqual(problems(source).length, 1)
+  })
+
+  it("takes a reference that is a hundred keys deep", () => {
+    assert.lengthOf(problems(`{{ steps.a.body${".a[0]".repeat(50)} }}`), 0)
   })
 
   it.each([

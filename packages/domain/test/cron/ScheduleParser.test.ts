@@ -109,6 +109,7 @@ describe("what is wrong with an expression", () => {
     ["0 9 * *", "schedule", `expected ${five}, got 4`],
     ["0 0 9 * * *", "schedule", `expected ${five}, got 6: seconds and years are not supported`],
     [`${"0,".repeat(200)}0 0 * * *`, "schedule", "expected at most 400 characters, got 409"],
+    ["* ".repeat(500) + "*", "schedule", "expected at most 400 characters, got 1001"],
     ["@daily", "schedule", `"@daily" is not supported, write "0 0 * * *"`],
     ["@Weekly", "schedule", `"@Weekly" is not supported, write "0 0 * * 0"`],
     ["@reboot", "schedule", `"@reboot" is not supported, write ${five}`],

@@ -164,7 +164,8 @@ export interface ChainStep {
  * `{{ steps.<name>.status }}`, `{{ steps.<name>.body }}` and, in a body that is JSON,
  * `{{ steps.<name>.body.items[0].id }}`. A value in a URL is percent-encoded; in a JSON body it is
  * escaped inside a string and a JSON value elsewhere. Where a value is missing the step fails. Of
- * each answer the first 10,000 bytes can be used. Write `{{ '{{' }}` for the braces themselves.
+ * each answer the first 10,000 bytes can be used. All steps of a chain together may hold 2,000
+ * references. Write `{{ '{{' }}` for the braces themselves.
  */
 export interface ChainStepInput {
   readonly name: string

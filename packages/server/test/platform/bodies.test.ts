@@ -47,9 +47,7 @@ layer(testAppLayer())("Bodies", (it) => {
     ["with a trailing comma", '{"email":"a@example.com",}'],
     ["with single quotes", "{'email':'a@example.com'}"],
     ["two values", "{}{}"],
-    ["NaN", "NaN"],
-    ["a megabyte of open brackets", "[".repeat(1024 * 1024)],
-    ["a megabyte of open objects", '{"a":'.repeat(200_000)]
+    ["NaN", "NaN"]
   ])("answers 400 for a body that is %s", ([, body]) =>
     Effect.gen(function* () {
       const answer = yield* login(body)
@@ -59,18 +57,20 @@ layer(testAppLayer())("Bodies", (it) => {
   )
 
   it.effect.each([
-    ["5,000, each of which is looked at", 5_000, 100],
-    ["5,001, which is too many", 5_001, 1]
-  ] as const)("counts the fields of a long body: %s", ([, fields, complaints]) =>
+    ["3,500 values", 3_500, 100],
+    ["3,501 values", 3_501, "Expected at most 3500 values in all"]
+  ] as const)("looks at each value of a long body, up to a bound: %s", ([, values, expected]) =>
     Effect.gen(function* () {
-      // Texts that hold what a name and its colon look like, and names that end with a backslash.
-      const texts = Array.from({ length: 2_000 }, () => JSON.stringify('\\":"a":\\'))
-      const names = Array.from({ length: fields - 1 }, (_, index) =>
-        JSON.stringify(`${index}\\`).concat(index % 2 === 0 ? ":0" : " \n\t:0")
+      // Texts that hold what counts outside of them, and that end with a backslash.
+      const fields = Array.from(
+        { length: values - 1 },
+        (_, index) => `${JSON.stringify(`${index},[{\\`)} \n\t:${JSON.stringify('\\",[{":\\')}`
       )
-      const answer = yield* login(`{"email":[${texts.join()}],${names.join()}}`)
+      const answer = yield* login(`{"a":[],${fields.slice(1).join(",")}}`)
       assert.strictEqual(outcome(answer), "422 validation_failed")
-      assert.strictEqual(answer.body.detail.issues.length, complaints)
+      const { issues } = answer.body.detail
+      if (typeof expected === "number") assert.lengthOf(issues, expected)
+      else assert.deepStrictEqual(issues, [{ path: [], message: expected }])
     })
   )
 
@@ -102,6 +102,8 @@ layer(testAppLayer())("Bodies", (it) => {
   it.effect.each([
     ["nested half a megabyte deep", "[".repeat(500_000) + "]".repeat(500_000)],
     ["nested deep where a string belongs", `{"email":${"[".repeat(9999)}${"]".repeat(9999)}}`],
+    ["nested deep, and never closed", "[".repeat(1024 * 1024)],
+    ["nested deep in objects, and never closed", '{"a":'.repeat(200_000)],
     ["null", "null"],
     ["a string", '"{}"'],
     ["an array", "[]"]
@@ -138,9 +140,9 @@ layer(testAppLayer())("Bodies", (it) => {
     })
   )
 
-  it.effect("lists no more than 100 of 4,000 unknown fields", () =>
+  it.effect("lists no more than 100 of 3,000 unknown fields", () =>
     Effect.gen(function* () {
-      const fields = Object.fromEntries(Array.from({ length: 4_000 }, (_, index) => [index, 1]))
+      const fields = Object.fromEntries(Array.from({ length: 3_000 }, (_, index) => [index, 1]))
       const answer = yield* login(fields)
       assert.strictEqual(outcome(answer), "422 validation_failed")
       assert.strictEqual(answer.body.detail.issues.length, 100)
