@@ -39,8 +39,12 @@ import { Idempotency } from "./platform/Idempotency.ts"
 import { Ids } from "./platform/Ids.ts"
 import { allowedMethods, givesCredentials, inOneSpelling, routerConfig } from "./platform/Routes.ts"
 import { Secrets } from "./platform/Secrets.ts"
+import { Stopping } from "./platform/Stopping.ts"
+import { Waiting } from "./platform/Waiting.ts"
 import { Call } from "./runner/Call.ts"
 import { EgressAllow } from "./runner/Egress.ts"
+import { Endings } from "./runner/Endings.ts"
+import { ListeningLayer } from "./runner/Listening.ts"
 import { Partitions } from "./runner/Partitions.ts"
 import { Runner } from "./runner/Runner.ts"
 import { defaultRunnerOptions, RunnerOptions } from "./runner/RunnerOptions.ts"
@@ -106,11 +110,11 @@ const Repositories = Layer.mergeAll(
   HousekeepingRepo.layer
 )
 
-/** The run engine, unless this node only answers the API. */
+/** The run engine. A node that only answers the API hears what the others end. */
 const Engine = Layer.unwrap(
   Effect.map(AppConfig, ({ egressAllow, retentionDays, runner }) =>
     runner === "off"
-      ? Layer.empty
+      ? ListeningLayer
       : Runner.layer.pipe(
           Layer.provide([Call.layer, Partitions.layer]),
           Layer.provide(Layer.succeed(EgressAllow, egressAllow)),
@@ -124,6 +128,8 @@ const onServices = <A, E, R>(layer: Layer.Layer<A, E, R>) =>
   layer.pipe(
     Layer.provide(Services),
     Layer.provide(Repositories),
+    Layer.provide(Waiting.layer),
+    Layer.provide([Endings.layer, Stopping.layer]),
     Layer.provide([Ids.layer, Secrets.layer, Signals.layer, NodeHttpServer.layerHttpServices])
   )
 
@@ -143,7 +149,7 @@ const Serving = Layer.unwrap(
       givesCredentials: givesCredentials(Api)
     })
   )
-).pipe(Layer.provide(onServices(Layer.effect(Answer, makeAnswer))))
+).pipe(Layer.provide([onServices(Layer.effect(Answer, makeAnswer)), Stopping.layer]))
 
 /** The whole service, on whatever store, secrets, configuration and socket it is given. */
 export const AppLayer = Layer.merge(

@@ -13,67 +13,99 @@ export const ChainRunStepStatus = oneOf(["pending", ...ExecutionStatus.literals]
 })
 export type ChainRunStepStatus = typeof ChainRunStepStatus.Type
 
-/** A step's execution in short; the executions endpoint has it whole, by this id. */
-export const StepExecution = Schema.Struct({
+const executionFields = {
   id: ExecutionId,
   started_at: Schema.NullOr(Timestamp),
   finished_at: Schema.NullOr(Timestamp),
   duration_ms: Schema.NullOr(Schema.Int),
   status_code: Schema.NullOr(Schema.Int),
   error: Schema.NullOr(Schema.String)
-}).annotate({ identifier: "StepExecution" })
+}
+
+/** A step's execution in short; the executions endpoint has it whole, by this id. */
+export const StepExecution = Schema.Struct(executionFields).annotate({
+  identifier: "StepExecution"
+})
 export type StepExecution = typeof StepExecution.Type
 
-/** One run of all steps. Its steps are those of the chain at the time that it started. */
-export const ChainRun = Schema.Struct({
+/** And what it was answered. */
+export const StepExecutionDetail = Schema.Struct({
+  ...executionFields,
+  response_body: Schema.NullOr(Schema.String).annotate({
+    description: "The first 10,000 bytes of the last answer. Null until the step has ended."
+  })
+}).annotate({ identifier: "StepExecutionDetail" })
+export type StepExecutionDetail = typeof StepExecutionDetail.Type
+
+const stepFields = { name: Schema.String, status: ChainRunStepStatus }
+
+const runFields = {
   id: ChainRunId,
   chain_id: ChainId,
   trigger: Schema.Literals(["schedule", "manual"]),
   status: ExecutionStatus,
   scheduled_for: Timestamp,
   started_at: Schema.NullOr(Timestamp),
-  finished_at: Schema.NullOr(Timestamp),
+  finished_at: Schema.NullOr(Timestamp)
+}
+
+const description =
+  "It is `queued` until its first step starts. It has `failed` when a step did, whatever ran " +
+  "after that; skipped steps fail nothing. Cancelling a step's execution ends it as " +
+  "`cancelled`. It is `skipped` when the run before it was still going on and `overlap` is " +
+  "`skip`."
+
+const exampleOf = <Answer extends object>(answer: Answer) =>
+  ({
+    id: ChainRunId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),
+    chain_id: ChainId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"),
+    trigger: "schedule",
+    status: "running",
+    scheduled_for: "2026-02-02T18:00:00.000Z",
+    started_at: "2026-02-02T18:00:00.004Z",
+    finished_at: null,
+    steps: [
+      {
+        name: "login",
+        status: "succeeded",
+        execution: {
+          id: ExecutionId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),
+          started_at: "2026-02-02T18:00:00.004Z",
+          finished_at: "2026-02-02T18:00:00.131Z",
+          duration_ms: 127,
+          status_code: 200,
+          error: null,
+          ...answer
+        }
+      },
+      { name: "close", status: "pending", execution: null }
+    ]
+  }) as const
+
+/** One run of all steps. Its steps are those of the chain at the time that it started. */
+export const ChainRun = Schema.Struct({
+  ...runFields,
   steps: Schema.Array(
-    Schema.Struct({
-      name: Schema.String,
-      status: ChainRunStepStatus,
-      execution: Schema.NullOr(StepExecution)
-    }).annotate({ identifier: "ChainRunStep" })
+    Schema.Struct({ ...stepFields, execution: Schema.NullOr(StepExecution) }).annotate({
+      identifier: "ChainRunStep"
+    })
+  )
+}).annotate({ identifier: "ChainRun", description, examples: [exampleOf({})] })
+export type ChainRun = typeof ChainRun.Type
+
+/** A run with what its steps were answered. */
+export const ChainRunDetail = Schema.Struct({
+  ...runFields,
+  steps: Schema.Array(
+    Schema.Struct({ ...stepFields, execution: Schema.NullOr(StepExecutionDetail) }).annotate({
+      identifier: "ChainRunStepDetail"
+    })
   )
 }).annotate({
-  identifier: "ChainRun",
-  description:
-    "It is `queued` until its first step starts. It has `failed` when a step did, whatever ran " +
-    "after that; skipped steps fail nothing. Cancelling a step's execution ends it as " +
-    "`cancelled`. It is `skipped` when the run before it was still going on and `overlap` is " +
-    "`skip`.",
-  examples: [
-    {
-      id: ChainRunId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),
-      chain_id: ChainId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"),
-      trigger: "schedule",
-      status: "running",
-      scheduled_for: "2026-02-02T18:00:00.000Z",
-      started_at: "2026-02-02T18:00:00.004Z",
-      finished_at: null,
-      steps: [
-        {
-          name: "login",
-          status: "succeeded",
-          execution: {
-            id: ExecutionId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d42"),
-            started_at: "2026-02-02T18:00:00.004Z",
-            finished_at: "2026-02-02T18:00:00.131Z",
-            duration_ms: 127,
-            status_code: 200,
-            error: null
-          }
-        },
-        { name: "close", status: "pending", execution: null }
-      ]
-    }
-  ]
+  identifier: "ChainRunDetail",
+  description,
+  examples: [exampleOf({ response_body: '{"token":"t-1"}' })]
 })
-export type ChainRun = typeof ChainRun.Type
+export type ChainRunDetail = typeof ChainRunDetail.Type
 
 export const ChainRunPage = Page("ChainRunPage", ChainRun)

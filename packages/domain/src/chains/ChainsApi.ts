@@ -7,8 +7,9 @@ import { Conflict, IdempotencyConflict, NotFound, QuotaExceeded } from "../share
 import { IdempotencyKey } from "../shared/IdempotencyKey.ts"
 import { ChainId, ChainRunId, ExecutionId, inPath, WorkspaceId } from "../shared/Ids.ts"
 import { PageQuery } from "../shared/Page.ts"
+import { WaitQuery } from "../shared/WaitQuery.ts"
 import { Chain, ChainFilters, ChainInput, ChainPage, ChainUpdate } from "./Chain.ts"
-import { ChainRun, ChainRunPage } from "./ChainRun.ts"
+import { ChainRun, ChainRunDetail, ChainRunPage } from "./ChainRun.ts"
 
 const workspace = { workspace_id: inPath(WorkspaceId) }
 const chain = { workspace_id: inPath(WorkspaceId), chain_id: inPath(ChainId) }
@@ -122,11 +123,18 @@ export class ChainsApi extends HttpApiGroup.make("chains")
 
     HttpApiEndpoint.get("getRun", "/:chain_id/runs/:run_id", {
       params: run,
-      success: ChainRun,
+      query: WaitQuery,
+      success: ChainRunDetail,
       error: NotFound
     })
       .annotate(Access, Access.scope("executions:read"))
-      .annotateMerge(docs("Get a chain run", "One run with the state of its steps.")),
+      .annotateMerge(
+        docs(
+          "Get a chain run",
+          "One run with the state of its steps, and what each was answered. With " +
+            "`wait_seconds` the answer comes when the run has ended."
+        )
+      ),
 
     HttpApiEndpoint.post("cancel", "/:chain_id/executions/:execution_id/cancel", {
       params: execution,

@@ -5,6 +5,7 @@ import { docs } from "../shared/docs.ts"
 import { NotFound } from "../shared/Errors.ts"
 import { ExecutionId, inPath, WorkspaceId } from "../shared/Ids.ts"
 import { PageQuery } from "../shared/Page.ts"
+import { WaitQuery } from "../shared/WaitQuery.ts"
 import { ExecutionDetail, ExecutionFilters, ExecutionPage } from "./Execution.ts"
 import { ExecutionStats, StatsQuery } from "./ExecutionStats.ts"
 
@@ -43,11 +44,18 @@ export class ExecutionsApi extends HttpApiGroup.make("executions")
 
     HttpApiEndpoint.get("get", "/:execution_id", {
       params: execution,
+      query: WaitQuery,
       success: ExecutionDetail,
       error: NotFound
     })
       .annotate(Access, Access.scope("executions:read"))
-      .annotateMerge(docs("Get an execution", "One execution with every attempt."))
+      .annotateMerge(
+        docs(
+          "Get an execution",
+          "One execution with every attempt. With `wait_seconds` the answer comes when it has " +
+            "ended."
+        )
+      )
   )
   .middleware(Authentication)
   .prefix("/v1/workspaces/:workspace_id/executions")

@@ -16,8 +16,10 @@ import type {
   ChainId,
   ChainInput,
   ChainRun,
+  ChainRunDetail,
   ChainRunId,
   ChainUpdate,
+  ChainsGetRunQuery,
   ChainsListQuery,
   CreatedApiKey,
   CronListAllQuery,
@@ -36,6 +38,7 @@ import type {
   ExecutionDetail,
   ExecutionId,
   ExecutionStats,
+  ExecutionsGetQuery,
   ExecutionsListQuery,
   ExecutionsStatsQuery,
   Health,
@@ -926,19 +929,22 @@ export class ChainsResource extends Resource {
   /**
    * Get a chain run.
    *
-   * One run with the state of its steps.
+   * One run with the state of its steps, and what each was answered. With `wait_seconds` the answer
+   * comes when the run has ended.
    *
    * Needs an access token, or an API key with the scope `executions:read`.
    */
   getRun(
     chainId: ChainId,
     runId: ChainRunId,
+    query?: ChainsGetRunQuery,
     options?: RequestOptions & InWorkspace
-  ): ApiPromise<ChainRun> {
+  ): ApiPromise<ChainRunDetail> {
     return this.call({
       verb: "GET",
       path: "/v1/workspaces/{workspace_id}/chains/{chain_id}/runs/{run_id}",
       ids: { chain_id: chainId, run_id: runId },
+      query,
       options
     })
   }
@@ -1011,18 +1017,20 @@ export class ExecutionsResource extends Resource {
   /**
    * Get an execution.
    *
-   * One execution with every attempt.
+   * One execution with every attempt. With `wait_seconds` the answer comes when it has ended.
    *
    * Needs an access token, or an API key with the scope `executions:read`.
    */
   get(
     executionId: ExecutionId,
+    query?: ExecutionsGetQuery,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<ExecutionDetail> {
     return this.call({
       verb: "GET",
       path: "/v1/workspaces/{workspace_id}/executions/{execution_id}",
       ids: { execution_id: executionId },
+      query,
       options
     })
   }

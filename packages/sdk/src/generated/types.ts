@@ -129,10 +129,32 @@ export interface ChainRun {
   readonly steps: ReadonlyArray<ChainRunStep>
 }
 
+/**
+ * It is `queued` until its first step starts. It has `failed` when a step did, whatever ran after
+ * that; skipped steps fail nothing. Cancelling a step's execution ends it as `cancelled`. It is
+ * `skipped` when the run before it was still going on and `overlap` is `skip`.
+ */
+export interface ChainRunDetail {
+  readonly id: ChainRunId
+  readonly chain_id: ChainId
+  readonly trigger: "schedule" | "manual"
+  readonly status: ExecutionStatus
+  readonly scheduled_for: Timestamp
+  readonly started_at: Timestamp | null
+  readonly finished_at: Timestamp | null
+  readonly steps: ReadonlyArray<ChainRunStepDetail>
+}
+
 export interface ChainRunStep {
   readonly name: string
   readonly status: ChainRunStepStatus
   readonly execution: StepExecution | null
+}
+
+export interface ChainRunStepDetail {
+  readonly name: string
+  readonly status: ChainRunStepStatus
+  readonly execution: StepExecutionDetail | null
 }
 
 /**
@@ -611,6 +633,17 @@ export interface StepExecution {
   readonly error: string | null
 }
 
+export interface StepExecutionDetail {
+  readonly id: ExecutionId
+  readonly started_at: Timestamp | null
+  readonly finished_at: Timestamp | null
+  readonly duration_ms: number | null
+  readonly status_code: number | null
+  readonly error: string | null
+  /** The first 10,000 bytes of the last answer. Null until the step has ended. */
+  readonly response_body: string | null
+}
+
 /** While `paused` the schedule does not fire; a run by hand still works. */
 export type TaskStatus = "active" | "paused"
 
@@ -710,6 +743,15 @@ export interface ChainsListQuery extends PageQuery {
   readonly name?: string | undefined
 }
 
+export interface ChainsGetRunQuery {
+  /**
+   * Holds the answer until it has ended, for at most so many seconds, and then answers it as it is.
+   * 0 when absent: at once. The answer may come sooner though it goes on: when the node stops, or
+   * too many requests wait. Ask again while `finished_at` is null.
+   */
+  readonly wait_seconds?: number | undefined
+}
+
 export interface ExecutionsListQuery extends PageQuery {
   /** What the execution belongs to, and so what `task_id` is the id of. */
   readonly kind?: ExecutionKind | undefined
@@ -735,4 +777,13 @@ export interface ExecutionsStatsQuery {
   readonly bucket?: StatsBucket | undefined
   /** The id of a cron task, a delayed task or a chain. */
   readonly task_id?: string | undefined
+}
+
+export interface ExecutionsGetQuery {
+  /**
+   * Holds the answer until it has ended, for at most so many seconds, and then answers it as it is.
+   * 0 when absent: at once. The answer may come sooner though it goes on: when the node stops, or
+   * too many requests wait. Ask again while `finished_at` is null.
+   */
+  readonly wait_seconds?: number | undefined
 }

@@ -22,11 +22,16 @@ export interface StepRow {
   readonly names: ReadonlyArray<string> | null
 }
 
+export interface AnsweredStepRow extends StepRow {
+  /** What it was answered last, once it has ended. */
+  readonly response_body: string | null
+}
+
 /** The steps of one run that have a row, in order: at least the first one, whose id is the run's. */
-export interface ChainRunRow {
+export interface ChainRunRow<Step extends StepRow = StepRow> {
   readonly id: string
   readonly chain_id: string
-  readonly steps: readonly [StepRow, ...ReadonlyArray<StepRow>]
+  readonly steps: readonly [Step, ...ReadonlyArray<Step>]
 }
 
 export class ChainRunsRepo extends Context.Service<
@@ -41,7 +46,7 @@ export class ChainRunsRepo extends Context.Service<
       workspaceId: string,
       chainId: string,
       id: string
-    ) => Effect.Effect<Option.Option<ChainRunRow>>
+    ) => Effect.Effect<Option.Option<ChainRunRow<AnsweredStepRow>>>
     /** The latest run of each chain that has one. */
     readonly listLatest: (
       workspaceId: string,
@@ -77,14 +82,21 @@ export class ChainRunsRepo extends Context.Service<
         LIMIT ${limit}`
 
       /** All in one statement: a run that goes on meanwhile is seen as it was at one moment. */
-      const runsOf = Effect.fnUntraced(function* (workspaceId: string, heads: Statement.Fragment) {
-        const rows = yield* sql<StepRow>`
+      const runsOf = Effect.fnUntraced(function* <Step extends StepRow = StepRow>(
+        workspaceId: string,
+        heads: Statement.Fragment,
+        { answers }: { readonly answers: boolean } = { answers: false }
+      ) {
+        const answerOf = (query: Statement.Fragment) =>
+          answers ? sql`, (${query}) AS response_body` : sql.literal("")
+        const rows = yield* sql<Step>`
           WITH heads AS (${heads})
           SELECT
             runs.id, task_id AS chain_id, chain_run_id, step_index, step, trigger, state AS status,
             scheduled_for, started_at, NULL::timestamptz AS finished_at,
             NULL::float8 AS duration_ms, status_code, error,
             jsonb_path_query_array(steps, '$[*].name') AS names
+            ${answerOf(sql.literal("SELECT NULL"))}
           FROM heads
           JOIN runs ON runs.chain_run_id = heads.id
           WHERE workspace_id = ${workspaceId}
@@ -93,6 +105,13 @@ export class ChainRunsRepo extends Context.Service<
             executions.id, task_id, chain_run_id, step_index, step, trigger, status,
             scheduled_for, started_at, finished_at,
             duration_ms::float8, status_code, error, NULL
+            ${answerOf(sql`
+              SELECT response_body
+              FROM attempts
+              WHERE execution_id = executions.id
+                AND workspace_id = ${workspaceId}
+                AND number = executions.attempts_count
+            `)}
           FROM heads
           -- Later steps have later ids: the days before the run are not looked at.
           JOIN executions ON executions.chain_run_id = heads.id AND executions.id >= heads.id
@@ -115,7 +134,8 @@ export class ChainRunsRepo extends Context.Service<
             workspace_id = ${workspaceId}
             AND task_id = ${chainId}
             AND id = ${id}`
-          const [run] = yield* runsOf(workspaceId, newest(condition, 1))
+          const heads = newest(condition, 1)
+          const [run] = yield* runsOf<AnsweredStepRow>(workspaceId, heads, { answers: true })
           return Option.fromUndefinedOr(run)
         }, Effect.orDie),
 
@@ -138,8 +158,10 @@ export class ChainRunsRepo extends Context.Service<
 
 // ---------------------------------------------------------------------------
 
-const byRun = (rows: ReadonlyArray<StepRow>): ReadonlyArray<ChainRunRow> => {
-  const runs = new Map<string, [StepRow, ...Array<StepRow>]>()
+const byRun = <Step extends StepRow>(
+  rows: ReadonlyArray<Step>
+): ReadonlyArray<ChainRunRow<Step>> => {
+  const runs = new Map<string, [Step, ...Array<Step>]>()
   for (const row of rows) {
     const steps = runs.get(row.chain_run_id)
     if (steps === undefined) runs.set(row.chain_run_id, [row])

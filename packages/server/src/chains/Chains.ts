@@ -7,7 +7,7 @@ import {
   type ChainUpdate,
   maxChains
 } from "@scheduling/domain/chains/Chain"
-import type { ChainRun } from "@scheduling/domain/chains/ChainRun"
+import type { ChainRun, ChainRunDetail } from "@scheduling/domain/chains/ChainRun"
 import type { TaskStatus } from "@scheduling/domain/cron/Firing"
 import { nextFire, Schedule } from "@scheduling/domain/cron/Schedule"
 import { TimeZone } from "@scheduling/domain/cron/TimeZone"
@@ -34,7 +34,7 @@ import { transactionOf } from "../platform/transaction.ts"
 import { RunQueue } from "../runner/RunQueue.ts"
 import { ChainRunsRepo } from "./ChainRunsRepo.ts"
 import { type ChainRow, ChainsRepo, toChain } from "./ChainsRepo.ts"
-import { toChainRun, toLastChainRun } from "./chainRun.ts"
+import { toChainRun, toChainRunDetail, toLastChainRun } from "./chainRun.ts"
 
 interface ChainQuery extends PageQuery {
   readonly status?: TaskStatus
@@ -68,7 +68,7 @@ export class Chains extends Context.Service<
       workspaceId: WorkspaceId,
       id: ChainId,
       runId: ChainRunId
-    ) => Effect.Effect<ChainRun, NotFound>
+    ) => Effect.Effect<ChainRunDetail, NotFound>
     readonly cancel: (
       workspaceId: WorkspaceId,
       id: ChainId,
@@ -223,7 +223,7 @@ export class Chains extends Context.Service<
         getRun: Effect.fn("Chains.getRun")(function* (workspaceId, id, runId) {
           const names = namesOf(yield* find(workspaceId, id))
           const run = yield* found(runsRepo.find(workspaceId, id, runId), "chain_run")
-          return toChainRun(run, names)
+          return toChainRunDetail(run, names)
         }),
 
         cancel: Effect.fn("Chains.cancel")(function* (workspaceId, id, executionId) {

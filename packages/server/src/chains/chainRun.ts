@@ -1,22 +1,36 @@
 import type { LastChainRun } from "@scheduling/domain/chains/Chain"
-import type { ChainRun, StepExecution } from "@scheduling/domain/chains/ChainRun"
+import type { ChainRun, ChainRunDetail, StepExecution } from "@scheduling/domain/chains/ChainRun"
 import type { ExecutionStatus } from "@scheduling/domain/executions/Execution"
 import { ChainId, ChainRunId, ExecutionId } from "@scheduling/domain/shared/Ids"
 import { timestampOf, timestampOrNull } from "../platform/timestamp.ts"
-import type { ChainRunRow, StepRow } from "./ChainRunsRepo.ts"
+import type { AnsweredStepRow, ChainRunRow, StepRow } from "./ChainRunsRepo.ts"
 
 /**
  * A run seen as a whole. `chainSteps` are the names of the chain's steps as they are now: those of a
  * run that has not started, or never did.
  */
-export const toChainRun = (run: ChainRunRow, chainSteps: ReadonlyArray<string>): ChainRun => {
+export const toChainRun = (run: ChainRunRow, chainSteps: ReadonlyArray<string>): ChainRun =>
+  runWith(run, chainSteps, toStepExecution)
+
+/** With what the steps were answered. */
+export const toChainRunDetail = (
+  run: ChainRunRow<AnsweredStepRow>,
+  chainSteps: ReadonlyArray<string>
+): ChainRunDetail =>
+  runWith(run, chainSteps, (row) => ({ ...toStepExecution(row), response_body: row.response_body }))
+
+const runWith = <Step extends StepRow, Shown>(
+  run: ChainRunRow<Step>,
+  chainSteps: ReadonlyArray<string>,
+  show: (row: Step) => Shown
+) => {
   const [head] = run.steps
   const goesOn = run.steps.some(isUnfinished)
   const rows = new Map(run.steps.map((row) => [row.step_index, row]))
   return {
     id: ChainRunId.make(run.id),
     chain_id: ChainId.make(run.chain_id),
-    trigger: head.trigger === "manual" ? "manual" : "schedule",
+    trigger: head.trigger === "manual" ? ("manual" as const) : ("schedule" as const),
     status: statusOf(run),
     scheduled_for: timestampOf(head.scheduled_for),
     started_at: timestampOrNull(firstStart(run)),
@@ -24,8 +38,8 @@ export const toChainRun = (run: ChainRunRow, chainSteps: ReadonlyArray<string>):
     steps: namesOf(run, chainSteps).map((name, index) => {
       const row = rows.get(index)
       return row === undefined
-        ? { name, status: goesOn ? "pending" : "skipped", execution: null }
-        : { name, status: row.status, execution: toStepExecution(row) }
+        ? { name, status: goesOn ? ("pending" as const) : ("skipped" as const), execution: null }
+        : { name, status: row.status, execution: show(row) }
     })
   }
 }

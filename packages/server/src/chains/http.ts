@@ -4,6 +4,7 @@ import { ChainRun } from "@scheduling/domain/chains/ChainRun"
 import { Effect } from "effect"
 import { Idempotency } from "../platform/Idempotency.ts"
 import { implement } from "../platform/implement.ts"
+import { Waiting } from "../platform/Waiting.ts"
 import { Chains } from "./Chains.ts"
 
 export const ChainsHandlers = implement(
@@ -12,6 +13,7 @@ export const ChainsHandlers = implement(
   Effect.fnUntraced(function* (handlers) {
     const chains = yield* Chains
     const idempotency = yield* Idempotency
+    const waiting = yield* Waiting
     return handlers.handleAll({
       list: ({ params, query }) => chains.list(params.workspace_id, query),
 
@@ -47,7 +49,12 @@ export const ChainsHandlers = implement(
 
       runs: ({ params, query }) => chains.runs(params.workspace_id, params.chain_id, query),
 
-      getRun: ({ params }) => chains.getRun(params.workspace_id, params.chain_id, params.run_id),
+      getRun: ({ params: { chain_id, run_id, workspace_id }, query }) =>
+        waiting.untilEnded(chains.getRun(workspace_id, chain_id, run_id), {
+          seconds: query.wait_seconds,
+          workspace_id,
+          id: run_id
+        }),
 
       cancel: ({ params }) =>
         chains.cancel(params.workspace_id, params.chain_id, params.execution_id)

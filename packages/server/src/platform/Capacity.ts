@@ -41,8 +41,20 @@ export class Capacity {
     })
 }
 
+/** Not a map of requests: one that lives long would keep them from dying young. */
+const place = Symbol("the place of a request")
+
+interface Placed {
+  [place]?: Place
+}
+
 /** Of one request among those that are worked on. */
 export class Place {
+  /** None where the request needs no place. */
+  static of(request: object): Place | undefined {
+    return (request as Placed)[place]
+  }
+
   private size = 0
   private readonly capacity: Capacity
 
@@ -51,12 +63,19 @@ export class Place {
     capacity.requests++
   }
 
+  give(request: object): void {
+    ;(request as Placed)[place] = this
+  }
+
   leave(): undefined {
     this.capacity.requests--
     this.capacity.bodyBytes -= this.counted
   }
 
-  /** Free while the client sends its body, or a thousand slow ones would keep everybody out. */
+  /**
+   * Free while the client sends its body or waits for something to end, or a thousand of them would
+   * keep everybody out.
+   */
   waiting<A, E, R>(arrival: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
     return Effect.suspend(() => {
       this.capacity.requests--

@@ -18,6 +18,7 @@ import { isWellFormed } from "./RequestHead.ts"
 import { hostCheck } from "./RequestHost.ts"
 import { requestId } from "./RequestId.ts"
 import { PageRules } from "./RequestPage.ts"
+import { Stopping } from "./Stopping.ts"
 
 export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
   message: Schema.String
@@ -69,13 +70,13 @@ export const serve = <E, R>(
   Layer.effectDiscard(
     Effect.gen(function* () {
       const { allowedHosts, allowedOrigins, trustProxy } = yield* AppConfig
-      const process = { isStopping: false }
+      const stopping = yield* Stopping
       const enveloped = envelope(answer, {
         allowedMethods: routes.allowedMethods,
         capacity: new Capacity(yield* CapacityLimits),
         isAllowedHost: hostCheck(allowedHosts),
         pages: new PageRules(routes.givesCredentials, allowedOrigins),
-        process
+        stopping
       })
       yield* HttpServer.serveEffect(
         trustProxy.length === 0
@@ -83,11 +84,7 @@ export const serve = <E, R>(
           : HttpMiddleware.xForwardedHeaders({ trustedProxies: trustProxy })(enveloped)
       )
       // Added last, so that it runs first: before the server stops to accept and begins to wait.
-      yield* Effect.addFinalizer(() =>
-        Effect.sync(() => {
-          process.isStopping = true
-        })
-      )
+      yield* Effect.addFinalizer(() => stopping.begin)
     })
   )
 
@@ -98,13 +95,13 @@ interface Edge {
   readonly capacity: Capacity
   readonly isAllowedHost: (host: string | undefined) => boolean
   readonly pages: PageRules
-  readonly process: { readonly isStopping: boolean }
+  readonly stopping: Stopping["Service"]
 }
 
 /** Around every route, found or not. */
 const envelope = <E, R>(
   answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
-  { allowedMethods, capacity, isAllowedHost, pages, process }: Edge
+  { allowedMethods, capacity, isAllowedHost, pages, stopping }: Edge
 ) => {
   const stamp = (
     request: HttpServerRequest.HttpServerRequest,
@@ -115,7 +112,7 @@ const envelope = <E, R>(
       "x-content-type-options": "nosniff",
       ...pages.cors(request),
       // Or the client would send its next request on a connection that keeps us from stopping.
-      ...(process.isStopping || hasUnreadChunks(request) ? { connection: "close" } : undefined)
+      ...(stopping.isStopping() || hasUnreadChunks(request) ? { connection: "close" } : undefined)
     })
 
   const asked = withRequest((request) => {
@@ -126,6 +123,7 @@ const envelope = <E, R>(
     if (request.url === "/v1/health") return answer
     if (pages.refuses(request)) return originRefused
     return capacity.admit((place) => {
+      place.give(message)
       const checked = withCheckedBody(request, place)
       return checked === request
         ? answer

@@ -96,6 +96,11 @@ export const makeNodeServer = (
 
 const silenceMs = 15_000
 
+/** A request that waits has nothing to say for so long, and then as long as any other. */
+export const expectSilence = (request: Pick<IncomingMessage, "socket">, ms: number): void => {
+  request.socket.setTimeout(silenceMs + ms)
+}
+
 /** Each takes some 10 kB while it is idle. */
 const maxConnections = 10_000
 

@@ -10,12 +10,12 @@ interface TaskRef {
   readonly task_id: string
 }
 
-/** Removes runs that have not started and leave no trace: nobody was promised anything yet. */
+/** Removes runs that have not started and leave no trace: nobody was promised anything yet. Answers their ids. */
 export const withdrawRuns = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   options: TaskRef & { readonly only: "delayed" | "slots to come" }
 ) {
-  const removed = yield* sql`
+  const removed = yield* sql<{ readonly id: string }>`
     DELETE FROM runs
     WHERE workspace_id = ${options.workspace_id}
       AND task_id = ${options.task_id}
@@ -23,7 +23,7 @@ export const withdrawRuns = Effect.fnUntraced(function* (
       AND started_at IS NULL
       AND ${options.only === "delayed" ? sql`kind = 'delayed'` : sql`slot_at > now()`}
     RETURNING id`
-  return removed.length
+  return removed.map(({ id }) => id)
 })
 
 const batch = 1_000
@@ -34,6 +34,7 @@ interface StoppedRun {
   readonly state: "queued" | "running"
   readonly attempt: number
   readonly lease_owner: number | null
+  readonly chain_run_id: string | null
   readonly step_index: number | null
   readonly steps: ReadonlyArray<ChainStep> | null
 }
@@ -50,7 +51,7 @@ export const stopRuns = Effect.fnUntraced(function* (
   }
 ) {
   const requested: Array<string> = []
-  let cancelled = 0
+  const ended: Array<string> = []
   const unstopped = sql`
     workspace_id = ${options.workspace_id}
     AND task_id = ${options.task_id}
@@ -58,7 +59,7 @@ export const stopRuns = Effect.fnUntraced(function* (
     AND NOT cancel_requested`
   for (;;) {
     const runs = yield* sql<StoppedRun>`
-      SELECT id, workspace_id, state, attempt, lease_owner, step_index, steps
+      SELECT id, workspace_id, state, attempt, lease_owner, chain_run_id, step_index, steps
       FROM runs
       WHERE ${unstopped}
       ORDER BY id
@@ -72,7 +73,7 @@ export const stopRuns = Effect.fnUntraced(function* (
         sql,
         queued.map((run) => cancelledSettlement(run, now))
       )
-      cancelled += settled.ids.length
+      ended.push(...settled.ended)
     }
     if (running.length > 0) {
       yield* sql`
@@ -87,12 +88,13 @@ export const stopRuns = Effect.fnUntraced(function* (
       FROM runs
       WHERE ${unstopped}
       LIMIT 1`
-    if (left.length === 0) return { cancelled, requested }
+    if (left.length === 0) return { ended, requested }
   }
 })
 
 const cancelledSettlement = (run: StoppedRun, nowMs: number): Settlement => ({
   id: run.id,
+  chain_run_id: run.chain_run_id,
   workspace_id: run.workspace_id,
   attempt: run.attempt,
   lease_owner: run.lease_owner,

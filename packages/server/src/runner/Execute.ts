@@ -75,6 +75,7 @@ export const settlementOf = (
   const outcomes = (end.earlier ?? []).map((step) => step.status)
   return {
     id: run.id,
+    chain_run_id: run.chain_run_id,
     workspace_id: run.workspace_id,
     attempt: run.attempt,
     lease_owner: node,

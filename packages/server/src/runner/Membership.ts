@@ -1,13 +1,16 @@
-import { PgClient, PgConnection } from "@effect/sql-pg"
-import { Clock, Effect, Queue, Scope } from "effect"
+import { PgClient } from "@effect/sql-pg"
+import { Clock, Effect, type Scope } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlError } from "effect/sql"
+import { elapsedMs } from "../platform/elapsed.ts"
 import { Store } from "../platform/Sql.ts"
+import type { Endings } from "./Endings.ts"
+import { listenOn } from "./Listening.ts"
 import { loop } from "./Loop.ts"
 import { bury, nodeLocks, register, renew, unregister } from "./Nodes.ts"
 import { takeBack } from "./Reap.ts"
 import { RunnerOptions } from "./RunnerOptions.ts"
-import { channel, Signals } from "./Signals.ts"
+import { Signals } from "./Signals.ts"
 
 /** The lease is renewed this often, or oftener where it is short: of five beats one must get through. */
 const longestBeatMs = 2_000
@@ -32,7 +35,7 @@ export const join = Effect.fnUntraced(function* (
 ): Effect.fn.Return<
   Membership,
   SqlError.SqlError,
-  Scope.Scope | SqlClient.SqlClient | PgClient.PgClient | Store | Signals
+  Scope.Scope | SqlClient.SqlClient | PgClient.PgClient | Store | Signals | Endings
 > {
   const sql = yield* SqlClient.SqlClient
   const pg = yield* PgClient.PgClient
@@ -40,8 +43,6 @@ export const join = Effect.fnUntraced(function* (
   const signals = yield* Signals
   const clock = yield* Clock.Clock
   const { leaseMs } = yield* RunnerOptions
-  /** Not the time of day: while that was set back, a node left the dead alone. */
-  const elapsedMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
   const beatMs = Math.min(longestBeatMs, leaseMs / 5)
   const onPostgres = store.kind === "postgres"
   const enroll = register(sql, { holdsLock: onPostgres, leaseMs })
@@ -67,11 +68,10 @@ export const join = Effect.fnUntraced(function* (
     const config = { ...pg.config, applicationName: "scheduling-service node", multiplex: false }
     const own = yield* PgClient.makeClient(config)
     // Who listens hears nothing for hours: whether there is a network, the beat finds out.
-    const notifications = yield* listenOn({ ...config, stream: undefined }).pipe(
+    const receive = yield* listenOn({ ...config, stream: undefined }, signals).pipe(
       Effect.timeout(leaseMs)
     )
-    yield* signals.receive("wake")
-    judgesFromMs = elapsedMs() + graceMs
+    judgesFromMs = elapsedMs(clock) + graceMs
 
     let lockedAs: number | undefined
     const beat = Effect.gen(function* () {
@@ -93,10 +93,6 @@ export const join = Effect.fnUntraced(function* (
       yield* Effect.sleep(beatMs)
     }).pipe(Effect.timeout(leaseMs), Effect.forever)
 
-    const receive = Queue.take(notifications).pipe(
-      Effect.flatMap(({ payload }) => signals.receive(payload)),
-      Effect.forever
-    )
     yield* Effect.raceFirst(beat, receive)
   }).pipe(
     Effect.scoped,
@@ -112,16 +108,7 @@ export const join = Effect.fnUntraced(function* (
 
   return {
     node: () => node,
-    mayJudge: () => elapsedMs() >= judgesFromMs
+    // By the time of day, while that was set back, a node left the dead alone.
+    mayJudge: () => elapsedMs(clock) >= judgesFromMs
   }
-})
-
-/**
- * Hears what is notified, on a connection of its own. Whoever stops listening says so to the server,
- * and would wait for its answer though the network is gone: here the connection is closed before.
- */
-const listenOn = Effect.fnUntraced(function* (config: PgConnection.Config) {
-  const listening = yield* Effect.acquireRelease(Scope.make(), Scope.close)
-  const connection = yield* PgConnection.make(config)
-  return yield* Scope.provide(connection.listen(channel), listening)
 })

@@ -2,6 +2,7 @@ import type { ChainStep } from "@scheduling/domain/chains/Chain"
 import { Clock, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { findEndedSteps, followUp } from "./ChainRuns.ts"
+import { Endings } from "./Endings.ts"
 import type { Settlement } from "./Run.ts"
 import { settle } from "./Settle.ts"
 
@@ -30,6 +31,7 @@ export const takeBack = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   nodes: "dead" | number
 ) {
+  const endings = yield* Endings
   const owners =
     nodes === "dead"
       ? sql`SELECT id FROM nodes WHERE died_at IS NOT NULL`
@@ -51,7 +53,9 @@ export const takeBack = Effect.fnUntraced(function* (
       LIMIT ${batch}`
     if (runs.length === 0) return lost
     const settlements = yield* Effect.forEach(runs, (run) => lostSettlement(sql, run))
-    lost += (yield* settle(sql, settlements)).ids.length
+    const settled = yield* settle(sql, settlements)
+    endings.tell(settled.ended)
+    lost += settled.ids.length
   }
 })
 
@@ -64,6 +68,7 @@ const lostSettlement = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, ru
       : []
   const settlement: Settlement = {
     id: run.id,
+    chain_run_id,
     workspace_id,
     attempt: run.attempt,
     lease_owner: run.lease_owner,

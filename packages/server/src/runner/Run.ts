@@ -71,6 +71,7 @@ export interface NextStep {
 /** What is to be written about a run. The fence: `id`, `attempt` and `lease_owner` still hold. */
 export interface Settlement extends AttemptEnd {
   readonly id: string
+  readonly chain_run_id: string | null
   readonly workspace_id: string
   readonly attempt: number
   readonly lease_owner: number | null

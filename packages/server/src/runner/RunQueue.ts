@@ -2,6 +2,7 @@ import type { ExecutionKind } from "@scheduling/domain/executions/Execution"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { stopRuns, withdrawRuns } from "./Cancel.ts"
+import { Endings } from "./Endings.ts"
 import { insertRun } from "./Enqueue.ts"
 import type { QueuedRun } from "./Run.ts"
 import { RunnerOptions } from "./RunnerOptions.ts"
@@ -71,90 +72,103 @@ export class RunQueue extends Context.Service<
     readonly wake: (dueAt: Date) => Effect.Effect<void>
   }
 >()("@scheduling/server/runner/RunQueue") {
-  static readonly layer: Layer.Layer<RunQueue, never, SqlClient.SqlClient | Signals> = Layer.effect(
-    RunQueue,
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const signals = yield* Signals
-      const { lookAheadMs, pollMs } = yield* RunnerOptions
+  static readonly layer: Layer.Layer<RunQueue, never, SqlClient.SqlClient | Signals | Endings> =
+    Layer.effect(
+      RunQueue,
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const signals = yield* Signals
+        const endings = yield* Endings
+        const { lookAheadMs, pollMs } = yield* RunnerOptions
 
-      /** Nodes see by themselves, in time, what is due later than this. */
-      const wakeIfDueBy = (dueMs: number, nowMs: number) =>
-        dueMs < nowMs + lookAheadMs + pollMs ? sql.afterCommit(signals.wake) : Effect.void
+        /** Nodes see by themselves, in time, what is due later than this. */
+        const wakeIfDueBy = (dueMs: number, nowMs: number) =>
+          dueMs < nowMs + lookAheadMs + pollMs ? sql.afterCommit(signals.wake) : Effect.void
 
-      const insert = Effect.fnUntraced(function* (run: Parameters<typeof insertRun>[1]) {
-        const inserted = yield* insertRun(sql, run)
-        yield* wakeIfDueBy(inserted.scheduled_for.getTime(), yield* Clock.currentTimeMillis)
-        return inserted
-      })
+        const tell = (ids: ReadonlyArray<string>) =>
+          ids.length === 0 ? Effect.void : sql.afterCommit(Effect.sync(() => endings.tell(ids)))
 
-      const stop = Effect.fnUntraced(function* (options: Parameters<typeof stopRuns>[1]) {
-        const stopped = yield* stopRuns(sql, options)
-        yield* Effect.forEach(stopped.requested, (id) => sql.afterCommit(signals.cancel(id)), {
-          discard: true
+        const withdraw = Effect.fnUntraced(function* (options: Parameters<typeof withdrawRuns>[1]) {
+          const withdrawn = yield* withdrawRuns(sql, options)
+          yield* tell(withdrawn)
+          return withdrawn.length > 0
         })
-        if (stopped.cancelled > 0) yield* sql.afterCommit(signals.wake)
-        return stopped
-      }, sql.withTransaction)
 
-      return RunQueue.of({
-        enqueue: Effect.fn("RunQueue.enqueue")(function* (task) {
-          return yield* insert({ ...task, trigger: "manual", run_at: null })
-        }, Effect.orDie),
+        const insert = Effect.fnUntraced(function* (run: Parameters<typeof insertRun>[1]) {
+          const inserted = yield* insertRun(sql, run)
+          yield* wakeIfDueBy(inserted.scheduled_for.getTime(), yield* Clock.currentTimeMillis)
+          return inserted
+        })
 
-        schedule: Effect.fn("RunQueue.schedule")(function* (task) {
-          return yield* insert({ ...task, kind: "delayed", trigger: "schedule" })
-        }, Effect.orDie),
+        const stop = Effect.fnUntraced(function* (options: Parameters<typeof stopRuns>[1]) {
+          const stopped = yield* stopRuns(sql, options)
+          yield* Effect.forEach(stopped.requested, (id) => sql.afterCommit(signals.cancel(id)), {
+            discard: true
+          })
+          if (stopped.ended.length > 0) yield* sql.afterCommit(signals.wake)
+          yield* tell(stopped.ended)
+          return stopped
+        }, sql.withTransaction)
 
-        reschedule: Effect.fn("RunQueue.reschedule")(
-          function* (task) {
-            const withdrawn = yield* withdrawRuns(sql, { ...task, only: "delayed" })
-            return withdrawn === 0 ? null : yield* insert({ ...task, kind: "delayed" })
-          },
-          sql.withTransaction,
-          Effect.orDie
-        ),
+        return RunQueue.of({
+          enqueue: Effect.fn("RunQueue.enqueue")(function* (task) {
+            return yield* insert({ ...task, trigger: "manual", run_at: null })
+          }, Effect.orDie),
 
-        withdraw: Effect.fn("RunQueue.withdraw")(function* (task) {
-          return (yield* withdrawRuns(sql, { ...task, only: "delayed" })) > 0
-        }, Effect.orDie),
+          schedule: Effect.fn("RunQueue.schedule")(function* (task) {
+            return yield* insert({ ...task, kind: "delayed", trigger: "schedule" })
+          }, Effect.orDie),
 
-        forgetSlots: Effect.fn("RunQueue.forgetSlots")(function* (task) {
-          yield* withdrawRuns(sql, { ...task, only: "slots to come" })
-        }, Effect.orDie),
+          reschedule: Effect.fn("RunQueue.reschedule")(
+            function* (task) {
+              const withdrawn = yield* withdraw({ ...task, only: "delayed" })
+              return withdrawn ? yield* insert({ ...task, kind: "delayed" }) : null
+            },
+            sql.withTransaction,
+            Effect.orDie
+          ),
 
-        stop: Effect.fn("RunQueue.stop")(
-          function* (task) {
-            yield* withdrawRuns(sql, { ...task, only: "slots to come" })
-            yield* stop({ ...task, execution_id: null })
-          },
-          sql.withTransaction,
-          Effect.orDie
-        ),
+          withdraw: Effect.fn("RunQueue.withdraw")(function* (task) {
+            return yield* withdraw({ ...task, only: "delayed" })
+          }, Effect.orDie),
 
-        cancel: Effect.fn("RunQueue.cancel")(function* (execution) {
-          const { cancelled, requested } = yield* stop(execution)
-          return cancelled > 0 ? "cancelled" : requested.length > 0 ? "requested" : null
-        }, Effect.orDie),
+          forgetSlots: Effect.fn("RunQueue.forgetSlots")(function* (task) {
+            yield* withdraw({ ...task, only: "slots to come" })
+          }, Effect.orDie),
 
-        removeWorkspace: Effect.fn("RunQueue.removeWorkspace")(
-          function* (workspaceId) {
-            yield* sql`
+          stop: Effect.fn("RunQueue.stop")(
+            function* (task) {
+              yield* withdraw({ ...task, only: "slots to come" })
+              yield* stop({ ...task, execution_id: null })
+            },
+            sql.withTransaction,
+            Effect.orDie
+          ),
+
+          cancel: Effect.fn("RunQueue.cancel")(function* (execution) {
+            const { ended, requested } = yield* stop(execution)
+            return ended.length > 0 ? "cancelled" : requested.length > 0 ? "requested" : null
+          }, Effect.orDie),
+
+          removeWorkspace: Effect.fn("RunQueue.removeWorkspace")(
+            function* (workspaceId) {
+              yield* sql`
               DELETE FROM runs
               WHERE workspace_id = ${workspaceId}`
-            yield* sql`
+              yield* sql`
               INSERT INTO removed_workspaces (id)
               VALUES (${workspaceId})
               ON CONFLICT DO NOTHING`
-          },
-          sql.withTransaction,
-          Effect.orDie
-        ),
+              yield* tell([workspaceId])
+            },
+            sql.withTransaction,
+            Effect.orDie
+          ),
 
-        wake: Effect.fn("RunQueue.wake")(function* (dueAt) {
-          yield* wakeIfDueBy(dueAt.getTime(), yield* Clock.currentTimeMillis)
+          wake: Effect.fn("RunQueue.wake")(function* (dueAt) {
+            yield* wakeIfDueBy(dueAt.getTime(), yield* Clock.currentTimeMillis)
+          })
         })
       })
-    })
-  )
+    )
 }

@@ -7,6 +7,7 @@ import type { SigningSecrets } from "../workspaces/SigningSecrets.ts"
 import type { Call } from "./Call.ts"
 import { type Calls, makeCalls } from "./Calls.ts"
 import { handBack } from "./Claim.ts"
+import { Endings } from "./Endings.ts"
 import { makeEngine, type RunnerCounts } from "./Engine.ts"
 import { makeFeed } from "./Feed.ts"
 import { loop } from "./Loop.ts"
@@ -31,6 +32,7 @@ type Requirements =
   | PgClient.PgClient
   | Store
   | Signals
+  | Endings
   | Partitions
   | Call
   | SigningSecrets
@@ -75,6 +77,7 @@ export class Runner extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const store = yield* Store
       const signals = yield* Signals
+      const endings = yield* Endings
       const partitions = yield* Partitions
       const engine = yield* makeEngine
       const { counts, feedBell, intake, options, startBell } = engine
@@ -120,6 +123,7 @@ export class Runner extends Context.Service<
               engine.unsure = true
             }
           }
+          endings.tell(settled.ended)
           if (settled.released || settlements.some((one) => one.status === null)) feedBell.ring()
         }
       )

@@ -5,6 +5,8 @@ import type { Settlement } from "./Run.ts"
 
 export interface Settled {
   readonly ids: ReadonlyArray<string>
+  /** Executions and runs of chains that go on no more, be it that another node has written so. */
+  readonly ended: ReadonlyArray<string>
   /** A run that waited for one of these may start now. */
   readonly released: boolean
 }
@@ -175,10 +177,14 @@ export const settle = Effect.fnUntraced(function* (
     FROM (SELECT id FROM ended UNION ALL SELECT id FROM again) AS settled`
   const settled: Settled = {
     ids: rows.map((row) => row.id),
+    ended: settlements.flatMap(endedBy),
     released: rows.some((row) => row.released)
   }
   return settled
 })
+
+const endedBy = ({ chain_run_id, id, next, status }: Settlement): ReadonlyArray<string> =>
+  status === null ? [] : chain_run_id === null || next !== null ? [id] : [id, chain_run_id]
 
 /** A NUL or half a surrogate pair in one answer would fail the statement for all of them. */
 const storable = (text: string | null): string | null =>

@@ -9,7 +9,13 @@ export interface Listener {
   readonly cancel: (runId: string) => Effect.Effect<boolean>
 }
 
-/** The channel of PostgreSQL's NOTIFY: `wake` or `cancel <run id>`. */
+/** Of what other processes say, all but `wake` and `cancel`. */
+export interface Hearer {
+  readonly heard: (payload: string) => void
+  readonly connected: () => void
+}
+
+/** The channel of PostgreSQL's NOTIFY: `wake`, `cancel <run id>`, and what `Endings` says. */
 export const channel = "scheduling_runs"
 
 /**
@@ -21,9 +27,14 @@ export class Signals extends Context.Service<
   {
     readonly wake: Effect.Effect<void>
     readonly cancel: (runId: string) => Effect.Effect<void>
-    /** What came by NOTIFY, for the runner of this process. */
+    /** What came by NOTIFY, for the runner of this process or for whoever hears. */
     readonly receive: (payload: string) => Effect.Effect<void>
+    /** This process listens from now on. What was said before, it may have missed. */
+    readonly connected: Effect.Effect<void>
     readonly listen: (listener: Listener) => Effect.Effect<void, never, Scope.Scope>
+    /** Tells other processes, all in one commit. */
+    readonly notify: (payloads: ReadonlyArray<string>) => Effect.Effect<void>
+    readonly hear: (hearer: Hearer) => Effect.Effect<void, never, Scope.Scope>
   }
 >()("@scheduling/server/runner/Signals") {
   static readonly layer: Layer.Layer<Signals, never, PgClient.PgClient | Store> = Layer.effect(
@@ -33,12 +44,15 @@ export class Signals extends Context.Service<
       const store = yield* Store
       const scope = yield* Effect.scope
       const listeners = new Set<Listener>()
+      const hearers = new Set<Hearer>()
       let wakeIsOnItsWay = false
 
-      const notify = (payload: string) =>
+      const notify = (payloads: ReadonlyArray<string>) =>
         store.kind === "embedded"
           ? Effect.void
-          : pg.notify(channel, payload).pipe(
+          : pg`
+              SELECT pg_notify(${channel}, payload)
+              FROM unnest(${payloads}::text[]) AS payload`.pipe(
               Effect.tapError((error) => Effect.logDebug("NOTIFY failed", error)),
               Effect.ignore
             )
@@ -57,7 +71,7 @@ export class Signals extends Context.Service<
         wakeIsOnItsWay = true
         yield* Effect.sleep(notifyEveryMs)
         wakeIsOnItsWay = false
-        yield* notify("wake")
+        yield* notify(["wake"])
       })
 
       return Signals.of({
@@ -66,18 +80,30 @@ export class Signals extends Context.Service<
           return wakeIsOnItsWay ? Effect.void : Effect.asVoid(Effect.forkIn(wakeOthers, scope))
         }),
         cancel: Effect.fnUntraced(function* (runId) {
-          if (!(yield* cancelHere(runId))) yield* notify(`cancel ${runId}`)
+          if (!(yield* cancelHere(runId))) yield* notify([`cancel ${runId}`])
         }),
-        receive: (payload) =>
-          payload.startsWith("cancel ") ? Effect.asVoid(cancelHere(payload.slice(7))) : wakeHere,
-        listen: (listener) =>
-          Effect.acquireRelease(
-            Effect.sync(() => listeners.add(listener)),
-            () => Effect.sync(() => listeners.delete(listener))
-          )
+        receive: (payload) => {
+          if (payload === "wake") return wakeHere
+          if (payload.startsWith("cancel ")) return Effect.asVoid(cancelHere(payload.slice(7)))
+          return Effect.sync(() => hearers.forEach((hearer) => hearer.heard(payload)))
+        },
+        connected: Effect.suspend(() => {
+          hearers.forEach((hearer) => hearer.connected())
+          return wakeHere
+        }),
+        listen: (listener) => during(listeners, listener),
+        notify,
+        hear: (hearer) => during(hearers, hearer)
       })
     })
   )
 }
 
 const notifyEveryMs = 5
+
+/** A member until the scope closes. */
+const during = <A>(set: Set<A>, member: A): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(() => void set.add(member)),
+    () => Effect.sync(() => void set.delete(member))
+  )

@@ -7,6 +7,7 @@ import { connect } from "node:net"
 import { AppConfig } from "../../src/Config.ts"
 import { Capacity, CapacityLimits } from "../../src/platform/Capacity.ts"
 import { HttpServerLayer, serve } from "../../src/platform/HttpServer.ts"
+import { Stopping } from "../../src/platform/Stopping.ts"
 import { makeNodeServer } from "../../src/platform/NodeServer.ts"
 import { ask, assertShape, outcome, times } from "../support/http.ts"
 import { request, talkTo } from "../support/rawHttp.ts"
@@ -35,7 +36,11 @@ const startServer = Effect.gen(function* () {
       givesCredentials: () => false
     }).pipe(
       Layer.provideMerge(Layer.fresh(HttpServerLayer)),
-      Layer.provide([Layer.succeed(AppConfig, testConfig), Layer.succeed(CapacityLimits, limits)])
+      Layer.provide([
+        Stopping.layer,
+        Layer.succeed(AppConfig, testConfig),
+        Layer.succeed(CapacityLimits, limits)
+      ])
     )
   )
   const url = HttpServer.formatAddress(Context.get(server, HttpServer.HttpServer).address)

@@ -101,7 +101,20 @@ export interface Seen {
   readonly id: string
   readonly status: string
   readonly finished_at: string | null
-  readonly steps: ReadonlyArray<{ readonly name: string; readonly status: string }>
+  readonly steps: ReadonlyArray<{
+    readonly name: string
+    readonly status: string
+    readonly execution: object | null
+  }>
 }
+
+/** A run of the list, as it is shown by itself, where nothing was answered. */
+export const unanswered = (run: Seen) => ({
+  ...run,
+  steps: run.steps.map((step) => ({
+    ...step,
+    execution: step.execution === null ? null : { ...step.execution, response_body: null }
+  }))
+})
 
 export const seenAs = (run: Seen) => [run.status, run.steps.map((step) => step.status)]

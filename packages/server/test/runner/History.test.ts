@@ -21,6 +21,7 @@ const TestLayer = QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer))
 const settlement = (
   fields: Partial<Settlement> & Pick<Settlement, "id" | "workspace_id">
 ): Settlement => ({
+  chain_run_id: null,
   attempt: 1,
   lease_owner: null,
   status: "succeeded",

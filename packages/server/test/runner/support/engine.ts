@@ -1,6 +1,7 @@
 import { Effect, Layer } from "effect"
 import type { Database } from "../../../src/platform/Sql.ts"
 import { Call, type CallRequest, type CallResult } from "../../../src/runner/Call.ts"
+import { Endings } from "../../../src/runner/Endings.ts"
 import { Partitions } from "../../../src/runner/Partitions.ts"
 import { Runner } from "../../../src/runner/Runner.ts"
 import { defaultRunnerOptions, RunnerOptions } from "../../../src/runner/RunnerOptions.ts"
@@ -29,14 +30,18 @@ export const callLayer = (
       }))
   })
 
-export const QueueLayer: Layer.Layer<RunQueue | Signals | Partitions, never, Database> =
-  RunQueue.layer.pipe(Layer.provideMerge(Signals.layer), Layer.merge(Partitions.layer))
+export const QueueLayer: Layer.Layer<RunQueue | Endings | Signals | Partitions, never, Database> =
+  RunQueue.layer.pipe(
+    Layer.provideMerge(Endings.layer),
+    Layer.provideMerge(Signals.layer),
+    Layer.merge(Partitions.layer)
+  )
 
 /** One node. Each use of it is a node of its own. */
 export const nodeLayer = (
   call: Layer.Layer<Call>,
   options: Partial<RunnerOptions> = {}
-): Layer.Layer<Runner | RunQueue, never, Database> =>
+): Layer.Layer<Runner | RunQueue | Endings, never, Database> =>
   Layer.fresh(
     Runner.layer.pipe(
       Layer.provideMerge(QueueLayer),
