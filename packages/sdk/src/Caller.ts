@@ -1,7 +1,7 @@
 import { orAborted } from "./clock.ts"
 import { NoCredentialError, SchedulingError } from "./errors.ts"
 import { InvalidTokenError } from "./generated/errors.ts"
-import type { WhoAmI, Workspace, WorkspaceId } from "./generated/types.ts"
+import type { PasswordChange, WhoAmI, Workspace, WorkspaceId } from "./generated/types.ts"
 import type { Answer, Http } from "./Http.ts"
 import { randomKey } from "./idempotencyKey.ts"
 import { type Idempotent, type InWorkspace, type RequestOptions, visibleAscii } from "./options.ts"
@@ -63,16 +63,22 @@ export class Caller {
     }
     if (call.isPublic === true) return this.#http.send(request)
 
+    const send = (bearer: string | undefined) => {
+      const answer = this.#http.send({ ...request, bearer })
+      return call.path === "/v1/auth/password"
+        ? this.#bearer.exchange(answer, (call.body as PasswordChange).new_password)
+        : answer
+    }
     const bearer = await orAborted(this.#bearer.current(), signal)
     if (bearer === undefined && call.isRaw !== true) {
       throw new NoCredentialError(`${call.verb} ${call.path}`, this.#bearer.whyNone)
     }
     try {
-      return await this.#http.send({ ...request, bearer })
+      return await send(bearer)
     } catch (error) {
       if (!(error instanceof InvalidTokenError) || bearer === undefined) throw error
       if (!(await orAborted(this.#bearer.replace(bearer), signal))) throw error
-      return this.#http.send({ ...request, bearer: await this.#bearer.current() })
+      return send(await this.#bearer.current())
     }
   }
 

@@ -2,7 +2,7 @@ import { now } from "./clock.ts"
 import { SchedulingError } from "./errors.ts"
 import { InvalidRefreshTokenError } from "./generated/errors.ts"
 import type { TokenPair } from "./generated/types.ts"
-import type { Http } from "./Http.ts"
+import type { Answer, Http } from "./Http.ts"
 import { refreshLimits, renewAt, renewKeptAt } from "./tokenLife.ts"
 import { type SessionListener, visibleAscii } from "./options.ts"
 
@@ -14,11 +14,14 @@ export interface Bearer {
   readonly replace: (refused: string) => Promise<boolean>
   /** What to do where there is nothing to send. */
   readonly whyNone: string
+  /** Takes the tokens of a changed password, which ended those that it was changed with. */
+  readonly exchange: (answer: Promise<Answer>, newPassword: string) => Promise<Answer>
 }
 
 export const fixedBearer = (credential: string | undefined): Bearer => ({
   current: () => Promise.resolve(credential),
   replace: () => Promise.resolve(false),
+  exchange: (answer) => answer,
   whyNone:
     "set SCHEDULING_API_KEY, or give the client an apiKey, the tokens of a session, or an email and a password"
 })
@@ -37,6 +40,7 @@ export class Session implements Bearer {
   #login: Login | undefined
   #tokens: (Tokens & { readonly renewAt: number }) | undefined
   #renewal: Promise<void> | undefined
+  #exchange: Promise<unknown> | undefined
 
   constructor(
     http: Http,
@@ -67,6 +71,22 @@ export class Session implements Bearer {
   }
 
   readonly whyNone = "the session has ended; log in again"
+
+  exchange(answer: Promise<Answer>, newPassword: string): Promise<Answer> {
+    const exchanged = answer.then(async (given) => {
+      if (this.#login !== undefined) this.#login = { ...this.#login, password: newPassword }
+      await this.#keep(given.data)
+      return given
+    })
+    // What a refused refresh waits for: it may have lost the race against this answer.
+    const settled = exchanged
+      .catch(() => undefined)
+      .finally(() => {
+        if (this.#exchange === settled) this.#exchange = undefined
+      })
+    this.#exchange = settled
+    return exchanged
+  }
 
   get isOpen(): boolean {
     return this.#tokens !== undefined
@@ -102,6 +122,8 @@ export class Session implements Bearer {
       await this.#take({ verb: "POST", path: "/v1/auth/refresh", body, ...repeatable })
     } catch (error) {
       if (!(error instanceof InvalidRefreshTokenError)) throw error
+      await this.#exchange
+      if (this.#tokens?.refresh_token !== refreshToken) return
       await this.#forget()
       if (this.#login === undefined) throw error
       await this.#logIn()
@@ -113,7 +135,13 @@ export class Session implements Bearer {
   }
 
   async #take(request: Parameters<Http["send"]>[0]): Promise<void> {
+    const before = this.#tokens
     const { data } = await this.#http.send(request)
+    // A pair that was exchanged in the meantime is the newer one.
+    if (this.#tokens === before) await this.#keep(data)
+  }
+
+  async #keep(data: unknown): Promise<void> {
     if (!isTokenPair(data)) throw new SchedulingError("The service gave no tokens")
     this.#tokens = { ...data, renewAt: renewAt(data.expires_in, now()) }
     await this.#onTokens?.(data)

@@ -1,6 +1,6 @@
 import { Api } from "@scheduling/domain/Api"
 import { Authentication } from "@scheduling/domain/auth/Authentication"
-import type { TokenPair } from "@scheduling/domain/auth/TokenPair"
+import { TokenPair } from "@scheduling/domain/auth/TokenPair"
 import {
   Clock,
   Config,
@@ -9,23 +9,14 @@ import {
   Fiber,
   Layer,
   Option,
-  Random,
   Redacted,
-  Result,
-  SchemaAST,
   SynchronizedRef
 } from "effect"
-import {
-  HttpClient,
-  HttpClientError,
-  HttpClientRequest,
-  type HttpClientResponse
-} from "effect/http"
-import { HttpApiClient, type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
+import { HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
+import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { userAgent } from "./environment.ts"
+import { retrySafely, withKey } from "./effectRequests.ts"
 import { version } from "./generated/version.ts"
-import { randomKey } from "./idempotencyKey.ts"
-import { type Failure, isRepeatable, retryDelayMs } from "./retry.ts"
 import { refreshLimits, renewAt, renewKeptAt } from "./tokenLife.ts"
 import { parseBaseUrl } from "./options.ts"
 import { type WireClient, wireClient } from "./wireClient.ts"
@@ -169,59 +160,6 @@ const introduced = HttpClient.mapRequest((request: HttpClientRequest.HttpClientR
 
 const agent = userAgent(version)
 
-/** One key for all attempts, on the endpoints that take one. */
-const withKey = (
-  endpoint: HttpApiEndpoint.Top,
-  request: HttpClientRequest.HttpClientRequest
-): HttpClientRequest.HttpClientRequest =>
-  takesKey(endpoint) && request.headers[keyHeader] === undefined
-    ? HttpClientRequest.setHeader(request, keyHeader, randomKey())
-    : request
-
-const takesKey = ({ headers }: HttpApiEndpoint.Top) =>
-  headers !== undefined &&
-  SchemaAST.isObjects(headers.ast) &&
-  headers.ast.propertySignatures.some(({ name }) => name === keyHeader)
-
-const keyHeader = "idempotency-key"
-
-/** The policy of the promise client; `HttpClient.retryTransient` would repeat every POST. */
-const retrySafely = ({
-  maxRetries = 2
-}: Settings): ((client: HttpClient.HttpClient) => HttpClient.HttpClient) =>
-  HttpClient.transform((send, request) =>
-    Effect.gen(function* () {
-      const repeatable = isRepeatable(request.method, request.headers[keyHeader])
-      for (let number = 0; ; number++) {
-        const result = yield* Effect.result(send)
-        const failure = number < maxRetries ? failureOf(result) : undefined
-        const delay =
-          failure &&
-          retryDelayMs(failure, {
-            number,
-            isRepeatable: repeatable,
-            now: yield* Clock.currentTimeMillis,
-            random: yield* Random.next
-          })
-        if (delay === undefined) return yield* Effect.fromResult(result)
-        yield* Effect.sleep(delay)
-      }
-    })
-  )
-
-const failureOf = (
-  result: Result.Result<HttpClientResponse.HttpClientResponse, unknown>
-): Failure | undefined => {
-  if (Result.isSuccess(result)) {
-    const { headers, status } = result.success
-    return status < 400 ? undefined : { kind: "answer", status, retryAfter: headers["retry-after"] }
-  }
-  const error = result.failure
-  return HttpClientError.isHttpClientError(error) && error.reason._tag === "TransportError"
-    ? { kind: "connection", cause: error.reason.cause }
-    : undefined
-}
-
 /** The contract knows its secrets by their labels; a caller's have none, or their own. */
 const relabelled = (label: string, secret: Redacted.Redacted) =>
   Redacted.make(Redacted.value(secret), { label })
@@ -245,15 +183,32 @@ const sessionMiddleware = (options: SessionOptions) =>
       renewAt: renewKeptAt(Redacted.value(access_token))
     })
 
+    const keep = Effect.fnUntraced(function* (pair: TokenPair) {
+      yield* options.onTokens?.(pair) ?? Effect.void
+      return { ...pair, renewAt: renewAt(pair.expires_in, yield* Clock.currentTimeMillis) }
+    })
+
     const renewed = Effect.fnUntraced(function* (refreshToken: Redacted.Redacted) {
       const refresh_token = relabelled("refresh_token", refreshToken)
       const pair = yield* refresh({ payload: { refresh_token } }).pipe(
         Effect.timeout(refreshLimits.timeoutMs),
         Effect.retry({ times: refreshLimits.maxRetries, while: HttpClient.isTransientError })
       )
-      yield* options.onTokens?.(pair) ?? Effect.void
-      return { ...pair, renewAt: renewAt(pair.expires_in, yield* Clock.currentTimeMillis) }
+      return yield* keep(pair)
     })
+
+    /** A changed password ends its tokens: who is refused meanwhile waits for the new ones. */
+    const exchange = (
+      send: (accessToken: Redacted.Redacted) => ReturnType<MiddlewareOptions["next"]>
+    ) =>
+      SynchronizedRef.modifyEffect(
+        tokens,
+        Effect.fnUntraced(function* (latest) {
+          const response = yield* send(latest.access_token)
+          if (response.status !== 200) return [response, latest] as const
+          return [response, yield* keep(yield* Effect.orDie(decodePair(response)))] as const
+        })
+      ).pipe(Effect.forkDetach, Effect.flatMap(Fiber.join))
 
     /** Where that fails the tokens stay, and the service says of the access token what it is. */
     const renewIf = Effect.fnUntraced(function* (isDue: (current: Tokens) => boolean) {
@@ -273,13 +228,18 @@ const sessionMiddleware = (options: SessionOptions) =>
       const keyed = withKey(endpoint, request)
       const now = yield* Clock.currentTimeMillis
       const { access_token: used } = yield* renewIf((current) => now >= current.renewAt)
-      const response = yield* next(HttpClientRequest.bearerToken(keyed, used))
+      const send = (accessToken: Redacted.Redacted) =>
+        next(HttpClientRequest.bearerToken(keyed, accessToken))
+      const attempt = endpoint.identifier === "changePassword" ? exchange(send) : undefined
+      const response = yield* attempt ?? send(used)
       if (!isTokenRefused(response)) return response
       // Another fiber may have renewed them while this request was on its way.
       const { access_token: fresh } = yield* renewIf((current) => current.access_token === used)
-      return fresh === used ? response : yield* next(HttpClientRequest.bearerToken(keyed, fresh))
+      return fresh === used ? response : yield* attempt ?? send(fresh)
     })
   })
+
+const decodePair = HttpClientResponse.schemaBodyJson(TokenPair)
 
 type MiddlewareOptions = Parameters<
   HttpApiMiddleware.HttpApiMiddlewareClient<never, never, never>

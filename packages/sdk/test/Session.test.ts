@@ -71,6 +71,37 @@ describe("tokens", () => {
     expect(kept).toEqual([pair("2")])
   })
 
+  it("of a changed password replace those that it ended", async () => {
+    const { client, kept, log } = clientOf(pair("1"), json(pair("2")), me())
+    await client.auth.changePassword({ current_password: "old", new_password: "new" })
+    await client.auth.me()
+    expect(log()).toEqual(["POST /v1/auth/password access-1", "GET /v1/auth/me access-2"])
+    expect(kept).toEqual([pair("2")])
+  })
+
+  it("of a changed password are waited for by a call that they overtook", async () => {
+    let answerChange = (_: Response) => {}
+    const byPath: Step = ({ headers, path }) => {
+      if (path === "/v1/auth/password") return new Promise((resolve) => (answerChange = resolve))
+      if (path === "/v1/auth/me")
+        return headers.get("authorization") === "Bearer access-2" ? me() : expired()
+      setTimeout(() => answerChange(json(pair("2"))), 0)
+      return failure(401, "invalid_refresh_token")
+    }
+    const { client, log } = clientOf(pair("1"), byPath, byPath, byPath, byPath)
+    const changing = client.auth.changePassword({ current_password: "old", new_password: "new" })
+    const overtaken = client.auth.me()
+    await vi.runAllTimersAsync()
+    await Promise.all([changing, overtaken])
+    expect(log().toSorted()).toEqual([
+      "GET /v1/auth/me access-1",
+      "GET /v1/auth/me access-2",
+      "POST /v1/auth/password access-1",
+      "POST /v1/auth/refresh"
+    ])
+    expect(log().at(-1)).toBe("GET /v1/auth/me access-2")
+  })
+
   it("a call that was refused after another one refreshed takes the new ones", async () => {
     let answerLate = (_: Response) => {}
     const late = () => new Promise<Response>((resolve) => (answerLate = resolve))

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { SchedulingClient, type TokenPair, WorkspaceId } from "@scheduling/sdk/effect"
 import * as EffectSdk from "@scheduling/sdk/effect"
-import { ConfigProvider, Effect, Fiber, Layer, Redacted } from "effect"
+import { ConfigProvider, Deferred, Effect, Fiber, Layer, Redacted } from "effect"
 import {
   HttpClient,
   HttpClientError,
@@ -347,6 +347,41 @@ describe("with a session", () => {
         kept.map(({ refresh_token }) => Redacted.value(refresh_token)),
         ["refresh-2"]
       )
+    })
+  )
+
+  it.effect("takes the tokens of a changed password, also for calls that they overtake", () =>
+    Effect.gen(function* () {
+      const [asked, overtaken] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const script = scripted(
+        Deferred.succeed(asked, undefined).pipe(
+          Effect.andThen(Deferred.await(overtaken)),
+          Effect.andThen(Effect.sleep("1 second")),
+          Effect.as(json(pair("2")))
+        ),
+        Effect.as(Deferred.succeed(overtaken, undefined), refused()),
+        json(user)
+      )
+      const secret = Redacted.make("a long password", { label: "password" })
+      yield* run(SchedulingClient.layerSession({ tokens }), script, (client) =>
+        Effect.all(
+          [
+            client.auth.changePassword({
+              payload: {
+                current_password: secret,
+                new_password: secret
+              }
+            }),
+            Effect.andThen(Deferred.await(asked), client.auth.me())
+          ],
+          { concurrency: 2 }
+        )
+      )
+      assert.deepStrictEqual(script.log(), [
+        "POST /v1/auth/password access-1",
+        "GET /v1/auth/me access-1",
+        "GET /v1/auth/me access-2"
+      ])
     })
   )
 

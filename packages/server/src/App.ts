@@ -81,14 +81,13 @@ const DocsRoutes = docsLayer(Api)
 
 const Services = Layer.mergeAll(
   Accounts.layer,
-  Logins.layer,
   ApiKeys.layer,
   Auth.layer,
   CronTasks.layer,
   DelayedTasks.layer,
   Chains.layer
 ).pipe(
-  Layer.provideMerge([Workspaces.layer, Executions.layer]),
+  Layer.provideMerge([Logins.layer, Workspaces.layer, Executions.layer]),
   Layer.provide(RunQueue.layer),
   Layer.provide([LoginThrottle.layer, Passwords.layer, Tokens.layer, LastUsed.layer])
 )

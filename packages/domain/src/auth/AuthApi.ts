@@ -122,11 +122,17 @@ export class AuthApi extends publicEndpoints
 
     HttpApiEndpoint.post("changePassword", "/password", {
       payload: PasswordChange,
+      success: TokenPair,
       error: [InvalidCredentials, RateLimited]
     })
       .middleware(Authentication)
       .annotate(Access, Access.jwt)
-      .annotateMerge(docs("Change your password", "Every other session of the account ends.")),
+      .annotateMerge(
+        docs(
+          "Change your password",
+          "Every session of the account ends, this one too: its tokens stop working at once. The answer is the token pair of a new session."
+        )
+      ),
 
     HttpApiEndpoint.get("sessions", "/sessions", {
       query: PageQuery,

@@ -144,11 +144,12 @@ export class AuthResource extends Resource {
   /**
    * Change your password.
    *
-   * Every other session of the account ends.
+   * Every session of the account ends, this one too: its tokens stop working at once. The answer is
+   * the token pair of a new session.
    *
    * Needs an access token; API keys are refused.
    */
-  changePassword(body: PasswordChange, options?: RequestOptions): ApiPromise<void> {
+  changePassword(body: PasswordChange, options?: RequestOptions): ApiPromise<TokenPair> {
     return this.call({ verb: "POST", path: "/v1/auth/password", body, options })
   }
 

@@ -4,6 +4,7 @@ import {
   InvalidToken,
   RegistrationClosed
 } from "@scheduling/domain/auth/AuthErrors"
+import type { TokenPair } from "@scheduling/domain/auth/TokenPair"
 import type { User } from "@scheduling/domain/auth/User"
 import { type RateLimited, ValidationFailed } from "@scheduling/domain/shared/Errors"
 import type { Workspace } from "@scheduling/domain/workspaces/Workspace"
@@ -17,6 +18,7 @@ import { AuditLog } from "../workspaces/AuditLog.ts"
 import { Workspaces } from "../workspaces/Workspaces.ts"
 import { isCommon } from "./commonPasswords.ts"
 import type { Actor } from "./currentActor.ts"
+import { Logins } from "./Logins.ts"
 import { LoginThrottle } from "./LoginThrottle.ts"
 import { Passwords } from "./Passwords.ts"
 import { SessionsRepo } from "./SessionsRepo.ts"
@@ -46,13 +48,17 @@ export class Accounts extends Context.Service<
         readonly current_password?: Redacted.Redacted
       }
     ) => Effect.Effect<User, EmailTaken | InvalidCredentials | InvalidToken | RateLimited>
+    /** Ends every session of the account, and answers the tokens of a new one. */
     readonly changePassword: (
       actor: Actor,
       passwords: {
         readonly current_password: Redacted.Redacted
         readonly new_password: Redacted.Redacted
       }
-    ) => Effect.Effect<void, InvalidCredentials | InvalidToken | RateLimited | ValidationFailed>
+    ) => Effect.Effect<
+      TokenPair,
+      InvalidCredentials | InvalidToken | RateLimited | ValidationFailed
+    >
     readonly remove: (
       actor: Actor,
       currentPassword: Redacted.Redacted
@@ -65,6 +71,7 @@ export class Accounts extends Context.Service<
     | AppConfig
     | AuditLog
     | Ids
+    | Logins
     | LoginThrottle
     | Passwords
     | SessionsRepo
@@ -78,6 +85,7 @@ export class Accounts extends Context.Service<
       const { registration } = yield* AppConfig
       const audit = yield* AuditLog
       const ids = yield* Ids
+      const logins = yield* Logins
       const throttle = yield* LoginThrottle
       const passwords = yield* Passwords
       const sessions = yield* SessionsRepo
@@ -164,7 +172,7 @@ export class Accounts extends Context.Service<
           yield* checkNewPassword(new_password, row.email, "new_password")
           yield* confirm(row, current_password, actor)
           const passwordHash = yield* passwords.hash(new_password)
-          yield* transaction(
+          return yield* transaction(
             Effect.gen(function* () {
               const isChanged = yield* users.updatePassword({
                 id: row.id,
@@ -172,13 +180,16 @@ export class Accounts extends Context.Service<
                 to: passwordHash
               })
               if (!isChanged) return yield* new InvalidCredentials()
-              const sessions_ended = yield* sessions.removeOthers(row.id, actor.session_id)
+              const sessions_ended = yield* sessions.removeAll(row.id)
               yield* audit.recordForAccount("password.changed", row.id, {
                 actor_id: actor.user_id,
                 origin: actor.origin,
                 details: { sessions_ended }
               })
-            })
+              return yield* logins.start({ ...row, password_hash: passwordHash }, actor.origin)
+            }).pipe(
+              Effect.catchTag("PasswordReplaced", () => Effect.fail(new InvalidCredentials()))
+            )
           )
         }),
 

@@ -26,6 +26,11 @@ export class Logins extends Context.Service<
       credentials: { readonly email: string; readonly password: Redacted.Redacted },
       origin: RequestOrigin
     ) => Effect.Effect<TokenPair, InvalidCredentials | RateLimited>
+    /** A new session for a user whose password was right, with the row that it was right for. */
+    readonly start: (
+      user: UserRow,
+      origin: RequestOrigin
+    ) => Effect.Effect<TokenPair, PasswordReplaced>
     readonly refresh: (
       token: Redacted.Redacted,
       origin: RequestOrigin
@@ -114,12 +119,12 @@ export class Logins extends Context.Service<
           target_id: session.id,
           origin
         })
-        return session
+        return yield* tokens.issue(toClaims(session))
       }, transaction)
 
       return Logins.of({
         login: Effect.fn("Logins.login")(function* ({ email, password }, origin) {
-          const session = yield* throttle
+          return yield* throttle
             .guard({ account: email, ip: origin.ip }, rightPassword(email, password))
             .pipe(
               Effect.flatMap((user) => start(user, origin)),
@@ -127,8 +132,9 @@ export class Logins extends Context.Service<
               Effect.retry({ times: 1, while: ({ _tag }) => _tag === "PasswordReplaced" }),
               Effect.catchTag("PasswordReplaced", () => Effect.fail(new InvalidCredentials()))
             )
-          return yield* tokens.issue(toClaims(session))
         }),
+
+        start,
 
         refresh: Effect.fn("Logins.refresh")(function* (token, origin) {
           const claims = yield* Effect.mapError(
@@ -167,7 +173,7 @@ export class Logins extends Context.Service<
 }
 
 /** Between the check of the password and the start of the session. */
-class PasswordReplaced extends Data.TaggedError("PasswordReplaced") {}
+export class PasswordReplaced extends Data.TaggedError("PasswordReplaced") {}
 
 /** Two tabs that refresh at once, or an answer lost on the way. */
 const graceMs = 10_000

@@ -61,7 +61,7 @@ export class SessionsRepo extends Context.Service<
     /** None where the session is not at this generation any more. */
     readonly rotate: (rotation: Rotation) => Effect.Effect<Option.Option<SessionRow>>
     readonly remove: (userId: string, id: string) => Effect.Effect<boolean>
-    readonly removeOthers: (userId: string, keep: string) => Effect.Effect<number>
+    readonly removeAll: (userId: string) => Effect.Effect<number>
   }
 >()("@scheduling/server/auth/SessionsRepo") {
   static readonly layer: Layer.Layer<SessionsRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -116,11 +116,10 @@ export class SessionsRepo extends Context.Service<
           return rows.length > 0
         }, Effect.orDie),
 
-        removeOthers: Effect.fn("SessionsRepo.removeOthers")(function* (userId, keep) {
+        removeAll: Effect.fn("SessionsRepo.removeAll")(function* (userId) {
           const rows = yield* sql`
             DELETE FROM sessions
             WHERE user_id = ${userId}
-              AND id <> ${keep}
             RETURNING id`
           return rows.length
         }, Effect.orDie)

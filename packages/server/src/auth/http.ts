@@ -47,7 +47,8 @@ export const AuthHandlers = implement(
       }),
 
       changePassword: Effect.fnUntraced(function* ({ payload }) {
-        yield* accounts.changePassword(yield* currentActor, payload)
+        yield* neverStored
+        return yield* accounts.changePassword(yield* currentActor, payload)
       }),
 
       sessions: Effect.fnUntraced(function* ({ query }) {

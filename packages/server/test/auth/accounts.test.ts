@@ -185,7 +185,7 @@ layer(testAppLayer())("an account", (it) => {
     })
   )
 
-  it.effect("changes its password, which ends every other session and not this one", () =>
+  it.effect("changes its password, which ends every session and starts a new one", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const token = member.access_token
@@ -198,13 +198,17 @@ layer(testAppLayer())("an account", (it) => {
       assert.deepStrictEqual(common.body.detail.issues[0].path, ["new_password"])
       assert.strictEqual(yield* standing(other.access_token), "200")
 
-      assert.strictEqual(outcome(yield* change(password, newPassword)), "204")
-      assert.strictEqual(yield* standing(token), "200")
-      assert.strictEqual(yield* standing(other.access_token, "otherUrl"), "401 invalid_token")
-      const refreshed = yield* ask("POST", "/v1/auth/refresh", {
-        body: { refresh_token: other.refresh_token }
-      })
-      assert.strictEqual(outcome(refreshed), "401 invalid_refresh_token")
+      const changed = yield* change(password, newPassword)
+      assert.strictEqual(outcome(changed), "200")
+      assert.strictEqual(changed.headers.get("cache-control"), "no-store")
+      const refresh = ({ refresh_token }: { readonly refresh_token: string }) =>
+        Effect.map(ask("POST", "/v1/auth/refresh", { body: { refresh_token } }), outcome)
+      for (const earlier of [member, other]) {
+        assert.strictEqual(yield* standing(earlier.access_token, "otherUrl"), "401 invalid_token")
+        assert.strictEqual(yield* refresh(earlier), "401 invalid_refresh_token")
+      }
+      assert.strictEqual(yield* standing(changed.body.access_token, "otherUrl"), "200")
+      assert.strictEqual(yield* refresh(changed.body), "200")
       assert.strictEqual(outcome(yield* logIn(member.email)), "401 invalid_credentials")
       const login = yield* logIn(member.email, { password: newPassword })
       assert.strictEqual(login.status, 200)
@@ -224,7 +228,7 @@ layer(testAppLayer())("an account", (it) => {
           logIn(member.email, { at: "otherUrl" })
         ]
       )
-      assert.strictEqual(outcome(changed!), "204")
+      assert.strictEqual(outcome(changed!), "200")
       const sessions = yield* sql`SELECT id FROM sessions WHERE user_id = ${member.user_id}`
       assert.strictEqual(sessions.length, 1)
     })

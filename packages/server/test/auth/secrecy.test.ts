@@ -41,11 +41,11 @@ const useEverything = Effect.gen(function* () {
     token,
     body: { current_password: firstPassword, new_password: secondPassword }
   })
-  assert.strictEqual(outcome(changed), "204")
+  assert.strictEqual(outcome(changed), "200")
   return {
     email,
     key: String(key.body.key),
-    token,
+    token: String(changed.body.access_token),
     user_id: String(registered.body.user.id),
     workspace,
     workspace_id: String(registered.body.workspace.id),
@@ -56,6 +56,8 @@ const useEverything = Effect.gen(function* () {
       login.refresh_token,
       token,
       refresh.body.refresh_token,
+      changed.body.access_token,
+      changed.body.refresh_token,
       key.body.key,
       rotated.body.key,
       original.secret,

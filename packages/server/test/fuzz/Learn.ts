@@ -99,9 +99,10 @@ const lessons: Readonly<Record<string, (draft: Draft, body: Json, world: World) 
   "auth.updateMe": ({ credential }, { email }) => {
     if (credential !== undefined) credential.account.email = String(email)
   },
-  "auth.changePassword": ({ credential, payload }) => {
-    if (credential !== undefined)
-      credential.account.password = String(jsonObject(payload)["new_password"])
+  "auth.changePassword": ({ credential, payload }, body, world) => {
+    if (credential === undefined) return
+    credential.account.password = String(jsonObject(payload)["new_password"])
+    learnSession(credential.account.email, body, world)
   },
   "workspaces.create": ({ credential }, { id }, world) => {
     if (credential === undefined) return

@@ -123,8 +123,9 @@ layer(testAppLayer())("the audit log", (it) => {
       yield* ask("DELETE", `/v1/auth/sessions/${ended}`, { token, headers })
       yield* ask("PATCH", "/v1/auth/me", { token, headers, body: { name: "Ada" } })
       const passwords = { current_password: password, new_password: "another long password" }
-      yield* ask("POST", "/v1/auth/password", { token, headers, body: passwords })
-      yield* ask("POST", "/v1/auth/logout", { token, headers })
+      const changed = yield* ask("POST", "/v1/auth/password", { token, headers, body: passwords })
+      const renewed: string = changed.body.access_token
+      yield* ask("POST", "/v1/auth/logout", { token: renewed, headers })
       const events = yield* sql<{
         action: string
         actor_id: string
@@ -141,8 +142,9 @@ layer(testAppLayer())("the audit log", (it) => {
           ["session.started", ended, {}],
           ["session.ended", ended, {}],
           ["account.updated", null, { changed: ["name"] }],
-          ["password.changed", null, { sessions_ended: 0 }],
-          ["session.ended", open(token).claims["sid"], {}]
+          ["password.changed", null, { sessions_ended: 1 }],
+          ["session.started", open(renewed).claims["sid"], {}],
+          ["session.ended", open(renewed).claims["sid"], {}]
         ].map(([action, target_id, details]) => ({
           action,
           actor_id: member.user_id,
