@@ -87,7 +87,8 @@ describe("a template", () => {
   })
 
   it("takes a reference that is a hundred keys deep", () => {
-    assert.lengthOf(problems(`{{ steps.a.body${".a[0]".repeat(50)} }}`), 0)
+    const template = parseTemplate(`{{ steps.a.body${".a[0]".repeat(50)} }}`)
+    assert.isTrue(Result.isSuccess(template))
   })
 
   it.each([
