@@ -1,8 +1,8 @@
-import { hash, verify } from "@node-rs/argon2"
 import { RateLimited } from "@scheduling/domain/shared/Errors"
 import { Context, Effect, Layer, Redacted, Semaphore } from "effect"
 import { randomBytes } from "node:crypto"
 import { availableParallelism } from "node:os"
+import { loadArgon2 } from "./argon2.ts"
 
 /** Argon2id, on the thread pool and never more at once than there are cores. */
 export class Passwords extends Context.Service<
@@ -21,6 +21,7 @@ export class Passwords extends Context.Service<
   static readonly layer: Layer.Layer<Passwords> = Layer.effect(
     Passwords,
     Effect.gen(function* () {
+      const { hash, verify } = yield* Effect.promise(loadArgon2)
       const cores = availableParallelism()
       const turn = Semaphore.makeUnsafe(cores)
       const maxWaiting = cores * 32
