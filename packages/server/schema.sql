@@ -172,6 +172,7 @@ CREATE TABLE runs (
   attempt_started_at timestamp with time zone,
   status_code integer,
   error text,
+  ordinal bigint NOT NULL,
   CONSTRAINT runs_pkey PRIMARY KEY (workspace_id, id),
   CONSTRAINT runs_task_id_slot_at_key UNIQUE (task_id, slot_at),
   CONSTRAINT runs_state_check CHECK (state = ANY (ARRAY['queued'::text, 'running'::text]))
@@ -207,6 +208,13 @@ CREATE TABLE signing_secrets (
   CONSTRAINT signing_secrets_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 );
 CREATE INDEX signing_secrets_by_workspace ON signing_secrets USING btree (workspace_id, id DESC);
+
+CREATE TABLE stops (
+  id uuid NOT NULL,
+  workspace_id uuid NOT NULL,
+  up_to bigint DEFAULT nextval('runs_ordinal_seq'::regclass) NOT NULL,
+  CONSTRAINT stops_pkey PRIMARY KEY (id)
+);
 
 CREATE TABLE tasks (
   id uuid NOT NULL,

@@ -5,7 +5,7 @@ import { followUp } from "./ChainRuns.ts"
 import type { Settlement } from "./Run.ts"
 import { settle } from "./Settle.ts"
 
-interface TaskRef {
+export interface TaskRef {
   readonly workspace_id: string
   readonly task_id: string
 }
@@ -26,9 +26,8 @@ export const withdrawRuns = Effect.fnUntraced(function* (
   return removed.map(({ id }) => id)
 })
 
-const batch = 1_000
-
-interface StoppedRun {
+/** A row of `runs` that the transaction has locked. */
+export interface StoppableRun {
   readonly id: string
   readonly workspace_id: string
   readonly state: "queued" | "running"
@@ -39,60 +38,77 @@ interface StoppedRun {
   readonly steps: ReadonlyArray<ChainStep> | null
 }
 
-/**
- * Stops the unfinished runs of a task, or one of them. Call it in a transaction: the rows stay
- * locked until what became of them is written. A step of a chain may end while its row is waited for:
- * then the next one is in the queue, and is seen by looking again.
- */
-export const stopRuns = Effect.fnUntraced(function* (
+export const stoppableColumns = [
+  "id",
+  "workspace_id",
+  "state",
+  "attempt",
+  "lease_owner",
+  "chain_run_id",
+  "step_index",
+  "steps"
+] satisfies ReadonlyArray<keyof StoppableRun>
+
+/** Stops one run. Call it in a transaction: the row stays locked until what became of it is written. */
+export const cancelRun = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
-  options: TaskRef & {
-    readonly execution_id: string | null
-  }
+  run: TaskRef & { readonly execution_id: string }
 ) {
-  const requested: Array<string> = []
-  const ended: Array<string> = []
-  const unstopped = sql`
-    workspace_id = ${options.workspace_id}
-    AND task_id = ${options.task_id}
-    AND (${options.execution_id}::uuid IS NULL OR id = ${options.execution_id}::uuid)
-    AND NOT cancel_requested`
-  for (;;) {
-    const runs = yield* sql<StoppedRun>`
-      SELECT id, workspace_id, state, attempt, lease_owner, chain_run_id, step_index, steps
-      FROM runs
-      WHERE ${unstopped}
-      ORDER BY id
-      LIMIT ${batch}
-      FOR UPDATE`
-    const queued = runs.filter((run) => run.state === "queued")
-    const running = runs.filter((run) => run.state === "running").map((run) => run.id)
-    if (queued.length > 0) {
-      const now = yield* Clock.currentTimeMillis
-      const settled = yield* settle(
-        sql,
-        queued.map((run) => cancelledSettlement(run, now))
-      )
-      ended.push(...settled.ended)
-    }
-    if (running.length > 0) {
-      yield* sql`
-        UPDATE runs
-        SET cancel_requested = true
-        WHERE workspace_id = ${options.workspace_id}
-          AND id = ANY (${running}::uuid[])`
-      requested.push(...running)
-    }
-    const left = yield* sql`
-      SELECT
-      FROM runs
-      WHERE ${unstopped}
-      LIMIT 1`
-    if (left.length === 0) return { ended, requested }
+  const runs = yield* sql<StoppableRun>`
+    SELECT ${sql.literal(stoppableColumns.join(", "))}
+    FROM runs
+    WHERE workspace_id = ${run.workspace_id}
+      AND task_id = ${run.task_id}
+      AND id = ${run.execution_id}
+      AND NOT cancel_requested
+    FOR UPDATE`
+  const stopped: Stopped = {
+    ended: yield* recordAsCancelled(sql, runs),
+    requested: yield* requestCancel(sql, runs)
   }
+  return stopped
 })
 
-const cancelledSettlement = (run: StoppedRun, nowMs: number): Settlement => ({
+export interface Stopped {
+  /** Executions, and the runs of chains that they were of. */
+  readonly ended: ReadonlyArray<string>
+  /** Their nodes are to cut them off. */
+  readonly requested: ReadonlyArray<string>
+}
+
+/** Ends those that are queued. Answers what ended. */
+export const recordAsCancelled = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  runs: ReadonlyArray<StoppableRun>
+) {
+  const queued = runs.filter((run) => run.state === "queued")
+  if (queued.length === 0) return []
+  const now = yield* Clock.currentTimeMillis
+  const settled = yield* settle(
+    sql,
+    queued.map((run) => cancelledSettlement(run, now))
+  )
+  return settled.ended
+})
+
+/** Asks the nodes of those that are running to cut them off. Answers which. */
+export const requestCancel = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  runs: ReadonlyArray<StoppableRun>
+) {
+  const running = runs.filter((run) => run.state === "running")
+  const ids = running.map((run) => run.id)
+  if (ids.length > 0) {
+    yield* sql`
+      UPDATE runs
+      SET cancel_requested = true
+      WHERE workspace_id = ANY (${[...new Set(running.map((run) => run.workspace_id))]}::uuid[])
+        AND id = ANY (${ids}::uuid[])`
+  }
+  return ids
+})
+
+const cancelledSettlement = (run: StoppableRun, nowMs: number): Settlement => ({
   id: run.id,
   chain_run_id: run.chain_run_id,
   workspace_id: run.workspace_id,

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { rowsOf } from "../platform/rows.ts"
+import { isStopped } from "./Stop.ts"
 import type { LeasedRun, StartedRun } from "./Run.ts"
 import { callColumns, runColumns, type StartedRow, toStartedRun } from "./StartedRow.ts"
 
@@ -57,6 +58,7 @@ export const claim = Effect.fnUntraced(function* (
   const starts = sql.literal(`(
     runs.due_at <= now()
     AND NOT runs.cancel_requested
+    AND NOT ${isStopped}
     AND CASE runs.kind
       WHEN 'delayed' THEN true
       WHEN 'cron' THEN runs.trigger <> 'schedule' OR runs.started_at IS NOT NULL

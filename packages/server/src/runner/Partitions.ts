@@ -222,13 +222,18 @@ const moveRows = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, table: T
 
 const removeBatch = 5_000
 
-/** The history of deleted workspaces, in steps that lock little and end soon. */
+/** The history of deleted workspaces whose runs have ended, in steps that lock little and end soon. */
 export const removeHistoryOfGoneWorkspaces = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient
 ) {
   const gone = yield* sql<{ readonly id: string }>`
     SELECT id
-    FROM removed_workspaces`
+    FROM removed_workspaces
+    WHERE NOT EXISTS (
+        SELECT
+        FROM runs
+        WHERE runs.workspace_id = removed_workspaces.id
+      )`
   for (const { id } of gone) {
     while ((yield* removeNewest(sql, id)) === removeBatch);
     yield* removeStatistics(sql, id)

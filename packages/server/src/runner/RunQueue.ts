@@ -1,17 +1,13 @@
 import type { ExecutionKind } from "@scheduling/domain/executions/Execution"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { stopRuns, withdrawRuns } from "./Cancel.ts"
+import { cancelRun, type Stopped, type TaskRef, withdrawRuns } from "./Cancel.ts"
 import { Endings } from "./Endings.ts"
 import { insertRun } from "./Enqueue.ts"
 import type { QueuedRun } from "./Run.ts"
 import { RunnerOptions } from "./RunnerOptions.ts"
 import { Signals } from "./Signals.ts"
-
-export interface TaskRef {
-  readonly workspace_id: string
-  readonly task_id: string
-}
+import { clearSome, type Stop, stopTask, stopWorkspace } from "./Stop.ts"
 
 /**
  * The one door to the queue for the services that define tasks. Each method writes within the
@@ -49,8 +45,9 @@ export class RunQueue extends Context.Service<
     readonly forgetSlots: (task: TaskRef) => Effect.Effect<void>
 
     /**
-     * For a paused or deleted task: queued runs are cancelled at once and recorded, but for slots
-     * that are still to come, which leave no trace; running ones are cut off by their nodes.
+     * For a paused or deleted task: none of its runs starts from now on. Queued ones are recorded as
+     * cancelled, but for slots that are still to come, which leave no trace; running ones are cut off
+     * by their nodes. A few hundred are stopped at once, more of them behind the request.
      */
     readonly stop: (task: TaskRef) => Effect.Effect<void>
 
@@ -63,8 +60,9 @@ export class RunQueue extends Context.Service<
     ) => Effect.Effect<"cancelled" | "requested" | null>
 
     /**
-     * With a workspace that is deleted: empties its queue and leaves its history, which may be long,
-     * to the maintenance loop. Its tasks go by foreign key.
+     * With a workspace that is deleted: none of its runs starts from now on, and its calls are cut
+     * off. Its queue and its history may be long, and are deleted behind the request. Its tasks go by
+     * foreign key.
      */
     readonly removeWorkspace: (workspaceId: string) => Effect.Effect<void>
 
@@ -100,15 +98,16 @@ export class RunQueue extends Context.Service<
           return inserted
         })
 
-        const stop = Effect.fnUntraced(function* (options: Parameters<typeof stopRuns>[1]) {
-          const stopped = yield* stopRuns(sql, options)
-          yield* Effect.forEach(stopped.requested, (id) => sql.afterCommit(signals.cancel(id)), {
-            discard: true
-          })
-          if (stopped.ended.length > 0) yield* sql.afterCommit(signals.wake)
-          yield* tell(stopped.ended)
-          return stopped
-        }, sql.withTransaction)
+        const tellOf = Effect.fnUntraced(function* ({ ended, requested }: Stopped) {
+          yield* tell(ended)
+          if (requested.length > 0) yield* sql.afterCommit(signals.cancel(requested))
+        })
+
+        /** What one row stops at once is cleared behind the request, but for the first batch. */
+        const stopAll = Effect.fnUntraced(function* (stop: Stop) {
+          yield* tellOf(yield* clearSome(sql, stop))
+          yield* sql.afterCommit(signals.stop)
+        })
 
         return RunQueue.of({
           enqueue: Effect.fn("RunQueue.enqueue")(function* (task) {
@@ -138,23 +137,29 @@ export class RunQueue extends Context.Service<
 
           stop: Effect.fn("RunQueue.stop")(
             function* (task) {
-              yield* withdraw({ ...task, only: "slots to come" })
-              yield* stop({ ...task, execution_id: null })
+              yield* stopAll(yield* stopTask(sql, task))
             },
             sql.withTransaction,
             Effect.orDie
           ),
 
-          cancel: Effect.fn("RunQueue.cancel")(function* (execution) {
-            const { ended, requested } = yield* stop(execution)
-            return ended.length > 0 ? "cancelled" : requested.length > 0 ? "requested" : null
-          }, Effect.orDie),
+          cancel: Effect.fn("RunQueue.cancel")(
+            function* (execution) {
+              const stopped = yield* cancelRun(sql, execution)
+              yield* tellOf(stopped)
+              if (stopped.requested.length > 0) return "requested"
+              if (stopped.ended.length === 0) return null
+              // A run may have waited for this one.
+              yield* sql.afterCommit(signals.wake)
+              return "cancelled"
+            },
+            sql.withTransaction,
+            Effect.orDie
+          ),
 
           removeWorkspace: Effect.fn("RunQueue.removeWorkspace")(
             function* (workspaceId) {
-              yield* sql`
-              DELETE FROM runs
-              WHERE workspace_id = ${workspaceId}`
+              yield* stopAll(yield* stopWorkspace(sql, workspaceId))
               yield* sql`
               INSERT INTO removed_workspaces (id)
               VALUES (${workspaceId})

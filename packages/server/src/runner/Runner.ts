@@ -10,13 +10,14 @@ import { handBack } from "./Claim.ts"
 import { Endings } from "./Endings.ts"
 import { makeEngine, type RunnerCounts } from "./Engine.ts"
 import { makeFeed } from "./Feed.ts"
-import { loop } from "./Loop.ts"
+import { Doorbell, loop } from "./Loop.ts"
 import { join, type Membership } from "./Membership.ts"
 import { judge, removeTombstones } from "./Nodes.ts"
 import { Partitions, removeHistoryOfGoneWorkspaces } from "./Partitions.ts"
 import { takeBack } from "./Reap.ts"
 import { makeSettler } from "./Settler.ts"
 import { Signals } from "./Signals.ts"
+import { makeStopper } from "./Stopper.ts"
 
 export interface RunnerStats extends Readonly<RunnerCounts> {
   readonly node: number
@@ -148,11 +149,17 @@ export class Runner extends Context.Service<
       )
 
       // 4. What wakes the loops.
-      yield* signals.listen({ wake: Effect.sync(() => feedBell.ring()), cancel: calls.cancel })
+      const stopBell = new Doorbell()
+      yield* signals.listen({
+        wake: Effect.sync(() => feedBell.ring()),
+        cancel: calls.cancel,
+        stop: Effect.sync(() => stopBell.ring())
+      })
 
       // 5. The loops.
       yield* Effect.forkScoped(loop("starting runs", calls.startDue))
       yield* Effect.forkScoped(loop("taking runs", yield* makeFeed(engine, calls, node)))
+      yield* Effect.forkScoped(loop("stopping runs", yield* makeStopper(stopBell)))
       yield* Effect.forkScoped(
         loop(
           "looking after nodes",

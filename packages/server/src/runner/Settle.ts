@@ -59,7 +59,7 @@ export const settle = Effect.fnUntraced(function* (
       RETURNING
         runs.id, runs.workspace_id, runs.task_id, runs.kind, runs.trigger,
         runs.chain_run_id, runs.step_index, runs.step, runs.steps,
-        runs.scheduled_for, runs.attempt, runs.cancel_requested,
+        runs.scheduled_for, runs.attempt, runs.cancel_requested, runs.ordinal,
         CASE
           WHEN runs.started_at = runs.attempt_started_at
           THEN coalesce(to_timestamp(input.started_ms / 1000), runs.started_at)
@@ -145,11 +145,11 @@ export const settle = Effect.fnUntraced(function* (
     ), following AS (
       INSERT INTO runs (
         id, workspace_id, task_id, kind, trigger, chain_run_id, step_index, step, steps,
-        scheduled_for, due_at, lease_owner, cancel_requested
+        scheduled_for, due_at, lease_owner, cancel_requested, ordinal
       )
       SELECT
         next_id, workspace_id, task_id, kind, 'chain', chain_run_id, next_step_index, next_step,
-        steps, now(), now(), next_owner, cancel_requested
+        steps, now(), now(), next_owner, cancel_requested, ordinal
       FROM ended
       WHERE next_id IS NOT NULL
     ), delayed AS (

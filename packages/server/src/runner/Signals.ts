@@ -7,15 +7,17 @@ export interface Listener {
   readonly wake: Effect.Effect<void>
   /** Somebody wants a run to stop. Answers whether it runs here. */
   readonly cancel: (runId: string) => Effect.Effect<boolean>
+  /** A queue is to be cleared. */
+  readonly stop: Effect.Effect<void>
 }
 
-/** Of what other processes say, all but `wake` and `cancel`. */
+/** Of what other processes say, all but `wake`, `stop` and `cancel`. */
 export interface Hearer {
   readonly heard: (payload: string) => void
   readonly connected: () => void
 }
 
-/** The channel of PostgreSQL's NOTIFY: `wake`, `cancel <run id>`, and what `Endings` says. */
+/** The channel of PostgreSQL's NOTIFY: `wake`, `stop`, `cancel <run id>`, and what `Endings` says. */
 export const channel = "scheduling_runs"
 
 /**
@@ -26,7 +28,8 @@ export class Signals extends Context.Service<
   Signals,
   {
     readonly wake: Effect.Effect<void>
-    readonly cancel: (runId: string) => Effect.Effect<void>
+    readonly cancel: (runIds: ReadonlyArray<string>) => Effect.Effect<void>
+    readonly stop: Effect.Effect<void>
     /** What came by NOTIFY, for the runner of this process or for whoever hears. */
     readonly receive: (payload: string) => Effect.Effect<void>
     /** This process listens from now on. What was said before, it may have missed. */
@@ -60,6 +63,9 @@ export class Signals extends Context.Service<
       const wakeHere = Effect.suspend(() =>
         Effect.forEach(listeners, (listener) => listener.wake, { discard: true })
       )
+      const stopHere = Effect.suspend(() =>
+        Effect.forEach(listeners, (listener) => listener.stop, { discard: true })
+      )
       const cancelHere = Effect.fnUntraced(function* (runId: string) {
         let found = false
         for (const listener of listeners) found = (yield* listener.cancel(runId)) || found
@@ -79,11 +85,17 @@ export class Signals extends Context.Service<
           if (listeners.size > 0) return wakeHere
           return wakeIsOnItsWay ? Effect.void : Effect.asVoid(Effect.forkIn(wakeOthers, scope))
         }),
-        cancel: Effect.fnUntraced(function* (runId) {
-          if (!(yield* cancelHere(runId))) yield* notify([`cancel ${runId}`])
+        cancel: Effect.fnUntraced(function* (runIds) {
+          const elsewhere: Array<string> = []
+          for (const runId of runIds) {
+            if (!(yield* cancelHere(runId))) elsewhere.push(`cancel ${runId}`)
+          }
+          if (elsewhere.length > 0) yield* notify(elsewhere)
         }),
+        stop: Effect.suspend(() => (listeners.size > 0 ? stopHere : notify(["stop"]))),
         receive: (payload) => {
           if (payload === "wake") return wakeHere
+          if (payload === "stop") return stopHere
           if (payload.startsWith("cancel ")) return Effect.asVoid(cancelHere(payload.slice(7)))
           return Effect.sync(() => hearers.forEach((hearer) => hearer.heard(payload)))
         },

@@ -3,6 +3,7 @@ import type { SqlClient } from "effect/sql"
 import { columnsOf } from "../platform/columns.ts"
 import { rowsOf } from "../platform/rows.ts"
 import type { LeasedRun, StartedRun } from "./Run.ts"
+import { isStopped } from "./Stop.ts"
 import { callColumns, runColumns, type StartedRow, toStartedRun } from "./StartedRow.ts"
 
 export interface Guarded {
@@ -48,6 +49,7 @@ export const start = Effect.fnUntraced(function* (
         coalesce(runs.steps, tasks.steps) AS steps,
         CASE
           WHEN runs.cancel_requested OR tasks.id IS NULL THEN 'cancelled'
+          WHEN ${sql.literal(isStopped)} THEN 'cancelled'
           WHEN runs.trigger <> 'schedule' OR runs.started_at IS NOT NULL THEN 'start'
           WHEN tasks.status = 'paused' THEN 'cancelled'
           WHEN tasks.overlap IS NULL OR tasks.overlap = 'allow' THEN 'start'

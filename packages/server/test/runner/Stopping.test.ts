@@ -1,11 +1,22 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { claim } from "../../src/runner/Claim.ts"
+import { register } from "../../src/runner/Nodes.ts"
+import { Partitions } from "../../src/runner/Partitions.ts"
 import { RunQueue } from "../../src/runner/RunQueue.ts"
-import { nodeLayer } from "./support/engine.ts"
+import { start } from "../../src/runner/Start.ts"
+import { nodeLayer, QueueLayer } from "./support/engine.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 import { makeFakeCalls, urlOf } from "./support/fakeCalls.ts"
-import { eventually, history, insertTask, insertWorkspace, unfinished } from "./support/tasks.ts"
+import {
+  enqueueMany,
+  eventually,
+  history,
+  insertTask,
+  insertWorkspace,
+  unfinished
+} from "./support/tasks.ts"
 
 const calls = makeFakeCalls()
 const { answers } = calls
@@ -50,6 +61,61 @@ layer(OneNode, { excludeTestServices: true, timeout: "180 seconds" })("the run e
       })
     )
 
+    it.effect("a task stops a queue of any length at once, and none of it comes back", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const queue = yield* RunQueue
+        const workspace_id = yield* insertWorkspace
+        const task_id = yield* insertTask(workspace_id, { url: urlOf("/long") })
+        const task = { workspace_id, task_id }
+        yield* enqueueMany(task, 3_000, 3_600_000)
+        yield* queue.stop(task)
+        // The whole queue as it was would be due now, and the task is active again.
+        yield* sql`
+          UPDATE runs
+          SET due_at = now()
+          WHERE task_id = ${task_id}`
+        const { id } = yield* queue.enqueue({ ...task, kind: "cron" })
+        yield* queue.wake(new Date())
+        const rows = yield* eventually(history(workspace_id), (rows) => rows.length === 3_001)
+        assert.deepStrictEqual(
+          rows.filter((row) => row.status !== "cancelled").map((row) => [row.id, row.status]),
+          [[id, "succeeded"]]
+        )
+        assert.isTrue(rows.every((row) => row.id === id || row.started_at === null))
+        assert.strictEqual(calls.to("/long").length, 1)
+        assert.isEmpty(yield* unfinished(workspace_id))
+        yield* eventually(stopsOf(workspace_id), (stops) => stops.length === 0)
+      })
+    )
+
+    it.effect("a workspace cuts off its calls and empties its queue", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const queue = yield* RunQueue
+        let cutOff = 0
+        answers.set("/of-a-workspace", () =>
+          Effect.onInterrupt(Effect.never, () => Effect.sync(() => void cutOff++))
+        )
+        const workspace_id = yield* insertWorkspace
+        const task_id = yield* insertTask(workspace_id, { url: urlOf("/of-a-workspace") })
+        yield* enqueueMany({ workspace_id, task_id }, 3)
+        yield* queue.wake(new Date())
+        yield* eventually(
+          unfinished(workspace_id),
+          (runs) => runs.length === 3 && runs.every((run) => run.state === "running")
+        )
+        yield* enqueueMany({ workspace_id, task_id }, 1_000, 3_600_000)
+        yield* sql`
+          DELETE FROM workspaces
+          WHERE id = ${workspace_id}`
+        yield* queue.removeWorkspace(workspace_id)
+        yield* eventually(unfinished(workspace_id), (runs) => runs.length === 0)
+        assert.strictEqual(cutOff, 3)
+        yield* eventually(stopsOf(workspace_id), (stops) => stops.length === 0)
+      })
+    )
+
     it.effect("forgets slots that were fired ahead, without a trace", () =>
       Effect.gen(function* () {
         const queue = yield* RunQueue
@@ -86,6 +152,48 @@ layer(OneNode, { excludeTestServices: true, timeout: "180 seconds" })("the run e
     )
   })
 })
+
+layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
+  excludeTestServices: true,
+  timeout: "180 seconds"
+})("a stop", (it) => {
+  it.effect("is one row and one batch of the queue, and whoever starts runs asks for it", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const queue = yield* RunQueue
+      yield* (yield* Partitions).maintain(30)
+      const node = yield* register(sql, { holdsLock: false, leaseMs: 60_000 })
+      const workspace_id = yield* insertWorkspace
+      const task_id = yield* insertTask(workspace_id)
+      const other = yield* insertTask(workspace_id)
+      yield* enqueueMany({ workspace_id, task_id }, 900)
+      yield* queue.stop({ workspace_id, task_id })
+      assert.strictEqual((yield* unfinished(workspace_id)).length, 400)
+      const after = yield* queue.enqueue({ workspace_id, task_id, kind: "cron" })
+      const beside = yield* queue.enqueue({ workspace_id, task_id: other, kind: "cron" })
+
+      const claimed = yield* claim(sql, { node, limit: 1_000, lookAheadMs: 0, except: [] })
+      assert.deepStrictEqual(
+        claimed.started.map(({ id }) => id).toSorted(),
+        [after.id, beside.id].toSorted()
+      )
+      assert.strictEqual(claimed.leased.length, 400)
+      const guarded = yield* start(sql, node, claimed.leased)
+      assert.isEmpty(guarded.started)
+      assert.isTrue(guarded.refused.every(({ status }) => status === "cancelled"))
+      assert.strictEqual(guarded.refused.length, 400)
+    })
+  )
+})
+
+const stopsOf = (workspaceId: string) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql`
+      SELECT id
+      FROM stops
+      WHERE workspace_id = ${workspaceId}`
+  )
 
 describe("stopping a node", () => {
   it.live("lets running calls end, and leaves what has not started to others", () =>

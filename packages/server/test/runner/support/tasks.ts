@@ -84,6 +84,26 @@ export const enqueueAll = (workspaceId: string) =>
       WHERE workspace_id = ${workspaceId}`
   )
 
+/** Many runs of one task, due now or later. */
+export const enqueueMany = (
+  task: { readonly workspace_id: string; readonly task_id: string },
+  count: number,
+  dueInMs = 0
+) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql`
+      INSERT INTO runs (id, workspace_id, task_id, kind, trigger, scheduled_for, due_at)
+      SELECT
+        (
+          lpad(to_hex((extract(epoch FROM now()) * 1000)::bigint), 12, '0')
+          || '7' || substr(md5(random()::text), 1, 3) || '8' || substr(md5(random()::text), 1, 15)
+        )::uuid,
+        ${task.workspace_id}::uuid, ${task.task_id}::uuid, 'cron', 'manual', now(),
+        now() + ${dueInMs}::float8 * interval '1 millisecond'
+      FROM generate_series(1, ${count}::int)`
+  )
+
 export const insertTask = (workspaceId: string, fields: Partial<TaskFields> = {}) =>
   Effect.map(insertTasks(workspaceId, fields), ([id]) => id ?? "")
 
