@@ -24,12 +24,18 @@ export interface Stop {
   readonly up_to: string
 }
 
-/** Whether a row of `runs` came into the queue before it was stopped. */
-export const isStopped = `EXISTS (
-  SELECT
-  FROM stops
-  WHERE stops.id IN (runs.task_id, runs.workspace_id)
-    AND stops.up_to >= runs.ordinal
+/**
+ * Whether a row of `runs` came into the queue before it was stopped. Mostly nothing is stopped, which
+ * is found out once per statement: to ask for each run is 3 µs.
+ */
+export const isStopped = `(
+  EXISTS (SELECT FROM stops)
+  AND EXISTS (
+    SELECT
+    FROM stops
+    WHERE stops.id IN (runs.task_id, runs.workspace_id)
+      AND stops.up_to >= runs.ordinal
+  )
 )`
 
 /** The row of the task must be locked, or gone: no run comes in meanwhile. */

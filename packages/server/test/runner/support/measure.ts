@@ -1,16 +1,24 @@
-// What the engine does on this machine: measure.ts drain|calls|burst|steady|idle|backlog [count], with
+// What the engine does on this machine: measure.ts drain|calls|burst|steady|idle|backlog|stop [count], with
 // TEST_DATABASE_URL naming a server. Figures differ from run to run by half where others work too.
 import { Effect, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Database } from "../../../src/platform/Sql.ts"
 import { claim } from "../../../src/runner/Claim.ts"
 import { register } from "../../../src/runner/Nodes.ts"
+import { RunQueue } from "../../../src/runner/RunQueue.ts"
 import { Runner } from "../../../src/runner/Runner.ts"
 import { callLayer as realCalls } from "../../support/CallTargets.ts"
 import { callLayer, nodeLayer } from "./engine.ts"
 import { databaseLayer, freshDatabaseUrl, testDatabaseUrl } from "../../support/TestDatabase.ts"
 import { startSink } from "./processes.ts"
-import { enqueueAll, eventually, insertTasks, insertWorkspace } from "./tasks.ts"
+import {
+  enqueueAll,
+  enqueueMany,
+  eventually,
+  insertTask,
+  insertTasks,
+  insertWorkspace
+} from "./tasks.ts"
 
 const [, , what = "drain", size] = process.argv
 
@@ -120,6 +128,26 @@ const backlog = Effect.fnUntraced(function* (count: number) {
   return [yield* timed, yield* timed]
 })
 
+/** How long the request takes that stops a queue, and clearing it behind that. */
+const stop = Effect.fnUntraced(function* (count: number) {
+  const sql = yield* SqlClient.SqlClient
+  const workspace_id = yield* insertWorkspace
+  const task = { workspace_id, task_id: yield* insertTask(workspace_id) }
+  for (let queued = 0; queued < count; queued += 50_000) {
+    yield* enqueueMany(task, Math.min(50_000, count - queued), 3_600_000)
+  }
+  yield* sql`ANALYZE runs`
+  return yield* Effect.gen(function* () {
+    const queue = yield* RunQueue
+    yield* Effect.sleep("1 second")
+    const before = performance.now()
+    yield* queue.stop(task)
+    const stoppedMs = performance.now() - before
+    yield* eventually(sql`SELECT id FROM stops`, (stops) => stops.length === 0, 10_000)
+    return { stopped_ms: stoppedMs, cleared_ms: performance.now() - before }
+  }).pipe(Effect.provide(noCalls))
+})
+
 const measurements: Readonly<
   Record<string, () => Effect.Effect<unknown, unknown, Database | Scope.Scope>>
 > = {
@@ -128,7 +156,8 @@ const measurements: Readonly<
   burst: () => burst(Number(size ?? 5_000)),
   steady: () => steady(Number(size ?? 60_000)),
   idle: () => idle(Number(size ?? 1_000)),
-  backlog: () => backlog(Number(size ?? 100_000))
+  backlog: () => backlog(Number(size ?? 100_000)),
+  stop: () => stop(Number(size ?? 500_000))
 }
 
 const measure = measurements[what]
