@@ -117,6 +117,7 @@ CREATE INDEX idempotent_requests_by_age ON idempotent_requests USING btree (crea
 CREATE TABLE login_throttle (
   subject text NOT NULL,
   failures integer NOT NULL,
+  attempts integer NOT NULL,
   window_ends_at timestamp with time zone NOT NULL,
   CONSTRAINT login_throttle_pkey PRIMARY KEY (subject)
 );

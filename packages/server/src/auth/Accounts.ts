@@ -104,7 +104,7 @@ export class Accounts extends Context.Service<
           : throttle.guard(
               { account: row.email, ip: actor.origin.ip },
               Effect.filterOrFail(
-                passwords.verify(password, row.password_hash),
+                passwords.verify(password, row.password_hash, actor.origin.ip),
                 (matches) => matches,
                 () => new InvalidCredentials()
               )
@@ -119,7 +119,7 @@ export class Accounts extends Context.Service<
             id: yield* ids.next,
             email,
             name: name ?? null,
-            password_hash: yield* passwords.hash(password),
+            password_hash: yield* passwords.hash(password, origin.ip),
             created_at: yield* DateTime.nowAsDate
           }
           return yield* transaction(
@@ -171,7 +171,7 @@ export class Accounts extends Context.Service<
           const row = yield* own(actor.user_id)
           yield* checkNewPassword(new_password, row.email, "new_password")
           yield* confirm(row, current_password, actor)
-          const passwordHash = yield* passwords.hash(new_password)
+          const passwordHash = yield* passwords.hash(new_password, actor.origin.ip)
           return yield* transaction(
             Effect.gen(function* () {
               const isChanged = yield* users.updatePassword({

@@ -1,7 +1,7 @@
 import { InvalidCredentials, InvalidRefreshToken } from "@scheduling/domain/auth/AuthErrors"
 import type { Session } from "@scheduling/domain/auth/Session"
 import { refreshTokenSeconds, type TokenPair } from "@scheduling/domain/auth/TokenPair"
-import { NotFound, type RateLimited } from "@scheduling/domain/shared/Errors"
+import { NotFound, RateLimited } from "@scheduling/domain/shared/Errors"
 import { SessionId, UserId } from "@scheduling/domain/shared/Ids"
 import type { Page, PageQuery } from "@scheduling/domain/shared/Page"
 import { Context, Data, DateTime, Effect, Layer, Option, type Redacted } from "effect"
@@ -64,13 +64,18 @@ export class Logins extends Context.Service<
 
       const rightPassword = Effect.fnUntraced(function* (
         email: string,
-        password: Redacted.Redacted
+        password: Redacted.Redacted,
+        ip: string | null
       ) {
         const row = Option.getOrUndefined(yield* users.findByEmail(email))
-        const matches = yield* passwords.verify(password, row?.password_hash)
+        const matches = yield* passwords.verify(password, row?.password_hash, ip)
         if (row === undefined || !matches) return yield* new InvalidCredentials()
         if (!passwords.isOutdated(row.password_hash)) return row
-        const change = { id: row.id, from: row.password_hash, to: yield* passwords.hash(password) }
+        const change = {
+          id: row.id,
+          from: row.password_hash,
+          to: yield* passwords.hash(password, ip)
+        }
         return (yield* users.updatePassword(change)) ? { ...row, password_hash: change.to } : row
       })
 
@@ -124,8 +129,9 @@ export class Logins extends Context.Service<
 
       return Logins.of({
         login: Effect.fn("Logins.login")(function* ({ email, password }, origin) {
+          if (!passwords.hasRoom(origin.ip)) return yield* new RateLimited({ retry_after: 1 })
           return yield* throttle
-            .guard({ account: email, ip: origin.ip }, rightPassword(email, password))
+            .guard({ account: email, ip: origin.ip }, rightPassword(email, password, origin.ip))
             .pipe(
               Effect.flatMap((user) => start(user, origin)),
               // Another login may only have hashed the same password anew: look once more.

@@ -33,6 +33,7 @@ export default Effect.gen(function* () {
     CREATE TABLE login_throttle (
       subject text PRIMARY KEY,
       failures integer NOT NULL,
+      attempts integer NOT NULL,
       window_ends_at timestamptz NOT NULL
     )`
   yield* sql`CREATE INDEX login_throttle_by_end ON login_throttle (window_ends_at)`

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { hash } from "@node-rs/argon2"
 import { InvalidCredentials } from "@scheduling/domain/auth/AuthErrors"
 import { RateLimited } from "@scheduling/domain/shared/Errors"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Fiber, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { LoginThrottle } from "../../src/auth/LoginThrottle.ts"
@@ -204,6 +204,46 @@ layer(testAppLayer())("login", (it) => {
           "127.0.0.1"
         )
       })
+  )
+
+  it.effect("lets people in while others log in as often as they can", () =>
+    Effect.gen(function* () {
+      const [loud, quiet] = [yield* signUp(), yield* signUp()]
+      const addresses = times(3, randomIp)
+      const flood = together(times(100, (index) => logIn(loud.email, from(addresses[index % 3]!))))
+      const flooding = yield* Effect.forkChild(flood, { startImmediately: true })
+      const answers = yield* Effect.forEach(times(5, randomIp), (ip) =>
+        logIn(quiet.email, from(ip))
+      )
+      assert.deepStrictEqual(
+        answers.map(outcome),
+        times(5, () => "200")
+      )
+      const flooded = (yield* Fiber.join(flooding)).map(outcome)
+      assert.includeMembers(["200", "429 rate_limited"], flooded)
+    })
+  )
+
+  it.effect("is throttled with right passwords too, far later", () =>
+    Effect.gen(function* () {
+      const { guard } = yield* LoginThrottle
+      const succeed = (account: string, ip: string) =>
+        Effect.match(guard({ account, ip }, Effect.void), {
+          onFailure: ({ _tag }) => _tag,
+          onSuccess: () => "in"
+        })
+      const [account, ip] = [randomEmail(), randomIp()]
+      const ofAccount = yield* Effect.forEach(times(101, randomIp), (other) =>
+        succeed(account, other)
+      )
+      assert.deepStrictEqual(ofAccount.slice(99), ["in", "RateLimited"])
+      const ofAddress = yield* Effect.forEach(times(501, randomEmail), (other) =>
+        succeed(other, ip)
+      )
+      assert.deepStrictEqual(ofAddress.slice(499), ["in", "RateLimited"])
+      yield* TestClock.adjust("15 minutes")
+      assert.strictEqual(yield* succeed(account, ip), "in")
+    }).pipe(Effect.provide(Throttle))
   )
 
   it.effect("hashes a password anew that was hashed with weaker parameters", () =>

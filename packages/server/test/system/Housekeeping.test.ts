@@ -25,7 +25,7 @@ layer(HousekeepingRepo.layer.pipe(Layer.provideMerge(TestDatabaseLayer)))("house
         yield* sql`
           INSERT INTO sessions (id, user_id, rotated_at, expires_at, created_at)
           VALUES (${id(n)}, ${id(0)}, ${past}, ${at}, ${past})`
-        yield* sql`INSERT INTO login_throttle (subject, failures, window_ends_at) VALUES (${`s${n}`}, 1, ${at})`
+        yield* sql`INSERT INTO login_throttle (subject, failures, attempts, window_ends_at) VALUES (${`s${n}`}, 1, 1, ${at})`
         yield* sql`
           INSERT INTO signing_secrets (id, workspace_id, sealed_secret, expires_at, created_at)
           VALUES (${id(n)}, ${id(1)}, '', ${at}, ${past})`
