@@ -55,6 +55,8 @@ export {
   WorkspaceId
 } from "@scheduling/domain/shared/Ids"
 
+export { untilEnded, WaitTimeout } from "./untilEnded.ts"
+
 export interface Settings {
   /** Where the service is, with or without `/v1` at its end. `http://127.0.0.1:4000` when absent. */
   readonly baseUrl?: string | undefined

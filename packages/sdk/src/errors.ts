@@ -78,3 +78,15 @@ export class ConnectionError extends SchedulingError {
 export class TimeoutError extends ConnectionError {
   override readonly name: string = "TimeoutError"
 }
+
+/** It had not ended within the `timeoutMs` of a wait. It goes on, and can be waited for again. */
+export class WaitTimeoutError extends SchedulingError {
+  override readonly name: string = "WaitTimeoutError"
+  /** Of the execution or the run of a chain. */
+  readonly id: string
+
+  constructor(id: string, timeoutMs: number) {
+    super(`${id} had not ended within ${timeoutMs} ms; it goes on`)
+    this.id = id
+  }
+}

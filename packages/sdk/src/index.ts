@@ -7,7 +7,8 @@ export {
   type ErrorDetail,
   NoCredentialError,
   SchedulingError,
-  TimeoutError
+  TimeoutError,
+  WaitTimeoutError
 } from "./errors.ts"
 export * from "./generated/errors.ts"
 export type * from "./generated/resources.ts"
@@ -30,3 +31,4 @@ export type {
 } from "./options.ts"
 export type { Logger, Observer, RequestEvent, ResponseEvent } from "./observer.ts"
 export { type AtMost, Page, type PageQuery, PagePromise } from "./pagination.ts"
+export type { WaitOptions } from "./waiting.ts"

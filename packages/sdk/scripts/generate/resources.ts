@@ -16,6 +16,7 @@ export const renderResources = ({ groups }: Contract): string => {
     `import type { ${imported(["Idempotent", "InWorkspace", "RequestOptions"])} } from "../options.ts"`,
     `import type { ${imported(["PagePromise", "PageQuery"])} } from "../pagination.ts"`,
     `import { Resource } from "../Resource.ts"`,
+    `import { ${[...handWritten.values()].toSorted().join(", ")} } from "../waiting.ts"`,
     `import type { ${imported(typesOf(groups)).replaceAll(", ", ",\n")} } from "./types.ts"`,
     "",
     source,
@@ -37,8 +38,16 @@ const typesOf = (groups: ReadonlyArray<Group>): ReadonlyArray<string> => {
 
 const className = ({ name }: Group) => `${pascal(name)}Resource`
 
+/** The classes beside the generated ones, with methods that are more than one call. */
+const handWritten: ReadonlyMap<string, string> = new Map([
+  ["executions", "ExecutionsBase"],
+  ["cron", "CronBase"],
+  ["delayed", "DelayedBase"],
+  ["chains", "ChainsBase"]
+])
+
 const renderGroup = (group: Group): string =>
-  `${comment(group.description)}export class ${className(group)} extends Resource {
+  `${comment(group.description)}export class ${className(group)} extends ${handWritten.get(group.name) ?? "Resource"} {
     ${group.methods.map(renderMethod).join("\n\n")}
   }`
 

@@ -5,6 +5,7 @@ import type { Caller } from "../Caller.ts"
 import type { Idempotent, InWorkspace, RequestOptions } from "../options.ts"
 import type { PagePromise, PageQuery } from "../pagination.ts"
 import { Resource } from "../Resource.ts"
+import { ChainsBase, CronBase, DelayedBase, ExecutionsBase } from "../waiting.ts"
 import type {
   AccountDeletion,
   ApiKey,
@@ -421,7 +422,7 @@ export class ApiKeysResource extends Resource {
 }
 
 /** HTTP calls that repeat on a schedule, in a time zone. */
-export class CronResource extends Resource {
+export class CronResource extends CronBase {
   /**
    * List cron tasks.
    *
@@ -635,7 +636,7 @@ export class CronResource extends Resource {
 }
 
 /** HTTP calls that are made once, later. */
-export class DelayedResource extends Resource {
+export class DelayedResource extends DelayedBase {
   /**
    * List delayed tasks.
    *
@@ -771,7 +772,7 @@ export class DelayedResource extends Resource {
 }
 
 /** HTTP calls that run one after the other and may use what earlier ones were answered. */
-export class ChainsResource extends Resource {
+export class ChainsResource extends ChainsBase {
   /**
    * List chains.
    *
@@ -974,7 +975,7 @@ export class ChainsResource extends Resource {
 }
 
 /** The history of cron tasks, delayed tasks and chains, kept for 30 days by default. */
-export class ExecutionsResource extends Resource {
+export class ExecutionsResource extends ExecutionsBase {
   /**
    * List executions.
    *
