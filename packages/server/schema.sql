@@ -237,6 +237,7 @@ CREATE TABLE tasks (
   missed text,
   dst_overlap text,
   next_fire_at timestamp with time zone,
+  fired_until timestamp with time zone,
   run_at timestamp with time zone,
   created_at timestamp with time zone NOT NULL,
   updated_at timestamp with time zone NOT NULL,

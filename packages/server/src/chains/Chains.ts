@@ -25,11 +25,12 @@ import {
   type WorkspaceId
 } from "@scheduling/domain/shared/Ids"
 import type { Page, PageQuery } from "@scheduling/domain/shared/Page"
-import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { Executions } from "../executions/Executions.ts"
 import { Ids } from "../platform/Ids.ts"
 import { pageRequest, toPage } from "../platform/Pages.ts"
+import { StoreClock } from "../platform/StoreClock.ts"
 import { transactionOf } from "../platform/transaction.ts"
 import { RunQueue } from "../runner/RunQueue.ts"
 import { ChainRunsRepo } from "./ChainRunsRepo.ts"
@@ -83,7 +84,9 @@ export class Chains extends Context.Service<
   > = Layer.effect(
     Chains,
     Effect.gen(function* () {
-      const transaction = transactionOf(yield* SqlClient.SqlClient)
+      const sql = yield* SqlClient.SqlClient
+      const transaction = transactionOf(sql)
+      const now = Effect.orDie((yield* StoreClock)(sql))
       const executions = yield* Executions
       const ids = yield* Ids
       const queue = yield* RunQueue
@@ -133,16 +136,16 @@ export class Chains extends Context.Service<
           if ((yield* repo.count(workspaceId)) >= maxChains) {
             return yield* new QuotaExceeded({ quota: "chains", limit: maxChains })
           }
-          const now = yield* DateTime.nowAsDate
+          const createdAt = yield* now
           const defined = { ...chainDefaults, ...input, steps: input.steps.map(withDefaults) }
           const row: ChainRow = {
             ...defined,
             id: ChainId.make(yield* ids.next),
             workspace_id: workspaceId,
             status: "active",
-            next_fire_at: nextFireOf(defined, now),
-            created_at: now,
-            updated_at: now
+            next_fire_at: nextFireOf(defined, createdAt),
+            created_at: createdAt,
+            updated_at: createdAt
           }
           yield* repo.insert(row)
           if (row.next_fire_at !== null) yield* queue.wake(row.next_fire_at)
@@ -154,21 +157,21 @@ export class Chains extends Context.Service<
           if (steps === undefined && Object.keys(changes).length === 0) {
             return yield* withLastRun(chain)
           }
-          const now = yield* DateTime.nowAsDate
           const changed: ChainRow = {
             ...chain,
             ...changes,
             steps: steps === undefined ? chain.steps : steps.map(withDefaults),
-            updated_at: now
+            updated_at: yield* now
           }
           const firesOtherwise = firing.some((field) => changed[field] !== chain[field])
           if (!firesOtherwise || chain.status === "paused") {
             yield* repo.update(changed)
             return yield* withLastRun(changed)
           }
-          const saved = yield* save({ ...changed, next_fire_at: nextFireOf(changed, now) })
-          yield* queue.forgetSlots({ workspace_id: workspaceId, task_id: id })
-          return yield* withLastRun(saved)
+          const after = yield* queue.withdrawSlots({ workspace_id: workspaceId, task_id: id })
+          return yield* withLastRun(
+            yield* save({ ...changed, next_fire_at: nextFireOf(changed, after) })
+          )
         }, transaction),
 
         remove: Effect.fn("Chains.remove")(function* (workspaceId, id) {
@@ -192,12 +195,11 @@ export class Chains extends Context.Service<
         pause: Effect.fn("Chains.pause")(function* (workspaceId, id) {
           const chain = yield* lock(workspaceId, id)
           if (chain.status === "paused") return yield* withLastRun(chain)
-          const now = yield* DateTime.nowAsDate
           const paused = {
             ...chain,
             status: "paused",
             next_fire_at: null,
-            updated_at: now
+            updated_at: yield* now
           } as const
           yield* save(paused)
           yield* queue.stop({ workspace_id: workspaceId, task_id: id })
@@ -207,9 +209,10 @@ export class Chains extends Context.Service<
         resume: Effect.fn("Chains.resume")(function* (workspaceId, id) {
           const chain = yield* lock(workspaceId, id)
           if (chain.status === "active") return yield* withLastRun(chain)
-          const now = yield* DateTime.nowAsDate
-          const next_fire_at = nextFireOf(chain, now)
-          const resumed = { ...chain, status: "active", next_fire_at, updated_at: now } as const
+          const after = yield* queue.withdrawSlots({ workspace_id: workspaceId, task_id: id })
+          const next_fire_at = nextFireOf(chain, after)
+          const updated_at = yield* now
+          const resumed = { ...chain, status: "active", next_fire_at, updated_at } as const
           return yield* withLastRun(yield* save(resumed))
         }, transaction),
 
@@ -242,11 +245,11 @@ export class Chains extends Context.Service<
 /** The fields that decide when a chain fires. */
 const firing = ["schedule", "timezone", "dst_overlap"] as const
 
-const nextFireOf = (chain: Pick<ChainRow, (typeof firing)[number]>, now: Date): Date | null =>
+const nextFireOf = (chain: Pick<ChainRow, (typeof firing)[number]>, after: Date): Date | null =>
   chain.schedule === null
     ? null
     : new Date(
-        nextFire(Schedule.make(chain.schedule), TimeZone.make(chain.timezone), now, {
+        nextFire(Schedule.make(chain.schedule), TimeZone.make(chain.timezone), after, {
           dst_overlap: chain.dst_overlap
         })
       )

@@ -21,6 +21,7 @@ import { Executions } from "../executions/Executions.ts"
 import { orNotFound } from "../platform/orNotFound.ts"
 import { Ids } from "../platform/Ids.ts"
 import { pageRequest, toPage } from "../platform/Pages.ts"
+import { StoreClock } from "../platform/StoreClock.ts"
 import { transactionOf } from "../platform/transaction.ts"
 import { RunQueue } from "../runner/RunQueue.ts"
 import { type CronTaskRow, CronTasksRepo, toCronTask } from "./CronTasksRepo.ts"
@@ -30,12 +31,7 @@ interface CronTaskQuery extends PageQuery {
   readonly name?: string
 }
 
-/**
- * A next fire is computed from the app's `Clock` here, and from the database's by the runner, which
- * also decides when it is due. So nodes whose clocks differ fire together. What a wrong clock does
- * to a task that is created, resumed or given another schedule is that its first slot may be one
- * that has just passed, and so fire again if it had fired, or may be left out as just passed.
- */
+/** A next fire is computed by the clock of the store, here and in the runner, once the row is locked. */
 export class CronTasks extends Context.Service<
   CronTasks,
   {
@@ -84,7 +80,9 @@ export class CronTasks extends Context.Service<
   > = Layer.effect(
     CronTasks,
     Effect.gen(function* () {
-      const transaction = transactionOf(yield* SqlClient.SqlClient)
+      const sql = yield* SqlClient.SqlClient
+      const transaction = transactionOf(sql)
+      const now = Effect.orDie((yield* StoreClock)(sql))
       const executions = yield* Executions
       const ids = yield* Ids
       const queue = yield* RunQueue
@@ -124,17 +122,17 @@ export class CronTasks extends Context.Service<
           if ((yield* repo.count(workspaceId)) >= maxCronTasks) {
             return yield* new QuotaExceeded({ quota: "cron_tasks", limit: maxCronTasks })
           }
-          const now = yield* DateTime.nowAsDate
+          const createdAt = yield* now
           const defined = { ...cronTaskDefaults, ...input }
-          const next_fire_at = nextFireOf(defined, now)
+          const next_fire_at = nextFireOf(defined, createdAt)
           const row: CronTaskRow = {
             ...defined,
             id: CronTaskId.make(yield* ids.next),
             workspace_id: workspaceId,
             status: "active",
             next_fire_at,
-            created_at: now,
-            updated_at: now
+            created_at: createdAt,
+            updated_at: createdAt
           }
           yield* repo.insert(row)
           yield* queue.wake(next_fire_at)
@@ -144,12 +142,11 @@ export class CronTasks extends Context.Service<
         update: Effect.fn("CronTasks.update")(function* (workspaceId, id, changes) {
           const task = yield* found(repo.findForUpdate(workspaceId, id))
           if (Object.keys(changes).length > 0) {
-            const now = yield* DateTime.nowAsDate
-            const changed: CronTaskRow = { ...task, ...changes, updated_at: now }
+            const changed: CronTaskRow = { ...task, ...changes, updated_at: yield* now }
             const firesOtherwise = firing.some((field) => changed[field] !== task[field])
             if (firesOtherwise && task.status === "active") {
-              yield* save({ ...changed, next_fire_at: nextFireOf(changed, now) })
-              yield* queue.forgetSlots({ workspace_id: workspaceId, task_id: id })
+              const after = yield* queue.withdrawSlots({ workspace_id: workspaceId, task_id: id })
+              yield* save({ ...changed, next_fire_at: nextFireOf(changed, after) })
             } else {
               yield* repo.update(changed)
             }
@@ -172,8 +169,7 @@ export class CronTasks extends Context.Service<
         pause: Effect.fn("CronTasks.pause")(function* (workspaceId, id) {
           const task = yield* found(repo.findForUpdate(workspaceId, id))
           if (task.status === "active") {
-            const now = yield* DateTime.nowAsDate
-            yield* save({ ...task, status: "paused", next_fire_at: null, updated_at: now })
+            yield* save({ ...task, status: "paused", next_fire_at: null, updated_at: yield* now })
             yield* queue.stop({ workspace_id: workspaceId, task_id: id })
           }
           return yield* get(workspaceId, id)
@@ -182,9 +178,9 @@ export class CronTasks extends Context.Service<
         resume: Effect.fn("CronTasks.resume")(function* (workspaceId, id) {
           const task = yield* found(repo.findForUpdate(workspaceId, id))
           if (task.status === "paused") {
-            const now = yield* DateTime.nowAsDate
-            const next_fire_at = nextFireOf(task, now)
-            yield* save({ ...task, status: "active", next_fire_at, updated_at: now })
+            const after = yield* queue.withdrawSlots({ workspace_id: workspaceId, task_id: id })
+            const next_fire_at = nextFireOf(task, after)
+            yield* save({ ...task, status: "active", next_fire_at, updated_at: yield* now })
           }
           return yield* get(workspaceId, id)
         }, transaction),
@@ -213,8 +209,9 @@ export class CronTasks extends Context.Service<
             ...cronTaskDefaults,
             ...query
           }
-          const now = yield* DateTime.nowAsDate
-          return { data: preview(schedule, timezone, now, count, { dst_overlap }) }
+          return {
+            data: preview(schedule, timezone, yield* DateTime.nowAsDate, count, { dst_overlap })
+          }
         })
       })
     })
@@ -224,9 +221,9 @@ export class CronTasks extends Context.Service<
 /** The fields that decide when a task fires. */
 const firing = ["schedule", "timezone", "dst_overlap"] as const
 
-const nextFireOf = (task: Pick<CronTaskRow, (typeof firing)[number]>, now: Date): Date =>
+const nextFireOf = (task: Pick<CronTaskRow, (typeof firing)[number]>, after: Date): Date =>
   new Date(
-    nextFire(Schedule.make(task.schedule), TimeZone.make(task.timezone), now, {
+    nextFire(Schedule.make(task.schedule), TimeZone.make(task.timezone), after, {
       dst_overlap: task.dst_overlap
     })
   )

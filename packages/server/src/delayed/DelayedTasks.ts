@@ -18,6 +18,7 @@ import { Executions } from "../executions/Executions.ts"
 import { orNotFound } from "../platform/orNotFound.ts"
 import { Ids } from "../platform/Ids.ts"
 import { pageRequest, toPage } from "../platform/Pages.ts"
+import { StoreClock } from "../platform/StoreClock.ts"
 import { transactionOf } from "../platform/transaction.ts"
 import { RunQueue } from "../runner/RunQueue.ts"
 import { type DelayedTaskRow, DelayedTasksRepo, toDelayedTask } from "./DelayedTasksRepo.ts"
@@ -28,9 +29,9 @@ interface DelayedTaskQuery extends PageQuery {
 }
 
 /**
- * `run_at` is a moment as the client or the app's `Clock` names it, and a task shows as pending
- * until that clock reaches it. Its run is due by the database's clock. Where they differ the queue
- * has the last word: it refuses to move or withdraw a run that has started.
+ * A delay begins, and a run is due, by the clock of the store. A task shows as pending until the
+ * node's own clock reaches that time. Where they differ the queue has the last word: it refuses to
+ * move or withdraw a run that has started.
  */
 export class DelayedTasks extends Context.Service<
   DelayedTasks,
@@ -75,7 +76,9 @@ export class DelayedTasks extends Context.Service<
   > = Layer.effect(
     DelayedTasks,
     Effect.gen(function* () {
-      const transaction = transactionOf(yield* SqlClient.SqlClient)
+      const sql = yield* SqlClient.SqlClient
+      const transaction = transactionOf(sql)
+      const storeNow = Effect.orDie((yield* StoreClock)(sql))
       const executions = yield* Executions
       const ids = yield* Ids
       const queue = yield* RunQueue
@@ -125,7 +128,7 @@ export class DelayedTasks extends Context.Service<
         get,
 
         create: Effect.fn("DelayedTasks.create")(function* (workspaceId, input) {
-          const now = yield* DateTime.nowAsDate
+          const now = yield* storeNow
           const run_at = (yield* runAtOf(input, now)) ?? now
           yield* takePlace(workspaceId)
           const row: DelayedTaskRow = {
@@ -150,9 +153,9 @@ export class DelayedTasks extends Context.Service<
         }, transaction),
 
         update: Effect.fn("DelayedTasks.update")(function* (workspaceId, id, changes) {
-          const now = yield* DateTime.nowAsDate
-          const moved = yield* runAtOf(changes, now)
           const task = yield* found(repo.findForUpdate(workspaceId, id))
+          const now = yield* storeNow
+          const moved = yield* runAtOf(changes, now)
           if (!isPending(task, now)) return yield* notPending
           if (Object.keys(changes).length > 0) {
             const run_at = moved ?? task.run_at
@@ -169,8 +172,8 @@ export class DelayedTasks extends Context.Service<
         }, transaction),
 
         remove: Effect.fn("DelayedTasks.remove")(function* (workspaceId, id) {
-          const now = yield* DateTime.nowAsDate
           const task = yield* found(repo.findForUpdate(workspaceId, id))
+          const now = yield* storeNow
           if (task.status === "cancelled") return
           if (!isPending(task, now)) return yield* notPending
           yield* repo.update({ ...task, status: "cancelled", updated_at: now })
@@ -179,8 +182,8 @@ export class DelayedTasks extends Context.Service<
         }, transaction),
 
         run: Effect.fn("DelayedTasks.run")(function* (workspaceId, id) {
-          const now = yield* DateTime.nowAsDate
           const task = yield* found(repo.findForUpdate(workspaceId, id))
+          const now = yield* storeNow
           if (isPending(task, now)) {
             yield* repo.update({ ...task, run_at: now, updated_at: now })
             return executions.queued(

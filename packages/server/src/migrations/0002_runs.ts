@@ -7,6 +7,7 @@ export default Effect.gen(function* () {
   // `bytes` bounds the pages of lists: a hundred chains may be a hundred megabytes.
   // What the user defined, one table for the three kinds: a cron or delayed task has the columns of
   // a call, a chain has steps. `next_fire_at` is null while paused or without a schedule.
+  // `fired_until` is the last slot that has fired: no change to the task lets it fire again.
   yield* sql`
     CREATE TABLE tasks (
       id uuid PRIMARY KEY,
@@ -36,6 +37,7 @@ export default Effect.gen(function* () {
       missed text CHECK (missed IN ('skip', 'once')),
       dst_overlap text CHECK (dst_overlap IN ('first', 'both')),
       next_fire_at timestamptz,
+      fired_until timestamptz,
       run_at timestamptz,
       created_at timestamptz NOT NULL,
       updated_at timestamptz NOT NULL,

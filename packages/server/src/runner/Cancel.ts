@@ -10,21 +10,68 @@ export interface TaskRef {
   readonly task_id: string
 }
 
-/** Removes runs that have not started and leave no trace: nobody was promised anything yet. Answers their ids. */
-export const withdrawRuns = Effect.fnUntraced(function* (
+/** Removes the run of a delayed task that has not started, and leaves no trace of it. Answers its id. */
+export const withdrawDelayed = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
-  options: TaskRef & { readonly only: "delayed" | "slots to come" }
+  task: TaskRef
 ) {
   const removed = yield* sql<{ readonly id: string }>`
     DELETE FROM runs
-    WHERE workspace_id = ${options.workspace_id}
-      AND task_id = ${options.task_id}
+    WHERE workspace_id = ${task.workspace_id}
+      AND task_id = ${task.task_id}
+      AND kind = 'delayed'
       AND state = 'queued'
       AND started_at IS NULL
-      AND ${options.only === "delayed" ? sql`kind = 'delayed'` : sql`slot_at > now()`}
     RETURNING id`
   return removed.map(({ id }) => id)
 })
+
+/**
+ * Removes the runs of slots that are still to come: they fired ahead, and nobody was promised
+ * anything yet. These slots count as not fired again.
+ */
+export const withdrawSlots = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, task: TaskRef) {
+  const [slots] = yield* sql<Slots>`
+    WITH withdrawn AS (
+      DELETE FROM runs
+      WHERE workspace_id = ${task.workspace_id}
+        AND task_id = ${task.task_id}
+        AND state = 'queued'
+        AND started_at IS NULL
+        AND slot_at > now()
+      RETURNING id, slot_at
+    ), moved AS (
+      UPDATE tasks
+      SET fired_until = least(
+        fired_until,
+        (SELECT min(slot_at) FROM withdrawn) - interval '1 millisecond'
+      )
+      WHERE workspace_id = ${task.workspace_id}
+        AND id = ${task.task_id}
+      RETURNING fired_until
+    )
+    SELECT
+      (SELECT fired_until FROM moved) AS fired_until,
+      min(slot_at) AS first_withdrawn,
+      coalesce(array_agg(id), '{}') AS withdrawn
+    FROM withdrawn`
+  return slots ?? { fired_until: null, first_withdrawn: null, withdrawn: [] }
+})
+
+interface Slots {
+  readonly fired_until: Date | null
+  readonly first_withdrawn: Date | null
+  readonly withdrawn: ReadonlyArray<string>
+}
+
+/**
+ * The moment after which a schedule fires that was changed or resumed just now. A slot that fired
+ * does not fire again, and one that was withdrawn is not lost, though it may have passed meanwhile.
+ */
+export const firesAfter = ({ fired_until, first_withdrawn }: Slots, now: Date): Date =>
+  first_withdrawn === null
+    ? new Date(Math.max(now.getTime(), fired_until?.getTime() ?? 0))
+    : new Date(first_withdrawn.getTime() - 1)
 
 /** A row of `runs` that the transaction has locked. */
 export interface StoppableRun {

@@ -26,6 +26,8 @@ export interface DueTask {
 export interface Fire {
   /** The slot to run, or null where it was missed and is not made up for. */
   readonly slot_ms: number | null
+  /** The last slot that is done with. */
+  readonly fired_until_ms: number
   readonly next_fire_ms: number
 }
 
@@ -42,7 +44,11 @@ export const decideFire = (task: DueTask): Fire => {
   const options = { dst_overlap: task.dst_overlap }
   const next = nextFire(schedule, timezone, task.next_fire_ms, options)
   if (next > task.now_ms) {
-    return { slot_ms: runsLate(task, task.next_fire_ms), next_fire_ms: next }
+    return {
+      slot_ms: runsLate(task, task.next_fire_ms),
+      fired_until_ms: task.next_fire_ms,
+      next_fire_ms: next
+    }
   }
   const latest = Option.getOrElse(
     latestAtOrBefore(schedule, timezone, task.now_ms, next, options),
@@ -50,6 +56,7 @@ export const decideFire = (task: DueTask): Fire => {
   )
   return {
     slot_ms: runsLate(task, latest),
+    fired_until_ms: latest,
     next_fire_ms: nextFire(schedule, timezone, task.now_ms, options)
   }
 }
@@ -90,11 +97,13 @@ export const fire = Effect.fnUntraced(
       SELECT *
       FROM json_to_recordset(${JSON.stringify(fires)}::json) AS fires (
         task_id uuid, workspace_id uuid, kind text, run_id uuid, step text,
-        slot_at timestamptz, next_fire_at timestamptz
+        slot_at timestamptz, fired_until timestamptz, next_fire_at timestamptz
       )
     ), moved AS (
       UPDATE tasks
-      SET next_fire_at = fires.next_fire_at
+      SET
+        next_fire_at = fires.next_fire_at,
+        fired_until = coalesce(fires.fired_until, tasks.fired_until)
       FROM fires
       WHERE tasks.id = fires.task_id
     )
@@ -127,9 +136,10 @@ const fireOf = (task: DueTask) => {
   if (Result.isFailure(fire)) {
     return Effect.as(Effect.logError(`task ${task.id} cannot fire`, fire.failure), row)
   }
-  const { next_fire_ms, slot_ms } = fire.success
+  const { fired_until_ms, next_fire_ms, slot_ms } = fire.success
   return Effect.succeed({
     ...row,
+    fired_until: new Date(fired_until_ms),
     next_fire_at: new Date(next_fire_ms),
     ...(slot_ms === null
       ? {}

@@ -1,7 +1,15 @@
 import type { ExecutionKind } from "@scheduling/domain/executions/Execution"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { cancelRun, type Stopped, type TaskRef, withdrawRuns } from "./Cancel.ts"
+import { StoreClock } from "../platform/StoreClock.ts"
+import {
+  cancelRun,
+  firesAfter,
+  type Stopped,
+  type TaskRef,
+  withdrawDelayed,
+  withdrawSlots
+} from "./Cancel.ts"
 import { Endings } from "./Endings.ts"
 import { insertRun } from "./Enqueue.ts"
 import type { QueuedRun } from "./Run.ts"
@@ -39,10 +47,10 @@ export class RunQueue extends Context.Service<
     readonly withdraw: (task: TaskRef) => Effect.Effect<boolean>
 
     /**
-     * After the schedule of a task changed: removes the runs of slots that are still to come, which
-     * were fired ahead from the schedule as it was.
+     * Before the schedule of a task changes or goes on: removes the runs of slots that are still to
+     * come, which fired ahead, and answers the moment after which the schedule fires.
      */
-    readonly forgetSlots: (task: TaskRef) => Effect.Effect<void>
+    readonly withdrawSlots: (task: TaskRef) => Effect.Effect<Date>
 
     /**
      * For a paused or deleted task: none of its runs starts from now on. Queued ones are recorded as
@@ -77,6 +85,7 @@ export class RunQueue extends Context.Service<
         const sql = yield* SqlClient.SqlClient
         const signals = yield* Signals
         const endings = yield* Endings
+        const storeClock = yield* StoreClock
         const { lookAheadMs, pollMs } = yield* RunnerOptions
 
         /** Nodes see by themselves, in time, what is due later than this. */
@@ -86,10 +95,16 @@ export class RunQueue extends Context.Service<
         const tell = (ids: ReadonlyArray<string>) =>
           ids.length === 0 ? Effect.void : sql.afterCommit(Effect.sync(() => endings.tell(ids)))
 
-        const withdraw = Effect.fnUntraced(function* (options: Parameters<typeof withdrawRuns>[1]) {
-          const withdrawn = yield* withdrawRuns(sql, options)
+        const withdraw = Effect.fnUntraced(function* (task: TaskRef) {
+          const withdrawn = yield* withdrawDelayed(sql, task)
           yield* tell(withdrawn)
           return withdrawn.length > 0
+        })
+
+        const withdrawToCome = Effect.fnUntraced(function* (task: TaskRef) {
+          const slots = yield* withdrawSlots(sql, task)
+          yield* tell(slots.withdrawn)
+          return slots
         })
 
         const insert = Effect.fnUntraced(function* (run: Parameters<typeof insertRun>[1]) {
@@ -120,7 +135,7 @@ export class RunQueue extends Context.Service<
 
           reschedule: Effect.fn("RunQueue.reschedule")(
             function* (task) {
-              const withdrawn = yield* withdraw({ ...task, only: "delayed" })
+              const withdrawn = yield* withdraw(task)
               return withdrawn ? yield* insert({ ...task, kind: "delayed" }) : null
             },
             sql.withTransaction,
@@ -128,15 +143,16 @@ export class RunQueue extends Context.Service<
           ),
 
           withdraw: Effect.fn("RunQueue.withdraw")(function* (task) {
-            return yield* withdraw({ ...task, only: "delayed" })
+            return yield* withdraw(task)
           }, Effect.orDie),
 
-          forgetSlots: Effect.fn("RunQueue.forgetSlots")(function* (task) {
-            yield* withdraw({ ...task, only: "slots to come" })
+          withdrawSlots: Effect.fn("RunQueue.withdrawSlots")(function* (task) {
+            return firesAfter(yield* withdrawToCome(task), yield* storeClock(sql))
           }, Effect.orDie),
 
           stop: Effect.fn("RunQueue.stop")(
             function* (task) {
+              yield* withdrawToCome(task)
               yield* stopAll(yield* stopTask(sql, task))
             },
             sql.withTransaction,

@@ -61,9 +61,11 @@ export const settle = Effect.fnUntraced(function* (
         runs.chain_run_id, runs.step_index, runs.step, runs.steps,
         runs.scheduled_for, runs.attempt, runs.cancel_requested, runs.ordinal,
         CASE
-          WHEN runs.started_at = runs.attempt_started_at
+          WHEN runs.started_at IS DISTINCT FROM runs.attempt_started_at THEN runs.started_at
+          WHEN input.started
           THEN coalesce(to_timestamp(input.started_ms / 1000), runs.started_at)
-          ELSE runs.started_at
+          -- Between two attempts. A run that was stopped before its time never started.
+          WHEN runs.state = 'queued' THEN runs.started_at
         END AS started_at,
         coalesce(to_timestamp(input.started_ms / 1000), runs.attempt_started_at) AS attempt_started_at,
         CASE WHEN NOT input.lost THEN runs.lease_owner END AS next_owner,

@@ -1,32 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { offsetClock } from "../support/offsetClock.ts"
 import { onPostgres, TestDatabaseLayer } from "../support/TestDatabase.ts"
 import { callLayer, nodeLayer } from "./support/engine.ts"
 import { eventually } from "./support/tasks.ts"
-
-/** Whose time of day is set; what has elapsed is not. */
-const steppedClock = () => {
-  let stepMs = 0
-  const real = Clock.Clock.defaultValue()
-  const currentTimeMillisUnsafe = () => real.currentTimeMillisUnsafe() + stepMs
-  const clock: Clock.Clock = {
-    currentTimeMillisUnsafe,
-    currentTimeMillis: Effect.sync(currentTimeMillisUnsafe),
-    currentTimeNanosUnsafe: () => BigInt(currentTimeMillisUnsafe()) * 1_000_000n,
-    currentTimeNanos: Effect.sync(() => BigInt(currentTimeMillisUnsafe()) * 1_000_000n),
-    monotonicTimeNanosUnsafe: () => real.monotonicTimeNanosUnsafe(),
-    monotonicTimeNanos: real.monotonicTimeNanos,
-    sleep: (duration) => real.sleep(duration)
-  }
-  return { clock, step: (ms: number) => Effect.sync(() => (stepMs += ms)) }
-}
 
 const hourMs = 3_600_000
 
 // The embedded store has one node, which has nobody to judge.
 describe.skipIf(!onPostgres)("a node whose clock was set back", () => {
-  const { clock, step } = steppedClock()
+  const { clock, step } = offsetClock()
   const NodeLayer = nodeLayer(callLayer(() => Effect.succeed({}))).pipe(
     Layer.provideMerge(TestDatabaseLayer),
     Layer.provide(Layer.succeed(Clock.Clock, clock))

@@ -20,6 +20,7 @@ describe("decideFire", () => {
   it("runs the slot and moves to the next one", () => {
     assert.deepStrictEqual(decideFire(due({})), {
       slot_ms: at("09:00:00"),
+      fired_until_ms: at("09:00:00"),
       next_fire_ms: at("10:00:00")
     })
   })
@@ -27,6 +28,7 @@ describe("decideFire", () => {
   it("makes up for all slots that passed with the latest of them", () => {
     assert.deepStrictEqual(decideFire(due({ now_ms: at("12:30:00") })), {
       slot_ms: at("12:00:00"),
+      fired_until_ms: at("12:00:00"),
       next_fire_ms: at("13:00:00")
     })
   })
@@ -35,14 +37,17 @@ describe("decideFire", () => {
     const skip = { missed: "skip" } as const
     assert.deepStrictEqual(decideFire(due({ ...skip, now_ms: at("12:30:00") })), {
       slot_ms: null,
+      fired_until_ms: at("12:00:00"),
       next_fire_ms: at("13:00:00")
     })
     assert.deepStrictEqual(decideFire(due({ ...skip, now_ms: at("12:00:20") })), {
       slot_ms: at("12:00:00"),
+      fired_until_ms: at("12:00:00"),
       next_fire_ms: at("13:00:00")
     })
     assert.deepStrictEqual(decideFire(due({ ...skip, now_ms: at("09:20:00") })), {
       slot_ms: null,
+      fired_until_ms: at("09:00:00"),
       next_fire_ms: at("10:00:00")
     })
   })
@@ -50,6 +55,7 @@ describe("decideFire", () => {
   it("fires a slot that is due at this very moment once", () => {
     assert.deepStrictEqual(decideFire(due({ now_ms: at("10:00:00") })), {
       slot_ms: at("10:00:00"),
+      fired_until_ms: at("10:00:00"),
       next_fire_ms: at("11:00:00")
     })
   })

@@ -116,14 +116,14 @@ layer(OneNode, { excludeTestServices: true, timeout: "180 seconds" })("the run e
       })
     )
 
-    it.effect("forgets slots that were fired ahead, without a trace", () =>
+    it.effect("withdraws slots that were fired ahead, without a trace", () =>
       Effect.gen(function* () {
         const queue = yield* RunQueue
         const workspace_id = yield* insertWorkspace
         const task_id = yield* insertTask(workspace_id, { fires_in: 1_500, url: urlOf("/ahead") })
         yield* queue.wake(new Date())
         yield* eventually(unfinished(workspace_id), (runs) => runs.length === 1)
-        yield* queue.forgetSlots({ workspace_id, task_id })
+        yield* queue.withdrawSlots({ workspace_id, task_id })
         assert.isEmpty(yield* unfinished(workspace_id))
         yield* Effect.sleep(1_800)
         assert.isEmpty(calls.to("/ahead"))

@@ -1,10 +1,11 @@
-import { Context, Effect, Layer, Logger, Redacted, References } from "effect"
+import { Context, DateTime, Effect, Layer, Logger, Redacted, References } from "effect"
 import { HttpServer } from "effect/http"
 import { IpNetwork } from "effect/net"
 import { TestClock } from "effect/testing"
 import { AppLayer } from "../../src/App.ts"
 import { AppConfig } from "../../src/Config.ts"
 import { HttpServerLayer } from "../../src/platform/HttpServer.ts"
+import { StoreClock } from "../../src/platform/StoreClock.ts"
 import { TestDatabaseLayer } from "./TestDatabase.ts"
 
 /** The whole service behind a real socket, on the clock of the test and a real database. */
@@ -45,7 +46,8 @@ export const startNode = (config: AppConfig["Service"]) =>
     const context = yield* Layer.build(
       AppLayer.pipe(
         Layer.provideMerge(Layer.fresh(HttpServerLayer)),
-        Layer.provide(Layer.succeed(AppConfig, config))
+        Layer.provide(Layer.succeed(AppConfig, config)),
+        Layer.provide(Layer.succeed(StoreClock, () => DateTime.nowAsDate))
       )
     )
     return HttpServer.formatAddress(Context.get(context, HttpServer.HttpServer).address)
