@@ -42,13 +42,14 @@ const noSuchRoute = (request: HttpServerRequest.HttpServerRequest) =>
   )
 
 /**
- * Before the query: what it takes for the start of one, an empty segment, and what is encoded though
- * nobody has to.
+ * Before the query: what it takes for the start of one, an empty segment other than the root, and
+ * what is encoded though nobody has to.
  */
-const respelled = /^[^?]*(?:[;#]|\/(?:[/?]|$)|%(?:2[de]|3\d|[46][1-9a-f]|[57][\da]|5f|7e))/i
+const respelled =
+  /^(?!\/(?:\?|$))[^?]*(?:[;#]|\/(?:[/?]|$)|%(?:2[de]|3\d|[46][1-9a-f]|[57][\da]|5f|7e))/i
 const isRespelled = (url: string) => respelled.test(url)
 
-const unlisted = ["/v1/openapi.json", "/docs"] as const
+const unlisted = ["/v1/openapi.json", "/docs", "/", "/favicon.ico"] as const
 
 /** The methods that a URL answers, for the `Allow` header; none where there is no such route. */
 export const allowedMethods = <Id extends string, Groups extends HttpApiGroup.Constraint>(

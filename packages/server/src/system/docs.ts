@@ -1,8 +1,9 @@
 import { openApiDocument } from "@scheduling/domain/OpenApiDocument"
 import { Effect, Layer } from "effect"
-import { HttpRouter, HttpServerResponse } from "effect/http"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type HttpApi, type HttpApiGroup, HttpApiScalar, OpenApi } from "effect/http-api"
 import { createHash } from "node:crypto"
+import { makeReadyAnswer, type ReadyAnswer } from "../platform/ReadyAnswer.ts"
 
 /** The reference for machines at `/v1/openapi.json`, and for people at `/docs`, from one document. */
 export const docsLayer = <Id extends string, Groups extends HttpApiGroup.Constraint>(
@@ -12,24 +13,51 @@ export const docsLayer = <Id extends string, Groups extends HttpApiGroup.Constra
     ...openApiDocument(api, { url: "/" })
   }))
   return Layer.mergeAll(
-    // Anybody may ask for it, and to write it down takes 10 ms.
     HttpRouter.add(
       "GET",
       "/v1/openapi.json",
-      once(() => HttpServerResponse.jsonUnsafe(OpenApi.fromApi(documented)))
+      readyOnce(() =>
+        makeReadyAnswer(
+          new TextEncoder().encode(JSON.stringify(OpenApi.fromApi(documented))),
+          "application/json",
+          { "content-security-policy": policyFor([]) }
+        )
+      )
     ),
+    HttpRouter.add("GET", "/", HttpServerResponse.redirect("/docs")),
+    HttpRouter.add("GET", "/favicon.ico", icon),
     HttpApiScalar.layer(documented, { path: "/docs", scalar: offline }).pipe(
-      Layer.provide(guarded.layer)
+      Layer.provide(pageReadyOnce.layer)
     )
   )
 }
 
 // ---------------------------------------------------------------------------
 
-const once = <A>(make: () => A): Effect.Effect<A> => {
-  let made: A | undefined
-  return Effect.sync(() => (made ??= make()))
+/** Anybody may ask for these, and to make and compress one takes up to a second: at the first request. */
+const readyOnce = (make: () => Promise<ReadyAnswer>) => {
+  let ready: Promise<ReadyAnswer> | undefined
+  return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+    Effect.map(
+      Effect.promise(() => (ready ??= make())),
+      (answer) => answer.to(request)
+    )
+  )
 }
+
+/** A clock's hands, in the colour of the reference. Browsers take it for what it is, whatever its name. */
+const icon = HttpServerResponse.text(
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" fill="none" stroke="#0f766e" ' +
+    'stroke-width="3" stroke-linecap="round"><circle cx="16" cy="16" r="13"/>' +
+    '<path d="M16 8v8l6 4"/></svg>',
+  {
+    contentType: "image/svg+xml",
+    headers: {
+      "cache-control": "public, max-age=86400",
+      "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'"
+    }
+  }
+)
 
 /** The page asks nothing of anybody else: no fonts, no telemetry, no buttons that upload the document. */
 const offline = {
@@ -39,27 +67,38 @@ const offline = {
   hideClientButton: true
 }
 
-/** Its own two scripts run on the page, and whatever else got into it does not. */
-const guarded = HttpRouter.middleware((answer) => {
-  let policy: string | undefined
-  return Effect.map(answer, (page) => {
-    policy ??= policyOf(page)
-    return HttpServerResponse.setHeaders(page, {
-      "content-security-policy": policy,
-      "referrer-policy": "no-referrer"
-    })
+/** What the framework answers, made ready. */
+const pageReadyOnce = HttpRouter.middleware((answer) => {
+  let ready: ReadyAnswer | undefined
+  return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+    if (ready !== undefined) return Effect.succeed(ready.to(request))
+    return Effect.flatMap(answer, ({ body }) =>
+      Effect.promise(async () => {
+        const html = body._tag === "Uint8Array" ? body.body : new Uint8Array()
+        ready ??= await makeReadyAnswer(html, "text/html; charset=utf-8", {
+          "content-security-policy": policyFor(scriptsOf(html)),
+          "referrer-policy": "no-referrer"
+        })
+        return ready.to(request)
+      })
+    )
   })
 })
 
-const policyOf = ({ body }: HttpServerResponse.HttpServerResponse): string => {
-  const html = body._tag === "Uint8Array" ? new TextDecoder().decode(body.body) : ""
-  const scripts = Array.from(html.matchAll(/<script>([^]*?)<\/script>/g), ([, script = ""]) => {
-    const hash = createHash("sha256").update(script).digest("base64")
-    return `'sha256-${hash}'`
-  })
+const scriptsOf = (html: Uint8Array): ReadonlyArray<string> =>
+  Array.from(
+    new TextDecoder().decode(html).matchAll(/<script>([^]*?)<\/script>/g),
+    ([, script = ""]) => script
+  )
+
+/** These scripts run on the page, and whatever else got into it does not. */
+const policyFor = (scripts: ReadonlyArray<string>): string => {
+  const hashes = scripts.map(
+    (script) => `'sha256-${createHash("sha256").update(script).digest("base64")}'`
+  )
   return [
     "default-src 'none'",
-    `script-src ${scripts.join(" ")}`,
+    ...(hashes.length === 0 ? [] : [`script-src ${hashes.join(" ")}`]),
     "style-src 'unsafe-inline'",
     "img-src 'self' data:",
     "font-src 'self' data:",

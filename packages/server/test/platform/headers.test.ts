@@ -11,6 +11,7 @@ const asked = [
   ["HEAD", "/v1/health", 200],
   ["GET", "/docs", 200],
   ["GET", "/v1/openapi.json", 200],
+  ["GET", "/favicon.ico", 200],
   ["OPTIONS", "/v1/workspaces", 204],
   ["GET", "/v1/whoami", 401],
   ["GET", "/nothing", 404],
