@@ -1,7 +1,7 @@
 /**
  * Makes `dist`, the package as it is published: the compiled sources with what they need of
- * `@scheduling/domain`, and a package.json that points at them. In the repository `@scheduling/sdk`
- * stays the sources, so nothing there depends on a build.
+ * `@scheduling/domain`, as ES modules and as CommonJS, and a package.json that points at them. In
+ * the repository `@scheduling/sdk` stays the sources, so nothing there depends on a build.
  */
 import { execFileSync } from "node:child_process"
 import { globSync } from "node:fs"
@@ -15,23 +15,27 @@ const sdk = fileURLToPath(new URL("..", import.meta.url))
 const dist = join(sdk, "dist")
 const tsc = join(sdk, "../../node_modules/.bin/tsc")
 
-const emitted = await mkdtemp(join(tmpdir(), "scheduling-sdk-"))
-try {
-  execFileSync(
-    process.execPath,
-    [tsc, "-p", join(sdk, "tsconfig.build.json"), "--outDir", emitted],
-    {
-      stdio: "inherit"
-    }
-  )
-  await rm(dist, { recursive: true, force: true })
-  await cp(join(emitted, "sdk/src"), dist, { recursive: true })
-  await cp(join(emitted, "domain/src"), join(dist, "domain"), { recursive: true })
-} finally {
-  await rm(emitted, { recursive: true, force: true })
+/** Each format in a folder of its own, which says what its files are. */
+const formats = [
+  { folder: "esm", type: "module", config: "tsconfig.build.json" },
+  { folder: "cjs", type: "commonjs", config: "tsconfig.cjs.json" }
+] as const
+
+type Format = (typeof formats)[number]
+
+const compile = async ({ config, folder }: Format): Promise<void> => {
+  const emitted = await mkdtemp(join(tmpdir(), "scheduling-sdk-"))
+  try {
+    const args = [tsc, "-p", join(sdk, config), "--outDir", emitted]
+    execFileSync(process.execPath, args, { stdio: "inherit" })
+    await cp(join(emitted, "sdk/src"), join(dist, folder), { recursive: true })
+    await cp(join(emitted, "domain/src"), join(dist, folder, "domain"), { recursive: true })
+  } finally {
+    await rm(emitted, { recursive: true, force: true })
+  }
 }
 
-/** `@scheduling/domain/x` → its copy in `dist/domain`, and `./y.ts`, which declarations keep, → `./y.js`. */
+/** `@scheduling/domain/x` → its copy in `domain`, and `./y.ts`, which declarations keep, → `./y.js`. */
 const published = (file: string, specifier: string): string => {
   const [, module] = /^@scheduling\/domain\/(.+)$/.exec(specifier) ?? []
   if (module === undefined) return specifier.replace(/^(\..*)\.ts$/, "$1.js")
@@ -39,53 +43,82 @@ const published = (file: string, specifier: string): string => {
   return path.startsWith(".") ? path : `./${path}`
 }
 
-const files = new Set(globSync("**/*.{js,d.ts}", { cwd: dist }))
-for (const file of files) {
-  const source = await readFile(join(dist, file), "utf8")
-  const code = source.replaceAll(
-    /(\bfrom |\bimport |\bimport\()"([^"]+)"/g,
-    (_, before: string, specifier: string) => {
-      const target = published(file, specifier)
-      if (target.startsWith(".") && !files.has(join(dirname(file), target))) {
-        throw new Error(`${file} imports ${specifier}, which was not built`)
+const link = async (root: string): Promise<void> => {
+  const files = new Set(globSync("**/*.{js,d.ts}", { cwd: root }))
+  for (const file of files) {
+    const source = await readFile(join(root, file), "utf8")
+    const code = source.replaceAll(
+      /(\bfrom |\bimport |\bimport\(|\brequire\()"([^"]+)"/g,
+      (_, before: string, specifier: string) => {
+        const target = published(file, specifier)
+        if (target.startsWith(".") && !files.has(join(dirname(file), target))) {
+          throw new Error(`${file} imports ${specifier}, which was not built`)
+        }
+        return `${before}"${target}"`
       }
-      return `${before}"${target}"`
-    }
-  )
-  await writeFile(join(dist, file), code)
+    )
+    await writeFile(join(root, file), code)
+  }
 }
 
-const entry = (name: string) => ({ types: `./${name}.d.ts`, default: `./${name}.js` })
-const { description, keywords, license, name, sideEffects, type, version } = manifest
+const writeJson = (file: string, value: unknown): Promise<void> =>
+  writeFile(join(dist, file), JSON.stringify(value, null, 2) + "\n")
 
-await writeFile(
-  join(dist, "package.json"),
-  JSON.stringify(
-    {
-      name,
-      version,
-      description,
-      keywords,
-      license,
-      type,
-      sideEffects,
-      exports: {
-        ".": entry("index"),
-        "./effect": entry("effect"),
-        "./webhooks": entry("webhooks"),
-        "./package.json": "./package.json"
-      },
-      files: ["**/*.js", "**/*.d.ts"],
-      engines: { node: ">=20" },
-      // Its http-api may break in a minor.
-      peerDependencies: {
-        effect: manifest.dependencies.effect.replace(/^(\d+\.\d+)\..*$/, "~$1.0")
-      },
-      peerDependenciesMeta: { effect: { optional: true } }
-    },
-    null,
-    2
-  ) + "\n"
-)
+const entry = (name: string) => {
+  const of = (folder: string) => ({
+    types: `./${folder}/${name}.d.ts`,
+    default: `./${folder}/${name}.js`
+  })
+  return { require: of("cjs"), default: of("esm") }
+}
+
+/** npm signs where a package was built only if the package says where its sources are. */
+const repository = (): object => {
+  const { GITHUB_REPOSITORY: name, GITHUB_SERVER_URL: server } = process.env
+  if (name === undefined || server === undefined) return {}
+  return {
+    repository: { type: "git", url: `git+${server}/${name}.git`, directory: "packages/sdk" }
+  }
+}
+
+await rm(dist, { recursive: true, force: true })
+for (const format of formats) {
+  await compile(format)
+  await link(join(dist, format.folder))
+  await writeJson(`${format.folder}/package.json`, {
+    type: format.type,
+    sideEffects: manifest.sideEffects
+  })
+}
+
+const { description, keywords, license, name, sideEffects, version } = manifest
+
+await writeJson("package.json", {
+  name,
+  version,
+  description,
+  keywords,
+  license,
+  ...repository(),
+  sideEffects,
+  // For tools that do not read `exports`.
+  main: "./cjs/index.js",
+  types: "./cjs/index.d.ts",
+  exports: {
+    ".": entry("index"),
+    // As Effect itself: ES modules, which its Node can also `require`.
+    "./effect": { types: "./esm/effect.d.ts", default: "./esm/effect.js" },
+    "./webhooks": entry("webhooks"),
+    "./package.json": "./package.json"
+  },
+  files: ["**/*.js", "**/*.d.ts", "*/package.json"],
+  engines: { node: ">=20" },
+  // Its http-api may break in a minor.
+  peerDependencies: {
+    effect: manifest.dependencies.effect.replace(/^(\d+\.\d+)\..*$/, "~$1.0")
+  },
+  peerDependenciesMeta: { effect: { optional: true } },
+  publishConfig: { access: "public" }
+})
 await cp(join(sdk, "README.md"), join(dist, "README.md"))
 await cp(join(sdk, "../../LICENSE"), join(dist, "LICENSE"))

@@ -2,7 +2,7 @@
  * Do generators that know nothing of us make clients that work from our OpenAPI document? Generates
  * two, type-checks a program with each, and runs both against a server. Needs the registry.
  */
-import { execFile, execFileSync } from "node:child_process"
+import { execFile } from "node:child_process"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { rolldown } from "rolldown"
 import { startServer } from "../test/support/server.ts"
+import { npmInstall, run } from "./command.ts"
 import { heyApi, openapiFetch, output } from "./check-clients/programs.ts"
 
 const document = fileURLToPath(new URL("../../domain/openapi.json", import.meta.url))
@@ -51,24 +52,11 @@ const tsconfig = {
   }
 }
 
-/** What a command says matters only when it fails. */
-const run = (what: string, command: string, args: ReadonlyArray<string>, cwd: string): string => {
-  try {
-    return execFileSync(command, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] })
-  } catch (error) {
-    const said = (["stdout", "stderr"] as const).map((stream) =>
-      error instanceof Error && stream in error ? String(Reflect.get(error, stream)) : ""
-    )
-    throw new Error(`${what} failed:\n${said.join("")}`, { cause: error })
-  }
-}
-
 const install = async (project: string): Promise<void> => {
   await writeFile(join(project, "package.json"), `{ "private": true, "type": "module" }`)
   // `process` alone, instead of all of Node's types.
   await writeFile(join(project, "node.d.ts"), "declare const process: { argv: Array<string> }\n")
-  const options = ["--save-exact", "--no-audit", "--no-fund", "--prefer-offline"]
-  run("npm install", "npm", ["install", ...options, ...packages], project)
+  npmInstall(project, packages)
 }
 
 const generate = ({ args, generator, name }: Client, project: string): void => {

@@ -45,6 +45,11 @@ export class Caller {
     const { idempotencyKey, workspaceId, ...options } = call.options ?? {}
     const { signal } = options
     signal?.throwIfAborted()
+    const { problem } = this.#bearer
+    // Before anything is sent, so that the call which lacks it is the one that is named.
+    if (problem !== undefined && call.isPublic !== true && call.isRaw !== true) {
+      throw new NoCredentialError(`${call.verb} ${call.path}`, problem)
+    }
     const ids = call.path.includes("{workspace_id}/")
       ? { workspace_id: workspaceId ?? (await orAborted(this.workspaceId(), signal)), ...call.ids }
       : (call.ids ?? {})
@@ -65,14 +70,11 @@ export class Caller {
 
     const send = (bearer: string | undefined) => {
       const answer = this.#http.send({ ...request, bearer })
-      return call.path === "/v1/auth/password"
+      return call.path === "/v1/auth/password" && call.body !== undefined
         ? this.#bearer.exchange(answer, (call.body as PasswordChange).new_password)
         : answer
     }
     const bearer = await orAborted(this.#bearer.current(), signal)
-    if (bearer === undefined && call.isRaw !== true) {
-      throw new NoCredentialError(`${call.verb} ${call.path}`, this.#bearer.whyNone)
-    }
     try {
       return await send(bearer)
     } catch (error) {

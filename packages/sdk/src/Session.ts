@@ -12,8 +12,8 @@ export interface Bearer {
   readonly current: () => Promise<string | undefined>
   /** Whether there is another one to try in place of one that was refused. */
   readonly replace: (refused: string) => Promise<boolean>
-  /** What to do where there is nothing to send. */
-  readonly whyNone: string
+  /** What to do where there is nothing to send; undefined where there is something. */
+  readonly problem: string | undefined
   /** Takes the tokens of a changed password, which ended those that it was changed with. */
   readonly exchange: (answer: Promise<Answer>, newPassword: string) => Promise<Answer>
 }
@@ -22,8 +22,10 @@ export const fixedBearer = (credential: string | undefined): Bearer => ({
   current: () => Promise.resolve(credential),
   replace: () => Promise.resolve(false),
   exchange: (answer) => answer,
-  whyNone:
-    "set SCHEDULING_API_KEY, or give the client an apiKey, the tokens of a session, or an email and a password"
+  problem:
+    credential === undefined
+      ? "set SCHEDULING_API_KEY, or give the client an apiKey, the tokens of a session, or an email and a password"
+      : undefined
 })
 
 type Tokens = Pick<TokenPair, "access_token" | "refresh_token">
@@ -70,7 +72,10 @@ export class Session implements Bearer {
     return this.#tokens !== undefined
   }
 
-  readonly whyNone = "the session has ended; log in again"
+  get problem(): string | undefined {
+    const hasEnded = this.#tokens === undefined && this.#login === undefined
+    return hasEnded ? "the session has ended; log in again" : undefined
+  }
 
   exchange(answer: Promise<Answer>, newPassword: string): Promise<Answer> {
     const exchanged = answer.then(async (given) => {

@@ -43,7 +43,7 @@ const explanations: Readonly<Record<WebhookProblem, string>> = {
   missing_header: `one of ${Object.values(header).join(", ")} is missing`,
   parsed_payload:
     "the payload is not the raw body; give a string or bytes (with Express, express.raw({ type: () => true }) before any parser)",
-  malformed_secret: "a secret is not whsec_ and 24 to 64 bytes in base64",
+  malformed_secret: "a secret is not set, or not whsec_ and 24 to 64 bytes in base64",
   malformed_timestamp: "the timestamp is not a number",
   timestamp_too_old: "the message is too old",
   timestamp_too_new: "the message is from the future",
@@ -62,12 +62,16 @@ export class WebhookVerificationError extends SchedulingError {
 
 /**
  * Throws a `WebhookVerificationError` unless the service sent this, lately. While a secret is
- * rotated give both, or the new one alone: the service signs with both.
+ * rotated give both, or the new one alone: the service signs with both. A secret that is undefined,
+ * as a variable that is not set, verifies nothing.
+ *
+ * @example
+ * const { executionId } = await verify(await request.text(), request.headers, secret)
  */
 export const verify = async (
   payload: Payload,
   headers: WebhookHeaders,
-  secrets: string | ReadonlyArray<string>,
+  secrets: string | ReadonlyArray<string> | undefined,
   options: VerifyOptions = {}
 ): Promise<WebhookEvent> => {
   const list = asSecrets(secrets)

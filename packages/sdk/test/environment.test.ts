@@ -81,7 +81,7 @@ describe("the environment", () => {
 describe("a call that needs a credential", () => {
   it("says so itself where there is none, and how to give one", async () => {
     const { fetch, sent } = answering()
-    const call = new SchedulingClient({ fetch }).cron.list({}, { workspaceId: "ws" })
+    const call = new SchedulingClient({ fetch }).cron.list()
     await expect(call).rejects.toThrow(
       "GET /v1/workspaces/{workspace_id}/cron needs a credential: set SCHEDULING_API_KEY, or give"
     )

@@ -1,5 +1,5 @@
 import { type ResponseEvent, SchedulingClient } from "@scheduling/sdk"
-import { describe, expect, it } from "vitest"
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
 import { broken, failure, json, scriptedFetch, type Step } from "./support/scriptedFetch.ts"
 
 const url = "http://127.0.0.1:4000/v1/whoami"
@@ -22,23 +22,31 @@ const watched = (...steps: ReadonlyArray<Step>) => {
   return { client, lines, requests, responses }
 }
 
-/** The service asks for no wait at all, so nothing has to pass for the second attempt. */
-const busy = () => failure(429, "rate_limited", { retry_after: 0 }, { "retry-after": "0" })
+const busy = () => failure(429, "rate_limited", { retry_after: 1 }, { "retry-after": "1" })
+
+beforeEach(() => vi.useFakeTimers())
+afterEach(() => vi.useRealTimers())
+
+/** Lets the client wait between its attempts. */
+const afterWaits = async <A>(call: Promise<A>): Promise<A> => {
+  await vi.runAllTimersAsync()
+  return call
+}
 
 describe("those who watch", () => {
   it("are told of each attempt and of what came of it", async () => {
     const { client, requests, responses } = watched(busy(), json({ kind: "api_key" }))
-    await client.workspaces.whoami()
+    await afterWaits(client.workspaces.whoami())
     expect(requests).toEqual([
       { method: "GET", url, attempt: 1 },
       { method: "GET", url, attempt: 2 }
     ])
     expect(responses).toMatchObject([
-      { attempt: 1, status: 429, requestId: "req-1", retryInMs: expect.any(Number) },
+      { attempt: 1, status: 429, requestId: "req-1", retryInMs: 1000 },
       { attempt: 2, status: 200, requestId: "req-1", error: undefined, retryInMs: undefined }
     ])
+    expect(responses.map(({ durationMs }) => durationMs)).toEqual([0, 0])
     expect(responses[0]?.error).toMatchObject({ code: "rate_limited" })
-    for (const { durationMs } of responses) expect(durationMs).toBeGreaterThanOrEqual(0)
   })
 
   it("are told of a connection that broke", async () => {
@@ -52,9 +60,9 @@ describe("those who watch", () => {
 
   it("get a line that a person can read", async () => {
     const { client, lines } = watched(busy(), json({ kind: "api_key" }))
-    await client.workspaces.whoami()
+    await afterWaits(client.workspaces.whoami())
     expect(lines[0]).toMatch(
-      /^warn GET http:\/\/127\.0\.0\.1:4000\/v1\/whoami: 429 after \d+ ms, request req-1, again in \d+ ms$/
+      /^warn GET http:\/\/127\.0\.0\.1:4000\/v1\/whoami: 429 after \d+ ms, request req-1, again in 1000 ms$/
     )
     expect(lines[1]).toMatch(/^debug GET \S+: 200 after \d+ ms, request req-1, attempt 2$/)
   })

@@ -46,7 +46,7 @@ export const startServer = async (env: NodeJS.ProcessEnv = {}): Promise<Server> 
   return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: () => stop("SIGTERM") }
 }
 
-const freePort = async (): Promise<number> => {
+export const freePort = async (): Promise<number> => {
   const server = createServer().listen(0, "127.0.0.1")
   await once(server, "listening")
   const address = server.address()

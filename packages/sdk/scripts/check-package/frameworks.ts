@@ -1,0 +1,164 @@
+import { SchedulingClient } from "@scheduling/sdk"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout as pause } from "node:timers/promises"
+import { freePort } from "../../test/support/server.ts"
+import { npmInstall, run, say, writeFiles } from "../command.ts"
+import type { Block } from "./readme.ts"
+
+const packages = [
+  "express@5.3.0",
+  "express4@npm:express@4.22.3",
+  "fastify@5.12.8",
+  "hono@4.13.19",
+  "@hono/node-server@2.1.8",
+  "next@16.4.6",
+  "react@19.3.1",
+  "react-dom@19.3.1",
+  "typescript@5.9.3",
+  "@types/express@5.0.6",
+  "@types/node@24.19.2",
+  "@types/react@19.3.0"
+]
+
+const tsconfig = {
+  compilerOptions: {
+    strict: true,
+    target: "ES2022",
+    module: "nodenext",
+    // The frameworks' own declarations are theirs to check.
+    skipLibCheck: true,
+    types: ["node"],
+    outDir: "out"
+  },
+  include: ["*.ts"]
+}
+
+/** What starts each recipe, and what its first line must name. */
+const programs = {
+  "Express 5": ["out/express.js"],
+  "Express 4": ["out/express4.js"],
+  Fastify: ["out/fastify.js"],
+  Hono: ["out/hono.js"],
+  Next: ["node_modules/next/dist/bin/next", "start"]
+} as const
+
+const files = ["express.ts", "fastify.ts", "hono.ts", "app/webhooks/route.ts"]
+
+/** The service calls a receiver of each recipe, in the real frameworks, and looks at the answers. */
+export const checkFrameworks = async (
+  recipes: ReadonlyArray<Block>,
+  tarball: string,
+  serviceUrl: string
+): Promise<void> => {
+  const missing = files.filter((file) => !recipes.some(({ name }) => name === file))
+  if (missing.length > 0) throw new Error(`The README has no recipe ${missing.join(", ")}`)
+  const project = await mkdtemp(join(tmpdir(), "scheduling-frameworks-"))
+  try {
+    await build(project, recipes, tarball)
+    const client = await newAccount(serviceUrl)
+    const [secret] = (await client.workspaces.signingSecrets()).data
+    if (secret === undefined) throw new Error("The workspace has no signing secret")
+    for (const [name, args] of Object.entries(programs)) {
+      await checkOne(name, args, project, client, secret.secret)
+      say(`verifies with ${name}`)
+    }
+  } finally {
+    await rm(project, { recursive: true, force: true })
+  }
+}
+
+const build = async (
+  project: string,
+  recipes: ReadonlyArray<Block>,
+  tarball: string
+): Promise<void> => {
+  await writeFiles(project, {
+    "package.json": { private: true, type: "module" },
+    "tsconfig.json": tsconfig,
+    ...Object.fromEntries(recipes.map(({ code, name }) => [name, code]))
+  })
+  npmInstall(project, [...packages, tarball])
+  const tsc = join(project, "node_modules/typescript/bin/tsc")
+  run("TypeScript on the recipes", process.execPath, [tsc, "-p", "."], project)
+  const express = await readFile(join(project, "out/express.js"), "utf8")
+  await writeFiles(project, { "out/express4.js": express.replace('"express"', '"express4"') })
+  // Next wants the configuration to be its own.
+  await rm(join(project, "tsconfig.json"))
+  const next = join(project, "node_modules/next/dist/bin/next")
+  run("next build", process.execPath, [next, "build"], project, environment({}))
+}
+
+const environment = (variables: NodeJS.ProcessEnv): NodeJS.ProcessEnv => {
+  const { HOME, PATH } = process.env
+  return { HOME, PATH, NEXT_TELEMETRY_DISABLED: "1", NODE_ENV: "production", ...variables }
+}
+
+const newAccount = (baseUrl: string): Promise<SchedulingClient> => {
+  const email = `${crypto.randomUUID()}@example.com`
+  return SchedulingClient.register({ email, password: "a password for tests", baseUrl })
+}
+
+const calls = [
+  { method: "POST", body: '{"full":true,"name":"Zoë"}' },
+  { method: "POST", body: "plain", headers: { "content-type": "text/plain" } },
+  // As long as a body of a task may be: more than some parsers take by themselves.
+  { method: "POST", body: JSON.stringify("x".repeat(256 * 1024 - 2)) },
+  { method: "POST" },
+  { method: "GET" }
+] as const
+
+const checkOne = async (
+  name: string,
+  args: ReadonlyArray<string>,
+  project: string,
+  client: SchedulingClient,
+  secret: string
+): Promise<void> => {
+  const port = await freePort()
+  const env = environment({ PORT: String(port), SCHEDULING_SIGNING_SECRET: secret })
+  const child = spawn(process.execPath, args, {
+    cwd: project,
+    env,
+    stdio: ["ignore", "ignore", "inherit"]
+  })
+  try {
+    const url = `http://127.0.0.1:${port}/webhooks`
+    const forged = await answerOf(url, AbortSignal.timeout(60_000))
+    if (forged !== 401) throw new Error(`${name} answers a forged call with ${forged}`)
+    for (const call of calls) await checkCall(name, { ...call, url }, client)
+  } finally {
+    child.kill("SIGKILL")
+    if (child.exitCode === null && child.signalCode === null) await once(child, "exit")
+  }
+}
+
+/** Asks until somebody listens. */
+const answerOf = async (url: string, signal: AbortSignal): Promise<number> => {
+  const headers = { "webhook-id": "x", "webhook-timestamp": "0", "webhook-signature": "v1,AAAA" }
+  for (;;) {
+    signal.throwIfAborted()
+    try {
+      const { status } = await fetch(url, { method: "POST", body: "{}", headers, signal })
+      return status
+    } catch {
+      await pause(100)
+    }
+  }
+}
+
+const checkCall = async (
+  name: string,
+  call: (typeof calls)[number] & { readonly url: string },
+  client: SchedulingClient
+): Promise<void> => {
+  const task = await client.cron.create({ name: "recipe", schedule: "0 0 1 1 *", ...call })
+  const { id } = await client.cron.run(task.id)
+  const { error, status } = await client.executions.get(id, { wait_seconds: 30 })
+  if (status === "succeeded") return
+  const body = "body" in call ? call.body.slice(0, 30) : "no body"
+  throw new Error(`${name}, ${call.method} with ${body}: ${status}, ${error}`)
+}
