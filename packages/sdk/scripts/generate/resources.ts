@@ -1,9 +1,11 @@
 import type { Contract, Group, Method, Output } from "./contract.ts"
-import { comment, pascal } from "./text.ts"
+import { exampleOf } from "./examples.ts"
+import { comment, commentWithExample, pascal } from "./text.ts"
 
 /** `resources.ts`: a class for each group of the contract, a method for each endpoint. */
-export const renderResources = ({ groups }: Contract): string => {
-  const classes = groups.map(renderGroup)
+export const renderResources = (contract: Contract): string => {
+  const { groups } = contract
+  const classes = groups.map((group) => renderGroup(group, contract))
   const source = classes.join("\n\n")
   const imported = (names: ReadonlyArray<string>) =>
     names
@@ -46,12 +48,12 @@ const handWritten: ReadonlyMap<string, string> = new Map([
   ["chains", "ChainsBase"]
 ])
 
-const renderGroup = (group: Group): string =>
+const renderGroup = (group: Group, contract: Contract): string =>
   `${comment(group.description)}export class ${className(group)} extends ${handWritten.get(group.name) ?? "Resource"} {
-    ${group.methods.map(renderMethod).join("\n\n")}
+    ${group.methods.map((method) => renderMethod(group, method, contract)).join("\n\n")}
   }`
 
-const renderMethod = (method: Method): string => {
+const renderMethod = (group: Group, method: Method, contract: Contract): string => {
   const { ids, input, path, verb } = method
   const parameters = [
     ...ids.map(({ name, type }) => `${name}: ${type}`),
@@ -70,7 +72,10 @@ const renderMethod = (method: Method): string => {
   ]
   const send = method.output.kind === "pages" ? "pages" : "call"
   return [
-    comment(sentence(method.summary), ...method.description.split("\n\n")),
+    commentWithExample(
+      [sentence(method.summary), ...method.description.split("\n\n")],
+      exampleOf(group.name, method, contract)
+    ),
     `${method.name}(${parameters.join(", ")}): ${returned(method.output)} {\n`,
     `return this.${send}({ ${parts.filter((part) => part !== false).join(", ")} })\n}`
   ].join("")

@@ -1,13 +1,23 @@
 const width = 96
 
 /** A doc comment of paragraphs, wrapped; nothing where there is nothing to say. */
-export const comment = (...paragraphs: ReadonlyArray<string | undefined>): string => {
-  const said = paragraphs.flatMap((one) => one || [])
-  if (said.length === 0) return ""
-  const lines = said
-    .map((one) => wrap(one.replaceAll("*/", "*\\/")))
-    .flatMap((part, index) => (index === 0 ? part : ["", ...part]))
-  const [only = ""] = lines
+export const comment = (...paragraphs: ReadonlyArray<string | undefined>): string =>
+  rendered(paragraphs.flatMap((one) => (one ? [wrap(escaped(one))] : [])))
+
+/** The same with an example, whose lines stay as they are. */
+export const commentWithExample = (paragraphs: ReadonlyArray<string>, example: string): string =>
+  rendered([
+    ...paragraphs.map((one) => wrap(escaped(one))),
+    ["@example", ...escaped(example).split("\n")]
+  ])
+
+/** A backslash before the slash means nothing in a string of TypeScript, and the comment goes on. */
+const escaped = (text: string) => text.replaceAll("*/", "*\\/")
+
+const rendered = (parts: ReadonlyArray<ReadonlyArray<string>>): string => {
+  const lines = parts.flatMap((part, index) => (index === 0 ? part : ["", ...part]))
+  const [only] = lines
+  if (only === undefined) return ""
   return lines.length === 1
     ? `/** ${only} */\n`
     : `/**\n${lines.map((line) => ` * ${line}`.trimEnd()).join("\n")}\n */\n`

@@ -1,5 +1,6 @@
 import { referenced } from "@scheduling/domain/openapi/schemas"
 import { type Contract, isRecord, pageQuery, type Query, type Schema } from "./contract.ts"
+import { limitsOf } from "./limits.ts"
 import { comment } from "./text.ts"
 
 /** `types.ts`: what goes in and what comes out, by the names of the OpenAPI document. */
@@ -54,7 +55,7 @@ export const renderFields = (
 const renderField = (name: string, field: Schema, isRequired: boolean, where: Where): string => {
   const type = renderSchema(field, where, where.brands.get(`${where.owner}.${name}`))
   const optional = where.isInput ? `?: ${type} | undefined` : `?: ${type}`
-  return `${comment(described(field))}readonly ${name}${isRequired ? `: ${type}` : optional}`
+  return `${comment(withLimits(field, where))}readonly ${name}${isRequired ? `: ${type}` : optional}`
 }
 
 /** `oneOf: [{ required: ["a"] }, { required: ["b"] }]`: one of the fields has to be there. */
@@ -128,6 +129,12 @@ const renderQuery = (
     renderField(name, { ...schema, description }, required, where)
   )
   return `export interface ${type}${isPaged ? ` extends ${pageQuery}` : ""} {\n${fields.join("\n")}\n}`
+}
+
+/** Answers keep to the limits by themselves: they are said where a value is given. */
+const withLimits = (field: Schema, { isInput }: Where): string | undefined => {
+  const parts = [described(field), isInput ? limitsOf(field) : undefined]
+  return parts.filter((part) => part !== undefined).join(" ")
 }
 
 const described = ({ description }: Schema) =>

@@ -69,6 +69,13 @@ export class AuthResource extends Resource {
    * Makes an account and its first workspace. Log in to get a token pair.
    *
    * Needs no credential.
+   *
+   * @example
+   * const registered = await client.auth.register({
+   *   email: "ada@example.com",
+   *   password: "correct horse battery staple",
+   *   name: "Ada Lovelace"
+   * })
    */
   register(body: Registration, options?: RequestOptions): ApiPromise<Registered> {
     return this.call({ verb: "POST", path: "/v1/auth/register", body, isPublic: true, options })
@@ -81,6 +88,12 @@ export class AuthResource extends Resource {
    * answers 429.
    *
    * Needs no credential.
+   *
+   * @example
+   * const tokenPair = await client.auth.login({
+   *   email: "ada@example.com",
+   *   password: "correct horse battery staple"
+   * })
    */
   login(body: Login, options?: RequestOptions): ApiPromise<TokenPair> {
     return this.call({ verb: "POST", path: "/v1/auth/login", body, isPublic: true, options })
@@ -93,6 +106,11 @@ export class AuthResource extends Resource {
    * because somebody else may hold it.
    *
    * Needs no credential.
+   *
+   * @example
+   * const tokenPair = await client.auth.refresh({
+   *   refresh_token: "eyJhbGciOiJIUzI1NiIsImtpZCI6ImExIn0.eyJ0eXAiOiJhY2Nlc3MifQ.c2lnbmF0dXJl"
+   * })
    */
   refresh(body: Refresh, options?: RequestOptions): ApiPromise<TokenPair> {
     return this.call({ verb: "POST", path: "/v1/auth/refresh", body, isPublic: true, options })
@@ -104,6 +122,9 @@ export class AuthResource extends Resource {
    * Ends this session: its access and refresh tokens stop working at once.
    *
    * Needs an access token; API keys are refused.
+   *
+   * @example
+   * await client.auth.logout()
    */
   logout(options?: RequestOptions): ApiPromise<void> {
     return this.call({ verb: "POST", path: "/v1/auth/logout", options })
@@ -115,6 +136,9 @@ export class AuthResource extends Resource {
    * The account that the access token belongs to.
    *
    * Needs an access token; API keys are refused.
+   *
+   * @example
+   * const user = await client.auth.me()
    */
   me(options?: RequestOptions): ApiPromise<User> {
     return this.call({ verb: "GET", path: "/v1/auth/me", options })
@@ -126,6 +150,13 @@ export class AuthResource extends Resource {
    * Changes the name or the email; a new email needs the current password.
    *
    * Needs an access token; API keys are refused.
+   *
+   * @example
+   * const user = await client.auth.updateMe({
+   *   name: "Ada Lovelace",
+   *   email: "ada@example.com",
+   *   current_password: "correct horse battery staple"
+   * })
    */
   updateMe(body: UserUpdate, options?: RequestOptions): ApiPromise<User> {
     return this.call({ verb: "PATCH", path: "/v1/auth/me", body, options })
@@ -137,6 +168,9 @@ export class AuthResource extends Resource {
    * Deletes the account and every workspace that it alone owns, with all they hold.
    *
    * Needs an access token; API keys are refused.
+   *
+   * @example
+   * await client.auth.removeMe({ current_password: "correct horse battery staple" })
    */
   removeMe(body: AccountDeletion, options?: RequestOptions): ApiPromise<void> {
     return this.call({ verb: "DELETE", path: "/v1/auth/me", body, options })
@@ -149,6 +183,12 @@ export class AuthResource extends Resource {
    * the token pair of a new session.
    *
    * Needs an access token; API keys are refused.
+   *
+   * @example
+   * const tokenPair = await client.auth.changePassword({
+   *   current_password: "correct horse battery staple",
+   *   new_password: "correct horse battery staple"
+   * })
    */
   changePassword(body: PasswordChange, options?: RequestOptions): ApiPromise<TokenPair> {
     return this.call({ verb: "POST", path: "/v1/auth/password", body, options })
@@ -160,6 +200,11 @@ export class AuthResource extends Resource {
    * The places where the account is logged in, newest first.
    *
    * Needs an access token; API keys are refused.
+   *
+   * @example
+   * for await (const session of client.auth.sessions()) {
+   *   console.log(session)
+   * }
    */
   sessions(query?: PageQuery, options?: RequestOptions): PagePromise<Session> {
     return this.pages({ verb: "GET", path: "/v1/auth/sessions", query, options })
@@ -171,6 +216,10 @@ export class AuthResource extends Resource {
    * Logs one of your sessions out, wherever it is.
    *
    * Needs an access token; API keys are refused.
+   *
+   * @example
+   * const sessionId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * await client.auth.removeSession(sessionId)
    */
   removeSession(sessionId: SessionId, options?: RequestOptions): ApiPromise<void> {
     return this.call({
@@ -190,6 +239,11 @@ export class WorkspacesResource extends Resource {
    * The workspaces that you are a member of.
    *
    * Needs an access token; API keys are refused.
+   *
+   * @example
+   * for await (const workspace of client.workspaces.list()) {
+   *   console.log(workspace)
+   * }
    */
   list(query?: PageQuery, options?: RequestOptions): PagePromise<Workspace> {
     return this.pages({ verb: "GET", path: "/v1/workspaces", query, options })
@@ -201,6 +255,9 @@ export class WorkspacesResource extends Resource {
    * Makes a workspace that you own.
    *
    * Needs an access token; API keys are refused.
+   *
+   * @example
+   * const workspace = await client.workspaces.create({ name: "Acme production" })
    */
   create(body: WorkspaceInput, options?: RequestOptions & Idempotent): ApiPromise<Workspace> {
     return this.call({ verb: "POST", path: "/v1/workspaces", body, acceptsKey: true, options })
@@ -212,6 +269,10 @@ export class WorkspacesResource extends Resource {
    * Its name and when it was made.
    *
    * Needs an access token, or an API key with the scope `workspace:read`.
+   *
+   * @example
+   * const workspaceId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const workspace = await client.workspaces.get(workspaceId)
    */
   get(workspaceId: WorkspaceId, options?: RequestOptions): ApiPromise<Workspace> {
     return this.call({
@@ -228,6 +289,10 @@ export class WorkspacesResource extends Resource {
    * Gives the workspace another name.
    *
    * Needs an access token; API keys are refused.
+   *
+   * @example
+   * const workspaceId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const workspace = await client.workspaces.rename(workspaceId, { name: "Acme production" })
    */
   rename(
     workspaceId: WorkspaceId,
@@ -249,6 +314,10 @@ export class WorkspacesResource extends Resource {
    * Deletes it with all it holds: API keys, tasks, executions and their history.
    *
    * Needs an access token; API keys are refused.
+   *
+   * @example
+   * const workspaceId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * await client.workspaces.remove(workspaceId)
    */
   remove(workspaceId: WorkspaceId, options?: RequestOptions): ApiPromise<void> {
     return this.call({
@@ -265,6 +334,11 @@ export class WorkspacesResource extends Resource {
    * The secrets that sign the service's calls to you: one, or two while you rotate.
    *
    * Needs an access token; API keys are refused.
+   *
+   * @example
+   * for await (const signingSecret of client.workspaces.signingSecrets()) {
+   *   console.log(signingSecret)
+   * }
    */
   signingSecrets(
     query?: PageQuery,
@@ -284,6 +358,9 @@ export class WorkspacesResource extends Resource {
    * Adds a new secret. Calls carry both signatures for 24 hours, then the old one ends.
    *
    * Needs an access token; API keys are refused.
+   *
+   * @example
+   * const signingSecret = await client.workspaces.rotateSigningSecret()
    */
   rotateSigningSecret(options?: RequestOptions & InWorkspace): ApiPromise<SigningSecret> {
     return this.call({
@@ -299,6 +376,11 @@ export class WorkspacesResource extends Resource {
    * Who changed what in this workspace, newest first.
    *
    * Needs an access token; API keys are refused.
+   *
+   * @example
+   * for await (const auditEvent of client.workspaces.audit()) {
+   *   console.log(auditEvent)
+   * }
    */
   audit(query?: PageQuery, options?: RequestOptions & InWorkspace): PagePromise<AuditEvent> {
     return this.pages({ verb: "GET", path: "/v1/workspaces/{workspace_id}/audit", query, options })
@@ -310,6 +392,9 @@ export class WorkspacesResource extends Resource {
    * What the credential is, and for an API key its workspace and scopes.
    *
    * Needs an access token or an API key, whatever its scopes.
+   *
+   * @example
+   * const whoAmI = await client.workspaces.whoami()
    */
   whoami(options?: RequestOptions): ApiPromise<WhoAmI> {
     return this.call({ verb: "GET", path: "/v1/whoami", options })
@@ -324,6 +409,11 @@ export class ApiKeysResource extends Resource {
    * Every key that was not deleted, revoked and expired ones too, newest first.
    *
    * Needs an access token; API keys are refused.
+   *
+   * @example
+   * for await (const apiKey of client.apiKeys.list()) {
+   *   console.log(apiKey)
+   * }
    */
   list(query?: PageQuery, options?: RequestOptions & InWorkspace): PagePromise<ApiKey> {
     return this.pages({
@@ -340,6 +430,13 @@ export class ApiKeysResource extends Resource {
    * The answer carries the key, once. A workspace has at most 100 active keys.
    *
    * Needs an access token; API keys are refused.
+   *
+   * @example
+   * const createdApiKey = await client.apiKeys.create({
+   *   name: "CI deploys",
+   *   scopes: ["tasks:read", "tasks:write"],
+   *   expires_in_days: 90
+   * })
    */
   create(body: ApiKeyInput, options?: RequestOptions & InWorkspace): ApiPromise<CreatedApiKey> {
     return this.call({
@@ -356,6 +453,10 @@ export class ApiKeysResource extends Resource {
    * The key's record, without the key itself.
    *
    * Needs an access token; API keys are refused.
+   *
+   * @example
+   * const keyId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const apiKey = await client.apiKeys.get(keyId)
    */
   get(keyId: ApiKeyId, options?: RequestOptions & InWorkspace): ApiPromise<ApiKey> {
     return this.call({
@@ -372,6 +473,10 @@ export class ApiKeysResource extends Resource {
    * From the next request on the key is refused, on every node. It stays listed.
    *
    * Needs an access token; API keys are refused.
+   *
+   * @example
+   * const keyId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const apiKey = await client.apiKeys.revoke(keyId)
    */
   revoke(keyId: ApiKeyId, options?: RequestOptions & InWorkspace): ApiPromise<ApiKey> {
     return this.call({
@@ -389,6 +494,10 @@ export class ApiKeysResource extends Resource {
    * more.
    *
    * Needs an access token; API keys are refused.
+   *
+   * @example
+   * const keyId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const createdApiKey = await client.apiKeys.rotate(keyId, { grace_seconds: 3600 })
    */
   rotate(
     keyId: ApiKeyId,
@@ -410,6 +519,10 @@ export class ApiKeysResource extends Resource {
    * Revokes the key and takes it off the list.
    *
    * Needs an access token; API keys are refused.
+   *
+   * @example
+   * const keyId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * await client.apiKeys.remove(keyId)
    */
   remove(keyId: ApiKeyId, options?: RequestOptions & InWorkspace): ApiPromise<void> {
     return this.call({
@@ -429,6 +542,11 @@ export class CronResource extends CronBase {
    * The workspace's cron tasks, newest first.
    *
    * Needs an access token, or an API key with the scope `tasks:read`.
+   *
+   * @example
+   * for await (const cronTask of client.cron.list({ status: "active" })) {
+   *   console.log(cronTask)
+   * }
    */
   list(query?: CronListQuery, options?: RequestOptions & InWorkspace): PagePromise<CronTask> {
     return this.pages({ verb: "GET", path: "/v1/workspaces/{workspace_id}/cron", query, options })
@@ -440,6 +558,18 @@ export class CronResource extends CronBase {
    * It is active at once. A workspace has at most 10,000 cron tasks.
    *
    * Needs an access token, or an API key with the scope `tasks:write`.
+   *
+   * @example
+   * const cronTask = await client.cron.create({
+   *   name: "Nightly report",
+   *   schedule: "0 3 * * *",
+   *   url: "https://api.example.com/jobs/nightly",
+   *   method: "POST",
+   *   headers: { authorization: "Bearer 3f9c..." },
+   *   body: "{\"full\":true}",
+   *   timeout_seconds: 30,
+   *   retry_count: 3
+   * })
    */
   create(
     body: CronTaskInput,
@@ -460,6 +590,9 @@ export class CronResource extends CronBase {
    * When a schedule would fire from now on, and what clock changes do to it.
    *
    * Needs an access token, or an API key with the scope `tasks:read`.
+   *
+   * @example
+   * const schedulePreview = await client.cron.preview({ schedule: "*\/15 * * * *", timezone: "Europe/Berlin" })
    */
   preview(
     query: CronPreviewQuery,
@@ -479,6 +612,10 @@ export class CronResource extends CronBase {
    * The task, its next fire and its latest execution.
    *
    * Needs an access token, or an API key with the scope `tasks:read`.
+   *
+   * @example
+   * const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const cronTask = await client.cron.get(taskId)
    */
   get(taskId: CronTaskId, options?: RequestOptions & InWorkspace): ApiPromise<CronTask> {
     return this.call({
@@ -495,6 +632,10 @@ export class CronResource extends CronBase {
    * Changes the fields that are given. Executions that have started go on as they were.
    *
    * Needs an access token, or an API key with the scope `tasks:write`.
+   *
+   * @example
+   * const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const cronTask = await client.cron.update(taskId, { schedule: "0 4 * * *" })
    */
   update(
     taskId: CronTaskId,
@@ -516,6 +657,10 @@ export class CronResource extends CronBase {
    * Cancels its queued and running executions. Its history stays readable under executions.
    *
    * Needs an access token, or an API key with the scope `tasks:write`.
+   *
+   * @example
+   * const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * await client.cron.remove(taskId)
    */
   remove(taskId: CronTaskId, options?: RequestOptions & InWorkspace): ApiPromise<void> {
     return this.call({
@@ -533,6 +678,10 @@ export class CronResource extends CronBase {
    * stays as it is.
    *
    * Needs an access token, or an API key with the scope `tasks:write`.
+   *
+   * @example
+   * const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const execution = await client.cron.run(taskId)
    */
   run(
     taskId: CronTaskId,
@@ -554,6 +703,10 @@ export class CronResource extends CronBase {
    * changes nothing.
    *
    * Needs an access token, or an API key with the scope `tasks:write`.
+   *
+   * @example
+   * const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const cronTask = await client.cron.pause(taskId)
    */
   pause(taskId: CronTaskId, options?: RequestOptions & InWorkspace): ApiPromise<CronTask> {
     return this.call({
@@ -571,6 +724,10 @@ export class CronResource extends CronBase {
    * again changes nothing.
    *
    * Needs an access token, or an API key with the scope `tasks:write`.
+   *
+   * @example
+   * const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const cronTask = await client.cron.resume(taskId)
    */
   resume(taskId: CronTaskId, options?: RequestOptions & InWorkspace): ApiPromise<CronTask> {
     return this.call({
@@ -587,6 +744,12 @@ export class CronResource extends CronBase {
    * What the task ran, newest first.
    *
    * Needs an access token, or an API key with the scope `executions:read`.
+   *
+   * @example
+   * const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * for await (const execution of client.cron.executions(taskId)) {
+   *   console.log(execution)
+   * }
    */
   executions(
     taskId: CronTaskId,
@@ -609,6 +772,11 @@ export class CronResource extends CronBase {
    * `running`. One that has ended otherwise answers 409.
    *
    * Needs an access token, or an API key with the scope `tasks:write`.
+   *
+   * @example
+   * const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const executionId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const execution = await client.cron.cancel(taskId, executionId)
    */
   cancel(
     taskId: CronTaskId,
@@ -629,6 +797,11 @@ export class CronResource extends CronBase {
    * Those of every workspace that you are a member of; for an API key those of its own workspace.
    *
    * Needs an access token, or an API key with the scope `tasks:read`.
+   *
+   * @example
+   * for await (const cronTask of client.cron.listAll({ status: "active" })) {
+   *   console.log(cronTask)
+   * }
    */
   listAll(query?: CronListAllQuery, options?: RequestOptions): PagePromise<CronTask> {
     return this.pages({ verb: "GET", path: "/v1/cron-tasks", query, options })
@@ -643,6 +816,11 @@ export class DelayedResource extends DelayedBase {
    * Pending, finished and cancelled ones, newest first.
    *
    * Needs an access token, or an API key with the scope `tasks:read`.
+   *
+   * @example
+   * for await (const delayedTask of client.delayed.list({ status: "pending" })) {
+   *   console.log(delayedTask)
+   * }
    */
   list(query?: DelayedListQuery, options?: RequestOptions & InWorkspace): PagePromise<DelayedTask> {
     return this.pages({
@@ -660,6 +838,15 @@ export class DelayedResource extends DelayedBase {
    * pending ones.
    *
    * Needs an access token, or an API key with the scope `tasks:write`.
+   *
+   * @example
+   * const delayedTask = await client.delayed.create({
+   *   name: "Trial ends: ada@example.com",
+   *   url: "https://api.example.com/trials/ended",
+   *   body: "{\"user\":\"ada@example.com\"}",
+   *   delay_seconds: 1209600,
+   *   retry_count: 3
+   * })
    */
   create(
     body: DelayedTaskInput,
@@ -680,6 +867,10 @@ export class DelayedResource extends DelayedBase {
    * The task and how its execution went.
    *
    * Needs an access token, or an API key with the scope `tasks:read`.
+   *
+   * @example
+   * const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const delayedTask = await client.delayed.get(taskId)
    */
   get(taskId: DelayedTaskId, options?: RequestOptions & InWorkspace): ApiPromise<DelayedTask> {
     return this.call({
@@ -696,6 +887,10 @@ export class DelayedResource extends DelayedBase {
    * Changes the fields that are given while the task is pending; after that it answers 409.
    *
    * Needs an access token, or an API key with the scope `tasks:write`.
+   *
+   * @example
+   * const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const delayedTask = await client.delayed.update(taskId, { delay_seconds: 600 })
    */
   update(
     taskId: DelayedTaskId,
@@ -718,6 +913,10 @@ export class DelayedResource extends DelayedBase {
    * nothing. One that is running or finished answers 409.
    *
    * Needs an access token, or an API key with the scope `tasks:write`.
+   *
+   * @example
+   * const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * await client.delayed.remove(taskId)
    */
   remove(taskId: DelayedTaskId, options?: RequestOptions & InWorkspace): ApiPromise<void> {
     return this.call({
@@ -735,6 +934,10 @@ export class DelayedResource extends DelayedBase {
    * running or cancelled answers 409.
    *
    * Needs an access token, or an API key with the scope `tasks:write`.
+   *
+   * @example
+   * const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const execution = await client.delayed.run(taskId)
    */
   run(
     taskId: DelayedTaskId,
@@ -756,6 +959,11 @@ export class DelayedResource extends DelayedBase {
    * `running`. One that has ended otherwise answers 409.
    *
    * Needs an access token, or an API key with the scope `tasks:write`.
+   *
+   * @example
+   * const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const executionId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const execution = await client.delayed.cancel(taskId, executionId)
    */
   cancel(
     taskId: DelayedTaskId,
@@ -779,6 +987,11 @@ export class ChainsResource extends ChainsBase {
    * The workspace's chains, newest first.
    *
    * Needs an access token, or an API key with the scope `tasks:read`.
+   *
+   * @example
+   * for await (const chain of client.chains.list({ status: "active" })) {
+   *   console.log(chain)
+   * }
    */
   list(query?: ChainsListQuery, options?: RequestOptions & InWorkspace): PagePromise<Chain> {
     return this.pages({ verb: "GET", path: "/v1/workspaces/{workspace_id}/chains", query, options })
@@ -791,6 +1004,33 @@ export class ChainsResource extends ChainsBase {
    * most 10,000 chains.
    *
    * Needs an access token, or an API key with the scope `tasks:write`.
+   *
+   * @example
+   * const chain = await client.chains.create({
+   *   name: "Close the day",
+   *   schedule: "0 18 * * MON-FRI",
+   *   steps: [
+   *     {
+   *       name: "login",
+   *       url: "https://api.example.com/login",
+   *       body: "{\"user\":\"robot\"}"
+   *     },
+   *     {
+   *       name: "close",
+   *       url: "https://api.example.com/days/{{ steps.login.body.day }}/close",
+   *       headers: {
+   *         authorization: "Bearer {{ steps.login.body.token }}"
+   *       },
+   *       retry_count: 3
+   *     },
+   *     {
+   *       name: "alarm",
+   *       run_if: "failure",
+   *       url: "https://chat.example.com/hooks/ops",
+   *       body: "{\"text\":\"The day was not closed.\"}"
+   *     }
+   *   ]
+   * })
    */
   create(body: ChainInput, options?: RequestOptions & InWorkspace & Idempotent): ApiPromise<Chain> {
     return this.call({
@@ -808,6 +1048,10 @@ export class ChainsResource extends ChainsBase {
    * The chain, its next fire and its latest run.
    *
    * Needs an access token, or an API key with the scope `tasks:read`.
+   *
+   * @example
+   * const chainId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const chain = await client.chains.get(chainId)
    */
   get(chainId: ChainId, options?: RequestOptions & InWorkspace): ApiPromise<Chain> {
     return this.call({
@@ -824,6 +1068,10 @@ export class ChainsResource extends ChainsBase {
    * Changes the fields that are given. Runs that have started keep their steps.
    *
    * Needs an access token, or an API key with the scope `tasks:write`.
+   *
+   * @example
+   * const chainId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const chain = await client.chains.update(chainId, { schedule: null })
    */
   update(
     chainId: ChainId,
@@ -845,6 +1093,10 @@ export class ChainsResource extends ChainsBase {
    * Cancels its runs. Its history stays readable under executions.
    *
    * Needs an access token, or an API key with the scope `tasks:write`.
+   *
+   * @example
+   * const chainId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * await client.chains.remove(chainId)
    */
   remove(chainId: ChainId, options?: RequestOptions & InWorkspace): ApiPromise<void> {
     return this.call({
@@ -862,6 +1114,10 @@ export class ChainsResource extends ChainsBase {
    * as it is.
    *
    * Needs an access token, or an API key with the scope `tasks:write`.
+   *
+   * @example
+   * const chainId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const chainRun = await client.chains.run(chainId)
    */
   run(chainId: ChainId, options?: RequestOptions & InWorkspace & Idempotent): ApiPromise<ChainRun> {
     return this.call({
@@ -880,6 +1136,10 @@ export class ChainsResource extends ChainsBase {
    * nothing.
    *
    * Needs an access token, or an API key with the scope `tasks:write`.
+   *
+   * @example
+   * const chainId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const chain = await client.chains.pause(chainId)
    */
   pause(chainId: ChainId, options?: RequestOptions & InWorkspace): ApiPromise<Chain> {
     return this.call({
@@ -897,6 +1157,10 @@ export class ChainsResource extends ChainsBase {
    * again changes nothing.
    *
    * Needs an access token, or an API key with the scope `tasks:write`.
+   *
+   * @example
+   * const chainId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const chain = await client.chains.resume(chainId)
    */
   resume(chainId: ChainId, options?: RequestOptions & InWorkspace): ApiPromise<Chain> {
     return this.call({
@@ -913,6 +1177,12 @@ export class ChainsResource extends ChainsBase {
    * Each with the state of its steps, newest first.
    *
    * Needs an access token, or an API key with the scope `executions:read`.
+   *
+   * @example
+   * const chainId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * for await (const chainRun of client.chains.runs(chainId)) {
+   *   console.log(chainRun)
+   * }
    */
   runs(
     chainId: ChainId,
@@ -935,6 +1205,11 @@ export class ChainsResource extends ChainsBase {
    * comes when the run has ended.
    *
    * Needs an access token, or an API key with the scope `executions:read`.
+   *
+   * @example
+   * const chainId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const runId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const chainRunDetail = await client.chains.getRun(chainId, runId, { wait_seconds: 30 })
    */
   getRun(
     chainId: ChainId,
@@ -959,6 +1234,11 @@ export class ChainsResource extends ChainsBase {
    * 409.
    *
    * Needs an access token, or an API key with the scope `tasks:write`.
+   *
+   * @example
+   * const chainId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const executionId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const execution = await client.chains.cancel(chainId, executionId)
    */
   cancel(
     chainId: ChainId,
@@ -983,6 +1263,11 @@ export class ExecutionsResource extends ExecutionsBase {
    * `scheduled_for`.
    *
    * Needs an access token, or an API key with the scope `executions:read`.
+   *
+   * @example
+   * for await (const execution of client.executions.list({ kind: "cron" })) {
+   *   console.log(execution)
+   * }
    */
   list(
     query?: ExecutionsListQuery,
@@ -1003,6 +1288,9 @@ export class ExecutionsResource extends ExecutionsBase {
    * day before it when absent; at most 31 days by the hour, 366 by the day.
    *
    * Needs an access token, or an API key with the scope `executions:read`.
+   *
+   * @example
+   * const executionStats = await client.executions.stats({ from: "2026-01-31T09:30:00.000Z" })
    */
   stats(
     query?: ExecutionsStatsQuery,
@@ -1022,6 +1310,10 @@ export class ExecutionsResource extends ExecutionsBase {
    * One execution with every attempt. With `wait_seconds` the answer comes when it has ended.
    *
    * Needs an access token, or an API key with the scope `executions:read`.
+   *
+   * @example
+   * const executionId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const executionDetail = await client.executions.get(executionId, { wait_seconds: 30 })
    */
   get(
     executionId: ExecutionId,
@@ -1046,6 +1338,9 @@ export class SystemResource extends Resource {
    * Answers as long as the process runs; asks nothing of the database.
    *
    * Needs no credential.
+   *
+   * @example
+   * const health = await client.system.health()
    */
   health(options?: RequestOptions): ApiPromise<Health> {
     return this.call({ verb: "GET", path: "/v1/health", isPublic: true, options })
@@ -1057,6 +1352,9 @@ export class SystemResource extends Resource {
    * Asks the database; 503 while that is away or the process is stopping.
    *
    * Needs no credential.
+   *
+   * @example
+   * const health = await client.system.ready()
    */
   ready(options?: RequestOptions): ApiPromise<Health> {
     return this.call({ verb: "GET", path: "/v1/ready", isPublic: true, options })

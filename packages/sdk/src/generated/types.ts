@@ -19,6 +19,7 @@ export type WorkspaceId = Id<"WorkspaceId">
 export type Timestamp = string
 
 export interface AccountDeletion {
+  /** 1 to 256 characters. */
   readonly current_password: string
 }
 
@@ -41,13 +42,17 @@ export interface ApiKey {
 
 /** Without `expires_in_days` the key never expires. */
 export interface ApiKeyInput {
+  /** 1 to 100 characters. */
   readonly name: string
+  /** 1 to 8 items. */
   readonly scopes: ReadonlyArray<Scope>
+  /** 1 to 3,650. */
   readonly expires_in_days?: number | null | undefined
 }
 
 /** How long the old key goes on working; 0 when absent. */
 export interface ApiKeyRotation {
+  /** 0 to 604,800. */
   readonly grace_seconds?: number | undefined
 }
 
@@ -102,7 +107,9 @@ export interface Chain {
 }
 
 export interface ChainInput {
+  /** 1 to 200 characters. */
   readonly name: string
+  /** 1 to 50 items. */
   readonly steps: ReadonlyArray<ChainStepInput>
   /** Absent or null: the chain runs only when it is asked to. */
   readonly schedule?: string | null | undefined
@@ -191,18 +198,18 @@ export interface ChainStep {
  */
 export interface ChainStepInput {
   readonly name: string
-  /** The path and the query may use references to earlier steps. */
+  /** The path and the query may use references to earlier steps. At most 2,048 characters. */
   readonly url: string
   readonly method?: CallMethod | undefined
   /** At most 50. A body without a `content-type` goes out as `application/json`. None when absent. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** At most 256 KiB. Not sent with GET and HEAD. None when absent or null. */
   readonly body?: string | null | undefined
-  /** How long one attempt may take, from connecting to the last byte. 30 when absent. */
+  /** How long one attempt may take, from connecting to the last byte. 30 when absent. 1 to 900. */
   readonly timeout_seconds?: number | undefined
   /**
    * How often a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx. 0
-   * when absent.
+   * when absent. 0 to 10.
    */
   readonly retry_count?: number | undefined
   readonly run_if?: RunIf | undefined
@@ -213,7 +220,9 @@ export interface ChainStepInput {
  * have started keep the steps they started with.
  */
 export interface ChainUpdate {
+  /** 1 to 200 characters. */
   readonly name?: string | undefined
+  /** 1 to 50 items. */
   readonly steps?: ReadonlyArray<ChainStepInput> | undefined
   /** Absent or null: the chain runs only when it is asked to. */
   readonly schedule?: string | null | undefined
@@ -267,20 +276,22 @@ export interface CronTask {
 }
 
 export interface CronTaskInput {
+  /** 1 to 200 characters. */
   readonly name: string
   /** A cron expression with five fields: minute hour day-of-month month day-of-week. */
   readonly schedule: string
+  /** At most 2,048 characters. */
   readonly url: string
   readonly method?: CallMethod | undefined
   /** At most 50. A body without a `content-type` goes out as `application/json`. None when absent. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** At most 256 KiB. Not sent with GET and HEAD. None when absent or null. */
   readonly body?: string | null | undefined
-  /** How long one attempt may take, from connecting to the last byte. 30 when absent. */
+  /** How long one attempt may take, from connecting to the last byte. 30 when absent. 1 to 900. */
   readonly timeout_seconds?: number | undefined
   /**
    * How often a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx. 0
-   * when absent.
+   * when absent. 0 to 10.
    */
   readonly retry_count?: number | undefined
   /** An IANA time zone name. UTC when absent. */
@@ -292,20 +303,22 @@ export interface CronTaskInput {
 
 /** Any of the fields; those that are absent stay as they are. */
 export interface CronTaskUpdate {
+  /** 1 to 200 characters. */
   readonly name?: string | undefined
   /** A cron expression with five fields: minute hour day-of-month month day-of-week. */
   readonly schedule?: string | undefined
+  /** At most 2,048 characters. */
   readonly url?: string | undefined
   readonly method?: CallMethod | undefined
   /** At most 50. A body without a `content-type` goes out as `application/json`. None when absent. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** At most 256 KiB. Not sent with GET and HEAD. None when absent or null. */
   readonly body?: string | null | undefined
-  /** How long one attempt may take, from connecting to the last byte. 30 when absent. */
+  /** How long one attempt may take, from connecting to the last byte. 30 when absent. 1 to 900. */
   readonly timeout_seconds?: number | undefined
   /**
    * How often a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx. 0
-   * when absent.
+   * when absent. 0 to 10.
    */
   readonly retry_count?: number | undefined
   /** An IANA time zone name. UTC when absent. */
@@ -334,18 +347,20 @@ export interface DelayedTask {
 
 /** Give `run_at` or `delay_seconds`, one of the two. */
 export type DelayedTaskInput = {
+  /** 1 to 200 characters. */
   readonly name?: string | null | undefined
+  /** At most 2,048 characters. */
   readonly url: string
   readonly method?: CallMethod | undefined
   /** At most 50. A body without a `content-type` goes out as `application/json`. None when absent. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** At most 256 KiB. Not sent with GET and HEAD. None when absent or null. */
   readonly body?: string | null | undefined
-  /** How long one attempt may take, from connecting to the last byte. 30 when absent. */
+  /** How long one attempt may take, from connecting to the last byte. 30 when absent. 1 to 900. */
   readonly timeout_seconds?: number | undefined
   /**
    * How often a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx. 0
-   * when absent.
+   * when absent. 0 to 10.
    */
   readonly retry_count?: number | undefined
 } & (
@@ -356,7 +371,7 @@ export type DelayedTaskInput = {
     }
   | {
       readonly run_at?: undefined
-      /** From the moment that the service takes the request. */
+      /** From the moment that the service takes the request. 0 to 31,536,000. */
       readonly delay_seconds: number
     }
 )
@@ -372,23 +387,25 @@ export type DelayedTaskStatus = "pending" | "running" | "finished" | "cancelled"
  * both; the delay counts from now.
  */
 export interface DelayedTaskUpdate {
+  /** 1 to 200 characters. */
   readonly name?: string | null | undefined
+  /** At most 2,048 characters. */
   readonly url?: string | undefined
   readonly method?: CallMethod | undefined
   /** At most 50. A body without a `content-type` goes out as `application/json`. None when absent. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** At most 256 KiB. Not sent with GET and HEAD. None when absent or null. */
   readonly body?: string | null | undefined
-  /** How long one attempt may take, from connecting to the last byte. 30 when absent. */
+  /** How long one attempt may take, from connecting to the last byte. 30 when absent. 1 to 900. */
   readonly timeout_seconds?: number | undefined
   /**
    * How often a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx. 0
-   * when absent.
+   * when absent. 0 to 10.
    */
   readonly retry_count?: number | undefined
   /** At most 365 days ahead. A time that has passed means now. */
   readonly run_at?: Timestamp | undefined
-  /** From the moment that the service takes the request. */
+  /** From the moment that the service takes the request. 0 to 31,536,000. */
   readonly delay_seconds?: number | undefined
 }
 
@@ -528,7 +545,9 @@ export interface LastRun {
 }
 
 export interface Login {
+  /** At most 254 characters. */
   readonly email: string
+  /** 1 to 256 characters. */
   readonly password: string
 }
 
@@ -546,7 +565,9 @@ export type Missed = "skip" | "once"
 export type Overlap = "allow" | "skip" | "queue"
 
 export interface PasswordChange {
+  /** 1 to 256 characters. */
   readonly current_password: string
+  /** 12 to 256 characters. */
   readonly new_password: string
 }
 
@@ -564,6 +585,7 @@ export interface PreviewedFire {
 }
 
 export interface Refresh {
+  /** 1 to 4,096 characters. */
   readonly refresh_token: string
 }
 
@@ -573,8 +595,11 @@ export interface Registered {
 }
 
 export interface Registration {
+  /** At most 254 characters. */
   readonly email: string
+  /** 12 to 256 characters. */
   readonly password: string
+  /** 1 to 100 characters. */
   readonly name?: string | undefined
 }
 
@@ -664,8 +689,11 @@ export interface User {
 
 /** `current_password` is needed when the email changes. */
 export interface UserUpdate {
+  /** 1 to 100 characters. */
   readonly name?: string | null | undefined
+  /** At most 254 characters. */
   readonly email?: string | undefined
+  /** 1 to 256 characters. */
   readonly current_password?: string | undefined
 }
 
@@ -694,13 +722,14 @@ export interface Workspace {
 }
 
 export interface WorkspaceInput {
+  /** 1 to 100 characters. */
   readonly name: string
 }
 
 export interface CronListQuery extends PageQuery {
   /** While `paused` the schedule does not fire; a run by hand still works. */
   readonly status?: TaskStatus | undefined
-  /** Shows what has this text in its name, in upper or lower case. */
+  /** Shows what has this text in its name, in upper or lower case. 1 to 200 characters. */
   readonly name?: string | undefined
 }
 
@@ -715,14 +744,14 @@ export interface CronPreviewQuery {
    * each in any case. `first` where a request leaves it out.
    */
   readonly dst_overlap?: DstOverlap | undefined
-  /** How many fires to show. 10 when absent. */
+  /** How many fires to show. 10 when absent. 1 to 100. */
   readonly count?: number | undefined
 }
 
 export interface CronListAllQuery extends PageQuery {
   /** While `paused` the schedule does not fire; a run by hand still works. */
   readonly status?: TaskStatus | undefined
-  /** Shows what has this text in its name, in upper or lower case. */
+  /** Shows what has this text in its name, in upper or lower case. 1 to 200 characters. */
   readonly name?: string | undefined
 }
 
@@ -732,14 +761,14 @@ export interface DelayedListQuery extends PageQuery {
    * `finished`: `last_run` says how it went. `cancelled` if it was deleted before.
    */
   readonly status?: DelayedTaskStatus | undefined
-  /** Shows what has this text in its name, in upper or lower case. */
+  /** Shows what has this text in its name, in upper or lower case. 1 to 200 characters. */
   readonly name?: string | undefined
 }
 
 export interface ChainsListQuery extends PageQuery {
   /** While `paused` the schedule does not fire; a run by hand still works. */
   readonly status?: TaskStatus | undefined
-  /** Shows what has this text in its name, in upper or lower case. */
+  /** Shows what has this text in its name, in upper or lower case. 1 to 200 characters. */
   readonly name?: string | undefined
 }
 

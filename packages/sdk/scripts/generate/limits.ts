@@ -1,0 +1,38 @@
+import { isRecord, type Schema } from "./contract.ts"
+
+/** What a field may hold, in words: "1 to 200 characters." Nothing where its description says it. */
+export const limitsOf = (schema: Schema): string | undefined => {
+  const said = typeof schema.description === "string" ? schema.description : ""
+  const bounds = notNull(schema)
+  const range = rangeOf(bounds)
+  const isSaid = /\bat most\b/i.test(said)
+  const parts = [
+    range === undefined || isSaid ? undefined : `${range}.`,
+    bounds.default === undefined || / when absent\b/.test(said)
+      ? undefined
+      : `${JSON.stringify(bounds.default)} when absent.`
+  ].filter((part) => part !== undefined)
+  return parts.length === 0 ? undefined : parts.join(" ")
+}
+
+const rangeOf = (schema: Schema): string | undefined =>
+  between(schema.minimum, schema.maximum, "") ??
+  between(schema.minLength, schema.maxLength, " characters") ??
+  between(schema.minItems, schema.maxItems, " items") ??
+  between(undefined, schema.maxProperties, " entries")
+
+const between = (least: unknown, most: unknown, what: string): string | undefined => {
+  const hasLeast = typeof least === "number" && (least > 0 || what === "")
+  if (hasLeast && typeof most === "number") return `${count(least)} to ${count(most)}${what}`
+  if (typeof most === "number") return `At most ${count(most)}${what}`
+  return hasLeast ? `At least ${count(least)}${what}` : undefined
+}
+
+const count = (number: number): string => number.toLocaleString("en-US")
+
+/** The limits of a value that may also be null are on its other half. */
+const notNull = (schema: Schema): Schema => {
+  if (!Array.isArray(schema.anyOf)) return schema
+  const [only, second] = schema.anyOf.filter((one) => isRecord(one) && one.type !== "null")
+  return isRecord(only) && second === undefined ? { ...schema, ...only } : schema
+}
