@@ -44,6 +44,10 @@ export abstract class ExecutionsBase extends WaitingResource {
   /**
    * Waits until the execution has ended, and gives it with its attempts. However it ended: look at
    * `status`.
+   *
+   * @example
+   * const executionId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const { status } = await client.executions.wait(executionId, { timeoutMs: 60_000 })
    */
   wait(executionId: ExecutionId, options?: WaitOptions): Promise<ExecutionDetail> {
     return this.execution(executionId, options)
@@ -59,6 +63,10 @@ abstract class TaskBase<TaskId> extends WaitingResource {
   /**
    * Runs the task now, waits until that has ended, and gives the execution with its attempts.
    * However it ended: look at `status`. Needs the scopes `tasks:write` and `executions:read`.
+   *
+   * @example
+   * const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const { attempts, status } = await client.cron.runAndWait(taskId)
    */
   async runAndWait(
     taskId: TaskId,
@@ -87,7 +95,14 @@ export abstract class ChainsBase extends Resource {
     options?: RequestOptions & InWorkspace
   ): ApiPromise<ChainRunDetail>
 
-  /** Waits until a run has ended, and gives it with what each step was answered. */
+  /**
+   * Waits until a run has ended, and gives it with what each step was answered.
+   *
+   * @example
+   * const chainId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const { id } = await client.chains.run(chainId)
+   * const { status, steps } = await client.chains.waitForRun(chainId, id)
+   */
   async waitForRun(
     chainId: ChainId,
     runId: ChainRunId,
@@ -102,6 +117,10 @@ export abstract class ChainsBase extends Resource {
    * Runs the chain now, waits until that has ended, and gives the run with what each step was
    * answered. However it ended: look at `status`. Needs the scopes `tasks:write` and
    * `executions:read`.
+   *
+   * @example
+   * const chainId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const { status, steps } = await client.chains.runAndWait(chainId)
    */
   async runAndWait(
     chainId: ChainId,

@@ -35,7 +35,7 @@ ${code.replaceAll(isImport, "")}
 
 /** The examples in the comments of the generated methods, each in a function that has a client. */
 export const readExamples = async (sdk: string): Promise<Block> => {
-  const files = ["generated/resources.ts", "Client.ts", "pagination.ts"]
+  const files = ["generated/resources.ts", "Client.ts", "pagination.ts", "waiting.ts"]
   const sources = await Promise.all(files.map((file) => readFile(join(sdk, "src", file), "utf8")))
   const examples = sources.flatMap((source) =>
     [...source.matchAll(/^ *\/\*\*\n(.*?)\*\/$/gms)].flatMap(([, comment = ""]) => {
