@@ -52,6 +52,34 @@ CREATE TABLE audit_events (
 );
 CREATE INDEX audit_events_by_workspace ON audit_events USING btree (workspace_id, id DESC);
 
+CREATE TABLE chain_steps (
+  version_id uuid NOT NULL,
+  step_index smallint NOT NULL,
+  name text NOT NULL,
+  run_if text NOT NULL,
+  method text NOT NULL,
+  url text NOT NULL,
+  headers jsonb NOT NULL,
+  body text,
+  timeout_seconds integer NOT NULL,
+  retry_count integer NOT NULL,
+  uses smallint[] NOT NULL,
+  weight integer NOT NULL,
+  CONSTRAINT chain_steps_pkey PRIMARY KEY (version_id, step_index),
+  CONSTRAINT chain_steps_version_id_fkey FOREIGN KEY (version_id) REFERENCES chain_versions(id) ON DELETE CASCADE
+);
+
+CREATE TABLE chain_versions (
+  id uuid DEFAULT gen_random_uuid() NOT NULL,
+  workspace_id uuid NOT NULL,
+  chain_id uuid NOT NULL,
+  replaced_at timestamp with time zone,
+  CONSTRAINT chain_versions_pkey PRIMARY KEY (id),
+  CONSTRAINT chain_versions_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+CREATE INDEX chain_versions_by_chain ON chain_versions USING btree (workspace_id, chain_id);
+CREATE INDEX chain_versions_replaced ON chain_versions USING btree (id) WHERE replaced_at IS NOT NULL;
+
 CREATE TABLE execution_stats (
   workspace_id uuid NOT NULL,
   task_id uuid,
@@ -159,7 +187,8 @@ CREATE TABLE runs (
   chain_run_id uuid,
   step_index smallint,
   step text,
-  steps jsonb,
+  version_id uuid,
+  after_failure boolean,
   slot_at timestamp with time zone,
   scheduled_for timestamp with time zone NOT NULL,
   due_at timestamp with time zone NOT NULL,
@@ -229,8 +258,9 @@ CREATE TABLE tasks (
   body text,
   timeout_seconds integer,
   retry_count integer,
-  steps jsonb,
-  bytes integer GENERATED ALWAYS AS (((COALESCE(octet_length(body), 0) + COALESCE(octet_length((headers)::text), 0)) + COALESCE(octet_length((steps)::text), 0))) STORED NOT NULL,
+  version_id uuid,
+  steps_bytes integer,
+  bytes integer GENERATED ALWAYS AS (((COALESCE(octet_length(body), 0) + COALESCE(octet_length((headers)::text), 0)) + COALESCE(steps_bytes, 0))) STORED NOT NULL,
   schedule text,
   timezone text,
   overlap text,
@@ -242,6 +272,7 @@ CREATE TABLE tasks (
   created_at timestamp with time zone NOT NULL,
   updated_at timestamp with time zone NOT NULL,
   CONSTRAINT tasks_pkey PRIMARY KEY (id),
+  CONSTRAINT tasks_version_id_fkey FOREIGN KEY (version_id) REFERENCES chain_versions(id),
   CONSTRAINT tasks_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
   CONSTRAINT tasks_check CHECK (
 CASE kind
@@ -250,7 +281,7 @@ CASE kind
 END),
   CONSTRAINT tasks_check1 CHECK (
 CASE kind
-    WHEN 'chain'::text THEN steps IS NOT NULL
+    WHEN 'chain'::text THEN version_id IS NOT NULL
     ELSE url IS NOT NULL
 END),
   CONSTRAINT tasks_check2 CHECK (next_fire_at IS NULL OR status = 'active'::text AND schedule IS NOT NULL),
@@ -261,6 +292,7 @@ END),
   CONSTRAINT tasks_overlap_check CHECK (overlap = ANY (ARRAY['allow'::text, 'skip'::text, 'queue'::text]))
 ) WITH (fillfactor=80);
 CREATE INDEX tasks_by_next_fire ON tasks USING btree (next_fire_at) WHERE next_fire_at IS NOT NULL;
+CREATE INDEX tasks_by_version ON tasks USING btree (version_id) WHERE version_id IS NOT NULL;
 CREATE INDEX tasks_by_workspace ON tasks USING btree (workspace_id, kind, id DESC);
 CREATE INDEX tasks_pending ON tasks USING btree (workspace_id, id DESC) WHERE status = 'pending'::text;
 

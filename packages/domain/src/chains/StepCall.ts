@@ -50,6 +50,13 @@ const urlProblems = (url: string): ReadonlyArray<string> => {
 const withPlaceholders = (template: Template): string =>
   template.map((part) => (typeof part === "string" ? part : "x")).join("")
 
+/** The earlier steps whose answers a call uses. */
+export const stepsUsedBy = (call: StepCall): ReadonlySet<string> => {
+  const texts = [call.url, ...Object.values(call.headers), call.body ?? ""]
+  const templates = texts.map((text) => Result.getOrElse(parseTemplate(text), () => []))
+  return new Set(templates.flatMap(referencesOf).map(({ step }) => step))
+}
+
 interface Problem {
   readonly path: ReadonlyArray<PropertyKey>
   readonly issue: string

@@ -95,7 +95,12 @@ export class ChainRunsRepo extends Context.Service<
             runs.id, task_id AS chain_id, chain_run_id, step_index, step, trigger, state AS status,
             scheduled_for, started_at, NULL::timestamptz AS finished_at,
             NULL::float8 AS duration_ms, status_code, error,
-            jsonb_path_query_array(steps, '$[*].name') AS names
+            CASE WHEN version_id IS NOT NULL THEN ARRAY(
+              SELECT chain_steps.name
+              FROM chain_steps
+              WHERE chain_steps.version_id = runs.version_id
+              ORDER BY chain_steps.step_index
+            ) END AS names
             ${answerOf(sql.literal("SELECT NULL"))}
           FROM heads
           JOIN runs ON runs.chain_run_id = heads.id

@@ -163,6 +163,7 @@ export class Chains extends Context.Service<
             steps: steps === undefined ? chain.steps : steps.map(withDefaults),
             updated_at: yield* now
           }
+          if (steps !== undefined) yield* repo.replaceSteps(changed)
           const firesOtherwise = firing.some((field) => changed[field] !== chain[field])
           if (!firesOtherwise || chain.status === "paused") {
             yield* repo.update(changed)
@@ -179,6 +180,7 @@ export class Chains extends Context.Service<
             return yield* new NotFound({ resource: "chain" })
           }
           yield* queue.stop({ workspace_id: workspaceId, task_id: id })
+          yield* repo.removeSteps(workspaceId, id)
         }, transaction),
 
         run: Effect.fn("Chains.run")(function* (workspaceId, id) {

@@ -1,10 +1,11 @@
 import type { Chain, ChainStep } from "@scheduling/domain/chains/Chain"
 import type { TaskStatus } from "@scheduling/domain/cron/Firing"
 import type { NotFound } from "@scheduling/domain/shared/Errors"
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import type { PageRequest, PageRow } from "../platform/Pages.ts"
 import { timestampOf, timestampOrNull } from "../platform/timestamp.ts"
+import { insertVersion, removeReplaced } from "../runner/ChainVersions.ts"
 import { havingName } from "../tasks/havingName.ts"
 import { intoWorkspace } from "../tasks/intoWorkspace.ts"
 import { pageBytes, withinPage } from "../tasks/pageBytes.ts"
@@ -54,49 +55,75 @@ export class ChainsRepo extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<ChainRow & PageRow>>
     /** Locks the workspace's row first: two creates at once cannot both take the last place. */
     readonly count: (workspaceId: string) => Effect.Effect<number>
+    /** All but the steps. */
     readonly update: (chain: ChainRow) => Effect.Effect<void>
+    /** Runs that have started go on with those that they have. The row is locked. */
+    readonly replaceSteps: (chain: ChainRow) => Effect.Effect<void>
     readonly remove: (workspaceId: string, id: string) => Effect.Effect<boolean>
+    /** After a chain that is removed had its runs stopped: its steps, but for what still runs. */
+    readonly removeSteps: (workspaceId: string, id: string) => Effect.Effect<void>
   }
 >()("@scheduling/server/chains/ChainsRepo") {
   static readonly layer: Layer.Layer<ChainsRepo, never, SqlClient.SqlClient> = Layer.effect(
     ChainsRepo,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const columns = sql.literal(columnNames.join(", "))
+      const columns = sql.literal(`${columnNames.join(", ")}, ${stepsColumn}`)
+
+      const find = Effect.fnUntraced(function* (workspaceId: string, id: string) {
+        const rows = yield* sql<ChainRow>`
+          SELECT ${columns}
+          FROM tasks AS t
+          WHERE workspace_id = ${workspaceId}
+            AND kind = 'chain'
+            AND id = ${id}`
+        return Option.fromNullishOr(rows[0])
+      })
+
+      const versionOf = Effect.fnUntraced(function* ({ id, steps, workspace_id }: ChainRow) {
+        return {
+          version_id: yield* insertVersion(sql, { workspace_id, chain_id: id, steps }),
+          steps_bytes: Buffer.byteLength(JSON.stringify(steps))
+        }
+      })
+
+      const retire = (workspaceId: string, chainId: string) =>
+        sql`
+          UPDATE chain_versions
+          SET replaced_at = now()
+          WHERE workspace_id = ${workspaceId}
+            AND chain_id = ${chainId}
+            AND replaced_at IS NULL`
 
       return ChainsRepo.of({
         insert: Effect.fn("ChainsRepo.insert")(function* (chain) {
+          const version = yield* versionOf(chain)
           yield* sql`
             INSERT INTO tasks
-            ${sql.insert({ ...chain, kind: "chain", steps: JSON.stringify(chain.steps) })}`
+            ${sql.insert({ ...Struct.omit(chain, ["steps"]), ...version, kind: "chain" })}`
         }, intoWorkspace),
 
         find: Effect.fn("ChainsRepo.find")(function* (workspaceId, id) {
-          const rows = yield* sql<ChainRow>`
-            SELECT ${columns}
-            FROM tasks
-            WHERE workspace_id = ${workspaceId}
-              AND kind = 'chain'
-              AND id = ${id}`
-          return Option.fromNullishOr(rows[0])
+          return yield* find(workspaceId, id)
         }, Effect.orDie),
 
         findForUpdate: Effect.fn("ChainsRepo.findForUpdate")(function* (workspaceId, id) {
-          const rows = yield* sql<ChainRow>`
-            SELECT ${columns}
+          yield* sql`
+            SELECT id
             FROM tasks
             WHERE workspace_id = ${workspaceId}
               AND kind = 'chain'
               AND id = ${id}
             FOR UPDATE`
-          return Option.fromNullishOr(rows[0])
+          // Apart: a statement that waits for a lock sees the steps as they were before.
+          return yield* find(workspaceId, id)
         }, Effect.orDie),
 
         list: Effect.fn("ChainsRepo.list")(function* (workspaceId, { name, status }, page) {
           return yield* sql<ChainRow & PageRow>`
-            SELECT t.*
+            SELECT ${columns}, page_bytes, row_bytes
             FROM (
-              SELECT ${columns}, ${pageBytes(sql)}
+              SELECT *, ${pageBytes(sql)}
               FROM tasks AS t
               WHERE workspace_id = ${workspaceId}
                 AND kind = 'chain'
@@ -124,13 +151,24 @@ export class ChainsRepo extends Context.Service<
           return row?.chains ?? 0
         }, Effect.orDie),
 
-        update: Effect.fn("ChainsRepo.update")(function* ({ id, workspace_id, ...chain }) {
+        update: Effect.fn("ChainsRepo.update")(function* (chain) {
           yield* sql`
             UPDATE tasks
-            SET ${sql.update({ ...chain, steps: JSON.stringify(chain.steps) })}
-            WHERE workspace_id = ${workspace_id}
+            SET ${sql.update(Struct.omit(chain, ["id", "workspace_id", "steps"]))}
+            WHERE workspace_id = ${chain.workspace_id}
               AND kind = 'chain'
-              AND id = ${id}`
+              AND id = ${chain.id}`
+        }, Effect.orDie),
+
+        replaceSteps: Effect.fn("ChainsRepo.replaceSteps")(function* (chain) {
+          yield* retire(chain.workspace_id, chain.id)
+          yield* sql`
+            UPDATE tasks
+            SET ${sql.update(yield* versionOf(chain))}
+            WHERE workspace_id = ${chain.workspace_id}
+              AND kind = 'chain'
+              AND id = ${chain.id}`
+          yield* removeReplaced(sql, { workspace_id: chain.workspace_id, chain_id: chain.id })
         }, Effect.orDie),
 
         remove: Effect.fn("ChainsRepo.remove")(function* (workspaceId, id) {
@@ -140,7 +178,12 @@ export class ChainsRepo extends Context.Service<
               AND kind = 'chain'
               AND id = ${id}
             RETURNING id`
+          yield* retire(workspaceId, id)
           return removed.length > 0
+        }, Effect.orDie),
+
+        removeSteps: Effect.fn("ChainsRepo.removeSteps")(function* (workspaceId, id) {
+          yield* removeReplaced(sql, { workspace_id: workspaceId, chain_id: id })
         }, Effect.orDie)
       })
     })
@@ -151,7 +194,6 @@ const columnNames = [
   "id",
   "workspace_id",
   "name",
-  "steps",
   "schedule",
   "timezone",
   "overlap",
@@ -162,3 +204,15 @@ const columnNames = [
   "created_at",
   "updated_at"
 ] satisfies ReadonlyArray<keyof ChainRow>
+
+const stepsColumn = `(
+  SELECT json_agg(
+    json_build_object(
+      'name', name, 'method', method, 'url', url, 'headers', headers, 'body', body,
+      'timeout_seconds', timeout_seconds, 'retry_count', retry_count, 'run_if', run_if
+    )
+    ORDER BY step_index
+  )
+  FROM chain_steps
+  WHERE chain_steps.version_id = t.version_id
+) AS steps`

@@ -4,10 +4,44 @@ import { SqlClient } from "effect/sql"
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // `bytes` bounds the pages of lists: a hundred chains may be a hundred megabytes.
+  // The steps of chains. They never change: a chain that gets others gets another version, and runs
+  // keep the version that they started with. So a run of a megabyte costs as much as any other.
+  // `replaced_at` is set once the chain has another version or is gone.
+  yield* sql`
+    CREATE TABLE chain_versions (
+      id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+      workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
+      chain_id uuid NOT NULL,
+      replaced_at timestamptz
+    )`
+  yield* sql`CREATE INDEX chain_versions_by_chain ON chain_versions (workspace_id, chain_id)`
+  yield* sql`
+    CREATE INDEX chain_versions_replaced ON chain_versions (id)
+    WHERE replaced_at IS NOT NULL`
+  // `uses` are the earlier steps whose answers the call uses; with them filled in it takes at most
+  // `weight` bytes.
+  yield* sql`
+    CREATE TABLE chain_steps (
+      version_id uuid NOT NULL REFERENCES chain_versions ON DELETE CASCADE,
+      step_index smallint NOT NULL,
+      name text NOT NULL,
+      run_if text NOT NULL,
+      method text NOT NULL,
+      url text NOT NULL,
+      headers jsonb NOT NULL,
+      body text,
+      timeout_seconds integer NOT NULL,
+      retry_count integer NOT NULL,
+      uses smallint[] NOT NULL,
+      weight integer NOT NULL,
+      PRIMARY KEY (version_id, step_index)
+    )`
+
+  // `bytes` bounds the pages of lists, as a hundred chains may be a hundred megabytes, and the calls
+  // that a node has in memory.
   // What the user defined, one table for the three kinds: a cron or delayed task has the columns of
-  // a call, a chain has steps. `next_fire_at` is null while paused or without a schedule.
-  // `fired_until` is the last slot that has fired: no change to the task lets it fire again.
+  // a call, a chain has a version of its steps. `next_fire_at` is null while paused or without a
+  // schedule. `fired_until` is the last slot that has fired: no change to the task lets it fire again.
   yield* sql`
     CREATE TABLE tasks (
       id uuid PRIMARY KEY,
@@ -26,10 +60,11 @@ export default Effect.gen(function* () {
       body text,
       timeout_seconds integer,
       retry_count integer,
-      steps jsonb,
+      version_id uuid REFERENCES chain_versions,
+      steps_bytes integer,
       bytes integer NOT NULL GENERATED ALWAYS AS (
         coalesce(octet_length(body), 0) + coalesce(octet_length(headers::text), 0)
-          + coalesce(octet_length(steps::text), 0)
+          + coalesce(steps_bytes, 0)
       ) STORED,
       schedule text,
       timezone text,
@@ -41,11 +76,14 @@ export default Effect.gen(function* () {
       run_at timestamptz,
       created_at timestamptz NOT NULL,
       updated_at timestamptz NOT NULL,
-      CHECK (CASE kind WHEN 'chain' THEN steps IS NOT NULL ELSE url IS NOT NULL END),
+      CHECK (CASE kind WHEN 'chain' THEN version_id IS NOT NULL ELSE url IS NOT NULL END),
       CHECK (next_fire_at IS NULL OR (status = 'active' AND schedule IS NOT NULL)),
       CHECK ((kind = 'delayed') = (run_at IS NOT NULL))
     ) WITH (fillfactor = 80)`
   yield* sql`CREATE INDEX tasks_by_workspace ON tasks (workspace_id, kind, id DESC)`
+  yield* sql`
+    CREATE INDEX tasks_by_version ON tasks (version_id)
+    WHERE version_id IS NOT NULL`
   // The few that are still to come, among all the delayed tasks that ever were.
   yield* sql`
     CREATE INDEX tasks_pending ON tasks (workspace_id, id DESC)
@@ -69,7 +107,8 @@ export default Effect.gen(function* () {
       chain_run_id uuid,
       step_index smallint,
       step text,
-      steps jsonb,
+      version_id uuid,
+      after_failure boolean,
       slot_at timestamptz,
       scheduled_for timestamptz NOT NULL,
       due_at timestamptz NOT NULL,

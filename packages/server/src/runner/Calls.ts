@@ -49,19 +49,21 @@ export const makeCalls = Effect.fnUntraced(function* (
   const sql = yield* SqlClient.SqlClient
   const runFork = Effect.runForkWith(yield* Effect.context<SqlClient.SqlClient | Call>())
   const secretsOf = yield* makeSecretsCache
-  const { clock, counts, feedBell, intake, options, startBell } = engine
+  const { budget, clock, counts, feedBell, intake, loads, options, startBell } = engine
   const running = new Map<string, RunningCall>()
 
   /** Without a context of its own, and watched instead of wrapped: that is a tenth of a run. */
   const call = (run: StartedRun, owner: number, secrets: ReadonlyArray<Redacted.Redacted>) => {
     counts.started++
-    const execution: Execution = { node: owner, clock, started_ms: null }
+    const allowance = budget.open(run.workspace_id)
+    const execution: Execution = { node: owner, clock, allowance, loads, started_ms: null }
     const fiber = runFork(execute(run, execution, secrets))
     const going: RunningCall = { fiber, cancelled: false }
     running.set(run.id, going)
     fiber.addObserver((exit) => {
       running.delete(run.id)
       intake.release(run)
+      allowance.shrink(0)
       const settlement = Exit.isSuccess(exit)
         ? exit.value
         : interrupted(run, execution, exit.cause, going.cancelled)

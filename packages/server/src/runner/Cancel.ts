@@ -1,8 +1,7 @@
-import type { ChainStep } from "@scheduling/domain/chains/Chain"
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { followUp } from "./ChainRuns.ts"
-import type { Settlement } from "./Run.ts"
+import { placeColumn } from "./ChainRuns.ts"
+import type { Settlement, StepPlace } from "./Run.ts"
 import { settle } from "./Settle.ts"
 
 export interface TaskRef {
@@ -80,21 +79,10 @@ export interface StoppableRun {
   readonly state: "queued" | "running"
   readonly attempt: number
   readonly lease_owner: number | null
-  readonly chain_run_id: string | null
-  readonly step_index: number | null
-  readonly steps: ReadonlyArray<ChainStep> | null
+  readonly place: StepPlace | null
 }
 
-export const stoppableColumns = [
-  "id",
-  "workspace_id",
-  "state",
-  "attempt",
-  "lease_owner",
-  "chain_run_id",
-  "step_index",
-  "steps"
-] satisfies ReadonlyArray<keyof StoppableRun>
+export const stoppableColumns = `id, workspace_id, state, attempt, lease_owner, ${placeColumn()}`
 
 /** Stops one run. Call it in a transaction: the row stays locked until what became of it is written. */
 export const cancelRun = Effect.fnUntraced(function* (
@@ -102,7 +90,7 @@ export const cancelRun = Effect.fnUntraced(function* (
   run: TaskRef & { readonly execution_id: string }
 ) {
   const runs = yield* sql<StoppableRun>`
-    SELECT ${sql.literal(stoppableColumns.join(", "))}
+    SELECT ${sql.literal(stoppableColumns)}
     FROM runs
     WHERE workspace_id = ${run.workspace_id}
       AND task_id = ${run.task_id}
@@ -130,12 +118,7 @@ export const recordAsCancelled = Effect.fnUntraced(function* (
 ) {
   const queued = runs.filter((run) => run.state === "queued")
   if (queued.length === 0) return []
-  const now = yield* Clock.currentTimeMillis
-  const settled = yield* settle(
-    sql,
-    queued.map((run) => cancelledSettlement(run, now))
-  )
-  return settled.ended
+  return (yield* settle(sql, queued.map(cancelledSettlement))).ended
 })
 
 /** Asks the nodes of those that are running to cut them off. Answers which. */
@@ -155,9 +138,8 @@ export const requestCancel = Effect.fnUntraced(function* (
   return ids
 })
 
-const cancelledSettlement = (run: StoppableRun, nowMs: number): Settlement => ({
+const cancelledSettlement = (run: StoppableRun): Settlement => ({
   id: run.id,
-  chain_run_id: run.chain_run_id,
   workspace_id: run.workspace_id,
   attempt: run.attempt,
   lease_owner: run.lease_owner,
@@ -170,5 +152,5 @@ const cancelledSettlement = (run: StoppableRun, nowMs: number): Settlement => ({
   status_code: null,
   response_body: null,
   error: "cancelled",
-  ...followUp(run, [], "cancelled", nowMs)
+  place: run.place
 })

@@ -1,55 +1,71 @@
 import { advanceChain, type StepOutcome } from "@scheduling/domain/chains/advance"
-import type { StepAnswer } from "@scheduling/domain/chains/Answers"
-import type { ChainStep } from "@scheduling/domain/chains/Chain"
+import { Clock, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { NextStep } from "./Run.ts"
+import { findOutlines, type Outline } from "./ChainVersions.ts"
+import type { Settlement, StepPlace } from "./Run.ts"
 import { makeRunId } from "./RunId.ts"
 
-export interface EndedStep extends StepAnswer {
+/** The `place` of a row of `runs`, or the start of what has a version, as `version` says. */
+export const placeColumn = (version = "runs.version_id") => `
+  CASE WHEN ${version} IS NOT NULL THEN json_build_object(
+    'chain_run_id', runs.chain_run_id,
+    'version_id', ${version},
+    'step_index', runs.step_index,
+    'after_failure', runs.after_failure IS TRUE
+  ) END AS place`
+
+/** A step of a chain that comes after the one that ended. */
+export interface NextStep {
+  readonly id: string
+  readonly step_index: number
   readonly step: string
-  readonly status: StepOutcome
 }
 
-/** The steps of a chain run that have ended, in order, with what they were answered last. */
-export const findEndedSteps = (
-  sql: SqlClient.SqlClient,
-  run: { readonly workspace_id: string; readonly chain_run_id: string }
-) =>
-  // Later steps have later ids than the run, so that older partitions are not looked at.
-  sql<EndedStep>`
-    SELECT executions.step, executions.status, attempts.status_code, attempts.response_body
-    FROM executions
-    LEFT JOIN attempts
-      ON attempts.execution_id = executions.id
-      AND attempts.number = executions.attempts_count
-      AND attempts.execution_id >= ${run.chain_run_id}
-    WHERE executions.chain_run_id = ${run.chain_run_id}
-      AND executions.id >= ${run.chain_run_id}
-      AND executions.workspace_id = ${run.workspace_id}
-    ORDER BY executions.step_index`
+export interface FollowUp {
+  /** The step to start. */
+  readonly next: NextStep | null
+  /** Those that are passed over. */
+  readonly skipped: ReadonlyArray<NextStep>
+}
 
-/** What comes after a step that ends: the step to start, and those that are passed over. */
 export const followUp = (
-  run: {
-    readonly step_index: number | null
-    readonly steps: ReadonlyArray<ChainStep> | null
-  },
-  earlier: ReadonlyArray<StepOutcome>,
+  { after_failure, step_index }: Pick<StepPlace, "after_failure" | "step_index">,
+  { conditions, names }: Pick<Outline, "conditions" | "names">,
   outcome: StepOutcome,
   nowMs: number
-): { readonly next: NextStep | null; readonly skipped: ReadonlyArray<NextStep> } => {
-  const { step_index, steps } = run
+): FollowUp => {
   // A run that is skipped, because the one before it goes on, has no steps to pass over either.
-  if (steps === null || step_index === null || outcome === "skipped") {
-    return { next: null, skipped: [] }
-  }
-  // A cancelled step ends the run whatever came before it, so callers need not know that.
-  const before = Array.from({ length: step_index }, (_, index) => earlier[index] ?? "skipped")
+  if (outcome === "skipped") return { next: null, skipped: [] }
+  const before = Array.from({ length: step_index }, () => (after_failure ? "failed" : "skipped"))
+  const steps = conditions.map((run_if) => ({ run_if }))
   const { next, skipped } = advanceChain(steps, [...before, outcome])
   const toNext = (index: number): NextStep => ({
     id: makeRunId(nowMs, nowMs),
     step_index: index,
-    step: steps[index]?.name ?? ""
+    step: names[index] ?? ""
   })
   return { next: next === null ? null : toNext(next), skipped: skipped.map(toNext) }
 }
+
+/** What comes after the steps of chains that end, by the run that ends: one statement for all. */
+export const findFollowUps = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  settlements: ReadonlyArray<Settlement>
+) {
+  const followUps = new Map<string, FollowUp>()
+  const versions = new Set<string>()
+  for (const { place, status } of settlements) {
+    if (place !== null && status !== null) versions.add(place.version_id)
+  }
+  if (versions.size === 0) return followUps
+  const outlines = yield* findOutlines(sql, [...versions])
+  const byVersion = new Map(outlines.map((outline) => [outline.version_id, outline]))
+  const now = yield* Clock.currentTimeMillis
+  for (const { finished_ms, id, place, status } of settlements) {
+    if (place === null || status === null) continue
+    const outline = byVersion.get(place.version_id)
+    if (outline === undefined) continue
+    followUps.set(id, followUp(place, outline, status, finished_ms ?? now))
+  }
+  return followUps
+})

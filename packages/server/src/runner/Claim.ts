@@ -3,7 +3,14 @@ import type { SqlClient } from "effect/sql"
 import { rowsOf } from "../platform/rows.ts"
 import { isStopped } from "./Stop.ts"
 import type { LeasedRun, StartedRun } from "./Run.ts"
-import { callColumns, runColumns, type StartedRow, toStartedRun } from "./StartedRow.ts"
+import {
+  callColumns,
+  callOfTask,
+  runColumns,
+  type StartedRow,
+  toStartedRun,
+  withheldOfTask
+} from "./StartedRow.ts"
 
 export interface Upcoming {
   readonly now_ms: number
@@ -89,14 +96,14 @@ export const claim = Effect.fnUntraced(function* (
         AND nodes.died_at IS NULL
       RETURNING
         runs.id, runs.workspace_id, runs.task_id, runs.kind, runs.attempt, runs.lost,
-        runs.chain_run_id, runs.step_index, runs.steps, runs.state,
+        runs.state,
         date_part('epoch', runs.due_at) * 1000 AS due_ms
     )
     SELECT ${sql.literal(shownColumns)}
     FROM claimed
     LEFT JOIN tasks ON tasks.id = claimed.task_id AND claimed.state = 'running'`)
   const claimed: Claimed = {
-    started: rows.filter(({ state }) => state === "running").map(toStartedRun),
+    started: rows.filter(({ state }) => state === "running").map((row) => toStartedRun(row)),
     leased: rows.filter(({ state }) => state === "queued")
   }
   return claimed
@@ -109,7 +116,8 @@ interface ClaimedRow extends StartedRow {
 const shownColumns = [
   ...runColumns.map((name) => `claimed.${name}`),
   "claimed.state",
-  ...callColumns.map((name) => `tasks.${name}`)
+  callOfTask,
+  `${withheldOfTask} AS withheld`
 ].join(", ")
 
 const claimedRows = rowsOf<ClaimedRow>([...runColumns, "state", ...callColumns])

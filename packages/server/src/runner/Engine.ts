@@ -1,4 +1,5 @@
-import { Effect } from "effect"
+import { Effect, Semaphore } from "effect"
+import { ByteBudget } from "./ByteBudget.ts"
 import { DbClock } from "./DbClock.ts"
 import { Intake } from "./Intake.ts"
 import { Doorbell } from "./Loop.ts"
@@ -23,6 +24,10 @@ export interface Engine {
   readonly options: RunnerOptions
   readonly clock: DbClock
   readonly intake: Intake
+  /** For calls that are too large to be bounded by their number. */
+  readonly budget: ByteBudget
+  /** Reading those leaves connections to the statements that all runs wait for. */
+  readonly loads: Semaphore.Semaphore
   /** Rings when there is room for more runs, or something new is due. */
   readonly feedBell: Doorbell
   /** Rings when a run may have become startable. */
@@ -34,12 +39,16 @@ export interface Engine {
   unsure: boolean
 }
 
+const loadsAtOnce = 2
+
 export const makeEngine: Effect.Effect<Engine> = Effect.gen(function* () {
   const options = yield* RunnerOptions
   return {
     options,
     clock: yield* DbClock.make,
     intake: new Intake(options.concurrency),
+    budget: new ByteBudget(options.callBytes),
+    loads: yield* Semaphore.make(loadsAtOnce),
     feedBell: new Doorbell(),
     startBell: new Doorbell(),
     counts: {

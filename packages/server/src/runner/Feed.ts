@@ -27,7 +27,7 @@ export const makeFeed = Effect.fnUntraced(function* (
   node: () => number
 ): Effect.fn.Return<Effect.Effect<void, SqlError.SqlError>, never, SqlClient.SqlClient> {
   const sql = yield* SqlClient.SqlClient
-  const { clock, counts, feedBell, intake, options, startBell } = engine
+  const { budget, clock, counts, feedBell, intake, options, startBell } = engine
   const { concurrency, lookAheadMs, maxHeld, pollMs } = options
   let comparedAtMs = 0
 
@@ -76,7 +76,7 @@ export const makeFeed = Effect.fnUntraced(function* (
   const claimAll = Effect.gen(function* () {
     for (;;) {
       const limit = Math.min(batch, intake.room, maxHeld - intake.held)
-      const except = intake.saturated()
+      const except = [...intake.saturated(), ...budget.waiting]
       // A few at a time are worth a statement only if they are of others than those who have most slots.
       if (limit <= 0 || (limit < concurrency / 32 && except.length === 0)) return true
       if ((yield* claimSome(limit, except)) < limit) return except.length > 0

@@ -1,9 +1,8 @@
-import type { ChainStep } from "@scheduling/domain/chains/Chain"
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { findEndedSteps, followUp } from "./ChainRuns.ts"
+import { placeColumn } from "./ChainRuns.ts"
 import { Endings } from "./Endings.ts"
-import type { Settlement } from "./Run.ts"
+import type { Settlement, StepPlace } from "./Run.ts"
 import { settle } from "./Settle.ts"
 
 /** A run that takes its node down with it must not take them all. */
@@ -17,9 +16,7 @@ interface LostRun {
   readonly attempt: number
   readonly lost: number
   readonly lease_owner: number
-  readonly chain_run_id: string | null
-  readonly step_index: number | null
-  readonly steps: ReadonlyArray<ChainStep> | null
+  readonly place: StepPlace | null
 }
 
 /**
@@ -45,31 +42,23 @@ export const takeBack = Effect.fnUntraced(function* (
   for (;;) {
     const runs = yield* sql<LostRun>`
       SELECT
-        id, workspace_id, attempt, lost, lease_owner, chain_run_id, step_index,
-        CASE WHEN lost + 1 >= ${maxLost} THEN steps END AS steps
+        id, workspace_id, attempt, lost, lease_owner, ${sql.literal(placeColumn())}
       FROM runs
       WHERE lease_owner IN (${owners})
         AND state = 'running'
       LIMIT ${batch}`
     if (runs.length === 0) return lost
-    const settlements = yield* Effect.forEach(runs, (run) => lostSettlement(sql, run))
-    const settled = yield* settle(sql, settlements)
+    const settled = yield* settle(sql, runs.map(lostSettlement))
     endings.tell(settled.ended)
     lost += settled.ids.length
   }
 })
 
-const lostSettlement = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, run: LostRun) {
+const lostSettlement = (run: LostRun): Settlement => {
   const poisonous = run.lost + 1 >= maxLost
-  const { chain_run_id, workspace_id } = run
-  const earlier =
-    poisonous && chain_run_id !== null
-      ? yield* findEndedSteps(sql, { workspace_id, chain_run_id })
-      : []
-  const settlement: Settlement = {
+  return {
     id: run.id,
-    chain_run_id,
-    workspace_id,
+    workspace_id: run.workspace_id,
     attempt: run.attempt,
     lease_owner: run.lease_owner,
     status: poisonous ? "failed" : null,
@@ -83,12 +72,6 @@ const lostSettlement = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, ru
     error: poisonous
       ? `the node that ran it was lost, for the ${maxLost}th time`
       : "the node that ran it was lost",
-    ...followUp(
-      run,
-      earlier.map((step) => step.status),
-      "failed",
-      yield* Clock.currentTimeMillis
-    )
+    place: run.place
   }
-  return settlement
-})
+}

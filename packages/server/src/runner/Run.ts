@@ -1,9 +1,9 @@
-import type { ChainStep } from "@scheduling/domain/chains/Chain"
 import type {
   ExecutionKind,
   ExecutionTrigger,
   ExecutionStatus
 } from "@scheduling/domain/executions/Execution"
+import { maxBodyBytes } from "@scheduling/domain/shared/HttpCall"
 import type { CallRequest } from "./Call.ts"
 
 /** A run that has not ended, as the services show it: the fields of an execution. */
@@ -35,6 +35,21 @@ export type RunCall = Pick<
   "method" | "url" | "headers" | "body" | "timeout_seconds"
 > & { readonly retry_count: number }
 
+/** So many bytes of headers and body come with the start of a run; more are read on their own. */
+export const givenBytes = 8 * 1024
+
+/** The largest body, and headers and a URL to go with it. */
+export const heaviestCall = maxBodyBytes + 32 * 1024
+
+/** Where a step stands in the run of its chain. */
+export interface StepPlace {
+  readonly chain_run_id: string
+  readonly version_id: string
+  readonly step_index: number
+  /** A step before it has failed. */
+  readonly after_failure: boolean
+}
+
 export interface StartedRun {
   readonly id: string
   readonly workspace_id: string
@@ -43,10 +58,12 @@ export interface StartedRun {
   readonly lost: number
   /** On the database's clock: not before this. */
   readonly due_ms: number
-  readonly chain_run_id: string | null
-  readonly step_index: number | null
+  /** Null: it is no step of a chain. */
+  readonly place: StepPlace | null
+  /** Null: its task is gone, or the call is withheld. */
   readonly call: RunCall | null
-  readonly steps: ReadonlyArray<ChainStep> | null
+  /** The bytes that reading the call may take; 0: it is here. */
+  readonly withheld: number
 }
 
 /** What one try came to. */
@@ -61,17 +78,9 @@ export interface AttemptEnd {
   readonly error: string | null
 }
 
-/** A step of a chain that comes after the one that ended. */
-export interface NextStep {
-  readonly id: string
-  readonly step_index: number
-  readonly step: string
-}
-
 /** What is to be written about a run. The fence: `id`, `attempt` and `lease_owner` still hold. */
 export interface Settlement extends AttemptEnd {
   readonly id: string
-  readonly chain_run_id: string | null
   readonly workspace_id: string
   readonly attempt: number
   readonly lease_owner: number | null
@@ -80,6 +89,6 @@ export interface Settlement extends AttemptEnd {
   readonly retry_delay_ms: number | null
   /** The attempt ended because its node was lost. */
   readonly lost: boolean
-  readonly next: NextStep | null
-  readonly skipped: ReadonlyArray<NextStep>
+  /** Null: no step of a chain, or of one that never started and leaves no trace of the others. */
+  readonly place: StepPlace | null
 }

@@ -6,6 +6,7 @@ import { Store } from "../platform/Sql.ts"
 import type { SigningSecrets } from "../workspaces/SigningSecrets.ts"
 import type { Call } from "./Call.ts"
 import { type Calls, makeCalls } from "./Calls.ts"
+import { removeReplaced } from "./ChainVersions.ts"
 import { handBack } from "./Claim.ts"
 import { Endings } from "./Endings.ts"
 import { makeEngine, type RunnerCounts } from "./Engine.ts"
@@ -24,6 +25,8 @@ export interface RunnerStats extends Readonly<RunnerCounts> {
   /** Leased and not started. */
   readonly held: number
   readonly running: number
+  /** Of the calls that run, as far as they are large. */
+  readonly bytes: number
   /** Ended and not written yet. */
   readonly settling: number
 }
@@ -107,17 +110,6 @@ export class Runner extends Context.Service<
             intake.forget(settlement.id)
             if (written.has(settlement.id)) {
               counts[settlement.status ?? "retried"]++
-              if (settlement.next !== null) {
-                intake.add([
-                  {
-                    id: settlement.next.id,
-                    workspace_id: settlement.workspace_id,
-                    attempt: 1,
-                    due_ms: 0
-                  }
-                ])
-                startBell.ring()
-              }
             } else {
               counts.fenced++
               // Or an earlier try was written and its answer lost, with the next step of a chain.
@@ -125,6 +117,10 @@ export class Runner extends Context.Service<
             }
           }
           endings.tell(settled.ended)
+          if (settled.next.length > 0) {
+            intake.add(settled.next)
+            startBell.ring()
+          }
           if (settled.released || settlements.some((one) => one.status === null)) feedBell.ring()
         }
       )
@@ -182,6 +178,7 @@ export class Runner extends Context.Service<
             const isDone = yield* partitions.maintain(options.retentionDays)
             yield* removeHistoryOfGoneWorkspaces(sql)
             yield* removeTombstones(sql)
+            yield* removeReplaced(sql)
             yield* Effect.sleep(isDone ? "1 hour" : "1 minute")
           })
         )
@@ -193,6 +190,7 @@ export class Runner extends Context.Service<
           node: node(),
           held: intake.held,
           running: intake.running,
+          bytes: engine.budget.taken,
           settling: settler.pending()
         }))
       })

@@ -3,6 +3,8 @@ import { Context } from "effect"
 export interface RunnerOptions {
   /** Calls in flight at once. */
   readonly concurrency: number
+  /** In memory of the large ones among them. */
+  readonly callBytes: number
   /** Runs leased ahead of their time. */
   readonly maxHeld: number
   readonly lookAheadMs: number
@@ -17,6 +19,7 @@ export interface RunnerOptions {
 
 export const defaultRunnerOptions: RunnerOptions = {
   concurrency: 4_096,
+  callBytes: 64 * 1024 * 1024,
   maxHeld: 10_000,
   lookAheadMs: 2_000,
   pollMs: 500,

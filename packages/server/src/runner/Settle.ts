@@ -1,7 +1,8 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { columnsOf } from "../platform/columns.ts"
-import type { Settlement } from "./Run.ts"
+import { findFollowUps, type NextStep } from "./ChainRuns.ts"
+import type { LeasedRun, Settlement } from "./Run.ts"
 
 export interface Settled {
   readonly ids: ReadonlyArray<string>
@@ -9,6 +10,8 @@ export interface Settled {
   readonly ended: ReadonlyArray<string>
   /** A run that waited for one of these may start now. */
   readonly released: boolean
+  /** The next steps of chains, leased to the node that ended the ones before. */
+  readonly next: ReadonlyArray<LeasedRun>
 }
 
 /**
@@ -22,6 +25,12 @@ export const settle = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   settlements: ReadonlyArray<Settlement>
 ) {
+  const followUps = yield* findFollowUps(sql, settlements)
+  const nextOf = ({ id }: Settlement) => followUps.get(id)?.next
+  const skippedOf = ({ id }: Settlement) => {
+    const skipped = followUps.get(id)?.skipped ?? []
+    return skipped.length === 0 ? null : JSON.stringify(skipped)
+  }
   const column = columnsOf(settlements)
   const rows = yield* sql<{ readonly id: string; readonly released: boolean }>`
     WITH input AS (
@@ -40,10 +49,10 @@ export const settle = Effect.fnUntraced(function* (
         ${column("int4", ({ status_code }) => status_code)},
         ${column("text", ({ response_body }) => storable(response_body))},
         ${column("text", ({ error }) => storable(error))},
-        ${column("uuid", ({ next }) => next?.id)},
-        ${column("int2", ({ next }) => next?.step_index)},
-        ${column("text", ({ next }) => next?.step)},
-        ${column("text", ({ skipped }) => (skipped.length === 0 ? null : JSON.stringify(skipped)))}
+        ${column("uuid", (settlement) => nextOf(settlement)?.id)},
+        ${column("int2", (settlement) => nextOf(settlement)?.step_index)},
+        ${column("text", (settlement) => nextOf(settlement)?.step)},
+        ${column("text", skippedOf)}
       ) AS input (
         workspace_id, id, attempt, lease_owner, status, retry_delay_ms, lost, started, started_ms,
         finished_ms, status_code, response_body, error, next_id, next_step_index, next_step, skipped
@@ -58,7 +67,8 @@ export const settle = Effect.fnUntraced(function* (
         AND input.status IS NOT NULL
       RETURNING
         runs.id, runs.workspace_id, runs.task_id, runs.kind, runs.trigger,
-        runs.chain_run_id, runs.step_index, runs.step, runs.steps,
+        runs.chain_run_id, runs.step_index, runs.step,
+        runs.version_id, runs.after_failure,
         runs.scheduled_for, runs.attempt, runs.cancel_requested, runs.ordinal,
         CASE
           WHEN runs.started_at IS DISTINCT FROM runs.attempt_started_at THEN runs.started_at
@@ -146,12 +156,14 @@ export const settle = Effect.fnUntraced(function* (
       WHERE started
     ), following AS (
       INSERT INTO runs (
-        id, workspace_id, task_id, kind, trigger, chain_run_id, step_index, step, steps,
+        id, workspace_id, task_id, kind, trigger, chain_run_id, step_index, step,
+        version_id, after_failure,
         scheduled_for, due_at, lease_owner, cancel_requested, ordinal
       )
       SELECT
         next_id, workspace_id, task_id, kind, 'chain', chain_run_id, next_step_index, next_step,
-        steps, now(), now(), next_owner, cancel_requested, ordinal
+        version_id, after_failure IS TRUE OR status = 'failed',
+        now(), now(), next_owner, cancel_requested, ordinal
       FROM ended
       WHERE next_id IS NOT NULL
     ), delayed AS (
@@ -177,16 +189,30 @@ export const settle = Effect.fnUntraced(function* (
     )
     SELECT id, (SELECT count(*) > 0 FROM released) AS released
     FROM (SELECT id FROM ended UNION ALL SELECT id FROM again) AS settled`
+  const ids = rows.map((row) => row.id)
+  const written = new Set(ids)
   const settled: Settled = {
-    ids: rows.map((row) => row.id),
-    ended: settlements.flatMap(endedBy),
-    released: rows.some((row) => row.released)
+    ids,
+    ended: settlements.flatMap((settlement) => endedBy(settlement, nextOf(settlement))),
+    released: rows.some((row) => row.released),
+    next: settlements.flatMap((settlement) => {
+      const next = nextOf(settlement)
+      return next === undefined || next === null || !written.has(settlement.id)
+        ? []
+        : [{ id: next.id, workspace_id: settlement.workspace_id, attempt: 1, due_ms: 0 }]
+    })
   }
   return settled
 })
 
-const endedBy = ({ chain_run_id, id, next, status }: Settlement): ReadonlyArray<string> =>
-  status === null ? [] : chain_run_id === null || next !== null ? [id] : [id, chain_run_id]
+const endedBy = (
+  { id, place, status }: Settlement,
+  next: NextStep | null | undefined
+): ReadonlyArray<string> => {
+  if (status === null) return []
+  // A run that never started has the id of its first step.
+  return place === null || (next !== null && next !== undefined) ? [id] : [id, place.chain_run_id]
+}
 
 /** A NUL or half a surrogate pair in one answer would fail the statement for all of them. */
 const storable = (text: string | null): string | null =>

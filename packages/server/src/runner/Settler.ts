@@ -12,7 +12,7 @@ const batch = 1_000
 /** A statement a run is what costs most at hundreds a second; waiting so long for company is not noticed. */
 const gatherMs = 25
 
-/** The next step of a chain starts when the last one is written. */
+/** The next step of a chain starts when the one before is written. */
 const gatherForStepMs = 5
 
 /** While runs are due, starting them goes first: writing can wait for so long. */
@@ -44,7 +44,7 @@ export const makeSettler = Effect.fnUntraced(function* (
 
   const patienceMs = () => {
     if (isPressed()) return yieldMs
-    return buffer.some(({ next }) => next !== null) ? gatherForStepMs : gatherMs
+    return buffer.some(({ place }) => place !== null) ? gatherForStepMs : gatherMs
   }
 
   const write = Effect.fnUntraced(function* (settlements: ReadonlyArray<Settlement>) {
@@ -73,7 +73,7 @@ export const makeSettler = Effect.fnUntraced(function* (
     yield* write(next).pipe(
       Effect.catch(() =>
         // This fails too if the database is away. Then nothing is lost: the buffer is as it was.
-        partitions.ensure(next.flatMap(idsOf).map(timeOfId)).pipe(
+        partitions.ensure(next.flatMap(timesOf)).pipe(
           Effect.andThen(write(next)),
           Effect.catch(() => Effect.andThen(sql`SELECT 1`, writeApart(next)))
         )
@@ -109,10 +109,9 @@ export const makeSettler = Effect.fnUntraced(function* (
   }
 })
 
-const idsOf = (settlement: Settlement): ReadonlyArray<string> => [
-  settlement.id,
-  ...settlement.skipped.map((step) => step.id)
-]
+/** Of what is written to the history. Steps that are passed over are due when the one before ended. */
+const timesOf = ({ finished_ms, id }: Settlement): ReadonlyArray<number> =>
+  finished_ms === null ? [timeOfId(id)] : [timeOfId(id), finished_ms]
 
 const withoutAnswer = (settlement: Settlement): Settlement => ({
   ...settlement,

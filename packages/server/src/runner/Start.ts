@@ -2,9 +2,17 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { columnsOf } from "../platform/columns.ts"
 import { rowsOf } from "../platform/rows.ts"
-import type { LeasedRun, StartedRun } from "./Run.ts"
+import { placeColumn } from "./ChainRuns.ts"
+import type { LeasedRun, StartedRun, StepPlace } from "./Run.ts"
+import {
+  callColumns,
+  callOfTask,
+  runColumns,
+  type StartedRow,
+  toStartedRun,
+  withheldOfTask
+} from "./StartedRow.ts"
 import { isStopped } from "./Stop.ts"
-import { callColumns, runColumns, type StartedRow, toStartedRun } from "./StartedRow.ts"
 
 export interface Guarded {
   /** Those that really start. */
@@ -16,6 +24,19 @@ export interface Guarded {
     readonly error: string
   }>
 }
+
+/**
+ * The version of a chain's steps that a run has, or takes as it starts. What else is about chains is
+ * asked for in subqueries that other runs never come to.
+ */
+const version = "coalesce(runs.version_id, tasks.version_id)"
+
+const stepOf = (column: "name" | "weight", version: string) => `(
+  SELECT chain_steps.${column}
+  FROM chain_steps
+  WHERE chain_steps.version_id = ${version}
+    AND chain_steps.step_index = runs.step_index
+)`
 
 /** A queue behind a run that never ends must not grow for ever. */
 const maxWaiting = 100
@@ -42,11 +63,14 @@ export const start = Effect.fnUntraced(function* (
     WITH asked AS (
       SELECT
         runs.id, runs.workspace_id, runs.kind, runs.attempt, runs.lost,
-        runs.chain_run_id, runs.step_index,
         date_part('epoch', runs.due_at) * 1000 AS due_ms,
-        tasks.method, tasks.url, tasks.headers, tasks.body,
-        tasks.timeout_seconds, tasks.retry_count,
-        coalesce(runs.steps, tasks.steps) AS steps,
+        ${sql.literal(callOfTask)},
+        ${sql.literal(version)} AS version_id,
+        CASE runs.kind
+          WHEN 'chain' THEN ${sql.literal(stepOf("weight", version))}
+          ELSE ${sql.literal(withheldOfTask)}
+        END AS withheld,
+        ${sql.literal(placeColumn(version))},
         CASE
           WHEN runs.cancel_requested OR tasks.id IS NULL THEN 'cancelled'
           WHEN ${sql.literal(isStopped)} THEN 'cancelled'
@@ -89,8 +113,8 @@ export const start = Effect.fnUntraced(function* (
         state = 'running',
         started_at = coalesce(runs.started_at, greatest(now(), runs.due_at)),
         attempt_started_at = greatest(now(), runs.due_at),
-        steps = CASE runs.kind WHEN 'chain' THEN asked.steps END,
-        step = CASE runs.kind WHEN 'chain' THEN asked.steps -> runs.step_index ->> 'name' END
+        version_id = asked.version_id,
+        step = CASE runs.kind WHEN 'chain' THEN ${sql.literal(stepOf("name", "asked.version_id"))} END
       FROM asked
       WHERE runs.workspace_id = asked.workspace_id
         AND runs.id = asked.id
@@ -115,11 +139,13 @@ export const start = Effect.fnUntraced(function* (
       SELECT * FROM asked WHERE verdict IN ('cancelled', 'skipped')
     ) AS judged`)
   const guarded: Guarded = {
-    started: rows.filter((row) => row.verdict === "start").map(toStartedRun),
+    started: rows
+      .filter((row) => row.verdict === "start")
+      .map((row) => toStartedRun(row, row.place)),
     refused: rows.flatMap((row) =>
       row.verdict === "start"
         ? []
-        : [{ run: toStartedRun(row), status: row.verdict, error: refusals[row.verdict] }]
+        : [{ run: toStartedRun(row, row.place), status: row.verdict, error: refusals[row.verdict] }]
     )
   }
   return guarded
@@ -131,10 +157,11 @@ const refusals = {
 }
 
 interface GuardedRow extends StartedRow {
+  readonly place: StepPlace | null
   readonly verdict: "start" | "cancelled" | "skipped"
 }
 
-const guardedColumns = [...runColumns, ...callColumns, "verdict"] satisfies ReadonlyArray<
+const guardedColumns = [...runColumns, ...callColumns, "place", "verdict"] satisfies ReadonlyArray<
   keyof GuardedRow
 >
 

@@ -1,7 +1,10 @@
-import type { RunCall, StartedRun } from "./Run.ts"
+import { givenBytes, type RunCall, type StartedRun, type StepPlace } from "./Run.ts"
 
 /** A run that may start, with the call of its task, as the statements give it. */
-export interface StartedRow extends Omit<StartedRun, "call">, Nullable<RunCall> {}
+export interface StartedRow
+  extends Omit<StartedRun, "call" | "place" | "withheld">, Nullable<RunCall> {
+  readonly withheld: number | null
+}
 
 type Nullable<A> = { readonly [K in keyof A]: A[K] | null }
 
@@ -11,34 +14,41 @@ export const runColumns = [
   "kind",
   "attempt",
   "lost",
-  "due_ms",
-  "chain_run_id",
-  "step_index",
-  "steps"
+  "due_ms"
 ] satisfies ReadonlyArray<keyof StartedRow>
 
-/** Of the run's task. */
 export const callColumns = [
   "method",
   "url",
   "headers",
   "body",
   "timeout_seconds",
-  "retry_count"
+  "retry_count",
+  "withheld"
 ] satisfies ReadonlyArray<keyof StartedRow>
 
-export const toStartedRun = (row: StartedRow): StartedRun => ({
+/** The columns above, of `tasks`: of a thousand large calls only how large they are. */
+export const callOfTask = [
+  "tasks.method",
+  "tasks.url",
+  `CASE WHEN tasks.bytes <= ${givenBytes} THEN tasks.headers END AS headers`,
+  `CASE WHEN tasks.bytes <= ${givenBytes} THEN tasks.body END AS body`,
+  "tasks.timeout_seconds",
+  "tasks.retry_count"
+].join(", ")
+
+export const withheldOfTask = `CASE WHEN tasks.bytes > ${givenBytes} THEN tasks.bytes END`
+
+export const toStartedRun = (row: StartedRow, place: StepPlace | null = null): StartedRun => ({
   id: row.id,
   workspace_id: row.workspace_id,
   kind: row.kind,
   attempt: row.attempt,
   lost: row.lost,
   due_ms: row.due_ms,
-  chain_run_id: row.chain_run_id,
-  step_index: row.step_index,
-  steps: row.steps,
+  place,
   call:
-    row.method === null || row.url === null
+    row.method === null || row.url === null || row.withheld !== null
       ? null
       : {
           method: row.method,
@@ -47,5 +57,6 @@ export const toStartedRun = (row: StartedRow): StartedRun => ({
           body: row.body,
           timeout_seconds: row.timeout_seconds ?? 30,
           retry_count: row.retry_count ?? 0
-        }
+        },
+  withheld: row.withheld ?? 0
 })

@@ -78,7 +78,7 @@ export const clearSome = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, 
   const ofWorkspace = stop.id === stop.workspace_id
   const runs = yield* sql<StoppableRun & { readonly leaves_trace: boolean }>`
     SELECT
-      ${sql.literal(stoppableColumns.join(", "))},
+      ${sql.literal(stoppableColumns)},
       ${ofWorkspace ? sql`false` : sql`slot_at IS NULL OR slot_at <= now() OR started_at IS NOT NULL`}
         AS leaves_trace
     FROM runs

@@ -149,8 +149,8 @@ layer(testAppLayer())("chains", (it) => {
       const sql = yield* SqlClient.SqlClient
       yield* chains.create()
       yield* sql`
-        INSERT INTO tasks (id, workspace_id, kind, name, status, steps, created_at, updated_at)
-        SELECT gen_random_uuid(), workspace_id, kind, name, status, steps, created_at, updated_at
+        INSERT INTO tasks (id, workspace_id, kind, name, status, version_id, created_at, updated_at)
+        SELECT gen_random_uuid(), workspace_id, kind, name, status, version_id, created_at, updated_at
         FROM tasks
         CROSS JOIN generate_series(2, 10000)
         WHERE workspace_id = ${member.workspace_id}`

@@ -1,7 +1,9 @@
+import { type ChainStepInput, chainStepDefaults } from "@scheduling/domain/chains/Chain"
 import type { ExecutionKind, ExecutionStatus } from "@scheduling/domain/executions/Execution"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
+import { insertVersion } from "../../src/runner/ChainVersions.ts"
 import { Partitions } from "../../src/runner/Partitions.ts"
 import { makeRunId, timeOfId } from "../../src/runner/RunId.ts"
 
@@ -15,7 +17,7 @@ export interface SomeRun {
   readonly chain_run_id: string | null
   readonly step_index: number | null
   readonly step: string | null
-  readonly steps: ReadonlyArray<object> | null
+  readonly steps: ReadonlyArray<ChainStepInput> | null
   readonly status: ExecutionStatus
   readonly scheduled_for: Date
   readonly started_at: Date | null
@@ -66,20 +68,32 @@ export const insertRuns = Effect.fnUntraced(function* (runs: ReadonlyArray<SomeR
   const partitions = yield* Effect.provide(Partitions, Partitions.layer)
   const ended = runs.filter((run) => !isUnfinished(run))
   yield* partitions.ensure(ended.map((run) => timeOfId(run.id)))
+  const withVersions = yield* Effect.forEach(runs, ({ steps, ...run }) =>
+    steps === null
+      ? Effect.succeed(run)
+      : Effect.map(
+          insertVersion(sql, {
+            workspace_id: run.workspace_id,
+            chain_id: run.task_id,
+            steps: steps.map((step) => ({ ...chainStepDefaults, ...step }))
+          }),
+          (version_id) => ({ ...run, version_id })
+        )
+  )
   const rows = sql`
-    json_to_recordset(${JSON.stringify(runs)}::json) AS run (
+    json_to_recordset(${JSON.stringify(withVersions)}::json) AS run (
       id uuid, workspace_id uuid, task_id uuid, kind text, trigger text,
-      chain_run_id uuid, step_index smallint, step text, steps jsonb, status text,
+      chain_run_id uuid, step_index smallint, step text, version_id uuid, status text,
       scheduled_for timestamptz, started_at timestamptz, finished_at timestamptz,
       attempts_count integer, status_code integer, error text, recorded_at timestamptz
     )`
   yield* sql`
     INSERT INTO runs (
-      id, workspace_id, task_id, kind, trigger, chain_run_id, step_index, step, steps,
+      id, workspace_id, task_id, kind, trigger, chain_run_id, step_index, step, version_id,
       scheduled_for, due_at, state, started_at, attempt_started_at, status_code, error, attempt
     )
     SELECT
-      id, workspace_id, task_id, kind, trigger, chain_run_id, step_index, step, steps,
+      id, workspace_id, task_id, kind, trigger, chain_run_id, step_index, step, version_id,
       scheduled_for, scheduled_for, status, started_at, started_at, status_code, error,
       CASE status WHEN 'running' THEN attempts_count ELSE attempts_count + 1 END
     FROM ${rows}

@@ -18,9 +18,7 @@ const started = (path: string): StartedRun => ({
   attempt: 1,
   lost: 0,
   due_ms: 0,
-  chain_run_id: null,
-  step_index: null,
-  steps: null,
+  place: null,
   call: {
     method: "POST",
     url: urlOf(path),
@@ -28,7 +26,8 @@ const started = (path: string): StartedRun => ({
     body: null,
     timeout_seconds: 30,
     retry_count: 0
-  }
+  },
+  withheld: 0
 })
 
 /** The calls of node 7, and what they came to. */

@@ -1,4 +1,5 @@
 import { assert, describe, layer } from "@effect/vitest"
+import type { ChainStep } from "@scheduling/domain/chains/Chain"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { RunQueue } from "../../src/runner/RunQueue.ts"
@@ -8,6 +9,7 @@ import { makeFakeCalls, urlOf } from "./support/fakeCalls.ts"
 import {
   eventually,
   history,
+  insertSteps,
   insertTask,
   insertWorkspace,
   step,
@@ -21,7 +23,7 @@ const OneNode = nodeLayer(calls.layer).pipe(Layer.provideMerge(TestDatabaseLayer
 
 layer(OneNode, { excludeTestServices: true, timeout: "180 seconds" })("the run engine", (it) => {
   describe("a chain", () => {
-    const runChain = (steps: ReadonlyArray<object>) =>
+    const runChain = (steps: ReadonlyArray<ChainStep>) =>
       Effect.gen(function* () {
         const workspace_id = yield* insertWorkspace
         const task_id = yield* insertTask(workspace_id, { kind: "chain", steps })
@@ -89,7 +91,7 @@ layer(OneNode, { excludeTestServices: true, timeout: "180 seconds" })("the run e
         )
         yield* sql`
           UPDATE tasks
-          SET steps = ${JSON.stringify([step("other")])}::jsonb
+          SET version_id = ${yield* insertSteps(workspace_id, [step("other")])}
           WHERE id = ${task_id}`
         go()
         const rows = yield* eventually(history(workspace_id), (rows) => rows.length === 2)

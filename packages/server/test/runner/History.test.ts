@@ -21,7 +21,6 @@ const TestLayer = QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer))
 const settlement = (
   fields: Partial<Settlement> & Pick<Settlement, "id" | "workspace_id">
 ): Settlement => ({
-  chain_run_id: null,
   attempt: 1,
   lease_owner: null,
   status: "succeeded",
@@ -33,8 +32,7 @@ const settlement = (
   status_code: 200,
   response_body: null,
   error: null,
-  next: null,
-  skipped: [],
+  place: null,
   ...fields
 })
 

@@ -1,6 +1,8 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import type { ChainStep } from "@scheduling/domain/chains/Chain"
 import { randomUUID } from "node:crypto"
+import { insertVersion } from "../../../src/runner/ChainVersions.ts"
 
 export const insertWorkspace = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -21,7 +23,8 @@ export interface TaskFields {
   readonly schedule: string
   /** Milliseconds from now; null: never. */
   readonly fires_in: number | null
-  readonly steps: ReadonlyArray<object> | null
+  readonly steps: ReadonlyArray<ChainStep> | null
+  readonly body: string | null
   readonly count: number
 }
 
@@ -38,8 +41,18 @@ const defaults: TaskFields = {
   schedule: yearly,
   fires_in: null,
   steps: null,
+  body: null,
   count: 1
 }
+
+/** A version that no chain has yet. */
+export const insertSteps = Effect.fnUntraced(function* (
+  workspace_id: string,
+  steps: ReadonlyArray<ChainStep>
+) {
+  const sql = yield* SqlClient.SqlClient
+  return yield* insertVersion(sql, { workspace_id, chain_id: randomUUID(), steps })
+})
 
 /** Inserts equal tasks, and answers their ids. */
 export const insertTasks = Effect.fnUntraced(function* (
@@ -48,16 +61,17 @@ export const insertTasks = Effect.fnUntraced(function* (
 ) {
   const sql = yield* SqlClient.SqlClient
   const task = { ...defaults, ...fields }
+  const { steps } = task
   const rows = yield* sql<{ readonly id: string }>`
     INSERT INTO tasks (
-      id, workspace_id, kind, name, status, method, url, headers, timeout_seconds, retry_count,
-      steps, schedule, timezone, overlap, missed, dst_overlap, next_fire_at, run_at,
+      id, workspace_id, kind, name, status, method, url, headers, body, timeout_seconds, retry_count,
+      version_id, schedule, timezone, overlap, missed, dst_overlap, next_fire_at, run_at,
       created_at, updated_at
     )
     SELECT
       gen_random_uuid(), ${workspaceId}, ${task.kind}, 'task', ${task.status},
-      'POST', ${task.url}, '{}', 30, ${task.retry_count},
-      ${task.steps === null ? null : JSON.stringify(task.steps)}::jsonb,
+      'POST', ${task.url}, '{}', ${task.body}, 30, ${task.retry_count},
+      ${steps === null ? null : yield* insertSteps(workspaceId, steps)}::uuid,
       ${task.kind === "delayed" ? null : task.schedule}, 'UTC', ${task.overlap}, ${task.missed},
       'first',
       now() + ${task.fires_in}::float8 * interval '1 millisecond',
@@ -107,7 +121,7 @@ export const enqueueMany = (
 export const insertTask = (workspaceId: string, fields: Partial<TaskFields> = {}) =>
   Effect.map(insertTasks(workspaceId, fields), ([id]) => id ?? "")
 
-export const step = (name: string, fields: object = {}) => ({
+export const step = (name: string, fields: Partial<ChainStep> = {}): ChainStep => ({
   name,
   method: "POST",
   url: `http://127.0.0.1:9/${name}`,

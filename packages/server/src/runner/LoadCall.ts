@@ -1,0 +1,102 @@
+import { answersOf, type StepAnswer } from "@scheduling/domain/chains/Answers"
+import { renderCall } from "@scheduling/domain/chains/StepCall"
+import { Effect, Result, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Execution } from "./Execute.ts"
+import { givenBytes, type RunCall, type StartedRun, type StepPlace } from "./Run.ts"
+
+/**
+ * Reads the call of a run that was not given with its start, once the node has room for it. The run
+ * is marked as running by then: if the call takes the node down with it, that counts as a loss.
+ */
+export const loadCall = Effect.fnUntraced(function* (
+  run: StartedRun,
+  { allowance, loads }: Execution
+) {
+  const read = run.place === null ? readTask(run) : readStep(run, run.place)
+  for (let room = run.withheld; ;) {
+    if (room > givenBytes) yield* allowance.take(room)
+    const { call, needs } = yield* loads.withPermit(read(room)).pipe(
+      // The run has started, and only its node can end it: the database may take its time.
+      Effect.retry({ schedule: Schedule.spaced("500 millis") }),
+      Effect.orDie
+    )
+    if (needs <= room) {
+      allowance.shrink(Result.isSuccess(call) ? sizeOf(call.success) : 0)
+      return call
+    }
+    allowance.shrink(0)
+    room = needs
+  }
+})
+
+interface Loaded {
+  readonly call: Result.Result<RunCall, string>
+  /** Where that is more than there was room for, the long parts of the call were not read. */
+  readonly needs: number
+}
+
+/** As it is now: it may have been changed since the run started. */
+const readTask = (run: StartedRun) =>
+  Effect.fnUntraced(function* (room: number) {
+    const sql = yield* SqlClient.SqlClient
+    const [row] = yield* sql<RunCall & { readonly bytes: number }>`
+      SELECT
+        tasks.method, tasks.url, tasks.timeout_seconds, tasks.retry_count, tasks.bytes,
+        CASE WHEN tasks.bytes <= ${room} THEN tasks.headers END AS headers,
+        CASE WHEN tasks.bytes <= ${room} THEN tasks.body END AS body
+      FROM runs
+      JOIN tasks ON tasks.id = runs.task_id
+      WHERE runs.workspace_id = ${run.workspace_id}
+        AND runs.id = ${run.id}`
+    if (row === undefined) return { call: Result.fail("the task has no call"), needs: 0 }
+    const { bytes, ...call } = row
+    const loaded: Loaded = { call: Result.succeed(call), needs: bytes }
+    return loaded
+  })
+
+/** With the answers of earlier steps filled in. */
+const readStep = (run: StartedRun, place: StepPlace) =>
+  Effect.fnUntraced(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const [step] = yield* sql<RunCall & { readonly uses: ReadonlyArray<number> }>`
+      SELECT method, url, headers, body, timeout_seconds, retry_count, uses
+      FROM chain_steps
+      WHERE version_id = ${place.version_id}
+        AND step_index = ${place.step_index}`
+    if (step === undefined) return { call: Result.fail("the chain has no such step"), needs: 0 }
+    const { uses, ...call } = step
+    const answers = uses.length === 0 ? [] : yield* findAnswers(sql, run, place, uses)
+    const filled = renderCall(call, answersOf(new Map(answers.map((used) => [used.step, used]))))
+    const loaded: Loaded = {
+      call: Result.map(filled, (parts) => ({ ...call, ...parts })),
+      needs: 0
+    }
+    return loaded
+  })
+
+/** What those of the earlier steps that were not skipped were answered last. */
+const findAnswers = (
+  sql: SqlClient.SqlClient,
+  run: StartedRun,
+  { chain_run_id, version_id }: StepPlace,
+  steps: ReadonlyArray<number>
+) =>
+  // Later steps have later ids than the run, so that older partitions are not looked at.
+  sql<StepAnswer & { readonly step: string }>`
+    SELECT chain_steps.name AS step, attempts.status_code, attempts.response_body
+    FROM executions
+    JOIN chain_steps
+      ON chain_steps.version_id = ${version_id}
+      AND chain_steps.step_index = executions.step_index
+    JOIN attempts
+      ON attempts.execution_id = executions.id
+      AND attempts.number = executions.attempts_count
+      AND attempts.execution_id >= ${chain_run_id}
+    WHERE executions.chain_run_id = ${chain_run_id}
+      AND executions.id >= ${chain_run_id}
+      AND executions.workspace_id = ${run.workspace_id}
+      AND executions.step_index = ANY (${steps}::int2[])`
+
+const sizeOf = ({ body, headers, url }: RunCall): number =>
+  Buffer.byteLength(url + JSON.stringify(headers) + (body ?? ""))
