@@ -147,9 +147,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true })("through nodes with wron
             status_code: null,
             response_body: null,
             error: "cancelled",
-            chain_run_id: null,
-            next: null,
-            skipped: []
+            place: null
           }))
         )
         yield* fireUntil(minuteMs)

@@ -7,10 +7,14 @@ import type { RunnerOptions } from "../../../src/runner/RunnerOptions.ts"
 const script = new URL("./node.ts", import.meta.url).pathname
 
 /** A node as a process of its own, killed with the scope. */
-export const startNode = (databaseUrl: string, options: Partial<RunnerOptions> = {}) =>
+export const startNode = (
+  databaseUrl: string,
+  options: Partial<RunnerOptions> = {},
+  nodeOptions: ReadonlyArray<string> = []
+) =>
   Effect.acquireRelease(
     Effect.callback<ChildProcess>((resume) => {
-      const child = spawn(process.execPath, [script], {
+      const child = spawn(process.execPath, [...nodeOptions, script], {
         env: {
           ...process.env,
           DATABASE_URL: databaseUrl,
