@@ -12,6 +12,12 @@ Send \`Authorization: Bearer <credential>\`. There are two kinds of credential:
 - an **API key** for scripts, CI and integrations: it starts with \`pak_\`, belongs to one workspace
   and may do what its scopes say. Reading needs the \`:read\` scope of a resource, everything else \`:write\`.
 
+To try the operations on this page, paste a credential where it says **Bearer Token**, without
+\`Bearer\` before it. For a first one, call \`POST /v1/auth/register\` with an email and a password, then
+\`POST /v1/auth/login\`, and paste the \`access_token\` of its answer. With it
+\`POST /v1/workspaces/{workspace_id}/api-keys\` makes an API key, whose value is shown once, in the field
+\`key\` of that answer. The page keeps what you paste only as long as it is open.
+
 Each operation says which of the two it takes (also as \`x-access\` and \`x-required-scope\`).
 
 ## Errors

@@ -163,7 +163,10 @@ const respond = (error: HttpServerRespondable.Respondable) =>
 const isMalformedJson = (issue: SchemaIssue.Issue) =>
   issue._tag === "InvalidValue" && issue.annotations?.message === "Expected a valid JSON body"
 
-const standardIssues = SchemaIssue.makeFormatterStandardSchemaV1()
+const standardIssues = SchemaIssue.makeFormatterStandardSchemaV1({
+  leafHook: (issue) =>
+    issue._tag === "UnexpectedKey" ? "Unknown field" : SchemaIssue.defaultLeafHook(issue)
+})
 
 /** Nobody reads more than this, and each takes fifty bytes of the answer. */
 const maxIssues = 100

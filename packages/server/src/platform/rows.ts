@@ -14,9 +14,16 @@ export const rowsOf = <Row extends object>(columns: ReadonlyArray<keyof Row & st
     Effect.map(statement.values, (rows) => rows.map(toRow))
 }
 
-const rowMaker = <Row>(columns: ReadonlyArray<string>) => {
+const rowMaker = <Row>(columns: ReadonlyArray<string>): RowMaker<Row> => {
   const fields = columns.map((column, index) => `${JSON.stringify(column)}: values[${index}]`)
-  return new Function("values", `return { ${fields.join(", ")} }`) as (
-    values: ReadonlyArray<unknown>
-  ) => Row
+  try {
+    return new Function("values", `return { ${fields.join(", ")} }`) as RowMaker<Row>
+  } catch (error) {
+    // Where code generation is forbidden.
+    if (!(error instanceof EvalError)) throw error
+    return (values) =>
+      Object.fromEntries(columns.map((column, index) => [column, values[index]])) as Row
+  }
 }
+
+type RowMaker<Row> = (values: ReadonlyArray<unknown>) => Row

@@ -64,7 +64,8 @@ const offline = {
   withDefaultFonts: false,
   telemetry: false,
   showDeveloperTools: "never",
-  hideClientButton: true
+  hideClientButton: true,
+  authentication: { preferredSecurityScheme: "bearer" }
 }
 
 /** What the framework answers, made ready. */

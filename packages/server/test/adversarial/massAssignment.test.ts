@@ -56,6 +56,7 @@ layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("A body", (it) => 
             assert.strictEqual(outcome(answer), "422 validation_failed", field)
             const [issue] = answer.body.detail.issues
             assert.strictEqual(issue.path.at(-1), field)
+            assert.strictEqual(issue.message, "Unknown field")
           }
         }
         assert.deepStrictEqual(changes(yield* everything, before), [])
