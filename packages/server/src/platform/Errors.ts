@@ -70,6 +70,10 @@ export const isDatabaseAway = (error: unknown): error is SqlError.SqlError =>
   SqlError.isSqlError(error) &&
   (databaseAway.has(error.reason._tag) || passingState.test(sqlState(error.reason.cause)))
 
+/** Whoever holds what the statement needs held it for too long. */
+export const isLockTimeout = (error: unknown): boolean =>
+  SqlError.isSqlError(error) && error.reason._tag === "LockTimeoutError"
+
 export const isRouteNotFound = (cause: Cause.Cause<unknown>) => {
   const error = Cause.squash(cause)
   return HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"

@@ -11,7 +11,7 @@ import {
   type EmbeddedStoreError,
   openEmbeddedPostgres
 } from "./embedded/EmbeddedPostgres.ts"
-import { explainSqlError } from "./Errors.ts"
+import { explainSqlError, isLockTimeout } from "./Errors.ts"
 
 /** Which store holds the data. Both speak SQL through one driver; only listening and nodes differ. */
 export class Store extends Context.Service<Store, { readonly kind: "postgres" | "embedded" }>()(
@@ -68,7 +68,10 @@ export const postgresLayer = ({
           statement_timeout: `${statementTimeoutSeconds}s`,
           // The rows that a node without network has locked are free before a request at another node
           // gives them up, which it does after 15 s.
-          idle_in_transaction_session_timeout: "10s"
+          idle_in_transaction_session_timeout: "10s",
+          // So nobody's locks last longer than that but those of work that is stuck; the answer is a
+          // 503 in time.
+          lock_timeout: "12s"
         }
       })
     ),
@@ -115,7 +118,14 @@ const migrate = Effect.gen(function* () {
     ),
     Effect.retry({ schedule: Schedule.spaced("2 seconds"), times: 30 })
   )
-  const applied = yield* Migrator.make({})({ loader: Migrator.fromRecord(migrations) })
+  // Another node may be migrating, or a reader be in the way.
+  const applied = yield* Migrator.make({})({ loader: Migrator.fromRecord(migrations) }).pipe(
+    Effect.retry({
+      times: 25,
+      while: (error) =>
+        isLockTimeout(error) || (error._tag === "MigrationError" && isLockTimeout(error.cause))
+    })
+  )
   yield* Effect.forEach(
     applied,
     ([id, name]) => Effect.logInfo(`applied migration ${id}: ${name}`),

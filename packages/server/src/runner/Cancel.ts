@@ -1,7 +1,8 @@
+import type { ExecutionKind } from "@scheduling/domain/executions/Execution"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { placeColumn } from "./ChainRuns.ts"
-import type { Settlement, StepPlace } from "./Run.ts"
+import { delayedTaskOf, type Settlement, type StepPlace } from "./Run.ts"
 import { settle } from "./Settle.ts"
 
 export interface TaskRef {
@@ -76,13 +77,15 @@ export const firesAfter = ({ fired_until, first_withdrawn }: Slots, now: Date): 
 export interface StoppableRun {
   readonly id: string
   readonly workspace_id: string
+  readonly task_id: string
+  readonly kind: ExecutionKind
   readonly state: "queued" | "running"
   readonly attempt: number
   readonly lease_owner: number | null
   readonly place: StepPlace | null
 }
 
-export const stoppableColumns = `id, workspace_id, state, attempt, lease_owner, ${placeColumn()}`
+export const stoppableColumns = `id, workspace_id, task_id, kind, state, attempt, lease_owner, ${placeColumn()}`
 
 /** Stops one run. Call it in a transaction: the row stays locked until what became of it is written. */
 export const cancelRun = Effect.fnUntraced(function* (
@@ -141,6 +144,7 @@ export const requestCancel = Effect.fnUntraced(function* (
 const cancelledSettlement = (run: StoppableRun): Settlement => ({
   id: run.id,
   workspace_id: run.workspace_id,
+  delayed_task_id: delayedTaskOf(run),
   attempt: run.attempt,
   lease_owner: run.lease_owner,
   status: "cancelled",

@@ -4,7 +4,7 @@ import type { Allowance } from "./ByteBudget.ts"
 import { Call } from "./Call.ts"
 import type { DbClock } from "./DbClock.ts"
 import { loadCall } from "./LoadCall.ts"
-import type { Settlement, StartedRun } from "./Run.ts"
+import { delayedTaskOf, type Settlement, type StartedRun } from "./Run.ts"
 
 /** Who executes a run, with what, and since when: null until its time has come. */
 export interface Execution {
@@ -65,6 +65,7 @@ export const settlementOf = (
 ): Settlement => ({
   id: run.id,
   workspace_id: run.workspace_id,
+  delayed_task_id: delayedTaskOf(run),
   attempt: run.attempt,
   lease_owner: node,
   status: end.status,

@@ -1,5 +1,6 @@
 import { Context, Effect, Layer } from "effect"
-import { SqlClient, SqlError } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
+import { isLockTimeout } from "../platform/Errors.ts"
 import { dayMs } from "../platform/millis.ts"
 import { firstIdAt, timeOfId } from "./RunId.ts"
 
@@ -135,9 +136,6 @@ const boundary = (sql: SqlClient.SqlClient, day: number) =>
 const findToday = (sql: SqlClient.SqlClient) =>
   sql<{ readonly ms: number }>`
     SELECT date_part('epoch', now()) * 1000 AS ms`.pipe(Effect.map(([row]) => dayOf(row?.ms ?? 0)))
-
-const isLockTimeout = (error: unknown) =>
-  SqlError.isSqlError(error) && error.reason._tag === "LockTimeoutError"
 
 const daysOf = (rows: ReadonlyArray<{ readonly name: string }>) =>
   new Set(

@@ -1,8 +1,9 @@
+import type { ExecutionKind } from "@scheduling/domain/executions/Execution"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { placeColumn } from "./ChainRuns.ts"
 import { Endings } from "./Endings.ts"
-import type { Settlement, StepPlace } from "./Run.ts"
+import { delayedTaskOf, type Settlement, type StepPlace } from "./Run.ts"
 import { settle } from "./Settle.ts"
 
 /** A run that takes its node down with it must not take them all. */
@@ -13,6 +14,8 @@ const batch = 500
 interface LostRun {
   readonly id: string
   readonly workspace_id: string
+  readonly task_id: string
+  readonly kind: ExecutionKind
   readonly attempt: number
   readonly lost: number
   readonly lease_owner: number
@@ -42,7 +45,7 @@ export const takeBack = Effect.fnUntraced(function* (
   for (;;) {
     const runs = yield* sql<LostRun>`
       SELECT
-        id, workspace_id, attempt, lost, lease_owner, ${sql.literal(placeColumn())}
+        id, workspace_id, task_id, kind, attempt, lost, lease_owner, ${sql.literal(placeColumn())}
       FROM runs
       WHERE lease_owner IN (${owners})
         AND state = 'running'
@@ -59,6 +62,7 @@ const lostSettlement = (run: LostRun): Settlement => {
   return {
     id: run.id,
     workspace_id: run.workspace_id,
+    delayed_task_id: delayedTaskOf(run),
     attempt: run.attempt,
     lease_owner: run.lease_owner,
     status: poisonous ? "failed" : null,

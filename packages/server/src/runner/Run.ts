@@ -53,6 +53,7 @@ export interface StepPlace {
 export interface StartedRun {
   readonly id: string
   readonly workspace_id: string
+  readonly task_id: string
   readonly kind: ExecutionKind
   readonly attempt: number
   readonly lost: number
@@ -82,6 +83,8 @@ export interface AttemptEnd {
 export interface Settlement extends AttemptEnd {
   readonly id: string
   readonly workspace_id: string
+  /** Of a delayed task, which ends with its run. */
+  readonly delayed_task_id: string | null
   readonly attempt: number
   readonly lease_owner: number | null
   /** Null: it goes back to the queue for another attempt. */
@@ -92,3 +95,11 @@ export interface Settlement extends AttemptEnd {
   /** Null: no step of a chain, or of one that never started and leaves no trace of the others. */
   readonly place: StepPlace | null
 }
+
+export const delayedTaskOf = ({
+  kind,
+  task_id
+}: {
+  readonly kind: ExecutionKind
+  readonly task_id: string
+}): string | null => (kind === "delayed" ? task_id : null)

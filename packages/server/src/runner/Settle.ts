@@ -19,7 +19,7 @@ export interface Settled {
  * with attempts left goes back into the queue; a chain's next step comes in, and inherits the wish
  * that the run stops, which may have come while the last step ended; and the oldest run that waited
  * for one of them, with all its steps, is let go. The fence is in the WHERE: a node that lost a lease
- * writes nothing.
+ * writes nothing. Rows are locked in the order that `transaction.ts` names: the delayed tasks first.
  */
 export const settle = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -31,7 +31,10 @@ export const settle = Effect.fnUntraced(function* (
     const skipped = followUps.get(id)?.skipped ?? []
     return skipped.length === 0 ? null : JSON.stringify(skipped)
   }
-  const column = columnsOf(settlements)
+  const column = columnsOf(settlements.toSorted((a, b) => (a.id < b.id ? -1 : 1)))
+  const delayedTasks = settlements.flatMap(({ delayed_task_id, status }) =>
+    delayed_task_id === null || status === null ? [] : [delayed_task_id]
+  )
   const rows = yield* sql<{ readonly id: string; readonly released: boolean }>`
     WITH input AS (
       SELECT *
@@ -57,6 +60,13 @@ export const settle = Effect.fnUntraced(function* (
         workspace_id, id, attempt, lease_owner, status, retry_delay_ms, lost, started, started_ms,
         finished_ms, status_code, response_body, error, next_id, next_step_index, next_step, skipped
       )
+    ), locked AS MATERIALIZED (
+      SELECT id
+      FROM tasks
+      WHERE id = ANY (${delayedTasks}::uuid[])
+        AND status = 'pending'
+      ORDER BY id
+      FOR NO KEY UPDATE
     ), ended AS (
       DELETE FROM runs
       USING input
@@ -65,6 +75,7 @@ export const settle = Effect.fnUntraced(function* (
         AND runs.attempt = input.attempt
         AND runs.lease_owner IS NOT DISTINCT FROM input.lease_owner
         AND input.status IS NOT NULL
+        AND (SELECT count(*) FROM locked) >= 0
       RETURNING
         runs.id, runs.workspace_id, runs.task_id, runs.kind, runs.trigger,
         runs.chain_run_id, runs.step_index, runs.step,
@@ -112,6 +123,7 @@ export const settle = Effect.fnUntraced(function* (
         AND runs.attempt = input.attempt
         AND runs.lease_owner IS NOT DISTINCT FROM input.lease_owner
         AND input.status IS NULL
+        AND (SELECT count(*) FROM locked) >= 0
       RETURNING
         runs.id, runs.workspace_id, input.attempt, runs.attempt_started_at, input.started,
         CASE WHEN input.finished_ms IS NOT NULL
@@ -169,11 +181,11 @@ export const settle = Effect.fnUntraced(function* (
     ), delayed AS (
       UPDATE tasks
       SET status = 'finished'
-      FROM ended
-      WHERE tasks.id = ended.task_id
-        AND tasks.kind = 'delayed'
-        AND ended.kind = 'delayed'
-        AND tasks.status = 'pending'
+      WHERE id = ANY (ARRAY (
+          SELECT locked.id
+          FROM locked
+          JOIN ended ON ended.task_id = locked.id
+        ))
     ), released AS (
       UPDATE runs
       SET waiting = false, due_at = greatest(due_at, now())

@@ -1,6 +1,7 @@
 import { Effect, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { isDatabaseAway } from "../platform/Errors.ts"
+import { againAfterCollision } from "../platform/transaction.ts"
 import { Doorbell, loop } from "./Loop.ts"
 import { Partitions } from "./Partitions.ts"
 import type { Settlement } from "./Run.ts"
@@ -48,7 +49,7 @@ export const makeSettler = Effect.fnUntraced(function* (
   }
 
   const write = Effect.fnUntraced(function* (settlements: ReadonlyArray<Settlement>) {
-    onSettled(settlements, yield* settle(sql, settlements))
+    onSettled(settlements, yield* againAfterCollision(settle(sql, settlements)))
   })
 
   /** The statement failed though the database answers: for one of the rows, or for want of disk. */

@@ -62,7 +62,7 @@ export const start = Effect.fnUntraced(function* (
   const rows = yield* guardedRows(sql`
     WITH asked AS (
       SELECT
-        runs.id, runs.workspace_id, runs.kind, runs.attempt, runs.lost,
+        runs.id, runs.workspace_id, runs.task_id, runs.kind, runs.attempt, runs.lost,
         date_part('epoch', runs.due_at) * 1000 AS due_ms,
         ${sql.literal(callOfTask)},
         ${sql.literal(version)} AS version_id,

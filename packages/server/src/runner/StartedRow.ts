@@ -11,6 +11,7 @@ type Nullable<A> = { readonly [K in keyof A]: A[K] | null }
 export const runColumns = [
   "id",
   "workspace_id",
+  "task_id",
   "kind",
   "attempt",
   "lost",
@@ -42,6 +43,7 @@ export const withheldOfTask = `CASE WHEN tasks.bytes > ${givenBytes} THEN tasks.
 export const toStartedRun = (row: StartedRow, place: StepPlace | null = null): StartedRun => ({
   id: row.id,
   workspace_id: row.workspace_id,
+  task_id: row.task_id,
   kind: row.kind,
   attempt: row.attempt,
   lost: row.lost,

@@ -41,6 +41,29 @@ export class WorkspacesRepo extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
+      /**
+       * In the order that `transaction.ts` names: the delete cascades in whatever order, and who
+       * settles runs waits for tasks that are pending.
+       */
+      const lock = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
+        yield* sql`
+          SELECT id
+          FROM workspaces
+          WHERE id = ANY (${ids}::uuid[])
+          ORDER BY id
+          FOR UPDATE`
+        yield* sql`
+          SELECT count(*)
+          FROM (
+            SELECT id
+            FROM tasks
+            WHERE workspace_id = ANY (${ids}::uuid[])
+              AND status = 'pending'
+            ORDER BY id
+            FOR UPDATE
+          ) AS pending`
+      })
+
       return WorkspacesRepo.of({
         insert: Effect.fn("WorkspacesRepo.insert")(function* (workspace, ownerId) {
           yield* sql`INSERT INTO workspaces ${sql.insert({ ...workspace })}`
@@ -103,6 +126,7 @@ export class WorkspacesRepo extends Context.Service<
         }, Effect.orDie),
 
         remove: Effect.fn("WorkspacesRepo.remove")(function* (id) {
+          yield* lock([id])
           const rows = yield* sql<WorkspaceRow>`
             DELETE FROM workspaces
             WHERE id = ${id}
@@ -111,6 +135,12 @@ export class WorkspacesRepo extends Context.Service<
         }, Effect.orDie),
 
         removeOwnedAlone: Effect.fn("WorkspacesRepo.removeOwnedAlone")(function* (userId) {
+          const owned = yield* sql<{ readonly id: string }>`
+            SELECT workspace_id AS id
+            FROM memberships
+            WHERE user_id = ${userId}
+              AND role = 'owner'`
+          yield* lock(owned.map(({ id }) => id))
           return yield* sql<WorkspaceRow>`
             DELETE FROM workspaces
             WHERE id IN (

@@ -19,6 +19,7 @@ const started = (path: string): StartedRun => ({
   lost: 0,
   due_ms: 0,
   place: null,
+  task_id: "",
   call: {
     method: "POST",
     url: urlOf(path),

@@ -4,37 +4,19 @@ import { SqlClient } from "effect/sql"
 import { judge, register } from "../../src/runner/Nodes.ts"
 import { Partitions } from "../../src/runner/Partitions.ts"
 import { takeBack } from "../../src/runner/Reap.ts"
-import type { Settlement } from "../../src/runner/Run.ts"
 import { firstIdAt, makeRunId } from "../../src/runner/RunId.ts"
 import { RunQueue } from "../../src/runner/RunQueue.ts"
 import { settle } from "../../src/runner/Settle.ts"
 import { claim } from "../../src/runner/Claim.ts"
 import { start } from "../../src/runner/Start.ts"
 import { QueueLayer } from "./support/engine.ts"
+import { settlement } from "./support/settlement.ts"
 import { onPostgres, TestDatabaseLayer } from "../support/TestDatabase.ts"
 import { history, insertTask, insertWorkspace, unfinished } from "./support/tasks.ts"
 
 const dayMs = 86_400_000
 
 const TestLayer = QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer))
-
-const settlement = (
-  fields: Partial<Settlement> & Pick<Settlement, "id" | "workspace_id">
-): Settlement => ({
-  attempt: 1,
-  lease_owner: null,
-  status: "succeeded",
-  retry_delay_ms: null,
-  lost: false,
-  started: true,
-  started_ms: Date.now(),
-  finished_ms: Date.now(),
-  status_code: 200,
-  response_body: null,
-  error: null,
-  place: null,
-  ...fields
-})
 
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10).replaceAll("-", "")
 
