@@ -19,6 +19,7 @@ import { offsetClock } from "../support/offsetClock.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 import { QueueLayer } from "./support/engine.ts"
 import { insertWorkspace } from "./support/tasks.ts"
+import { settlement } from "./support/settlement.ts"
 
 const Tasks = Layer.merge(CronTasks.layer, DelayedTasks.layer).pipe(
   Layer.provideMerge(Executions.layer),
@@ -133,22 +134,16 @@ layer(TestDatabaseLayer, { excludeTestServices: true })("through nodes with wron
         yield* changeIt(1)
         yield* settle(
           sql,
-          started.map((run) => ({
-            id: run.id,
-            workspace_id: run.workspace_id,
-            attempt: run.attempt,
-            lease_owner: owner,
-            status: "cancelled" as const,
-            retry_delay_ms: null,
-            lost: false,
-            started: false,
-            started_ms: null,
-            finished_ms: null,
-            status_code: null,
-            response_body: null,
-            error: "cancelled",
-            place: null
-          }))
+          started.map((run) =>
+            settlement({
+              id: run.id,
+              workspace_id: run.workspace_id,
+              attempt: run.attempt,
+              lease_owner: owner,
+              status: "cancelled",
+              started: false
+            })
+          )
         )
         yield* fireUntil(minuteMs)
         yield* changeIt(2)
