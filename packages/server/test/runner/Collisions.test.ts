@@ -1,5 +1,5 @@
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Effect, Fiber, Layer } from "effect"
+import { Effect, Fiber, Latch, Layer } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { againAfterCollision, transactionOf } from "../../src/platform/transaction.ts"
 import { register } from "../../src/runner/Nodes.ts"
@@ -100,7 +100,8 @@ describe.skipIf(!onPostgres)("settling", () => {
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const [one, other] = [yield* insertWorkspace, yield* insertWorkspace]
-        let waiting = 0
+        const bothHold = yield* Latch.make()
+        const holding = new Set<string>()
         const touch = (id: string) => sql`
           UPDATE workspaces
           SET name = name || '.'
@@ -109,8 +110,9 @@ describe.skipIf(!onPostgres)("settling", () => {
           transactionOf(sql)(
             Effect.gen(function* () {
               yield* touch(first)
-              waiting++
-              while (waiting < 2) yield* Effect.sleep(5)
+              holding.add(first)
+              if (holding.size === 2) yield* bothHold.open
+              yield* bothHold.await
               yield* touch(second)
             }).pipe(Effect.orDie)
           )
