@@ -1,6 +1,7 @@
 import { type HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
 import { describeAccess, securitySchemes } from "./openapi/access.ts"
 import { type Components, componentsOf, tidy } from "./openapi/components.ts"
+import { describeFields } from "./openapi/descriptions.ts"
 import { type Endpoint, endpointsOf, holdsSecret } from "./openapi/endpoints.ts"
 import { exampleOf } from "./openapi/examples.ts"
 import { componentHeaders, headerReferences } from "./openapi/headers.ts"
@@ -53,7 +54,7 @@ export const openApiDocument = <Id extends string, Groups extends HttpApiGroup.C
     paths,
     components: {
       ...tidy(paths, {
-        schemas: components.schemas,
+        schemas: described(components.schemas),
         responses: components.responses,
         headers: componentHeaders
       }),
@@ -85,6 +86,11 @@ const describeOperation = (
     }
   }
 }
+
+const described = (schemas: Components["schemas"]): Components["schemas"] =>
+  Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]) => [name, describeFields(name, schema, schemas)])
+  )
 
 const mapValues = <A, B>(
   record: Readonly<Record<string, A>>,

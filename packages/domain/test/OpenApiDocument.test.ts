@@ -156,7 +156,7 @@ describe("access", () => {
 describe("responses", () => {
   it("hold the refusals that the access of an endpoint can lead to, and no others", () => {
     assert.deepStrictEqual(codes("auth.login", 401), ["invalid_api_key", "invalid_credentials"])
-    assert.deepStrictEqual(codes("auth.login", 403), ["jwt_only"])
+    assert.deepStrictEqual(codes("auth.login", 403), ["jwt_only", "origin_refused"])
     assert.deepStrictEqual(codes("auth.me", 401), [
       "missing_credentials",
       "invalid_token",
@@ -287,5 +287,47 @@ describe("the document", () => {
 
   it("names the server that it is made for", () => {
     assert.deepStrictEqual(openApiDocument(Api, { url: "/" }).servers, [{ url: "/" }])
+  })
+})
+
+describe("descriptions", () => {
+  /** The fields below a part of the document, by where they are. */
+  const fieldsIn = (part: unknown, at: string): ReadonlyArray<readonly [string, unknown]> => {
+    if (Array.isArray(part)) return part.flatMap((one, index) => fieldsIn(one, `${at}[${index}]`))
+    if (!isSchema(part)) return []
+    return Object.entries(part).flatMap(([key, value]) => {
+      if (["example", "examples", "default", "enum", "not"].includes(key)) return []
+      const own =
+        key === "properties" && isSchema(value)
+          ? Object.entries(value).map(([name, field]) => [`${at}.${name}`, field] as const)
+          : []
+      return [...own, ...fieldsIn(value, key === "properties" ? at : `${at}.${key}`)]
+    })
+  }
+
+  const isDescribed = (part: unknown): boolean => {
+    if (!isSchema(part)) return false
+    const name = typeof part.$ref === "string" ? part.$ref.split("/").at(-1) : undefined
+    const described = part.description ?? schemas[name ?? ""]?.description
+    return typeof described === "string" && /^\S.*[.:]$/s.test(described.trim())
+  }
+
+  it("say of every field what it means", () => {
+    const fields = [
+      ...Object.entries(schemas).flatMap(([name, schema]) => fieldsIn(schema, name)),
+      ...fieldsIn(document.paths, "paths")
+    ]
+    assert.isAbove(fields.length, 300)
+    assert.deepStrictEqual(
+      fields.filter(([, field]) => !isDescribed(field)).map(([at]) => at),
+      []
+    )
+  })
+
+  it("say of every parameter what it means", () => {
+    const silent = operations.flatMap(({ operationId, parameters }) =>
+      parameters.filter(({ description }) => !description).map(({ name }) => [operationId, name])
+    )
+    assert.deepStrictEqual(silent, [])
   })
 })

@@ -19,15 +19,18 @@ export type WorkspaceId = Id<"WorkspaceId">
 export type Timestamp = string
 
 export interface AccountDeletion {
-  /** 1 to 256 characters. */
+  /** Your password, to show that it is you. 1 to 256 characters. */
   readonly current_password: string
 }
 
 export interface ApiKey {
+  /** Its id, a UUID. */
   readonly id: ApiKeyId
+  /** The label given at creation, 1 to 100 characters. */
   readonly name: string
   /** The first 12 characters of the key, to tell keys apart. */
   readonly key_prefix: string
+  /** What the key may do, 1 to 8 scopes. */
   readonly scopes: ReadonlyArray<Scope>
   /** Null if it never expires. */
   readonly expires_at: Timestamp | null
@@ -35,40 +38,49 @@ export interface ApiKey {
   readonly last_used_at: Timestamp | null
   /** True only while the key would be accepted: not revoked and not expired. */
   readonly is_active: boolean
+  /** When it was made. */
   readonly created_at: Timestamp
+  /** When it was revoked. Null: it was not. */
   readonly revoked_at: Timestamp | null
+  /** The user who made it. */
   readonly created_by: UserId | null
 }
 
 /** Without `expires_in_days` the key never expires. */
 export interface ApiKeyInput {
-  /** 1 to 100 characters. */
+  /** A label, 1 to 100 characters. 1 to 100 characters. */
   readonly name: string
-  /** 1 to 8 items. */
+  /** What the key may do: 1 to 8 scopes, each once. 1 to 8 items. */
   readonly scopes: ReadonlyArray<Scope>
-  /** 1 to 3,650. */
+  /** After how many days it expires, 1 to 3,650. Never when absent or null. 1 to 3,650. */
   readonly expires_in_days?: number | null | undefined
 }
 
 /** How long the old key goes on working; 0 when absent. */
 export interface ApiKeyRotation {
-  /** 0 to 604,800. */
+  /** For how long the old key still works, 0 to 604,800. 0 when absent. 0 to 604,800. */
   readonly grace_seconds?: number | undefined
 }
 
 export interface Attempt {
+  /** Counted from 1. */
   readonly number: number
+  /** When it started. Null until then. */
   readonly started_at: Timestamp
   /** Null where the node was lost: how it ended is not known. */
   readonly finished_at: Timestamp | null
+  /** What it was answered with. Null where no answer came. */
   readonly status_code: number | null
   /** The first 10,000 bytes of the answer. */
   readonly response_body: string | null
+  /** Why it failed. Null where it did not. */
   readonly error: string | null
 }
 
 export interface AuditEvent {
+  /** Its id, a UUID. */
   readonly id: AuditEventId
+  /** What was done, such as `api_key.revoked`. */
   readonly action:
     | "workspace.created"
     | "workspace.renamed"
@@ -78,10 +90,15 @@ export interface AuditEvent {
     | "api_key.rotated"
     | "api_key.deleted"
     | "signing_secret.rotated"
+  /** The user who did it. Null where that was nobody who is known. */
   readonly actor_id: UserId | null
+  /** The id of what it was done to. Null where that has none. */
   readonly target_id: string | null
+  /** The address that it came from. Null where that is not known. */
   readonly ip: string | null
+  /** What belongs to the action, such as the scopes of a new key. */
   readonly details: Readonly<Record<string, unknown>>
+  /** When it was done. */
   readonly created_at: Timestamp
 }
 
@@ -89,11 +106,17 @@ export interface AuditEvent {
 export type CallMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD"
 
 export interface Chain {
+  /** Its id, a UUID. */
   readonly id: ChainId
+  /** The workspace that it belongs to. */
   readonly workspace_id: WorkspaceId
+  /** What people call it. */
   readonly name: string
+  /** The steps, in the order in which they run: 1 to 50. */
   readonly steps: ReadonlyArray<ChainStep>
+  /** Five fields of cron. Null: it runs only when asked to. */
   readonly schedule: string | null
+  /** The IANA time zone of the schedule. */
   readonly timezone: string
   readonly overlap: Overlap
   readonly missed: Missed
@@ -101,15 +124,18 @@ export interface Chain {
   readonly status: TaskStatus
   /** The next fire; null while paused or without a schedule. */
   readonly next_run_at: Timestamp | null
+  /** What came of it last. Null before the first run. */
   readonly last_run: LastChainRun | null
+  /** When it was made. */
   readonly created_at: Timestamp
+  /** When it was last changed. */
   readonly updated_at: Timestamp
 }
 
 export interface ChainInput {
-  /** 1 to 200 characters. */
+  /** What people call it, 1 to 200 characters. 1 to 200 characters. */
   readonly name: string
-  /** 1 to 50 items. */
+  /** The steps, in the order in which they run: 1 to 50. 1 to 50 items. */
   readonly steps: ReadonlyArray<ChainStepInput>
   /** Absent or null: the chain runs only when it is asked to. */
   readonly schedule?: string | null | undefined
@@ -126,13 +152,20 @@ export interface ChainInput {
  * `skipped` when the run before it was still going on and `overlap` is `skip`.
  */
 export interface ChainRun {
+  /** Its id, a UUID. */
   readonly id: ChainRunId
+  /** The chain that it is a run of. */
   readonly chain_id: ChainId
+  /** What started it. */
   readonly trigger: "schedule" | "manual"
   readonly status: ExecutionStatus
+  /** When it was due. */
   readonly scheduled_for: Timestamp
+  /** When it started. Null until then. */
   readonly started_at: Timestamp | null
+  /** When it ended. Null while it goes on. */
   readonly finished_at: Timestamp | null
+  /** The steps, in the order in which they run: 1 to 50. */
   readonly steps: ReadonlyArray<ChainRunStep>
 }
 
@@ -142,25 +175,36 @@ export interface ChainRun {
  * `skipped` when the run before it was still going on and `overlap` is `skip`.
  */
 export interface ChainRunDetail {
+  /** Its id, a UUID. */
   readonly id: ChainRunId
+  /** The chain that it is a run of. */
   readonly chain_id: ChainId
+  /** What started it. */
   readonly trigger: "schedule" | "manual"
   readonly status: ExecutionStatus
+  /** When it was due. */
   readonly scheduled_for: Timestamp
+  /** When it started. Null until then. */
   readonly started_at: Timestamp | null
+  /** When it ended. Null while it goes on. */
   readonly finished_at: Timestamp | null
+  /** The steps, in the order in which they run: 1 to 50. */
   readonly steps: ReadonlyArray<ChainRunStepDetail>
 }
 
 export interface ChainRunStep {
+  /** The name of the step. */
   readonly name: string
   readonly status: ChainRunStepStatus
+  /** The step's execution in short. Null where there is none yet. */
   readonly execution: StepExecution | null
 }
 
 export interface ChainRunStepDetail {
+  /** The name of the step. */
   readonly name: string
   readonly status: ChainRunStepStatus
+  /** The step's execution in short. Null where there is none yet. */
   readonly execution: StepExecutionDetail | null
 }
 
@@ -178,12 +222,18 @@ export type ChainRunStepStatus =
   | "skipped"
 
 export interface ChainStep {
+  /** By this later steps use its answer. Each name is used once in a chain. */
   readonly name: string
   readonly method: CallMethod
+  /** The address that is called: `http` or `https`, at most 2,048 characters. */
   readonly url: string
+  /** The headers of the call. */
   readonly headers: Readonly<Record<string, string>>
+  /** The body of the call. Null: it has none. */
   readonly body: string | null
+  /** How long a call may take. */
   readonly timeout_seconds: number
+  /** How often a call that failed is made again. */
   readonly retry_count: number
   readonly run_if: RunIf
 }
@@ -197,6 +247,7 @@ export interface ChainStep {
  * references. Write `{{ '{{' }}` for the braces themselves.
  */
 export interface ChainStepInput {
+  /** By this later steps use its answer. Each name is used once in a chain. */
   readonly name: string
   /** The path and the query may use references to earlier steps. At most 2,048 characters. */
   readonly url: string
@@ -220,9 +271,9 @@ export interface ChainStepInput {
  * have started keep the steps they started with.
  */
 export interface ChainUpdate {
-  /** 1 to 200 characters. */
+  /** What people call it. 1 to 200 characters. */
   readonly name?: string | undefined
-  /** 1 to 50 items. */
+  /** The steps, in the order in which they run: 1 to 50. 1 to 50 items. */
   readonly steps?: ReadonlyArray<ChainStepInput> | undefined
   /** Absent or null: the chain runs only when it is asked to. */
   readonly schedule?: string | null | undefined
@@ -235,10 +286,13 @@ export interface ChainUpdate {
 
 /** The only answer that carries the key itself. Keep it now; it cannot be shown again. */
 export interface CreatedApiKey {
+  /** Its id, a UUID. */
   readonly id: ApiKeyId
+  /** What people call it. */
   readonly name: string
   /** The first 12 characters of the key, to tell keys apart. */
   readonly key_prefix: string
+  /** What the key may do, 1 to 8 scopes. */
   readonly scopes: ReadonlyArray<Scope>
   /** Null if it never expires. */
   readonly expires_at: Timestamp | null
@@ -246,23 +300,37 @@ export interface CreatedApiKey {
   readonly last_used_at: Timestamp | null
   /** True only while the key would be accepted: not revoked and not expired. */
   readonly is_active: boolean
+  /** When it was made. */
   readonly created_at: Timestamp
+  /** When it was revoked. Null: it was not. */
   readonly revoked_at: Timestamp | null
+  /** The user who made it. */
   readonly created_by: UserId | null
+  /** The API key itself. It is shown in this answer and never again. */
   readonly key: string
 }
 
 export interface CronTask {
+  /** Its id, a UUID. */
   readonly id: CronTaskId
+  /** The workspace that it belongs to. */
   readonly workspace_id: WorkspaceId
+  /** What people call it. */
   readonly name: string
+  /** Five fields: minute, hour, day of month, month, day of week. */
   readonly schedule: string
   readonly method: CallMethod
+  /** The address that is called: `http` or `https`, at most 2,048 characters. */
   readonly url: string
+  /** The headers of the call. */
   readonly headers: Readonly<Record<string, string>>
+  /** The body of the call. Null: it has none. */
   readonly body: string | null
+  /** How long a call may take. */
   readonly timeout_seconds: number
+  /** How often a call that failed is made again. */
   readonly retry_count: number
+  /** The IANA time zone of the schedule. */
   readonly timezone: string
   readonly overlap: Overlap
   readonly missed: Missed
@@ -270,17 +338,20 @@ export interface CronTask {
   readonly status: TaskStatus
   /** The next fire; null while paused or without a schedule. */
   readonly next_run_at: Timestamp | null
+  /** What came of it last. Null before the first run. */
   readonly last_run: LastRun | null
+  /** When it was made. */
   readonly created_at: Timestamp
+  /** When it was last changed. */
   readonly updated_at: Timestamp
 }
 
 export interface CronTaskInput {
-  /** 1 to 200 characters. */
+  /** What people call it, 1 to 200 characters. 1 to 200 characters. */
   readonly name: string
   /** A cron expression with five fields: minute hour day-of-month month day-of-week. */
   readonly schedule: string
-  /** At most 2,048 characters. */
+  /** The address that is called: `http` or `https`, at most 2,048 characters. */
   readonly url: string
   readonly method?: CallMethod | undefined
   /** At most 50. A body without a `content-type` goes out as `application/json`. None when absent. */
@@ -303,11 +374,11 @@ export interface CronTaskInput {
 
 /** Any of the fields; those that are absent stay as they are. */
 export interface CronTaskUpdate {
-  /** 1 to 200 characters. */
+  /** What people call it. 1 to 200 characters. */
   readonly name?: string | undefined
   /** A cron expression with five fields: minute hour day-of-month month day-of-week. */
   readonly schedule?: string | undefined
-  /** At most 2,048 characters. */
+  /** The address that is called: `http` or `https`, at most 2,048 characters. */
   readonly url?: string | undefined
   readonly method?: CallMethod | undefined
   /** At most 50. A body without a `content-type` goes out as `application/json`. None when absent. */
@@ -329,27 +400,39 @@ export interface CronTaskUpdate {
 }
 
 export interface DelayedTask {
+  /** Its id, a UUID. */
   readonly id: DelayedTaskId
+  /** The workspace that it belongs to. */
   readonly workspace_id: WorkspaceId
+  /** What people call it, 1 to 200 characters. Null: it has no name. */
   readonly name: string | null
   readonly method: CallMethod
+  /** The address that is called: `http` or `https`, at most 2,048 characters. */
   readonly url: string
+  /** The headers of the call. */
   readonly headers: Readonly<Record<string, string>>
+  /** The body of the call. Null: it has none. */
   readonly body: string | null
+  /** How long a call may take. */
   readonly timeout_seconds: number
+  /** How often a call that failed is made again. */
   readonly retry_count: number
   readonly status: DelayedTaskStatus
+  /** When it runs. */
   readonly run_at: Timestamp
+  /** What came of it last. Null before the first run. */
   readonly last_run: LastRun | null
+  /** When it was made. */
   readonly created_at: Timestamp
+  /** When it was last changed. */
   readonly updated_at: Timestamp
 }
 
 /** Give `run_at` or `delay_seconds`, one of the two. */
 export type DelayedTaskInput = {
-  /** 1 to 200 characters. */
+  /** What people call it, 1 to 200 characters. It may have none. 1 to 200 characters. */
   readonly name?: string | null | undefined
-  /** At most 2,048 characters. */
+  /** The address that is called: `http` or `https`, at most 2,048 characters. */
   readonly url: string
   readonly method?: CallMethod | undefined
   /** At most 50. A body without a `content-type` goes out as `application/json`. None when absent. */
@@ -387,9 +470,9 @@ export type DelayedTaskStatus = "pending" | "running" | "finished" | "cancelled"
  * both; the delay counts from now.
  */
 export interface DelayedTaskUpdate {
-  /** 1 to 200 characters. */
+  /** What people call it. 1 to 200 characters. */
   readonly name?: string | null | undefined
-  /** At most 2,048 characters. */
+  /** The address that is called: `http` or `https`, at most 2,048 characters. */
   readonly url?: string | undefined
   readonly method?: CallMethod | undefined
   /** At most 50. A body without a `content-type` goes out as `application/json`. None when absent. */
@@ -417,22 +500,28 @@ export interface DelayedTaskUpdate {
 export type DstOverlap = "first" | "both"
 
 export interface Execution {
+  /** Its id, a UUID. */
   readonly id: ExecutionId
   readonly kind: ExecutionKind
   /** The id of a cron task, a delayed task or a chain. */
   readonly task_id: string
+  /** The run that it is a step of. Null where it belongs to no chain. */
   readonly chain_run_id: ChainRunId | null
   /** The name of the chain's step. */
   readonly step: string | null
   readonly trigger: ExecutionTrigger
   readonly status: ExecutionStatus
+  /** When it was due. */
   readonly scheduled_for: Timestamp
+  /** When it started. Null until then. */
   readonly started_at: Timestamp | null
+  /** When it ended. Null while it goes on. */
   readonly finished_at: Timestamp | null
   /** From `scheduled_for` to `started_at`; null until it starts. */
   readonly lateness_ms: number | null
   /** From `started_at` to `finished_at`, retries and the waits between them included. */
   readonly duration_ms: number | null
+  /** How many attempts were made so far. */
   readonly attempts_count: number
   /** What the last attempt was answered with. */
   readonly status_code: number | null
@@ -441,7 +530,9 @@ export interface Execution {
 }
 
 export interface ExecutionBucket {
+  /** When the hour or day begins. */
   readonly start: Timestamp
+  /** How many there are of each status. */
   readonly counts: ExecutionCounts
   /** Of those that succeeded or failed, the share that succeeded, 0 to 1; null without any. */
   readonly success_rate: number | null
@@ -452,41 +543,55 @@ export interface ExecutionBucket {
 }
 
 export interface ExecutionCounts {
+  /** How many wait to run. */
   readonly queued: number
+  /** How many run. */
   readonly running: number
+  /** How many succeeded. */
   readonly succeeded: number
+  /** How many failed. */
   readonly failed: number
+  /** How many were cancelled. */
   readonly cancelled: number
+  /** How many were skipped. */
   readonly skipped: number
 }
 
 /** An execution with every attempt, the first one first. */
 export interface ExecutionDetail {
+  /** Its id, a UUID. */
   readonly id: ExecutionId
   readonly kind: ExecutionKind
   /** The id of a cron task, a delayed task or a chain. */
   readonly task_id: string
+  /** The run that it is a step of. Null where it belongs to no chain. */
   readonly chain_run_id: ChainRunId | null
   /** The name of the chain's step. */
   readonly step: string | null
   readonly trigger: ExecutionTrigger
   readonly status: ExecutionStatus
+  /** When it was due. */
   readonly scheduled_for: Timestamp
+  /** When it started. Null until then. */
   readonly started_at: Timestamp | null
+  /** When it ended. Null while it goes on. */
   readonly finished_at: Timestamp | null
   /** From `scheduled_for` to `started_at`; null until it starts. */
   readonly lateness_ms: number | null
   /** From `started_at` to `finished_at`, retries and the waits between them included. */
   readonly duration_ms: number | null
+  /** How many attempts were made so far. */
   readonly attempts_count: number
   /** What the last attempt was answered with. */
   readonly status_code: number | null
   /** Why the last attempt failed, or why there was none. */
   readonly error: string | null
+  /** Every attempt, the first one first. */
   readonly attempts: ReadonlyArray<Attempt>
 }
 
 export interface ExecutionFigures {
+  /** How many there are of each status. */
   readonly counts: ExecutionCounts
   /** Of those that succeeded or failed, the share that succeeded, 0 to 1; null without any. */
   readonly success_rate: number | null
@@ -500,9 +605,12 @@ export interface ExecutionFigures {
 export type ExecutionKind = "cron" | "delayed" | "chain"
 
 export interface ExecutionStats {
+  /** The start of the time that they are of, inclusive. */
   readonly from: Timestamp
+  /** The end of the time that they are of, exclusive. */
   readonly to: Timestamp
   readonly bucket: StatsBucket
+  /** All of the time together. */
   readonly totals: ExecutionFigures
   /** Every bucket that the time touches, the empty ones too, oldest first. */
   readonly buckets: ReadonlyArray<ExecutionBucket>
@@ -527,27 +635,32 @@ export type ExecutionStatus =
 export type ExecutionTrigger = "schedule" | "manual" | "retry" | "chain"
 
 export interface Health {
+  /** How it stands. */
   readonly status: "ok"
 }
 
 /** The latest run. */
 export interface LastChainRun {
+  /** The id of the run. */
   readonly run_id: ChainRunId
   readonly status: ExecutionStatus
+  /** When it ended. Null while it goes on. */
   readonly finished_at: Timestamp | null
 }
 
 /** The latest execution. */
 export interface LastRun {
+  /** The id of the execution. */
   readonly execution_id: ExecutionId
   readonly status: ExecutionStatus
+  /** When it ended. Null while it goes on. */
   readonly finished_at: Timestamp | null
 }
 
 export interface Login {
-  /** At most 254 characters. */
+  /** An email address, at most 254 characters. Letters may be written in either case. */
   readonly email: string
-  /** 1 to 256 characters. */
+  /** The password of the account. 1 to 256 characters. */
   readonly password: string
 }
 
@@ -565,41 +678,54 @@ export type Missed = "skip" | "once"
 export type Overlap = "allow" | "skip" | "queue"
 
 export interface PasswordChange {
-  /** 1 to 256 characters. */
+  /** Your password, to show that it is you. 1 to 256 characters. */
   readonly current_password: string
-  /** 12 to 256 characters. */
+  /**
+   * 12 to 256 characters, not your email address, and not one of the most common. 12 to 256
+   * characters.
+   */
   readonly new_password: string
 }
 
 export interface Percentiles {
+  /** Half of the values are at most this. */
   readonly p50: number
+  /** 95 of 100 values are at most this. */
   readonly p95: number
+  /** 99 of 100 values are at most this. */
   readonly p99: number
 }
 
 export interface PreviewedFire {
+  /** When it fires. */
   readonly at: Timestamp
   /** The same moment on the clocks of the time zone, with its offset from UTC. */
   readonly local: string
+  /** What a change of the clocks did to this fire. Null where none did anything. */
   readonly clock_change: "moved" | "doubled" | "dropped" | null
 }
 
 export interface Refresh {
-  /** 1 to 4,096 characters. */
+  /** Gives the next pair of tokens, once. It lives 30 days. 1 to 4,096 characters. */
   readonly refresh_token: string
 }
 
 export interface Registered {
+  /** The user that it is about. */
   readonly user: User
+  /** The first workspace of the account. */
   readonly workspace: Workspace
 }
 
 export interface Registration {
-  /** At most 254 characters. */
+  /** An email address, at most 254 characters. Letters may be written in either case. */
   readonly email: string
-  /** 12 to 256 characters. */
+  /**
+   * 12 to 256 characters, not the email address, and not one of the most common. 12 to 256
+   * characters.
+   */
   readonly password: string
-  /** 1 to 100 characters. */
+  /** What people call you, at most 100 characters. You may leave it out. */
   readonly name?: string | undefined
 }
 
@@ -615,6 +741,7 @@ export type RunIf = "success" | "failure" | "always"
  * and does not count.
  */
 export interface SchedulePreview {
+  /** The next times, the earliest first. */
   readonly data: ReadonlyArray<PreviewedFire>
 }
 
@@ -630,19 +757,29 @@ export type Scope =
   | "workspace:read"
 
 export interface Session {
+  /** Its id, a UUID. */
   readonly id: SessionId
+  /** The `User-Agent` of the login. Null where it sent none. */
   readonly user_agent: string | null
+  /** The address that it came from. Null where that is not known. */
   readonly ip: string | null
+  /** When it was made. */
   readonly created_at: Timestamp
+  /** When it was last used. */
   readonly last_used_at: Timestamp
+  /** Whether it is the session of this request. */
   readonly current: boolean
 }
 
 /** `whsec_` and the secret in base64. `expires_at` is null for the newest one. */
 export interface SigningSecret {
+  /** Its id, a UUID. */
   readonly id: SigningSecretId
+  /** The signing secret, with which a receiver verifies calls. */
   readonly secret: string
+  /** When it was made. */
   readonly created_at: Timestamp
+  /** When it stops signing, after a rotation. Null: it is the newest. */
   readonly expires_at: Timestamp | null
 }
 
@@ -650,20 +787,32 @@ export interface SigningSecret {
 export type StatsBucket = "hour" | "day"
 
 export interface StepExecution {
+  /** Its id, a UUID. */
   readonly id: ExecutionId
+  /** When it started. Null until then. */
   readonly started_at: Timestamp | null
+  /** When it ended. Null while it goes on. */
   readonly finished_at: Timestamp | null
+  /** From `started_at` to `finished_at`, retries and the waits between them included. */
   readonly duration_ms: number | null
+  /** What the last attempt was answered with. Null where no answer came. */
   readonly status_code: number | null
+  /** Why it failed. Null where it did not. */
   readonly error: string | null
 }
 
 export interface StepExecutionDetail {
+  /** Its id, a UUID. */
   readonly id: ExecutionId
+  /** When it started. Null until then. */
   readonly started_at: Timestamp | null
+  /** When it ended. Null while it goes on. */
   readonly finished_at: Timestamp | null
+  /** From `started_at` to `finished_at`, retries and the waits between them included. */
   readonly duration_ms: number | null
+  /** What the last attempt was answered with. Null where no answer came. */
   readonly status_code: number | null
+  /** Why it failed. Null where it did not. */
   readonly error: string | null
   /** The first 10,000 bytes of the last answer. Null until the step has ended. */
   readonly response_body: string | null
@@ -674,55 +823,75 @@ export type TaskStatus = "active" | "paused"
 
 /** `expires_in` is the life of the access token in seconds. */
 export interface TokenPair {
+  /** The bearer credential of requests: a JWT. It lives 15 minutes. */
   readonly access_token: string
+  /** Gives the next pair of tokens, once. It lives 30 days. */
   readonly refresh_token: string
+  /** Always `bearer`. */
   readonly token_type: "bearer"
+  /** How many seconds the access token lives: 900. */
   readonly expires_in: number
 }
 
 export interface User {
+  /** Its id, a UUID. */
   readonly id: UserId
+  /** The email address of the account. */
   readonly email: string
+  /** What people call the user. Null: nobody said. */
   readonly name: string | null
+  /** When it was made. */
   readonly created_at: Timestamp
 }
 
 /** `current_password` is needed when the email changes. */
 export interface UserUpdate {
-  /** 1 to 100 characters. */
+  /** What people call you, at most 100 characters. Null takes it away. */
   readonly name?: string | null | undefined
-  /** At most 254 characters. */
+  /** An email address, at most 254 characters. Letters may be written in either case. */
   readonly email?: string | undefined
-  /** 1 to 256 characters. */
+  /** Your password, to show that it is you. 1 to 256 characters. */
   readonly current_password?: string | undefined
 }
 
 export interface ValidationIssue {
+  /** Where in the request it is: names of fields, and indexes of arrays from 0. */
   readonly path: ReadonlyArray<string | number>
+  /** For people; it may be reworded. */
   readonly message: string
 }
 
 export type WhoAmI =
   | {
+      /** Which kind of credential it is. */
       readonly kind: "jwt"
+      /** The user that it is about. */
       readonly user: User
     }
   | {
+      /** Which kind of credential it is. */
       readonly kind: "api_key"
+      /** The one workspace that the key works for. */
       readonly workspace_id: WorkspaceId
+      /** The first 12 characters of the key, by which it is known in lists. */
       readonly key_prefix: string
+      /** What the key may do, 1 to 8 scopes. */
       readonly scopes: ReadonlyArray<Scope>
+      /** When it expires. Null: never. */
       readonly expires_at: Timestamp | null
     }
 
 export interface Workspace {
+  /** Its id, a UUID. */
   readonly id: WorkspaceId
+  /** What people call it. */
   readonly name: string
+  /** When it was made. */
   readonly created_at: Timestamp
 }
 
 export interface WorkspaceInput {
-  /** 1 to 100 characters. */
+  /** What people call it, 1 to 100 characters. 1 to 100 characters. */
   readonly name: string
 }
 
