@@ -22,6 +22,12 @@ const dataDir = path.join(parent, "data")
 
 const listed = () => (fs.existsSync(dataDir) ? fs.readdirSync(dataDir).toSorted() : [])
 
+/** What anybody but its owner may read, write or enter. */
+const openToOthers = (directory: string): ReadonlyArray<string> =>
+  [".", ...fs.readdirSync(directory, { recursive: true, encoding: "utf8" })].filter(
+    (name) => (fs.statSync(path.join(directory, name)).mode & 0o077) !== 0
+  )
+
 /** The second attempt, after one that a kill -9 ended and one whose process outlived it. */
 const firstStart = Effect.gen(function* () {
   const child = yield* startWriter(dataDir)
@@ -52,11 +58,23 @@ const lastCheckpoint = Effect.gen(function* () {
 describe("a data directory", { timeout: 60_000 }, () => {
   it("is private and whole after a first start, though an earlier one was killed half way", () => {
     assert.deepStrictEqual(listed(), ["postgres", "postgres.lock"])
-    for (const directory of [dataDir, path.join(dataDir, "postgres")]) {
-      assert.strictEqual(fs.statSync(directory).mode & 0o777, 0o700)
-    }
+    assert.deepStrictEqual(openToOthers(dataDir), [])
     assert.strictEqual(controlState(dataDir), cleanShutdown)
   })
+
+  it.effect("is private again after a start on one that was not, and so is what is made then", () =>
+    Effect.gen(function* () {
+      const postgres = path.join(dataDir, "postgres")
+      fs.chmodSync(path.join(postgres, "PG_VERSION"), 0o666)
+      fs.chmodSync(path.join(postgres, "base"), 0o755)
+      yield* Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`CREATE TABLE made AS SELECT 1 AS n`
+        yield* sql`DROP TABLE made`
+      }).pipe(Effect.provide(storeLayer({ dataDir })))
+      assert.deepStrictEqual(openToOthers(dataDir), [])
+    })
+  )
 
   it.live("that cannot be opened fails with the reason", () =>
     Effect.gen(function* () {

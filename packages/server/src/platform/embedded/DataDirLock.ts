@@ -5,6 +5,7 @@ import * as os from "node:os"
 import * as path from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { EmbeddedStoreError } from "./EmbeddedStoreError.ts"
+import { restrict } from "./ownerOnly.ts"
 
 /** Another process runs on the data directory. */
 export class DataDirInUse extends Data.TaggedError("DataDirInUse")<{
@@ -34,8 +35,10 @@ export const holdDataDir = (
   return Effect.acquireRelease(
     Effect.try({
       try: () => {
-        const lock = new DatabaseSync(path.join(dataDir, "postgres.lock"), { timeout: 0 })
+        const file = path.join(dataDir, "postgres.lock")
+        const lock = new DatabaseSync(file, { timeout: 0 })
         try {
+          restrict(file, 0o600)
           // Without a journal in a file, the lock is all that SQLite ever does here.
           lock.exec("PRAGMA journal_mode = MEMORY")
           lock.exec("BEGIN EXCLUSIVE")

@@ -11,9 +11,12 @@ interface OpenFile {
 /** The parts of Emscripten's NODEFS that are wrapped here; its types know only `mount`. */
 interface NodeFsOps {
   readonly node_ops: Record<
-    "rename" | "rmdir" | "setattr" | "unlink",
+    "rename" | "rmdir" | "unlink",
     (...args: ReadonlyArray<unknown>) => unknown
-  >
+  > & {
+    setattr: (node: unknown, attributes: { readonly mode?: number }) => void
+    mknod: (parent: unknown, name: string, mode: number, device: unknown) => unknown
+  }
   readonly stream_ops: {
     close: (file: OpenFile) => void
     fsync?: (file: OpenFile) => number
@@ -27,6 +30,9 @@ interface NodeFsOps {
     ) => number
   }
 }
+
+/** PGlite makes files that everybody may write. */
+const privately = (mode: number): number => mode & ~0o077
 
 const isWalSegment = (file: OpenFile): boolean => /^[0-9A-F]{24}$/.test(file.node.name)
 
@@ -91,7 +97,13 @@ export class DurableFs extends NodeFS {
       this.flush()
       setattr(file, ...args)
     }
-    for (const name of ["rename", "rmdir", "setattr", "unlink"] as const) {
+    const { mknod, setattr: setNodeAttr } = nodes
+    nodes.setattr = (node, { mode, ...rest }) => {
+      this.flush()
+      setNodeAttr(node, mode === undefined ? rest : { ...rest, mode: privately(mode) })
+    }
+    nodes.mknod = (parent, name, mode, device) => mknod(parent, name, privately(mode), device)
+    for (const name of ["rename", "rmdir", "unlink"] as const) {
       const change = nodes[name]
       nodes[name] = (...args) => {
         this.flush()

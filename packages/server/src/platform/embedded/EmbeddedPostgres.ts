@@ -9,6 +9,7 @@ import { Connection } from "./Connection.ts"
 import { DataDirInUse, holdDataDir } from "./DataDirLock.ts"
 import { EmbeddedStoreError } from "./EmbeddedStoreError.ts"
 import { initializeDirectory, initializeTemplate } from "./initialize.ts"
+import { ownerOnly } from "./ownerOnly.ts"
 
 export { DataDirInUse, EmbeddedStoreError }
 
@@ -95,6 +96,7 @@ const initialize = async (
   if (dataDir === undefined) return { _tag: "Template", path: await initializeTemplate(signal) }
   const directory = path.join(dataDir, "postgres")
   await initializeDirectory(directory, signal)
+  ownerOnly(directory)
   return { _tag: "Directory", path: directory }
 }
 

@@ -1,0 +1,17 @@
+import * as fs from "node:fs"
+import * as path from "node:path"
+
+/** PGlite makes files that everybody may write; older versions left them so. */
+export const ownerOnly = (directory: string): void => {
+  restrict(directory, 0o700)
+  for (const entry of fs.readdirSync(directory, { withFileTypes: true })) {
+    const child = path.join(directory, entry.name)
+    if (entry.isDirectory()) ownerOnly(child)
+    else if (entry.isFile()) restrict(child, 0o600)
+  }
+}
+
+/** Of one file or folder: those that are right already cost no write. */
+export const restrict = (target: string, mode: number): void => {
+  if ((fs.statSync(target).mode & 0o777) !== mode) fs.chmodSync(target, mode)
+}
