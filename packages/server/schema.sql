@@ -37,6 +37,11 @@ CREATE TABLE attempts (
   CONSTRAINT attempts_pkey PRIMARY KEY (execution_id, number)
 ) PARTITION BY RANGE (execution_id);
 
+CREATE TABLE audit_erasures (
+  owner_id uuid NOT NULL,
+  CONSTRAINT audit_erasures_pkey PRIMARY KEY (owner_id)
+);
+
 CREATE TABLE audit_events (
   id uuid NOT NULL,
   action text NOT NULL,
@@ -50,6 +55,7 @@ CREATE TABLE audit_events (
   created_at timestamp with time zone NOT NULL,
   CONSTRAINT audit_events_pkey PRIMARY KEY (id)
 );
+CREATE INDEX audit_events_by_user ON audit_events USING btree (user_id) WHERE user_id IS NOT NULL;
 CREATE INDEX audit_events_by_workspace ON audit_events USING btree (workspace_id, id DESC);
 
 CREATE TABLE chain_steps (
@@ -133,12 +139,14 @@ CREATE INDEX executions_late ON ONLY executions USING btree (workspace_id, sched
 CREATE INDEX executions_unsuccessful ON ONLY executions USING btree (workspace_id, status, id DESC) WHERE status <> 'succeeded'::text;
 
 CREATE TABLE idempotent_requests (
-  scope text NOT NULL,
+  owner_id uuid NOT NULL,
+  caller_id uuid NOT NULL,
+  operation text NOT NULL,
   key text NOT NULL,
   request_hash text NOT NULL,
-  answer text,
+  sealed_answer text,
   created_at timestamp with time zone NOT NULL,
-  CONSTRAINT idempotent_requests_pkey PRIMARY KEY (scope, key)
+  CONSTRAINT idempotent_requests_pkey PRIMARY KEY (owner_id, caller_id, operation, key)
 );
 CREATE INDEX idempotent_requests_by_age ON idempotent_requests USING btree (created_at);
 

@@ -31,6 +31,7 @@ export class AppConfig extends Context.Service<
     readonly egressAllow: ReadonlyArray<Cidr>
     readonly runner: "on" | "off"
     readonly retentionDays: number
+    readonly auditRetentionDays: number
     /** Addresses of proxies whose `X-Forwarded-For` is believed. */
     readonly trustProxy: ReadonlyArray<IpNetwork.IpNetwork>
     /** Names and addresses that requests may be for; any, if absent. */
@@ -137,6 +138,9 @@ const environment = Config.all({
   ),
   runner: Config.Literals(["on", "off"], "RUNNER").pipe(Config.withDefault("on" as const)),
   retentionDays: Config.schema(count(1, 3650), "RETENTION_DAYS").pipe(Config.withDefault(30)),
+  auditRetentionDays: Config.schema(count(1, 36500), "AUDIT_RETENTION_DAYS").pipe(
+    Config.withDefault(400)
+  ),
   trustProxy: Config.schema(
     CommaList.pipe(Schema.decodeTo(Schema.Array(Schema.IpNetworkFromString))),
     "TRUST_PROXY"

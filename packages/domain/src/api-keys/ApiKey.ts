@@ -9,6 +9,9 @@ export const apiKeyLength = 47
 export const shownPrefixLength = 12
 export const maxActiveKeys = 100
 
+/** With those that were revoked or have expired, and are listed until they are deleted. */
+export const maxKeys = 1_000
+
 const fields = {
   id: ApiKeyId,
   name: Schema.String.annotate({ examples: ["CI deploys"] }),

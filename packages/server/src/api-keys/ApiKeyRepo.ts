@@ -69,7 +69,10 @@ export class ApiKeyRepo extends Context.Service<
       page: PageRequest
     ) => Effect.Effect<ReadonlyArray<ApiKeyRow>>
     /** Right only while the workspace is held: two creates at once would both take the last place. */
-    readonly countActive: (workspaceId: string, now: Date) => Effect.Effect<number>
+    readonly count: (
+      workspaceId: string,
+      now: Date
+    ) => Effect.Effect<{ readonly active: number; readonly all: number }>
     /** None where it was revoked before: that time stands. */
     readonly updateRevoked: (
       workspaceId: string,
@@ -124,14 +127,17 @@ export class ApiKeyRepo extends Context.Service<
 
         list: (workspaceId, page) => listPage({ workspaceId, page }),
 
-        countActive: Effect.fn("ApiKeyRepo.countActive")(function* (workspaceId, now) {
-          const [row] = yield* sql<{ active: number }>`
-            SELECT count(*)::int AS active
+        count: Effect.fn("ApiKeyRepo.count")(function* (workspaceId, now) {
+          const [row] = yield* sql<{ readonly active: number; readonly all: number }>`
+            SELECT
+              count(*)::int AS all,
+              (count(*) FILTER (
+                WHERE revoked_at IS NULL
+                  AND (expires_at IS NULL OR expires_at > ${now})
+              ))::int AS active
             FROM api_keys
-            WHERE workspace_id = ${workspaceId}
-              AND revoked_at IS NULL
-              AND (expires_at IS NULL OR expires_at > ${now})`
-          return row?.active ?? 0
+            WHERE workspace_id = ${workspaceId}`
+          return row ?? { active: 0, all: 0 }
         }, Effect.orDie),
 
         updateRevoked: Effect.fn("ApiKeyRepo.updateRevoked")(function* (workspaceId, id, now) {

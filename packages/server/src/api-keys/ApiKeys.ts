@@ -2,7 +2,8 @@ import {
   type ApiKey,
   type ApiKeyInput,
   type CreatedApiKey,
-  maxActiveKeys
+  maxActiveKeys,
+  maxKeys
 } from "@scheduling/domain/api-keys/ApiKey"
 import { Conflict, NotFound, QuotaExceeded } from "@scheduling/domain/shared/Errors"
 import type { ApiKeyId, WorkspaceId } from "@scheduling/domain/shared/Ids"
@@ -91,9 +92,11 @@ export class ApiKeys extends Context.Service<
         now: Date,
         actor: Actor
       ) {
-        if ((yield* repo.countActive(key.workspace_id, now)) >= maxActiveKeys) {
+        const { active, all } = yield* repo.count(key.workspace_id, now)
+        if (active >= maxActiveKeys) {
           return yield* new QuotaExceeded({ quota: "active_api_keys", limit: maxActiveKeys })
         }
+        if (all >= maxKeys) return yield* new QuotaExceeded({ quota: "api_keys", limit: maxKeys })
         const secret = makeKey()
         const row: ApiKeyRow = {
           ...key,

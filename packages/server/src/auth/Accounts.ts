@@ -11,6 +11,7 @@ import type { Workspace } from "@scheduling/domain/workspaces/Workspace"
 import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { AppConfig } from "../Config.ts"
+import { Idempotency } from "../platform/Idempotency.ts"
 import { Ids } from "../platform/Ids.ts"
 import type { RequestOrigin } from "../platform/RequestOrigin.ts"
 import { transactionOf } from "../platform/transaction.ts"
@@ -70,6 +71,7 @@ export class Accounts extends Context.Service<
     never,
     | AppConfig
     | AuditLog
+    | Idempotency
     | Ids
     | Logins
     | LoginThrottle
@@ -84,6 +86,7 @@ export class Accounts extends Context.Service<
       const transaction = transactionOf(yield* SqlClient.SqlClient)
       const { registration } = yield* AppConfig
       const audit = yield* AuditLog
+      const idempotency = yield* Idempotency
       const ids = yield* Ids
       const logins = yield* Logins
       const throttle = yield* LoginThrottle
@@ -203,6 +206,8 @@ export class Accounts extends Context.Service<
                 return yield* new InvalidCredentials()
               yield* workspaces.removeOwnedAloneBy(actor)
               yield* users.remove(row.id)
+              yield* idempotency.removeOwnedBy(row.id)
+              yield* audit.erase(row.id)
               yield* audit.recordForAccount("account.deleted", row.id, {
                 actor_id: actor.user_id,
                 origin: actor.origin

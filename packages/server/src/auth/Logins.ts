@@ -118,6 +118,8 @@ export class Logins extends Context.Service<
         }
         // Else a login that is under way while the password changes would outlive the change.
         if (!(yield* users.claim(user.id, user.password_hash))) return yield* new PasswordReplaced()
+        // The row is held: no other login of this user is between these two.
+        yield* sessions.removeIdlest(user.id, maxSessions - 1)
         yield* sessions.insert(session)
         yield* audit.recordForAccount("session.started", user.id, {
           actor_id: UserId.make(user.id),
@@ -180,6 +182,9 @@ export class Logins extends Context.Service<
 
 /** Between the check of the password and the start of the session. */
 export class PasswordReplaced extends Data.TaggedError("PasswordReplaced") {}
+
+/** A login more ends the one that was unused for longest. */
+const maxSessions = 200
 
 /** Two tabs that refresh at once, or an answer lost on the way. */
 const graceMs = 10_000

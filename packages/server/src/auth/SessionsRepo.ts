@@ -61,6 +61,8 @@ export class SessionsRepo extends Context.Service<
     /** None where the session is not at this generation any more. */
     readonly rotate: (rotation: Rotation) => Effect.Effect<Option.Option<SessionRow>>
     readonly remove: (userId: string, id: string) => Effect.Effect<boolean>
+    /** All of a user but those that were used last. */
+    readonly removeIdlest: (userId: string, keep: number) => Effect.Effect<void>
     readonly removeAll: (userId: string) => Effect.Effect<number>
   }
 >()("@scheduling/server/auth/SessionsRepo") {
@@ -114,6 +116,18 @@ export class SessionsRepo extends Context.Service<
               AND user_id = ${userId}
             RETURNING id`
           return rows.length > 0
+        }, Effect.orDie),
+
+        removeIdlest: Effect.fn("SessionsRepo.removeIdlest")(function* (userId, keep) {
+          yield* sql`
+            DELETE FROM sessions
+            WHERE id IN (
+              SELECT id
+              FROM sessions
+              WHERE user_id = ${userId}
+              ORDER BY rotated_at DESC
+              OFFSET ${keep}
+            )`
         }, Effect.orDie),
 
         removeAll: Effect.fn("SessionsRepo.removeAll")(function* (userId) {

@@ -21,7 +21,8 @@ export const ChainsHandlers = implement(
         chains.create(params.workspace_id, payload).pipe(
           idempotency.once({
             key: headers["idempotency-key"],
-            operation: `chains.create ${params.workspace_id}`,
+            workspaceId: params.workspace_id,
+            operation: "chains.create",
             payload,
             answer: Chain
           })
@@ -37,7 +38,8 @@ export const ChainsHandlers = implement(
         chains.run(params.workspace_id, params.chain_id).pipe(
           idempotency.once({
             key: headers["idempotency-key"],
-            operation: `chains.run ${params.workspace_id} ${params.chain_id}`,
+            workspaceId: params.workspace_id,
+            operation: `chains.run ${params.chain_id}`,
             payload: null,
             answer: ChainRun
           })

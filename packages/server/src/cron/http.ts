@@ -24,7 +24,8 @@ export const CronHandlers = implement(
         cron.create(params.workspace_id, payload).pipe(
           idempotency.once({
             key: headers["idempotency-key"],
-            operation: `cron.create ${params.workspace_id}`,
+            workspaceId: params.workspace_id,
+            operation: "cron.create",
             payload,
             answer: CronTask
           })
@@ -40,7 +41,8 @@ export const CronHandlers = implement(
         cron.run(params.workspace_id, params.task_id).pipe(
           idempotency.once({
             key: headers["idempotency-key"],
-            operation: `cron.run ${params.workspace_id} ${params.task_id}`,
+            workspaceId: params.workspace_id,
+            operation: `cron.run ${params.task_id}`,
             payload: null,
             answer: Execution
           })

@@ -19,7 +19,8 @@ export const DelayedHandlers = implement(
         delayed.create(params.workspace_id, payload).pipe(
           idempotency.once({
             key: headers["idempotency-key"],
-            operation: `delayed.create ${params.workspace_id}`,
+            workspaceId: params.workspace_id,
+            operation: "delayed.create",
             payload,
             answer: DelayedTask
           })
@@ -35,7 +36,8 @@ export const DelayedHandlers = implement(
         delayed.run(params.workspace_id, params.task_id).pipe(
           idempotency.once({
             key: headers["idempotency-key"],
-            operation: `delayed.run ${params.workspace_id} ${params.task_id}`,
+            workspaceId: params.workspace_id,
+            operation: `delayed.run ${params.task_id}`,
             payload: null,
             answer: Execution
           })

@@ -96,15 +96,24 @@ export default Effect.gen(function* () {
       created_at timestamptz NOT NULL
     )`
   yield* sql`CREATE INDEX audit_events_by_workspace ON audit_events (workspace_id, id DESC)`
+  yield* sql`
+    CREATE INDEX audit_events_by_user ON audit_events (user_id)
+    WHERE user_id IS NOT NULL`
 
+  // Workspaces and accounts that are gone, and whose events still have names in them.
+  yield* sql`CREATE TABLE audit_erasures (owner_id uuid PRIMARY KEY)`
+
+  // Owned by a workspace, or by the user for what belongs to none: they go with their owner.
   yield* sql`
     CREATE TABLE idempotent_requests (
-      scope text NOT NULL,
+      owner_id uuid NOT NULL,
+      caller_id uuid NOT NULL,
+      operation text NOT NULL,
       key text NOT NULL,
       request_hash text NOT NULL,
-      answer text,
+      sealed_answer text,
       created_at timestamptz NOT NULL,
-      PRIMARY KEY (scope, key)
+      PRIMARY KEY (owner_id, caller_id, operation, key)
     )`
   yield* sql`CREATE INDEX idempotent_requests_by_age ON idempotent_requests (created_at)`
 })

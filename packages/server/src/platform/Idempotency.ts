@@ -2,19 +2,24 @@ import { Caller } from "@scheduling/domain/auth/Caller"
 import { IdempotencyConflict } from "@scheduling/domain/shared/Errors"
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { createHash } from "node:crypto"
 import { dayMs } from "./millis.ts"
+import { mac, seal, Secrets, unseal } from "./Secrets.ts"
 import { transactionOf } from "./transaction.ts"
 
 export interface IdempotentRequest<A, I> {
   readonly key: string | undefined
-  /** What makes two uses of a key the same operation: the endpoint, and its workspace if it has one. */
+  /** Whose workspace it is in; absent where it is in none, and belongs to who asks. */
+  readonly workspaceId?: string
+  /** What makes two uses of a key the same operation there: the endpoint, and what it is about. */
   readonly operation: string
   readonly payload: unknown
   readonly answer: Schema.Codec<A, I>
 }
 
-/** Makes a create safe to repeat: the key is claimed in the transaction of the create itself. */
+/**
+ * Makes a create safe to repeat: the key is claimed in the transaction of the create itself. Answers
+ * hold the headers and bodies of calls, so they are kept sealed, and requests as a MAC.
+ */
 export class Idempotency extends Context.Service<
   Idempotency,
   {
@@ -23,70 +28,96 @@ export class Idempotency extends Context.Service<
     ) => <E, R>(
       create: Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E | IdempotencyConflict, R | Caller>
+    /** With a workspace or an account: in its transaction, after its own row is gone. */
+    readonly removeOwnedBy: (ownerId: string) => Effect.Effect<void>
   }
 >()("@scheduling/server/platform/Idempotency") {
-  static readonly layer: Layer.Layer<Idempotency, never, SqlClient.SqlClient> = Layer.effect(
-    Idempotency,
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const transaction = transactionOf(sql)
+  static readonly layer: Layer.Layer<Idempotency, never, Secrets | SqlClient.SqlClient> =
+    Layer.effect(
+      Idempotency,
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const transaction = transactionOf(sql)
+        const secrets = yield* Secrets
+        const requestKeys = secrets.keys("idempotent-request")
+        const answerKeys = secrets.keys("idempotent-answer")
 
-      /** Waits for a concurrent request with the same key to commit; none where that one has the key. */
-      const claim = (scope: string, key: string, hash: string, now: Date) => sql`
-        INSERT INTO idempotent_requests (scope, key, request_hash, created_at)
-        VALUES (${scope}, ${key}, ${hash}, ${now})
-        ON CONFLICT (scope, key) DO UPDATE
-        SET request_hash = EXCLUDED.request_hash, created_at = EXCLUDED.created_at, answer = NULL
-        WHERE idempotent_requests.created_at <= ${new Date(now.getTime() - dayMs)}
-        RETURNING key`
-
-      const find = (scope: string, key: string) => sql<{
-        request_hash: string
-        answer: string | null
-      }>`
-        SELECT request_hash, answer
-        FROM idempotent_requests
-        WHERE scope = ${scope}
+        const is = ({ caller_id, key, operation, owner_id }: Use) => sql`
+          owner_id = ${owner_id}
+          AND caller_id = ${caller_id}
+          AND operation = ${operation}
           AND key = ${key}`
 
-      const keep = (scope: string, key: string, answer: string) => sql`
-        UPDATE idempotent_requests
-        SET answer = ${answer}
-        WHERE scope = ${scope}
-          AND key = ${key}`
+        /** Waits for a concurrent request with the same key to commit; none where that one has the key. */
+        const claim = (use: Use, request_hash: string, now: Date) => sql`
+          INSERT INTO idempotent_requests ${sql.insert({ ...use, request_hash, created_at: now })}
+          ON CONFLICT (owner_id, caller_id, operation, key) DO UPDATE
+          SET request_hash = EXCLUDED.request_hash, created_at = EXCLUDED.created_at, sealed_answer = NULL
+          WHERE idempotent_requests.created_at <= ${new Date(now.getTime() - dayMs)}
+          RETURNING key`
 
-      return Idempotency.of({
-        once: ({ answer, key, operation, payload }) => {
-          const codec = Schema.fromJsonString(answer)
-          return (create) =>
-            key === undefined
-              ? create
-              : Effect.gen(function* () {
-                  const scope = `${callerId(yield* Caller)} ${operation}`
-                  const hash = createHash("sha256")
-                    .update(JSON.stringify(payload))
-                    .digest("base64url")
-                  const claimed = yield* claim(scope, key, hash, yield* DateTime.nowAsDate)
-                  if (claimed.length === 0) {
-                    const [stored] = yield* find(scope, key)
-                    if (
-                      stored === undefined ||
-                      stored.answer === null ||
-                      stored.request_hash !== hash
-                    ) {
-                      return yield* new IdempotencyConflict()
+        const find = (use: Use) => sql<{
+          readonly request_hash: string
+          readonly sealed_answer: string | null
+        }>`
+          SELECT request_hash, sealed_answer
+          FROM idempotent_requests
+          WHERE ${is(use)}`
+
+        const keep = (use: Use, answer: string) => sql`
+          UPDATE idempotent_requests
+          SET sealed_answer = ${seal(answerKeys, contextOf(use), answer)}
+          WHERE ${is(use)}`
+
+        return Idempotency.of({
+          once: ({ answer, key, operation, payload, workspaceId }) => {
+            const codec = Schema.fromJsonString(answer)
+            return (create) =>
+              key === undefined
+                ? create
+                : Effect.gen(function* () {
+                    const caller_id = callerId(yield* Caller)
+                    const use = { owner_id: workspaceId ?? caller_id, caller_id, operation, key }
+                    const request = JSON.stringify(payload)
+                    const now = yield* DateTime.nowAsDate
+                    const claimed = yield* claim(use, mac(requestKeys[0], request), now)
+                    if (claimed.length === 0) {
+                      const [stored] = yield* find(use)
+                      const isSame = requestKeys.some(
+                        (one) => stored?.request_hash === mac(one, request)
+                      )
+                      if (stored === undefined || stored.sealed_answer === null || !isSame) {
+                        return yield* new IdempotencyConflict()
+                      }
+                      const given = unseal(answerKeys, contextOf(use), stored.sealed_answer)
+                      return yield* Effect.orDie(Schema.decodeEffect(codec)(given))
                     }
-                    return yield* Effect.orDie(Schema.decodeEffect(codec)(stored.answer))
-                  }
-                  const made = yield* create
-                  yield* keep(scope, key, yield* Effect.orDie(Schema.encodeEffect(codec)(made)))
-                  return made
-                }).pipe(Effect.catchTag("SqlError", Effect.die), transaction)
-        }
+                    const made = yield* create
+                    yield* keep(use, yield* Effect.orDie(Schema.encodeEffect(codec)(made)))
+                    return made
+                  }).pipe(Effect.catchTag("SqlError", Effect.die), transaction)
+          },
+
+          removeOwnedBy: Effect.fn("Idempotency.removeOwnedBy")(function* (ownerId) {
+            yield* sql`
+              DELETE FROM idempotent_requests
+              WHERE owner_id = ${ownerId}`
+          }, Effect.orDie)
+        })
       })
-    })
-  )
+    )
 }
+
+/** One use of a key. */
+interface Use {
+  readonly owner_id: string
+  readonly caller_id: string
+  readonly operation: string
+  readonly key: string
+}
+
+const contextOf = ({ caller_id, key, operation, owner_id }: Use) =>
+  [owner_id, caller_id, operation, key].join(" ")
 
 const callerId = (caller: Caller["Service"]) =>
   caller.kind === "jwt" ? caller.user_id : caller.api_key_id

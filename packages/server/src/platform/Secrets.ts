@@ -36,7 +36,13 @@ export class Secrets extends Context.Service<
     Layer.succeed(Secrets, makeSecrets(secrets))
 }
 
-export type Purpose = "api-key" | "jwt" | "signing-secret" | "login-throttle"
+export type Purpose =
+  | "api-key"
+  | "jwt"
+  | "signing-secret"
+  | "login-throttle"
+  | "idempotent-request"
+  | "idempotent-answer"
 
 export interface DerivedKey {
   /** Public name of the key: tells which secret made something, and nothing about it. */
@@ -103,7 +109,9 @@ const makeSecrets = (secrets: KeyRingOf<Redacted.Redacted>) => {
     "api-key": ring("api-key"),
     jwt: ring("jwt"),
     "signing-secret": ring("signing-secret"),
-    "login-throttle": ring("login-throttle")
+    "login-throttle": ring("login-throttle"),
+    "idempotent-request": ring("idempotent-request"),
+    "idempotent-answer": ring("idempotent-answer")
   }
   return Secrets.of({ keys: (purpose) => rings[purpose] })
 }

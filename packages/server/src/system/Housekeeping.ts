@@ -7,14 +7,17 @@ import { HousekeepingRepo } from "./HousekeepingRepo.ts"
 export const HousekeepingLayer: Layer.Layer<never, never, AppConfig | HousekeepingRepo> =
   Layer.effectDiscard(
     Effect.gen(function* () {
-      const { retentionDays } = yield* AppConfig
+      const { auditRetentionDays, retentionDays } = yield* AppConfig
       const repo = yield* HousekeepingRepo
-      const sweep = Effect.flatMap(DateTime.nowAsDate, (now) =>
-        Effect.andThen(
-          repo.removeExpired(now),
-          repo.removeEndedTasks(new Date(now.getTime() - retentionDays * dayMs))
-        )
-      )
+      const sweep = Effect.gen(function* () {
+        const now = yield* DateTime.nowAsDate
+        const daysAgo = (days: number) => new Date(now.getTime() - days * dayMs)
+        yield* repo.removeExpired(now)
+        yield* repo.removeEndedTasks(daysAgo(retentionDays))
+        yield* repo.removeEndedAhead(daysAgo(-1), daysAgo(retentionDays))
+        yield* repo.removeAuditEvents(daysAgo(auditRetentionDays))
+        yield* repo.eraseAuditEvents
+      })
       yield* sweep.pipe(
         Effect.catchCause((cause) => Effect.logWarning("could not remove expired rows", cause)),
         Effect.repeat(Schedule.spaced("10 minutes")),

@@ -38,6 +38,8 @@ export class AuditLog extends Context.Service<
       userId: string,
       subject: Subject
     ) => Effect.Effect<void>
+    /** With a workspace or an account: its events keep what happened, and lose all words. */
+    readonly erase: (ownerId: string) => Effect.Effect<void>
     readonly list: (
       workspaceId: string,
       page: PageRequest
@@ -70,6 +72,13 @@ export class AuditLog extends Context.Service<
           insert(action, { workspace_id, user_id: null }, subject),
         recordForAccount: (action, user_id, subject) =>
           insert(action, { workspace_id: null, user_id }, subject),
+
+        erase: Effect.fn("AuditLog.erase")(function* (ownerId) {
+          yield* sql`
+            INSERT INTO audit_erasures (owner_id)
+            VALUES (${ownerId})
+            ON CONFLICT DO NOTHING`
+        }, Effect.orDie),
 
         list: Effect.fn("AuditLog.list")(function* (workspaceId, page) {
           return yield* sql<AuditRow>`

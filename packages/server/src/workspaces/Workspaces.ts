@@ -9,6 +9,7 @@ import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Actor } from "../auth/currentActor.ts"
 import { orNotFound } from "../platform/orNotFound.ts"
+import { Idempotency } from "../platform/Idempotency.ts"
 import { Ids } from "../platform/Ids.ts"
 import { pageRequest, toPage } from "../platform/Pages.ts"
 import type { RequestOrigin } from "../platform/RequestOrigin.ts"
@@ -54,12 +55,13 @@ export class Workspaces extends Context.Service<
   static readonly layer: Layer.Layer<
     Workspaces,
     never,
-    AuditLog | Ids | RunQueue | SigningSecrets | SqlClient.SqlClient | WorkspacesRepo
+    AuditLog | Idempotency | Ids | RunQueue | SigningSecrets | SqlClient.SqlClient | WorkspacesRepo
   > = Layer.effect(
     Workspaces,
     Effect.gen(function* () {
       const transaction = transactionOf(yield* SqlClient.SqlClient)
       const audit = yield* AuditLog
+      const idempotency = yield* Idempotency
       const ids = yield* Ids
       const queue = yield* RunQueue
       const repo = yield* WorkspacesRepo
@@ -85,14 +87,15 @@ export class Workspaces extends Context.Service<
       /** Its rows went by foreign key; its runs and their history have none. */
       const afterRemoval = Effect.fnUntraced(function* (
         actor: Actor,
-        { id, name }: { readonly id: string; readonly name: string }
+        { id }: { readonly id: string }
       ) {
         yield* queue.removeWorkspace(id)
+        yield* idempotency.removeOwnedBy(id)
+        yield* audit.erase(id)
         yield* audit.recordForAccount("workspace.deleted", actor.user_id, {
           actor_id: actor.user_id,
           target_id: id,
-          origin: actor.origin,
-          details: { name }
+          origin: actor.origin
         })
       })
 

@@ -144,6 +144,24 @@ layer(testAppLayer())("creation of an API key", (it) => {
     })
   )
 
+  it.effect("refuses the 1,001st key, until one that has ended is deleted", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const member = yield* signUp()
+      const key = yield* createKey(member)
+      yield* insertKeys(member, 999)
+      yield* sql`
+        UPDATE api_keys
+        SET revoked_at = created_at
+        WHERE workspace_id = ${member.workspace_id}`
+      const refused = yield* createOne(member)
+      assert.deepInclude(refused.body.detail, { quota: "api_keys", limit: 1_000 })
+      const path = `${member.workspace}/api-keys/${key.id}`
+      yield* ask("DELETE", path, { token: member.access_token })
+      assert.strictEqual(outcome(yield* createOne(member)), "201")
+    })
+  )
+
   it.effect("lets a key be rotated at the limit without a grace, as the count stays the same", () =>
     Effect.gen(function* () {
       const member = yield* signUp()

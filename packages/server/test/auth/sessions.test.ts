@@ -37,6 +37,25 @@ const distinct = (answers: ReadonlyArray<Answer>, field: string) =>
   new Set(answers.map(({ body }) => body[field])).size
 
 layer(testAppLayer())("a session", (it) => {
+  it.effect("is one of 200 at most: a login more ends the one that was unused for longest", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const member = yield* signUp()
+      yield* sql`
+        INSERT INTO sessions (id, user_id, rotated_at, expires_at, created_at)
+        SELECT gen_random_uuid(), user_id, rotated_at - n * interval '1 second', expires_at, created_at
+        FROM sessions, generate_series(1, 199) AS n
+        WHERE user_id = ${member.user_id}`
+      assert.strictEqual(outcome(yield* logIn(member.email)), "200")
+      const [row] = yield* sql`
+        SELECT count(*)::int AS n, (max(rotated_at) - min(rotated_at))::text AS apart
+        FROM sessions
+        WHERE user_id = ${member.user_id}`
+      assert.deepStrictEqual(row, { n: 200, apart: "00:03:18" })
+      assert.strictEqual(yield* standing(member.access_token), "200")
+    })
+  )
+
   it.effect("is continued by a refresh token, which is replaced", () =>
     Effect.gen(function* () {
       const first = yield* signUp()

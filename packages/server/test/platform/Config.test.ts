@@ -28,6 +28,7 @@ const defaults = {
   egressAllow: [],
   runner: "on",
   retentionDays: 30,
+  auditRetentionDays: 400,
   trustProxy: [],
   allowedHosts: [],
   allowedOrigins: [],
@@ -60,6 +61,11 @@ const variables: Readonly<
     bad: ["10.0.0.0/33", "internal.example.com", "10.0.0/8"]
   },
   RUNNER: { field: "runner", good: ["on", "off"], bad: ["true", "ON"] },
+  AUDIT_RETENTION_DAYS: {
+    field: "auditRetentionDays",
+    good: ["1", "36500"],
+    bad: ["0", "36501", "forever"]
+  },
   RETENTION_DAYS: {
     field: "retentionDays",
     good: ["1", "3650"],

@@ -32,6 +32,7 @@ export const testConfig: AppConfig["Service"] = {
   egressAllow: [],
   runner: "off",
   retentionDays: 30,
+  auditRetentionDays: 400,
   trustProxy: [IpNetwork.fromStringUnsafe("127.0.0.0/8")],
   allowedHosts: undefined,
   allowedOrigins: [],

@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { firstIdAt } from "../../src/runner/RunId.ts"
 import { HousekeepingRepo } from "../../src/system/HousekeepingRepo.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 
@@ -31,17 +32,18 @@ layer(HousekeepingRepo.layer.pipe(Layer.provideMerge(TestDatabaseLayer)))("house
           VALUES (${id(n)}, ${id(1)}, '', ${at}, ${past})`
       }
       yield* sql`
-        INSERT INTO idempotent_requests (scope, key, request_hash, created_at)
-        VALUES ('s', 'old', '', ${dayAgo}), ('s', 'new', '', ${past})`
-      for (const [n, status, at] of [
-        [4, "finished", past],
-        [5, "cancelled", past],
-        [6, "pending", past],
-        [7, "finished", future]
+        INSERT INTO idempotent_requests (owner_id, caller_id, operation, key, request_hash, created_at)
+        VALUES (${id(1)}, ${id(0)}, '', 'old', '', ${dayAgo}), (${id(1)}, ${id(0)}, '', 'new', '', ${past})`
+      for (const [n, status, at, updated] of [
+        [4, "finished", past, past],
+        [5, "cancelled", future, past],
+        [6, "pending", past, past],
+        [7, "finished", future, past],
+        [8, "cancelled", past, future]
       ] as const) {
         yield* sql`
           INSERT INTO tasks (id, workspace_id, kind, status, url, run_at, created_at, updated_at)
-          VALUES (${id(n)}, ${id(1)}, 'delayed', ${status}, 'https://example.com', ${at}, ${past}, ${past})`
+          VALUES (${id(n)}, ${id(1)}, 'delayed', ${status}, 'https://example.com', ${at}, ${past}, ${updated})`
       }
 
       yield* repo.removeExpired(now)
@@ -59,8 +61,68 @@ layer(HousekeepingRepo.layer.pipe(Layer.provideMerge(TestDatabaseLayer)))("house
         `session ${id(3)}`,
         `task ${id(6)}`,
         `task ${id(7)}`,
+        `task ${id(8)}`,
         "throttle s3"
       ])
+    })
+  )
+
+  it.effect("removes the history of what was cancelled long before it was due", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const repo = yield* HousekeepingRepo
+      const tomorrow = new Date("2026-06-02T12:00:00Z")
+      const inAYear = firstIdAt(Date.UTC(2027, 4, 1))
+      for (const [execution, finished] of [
+        [inAYear, past],
+        [inAYear.replace(/0$/, "1"), future],
+        [firstIdAt(past.getTime()), past]
+      ] as const) {
+        yield* sql`
+          INSERT INTO executions
+            (id, workspace_id, task_id, kind, trigger, status, scheduled_for, finished_at, attempts_count)
+          VALUES (${execution}, ${id(1)}, ${id(1)}, 'delayed', 'schedule', 'cancelled', ${past}, ${finished}, 0)`
+      }
+      yield* repo.removeEndedAhead(tomorrow, now)
+      const left = yield* sql<{ id: string }>`SELECT id FROM executions ORDER BY id`
+      assert.deepStrictEqual(
+        left.map((row) => row.id),
+        [firstIdAt(past.getTime()), inAYear.replace(/0$/, "1")]
+      )
+    })
+  )
+
+  it.effect("removes old audit events, and the words of those whose owner is gone", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const repo = yield* HousekeepingRepo
+      yield* sql`
+        INSERT INTO audit_events (id, action, workspace_id, user_id, request_id, details, created_at)
+        SELECT
+          (left(${firstIdAt(future.getTime())}, 24) || lpad(to_hex(n), 12, '0'))::uuid,
+          'a', CASE WHEN n % 2 = 0 THEN ${id(1)}::uuid END, CASE WHEN n % 2 = 1 THEN ${id(2)}::uuid END,
+          'r', '{"name": "n"}', ${future}
+        FROM generate_series(1, 10002) AS n`
+      yield* sql`
+        INSERT INTO audit_events (id, action, workspace_id, request_id, details, created_at)
+        VALUES
+          (${firstIdAt(past.getTime())}, 'old', ${id(3)}, 'r', '{"name": "n"}', ${past}),
+          (${firstIdAt(now.getTime())}, 'kept', ${id(3)}, 'r', '{"name": "n"}', ${now})`
+      yield* sql`INSERT INTO audit_erasures (owner_id) VALUES (${id(1)}), (${id(2)})`
+
+      yield* repo.removeAuditEvents(now)
+      yield* repo.eraseAuditEvents
+
+      const events = yield* sql`
+        SELECT action, request_id, details, count(*)::int AS n
+        FROM audit_events
+        GROUP BY action, request_id, details
+        ORDER BY action`
+      assert.deepStrictEqual(events, [
+        { action: "a", request_id: null, details: {}, n: 10_002 },
+        { action: "kept", request_id: "r", details: { name: "n" }, n: 1 }
+      ])
+      assert.deepStrictEqual(yield* sql`SELECT owner_id FROM audit_erasures`, [])
     })
   )
 })

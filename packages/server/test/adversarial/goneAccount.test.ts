@@ -1,0 +1,127 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { randomBytes } from "node:crypto"
+import { removeHistoryOfGoneWorkspaces } from "../../src/runner/Partitions.ts"
+import { ask, createKey, outcome, password, randomIp } from "../support/http.ts"
+import { testAppLayer } from "../support/TestApp.ts"
+import { eventually } from "../runner/support/tasks.ts"
+
+/** Which tables have the word anywhere, in whatever column. */
+const tablesWith = Effect.fnUntraced(function* (word: string) {
+  const sql = yield* SqlClient.SqlClient
+  const tables = yield* sql<{ readonly name: string }>`
+    SELECT quote_ident(table_schema) || '.' || quote_ident(table_name) AS name
+    FROM information_schema.tables
+    WHERE table_type = 'BASE TABLE'
+      AND table_schema NOT IN ('pg_catalog', 'information_schema')`
+  const found = yield* Effect.forEach(tables, ({ name }) =>
+    Effect.map(
+      sql<{ readonly n: number }>`
+        SELECT count(*)::int AS n
+        FROM ${sql.literal(name)} AS t
+        WHERE strpos(lower(t::text), ${word.toLowerCase()}) > 0`,
+      ([row]) => (row?.n ? [name] : [])
+    )
+  )
+  return found.flat()
+})
+
+const word = (what: string) => `${what}-${randomBytes(6).toString("hex")}`
+
+layer(testAppLayer())("an account that is gone", (it) => {
+  it.effect("has left no name, address, header, body or secret in any table", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const words = {
+        email: word("email"),
+        person: word("person"),
+        workspace: word("workspace"),
+        task: word("task"),
+        key: word("key"),
+        header: word("header"),
+        body: word("body"),
+        path: word("path"),
+        answer: word("answer"),
+        request: word("request"),
+        once: word("once")
+      }
+      const email = `${words.email}@example.com`
+      const headers = { "x-forwarded-for": randomIp(), "x-request-id": words.request }
+      const post = (path: string, body: unknown, token?: string) =>
+        Effect.tap(
+          ask("POST", path, {
+            token,
+            body,
+            headers: { ...headers, "idempotency-key": words.once }
+          }),
+          (answer) => Effect.sync(() => assert.isBelow(answer.status, 300, answer.text))
+        )
+      const account = { email, password, name: words.person }
+      const registered = yield* post("/v1/auth/register", account)
+      const login = yield* post("/v1/auth/login", { email, password })
+      const token: string = login.body.access_token
+      const workspace_id: string = registered.body.workspace.id
+      const workspace = `/v1/workspaces/${workspace_id}`
+      yield* post("/v1/workspaces", { name: words.workspace }, token)
+      yield* ask("PATCH", workspace, { token, headers, body: { name: words.workspace } })
+      const key = yield* createKey(
+        { workspace, access_token: token },
+        { name: words.key, scopes: ["tasks:write"] }
+      )
+      const call = {
+        url: `https://example.com/${words.path}`,
+        headers: { authorization: `Bearer ${words.header}` },
+        body: words.body
+      }
+      const cron = { ...call, name: words.task, schedule: "0 0 1 1 *" }
+      const task = yield* post(`${workspace}/cron`, cron, token)
+      yield* post(`${workspace}/cron`, cron, key.key)
+      yield* post(`${workspace}/delayed`, { ...call, delay_seconds: 3600 }, token)
+      const steps = [{ ...call, name: "first" }]
+      yield* post(`${workspace}/chains`, { name: words.task, steps }, token)
+      yield* ask("POST", `${workspace}/cron/${task.body.id}/run`, { token, headers })
+      yield* sql`
+        INSERT INTO executions
+          (id, workspace_id, task_id, kind, trigger, status, scheduled_for, finished_at, attempts_count, error)
+        VALUES
+          (${task.body.id}, ${workspace_id}, ${task.body.id}, 'cron', 'manual', 'failed', now(), now(), 1,
+           ${words.answer})`
+      yield* sql`
+        INSERT INTO attempts (execution_id, number, workspace_id, started_at, response_body)
+        VALUES (${task.body.id}, 1, ${workspace_id}, now(), ${words.answer})`
+
+      // As long as the tasks are there, what they send is with them and nowhere else.
+      for (const sent of [words.header, words.body, words.path]) {
+        assert.deepStrictEqual(yield* tablesWith(sent), ["public.tasks"])
+      }
+      for (const any of Object.values(words)) {
+        assert.isNotEmpty(yield* tablesWith(any), any)
+      }
+
+      const removed = yield* ask("DELETE", "/v1/auth/me", {
+        token,
+        headers,
+        body: { current_password: password }
+      })
+      assert.strictEqual(outcome(removed), "204")
+      yield* removeHistoryOfGoneWorkspaces(sql)
+      yield* TestClock.adjust("10 minutes")
+      yield* TestClock.withLive(
+        eventually(sql`SELECT owner_id FROM audit_erasures`, (rows) => rows.length === 0)
+      )
+
+      const left = [...Object.values(words), key.key.slice(4), key.key_prefix, token]
+      for (const any of left) assert.deepStrictEqual(yield* tablesWith(any), [], any)
+      // What happened is still known, by ids.
+      const events = yield* sql<{ readonly action: string }>`
+        SELECT action
+        FROM audit_events
+        WHERE user_id = ${registered.body.user.id}
+        ORDER BY id DESC
+        LIMIT 1`
+      assert.deepStrictEqual(events, [{ action: "account.deleted" }])
+    })
+  )
+})
