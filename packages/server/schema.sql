@@ -1,5 +1,15 @@
 -- Made from the migrations by `npm run generate`; not run by anything.
 
+CREATE OR REPLACE FUNCTION public.lane_of_workspace()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    BEGIN
+      NEW.lane := coalesce((SELECT lane FROM workspaces WHERE id = NEW.workspace_id), 0);
+      RETURN NEW;
+    END
+    $function$;
+
 CREATE OR REPLACE FUNCTION public.time_of_id(id uuid)
  RETURNS timestamp with time zone
  LANGUAGE sql
@@ -192,6 +202,7 @@ CREATE TABLE runs (
   task_id uuid NOT NULL,
   kind text NOT NULL,
   trigger text NOT NULL,
+  lane bigint DEFAULT 0 NOT NULL,
   chain_run_id uuid,
   step_index smallint,
   step text,
@@ -216,7 +227,7 @@ CREATE TABLE runs (
   CONSTRAINT runs_state_check CHECK (state = ANY (ARRAY['queued'::text, 'running'::text]))
 ) WITH (fillfactor=60, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000, autovacuum_vacuum_cost_delay=0, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=5000);
 CREATE INDEX runs_by_chain_run ON runs USING btree (chain_run_id) WHERE chain_run_id IS NOT NULL;
-CREATE INDEX runs_by_due ON runs USING btree (due_at) WHERE lease_owner IS NULL AND NOT waiting;
+CREATE INDEX runs_by_due ON runs USING btree (date_bin('00:00:01'::interval, due_at, '1970-01-01 00:00:00+00'::timestamp with time zone), lane) WHERE lease_owner IS NULL AND NOT waiting;
 CREATE INDEX runs_by_owner ON runs USING btree (lease_owner) WHERE lease_owner IS NOT NULL;
 CREATE INDEX runs_to_cancel ON runs USING btree (lease_owner) WHERE cancel_requested;
 CREATE INDEX runs_waiting ON runs USING btree (task_id, id) WHERE waiting;
@@ -276,6 +287,7 @@ CREATE TABLE tasks (
   dst_overlap text,
   next_fire_at timestamp with time zone,
   fired_until timestamp with time zone,
+  lane bigint NOT NULL,
   run_at timestamp with time zone,
   created_at timestamp with time zone NOT NULL,
   updated_at timestamp with time zone NOT NULL,
@@ -299,16 +311,18 @@ END),
   CONSTRAINT tasks_missed_check CHECK (missed = ANY (ARRAY['skip'::text, 'once'::text])),
   CONSTRAINT tasks_overlap_check CHECK (overlap = ANY (ARRAY['allow'::text, 'skip'::text, 'queue'::text]))
 ) WITH (fillfactor=80);
-CREATE INDEX tasks_by_next_fire ON tasks USING btree (next_fire_at) WHERE next_fire_at IS NOT NULL;
+CREATE INDEX tasks_by_next_fire ON tasks USING btree (next_fire_at, lane) WHERE next_fire_at IS NOT NULL;
 CREATE INDEX tasks_by_version ON tasks USING btree (version_id) WHERE version_id IS NOT NULL;
 CREATE INDEX tasks_by_workspace ON tasks USING btree (workspace_id, kind, id DESC);
 CREATE INDEX tasks_pending ON tasks USING btree (workspace_id, id DESC) WHERE status = 'pending'::text;
+CREATE TRIGGER tasks_lane BEFORE INSERT ON public.tasks FOR EACH ROW EXECUTE FUNCTION lane_of_workspace();
 
 CREATE TABLE users (
   id uuid NOT NULL,
   email text NOT NULL,
   name text,
   password_hash text NOT NULL,
+  lane bigint DEFAULT 0 NOT NULL,
   created_at timestamp with time zone NOT NULL,
   CONSTRAINT users_pkey PRIMARY KEY (id),
   CONSTRAINT users_email_key UNIQUE (email)
@@ -317,6 +331,7 @@ CREATE TABLE users (
 CREATE TABLE workspaces (
   id uuid NOT NULL,
   name text NOT NULL,
+  lane bigint DEFAULT 0 NOT NULL,
   created_at timestamp with time zone NOT NULL,
   CONSTRAINT workspaces_pkey PRIMARY KEY (id)
 );

@@ -53,6 +53,15 @@ const indexes = (sql: SqlClient.SqlClient, table: Table) => sql<{ line: string }
     AND NOT EXISTS (SELECT 1 FROM pg_constraint WHERE conindid = indexrelid)
   ORDER BY line`
 
+const triggers = (sql: SqlClient.SqlClient, table: { readonly name: string }) => sql<{
+  line: string
+}>`
+  SELECT pg_get_triggerdef(oid) AS line
+  FROM pg_trigger
+  WHERE tgrelid = ${table.name}::regclass
+    AND NOT tgisinternal
+  ORDER BY tgname`
+
 const functions = (sql: SqlClient.SqlClient) => sql<{ line: string }>`
   SELECT pg_get_functiondef(oid) AS line
   FROM pg_proc
@@ -69,7 +78,8 @@ const dump = Effect.gen(function* () {
         table.options === null || table.options === "" ? "" : ` WITH (${table.options})`
       return [
         `CREATE TABLE ${table.name} (\n${body.map(({ line }) => `  ${line}`).join(",\n")}\n)${partition}${options};`,
-        ...(yield* indexes(sql, table)).map(({ line }) => `${line};`)
+        ...(yield* indexes(sql, table)).map(({ line }) => `${line};`),
+        ...(yield* triggers(sql, table)).map(({ line }) => `${line};`)
       ].join("\n")
     })
   )

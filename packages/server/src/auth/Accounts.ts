@@ -14,11 +14,13 @@ import { AppConfig } from "../Config.ts"
 import { Idempotency } from "../platform/Idempotency.ts"
 import { Ids } from "../platform/Ids.ts"
 import type { RequestOrigin } from "../platform/RequestOrigin.ts"
+import { Secrets } from "../platform/Secrets.ts"
 import { transactionOf } from "../platform/transaction.ts"
 import { AuditLog } from "../workspaces/AuditLog.ts"
 import { Workspaces } from "../workspaces/Workspaces.ts"
 import { isCommon } from "./commonPasswords.ts"
 import type { Actor } from "./currentActor.ts"
+import { laneOf } from "./laneOf.ts"
 import { Logins } from "./Logins.ts"
 import { LoginThrottle } from "./LoginThrottle.ts"
 import { Passwords } from "./Passwords.ts"
@@ -76,6 +78,7 @@ export class Accounts extends Context.Service<
     | Logins
     | LoginThrottle
     | Passwords
+    | Secrets
     | SessionsRepo
     | SqlClient.SqlClient
     | UsersRepo
@@ -94,6 +97,7 @@ export class Accounts extends Context.Service<
       const sessions = yield* SessionsRepo
       const users = yield* UsersRepo
       const workspaces = yield* Workspaces
+      const [laneKey] = (yield* Secrets).keys("lane")
 
       /** Gone is an account that was deleted after this request was let in, and its session with it. */
       const own = (id: string): Effect.Effect<UserRow, InvalidToken> =>
@@ -118,11 +122,13 @@ export class Accounts extends Context.Service<
           if (registration === "closed") return yield* new RegistrationClosed()
           yield* checkNewPassword(password, email, "password")
           yield* throttle.countRegistration(origin.ip)
+          const id = yield* ids.next
           const user: UserRow = {
-            id: yield* ids.next,
+            id,
             email,
             name: name ?? null,
             password_hash: yield* passwords.hash(password, origin.ip),
+            lane: laneOf(laneKey, id, origin.ip),
             created_at: yield* DateTime.nowAsDate
           }
           return yield* transaction(

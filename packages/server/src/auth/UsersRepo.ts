@@ -9,6 +9,7 @@ export interface UserRow {
   readonly email: string
   readonly name: string | null
   readonly password_hash: string
+  readonly lane: bigint
   readonly created_at: Date
 }
 

@@ -4,12 +4,14 @@ import { SqlClient } from "effect/sql"
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
+  // `lane` says whose turn it is where the runs of many wait: see decision 19.
   yield* sql`
     CREATE TABLE users (
       id uuid PRIMARY KEY,
       email text NOT NULL UNIQUE,
       name text,
       password_hash text NOT NULL,
+      lane bigint NOT NULL DEFAULT 0,
       created_at timestamptz NOT NULL
     )`
 
@@ -42,6 +44,7 @@ export default Effect.gen(function* () {
     CREATE TABLE workspaces (
       id uuid PRIMARY KEY,
       name text NOT NULL,
+      lane bigint NOT NULL DEFAULT 0,
       created_at timestamptz NOT NULL
     )`
 

@@ -43,6 +43,7 @@ export type Purpose =
   | "login-throttle"
   | "idempotent-request"
   | "idempotent-answer"
+  | "lane"
 
 export interface DerivedKey {
   /** Public name of the key: tells which secret made something, and nothing about it. */
@@ -111,7 +112,8 @@ const makeSecrets = (secrets: KeyRingOf<Redacted.Redacted>) => {
     "signing-secret": ring("signing-secret"),
     "login-throttle": ring("login-throttle"),
     "idempotent-request": ring("idempotent-request"),
-    "idempotent-answer": ring("idempotent-answer")
+    "idempotent-answer": ring("idempotent-answer"),
+    lane: ring("lane")
   }
   return Secrets.of({ keys: (purpose) => rings[purpose] })
 }

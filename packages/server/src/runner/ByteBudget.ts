@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 
-/** As with call slots: a workspace may hold this many times as much as is still free. */
-const share = 4
+/** As with call slots: a share may hold this many times as much as is still free. */
+const threshold = 4
 
 interface Waiting {
   readonly bytes: number
@@ -9,15 +9,15 @@ interface Waiting {
 }
 
 /**
- * What the calls of a node may take of its memory. Workspaces share it as they share the slots: one
+ * What the calls of a node may take of its memory. Tenants share it as they share the slots: one
  * alone gets four fifths, and a newcomer finds room. Those that wait take turns, and whoever holds
  * nothing is not passed over by what is smaller.
  */
 export class ByteBudget {
   readonly #total: number
   #taken = 0
-  readonly #held = new Map<string, number>()
-  readonly #waiting = new Map<string, Array<Waiting>>()
+  readonly #held = new Map<number, number>()
+  readonly #waiting = new Map<number, Array<Waiting>>()
 
   constructor(total: number) {
     this.#total = total
@@ -27,35 +27,35 @@ export class ByteBudget {
     return this.#taken
   }
 
-  /** Workspaces with calls that wait for room. */
-  get waiting(): Iterable<string> {
+  /** Shares with calls that wait for room. */
+  get waiting(): Iterable<number> {
     return this.#waiting.keys()
   }
 
   /** For one call. */
-  open(workspace: string): Allowance {
-    return new Allowance(this, workspace)
+  open(share: number): Allowance {
+    return new Allowance(this, share)
   }
 
   /** Calls `grant` as soon as there is room, at once or later. What it answers takes the wish back. */
-  ask(workspace: string, bytes: number, grant: () => void): () => void {
+  ask(share: number, bytes: number, grant: () => void): () => void {
     const wish: Waiting = { bytes: this.capped(bytes), grant }
-    const queue = this.#waiting.get(workspace)
-    if (queue === undefined) this.#waiting.set(workspace, [wish])
+    const queue = this.#waiting.get(share)
+    if (queue === undefined) this.#waiting.set(share, [wish])
     else queue.push(wish)
     this.#serve()
     return () => {
-      const queue = this.#waiting.get(workspace)
+      const queue = this.#waiting.get(share)
       const at = queue?.indexOf(wish) ?? -1
       if (queue === undefined || at === -1) return
       queue.splice(at, 1)
-      if (queue.length === 0) this.#waiting.delete(workspace)
+      if (queue.length === 0) this.#waiting.delete(share)
       this.#serve()
     }
   }
 
-  give(workspace: string, bytes: number): void {
-    this.#hold(workspace, -bytes)
+  give(share: number, bytes: number): void {
+    this.#hold(share, -bytes)
     this.#serve()
   }
 
@@ -68,35 +68,35 @@ export class ByteBudget {
     for (let served = true; served;) {
       served = false
       // A grant may run what gives back and asks again: each turn looks at the queues as they are.
-      for (const workspace of Array.from(this.#waiting.keys())) {
-        const queue = this.#waiting.get(workspace)
+      for (const share of Array.from(this.#waiting.keys())) {
+        const queue = this.#waiting.get(share)
         const next = queue?.[0]
         if (queue === undefined || next === undefined) continue
-        if (!this.#fits(workspace, next.bytes)) {
-          if (this.#held.has(workspace)) continue
+        if (!this.#fits(share, next.bytes)) {
+          if (this.#held.has(share)) continue
           return
         }
         queue.shift()
         // Those who were served go to the end, also for the next time.
-        this.#waiting.delete(workspace)
-        if (queue.length > 0) this.#waiting.set(workspace, queue)
-        this.#hold(workspace, next.bytes)
+        this.#waiting.delete(share)
+        if (queue.length > 0) this.#waiting.set(share, queue)
+        this.#hold(share, next.bytes)
         next.grant()
         served = true
       }
     }
   }
 
-  #fits(workspace: string, bytes: number): boolean {
-    const held = this.#held.get(workspace)
+  #fits(share: number, bytes: number): boolean {
+    const held = this.#held.get(share)
     const free = this.#total - this.#taken - bytes
-    return free >= 0 && (held === undefined || held + bytes <= share * free)
+    return free >= 0 && (held === undefined || held + bytes <= threshold * free)
   }
 
-  #hold(workspace: string, change: number): void {
-    const held = (this.#held.get(workspace) ?? 0) + change
-    if (held === 0) this.#held.delete(workspace)
-    else this.#held.set(workspace, held)
+  #hold(share: number, change: number): void {
+    const held = (this.#held.get(share) ?? 0) + change
+    if (held === 0) this.#held.delete(share)
+    else this.#held.set(share, held)
     this.#taken += change
   }
 }
@@ -104,18 +104,18 @@ export class ByteBudget {
 /** What one call holds of the budget. */
 export class Allowance {
   readonly #budget: ByteBudget
-  readonly #workspace: string
+  readonly #share: number
   #bytes = 0
 
-  constructor(budget: ByteBudget, workspace: string) {
+  constructor(budget: ByteBudget, share: number) {
     this.#budget = budget
-    this.#workspace = workspace
+    this.#share = share
   }
 
   /** Waits until there is room. Only for one that holds nothing: else two could wait for each other. */
   take(bytes: number): Effect.Effect<void> {
     return Effect.callback((resume) => {
-      const takeBack = this.#budget.ask(this.#workspace, bytes, () => {
+      const takeBack = this.#budget.ask(this.#share, bytes, () => {
         this.#bytes = this.#budget.capped(bytes)
         resume(Effect.void)
       })
@@ -128,6 +128,6 @@ export class Allowance {
     const surplus = this.#bytes - bytes
     if (surplus <= 0) return
     this.#bytes = bytes
-    this.#budget.give(this.#workspace, surplus)
+    this.#budget.give(this.#share, surplus)
   }
 }

@@ -5,7 +5,7 @@ import type { Call } from "./Call.ts"
 import type { Engine } from "./Engine.ts"
 import { execute, type Execution, settlementOf } from "./Execute.ts"
 import { briefly } from "./Loop.ts"
-import type { LeasedRun, Settlement, StartedRun } from "./Run.ts"
+import type { Settlement, StartedRun } from "./Run.ts"
 import type { Settler } from "./Settler.ts"
 import { start } from "./Start.ts"
 
@@ -55,21 +55,21 @@ export const makeCalls = Effect.fnUntraced(function* (
   /** Without a context of its own, and watched instead of wrapped: that is a tenth of a run. */
   const call = (run: StartedRun, owner: number, secrets: ReadonlyArray<Redacted.Redacted>) => {
     counts.started++
-    const allowance = budget.open(run.workspace_id)
+    const allowance = budget.open(intake.shareOf(run.id) ?? 0)
     const execution: Execution = { node: owner, clock, allowance, loads, started_ms: null }
     const fiber = runFork(execute(run, execution, secrets))
     const going: RunningCall = { fiber, cancelled: false }
     running.set(run.id, going)
     fiber.addObserver((exit) => {
       running.delete(run.id)
-      intake.release(run)
+      intake.release(run.id, clock.now(), Exit.isSuccess(exit))
       allowance.shrink(0)
       const settlement = Exit.isSuccess(exit)
         ? exit.value
         : interrupted(run, execution, exit.cause, going.cancelled)
       if (settlement !== undefined) settler.offer(settlement)
       startBell.ring()
-      if (engine.backlog && intake.free >= options.concurrency / 4) feedBell.ring()
+      if (engine.backlog && intake.free >= intake.turnover / 4) feedBell.ring()
     })
   }
 
@@ -89,8 +89,11 @@ export const makeCalls = Effect.fnUntraced(function* (
   }
 
   /** Whether they are still to be started here. */
-  const askAgain = (runs: ReadonlyArray<LeasedRun>) => {
-    intake.putBack(runs)
+  const askAgain = (runs: ReadonlyArray<{ readonly id: string }>) => {
+    intake.putBack(
+      runs.map(({ id }) => id),
+      clock.now()
+    )
     startBell.ring()
   }
 
@@ -99,7 +102,12 @@ export const makeCalls = Effect.fnUntraced(function* (
     owner: number,
     askedMs: number
   ) {
-    if (owner !== node()) return intake.giveUp(runs)
+    if (owner !== node()) {
+      return intake.giveUp(
+        runs.map(({ id }) => id),
+        clock.now()
+      )
+    }
     // This process may have stood still, and others may have the runs by now.
     if (clock.now() - askedMs > options.leaseMs / 2) return askAgain(runs)
     const secrets = yield* secretsOf(new Set(runs.map((run) => run.workspace_id))).pipe(
@@ -122,16 +130,16 @@ export const makeCalls = Effect.fnUntraced(function* (
         // Marked as running by now or not, they did not start.
         Effect.onError(() => Effect.sync(() => askAgain(taken)))
       )
-      const gone = new Map(taken.map((run) => [run.id, run]))
+      const gone = new Set(taken.map((run) => run.id))
       for (const run of started) gone.delete(run.id)
       for (const { error, run, status } of refused) {
         gone.delete(run.id)
-        intake.release(run)
+        intake.release(run.id, clock.now())
         settler.offer(
           settlementOf(run, { node: owner, clock, started_ms: null }, { status, error })
         )
       }
-      intake.giveUp(gone.values())
+      intake.giveUp(gone, clock.now())
       yield* begin(started, owner, now)
     }).pipe(Effect.uninterruptible)
   })

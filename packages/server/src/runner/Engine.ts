@@ -1,6 +1,8 @@
 import { Effect, Semaphore } from "effect"
 import { ByteBudget } from "./ByteBudget.ts"
+import { ConnectionsLimits } from "./Call.ts"
 import { DbClock } from "./DbClock.ts"
+import { DueFrom } from "./DueFrom.ts"
 import { Intake } from "./Intake.ts"
 import { Doorbell } from "./Loop.ts"
 import { RunnerOptions } from "./RunnerOptions.ts"
@@ -28,6 +30,7 @@ export interface Engine {
   readonly budget: ByteBudget
   /** Reading those leaves connections to the statements that all runs wait for. */
   readonly loads: Semaphore.Semaphore
+  readonly dueFrom: DueFrom
   /** Rings when there is room for more runs, or something new is due. */
   readonly feedBell: Doorbell
   /** Rings when a run may have become startable. */
@@ -43,10 +46,16 @@ const loadsAtOnce = 2
 
 export const makeEngine: Effect.Effect<Engine> = Effect.gen(function* () {
   const options = yield* RunnerOptions
+  const { perOrigin } = yield* ConnectionsLimits
   return {
     options,
     clock: yield* DbClock.make,
-    intake: new Intake(options.concurrency),
+    intake: new Intake({
+      slots: options.concurrency,
+      perTarget: perOrigin,
+      ahead: options.maxHeld
+    }),
+    dueFrom: new DueFrom(),
     budget: new ByteBudget(options.callBytes),
     loads: yield* Semaphore.make(loadsAtOnce),
     feedBell: new Doorbell(),

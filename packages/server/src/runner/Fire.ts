@@ -8,8 +8,10 @@ import {
 import { TimeZone } from "@scheduling/domain/cron/TimeZone"
 import { Effect, Option, Result } from "effect"
 import type { SqlClient } from "effect/sql"
+import { targetOf } from "./Claim.ts"
 import type { LeasedRun } from "./Run.ts"
 import { makeRunId } from "./RunId.ts"
+import { lanesInTurns, type Place } from "./Turns.ts"
 
 export interface DueTask {
   readonly id: string
@@ -21,7 +23,15 @@ export interface DueTask {
   readonly dst_overlap: DstOverlap
   readonly next_fire_ms: number
   readonly now_ms: number
+  readonly lane: string
+  readonly share: number
+  readonly target: string | null
 }
+
+export type Timing = Pick<
+  DueTask,
+  "schedule" | "timezone" | "missed" | "dst_overlap" | "next_fire_ms" | "now_ms"
+>
 
 export interface Fire {
   /** The slot to run, or null where it was missed and is not made up for. */
@@ -38,7 +48,7 @@ const missedAfterMs = 60_000
  * The slot that a due task runs now, and its next fire. However many slots have passed, only the
  * latest can run: `once` makes up for all of them by it, `skip` runs it only if it is not old.
  */
-export const decideFire = (task: DueTask): Fire => {
+export const decideFire = (task: Timing): Fire => {
   const schedule = Schedule.make(task.schedule)
   const timezone = TimeZone.make(task.timezone)
   const options = { dst_overlap: task.dst_overlap }
@@ -61,43 +71,47 @@ export const decideFire = (task: DueTask): Fire => {
   }
 }
 
-const runsLate = (task: DueTask, slotMs: number): number | null =>
+const runsLate = (task: Timing, slotMs: number): number | null =>
   task.missed === "once" || slotMs > task.now_ms - missedAfterMs ? slotMs : null
+
+export interface FireOptions {
+  readonly node: number
+  readonly limit: number
+  readonly lookAheadMs: number
+  /** Null: whatever comes first. Otherwise the lanes take turns, from here on. */
+  readonly turns: Place | null
+  /** Asked for each run: false leaves it to whichever node has room. */
+  readonly leases: (share: number) => boolean
+}
 
 /**
  * Fires up to `limit` tasks whose time comes within the look-ahead and leases their runs to the
  * node. Moving `next_fire_at` on and inserting the run is one transaction: a slot fires once.
  */
 export const fire = Effect.fnUntraced(
-  function* (
-    sql: SqlClient.SqlClient,
-    options: {
-      readonly node: number
-      readonly limit: number
-      readonly lookAheadMs: number
-      /** False: the runs are left to whichever node has room. */
-      readonly lease: boolean
-    }
-  ) {
-    const due = yield* sql<DueTask>`
-    SELECT
-      id, workspace_id, kind, schedule, timezone, missed, dst_overlap,
-      date_part('epoch', next_fire_at) * 1000 AS next_fire_ms,
-      date_part('epoch', now()) * 1000 AS now_ms
-    FROM tasks
-    WHERE next_fire_at <= now() + ${options.lookAheadMs} * interval '1 millisecond'
-    ORDER BY next_fire_at
-    LIMIT ${options.limit}
-    FOR UPDATE SKIP LOCKED`
-    if (due.length === 0) return { fired: 0, leased: [] }
+  function* (sql: SqlClient.SqlClient, options: FireOptions) {
+    const due = yield* findDue(sql, options)
+    const [first] = due
+    if (first === undefined) return { fired: 0, leased: [], reached: null }
 
-    const fires = yield* Effect.forEach(due, fireOf)
-    const inserted = yield* sql<LeasedRun & { readonly leased: boolean }>`
+    const tasks = new Map<string, DueTask>()
+    const fires = yield* Effect.forEach(
+      due,
+      Effect.fnUntraced(function* (task) {
+        const fire = yield* fireOf(task)
+        if (fire.run_id === undefined) return fire
+        tasks.set(fire.run_id, task)
+        return { ...fire, leases: options.leases(task.share) }
+      })
+    )
+    const inserted = yield* sql<
+      Pick<LeasedRun, "id" | "workspace_id" | "attempt" | "due_ms"> & { readonly leased: boolean }
+    >`
     WITH fires AS (
       SELECT *
       FROM json_to_recordset(${JSON.stringify(fires)}::json) AS fires (
-        task_id uuid, workspace_id uuid, kind text, run_id uuid, step text,
-        slot_at timestamptz, fired_until timestamptz, next_fire_at timestamptz
+        task_id uuid, workspace_id uuid, kind text, lane bigint, run_id uuid, step text,
+        slot_at timestamptz, fired_until timestamptz, next_fire_at timestamptz, leases boolean
       )
     ), moved AS (
       UPDATE tasks
@@ -106,17 +120,22 @@ export const fire = Effect.fnUntraced(
         fired_until = coalesce(fires.fired_until, tasks.fired_until)
       FROM fires
       WHERE tasks.id = fires.task_id
+    ), node AS (
+      SELECT id
+      FROM nodes
+      WHERE id = ${options.node}
+        AND died_at IS NULL
     )
     INSERT INTO runs (
-      id, workspace_id, task_id, kind, trigger, chain_run_id, step_index,
+      id, workspace_id, task_id, kind, trigger, lane, chain_run_id, step_index,
       slot_at, scheduled_for, due_at, lease_owner
     )
     SELECT
-      run_id, workspace_id, task_id, kind, 'schedule',
+      run_id, workspace_id, task_id, kind, 'schedule', lane,
       CASE kind WHEN 'chain' THEN run_id END,
       CASE kind WHEN 'chain' THEN 0 END,
       slot_at, slot_at, slot_at,
-      (SELECT id FROM nodes WHERE id = ${options.node} AND died_at IS NULL AND ${options.lease})
+      CASE WHEN leases THEN (SELECT id FROM node) END
     FROM fires
     WHERE run_id IS NOT NULL
     ON CONFLICT (task_id, slot_at) DO NOTHING
@@ -124,15 +143,87 @@ export const fire = Effect.fnUntraced(
       id, workspace_id, attempt,
       date_part('epoch', due_at) * 1000 AS due_ms,
       lease_owner IS NOT NULL AS leased`
-    return { fired: due.length, leased: inserted.filter((run) => run.leased) }
+    const leased = inserted.flatMap((run): ReadonlyArray<LeasedRun> => {
+      const task = tasks.get(run.id)
+      return run.leased && task !== undefined
+        ? [{ ...run, share: task.share, target: task.target }]
+        : []
+    })
+    const { reached_lane, reached_ms } = first
+    const reached =
+      reached_lane === null || reached_ms === null
+        ? null
+        : { at_ms: reached_ms, lane: reached_lane }
+    return { fired: due.length, leased, reached }
   },
   (effect, sql) => sql.withTransaction(effect)
 )
 
+interface FoundTask extends DueTask {
+  /** Where the walk over the lanes ended, unless there is nothing behind that. */
+  readonly reached_ms: number | null
+  readonly reached_lane: string | null
+}
+
+const findDue = (sql: SqlClient.SqlClient, { limit, lookAheadMs, turns }: FireOptions) => {
+  const columns = sql.literal(`
+      id, workspace_id, kind, schedule, timezone, missed, dst_overlap,
+      lane::text AS lane, (lane >> 32)::integer AS share,
+      ${targetOf({ kind: "tasks.kind", task_id: "tasks.id", version_id: "tasks.version_id", step_index: "0" })} AS target,
+      date_part('epoch', next_fire_at) * 1000 AS next_fire_ms,
+      date_part('epoch', now()) * 1000 AS now_ms`)
+  const horizon = sql`now() + ${lookAheadMs} * interval '1 millisecond'`
+  if (turns === null) {
+    return sql<FoundTask>`
+    SELECT ${columns}, NULL AS reached_ms, NULL AS reached_lane
+    FROM tasks
+    WHERE next_fire_at <= ${horizon}
+    ORDER BY next_fire_at, lane
+    LIMIT ${limit}
+    FOR UPDATE SKIP LOCKED`
+  }
+  return sql<FoundTask>`
+    WITH RECURSIVE ${lanesInTurns(sql, {
+      table: "tasks",
+      moment: "next_fire_at",
+      predicate: "next_fire_at IS NOT NULL",
+      until: horizon,
+      from: turns,
+      limit,
+      except: [],
+      exceptAhead: []
+    })}
+    SELECT
+      picked.*,
+      (SELECT at_ms FROM reached) AS reached_ms,
+      (SELECT lane FROM reached) AS reached_lane
+    FROM turns
+    CROSS JOIN LATERAL (
+      SELECT ${columns}
+      FROM tasks
+      WHERE tasks.next_fire_at = turns.moment
+        AND tasks.lane = turns.lane
+      LIMIT turns.places
+      FOR UPDATE SKIP LOCKED
+    ) AS picked`
+}
+
+interface FireRow {
+  readonly task_id: string
+  readonly workspace_id: string
+  readonly kind: ExecutionKind
+  readonly lane: string
+  readonly fired_until?: Date
+  readonly next_fire_at?: Date
+  readonly run_id?: string
+  readonly slot_at?: Date
+}
+
 /** A schedule that cannot be read stops firing: it must not stop the tasks beside it. */
-const fireOf = (task: DueTask) => {
+const fireOf = (task: DueTask): Effect.Effect<FireRow> => {
   const fire = Result.try(() => decideFire(task))
-  const row = { task_id: task.id, workspace_id: task.workspace_id, kind: task.kind }
+  const { id, kind, lane, workspace_id } = task
+  const row = { task_id: id, workspace_id, kind, lane }
   if (Result.isFailure(fire)) {
     return Effect.as(Effect.logError(`task ${task.id} cannot fire`, fire.failure), row)
   }

@@ -1,67 +1,111 @@
 import type { LeasedRun } from "./Run.ts"
+import { CallSlots, type SlotLimits } from "./CallSlots.ts"
 
-/**
- * A workspace may have this many times as many calls in flight as are still free. So one workspace
- * alone gets four fifths of the node, two get four ninths each, and however many there are, a
- * newcomer finds room. (Dynamic thresholds, as switches share their buffers.)
- */
-const share = 4
+/** A share may hold this many times as many runs ahead of their time as still could be. */
+const threshold = 4
+
+/** A share that found no slot and gave its runs back is not asked for more for so long. */
+const restMs = 2_000
+
+export interface IntakeLimits extends SlotLimits {
+  /** Runs held ahead of their time. */
+  readonly ahead: number
+}
 
 interface ReadyRun {
   readonly run: LeasedRun
   readonly sinceMs: number
 }
 
+/** The runs of one share that are due: a queue for each target of each workspace, in turns. */
+type ReadyShare = Map<string, Array<ReadyRun>>
+
 /**
- * The runs that are leased to this node: held until they are due, then ready, one queue a workspace,
- * then in a slot. All of it is bookkeeping in memory; the tables say what is true.
+ * The runs that are leased to this node: held until they are due, then ready, then in a slot. Those
+ * that are held and those that are due are counted apart: however many wait for the next minute, what
+ * is due now finds room. All of it is bookkeeping in memory; the tables say what is true.
  */
 export class Intake {
-  readonly #slots: number
+  readonly #limits: IntakeLimits
+  readonly #slots: CallSlots
   /** Latest first, so that the next one is at the end. */
   #held: Array<LeasedRun> = []
   #heldInOrder = true
-  readonly #ready = new Map<string, Array<ReadyRun>>()
+  readonly #heldByShare = new Map<number, number>()
+  readonly #ready = new Map<number, ReadyShare>()
   #readyCount = 0
-  readonly #inSlots = new Map<string, number>()
-  #slotsTaken = 0
+  /** Of the runs that are due, those that may find a slot when they are taken next. */
+  #untried = 0
   /** From the lease until it is settled. */
-  readonly #known = new Set<string>()
+  readonly #known = new Map<string, LeasedRun>()
+  readonly #restingUntilMs = new Map<number, number>()
 
-  constructor(slots: number) {
-    this.#slots = slots
+  constructor(limits: IntakeLimits) {
+    this.#limits = limits
+    this.#slots = new CallSlots(limits)
   }
 
+  /** Leased and not in a slot. */
   get held(): number {
     return this.#held.length + this.#readyCount
   }
 
   get running(): number {
-    return this.#slotsTaken
+    return this.#slots.taken
   }
 
-  /** Slots that no run in hand will fill; below zero, runs that are due wait for a slot. */
   get free(): number {
-    return this.#slots - this.#slotsTaken - this.#readyCount
+    return this.#slots.free
+  }
+
+  /** Runs are due and have no slot. */
+  get isPressed(): boolean {
+    return this.#readyCount > 0
   }
 
   /** How many overdue runs to ask for: half of the free slots, so that whoever comes next finds some. */
   get room(): number {
-    return Math.ceil(this.free / 2)
+    return Math.ceil((this.free - this.#untried) / 2)
   }
 
-  add(runs: ReadonlyArray<LeasedRun>): void {
-    for (const run of this.#learn(runs)) {
-      this.#held.push(run)
-      this.#heldInOrder = false
+  /** Slots that come and go: those of slow calls are not free for long. */
+  get turnover(): number {
+    return this.#limits.slots - this.#slots.slow
+  }
+
+  get roomAhead(): number {
+    return this.#limits.ahead - this.#held.length
+  }
+
+  mayHold(share: number): boolean {
+    return (this.#heldByShare.get(share) ?? 0) < threshold * this.roomAhead
+  }
+
+  /** Shares that hold as many runs as they may. */
+  holdingEnough(): ReadonlyArray<number> {
+    return [...this.#heldByShare.keys()].filter((share) => !this.mayHold(share))
+  }
+
+  add(runs: ReadonlyArray<LeasedRun>, nowMs: number): void {
+    for (const run of runs) {
+      if (this.#known.has(run.id)) continue
+      this.#known.set(run.id, run)
+      this.#hold(run)
+      if (run.due_ms <= nowMs) this.#untried++
     }
   }
 
-  /** Gives slots to runs that are started already, but for those that were known. */
-  admit<Run extends LeasedRun>(runs: ReadonlyArray<Run>): ReadonlyArray<Run> {
-    const admitted = this.#learn(runs)
-    for (const run of admitted) this.#occupy(run.workspace_id, 1)
-    return admitted
+  /** Gives slots to runs that a claim has started. Those that find none are asked about again. */
+  admit<Run extends LeasedRun>(runs: ReadonlyArray<Run>, nowMs: number): ReadonlyArray<Run> {
+    return runs.filter(({ attempt, due_ms, id, share, target, workspace_id }) => {
+      if (this.#known.has(id)) return false
+      const run = { id, workspace_id, share, target, attempt, due_ms }
+      this.#known.set(id, run)
+      const hasRoom = this.#slots.hasRoom(share, target, nowMs)
+      if (hasRoom) this.#slots.occupy(id, share, target, nowMs)
+      else this.#hold(run)
+      return hasRoom
+    })
   }
 
   /** When the next held run is due. */
@@ -70,22 +114,26 @@ export class Intake {
     return this.#held.at(-1)?.due_ms
   }
 
-  /** Up to `limit` runs that are due and have a slot from now on; workspaces take turns. */
+  /** Up to `limit` runs that are due and have a slot from now on. Shares take turns. */
   take(nowMs: number, limit: number): ReadonlyArray<LeasedRun> {
     this.#makeReady(nowMs)
+    this.#slots.watch(nowMs)
     const taken: Array<LeasedRun> = []
-    for (let served = true; served && taken.length < limit;) {
+    this.#untried = 0
+    for (let served = true; served;) {
       served = false
       // Those who were served go to the end, also for the next time.
-      for (const [workspace, queue] of Array.from(this.#ready)) {
-        if (taken.length >= limit || !this.#hasRoomFor(workspace)) continue
-        const next = queue.shift()
-        this.#ready.delete(workspace)
-        if (queue.length > 0) this.#ready.set(workspace, queue)
-        if (next === undefined) continue
-        this.#readyCount--
-        this.#occupy(workspace, 1)
-        taken.push(next.run)
+      for (const [share, queues] of Array.from(this.#ready)) {
+        if (this.#slots.free <= 0) return taken
+        if (taken.length >= limit) {
+          this.#untried = this.#readyCount
+          return taken
+        }
+        const run = this.#takeOne(share, queues, nowMs)
+        if (run === undefined) continue
+        this.#ready.delete(share)
+        if (queues.size > 0) this.#ready.set(share, queues)
+        taken.push(run)
         served = true
       }
     }
@@ -93,25 +141,31 @@ export class Intake {
   }
 
   /** The run no longer needs its slot; it is known until `forget`. */
-  release(run: { readonly workspace_id: string }): void {
-    this.#occupy(run.workspace_id, -1)
+  release(id: string, nowMs: number, answered = false): void {
+    this.#slots.vacate(id, nowMs, answered)
+    const share = this.#known.get(id)?.share
+    if (share !== undefined) this.#restingUntilMs.delete(share)
   }
 
   /** Gives up slots of runs whose start is not certain: they are asked about again. */
-  putBack(runs: ReadonlyArray<LeasedRun>): void {
-    for (const run of runs) {
-      this.release(run)
-      if (this.#known.has(run.id)) this.#held.push(run)
+  putBack(ids: Iterable<string>, nowMs: number): void {
+    for (const id of ids) {
+      this.#slots.vacate(id, nowMs, false)
+      const run = this.#known.get(id)
+      if (run !== undefined) this.#hold(run)
     }
-    this.#heldInOrder = false
   }
 
   /** Lets go of runs that have slots and turned out to be no longer this node's. */
-  giveUp(runs: Iterable<LeasedRun>): void {
-    for (const run of runs) {
-      this.release(run)
-      this.forget(run.id)
+  giveUp(ids: Iterable<string>, nowMs: number): void {
+    for (const id of ids) {
+      this.#slots.vacate(id, nowMs, false)
+      this.#known.delete(id)
     }
+  }
+
+  shareOf(id: string): number | undefined {
+    return this.#known.get(id)?.share
   }
 
   forget(id: string): void {
@@ -119,14 +173,19 @@ export class Intake {
   }
 
   /** Removes runs that have found no slot since then: another node may have one. */
-  dropWaiting(sinceMs: number): ReadonlyArray<LeasedRun> {
+  dropWaiting(sinceMs: number, nowMs: number): ReadonlyArray<LeasedRun> {
     const dropped: Array<LeasedRun> = []
-    for (const [workspace, queue] of this.#ready) {
-      // The queue is in the order of getting ready.
-      const kept = queue.findIndex((ready) => ready.sinceMs >= sinceMs)
-      const removed = queue.splice(0, kept === -1 ? queue.length : kept)
-      dropped.push(...removed.map((ready) => ready.run))
-      if (queue.length === 0) this.#ready.delete(workspace)
+    for (const [share, queues] of this.#ready) {
+      const before = dropped.length
+      for (const [name, queue] of queues) {
+        // The queue is in the order of getting ready.
+        const kept = queue.findIndex((ready) => ready.sinceMs >= sinceMs)
+        const removed = queue.splice(0, kept === -1 ? queue.length : kept)
+        for (const { run } of removed) dropped.push(run)
+        if (queue.length === 0) queues.delete(name)
+      }
+      if (dropped.length > before) this.#restingUntilMs.set(share, nowMs + restMs)
+      if (queues.size === 0) this.#ready.delete(share)
     }
     this.#readyCount -= dropped.length
     for (const run of dropped) this.#known.delete(run.id)
@@ -135,9 +194,12 @@ export class Intake {
 
   /** Removes everything that has not started. */
   dropAll(): ReadonlyArray<LeasedRun> {
-    const ready = [...this.#ready.values()].flat().map(({ run }) => run)
+    const ready = [...this.#ready.values()].flatMap((queues) =>
+      [...queues.values()].flat().map(({ run }) => run)
+    )
     const dropped = [...this.#held, ...ready]
     this.#held = []
+    this.#heldByShare.clear()
     this.#ready.clear()
     this.#readyCount = 0
     for (const run of dropped) this.#known.delete(run.id)
@@ -150,29 +212,36 @@ export class Intake {
     this.#known.clear()
   }
 
-  /** Workspaces that have their share. */
-  saturated(): ReadonlyArray<string> {
-    return [...this.#inSlots.keys()].filter((workspace) => !this.#hasRoomFor(workspace))
+  /** Shares whose further runs would find no slot: they have runs that wait for one, or may have none. */
+  saturated(nowMs: number): ReadonlyArray<number> {
+    for (const [share, untilMs] of this.#restingUntilMs) {
+      if (untilMs <= nowMs) this.#restingUntilMs.delete(share)
+    }
+    const saturated = new Set([...this.#ready.keys(), ...this.#restingUntilMs.keys()])
+    for (const share of this.#slots.shares()) {
+      if (this.#slots.isClosedTo(share, nowMs)) saturated.add(share)
+    }
+    return [...saturated]
   }
 
-  #learn<Run extends LeasedRun>(runs: ReadonlyArray<Run>): ReadonlyArray<Run> {
-    return runs.filter(({ id }) => {
-      const isNew = !this.#known.has(id)
-      this.#known.add(id)
-      return isNew
-    })
+  #takeOne(share: number, queues: ReadyShare, nowMs: number): LeasedRun | undefined {
+    for (const [name, queue] of queues) {
+      const next = queue[0]
+      if (next === undefined || !this.#slots.hasRoom(share, next.run.target, nowMs)) continue
+      queue.shift()
+      queues.delete(name)
+      if (queue.length > 0) queues.set(name, queue)
+      this.#readyCount--
+      this.#slots.occupy(next.run.id, share, next.run.target, nowMs)
+      return next.run
+    }
+    return undefined
   }
 
-  #hasRoomFor(workspace: string): boolean {
-    const free = this.#slots - this.#slotsTaken
-    return free > 0 && (this.#inSlots.get(workspace) ?? 0) < share * free
-  }
-
-  #occupy(workspace: string, change: 1 | -1): void {
-    const count = (this.#inSlots.get(workspace) ?? 0) + change
-    if (count === 0) this.#inSlots.delete(workspace)
-    else this.#inSlots.set(workspace, count)
-    this.#slotsTaken += change
+  #hold(run: LeasedRun): void {
+    this.#held.push(run)
+    this.#heldInOrder = false
+    this.#heldByShare.set(run.share, (this.#heldByShare.get(run.share) ?? 0) + 1)
   }
 
   #makeReady(nowMs: number): void {
@@ -183,9 +252,18 @@ export class Intake {
       run = this.#held.at(-1)
     ) {
       this.#held.pop()
-      const queue = this.#ready.get(run.workspace_id)
+      const heldByShare = (this.#heldByShare.get(run.share) ?? 1) - 1
+      if (heldByShare === 0) this.#heldByShare.delete(run.share)
+      else this.#heldByShare.set(run.share, heldByShare)
+      let queues = this.#ready.get(run.share)
+      if (queues === undefined) {
+        queues = new Map()
+        this.#ready.set(run.share, queues)
+      }
+      const name = `${run.workspace_id} ${run.target}`
       const ready = { run, sinceMs: nowMs }
-      if (queue === undefined) this.#ready.set(run.workspace_id, [ready])
+      const queue = queues.get(name)
+      if (queue === undefined) queues.set(name, [ready])
       else queue.push(ready)
       this.#readyCount++
     }

@@ -20,10 +20,18 @@ export interface QueuedRun {
   readonly scheduled_for: Date
 }
 
-/** A run that is leased to this node and not started yet. */
-export interface LeasedRun {
-  readonly id: string
+/** Whose turn it is, and where the call goes: what runs share slots by. */
+export interface Claimant {
+  /** The upper half of the lane: accounts that were registered from one address are one share. */
+  readonly share: number
   readonly workspace_id: string
+  /** The origin of the call as the task has it; null where it is not known yet. */
+  readonly target: string | null
+}
+
+/** A run that is leased to this node and not started yet. */
+export interface LeasedRun extends Claimant {
+  readonly id: string
   readonly attempt: number
   /** On the database's clock. */
   readonly due_ms: number

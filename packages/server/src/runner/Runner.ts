@@ -103,8 +103,13 @@ export class Runner extends Context.Service<
 
       // 2. Results. Stopping waits until they are written.
       const settler = yield* makeSettler(
-        () => intake.free < options.concurrency - intake.running,
+        () => intake.isPressed,
         (settlements, settled) => {
+          // Before their steps before them are forgotten. What they call is not known yet.
+          const next = settled.next.flatMap(({ after, ...run }) => {
+            const share = intake.shareOf(after)
+            return share === undefined ? [] : [{ ...run, share, target: null }]
+          })
           const written = new Set(settled.ids)
           for (const settlement of settlements) {
             intake.forget(settlement.id)
@@ -117,8 +122,8 @@ export class Runner extends Context.Service<
             }
           }
           endings.tell(settled.ended)
-          if (settled.next.length > 0) {
-            intake.add(settled.next)
+          if (next.length > 0) {
+            intake.add(next, engine.clock.now())
             startBell.ring()
           }
           if (settled.released || settlements.some((one) => one.status === null)) feedBell.ring()
@@ -167,6 +172,7 @@ export class Runner extends Context.Service<
               const lost = yield* takeBack(sql, "dead")
               yield* Effect.logWarning(`took back the runs of a dead node, ${lost} had started`)
             }
+            if (to_take_back) engine.dueFrom.forget()
             if (released || to_take_back) feedBell.ring()
           })
         )

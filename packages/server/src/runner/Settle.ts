@@ -11,7 +11,12 @@ export interface Settled {
   /** A run that waited for one of these may start now. */
   readonly released: boolean
   /** The next steps of chains, leased to the node that ended the ones before. */
-  readonly next: ReadonlyArray<LeasedRun>
+  readonly next: ReadonlyArray<
+    Pick<LeasedRun, "id" | "workspace_id" | "attempt" | "due_ms"> & {
+      /** The step before it. */
+      readonly after: string
+    }
+  >
 }
 
 /**
@@ -77,7 +82,7 @@ export const settle = Effect.fnUntraced(function* (
         AND input.status IS NOT NULL
         AND (SELECT count(*) FROM locked) >= 0
       RETURNING
-        runs.id, runs.workspace_id, runs.task_id, runs.kind, runs.trigger,
+        runs.id, runs.workspace_id, runs.task_id, runs.kind, runs.trigger, runs.lane,
         runs.chain_run_id, runs.step_index, runs.step,
         runs.version_id, runs.after_failure,
         runs.scheduled_for, runs.attempt, runs.cancel_requested, runs.ordinal,
@@ -168,13 +173,13 @@ export const settle = Effect.fnUntraced(function* (
       WHERE started
     ), following AS (
       INSERT INTO runs (
-        id, workspace_id, task_id, kind, trigger, chain_run_id, step_index, step,
+        id, workspace_id, task_id, kind, trigger, lane, chain_run_id, step_index, step,
         version_id, after_failure,
         scheduled_for, due_at, lease_owner, cancel_requested, ordinal
       )
       SELECT
-        next_id, workspace_id, task_id, kind, 'chain', chain_run_id, next_step_index, next_step,
-        version_id, after_failure IS TRUE OR status = 'failed',
+        next_id, workspace_id, task_id, kind, 'chain', lane, chain_run_id, next_step_index,
+        next_step, version_id, after_failure IS TRUE OR status = 'failed',
         now(), now(), next_owner, cancel_requested, ordinal
       FROM ended
       WHERE next_id IS NOT NULL
@@ -211,7 +216,15 @@ export const settle = Effect.fnUntraced(function* (
       const next = nextOf(settlement)
       return next === undefined || next === null || !written.has(settlement.id)
         ? []
-        : [{ id: next.id, workspace_id: settlement.workspace_id, attempt: 1, due_ms: 0 }]
+        : [
+            {
+              id: next.id,
+              after: settlement.id,
+              workspace_id: settlement.workspace_id,
+              attempt: 1,
+              due_ms: 0
+            }
+          ]
     })
   }
   return settled

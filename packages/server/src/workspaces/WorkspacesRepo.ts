@@ -66,7 +66,11 @@ export class WorkspacesRepo extends Context.Service<
 
       return WorkspacesRepo.of({
         insert: Effect.fn("WorkspacesRepo.insert")(function* (workspace, ownerId) {
-          yield* sql`INSERT INTO workspaces ${sql.insert({ ...workspace })}`
+          yield* sql`
+            INSERT INTO workspaces (id, name, lane, created_at)
+            SELECT ${workspace.id}, ${workspace.name}, lane, ${workspace.created_at}
+            FROM users
+            WHERE id = ${ownerId}`
           yield* sql`
             INSERT INTO memberships (user_id, workspace_id, role, created_at)
             VALUES (${ownerId}, ${workspace.id}, 'owner', ${workspace.created_at})`

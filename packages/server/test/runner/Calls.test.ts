@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { makeCalls } from "../../src/runner/Calls.ts"
 import { makeEngine } from "../../src/runner/Engine.ts"
-import type { Settlement, StartedRun } from "../../src/runner/Run.ts"
+import type { Claimant, Settlement, StartedRun } from "../../src/runner/Run.ts"
 import { makeRunId } from "../../src/runner/RunId.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 import { secretsLayer } from "./support/engine.ts"
@@ -11,9 +11,11 @@ import { eventually } from "./support/tasks.ts"
 
 const fakeCalls = makeFakeCalls()
 
-const started = (path: string): StartedRun => ({
+const started = (path: string): StartedRun & Claimant => ({
   id: makeRunId(Date.now(), Date.now()),
   workspace_id: "5f0c5a55-7a29-4be5-8f3c-0d6a3b1f8a11",
+  share: 1,
+  target: null,
   kind: "cron",
   attempt: 1,
   lost: 0,
@@ -52,7 +54,7 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })("started 
     Effect.gen(function* () {
       const { calls, engine, settled } = yield* makeNode
       const run = started("/prompt")
-      yield* calls.begin(engine.intake.admit([run]), 7, engine.clock.now())
+      yield* calls.begin(engine.intake.admit([run], 0), 7, engine.clock.now())
       yield* eventually(
         Effect.sync(() => settled),
         ({ length }) => length === 1
@@ -67,7 +69,7 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })("started 
     Effect.gen(function* () {
       const { calls, engine, settled } = yield* makeNode
       const { clock, intake, options } = engine
-      yield* calls.begin(intake.admit([started("/late")]), 7, clock.now() - options.leaseMs)
+      yield* calls.begin(intake.admit([started("/late")], 0), 7, clock.now() - options.leaseMs)
       assert.deepInclude(intake, { running: 0, held: 1 })
       assert.isEmpty(settled)
       assert.isEmpty(fakeCalls.to("/late"))
@@ -78,11 +80,11 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })("started 
     Effect.gen(function* () {
       const { calls, engine, settled } = yield* makeNode
       const run = started("/gone")
-      yield* calls.begin(engine.intake.admit([run]), 6, engine.clock.now())
+      yield* calls.begin(engine.intake.admit([run], 0), 6, engine.clock.now())
       assert.deepInclude(engine.intake, { running: 0, held: 0 })
       assert.isEmpty(settled)
       assert.isEmpty(fakeCalls.to("/gone"))
-      assert.strictEqual(engine.intake.admit([run]).length, 1)
+      assert.strictEqual(engine.intake.admit([run], 0).length, 1)
     })
   )
 })

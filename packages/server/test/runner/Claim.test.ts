@@ -1,15 +1,64 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { claim } from "../../src/runner/Claim.ts"
+import { claim, type ClaimOptions, handBack } from "../../src/runner/Claim.ts"
 import { register } from "../../src/runner/Nodes.ts"
 import { makeRunId } from "../../src/runner/RunId.ts"
 import { RunQueue } from "../../src/runner/RunQueue.ts"
+import { beginningOf } from "../../src/runner/Turns.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 import { QueueLayer } from "./support/engine.ts"
-import { insertTask, insertWorkspace, step, unfinished } from "./support/tasks.ts"
+import {
+  enqueueAll,
+  insertTask,
+  insertTasks,
+  insertWorkspace,
+  insertWorkspaceIn,
+  laneOf,
+  step,
+  unfinished
+} from "./support/tasks.ts"
 
 const TestLayer = QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer))
+
+const claimAs = (node: number, options: Partial<ClaimOptions>) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    claim(sql, {
+      node,
+      limit: 10,
+      lookAheadMs: 0,
+      from: beginningOf(0),
+      turns: null,
+      ...options
+    })
+  )
+
+const inTurns = { except: [], exceptAhead: [] }
+
+const sharesOf = (runs: ReadonlyArray<{ readonly share: number }>) => {
+  const counts: Record<number, number> = {}
+  for (const { share } of runs) counts[share] = (counts[share] ?? 0) + 1
+  return counts
+}
+
+/** So many runs that are due, some of them spread over the seconds before. */
+const insertBacklog = Effect.fnUntraced(function* (lane: bigint, count: number, seconds = 0) {
+  const sql = yield* SqlClient.SqlClient
+  const workspace_id = yield* insertWorkspaceIn(lane)
+  yield* insertTasks(workspace_id, { count })
+  yield* enqueueAll(workspace_id)
+  yield* sql`
+    UPDATE runs
+    SET due_at = due_at - random() * ${seconds} * interval '1 second'
+    WHERE workspace_id = ${workspace_id}`
+  return workspace_id
+})
+
+const nodeOnEmptyQueue = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`DELETE FROM runs`
+  return yield* register(sql, { holdsLock: false, leaseMs: 60_000 })
+})
 
 layer(TestLayer, { excludeTestServices: true, timeout: "180 seconds" })("a claim", (it) => {
   it.effect("starts what is due, unless the start guard has more to judge", () =>
@@ -37,7 +86,7 @@ layer(TestLayer, { excludeTestServices: true, timeout: "180 seconds" })("a claim
         INSERT INTO runs (id, workspace_id, task_id, kind, trigger, slot_at, scheduled_for, due_at)
         VALUES (${scheduled}, ${workspace_id}, ${cron}, 'cron', 'schedule', now(), now(), now())`
 
-      const claimed = yield* claim(sql, { node, limit: 10, lookAheadMs: 60_000, except: [] })
+      const claimed = yield* claimAs(node, { lookAheadMs: 60_000 })
       assert.sameMembers(
         claimed.started.map(({ id }) => id),
         [manual.id, due.id]
@@ -70,10 +119,107 @@ layer(TestLayer, { excludeTestServices: true, timeout: "180 seconds" })("a claim
       const workspace_id = yield* insertWorkspace
       const task_id = yield* insertTask(workspace_id)
       yield* (yield* RunQueue).enqueue({ workspace_id, task_id, kind: "cron" })
-      const claimed = yield* claim(sql, { node, limit: 10, lookAheadMs: 0, except: [] })
-      assert.deepStrictEqual(claimed, { started: [], leased: [] })
+      const claimed = yield* claimAs(node, {})
+      assert.deepStrictEqual(claimed, { started: [], leased: [], reached: null })
       const [run] = yield* unfinished(workspace_id)
       assert.deepInclude(run, { state: "queued", lease_owner: null })
+    })
+  )
+
+  it.effect("gives lanes turns, however long the backlog of one of them", () =>
+    Effect.gen(function* () {
+      const node = yield* nodeOnEmptyQueue
+      yield* insertBacklog(laneOf(1), 2_000, 60)
+      yield* insertBacklog(laneOf(2), 30)
+      yield* insertBacklog(laneOf(3), 1)
+      const { reached, started } = yield* claimAs(node, { limit: 100, turns: inTurns })
+      const counts = sharesOf(started)
+      assert.isAtMost(started.length, 100)
+      assert.isAtLeast(counts[2] ?? 0, 12)
+      assert.strictEqual(counts[3], 1)
+      assert.isNull(reached)
+    })
+  )
+
+  it.effect("hops over shares that have enough, in a few pages of the index", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const node = yield* nodeOnEmptyQueue
+      const greedy = yield* insertBacklog(laneOf(-7, 5), 5_000, 20)
+      yield* sql`
+        UPDATE runs
+        SET lane = lane + random() * 100
+        WHERE workspace_id = ${greedy}`
+      yield* insertBacklog(laneOf(9), 3)
+      const { started } = yield* claimAs(node, { turns: { except: [-7], exceptAhead: [] } })
+      assert.deepStrictEqual(sharesOf(started), { 9: 3 })
+    })
+  )
+
+  it.effect("goes on where it ended, until it has been everywhere", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const node = yield* nodeOnEmptyQueue
+      const many = yield* insertBacklog(laneOf(1), 1_000)
+      yield* sql`
+        UPDATE runs
+        SET lane = floor(random() * 300)::bigint * 4294967296
+        WHERE workspace_id = ${many}`
+      const found = new Set<number>()
+      let from = beginningOf(0)
+      for (let statement = 0; statement < 2; statement++) {
+        const claimed = yield* claimAs(node, { limit: 400, from, turns: inTurns })
+        for (const { share } of claimed.started) found.add(share)
+        from = claimed.reached ?? beginningOf(0)
+      }
+      const lanes = yield* sql<{ readonly lanes: number }>`
+        SELECT count(DISTINCT lane)::integer AS lanes
+        FROM runs`
+      assert.strictEqual(found.size, lanes[0]?.lanes)
+    })
+  )
+
+  it.effect("holds nothing ahead for shares that hold enough", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const node = yield* nodeOnEmptyQueue
+      const enough = yield* insertBacklog(laneOf(1), 4)
+      const other = yield* insertBacklog(laneOf(2), 4)
+      yield* sql`
+        UPDATE runs
+        SET due_at = now() + interval '20 seconds'
+        WHERE (workspace_id, id) IN (
+          (SELECT workspace_id, id FROM runs WHERE workspace_id = ${enough} LIMIT 2)
+          UNION ALL
+          (SELECT workspace_id, id FROM runs WHERE workspace_id = ${other} LIMIT 2)
+        )`
+      const { leased, started } = yield* claimAs(node, {
+        limit: 100,
+        lookAheadMs: 60_000,
+        turns: { except: [], exceptAhead: [1] }
+      })
+      assert.deepStrictEqual(sharesOf(started), { 1: 2, 2: 2 })
+      assert.deepStrictEqual(sharesOf(leased), { 2: 2 })
+    })
+  )
+
+  it.effect("is undone where the calls were not made", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const node = yield* nodeOnEmptyQueue
+      const workspace_id = yield* insertBacklog(laneOf(1), 2)
+      const { started } = yield* claimAs(node, {})
+      yield* handBack(
+        sql,
+        node,
+        started.map(({ id }) => id)
+      )
+      const rows = yield* sql`
+        SELECT state, lease_owner, started_at
+        FROM runs
+        WHERE workspace_id = ${workspace_id}`
+      const queued = { state: "queued", lease_owner: null, started_at: null }
+      assert.deepStrictEqual(rows, [queued, queued])
     })
   )
 })

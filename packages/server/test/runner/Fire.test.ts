@@ -1,12 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { decideFire, type DueTask } from "../../src/runner/Fire.ts"
+import { decideFire, type Timing } from "../../src/runner/Fire.ts"
 
 const at = (time: string) => Date.parse(`2026-03-02T${time}Z`)
 
-const due = (fields: Partial<DueTask>): DueTask => ({
-  id: "task",
-  workspace_id: "workspace",
-  kind: "cron",
+const due = (fields: Partial<Timing>): Timing => ({
   schedule: "0 * * * *",
   timezone: "UTC",
   missed: "once",

@@ -8,6 +8,7 @@ import { firstIdAt, makeRunId } from "../../src/runner/RunId.ts"
 import { RunQueue } from "../../src/runner/RunQueue.ts"
 import { settle } from "../../src/runner/Settle.ts"
 import { claim } from "../../src/runner/Claim.ts"
+import { beginningOf } from "../../src/runner/Turns.ts"
 import { start } from "../../src/runner/Start.ts"
 import { QueueLayer } from "./support/engine.ts"
 import { settlement } from "./support/settlement.ts"
@@ -182,7 +183,13 @@ layer(TestLayer, { excludeTestServices: true, timeout: "180 seconds" })("the fen
   })
 
   const take = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, node: number) {
-    const { leased, started } = yield* claim(sql, { node, limit: 10, lookAheadMs: 0, except: [] })
+    const { leased, started } = yield* claim(sql, {
+      node,
+      limit: 10,
+      lookAheadMs: 0,
+      from: beginningOf(0),
+      turns: null
+    })
     return yield* start(sql, node, [...leased, ...started])
   })
 

@@ -1,14 +1,27 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Intake } from "../../src/runner/Intake.ts"
+import { Intake, type IntakeLimits } from "../../src/runner/Intake.ts"
 import type { LeasedRun } from "../../src/runner/Run.ts"
 
-const runs = (workspace_id: string, count: number, due_ms = 0): ReadonlyArray<LeasedRun> =>
+/** The share is the one of the workspace's first letter. */
+const runs = (
+  workspace_id: string,
+  count: number,
+  due_ms = 0,
+  target: string | null = null
+): ReadonlyArray<LeasedRun> =>
   Array.from({ length: count }, (_, index) => ({
-    id: `${workspace_id}-${due_ms}-${index}`,
+    id: `${workspace_id}-${due_ms}-${target}-${index}`,
     workspace_id,
+    share: shareOf(workspace_id),
+    target,
     attempt: 1,
     due_ms
   }))
+
+const shareOf = (workspace: string) => workspace.charCodeAt(0)
+
+const makeIntake = (slots: number, limits: Partial<IntakeLimits> = {}) =>
+  new Intake({ slots, perTarget: slots, ahead: 10_000, ...limits })
 
 const workspacesOf = (taken: ReadonlyArray<LeasedRun>) => {
   const counts: Record<string, number> = {}
@@ -18,9 +31,9 @@ const workspacesOf = (taken: ReadonlyArray<LeasedRun>) => {
 
 describe("Intake", () => {
   it("hands runs out when they are due, in order, and each once", () => {
-    const intake = new Intake(100)
-    intake.add([...runs("a", 1, 30), ...runs("a", 1, 10), ...runs("a", 1, 20)])
-    intake.add(runs("a", 1, 10))
+    const intake = makeIntake(100)
+    intake.add([...runs("a", 1, 30), ...runs("a", 1, 10), ...runs("a", 1, 20)], 0)
+    intake.add(runs("a", 1, 10), 0)
     assert.strictEqual(intake.held, 3)
     assert.isEmpty(intake.take(9, 10))
     assert.strictEqual(intake.nextDueMs, 10)
@@ -32,17 +45,17 @@ describe("Intake", () => {
   })
 
   it("leaves room for others however much one workspace has to do", () => {
-    const intake = new Intake(100)
-    intake.add(runs("greedy", 1_000))
-    assert.strictEqual(intake.take(0, 1_000).length, 80)
-    assert.deepStrictEqual(intake.saturated(), ["greedy"])
-    intake.add(runs("late", 5))
+    const intake = makeIntake(100)
+    intake.add(runs("greedy", 1_000), 0)
+    assert.isBelow(intake.take(0, 1_000).length, 80)
+    assert.deepStrictEqual(intake.saturated(0), [shareOf("greedy")])
+    intake.add(runs("late", 5), 0)
     assert.deepStrictEqual(workspacesOf(intake.take(0, 1_000)), { late: 5 })
   })
 
   it("shares evenly between workspaces that have more than fits", () => {
-    const intake = new Intake(90)
-    for (const workspace of ["a", "b", "c"]) intake.add(runs(workspace, 500))
+    const intake = makeIntake(90)
+    for (const workspace of ["a", "b", "c"]) intake.add(runs(workspace, 500), 0)
     const counts = Object.values(workspacesOf(intake.take(0, 1_000)))
     assert.strictEqual(counts.length, 3)
     assert.isAtMost(Math.max(...counts) - Math.min(...counts), 1)
@@ -50,58 +63,87 @@ describe("Intake", () => {
   })
 
   it("takes turns also where slots get free one by one", () => {
-    const intake = new Intake(1)
-    intake.add([...runs("a", 3), ...runs("b", 3)])
+    const intake = makeIntake(1)
+    intake.add([...runs("a", 3), ...runs("b", 3)], 0)
     const order: Array<string> = []
     for (let turn = 0; turn < 6; turn++) {
       const [run] = intake.take(0, 1)
       assert(run !== undefined)
       order.push(run.workspace_id)
-      intake.release(run)
+      intake.release(run.id, 0)
       intake.forget(run.id)
     }
     assert.deepStrictEqual(order, ["a", "b", "a", "b", "a", "b"])
   })
 
   it("gives up what finds no slot, and takes it on again later", () => {
-    const intake = new Intake(10)
-    intake.add(runs("a", 20))
+    const intake = makeIntake(10)
+    intake.add(runs("a", 20), 0)
     const taken = intake.take(100, 20)
-    assert.strictEqual(taken.length, 8)
-    assert.isEmpty(intake.dropWaiting(100))
-    assert.strictEqual(intake.dropWaiting(101).length, 12)
+    assert.isEmpty(intake.dropWaiting(100, 100))
+    assert.strictEqual(intake.dropWaiting(101, 101).length, 20 - taken.length)
     assert.strictEqual(intake.held, 0)
-    assert.strictEqual(intake.free, 2)
-    intake.add(runs("a", 20))
-    assert.strictEqual(intake.held, 12)
+    assert.deepStrictEqual(intake.saturated(102), [shareOf("a")])
+    for (const { id } of taken) intake.release(id, 103)
+    assert.isEmpty(intake.saturated(103))
+    intake.add(runs("a", 20), 0)
+    assert.strictEqual(intake.held, 20 - taken.length)
   })
 
   it("asks again about runs whose start was not certain", () => {
-    const intake = new Intake(10)
-    intake.add(runs("a", 2))
-    intake.putBack(intake.take(0, 2))
+    const intake = makeIntake(10)
+    intake.add(runs("a", 2), 0)
+    intake.putBack(
+      intake.take(0, 2).map(({ id }) => id),
+      0
+    )
     assert.strictEqual(intake.running, 0)
     assert.strictEqual(intake.take(0, 2).length, 2)
   })
 
   it("gives slots to runs that are started already, each once", () => {
-    const intake = new Intake(10)
-    intake.add(runs("a", 1))
-    assert.strictEqual(intake.admit(runs("a", 3)).length, 2)
+    const intake = makeIntake(10)
+    intake.add(runs("a", 1), 0)
+    assert.strictEqual(intake.admit(runs("a", 3), 0).length, 2)
     assert.strictEqual(intake.running, 2)
-    assert.isEmpty(intake.admit(runs("a", 3)))
+    assert.isEmpty(intake.admit(runs("a", 3), 0))
   })
 
-  it("has room for half of what is free, and so for others when one workspace has its share", () => {
-    const intake = new Intake(80)
+  it("has room for half of what is free, and so for others when one share has enough", () => {
+    const intake = makeIntake(80)
     assert.strictEqual(intake.room, 40)
-    for (let round = 0; intake.saturated().length === 0; round++) {
-      intake.admit(runs("greedy", intake.room, round))
-    }
-    assert.strictEqual(intake.running, 70)
-    assert.strictEqual(intake.room, 5)
-    intake.admit(runs("late", 5))
-    assert.strictEqual(intake.room, 3)
-    assert.deepStrictEqual(intake.saturated(), ["greedy"])
+    for (let round = 0; round < 10; round++) intake.admit(runs("greedy", intake.room, round), 0)
+    assert.isAtLeast(intake.room, 5)
+    assert.strictEqual(intake.admit(runs("late", 5), 0).length, 5)
+    assert.isAtLeast(intake.room, 3)
+  })
+
+  it("gives the workspaces of a share what one has, and turns within it", () => {
+    const intake = makeIntake(100)
+    for (const workspace of ["a1", "a2", "a3", "b"]) intake.add(runs(workspace, 500), 0)
+    const counts = workspacesOf(intake.take(0, 1_000))
+    const [a1 = 0, a2 = 0, a3 = 0] = [counts["a1"], counts["a2"], counts["a3"]]
+    assert.isAtMost(Math.abs(a1 + a2 + a3 - (counts["b"] ?? 0)), 1)
+    assert.isAtMost(Math.max(a1, a2, a3) - Math.min(a1, a2, a3), 1)
+  })
+
+  it("passes runs whose target has no place, and takes turns at its places", () => {
+    const intake = makeIntake(1_000, { perTarget: 20 })
+    intake.add([...runs("a", 100, 0, "https://slow"), ...runs("a", 10, 0, "https://other")], 0)
+    const first = intake.take(0, 1_000)
+    assert.strictEqual(first.filter(({ target }) => target === "https://other").length, 10)
+    assert.strictEqual(first.filter(({ target }) => target === "https://slow").length, 16)
+    intake.add(runs("b", 3, 0, "https://slow"), 0)
+    assert.deepStrictEqual(workspacesOf(intake.take(0, 1_000)), { b: 3 })
+  })
+
+  it("has room for what is due however much is held ahead, and for others among that", () => {
+    const intake = makeIntake(100, { ahead: 1_000 })
+    for (let held = 0; intake.mayHold(shareOf("a")); held++)
+      intake.add(runs("a", 1, 5_000 + held), 0)
+    assert.deepStrictEqual(intake.holdingEnough(), [shareOf("a")])
+    assert.isAtLeast(intake.roomAhead, 150)
+    assert.isTrue(intake.mayHold(shareOf("b")))
+    assert.strictEqual(intake.room, 50)
   })
 })

@@ -2,6 +2,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { claim } from "../../src/runner/Claim.ts"
+import { beginningOf } from "../../src/runner/Turns.ts"
 import { bury, register } from "../../src/runner/Nodes.ts"
 import { takeBack } from "../../src/runner/Reap.ts"
 import { Runner } from "../../src/runner/Runner.ts"
@@ -191,7 +192,13 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
 
         for (let loss = 1; loss <= 5; loss++) {
           const node = yield* register(sql, { holdsLock: false, leaseMs: 1_000 })
-          const claimed = yield* claim(sql, { node, limit: 10, lookAheadMs: 0, except: [] })
+          const claimed = yield* claim(sql, {
+            node,
+            limit: 10,
+            lookAheadMs: 0,
+            from: beginningOf(0),
+            turns: null
+          })
           const guarded = yield* start(sql, node, claimed.leased)
           const started = [...claimed.started, ...guarded.started]
           assert.deepStrictEqual(

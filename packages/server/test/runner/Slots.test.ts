@@ -122,7 +122,13 @@ layer(TestDatabaseLayer, { excludeTestServices: true })("through nodes with wron
         const owner = member?.id ?? assert.fail("no node")
         const { id } = yield* node(({ cron }) => cron.create(workspace, input))
         const fireUntil = (lookAheadMs: number) =>
-          fire(sql, { node: owner, limit: 500, lookAheadMs, lease: true })
+          fire(sql, {
+            node: owner,
+            limit: 500,
+            lookAheadMs,
+            turns: null,
+            leases: () => true
+          })
         const changeIt = (round: number) => node(({ cron }) => change(cron, workspace, id, round))
 
         yield* fireUntil(minuteMs)

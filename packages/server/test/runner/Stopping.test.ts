@@ -2,6 +2,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { claim } from "../../src/runner/Claim.ts"
+import { beginningOf } from "../../src/runner/Turns.ts"
 import { register } from "../../src/runner/Nodes.ts"
 import { Partitions } from "../../src/runner/Partitions.ts"
 import { RunQueue } from "../../src/runner/RunQueue.ts"
@@ -172,7 +173,13 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
       const after = yield* queue.enqueue({ workspace_id, task_id, kind: "cron" })
       const beside = yield* queue.enqueue({ workspace_id, task_id: other, kind: "cron" })
 
-      const claimed = yield* claim(sql, { node, limit: 1_000, lookAheadMs: 0, except: [] })
+      const claimed = yield* claim(sql, {
+        node,
+        limit: 1_000,
+        lookAheadMs: 0,
+        from: beginningOf(0),
+        turns: null
+      })
       assert.deepStrictEqual(
         claimed.started.map(({ id }) => id).toSorted(),
         [after.id, beside.id].toSorted()

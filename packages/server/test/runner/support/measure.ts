@@ -4,6 +4,7 @@ import { Effect, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Database } from "../../../src/platform/Sql.ts"
 import { claim } from "../../../src/runner/Claim.ts"
+import { beginningOf } from "../../../src/runner/Turns.ts"
 import { register } from "../../../src/runner/Nodes.ts"
 import { RunQueue } from "../../../src/runner/RunQueue.ts"
 import { Runner } from "../../../src/runner/Runner.ts"
@@ -17,7 +18,9 @@ import {
   eventually,
   insertTask,
   insertTasks,
-  insertWorkspace
+  insertWorkspace,
+  insertWorkspaceIn,
+  laneOf
 } from "./tasks.ts"
 
 const [, , what = "drain", size] = process.argv
@@ -109,23 +112,31 @@ const idle = Effect.fnUntraced(function* (count: number) {
   }).pipe(Effect.provide(noCalls))
 })
 
-/** A claim that must look past the backlog of a workspace that has its share. */
+/** Claims that must look past the backlog of a share that has enough: of the oldest, and of the newest. */
 const backlog = Effect.fnUntraced(function* (count: number) {
   const sql = yield* SqlClient.SqlClient
-  const greedy = yield* insertWorkspace
+  const greedy = yield* insertWorkspaceIn(laneOf(1))
   yield* insertTasks(greedy, { count })
   yield* enqueueAll(greedy)
-  const other = yield* insertWorkspace
+  // As if it had come in over a quarter of an hour.
+  yield* sql`UPDATE runs SET due_at = due_at - random() * interval '15 minutes'`
+  const other = yield* insertWorkspaceIn(laneOf(2))
   yield* insertTasks(other, { count: 10 })
   yield* enqueueAll(other)
-  yield* sql`ANALYZE runs`
+  yield* sql`VACUUM ANALYZE runs`
   const node = yield* register(sql, { holdsLock: false, leaseMs: 1 })
-  const timed = Effect.gen(function* () {
+  const timed = Effect.fnUntraced(function* (fromMs: number) {
     const before = performance.now()
-    const found = yield* claim(sql, { node, limit: 500, lookAheadMs: 0, except: [greedy] })
+    const found = yield* claim(sql, {
+      node,
+      limit: 500,
+      lookAheadMs: 0,
+      from: beginningOf(fromMs),
+      turns: { except: [1], exceptAhead: [] }
+    })
     return [found.started.length, performance.now() - before]
   })
-  return [yield* timed, yield* timed]
+  return [yield* timed(0), yield* timed(0), yield* timed(Date.now() - 5_000)]
 })
 
 /** How long the request takes that stops a queue, and clearing it behind that. */

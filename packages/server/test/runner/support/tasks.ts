@@ -1,17 +1,23 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { ChainStep } from "@scheduling/domain/chains/Chain"
-import { randomUUID } from "node:crypto"
+import { randomInt, randomUUID } from "node:crypto"
 import { insertVersion } from "../../../src/runner/ChainVersions.ts"
 
-export const insertWorkspace = Effect.gen(function* () {
+/** In a lane of its own, unless the test names one. */
+export const insertWorkspaceIn = Effect.fnUntraced(function* (lane: bigint) {
   const sql = yield* SqlClient.SqlClient
   const id = randomUUID()
   yield* sql`
-    INSERT INTO workspaces (id, name, created_at)
-    VALUES (${id}, 'runner', now())`
+    INSERT INTO workspaces (id, name, lane, created_at)
+    VALUES (${id}, 'runner', ${lane.toString()}::bigint, now())`
   return id
 })
+
+export const laneOf = (share: number, account = 0): bigint =>
+  BigInt(share) * 2n ** 32n + BigInt(account)
+
+export const insertWorkspace = Effect.suspend(() => insertWorkspaceIn(laneOf(randomInt(2 ** 31))))
 
 export interface TaskFields {
   readonly kind: "cron" | "delayed" | "chain"
@@ -87,13 +93,13 @@ export const enqueueAll = (workspaceId: string) =>
   Effect.flatMap(
     SqlClient.SqlClient,
     (sql) => sql`
-      INSERT INTO runs (id, workspace_id, task_id, kind, trigger, scheduled_for, due_at)
+      INSERT INTO runs (id, workspace_id, task_id, kind, trigger, lane, scheduled_for, due_at)
       SELECT
         (
           lpad(to_hex((extract(epoch FROM now()) * 1000)::bigint), 12, '0')
           || '7' || substr(md5(random()::text), 1, 3) || '8' || substr(md5(random()::text), 1, 15)
         )::uuid,
-        workspace_id, id, 'cron', 'manual', now(), now()
+        workspace_id, id, 'cron', 'manual', lane, now(), now()
       FROM tasks
       WHERE workspace_id = ${workspaceId}`
   )
@@ -107,13 +113,14 @@ export const enqueueMany = (
   Effect.flatMap(
     SqlClient.SqlClient,
     (sql) => sql`
-      INSERT INTO runs (id, workspace_id, task_id, kind, trigger, scheduled_for, due_at)
+      INSERT INTO runs (id, workspace_id, task_id, kind, trigger, lane, scheduled_for, due_at)
       SELECT
         (
           lpad(to_hex((extract(epoch FROM now()) * 1000)::bigint), 12, '0')
           || '7' || substr(md5(random()::text), 1, 3) || '8' || substr(md5(random()::text), 1, 15)
         )::uuid,
-        ${task.workspace_id}::uuid, ${task.task_id}::uuid, 'cron', 'manual', now(),
+        ${task.workspace_id}::uuid, ${task.task_id}::uuid, 'cron', 'manual',
+        (SELECT lane FROM tasks WHERE id = ${task.task_id}::uuid), now(),
         now() + ${dueInMs}::float8 * interval '1 millisecond'
       FROM generate_series(1, ${count}::int)`
   )
