@@ -9,6 +9,8 @@ import { introduction } from "./openapi/introduction.ts"
 import type { MediaType, OpenApiDocument, Operation, Response } from "./openapi/model.ts"
 import { describeParameters } from "./openapi/parameters.ts"
 import { errorResponses } from "./openapi/refusals.ts"
+import { samplesOf } from "./openapi/samples.ts"
+import { webhooks, webhooksTag } from "./openapi/webhooks.ts"
 
 export type { OpenApiDocument } from "./openapi/model.ts"
 
@@ -50,8 +52,9 @@ export const openApiDocument = <Id extends string, Groups extends HttpApiGroup.C
       license: { name: "MIT", identifier: "MIT" }
     },
     servers: [server],
-    tags: spec.tags,
+    tags: [...spec.tags, webhooksTag],
     paths,
+    webhooks,
     components: {
       ...tidy(paths, {
         schemas: described(components.schemas),
@@ -70,6 +73,7 @@ const describeOperation = (
 ): Operation => {
   const access = describeAccess(endpoint.access)
   const { operationId, requestBody, summary = "", tags } = operation
+  const content = requestBody && requestContent(requestBody.content, components)
   return {
     operationId,
     summary,
@@ -77,13 +81,15 @@ const describeOperation = (
     tags,
     ...access.fields,
     parameters: describeParameters(endpoint, operation.parameters, components),
-    ...(requestBody !== undefined && {
-      requestBody: { required: true, content: requestContent(requestBody.content, components) }
-    }),
+    ...(content !== undefined && { requestBody: { required: true, content } }),
     responses: {
       ...successResponses(endpoint, operation.responses, components),
       ...errorResponses(endpoint, components)
-    }
+    },
+    "x-codeSamples": samplesOf(endpoint, {
+      body: Object.values(content ?? {})[0]?.example,
+      hasAnswer: !("204" in operation.responses)
+    })
   }
 }
 

@@ -6,6 +6,7 @@ import { endpointsOf, holdsSecret } from "@scheduling/domain/openapi/endpoints"
 import type { Header, Operation, Reference, Response } from "@scheduling/domain/openapi/model"
 import { isSchema } from "@scheduling/domain/openapi/schemas"
 import { namedSchemas } from "@scheduling/domain/openapi/syntax"
+import { header } from "@scheduling/domain/webhooks/Signature"
 
 const document = openApiDocument(Api)
 const endpoints = endpointsOf(Api)
@@ -287,6 +288,26 @@ describe("the document", () => {
 
   it("names the server that it is made for", () => {
     assert.deepStrictEqual(openApiDocument(Api, { url: "/" }).servers, [{ url: "/" }])
+  })
+})
+
+describe("code samples", () => {
+  it("show each operation by the SDK and by curl, with its own body", () => {
+    for (const operation of operations) {
+      const [typescript, curl, ...more] = operation["x-codeSamples"]
+      assert.isEmpty(more)
+      assert.include(typescript?.source, `client.${operation.operationId}(`)
+      const example = operation.requestBody?.content["application/json"]?.example
+      const sent = /-d '([^]*)'$/.exec(curl?.source ?? "")?.[1]?.replaceAll("'\\''", "'")
+      assert.deepStrictEqual(sent === undefined ? undefined : JSON.parse(sent), example)
+    }
+  })
+})
+
+describe("webhooks", () => {
+  it("name the headers that a call is signed with", () => {
+    const names = document.webhooks["taskCall"]?.post.parameters.map(({ name }) => name)
+    assert.includeMembers([...(names ?? [])], Object.values(header))
   })
 })
 

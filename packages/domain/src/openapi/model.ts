@@ -1,6 +1,8 @@
 import type { JsonSchema } from "effect"
 import type { OpenApi } from "effect/http-api"
 import type { AccessRule } from "../shared/Access.ts"
+import type { CodeSample } from "./samples.ts"
+import type { Webhook } from "./webhooks.ts"
 
 type Schema = JsonSchema.JsonSchema
 
@@ -48,6 +50,7 @@ export interface Operation {
     readonly content: Readonly<Record<string, MediaType>>
   }
   readonly responses: Readonly<Record<string, Response | Reference>>
+  readonly "x-codeSamples": ReadonlyArray<CodeSample>
 }
 
 export type Method = OpenApi.OpenAPISpecMethodName
@@ -58,6 +61,7 @@ export interface OpenApiDocument {
   readonly servers: ReadonlyArray<OpenApi.OpenAPISpecServer>
   readonly tags: ReadonlyArray<OpenApi.OpenAPISpecTag>
   readonly paths: Readonly<Record<string, Readonly<Partial<Record<Method, Operation>>>>>
+  readonly webhooks: Readonly<Record<string, { readonly post: Webhook }>>
   readonly components: {
     readonly schemas: Readonly<Record<string, Schema>>
     readonly responses: Readonly<Record<string, Response>>
