@@ -3,7 +3,7 @@ import { RateLimited } from "@scheduling/domain/shared/Errors"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { mac, Secrets } from "../platform/Secrets.ts"
-import { networkOf } from "./networkOf.ts"
+import { networkOf } from "../platform/networkOf.ts"
 
 /** Counts passwords, above all wrong ones, in the database, so that all nodes share one count and a restart keeps it. */
 export class LoginThrottle extends Context.Service<

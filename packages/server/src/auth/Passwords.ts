@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto"
 import { availableParallelism } from "node:os"
 import { loadArgon2 } from "./argon2.ts"
 import { HashTurns, turnsOn } from "./HashTurns.ts"
-import { networkOf } from "./networkOf.ts"
+import { networkOf } from "../platform/networkOf.ts"
 
 /** Argon2id, on the thread pool, where those who ask from one address or another take turns. */
 export class Passwords extends Context.Service<

@@ -1,6 +1,7 @@
 import { Unavailable } from "@scheduling/domain/shared/Errors"
 import { Context, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
+import type { Client } from "./Clients.ts"
 
 /** What all requests together may take of a node. */
 export interface CapacityLimits {
@@ -20,7 +21,8 @@ export const freeBytes = 16 * 1024
 
 /**
  * Turns away what is too much, at next to no cost: worked on all at once, 50,000 requests made
- * everybody wait for half a minute, and 1,000 bodies took a gigabyte.
+ * everybody wait for half a minute, and 1,000 bodies took a gigabyte. What is too much for one client
+ * is less than what is for all, so that whoever comes next finds a place.
  */
 export class Capacity {
   requests = 0
@@ -32,11 +34,12 @@ export class Capacity {
   }
 
   readonly admit = <E, R>(
+    client: Client,
     work: (place: Place) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
   ) =>
     Effect.suspend(() => {
-      if (this.requests >= this.limits.requests) return busyAnswer
-      const place = new Place(this)
+      if (!client.mayHold("requests", this.limits.requests - this.requests)) return busyAnswer
+      const place = new Place(this, client)
       return Effect.onExitPrimitive(work(place), () => place.leave())
     })
 }
@@ -57,10 +60,12 @@ export class Place {
 
   private size = 0
   private readonly capacity: Capacity
+  private readonly client: Client
 
-  constructor(capacity: Capacity) {
+  constructor(capacity: Capacity, client: Client) {
     this.capacity = capacity
-    capacity.requests++
+    this.client = client.use()
+    this.hold("requests", 1)
   }
 
   give(request: object): void {
@@ -68,8 +73,9 @@ export class Place {
   }
 
   leave(): undefined {
-    this.capacity.requests--
-    this.capacity.bodyBytes -= this.counted
+    this.hold("requests", -1)
+    this.hold("bodyBytes", -this.counted)
+    this.client.release()
   }
 
   /**
@@ -78,11 +84,11 @@ export class Place {
    */
   waiting<A, E, R>(arrival: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
     return Effect.suspend(() => {
-      this.capacity.requests--
+      this.hold("requests", -1)
       return Effect.ensuring(
         arrival,
         Effect.sync(() => {
-          this.capacity.requests++
+          this.hold("requests", 1)
         })
       )
     })
@@ -92,10 +98,17 @@ export class Place {
   take(bytes: number): Effect.Effect<void> {
     const before = this.counted
     this.size += bytes
-    this.capacity.bodyBytes += this.counted - before
-    return this.capacity.bodyBytes > this.capacity.limits.bodyBytes
-      ? Effect.die(busy())
-      : Effect.void
+    this.hold("bodyBytes", this.counted - before)
+    const { bodyBytes, limits } = this.capacity
+    return this.counted === 0 || this.client.mayHold("bodyBytes", limits.bodyBytes - bodyBytes)
+      ? Effect.void
+      : Effect.die(busy())
+  }
+
+  private hold(what: "requests" | "bodyBytes", amount: number): void {
+    if (amount === 0) return
+    this.capacity[what] += amount
+    this.client.hold(what, amount)
   }
 
   private get counted(): number {

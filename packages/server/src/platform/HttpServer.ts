@@ -1,8 +1,9 @@
 import { NodeHttpServer, NodeHttpServerRequest } from "@effect/platform-node"
-import { Cause, Context, Effect, Layer, Schema } from "effect"
+import { Cause, Context, Effect, Layer, Option, Schema } from "effect"
 import { HttpMiddleware, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { AppConfig } from "../Config.ts"
-import { Capacity, CapacityLimits } from "./Capacity.ts"
+import { Capacity, CapacityLimits, freeBytes } from "./Capacity.ts"
+import { clientOf } from "./Clients.ts"
 import {
   answerTo,
   isRouteNotFound,
@@ -112,7 +113,7 @@ const envelope = <E, R>(
       "x-content-type-options": "nosniff",
       ...pages.cors(request),
       // Or the client would send its next request on a connection that keeps us from stopping.
-      ...(stopping.isStopping() || hasUnreadChunks(request) ? { connection: "close" } : undefined)
+      ...(stopping.isStopping() || hasMuchToCome(request) ? { connection: "close" } : undefined)
     })
 
   const asked = withRequest((request) => {
@@ -122,7 +123,8 @@ const envelope = <E, R>(
     // Says that the process lives, which being busy does not change.
     if (request.url === "/v1/health") return answer
     if (pages.refuses(request)) return originRefused
-    return capacity.admit((place) => {
+    const client = clientOf(message, Option.getOrElse(request.remoteAddress, noAddress))
+    return capacity.admit(client, (place) => {
       place.give(message)
       const checked = withCheckedBody(request, place)
       return checked === request
@@ -154,10 +156,19 @@ const envelope = <E, R>(
   return Effect.matchCauseEffect(asked, { onFailure, onSuccess })
 }
 
-/** The framework reads on a little, and closes the connection if there is more: that has to be said. */
-const hasUnreadChunks = (request: HttpServerRequest.HttpServerRequest): boolean => {
+const noAddress = () => ""
+
+/**
+ * Whether more of a body may come than is worth reading for nothing. The framework would read it up
+ * to 256 KiB to keep the connection: a hundred clients who sent as much, again and again, kept the
+ * node from everything else. Of chunks nobody knows, and it closes the connection if there are more.
+ */
+const hasMuchToCome = (request: HttpServerRequest.HttpServerRequest): boolean => {
   const { complete, headers } = NodeHttpServerRequest.toIncomingMessage(request)
-  return !complete && headers["transfer-encoding"] !== undefined
+  return (
+    !complete &&
+    (headers["transfer-encoding"] !== undefined || Number(headers["content-length"]) > freeBytes)
+  )
 }
 
 const withRequest = <A, E, R>(

@@ -1,28 +1,34 @@
 import {
-  createServer,
   type IncomingMessage,
-  type Server,
-  type ServerResponse,
+  Server,
+  type ServerOptions,
+  ServerResponse,
   STATUS_CODES
 } from "node:http"
 import type { Duplex } from "node:stream"
+import { Clients } from "./Clients.ts"
 import { notServing, parserError, type RawAnswer, stalled } from "./Errors.ts"
-import { OwedAnswers } from "./OwedAnswers.ts"
 import { messageId, nextRequestId } from "./RequestId.ts"
+import { type Turn, Turns } from "./Turns.ts"
+import { UnsentAnswers } from "./UnsentAnswers.ts"
 
 /** How long a client may take for the headers and for all of a request; looked at only so often. */
 const patience = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
-  connectionsCheckingInterval: 5_000
+  connectionsCheckingInterval: 5_000,
+  /** For an answer to be taken by its reader: a page of 2 MiB has 26 s. */
+  readers: { graceMs: 10_000, bytesPerSecond: 128 * 1024, maxBytes: 64 * 1024 * 1024 }
 }
 
 /** Node's server, with the limits that hold before there is a request and when it gets no answer. */
 export const makeNodeServer = (
   warn: (message: string, requestId: string) => void,
-  { connectionsCheckingInterval, headersTimeout, requestTimeout } = patience
+  { connectionsCheckingInterval, headersTimeout, readers, requestTimeout } = patience
 ): Server => {
-  const owed = new OwedAnswers()
+  const clients = new Clients()
+  const unsent = new UnsentAnswers(readers)
+  const turns = new Turns((turn) => server.begin(turn))
 
   const answerStalled = (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request
@@ -36,12 +42,11 @@ export const makeNodeServer = (
     if (server.listenerCount("request") === 1) {
       return answerRaw(request.socket, notServing(), messageId(request))
     }
-    owed.add(request.socket, response)
     response.on("timeout", () => answerStalled(request, response))
   }
 
   const refuse = (socket: Duplex, code: string | undefined, id: string) =>
-    owed.whenGiven(socket, (unfinished) => {
+    turns.whenGiven(socket, (unfinished) => {
       if (!socket.writable) return void socket.destroy()
       // It had its answer before it turned out to be broken: there is no second one.
       if (unfinished?.headersSent === true) return void socket.end(() => socket.destroy())
@@ -53,12 +58,13 @@ export const makeNodeServer = (
    * to upgrade, forgets what came in one piece with the offer, and would read on in the middle of it.
    */
   const readWithoutOffer = (request: IncomingMessage, socket: Duplex, rest: Buffer) =>
-    owed.whenGiven(socket, () => {
+    turns.whenGiven(socket, () => {
       socket.unshift(Buffer.concat([headWithoutOffer(request), rest]))
       server.emit("connection", socket)
     })
 
-  const server = createServer({
+  const server = new ServerOfTurns(turns, {
+    ServerResponse: answersWatchedBy(unsent),
     maxHeaderSize: 16 * 1024,
     headersTimeout,
     requestTimeout,
@@ -74,6 +80,9 @@ export const makeNodeServer = (
   server.maxConnections = maxConnections
   return (
     server
+      .on("connection", (socket) => {
+        if (!clients.admit(socket, server.maxConnections - clients.connections)) socket.destroy()
+      })
       .on("request", watch)
       .on("checkContinue", watch)
       .on("checkExpectation", (request, response) => server.emit("request", request, response))
@@ -93,6 +102,38 @@ export const makeNodeServer = (
 }
 
 // ---------------------------------------------------------------------------
+
+/** Tells of a request when it has its turn. */
+class ServerOfTurns extends Server {
+  readonly #turns: Turns
+
+  constructor(turns: Turns, options: ServerOptions) {
+    super(options)
+    this.#turns = turns
+  }
+
+  override emit(event: string, ...told: ReadonlyArray<unknown>): boolean {
+    if (event === "request" || event === "checkContinue") {
+      const [request, answer] = told as [IncomingMessage, ServerResponse<IncomingMessage>]
+      if (!this.#turns.take(event, request, answer)) return true
+    }
+    return super.emit(event, ...told)
+  }
+
+  begin({ answer, event, request }: Turn): void {
+    super.emit(event, request, answer)
+  }
+}
+
+const answersWatchedBy = (unsent: UnsentAnswers) =>
+  class<Request extends IncomingMessage> extends ServerResponse<Request> {
+    override end(...written: ReadonlyArray<unknown>): this {
+      super.end(...(written as []))
+      // Nothing is left of most answers: the kernel has taken them.
+      if (this.socket != null && this.socket.writableLength > 0) unsent.watch(this)
+      return this
+    }
+  }
 
 const silenceMs = 15_000
 

@@ -12,7 +12,8 @@ const impatient = (listener: RequestListener) =>
     const server = makeNodeServer((message, id) => warnings.push(`${message} ${id}`), {
       headersTimeout: 200,
       requestTimeout: 300,
-      connectionsCheckingInterval: 20
+      connectionsCheckingInterval: 20,
+      readers: { graceMs: 1_000, bytesPerSecond: 1024 * 1024, maxBytes: 8 * 1024 * 1024 }
     })
     server.timeout = 100
     server.on("request", listener)

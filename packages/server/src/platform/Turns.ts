@@ -1,0 +1,140 @@
+import type { IncomingMessage, ServerResponse } from "node:http"
+import type { Duplex } from "node:stream"
+
+type Answer = ServerResponse<IncomingMessage>
+
+/** A request as Node tells of it. */
+export interface Turn {
+  readonly event: "request" | "checkContinue"
+  readonly request: IncomingMessage
+  readonly answer: Answer
+}
+
+/** Requests that came in one piece and wait, on a connection and in all; each takes some 3 kB. */
+const maxWaiting = 250
+const maxWaitingInAll = 10_000
+
+/**
+ * One request of a connection at a time. A client may send its next requests before it has the answer
+ * to the last: they are not worked on before that answer has left, so that a connection never has
+ * more than one answer in memory. What comes in one piece with them Node has read already; what comes
+ * after it stays with the client.
+ */
+export class Turns {
+  readonly #lines = new WeakMap<Duplex, Line>()
+  readonly #begin: (turn: Turn) => void
+  readonly #all = { waiting: 0 }
+
+  /** Told of each request that had to wait, when its turn has come. */
+  constructor(begin: (turn: Turn) => void) {
+    this.#begin = begin
+  }
+
+  /** Whether the request is to be worked on now. */
+  take(event: Turn["event"], request: IncomingMessage, answer: Answer): boolean {
+    const { socket } = request
+    let line = this.#lines.get(socket)
+    if (line === undefined) {
+      line = new Line(socket, this.#begin, this.#all)
+      this.#lines.set(socket, line)
+    }
+    return line.take(event, request, answer)
+  }
+
+  /**
+   * Acts once all requests that came whole have their answers; one that did not is `unfinished`. What
+   * is wrong with the next one must not be told in the last one's place.
+   */
+  whenGiven(socket: Duplex, act: (unfinished: Answer | undefined) => void): void {
+    const line = this.#lines.get(socket)
+    if (line === undefined) act(undefined)
+    else line.whenGiven(act)
+  }
+}
+
+/** Whatever happens to the socket, it is its answers that are waited for. */
+const ignore = () => {}
+
+class Line {
+  #current: Answer | undefined
+  readonly #waiting: Array<Turn> = []
+  /** More came than may wait: the connection ends with the last that does. */
+  #isCut = false
+  /** What is to be done once all answers are given: nothing is read as HTTP before that. */
+  #afterwards: ((unfinished: Answer | undefined) => void) | undefined
+  readonly #socket: Duplex
+  readonly #begin: (turn: Turn) => void
+  readonly #all: { waiting: number }
+
+  constructor(socket: Duplex, begin: (turn: Turn) => void, all: { waiting: number }) {
+    this.#socket = socket
+    this.#begin = begin
+    this.#all = all
+  }
+
+  whenGiven(act: (unfinished: Answer | undefined) => void): void {
+    this.#socket.on("error", ignore)
+    this.#afterwards = act
+    this.#finish()
+  }
+
+  take(event: Turn["event"], request: IncomingMessage, answer: Answer): boolean {
+    if (this.#current === undefined) {
+      this.#start(answer)
+      return true
+    }
+    this.#isCut ||= this.#waiting.length >= maxWaiting || this.#all.waiting >= maxWaitingInAll
+    if (this.#isCut) return false
+    if (this.#waiting.length === 0) {
+      this.#socket.once("close", this.#leave)
+      // Node starts to read again when it has a request whole, so not before it has this one.
+      process.nextTick(this.#readIfIdle)
+    }
+    this.#waiting.push({ event, request, answer })
+    this.#all.waiting++
+    return false
+  }
+
+  #start(answer: Answer): void {
+    this.#current = answer
+    answer.once("close", this.#next)
+  }
+
+  readonly #next = () => {
+    this.#current = undefined
+    const turn = this.#waiting.shift()
+    if (turn !== undefined) this.#go(turn)
+    if (this.#afterwards !== undefined) this.#finish()
+  }
+
+  #go(turn: Turn): void {
+    this.#all.waiting--
+    if (this.#socket.destroyed) return this.#leave()
+    if (this.#waiting.length === 0) {
+      this.#socket.off("close", this.#leave)
+      if (this.#isCut) turn.answer.shouldKeepAlive = false
+    }
+    this.#readIfIdle()
+    this.#start(turn.answer)
+    this.#begin(turn)
+  }
+
+  #finish(): void {
+    if (this.#waiting.length > 0 || this.#current?.req.complete === true) return
+    const act = this.#afterwards
+    this.#afterwards = undefined
+    this.#socket.off("error", ignore)
+    act?.(this.#current)
+  }
+
+  readonly #readIfIdle = () => {
+    if (this.#afterwards !== undefined) return
+    if (this.#waiting.length > 0 || this.#isCut) this.#socket.pause()
+    else this.#socket.resume()
+  }
+
+  readonly #leave = () => {
+    this.#all.waiting -= this.#waiting.length
+    this.#waiting.length = 0
+  }
+}
