@@ -13,7 +13,7 @@ import { type Turn, Turns } from "./Turns.ts"
 import { UnsentAnswers } from "./UnsentAnswers.ts"
 
 /** How long a client may take for the headers and for all of a request; looked at only so often. */
-const patience = {
+export const patience = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   connectionsCheckingInterval: 5_000,

@@ -104,6 +104,7 @@ class Line {
     this.#current = undefined
     const turn = this.#waiting.shift()
     if (turn !== undefined) this.#go(turn)
+    else if (this.#isCut) this.#socket.end()
     if (this.#afterwards !== undefined) this.#finish()
   }
 

@@ -3,13 +3,13 @@ import { Context, Deferred, Effect, Exit, Fiber, Layer } from "effect"
 import { HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { once } from "node:events"
 import type { RequestListener, ServerResponse } from "node:http"
-import { connect } from "node:net"
+import { connect, type Socket } from "node:net"
 import { AppConfig } from "../../src/Config.ts"
 import { Capacity, CapacityLimits } from "../../src/platform/Capacity.ts"
-import { Clients } from "../../src/platform/Clients.ts"
+import { clientOf, Clients } from "../../src/platform/Clients.ts"
 import { HttpServerLayer, serve } from "../../src/platform/HttpServer.ts"
 import { Stopping } from "../../src/platform/Stopping.ts"
-import { makeNodeServer } from "../../src/platform/NodeServer.ts"
+import { makeNodeServer, patience } from "../../src/platform/NodeServer.ts"
 import { ask, assertShape, outcome, times } from "../support/http.ts"
 import { request, talkTo } from "../support/rawHttp.ts"
 import { eventually, listening } from "../support/ServerProcess.ts"
@@ -19,7 +19,7 @@ import { TestApp, testConfig } from "../support/TestApp.ts"
 const limits = { requests: 3, bodyBytes: 105 * 1024 }
 
 /** The server with routes of our own: one that works until it is let go, and one that reads. */
-const startServer = Effect.gen(function* () {
+const startServerWith = Effect.fnUntraced(function* (limits: CapacityLimits) {
   const letGo = yield* Deferred.make<void>()
   let working = 0
   const answer = Effect.gen(function* () {
@@ -49,12 +49,18 @@ const startServer = Effect.gen(function* () {
   return {
     url,
     letGo: Deferred.succeed(letGo, undefined),
-    get: (path: string) =>
-      Effect.provideService(ask("GET", path), TestApp, { url, otherUrl: url, logs: [] }),
+    get: (path: string, headers: Readonly<Record<string, string>> = {}) =>
+      Effect.provideService(ask("GET", path, { headers }), TestApp, {
+        url,
+        otherUrl: url,
+        logs: []
+      }),
     untilWorking: (count: number) =>
       eventually(`${count} requests at work`, async () => working === count)
   }
 })
+
+const startServer = startServerWith(limits)
 
 const assertBusy = (answer: Parameters<typeof assertShape>[0]) => {
   assertShape(answer)
@@ -235,6 +241,183 @@ describe("a flood of connections", () => {
       yield* assertTurnedAway(url)
       for (const answer of answers) answer.end()
       yield* eventually("two answers", async () => busy.every(({ told }) => told !== ""))
+    })
+  )
+})
+
+describe("a flood of one client", () => {
+  /** Of these, somebody alone may have 16 at once. */
+  const manyLimits = { requests: 21, bodyBytes: 105 * 1024 }
+  const from = (address: string, credential?: string) => ({
+    "x-forwarded-for": address,
+    ...(credential === undefined ? {} : { authorization: `Bearer ${credential}` })
+  })
+
+  it.live.each([
+    ["another address", from("192.0.2.1"), from("192.0.2.2")],
+    ["another network", from("2001:db8::1"), from("2001:db8:0:1::1")],
+    ["another credential at the same address", from("192.0.2.1", "a"), from("192.0.2.1", "b")],
+    ["no credential at the same address", from("192.0.2.1", "a"), from("192.0.2.1")]
+  ] as const)("leaves places for %s", ([, flooder, newcomer]) =>
+    Effect.gen(function* () {
+      const { get, letGo, untilWorking } = yield* startServerWith(manyLimits)
+      const sent = yield* Effect.forEach(
+        times(40, () => "/work"),
+        (path) => Effect.forkChild(get(path, flooder))
+      )
+      yield* untilWorking(16)
+      assertBusy(yield* get("/anything", flooder))
+      assert.strictEqual((yield* get("/anything", newcomer)).status, 200)
+      const one = yield* Effect.forkChild(get("/work", newcomer))
+      yield* untilWorking(17)
+      // A place that somebody else took is one less for those who have many.
+      assertBusy(yield* get("/anything", flooder))
+      yield* letGo
+      assert.strictEqual((yield* Fiber.join(one)).status, 200)
+      const answers = yield* Effect.forEach(sent, Fiber.join)
+      assert.lengthOf(
+        answers.filter(({ status }) => status === 200),
+        16
+      )
+      assert.strictEqual((yield* get("/anything", flooder)).status, 200)
+    })
+  )
+
+  it.live("is one, whatever addresses of its network it takes", () =>
+    Effect.gen(function* () {
+      const { get, letGo, untilWorking } = yield* startServerWith(manyLimits)
+      const sent = yield* Effect.forEach(
+        times(16, (index) => `2001:db8::${index.toString(16)}:1`),
+        (address) => Effect.forkChild(get("/work", from(address)))
+      )
+      yield* untilWorking(16)
+      assertBusy(yield* get("/anything", from("2001:db8::ffff")))
+      yield* letGo
+      yield* Effect.forEach(sent, Fiber.join)
+    })
+  )
+
+  it.live("that is refused with a large body is hung up on, and its body stays unread", () =>
+    Effect.gen(function* () {
+      const { get, letGo, untilWorking, url } = yield* startServer
+      const sent = yield* Effect.forEach(
+        times(3, () => "/work"),
+        (path) => Effect.forkChild(get(path))
+      )
+      yield* untilWorking(3)
+      const refused = yield* talkTo(
+        url,
+        request("POST /", { "content-length": String(100 * 1024) }, "a".repeat(1024))
+      )
+      assert.deepStrictEqual(
+        refused.answers.map(({ headers, status }) => `${status} ${headers.get("connection")}`),
+        ["503 close"]
+      )
+      assert.isTrue(refused.isClosed)
+      yield* letGo
+      yield* Effect.forEach(sent, Fiber.join)
+    })
+  )
+})
+
+describe("a flood of answers that nobody reads", () => {
+  /** More than the kernel takes for a connection. */
+  const large = Buffer.alloc(12 * 1024 * 1024)
+
+  const startReadable = Effect.fnUntraced(function* (readers: Partial<typeof patience.readers>) {
+    const asked: Array<string> = []
+    const server = makeNodeServer(() => {}, {
+      ...patience,
+      readers: { ...patience.readers, ...readers }
+    }).on("request", (message, response) => {
+      asked.push(message.url ?? "")
+      clientOf(message, String(message.headers["x-forwarded-for"] ?? "192.0.2.1"))
+      response.end(message.url === "/small" ? "small" : large)
+    })
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        server.close()
+        server.closeAllConnections()
+      })
+    )
+    const url = `http://127.0.0.1:${yield* listening(server)}`
+    const sockets: Array<Socket> = []
+    server.on("connection", (socket) => sockets.push(socket))
+    return { url, asked, isOpen: () => sockets.map(({ destroyed }) => !destroyed) }
+  })
+
+  /** Asks, and never reads what it is told. */
+  const askDeaf = (url: string, bytes: string) =>
+    Effect.acquireRelease(
+      Effect.promise(async () => {
+        const socket = connect(Number(new URL(url).port), "127.0.0.1").on("error", () => {})
+        await once(socket, "connect")
+        socket.write(bytes)
+        return socket
+      }),
+      (socket) => Effect.sync(() => socket.destroy())
+    )
+
+  it.live("is one answer for each connection: the next is not worked on before it has left", () =>
+    Effect.gen(function* () {
+      const { asked, url } = yield* startReadable({})
+      const socket = yield* askDeaf(url, request("GET /").repeat(10))
+      yield* eventually("an answer", async () => asked.length === 1)
+      yield* eventually("what the kernel takes", async () => socket.readableLength > 0)
+      assert.lengthOf(asked, 1)
+      let bytes = 0
+      socket.on("data", (chunk) => (bytes += chunk.length))
+      yield* eventually("all answers", async () => bytes > 10 * large.length)
+      assert.lengthOf(asked, 10)
+    })
+  )
+
+  it.live("ends with the connection where more is asked in one piece than may wait", () =>
+    Effect.gen(function* () {
+      const { asked, url } = yield* startReadable({})
+      const socket = yield* askDeaf(url, request("GET /small").repeat(1_000))
+      socket.resume()
+      yield* eventually("the end", async () => socket.closed)
+      assert.lengthOf(asked, 251)
+    })
+  )
+
+  it.live("is held in memory up to a bound: who has most of it loses what waits the longest", () =>
+    Effect.gen(function* () {
+      const { asked, isOpen, url } = yield* startReadable({ maxBytes: 3.5 * large.length })
+      const askFrom = Effect.fnUntraced(function* (address: string) {
+        const before = asked.length
+        yield* askDeaf(url, request("GET /", { "x-forwarded-for": address }))
+        yield* eventually("an answer", async () => asked.length === before + 1)
+      })
+      yield* askFrom("192.0.2.2")
+      for (const _ of times(5, () => 0)) yield* askFrom("192.0.2.1")
+      yield* eventually("three that stay", async () => isOpen().filter(Boolean).length === 3)
+      assert.deepStrictEqual(isOpen(), [true, false, false, false, true, true])
+    })
+  )
+
+  it.live("has its time, and not more, however little of it is read now and then", () =>
+    Effect.gen(function* () {
+      const { isOpen, url } = yield* startReadable({
+        graceMs: 200,
+        bytesPerSecond: 100 * 1024 * 1024
+      })
+      const socket = yield* askDeaf(url, request("GET /"))
+      const trickle = setInterval(() => socket.read(1), 5)
+      yield* Effect.addFinalizer(() => Effect.sync(() => clearInterval(trickle)))
+      yield* eventually("a request", async () => isOpen().length === 1)
+      yield* eventually("the end", async () => isOpen()[0] === false)
+    })
+  )
+
+  it.live("is none where it is read: each comes whole", () =>
+    Effect.gen(function* () {
+      const { url } = yield* startReadable({ maxBytes: 1.5 * large.length })
+      for (const _ of times(5, () => 0)) {
+        const body = yield* Effect.promise(async () => (await fetch(url)).arrayBuffer())
+        assert.strictEqual(body.byteLength, large.length)
+      }
     })
   )
 })

@@ -133,8 +133,32 @@ const requests = [
     ["if (!spoiled.has(message.socket) && isUnambiguous(message)) return true", "return true"]
   ),
   guard("how many requests are worked on", "platform/Capacity.ts", "adversarial/flood.test.ts", [
-    "this.requests >= this.limits.requests",
+    '!client.mayHold("requests", this.limits.requests - this.requests)',
     "false"
+  ]),
+  guard("what one client may hold", "platform/Clients.ts", "adversarial/flood.test.ts", [
+    "return this[what] < share * (share * free - this.address[what])",
+    "return free > 0"
+  ]),
+  guard("one request of a connection", "platform/NodeServer.ts", "adversarial/flood.test.ts", [
+    "if (!this.#turns.take(event, request, answer)) return true",
+    ""
+  ]),
+  guard("answers that nobody reads", "platform/UnsentAnswers.ts", "adversarial/flood.test.ts", [
+    "while (this.free < 0) this.#giveUpOne()",
+    ""
+  ]),
+  guard("pages of other origins", "platform/HttpServer.ts", "adversarial/foreignPages.test.ts", [
+    "if (pages.refuses(request)) return originRefused",
+    ""
+  ]),
+  guard("names of other hosts", "platform/HttpServer.ts", "adversarial/foreignPages.test.ts", [
+    "if (!isAllowedHost(message.headers.host) && !probes.has(request.url)) return misdirectedRequest",
+    ""
+  ]),
+  guard("how much a body may hold", "platform/RequestBody.ts", "platform/bodies.test.ts", [
+    "const message = excessOf(text)",
+    "const message = excessOf('')"
   ]),
   guard(
     "the size of a body",
