@@ -266,6 +266,10 @@ describe("a flood of one client", () => {
         (path) => Effect.forkChild(get(path, flooder))
       )
       yield* untilWorking(16)
+      yield* eventually(
+        "24 refusals",
+        async () => sent.filter((fiber) => fiber.pollUnsafe() !== undefined).length === 24
+      )
       assertBusy(yield* get("/anything", flooder))
       assert.strictEqual((yield* get("/anything", newcomer)).status, 200)
       const one = yield* Effect.forkChild(get("/work", newcomer))

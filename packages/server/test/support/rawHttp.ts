@@ -82,7 +82,7 @@ export const talk = (bytes: string | Buffer, options: Conversation = {}) =>
 
 /** A request as text, with what HTTP/1.1 asks for. */
 export const request = (line: string, headers: Readonly<Record<string, string>> = {}, body = "") =>
-  `${line} HTTP/1.1\r\nhost: test\r\n` +
+  `${line} HTTP/1.1\r\nhost: localhost\r\n` +
   Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join("") +
