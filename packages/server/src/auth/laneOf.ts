@@ -1,6 +1,6 @@
 import { type DerivedKey, mac } from "../platform/Secrets.ts"
 import { classify } from "../runner/EgressRules.ts"
-import { networkOf } from "./networkOf.ts"
+import { networkOf } from "../platform/networkOf.ts"
 
 /**
  * Whose turn it is where the runs of many wait. The upper half says who shares slots: accounts are

@@ -47,7 +47,8 @@ const noSuchRoute = (request: HttpServerRequest.HttpServerRequest) =>
  */
 const respelled =
   /^(?!\/(?:\?|$))[^?]*(?:[;#]|\/(?:[/?]|$)|%(?:2[de]|3\d|[46][1-9a-f]|[57][\da]|5f|7e))/i
-const isRespelled = (url: string) => respelled.test(url)
+/** The router takes `*`, which asks for no resource, for the root. */
+const isRespelled = (url: string) => !url.startsWith("/") || respelled.test(url)
 
 const unlisted = ["/v1/openapi.json", "/docs", "/", "/favicon.ico"] as const
 
