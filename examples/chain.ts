@@ -1,5 +1,5 @@
 /** Calls that use what earlier ones were answered: `npx node examples/chain.ts` */
-import { demoAccount, explainRefusal, hasEnded, receiver, until } from "./support/demo.ts"
+import { demoAccount, hasEnded, receiver, until } from "./support/demo.ts"
 
 const client = await demoAccount()
 await using shop = await receiver(({ headers, method, path }) => {
@@ -39,4 +39,3 @@ for (const { execution, name, status } of run.steps) {
     `  ${name}: ${status}${execution?.status_code == null ? "" : `, answered ${execution.status_code}`}`
   )
 }
-explainRefusal(run.steps[0]?.execution?.error ?? null)

@@ -7,7 +7,7 @@
  * Without a key it makes an account and such a task first, to show how it goes.
  */
 import { InsufficientScopeError, InvalidApiKeyError, SchedulingClient } from "@scheduling/sdk"
-import { baseUrl, demoAccount, explainRefusal, hasEnded, receiver, until } from "./support/demo.ts"
+import { baseUrl, demoAccount, hasEnded, receiver, until } from "./support/demo.ts"
 
 const name = process.argv[2] ?? "migrate the search index"
 await using target = await receiver(() => ({ status: 200 }))
@@ -28,7 +28,6 @@ try {
   console.log(
     `"${name}" ${execution.status}${execution.error === null ? "" : `: ${execution.error}`}.`
   )
-  explainRefusal(execution.error)
   if (execution.status !== "succeeded") process.exitCode = 1
 } catch (error) {
   process.exitCode = 1

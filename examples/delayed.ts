@@ -1,5 +1,5 @@
 /** One call, two seconds from now: `npx node examples/delayed.ts` */
-import { demoAccount, explainRefusal, receiver, until } from "./support/demo.ts"
+import { demoAccount, receiver, until } from "./support/demo.ts"
 
 const client = await demoAccount()
 await using target = await receiver(({ body }) => {
@@ -21,4 +21,3 @@ const done = await until(
 )
 const execution = await client.executions.get(done.last_run!.execution_id)
 console.log(`It ${execution.status}, ${execution.lateness_ms} ms late.`)
-explainRefusal(execution.error)

@@ -14,7 +14,7 @@ import urllib.request
 import uuid
 
 API = os.environ.get("SCHEDULING_URL", "http://127.0.0.1:4000") + "/v1"
-TARGET = os.environ.get("TARGET_URL", "https://example.com/")
+TARGET = os.environ.get("TARGET_URL", f"{API}/echo")
 
 
 def call(method, path, credential=None, body=None):

@@ -5,7 +5,7 @@
 set -euo pipefail
 
 api=${SCHEDULING_URL:-http://127.0.0.1:4000}/v1
-target=${TARGET_URL:-https://example.com/}
+target=${TARGET_URL:-$api/echo}
 email="curl-$(date +%s)-$$@example.com"
 password="correct horse battery staple"
 

@@ -14,7 +14,7 @@ console.log(`Made an API key, ${key.slice(0, 12)}…`)
 
 const task = await client.cron.create({
   name: "warm the cache",
-  url: process.env["TARGET_URL"] ?? "https://example.com/",
+  url: process.env["TARGET_URL"] ?? `${baseUrl}/v1/echo`,
   method: "GET",
   schedule: "*/5 9-17 * * MON-FRI",
   timezone: "Europe/Berlin",

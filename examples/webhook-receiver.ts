@@ -1,6 +1,6 @@
 /** Verifies that a call really comes from the service: `npx node examples/webhook-receiver.ts` */
 import { verify, WebhookVerificationError } from "@scheduling/sdk/webhooks"
-import { demoAccount, explainRefusal, hasEnded, receiver, until } from "./support/demo.ts"
+import { demoAccount, hasEnded, receiver, until } from "./support/demo.ts"
 
 const client = await demoAccount()
 
@@ -33,7 +33,6 @@ const { id: taskId } = await client.cron.create({
 const { id } = await client.cron.run(taskId)
 const execution = await until(() => client.executions.get(id), hasEnded)
 console.log(`The service says: ${execution.status}.`)
-explainRefusal(execution.error)
 
 console.log("Somebody else sends the same body:")
 const forged = await fetch(`${target.url}/invoices`, {

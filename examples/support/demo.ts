@@ -1,4 +1,4 @@
-import { SchedulingClient } from "@scheduling/sdk"
+import { SchedulingClient, ValidationError } from "@scheduling/sdk"
 import { createServer, type IncomingHttpHeaders } from "node:http"
 import type { AddressInfo } from "node:net"
 
@@ -63,12 +63,15 @@ export const until = async <A>(
 export const hasEnded = ({ status }: { readonly status: string }) =>
   status !== "queued" && status !== "running"
 
-/** Most examples call this machine, which the service refuses unless it is told otherwise. */
-export const explainRefusal = (error: string | null) => {
-  if (error?.includes("not allowed") !== true) return
-  console.log(
-    "\nThe service does not call private addresses unless it is allowed to. Start it with"
-  )
-  console.log("  EGRESS_ALLOW=127.0.0.0/8 npm start")
-  process.exitCode = 1
-}
+/** Most examples have the service call this machine, which it refuses unless it is told otherwise. */
+process.once("uncaughtException", (error) => {
+  if (error instanceof ValidationError && error.message.includes("EGRESS_ALLOW")) {
+    console.log(
+      "The service does not call private addresses unless it is allowed to. Start it with"
+    )
+    console.log("  EGRESS_ALLOW=127.0.0.0/8 npm start")
+  } else {
+    console.error(error)
+  }
+  process.exit(1)
+})

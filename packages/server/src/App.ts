@@ -1,7 +1,7 @@
 import { NodeHttpServer } from "@effect/platform-node"
 import { Api } from "@scheduling/domain/Api"
 import { Context, Effect, Layer } from "effect"
-import { HttpRouter } from "effect/http"
+import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { ApiKeyRepo } from "./api-keys/ApiKeyRepo.ts"
 import { ApiKeys } from "./api-keys/ApiKeys.ts"
@@ -45,12 +45,14 @@ import { Call } from "./runner/Call.ts"
 import { EgressAllow } from "./runner/Egress.ts"
 import { Endings } from "./runner/Endings.ts"
 import { ListeningLayer } from "./runner/Listening.ts"
+import { OwnEcho, ownEchoOf } from "./runner/OwnEcho.ts"
 import { Partitions } from "./runner/Partitions.ts"
 import { Runner } from "./runner/Runner.ts"
 import { defaultRunnerOptions, RunnerOptions } from "./runner/RunnerOptions.ts"
 import { RunQueue } from "./runner/RunQueue.ts"
 import { Signals } from "./runner/Signals.ts"
 import { docsLayer } from "./system/docs.ts"
+import { echoLayer } from "./system/echo.ts"
 import { HousekeepingLayer } from "./system/Housekeeping.ts"
 import { HousekeepingRepo } from "./system/HousekeepingRepo.ts"
 import { SystemHandlers } from "./system/http.ts"
@@ -109,14 +111,25 @@ const Repositories = Layer.mergeAll(
   HousekeepingRepo.layer
 )
 
+/** Where tasks may call to beside the Internet. */
+const Egress = Layer.unwrap(
+  Effect.gen(function* () {
+    const { egressAllow } = yield* AppConfig
+    const { address } = yield* HttpServer.HttpServer
+    return Layer.merge(
+      Layer.succeed(EgressAllow, egressAllow),
+      Layer.succeed(OwnEcho, ownEchoOf(HttpServer.formatAddress(address)))
+    )
+  })
+)
+
 /** The run engine. A node that only answers the API hears what the others end. */
 const Engine = Layer.unwrap(
-  Effect.map(AppConfig, ({ egressAllow, retentionDays, runner }) =>
+  Effect.map(AppConfig, ({ retentionDays, runner }) =>
     runner === "off"
       ? ListeningLayer
       : Runner.layer.pipe(
           Layer.provide([Call.layer, Partitions.layer]),
-          Layer.provide(Layer.succeed(EgressAllow, egressAllow)),
           Layer.provide(Layer.succeed(RunnerOptions, { ...defaultRunnerOptions, retentionDays }))
         )
   )
@@ -128,11 +141,11 @@ const onServices = <A, E, R>(layer: Layer.Layer<A, E, R>) =>
     Layer.provide(Services),
     Layer.provide(Repositories),
     Layer.provide(Waiting.layer),
-    Layer.provide([Endings.layer, Stopping.layer]),
+    Layer.provide([Egress, Endings.layer, Stopping.layer]),
     Layer.provide([Ids.layer, Secrets.layer, Signals.layer, NodeHttpServer.layerHttpServices])
   )
 
-const makeAnswer = HttpRouter.toHttpEffect(Layer.merge(ApiRoutes, DocsRoutes)).pipe(
+const makeAnswer = HttpRouter.toHttpEffect(Layer.mergeAll(ApiRoutes, DocsRoutes, echoLayer)).pipe(
   Effect.provideService(HttpRouter.RouterConfig, routerConfig)
 )
 

@@ -1,6 +1,7 @@
 import { Cause, Effect, Exit, Layer } from "effect"
 import { HttpServer } from "effect/http"
 import type { Teardown } from "effect/Runtime"
+import { resolve } from "node:path"
 import { AppLayer } from "./App.ts"
 import { AppConfig } from "./Config.ts"
 import { HttpServerLayer } from "./platform/HttpServer.ts"
@@ -10,11 +11,18 @@ import { DatabaseLayer } from "./platform/Sql.ts"
 /** The process: the application on the store, socket and logs that the environment asks for. */
 export const ServerLayer = Layer.effectDiscard(
   Effect.gen(function* () {
-    const { databaseUrl, dataDir } = yield* AppConfig
+    const { databaseUrl, dataDir, registration } = yield* AppConfig
     const { address } = yield* HttpServer.HttpServer
-    const store = databaseUrl === undefined ? `the embedded store in ${dataDir}` : "PostgreSQL"
+    const url = HttpServer.formatAddress(address)
+    const store =
+      databaseUrl === undefined ? `the embedded store in ${resolve(dataDir)}` : "PostgreSQL"
     yield* Effect.addFinalizer(() => Effect.sync(exitAtLast))
-    yield* Effect.logInfo(`listening on ${HttpServer.formatAddress(address)}, with ${store}`)
+    yield* Effect.logInfo(`listening on ${url}, with ${store}`)
+    yield* Effect.logInfo(
+      registration === "open"
+        ? `the API reference is at ${url}/docs, and POST ${url}/v1/auth/register makes an account`
+        : `the API reference is at ${url}/docs`
+    )
   })
 ).pipe(
   Layer.provide(AppLayer),

@@ -16,6 +16,7 @@ import {
   type Conflict,
   NotFound,
   QuotaExceeded,
+  type ValidationFailed,
   type Resource
 } from "@scheduling/domain/shared/Errors"
 import {
@@ -33,6 +34,7 @@ import { pageRequest, toPage } from "../platform/Pages.ts"
 import { StoreClock } from "../platform/StoreClock.ts"
 import { transactionOf } from "../platform/transaction.ts"
 import { RunQueue } from "../runner/RunQueue.ts"
+import { targetCheck } from "../tasks/targets.ts"
 import { ChainRunsRepo } from "./ChainRunsRepo.ts"
 import { type ChainRow, ChainsRepo, toChain } from "./ChainsRepo.ts"
 import { toChainRun, toChainRunDetail, toLastChainRun } from "./chainRun.ts"
@@ -50,12 +52,12 @@ export class Chains extends Context.Service<
     readonly create: (
       workspaceId: WorkspaceId,
       input: ChainInput
-    ) => Effect.Effect<Chain, NotFound | QuotaExceeded>
+    ) => Effect.Effect<Chain, NotFound | QuotaExceeded | ValidationFailed>
     readonly update: (
       workspaceId: WorkspaceId,
       id: ChainId,
       changes: ChainUpdate
-    ) => Effect.Effect<Chain, NotFound>
+    ) => Effect.Effect<Chain, NotFound | ValidationFailed>
     readonly remove: (workspaceId: WorkspaceId, id: ChainId) => Effect.Effect<void, NotFound>
     readonly run: (workspaceId: WorkspaceId, id: ChainId) => Effect.Effect<ChainRun, NotFound>
     readonly pause: (workspaceId: WorkspaceId, id: ChainId) => Effect.Effect<Chain, NotFound>
@@ -91,6 +93,7 @@ export class Chains extends Context.Service<
       const ids = yield* Ids
       const queue = yield* RunQueue
       const repo = yield* ChainsRepo
+      const checkTargets = yield* targetCheck
       const runsRepo = yield* ChainRunsRepo
 
       const find = (workspaceId: WorkspaceId, id: ChainId) =>
@@ -133,6 +136,7 @@ export class Chains extends Context.Service<
         }),
 
         create: Effect.fn("Chains.create")(function* (workspaceId, input) {
+          yield* checkTargets(targetsOf(input.steps))
           if ((yield* repo.count(workspaceId)) >= maxChains) {
             return yield* new QuotaExceeded({ quota: "chains", limit: maxChains })
           }
@@ -154,6 +158,7 @@ export class Chains extends Context.Service<
 
         update: Effect.fn("Chains.update")(function* (workspaceId, id, { steps, ...changes }) {
           const chain = yield* lock(workspaceId, id)
+          if (steps !== undefined) yield* checkTargets(targetsOf(steps))
           if (steps === undefined && Object.keys(changes).length === 0) {
             return yield* withLastRun(chain)
           }
@@ -255,6 +260,9 @@ const nextFireOf = (chain: Pick<ChainRow, (typeof firing)[number]>, after: Date)
           dst_overlap: chain.dst_overlap
         })
       )
+
+const targetsOf = (steps: ReadonlyArray<ChainStepInput>) =>
+  steps.map(({ url }, index) => ({ path: ["steps", index, "url"], url }))
 
 const withDefaults = (step: ChainStepInput) => ({ ...chainStepDefaults, ...step })
 

@@ -12,7 +12,12 @@ import type { TaskStatus } from "@scheduling/domain/cron/Firing"
 import { type DstOverlap, nextFire, preview, Schedule } from "@scheduling/domain/cron/Schedule"
 import { TimeZone } from "@scheduling/domain/cron/TimeZone"
 import { type Execution, TaskId } from "@scheduling/domain/executions/Execution"
-import { type Conflict, NotFound, QuotaExceeded } from "@scheduling/domain/shared/Errors"
+import {
+  type Conflict,
+  NotFound,
+  QuotaExceeded,
+  type ValidationFailed
+} from "@scheduling/domain/shared/Errors"
 import { CronTaskId, type ExecutionId, type WorkspaceId } from "@scheduling/domain/shared/Ids"
 import type { Page, PageQuery } from "@scheduling/domain/shared/Page"
 import { Context, DateTime, Effect, Layer } from "effect"
@@ -24,6 +29,7 @@ import { pageRequest, toPage } from "../platform/Pages.ts"
 import { StoreClock } from "../platform/StoreClock.ts"
 import { transactionOf } from "../platform/transaction.ts"
 import { RunQueue } from "../runner/RunQueue.ts"
+import { targetCheck } from "../tasks/targets.ts"
 import { type CronTaskRow, CronTasksRepo, toCronTask } from "./CronTasksRepo.ts"
 
 interface CronTaskQuery extends PageQuery {
@@ -45,12 +51,12 @@ export class CronTasks extends Context.Service<
     readonly create: (
       workspaceId: WorkspaceId,
       input: CronTaskInput
-    ) => Effect.Effect<CronTask, NotFound | QuotaExceeded>
+    ) => Effect.Effect<CronTask, NotFound | QuotaExceeded | ValidationFailed>
     readonly update: (
       workspaceId: WorkspaceId,
       id: CronTaskId,
       changes: CronTaskUpdate
-    ) => Effect.Effect<CronTask, NotFound>
+    ) => Effect.Effect<CronTask, NotFound | ValidationFailed>
     readonly remove: (workspaceId: WorkspaceId, id: CronTaskId) => Effect.Effect<void, NotFound>
     readonly run: (workspaceId: WorkspaceId, id: CronTaskId) => Effect.Effect<Execution, NotFound>
     readonly pause: (workspaceId: WorkspaceId, id: CronTaskId) => Effect.Effect<CronTask, NotFound>
@@ -87,6 +93,7 @@ export class CronTasks extends Context.Service<
       const ids = yield* Ids
       const queue = yield* RunQueue
       const repo = yield* CronTasksRepo
+      const checkTargets = yield* targetCheck
 
       const get = Effect.fnUntraced(function* (workspaceId: WorkspaceId, id: CronTaskId) {
         return toCronTask(yield* found(repo.find(workspaceId, id)))
@@ -119,6 +126,7 @@ export class CronTasks extends Context.Service<
         get,
 
         create: Effect.fn("CronTasks.create")(function* (workspaceId, input) {
+          yield* checkTargets([{ path: ["url"], url: input.url }])
           if ((yield* repo.count(workspaceId)) >= maxCronTasks) {
             return yield* new QuotaExceeded({ quota: "cron_tasks", limit: maxCronTasks })
           }
@@ -141,6 +149,7 @@ export class CronTasks extends Context.Service<
 
         update: Effect.fn("CronTasks.update")(function* (workspaceId, id, changes) {
           const task = yield* found(repo.findForUpdate(workspaceId, id))
+          if (changes.url !== undefined) yield* checkTargets([{ path: ["url"], url: changes.url }])
           if (Object.keys(changes).length > 0) {
             const changed: CronTaskRow = { ...task, ...changes, updated_at: yield* now }
             const firesOtherwise = firing.some((field) => changed[field] !== task[field])

@@ -21,6 +21,7 @@ import { pageRequest, toPage } from "../platform/Pages.ts"
 import { StoreClock } from "../platform/StoreClock.ts"
 import { transactionOf } from "../platform/transaction.ts"
 import { RunQueue } from "../runner/RunQueue.ts"
+import { targetCheck } from "../tasks/targets.ts"
 import { type DelayedTaskRow, DelayedTasksRepo, toDelayedTask } from "./DelayedTasksRepo.ts"
 
 interface DelayedTaskQuery extends PageQuery {
@@ -83,6 +84,7 @@ export class DelayedTasks extends Context.Service<
       const ids = yield* Ids
       const queue = yield* RunQueue
       const repo = yield* DelayedTasksRepo
+      const checkTargets = yield* targetCheck
 
       const get = Effect.fnUntraced(function* (workspaceId: WorkspaceId, id: DelayedTaskId) {
         return toDelayedTask(yield* found(repo.find(workspaceId, id)))
@@ -128,6 +130,7 @@ export class DelayedTasks extends Context.Service<
         get,
 
         create: Effect.fn("DelayedTasks.create")(function* (workspaceId, input) {
+          yield* checkTargets([{ path: ["url"], url: input.url }])
           const now = yield* storeNow
           const run_at = (yield* runAtOf(input, now)) ?? now
           yield* takePlace(workspaceId)
@@ -157,6 +160,7 @@ export class DelayedTasks extends Context.Service<
           const now = yield* storeNow
           const moved = yield* runAtOf(changes, now)
           if (!isPending(task, now)) return yield* notPending
+          if (changes.url !== undefined) yield* checkTargets([{ path: ["url"], url: changes.url }])
           if (Object.keys(changes).length > 0) {
             const run_at = moved ?? task.run_at
             yield* repo.update({

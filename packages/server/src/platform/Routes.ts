@@ -8,6 +8,7 @@ import {
   type HttpServerResponse
 } from "effect/http"
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
+import { echoPath } from "../runner/OwnEcho.ts"
 
 /** One URL a resource: a proxy that closes a path must not be got around with other letters or slashes. */
 export const routerConfig = {
@@ -50,7 +51,14 @@ const respelled =
 /** The router takes `*`, which asks for no resource, for the root. */
 const isRespelled = (url: string) => !url.startsWith("/") || respelled.test(url)
 
-const unlisted = ["/v1/openapi.json", "/docs", "/", "/favicon.ico"] as const
+const unlisted = [
+  ["GET", "/v1/openapi.json"],
+  ["GET", "/docs"],
+  ["GET", "/"],
+  ["GET", "/favicon.ico"],
+  ["GET", echoPath],
+  ["POST", echoPath]
+] as const
 
 /** The methods that a URL answers, for the `Allow` header; none where there is no such route. */
 export const allowedMethods = <Id extends string, Groups extends HttpApiGroup.Constraint>(
@@ -67,7 +75,7 @@ export const allowedMethods = <Id extends string, Groups extends HttpApiGroup.Co
     onGroup: () => {},
     onEndpoint: ({ endpoint }) => register(endpoint.method, endpoint.path)
   })
-  for (const path of unlisted) register("GET", path)
+  for (const [method, path] of unlisted) register(method, path)
   return (url) =>
     isRespelled(url)
       ? []

@@ -8,7 +8,9 @@ import packageJson from "../../package.json" with { type: "json" }
 import { describeError } from "./CallErrors.ts"
 import { type ConnectionLimits, Connections, type OutgoingRequest } from "./Connections.ts"
 import { EgressAllow, EgressRefused, makeConnect, Resolver } from "./Egress.ts"
+import { parseCidrs } from "./EgressRules.ts"
 import { Exchange } from "./Exchange.ts"
+import { OwnEcho } from "./OwnEcho.ts"
 
 export interface CallRequest {
   readonly execution_id: string
@@ -52,8 +54,13 @@ export class Call extends Context.Service<
     Effect.gen(function* () {
       const allow = yield* EgressAllow
       const resolve = yield* Resolver
-      const connections = new Connections(makeConnect({ allow, resolve }), yield* ConnectionsLimits)
+      const limits = yield* ConnectionsLimits
+      const connections = new Connections(makeConnect({ allow, resolve }), limits)
       yield* Effect.addFinalizer(() => connections.closeIdle)
+      const ownEcho = yield* OwnEcho
+      // Apart from the others: a kept connection would take a request for any other path.
+      const toOwnEcho = new Connections(makeConnect({ allow: ownAddress, resolve }), limits)
+      yield* Effect.addFinalizer(() => toOwnEcho.closeIdle)
 
       return Call.of({
         run: (request) =>
@@ -67,8 +74,10 @@ export class Call extends Context.Service<
             if (Result.isFailure(outgoing)) return Effect.succeed(ended(refused(outgoing.failure)))
             const exchange = new Exchange()
             const { timeout_seconds } = request
+            const { origin, path } = outgoing.success
+            const way = origin + path === ownEcho ? toOwnEcho : connections
             return Effect.map(
-              connections.run(outgoing.success, exchange, timeout_seconds * 1_000),
+              way.run(outgoing.success, exchange, timeout_seconds * 1_000),
               (timedOut) => {
                 const timeout = timedOut
                   ? `timeout after ${timeout_seconds} s while ${exchange.phase}`
@@ -81,6 +90,8 @@ export class Call extends Context.Service<
     })
   )
 }
+
+const ownAddress = Result.getOrThrow(parseCidrs("127.0.0.1/32"))
 
 const userAgent = `scheduling-service/${packageJson.version}`
 

@@ -38,7 +38,13 @@ interface Arrival {
   readonly path: string
 }
 
-/** A node that runs tasks, and a target on every address of this machine. */
+/**
+ * Every address, those of metadata too: a node with this takes any task, and shows that the node
+ * which makes the calls judges for itself.
+ */
+const everywhere = "0.0.0.0/0,::/0,169.254.169.254,fd00:ec2::254"
+
+/** A node that makes calls and one that takes any task, and a target on every address of this machine. */
 class Scene extends Context.Service<
   Scene,
   {
@@ -64,14 +70,16 @@ class Scene extends Context.Service<
     Layer.provideMerge(
       Layer.effect(
         TestApp,
-        Effect.map(
-          startNode({
-            ...testConfig,
-            runner: "on",
-            egressAllow: Result.getOrThrow(parseCidrs(outside))
-          }),
-          (url) => TestApp.of({ url, otherUrl: url, logs: [] })
-        )
+        Effect.gen(function* () {
+          const node = (allow: string, runner: "on" | "off") =>
+            startNode({
+              ...testConfig,
+              runner,
+              egressAllow: Result.getOrThrow(parseCidrs(allow))
+            })
+          const otherUrl = yield* node(outside, "on")
+          return TestApp.of({ url: yield* node(everywhere, "off"), otherUrl, logs: [] })
+        })
       )
     ),
     Layer.provide(Layer.succeed(Resolver, resolve)),
@@ -99,26 +107,41 @@ interface Ended {
 const kinds = ["cron", "delayed", "chains"] as const
 type Kind = (typeof kinds)[number]
 
-/** What came of a task that calls these URLs and is run at once; of a chain, of each of its steps. */
-const outcomesOf = Effect.fnUntraced(function* (
+type Urls = readonly [string, ...Array<string>]
+
+const due = {
+  cron: { name: "a", schedule: "0 0 1 1 *" },
+  delayed: { delay_seconds: 0 },
+  chains: { name: "a" }
+}
+
+const callsOf = (kind: Kind, urls: Urls, call: object = {}) =>
+  kind === "chains"
+    ? { steps: urls.map((url, index) => ({ name: `s${index}`, url, ...call })) }
+    : { url: urls[0], ...call }
+
+const create = Effect.fnUntraced(function* (
   kind: Kind,
-  [url, ...later]: readonly [string, ...Array<string>],
-  call: object = {}
+  urls: Urls,
+  call: object = {},
+  fields: object = {}
 ) {
   const { member } = yield* Scene
+  const created = yield* ask("POST", `${member.workspace}/${kind}`, {
+    token: member.access_token,
+    body: { ...due[kind], ...fields, ...callsOf(kind, urls, call) }
+  })
+  assert.strictEqual(created.status, 201, `${urls[0]} ${created.text}`)
+  return String(created.body.id)
+})
+
+/** What came of a task that calls these URLs and is run at once; of a chain, of each of its steps. */
+const outcomesOf = Effect.fnUntraced(function* (kind: Kind, urls: Urls, call: object = {}) {
+  const { member } = yield* Scene
   const token = member.access_token
-  const inputs = {
-    cron: { name: "a", schedule: "0 0 1 1 *", url, ...call },
-    delayed: { delay_seconds: 0, url, ...call },
-    chains: {
-      name: "a",
-      steps: [url, ...later].map((at, index) => ({ name: `s${index}`, url: at, ...call }))
-    }
-  }
   const at = `${member.workspace}/${kind}`
-  const created = yield* ask("POST", at, { token, body: inputs[kind] })
-  assert.strictEqual(created.status, 201, `${url} ${created.text}`)
-  const { id } = created.body
+  const [url, ...later] = urls
+  const id = yield* create(kind, urls, call)
   if (kind !== "delayed") yield* ask("POST", `${at}/${id}/run`, { token })
   const { url: server } = yield* TestApp
   const list = `${server}${member.workspace}/executions?task_id=${id}`
@@ -231,6 +254,35 @@ layer(Scene.layer, { excludeTestServices: true })("A call", (it) => {
   })
 
   describe.each(kinds)("of %s", (kind) => {
+    it.effect(
+      "to a private host is refused when it is asked for, however the host is spelled",
+      () =>
+        Effect.gen(function* () {
+          const { member } = yield* Scene
+          const token = member.access_token
+          const at = `${member.workspace}/${kind}`
+          const task = yield* create(
+            kind,
+            [`http://${outside}/`],
+            {},
+            kind === "delayed" ? { delay_seconds: 3_600 } : {}
+          )
+          for (const host of hosts) {
+            const calls = callsOf(kind, [`http://${host}:1/`])
+            for (const refused of [
+              yield* ask("POST", at, { token, body: { ...due[kind], ...calls }, at: "otherUrl" }),
+              yield* ask("PATCH", `${at}/${task}`, { token, body: calls, at: "otherUrl" })
+            ]) {
+              assert.strictEqual(refused.status, 422, `${host} ${refused.text}`)
+              const [issue, ...others] = refused.body.detail.issues
+              assert.deepStrictEqual(others, [])
+              assert.deepStrictEqual(issue.path, kind === "chains" ? ["steps", 0, "url"] : ["url"])
+              assert.include(issue.message, "EGRESS_ALLOW")
+            }
+          }
+        })
+    )
+
     it.effect("goes to what is allowed", () =>
       Effect.gen(function* () {
         const { arrivals, port } = yield* Scene

@@ -152,9 +152,11 @@ const judgeOutcome = (exchange: Exchange): ReadonlyArray<string> => {
   return []
 }
 
+/** The fields at fault, but for what the server's own networks decide. */
 const issuesOf = (answer: WireAnswer): ReadonlyArray<string> => {
   const issues = errorOf(answer)?.["issues"]
-  return Array.isArray(issues)
-    ? issues.map((issue: { readonly path?: ReadonlyArray<unknown> }) => String(issue.path?.[0]))
-    : []
+  if (!Array.isArray(issues)) return []
+  return (issues as ReadonlyArray<{ readonly path?: ReadonlyArray<unknown>; message?: string }>)
+    .filter(({ message }) => message?.includes("EGRESS_ALLOW") !== true)
+    .map(({ path }) => String(path?.[0]))
 }

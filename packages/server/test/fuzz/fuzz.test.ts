@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
+import { parseCidrs } from "../../src/runner/EgressRules.ts"
 import { TestApp, testAppLayer, testNow } from "../support/TestApp.ts"
 import { attack } from "./Attack.ts"
 import { describeFailure, isAnyIn } from "./Report.ts"
@@ -7,11 +8,14 @@ import { describeFailure, isAnyIn } from "./Report.ts"
 const seed = 1
 const requests = 1_500
 
-layer(testAppLayer())("Requests made from the contract", (it) => {
+const sinkAddress = "127.0.0.2"
+const egressAllow = Result.getOrThrow(parseCidrs(sinkAddress))
+
+layer(testAppLayer({ egressAllow }))("Requests made from the contract", (it) => {
   it.effect("are answered as it says, valid ones and spoiled ones", () =>
     Effect.gen(function* () {
       const { logs, url } = yield* TestApp
-      const sink = "http://127.0.0.2:1"
+      const sink = `http://${sinkAddress}:1`
       const outcome = yield* Effect.promise(() =>
         attack({ url, sink, seed, requests, concurrency: 16, now: testNow })
       )

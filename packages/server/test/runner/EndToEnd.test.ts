@@ -75,23 +75,6 @@ layer(ServiceLayer, { excludeTestServices: true, timeout: "180 seconds" })("a se
       })
     )
 
-    it.effect.each([
-      ["169.254.169.254", "metadata"],
-      ["10.0.0.1", "private"]
-    ] as const)("a call to %s is refused at once, and not tried again", ([address, kind]) =>
-      Effect.gen(function* () {
-        const { outcomeOf } = yield* Service
-        const outcome = yield* outcomeOf({ url: `http://${address}/`, retry_count: 3 })
-        assert.deepInclude(outcome, {
-          status: "failed",
-          status_code: null,
-          attempts_count: 1,
-          error: `address ${address} is ${kind} and not allowed`
-        })
-        assert.isBelow(outcome.duration_ms, 1_000)
-      })
-    )
-
     it.effect("a target that says when to come back is called again then", () =>
       Effect.gen(function* () {
         const { outcomeOf } = yield* Service

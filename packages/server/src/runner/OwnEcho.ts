@@ -1,0 +1,22 @@
+import { Context } from "effect"
+
+export const echoPath = "/v1/echo"
+
+/**
+ * The URL of this node's own `/v1/echo`, which its tasks may call though it is on this machine: a
+ * first task works without `EGRESS_ALLOW` and without a network. It is compared as a whole, so that
+ * no other path, port or spelling comes with it. Absent where the node does not listen on 127.0.0.1.
+ */
+export const OwnEcho = Context.Reference<string | undefined>("@scheduling/server/runner/OwnEcho", {
+  defaultValue: () => undefined
+})
+
+/** Of the URL on which the node listens. */
+export const ownEchoOf = (listening: string): string | undefined => {
+  const { hostname, port } = new URL(listening)
+  return coversLoopback.has(hostname)
+    ? new URL(echoPath, `http://127.0.0.1:${port}`).href
+    : undefined
+}
+
+const coversLoopback: ReadonlySet<string> = new Set(["127.0.0.1", "0.0.0.0", "[::]"])

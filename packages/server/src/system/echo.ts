@@ -1,0 +1,33 @@
+import { Effect, Layer } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { echoPath } from "../runner/OwnEcho.ts"
+
+/** An execution keeps 10,000 bytes of an answer, and the headers should be among them. */
+const maxBodyCharacters = 4_096
+
+/** Credentials, and what proxies in front of the service tell it alone. */
+const kept = /^(?:authorization|cookie|forwarded|via|x-real-ip|x-forwarded-.*)$/
+
+/** Answers with what it was sent, so that the first execution shows what a target receives. */
+const echo = Effect.gen(function* () {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  const headers = Object.entries(request.headers).filter(([name]) => !kept.test(name))
+  const body = hasBody(request) ? yield* request.text : null
+  return HttpServerResponse.jsonUnsafe(
+    {
+      method: request.method,
+      headers: Object.fromEntries(headers),
+      body: body?.slice(0, maxBodyCharacters).toWellFormed() ?? null
+    },
+    { headers: { "cache-control": "no-store" } }
+  )
+})
+
+const hasBody = ({ headers, method }: HttpServerRequest.HttpServerRequest): boolean =>
+  method === "POST" &&
+  (headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0)
+
+export const echoLayer = Layer.merge(
+  HttpRouter.add("GET", echoPath, echo),
+  HttpRouter.add("POST", echoPath, echo)
+)

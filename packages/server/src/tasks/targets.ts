@@ -1,0 +1,53 @@
+import { parseCallUrl } from "@scheduling/domain/shared/CallUrl"
+import { ValidationFailed } from "@scheduling/domain/shared/Errors"
+import { Effect, Result } from "effect"
+import { isIP } from "node:net"
+import { EgressAllow } from "../runner/Egress.ts"
+import { type Cidr, classify, isAllowed } from "../runner/EgressRules.ts"
+import { OwnEcho } from "../runner/OwnEcho.ts"
+
+interface Target {
+  readonly path: ReadonlyArray<string | number>
+  readonly url: string
+}
+
+/**
+ * Refuses what is already known to fail: an address in the URL that this node may not call. Whether
+ * a name leads to one shows when the call is made, where every address is judged again.
+ */
+export const targetCheck = Effect.gen(function* () {
+  const allow = yield* EgressAllow
+  const ownEcho = yield* OwnEcho
+  return (targets: ReadonlyArray<Target>): Effect.Effect<void, ValidationFailed> => {
+    const issues = targets.flatMap(({ path, url }) => {
+      const message = targetProblem(url, allow, ownEcho)
+      return message === undefined ? [] : [{ path, message }]
+    })
+    return issues.length === 0 ? Effect.void : Effect.fail(new ValidationFailed({ issues }))
+  }
+})
+
+/** What is wrong with the host of a URL, or nothing. */
+const targetProblem = (
+  text: string,
+  allow: ReadonlyArray<Cidr>,
+  ownEcho: string | undefined
+): string | undefined => {
+  const parsed = parseCallUrl(text)
+  if (Result.isFailure(parsed)) return undefined
+  const url = parsed.success
+  if (url.origin + url.pathname + url.search === ownEcho) return undefined
+  const host = url.hostname.replace(/^\[|\]$/g, "")
+  const addresses = isLocalName(host) ? ["127.0.0.1", "::1"] : isIP(host) === 0 ? [] : [host]
+  const [first] = addresses
+  if (first === undefined || addresses.some((address) => isAllowed(address, allow))) {
+    return undefined
+  }
+  return (
+    `calls to ${host} (${classify(first)}) are not allowed by this service; ` +
+    "its operator can open networks with EGRESS_ALLOW"
+  )
+}
+
+/** RFC 6761: the machine itself, whoever is asked. */
+const isLocalName = (host: string): boolean => /^(?:.+\.)?localhost\.?$/i.test(host)
