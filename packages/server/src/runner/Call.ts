@@ -2,7 +2,7 @@ import { headersProblems } from "@scheduling/domain/shared/CallHeaders"
 import { parseCallUrl } from "@scheduling/domain/shared/CallUrl"
 import type { CallMethod } from "@scheduling/domain/shared/HttpCall"
 import { header, secretBytes, signedPrefix } from "@scheduling/domain/webhooks/Signature"
-import { Context, Effect, Layer, Option, Redacted, Result } from "effect"
+import { type Clock, Context, Effect, Layer, Option, Redacted, Result } from "effect"
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto"
 import packageJson from "../../package.json" with { type: "json" }
 import { describeError } from "./CallErrors.ts"
@@ -13,6 +13,7 @@ import { Exchange } from "./Exchange.ts"
 import { OwnEcho } from "./OwnEcho.ts"
 
 export interface CallRequest {
+  readonly workspace_id: string
   readonly execution_id: string
   readonly attempt: number
   readonly method: CallMethod
@@ -20,7 +21,7 @@ export interface CallRequest {
   readonly headers: Readonly<Record<string, string>>
   /** Not sent with GET and HEAD, for which it has no meaning in HTTP. */
   readonly body: string | null
-  /** For everything: waiting for a connection, DNS, TCP, TLS, headers and body. */
+  /** From connecting to the last byte. Waiting for our own connections does not count. */
   readonly timeout_seconds: number
   /** `whsec_...`, newest first; two while a secret is rotated. */
   readonly secrets: ReadonlyArray<Redacted.Redacted>
@@ -70,7 +71,7 @@ export class Call extends Context.Service<
               const nanos = clock.monotonicTimeNanosUnsafe() - started
               return { ...answer, duration_ms: Math.round(Number(nanos) / 1e6) }
             }
-            const outgoing = prepare(request, clock.currentTimeMillisUnsafe())
+            const outgoing = prepare(request, clock)
             if (Result.isFailure(outgoing)) return Effect.succeed(ended(refused(outgoing.failure)))
             const exchange = new Exchange()
             const { timeout_seconds } = request
@@ -98,7 +99,7 @@ const userAgent = `scheduling-service/${packageJson.version}`
 /** Signs what leaves; a failure says why the call cannot be made at all. */
 const prepare = (
   request: CallRequest,
-  nowMillis: number
+  clock: Clock.Clock
 ): Result.Result<OutgoingRequest, string> => {
   const url = parseCallUrl(request.url)
   if (Result.isFailure(url)) return Result.fail(`url ${url.failure}`)
@@ -108,21 +109,32 @@ const prepare = (
     return Result.fail(["header", ...problem.path, problem.issue].join(" "))
   }
   const body = request.method === "GET" || request.method === "HEAD" ? null : request.body
+  if (request.secrets.some((secret) => Option.isNone(keyOf(secret)))) {
+    return Result.fail("the workspace's signing secret is not valid")
+  }
+  return Result.succeed({
+    origin: url.success.origin,
+    path: url.success.pathname + url.success.search,
+    method: request.method,
+    headers: () => signedHeaders(request, body, clock.currentTimeMillisUnsafe()),
+    body,
+    workspace_id: request.workspace_id
+  })
+}
+
+const signedHeaders = (request: CallRequest, body: string | null, nowMillis: number) => {
   const message = {
     id: request.execution_id,
     timestamp: Math.floor(nowMillis / 1_000),
     body: body ?? ""
   }
-  const signature = signSync(message, request.secrets)
-  if (Option.isNone(signature)) return Result.fail("the workspace's signing secret is not valid")
-
   const headers = [
     header.id,
     message.id,
     header.timestamp,
     String(message.timestamp),
     header.signature,
-    signature.value,
+    Option.getOrElse(signSync(message, request.secrets), () => ""),
     "idempotency-key",
     request.execution_id
   ]
@@ -135,13 +147,7 @@ const prepare = (
   // What is kept of the answer is for people to read, and nothing here unpacks it.
   if (!given.has("accept-encoding")) headers.push("accept-encoding", "identity")
   if (body !== null && !given.has("content-type")) headers.push("content-type", "application/json")
-  return Result.succeed({
-    origin: url.success.origin,
-    path: url.success.pathname + url.success.search,
-    method: request.method,
-    headers,
-    body
-  })
+  return headers
 }
 
 /** The domain's `sign` without its promises, which cost more than the signature. */

@@ -1,4 +1,4 @@
-import { Data, Effect, Exit } from "effect"
+import { Data, Effect, Exit, type Fiber } from "effect"
 import type { Socket } from "node:net"
 import { Client } from "undici"
 import type { makeConnect } from "./Egress.ts"
@@ -22,13 +22,15 @@ export interface OutgoingRequest {
   readonly origin: string
   readonly path: string
   readonly method: string
-  /** Names and values in turns. */
-  readonly headers: Array<string>
+  /** Names and values in turns. Asked for when it is sent, as the signature has the time in it. */
+  readonly headers: () => Array<string>
   readonly body: string | null
+  /** Whose call it is: they take turns where calls wait. */
+  readonly workspace_id: string
 }
 
 export interface ConnectionLimits {
-  /** More calls to one origin wait, on their own timeout, for one of these to end. */
+  /** More calls to one origin wait for one of these to end. Their timeouts begin after that. */
   readonly perOrigin: number
   /** Idle connections kept in all. */
   readonly idle: number
@@ -66,7 +68,8 @@ class Connection {
 
   send(request: OutgoingRequest, exchange: Exchange): void {
     this.mayReadUpTo = (this.socket?.bytesRead ?? 0) + maxAnswerBytes
-    this.client.dispatch(request, exchange)
+    const { body, method, origin, path } = request
+    this.client.dispatch({ origin, path, method, headers: request.headers(), body }, exchange)
   }
 
   close(): void {
@@ -86,8 +89,8 @@ class Connection {
 interface Origin {
   /** How many more calls may run. */
   places: number
-  /** Calls that wait for a place, the first to come first. */
-  readonly waiting: Set<() => void>
+  /** Calls that wait for a place, by workspace: the one that is next comes first. */
+  readonly waiting: Map<string, Set<() => void>>
   /** The one used last is used next, so that the others can run into their idle timeout. */
   readonly idle: Array<Connection>
   /** Calls that wait or run. */
@@ -124,7 +127,7 @@ export class Connections {
     Effect.withFiber(({ context }) =>
       Effect.callback((resume) => {
         const origin = this.enter(request.origin)
-        const timer = Effect.runForkWith(context)(Effect.sleep(timeoutMillis))
+        let timer: Fiber.Fiber<void> | undefined
         let connection: Connection | undefined
         let hasLeft = false
 
@@ -134,6 +137,13 @@ export class Connections {
           taken.send(request, exchange)
         }
         const start = () => {
+          timer = Effect.runForkWith(context)(Effect.sleep(timeoutMillis))
+          timer.addObserver((exit) => {
+            if (Exit.isFailure(exit)) return
+            // Before the connection closes, which would be taken for how the call ended.
+            resume(Effect.succeed(true))
+            leave(false)
+          })
           const kept = this.takeIdle(origin)
           if (kept === undefined) send(this.open(request.origin, origin), end)
           else send(kept, endOrSendAgain)
@@ -153,8 +163,8 @@ export class Connections {
         const leave = (reusable: boolean) => {
           if (hasLeft) return
           hasLeft = true
-          timer.interruptUnsafe()
-          if (connection === undefined) origin.waiting.delete(start)
+          timer?.interruptUnsafe()
+          if (connection === undefined) waitNoMore(origin, request.workspace_id, start)
           else {
             origin.places++
             if (reusable) this.keep(origin, connection)
@@ -167,13 +177,7 @@ export class Connections {
           resume(Effect.succeed(false))
         }
 
-        timer.addObserver((exit) => {
-          if (Exit.isFailure(exit)) return
-          // Before the connection closes, which would be taken for how the call ended.
-          resume(Effect.succeed(true))
-          leave(false)
-        })
-        origin.waiting.add(start)
+        wait(origin, request.workspace_id, start)
         startCalls(origin)
         return Effect.sync(() => leave(false))
       })
@@ -191,7 +195,7 @@ export class Connections {
     if (origin === undefined) {
       origin = {
         places: this.limits.perOrigin,
-        waiting: new Set(),
+        waiting: new Map(),
         idle: [],
         calls: 0,
         isStartingCalls: false
@@ -241,15 +245,33 @@ export class Connections {
   }
 }
 
+const wait = (origin: Origin, workspace: string, start: () => void): void => {
+  const queue = origin.waiting.get(workspace)
+  if (queue === undefined) origin.waiting.set(workspace, new Set([start]))
+  else queue.add(start)
+}
+
+const waitNoMore = (origin: Origin, workspace: string, start: () => void): void => {
+  const queue = origin.waiting.get(workspace)
+  if (queue?.delete(start) === true && queue.size === 0) origin.waiting.delete(workspace)
+}
+
 /** In a loop: a call that ends where it starts makes room for the next one, and so for thousands. */
 const startCalls = (origin: Origin): void => {
   if (origin.isStartingCalls) return
   origin.isStartingCalls = true
   try {
-    for (const start of origin.waiting) {
-      if (origin.places === 0) break
+    while (origin.places > 0) {
+      const [first] = origin.waiting
+      if (first === undefined) return
+      const [workspace, queue] = first
+      // To the end, as its turn is over.
+      origin.waiting.delete(workspace)
+      const [start] = queue
+      if (start === undefined) continue
+      queue.delete(start)
+      if (queue.size > 0) origin.waiting.set(workspace, queue)
       origin.places--
-      origin.waiting.delete(start)
       start()
     }
   } finally {

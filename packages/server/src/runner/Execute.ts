@@ -35,6 +35,7 @@ export const execute = Effect.fnUntraced(function* (
   const { retry_count, ...request } = call.success
   const answer = yield* caller.run({
     ...request,
+    workspace_id: run.workspace_id,
     execution_id: run.id,
     attempt: run.attempt,
     secrets

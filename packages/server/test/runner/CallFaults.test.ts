@@ -232,20 +232,40 @@ describe("without a connection", () => {
     }).pipe(Effect.provide(callLayer({ resolve: () => new Promise(() => {}) })))
   )
 
-  it.live("the timeout covers waiting for one of the origin's connections", () =>
+  it.live("the timeout begins when the call has one of the origin's connections", () =>
     Effect.gen(function* () {
       const port = yield* httpTarget((request, response) => {
-        if (request.url === "/quick") response.end()
+        if (request.url === "/slow") setTimeout(() => response.end(), 300)
       })
       const call = yield* Call
       const run = (path: string, timeout_seconds: number) =>
         call.run(callRequest(`http://127.0.0.1:${port}${path}`, { timeout_seconds }))
-      const hanging = yield* Effect.forkChild(run("/hang", 10))
-      yield* Effect.yieldNow
-      const waited = yield* run("/quick", 0.1)
-      assert.strictEqual(waited.error, "timeout after 0.1 s while waiting for a connection")
-      yield* Fiber.interrupt(hanging)
-      assert.strictEqual((yield* run("/quick", 5)).outcome, "success")
+      const [slow, waited] = yield* Effect.all([run("/slow", 10), run("/hang", 0.1)], {
+        concurrency: "unbounded"
+      })
+      assert.strictEqual(slow.outcome, "success")
+      assert.strictEqual(waited.error, "timeout after 0.1 s while waiting for the answer")
+    }).pipe(Effect.provide(callLayer({ limits: { perOrigin: 1 } })))
+  )
+
+  it.live("calls of others wait for one call of a workspace at most, and not for all of them", () =>
+    Effect.gen(function* () {
+      const paths: Array<string | undefined> = []
+      const port = yield* httpTarget((request, response) => {
+        paths.push(request.url)
+        response.end()
+      })
+      const call = yield* Call
+      const run = (path: string, workspace_id: string) =>
+        call.run(callRequest(`http://127.0.0.1:${port}${path}`, { workspace_id }))
+      yield* Effect.all(
+        [
+          ...Array.from({ length: 20 }, () => run("/many", "many")),
+          ...Array.from({ length: 3 }, () => run("/few", "few"))
+        ],
+        { concurrency: "unbounded" }
+      )
+      assert.isAtMost(paths.lastIndexOf("/few"), 6)
     }).pipe(Effect.provide(callLayer({ limits: { perOrigin: 1 } })))
   )
 })

@@ -15,6 +15,7 @@ import {
 export const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
 export const callRequest = (url: string, fields: Partial<CallRequest> = {}): CallRequest => ({
+  workspace_id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40",
   execution_id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41",
   attempt: 1,
   method: "POST",
