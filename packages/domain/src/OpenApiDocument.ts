@@ -9,6 +9,7 @@ import { introduction } from "./openapi/introduction.ts"
 import type { MediaType, OpenApiDocument, Operation, Response } from "./openapi/model.ts"
 import { describeParameters } from "./openapi/parameters.ts"
 import { errorResponses } from "./openapi/refusals.ts"
+import { withChoices } from "./openapi/schemas.ts"
 import { samplesOf } from "./openapi/samples.ts"
 import { webhooks, webhooksTag } from "./openapi/webhooks.ts"
 
@@ -95,7 +96,10 @@ const describeOperation = (
 
 const described = (schemas: Components["schemas"]): Components["schemas"] =>
   Object.fromEntries(
-    Object.entries(schemas).map(([name, schema]) => [name, describeFields(name, schema, schemas)])
+    Object.entries(schemas).map(([name, schema]) => [
+      name,
+      withChoices(describeFields(name, schema, schemas))
+    ])
   )
 
 const mapValues = <A, B>(

@@ -41,7 +41,9 @@ const isChoiceOfFields = (key: string, value: unknown) =>
   (key === "oneOf" || key === "not") &&
   [value]
     .flat()
-    .every((one) => isSchema(one) && Array.isArray(one.required) && one.type === undefined)
+    .every(
+      (one) => isSchema(one) && Array.isArray(one.required) && !("additionalProperties" in one)
+    )
 
 /** Reads a schema of the document as a client would: from the document alone. */
 const validator = (schema: JsonSchema.JsonSchema) => {

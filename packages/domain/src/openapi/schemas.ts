@@ -87,6 +87,23 @@ const withTypeList = (schema: Schema): Schema => {
 }
 
 /**
+ * "One of these fields": with the fields themselves in it, generated clients make a union of it, and
+ * a request without either does not compile.
+ */
+export const withChoices = (schema: Schema): Schema => {
+  const { oneOf, properties } = schema
+  if (!Array.isArray(oneOf) || !isSchema(properties)) return schema
+  return {
+    ...schema,
+    oneOf: oneOf.map((one: unknown) => {
+      if (!isSchema(one) || !Array.isArray(one.required)) return one
+      const own = one.required.map((name: string) => [name, properties[name]])
+      return { type: "object", properties: Object.fromEntries(own), ...one }
+    })
+  }
+}
+
+/**
  * Requests with unknown fields are refused, so their schemas stay closed. Answers may gain fields
  * within a version: a client that was generated as closed would break on the day one appears.
  */

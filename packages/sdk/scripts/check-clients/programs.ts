@@ -14,6 +14,16 @@ const cronTask = `{
 
 const keyInput = `{ name: "ci", scopes: ["tasks:read" as const, "tasks:write" as const] }`
 
+/** One of the two has to be there: a generated union says so. */
+const dueLater = (type: string) => `
+export const later: ReadonlyArray<${type}> = [
+  { url: "https://api.example.com/", delay_seconds: 60 },
+  { url: "https://api.example.com/", run_at: "2026-01-31T09:30:00.000Z" },
+  // @ts-expect-error -- when it runs is missing
+  { url: "https://api.example.com/" }
+]
+`
+
 /** The key lacks a scope, and only that error has `required_scope`: it compiles if it narrows. */
 const sayResult = `
 const detail = refused.error?.detail
@@ -24,7 +34,7 @@ console.log([task.name, page.data.length, page.next_cursor, scope].join())
 
 export const openapiFetch = `
 import createClient from "openapi-fetch"
-import type { paths } from "./openapi-typescript/contract"
+import type { components, paths } from "./openapi-typescript/contract"
 
 const baseUrl = process.argv[2] ?? ""
 ${account("openapi-fetch")}
@@ -53,10 +63,10 @@ const page = given(
   })
 )
 const refused = await client.GET("/v1/workspaces/{workspace_id}", { params })
-${sayResult}`
+${dueLater(`components["schemas"]["DelayedTaskInput"]`)}${sayResult}`
 
 export const heyApi = `
-import { apiKeysCreate, authLogin, authRegister, cronCreate, cronList, workspacesGet } from "./hey-api"
+import { apiKeysCreate, authLogin, authRegister, cronCreate, cronList, type DelayedTaskInput, workspacesGet } from "./hey-api"
 import { createClient } from "./hey-api/client"
 
 const baseUrl = process.argv[2] ?? ""
@@ -75,6 +85,6 @@ const { data: task } = await cronCreate({ client, path, body: ${cronTask}, throw
 const query = { limit: 10, status: "active" as const }
 const { data: page } = await cronList({ client, path, query, throwOnError })
 const refused = await workspacesGet({ client, path })
-${sayResult}`
+${dueLater("DelayedTaskInput")}${sayResult}`
 
 export const output = "Nightly report,1,,workspace:read"

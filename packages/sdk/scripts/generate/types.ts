@@ -62,7 +62,7 @@ const renderField = (name: string, field: Schema, isRequired: boolean, where: Wh
 const requiredChoice = ({ oneOf }: Schema): ReadonlyArray<string> | undefined => {
   if (!Array.isArray(oneOf)) return undefined
   const names = oneOf.flatMap((one: unknown) =>
-    isRecord(one) && Object.keys(one).join() === "required" && Array.isArray(one.required)
+    isRecord(one) && !("additionalProperties" in one) && Array.isArray(one.required)
       ? one.required.map(String)
       : []
   )
