@@ -70,14 +70,14 @@ export class ChainsApi extends HttpApiGroup.make("chains")
       params: chain,
       headers: IdempotencyKey,
       success: ChainRun.pipe(HttpApiSchema.status(202)),
-      error: [NotFound, IdempotencyConflict]
+      error: [NotFound, IdempotencyConflict, QuotaExceeded]
     })
       .annotate(Access, Access.scope("tasks:write"))
       .annotateMerge(
         docs(
           "Run a chain now",
           "Queues one run, also while the chain is paused and beside one that goes on. The " +
-            "schedule stays as it is."
+            "schedule stays as it is. A chain has at most 10,000 unfinished runs."
         )
       ),
 

@@ -90,14 +90,14 @@ const inWorkspace = HttpApiGroup.make("cron")
       params: task,
       headers: IdempotencyKey,
       success: Execution.pipe(HttpApiSchema.status(202)),
-      error: [NotFound, IdempotencyConflict]
+      error: [NotFound, IdempotencyConflict, QuotaExceeded]
     })
       .annotate(Access, Access.scope("tasks:write"))
       .annotateMerge(
         docs(
           "Run a cron task now",
           "Queues one execution, also while the task is paused and beside one that goes on. " +
-            "The schedule stays as it is."
+            "The schedule stays as it is. A task has at most 10,000 unfinished executions."
         )
       ),
 

@@ -79,7 +79,7 @@ export class DelayedApi extends HttpApiGroup.make("delayed")
       params: task,
       headers: IdempotencyKey,
       success: Execution.pipe(HttpApiSchema.status(202)),
-      error: [NotFound, Conflict, IdempotencyConflict]
+      error: [NotFound, Conflict, IdempotencyConflict, QuotaExceeded]
     })
       .annotate(Access, Access.scope("tasks:write"))
       .annotateMerge(

@@ -5,6 +5,12 @@ import { Page } from "../shared/Page.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
 
 /** How much of an answer is kept. */
+/** How many runs of a task may be queued or running: schedules skip fires beyond that. */
+export const maxTaskRuns = 10_000
+
+/** How many runs of a workspace may be queued or running for one more to be started by hand. */
+export const maxWorkspaceRuns = 200_000
+
 export const maxResponseBodyBytes = 10_000
 
 export const ExecutionKind = oneOf(["cron", "delayed", "chain"], {

@@ -675,7 +675,7 @@ export class CronResource extends CronBase {
    * Run a cron task now.
    *
    * Queues one execution, also while the task is paused and beside one that goes on. The schedule
-   * stays as it is.
+   * stays as it is. A task has at most 10,000 unfinished executions.
    *
    * Needs an access token, or an API key with the scope `tasks:write`.
    *
@@ -1111,7 +1111,7 @@ export class ChainsResource extends ChainsBase {
    * Run a chain now.
    *
    * Queues one run, also while the chain is paused and beside one that goes on. The schedule stays
-   * as it is.
+   * as it is. A chain has at most 10,000 unfinished runs.
    *
    * Needs an access token, or an API key with the scope `tasks:write`.
    *

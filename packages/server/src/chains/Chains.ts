@@ -59,7 +59,10 @@ export class Chains extends Context.Service<
       changes: ChainUpdate
     ) => Effect.Effect<Chain, NotFound | ValidationFailed>
     readonly remove: (workspaceId: WorkspaceId, id: ChainId) => Effect.Effect<void, NotFound>
-    readonly run: (workspaceId: WorkspaceId, id: ChainId) => Effect.Effect<ChainRun, NotFound>
+    readonly run: (
+      workspaceId: WorkspaceId,
+      id: ChainId
+    ) => Effect.Effect<ChainRun, NotFound | QuotaExceeded>
     readonly pause: (workspaceId: WorkspaceId, id: ChainId) => Effect.Effect<Chain, NotFound>
     readonly resume: (workspaceId: WorkspaceId, id: ChainId) => Effect.Effect<Chain, NotFound>
     readonly runs: (

@@ -58,7 +58,10 @@ export class CronTasks extends Context.Service<
       changes: CronTaskUpdate
     ) => Effect.Effect<CronTask, NotFound | ValidationFailed>
     readonly remove: (workspaceId: WorkspaceId, id: CronTaskId) => Effect.Effect<void, NotFound>
-    readonly run: (workspaceId: WorkspaceId, id: CronTaskId) => Effect.Effect<Execution, NotFound>
+    readonly run: (
+      workspaceId: WorkspaceId,
+      id: CronTaskId
+    ) => Effect.Effect<Execution, NotFound | QuotaExceeded>
     readonly pause: (workspaceId: WorkspaceId, id: CronTaskId) => Effect.Effect<CronTask, NotFound>
     readonly resume: (workspaceId: WorkspaceId, id: CronTaskId) => Effect.Effect<CronTask, NotFound>
     readonly executions: (

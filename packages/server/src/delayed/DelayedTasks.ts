@@ -18,6 +18,7 @@ import { Executions } from "../executions/Executions.ts"
 import { orNotFound } from "../platform/orNotFound.ts"
 import { Ids } from "../platform/Ids.ts"
 import { pageRequest, toPage } from "../platform/Pages.ts"
+import { Places } from "../platform/Places.ts"
 import { StoreClock } from "../platform/StoreClock.ts"
 import { transactionOf } from "../platform/transaction.ts"
 import { RunQueue } from "../runner/RunQueue.ts"
@@ -62,7 +63,7 @@ export class DelayedTasks extends Context.Service<
     readonly run: (
       workspaceId: WorkspaceId,
       id: DelayedTaskId
-    ) => Effect.Effect<Execution, NotFound | Conflict>
+    ) => Effect.Effect<Execution, NotFound | Conflict | QuotaExceeded>
     readonly cancel: (
       workspaceId: WorkspaceId,
       id: DelayedTaskId,
@@ -90,28 +91,12 @@ export class DelayedTasks extends Context.Service<
         return toDelayedTask(yield* found(repo.find(workspaceId, id)))
       })
 
-      /** How many tasks this node may still create before it counts again, by workspace. */
-      const places = new Map<string, number>()
-
-      /**
-       * Counting 100,000 rows takes about 100 ms, too long for each create, and the lock would let
-       * creates through one by one. So a count is good for a hundredth of what it leaves, and the
-       * last hundred are counted one by one. Other nodes do not see the places that are given out:
-       * each node can pass the limit by 1 %.
-       */
+      /** To count 100,000 rows takes about 100 ms, and its lock would let creates through one by one. */
+      const places = new Places(maxPendingTasks)
       const takePlace = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
-        const workspace = workspaceId.toLowerCase()
-        const left = places.get(workspace) ?? 0
-        if (left > 0) return places.set(workspace, left - 1)
-        const pending = yield* repo.countPending(workspaceId)
-        if (pending >= maxPendingTasks) {
-          return yield* new QuotaExceeded({
-            quota: "pending_delayed_tasks",
-            limit: maxPendingTasks
-          })
-        }
-        if (places.size >= maxRemembered) places.clear()
-        return places.set(workspace, Math.floor((maxPendingTasks - pending) / 100))
+        const count = repo.countPending(workspaceId)
+        if (yield* places.take(workspaceId.toLowerCase(), count)) return
+        return yield* new QuotaExceeded({ quota: "pending_delayed_tasks", limit: maxPendingTasks })
       })
 
       /** Fails, and so takes the whole change back, once the run has started. */
@@ -219,8 +204,6 @@ export class DelayedTasks extends Context.Service<
     })
   )
 }
-
-const maxRemembered = 10_000
 
 const isPending = (task: DelayedTaskRow, now: Date): boolean =>
   task.status === "pending" && task.run_at > now

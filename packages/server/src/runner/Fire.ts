@@ -1,4 +1,4 @@
-import type { ExecutionKind } from "@scheduling/domain/executions/Execution"
+import { type ExecutionKind, maxTaskRuns } from "@scheduling/domain/executions/Execution"
 import {
   type DstOverlap,
   latestAtOrBefore,
@@ -9,6 +9,7 @@ import { TimeZone } from "@scheduling/domain/cron/TimeZone"
 import { Effect, Option, Result } from "effect"
 import type { SqlClient } from "effect/sql"
 import { targetOf } from "./Claim.ts"
+import { isFull } from "./Enqueue.ts"
 import type { LeasedRun } from "./Run.ts"
 import { makeRunId } from "./RunId.ts"
 import { lanesInTurns, type Place } from "./Turns.ts"
@@ -125,6 +126,22 @@ export const fire = Effect.fnUntraced(
       FROM nodes
       WHERE id = ${options.node}
         AND died_at IS NULL
+    ), slots AS MATERIALIZED (
+      SELECT *, ${isFull(sql, sql.literal("fires.task_id"))} AS is_full
+      FROM fires
+      WHERE run_id IS NOT NULL
+    ), refused AS (
+      INSERT INTO executions (
+        id, workspace_id, task_id, kind, trigger, chain_run_id, step_index,
+        status, scheduled_for, finished_at, attempts_count, error
+      )
+      SELECT
+        run_id, workspace_id, task_id, kind, 'schedule',
+        CASE kind WHEN 'chain' THEN run_id END,
+        CASE kind WHEN 'chain' THEN 0 END,
+        'skipped', slot_at, now(), 0, ${fullQueue}
+      FROM slots
+      WHERE is_full
     )
     INSERT INTO runs (
       id, workspace_id, task_id, kind, trigger, lane, chain_run_id, step_index,
@@ -136,8 +153,8 @@ export const fire = Effect.fnUntraced(
       CASE kind WHEN 'chain' THEN 0 END,
       slot_at, slot_at, slot_at,
       CASE WHEN leases THEN (SELECT id FROM node) END
-    FROM fires
-    WHERE run_id IS NOT NULL
+    FROM slots
+    WHERE NOT is_full
     ON CONFLICT (task_id, slot_at) DO NOTHING
     RETURNING
       id, workspace_id, attempt,
@@ -218,6 +235,7 @@ interface FireRow {
   readonly run_id?: string
   readonly slot_at?: Date
 }
+const fullQueue = `the task has ${maxTaskRuns} unfinished runs, which is as many as it may have`
 
 /** A schedule that cannot be read stops firing: it must not stop the tasks beside it. */
 const fireOf = (task: DueTask): Effect.Effect<FireRow> => {

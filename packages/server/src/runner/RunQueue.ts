@@ -1,4 +1,9 @@
-import type { ExecutionKind } from "@scheduling/domain/executions/Execution"
+import {
+  type ExecutionKind,
+  maxTaskRuns,
+  maxWorkspaceRuns
+} from "@scheduling/domain/executions/Execution"
+import { QuotaExceeded } from "@scheduling/domain/shared/Errors"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { StoreClock } from "../platform/StoreClock.ts"
@@ -11,7 +16,8 @@ import {
   withdrawSlots
 } from "./Cancel.ts"
 import { Endings } from "./Endings.ts"
-import { insertRun } from "./Enqueue.ts"
+import { Places } from "../platform/Places.ts"
+import { countOfWorkspace, insertRun } from "./Enqueue.ts"
 import type { QueuedRun } from "./Run.ts"
 import { RunnerOptions } from "./RunnerOptions.ts"
 import { Signals } from "./Signals.ts"
@@ -29,8 +35,10 @@ import { clearSome, type Stop, stopTask, stopWorkspace } from "./Stop.ts"
 export class RunQueue extends Context.Service<
   RunQueue,
   {
-    /** One run now, whatever the status of the task and however many others go on. */
-    readonly enqueue: (task: TaskRef & { readonly kind: ExecutionKind }) => Effect.Effect<QueuedRun>
+    /** One run now, whatever the status of the task and beside others that go on. */
+    readonly enqueue: (
+      task: TaskRef & { readonly kind: ExecutionKind }
+    ) => Effect.Effect<QueuedRun, QuotaExceeded>
 
     /** The run of a delayed task. A time that has passed means now. */
     readonly schedule: (task: TaskRef & { readonly run_at: Date }) => Effect.Effect<QueuedRun>
@@ -107,8 +115,16 @@ export class RunQueue extends Context.Service<
           return slots
         })
 
+        const places = new Places(maxWorkspaceRuns)
+
         const insert = Effect.fnUntraced(function* (run: Parameters<typeof insertRun>[1]) {
           const inserted = yield* insertRun(sql, run)
+          if (inserted === null) {
+            return yield* new QuotaExceeded({
+              quota: "unfinished_runs_of_a_task",
+              limit: maxTaskRuns
+            })
+          }
           yield* wakeIfDueBy(inserted.scheduled_for.getTime(), yield* Clock.currentTimeMillis)
           return inserted
         })
@@ -125,9 +141,19 @@ export class RunQueue extends Context.Service<
         })
 
         return RunQueue.of({
-          enqueue: Effect.fn("RunQueue.enqueue")(function* (task) {
-            return yield* insert({ ...task, trigger: "manual", run_at: null })
-          }, Effect.orDie),
+          enqueue: Effect.fn("RunQueue.enqueue")(
+            function* (task) {
+              const count = countOfWorkspace(sql, task.workspace_id)
+              if (!(yield* places.take(task.workspace_id.toLowerCase(), count))) {
+                return yield* new QuotaExceeded({
+                  quota: "unfinished_runs",
+                  limit: maxWorkspaceRuns
+                })
+              }
+              return yield* insert({ ...task, trigger: "manual", run_at: null })
+            },
+            Effect.catchTag("SqlError", Effect.die)
+          ),
 
           schedule: Effect.fn("RunQueue.schedule")(function* (task) {
             return yield* insert({ ...task, kind: "delayed", trigger: "schedule" })

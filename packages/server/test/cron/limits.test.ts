@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { ask, createKey, type Member, outcome, signUp, times, together } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
+import { enqueueMany } from "../runner/support/tasks.ts"
 import { begin, cronOf, runsOf } from "./tasks.ts"
 
 /** As if they had been created one by one, which would take half a minute. */
@@ -44,6 +45,22 @@ layer(testAppLayer())("a workspace of cron tasks", (it) => {
       assert.strictEqual((yield* cron.create()).status, 201)
       const { cron: elsewhere } = yield* begin
       assert.strictEqual((yield* elsewhere.create()).status, 201)
+    })
+  )
+
+  it.effect("refuses a run by hand of a task that has 10,000 unfinished ones", () =>
+    Effect.gen(function* () {
+      const { cron, member } = yield* begin
+      const { body: task } = yield* cron.create()
+      yield* enqueueMany({ workspace_id: member.workspace_id, task_id: task.id }, 10_000)
+      const refused = yield* cron.act(task.id, "run")
+      assert.strictEqual(refused.status, 402)
+      assert.deepStrictEqual(refused.body.detail, {
+        error: "quota_exceeded",
+        message: "The limit of 10000 unfinished runs of a task is reached.",
+        quota: "unfinished_runs_of_a_task",
+        limit: 10_000
+      })
     })
   )
 
