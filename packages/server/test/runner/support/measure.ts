@@ -1,4 +1,4 @@
-// What the engine does on this machine: measure.ts drain|calls|burst|steady|idle|backlog|stop [count], with
+// What the engine does on this machine: measure.ts drain|calls|burst|steady|idle|backlog|newcomers|stop [count], with
 // TEST_DATABASE_URL naming a server. Figures differ from run to run by half where others work too.
 import { Effect, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
@@ -11,11 +11,13 @@ import { Runner } from "../../../src/runner/Runner.ts"
 import { callLayer as realCalls } from "../../support/CallTargets.ts"
 import { callLayer, nodeLayer } from "./engine.ts"
 import { databaseLayer, freshDatabaseUrl, testDatabaseUrl } from "../../support/TestDatabase.ts"
+import { makeFakeCalls, urlOf } from "./fakeCalls.ts"
 import { startSink } from "./processes.ts"
 import {
   enqueueAll,
   enqueueMany,
   eventually,
+  history,
   insertTask,
   insertTasks,
   insertWorkspace,
@@ -159,6 +161,34 @@ const stop = Effect.fnUntraced(function* (count: number) {
   }).pipe(Effect.provide(noCalls))
 })
 
+/** Runs of newcomers beside accounts with 30 runs each that never end: how long until they start. */
+const newcomers = Effect.fnUntraced(function* (accounts: number) {
+  const calls = makeFakeCalls()
+  calls.answers.set("/endless", () => Effect.never)
+  for (let account = 1; account <= accounts; account++) {
+    const workspace = yield* insertWorkspaceIn(laneOf(account))
+    yield* insertTasks(workspace, { count: 30, url: `http://${account}.test/endless` })
+    yield* enqueueAll(workspace)
+  }
+  return yield* Effect.gen(function* () {
+    const queue = yield* RunQueue
+    yield* Effect.sleep("5 seconds")
+    const waitedMs: Array<number> = []
+    for (let newcomer = 0; newcomer < 100; newcomer++) {
+      const workspace_id = yield* insertWorkspace
+      const task_id = yield* insertTask(workspace_id, { url: urlOf("/short") })
+      yield* queue.enqueue({ workspace_id, task_id, kind: "cron" })
+      const [row] = yield* eventually(history(workspace_id), (rows) => rows.length > 0)
+      waitedMs.push((row?.started_at?.getTime() ?? 0) - (row?.scheduled_for.getTime() ?? 0))
+    }
+    waitedMs.sort((a, b) => a - b)
+    return {
+      hanging: calls.to("/endless").length,
+      p50_p99_max: [50, 98, 99].map((at) => waitedMs[at])
+    }
+  }).pipe(Effect.provide(nodeLayer(calls.layer, { stopMs: 100 })))
+})
+
 const measurements: Readonly<
   Record<string, () => Effect.Effect<unknown, unknown, Database | Scope.Scope>>
 > = {
@@ -168,6 +198,7 @@ const measurements: Readonly<
   steady: () => steady(Number(size ?? 60_000)),
   idle: () => idle(Number(size ?? 1_000)),
   backlog: () => backlog(Number(size ?? 100_000)),
+  newcomers: () => newcomers(Number(size ?? 200)),
   stop: () => stop(Number(size ?? 500_000))
 }
 
