@@ -60,13 +60,39 @@ export class HousekeepingRepo extends Context.Service<
         }, Effect.orDie),
 
         removeEndedTasks: Effect.fn("HousekeepingRepo.removeEndedTasks")(function* (endedBefore) {
-          yield* sql`
-            DELETE FROM tasks
-            WHERE kind = 'delayed'
-              AND CASE status
-                WHEN 'finished' THEN run_at < ${endedBefore}
-                WHEN 'cancelled' THEN updated_at < ${endedBefore}
-              END`
+          // Without an index that each run of a delayed task would have to write. What ended then was
+          // made before, so the ids leave out what is younger, and mostly that is all of it.
+          const until = firstIdAt(endedBefore.getTime() + dayMs)
+          let after: string | undefined = firstIdAt(0)
+          while (after !== undefined) {
+            const [last]: ReadonlyArray<{ readonly id: string }> = yield* sql<{
+              readonly id: string
+            }>`
+              WITH looked_at AS MATERIALIZED (
+                SELECT id, kind, status, run_at, updated_at
+                FROM tasks
+                WHERE id > ${after}
+                  AND id < ${until}
+                ORDER BY id
+                LIMIT ${batch}
+              ), removed AS (
+                DELETE FROM tasks
+                WHERE id = ANY (ARRAY (
+                    SELECT id
+                    FROM looked_at
+                    WHERE kind = 'delayed'
+                      AND CASE status
+                        WHEN 'finished' THEN run_at < ${endedBefore}
+                        WHEN 'cancelled' THEN updated_at < ${endedBefore}
+                      END
+                  ))
+              )
+              SELECT id
+              FROM looked_at
+              ORDER BY id DESC
+              LIMIT 1`
+            after = last?.id
+          }
         }, Effect.orDie),
 
         removeEndedAhead: Effect.fn("HousekeepingRepo.removeEndedAhead")(function* (

@@ -67,6 +67,33 @@ layer(HousekeepingRepo.layer.pipe(Layer.provideMerge(TestDatabaseLayer)))("house
     })
   )
 
+  it.effect("removes ended tasks however many there are, and looks at none that is young", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const repo = yield* HousekeepingRepo
+      const insert = (prefix: string, status: string, count: number) => sql`
+        INSERT INTO tasks (id, workspace_id, kind, status, url, run_at, created_at, updated_at)
+        SELECT
+          (left(${prefix}, 24) || lpad(to_hex(n), 12, '0'))::uuid, ${id(1)}::uuid, 'delayed', ${status},
+          'https://example.com', ${dayAgo}, ${dayAgo}, ${dayAgo}
+        FROM generate_series(1, ${count}::int) AS n`
+      yield* insert(firstIdAt(dayAgo.getTime()), "pending", 6_000)
+      yield* insert(firstIdAt(dayAgo.getTime() + 1), "finished", 6_000)
+      yield* insert(firstIdAt(now.getTime() + 3 * 86_400_000), "finished", 1)
+      yield* repo.removeEndedTasks(now)
+      const left = yield* sql`
+        SELECT status, count(*)::int AS tasks
+        FROM tasks
+        WHERE run_at = ${dayAgo}
+        GROUP BY status
+        ORDER BY status`
+      assert.deepStrictEqual(left, [
+        { status: "finished", tasks: 1 },
+        { status: "pending", tasks: 6_000 }
+      ])
+    })
+  )
+
   it.effect("removes the history of what was cancelled long before it was due", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
