@@ -92,4 +92,7 @@ if (process.argv.includes("--install")) {
   for (const platform of platforms) missing.push(...(await missingOn(platform)))
 }
 for (const line of missing) console.error(line)
+if (missing.length > 0) {
+  console.error("Make it anew from the package.json files alone, as scripts/check-lock.ts says.")
+}
 process.exit(missing.length === 0 ? 0 : 1)
