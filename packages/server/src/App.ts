@@ -45,6 +45,7 @@ import { Call } from "./runner/Call.ts"
 import { EgressAllow } from "./runner/Egress.ts"
 import { Endings } from "./runner/Endings.ts"
 import { ListeningLayer } from "./runner/Listening.ts"
+import { Failures, LoopHealth } from "./runner/Loop.ts"
 import { OwnEcho, ownEchoOf } from "./runner/OwnEcho.ts"
 import { Partitions } from "./runner/Partitions.ts"
 import { Runner } from "./runner/Runner.ts"
@@ -135,6 +136,9 @@ const Engine = Layer.unwrap(
   )
 )
 
+/** Of this node, also where a process has several. */
+const LoopHealthLayer = Layer.sync(LoopHealth, () => new Failures())
+
 /** What everything else stands on, made once for all that is provided with it. */
 const onServices = <A, E, R>(layer: Layer.Layer<A, E, R>) =>
   layer.pipe(
@@ -142,7 +146,8 @@ const onServices = <A, E, R>(layer: Layer.Layer<A, E, R>) =>
     Layer.provide(Repositories),
     Layer.provide(Waiting.layer),
     Layer.provide([Egress, Endings.layer, Stopping.layer]),
-    Layer.provide([Ids.layer, Secrets.layer, Signals.layer, NodeHttpServer.layerHttpServices])
+    Layer.provide([Ids.layer, Secrets.layer, Signals.layer, LoopHealthLayer]),
+    Layer.provide(NodeHttpServer.layerHttpServices)
   )
 
 const makeAnswer = HttpRouter.toHttpEffect(Layer.mergeAll(ApiRoutes, DocsRoutes, echoLayer)).pipe(

@@ -1,6 +1,7 @@
 import type { Cause } from "effect"
 import { Effect, ErrorReporter, Schema } from "effect"
 import { HttpServerRespondable, HttpServerResponse } from "effect/http"
+import { Timestamp } from "./Timestamp.ts"
 
 /**
  * The one error shape: every failure leaves the service as
@@ -223,6 +224,25 @@ export class Unavailable extends ApiError<Unavailable>()("Unavailable", {
   code: "unavailable",
   message: "The service cannot reach its database; try again in a moment.",
   fields: { retry_after: Schema.Int },
+  headers: retryAfter
+}) {}
+
+const FailingLoop = Schema.Struct({
+  loop: Schema.String.annotate({ description: "What the loop does." }),
+  since: Timestamp.annotate({ description: "When it failed first." })
+})
+
+export class Degraded extends ApiError<Degraded>()("Degraded", {
+  status: 503,
+  code: "degraded",
+  message: ({ failing }) =>
+    `The service answers, but work in its background fails: ${failing.map(({ loop }) => loop).join(", ")}.`,
+  fields: {
+    failing: Schema.Array(FailingLoop).annotate({
+      description: "The background loops of this node that fail again and again."
+    }),
+    retry_after: Schema.Int
+  },
   headers: retryAfter
 }) {}
 

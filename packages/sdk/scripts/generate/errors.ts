@@ -9,7 +9,8 @@ import { renderFields } from "./types.ts"
 export const renderErrors = ({ errors, schemas }: Contract): string => {
   const details = new Map(errors.map((error) => [error, detailOf(error)]))
   const references = JSON.stringify([...details.values()])
-  const imported = Object.keys(schemas).filter((name) => references.includes(`/${name}"`))
+  const named = Object.keys(schemas).filter((name) => references.includes(`/${name}"`))
+  const imported = references.includes(`"date-time"`) ? [...named, "Timestamp"] : named
   const entries = errors.map((error) => `${error.code}: ${className(error)}`)
   return [
     `import { ApiError } from "../errors.ts"`,

@@ -52,6 +52,7 @@ import type {
   Session,
   SessionId,
   SigningSecret,
+  SystemReadyQuery,
   TokenPair,
   User,
   UserUpdate,
@@ -1349,15 +1350,17 @@ export class SystemResource extends Resource {
   /**
    * Can it serve?
    *
-   * Asks the database; 503 while that is away or the process is stopping.
+   * Asks the database; 503 while that is away or the process is stopping. For load balancers. With
+   * `deep=1` it is 503 `degraded` too while a background loop of this node fails again and again,
+   * with the loops and since when. For monitoring: a node whose maintenance fails still serves.
    *
    * Needs no credential.
    *
    * @example
-   * const health = await client.system.ready()
+   * const health = await client.system.ready({ deep: "0" })
    */
-  ready(options?: RequestOptions): ApiPromise<Health> {
-    return this.call({ verb: "GET", path: "/v1/ready", isPublic: true, options })
+  ready(query?: SystemReadyQuery, options?: RequestOptions): ApiPromise<Health> {
+    return this.call({ verb: "GET", path: "/v1/ready", query, isPublic: true, options })
   }
 }
 

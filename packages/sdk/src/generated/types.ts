@@ -985,3 +985,8 @@ export interface ExecutionsGetQuery {
    */
   readonly wait_seconds?: number | undefined
 }
+
+export interface SystemReadyQuery {
+  /** `1`: look at the background loops of the node too. */
+  readonly deep?: "0" | "1" | undefined
+}

@@ -1,6 +1,7 @@
 import { Context, Effect, Latch, Layer } from "effect"
 import type { VerifiedRow } from "./ApiKeyRepo.ts"
 import { ApiKeyRepo } from "./ApiKeyRepo.ts"
+import { loop } from "../runner/Loop.ts"
 
 /** Remembers uses of keys and writes them behind the requests, one statement for many keys. */
 export class LastUsed extends Context.Service<
@@ -26,13 +27,8 @@ export class LastUsed extends Context.Service<
 
       // 1. Wait for a use. 2. Gather a second of them. 3. Write them all. What a lost database
       // cannot take is dropped: the next use of the key writes it again.
-      yield* used.await.pipe(
-        Effect.andThen(Effect.sleep("1 second")),
-        Effect.andThen(flush),
-        Effect.catchCause((cause) => Effect.logDebug("could not write last_used_at", cause)),
-        Effect.forever,
-        Effect.forkScoped
-      )
+      const turn = used.await.pipe(Effect.andThen(Effect.sleep("1 second")), Effect.andThen(flush))
+      yield* Effect.forkScoped(loop("noting the use of keys", turn))
       // A frozen database must not keep the process from ending.
       yield* Effect.addFinalizer(() => Effect.ignoreCause(Effect.timeout(flush, "2 seconds")))
 

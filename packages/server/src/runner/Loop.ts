@@ -1,35 +1,112 @@
-import { Cause, Effect } from "effect"
+import { Cause, Clock, Context, Duration, Effect } from "effect"
 
-const pauseAfterFailureMs = 300
+export interface LoopOptions<A> {
+  /** What comes between two turns. */
+  readonly between?: (result: A) => Effect.Effect<void>
+  /** The longest pause after a failure. */
+  readonly pauseAtMost?: Duration.Input
+}
 
 /**
- * Repeats `body` until interrupted. A failure, a lost database above all, is logged when it begins
- * and when it is over, not at each of a thousand tries in between.
+ * Repeats `body` until interrupted. After a failure, a lost database above all, it pauses, each time
+ * for longer. Failures are logged when they begin, once a minute while they go on, and when they
+ * are over.
  */
-export const loop = <E, R>(
+export const loop = <A, E, R>(
   name: string,
-  body: Effect.Effect<void, E, R>
-): Effect.Effect<never, never, R> => {
-  let failing = false
-  return body.pipe(
-    Effect.andThen(
-      Effect.suspend(() => {
-        if (!failing) return Effect.void
-        failing = false
-        return Effect.logInfo(`${name}: works again`)
-      })
-    ),
-    Effect.catchCause((cause) => {
-      if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause as Cause.Cause<never>)
-      const first = !failing
-      failing = true
-      return (
-        first ? Effect.logWarning(`${name}: ${briefly(cause)}; trying again`) : Effect.void
-      ).pipe(Effect.andThen(Effect.sleep(pauseAfterFailureMs)))
-    }),
-    Effect.forever
-  )
+  body: Effect.Effect<A, E, R>,
+  { between = () => Effect.void, pauseAtMost = "2 seconds" }: LoopOptions<A> = {}
+): Effect.Effect<never, never, R> =>
+  Effect.flatMap(LoopHealth, (health) => {
+    const longestMs = Duration.toMillis(pauseAtMost)
+    const succeeded = Effect.suspend(() => {
+      const failures = health.succeed(name)
+      return failures === 0
+        ? Effect.void
+        : Effect.logInfo(`${name}: works again after ${failures} failures`)
+    })
+    const failed = Effect.fnUntraced(function* (cause: Cause.Cause<E>) {
+      const { failures, isToldNow, pauseMs } = health.fail(
+        name,
+        yield* Clock.currentTimeMillis,
+        longestMs
+      )
+      if (isToldNow) {
+        const count = failures === 1 ? "" : ` for the ${failures}th time in a row`
+        yield* Effect.logWarning(`${name}: failed${count}: ${briefly(cause)}; trying again`)
+      }
+      yield* Effect.sleep(pauseMs)
+    })
+    return body.pipe(
+      Effect.tap(() => succeeded),
+      Effect.flatMap(between),
+      Effect.catchCause((cause) =>
+        Cause.hasInterruptsOnly(cause)
+          ? Effect.failCause(cause as Cause.Cause<never>)
+          : failed(cause)
+      ),
+      Effect.forever
+    )
+  })
+
+interface Failing {
+  readonly sinceMs: number
+  lastMs: number
+  failures: number
+  toldMs: number
+  pauseMs: number
 }
+
+/**
+ * Which loops fail. Some have bodies that do not end as long as all is well: one that has not failed
+ * again for longer than a statement can take counts as working.
+ */
+export class Failures {
+  readonly #failing = new Map<string, Failing>()
+
+  /** How often it had failed in a row. */
+  succeed(name: string): number {
+    const failures = this.#failing.get(name)?.failures ?? 0
+    this.#failing.delete(name)
+    return failures
+  }
+
+  fail(name: string, nowMs: number, longestPauseMs: number) {
+    const before = this.#failing.get(name)
+    const goesOn = before !== undefined && isRecent(before, nowMs)
+    const failing = goesOn
+      ? before
+      : { sinceMs: nowMs, lastMs: nowMs, failures: 0, toldMs: -Infinity, pauseMs: 0 }
+    failing.lastMs = nowMs
+    failing.failures++
+    failing.pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** (failing.failures - 1))
+    const isToldNow = nowMs - failing.toldMs >= tellEveryMs
+    if (isToldNow) failing.toldMs = nowMs
+    this.#failing.set(name, failing)
+    return { failures: failing.failures, isToldNow, pauseMs: failing.pauseMs }
+  }
+
+  /** Those that failed more than once in a row: a connection that broke is made anew. */
+  list(nowMs: number): ReadonlyArray<{ readonly loop: string; readonly sinceMs: number }> {
+    return [...this.#failing]
+      .filter(([, failing]) => failing.failures > 1 && isRecent(failing, nowMs))
+      .map(([name, { sinceMs }]) => ({ loop: name, sinceMs }))
+  }
+}
+
+/** Of the loops of one node; of all of a process where nothing else is said. */
+export const LoopHealth = Context.Reference<Failures>("@scheduling/server/runner/LoopHealth", {
+  defaultValue: () => new Failures()
+})
+
+const firstPauseMs = 300
+const tellEveryMs = 60_000
+
+/** Statements end after 30 s, and connections are given up after 35. */
+const silenceMs = 40_000
+
+const isRecent = ({ lastMs, pauseMs }: Failing, nowMs: number) =>
+  nowMs - lastMs <= pauseMs + silenceMs
 
 /** Not the whole cause: what PostgreSQL says in detail holds the values of rows. */
 export const briefly = (cause: Cause.Cause<unknown>): string => {

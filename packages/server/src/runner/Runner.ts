@@ -185,8 +185,12 @@ export class Runner extends Context.Service<
             yield* removeHistoryOfGoneWorkspaces(sql)
             yield* removeTombstones(sql)
             yield* removeReplaced(sql)
-            yield* Effect.sleep(isDone ? "1 hour" : "1 minute")
-          })
+            return isDone
+          }),
+          {
+            between: (isDone) => Effect.sleep(isDone ? "1 hour" : "1 minute"),
+            pauseAtMost: "1 minute"
+          }
         )
       )
 

@@ -1,9 +1,10 @@
-import { DateTime, Effect, Layer, Schedule } from "effect"
+import { DateTime, Effect, Layer } from "effect"
 import { AppConfig } from "../Config.ts"
 import { dayMs } from "../platform/millis.ts"
+import { loop } from "../runner/Loop.ts"
 import { HousekeepingRepo } from "./HousekeepingRepo.ts"
 
-/** Sweeps every ten minutes; a sweep that fails is made up for by the next. */
+/** Sweeps every ten minutes; a sweep that fails is tried again. */
 export const HousekeepingLayer: Layer.Layer<never, never, AppConfig | HousekeepingRepo> =
   Layer.effectDiscard(
     Effect.gen(function* () {
@@ -18,10 +19,11 @@ export const HousekeepingLayer: Layer.Layer<never, never, AppConfig | Housekeepi
         yield* repo.removeAuditEvents(daysAgo(auditRetentionDays))
         yield* repo.eraseAuditEvents
       })
-      yield* sweep.pipe(
-        Effect.catchCause((cause) => Effect.logWarning("could not remove expired rows", cause)),
-        Effect.repeat(Schedule.spaced("10 minutes")),
-        Effect.forkScoped
+      yield* Effect.forkScoped(
+        loop("housekeeping", sweep, {
+          between: () => Effect.sleep("10 minutes"),
+          pauseAtMost: "1 minute"
+        })
       )
     })
   )

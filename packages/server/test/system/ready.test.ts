@@ -1,0 +1,44 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { ask, outcome } from "../support/http.ts"
+import { testAppLayer } from "../support/TestApp.ts"
+
+layer(testAppLayer())("readiness", (it) => {
+  it.effect("names the loops that fail where it is asked deeply, and serves all the same", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const ready = ask("GET", "/v1/ready")
+      const deep = ask("GET", "/v1/ready?deep=1")
+      const deepIs = Effect.fnUntraced(function* (expected: string) {
+        for (let tries = 0; tries < 300; tries++) {
+          yield* TestClock.adjust("10 seconds")
+          const answer = yield* deep
+          if (outcome(answer) === expected) return answer
+        }
+        return assert.fail(`never answered ${expected}`)
+      })
+      assert.strictEqual(outcome(yield* deep), "200")
+      assert.strictEqual(outcome(yield* ask("GET", "/v1/ready?deep=2")), "422 validation_failed")
+
+      yield* sql`ALTER TABLE audit_erasures RENAME TO hidden`
+      const degraded = yield* deepIs("503 degraded")
+      assert.deepStrictEqual(Object.keys(degraded.body.detail), [
+        "error",
+        "message",
+        "failing",
+        "retry_after"
+      ])
+      assert.deepStrictEqual(
+        degraded.body.detail.failing.map((one: object) => Object.keys(one)),
+        [["loop", "since"]]
+      )
+      assert.strictEqual(degraded.body.detail.failing[0].loop, "housekeeping")
+      assert.strictEqual(outcome(yield* ready), "200")
+
+      yield* sql`ALTER TABLE hidden RENAME TO audit_erasures`
+      yield* deepIs("200")
+    })
+  )
+})
