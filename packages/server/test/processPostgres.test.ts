@@ -69,7 +69,6 @@ describe.skipIf(noCluster !== undefined)(
           const postgres = yield* postgresCluster
           const server = yield* spawnServer({
             DATABASE_URL: postgres.url,
-            // Its loops would take a connection back before the others have them all.
             RUNNER: "off",
             APP_SECRET: "a secret for tests, thirty-two bytes and more"
           })
@@ -93,11 +92,9 @@ describe.skipIf(noCluster !== undefined)(
           yield* postgres.start
           yield* assertBack(server, token)
 
-          yield* postgres.stop
-          yield* postgres.start
           yield* Effect.scoped(
             Effect.gen(function* () {
-              yield* postgres.takeAllConnections
+              yield* postgres.refuseConnections
               yield* assertAway(server, token, 10)
             })
           )
