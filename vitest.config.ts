@@ -12,7 +12,7 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 180_000,
     // As the server does first of all: what is tested is what runs.
-    setupFiles: ["effect/schema/SchemaJITCompiler/enable"],
+    setupFiles: ["effect/schema/SchemaJITCompiler/enable", "./scripts/record-statements.ts"],
     projects: [
       {
         extends: true,

@@ -1,0 +1,99 @@
+/**
+ * Fails for SQL in the source that no test has run with success: `node scripts/check-statements.ts
+ * FOLDER`, where the tests ran with `STATEMENTS_RUN=FOLDER`, on both stores.
+ *
+ * A template was run where its parts stand, in their order, in a text that a database took: as the
+ * whole of it, or in brackets or a union within it; a fragment anywhere. Of two templates that are
+ * the whole of a text, and of which one only goes on where the other ends, the longer one was run.
+ */
+import { globSync, readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { parseAst } from "rolldown/parseAst"
+
+interface Template {
+  readonly at: string
+  readonly parts: ReadonlyArray<string>
+  readonly isStatement: boolean
+}
+
+/** As little of ESTree as is needed here. */
+interface Node {
+  readonly type: string
+  readonly start: number
+  readonly tag?: { readonly type: string; readonly name?: string }
+  readonly quasi?: { readonly quasis: ReadonlyArray<{ readonly value: { readonly raw: string } }> }
+}
+
+const tags = new Set(["sql", "own"])
+const statement = /^(?:ALTER|CREATE|DELETE|DROP|INSERT|SELECT|SET|TRUNCATE|UPDATE|WITH)\b/
+
+const inOneLine = (text: string) => text.replaceAll(/\s+/g, " ")
+
+const templatesIn = (file: string): ReadonlyArray<Template> => {
+  const source = readFileSync(file, "utf8")
+  const found: Array<Template> = []
+  const visit = (value: unknown): void => {
+    if (typeof value !== "object" || value === null) return
+    const node = value as Node
+    if (node.type === "TaggedTemplateExpression" && tags.has(node.tag?.name ?? "")) {
+      const parts = (node.quasi?.quasis ?? []).map((part) => inOneLine(part.value.raw))
+      const line = source.slice(0, node.start).split("\n").length
+      const isStatement = statement.test(parts.join("$").trim())
+      found.push({ at: `${file}:${line}`, parts, isStatement })
+    }
+    for (const child of Object.values(value)) visit(child)
+  }
+  visit(parseAst(source, { lang: "ts" }))
+  return found
+}
+
+const textOf = (parts: ReadonlyArray<string>) =>
+  parts
+    .map((part) => part.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`))
+    .join("[^]*?")
+    .trim()
+
+const patternsOf = ({ isStatement, parts }: Template) => {
+  const text = textOf(parts)
+  return isStatement
+    ? {
+        whole: new RegExp(`^${text}$`),
+        part: new RegExp(`(?:\\(|UNION ALL) ?${text} ?(?:\\)|UNION ALL)`)
+      }
+    : { whole: undefined, part: new RegExp(text) }
+}
+
+const [folder = ""] = process.argv.slice(2)
+const texts = new Set(
+  readdirSync(folder).flatMap((name) =>
+    readFileSync(join(folder, name), "utf8")
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => inOneLine(String(JSON.parse(line))).trim())
+  )
+)
+const templates = globSync("packages/server/src/**/*.ts")
+  .flatMap(templatesIn)
+  .map((template) => ({
+    ...template,
+    ...patternsOf(template),
+    example: template.parts.join("$1").trim()
+  }))
+
+const run = new Set<string>()
+for (const text of texts) {
+  const whole = templates.filter((template) => template.whole?.test(text))
+  for (const template of templates) {
+    const goesOn = whole.some(
+      ({ example }) => example.length > template.example.length && template.whole?.test(example)
+    )
+    if ((whole.includes(template) && !goesOn) || template.part.test(text)) run.add(template.at)
+  }
+}
+
+const never = templates.filter(({ at }) => !run.has(at))
+for (const { at, parts } of never) console.log(`${at} never ran: ${parts.join("…").trim()}`)
+console.log(
+  `${templates.length} pieces of SQL in the source, ${never.length} never run, by ${texts.size} texts`
+)
+process.exitCode = never.length > 0 || templates.length === 0 ? 1 : 0
