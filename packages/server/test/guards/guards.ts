@@ -78,7 +78,7 @@ const credentials = [
     "return session"
   ]),
   guard("the count of wrong passwords", "auth/LoginThrottle.ts", "auth/login.test.ts", [
-    "row.failures > limit",
+    "row.failures > allowed.failures",
     "false"
   ])
 ]
@@ -171,7 +171,7 @@ const requests = [
     "whose idempotency key it is",
     "platform/Idempotency.ts",
     "adversarial/idempotency.test.ts",
-    ["`${callerId(yield* Caller)} ${operation}`", "`${(yield* Caller, operation)}`"]
+    ["callerId(yield* Caller)", '(yield* Caller, "00000000-0000-7000-8000-000000000000")']
   ),
   guard("the lines of the log", "platform/Logging.ts", "adversarial/logs.test.ts", [
     "title?.replace(unsafe, escaped)",
