@@ -26,7 +26,7 @@ export interface Copy extends Disposable {
 
 export const makeCopy = (): Copy => {
   const folder = mkdtempSync(join(tmpdir(), "scheduling-guards-"))
-  for (const name of ["packages", "package.json", "tsconfig.json", "vitest.config.ts"]) {
+  for (const name of ["packages", "scripts", "package.json", "tsconfig.json", "vitest.config.ts"]) {
     cpSync(join(root, name), join(folder, name), {
       recursive: true,
       filter: (source) => basename(source) !== "node_modules"
