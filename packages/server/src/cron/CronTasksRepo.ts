@@ -5,6 +5,7 @@ import type { UserId, WorkspaceId } from "@scheduling/domain/shared/Ids"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { type AskedPage, askedPages, batchPages } from "../platform/batchPages.ts"
+import { FairGate } from "../platform/FairGate.ts"
 import type { PageRequest } from "../platform/Pages.ts"
 import { rowsOf } from "../platform/rows.ts"
 import { timestampOf, timestampOrNull } from "../platform/timestamp.ts"
@@ -148,6 +149,9 @@ export class CronTasksRepo extends Context.Service<
         ORDER BY t.id DESC
         LIMIT ${page.limit + 1}`
 
+      /** A page of 2 MB takes the process 20 ms: a few at once, and workspaces take turns. */
+      const heavyPages = new FairGate<WorkspaceId>(2)
+
       const listAlone = (workspaceId: WorkspaceId, listing: CronTaskListing) =>
         listWeighed(sql`
           SELECT ${columns}, ${pageBytes(sql)}
@@ -190,7 +194,9 @@ export class CronTasksRepo extends Context.Service<
           // A filter may have to look at 10,000 tasks: no other page waits for that.
           return name === undefined && status === undefined
             ? Effect.flatMap(listUnfiltered({ workspaceId, page }), (rows) =>
-                isHeavyIn(rows, page) ? listAlone(workspaceId, listing) : Effect.succeed(rows)
+                isHeavyIn(rows, page)
+                  ? heavyPages.pass(workspaceId, listAlone(workspaceId, listing))
+                  : Effect.succeed(rows)
               )
             : listAlone(workspaceId, listing)
         },

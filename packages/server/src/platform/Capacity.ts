@@ -2,6 +2,7 @@ import { Unavailable } from "@scheduling/domain/shared/Errors"
 import { Context, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { Client } from "./Clients.ts"
+import { FairGate } from "./FairGate.ts"
 
 /** What all requests together may take of a node. */
 export interface CapacityLimits {
@@ -27,6 +28,7 @@ export const freeBytes = 16 * 1024
 export class Capacity {
   requests = 0
   bodyBytes = 0
+  readonly longBodies = new FairGate<Client>(1)
   readonly limits: CapacityLimits
 
   constructor(limits: CapacityLimits) {
@@ -92,6 +94,11 @@ export class Place {
         })
       )
     })
+  }
+
+  /** For reading a body that is long. */
+  inTurn<A, E, R>(reading: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
+    return this.capacity.longBodies.pass(this.client, reading)
   }
 
   /** Counts what came of the body. */

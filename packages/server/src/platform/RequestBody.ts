@@ -1,6 +1,6 @@
 import { MalformedJson, PayloadTooLarge, ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { Effect, Stream } from "effect"
-import { HttpMethod, type HttpServerError, type HttpServerRequest } from "effect/http"
+import { HttpMethod, type HttpServerRequest } from "effect/http"
 import { freeBytes, type Place } from "./Capacity.ts"
 import { excessOf } from "./JsonBounds.ts"
 
@@ -20,9 +20,10 @@ export const withCheckedBody = (
   const text = Effect.suspend(() => {
     const length = lengthOf(request)
     if (length > maxBodySize) return Effect.die(new PayloadTooLarge())
-    const bytes: Effect.Effect<ArrayBuffer | Buffer, HttpServerError.HttpServerError> =
-      length <= freeBytes ? request.arrayBuffer : readCounted(request, place)
-    return Effect.flatMap(Effect.flatMap(place.waiting(bytes), decode), withinBounds)
+    if (length <= freeBytes) return Effect.flatMap(place.waiting(request.arrayBuffer), read)
+    return Effect.flatMap(place.waiting(readCounted(request, place)), (bytes) =>
+      place.inTurn(read(bytes))
+    )
   })
   return Object.create(request, { text: { value: text } })
 }
@@ -43,6 +44,8 @@ const readCounted = (request: HttpServerRequest.HttpServerRequest, place: Place)
     () => Buffer.concat(chunks)
   )
 }
+
+const read = (bytes: ArrayBuffer | Buffer) => Effect.flatMap(decode(bytes), withinBounds)
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
