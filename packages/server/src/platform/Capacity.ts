@@ -96,9 +96,15 @@ export class Place {
     })
   }
 
-  /** For reading a body that is long. */
-  inTurn<A, E, R>(reading: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
-    return this.capacity.longBodies.pass(this.client, reading)
+  /** For receiving a body that is long, and then for reading it. */
+  longBody<A, B, E, R>(
+    arrival: Effect.Effect<A, E, R>,
+    read: (body: A) => Effect.Effect<B, E, R>
+  ): Effect.Effect<B, E, R> {
+    const { capacity, client } = this
+    return Effect.flatMap(this.waiting(client.uploads.pass(client, arrival)), (body) =>
+      capacity.longBodies.pass(client, read(body))
+    )
   }
 
   /** Counts what came of the body. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http"
 import type { Duplex } from "node:stream"
 import type { Socket } from "node:net"
+import { FairGate } from "./FairGate.ts"
 import { networkOf } from "./networkOf.ts"
 
 /**
@@ -9,6 +10,8 @@ import { networkOf } from "./networkOf.ts"
  * thresholds, as the runner's slots have.)
  */
 const share = 4
+
+const uploadsAtOnce = 16
 
 /** What clients share, and how much of it somebody holds. */
 export interface Holdings {
@@ -45,6 +48,7 @@ export class Client implements Holdings {
   unsentBytes = 0
   /** By connections that came with it last, and by its requests. */
   #uses = 0
+  #uploads: FairGate<Client> | undefined
   readonly #clients: Clients
   readonly address: Address
   readonly credential: string
@@ -53,6 +57,14 @@ export class Client implements Holdings {
     this.#clients = clients
     this.address = address
     this.credential = credential
+  }
+
+  /**
+   * For receiving long bodies: what waits stays with whoever sends it. A thousand at once came faster
+   * than they could be looked at, and everybody waited for a second.
+   */
+  get uploads(): FairGate<Client> {
+    return (this.#uploads ??= new FairGate(uploadsAtOnce))
   }
 
   hold(what: keyof Holdings, amount: number): void {

@@ -21,9 +21,7 @@ export const withCheckedBody = (
     const length = lengthOf(request)
     if (length > maxBodySize) return Effect.die(new PayloadTooLarge())
     if (length <= freeBytes) return Effect.flatMap(place.waiting(request.arrayBuffer), read)
-    return Effect.flatMap(place.waiting(readCounted(request, place)), (bytes) =>
-      place.inTurn(read(bytes))
-    )
+    return place.longBody(readCounted(request, place), read)
   })
   return Object.create(request, { text: { value: text } })
 }
