@@ -1,10 +1,25 @@
 # syntax=docker/dockerfile:1
 ARG NODE_IMAGE=node:24.21-slim
 
+# The panel is the same on every platform, so it is built on the one of the builder.
+FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS panel
+WORKDIR /app
+COPY package.json package-lock.json ./
+COPY packages/panel/package.json packages/panel/
+COPY packages/sdk/package.json packages/sdk/
+COPY packages/domain/package.json packages/domain/
+RUN --mount=type=cache,target=/root/.npm \
+    npm ci --include=dev --ignore-scripts --no-audit --no-fund --workspace=packages/panel
+COPY packages/sdk packages/sdk
+COPY packages/panel packages/panel
+RUN node packages/panel/scripts/build.ts
+
 FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY packages/calls/package.json packages/calls/
 COPY packages/domain/package.json packages/domain/
+COPY packages/openapi/package.json packages/openapi/
 COPY packages/server/package.json packages/server/
 COPY packages/sdk/package.json packages/sdk/
 # Only what the server needs. That leaves out the root's own Node, a second one of 125 MB beside the
@@ -20,8 +35,11 @@ RUN install --directory --owner=node --group=node --mode=0700 /data
 # the types from .ts files as it loads them. So there is no build step.
 COPY --from=dependencies /app/node_modules node_modules
 COPY package.json LICENSE ./
+COPY packages/calls packages/calls
 COPY packages/domain packages/domain
+COPY packages/openapi packages/openapi
 COPY packages/server packages/server
+COPY --from=panel /app/packages/panel/dist packages/panel/dist
 USER node
 VOLUME /data
 EXPOSE 4000

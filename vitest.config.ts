@@ -1,26 +1,92 @@
 import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
+import { BaseSequencer, type TestSpecification } from "vitest/node"
 
-/** Starts several nodes and says how soon they act: runs when nothing else does. */
+/**
+ * These tests start several nodes and measure how soon they act, so nothing else runs beside them.
+ */
 const onItsOwn = ["packages/server/test/runner/{Burst,Nodes,Restart}.test.ts"]
+
+/** These tests start the service, or npm, as processes. */
+const processes = [
+  "packages/server/test/{npmStart,process,processPostgres}.test.ts",
+  "packages/server/test/notifications/{EndToEnd,Killed}.test.ts",
+  "packages/server/test/operator/{account,backup}.test.ts",
+  "packages/server/test/sql/embeddedDurability.test.ts",
+  "packages/server/test/workers/agents.test.ts",
+  "packages/sdk/test/examples.test.ts"
+]
+
+/** These tests send everything that is hostile to every endpoint. */
+const walks = ["packages/server/test/adversarial/**"]
+
+/**
+ * `npm test` takes a minute because it leaves these out. `npm run test:all` and CI run them, and
+ * naming a file finds it wherever it is.
+ */
+const isFileNamed = process.argv.slice(2).some((word) => word !== "run" && !word.startsWith("-"))
+const leftOut = isFileNamed ? [] : [...walks, ...processes, ...onItsOwn]
+
+/**
+ * These files take longest. If they started last, everything would wait for them. In this order,
+ * few of those that start processes run at the same time.
+ */
+const long = [
+  "notifications/Killed.test.ts",
+  "server/test/process.test.ts",
+  "adversarial/hostileJson.test.ts",
+  "adversarial/foreignIds.test.ts",
+  "server/test/npmStart.test.ts",
+  "notifications/Notifier.test.ts",
+  "adversarial/costlyBodies.test.ts",
+  "sdk/test/examples.test.ts",
+  "operator/account.test.ts",
+  "operator/backup.test.ts",
+  "server/test/processPostgres.test.ts",
+  "sql/embeddedDurability.test.ts"
+]
+
+/**
+ * The long files start first. The others follow by how long they took here the last time, or by
+ * size.
+ */
+class LongFilesFirst extends BaseSequencer {
+  override async sort(files: Array<TestSpecification>) {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const at = long.findIndex((name) => moduleId.endsWith(name))
+      return at === -1 ? long.length : at
+    }
+    // oxlint-disable-next-line unicorn/no-array-sort -- it is Vitest's own
+    const byDuration = await super.sort(files)
+    return byDuration.toSorted((one, other) => rank(one) - rank(other))
+  }
+}
 
 export default defineConfig({
   test: {
-    // The files of a worker share its modules and its embedded store, which is emptied for each.
+    // The files of a worker share its modules and its embedded store, which is emptied for each
+    // file.
     isolate: false,
-    // A file starts a database and a server of its own, on machines that may be busy.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
-    // As the server does first of all: what is tested is what runs.
+    sequence: { sequencer: LongFilesFirst },
+    // The longest test takes a few seconds if it runs alone. A file starts a database and a server
+    // first.
+    testTimeout: 30_000,
+    hookTimeout: 90_000,
+    // CI's machine may stand still for seconds. What passes only the second time is a bug all the
+    // same, so CI lists it.
+    retry: process.env["CI"] === undefined ? 0 : 1,
+    // The server loads this first too, so what is tested is what runs.
     setupFiles: ["effect/schema/SchemaJITCompiler/enable", "./scripts/record-statements.ts"],
     projects: [
       {
         extends: true,
         test: {
           name: "service",
-          include: ["packages/*/test/**/*.test.ts"],
-          exclude: onItsOwn,
-          maxWorkers: availableParallelism(),
+          include: ["{packages/*/test,proofs}/**/*.test.ts"],
+          exclude: [...onItsOwn, ...leftOut],
+          globalSetup: "./packages/server/test/support/storeFiles.ts",
+          // One more than there are cores, because tests wait for processes and for the store.
+          maxWorkers: availableParallelism() + 1,
           sequence: { groupOrder: 0 }
         }
       },
@@ -29,6 +95,8 @@ export default defineConfig({
         test: {
           name: "cluster",
           include: onItsOwn,
+          exclude: leftOut,
+          testTimeout: 120_000,
           maxWorkers: 1,
           sequence: { groupOrder: 1 }
         }

@@ -1,4 +1,4 @@
-/** Calls that use what earlier ones were answered: `npx node examples/chain.ts` */
+/** Calls that use the answers of earlier ones: `npx node examples/chain.ts` */
 import { demoAccount, hasEnded, receiver, until } from "./support/demo.ts"
 
 const client = await demoAccount()

@@ -1,10 +1,10 @@
 /**
- * The last step of a deployment: runs a task by its name and waits for what comes of it, so that the
- * pipeline fails when the task does. In CI, with a key that may read and run tasks:
+ * The last step of a deployment: runs a task by name and waits for its result, so that the pipeline
+ * fails when the task does. In CI, use a key that may read and run tasks:
  *
- *   SCHEDULING_API_KEY=pak_… npx node examples/ci-deploy-hook.ts "migrate the search index"
+ * SCHEDULING_API_KEY=pak_… npx node examples/ci-deploy-hook.ts "migrate the search index"
  *
- * Without a key it makes an account and such a task first, to show how it goes.
+ * Without a key it first creates an account and such a task, as a demonstration.
  */
 import { InsufficientScopeError, InvalidApiKeyError, SchedulingClient } from "@scheduling/sdk"
 import { baseUrl, demoAccount, hasEnded, receiver, until } from "./support/demo.ts"
@@ -21,7 +21,7 @@ try {
   const task = data.find((candidate) => candidate.name === name)
   if (task === undefined) throw new Error(`there is no active task "${name}"`)
 
-  // The commit as the key: a pipeline that is started again does not run it twice.
+  // The commit is the idempotency key, so that a restarted pipeline does not run the task twice.
   const commit = process.env["GITHUB_SHA"] ?? crypto.randomUUID()
   const { id } = await client.cron.run(task.id, { idempotencyKey: `deploy-${commit}` })
   const execution = await until(() => client.executions.get(id), hasEnded)

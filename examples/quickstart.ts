@@ -1,8 +1,8 @@
-/** From nothing to a cron task that was run: `npx node examples/quickstart.ts` */
+/** From nothing to a cron task that has run: `npx node examples/quickstart.ts` */
 import { SchedulingClient } from "@scheduling/sdk"
 import { baseUrl, demoAccount, hasEnded, until } from "./support/demo.ts"
 
-// People log in; scripts use a key of one workspace, with the scopes that they need.
+// People log in. Scripts use a key of one workspace with the scopes that they need.
 const person = await demoAccount()
 const { key } = await person.apiKeys.create({
   name: "quickstart",

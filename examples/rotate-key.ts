@@ -1,4 +1,4 @@
-/** A new key while the old one goes on working: `npx node examples/rotate-key.ts` */
+/** A new key while the old one still works: `npx node examples/rotate-key.ts` */
 import { InvalidApiKeyError, SchedulingClient } from "@scheduling/sdk"
 import { baseUrl, demoAccount } from "./support/demo.ts"
 
@@ -16,13 +16,13 @@ const works = async (apiKey: string) => {
 }
 console.log(`The key ${old.key_prefix}… ${await works(old.key)}.`)
 
-// Both work for an hour: time to bring the new one to wherever the old one is used.
+// Both work for an hour, which is time to replace the old key wherever it is used.
 const fresh = await person.apiKeys.rotate(old.id, { grace_seconds: 3600 })
 console.log(
   `Rotated: ${old.key_prefix}… ${await works(old.key)}, ${fresh.key_prefix}… ${await works(fresh.key)}.`
 )
 
-// All is moved over before the hour is up: no need to wait.
+// Everything has moved before the hour is up, so there is no need to wait.
 await person.apiKeys.revoke(old.id)
 console.log(
   `Revoked: ${old.key_prefix}… ${await works(old.key)}, ${fresh.key_prefix}… ${await works(fresh.key)}.`

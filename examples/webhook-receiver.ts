@@ -4,14 +4,14 @@ import { demoAccount, hasEnded, receiver, until } from "./support/demo.ts"
 
 const client = await demoAccount()
 
-// Two while a secret is rotated; a receiver accepts either.
+// There are two while a secret is rotated. A receiver accepts either.
 const secrets = (await client.workspaces.signingSecrets()).data.map(({ secret }) => secret)
 
 const done = new Set<string>()
 await using target = await receiver(async ({ body, headers }) => {
   try {
     const { executionId, sentAt } = await verify(body, headers, secrets)
-    // The id is the same for every attempt: whoever remembers it does the work once.
+    // The id is the same for every attempt. A receiver that remembers it does the work only once.
     console.log(
       `  verified ${executionId}, sent ${sentAt.toISOString()}${done.has(executionId) ? ", again" : ""}`
     )

@@ -14,6 +14,8 @@ import { promisify } from "node:util"
 
 interface Package {
   readonly link?: boolean
+  /** Comes inside the package that needs it, whose hash covers it. */
+  readonly inBundle?: boolean
   readonly integrity?: string
   readonly os?: string | ReadonlyArray<string>
   readonly optionalDependencies?: Readonly<Record<string, string>>
@@ -31,7 +33,7 @@ const platforms = [
 const packagesOf = (lock: string): Readonly<Record<string, Package>> =>
   JSON.parse(readFileSync(join(root, lock), "utf8")).packages
 
-/** As Node looks: in the package that asks, then in each folder above it. */
+/** Looks for a package as Node does: in the package that asks, then in each folder above it. */
 const locate = (isThere: (path: string) => boolean, from: string, name: string) => {
   for (let folder = from; ; folder = folder.slice(0, Math.max(folder.lastIndexOf("/"), 0))) {
     const path = posix.join(folder, "node_modules", name)
@@ -43,7 +45,10 @@ const locate = (isThere: (path: string) => boolean, from: string, name: string) 
 const missingFrom = (lock: string): ReadonlyArray<string> => {
   const packages = packagesOf(lock)
   return Object.entries(packages).flatMap(([path, one]) => [
-    ...(path.includes("node_modules/") && one.link !== true && one.integrity === undefined
+    ...(path.includes("node_modules/") &&
+    one.link !== true &&
+    one.inBundle !== true &&
+    one.integrity === undefined
       ? [`${lock}: ${path} has no integrity`]
       : []),
     ...Object.keys(one.optionalDependencies ?? {})
@@ -52,7 +57,7 @@ const missingFrom = (lock: string): ReadonlyArray<string> => {
   ])
 }
 
-/** Packages whose native part comes as one of several, by platform, with the names of these. */
+/** Packages whose native part is one of several packages, by platform, with the names of those. */
 const nativeFamilies = () => {
   const packages = packagesOf("package-lock.json")
   return Object.entries(packages).flatMap(([path, one]) => {

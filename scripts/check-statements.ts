@@ -16,7 +16,7 @@ interface Template {
   readonly isStatement: boolean
 }
 
-/** As little of ESTree as is needed here. */
+/** The part of ESTree that is needed here. */
 interface Node {
   readonly type: string
   readonly start: number

@@ -1,9 +1,10 @@
 /**
  * The rules of this project that oxlint has no option for. Loaded by `.oxlintrc.json`.
  */
-import { dirname, relative, resolve } from "node:path"
+import { dirname, join, normalize, relative } from "node:path"
+import { packageImports, panelImports, serverImports } from "./rooms.ts"
 
-/** As much of oxlint's own types as is read here; the package does not export them. */
+/** The part of oxlint's types that is used here. The package does not export them. */
 interface Node {
   readonly type: string
   readonly name?: string
@@ -48,7 +49,7 @@ const noMachineClock = {
 const testFunctions = new Set<unknown>(["it", "test", "describe"])
 const parked = new Set<unknown>(["only", "skip", "todo", "fails"])
 
-/** `it.effect.only` and its like: oxlint's own rules know `it.only` but look no deeper. */
+/** Finds `it.effect.only` and the like. oxlint's own rules know `it.only` but look no deeper. */
 const noParkedTests = {
   create: (context: Context) => ({
     MemberExpression: (node: Node) => {
@@ -62,40 +63,55 @@ const noParkedTests = {
 
 const propertyName = (node: Node) => (node.computed ? node.property?.value : node.property?.name)
 
-/** What the files in `src` of a package may not import, and why. */
-const borders: Readonly<Record<string, { readonly refuses: RegExp; readonly message: string }>> = {
-  domain: {
-    refuses: /^(?!effect($|\/)|\.)/,
-    message: "The domain imports `effect` and its own files, nothing else."
-  },
-  sdk: {
-    refuses: /^@scheduling\/server($|\/)/,
-    message: "The SDK derives from the domain and never sees the server."
-  },
-  server: {
-    refuses: /^@scheduling\/sdk($|\/)/,
-    message: "The server does not depend on its own client."
+/** The room of a file in `src`. Undefined for files outside of rooms. */
+const roomOf = (path: string) => /^packages\/(?:server|panel)\/src\/([^/]+)\//.exec(path)?.[1]
+/** The rooms of the packages that have some. */
+const roomImports = { server: serverImports, panel: panelImports }
+const packageOf = (path: string) => /^packages\/([^/]+)\//.exec(path)?.[1]
+
+const whyNot = (file: string, specifier: string): string | undefined => {
+  const from = packageOf(file)
+  const inSource = file.startsWith(`packages/${from}/src/`)
+  if (specifier.startsWith(".")) {
+    const target = normalize(join(dirname(file), specifier))
+    const to = packageOf(target)
+    if (from !== undefined && to !== undefined && from !== to) {
+      return "Import another package by its name, not by a path."
+    }
+    const [room, other] = [roomOf(file), roomOf(target)]
+    const isOpen = room === undefined || other === undefined || room === other
+    const imports = roomImports[from === "panel" ? "panel" : "server"]
+    return isOpen || imports[room]?.includes(other)
+      ? undefined
+      : `scripts/rooms.ts does not let ${room}/ import ${other}/.`
+  }
+  if (from === undefined || !inSource) return undefined
+  const to = /^@scheduling\/([^/]+)/.exec(specifier)?.[1]
+  if (to !== undefined && to !== from && !packageImports[from]?.includes(to)) {
+    return `scripts/rooms.ts does not let packages/${from} import packages/${to}.`
+  }
+  return from === "domain" && !/^effect($|\/)/.test(specifier)
+    ? "The domain imports `effect` and its own files, nothing else."
+    : undefined
+}
+
+/** A room may name only rooms above it. Otherwise two rooms could import each other. */
+for (const table of [packageImports, serverImports, panelImports]) {
+  const above = new Set<string>()
+  for (const [room, imports] of Object.entries(table)) {
+    const wrong = imports.find((name) => !above.has(name))
+    if (wrong !== undefined) throw new Error(`scripts/rooms.ts: ${wrong} is not above ${room}`)
+    above.add(room)
   }
 }
 
-const packageBorders = {
+const borders = {
   create: (context: Context) => {
-    const home = /^(packages\/([^/]+)|[^/]+)\//.exec(relative(context.cwd, context.filename))
-    const root = home?.[1]
-    const inSource = context.filename.startsWith(resolve(context.cwd, root ?? "", "src"))
-    const border = inSource ? borders[home?.[2] ?? ""] : undefined
+    const file = relative(context.cwd, context.filename)
     const check = (node: Node) => {
       const specifier = node.source?.value
-      if (typeof specifier !== "string" || root === undefined) return
-      const target = relative(context.cwd, resolve(dirname(context.filename), specifier))
-      if (
-        specifier.startsWith(".") &&
-        target.startsWith("packages/") &&
-        !target.startsWith(`${root}/`)
-      ) {
-        context.report({ node, message: "Import another package by its name, not by a path." })
-      }
-      if (border?.refuses.test(specifier)) context.report({ node, message: border.message })
+      const message = typeof specifier === "string" ? whyNot(file, specifier) : undefined
+      if (message !== undefined) context.report({ node, message })
     }
     return {
       ImportDeclaration: check,
@@ -111,6 +127,6 @@ export default {
   rules: {
     "no-machine-clock": noMachineClock,
     "no-parked-tests": noParkedTests,
-    "package-borders": packageBorders
+    borders
   }
 }

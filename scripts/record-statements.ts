@@ -1,6 +1,6 @@
 /**
- * Loaded by Vitest before the tests. Where `STATEMENTS_RUN` names a folder, it keeps there the text
- * of every statement that the database took, for `check-statements.ts`.
+ * Vitest loads this before the tests. If `STATEMENTS_RUN` names a folder, it writes the text of
+ * every statement that the database accepted there, for `check-statements.ts`.
  */
 import { Exit } from "effect"
 import { NativeSpan } from "effect/Tracer"
@@ -11,7 +11,7 @@ import { threadId } from "node:worker_threads"
 const folder = process.env["STATEMENTS_RUN"]
 const isRecording = Symbol.for("scheduling/record-statements")
 
-// The files of a worker share their modules, and this is loaded for each of them.
+// The test files of a worker share their modules, but this file is loaded for each of them.
 if (folder !== undefined && !(isRecording in NativeSpan.prototype)) {
   mkdirSync(folder, { recursive: true })
   const file = join(folder, `${process.pid}-${threadId}.jsonl`)

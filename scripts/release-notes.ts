@@ -1,16 +1,17 @@
 /**
- * The notes of a release, from the changelog: `node scripts/release-notes.ts v1.2.3`. Fails where
- * the tag, the versions of the packages and the changelog do not agree, so that nothing is
- * published that says of itself to be something else.
+ * Prints the notes of a release from the changelog: `node scripts/release-notes.ts v1.2.3`. It
+ * fails if the tag, the versions of the packages and the changelog do not agree, so that nothing is
+ * published under a wrong version.
  */
 import { readFile } from "node:fs/promises"
 import { pathToFileURL } from "node:url"
 
-const manifests = ["", "packages/domain/", "packages/server/", "packages/sdk/"].map(
+const packages = ["calls", "domain", "openapi", "sdk", "server"]
+const manifests = ["", ...packages.map((name) => `packages/${name}/`)].map(
   (folder) => `${folder}package.json`
 )
 
-/** What the changelog says of a version, or why that version cannot be released. */
+/** The notes of a version, or the reason why it cannot be released. */
 export const releaseNotes = (
   tag: string,
   versions: Readonly<Record<string, string>>,

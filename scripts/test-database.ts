@@ -1,7 +1,7 @@
 /**
- * Makes or drops the database of one test run, so that a machine needs no `psql` for it:
- * `node scripts/test-database.ts create|drop <name>`, on the server of `CI_POSTGRES_URL`.
- * `create` prints the URL of the new database.
+ * Creates or drops the database of one test run, so that a machine needs no `psql`: `node
+ * scripts/test-database.ts create|drop <name>`, on the server of `CI_POSTGRES_URL`. `create` prints
+ * the URL of the new database.
  */
 import { NodeRuntime } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"

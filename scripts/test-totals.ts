@@ -1,6 +1,6 @@
 /**
- * Adds up Vitest's JSON reports: prints `<passed> <failed>`. A file that died before it could
- * declare a test (a syntax error, a failed import) has no failed test in the report; it counts
+ * Adds up Vitest's JSON reports and prints `<passed> <failed>`. A file that failed before it could
+ * declare a test (a syntax error, a failed import) has no failed test in the report, so it counts
  * as one.
  */
 import { readFileSync } from "node:fs"

@@ -1,42 +1,46 @@
 import { Client } from "pg"
 import { query } from "../support/database.ts"
 
-/** Calls of which the first is due in `startsInMs`, and the others evenly over `spreadMs` after it. */
+/**
+ * Calls, of which the first is due in `startsInMs` and the others evenly over `spreadMs` after it.
+ */
 export interface Work {
   readonly count: number
   readonly startsInMs: number
   readonly spreadMs: number
 }
 
-/** A call as the engine's history has it; times are milliseconds since the epoch. */
+/** A call in the engine's history. Times are milliseconds since the epoch. */
 export interface RecordedCall {
   readonly id: string
   readonly dueMs: number
   readonly startedMs: number
 }
 
-/** What makes calls when they are due: this service or a peer, running on a database of its own. */
+/** Makes calls when they are due: this service or a peer, running on a database of its own. */
 export interface Engine extends AsyncDisposable {
   readonly pid: number
-  /** Makes scheduled tasks, all at once. */
+  /** Creates scheduled tasks, all at once. */
   readonly schedule: (work: Work) => Promise<void>
-  /** Puts calls into the queue that are due now, all at once. */
+  /** Puts calls that are due now into the queue, all at once. */
   readonly enqueue: (count: number) => Promise<void>
-  /** Whether nothing is left to do, and the history has so many calls that went well. */
+  /** Whether no work is left and the history has this many successful calls. */
   readonly isDone: (calls: number) => Promise<boolean>
   readonly history: () => Promise<ReadonlyArray<RecordedCall>>
 }
 
 export interface EngineOptions {
   readonly database: string
+  /** The body of every call. */
+  readonly body: string
   readonly sinkUrl: string
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** The body of every call. */
-export const callBody = JSON.stringify({ report: "daily", recipients: ["ops@example.com"] })
+/** The usual body of a call. */
+export const smallBody = JSON.stringify({ report: "daily", recipients: ["ops@example.com"] })
 
-/** When the n-th of `$1` calls is due: `$2` and `$3` are of `dueValues`. */
+/** The time at which the n-th of `$1` calls is due. `$2` and `$3` come from `dueValues`. */
 export const dueAt = "now() + ($2::float8 + n * $3::float8) * interval '1 millisecond'"
 
 export const dueValues = ({ count, spreadMs, startsInMs }: Work) => [
@@ -45,7 +49,10 @@ export const dueValues = ({ count, spreadMs, startsInMs }: Work) => [
   spreadMs / count
 ]
 
-/** In one transaction, so that all of it comes at once, and known to the planner as in a table of long. */
+/**
+ * Runs in one transaction, so that everything arrives at once, and analyzes the tables, so that the
+ * planner knows them as in normal operation.
+ */
 export const fill = async (
   database: string,
   tables: string,
@@ -63,7 +70,7 @@ export const fill = async (
   }
 }
 
-/** `queue` and `history` are what comes after FROM. */
+/** `queue` and `history` are the texts after FROM. */
 export const isDone = async (
   database: string,
   queue: string,

@@ -9,11 +9,12 @@ import {
   readHistory,
   type Work
 } from "./engine.ts"
-import { payload } from "./payload.ts"
+import { payloadOf } from "./payload.ts"
 
 const jobs = "graphile_worker._private_jobs"
 
 export const startGraphileWorker = async ({
+  body,
   database,
   env,
   sinkUrl
@@ -31,7 +32,7 @@ export const startGraphileWorker = async ({
            SELECT array_agg(
              json_populate_record(
                NULL::graphile_worker.job_spec,
-               json_build_object('identifier', 'call', 'payload', ${payload}, 'run_at', ${dueAt})
+               json_build_object('identifier', 'call', 'payload', ${payloadOf(body)}, 'run_at', ${dueAt})
              )
            )
            FROM generate_series(1, $1::int) AS n

@@ -1,37 +1,66 @@
 import { setTimeout } from "node:timers/promises"
+import { makeCertificate } from "../support/certificate.ts"
+import { watchDatabase } from "../support/databaseUse.ts"
+import { processorTimeOf } from "../support/processorTime.ts"
 import { startSink } from "../support/sink.ts"
 import type { Arrivals } from "../support/sinkProcess.ts"
-import type { Engine, EngineOptions } from "./engine.ts"
+import { type Engine, type EngineOptions, smallBody } from "./engine.ts"
 
 export type StartEngine = (options: EngineOptions) => Promise<Engine>
 
-/** The calls of one `run`, in the order in which they came to the receiver. */
+/** The calls of one `run`, in the order in which they reached the receiver. */
 export interface Round extends Arrivals {
-  /** When all of them were in the history: milliseconds since the epoch. */
+  /** The time at which all of them were in the history, in milliseconds since the epoch. */
   readonly doneAtMs: number
+  /**
+   * Processor time per call, of the engine and PostgreSQL. Other work on the machine changes it
+   * less.
+   */
+  readonly micros: number
+  /** Bytes per call in the write-ahead log of the whole PostgreSQL server. */
+  readonly walBytes: number
 }
 
-/** Milliseconds from the time a call was due. */
+/** Milliseconds after the time that a call was due. */
 export interface Lateness {
-  /** Until the engine began with it. */
+  /** Until the engine started the call. */
   readonly begun: ReadonlyArray<number>
-  /** Until it was at the receiver. */
+  /** Until the call reached the receiver. */
   readonly arrived: ReadonlyArray<number>
 }
 
-/** An engine, and the receiver that all its calls go to. */
+/** What all calls of an engine have in common. */
+export interface CallShape {
+  readonly body: string
+  readonly answer: string
+  readonly overTls: boolean
+  readonly keepsConnections: boolean
+}
+
+export const smallCall: CallShape = {
+  body: smallBody,
+  answer: "ok",
+  overTls: false,
+  keepsConnections: true
+}
+
+export interface ObserveOptions extends Pick<EngineOptions, "database" | "env"> {
+  readonly call?: CallShape | undefined
+}
+
+/** An engine and the receiver of all its calls. */
 export interface ObservedEngine extends AsyncDisposable {
   readonly engine: Engine
-  /** Does what makes so many calls, and waits for the end of them. */
+  /** Runs work that makes this many calls, and waits for the end of them. */
   readonly run: (calls: number, begin: () => Promise<void>) => Promise<Round>
-  /** Fails unless each call so far was made once and is in the history. */
+  /** Fails unless each call so far was made exactly once and is in the history. */
   readonly verify: () => Promise<void>
   readonly latenessOf: (round: Round) => Promise<Lateness>
 }
 
 const patienceMs = 30_000
 
-/** After the last call at the receiver what is left is to write it down. */
+/** After the last call has reached the receiver, only the history is left to write. */
 const untilDone = async (engine: Engine, calls: number) => {
   const impatientAt = Date.now() + patienceMs
   while (!(await engine.isDone(calls))) {
@@ -42,11 +71,16 @@ const untilDone = async (engine: Engine, calls: number) => {
 
 export const observe = async (
   start: StartEngine,
-  options: Omit<EngineOptions, "sinkUrl">
+  { call = smallCall, database, env }: ObserveOptions
 ): Promise<ObservedEngine> => {
   await using starting = new AsyncDisposableStack()
-  const sink = starting.use(await startSink())
-  const engine = starting.use(await start({ ...options, sinkUrl: sink.url }))
+  const certificate = call.overTls ? starting.use(makeCertificate()) : undefined
+  const sink = starting.use(await startSink({ ...call, certificate }))
+  const trusted = certificate === undefined ? {} : { NODE_EXTRA_CA_CERTS: certificate.file }
+  const engine = starting.use(
+    await start({ database, body: call.body, sinkUrl: sink.url, env: { ...env, ...trusted } })
+  )
+  const databaseWatch = starting.use(await watchDatabase(database))
   const stack = starting.move()
   let made = 0
   return {
@@ -54,12 +88,25 @@ export const observe = async (
     run: async (calls, begin) => {
       const before = made
       made += calls
+      const engineMs = processorTimeOf(engine.pid)
+      await databaseWatch.since()
       await begin()
+      // The log that the work itself took is not the engine's.
+      const toBegin = await databaseWatch.since()
       await sink.arrivals(made)
       await untilDone(engine, made)
       const doneAtMs = Date.now()
+      const used = await databaseWatch.since()
+      const processorMs =
+        processorTimeOf(engine.pid) - engineMs + toBegin.processorMs + used.processorMs
       const { ids, times } = await sink.arrivals(made)
-      return { ids: ids.slice(before), times: times.slice(before), doneAtMs }
+      return {
+        ids: ids.slice(before),
+        times: times.slice(before),
+        doneAtMs,
+        micros: (processorMs * 1_000) / calls,
+        walBytes: used.walBytes / calls
+      }
     },
     verify: async () => {
       const { ids } = await sink.arrivals(made)
@@ -70,7 +117,7 @@ export const observe = async (
         written.size === made ? "" : `${written.size} in the history instead of ${made}`,
         ids.every((id) => written.has(id)) ? "" : "calls that the history does not know"
       ].filter((problem) => problem !== "")
-      // Figures of an engine that loses or repeats calls would be worth nothing.
+      // The figures of an engine that loses or repeats calls would be worthless.
       if (problems.length > 0) throw new Error(problems.join(", "))
     },
     latenessOf: async ({ ids, times }) => {

@@ -10,19 +10,24 @@ import {
   readHistory,
   type Work
 } from "./engine.ts"
-import { payload } from "./payload.ts"
+import { payloadOf } from "./payload.ts"
 
 interface Job {
   readonly data: object
   readonly startAfter: Date
 }
 
-export const startPgBoss = async ({ database, env, sinkUrl }: EngineOptions): Promise<Engine> => {
+export const startPgBoss = async ({
+  body,
+  database,
+  env,
+  sinkUrl
+}: EngineOptions): Promise<Engine> => {
   const server = await startPeer("pgBoss", { DATABASE_URL: database, SINK_URL: sinkUrl, ...env })
   const schedule = (work: Work) =>
     fill(database, "pgboss.job", async (client) => {
       const { rows } = await client.query<Job>(
-        `SELECT ${payload} AS data, ${dueAt} AS "startAfter"
+        `SELECT ${payloadOf(body)} AS data, ${dueAt} AS "startAfter"
          FROM generate_series(1, $1::int) AS n`,
         dueValues(work)
       )

@@ -2,7 +2,6 @@ import { randomInt, randomUUID } from "node:crypto"
 import { query } from "../support/database.ts"
 import { startService } from "../support/processes.ts"
 import {
-  callBody,
   dueAt,
   dueValues,
   type Engine,
@@ -17,12 +16,13 @@ const history = "executions WHERE status = 'succeeded'"
 
 /** This service. Its tasks are cron tasks, as if they had been created over its API. */
 export const startServiceEngine = async ({
+  body,
   database,
   env,
   sinkUrl
 }: EngineOptions): Promise<Engine> => {
   const server = await startService({ DATABASE_URL: database, LOG_LEVEL: "warn", ...env })
-  const target = { sinkUrl, workspaceId: await register(server.url) }
+  const target = { body, sinkUrl, workspaceId: await register(server.url) }
   return {
     pid: server.pid,
     schedule: (work) =>
@@ -52,9 +52,12 @@ const register = async (url: string): Promise<string> => {
   return workspace.id
 }
 
-/** `$1` cron tasks. Their schedule is New Year's, so that each fires but once in a measurement. */
+/**
+ * Inserts `$1` cron tasks. They are scheduled for New Year, so that each fires only once per
+ * measurement.
+ */
 const insertTasks = (
-  target: { readonly workspaceId: string; readonly sinkUrl: string },
+  target: { readonly workspaceId: string; readonly sinkUrl: string; readonly body: string },
   nextFireAt: string
 ) => `
   INSERT INTO tasks (
@@ -64,12 +67,12 @@ const insertTasks = (
   )
   SELECT
     gen_random_uuid(), '${target.workspaceId}', 'cron', 'Report ' || n, 'active', 'POST',
-    '${target.sinkUrl}', '{}', '${callBody}', 30,
+    '${target.sinkUrl}', '{}', '${target.body}', 30,
     0, '0 0 1 1 *', 'UTC', 'skip', 'once', 'first', ${nextFireAt},
     now(), now()
   FROM generate_series(1, $1::int) AS n`
 
-/** Their ids are UUID v7 of the time at which they are due. */
+/** Their ids are UUIDs v7 made from the time at which they are due. */
 const insertRuns = `
   INSERT INTO runs (id, workspace_id, task_id, kind, trigger, scheduled_for, due_at)
   SELECT
@@ -81,7 +84,7 @@ const insertRuns = `
     workspace_id, id, 'cron', 'manual', now(), now()
   FROM made`
 
-/** Reschedules tasks that are there already, from anywhere in the table. */
+/** Reschedules existing tasks from all over the table. */
 export const rescheduleSome = (database: string, work: Work) =>
   query(
     database,

@@ -1,10 +1,11 @@
 /**
- * The same list behind better-auth's own API keys. `WORKSPACES` is a JSON array of ids: each gets a
- * key, which `/keys` tells.
+ * The same list behind better-auth's own API keys. `WORKSPACES` is a JSON array of ids. Each
+ * workspace gets a key, which `/keys` tells.
  *
- * As its documentation recommends for many verifications: no rate limit, updates deferred. There is no
- * secondary storage, since the service has none. On a database 1.7 defers the removal of keys that have
- * expired, and still writes to a key's row twice, when it was used and that it changed, before it answers.
+ * The setup is the one that its documentation recommends for many verifications: no rate limit,
+ * updates deferred. There is no secondary storage, because the service has none. On a database,
+ * version 1.7 defers the removal of expired keys, but still writes a key's row twice before it
+ * answers.
  */
 import { apiKey } from "@better-auth/api-key"
 import { betterAuth, type BetterAuthOptions } from "better-auth"
@@ -25,7 +26,7 @@ const options = {
   plugins: [apiKey({ enableMetadata: true, rateLimit: { enabled: false }, deferUpdates: true })]
 } satisfies BetterAuthOptions
 
-// Before there is an instance, which would complain of tables that are missing.
+// Runs before there is an instance, which would complain about missing tables.
 await (await getMigrations(options)).runMigrations()
 const auth = betterAuth(options)
 

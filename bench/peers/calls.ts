@@ -1,4 +1,4 @@
-/** What a job of the peers does: the call, as fast as Node can make it, and a row of history. */
+/** The work of a peer's job: the call, as fast as Node can make it, and a row of history. */
 import { Pool } from "undici"
 
 /** The payload of a job. */
@@ -22,19 +22,19 @@ export interface HistoryRow {
   readonly response_body: string
 }
 
-/** As many as the service has to one host. */
+/** As many connections as the service has to one host. */
 export const concurrency = 512
 
 const target = new URL(process.env["SINK_URL"] ?? "")
 
-/** The client that the service has, too. */
+/** The same client that the service uses. */
 const connections = new Pool(target.origin, {
   connections: concurrency,
   headersTimeout: 30_000,
   bodyTimeout: 30_000
 })
 
-/** Any answer but a 2xx fails the job, which its queue then tries again. */
+/** An answer other than 2xx fails the job, and its queue tries it again. */
 export const call = async (
   id: string,
   { body, scheduled_for, task_id, workspace_id }: Call

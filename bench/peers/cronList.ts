@@ -1,6 +1,9 @@
 import type { Pool } from "pg"
 
-/** The page of cron tasks that the peers answer with: the service's own tables, one prepared statement. */
+/**
+ * The page of cron tasks that the peers answer with. It uses the service's own tables and one
+ * prepared statement.
+ */
 export const listCronTasks = async (pool: Pool, workspaceId: string) => {
   const { rows } = await pool.query<CronTaskRow>({
     name: "list_cron_tasks",
@@ -33,7 +36,10 @@ interface CronTaskRow {
 
 const limit = 50
 
-/** The first execution id of a day: with it a statement opens the history's newest partitions only. */
+/**
+ * The first execution id of a day. With it a statement opens only the newest partitions of the
+ * history.
+ */
 const dayBefore = (days: number) => {
   const day = Math.floor(Date.now() / 86_400_000) - days
   const time = (day * 86_400_000).toString(16).padStart(12, "0")
@@ -73,7 +79,7 @@ export const text = { type: "string" }
 export const optionalText = { type: ["string", "null"] }
 const integer = { type: "integer" }
 
-/** Compiled to a serializer by Fastify. */
+/** Fastify compiles this to a serializer. */
 export const cronListSchema = {
   type: "object",
   properties: {

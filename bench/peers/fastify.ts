@@ -1,6 +1,6 @@
 /**
- * What a good engineer would write by hand for two of the service's endpoints: Fastify, `pg`, `jose`,
- * prepared statements, response schemas. On the service's own tables, with its keys and its tokens.
+ * Two of the service's endpoints as a good engineer would write them by hand: Fastify, `pg`,
+ * `jose`, prepared statements, response schemas. It uses the service's own tables, keys and tokens.
  */
 import fastify, { type FastifyRequest } from "fastify"
 import { jwtVerify } from "jose"

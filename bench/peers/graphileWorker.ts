@@ -1,6 +1,6 @@
 /**
- * graphile-worker as its authors tune it for throughput: local queue, completions in batches. The
- * size of the queue and no wait for a batch are what was fastest here, too.
+ * graphile-worker as its authors tune it for throughput: a local queue, completions in batches. The
+ * queue size, and not waiting for a batch, were also the fastest choices here.
  */
 import { Logger, run } from "graphile-worker"
 import { createServer } from "node:http"

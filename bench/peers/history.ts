@@ -1,8 +1,11 @@
-/** The history of the peers' calls: what the service keeps of one, in a table without partitions. */
+/**
+ * The history of the peers' calls: the fields that the service keeps of a call, in a table without
+ * partitions.
+ */
 import type { Pool as Database } from "pg"
 import type { HistoryRow } from "./calls.ts"
 
-/** Indexed as a list by workspace and a list by task need it, and no more. */
+/** Has only the indexes that a list by workspace and a list by task need. */
 export const makeHistory = (database: Database, idType: "bigint" | "uuid") =>
   database.query(`
     CREATE TABLE history (
@@ -27,7 +30,9 @@ export const writeHistory = (database: Database, rows: ReadonlyArray<HistoryRow>
     values: [JSON.stringify(rows)]
   })
 
-/** Rows that are offered while a batch is written make the next one. Done when they are written. */
+/**
+ * Rows that arrive while a batch is written form the next batch. Resolves when they are written.
+ */
 export const historyWriter = (database: Database) => {
   let rows: Array<HistoryRow> = []
   let next: Promise<void> | undefined

@@ -1,6 +1,6 @@
 /**
- * pg-boss as its documentation tunes it for throughput: a table of its own, batches, no pause after a
- * full one. Four workers were the fastest here.
+ * pg-boss as its documentation tunes it for throughput: a table of its own, batches, no pause after
+ * a full batch. Four workers were the fastest choice here.
  */
 import { createServer } from "node:http"
 import { Pool } from "pg"

@@ -1,13 +1,17 @@
 import type { Report } from "../support/report.ts"
-import { drain } from "./drain.ts"
+import { burst } from "./burst.ts"
+import { bodies, drain, https, httpsConnections } from "./drain.ts"
 import { keyScale } from "./keyScale.ts"
 import { lateness } from "./lateness.ts"
 import { logins } from "./logins.ts"
 import { jwt, keys, list } from "./requests.ts"
+import { deadlines } from "./deadlines.ts"
+import { monitorScale } from "./monitorScale.ts"
+import { pings } from "./pings.ts"
 import { start } from "./start.ts"
 import { taskScale } from "./taskScale.ts"
 
-/** What can be measured, in the order in which all of it is. */
+/** All measurements, in the order in which they run. */
 export const rows: Readonly<Record<string, () => Promise<Report>>> = {
   list,
   keys,
@@ -15,7 +19,14 @@ export const rows: Readonly<Record<string, () => Promise<Report>>> = {
   "key-scale": keyScale,
   logins,
   drain,
+  bodies,
+  https,
+  "https-connections": httpsConnections,
+  burst,
   lateness,
   "task-scale": taskScale,
+  pings,
+  deadlines,
+  "monitor-scale": monitorScale,
   start
 }

@@ -10,7 +10,10 @@ const connections = 8
 const seconds = 6
 const rounds = 5
 
-/** Each from an address of its own, so that what answers is the password check and not a throttle. */
+/**
+ * Each login comes from an address of its own, so that the password check is measured and not a
+ * throttle.
+ */
 const tryLogins = (serviceUrl: string) => {
   const took: Array<number> = []
   const statuses = new Map<number, number>()

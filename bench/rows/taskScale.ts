@@ -1,33 +1,21 @@
-import { setTimeout } from "node:timers/promises"
 import type { Work } from "../engines/engine.ts"
 import { observe } from "../engines/observe.ts"
 import { rescheduleSome, startServiceEngine } from "../engines/service.ts"
 import { alternate } from "../support/alternate.ts"
 import { makeDatabase, query } from "../support/database.ts"
 import { watchDatabase } from "../support/databaseUse.ts"
-import { processorTimeOf } from "../support/processorTime.ts"
+import { idleMs, idleRounds, measureIdle, useOf } from "../support/idle.ts"
 import type { Report } from "../support/report.ts"
 import { figure, median, percentile, ratios, spread } from "../support/statistics.ts"
 
 const sizes = [10_000, 100_000, 1_000_000]
-const idleRounds = 6
-const idleMs = 5_000
-/** A connection of PostgreSQL tells its statistics ten seconds after its last statement at the latest. */
-const settleMs = 11_000
 const fireRounds = 3
 const fires: Work = { count: 1_600, startsInMs: 3_000, spreadMs: 8_000 }
 const warmUp: Work = { count: 600, startsInMs: 3_000, spreadMs: 3_000 }
 
 const days = (count: number) => count * 86_400_000
 
-/** Of processors and of the database, since it was asked for the last time. */
-interface Use {
-  readonly serviceMs: number
-  readonly postgresMs: number
-  readonly transactions: number
-}
-
-/** A service whose tasks are all still to come, next month and later. */
+/** A service with only future tasks, next month and later. */
 const populate = async (size: number) => {
   await using starting = new AsyncDisposableStack()
   const { url: database } = starting.use(await makeDatabase())
@@ -37,13 +25,7 @@ const populate = async (size: number) => {
   await query(database, "VACUUM ANALYZE tasks")
   const databaseWatch = starting.use(await watchDatabase(database))
 
-  let serviceMs = processorTimeOf(engine.pid)
-  const used = async (): Promise<Use> => {
-    const before = serviceMs
-    serviceMs = processorTimeOf(engine.pid)
-    const { processorMs, transactions } = await databaseWatch.since()
-    return { serviceMs: serviceMs - before, postgresMs: processorMs, transactions }
-  }
+  const used = useOf(engine.pid, databaseWatch)
   const meet = (work: Work) =>
     observed.run(work.count, async () => {
       await rescheduleSome(database, work)
@@ -72,39 +54,6 @@ const populate = async (size: number) => {
 }
 
 type Population = Awaited<ReturnType<typeof populate>>
-
-interface Idle {
-  /** Milliseconds of a processor, a second. */
-  readonly service: ReadonlyArray<number>
-  readonly postgres: ReadonlyArray<number>
-  readonly both: ReadonlyArray<number>
-  readonly transactions: ReadonlyArray<number>
-}
-
-/** All sizes at the same time: each is charged with what its own processes take. */
-const measureIdle = async (
-  populations: ReadonlyArray<Population>
-): Promise<ReadonlyArray<Idle>> => {
-  const rounds: Array<ReadonlyArray<Use>> = []
-  await setTimeout(settleMs)
-  await Promise.all(populations.map(({ used }) => used()))
-  for (let round = 0; round < idleRounds; round++) {
-    await setTimeout(idleMs)
-    rounds.push(await Promise.all(populations.map(({ used }) => used())))
-  }
-  return populations.map((_, index) => {
-    const perSecond = (amount: (use: Use) => number) =>
-      rounds.flatMap(({ [index]: use }) =>
-        use === undefined ? [] : [(amount(use) * 1_000) / idleMs]
-      )
-    return {
-      service: perSecond(({ serviceMs }) => serviceMs),
-      postgres: perSecond(({ postgresMs }) => postgresMs),
-      both: perSecond(({ postgresMs, serviceMs }) => postgresMs + serviceMs),
-      transactions: perSecond(({ transactions }) => transactions)
-    }
-  })
-}
 
 const sum = (service: ReadonlyArray<number>, postgres: ReadonlyArray<number>) =>
   `${figure(median(service))} + ${figure(median(postgres))}`

@@ -1,4 +1,7 @@
-/** Measures A B A B: what else the machine does meets each alike. Answers the rounds of each. */
+/**
+ * Measures A B A B, so that other work on the machine affects both alike. Returns the rounds of
+ * each.
+ */
 export const alternate = async <Name extends string, A>(
   rounds: number,
   contenders: Readonly<Record<Name, () => Promise<A>>>

@@ -27,7 +27,7 @@ export interface Database extends AsyncDisposable {
   readonly url: string
 }
 
-/** A new one, which is dropped in the end. */
+/** A new database, which is dropped in the end. */
 export const makeDatabase = async (): Promise<Database> => {
   const name = `scheduling_bench_${process.pid}_${++made}`
   await onServer((client) => client.query(`CREATE DATABASE ${name}`))
@@ -36,7 +36,7 @@ export const makeDatabase = async (): Promise<Database> => {
   return {
     url: url.href,
     [Symbol.asyncDispose]: async () => {
-      // FORCE: what was measured may have left a connection behind.
+      // FORCE, because the measured program may have left a connection behind.
       await onServer((client) => client.query(`DROP DATABASE ${name} WITH (FORCE)`))
     }
   }

@@ -2,17 +2,19 @@ import { Client } from "pg"
 import { processorTimeOf } from "./processorTime.ts"
 
 export interface DatabaseUse {
-  /** Of the server's processes that serve the database's connections. */
+  /** Processor time of the server processes for the database's connections. */
   readonly processorMs: number
   readonly transactions: number
+  /** Bytes in the write-ahead log of the whole server. */
+  readonly walBytes: number
 }
 
 export interface DatabaseWatch extends AsyncDisposable {
-  /** Since the call before it. */
+  /** Since the previous call. */
   readonly since: () => Promise<DatabaseUse>
 }
 
-/** What is done in a database of a server on this machine, without what it takes to ask for it. */
+/** The work in a database of a server on this machine, without the cost of asking for it. */
 export const watchDatabase = async (url: string): Promise<DatabaseWatch> => {
   const client = new Client({ connectionString: url })
   await client.connect()
@@ -20,8 +22,10 @@ export const watchDatabase = async (url: string): Promise<DatabaseWatch> => {
     const { rows } = await client.query<{
       readonly pids: ReadonlyArray<number>
       readonly transactions: number
+      readonly wal_bytes: number
     }>(
       `SELECT
+         (pg_current_wal_insert_lsn() - '0/0')::float8 AS wal_bytes,
          (xact_commit + xact_rollback)::int AS transactions,
          ARRAY (
            SELECT pid
@@ -33,8 +37,12 @@ export const watchDatabase = async (url: string): Promise<DatabaseWatch> => {
        FROM pg_stat_database
        WHERE datname = current_database()`
     )
-    const { pids = [], transactions = 0 } = rows[0] ?? {}
-    return { transactions, processes: new Map(pids.map((pid) => [pid, processorTimeOf(pid)])) }
+    const { pids = [], transactions = 0, wal_bytes = 0 } = rows[0] ?? {}
+    return {
+      transactions,
+      walBytes: wal_bytes,
+      processes: new Map(pids.map((pid) => [pid, processorTimeOf(pid)]))
+    }
   }
   let last = await read()
   return {
@@ -46,7 +54,8 @@ export const watchDatabase = async (url: string): Promise<DatabaseWatch> => {
           (sum, [pid, ms]) => sum + ms - (before.processes.get(pid) ?? 0),
           0
         ),
-        transactions: last.transactions - before.transactions - 1
+        transactions: last.transactions - before.transactions - 1,
+        walBytes: last.walBytes - before.walBytes
       }
     },
     [Symbol.asyncDispose]: () => client.end()

@@ -7,12 +7,13 @@ import { promisify } from "node:util"
 
 export interface Get {
   readonly path: string
-  readonly token: string
+  /** Undefined where none is asked for. */
+  readonly token?: string
 }
 
 export interface Load {
   readonly url: string
-  /** Sent one after the other, again and again. */
+  /** Sent one after the other, repeatedly. */
   readonly requests: ReadonlyArray<Get>
   readonly connections: number
   readonly seconds: number
@@ -26,10 +27,12 @@ export interface Measured {
 
 const hasWrk = spawnSync("wrk", ["-v"]).error === undefined
 
-/** wrk leaves the processors to what is measured; autocannon is what npm alone can bring. */
+/**
+ * wrk leaves more processor time to the measured program. autocannon is what npm alone can install.
+ */
 export const generator = hasWrk ? "wrk" : "autocannon"
 
-/** Milliseconds and requests a second. An answer that is not 200 is a mistake of the bench. */
+/** Milliseconds and requests per second. An answer other than 200 is a mistake in the bench. */
 export const load = (work: Load): Promise<Measured> =>
   hasWrk ? loadByWrk(work) : loadByAutocannon(work)
 
@@ -65,7 +68,7 @@ init = function()
 ${requests
   .map(
     ({ path, token }) =>
-      `  table.insert(requests, wrk.format("GET", "${path}", { Authorization = "Bearer ${token}" }))`
+      `  table.insert(requests, wrk.format("GET", "${path}", {${token === undefined ? "" : ` Authorization = "Bearer ${token}" `}}))`
   )
   .join("\n")}
 end
@@ -94,7 +97,7 @@ const loadByAutocannon = async ({
     duration: seconds,
     requests: requests.map(({ path, token }) => ({
       path,
-      headers: { authorization: `Bearer ${token}` }
+      ...(token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } })
     }))
   })
   if (result.non2xx + result.errors > 0) {

@@ -8,7 +8,25 @@ export interface Workspace {
   readonly accessToken: string
 }
 
-/** A user's workspaces, each with a key, a login and ten cron tasks that have run once. */
+/** Workspaces of one user, with nothing in them. */
+export const newWorkspaces = async (
+  serviceUrl: string,
+  count: number
+): Promise<ReadonlyArray<Pick<Workspace, "id" | "accessToken">>> => {
+  const account = { email: "bench@example.com", password: "correct horse battery staple" }
+  await post(serviceUrl, "/v1/auth/register", account)
+  const tokens = await post<{ access_token: string }>(serviceUrl, "/v1/auth/login", account)
+  const accessToken = tokens.access_token
+  const workspaces = []
+  for (let n = 0; n < count; n++) {
+    const workspace = { name: `Workspace ${n}` }
+    const { id } = await post<{ id: string }>(serviceUrl, "/v1/workspaces", workspace, accessToken)
+    workspaces.push({ id, accessToken })
+  }
+  return workspaces
+}
+
+/** A user's workspaces. Each has a key, a login and ten cron tasks that have run once. */
 export const populate = async (
   serviceUrl: string,
   count: number
@@ -68,7 +86,7 @@ export const get = async (url: string, { path, token }: Get): Promise<unknown> =
   return response.json()
 }
 
-const post = async <A>(
+export const post = async <A>(
   url: string,
   path: string,
   body: object,

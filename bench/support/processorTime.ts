@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs"
 
-/** Milliseconds for which the threads of a process have had a processor, 0 once it is gone. */
+/** Processor time of a process's threads in milliseconds. 0 once it is gone. */
 export const processorTimeOf = (pid: number): number => {
   try {
     return readdirSync(`/proc/${pid}/task`)

@@ -6,10 +6,10 @@ import packageJson from "../package.json" with { type: "json" }
 import { postgresVersion } from "./database.ts"
 import { generator } from "./load.ts"
 
-/** What one measurement has to say. */
+/** The result of one measurement. */
 export interface Report {
   readonly title: string
-  /** The work, in a sentence or two, so that nobody has to guess what a figure counts. */
+  /** Describes the work in a sentence or two, so that nobody has to guess what a figure counts. */
   readonly work: string
   readonly columns: ReadonlyArray<string>
   readonly rows: ReadonlyArray<ReadonlyArray<string>>
@@ -49,7 +49,7 @@ const machine = async (): Promise<string> => {
   ].join("\n")
 }
 
-/** Keeps what was printed, beside what it was measured with. Answers the path of the file. */
+/** Saves the printed tables together with the setup. Returns the path of the file. */
 export const keep = async (command: string, reports: ReadonlyArray<Report>): Promise<string> => {
   const startedAt = new Date().toISOString().slice(0, 16).replace(":", "")
   const folder = new URL("../results/", import.meta.url)

@@ -1,18 +1,29 @@
 import { fork } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
+import type { Certificate } from "./certificate.ts"
 import type { Arrivals } from "./sinkProcess.ts"
+
+export interface SinkOptions {
+  /** The body of every answer. */
+  readonly answer: string
+  /** If not, each connection ends after its answer. */
+  readonly keepsConnections: boolean
+  /** With it the receiver speaks HTTPS. */
+  readonly certificate?: Pick<Certificate, "cert" | "key"> | undefined
+}
 
 export interface Sink extends AsyncDisposable {
   readonly url: string
-  /** All calls, once there are so many. */
+  /** All calls, once this many have arrived. */
   readonly arrivals: (count: number) => Promise<Arrivals>
 }
 
 const patienceMs = 120_000
 
-export const startSink = async (): Promise<Sink> => {
-  const child = fork(fileURLToPath(new URL("./sinkProcess.ts", import.meta.url)))
+export const startSink = async (options: SinkOptions): Promise<Sink> => {
+  const script = fileURLToPath(new URL("./sinkProcess.ts", import.meta.url))
+  const child = fork(script, [JSON.stringify(options)])
   const [url] = (await once(child, "message")) as [string]
   return {
     url,

@@ -1,13 +1,15 @@
 /**
- * The receiver of all calls, in a process of its own: notes which came when, and answers "ok". It reads
- * HTTP by hand, so that the processors are left to those who are measured.
+ * The receiver of all calls, in a process of its own. It notes when each call arrived and answers
+ * "ok". It parses HTTP by hand, to leave the processors to the measured programs.
  */
 import { createServer, type Socket } from "node:net"
+import { createServer as createTlsServer } from "node:tls"
 import { listen } from "./listen.ts"
+import type { SinkOptions } from "./sink.ts"
 
 export interface Arrivals {
   readonly ids: ReadonlyArray<string>
-  /** Milliseconds since the epoch, of the call at the same place in `ids`. */
+  /** Arrival times in milliseconds since the epoch, at the same positions as in `ids`. */
   readonly times: ReadonlyArray<number>
 }
 
@@ -21,9 +23,18 @@ const tellWhenComplete = () => {
   expected = Number.POSITIVE_INFINITY
 }
 
-const answer = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 2\r\n\r\nok"
+const { answer, certificate, keepsConnections }: SinkOptions = JSON.parse(process.argv[2] ?? "")
 
-/** The length of the first request, once all of it is here. */
+const answered = [
+  "HTTP/1.1 200 OK",
+  "content-type: text/plain",
+  `content-length: ${answer.length}`,
+  ...(keepsConnections ? [] : ["connection: close"]),
+  "",
+  answer
+].join("\r\n")
+
+/** The length of the first request, once it is complete. */
 const lengthOfFirst = (received: string): number | undefined => {
   const head = received.indexOf("\r\n\r\n")
   if (head === -1) return undefined
@@ -38,7 +49,7 @@ const receive = (socket: Socket) => {
   socket.setEncoding("latin1")
   socket.on("error", () => socket.destroy())
   socket.on("data", (text: string) => {
-    // The clock that PostgreSQL has too.
+    // PostgreSQL uses the same clock.
     const now = Date.now()
     received += text
     for (
@@ -50,7 +61,8 @@ const receive = (socket: Socket) => {
       ids.push(id)
       times.push(now)
       received = received.slice(length)
-      socket.write(answer)
+      if (keepsConnections) socket.write(answered)
+      else socket.end(answered)
     }
     tellWhenComplete()
   })
@@ -62,4 +74,7 @@ process.on("message", (count: number) => {
 })
 process.on("disconnect", () => process.exit())
 
-process.send?.(`http://127.0.0.1:${await listen(createServer(receive))}/`)
+const server =
+  certificate === undefined ? createServer(receive) : createTlsServer(certificate, receive)
+const scheme = certificate === undefined ? "http" : "https"
+process.send?.(`${scheme}://127.0.0.1:${await listen(server)}/`)

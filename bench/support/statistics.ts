@@ -11,18 +11,20 @@ export const percentile = (values: ReadonlyArray<number>, share: number): number
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }
 
-/** As people read it: three digits that say something, and no more. */
+/** Rounded for people: three significant digits. */
 export const figure = (value: number): string =>
   Number.isFinite(value)
     ? value.toLocaleString("en-US", { maximumFractionDigits: value < 10 ? 2 : value < 100 ? 1 : 0 })
     : "–"
 
-/** The median, and between what it lay. */
+/** The median with the range of the values. */
 export const spread = (values: ReadonlyArray<number>): string =>
   values.length === 1
     ? figure(median(values))
     : `${figure(median(values))} (${figure(Math.min(...values))} to ${figure(Math.max(...values))})`
 
-/** How `a` stands to `b`, round by round: neighbours in time share what the machine had to do. */
+/**
+ * The ratio of `a` to `b`, round by round. Neighbouring rounds share the other load of the machine.
+ */
 export const ratios = (a: ReadonlyArray<number>, b: ReadonlyArray<number>): ReadonlyArray<number> =>
   a.map((value, round) => value / (b[round] ?? Number.NaN))

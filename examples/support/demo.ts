@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net"
 
 export const baseUrl = process.env["SCHEDULING_URL"] ?? "http://127.0.0.1:4000"
 
-/** An account of its own for each example, so that they leave yours alone. */
+/** Each example gets an account of its own and leaves yours alone. */
 export const demoAccount = () =>
   SchedulingClient.register({
     baseUrl,
@@ -19,7 +19,7 @@ export interface Received {
   readonly body: string
 }
 
-/** A server on this machine for the service to call. `answer` says what it is told. */
+/** A server on this machine for the service to call. `answer` decides its answer. */
 type Answer = { readonly status: number; readonly body?: unknown }
 
 export const receiver = async (answer: (call: Received) => Answer | Promise<Answer>) => {
@@ -46,7 +46,7 @@ export const receiver = async (answer: (call: Received) => Answer | Promise<Answ
   }
 }
 
-/** Asks until the answer satisfies `isDone`, for half a minute at most. */
+/** Asks until the answer satisfies `isDone`, for at most half a minute. */
 export const until = async <A>(
   ask: () => PromiseLike<A>,
   isDone: (answer: A) => boolean
@@ -63,7 +63,9 @@ export const until = async <A>(
 export const hasEnded = ({ status }: { readonly status: string }) =>
   status !== "queued" && status !== "running"
 
-/** Most examples have the service call this machine, which it refuses unless it is told otherwise. */
+/**
+ * In most examples the service calls this machine, which it refuses unless it is told otherwise.
+ */
 process.once("uncaughtException", (error) => {
   if (error instanceof ValidationError && error.message.includes("EGRESS_ALLOW")) {
     console.log(

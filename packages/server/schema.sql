@@ -10,11 +10,39 @@ AS $function$
     END
     $function$;
 
+CREATE OR REPLACE FUNCTION public.remember_removed_monitors()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    BEGIN
+      INSERT INTO removed_monitors (monitor_id)
+      SELECT id
+      FROM removed;
+      RETURN NULL;
+    END
+    $function$;
+
+CREATE OR REPLACE FUNCTION public.seconds_after(since timestamp with time zone, seconds integer)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$ SELECT since + seconds * interval '1 second' $function$;
+
 CREATE OR REPLACE FUNCTION public.time_of_id(id uuid)
  RETURNS timestamp with time zone
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN to_timestamp(((((('x'::text || replace("left"((id)::text, 13), '-'::text, ''::text)))::bit(48))::bigint)::double precision / (1000)::double precision));
+
+CREATE TABLE api_key_uses (
+  api_key_id uuid NOT NULL,
+  kind text NOT NULL,
+  what text NOT NULL,
+  last_used_at timestamp with time zone NOT NULL,
+  CONSTRAINT api_key_uses_pkey PRIMARY KEY (api_key_id, kind, what),
+  CONSTRAINT api_key_uses_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES api_keys(id) ON DELETE CASCADE,
+  CONSTRAINT api_key_uses_kind_check CHECK (kind = ANY (ARRAY['scope'::text, 'address'::text, 'refused_address'::text]))
+) WITH (fillfactor=90);
 
 CREATE TABLE api_keys (
   id uuid NOT NULL,
@@ -28,24 +56,23 @@ CREATE TABLE api_keys (
   revoked_at timestamp with time zone,
   last_used_at timestamp with time zone,
   created_at timestamp with time zone NOT NULL,
+  allowed_ips text[],
+  warn_at timestamp with time zone,
   CONSTRAINT api_keys_pkey PRIMARY KEY (id),
   CONSTRAINT api_keys_key_hash_key UNIQUE (key_hash),
   CONSTRAINT api_keys_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL,
   CONSTRAINT api_keys_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 ) WITH (fillfactor=90);
 CREATE INDEX api_keys_by_workspace ON api_keys USING btree (workspace_id, id DESC);
+CREATE INDEX api_keys_to_warn ON api_keys USING btree (warn_at) WHERE warn_at IS NOT NULL;
 
-CREATE TABLE attempts (
-  execution_id uuid NOT NULL,
-  number integer NOT NULL,
+CREATE TABLE audit_chains (
   workspace_id uuid NOT NULL,
-  started_at timestamp with time zone NOT NULL,
-  finished_at timestamp with time zone,
-  status_code integer,
-  response_body text,
-  error text,
-  CONSTRAINT attempts_pkey PRIMARY KEY (execution_id, number)
-) PARTITION BY RANGE (execution_id);
+  ordinal integer NOT NULL,
+  hash text NOT NULL,
+  at timestamp with time zone,
+  CONSTRAINT audit_chains_pkey PRIMARY KEY (workspace_id)
+);
 
 CREATE TABLE audit_erasures (
   owner_id uuid NOT NULL,
@@ -63,10 +90,24 @@ CREATE TABLE audit_events (
   request_id text,
   details jsonb NOT NULL,
   created_at timestamp with time zone NOT NULL,
+  ordinal integer,
+  previous_hash text,
+  previous_at timestamp with time zone,
+  details_mac text,
+  hash text,
   CONSTRAINT audit_events_pkey PRIMARY KEY (id)
 );
 CREATE INDEX audit_events_by_user ON audit_events USING btree (user_id) WHERE user_id IS NOT NULL;
 CREATE INDEX audit_events_by_workspace ON audit_events USING btree (workspace_id, id DESC);
+CREATE INDEX audit_events_unlinked ON audit_events USING btree (workspace_id) WHERE ordinal IS NULL AND workspace_id IS NOT NULL;
+CREATE UNIQUE INDEX audit_events_by_ordinal ON audit_events USING btree (workspace_id, ordinal) WHERE ordinal IS NOT NULL;
+
+CREATE TABLE billing_events (
+  id text NOT NULL,
+  received_at timestamp with time zone NOT NULL,
+  CONSTRAINT billing_events_pkey PRIMARY KEY (id)
+);
+CREATE INDEX billing_events_by_age ON billing_events USING btree (received_at);
 
 CREATE TABLE chain_steps (
   version_id uuid NOT NULL,
@@ -79,6 +120,8 @@ CREATE TABLE chain_steps (
   body text,
   timeout_seconds integer NOT NULL,
   retry_count integer NOT NULL,
+  run_on jsonb,
+  worker_wait_seconds integer DEFAULT 300 NOT NULL,
   uses smallint[] NOT NULL,
   weight integer NOT NULL,
   CONSTRAINT chain_steps_pkey PRIMARY KEY (version_id, step_index),
@@ -96,11 +139,22 @@ CREATE TABLE chain_versions (
 CREATE INDEX chain_versions_by_chain ON chain_versions USING btree (workspace_id, chain_id);
 CREATE INDEX chain_versions_replaced ON chain_versions USING btree (id) WHERE replaced_at IS NOT NULL;
 
+CREATE TABLE earlier_attempts (
+  execution_id uuid NOT NULL,
+  number integer NOT NULL,
+  workspace_id uuid NOT NULL,
+  started_at timestamp with time zone NOT NULL,
+  finished_at timestamp with time zone,
+  status_code integer,
+  response_body text,
+  error text,
+  CONSTRAINT earlier_attempts_pkey PRIMARY KEY (execution_id, number)
+) PARTITION BY RANGE (execution_id);
+
 CREATE TABLE execution_stats (
   workspace_id uuid NOT NULL,
   task_id uuid,
   hour timestamp with time zone NOT NULL,
-  id_hour timestamp with time zone NOT NULL,
   succeeded integer NOT NULL,
   failed integer NOT NULL,
   cancelled integer NOT NULL,
@@ -108,13 +162,13 @@ CREATE TABLE execution_stats (
   durations smallint[] NOT NULL,
   duration_counts integer[] NOT NULL,
   latenesses smallint[] NOT NULL,
-  lateness_counts integer[] NOT NULL
-);
-CREATE INDEX execution_stats_by_hour ON execution_stats USING brin (hour);
-CREATE INDEX execution_stats_by_task ON execution_stats USING btree (workspace_id, task_id, hour);
+  lateness_counts integer[] NOT NULL,
+  CONSTRAINT execution_stats_workspace_id_task_id_hour_key UNIQUE NULLS NOT DISTINCT (workspace_id, task_id, hour)
+) WITH (fillfactor=70);
+CREATE INDEX execution_stats_by_hour ON execution_stats USING btree (hour);
 
 CREATE TABLE execution_stats_progress (
-  rolled_up_to timestamp with time zone NOT NULL
+  rolled_up_to bigint NOT NULL
 );
 
 CREATE TABLE executions (
@@ -133,32 +187,105 @@ CREATE TABLE executions (
   lateness_ms bigint,
   duration_ms bigint,
   attempts_count integer NOT NULL,
+  attempt_started_at timestamp with time zone,
   status_code integer,
+  response_body text,
   error text,
-  recorded_at timestamp with time zone DEFAULT now() NOT NULL,
-  late boolean GENERATED ALWAYS AS (((recorded_at - time_of_id(id)) >= '01:00:00'::interval)) STORED NOT NULL,
-  CONSTRAINT executions_pkey PRIMARY KEY (id),
+  ordinal bigint DEFAULT nextval('execution_ordinals'::regclass) NOT NULL,
+  stray boolean GENERATED ALWAYS AS ((((time_of_id(id) - scheduled_for) < '-00:05:00'::interval) OR ((time_of_id(id) - scheduled_for) > '00:05:00'::interval))) STORED NOT NULL,
+  CONSTRAINT executions_pkey PRIMARY KEY (workspace_id, id),
   CONSTRAINT executions_status_check CHECK (status = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text, 'skipped'::text]))
 ) PARTITION BY RANGE (id);
 CREATE INDEX executions_by_chain_run ON ONLY executions USING btree (chain_run_id) WHERE chain_run_id IS NOT NULL;
 CREATE INDEX executions_by_kind ON ONLY executions USING btree (workspace_id, kind, id DESC);
+CREATE INDEX executions_by_ordinal ON ONLY executions USING brin (ordinal);
 CREATE INDEX executions_by_task ON ONLY executions USING btree (workspace_id, task_id, id DESC);
-CREATE INDEX executions_by_workspace ON ONLY executions USING btree (workspace_id, id DESC);
 CREATE INDEX executions_chain_runs ON ONLY executions USING btree (task_id, id DESC) WHERE id = chain_run_id;
-CREATE INDEX executions_late ON ONLY executions USING btree (workspace_id, scheduled_for) WHERE late;
+CREATE INDEX executions_stray ON ONLY executions USING btree (workspace_id, scheduled_for) WHERE stray;
 CREATE INDEX executions_unsuccessful ON ONLY executions USING btree (workspace_id, status, id DESC) WHERE status <> 'succeeded'::text;
+
+CREATE TABLE heartbeats (
+  monitor_id uuid NOT NULL,
+  workspace_id uuid NOT NULL,
+  version integer DEFAULT 1 NOT NULL,
+  period_seconds integer,
+  schedule text,
+  timezone text NOT NULL,
+  grace_seconds integer NOT NULL,
+  max_duration_seconds integer,
+  min_interval_seconds integer,
+  last_ping_at timestamp with time zone,
+  began_at timestamp with time zone,
+  last_duration_ms bigint,
+  last_rid uuid,
+  expected_at timestamp with time zone,
+  alert_at timestamp with time zone,
+  check_at timestamp with time zone,
+  runs jsonb DEFAULT '[]'::jsonb NOT NULL,
+  CONSTRAINT heartbeats_pkey PRIMARY KEY (monitor_id),
+  CONSTRAINT heartbeats_monitor_id_fkey FOREIGN KEY (monitor_id) REFERENCES monitors(id) ON DELETE CASCADE,
+  CONSTRAINT heartbeats_check CHECK ((period_seconds IS NULL) <> (schedule IS NULL)),
+  CONSTRAINT heartbeats_check1 CHECK (alert_at IS NULL OR check_at <= alert_at)
+) WITH (fillfactor=60, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_cost_delay=0);
+CREATE INDEX heartbeats_by_check ON heartbeats USING btree (check_at) WHERE check_at IS NOT NULL;
 
 CREATE TABLE idempotent_requests (
   owner_id uuid NOT NULL,
-  caller_id uuid NOT NULL,
+  principal_id uuid NOT NULL,
   operation text NOT NULL,
   key text NOT NULL,
   request_hash text NOT NULL,
   sealed_answer text,
   created_at timestamp with time zone NOT NULL,
-  CONSTRAINT idempotent_requests_pkey PRIMARY KEY (owner_id, caller_id, operation, key)
+  CONSTRAINT idempotent_requests_pkey PRIMARY KEY (owner_id, principal_id, operation, key)
 );
 CREATE INDEX idempotent_requests_by_age ON idempotent_requests USING btree (created_at);
+
+CREATE TABLE incident_deliveries (
+  incident_id uuid NOT NULL,
+  delivery_id uuid NOT NULL,
+  CONSTRAINT incident_deliveries_pkey PRIMARY KEY (incident_id, delivery_id),
+  CONSTRAINT incident_deliveries_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES notification_deliveries(id) ON DELETE CASCADE
+);
+CREATE INDEX incident_deliveries_by_delivery ON incident_deliveries USING btree (delivery_id);
+
+CREATE TABLE incidents (
+  id uuid NOT NULL,
+  workspace_id uuid NOT NULL,
+  monitor_id uuid NOT NULL,
+  kind text NOT NULL,
+  opened_at timestamp with time zone NOT NULL,
+  closed_at timestamp with time zone,
+  cause_code text NOT NULL,
+  cause_message text NOT NULL,
+  acknowledged_by uuid,
+  acknowledged_at timestamp with time zone,
+  CONSTRAINT incidents_pkey PRIMARY KEY (id),
+  CONSTRAINT incidents_monitor_id_fkey FOREIGN KEY (monitor_id) REFERENCES monitors(id) ON DELETE CASCADE
+);
+CREATE INDEX incidents_by_end ON incidents USING btree (closed_at) WHERE closed_at IS NOT NULL;
+CREATE INDEX incidents_by_monitor ON incidents USING btree (monitor_id, id DESC);
+CREATE INDEX incidents_by_workspace ON incidents USING btree (workspace_id, id DESC);
+CREATE UNIQUE INDEX incidents_open ON incidents USING btree (monitor_id) WHERE closed_at IS NULL;
+
+CREATE TABLE invitations (
+  id uuid NOT NULL,
+  workspace_id uuid NOT NULL,
+  email text NOT NULL,
+  role text NOT NULL,
+  token_hash text NOT NULL,
+  invited_by uuid NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  CONSTRAINT invitations_pkey PRIMARY KEY (id),
+  CONSTRAINT invitations_token_hash_key UNIQUE (token_hash),
+  CONSTRAINT invitations_workspace_id_email_key UNIQUE (workspace_id, email),
+  CONSTRAINT invitations_invited_by_workspace_id_fkey FOREIGN KEY (invited_by, workspace_id) REFERENCES memberships(user_id, workspace_id) ON DELETE CASCADE,
+  CONSTRAINT invitations_role_check CHECK (role = ANY (ARRAY['viewer'::text, 'editor'::text, 'admin'::text, 'owner'::text]))
+);
+CREATE INDEX invitations_by_email ON invitations USING btree (email);
+CREATE INDEX invitations_by_maker ON invitations USING btree (invited_by, workspace_id);
+CREATE INDEX invitations_by_workspace ON invitations USING btree (workspace_id, id DESC);
 
 CREATE TABLE login_throttle (
   subject text NOT NULL,
@@ -177,19 +304,207 @@ CREATE TABLE memberships (
   CONSTRAINT memberships_pkey PRIMARY KEY (user_id, workspace_id),
   CONSTRAINT memberships_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
   CONSTRAINT memberships_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
-  CONSTRAINT memberships_role_check CHECK (role = 'owner'::text)
+  CONSTRAINT memberships_role_check CHECK (role = ANY (ARRAY['viewer'::text, 'editor'::text, 'admin'::text, 'owner'::text]))
 );
 CREATE INDEX memberships_by_workspace ON memberships USING btree (workspace_id);
+
+CREATE TABLE monitor_events (
+  id uuid NOT NULL,
+  workspace_id uuid NOT NULL,
+  monitor_id uuid NOT NULL,
+  type text NOT NULL,
+  status text NOT NULL,
+  at timestamp with time zone NOT NULL,
+  details jsonb,
+  CONSTRAINT monitor_events_pkey PRIMARY KEY (id)
+) PARTITION BY RANGE (id);
+CREATE INDEX monitor_events_by_monitor ON ONLY monitor_events USING btree (monitor_id, id DESC);
+
+CREATE TABLE monitors (
+  id uuid NOT NULL,
+  workspace_id uuid NOT NULL,
+  kind text NOT NULL,
+  name text NOT NULL,
+  tags text[] NOT NULL,
+  status text NOT NULL,
+  changed_at timestamp with time zone NOT NULL,
+  open_incident_id uuid,
+  created_at timestamp with time zone NOT NULL,
+  updated_at timestamp with time zone NOT NULL,
+  CONSTRAINT monitors_pkey PRIMARY KEY (id),
+  CONSTRAINT monitors_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT monitors_check CHECK (open_incident_id IS NULL OR status = 'down'::text),
+  CONSTRAINT monitors_kind_check CHECK (kind = ANY (ARRAY['heartbeat'::text, 'ssl'::text, 'process'::text])),
+  CONSTRAINT monitors_status_check CHECK (status = ANY (ARRAY['new'::text, 'up'::text, 'warning'::text, 'down'::text, 'paused'::text]))
+);
+CREATE INDEX monitors_by_workspace ON monitors USING btree (workspace_id, kind, id DESC);
+CREATE TRIGGER monitors_removed AFTER DELETE ON public.monitors REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remember_removed_monitors();
 
 CREATE TABLE nodes (
   id integer GENERATED ALWAYS AS IDENTITY NOT NULL,
   holds_lock boolean NOT NULL,
+  worker_id uuid,
   lease_until timestamp with time zone NOT NULL,
   suspected_at timestamp with time zone,
   died_at timestamp with time zone,
   started_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT nodes_pkey PRIMARY KEY (id)
 ) WITH (fillfactor=50);
+
+CREATE TABLE notification_attempts (
+  delivery_id uuid NOT NULL,
+  number integer NOT NULL,
+  started_at timestamp with time zone NOT NULL,
+  finished_at timestamp with time zone,
+  status_code integer,
+  response_body text,
+  error text,
+  CONSTRAINT notification_attempts_pkey PRIMARY KEY (delivery_id, number),
+  CONSTRAINT notification_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES notification_deliveries(id) ON DELETE CASCADE
+);
+
+CREATE TABLE notification_channels (
+  id uuid NOT NULL,
+  workspace_id uuid NOT NULL,
+  lane bigint NOT NULL,
+  name text NOT NULL,
+  kind text NOT NULL,
+  config jsonb NOT NULL,
+  sealed_secrets text NOT NULL,
+  enabled boolean DEFAULT true NOT NULL,
+  disabled_reason text,
+  confirmed boolean DEFAULT true NOT NULL,
+  last_status text,
+  last_error text,
+  last_at timestamp with time zone,
+  created_at timestamp with time zone NOT NULL,
+  updated_at timestamp with time zone NOT NULL,
+  next_at timestamp with time zone,
+  held_until timestamp with time zone,
+  failures integer DEFAULT 0 NOT NULL,
+  window_ms integer DEFAULT 0 NOT NULL,
+  sent_at timestamp with time zone,
+  lease uuid,
+  lease_until timestamp with time zone,
+  CONSTRAINT notification_channels_pkey PRIMARY KEY (id),
+  CONSTRAINT notification_channels_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+) WITH (fillfactor=80);
+CREATE INDEX notification_channels_by_workspace ON notification_channels USING btree (workspace_id, id DESC);
+CREATE INDEX notification_channels_due ON notification_channels USING btree (lane, next_at) WHERE next_at IS NOT NULL;
+CREATE TRIGGER notification_channels_lane BEFORE INSERT ON public.notification_channels FOR EACH ROW EXECUTE FUNCTION lane_of_workspace();
+
+CREATE TABLE notification_deliveries (
+  id uuid NOT NULL,
+  ordinal bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  workspace_id uuid NOT NULL,
+  channel_id uuid NOT NULL,
+  channel_kind text NOT NULL,
+  status text NOT NULL,
+  begun integer NOT NULL,
+  ended integer NOT NULL,
+  other integer NOT NULL,
+  shown jsonb NOT NULL,
+  subjects uuid[] NOT NULL,
+  after uuid[] DEFAULT '{}'::uuid[] NOT NULL,
+  incident_key uuid,
+  mergeable boolean NOT NULL,
+  due_at timestamp with time zone NOT NULL,
+  give_up_at timestamp with time zone NOT NULL,
+  attempts_count integer DEFAULT 0 NOT NULL,
+  status_code integer,
+  error text,
+  created_at timestamp with time zone NOT NULL,
+  finished_at timestamp with time zone,
+  CONSTRAINT notification_deliveries_pkey PRIMARY KEY (id),
+  CONSTRAINT notification_deliveries_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT notification_deliveries_status_check CHECK (status = ANY (ARRAY['queued'::text, 'sending'::text, 'delivered'::text, 'failed'::text, 'cancelled'::text]))
+) WITH (fillfactor=80);
+CREATE INDEX notification_deliveries_by_channel ON notification_deliveries USING btree (workspace_id, channel_id, id DESC);
+CREATE INDEX notification_deliveries_by_workspace ON notification_deliveries USING btree (workspace_id, id DESC);
+CREATE INDEX notification_deliveries_unfinished ON notification_deliveries USING btree (channel_id, ordinal) WHERE status = ANY (ARRAY['queued'::text, 'sending'::text]);
+
+CREATE TABLE notification_settings (
+  workspace_id uuid NOT NULL,
+  version integer NOT NULL,
+  settings jsonb NOT NULL,
+  updated_at timestamp with time zone NOT NULL,
+  CONSTRAINT notification_settings_pkey PRIMARY KEY (workspace_id),
+  CONSTRAINT notification_settings_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
+CREATE TABLE outbox (
+  ordinal bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  workspace_id uuid NOT NULL,
+  event text NOT NULL,
+  subject_id uuid NOT NULL,
+  tags text[] DEFAULT '{}'::text[] NOT NULL,
+  at timestamp with time zone NOT NULL,
+  data jsonb DEFAULT '{}'::jsonb NOT NULL,
+  CONSTRAINT outbox_pkey PRIMARY KEY (ordinal)
+) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
+CREATE INDEX outbox_by_subject ON outbox USING btree (subject_id);
+
+CREATE TABLE ping_urls (
+  monitor_id uuid NOT NULL,
+  workspace_id uuid NOT NULL,
+  ping_hash text NOT NULL,
+  sealed_ping_id text NOT NULL,
+  CONSTRAINT ping_urls_pkey PRIMARY KEY (monitor_id),
+  CONSTRAINT ping_urls_ping_hash_key UNIQUE (ping_hash),
+  CONSTRAINT ping_urls_monitor_id_fkey FOREIGN KEY (monitor_id) REFERENCES heartbeats(monitor_id) ON DELETE CASCADE
+);
+
+CREATE TABLE plan_pauses (
+  task_id uuid NOT NULL,
+  workspace_id uuid NOT NULL,
+  paused_at timestamp with time zone NOT NULL,
+  CONSTRAINT plan_pauses_pkey PRIMARY KEY (task_id),
+  CONSTRAINT plan_pauses_task_id_fkey FOREIGN KEY (task_id) REFERENCES tasks(id) ON DELETE CASCADE
+);
+CREATE INDEX plan_pauses_by_workspace ON plan_pauses USING btree (workspace_id);
+
+CREATE TABLE process_monitors (
+  monitor_id uuid NOT NULL,
+  workspace_id uuid NOT NULL,
+  worker_id uuid NOT NULL,
+  match jsonb NOT NULL,
+  min_count integer NOT NULL,
+  max_count integer,
+  max_rss_bytes bigint,
+  max_cpu_percent double precision,
+  interval_seconds integer NOT NULL,
+  grace_seconds integer NOT NULL,
+  reported_at timestamp with time zone,
+  report jsonb,
+  failing_since timestamp with time zone,
+  failing jsonb,
+  check_at timestamp with time zone,
+  CONSTRAINT process_monitors_pkey PRIMARY KEY (monitor_id),
+  CONSTRAINT process_monitors_monitor_id_fkey FOREIGN KEY (monitor_id) REFERENCES monitors(id) ON DELETE CASCADE,
+  CONSTRAINT process_monitors_worker_id_fkey FOREIGN KEY (worker_id) REFERENCES workers(id) ON DELETE CASCADE
+) WITH (fillfactor=80);
+CREATE INDEX process_monitors_by_check ON process_monitors USING btree (check_at) WHERE check_at IS NOT NULL;
+CREATE INDEX process_monitors_by_worker ON process_monitors USING btree (worker_id);
+
+CREATE TABLE quota_tellings (
+  workspace_id uuid NOT NULL,
+  month date NOT NULL,
+  percent integer NOT NULL,
+  CONSTRAINT quota_tellings_pkey PRIMARY KEY (workspace_id, month, percent),
+  CONSTRAINT quota_tellings_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
+CREATE TABLE recovery_codes (
+  user_id uuid NOT NULL,
+  code_hash text NOT NULL,
+  CONSTRAINT recovery_codes_pkey PRIMARY KEY (user_id, code_hash),
+  CONSTRAINT recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES totp(user_id) ON DELETE CASCADE
+);
+
+CREATE TABLE removed_monitors (
+  monitor_id uuid NOT NULL,
+  CONSTRAINT removed_monitors_pkey PRIMARY KEY (monitor_id)
+);
 
 CREATE TABLE removed_workspaces (
   id uuid NOT NULL,
@@ -221,15 +536,20 @@ CREATE TABLE runs (
   attempt_started_at timestamp with time zone,
   status_code integer,
   error text,
+  run_on jsonb,
+  worker_wait_seconds integer,
   ordinal bigint NOT NULL,
   CONSTRAINT runs_pkey PRIMARY KEY (workspace_id, id),
   CONSTRAINT runs_task_id_slot_at_key UNIQUE (task_id, slot_at),
   CONSTRAINT runs_state_check CHECK (state = ANY (ARRAY['queued'::text, 'running'::text]))
 ) WITH (fillfactor=60, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000, autovacuum_vacuum_cost_delay=0, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=5000);
 CREATE INDEX runs_by_chain_run ON runs USING btree (chain_run_id) WHERE chain_run_id IS NOT NULL;
-CREATE INDEX runs_by_due ON runs USING btree (date_bin('00:00:01'::interval, due_at, '1970-01-01 00:00:00+00'::timestamp with time zone), lane) WHERE lease_owner IS NULL AND NOT waiting;
+CREATE INDEX runs_by_due ON runs USING btree (date_bin('00:00:01'::interval, due_at, '1970-01-01 00:00:00+00'::timestamp with time zone), lane) WHERE lease_owner IS NULL AND NOT waiting AND run_on IS NULL;
 CREATE INDEX runs_by_owner ON runs USING btree (lease_owner) WHERE lease_owner IS NOT NULL;
+CREATE INDEX runs_for_workers ON runs USING btree (workspace_id, run_on, date_bin('00:00:01'::interval, due_at, '1970-01-01 00:00:00+00'::timestamp with time zone)) WHERE lease_owner IS NULL AND NOT waiting AND run_on IS NOT NULL;
+CREATE INDEX runs_for_workers_by_due ON runs USING btree (due_at) WHERE lease_owner IS NULL AND NOT waiting AND run_on IS NOT NULL;
 CREATE INDEX runs_to_cancel ON runs USING btree (lease_owner) WHERE cancel_requested;
+CREATE INDEX runs_unclaimed ON runs USING btree (seconds_after(due_at, worker_wait_seconds)) WHERE lease_owner IS NULL AND NOT waiting AND run_on IS NOT NULL;
 CREATE INDEX runs_waiting ON runs USING btree (task_id, id) WHERE waiting;
 
 CREATE TABLE sessions (
@@ -258,6 +578,28 @@ CREATE TABLE signing_secrets (
 );
 CREATE INDEX signing_secrets_by_workspace ON signing_secrets USING btree (workspace_id, id DESC);
 
+CREATE TABLE ssl_monitors (
+  monitor_id uuid NOT NULL,
+  workspace_id uuid NOT NULL,
+  version integer DEFAULT 1 NOT NULL,
+  host text NOT NULL,
+  port integer NOT NULL,
+  server_name text,
+  protocol text NOT NULL,
+  warn_days integer[] NOT NULL,
+  check_interval_seconds integer NOT NULL,
+  check_at timestamp with time zone,
+  last_check_at timestamp with time zone,
+  failures smallint DEFAULT 0 NOT NULL,
+  verification text,
+  message text,
+  certificate jsonb,
+  seen jsonb DEFAULT '[]'::jsonb NOT NULL,
+  CONSTRAINT ssl_monitors_pkey PRIMARY KEY (monitor_id),
+  CONSTRAINT ssl_monitors_monitor_id_fkey FOREIGN KEY (monitor_id) REFERENCES monitors(id) ON DELETE CASCADE
+);
+CREATE INDEX ssl_monitors_by_check ON ssl_monitors USING btree (check_at) WHERE check_at IS NOT NULL;
+
 CREATE TABLE stops (
   id uuid NOT NULL,
   workspace_id uuid NOT NULL,
@@ -265,10 +607,30 @@ CREATE TABLE stops (
   CONSTRAINT stops_pkey PRIMARY KEY (id)
 );
 
+CREATE TABLE subscriptions (
+  workspace_id uuid NOT NULL,
+  customer_id text NOT NULL,
+  subscription_id text,
+  status text,
+  price_id text,
+  next_price_id text,
+  period_end timestamp with time zone,
+  cancel_at timestamp with time zone,
+  past_due_since timestamp with time zone,
+  checkout_id text,
+  version integer DEFAULT 1 NOT NULL,
+  sync_at timestamp with time zone NOT NULL,
+  held_until timestamp with time zone,
+  CONSTRAINT subscriptions_pkey PRIMARY KEY (workspace_id),
+  CONSTRAINT subscriptions_customer_id_key UNIQUE (customer_id)
+);
+CREATE INDEX subscriptions_by_sync ON subscriptions USING btree (sync_at);
+
 CREATE TABLE tasks (
   id uuid NOT NULL,
   workspace_id uuid NOT NULL,
   kind text NOT NULL,
+  key text,
   name text,
   status text NOT NULL,
   method text,
@@ -277,6 +639,8 @@ CREATE TABLE tasks (
   body text,
   timeout_seconds integer,
   retry_count integer,
+  run_on jsonb,
+  worker_wait_seconds integer DEFAULT 300 NOT NULL,
   version_id uuid,
   steps_bytes integer,
   bytes integer GENERATED ALWAYS AS (((COALESCE(octet_length(body), 0) + COALESCE(octet_length((headers)::text), 0)) + COALESCE(steps_bytes, 0))) STORED NOT NULL,
@@ -315,7 +679,67 @@ CREATE INDEX tasks_by_next_fire ON tasks USING btree (next_fire_at, lane) WHERE 
 CREATE INDEX tasks_by_version ON tasks USING btree (version_id) WHERE version_id IS NOT NULL;
 CREATE INDEX tasks_by_workspace ON tasks USING btree (workspace_id, kind, id DESC);
 CREATE INDEX tasks_pending ON tasks USING btree (workspace_id, id DESC) WHERE status = 'pending'::text;
+CREATE UNIQUE INDEX tasks_by_key ON tasks USING btree (workspace_id, kind, key) WHERE key IS NOT NULL;
 CREATE TRIGGER tasks_lane BEFORE INSERT ON public.tasks FOR EACH ROW EXECUTE FUNCTION lane_of_workspace();
+
+CREATE TABLE tellings (
+  channel_id uuid NOT NULL,
+  subject_id uuid NOT NULL,
+  incident_key uuid NOT NULL,
+  CONSTRAINT tellings_pkey PRIMARY KEY (channel_id, subject_id),
+  CONSTRAINT tellings_channel_id_fkey FOREIGN KEY (channel_id) REFERENCES notification_channels(id) ON DELETE CASCADE,
+  CONSTRAINT tellings_subject_id_fkey FOREIGN KEY (subject_id) REFERENCES troubles(subject_id) ON DELETE CASCADE
+);
+CREATE INDEX tellings_by_incident ON tellings USING btree (channel_id, incident_key);
+CREATE INDEX tellings_by_subject ON tellings USING btree (subject_id);
+
+CREATE TABLE totp (
+  user_id uuid NOT NULL,
+  sealed_secret text NOT NULL,
+  last_step bigint DEFAULT 0 NOT NULL,
+  confirmed_at timestamp with time zone,
+  created_at timestamp with time zone NOT NULL,
+  CONSTRAINT totp_pkey PRIMARY KEY (user_id),
+  CONSTRAINT totp_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+
+CREATE TABLE troubles (
+  subject_id uuid NOT NULL,
+  workspace_id uuid NOT NULL,
+  event text NOT NULL,
+  failures integer NOT NULL,
+  since timestamp with time zone NOT NULL,
+  told_at timestamp with time zone,
+  remind_at timestamp with time zone,
+  tags text[] NOT NULL,
+  data jsonb NOT NULL,
+  CONSTRAINT troubles_pkey PRIMARY KEY (subject_id),
+  CONSTRAINT troubles_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+) WITH (fillfactor=80);
+CREATE INDEX troubles_by_workspace ON troubles USING btree (workspace_id);
+CREATE INDEX troubles_to_remind ON troubles USING btree (remind_at) WHERE remind_at IS NOT NULL;
+
+CREATE TABLE usage_days (
+  workspace_id uuid NOT NULL,
+  day date NOT NULL,
+  executions bigint DEFAULT 0 NOT NULL,
+  notifications bigint DEFAULT 0 NOT NULL,
+  most_seats integer,
+  last_seats integer,
+  CONSTRAINT usage_days_pkey PRIMARY KEY (workspace_id, day)
+) WITH (fillfactor=80);
+CREATE INDEX usage_days_by_day ON usage_days USING btree (day);
+
+CREATE TABLE user_links (
+  user_id uuid NOT NULL,
+  purpose text NOT NULL,
+  token_hash text NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT user_links_pkey PRIMARY KEY (user_id, purpose),
+  CONSTRAINT user_links_token_hash_key UNIQUE (token_hash),
+  CONSTRAINT user_links_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
+  CONSTRAINT user_links_purpose_check CHECK (purpose = ANY (ARRAY['password reset'::text, 'email'::text]))
+);
 
 CREATE TABLE users (
   id uuid NOT NULL,
@@ -324,9 +748,46 @@ CREATE TABLE users (
   password_hash text NOT NULL,
   lane bigint DEFAULT 0 NOT NULL,
   created_at timestamp with time zone NOT NULL,
+  disabled_at timestamp with time zone,
+  email_verified_at timestamp with time zone,
+  pending_email text,
   CONSTRAINT users_pkey PRIMARY KEY (id),
   CONSTRAINT users_email_key UNIQUE (email)
 );
+
+CREATE TABLE worker_tokens (
+  token_hash text NOT NULL,
+  worker_id uuid NOT NULL,
+  token_prefix text NOT NULL,
+  expires_at timestamp with time zone,
+  created_at timestamp with time zone NOT NULL,
+  CONSTRAINT worker_tokens_pkey PRIMARY KEY (token_hash),
+  CONSTRAINT worker_tokens_worker_id_fkey FOREIGN KEY (worker_id) REFERENCES workers(id) ON DELETE CASCADE
+);
+CREATE INDEX worker_tokens_by_worker ON worker_tokens USING btree (worker_id, created_at DESC);
+
+CREATE TABLE workers (
+  id uuid NOT NULL,
+  workspace_id uuid NOT NULL,
+  name text NOT NULL,
+  labels text[] NOT NULL,
+  paused boolean DEFAULT false NOT NULL,
+  node_id integer,
+  offered_labels text[],
+  seen_at timestamp with time zone,
+  version text,
+  host text,
+  slots integer,
+  missed_at timestamp with time zone,
+  is_missed boolean DEFAULT false NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  updated_at timestamp with time zone NOT NULL,
+  CONSTRAINT workers_pkey PRIMARY KEY (id),
+  CONSTRAINT workers_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+) WITH (fillfactor=90);
+CREATE INDEX workers_by_workspace ON workers USING btree (workspace_id, id DESC);
+CREATE INDEX workers_missed ON workers USING btree (missed_at) WHERE missed_at IS NOT NULL;
+CREATE UNIQUE INDEX workers_by_node ON workers USING btree (node_id) WHERE node_id IS NOT NULL;
 
 CREATE TABLE workspaces (
   id uuid NOT NULL,

@@ -1,27 +1,62 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import { ApiKeysApi } from "./api-keys/ApiKeysApi.ts"
 import { AuthApi } from "./auth/AuthApi.ts"
+import { TotpApi } from "./auth/TotpApi.ts"
+import { BillingApi } from "./billing/BillingApi.ts"
 import { ChainsApi } from "./chains/ChainsApi.ts"
 import { CronApi } from "./cron/CronApi.ts"
 import { DelayedApi } from "./delayed/DelayedApi.ts"
+import { EventsApi } from "./events/EventsApi.ts"
 import { ExecutionsApi } from "./executions/ExecutionsApi.ts"
+import { IncidentsApi } from "./incidents/IncidentsApi.ts"
+import { InvitationsApi } from "./members/InvitationsApi.ts"
+import { MembersApi } from "./members/MembersApi.ts"
+import { HeartbeatMonitorsApi } from "./monitors/heartbeat/HeartbeatMonitorsApi.ts"
+import { SslMonitorsApi } from "./monitors/ssl/SslMonitorsApi.ts"
+import { ProcessMonitorsApi } from "./monitors/process/ProcessMonitorsApi.ts"
+import { MonitorsApi } from "./monitors/MonitorsApi.ts"
+import { NotificationsApi } from "./notifications/NotificationsApi.ts"
 import { ErrorShape } from "./shared/ErrorShape.ts"
 import { SystemApi } from "./system/SystemApi.ts"
+import { WorkersApi } from "./workers/WorkersApi.ts"
 import { WorkspacesApi } from "./workspaces/WorkspacesApi.ts"
 
-/** Everything that crosses the wire, one group for each noun. */
+/** Everything that crosses the wire, one group per noun. */
 export class Api extends HttpApi.make("scheduling")
-  .add(AuthApi, WorkspacesApi, ApiKeysApi, CronApi, DelayedApi, ChainsApi, ExecutionsApi, SystemApi)
+  .add(
+    AuthApi,
+    TotpApi,
+    WorkspacesApi,
+    MembersApi,
+    InvitationsApi,
+    ApiKeysApi,
+    CronApi,
+    DelayedApi,
+    ChainsApi,
+    ExecutionsApi,
+    EventsApi,
+    MonitorsApi,
+    HeartbeatMonitorsApi,
+    SslMonitorsApi,
+    ProcessMonitorsApi,
+    IncidentsApi,
+    NotificationsApi,
+    BillingApi,
+    WorkersApi,
+    SystemApi
+  )
   .middleware(ErrorShape)
   .annotate(HttpApi.ParamsParseOptions, { errors: "all" })
   .annotate(HttpApi.QueryParseOptions, { errors: "all", onExcessProperty: "error" })
   .annotate(HttpApi.PayloadParseOptions, { errors: "all", onExcessProperty: "error" })
-  // What leaves was checked when it came in: the checks again cost a third of a list's encoding.
+  // Answers hold only what was checked when it came in. Checking again would cost a third of a
+  // list's encoding.
   .annotate(HttpApi.SuccessParseOptions, { disableChecks: true })
   .annotateMerge(
     OpenApi.annotations({
       title: "Scheduling Service",
       version: "1.0.0",
-      description: "Runs scheduled HTTP work: cron tasks, delayed tasks and chains."
+      description:
+        "Runs scheduled HTTP work: cron tasks, delayed tasks and chains. Watches what runs elsewhere."
     })
   ) {}

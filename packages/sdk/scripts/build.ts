@@ -1,7 +1,7 @@
 /**
- * Makes `dist`, the package as it is published: the compiled sources with what they need of
- * `@scheduling/domain`, as ES modules and as CommonJS, and a package.json that points at them. In
- * the repository `@scheduling/sdk` stays the sources, so nothing there depends on a build.
+ * Makes `dist`, the package as it is published: the compiled sources, with the parts of
+ * `@scheduling/domain` that they need, as ES modules and as CommonJS, and a package.json for them.
+ * In the repository `@scheduling/sdk` stays the sources, so that nothing there depends on a build.
  */
 import { execFileSync } from "node:child_process"
 import { globSync } from "node:fs"
@@ -15,7 +15,7 @@ const sdk = fileURLToPath(new URL("..", import.meta.url))
 const dist = join(sdk, "dist")
 const tsc = join(sdk, "../../node_modules/.bin/tsc")
 
-/** Each format in a folder of its own, which says what its files are. */
+/** Each format has a folder of its own, whose package.json names the format. */
 const formats = [
   { folder: "esm", type: "module", config: "tsconfig.build.json" },
   { folder: "cjs", type: "commonjs", config: "tsconfig.cjs.json" }
@@ -72,7 +72,7 @@ const entry = (name: string) => {
   return { require: of("cjs"), default: of("esm") }
 }
 
-/** npm signs where a package was built only if the package says where its sources are. */
+/** npm attests where a package was built only if the package names its repository. */
 const repository = (): object => {
   const { GITHUB_REPOSITORY: name, GITHUB_SERVER_URL: server } = process.env
   if (name === undefined || server === undefined) return {}
@@ -106,14 +106,14 @@ await writeJson("package.json", {
   types: "./cjs/index.d.ts",
   exports: {
     ".": entry("index"),
-    // As Effect itself: ES modules, which its Node can also `require`.
+    // ES modules only, like Effect. The Node versions that Effect supports can also `require` them.
     "./effect": { types: "./esm/effect.d.ts", default: "./esm/effect.js" },
     "./webhooks": entry("webhooks"),
     "./package.json": "./package.json"
   },
   files: ["**/*.js", "**/*.d.ts", "*/package.json"],
   engines: { node: ">=20" },
-  // Its http-api may break in a minor.
+  // Effect's http-api may break in a minor version.
   peerDependencies: {
     effect: manifest.dependencies.effect.replace(/^(\d+\.\d+)\..*$/, "~$1.0")
   },

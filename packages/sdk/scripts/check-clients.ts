@@ -1,6 +1,7 @@
 /**
- * Do generators that know nothing of us make clients that work from our OpenAPI document? Generates
- * two, type-checks a program with each, and runs both against a server. Needs the registry.
+ * Checks that other people's generators make working clients from our OpenAPI document. It
+ * generates two clients, type-checks a program with each, and runs both against a server. It needs
+ * the registry.
  */
 import { execFile } from "node:child_process"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
@@ -13,7 +14,7 @@ import { startServer } from "../test/support/server.ts"
 import { npmInstall, run } from "./command.ts"
 import { heyApi, openapiFetch, output } from "./check-clients/programs.ts"
 
-const document = fileURLToPath(new URL("../../domain/openapi.json", import.meta.url))
+const document = fileURLToPath(new URL("../../openapi/openapi.json", import.meta.url))
 
 const packages = [
   "openapi-typescript@7.13.0",
@@ -39,7 +40,7 @@ const clients = [
 
 type Client = (typeof clients)[number]
 
-/** Not `exactOptionalPropertyTypes`, which the code that hey-api generates does not keep to. */
+/** Without `exactOptionalPropertyTypes`, because hey-api's generated code does not satisfy it. */
 const tsconfig = {
   compilerOptions: {
     strict: true,
@@ -54,7 +55,7 @@ const tsconfig = {
 
 const install = async (project: string): Promise<void> => {
   await writeFile(join(project, "package.json"), `{ "private": true, "type": "module" }`)
-  // `process` alone, instead of all of Node's types.
+  // Declares only `process`, instead of all of Node's types.
   await writeFile(join(project, "node.d.ts"), "declare const process: { argv: Array<string> }\n")
   npmInstall(project, packages)
 }
@@ -72,7 +73,7 @@ const typeCheck = async ({ name, program }: Client, project: string): Promise<vo
   run(`TypeScript on the program of ${name}`, process.execPath, [tsc, "-p", "."], project)
 }
 
-/** Bundled first: what hey-api generates imports its files without their endings. */
+/** Bundled first, because hey-api's code imports its files without extensions. */
 const runProgram = async ({ name }: Client, project: string, url: string): Promise<void> => {
   const bundle = await rolldown({ input: join(project, `${name}-program.ts`), platform: "node" })
   const file = join(project, `${name}-program.js`)

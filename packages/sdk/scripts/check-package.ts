@@ -1,9 +1,9 @@
 /**
- * Is what would be published what a user needs? Builds and packs it, installs the tarball into an
- * empty project, type-checks and runs programs there in every way that users have them, and weighs
- * what a bundler makes of it.
+ * Checks that the package to be published is what users need. It builds and packs it, installs the
+ * tarball into an empty project, type-checks and runs programs there in every setup that users
+ * have, and measures the size of a bundle.
  *
- *   --offline   leave out what comes from the registry: TypeScript 5.9, Jest, linters, frameworks
+ * --offline   skips everything from the registry: TypeScript 5.9, Jest, linters, frameworks
  */
 import { existsSync } from "node:fs"
 import { mkdtemp, rm, symlink } from "node:fs/promises"
@@ -23,7 +23,7 @@ const sdk = fileURLToPath(new URL("..", import.meta.url))
 const root = join(sdk, "../..")
 const isOffline = process.argv.includes("--offline")
 
-/** Packs the package as a release does, and installs it into an empty project. */
+/** Packs the package as a release does and installs it into an empty project. */
 const install = async (project: string): Promise<string> => {
   run("The build", process.execPath, [join(sdk, "scripts/build.ts")], sdk)
   const packed = run(
@@ -50,7 +50,7 @@ const install = async (project: string): Promise<string> => {
   return join(project, tarball.filename)
 }
 
-/** The most that each entry may weigh, minified and gzipped, in bytes. */
+/** The largest size of each entry, minified and gzipped, in bytes. */
 const budgets = { ".": 10_000, "./webhooks": 2_000 }
 
 const weigh = async (project: string, entry: string, external: ReadonlyArray<string>) => {
@@ -68,7 +68,7 @@ const weigh = async (project: string, entry: string, external: ReadonlyArray<str
   return sizes
 }
 
-/** TypeScript of two generations: the one that is used here, and the last one before it. */
+/** Two generations of TypeScript: the one used here and the last one before it. */
 const older = "typescript@5.9.3"
 const tools = ["jest@30.5.2", "publint@0.3.25", "@arethetypeswrong/cli@0.18.5"]
 
@@ -82,11 +82,11 @@ test("the package can be required", async () => {
 })
 `
 
-/** What people who know say of a package: is it found, and typed, the way each tool looks for it? */
+/** Runs the established checks of packages: does each tool find the package and its types? */
 const lint = (project: string, tarball: string): void => {
   const bin = (name: string) => join(project, "node_modules/.bin", name)
   run("publint", bin("publint"), ["run", tarball, "--strict"], project)
-  // Effect is ES modules only, so its entry is too; and node10 has never read `exports`.
+  // Effect is ES modules only, and so is its entry. node10 never reads `exports`.
   const ignored = ["--profile", "node16", "--exclude-entrypoints", "./effect"]
   run("attw", bin("attw"), [tarball, ...ignored], project)
   say("publint and attw find nothing wrong")
@@ -102,7 +102,7 @@ const runJest = async (project: string): Promise<void> => {
 const project = await mkdtemp(join(tmpdir(), "scheduling-sdk-package-"))
 try {
   const tarball = await install(project)
-  // Effect is not there yet: what bundles now does not need it.
+  // Effect is not installed yet, so an entry that bundles now does not need it.
   for (const [entry, budget] of Object.entries(budgets)) {
     const { gzipped } = await weigh(project, entry, [])
     if (gzipped > budget) throw new Error(`${entry} is heavier than ${budget} bytes`)

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process"
 import { mkdir, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 
-/** Runs a command and gives what it says. Where it fails, that is in the error. */
+/** Runs a command and returns its output. If it fails, the error contains the output. */
 export const run = (
   what: string,
   command: string,
@@ -23,7 +23,7 @@ export const run = (
 
 export const say = (text: string): void => void process.stdout.write(`${text}\n`)
 
-/** Writes files into a project, with the folders that they are in. */
+/** Writes files into a project and creates their folders. */
 export const writeFiles = async (
   project: string,
   files: Readonly<Record<string, string | object>>
@@ -35,7 +35,7 @@ export const writeFiles = async (
   }
 }
 
-/** Exact versions: what is checked today is what was checked yesterday. */
+/** Installs exact versions, so that tomorrow's check is the same as today's. */
 export const npmInstall = (project: string, packages: ReadonlyArray<string>): void => {
   const options = ["--save-exact", "--no-audit", "--no-fund", "--prefer-offline"]
   run("npm install", "npm", ["install", ...options, ...packages], project)

@@ -1,6 +1,7 @@
 /**
- * Writes `src/generated` from the contract in `@scheduling/domain`: types, errors and one method an
- * endpoint. Nothing about an endpoint is written by hand. `--check` compares instead, for CI.
+ * Writes `src/generated` from the contract in `@scheduling/domain`: types, errors and one method
+ * per endpoint. No code for an endpoint is written by hand. With `--check`, for CI, it compares
+ * instead.
  */
 import { execFileSync } from "node:child_process"
 import { mkdir, readFile, writeFile } from "node:fs/promises"

@@ -1,16 +1,16 @@
 import type { Answer } from "./Http.ts"
 
-/** The data of an answer with the answer it came in; its body has been read. */
+/** The data of an answer together with the answer itself, whose body has been read. */
 export interface WithResponse<A> {
   readonly data: A
   readonly response: Response
-  /** The logs of the service know the request by it. */
+  /** Identifies the request in the logs of the service. */
   readonly requestId: string | undefined
 }
 
-/** The promise of the data, which also gives the whole answer. */
+/** A promise of the data that can also give the whole answer. */
 export class ApiPromise<A> extends Promise<A> {
-  /** What `then`, `catch` and `finally` give is a plain promise: it has no answer of its own. */
+  /** `then`, `catch` and `finally` return plain promises, which have no answer of their own. */
   static override get [Symbol.species](): PromiseConstructor {
     return Promise
   }
@@ -18,8 +18,9 @@ export class ApiPromise<A> extends Promise<A> {
   readonly #result: Promise<WithResponse<A>>
 
   constructor(answer: Promise<Answer>, read: (data: unknown) => A) {
-    // Its own state is never used: it would be a second rejection, which nobody handles where only
-    // `withResponse` is awaited. `await`, `catch`, `finally` and `Promise.all` all go by `then`.
+    // The promise's own state is never used. If it were rejected, that would be a second rejection,
+    // which nobody handles if only `withResponse` is awaited. `await`, `catch`, `finally` and
+    // `Promise.all` all use `then`.
     super(() => {})
     this.#result = answer.then(({ data, response }) => ({
       data: read(data),

@@ -10,19 +10,20 @@ import type { Bearer } from "./Session.ts"
 /** One call, as the generated methods describe it. */
 export interface Call {
   readonly verb: string
-  /** As in the contract: `/v1/workspaces/{workspace_id}/cron/{task_id}` */
+  /** The path as in the contract: `/v1/workspaces/{workspace_id}/cron/{task_id}` */
   readonly path: string
   readonly ids?: Readonly<Record<string, string>>
   readonly query?: object | undefined
   readonly body?: object | undefined
   readonly isPublic?: boolean
-  /** Whether it goes out without a credential where there is none: the service says if it may. */
+  /** Sent even without a credential. The service decides whether that is allowed. */
   readonly isRaw?: boolean
   readonly acceptsKey?: boolean
+  readonly isStream?: boolean
   readonly options?: (RequestOptions & InWorkspace & Idempotent) | undefined
 }
 
-/** Turns calls into requests: the workspace, the credential, the idempotency key. */
+/** Turns calls into requests by adding the workspace, the credential and the idempotency key. */
 export class Caller {
   readonly #http: Http
   readonly #bearer: Bearer
@@ -34,7 +35,7 @@ export class Caller {
     if (workspaceId !== undefined) this.#workspaceId = Promise.resolve(workspaceId)
   }
 
-  /** The same caller by other means. What is known of its workspace stays known. */
+  /** The same caller on another `Http`. A workspace that is known stays known. */
   by(http: Http): Caller {
     const caller = new Caller(http, this.#bearer, undefined)
     caller.#workspaceId = this.#workspaceId
@@ -46,7 +47,7 @@ export class Caller {
     const { signal } = options
     signal?.throwIfAborted()
     const { problem } = this.#bearer
-    // Before anything is sent, so that the call which lacks it is the one that is named.
+    // Checked before anything is sent, so that the error names the call that needs the credential.
     if (problem !== undefined && call.isPublic !== true && call.isRaw !== true) {
       throw new NoCredentialError(`${call.verb} ${call.path}`, problem)
     }
@@ -58,7 +59,8 @@ export class Caller {
       verb: call.verb,
       path: fill(call.path, ids) + queryString(call.query),
       body: call.body,
-      // One key for all attempts, or a retry would do the work again.
+      ...(call.isStream === true && { isStream: true }),
+      // All attempts share one key; otherwise a retry would do the work again.
       idempotencyKey:
         idempotencyKey === undefined
           ? call.acceptsKey === true
@@ -84,7 +86,7 @@ export class Caller {
     }
   }
 
-  /** Asked for once. A failure is forgotten, so that the next call asks again. */
+  /** Asks once. A failure is forgotten, so that the next call asks again. */
   workspaceId(): Promise<WorkspaceId> {
     this.#workspaceId ??= this.#findWorkspace().catch((error: unknown) => {
       this.#workspaceId = undefined
@@ -110,8 +112,8 @@ export class Caller {
 type ApiKeyCaller = Extract<WhoAmI, { readonly kind: "api_key" }>
 
 /**
- * `{task_id}` → the id, encoded. Dots and nothing at all stay what they are when encoded, and would
- * make another path of it: `cron.remove("..")` must not delete the workspace.
+ * Replaces `{task_id}` by the encoded id. Encoding does not change dots or an empty text, which
+ * would make a different path: `cron.remove("..")` must not delete the workspace.
  */
 const fill = (path: string, ids: Readonly<Record<string, string>>): string =>
   path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {

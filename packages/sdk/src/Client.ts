@@ -14,15 +14,18 @@ import {
   type Settings,
   visibleAscii
 } from "./options.ts"
-import { type Bearer, fixedBearer, Session } from "./Session.ts"
+import { type Bearer, bearerFrom, fixedBearer, Session } from "./Session.ts"
 
 export type ClientOptions = Settings & Credential
 
-/** What another client on the same credential may have of its own. The address is the credential's. */
+/**
+ * The settings that another client with the same credential may change. The address belongs to the
+ * credential.
+ */
 export type OtherSettings = Omit<Settings, "baseUrl">
 
 /**
- * The service, as the holder of one credential sees it.
+ * A client for one credential.
  *
  * @example
  * const client = new SchedulingClient() // the key in SCHEDULING_API_KEY, the server in SCHEDULING_URL
@@ -62,7 +65,7 @@ export class SchedulingClient extends Resources {
     return new SchedulingClient({ ...settings, tokens, onTokens })
   }
 
-  /** Makes an account and starts a session in its first workspace. */
+  /** Creates an account and starts a session in its first workspace. */
   static async register(
     options: Registration &
       Settings &
@@ -75,7 +78,7 @@ export class SchedulingClient extends Resources {
   }
 
   /**
-   * Another client on the same credential, with some settings of its own; the others are as here.
+   * Another client with the same credential and some settings of its own. The others stay the same.
    *
    * @example
    * const patient = client.withOptions({ timeoutMs: 120_000, maxRetries: 5 })
@@ -98,9 +101,9 @@ export class SchedulingClient extends Resources {
   }
 
   /**
-   * A call that has no method here: of a newer service, or of your own proxy. It has the credential,
-   * the retries and the errors of all calls; `{workspace_id}` in the path is filled in. A POST is
-   * repeated only with an `idempotencyKey`.
+   * Makes a call that has no method here: of a newer service, or of your own proxy. It has the
+   * credential, the retries and the errors of all calls. `{workspace_id}` in the path is filled in.
+   * A POST is repeated only with an `idempotencyKey`.
    *
    * @example
    * const { data } = await client.request<{ data: Array<{ name: string }> }>(
@@ -130,7 +133,7 @@ export class SchedulingClient extends Resources {
   }
 }
 
-/** Without the credential: a session forgets its password, and nobody else has it. */
+/** Without the credential, because a session forgets its password and no other copy exists. */
 const settingsOf = (options: Settings): Settings => {
   const { baseUrl, defaultHeaders, fetch, maxRetries, timeoutMs, workspaceId } = options
   const { logger, onRequest, onResponse } = options
@@ -138,24 +141,28 @@ const settingsOf = (options: Settings): Settings => {
   return { ...client, logger, onRequest, onResponse }
 }
 
-/** For what comes before a session, whatever key the environment has. */
+/** For calls before a session starts, whatever key the environment has. */
 const anonymous = (settings: Settings) => new SchedulingClient({ ...settings, tokens: undefined })
 
 const bearerOf = (http: Http, options: Credential): Bearer => {
   if (options.tokens !== undefined) return new Session(http, options)
+  if (options.accessToken !== undefined) return bearerFrom(options.accessToken)
   if (options.email !== undefined) {
     const { email, onTokens, password } = options
     return new Session(http, { login: { email, password }, onTokens })
   }
-  // Named but undefined is a variable that was not set, and every call would be refused.
+  // A key that is named but undefined is a variable that was not set. Every call would be refused.
   if ("apiKey" in options) return fixedBearer(visibleAscii("apiKey", options.apiKey))
-  // A user without tokens must not act with the key of the server that works for them.
-  const isNamed = "tokens" in options || "email" in options
+  // A user without tokens must not act with the key of the server that makes the calls.
+  const isNamed = "tokens" in options || "email" in options || "accessToken" in options
   const key = isNamed ? undefined : variable("SCHEDULING_API_KEY")
   return fixedBearer(key === undefined ? undefined : visibleAscii("SCHEDULING_API_KEY", key))
 }
 
-/** It follows the address: `@elsewhere` would make a password of it, and send the credential there. */
+/**
+ * The path is appended to the address. `@elsewhere` would turn the address into a password and send
+ * the credential to another host.
+ */
 const checkPath = (path: string): string => {
   if (/^\/[^?#]*$/.test(path)) return path
   throw new SchedulingError("A path begins with a slash; its query is given as `query`")

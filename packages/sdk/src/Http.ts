@@ -14,10 +14,10 @@ import { type Observer, tellRequest, tellResponse } from "./observer.ts"
 import { type Failure, isRepeatable, retryDelayMs } from "./retry.ts"
 import { toApiError } from "./toApiError.ts"
 
-/** A request that is complete but for the address of the service. */
+/** A request that is complete except for the address of the service. */
 export interface HttpRequest {
   readonly verb: string
-  /** With its query. */
+  /** Includes the query. */
   readonly path: string
   readonly body?: object | undefined
   readonly bearer?: string | undefined
@@ -26,8 +26,13 @@ export interface HttpRequest {
   readonly signal?: AbortSignal | undefined
   readonly timeoutMs?: number | undefined
   readonly maxRetries?: number | undefined
-  /** However often it arrives, it works once, for a reason that method and key do not show. */
+  /**
+   * The request works once however often it arrives, for a reason that its method and key do not
+   * show.
+   */
   readonly isRepeatable?: boolean
+  /** Its answer never ends and is left unread. */
+  readonly isStream?: boolean
 }
 
 export interface Answer {
@@ -35,7 +40,7 @@ export interface Answer {
   readonly response: Response
 }
 
-/** How an attempt ended that had no good answer. */
+/** How an attempt without a good answer ended. */
 interface End {
   readonly error?: unknown
   readonly retryInMs?: number | undefined
@@ -43,7 +48,7 @@ interface End {
 
 const agent = userAgent(version)
 
-/** Makes requests: attempts, timeouts and retries. Knows nothing of credentials. */
+/** Makes requests, with attempts, timeouts and retries. It knows nothing of credentials. */
 export class Http {
   readonly #baseUrl: string
   readonly #fetch: Fetch
@@ -54,7 +59,7 @@ export class Http {
   constructor(settings: Settings) {
     const baseUrl = settings.baseUrl ?? variable("SCHEDULING_URL")
     this.#baseUrl = parseBaseUrl(baseUrl ?? "http://127.0.0.1:4000")
-    // Looked up at each call, so that a patched or polyfilled one is used.
+    // Looked up at each call, so that a patched or polyfilled `fetch` is used.
     this.#fetch = settings.fetch ?? ((url, init) => fetch(url, init))
     this.#headers = checkHeaders(settings.defaultHeaders)
     this.#limits = limits(settings, { timeoutMs: 30_000, maxRetries: 2 })
@@ -62,7 +67,7 @@ export class Http {
     this.#observer = { logger, onRequest, onResponse }
   }
 
-  /** The answer, if it is one of 200 to 299. At most `maxRetries + 1` attempts. */
+  /** Returns the answer if its status is 200 to 299. Makes at most `maxRetries + 1` attempts. */
   async send(request: HttpRequest): Promise<Answer> {
     const { signal } = request
     const { maxRetries, timeoutMs } = limits(request, this.#limits)
@@ -86,7 +91,7 @@ export class Http {
         })
       tellRequest(this.#observer, attempt)
       try {
-        const answer = await this.#attempt(request.path, init, timeoutMs, signal)
+        const answer = await this.#attempt(request, init, timeoutMs, signal)
         ended(answer.response)
         return answer
       } catch (error) {
@@ -119,13 +124,13 @@ export class Http {
         body === undefined ? {} : { "content-type": "application/json" }
       ),
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      // The service never redirects, and one elsewhere would carry the request there.
+      // The service never redirects. A redirect would carry the request to somebody else.
       redirect: "manual"
     }
   }
 
   async #attempt(
-    path: string,
+    request: HttpRequest,
     init: RequestInit,
     timeoutMs: number,
     signal: AbortSignal | undefined
@@ -139,27 +144,31 @@ export class Http {
       timeoutMs
     )
     try {
-      // A `fetch` of the caller may know nothing of signals.
+      // A `fetch` given as an option may ignore signals.
       return await orAborted(
-        this.#exchange(path, { ...init, signal: controller.signal }),
+        this.#exchange(request, { ...init, signal: controller.signal }),
         controller.signal
       )
     } catch (cause) {
       if (controller.signal.aborted) throw controller.signal.reason
       if (cause instanceof SchedulingError) throw cause
-      throw new ConnectionError(`${init.method} ${this.#baseUrl}${path} failed: ${whyOf(cause)}`, {
-        cause
-      })
+      throw new ConnectionError(
+        `${init.method} ${this.#baseUrl}${request.path} failed: ${whyOf(cause)}`,
+        {
+          cause
+        }
+      )
     } finally {
       clearTimeout(timer)
       signal?.removeEventListener("abort", abort)
     }
   }
 
-  async #exchange(path: string, init: RequestInit): Promise<Answer> {
-    // Browsers refuse a `fetch` that is called as a method of something else.
+  async #exchange({ isStream, path }: HttpRequest, init: RequestInit): Promise<Answer> {
+    // Browsers refuse a `fetch` that is called as a method of another object.
     const fetch = this.#fetch
     const response = await fetch(this.#baseUrl + path, init)
+    if (isStream === true && response.ok) return { data: undefined, response }
     const text = await response.text()
     const body = text === "" ? undefined : parseJson(text)
     if (!response.ok || body === notJson) throw toApiError(response, body)
@@ -167,7 +176,7 @@ export class Http {
   }
 }
 
-/** The later one wins, in whatever case the names are written. */
+/** Joins headers. A later one wins, whatever the case of the names. */
 const joined = (...parts: ReadonlyArray<Readonly<Record<string, string>>>): Headers => {
   const headers = new Headers()
   for (const [name, value] of parts.flatMap((part) => Object.entries(part))) {
@@ -195,7 +204,7 @@ const parseJson = (text: string): unknown => {
   }
 }
 
-/** `fetch failed` says nothing; its cause says `connect ECONNREFUSED 127.0.0.1:4000`. */
+/** `fetch failed` says nothing, but its cause says `connect ECONNREFUSED 127.0.0.1:4000`. */
 const whyOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   if (!(error.cause instanceof Error)) return error.message

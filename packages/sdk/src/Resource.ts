@@ -1,8 +1,9 @@
 import { ApiPromise } from "./ApiPromise.ts"
 import type { Call, Caller } from "./Caller.ts"
+import { follow, type StreamCall, streamHeaders } from "./events.ts"
 import { PagePromise } from "./pagination.ts"
 
-/** What the generated methods are made of. */
+/** The base of the generated classes. */
 export class Resource {
   readonly #caller: Caller
 
@@ -10,12 +11,23 @@ export class Resource {
     this.#caller = caller
   }
 
-  /** The types of the contract are trusted here: the service checks what it sends, once. */
+  /** The types of the contract are trusted here, because the service checks what it sends. */
   protected call<A>(call: Call): ApiPromise<A> {
     return new ApiPromise(this.#caller.send(call), (data) => data as A)
   }
 
-  protected pages<A>(call: Call): PagePromise<A> {
+  protected following<A>(call: Omit<Call, "options"> & StreamCall): AsyncIterable<A> {
+    const { lastEventId, ...options } = call.options ?? {}
+    const open = (id: string | undefined) =>
+      this.#caller.send({
+        ...call,
+        isStream: true,
+        options: { ...options, headers: { ...options.headers, ...streamHeaders(id) } }
+      })
+    return { [Symbol.asyncIterator]: () => follow<A>(open, lastEventId, options.signal) }
+  }
+
+  protected pages<A, More = unknown>(call: Call): PagePromise<A, More> {
     return new PagePromise((cursor) =>
       this.#caller.send(cursor === undefined ? call : { ...call, query: { ...call.query, cursor } })
     )

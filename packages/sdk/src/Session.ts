@@ -8,13 +8,13 @@ import { type SessionListener, visibleAscii } from "./options.ts"
 
 /** Puts a credential on requests. */
 export interface Bearer {
-  /** What to send now, if there is anything to send. */
+  /** The credential to send now, if any. */
   readonly current: () => Promise<string | undefined>
-  /** Whether there is another one to try in place of one that was refused. */
+  /** Gets another credential in place of a refused one. Returns whether there is one. */
   readonly replace: (refused: string) => Promise<boolean>
-  /** What to do where there is nothing to send; undefined where there is something. */
+  /** What the user must do if there is no credential. Undefined if there is one. */
   readonly problem: string | undefined
-  /** Takes the tokens of a changed password, which ended those that it was changed with. */
+  /** Takes the tokens after a change of the password, which ended the old ones. */
   readonly exchange: (answer: Promise<Answer>, newPassword: string) => Promise<Answer>
 }
 
@@ -28,6 +28,16 @@ export const fixedBearer = (credential: string | undefined): Bearer => ({
       : undefined
 })
 
+/** A bearer whose tokens somebody else keeps. */
+export const bearerFrom = (
+  accessToken: (refused: string | undefined) => Promise<string | undefined>
+): Bearer => ({
+  current: () => accessToken(undefined),
+  replace: async (refused) => ((await accessToken(refused)) ?? refused) !== refused,
+  exchange: (answer) => answer,
+  problem: undefined
+})
+
 type Tokens = Pick<TokenPair, "access_token" | "refresh_token">
 
 interface Login {
@@ -35,7 +45,9 @@ interface Login {
   readonly password: string
 }
 
-/** The tokens of a login: refreshed shortly before they expire, once for all calls that wait. */
+/**
+ * The tokens of a login. They are refreshed shortly before they expire, once for all waiting calls.
+ */
 export class Session implements Bearer {
   readonly #http: Http
   readonly #onTokens: SessionListener["onTokens"]
@@ -67,7 +79,7 @@ export class Session implements Bearer {
   }
 
   async replace(refused: string): Promise<boolean> {
-    // Another call may have renewed them while this one was on its way.
+    // Another call may have renewed the tokens while this one was on its way.
     if (this.#tokens?.access_token === refused) await this.#renew()
     return this.#tokens !== undefined
   }
@@ -83,7 +95,7 @@ export class Session implements Bearer {
       await this.#keep(given.data)
       return given
     })
-    // What a refused refresh waits for: it may have lost the race against this answer.
+    // A refused refresh waits for this: it may have lost the race against this answer.
     const settled = exchanged
       .catch(() => undefined)
       .finally(() => {
@@ -100,7 +112,7 @@ export class Session implements Bearer {
   /** Forgets the tokens and the password. */
   async end(): Promise<void> {
     this.#login = undefined
-    // Or the pair that is on its way would open the session again.
+    // Otherwise a pair that is on its way would open the session again.
     await this.#renewal?.catch(() => undefined)
     await this.#forget()
   }
@@ -142,7 +154,7 @@ export class Session implements Bearer {
   async #take(request: Parameters<Http["send"]>[0]): Promise<void> {
     const before = this.#tokens
     const { data } = await this.#http.send(request)
-    // A pair that was exchanged in the meantime is the newer one.
+    // If the pair was exchanged in the meantime, that one is newer.
     if (this.#tokens === before) await this.#keep(data)
   }
 

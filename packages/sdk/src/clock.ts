@@ -17,7 +17,10 @@ export const sleep = (ms: number, signal: AbortSignal | undefined): Promise<void
     signal?.addEventListener("abort", onAbort, { once: true })
   })
 
-/** The promise's outcome, or the signal's reason if that comes first. The work itself goes on. */
+/**
+ * The promise's outcome, or the signal's reason if that comes first. The work itself is not
+ * stopped.
+ */
 export const orAborted = <A>(work: Promise<A>, signal: AbortSignal | undefined): Promise<A> => {
   if (signal === undefined) return work
   return new Promise((resolve, reject) => {

@@ -58,14 +58,17 @@ export {
 export { untilEnded, WaitTimeout } from "./untilEnded.ts"
 
 export interface Settings {
-  /** Where the service is, with or without `/v1` at its end. `http://127.0.0.1:4000` when absent. */
+  /**
+   * The address of the service, with or without `/v1` at its end. `http://127.0.0.1:4000` when
+   * absent.
+   */
   readonly baseUrl?: string | undefined
-  /** How often a failed attempt is made again where that is safe. 2 when absent. */
+  /** How often a failed attempt is retried, if that is safe. 2 when absent. */
   readonly maxRetries?: number | undefined
 }
 
 export interface SessionListener {
-  /** Gets each new pair. Keep it: a refresh token works once. */
+  /** Called with each new pair. Keep it: a refresh token works once. */
   readonly onTokens?: ((tokens: TokenPair) => Effect.Effect<void>) | undefined
 }
 
@@ -79,16 +82,16 @@ export interface LoginOptions extends Settings, SessionListener {
 }
 
 /**
- * A member for each group of the contract, a method for each endpoint, with its errors. Input is
- * plain: strings for ids, schedules and time zones. Only secrets are `Redacted`.
+ * A member for each group of the contract, with a method for each endpoint and its errors. Input is
+ * plain: ids, schedules and time zones are strings. Only secrets are `Redacted`.
  */
 export interface Client extends WireClient<typeof Api> {}
 
-/** The service, as the holder of one credential sees it. */
+/** A client for one credential. */
 export class SchedulingClient extends Context.Service<SchedulingClient, Client>()(
   "@scheduling/sdk/SchedulingClient"
 ) {
-  /** With a key of one workspace. */
+  /** Uses an API key of one workspace. */
   static readonly layer = (
     options: { readonly apiKey: Redacted.Redacted } & Settings
   ): Layer.Layer<SchedulingClient, never, HttpClient.HttpClient> =>
@@ -100,7 +103,7 @@ export class SchedulingClient extends Context.Service<SchedulingClient, Client>(
       )
     )
 
-  /** With the key in `SCHEDULING_API_KEY`, at `SCHEDULING_URL` where that is set. */
+  /** Uses the key in `SCHEDULING_API_KEY`, and the address in `SCHEDULING_URL` if that is set. */
   static readonly layerConfig: Layer.Layer<
     SchedulingClient,
     Config.ConfigError,
@@ -114,8 +117,8 @@ export class SchedulingClient extends Context.Service<SchedulingClient, Client>(
   )
 
   /**
-   * With a session: its tokens are renewed shortly before they expire and when they are refused,
-   * once for all fibers that wait. When the session has ended, calls fail with `InvalidToken`.
+   * Uses a session. Its tokens are renewed shortly before they expire and when they are refused,
+   * once for all waiting fibers. When the session has ended, calls fail with `InvalidToken`.
    */
   static readonly layerSession = (
     options: SessionOptions
@@ -124,7 +127,7 @@ export class SchedulingClient extends Context.Service<SchedulingClient, Client>(
       Layer.provide(HttpApiMiddleware.layerClient(Authentication, sessionMiddleware(options)))
     )
 
-  /** With a session that starts when the layer is built. */
+  /** Uses a session that starts when the layer is built. */
   static readonly layerLogin = (options: LoginOptions) =>
     Layer.unwrap(
       Effect.gen(function* () {
@@ -153,7 +156,7 @@ const clientLayer = (settings: Settings) =>
     }).pipe(Effect.map((client) => wireClient(Api, client)))
   )
 
-/** Says who asks, unless somebody else did. */
+/** Sets the user agent, unless something else did. */
 const introduced = HttpClient.mapRequest((request: HttpClientRequest.HttpClientRequest) =>
   agent === undefined || request.headers["user-agent"] !== undefined
     ? request
@@ -162,7 +165,10 @@ const introduced = HttpClient.mapRequest((request: HttpClientRequest.HttpClientR
 
 const agent = userAgent(version)
 
-/** The contract knows its secrets by their labels; a caller's have none, or their own. */
+/**
+ * The contract identifies secrets by their labels. Secrets given by a program have no label, or
+ * their own.
+ */
 const relabelled = (label: string, secret: Redacted.Redacted) =>
   Redacted.make(Redacted.value(secret), { label })
 
@@ -199,7 +205,9 @@ const sessionMiddleware = (options: SessionOptions) =>
       return yield* keep(pair)
     })
 
-    /** A changed password ends its tokens: who is refused meanwhile waits for the new ones. */
+    /**
+     * A changed password ends its tokens. Calls that are refused meanwhile wait for the new ones.
+     */
     const exchange = (
       send: (accessToken: Redacted.Redacted) => ReturnType<MiddlewareOptions["next"]>
     ) =>
@@ -212,12 +220,15 @@ const sessionMiddleware = (options: SessionOptions) =>
         })
       ).pipe(Effect.forkDetach, Effect.flatMap(Fiber.join))
 
-    /** Where that fails the tokens stay, and the service says of the access token what it is. */
+    /**
+     * If the renewal fails, the tokens stay, and the service tells what is wrong with the access
+     * token.
+     */
     const renewIf = Effect.fnUntraced(function* (isDue: (current: Tokens) => boolean) {
       const current = yield* SynchronizedRef.get(tokens)
       if (!isDue(current)) return current
-      // The service takes the old token when it gives the new one: a fiber of its own, or the new
-      // one would be lost with the fiber that is interrupted while it waits.
+      // The service consumes the old token when it issues the new one. The renewal is a fiber of
+      // its own: otherwise the new token would be lost if the waiting fiber is interrupted.
       const renewal = yield* SynchronizedRef.updateAndGetEffect(tokens, (latest) =>
         isDue(latest)
           ? Effect.orElseSucceed(renewed(latest.refresh_token), () => latest)
@@ -235,7 +246,7 @@ const sessionMiddleware = (options: SessionOptions) =>
       const attempt = endpoint.identifier === "changePassword" ? exchange(send) : undefined
       const response = yield* attempt ?? send(used)
       if (!isTokenRefused(response)) return response
-      // Another fiber may have renewed them while this request was on its way.
+      // Another fiber may have renewed the tokens while this request was on its way.
       const { access_token: fresh } = yield* renewIf((current) => current.access_token === used)
       return fresh === used ? response : yield* attempt ?? send(fresh)
     })

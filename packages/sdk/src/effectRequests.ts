@@ -25,7 +25,7 @@ const takesKey = ({ headers }: HttpApiEndpoint.Top) =>
 
 const keyHeader = "idempotency-key"
 
-/** The policy of the promise client; `HttpClient.retryTransient` would repeat every POST. */
+/** The retry policy of the promise client. `HttpClient.retryTransient` would repeat every POST. */
 export const retrySafely = ({
   maxRetries = 2
 }: {

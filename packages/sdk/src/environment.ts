@@ -1,4 +1,4 @@
-/** As much of a Node-like `process` as is looked at. Browsers and some edge runtimes have none. */
+/** The used part of a Node-like `process`. Browsers and some edge runtimes have none. */
 interface Process {
   readonly env?: Readonly<Record<string, string | undefined>>
   readonly versions?: Readonly<Record<string, string | undefined>>
@@ -11,19 +11,22 @@ const runtime = (): Process | undefined => {
 
 type Variable = "SCHEDULING_API_KEY" | "SCHEDULING_URL" | "SCHEDULING_WORKSPACE_ID"
 
-/** A variable that is set to nothing, as CI leaves a secret that it does not have, is not set. */
+/**
+ * Returns a variable. One that is set to an empty text counts as not set: CI does that for a
+ * missing secret.
+ */
 export const variable = (name: Variable): string | undefined => {
   try {
     return runtime()?.env?.[name]?.trim() || undefined
   } catch {
-    // Deno, where the program may not read the environment.
+    // Deno throws if the program may not read the environment.
     return undefined
   }
 }
 
 /**
- * Who asks, for the logs of the service. Only on servers: a browser sends its own, and a page that
- * sets one has to ask the service for leave first.
+ * The user agent for the logs of the service. Only on servers: a browser sends its own, and a page
+ * that sets one needs a preflight.
  */
 export const userAgent = (version: string): string | undefined => {
   if ("document" in globalThis) return undefined

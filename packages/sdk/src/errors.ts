@@ -2,7 +2,7 @@
 export class SchedulingError extends Error {
   override readonly name: string = "SchedulingError"
 
-  /** What a log that writes JSON keeps of it; of a plain error it would keep nothing. */
+  /** The fields that JSON logs keep. Of a plain error they keep nothing. */
   toJSON(): Readonly<Record<string, unknown>> {
     return { name: this.name, message: this.message }
   }
@@ -17,7 +17,7 @@ export class NoCredentialError extends SchedulingError {
   }
 }
 
-/** What the service says of a failure: `detail` of its one error shape. */
+/** The failure as the service reports it: the `detail` of its one error shape. */
 export interface ErrorDetail {
   readonly error: string
   readonly message: string
@@ -29,12 +29,12 @@ export interface ErrorAnswer<Detail extends ErrorDetail = ErrorDetail> {
   readonly headers: Headers
 }
 
-/** The service answered, with a failure. Each code it knows has a class of its own. */
+/** The service answered with a failure. Each code has a class of its own. */
 export class ApiError<Detail extends ErrorDetail = ErrorDetail> extends SchedulingError {
   override readonly name: string = "ApiError"
   readonly status: number
   readonly detail: Detail
-  /** The logs of the service know the request by it. */
+  /** Identifies the request in the logs of the service. */
   readonly requestId: string | undefined
   declare readonly headers: Headers
 
@@ -43,7 +43,8 @@ export class ApiError<Detail extends ErrorDetail = ErrorDetail> extends Scheduli
     this.status = answer.status
     this.requestId = answer.headers.get("x-request-id") ?? undefined
     this.detail = answer.detail
-    // Not shown where the error is: twenty lines that say less than the four fields above.
+    // Not enumerable, so that a logged error does not show twenty lines that say less than the four
+    // fields above.
     Object.defineProperty(this, "headers", { value: answer.headers })
   }
 
@@ -57,7 +58,7 @@ export class ApiError<Detail extends ErrorDetail = ErrorDetail> extends Scheduli
   }
 }
 
-/** What was wrong with a request belongs into the line that people see in their logs. */
+/** The issues of a request belong in the line that people see in their logs. */
 const messageOf = (detail: ErrorDetail & { readonly issues?: unknown }): string => {
   if (!Array.isArray(detail.issues)) return detail.message
   const issues = detail.issues.map((issue: Issue) => `${issue.path.join(".")}: ${issue.message}`)
@@ -69,20 +70,20 @@ interface Issue {
   readonly message: string
 }
 
-/** No answer: the service was not reached, or the connection broke. */
+/** There was no answer: the service was not reached, or the connection broke. */
 export class ConnectionError extends SchedulingError {
   override readonly name: string = "ConnectionError"
 }
 
-/** No whole answer within `timeoutMs`. */
+/** There was no complete answer within `timeoutMs`. */
 export class TimeoutError extends ConnectionError {
   override readonly name: string = "TimeoutError"
 }
 
-/** It had not ended within the `timeoutMs` of a wait. It goes on, and can be waited for again. */
+/** It had not ended within the `timeoutMs` of a wait. It goes on and can be waited for again. */
 export class WaitTimeoutError extends SchedulingError {
   override readonly name: string = "WaitTimeoutError"
-  /** Of the execution or the run of a chain. */
+  /** The id of the execution or of the chain's run. */
   readonly id: string
 
   constructor(id: string, timeoutMs: number) {

@@ -13,8 +13,10 @@ export {
 export * from "./generated/errors.ts"
 export type * from "./generated/resources.ts"
 export type * from "./generated/types.ts"
+export type { StreamOptions } from "./events.ts"
 export type { Id } from "./Id.ts"
 export type {
+  AccessTokenCredential,
   ApiKeyCredential,
   Credential,
   Fetch,

@@ -1,36 +1,39 @@
-/** An attempt that is about to be made. It never holds a credential: no headers, no bodies. */
+/**
+ * An attempt that is about to be made. It never contains a credential, as it has no headers and no
+ * body.
+ */
 export interface RequestEvent {
   readonly method: string
   readonly url: string
-  /** 1, and one more for each time that the request is made again. */
+  /** 1 for the first attempt, 2 for the first retry, and so on. */
   readonly attempt: number
 }
 
-/** What came of an attempt. */
+/** The result of an attempt. */
 export interface ResponseEvent extends RequestEvent {
-  /** Undefined where there was no answer. */
+  /** Undefined if there was no answer. */
   readonly status: number | undefined
   readonly requestId: string | undefined
   readonly durationMs: number
-  /** What the call throws, or would throw if it were not tried again. */
+  /** The error that the call throws, or would throw without a retry. */
   readonly error: Error | undefined
-  /** How long until the next attempt; undefined where there is none. */
+  /** The time until the next attempt. Undefined if there is none. */
   readonly retryInMs: number | undefined
 }
 
-/** `console` is one. */
+/** For example `console`. */
 export interface Logger {
   readonly debug: (message: string) => void
   readonly warn: (message: string) => void
 }
 
-/** Those who watch. What they throw is ignored: a log that fails must not fail a call. */
+/** Watches requests. Errors that it throws are ignored: a failing log must not fail a call. */
 export interface Observer {
   /** Called before each attempt. */
   readonly onRequest?: ((event: RequestEvent) => void) | undefined
-  /** Called after each attempt, whatever came of it. */
+  /** Called after each attempt, whatever its result. */
   readonly onResponse?: ((event: ResponseEvent) => void) | undefined
-  /** Gets a line for each attempt: `warn` where it will be made again, else `debug`. */
+  /** Gets a line per attempt: `warn` if it will be retried, otherwise `debug`. */
   readonly logger?: Logger | undefined
 }
 

@@ -3,18 +3,18 @@ import type { Answer } from "./Http.ts"
 import { whole } from "./options.ts"
 
 export interface PageQuery {
-  /** How many records a page holds, 1 to 100. 20 when absent. */
+  /** The number of records per page, 1 to 100. 20 when absent. */
   readonly limit?: number | undefined
-  /** The `next_cursor` of the page before; absent for the first page. */
+  /** The `next_cursor` of the previous page. Absent for the first page. */
   readonly cursor?: string | undefined
 }
 
 export interface AtMost {
-  /** How many records there may be at most, 1 or more. */
+  /** The highest number of records, 1 or more. */
   readonly limit: number
 }
 
-/** One page of a list, newest first. Iterating goes on through the pages after it. */
+/** One page of a list, newest first. Iterating continues with the pages after it. */
 export class Page<A> implements AsyncIterable<A> {
   readonly data: ReadonlyArray<A>
   /** Null on the last page. */
@@ -30,12 +30,12 @@ export class Page<A> implements AsyncIterable<A> {
     this.#after = after
   }
 
-  /** The page after this one, undefined on the last. */
+  /** The next page. Undefined on the last page. */
   async nextPage(): Promise<Page<A> | undefined> {
     return this.next_cursor === null ? undefined : this.#after(this.next_cursor)
   }
 
-  /** The records from here on, of as many pages as it takes, but no more than `limit`. */
+  /** The records from here on, over as many pages as needed, but no more than `limit`. */
   toArray(options: AtMost): Promise<Array<A>> {
     return collect(this, options)
   }
@@ -48,18 +48,27 @@ export class Page<A> implements AsyncIterable<A> {
   }
 }
 
-/** The promise of the first page, and the records of all pages one after the other. */
-export class PagePromise<A> extends ApiPromise<Page<A>> implements AsyncIterable<A> {
+/**
+ * A promise of the first page that can also iterate over the records of all pages. `More` is what the
+ * page says beside its records.
+ */
+export class PagePromise<A, More = unknown>
+  extends ApiPromise<Page<A> & More>
+  implements AsyncIterable<A>
+{
   constructor(fetchPage: (cursor: string | undefined) => Promise<Answer>) {
-    const toPage = (data: unknown): Page<A> =>
-      new Page(data as Pick<Page<A>, "data" | "next_cursor">, async (cursor) =>
+    const toPage = (answer: unknown): Page<A> & More => {
+      const { data, next_cursor, ...more } = answer as Pick<Page<A>, "data" | "next_cursor"> & More
+      const page = new Page<A>({ data, next_cursor }, async (cursor) =>
         toPage((await fetchPage(cursor)).data)
       )
+      return Object.assign(page, more) as unknown as Page<A> & More
+    }
     super(fetchPage(undefined), toPage)
   }
 
   /**
-   * The records of all pages, but no more than `limit`: a list may be longer than the memory.
+   * The records of all pages, but no more than `limit`, because a list may exceed the memory.
    *
    * @example
    * const newest = await client.executions.list().toArray({ limit: 500 })

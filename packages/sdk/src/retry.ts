@@ -1,7 +1,7 @@
 const firstDelayMs = 500
 const maxDelayMs = 8_000
 
-/** A wait that the service asks for is kept up to here; a longer one is the caller's to plan. */
+/** A `Retry-After` up to this is respected. A longer wait is left to the program. */
 const maxRetryAfterMs = 30_000
 
 /** How an attempt failed. */
@@ -13,7 +13,7 @@ export type Failure =
 export interface Attempt {
   /** From 0. */
   readonly number: number
-  /** However often the request arrives it does its work once. */
+  /** The request does its work once, however often it arrives. */
   readonly isRepeatable: boolean
   readonly now: number
   /** 0 to 1 */
@@ -22,11 +22,14 @@ export interface Attempt {
 
 const repeatableVerbs = new Set(["GET", "HEAD", "PUT", "DELETE"])
 
-/** By its method, or by its key. A PATCH is not: between its attempts somebody else may write. */
+/**
+ * Repeatable by its method or its key. A PATCH is not: somebody else may write between its
+ * attempts.
+ */
 export const isRepeatable = (verb: string, idempotencyKey: string | undefined): boolean =>
   idempotencyKey !== undefined || repeatableVerbs.has(verb)
 
-/** How long to wait before another attempt, or undefined where there must be none. */
+/** The time before another attempt, or undefined if there must be none. */
 export const retryDelayMs = (failure: Failure, attempt: Attempt): number | undefined => {
   if (!mayRetry(failure, attempt.isRepeatable)) return undefined
   const ceiling = Math.min(firstDelayMs * 2 ** attempt.number, maxDelayMs)
@@ -38,7 +41,8 @@ export const retryDelayMs = (failure: Failure, attempt: Attempt): number | undef
 const mayRetry = (failure: Failure, repeatable: boolean): boolean => {
   switch (failure.kind) {
     case "answer":
-      // 408 and 429: the service did nothing yet, so even what is not repeatable may come again.
+      // With 408 and 429 the service has done nothing yet, so even a request that is not repeatable
+      // may be sent again.
       return (
         failure.status === 408 || failure.status === 429 || (repeatable && failure.status >= 500)
       )
@@ -49,7 +53,7 @@ const mayRetry = (failure: Failure, repeatable: boolean): boolean => {
   }
 }
 
-/** What runtimes call it when there was no connection to send anything on. */
+/** The codes of runtimes for "no connection could be made". */
 const unconnected = new Set<unknown>([
   "ECONNREFUSED",
   "ENOTFOUND",
@@ -58,12 +62,14 @@ const unconnected = new Set<unknown>([
   "ConnectionRefused"
 ])
 
-/** `fetch` throws a TypeError whose cause, or that one's, has the code. */
+/** `fetch` throws a TypeError. The code is in its cause, or in the cause of that. */
 const neverLeft = (cause: unknown): boolean =>
   cause instanceof Error &&
   (("code" in cause && unconnected.has(cause.code)) || neverLeft(cause.cause))
 
-/** Seconds or an HTTP date (RFC 9110), in milliseconds from now; 0 where there is neither. */
+/**
+ * Reads seconds or an HTTP date (RFC 9110). Returns milliseconds from now, or 0 if it is neither.
+ */
 const parseRetryAfter = (header: string | undefined, now: number): number => {
   const text = header?.trim() ?? ""
   if (/^\d+$/.test(text)) return Number(text) * 1000

@@ -1,14 +1,16 @@
 import { ApiError, type ErrorAnswer, type ErrorDetail } from "./errors.ts"
 import { errorClasses } from "./generated/errors.ts"
 
-/** The code of answers that are not in the service's shape: a proxy's page, a redirect. */
+/**
+ * The code of answers that are not in the service's shape, such as a proxy's page or a redirect.
+ */
 export const unexpectedAnswer = "unexpected_answer"
 
 type Make = new (answer: ErrorAnswer<never>) => ApiError
 
 const classes = new Map<string, Make>(Object.entries(errorClasses))
 
-/** The error of an answer that is none of 200 to 299, by its code. */
+/** The error of an answer whose status is not 200 to 299, by its code. */
 export const toApiError = (response: Response, body: unknown): ApiError => {
   const { headers, status } = response
   const detail = detailOf(body)

@@ -1,7 +1,7 @@
 import { Clock, Data, Duration, Effect } from "effect"
 import { askForMs, nextPauseMs } from "./waitPace.ts"
 
-/** It had not ended in time. It goes on, and can be waited for again. */
+/** It had not ended in time. It goes on and can be waited for again. */
 export class WaitTimeout extends Data.TaggedError("WaitTimeout")<{
   readonly timeout: Duration.Duration
 }> {
@@ -11,7 +11,7 @@ export class WaitTimeout extends Data.TaggedError("WaitTimeout")<{
 }
 
 /**
- * Waits until an execution or the run of a chain has ended, however it did: look at `status`. The
+ * Waits until an execution or the run of a chain has ended, in whatever way: look at `status`. The
  * service holds each answer for up to 30 seconds, and is asked again until the time is up.
  *
  * ```ts

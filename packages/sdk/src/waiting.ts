@@ -17,13 +17,16 @@ import { Resource } from "./Resource.ts"
 import { askForMs, nextPauseMs, spareMs } from "./waitPace.ts"
 
 export interface WaitOptions extends Omit<RequestOptions, "timeoutMs">, InWorkspace {
-  /** How long to wait in all, 300,000 when absent. Then the call throws `WaitTimeoutError`. */
+  /**
+   * The time limit of the whole wait. 300,000 when absent. After it the call throws
+   * `WaitTimeoutError`.
+   */
   readonly timeoutMs?: number | undefined
 }
 
-/** What the classes that wait are made of; the rest of them is generated. */
+/** The base of the classes with waiting methods. Their other methods are generated. */
 abstract class WaitingResource extends Resource {
-  /** Needs the scope `executions:read`, as an execution is what it reads. */
+  /** Needs the scope `executions:read`, because it reads an execution. */
   protected async execution(
     id: ExecutionId,
     { timeoutMs, ...options }: WaitOptions = {}
@@ -42,8 +45,8 @@ abstract class WaitingResource extends Resource {
 
 export abstract class ExecutionsBase extends WaitingResource {
   /**
-   * Waits until the execution has ended, and gives it with its attempts. However it ended: look at
-   * `status`.
+   * Waits until the execution has ended, and returns it with its attempts. `status` tells how it
+   * ended.
    *
    * @example
    * const executionId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
@@ -61,8 +64,8 @@ abstract class TaskBase<TaskId> extends WaitingResource {
   ): ApiPromise<Execution>
 
   /**
-   * Runs the task now, waits until that has ended, and gives the execution with its attempts.
-   * However it ended: look at `status`. Needs the scopes `tasks:write` and `executions:read`.
+   * Runs the task now, waits until the execution has ended, and returns it with its attempts.
+   * `status` tells how it ended. Needs the scopes `tasks:write` and `executions:read`.
    *
    * @example
    * const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
@@ -96,7 +99,7 @@ export abstract class ChainsBase extends Resource {
   ): ApiPromise<ChainRunDetail>
 
   /**
-   * Waits until a run has ended, and gives it with what each step was answered.
+   * Waits until a run has ended, and returns it with the answer of each step.
    *
    * @example
    * const chainId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
@@ -114,9 +117,8 @@ export abstract class ChainsBase extends Resource {
   }
 
   /**
-   * Runs the chain now, waits until that has ended, and gives the run with what each step was
-   * answered. However it ended: look at `status`. Needs the scopes `tasks:write` and
-   * `executions:read`.
+   * Runs the chain now, waits until the run has ended, and returns it with the answer of each step.
+   * `status` tells how it ended. Needs the scopes `tasks:write` and `executions:read`.
    *
    * @example
    * const chainId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
@@ -134,7 +136,9 @@ export abstract class ChainsBase extends Resource {
 
 const defaults = { timeoutMs: 300_000, maxRetries: 0 }
 
-/** Asks, each time for as long as the service holds an answer, until it has ended or the time is up. */
+/**
+ * Asks until it has ended or the time is up, each time for as long as the service holds an answer.
+ */
 const untilEnded = async <A extends { readonly finished_at: string | null }>(
   id: string,
   { signal, ...given }: Pick<WaitOptions, "signal" | "timeoutMs">,

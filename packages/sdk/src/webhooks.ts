@@ -12,8 +12,8 @@ import { SchedulingError } from "./errors.ts"
 import type { ExecutionId } from "./generated/types.ts"
 
 /**
- * The body as it arrived. Parsed and written again it may differ, and then no signature holds. What
- * frameworks leave where a request has no body, undefined or `{}`, is the empty body.
+ * The body as it arrived. Parsed and serialized again it may differ, and then no signature matches.
+ * For requests without a body, frameworks leave undefined or `{}`, which count as the empty body.
  */
 export type Payload = string | Uint8Array | ArrayBuffer | undefined
 
@@ -22,16 +22,16 @@ export type WebhookHeaders =
   | { readonly get: (name: string) => string | null }
   | Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
 
-/** What is known of a call of the service once its signature holds. */
+/** What a verified call of the service tells. */
 export interface WebhookEvent {
-  /** The same for every attempt of an execution: remember it to do the work once. */
+  /** The same for every attempt of an execution. Remember it to do the work only once. */
   readonly executionId: ExecutionId
   /** When this attempt was sent. */
   readonly sentAt: Date
 }
 
 export interface VerifyOptions {
-  /** How many seconds old, or ahead, a message may be. 300 when absent. */
+  /** How many seconds old, or ahead of time, a message may be. 300 when absent. */
   readonly tolerance?: number | undefined
   /** For tests of your own. */
   readonly now?: Date | undefined
@@ -61,9 +61,9 @@ export class WebhookVerificationError extends SchedulingError {
 }
 
 /**
- * Throws a `WebhookVerificationError` unless the service sent this, lately. While a secret is
- * rotated give both, or the new one alone: the service signs with both. A secret that is undefined,
- * as a variable that is not set, verifies nothing.
+ * Throws a `WebhookVerificationError` unless the service sent this recently. While a secret is
+ * rotated, give both or only the new one: the service signs with both. An undefined secret, such as
+ * a variable that is not set, verifies nothing.
  *
  * @example
  * const { executionId } = await verify(await request.text(), request.headers, secret)
@@ -85,14 +85,14 @@ export const verify = async (
     nowSeconds: Math.floor((options.now?.getTime() ?? now()) / 1000),
     toleranceSeconds: options.tolerance ?? defaultToleranceSeconds
   })
-  // Nothing at all is also what a parser leaves of a body that it took, or passed over.
+  // A missing body is also what a parser leaves after it consumed or skipped the body.
   const isParsed = problem === "no_matching_signature" && isAbsent(payload)
   if (isParsed) throw new WebhookVerificationError("parsed_payload")
   if (problem !== undefined) throw new WebhookVerificationError(problem)
   return { executionId: received.id, sentAt: new Date(Number(received.timestamp) * 1000) }
 }
 
-/** The headers that the service would send with a payload: for tests of your own handler. */
+/** Makes the headers that the service would send with a payload, for tests of your own handler. */
 export const testHeaders = async (message: {
   readonly payload: Payload
   readonly secret: string
@@ -116,7 +116,7 @@ const read = (headers: WebhookHeaders, name: string): string => {
     ? headers.get(name)
     : Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1]
   const [only, second] = [value].flat()
-  // Two values are somebody's trick: the service sends one.
+  // Two values are a trick: the service sends one.
   if (typeof only === "string" && only !== "" && second === undefined) return only
   throw new WebhookVerificationError("missing_header")
 }
@@ -126,7 +126,7 @@ const isHeaders = (
 ): headers is Extract<WebhookHeaders, { readonly get: unknown }> =>
   "get" in headers && typeof headers.get === "function"
 
-/** Callers in JavaScript hand over what their framework parsed. */
+/** JavaScript programs may pass what their framework parsed. */
 const asBody = (payload: unknown): string | Uint8Array => {
   if (isAbsent(payload)) return ""
   if (typeof payload === "string" || payload instanceof Uint8Array) return payload
@@ -135,8 +135,9 @@ const asBody = (payload: unknown): string | Uint8Array => {
 }
 
 /**
- * What the body parsers of Express 5 and Express 4 leave where there is no body. Taken as empty it
- * still needs a signature of the empty body. Nothing else without fields is: a stream, a Map, a Blob.
+ * What the body parsers of Express 5 and Express 4 leave if there is no body. It is taken as an
+ * empty body, which still needs a signature. Nothing else without fields is accepted: not a stream,
+ * a Map or a Blob.
  */
 const isAbsent = (payload: unknown): boolean => {
   if (payload === undefined || payload === null) return true
@@ -145,7 +146,7 @@ const isAbsent = (payload: unknown): boolean => {
   return prototype === Object.prototype || prototype === null
 }
 
-/** An unset environment variable must not read as "no secret to check". */
+/** An unset environment variable must not be taken for "no secret to check". */
 const asSecrets = (secrets: unknown): ReadonlyArray<string> => {
   const list = [secrets].flat()
   const texts = list.filter((one) => typeof one === "string")

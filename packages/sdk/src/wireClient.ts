@@ -9,9 +9,9 @@ import {
 } from "effect/http-api"
 
 /**
- * The client of an API whose methods take what may be written on the wire: plain strings for ids,
- * schedules and time zones, in any spelling that the service takes. `HttpApiClient` alone wants
- * decoded input, branded and normalized.
+ * A client of an API whose methods accept the plain input of the wire: strings for ids, schedules
+ * and time zones, in any spelling that the service accepts. `HttpApiClient` alone wants decoded
+ * input, branded and normalized.
  */
 export type WireClient<Api extends HttpApi.Constraint> =
   Api extends HttpApi.HttpApi<string, infer Groups>
@@ -29,7 +29,7 @@ export type WireClient<Api extends HttpApi.Constraint> =
 
 type Mode = HttpApiClient.Client.ResponseMode
 
-/** One endpoint, as `HttpApiClient` has it but for its input. */
+/** One endpoint as in `HttpApiClient`, except for its input. */
 export type Method<Endpoint extends HttpApiEndpoint.ConstraintRequest> = <
   M extends Mode = "decoded-only"
 >(
@@ -53,14 +53,14 @@ type Parts<Endpoint extends HttpApiEndpoint.ConstraintRequest> = Part<
   Part<"headers", Endpoint["~Headers"]["Type"]> &
   Part<"payload", Endpoint["~Payload"]["Type"]>
 
-/** A part whose fields are all optional may be left out whole. */
+/** A part may be left out if all its fields are optional. */
 type Part<Name extends string, Value> = [Value] extends [never]
   ? {}
   : {} extends Value
     ? { readonly [_ in Name]?: Plain<Value> }
     : { readonly [_ in Name]: Plain<Value> }
 
-/** Without brands, at any depth. Secrets stay `Redacted`. */
+/** The type without brands, at any depth. Secrets stay `Redacted`. */
 type Plain<A> =
   A extends Redacted.Redacted<unknown>
     ? A
@@ -74,7 +74,7 @@ type Request = Readonly<Record<string, unknown>>
 type Read = (request: Request) => Effect.Effect<Request, Schema.SchemaError>
 type Send = (request: Request) => Effect.Effect<unknown, unknown>
 
-/** Decodes the input as the service would, and hands that to the client, which encodes it again. */
+/** Decodes the input as the service would and passes it to the client, which encodes it again. */
 export const wireClient = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
   client: HttpApiClient.Client<Groups>
@@ -119,13 +119,16 @@ const decoder = (
   options: SchemaAST.ParseOptions | undefined
 ) => {
   if (schema === undefined) return []
-  // The contract's schemas need nothing to be read with.
+  // Decoding with the contract's schemas needs no services.
   const read = Schema.decodeUnknownEffect(schema as Schema.Codec<unknown, unknown>, options)
   const isText = name !== "payload"
   return [{ name, decode: (given: unknown) => read(onTheWire(given ?? {}, isText)) }]
 }
 
-/** Secrets as they are sent, and in a path or a query all values as text. What is undefined is not. */
+/**
+ * Secrets as they are sent. In a path or a query, all values become text. Undefined values are left
+ * out.
+ */
 const onTheWire = (value: unknown, isText: boolean): unknown => {
   if (Redacted.isRedacted(value)) return Redacted.value(value)
   if (Array.isArray(value)) return value.map((item) => onTheWire(item, isText))

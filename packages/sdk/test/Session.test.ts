@@ -345,3 +345,35 @@ describe("login, register and logout", () => {
     )
   })
 })
+
+describe("access tokens that somebody else keeps", () => {
+  it("are asked for before each call, and once more when one is refused", async () => {
+    const { fetch, sent } = scriptedFetch(me(), expired(), me(), expired(), expired())
+    const asked: Array<string | undefined> = []
+    const client = new SchedulingClient({
+      accessToken: async (refused) => {
+        asked.push(refused)
+        return asked.includes("old") ? "new" : "old"
+      },
+      fetch,
+      maxRetries: 0
+    })
+    await client.auth.me()
+    await client.auth.me()
+    await expect(client.auth.me()).rejects.toMatchObject({ code: "invalid_token" })
+    expect(sent.map(({ headers }) => headers.get("authorization"))).toEqual([
+      "Bearer old",
+      "Bearer old",
+      "Bearer new",
+      "Bearer new"
+    ])
+    expect(asked).toContain("new")
+  })
+
+  it("may be none, and then the service decides", async () => {
+    const { fetch, sent } = scriptedFetch(failure(401, "missing_credentials"))
+    const client = new SchedulingClient({ accessToken: async () => undefined, fetch })
+    await expect(client.auth.me()).rejects.toMatchObject({ code: "missing_credentials" })
+    expect(sent[0]?.headers.has("authorization")).toBe(false)
+  })
+})

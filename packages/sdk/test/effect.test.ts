@@ -46,6 +46,8 @@ const workspace = { id: workspace_id, name: "Acme", created_at: "2026-01-31T09:3
 const user = {
   id: workspace_id,
   email: "a@example.com",
+  email_verified: true,
+  pending_email: null,
   name: null,
   created_at: workspace.created_at
 }
@@ -148,6 +150,7 @@ describe("with an API key", () => {
 const task = {
   id: workspace_id,
   workspace_id,
+  key: null,
   name: "Nightly",
   schedule: "0 3 * * *",
   url: "https://example.com/",
@@ -156,6 +159,8 @@ const task = {
   body: null,
   timeout_seconds: 30,
   retry_count: 0,
+  run_on: null,
+  worker_wait_seconds: 300,
   timezone: "Europe/Berlin",
   overlap: "skip",
   missed: "once",

@@ -1,4 +1,9 @@
 import * as AuthErrors from "@scheduling/domain/auth/AuthErrors"
+import {
+  BillingDisabled,
+  BillingUnavailable,
+  PaymentFailed
+} from "@scheduling/domain/billing/BillingErrors"
 import * as DomainErrors from "@scheduling/domain/shared/Errors"
 import * as Sdk from "@scheduling/sdk"
 import { inspect } from "node:util"
@@ -16,9 +21,13 @@ const errorOf = async (response: Response) => {
 }
 
 describe("each code of the contract is a class", () => {
-  const declared = Object.entries({ ...AuthErrors, ...DomainErrors }).flatMap(([name, one]) =>
-    "code" in one ? [[one.code, name, one.status] as const] : []
-  )
+  const declared = Object.entries({
+    ...AuthErrors,
+    BillingDisabled,
+    BillingUnavailable,
+    PaymentFailed,
+    ...DomainErrors
+  }).flatMap(([name, one]) => ("code" in one ? [[one.code, name, one.status] as const] : []))
 
   it("and there are no others", () => {
     expect(Object.keys(errorClasses).toSorted()).toEqual(declared.map(([code]) => code).toSorted())
@@ -52,9 +61,9 @@ describe("the fields of an error", () => {
       { message: "It runs." }
     ],
     [
-      new DomainErrors.QuotaExceeded({ quota: "cron_tasks", limit: 3 }),
+      new DomainErrors.QuotaExceeded({ quota: "cron_tasks", limit: 3, plan: "free" }),
       Sdk.QuotaExceededError,
-      { quota: "cron_tasks", limit: 3 }
+      { quota: "cron_tasks", limit: 3, plan: "free" }
     ],
     [
       new DomainErrors.ValidationFailed({ issues: [{ path: ["a", 0], message: "Too long" }] }),

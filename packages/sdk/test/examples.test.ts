@@ -1,7 +1,7 @@
 import { execFile, spawnSync } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { type Server, startServer } from "./support/server.ts"
 
 const folder = fileURLToPath(new URL("../../../examples/", import.meta.url))
@@ -23,6 +23,13 @@ const says: Readonly<Record<string, ReadonlyArray<string | RegExp>>> = {
     'Made the cron task "morning report", 30 9 * * MON-FRI in Europe/Berlin.',
     "A key cannot rename its workspace: JwtOnly."
   ],
+  "heartbeat.ts": [
+    'Made the monitor "Nightly backup", new.',
+    /^It is up\. The run took \d+ ms\.$/m,
+    "An incident is open: The job said that it failed.",
+    "fail: down, Error: the disk is full"
+  ],
+  "notifications.ts": ["Told: Failed: Nightly report", "Told: Recovered: Nightly report"],
   "quickstart.py": ["Ran it by hand: succeeded, status code 200, no error.", "Deleted the task"],
   "quickstart.sh": ['It succeeded: {"status_code":200,"error":null}.', "Deleted the task"],
   "quickstart.ts": [
@@ -87,11 +94,13 @@ describe("the examples", () => {
     const servers: { open?: Server; strict?: Server } = {}
     beforeAll(async () => {
       const starts = [
-        startServer().then((server) => (servers.open = server)),
-        startServer({ EGRESS_ALLOW: undefined }).then((server) => (servers.strict = server))
+        startServer({}, inject("storeFiles")).then((server) => (servers.open = server)),
+        startServer({ EGRESS_ALLOW: undefined }, inject("storeFiles")).then(
+          (server) => (servers.strict = server)
+        )
       ]
       await Promise.all(starts)
-    }, 180_000)
+    })
     afterAll(async () => {
       await Promise.all([servers.open, servers.strict].map((one) => one?.[Symbol.asyncDispose]()))
     }, 30_000)

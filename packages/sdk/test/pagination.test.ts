@@ -44,6 +44,14 @@ describe("a list", () => {
     expect(await second?.nextPage()).toBeUndefined()
   })
 
+  it("keeps what a page says beside its records", async () => {
+    const counts = { new: 0, up: 3, late: 0, warning: 0, down: 1, paused: 0 }
+    const { client } = clientOf(Response.json({ data: items("a"), next_cursor: null, counts }))
+    const monitors = await client.monitors.list()
+    expect(monitors.counts).toEqual(counts)
+    expect(monitors.data).toEqual(items("a"))
+  })
+
   it("goes on from a page that was kept", async () => {
     const { client, paths } = clientOf(page(items("b"), "c2"), page(items("c"), null))
     const ids: Array<string> = []

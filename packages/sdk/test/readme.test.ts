@@ -1,7 +1,7 @@
 import { execFile, spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { type Server, startServer } from "./support/server.ts"
 
 const root = fileURLToPath(new URL("../../../", import.meta.url))
@@ -25,8 +25,8 @@ const reason = missing.length > 0 ? ` (skipped: no ${missing.join(", no ")} here
 describe("the README's first task", () => {
   const started: { server?: Server } = {}
   beforeAll(async () => {
-    started.server = await startServer({ EGRESS_ALLOW: undefined })
-  }, 180_000)
+    started.server = await startServer({ EGRESS_ALLOW: undefined }, inject("storeFiles"))
+  })
   afterAll(() => started.server?.[Symbol.asyncDispose](), 30_000)
 
   it.skipIf(missing.length > 0)(

@@ -10,16 +10,16 @@ import {
 } from "@scheduling/sdk"
 import * as EffectSdk from "@scheduling/sdk/effect"
 import { verify } from "@scheduling/sdk/webhooks"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Layer, Redacted, Stream } from "effect"
 import { FetchHttpClient, type HttpClient } from "effect/http"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { startReceiver } from "./support/receiver.ts"
 import { type Server, startServer } from "./support/server.ts"
 
 let server: Server
 beforeAll(async () => {
-  server = await startServer()
-}, 180_000)
+  server = await startServer({}, inject("storeFiles"))
+})
 afterAll(() => server[Symbol.asyncDispose](), 30_000)
 
 let accounts = 0
@@ -150,7 +150,7 @@ describe("a task", () => {
     expect((await client.cron.pause(task.id)).status).toBe("paused")
     expect((await client.cron.list({ status: "paused" })).data).toHaveLength(1)
     expect((await client.cron.listAll({ name: "N" })).data[0]?.id).toBe(task.id)
-    expect(await client.cron.preview({ schedule: "@daily", count: 1 }).catch(codeOf)).toBe(
+    expect(await client.cron.preview({ schedule: "@reboot", count: 1 }).catch(codeOf)).toBe(
       "validation_failed"
     )
     expect((await client.cron.preview({ schedule: "0 3 * * *", count: 3 })).data).toHaveLength(3)
@@ -195,6 +195,45 @@ describe("a task", () => {
     const ended = () => owner.executions.get(id).then(({ status }) => status)
     await expect.poll(ended, { timeout: 10_000 }).toBe("succeeded")
     expect((await owner.cron.executions(taskId)).data).toHaveLength(1)
+  })
+
+  it("is heard of while it runs, as the typed client of Effect hears of it", async () => {
+    const { client, owner } = await keyClient("tasks:read", "tasks:write", "executions:read")
+    const workspace_id = await owner.getWorkspaceId()
+    const heard: Array<string> = []
+    const listening = (async () => {
+      for await (const event of client.events.stream()) {
+        heard.push(event.type === "task" ? event.change : event.type)
+        if (event.type === "execution" && event.status === "succeeded") return
+      }
+    })()
+    const alsoHeard = Effect.runPromise(
+      EffectSdk.SchedulingClient.use((effectClient) =>
+        Effect.flatMap(
+          effectClient.events.stream({ params: { workspace_id }, headers: {} }),
+          (events) => Stream.runHead(events)
+        )
+      ).pipe(
+        Effect.provide(
+          EffectSdk.SchedulingClient.layer({
+            apiKey: Redacted.make(
+              (await owner.apiKeys.create({ name: "e", scopes: ["executions:read"] })).key
+            ),
+            baseUrl: server.url
+          }).pipe(Layer.provide(FetchHttpClient.layer))
+        )
+      )
+    )
+    const create = () =>
+      client.cron.create({ name: "a", url: `${server.url}/v1/echo`, schedule: "0 0 1 1 *" })
+    // A stream tells from its beginning on, and nobody outside knows when that is.
+    await expect
+      .poll(async () => [(await create()).id, heard.length > 0][1], { timeout: 20_000 })
+      .toBe(true)
+    await client.cron.run((await create()).id)
+    await listening
+    expect(heard).toContain("created")
+    expect(await alsoHeard).toMatchObject({ value: { type: "execution" } })
   })
 })
 

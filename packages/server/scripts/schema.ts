@@ -5,7 +5,7 @@
 import { Effect, References } from "effect"
 import { SqlClient } from "effect/sql"
 import { readFileSync, writeFileSync } from "node:fs"
-import { embeddedLayer } from "../src/platform/Sql.ts"
+import { embeddedLayer } from "../src/sql/Sql.ts"
 
 interface Table {
   readonly oid: number

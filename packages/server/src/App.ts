@@ -1,118 +1,173 @@
 import { NodeHttpServer } from "@effect/platform-node"
 import { Api } from "@scheduling/domain/Api"
+import { WorkerApi } from "@scheduling/domain/workers/WorkerProtocolApi"
 import { Context, Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { ApiKeyRepo } from "./api-keys/ApiKeyRepo.ts"
 import { ApiKeys } from "./api-keys/ApiKeys.ts"
-import { ApiKeysHandlers } from "./api-keys/http.ts"
-import { LastUsed } from "./api-keys/LastUsed.ts"
+import { ExpiringKeysLayer } from "./api-keys/ExpiringKeys.ts"
+import { KeyUses } from "./api-keys/KeyUses.ts"
 import { Accounts } from "./auth/Accounts.ts"
 import { Auth } from "./auth/Auth.ts"
 import { ApiKeysRefusedLayer, AuthenticationLayer } from "./auth/Authentication.ts"
-import { AuthHandlers } from "./auth/http.ts"
-import { Logins } from "./auth/Logins.ts"
-import { LoginThrottle } from "./auth/LoginThrottle.ts"
-import { Passwords } from "./auth/Passwords.ts"
-import { SessionsRepo } from "./auth/SessionsRepo.ts"
-import { Tokens } from "./auth/Tokens.ts"
-import { UsersRepo } from "./auth/UsersRepo.ts"
-import { ChainRunsRepo } from "./chains/ChainRunsRepo.ts"
+import { EmailLinks } from "./auth/email/EmailLinks.ts"
+import { emailLinkRoutesLayer } from "./auth/email/linkRoutes.ts"
+import { Logins } from "./auth/sessions/Logins.ts"
+import { Throttle } from "./throttle/Throttle.ts"
+import { Passwords } from "./auth/passwords/Passwords.ts"
+import { PasswordResets } from "./auth/passwords/PasswordResets.ts"
+import { SecondFactors } from "./auth/totp/SecondFactors.ts"
+import { TotpSettings } from "./auth/totp/TotpSettings.ts"
+import { Tokens } from "./auth/sessions/Tokens.ts"
 import { Chains } from "./chains/Chains.ts"
-import { ChainsRepo } from "./chains/ChainsRepo.ts"
-import { ChainsHandlers } from "./chains/http.ts"
+import { Billing } from "./billing/Billing.ts"
+import { KeepingToPlans, KeepingToPlansLayer } from "./billing/KeepingToPlans.ts"
+import { Provider } from "./billing/Provider.ts"
+import { Subscriptions } from "./billing/Subscriptions.ts"
+import { Syncing, SyncingLayer } from "./billing/Syncing.ts"
+import { webhookRouteLayer } from "./billing/webhookRoute.ts"
 import { CronTasks } from "./cron/CronTasks.ts"
-import { CronTasksRepo } from "./cron/CronTasksRepo.ts"
-import { CronHandlers } from "./cron/http.ts"
 import { DelayedTasks } from "./delayed/DelayedTasks.ts"
-import { DelayedTasksRepo } from "./delayed/DelayedTasksRepo.ts"
-import { DelayedHandlers } from "./delayed/http.ts"
+import { EventStreams } from "./events/EventStreams.ts"
 import { Executions } from "./executions/Executions.ts"
-import { ExecutionsRepo } from "./executions/ExecutionsRepo.ts"
-import { ExecutionStatsRepo } from "./executions/ExecutionStatsRepo.ts"
-import { ExecutionsHandlers } from "./executions/http.ts"
 import { StatsRollUpLayer } from "./executions/StatsRollUp.ts"
-import { AppConfig } from "./Config.ts"
-import { ErrorShapeLayer } from "./platform/Errors.ts"
-import { serve } from "./platform/HttpServer.ts"
-import { Idempotency } from "./platform/Idempotency.ts"
+import { AppConfig } from "./config/Config.ts"
+import { ErrorShapeLayer } from "./http/Errors.ts"
+import { serve } from "./http/HttpServer.ts"
 import { Ids } from "./platform/Ids.ts"
-import { allowedMethods, givesCredentials, inOneSpelling, routerConfig } from "./platform/Routes.ts"
+import { allowedMethods, givesCredentials, inOneSpelling, routerConfig } from "./http/Routes.ts"
 import { Secrets } from "./platform/Secrets.ts"
-import { Stopping } from "./platform/Stopping.ts"
-import { Waiting } from "./platform/Waiting.ts"
-import { Call } from "./runner/Call.ts"
-import { EgressAllow } from "./runner/Egress.ts"
-import { Endings } from "./runner/Endings.ts"
-import { ListeningLayer } from "./runner/Listening.ts"
-import { Failures, LoopHealth } from "./runner/Loop.ts"
-import { OwnEcho, ownEchoOf } from "./runner/OwnEcho.ts"
-import { Partitions } from "./runner/Partitions.ts"
+import { Stopping } from "./http/Stopping.ts"
+import { Waiting } from "./http/Waiting.ts"
+import { Call } from "@scheduling/calls/Call"
+import { EgressAllow } from "@scheduling/calls/Egress"
+import { LiveChangesLayer } from "./signals/Changes.ts"
+import { Endings } from "./signals/Endings.ts"
+import { ListeningLayer } from "./signals/Listening.ts"
+import { Failures, LoopHealth } from "./platform/Loop.ts"
+import { MetricsExportLayer, TracingLayer } from "./platform/Otlp.ts"
+import { Meters, NodeMeters } from "./platform/Meters.ts"
+import { OwnEcho, ownEchoOf } from "@scheduling/calls/OwnEcho"
+import { Channels } from "./notifications/channels/Channels.ts"
+import { Deliveries } from "./notifications/deliveries/Deliveries.ts"
+import { Disabling } from "./notifications/channels/Disabling.ts"
+import { linkRoutesLayer } from "./notifications/channels/linkRoutes.ts"
+import { Letters } from "./notifications/mail/Letters.ts"
+import { Mailer } from "./notifications/mail/Mailer.ts"
+import { NotifierLayer } from "./notifications/Notifier.ts"
+import { Sender } from "./notifications/sending/Sender.ts"
+import { Settings } from "./notifications/settings/Settings.ts"
+import { Sorter } from "./notifications/sorting/Sorter.ts"
+import { Starter } from "./notifications/channels/Starter.ts"
+import { Transmitter } from "./notifications/sending/Transmitter.ts"
+import { OutboxBell, OutboxDoorbell } from "./outbox/OutboxBell.ts"
+import { panelLayer } from "./panel/panel.ts"
+import { AwaitedRuns, AwaitedRunsOfNode } from "./queue/AwaitedRuns.ts"
+import { Partitions } from "./queue/Partitions.ts"
 import { Runner } from "./runner/Runner.ts"
-import { defaultRunnerOptions, RunnerOptions } from "./runner/RunnerOptions.ts"
-import { RunQueue } from "./runner/RunQueue.ts"
-import { Signals } from "./runner/Signals.ts"
+import { defaultRunnerOptions, RunnerOptions } from "./queue/RunnerOptions.ts"
+import { RunQueue } from "./queue/RunQueue.ts"
+import { Signals } from "./signals/Signals.ts"
+import { Handlers } from "./Handlers.ts"
+import { Repositories } from "./Repositories.ts"
 import { docsLayer } from "./system/docs.ts"
 import { echoLayer } from "./system/echo.ts"
 import { HousekeepingLayer } from "./system/Housekeeping.ts"
-import { HousekeepingRepo } from "./system/HousekeepingRepo.ts"
-import { SystemHandlers } from "./system/http.ts"
-import { AuditLog } from "./workspaces/AuditLog.ts"
-import { WorkspacesHandlers } from "./workspaces/http.ts"
-import { SigningSecrets } from "./workspaces/SigningSecrets.ts"
+import { metricsRouteLayer, MetricsServerLayer } from "./system/metrics.ts"
+import { ProcessMetersLayer } from "./system/processMeters.ts"
+import { SelfWatch } from "./system/SelfWatch.ts"
+import { Limits } from "./limits/Limits.ts"
+import { Incidents } from "./incidents/Incidents.ts"
+import { Deadlines, DeadlinesLayer } from "./monitors/heartbeat/Deadlines.ts"
+import { Heartbeats } from "./monitors/heartbeat/Heartbeats.ts"
+import { pingsOr } from "./monitors/heartbeat/pingRoute.ts"
+import { Pings } from "./monitors/heartbeat/Pings.ts"
+import { PingUrls } from "./monitors/heartbeat/PingUrls.ts"
+import { Processes, SilencesLayer } from "./monitors/process/Processes.ts"
+import { ProcessMonitors } from "./monitors/process/ProcessMonitors.ts"
+import { Looks, LooksLayer } from "./monitors/ssl/Looks.ts"
+import { SslMonitors } from "./monitors/ssl/SslMonitors.ts"
+import { TlsProbe } from "@scheduling/calls/TlsProbe"
+import { MonitorsCleaningLayer } from "./monitors/Cleaning.ts"
+import { Monitors } from "./monitors/Monitors.ts"
+import { StatusChanges } from "./monitors/StatusChanges.ts"
+import { AuditChain } from "./audit/AuditChain.ts"
+import { ControlSocketLayer } from "./operator/ControlSocket.ts"
+import { Invitations } from "./members/Invitations.ts"
+import { Members } from "./members/Members.ts"
+import { Claims } from "./workers/protocol/Claims.ts"
+import { Dispatch } from "./workers/protocol/Dispatch.ts"
+import { WorkerProtocolHandlers } from "./workers/protocol/http.ts"
+import { Results } from "./workers/protocol/Results.ts"
+import { AbsencesLayer, AgentSessions } from "./workers/protocol/AgentSessions.ts"
+import { WorkerAuthenticationLayer } from "./workers/protocol/WorkerAuthentication.ts"
+import { Workers } from "./workers/Workers.ts"
 import { Workspaces } from "./workspaces/Workspaces.ts"
-import { WorkspacesRepo } from "./workspaces/WorkspacesRepo.ts"
 
-// Read it from the bottom: the store holds up the repositories, they the services, they the routes.
-
-const Handlers = Layer.mergeAll(
-  AuthHandlers,
-  WorkspacesHandlers,
-  ApiKeysHandlers,
-  CronHandlers,
-  DelayedHandlers,
-  ChainsHandlers,
-  ExecutionsHandlers,
-  SystemHandlers
-)
+// Read from the bottom: the store carries the repositories, they the services, they the routes.
 
 const Middleware = Layer.mergeAll(AuthenticationLayer, ApiKeysRefusedLayer, ErrorShapeLayer)
 
 const ApiRoutes = HttpApiBuilder.layer(Api).pipe(Layer.provide(Handlers), Layer.provide(Middleware))
 
+const WorkerRoutes = HttpApiBuilder.layer(WorkerApi).pipe(
+  Layer.provide(WorkerProtocolHandlers),
+  Layer.provide([WorkerAuthenticationLayer, ErrorShapeLayer])
+)
+
 const DocsRoutes = docsLayer(Api)
 
 const Services = Layer.mergeAll(
   Accounts.layer,
+  TotpSettings.layer,
+  PasswordResets.layer,
+  Invitations.layer,
   ApiKeys.layer,
   Auth.layer,
   CronTasks.layer,
   DelayedTasks.layer,
-  Chains.layer
+  Chains.layer,
+  Monitors.layer,
+  Heartbeats.layer,
+  SslMonitors.layer,
+  ProcessMonitors.layer,
+  Looks.layer,
+  Pings.layer,
+  Deadlines.layer,
+  Incidents.layer,
+  Channels.layer,
+  Billing.layer,
+  Subscriptions.layer,
+  Deliveries.layer,
+  Workers.layer,
+  Claims.layer,
+  Results.layer
 ).pipe(
-  Layer.provideMerge([Logins.layer, Workspaces.layer, Executions.layer]),
+  Layer.provideMerge([
+    EmailLinks.layer,
+    EventStreams.layer,
+    SelfWatch.layer,
+    Logins.layer,
+    Workspaces.layer,
+    Members.layer,
+    Executions.layer,
+    Settings.layer,
+    AgentSessions.layer,
+    Syncing.layer
+  ]),
+  Layer.provideMerge(Processes.layer),
+  Layer.provide([Dispatch.layer, Partitions.layer]),
+  Layer.provide([StatusChanges.layer, PingUrls.layer, TlsProbe.layer]),
+  Layer.provideMerge([Disabling.layer, Letters.layer, Starter.layer, Transmitter.layer]),
+  Layer.provideMerge([Mailer.layer, Call.layer, SecondFactors.layer, AuditChain.layer]),
+  Layer.provideMerge(KeepingToPlans.layer),
   Layer.provide(RunQueue.layer),
-  Layer.provide([LoginThrottle.layer, Passwords.layer, Tokens.layer, LastUsed.layer])
+  Layer.provide(Limits.layer),
+  Layer.provideMerge(Provider.layer),
+  Layer.provide([Throttle.layer, Passwords.layer, Tokens.layer, KeyUses.layer])
 )
 
-const Repositories = Layer.mergeAll(
-  UsersRepo.layer,
-  SessionsRepo.layer,
-  WorkspacesRepo.layer,
-  ApiKeyRepo.layer,
-  AuditLog.layer,
-  SigningSecrets.layer,
-  CronTasksRepo.layer,
-  DelayedTasksRepo.layer,
-  ChainsRepo.layer,
-  ChainRunsRepo.layer,
-  ExecutionsRepo.layer,
-  ExecutionStatsRepo.layer,
-  Idempotency.layer,
-  HousekeepingRepo.layer
-)
-
-/** Where tasks may call to beside the Internet. */
+/** Where tasks may call besides the public Internet. */
 const Egress = Layer.unwrap(
   Effect.gen(function* () {
     const { egressAllow } = yield* AppConfig
@@ -124,41 +179,66 @@ const Egress = Layer.unwrap(
   })
 )
 
-/** The run engine. A node that only answers the API hears what the others end. */
+/** The run engine. A node without it only answers the API and hears from others what has ended. */
 const Engine = Layer.unwrap(
   Effect.map(AppConfig, ({ retentionDays, runner }) =>
     runner === "off"
       ? ListeningLayer
-      : Runner.layer.pipe(
-          Layer.provide([Call.layer, Partitions.layer]),
-          Layer.provide(Layer.succeed(RunnerOptions, { ...defaultRunnerOptions, retentionDays }))
+      : Layer.mergeAll(
+          Runner.layer.pipe(
+            Layer.provide(Partitions.layer),
+            Layer.provide(Layer.succeed(RunnerOptions, { ...defaultRunnerOptions, retentionDays }))
+          ),
+          DeadlinesLayer,
+          LooksLayer,
+          AbsencesLayer,
+          SilencesLayer,
+          NotifierLayer.pipe(Layer.provide([Sender.layer, Sorter.layer]))
         )
   )
 )
 
-/** Of this node, also where a process has several. */
-const LoopHealthLayer = Layer.sync(LoopHealth, () => new Failures())
+/** These belong to this node, also if a process has several nodes. */
+const NodeLayer = Layer.mergeAll(
+  Layer.sync(LoopHealth, () => new Failures()),
+  Layer.sync(AwaitedRunsOfNode, () => new AwaitedRuns()),
+  Layer.sync(Meters, () => new NodeMeters()),
+  Layer.sync(OutboxBell, () => new OutboxDoorbell())
+).pipe((own) => Layer.provideMerge(TracingLayer, own))
 
-/** What everything else stands on, made once for all that is provided with it. */
+/** Provides what everything else stands on. Each layer is made once. */
 const onServices = <A, E, R>(layer: Layer.Layer<A, E, R>) =>
   layer.pipe(
     Layer.provide(Services),
     Layer.provide(Repositories),
     Layer.provide(Waiting.layer),
-    Layer.provide([Egress, Endings.layer, Stopping.layer]),
-    Layer.provide([Ids.layer, Secrets.layer, Signals.layer, LoopHealthLayer]),
+    Layer.provide([Egress, Endings.layer, LiveChangesLayer, Stopping.layer]),
+    Layer.provide([Ids.layer, Secrets.layer, Signals.layer, NodeLayer]),
     Layer.provide(NodeHttpServer.layerHttpServices)
   )
 
-const makeAnswer = HttpRouter.toHttpEffect(Layer.mergeAll(ApiRoutes, DocsRoutes, echoLayer)).pipe(
-  Effect.provideService(HttpRouter.RouterConfig, routerConfig)
-)
+const makeAnswer = HttpRouter.toHttpEffect(
+  Layer.mergeAll(
+    ApiRoutes,
+    WorkerRoutes,
+    DocsRoutes,
+    panelLayer,
+    metricsRouteLayer,
+    echoLayer,
+    linkRoutesLayer,
+    emailLinkRoutesLayer,
+    webhookRouteLayer
+  )
+).pipe(Effect.provideService(HttpRouter.RouterConfig, routerConfig), Effect.flatMap(pingsOr))
 
 class Answer extends Context.Service<Answer, Effect.Success<typeof makeAnswer>>()(
   "@scheduling/server/App/Answer"
 ) {}
 
-/** Not made on the services, but given the answer that is: a request carries along what is here. */
+/**
+ * Gets the finished answer instead of the services, because every request carries its context
+ * along.
+ */
 const Serving = Layer.unwrap(
   Effect.map(Answer, (answer) =>
     serve(inOneSpelling(answer), {
@@ -166,10 +246,28 @@ const Serving = Layer.unwrap(
       givesCredentials: givesCredentials(Api)
     })
   )
-).pipe(Layer.provide([onServices(Layer.effect(Answer, makeAnswer)), Stopping.layer]))
+).pipe(Layer.provide([onServices(Layer.effect(Answer, makeAnswer)), Stopping.layer, NodeLayer]))
 
-/** The whole service, on whatever store, secrets, configuration and socket it is given. */
+/** Where Prometheus looks, if it has a port of its own. A process has one. */
+export const MetricsLayer = onServices(MetricsServerLayer)
+
+/** Where the operator's commands arrive. A process has one, however many nodes it is. */
+export const ControlLayer = onServices(ControlSocketLayer)
+
+/** The whole service. It needs a store, a configuration, a socket and logs. */
 export const AppLayer = Layer.merge(
   Serving,
-  onServices(Layer.mergeAll(Engine, HousekeepingLayer, StatsRollUpLayer))
+  onServices(
+    Layer.mergeAll(
+      Engine,
+      HousekeepingLayer,
+      ProcessMetersLayer,
+      MetricsExportLayer,
+      MonitorsCleaningLayer,
+      SyncingLayer,
+      KeepingToPlansLayer,
+      StatsRollUpLayer,
+      ExpiringKeysLayer
+    )
+  )
 )

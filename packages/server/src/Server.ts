@@ -2,13 +2,13 @@ import { Cause, Effect, Exit, Layer } from "effect"
 import { HttpServer } from "effect/http"
 import type { Teardown } from "effect/Runtime"
 import { resolve } from "node:path"
-import { AppLayer } from "./App.ts"
-import { AppConfig } from "./Config.ts"
-import { HttpServerLayer } from "./platform/HttpServer.ts"
+import { AppLayer, ControlLayer, MetricsLayer } from "./App.ts"
+import { AppConfig } from "./config/Config.ts"
+import { HttpServerLayer } from "./http/HttpServer.ts"
 import { LoggingLayer } from "./platform/Logging.ts"
-import { DatabaseLayer } from "./platform/Sql.ts"
+import { DatabaseLayer } from "./sql/Sql.ts"
 
-/** The process: the application on the store, socket and logs that the environment asks for. */
+/** The process: the application with the store, socket and logs that the environment asks for. */
 export const ServerLayer = Layer.effectDiscard(
   Effect.gen(function* () {
     const { databaseUrl, dataDir, registration } = yield* AppConfig
@@ -20,33 +20,33 @@ export const ServerLayer = Layer.effectDiscard(
     yield* Effect.logInfo(`listening on ${url}, with ${store}`)
     yield* Effect.logInfo(
       registration === "open"
-        ? `the API reference is at ${url}/docs, and POST ${url}/v1/auth/register makes an account`
+        ? `the API reference is at ${url}/docs, and POST ${url}/v1/auth/register creates an account`
         : `the API reference is at ${url}/docs`
     )
   })
 ).pipe(
-  Layer.provide(AppLayer),
+  Layer.provide([AppLayer, ControlLayer, MetricsLayer]),
   Layer.provideMerge(DatabaseLayer),
-  // Before the database: a second process on the port must not get as far as its migrations, and
-  // while the database is away callers are told so.
+  // The socket comes before the database. A second process on the same port must not get as far as
+  // its migrations, and clients get an answer even while the database is unavailable.
   Layer.provideMerge(HttpServerLayer),
   Layer.provideMerge(LoggingLayer),
   Layer.provideMerge(AppConfig.layer)
 )
 
 /**
- * A database that froze answers nothing, not even that a statement was cancelled: what waits for it
- * would keep the process. Requests have 25 s to finish, the rest has what is left of 30. Added by the
- * last layer, so that it is the first to know.
+ * A frozen database answers nothing, not even that a statement was cancelled, and whatever waits
+ * for it would keep the process alive. Requests have 25 s to finish, and the rest has what is left
+ * of 30 s. The last layer adds this finalizer, so that it runs first.
  */
 const exitAtLast = () => {
   setTimeout(() => {
-    process.stderr.write("stopped without what did not finish within 30 s\n")
+    process.stderr.write("stopped; some work did not finish within 30 s\n")
     process.exit(1)
   }, 30_000).unref()
 }
 
-/** A start that fails says why in one line; what nobody foresaw comes with its stack. */
+/** A failed start says why in one line. An unexpected failure also prints its stack. */
 export const reportStartFailure = <A, E, R>(program: Effect.Effect<A, E, R>) =>
   Effect.tapCause(program, (cause) => {
     if (Cause.hasInterruptsOnly(cause)) return Effect.void
@@ -57,6 +57,6 @@ export const reportStartFailure = <A, E, R>(program: Effect.Effect<A, E, R>) =>
     )
   })
 
-/** Asked to stop, and stopped: that is success. */
+/** A process that was asked to stop and has stopped has succeeded. */
 export const teardown: Teardown = (exit, onExit) =>
   onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? 0 : 1)

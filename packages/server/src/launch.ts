@@ -1,7 +1,7 @@
 import "effect/schema/SchemaJITCompiler/enable"
 import { NodeRuntime } from "@effect/platform-node"
 import { Layer } from "effect"
-import { keepNewObjectsYoung } from "./platform/heap.ts"
+import { keepNewObjectsYoung } from "./seams.ts"
 import { reportStartFailure, ServerLayer, teardown } from "./Server.ts"
 
 keepNewObjectsYoung()

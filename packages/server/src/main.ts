@@ -2,8 +2,8 @@ import { enableCompileCache } from "node:module"
 import { fileURLToPath } from "node:url"
 
 /**
- * Beside what it was compiled from: whoever may write there may write the code, too, which is not so
- * of Node's own place in /tmp. Where the process may not write it does without: 0.3 s at each start.
+ * The cache is beside the code: whoever may write there may write the code too. That is not true of
+ * Node's default place in /tmp. If the process may not write here, each start takes 0.3 s longer.
  */
 const cache = new URL("../../../node_modules/.cache/scheduling-service", import.meta.url)
 

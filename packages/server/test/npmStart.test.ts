@@ -5,7 +5,8 @@ import { once } from "node:events"
 import * as fs from "node:fs"
 import * as os from "node:os"
 import * as path from "node:path"
-import { eventually, freePort, temporaryFolder } from "./support/ServerProcess.ts"
+import { dataDirectory } from "./support/dataDirectory.ts"
+import { eventually, freePort } from "./support/ServerProcess.ts"
 
 const root = path.resolve(import.meta.dirname, "../../..")
 
@@ -21,7 +22,7 @@ const environment = () =>
 
 const npmStart = Effect.fnUntraced(function* (prefix: ReadonlyArray<string> = []) {
   const port = yield* freePort
-  const data = yield* temporaryFolder("npm")
+  const data = yield* dataDirectory("npm")
   const [command = "npm", ...args] = [...prefix, "npm", "start"]
   const child = yield* Effect.acquireRelease(
     Effect.sync(() =>

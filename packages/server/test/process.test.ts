@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import * as fs from "node:fs"
 import { connect, createServer } from "node:net"
 import * as path from "node:path"
+import { dataDirectory } from "./support/dataDirectory.ts"
 import { type Exchange, request, talkTo } from "./support/rawHttp.ts"
 import {
   call,
@@ -135,7 +136,7 @@ describe("The process", { concurrent: true }, () => {
     "loses nothing that it acknowledged to kill -9, and keeps its secret",
     () =>
       Effect.gen(function* () {
-        const DATA_DIR = yield* temporaryFolder("data")
+        const DATA_DIR = yield* dataDirectory("data")
         const server = yield* startServer({ DATA_DIR })
         const users = yield* Effect.all([newUser(server), newUser(server), newUser(server)])
         const acknowledged: Array<{ readonly key: string; readonly workspace: string }> = []
@@ -180,7 +181,7 @@ describe("The process", { concurrent: true }, () => {
         yield* Effect.addFinalizer(() => Effect.sync(() => other.close()))
         const port = yield* listening(other)
         assert.strictEqual(
-          yield* failure({ DATA_DIR: yield* temporaryFolder("data"), PORT: String(port) }),
+          yield* failure({ DATA_DIR: yield* dataDirectory("data"), PORT: String(port) }),
           `cannot start: cannot listen on HOST 127.0.0.1, PORT ${port}: another process listens there`
         )
         const DATABASE_URL = "postgres://user:hunter2@localhost/app"

@@ -2,15 +2,11 @@ import { Schema } from "effect"
 import { ApiKeyId, UserId } from "../shared/Ids.ts"
 import { label } from "../shared/Text.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
+import { AllowedIps } from "./AllowedIps.ts"
 import { Scope } from "./Scope.ts"
 
 export const apiKeyPrefix = "pak_"
 export const apiKeyLength = 47
-export const shownPrefixLength = 12
-export const maxActiveKeys = 100
-
-/** With those that were revoked or have expired, and are listed until they are deleted. */
-export const maxKeys = 1_000
 
 const fields = {
   id: ApiKeyId,
@@ -20,9 +16,13 @@ const fields = {
     examples: ["pak_Zk3vT9qL"]
   }),
   scopes: Schema.Array(Scope),
+  allowed_ips: Schema.NullOr(Schema.Array(Schema.String)).annotate({
+    description: "The networks that the key may be used from. Null: from anywhere.",
+    examples: [["203.0.113.0/24"]]
+  }),
   expires_at: Schema.NullOr(Timestamp).annotate({ description: "Null if it never expires." }),
   last_used_at: Schema.NullOr(Timestamp).annotate({
-    description: "Null until the first use; written at most once a minute.",
+    description: "Null until the first use. Updated at most once per minute.",
     examples: [null]
   }),
   is_active: Schema.Boolean.annotate({
@@ -38,6 +38,7 @@ const example = {
   name: "CI deploys",
   key_prefix: "pak_Zk3vT9qL",
   scopes: ["tasks:read", "tasks:write"],
+  allowed_ips: ["203.0.113.0/24"],
   expires_at: null,
   last_used_at: null,
   is_active: true,
@@ -46,11 +47,11 @@ const example = {
   created_by: UserId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40")
 } as const
 
-/** A key as it is listed. `is_active` is true only while the key would be accepted. */
+/** A key as lists show it. `is_active` is true only while the key would be accepted. */
 export const ApiKey = Schema.Struct(fields).annotate({ identifier: "ApiKey", examples: [example] })
 export type ApiKey = typeof ApiKey.Type
 
-/** The answer to create and rotate: the only time that the key itself is shown. */
+/** The answer to create and rotate: the only one that shows the key itself. */
 export const CreatedApiKey = Schema.Struct({
   ...fields,
   key: Schema.RedactedFromValue(Schema.String, { label: "api_key" }).pipe(
@@ -70,10 +71,17 @@ export const ApiKeyInput = Schema.Struct({
   ),
   expires_in_days: Schema.optionalKey(
     Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3650 })))
+  ),
+  allowed_ips: Schema.optionalKey(
+    Schema.NullOr(AllowedIps).annotate({
+      description:
+        "Networks that the key may be used from, 1 to 20. From anywhere when absent or null."
+    })
   )
 }).annotate({
   identifier: "ApiKeyInput",
-  description: "Without `expires_in_days` the key never expires.",
+  description:
+    "Without `expires_in_days` the key never expires. Without `allowed_ips` it may be used from anywhere.",
   examples: [{ name: "CI deploys", scopes: ["tasks:read", "tasks:write"], expires_in_days: 90 }]
 })
 export type ApiKeyInput = typeof ApiKeyInput.Type
@@ -86,5 +94,17 @@ export const ApiKeyRotation = Schema.Struct({
   )
 }).annotate({
   identifier: "ApiKeyRotation",
-  description: "How long the old key goes on working; 0 when absent."
+  description: "How long the old key still works. 0 when absent."
 })
+
+/** Any text is taken: whether it is a key is not told. */
+export const LeakedApiKey = Schema.Struct({
+  key: Schema.RedactedFromValue(Schema.String.check(Schema.isMaxLength(512)), {
+    label: "api_key"
+  }).pipe(
+    Schema.annotateEncoded({
+      description: "The key that was found.",
+      examples: ["pak_Zk3vT9qLm2XcR7wYbN5hJ8dFgKsPaQeUoViWxCzTyBM"]
+    })
+  )
+}).annotate({ identifier: "LeakedApiKey" })

@@ -11,7 +11,7 @@ export const scopes = [
   "workspace:read"
 ] as const
 
-/** What an API key may do, chosen when it is made. A GET needs `:read`, everything else `:write`. */
+/** What an API key may do. A GET needs `:read`, everything else `:write`. */
 export const Scope = oneOf(scopes, {
   identifier: "Scope",
   description: "What an API key may do. Reading needs `:read`, everything else `:write`.",

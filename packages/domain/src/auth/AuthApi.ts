@@ -1,19 +1,24 @@
-import { Schema } from "effect"
+import { Redacted, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
-import { NotFound, RateLimited } from "../shared/Errors.ts"
+import { Conflict, NotFound, RateLimited } from "../shared/Errors.ts"
 import { inPath, SessionId } from "../shared/Ids.ts"
+import { LinkToken } from "../shared/LinkToken.ts"
 import { Page, PageQuery } from "../shared/Page.ts"
 import { Workspace } from "../workspaces/Workspace.ts"
 import { ApiKeysRefused, Authentication } from "./Authentication.ts"
 import {
   EmailTaken,
+  InvalidCode,
   InvalidCredentials,
+  InvalidLink,
   InvalidRefreshToken,
-  RegistrationClosed
+  RegistrationClosed,
+  TotpRequired
 } from "./AuthErrors.ts"
 import { Session } from "./Session.ts"
+import { TotpCode } from "./Totp.ts"
 import { RefreshToken, TokenPair } from "./TokenPair.ts"
 import { Email, NewPassword, Password, User, UserName, UserUpdate } from "./User.ts"
 
@@ -27,14 +32,39 @@ const Registered = Schema.Struct({ user: User, workspace: Workspace }).annotate(
   identifier: "Registered"
 })
 
-const Login = Schema.Struct({ email: Email, password: Password }).annotate({ identifier: "Login" })
+export const Login = Schema.Struct({
+  email: Email,
+  password: Password,
+  totp: Schema.optionalKey(TotpCode)
+}).annotate({
+  identifier: "Login",
+  description: "`totp` is needed by accounts that have a second factor.",
+  examples: [
+    {
+      email: "ada@example.com",
+      password: Redacted.make("correct horse battery staple", { label: "password" })
+    }
+  ]
+})
 
 const Refresh = Schema.Struct({ refresh_token: RefreshToken }).annotate({ identifier: "Refresh" })
 
-const PasswordChange = Schema.Struct({
+export const PasswordChange = Schema.Struct({
   current_password: Password,
   new_password: NewPassword
 }).annotate({ identifier: "PasswordChange" })
+
+const PasswordResetRequest = Schema.Struct({ email: Email }).annotate({
+  identifier: "PasswordResetRequest"
+})
+
+const PasswordReset = Schema.Struct({ token: LinkToken, new_password: NewPassword }).annotate({
+  identifier: "PasswordReset"
+})
+
+const EmailVerification = Schema.Struct({ token: LinkToken }).annotate({
+  identifier: "EmailVerification"
+})
 
 const AccountDeletion = Schema.Struct({ current_password: Password }).annotate({
   identifier: "AccountDeletion"
@@ -48,19 +78,19 @@ const publicEndpoints = HttpApiGroup.make("auth").add(
   })
     .annotate(Access, Access.public)
     .annotateMerge(
-      docs("Register", "Makes an account and its first workspace. Log in to get a token pair.")
+      docs("Register", "Creates an account and its first workspace. Log in to get a token pair.")
     ),
 
   HttpApiEndpoint.post("login", "/login", {
     payload: Login,
     success: TokenPair,
-    error: [InvalidCredentials, RateLimited]
+    error: [InvalidCredentials, TotpRequired, InvalidCode, RateLimited]
   })
     .annotate(Access, Access.public)
     .annotateMerge(
       docs(
         "Log in",
-        "Starts a session; of more than 200 the one that was unused for longest ends. After 10 failures for an account, or 50 from an address, within 15 minutes it answers 429."
+        "Starts a session. An account has at most 200: one more ends the session that was unused for longest. After 10 failures for an account, or 50 from an address, within 15 minutes, the answer is 429."
       )
     ),
 
@@ -73,7 +103,43 @@ const publicEndpoints = HttpApiGroup.make("auth").add(
     .annotateMerge(
       docs(
         "Refresh the tokens",
-        "Gives a new pair. A refresh token works once; used again after 10 seconds it ends the session, because somebody else may hold it."
+        "Gives a new pair. A refresh token works once. If it is used again after 10 seconds, the session ends, because somebody else may hold the token."
+      )
+    ),
+
+  HttpApiEndpoint.post("forgotPassword", "/password/forgot", {
+    payload: PasswordResetRequest,
+    error: [Conflict, RateLimited]
+  })
+    .annotate(Access, Access.public)
+    .annotateMerge(
+      docs(
+        "Ask for a new password",
+        "Sends a token by mail, if there is such an account: the answer is the same if there is none. 409 where the server sends no mail; its operator can make a token then."
+      )
+    ),
+
+  HttpApiEndpoint.post("resetPassword", "/password/reset", {
+    payload: PasswordReset,
+    error: [InvalidLink, RateLimited]
+  })
+    .annotate(Access, Access.public)
+    .annotateMerge(
+      docs(
+        "Set a new password",
+        "With a token that is an hour old at most, once. Every session of the account ends; a second factor stays."
+      )
+    ),
+
+  HttpApiEndpoint.post("verifyEmail", "/email/verify", {
+    payload: EmailVerification,
+    error: [EmailTaken, InvalidLink, RateLimited]
+  })
+    .annotate(Access, Access.public)
+    .annotateMerge(
+      docs(
+        "Verify an email",
+        "With the token of the link that was sent there, which is a week old at most, once. A new email takes the place of the old one. Email channels to the address are confirmed in all workspaces of the account."
       )
     )
 )
@@ -103,7 +169,19 @@ export class AuthApi extends publicEndpoints
       .annotateMerge(
         docs(
           "Change your account",
-          "Changes the name or the email; a new email needs the current password."
+          "Changes the name or the email. A new email needs the current password, and holds when the link that is sent there is opened: until then it is the `pending_email`. Where the server sends no mail, its operator can make a token."
+        )
+      ),
+
+    HttpApiEndpoint.post("resendEmailLink", "/email/resend", {
+      error: [Conflict, RateLimited]
+    })
+      .middleware(Authentication)
+      .annotate(Access, Access.jwt)
+      .annotateMerge(
+        docs(
+          "Send the link for your email again",
+          "To the `pending_email`, or to an email that is not verified yet. Earlier links end. 409 if nothing waits for a link, or the server sends no mail."
         )
       ),
 
@@ -116,7 +194,7 @@ export class AuthApi extends publicEndpoints
       .annotateMerge(
         docs(
           "Delete your account",
-          "Deletes the account and every workspace that it alone owns, with all they hold."
+          "Deletes the account and every workspace of which it is the only owner, with all their contents."
         )
       ),
 
@@ -130,7 +208,7 @@ export class AuthApi extends publicEndpoints
       .annotateMerge(
         docs(
           "Change your password",
-          "Every session of the account ends, this one too: its tokens stop working at once. The answer is the token pair of a new session."
+          "Ends every session of the account, including this one, whose tokens stop working at once. The answer is the token pair of a new session."
         )
       ),
 
@@ -150,7 +228,7 @@ export class AuthApi extends publicEndpoints
     })
       .middleware(Authentication)
       .annotate(Access, Access.jwt)
-      .annotateMerge(docs("End a session", "Logs one of your sessions out, wherever it is."))
+      .annotateMerge(docs("End a session", "Logs out one of your sessions on any device."))
   )
   .prefix("/v1/auth")
   .annotateMerge(

@@ -1,5 +1,8 @@
 import { Scope } from "../api-keys/Scope.ts"
+import { Role } from "../members/Role.ts"
 import { ApiError } from "../shared/Errors.ts"
+
+const article = (role: Role) => `${/^[aeo]/.test(role) ? "an" : "a"} ${role}`
 
 const challenge = () => ({ "www-authenticate": "Bearer" })
 const rejected = () => ({ "www-authenticate": 'Bearer error="invalid_token"' })
@@ -29,6 +32,27 @@ export class InvalidCredentials extends ApiError<InvalidCredentials>()("InvalidC
   status: 401,
   code: "invalid_credentials",
   message: "The email or the password is wrong.",
+  headers: challenge
+}) {}
+
+export class TotpRequired extends ApiError<TotpRequired>()("TotpRequired", {
+  status: 401,
+  code: "totp_required",
+  message: "This account has a second factor; send a code as `totp`.",
+  headers: challenge
+}) {}
+
+export class InvalidCode extends ApiError<InvalidCode>()("InvalidCode", {
+  status: 401,
+  code: "invalid_code",
+  message: "The code is wrong, too old, or was used before.",
+  headers: challenge
+}) {}
+
+export class InvalidLink extends ApiError<InvalidLink>()("InvalidLink", {
+  status: 401,
+  code: "invalid_link",
+  message: "The token is not valid, has expired or was used before.",
   headers: challenge
 }) {}
 
@@ -64,7 +88,8 @@ export class WorkspaceForbidden extends ApiError<WorkspaceForbidden>()("Workspac
 export class Forbidden extends ApiError<Forbidden>()("Forbidden", {
   status: 403,
   code: "forbidden",
-  message: "Your role in this workspace does not allow this."
+  message: ({ required_role }) => `Only ${article(required_role)} of this workspace can do this.`,
+  fields: { required_role: Role }
 }) {}
 
 export class RegistrationClosed extends ApiError<RegistrationClosed>()("RegistrationClosed", {

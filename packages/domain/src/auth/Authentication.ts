@@ -1,5 +1,5 @@
 import { HttpApiMiddleware } from "effect/http-api"
-import { NotFound } from "../shared/Errors.ts"
+import { NotFound, RateLimited } from "../shared/Errors.ts"
 import {
   Forbidden,
   InsufficientScope,
@@ -9,18 +9,20 @@ import {
   MissingCredentials,
   WorkspaceForbidden
 } from "./AuthErrors.ts"
-import type { Caller } from "./Caller.ts"
+import type { CurrentWorkspace } from "./CurrentWorkspace.ts"
+import type { Principal } from "./Principal.ts"
 
-/** Lets a request through when its credential satisfies the endpoint's `Access`. */
+/** Lets a request through if its credential satisfies the endpoint's `Access`. */
 export class Authentication extends HttpApiMiddleware.Service<
   Authentication,
-  { provides: Caller }
+  { provides: Principal | CurrentWorkspace }
 >()("@scheduling/domain/auth/Authentication", {
   requiredForClient: true,
   error: [
     MissingCredentials,
     InvalidToken,
     InvalidApiKey,
+    RateLimited,
     InsufficientScope,
     JwtOnly,
     WorkspaceForbidden,
@@ -29,7 +31,10 @@ export class Authentication extends HttpApiMiddleware.Service<
   ]
 }) {}
 
-/** On the public endpoints under `/v1/auth`: an API key has no business there and is told so. */
+/**
+ * For the public endpoints under `/v1/auth`: an API key cannot be used there, and the answer says
+ * so.
+ */
 export class ApiKeysRefused extends HttpApiMiddleware.Service<ApiKeysRefused>()(
   "@scheduling/domain/auth/ApiKeysRefused",
   { error: [InvalidApiKey, JwtOnly] }

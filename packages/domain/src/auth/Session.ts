@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { SessionId } from "../shared/Ids.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
 
-/** One login: the device it came from, and whether it is the one that asks. */
+/** One login: the device it came from, and whether it is the session of this request. */
 export const Session = Schema.Struct({
   id: SessionId,
   user_agent: Schema.NullOr(Schema.String),

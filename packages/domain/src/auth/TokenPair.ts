@@ -3,7 +3,7 @@ import { Schema } from "effect"
 export const accessTokenSeconds = 900
 export const refreshTokenSeconds = 30 * 24 * 60 * 60
 
-/** Shortened: what a JWT looks like, not one that was ever issued. */
+/** Shows what a JWT looks like. It is shortened and was never issued. */
 const exampleToken = "eyJhbGciOiJIUzI1NiIsImtpZCI6ImExIn0.eyJ0eXAiOiJhY2Nlc3MifQ.c2lnbmF0dXJl"
 
 const Token = (label: string) =>
@@ -18,7 +18,7 @@ export const TokenPair = Schema.Struct({
   expires_in: Schema.Int.annotate({ examples: [accessTokenSeconds] })
 }).annotate({
   identifier: "TokenPair",
-  description: "`expires_in` is the life of the access token in seconds."
+  description: "`expires_in` is the lifetime of the access token in seconds."
 })
 export type TokenPair = typeof TokenPair.Type
 

@@ -7,27 +7,27 @@ import { ChainId, ChainRunId, WorkspaceId } from "../shared/Ids.ts"
 import { NameFilter } from "../shared/NameFilter.ts"
 import { oneOf } from "../shared/oneOf.ts"
 import { Page } from "../shared/Page.ts"
+import { keyFields, keyFilter, keyInput } from "../shared/TaskKey.ts"
 import { label } from "../shared/Text.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
+import { runOnDefaults, runOnFields, runOnInput } from "../workers/RunOn.ts"
 import { countReferences, referenceProblems, StepUrl } from "./StepCall.ts"
 import { stepName } from "./Template.ts"
 
-export const maxChains = 10_000
 export const maxSteps = 50
 
-/** A megabyte has room for 60,000, which take 70 ms to read. */
+/** A megabyte of steps could hold 60,000 references, which take 70 ms to read. */
 const maxReferences = 2_000
 
-/** What a chain and a step are where their author did not say. */
-export const chainDefaults = { schedule: null, ...firingDefaults } as const
-export const chainStepDefaults = { ...callDefaults, run_if: "success" } as const
+/** The defaults of a chain and of a step. */
+export const chainDefaults = { key: null, schedule: null, ...firingDefaults } as const
+export const chainStepDefaults = { ...callDefaults, ...runOnDefaults, run_if: "success" } as const
 
 export const RunIf = oneOf(["success", "failure", "always"], {
   identifier: "RunIf",
   description:
     "When a step runs: if nothing before it failed (`success`), if something before it did " +
-    "(`failure`), or `always`. Otherwise it is skipped. `success` where a request leaves it " +
-    "out."
+    "(`failure`), or `always`. Otherwise it is skipped. `success` when absent."
 })
 export type RunIf = typeof RunIf.Type
 
@@ -41,22 +41,23 @@ const StepName = Schema.String.check(
 export const ChainStepInput = Schema.Struct({
   name: StepName,
   ...callInput,
+  ...runOnInput,
   url: StepUrl,
   run_if: Schema.optionalKey(RunIf)
 }).annotate({
   identifier: "ChainStepInput",
   description:
-    "A call that may use what earlier steps were answered, in `url`, `headers` and `body`: `{{ " +
+    "A call that may use the answers of earlier steps in `url`, `headers` and `body`: `{{ " +
     "steps.<name>.status }}`, `{{ steps.<name>.body }}` and, in a body that is JSON, `{{ " +
     "steps.<name>.body.items[0].id }}`. A value in a URL is percent-encoded; in a JSON body it " +
-    "is escaped inside a string and a JSON value elsewhere. Where a value is missing the step " +
-    "fails. Of each answer the first 10,000 bytes can be used. All steps of a chain together may " +
+    "is escaped inside a string and a JSON value elsewhere. If a value is missing, the step " +
+    "fails. The first 10,000 bytes of each answer can be used. All steps of a chain together may " +
     "hold 2,000 references. Write `{{ '{{' }}` for the " +
     "braces themselves."
 })
 export type ChainStepInput = typeof ChainStepInput.Type
 
-/** Each name once, and references only to what comes before. */
+/** Checks that each name is used once and that references name only earlier steps. */
 const stepsProblems = (steps: ReadonlyArray<ChainStepInput>) => {
   if (countReferences(steps) > maxReferences) {
     return [{ path: [], issue: `must hold at most ${maxReferences} references in all` }]
@@ -75,7 +76,7 @@ const stepsProblems = (steps: ReadonlyArray<ChainStepInput>) => {
   })
 }
 
-export const ChainInput = Schema.Struct({
+const definition = {
   name: label(200).pipe(Schema.annotateEncoded({ examples: ["Close the day"] })),
   steps: Schema.Array(ChainStepInput).check(
     Schema.isBetweenLength(1, maxSteps),
@@ -83,40 +84,49 @@ export const ChainInput = Schema.Struct({
   ),
   schedule: Schema.optionalKey(
     Schema.NullOr(Schedule).annotate({
-      description: "Absent or null: the chain runs only when it is asked to."
+      description: "Absent or null: the chain runs only when somebody runs it."
     })
   ),
   ...firingInput
-}).annotate({
-  identifier: "ChainInput",
-  examples: [
+}
+
+const exampleDefinition = {
+  name: "Close the day",
+  schedule: Schedule.make("0 18 * * MON-FRI"),
+  steps: [
+    { name: "login", url: "https://api.example.com/login", body: '{"user":"robot"}' },
     {
-      name: "Close the day",
-      schedule: Schedule.make("0 18 * * MON-FRI"),
-      steps: [
-        { name: "login", url: "https://api.example.com/login", body: '{"user":"robot"}' },
-        {
-          name: "close",
-          url: "https://api.example.com/days/{{ steps.login.body.day }}/close",
-          headers: { authorization: "Bearer {{ steps.login.body.token }}" },
-          retry_count: 3
-        },
-        {
-          name: "alarm",
-          run_if: "failure",
-          url: "https://chat.example.com/hooks/ops",
-          body: '{"text":"The day was not closed."}'
-        }
-      ]
+      name: "close",
+      url: "https://api.example.com/days/{{ steps.login.body.day }}/close",
+      headers: { authorization: "Bearer {{ steps.login.body.token }}" },
+      retry_count: 3
+    },
+    {
+      name: "alarm",
+      run_if: "failure",
+      url: "https://chat.example.com/hooks/ops",
+      body: '{"text":"The day was not closed."}'
     }
   ]
+} as const
+
+export const ChainInput = Schema.Struct({ ...definition, ...keyInput }).annotate({
+  identifier: "ChainInput",
+  examples: [exampleDefinition]
 })
 export type ChainInput = typeof ChainInput.Type
+
+export const ChainDefinition = Schema.Struct(definition).annotate({
+  identifier: "ChainDefinition",
+  description: "A chain whose key is in the path. Absent fields get their defaults.",
+  examples: [exampleDefinition]
+})
+export type ChainDefinition = typeof ChainDefinition.Type
 
 export const ChainUpdate = ChainInput.mapFields(Struct.map(Schema.optionalKey)).annotate({
   identifier: "ChainUpdate",
   description:
-    "Any of the fields; those that are absent stay as they are. `steps` replaces them all. " +
+    "Any of the fields. Absent fields keep their values. `steps` replaces all steps. " +
     "Runs that have started keep the steps they started with.",
   examples: [{ schedule: null }]
 })
@@ -125,11 +135,12 @@ export type ChainUpdate = typeof ChainUpdate.Type
 export const ChainStep = Schema.Struct({
   name: Schema.String,
   ...callFields,
+  ...runOnFields,
   run_if: RunIf
 }).annotate({ identifier: "ChainStep" })
 export type ChainStep = typeof ChainStep.Type
 
-/** What a chain says of its latest run. */
+/** A chain's latest run, as the chain shows it. */
 export const LastChainRun = Schema.Struct({
   run_id: ChainRunId,
   status: ExecutionStatus,
@@ -140,6 +151,7 @@ export type LastChainRun = typeof LastChainRun.Type
 export const Chain = Schema.Struct({
   id: ChainId,
   workspace_id: WorkspaceId,
+  ...keyFields,
   name: Schema.String,
   steps: Schema.Array(ChainStep),
   schedule: Schema.NullOr(Schema.String),
@@ -155,6 +167,7 @@ export const Chain = Schema.Struct({
     {
       id: ChainId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),
       workspace_id: WorkspaceId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"),
+      key: null,
       name: "Close the day",
       steps: [
         {
@@ -165,6 +178,7 @@ export const Chain = Schema.Struct({
           body: null,
           timeout_seconds: 30,
           retry_count: 3,
+          ...runOnDefaults,
           run_if: "success"
         }
       ],
@@ -187,5 +201,6 @@ export const ChainPage = Page("ChainPage", Chain)
 
 export const ChainFilters = {
   status: Schema.optionalKey(TaskStatus),
-  name: Schema.optionalKey(NameFilter)
+  name: Schema.optionalKey(NameFilter),
+  ...keyFilter
 }

@@ -22,13 +22,13 @@ const executionFields = {
   error: Schema.NullOr(Schema.String)
 }
 
-/** A step's execution in short; the executions endpoint has it whole, by this id. */
+/** A step's execution in short. The executions endpoint shows all of it under this id. */
 export const StepExecution = Schema.Struct(executionFields).annotate({
   identifier: "StepExecution"
 })
 export type StepExecution = typeof StepExecution.Type
 
-/** And what it was answered. */
+/** The execution together with its answer. */
 export const StepExecutionDetail = Schema.Struct({
   ...executionFields,
   response_body: Schema.NullOr(Schema.String).annotate({
@@ -50,8 +50,8 @@ const runFields = {
 }
 
 const description =
-  "It is `queued` until its first step starts. It has `failed` when a step did, whatever ran " +
-  "after that; skipped steps fail nothing. Cancelling a step's execution ends it as " +
+  "It is `queued` until its first step starts. It has `failed` if a step failed, whatever ran " +
+  "after it. Skipped steps do not count as failures. Cancelling a step's execution ends it as " +
   "`cancelled`. It is `skipped` when the run before it was still going on and `overlap` is " +
   "`skip`."
 
@@ -82,7 +82,7 @@ const exampleOf = <Answer extends object>(answer: Answer) =>
     ]
   }) as const
 
-/** One run of all steps. Its steps are those of the chain at the time that it started. */
+/** One run of all steps. They are the steps that the chain had when the run started. */
 export const ChainRun = Schema.Struct({
   ...runFields,
   steps: Schema.Array(
@@ -93,7 +93,7 @@ export const ChainRun = Schema.Struct({
 }).annotate({ identifier: "ChainRun", description, examples: [exampleOf({})] })
 export type ChainRun = typeof ChainRun.Type
 
-/** A run with what its steps were answered. */
+/** A run with the answers of its steps. */
 export const ChainRunDetail = Schema.Struct({
   ...runFields,
   steps: Schema.Array(

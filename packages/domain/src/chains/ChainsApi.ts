@@ -7,8 +7,16 @@ import { Conflict, IdempotencyConflict, NotFound, QuotaExceeded } from "../share
 import { IdempotencyKey } from "../shared/IdempotencyKey.ts"
 import { ChainId, ChainRunId, ExecutionId, inPath, WorkspaceId } from "../shared/Ids.ts"
 import { PageQuery } from "../shared/Page.ts"
+import { TaskKey } from "../shared/TaskKey.ts"
 import { WaitQuery } from "../shared/WaitQuery.ts"
-import { Chain, ChainFilters, ChainInput, ChainPage, ChainUpdate } from "./Chain.ts"
+import {
+  Chain,
+  ChainDefinition,
+  ChainFilters,
+  ChainInput,
+  ChainPage,
+  ChainUpdate
+} from "./Chain.ts"
 import { ChainRun, ChainRunDetail, ChainRunPage } from "./ChainRun.ts"
 
 const workspace = { workspace_id: inPath(WorkspaceId) }
@@ -31,14 +39,30 @@ export class ChainsApi extends HttpApiGroup.make("chains")
       headers: IdempotencyKey,
       payload: ChainInput,
       success: Chain.pipe(HttpApiSchema.status(201)),
-      error: [IdempotencyConflict, QuotaExceeded]
+      error: [Conflict, IdempotencyConflict, QuotaExceeded]
     })
       .annotate(Access, Access.scope("tasks:write"))
       .annotateMerge(
         docs(
           "Create a chain",
-          "1 to 50 calls that run one after the other, on a schedule or when asked to. A " +
+          "1 to 50 calls that run one after the other, on a schedule or on request. A " +
             "workspace has at most 10,000 chains."
+        )
+      ),
+
+    HttpApiEndpoint.put("upsert", "/by-key/:key", {
+      params: { ...workspace, key: TaskKey },
+      payload: ChainDefinition,
+      success: [Chain, Chain.pipe(HttpApiSchema.status(201))],
+      error: [Conflict, QuotaExceeded]
+    })
+      .annotate(Access, Access.scope("tasks:write"))
+      .annotateMerge(
+        docs(
+          "Make or replace a chain by its key",
+          "Gives the chain with this key exactly this definition, or makes it. The answer is 200 if it was " +
+            "there and 201 if it is new. If nothing differs, nothing changes. A paused chain stays paused, " +
+            "and runs that have started keep their steps."
         )
       ),
 
@@ -50,7 +74,7 @@ export class ChainsApi extends HttpApiGroup.make("chains")
       params: chain,
       payload: ChainUpdate,
       success: Chain,
-      error: NotFound
+      error: [NotFound, Conflict, QuotaExceeded]
     })
       .annotate(Access, Access.scope("tasks:write"))
       .annotateMerge(
@@ -76,8 +100,8 @@ export class ChainsApi extends HttpApiGroup.make("chains")
       .annotateMerge(
         docs(
           "Run a chain now",
-          "Queues one run, also while the chain is paused and beside one that goes on. The " +
-            "schedule stays as it is. A chain has at most 10,000 unfinished runs."
+          "Queues one run, even while the chain is paused or another run is in progress. The " +
+            "schedule does not change. A chain has at most 10,000 unfinished runs."
         )
       ),
 
@@ -98,18 +122,18 @@ export class ChainsApi extends HttpApiGroup.make("chains")
     HttpApiEndpoint.post("resume", "/:chain_id/resume", {
       params: chain,
       success: Chain,
-      error: NotFound
+      error: [NotFound, QuotaExceeded]
     })
       .annotate(Access, Access.scope("tasks:write"))
       .annotateMerge(
         docs(
           "Resume a chain",
-          "The schedule fires again from now on; what passed during the pause is not made up " +
+          "The schedule fires again from now on. Fires during the pause are not made up " +
             "for. Resuming again changes nothing."
         )
       ),
 
-    // A run is execution history, status codes and errors included, and so needs the scope for it.
+    // A run is execution history with status codes and errors, so it needs the scope of executions.
     HttpApiEndpoint.get("runs", "/:chain_id/runs", {
       params: chain,
       query: PageQuery,
@@ -118,7 +142,7 @@ export class ChainsApi extends HttpApiGroup.make("chains")
     })
       .annotate(Access, Access.scope("executions:read"))
       .annotateMerge(
-        docs("List a chain's runs", "Each with the state of its steps, newest first.")
+        docs("List a chain's runs", "The runs with the state of their steps, newest first.")
       ),
 
     HttpApiEndpoint.get("getRun", "/:chain_id/runs/:run_id", {
@@ -131,7 +155,7 @@ export class ChainsApi extends HttpApiGroup.make("chains")
       .annotateMerge(
         docs(
           "Get a chain run",
-          "One run with the state of its steps, and what each was answered. With " +
+          "One run with the state and the answer of each step. With " +
             "`wait_seconds` the answer comes when the run has ended."
         )
       ),
@@ -146,8 +170,8 @@ export class ChainsApi extends HttpApiGroup.make("chains")
         docs(
           "Cancel an execution",
           "Ends a step's queued or running execution and with it the run: no later step " +
-            "starts. A running call is cut off, so the answer may still say `running`. One that " +
-            "has ended otherwise answers 409."
+            "starts. A running call is cut off, so the answer may still say `running`. If it has " +
+            "ended in another way, the answer is 409."
         )
       )
   )
@@ -157,6 +181,6 @@ export class ChainsApi extends HttpApiGroup.make("chains")
     OpenApi.annotations({
       title: "Chains",
       description:
-        "HTTP calls that run one after the other and may use what earlier ones were answered."
+        "HTTP calls that run one after the other and may use the answers of earlier ones."
     })
   ) {}

@@ -1,35 +1,35 @@
-// A step of a chain may use what earlier steps were answered:
+// A step of a chain may use the answers of earlier steps:
 //
 //   {{ steps.login.status }}              the status code
 //   {{ steps.login.body }}                the body
-//   {{ steps.login.body.items[0].id }}    a value in a body that is JSON
-//   {{ steps.login.body["odd key"] }}     the same for keys that are no plain names
-//   {{ '{{' }}                            two braces that mean nothing
+//   {{ steps.login.body.items[0].id }}    a value in a JSON body
+//   {{ steps.login.body["odd key"] }}     a value whose key is not a plain name
+//   {{ '{{' }}                            two braces as text
 //
-// `}}` on its own is text, as JSON is full of it.
+// `}}` on its own is text, because JSON is full of it.
 
 import { Result } from "effect"
 
 export interface Reference {
-  /** As it was written, without the braces: for error messages. */
+  /** The reference as written, without the braces. For error messages. */
   readonly text: string
-  /** Where its braces open, counted from 0. */
+  /** The offset at which its braces open. */
   readonly at: number
   readonly step: string
   readonly field: "status" | "body"
   readonly path: ReadonlyArray<string | number>
 }
 
-/** Text, and the places where something is filled in. */
+/** Text and references, in the order in which they are written. */
 export type Template = ReadonlyArray<string | Reference>
 
-/** What a step may be called, so that references can name it. */
+/** The names that a step may have, so that references can name it. */
 export const stepName = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
 
 /** How many keys and indexes deep a reference may reach. */
 const maxPath = 100
 
-/** A text of 256 KiB can hold 13,000 mistakes; the first few tell enough. */
+/** A text of 256 KiB can contain 13,000 mistakes. The first few are enough. */
 const maxProblems = 10
 
 export const parseTemplate = (source: string): Result.Result<Template, ReadonlyArray<string>> => {
@@ -42,7 +42,7 @@ export const parseTemplate = (source: string): Result.Result<Template, ReadonlyA
     if (at > position) parts.push(source.slice(position, at))
     const close = source.indexOf("}}", at + 2)
     if (close === -1) {
-      // Looking for the end of each further one would take quadratic time.
+      // Stops here, because looking for the end of each further one would take quadratic time.
       problems.push(`"{{" ${place(at)} is not closed; write {{ '{{' }} for the braces themselves`)
       position = source.length
       break
@@ -63,7 +63,7 @@ export const parseTemplate = (source: string): Result.Result<Template, ReadonlyA
   return Result.succeed(parts)
 }
 
-/** No fewer than the references of a text, found without reading them. */
+/** An upper bound for the number of references in a text, found without parsing them. */
 export const countBraces = (source: string): number => {
   let count = 0
   for (let at = source.indexOf("{{"); at !== -1; at = source.indexOf("{{", at + 2)) count++
@@ -72,27 +72,6 @@ export const countBraces = (source: string): number => {
 
 export const referencesOf = (template: Template): ReadonlyArray<Reference> =>
   template.filter((part) => typeof part !== "string")
-
-/** Puts a text into each place. Stops at the first that has none, or once the whole is too long. */
-export const fillTemplate = (
-  template: Template,
-  maxLength: number,
-  fill: (reference: Reference, index: number) => Result.Result<string, string>
-): Result.Result<string, string> => {
-  let text = ""
-  let index = 0
-  for (const part of template) {
-    if (typeof part === "string") {
-      text += part
-    } else {
-      const value = fill(part, index++)
-      if (Result.isFailure(value)) return value
-      text += value.success
-    }
-    if (text.length > maxLength) return Result.fail(`is longer than ${maxLength} characters`)
-  }
-  return Result.succeed(text)
-}
 
 export const place = (at: number): string => `at character ${at + 1}`
 
@@ -147,5 +126,5 @@ const parseExpression = (
   return { part: { text, at, step, field, path }, end: position }
 }
 
-/** What a user wrote, clipped so that an answer stays readable. */
+/** What a user wrote, shortened so that an answer stays readable. */
 const shown = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text)

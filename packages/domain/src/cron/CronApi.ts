@@ -7,8 +7,10 @@ import { Conflict, IdempotencyConflict, NotFound, QuotaExceeded } from "../share
 import { IdempotencyKey } from "../shared/IdempotencyKey.ts"
 import { CronTaskId, ExecutionId, inPath, WorkspaceId } from "../shared/Ids.ts"
 import { PageQuery } from "../shared/Page.ts"
+import { TaskKey } from "../shared/TaskKey.ts"
 import {
   CronTask,
+  CronTaskDefinition,
   CronTaskFilters,
   CronTaskInput,
   CronTaskPage,
@@ -36,7 +38,7 @@ const inWorkspace = HttpApiGroup.make("cron")
       headers: IdempotencyKey,
       payload: CronTaskInput,
       success: CronTask.pipe(HttpApiSchema.status(201)),
-      error: [IdempotencyConflict, QuotaExceeded]
+      error: [Conflict, IdempotencyConflict, QuotaExceeded]
     })
       .annotate(Access, Access.scope("tasks:write"))
       .annotateMerge(
@@ -55,7 +57,22 @@ const inWorkspace = HttpApiGroup.make("cron")
       .annotateMerge(
         docs(
           "Preview a schedule",
-          "When a schedule would fire from now on, and what clock changes do to it."
+          "When a schedule would fire from now on, and how clock changes affect it."
+        )
+      ),
+
+    HttpApiEndpoint.put("upsert", "/by-key/:key", {
+      params: { ...workspace, key: TaskKey },
+      payload: CronTaskDefinition,
+      success: [CronTask, CronTask.pipe(HttpApiSchema.status(201))],
+      error: [Conflict, QuotaExceeded]
+    })
+      .annotate(Access, Access.scope("tasks:write"))
+      .annotateMerge(
+        docs(
+          "Make or replace a cron task by its key",
+          "Gives the task with this key exactly this definition, or makes it. The answer is 200 if it was " +
+            "there and 201 if it is new. If nothing differs, nothing changes. A paused task stays paused."
         )
       ),
 
@@ -67,13 +84,13 @@ const inWorkspace = HttpApiGroup.make("cron")
       params: task,
       payload: CronTaskUpdate,
       success: CronTask,
-      error: NotFound
+      error: [NotFound, Conflict, QuotaExceeded]
     })
       .annotate(Access, Access.scope("tasks:write"))
       .annotateMerge(
         docs(
           "Change a cron task",
-          "Changes the fields that are given. Executions that have started go on as they were."
+          "Changes the fields that are given. Executions that have started are not affected."
         )
       ),
 
@@ -96,8 +113,8 @@ const inWorkspace = HttpApiGroup.make("cron")
       .annotateMerge(
         docs(
           "Run a cron task now",
-          "Queues one execution, also while the task is paused and beside one that goes on. " +
-            "The schedule stays as it is. A task has at most 10,000 unfinished executions."
+          "Queues one execution, even while the task is paused or another is in progress. " +
+            "The schedule does not change. A task has at most 10,000 unfinished executions."
         )
       ),
 
@@ -118,13 +135,13 @@ const inWorkspace = HttpApiGroup.make("cron")
     HttpApiEndpoint.post("resume", "/:task_id/resume", {
       params: task,
       success: CronTask,
-      error: NotFound
+      error: [NotFound, QuotaExceeded]
     })
       .annotate(Access, Access.scope("tasks:write"))
       .annotateMerge(
         docs(
           "Resume a cron task",
-          "The schedule fires again from now on; what passed during the pause is not made up " +
+          "The schedule fires again from now on. Fires during the pause are not made up " +
             "for. Resuming again changes nothing."
         )
       ),
@@ -136,7 +153,7 @@ const inWorkspace = HttpApiGroup.make("cron")
       error: NotFound
     })
       .annotate(Access, Access.scope("executions:read"))
-      .annotateMerge(docs("List a cron task's executions", "What the task ran, newest first.")),
+      .annotateMerge(docs("List a cron task's executions", "The task's executions, newest first.")),
 
     HttpApiEndpoint.post("cancel", "/:task_id/executions/:execution_id/cancel", {
       params: execution,
@@ -148,7 +165,7 @@ const inWorkspace = HttpApiGroup.make("cron")
         docs(
           "Cancel an execution",
           "Ends a queued or running execution. A running call is cut off, so the answer may " +
-            "still say `running`. One that has ended otherwise answers 409."
+            "still say `running`. If it has ended in another way, the answer is 409."
         )
       )
   )
@@ -164,7 +181,7 @@ export class CronApi extends inWorkspace
       .annotateMerge(
         docs(
           "List cron tasks of all workspaces",
-          "Those of every workspace that you are a member of; for an API key those of its own " +
+          "The cron tasks of every workspace that you are a member of. An API key sees those of its own " +
             "workspace."
         )
       )

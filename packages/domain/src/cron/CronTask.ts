@@ -4,41 +4,56 @@ import { callDefaults, callFields, callInput } from "../shared/HttpCall.ts"
 import { CronTaskId, WorkspaceId } from "../shared/Ids.ts"
 import { NameFilter } from "../shared/NameFilter.ts"
 import { Page } from "../shared/Page.ts"
+import { keyFields, keyFilter, keyInput } from "../shared/TaskKey.ts"
 import { label } from "../shared/Text.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
+import { runOnDefaults, runOnFields, runOnInput } from "../workers/RunOn.ts"
 import { firingDefaults, firingFields, firingInput, NextRunAt, TaskStatus } from "./Firing.ts"
 import { PreviewedFire, Schedule } from "./Schedule.ts"
 
-export const maxCronTasks = 10_000
+/** The defaults of a cron task. */
+export const cronTaskDefaults = {
+  key: null,
+  ...callDefaults,
+  ...runOnDefaults,
+  ...firingDefaults
+} as const
 
-/** What a cron task is where its author did not say. */
-export const cronTaskDefaults = { ...callDefaults, ...firingDefaults } as const
-
-export const CronTaskInput = Schema.Struct({
+const definition = {
   name: label(200).pipe(Schema.annotateEncoded({ examples: ["Nightly report"] })),
   schedule: Schedule,
   ...callInput,
+  ...runOnInput,
   ...firingInput
-}).annotate({
+}
+
+const exampleDefinition = {
+  name: "Nightly report",
+  schedule: Schedule.make("0 3 * * *"),
+  url: "https://api.example.com/jobs/nightly",
+  method: "POST",
+  headers: { authorization: "Bearer 3f9c..." },
+  body: '{"full":true}',
+  timeout_seconds: 30,
+  retry_count: 3
+} as const
+
+export const CronTaskInput = Schema.Struct({ ...definition, ...keyInput }).annotate({
   identifier: "CronTaskInput",
-  examples: [
-    {
-      name: "Nightly report",
-      schedule: Schedule.make("0 3 * * *"),
-      url: "https://api.example.com/jobs/nightly",
-      method: "POST",
-      headers: { authorization: "Bearer 3f9c..." },
-      body: '{"full":true}',
-      timeout_seconds: 30,
-      retry_count: 3
-    }
-  ]
+  examples: [exampleDefinition]
 })
 export type CronTaskInput = typeof CronTaskInput.Type
 
+export const CronTaskDefinition = Schema.Struct(definition).annotate({
+  identifier: "CronTaskDefinition",
+  description: "A cron task whose key is in the path. Absent fields get their defaults.",
+  examples: [exampleDefinition]
+})
+export type CronTaskDefinition = typeof CronTaskDefinition.Type
+
 export const CronTaskUpdate = CronTaskInput.mapFields(Struct.map(Schema.optionalKey)).annotate({
   identifier: "CronTaskUpdate",
-  description: "Any of the fields; those that are absent stay as they are.",
+  description: "Any of the fields. Absent fields keep their values.",
   examples: [{ schedule: Schedule.make("0 4 * * *") }]
 })
 export type CronTaskUpdate = typeof CronTaskUpdate.Type
@@ -46,9 +61,11 @@ export type CronTaskUpdate = typeof CronTaskUpdate.Type
 export const CronTask = Schema.Struct({
   id: CronTaskId,
   workspace_id: WorkspaceId,
+  ...keyFields,
   name: Schema.String,
   schedule: Schema.String,
   ...callFields,
+  ...runOnFields,
   ...firingFields,
   status: TaskStatus,
   next_run_at: NextRunAt,
@@ -61,6 +78,7 @@ export const CronTask = Schema.Struct({
     {
       id: CronTaskId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),
       workspace_id: WorkspaceId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"),
+      key: "reports:nightly",
       name: "Nightly report",
       schedule: "0 3 * * *",
       url: "https://api.example.com/jobs/nightly",
@@ -69,6 +87,7 @@ export const CronTask = Schema.Struct({
       body: '{"full":true}',
       timeout_seconds: 30,
       retry_count: 3,
+      ...runOnDefaults,
       timezone: "UTC",
       overlap: "skip",
       missed: "once",
@@ -87,7 +106,8 @@ export const CronTaskPage = Page("CronTaskPage", CronTask)
 
 export const CronTaskFilters = {
   status: Schema.optionalKey(TaskStatus),
-  name: Schema.optionalKey(NameFilter)
+  name: Schema.optionalKey(NameFilter),
+  ...keyFilter
 }
 
 export const defaultPreviewCount = 10
@@ -109,9 +129,9 @@ export const SchedulePreview = Schema.Struct({
 }).annotate({
   identifier: "SchedulePreview",
   description:
-    "The next fires, the soonest first. `clock_change` says what a clock change did: `moved` " +
-    "one out of the hour that was skipped, `doubled` one, or `dropped` its repetition, which " +
-    "then is no fire and does not count.",
+    "The next fires, soonest first. `clock_change` says what a clock change did: `moved` " +
+    "a fire out of the skipped hour, `doubled` a fire, or `dropped` a repetition, which " +
+    "is not a fire and does not count.",
   examples: [
     {
       data: [

@@ -4,7 +4,7 @@ import { Timestamp } from "../shared/Timestamp.ts"
 import { DstOverlap } from "./Schedule.ts"
 import { TimeZone } from "./TimeZone.ts"
 
-/** How a schedule fires where its author did not say. */
+/** The defaults of how a schedule fires. */
 export const firingDefaults = {
   timezone: TimeZone.make("UTC"),
   overlap: "skip",
@@ -15,29 +15,29 @@ export const firingDefaults = {
 export const Overlap = oneOf(["allow", "skip", "queue"], {
   identifier: "Overlap",
   description:
-    "When a fire comes while the run before it still goes on: `allow` starts it beside that " +
-    "one, `queue` starts it after that one, `skip` drops it and records a skipped execution. " +
-    "`skip` where a request leaves it out."
+    "What to do with a fire while the previous run is unfinished: `allow` starts it beside that " +
+    "run, `queue` starts it after that run, `skip` drops it and records a skipped execution. " +
+    "`skip` when absent."
 })
 export type Overlap = typeof Overlap.Type
 
 export const Missed = oneOf(["skip", "once"], {
   identifier: "Missed",
   description:
-    "What becomes of fires that passed while the service was down: `once` makes one run for " +
-    "all of them, `skip` none. `once` where a request leaves it out."
+    "What to do with fires that were missed while the service was down: `once` makes one run for " +
+    "all of them, `skip` makes none. `once` when absent."
 })
 export type Missed = typeof Missed.Type
 
 export const DstOverlapRule = DstOverlap.annotate({
   identifier: "DstOverlap",
   description:
-    "When clocks fall back and a time of the day comes twice: `first` fires the first time " +
-    "only, `both` fires each. Schedules whose minute or hour starts with `*` go by elapsed " +
-    "time and fire each in any case. `first` where a request leaves it out."
+    "What to do when clocks fall back and a time of day comes twice: `first` fires the first time " +
+    "only, `both` fires both times. Schedules whose minute or hour starts with `*` go by elapsed " +
+    "time and always fire both times. `first` when absent."
 })
 
-/** What goes with a schedule, in cron tasks and in chains that have one. */
+/** The fields that go with a schedule, in cron tasks and in chains that have one. */
 export const firingInput = {
   timezone: Schema.optionalKey(
     TimeZone.pipe(
@@ -56,13 +56,13 @@ export const firingFields = {
   dst_overlap: DstOverlapRule
 }
 
-/** Paused: the schedule does not fire. Runs by hand go on. */
+/** While a task is paused its schedule does not fire. Manual runs still work. */
 export const TaskStatus = oneOf(["active", "paused"], {
   identifier: "TaskStatus",
-  description: "While `paused` the schedule does not fire; a run by hand still works."
+  description: "While `paused` the schedule does not fire. A manual run still works."
 })
 export type TaskStatus = typeof TaskStatus.Type
 
 export const NextRunAt = Schema.NullOr(Timestamp).annotate({
-  description: "The next fire; null while paused or without a schedule."
+  description: "The next fire. Null while paused or without a schedule."
 })

@@ -12,7 +12,7 @@
 // fires only the first of the two, "both" fires each.
 //
 // This is not Effect's Cron because that one (4.1.0) moves a skipped 02:30 to 03:30, leaves
-// "*/15 * * * *" silent for an hour where clocks fall back, and needs 76 µs a fire in
+// "*/15 * * * *" silent for an hour where clocks fall back, and needs 76 µs per fire in
 // Europe/Berlin, where this needs less than 1.
 
 import { Option, Result, Schema, SchemaTransformation } from "effect"
@@ -22,9 +22,13 @@ import { normalizeSchedule, parseSchedule, type ParsedSchedule } from "./Schedul
 import type { TimeZone } from "./TimeZone.ts"
 import { type Stretch, stretchAt } from "./ZoneClock.ts"
 
-/** A cron expression as its author wrote it, but for runs of white space: they become one space. */
+/** A cron expression as its author wrote it, with each run of white space reduced to one space. */
 export const Schedule = Schema.String.annotate({
-  description: "A cron expression with five fields: minute hour day-of-month month day-of-week.",
+  description:
+    "A cron expression with five fields: minute hour day-of-month month day-of-week. The day of " +
+    "month may be `L` (the last), `L-3`, `LW` (the last weekday) or `15W` (the weekday nearest to " +
+    "the 15th), the day of week `FRI#2` (the second Friday) or `FRIL` (the last). `@hourly`, " +
+    "`@daily`, `@weekly`, `@monthly` and `@yearly` are taken too.",
   examples: ["*/15 * * * *", "0 9 * * MON-FRI"]
 }).pipe(
   Schema.decodeTo(
@@ -64,7 +68,7 @@ export interface FireOptions {
   readonly dst_overlap?: DstOverlap
 }
 
-/** The first fire strictly after `after`, in milliseconds since the epoch. There always is one. */
+/** The first fire strictly after `after`, in milliseconds since the epoch. There is always one. */
 export const nextFire = (
   schedule: Schedule,
   timezone: TimeZone,
@@ -73,8 +77,8 @@ export const nextFire = (
 ): number => fireAfter(parsedOf(schedule), timezone, Number(after), options?.dst_overlap ?? "first")
 
 /**
- * The last fire at or before `now` that is not before `lowerBound`. It searches backwards from
- * `now`, so it costs as much as `nextFire` however many fires lie in between.
+ * The last fire that is at or before `now` and not before `lowerBound`. It searches backwards from
+ * `now`, so it costs as much as `nextFire`, however many fires lie in between.
  */
 export const latestAtOrBefore = (
   schedule: Schedule,
@@ -102,7 +106,7 @@ export const latestAtOrBefore = (
 }
 
 /**
- * The next `count` fires after `from`. What `dst_overlap` "first" drops in between is listed too,
+ * The next `count` fires after `from`. Fires that `dst_overlap` "first" drops are listed too,
  * marked `dropped` and not counted.
  */
 export const preview = (
@@ -133,7 +137,10 @@ export const preview = (
 
 const minuteMillis = 60_000
 
-/** No zone is 15 hours from UTC, and no clock change (Samoa 2011) was longer than a day. */
+/**
+ * More than any offset and clock change together: no zone is 15 hours from UTC, and no clock change
+ * (Samoa 2011) was longer than a day.
+ */
 const marginMillis = 3 * 86_400_000
 
 const fireAfter = (
@@ -151,8 +158,8 @@ const fireAfter = (
     const minute = Math.ceil((first + stretch.offset) / minuteMillis)
     const fire = slotAtOrAfter(parsed, minute) * minuteMillis - stretch.offset
     if (fire < stretch.end) return fire
-    // A slot that is years away need not visit every clock change up to it. Only a change that
-    // is near must be looked at: where clocks fall back, slots from before `from` come again.
+    // The search for a slot years away can skip the clock changes up to it. Only a near change
+    // matters: where clocks fall back, slots from before `from` come again.
     const near = stretch.end - from < marginMillis
     from = near ? stretch.end : Math.max(stretch.end, fire - marginMillis)
   }
@@ -179,7 +186,7 @@ const formatLocal = (at: number, offset: number): string => {
 
 const maxParsed = 5000
 
-/** Parsing takes about 5 µs, each of the cached about 700 bytes. The oldest goes first. */
+/** A cache: parsing takes about 5 µs, and an entry about 700 bytes. The oldest is dropped first. */
 const parsedSchedules = new Map<string, ParsedSchedule>()
 
 const parseCached = (text: string): ReturnType<typeof parseSchedule> => {

@@ -1,9 +1,10 @@
+import { daysInMonth, matchesDate } from "./matchesDate.ts"
 import type { ParsedSchedule } from "./ScheduleParser.ts"
 
 /**
- * Local minutes: whole minutes since 1970-01-01 00:00 on a clock that never changes. Every
- * search ends: the parser refuses schedules without a date, and no date is more than 40 years
- * from its next (29 February that must also be a Sunday).
+ * Works on local minutes: whole minutes since 1970-01-01 00:00 on a clock that never changes. Every
+ * search ends, because the parser refuses schedules without a date, and no date is more than 40
+ * years from its next (29 February that must also be a Sunday).
  */
 const minutesOfDay = 1440
 
@@ -28,7 +29,7 @@ const findSlot = (schedule: ParsedSchedule, from: number, direction: Direction):
   return found * minutesOfDay + (findTime(schedule, edge, direction) ?? 0)
 }
 
-/** A matching time of the same day, `from` included. */
+/** Finds a matching time of the same day, `from` included. */
 const findTime = (
   schedule: ParsedSchedule,
   from: number,
@@ -52,7 +53,7 @@ const findDay = (schedule: ParsedSchedule, from: number, direction: Direction): 
     const length = daysInMonth(year, month)
     if (schedule.months[month] === 1) {
       for (; day >= 1 && day <= length; day += direction, number += direction) {
-        if (dateMatches(schedule, day, number)) return number
+        if (dateMatches(schedule, { year, month, day }, number)) return number
       }
     } else {
       number += direction === 1 ? length + 1 - day : -day
@@ -70,23 +71,17 @@ const findDay = (schedule: ParsedSchedule, from: number, direction: Direction): 
 }
 
 const dayMatches = (schedule: ParsedSchedule, number: number): boolean => {
-  const { month, day } = civilDate(number)
-  return schedule.months[month] === 1 && dateMatches(schedule, day, number)
+  const date = civilDate(number)
+  return schedule.months[date.month] === 1 && dateMatches(schedule, date, number)
 }
 
 /** 1970-01-01, day 0, was a Thursday. */
-const dateMatches = (schedule: ParsedSchedule, day: number, number: number): boolean => {
-  const byDate = schedule.daysOfMonth[day] === 1
-  const byWeekday = schedule.weekdays[(((number + 4) % 7) + 7) % 7] === 1
-  return schedule.eitherDay ? byDate || byWeekday : byDate && byWeekday
-}
-
-const daysInMonth = (year: number, month: number): number => {
-  if (month === 2) {
-    return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
-  }
-  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
-}
+const dateMatches = (
+  schedule: ParsedSchedule,
+  { day, month, year }: CivilDate,
+  number: number
+): boolean =>
+  matchesDate(schedule, day, (((number + 4) % 7) + 7) % 7, () => daysInMonth(year, month))
 
 interface CivilDate {
   readonly year: number
@@ -95,9 +90,9 @@ interface CivilDate {
 }
 
 /**
- * The date of a day number, after Howard Hinnant's "chrono-compatible low-level date algorithms":
- * years start on 1 March, so that the leap day is the last of one. A `Date` does the same but
- * triples the cost of a whole search.
+ * The date of a day number, after Howard Hinnant's "chrono-compatible low-level date algorithms".
+ * Years start on 1 March, so that the leap day is the last day of a year. With a `Date` a whole
+ * search costs three times as much.
  */
 const civilDate = (number: number): CivilDate => {
   const shifted = number + 719_468

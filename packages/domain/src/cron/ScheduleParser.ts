@@ -1,4 +1,6 @@
 import { Result } from "effect"
+import { someDateExists } from "./matchesDate.ts"
+import { parseSpecialDate, parseSpecialWeekday, type SpecialDay } from "./SpecialDays.ts"
 
 export type ScheduleField =
   | "schedule"
@@ -8,22 +10,29 @@ export type ScheduleField =
   | "month"
   | "day of week"
 
-/** What is wrong with an expression. `field` is "schedule" where no one field is to blame. */
+/** What is wrong with an expression. `field` is "schedule" if no single field is to blame. */
 export interface ScheduleIssue {
   readonly field: ScheduleField
   readonly message: string
 }
 
-/** The five fields as tables: a 1 at index n lets n match. */
+/** The five fields as tables. A 1 at index n means that n matches. */
 export interface ParsedSchedule {
   readonly minutes: Uint8Array
   readonly hours: Uint8Array
   readonly daysOfMonth: Uint8Array
   readonly months: Uint8Array
   readonly weekdays: Uint8Array
-  /** Day of month and day of week are both restricted, so one of them is enough. */
+  /** What the day of month names beside numbers: `L`, `15W`. */
+  readonly specialDates: ReadonlyArray<SpecialDay>
+  /** What the day of week names beside numbers: `FRI#2`, `FRIL`. */
+  readonly specialWeekdays: ReadonlyArray<SpecialDay>
+  /** Day of month and day of week are both restricted, so a day needs to match only one of them. */
   readonly eitherDay: boolean
-  /** The minute or the hour field starts with `*`: it says how often, not at what time. */
+  /**
+   * The minute or the hour field starts with `*`, so the schedule says how often and not at what
+   * time.
+   */
   readonly byElapsedTime: boolean
   readonly everyHour: boolean
 }
@@ -31,12 +40,17 @@ export interface ParsedSchedule {
 interface FieldRule {
   readonly field: ScheduleField
   readonly min: number
-  /** The last value a user may write. For the day of week that is 7, a second name for Sunday. */
+  /**
+   * The largest value that a user may write. For the day of week that is 7, a second name for
+   * Sunday.
+   */
   readonly max: number
   /** The number of distinct values, counted from 0. */
   readonly size: number
-  /** The names of `min` and on. */
+  /** The names of the values from `min` on. */
   readonly names: ReadonlyArray<string>
+  /** Reads items of a form that only this field has. */
+  readonly special?: (item: string) => SpecialDay | string | undefined
 }
 
 const monthNames = "JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC".split(" ")
@@ -44,14 +58,22 @@ const weekdayNames = "SUN MON TUE WED THU FRI SAT".split(" ")
 
 const minuteRule: FieldRule = { field: "minute", min: 0, max: 59, size: 60, names: [] }
 const hourRule: FieldRule = { field: "hour", min: 0, max: 23, size: 24, names: [] }
-const dayRule: FieldRule = { field: "day of month", min: 1, max: 31, size: 32, names: [] }
+const dayRule: FieldRule = {
+  field: "day of month",
+  min: 1,
+  max: 31,
+  size: 32,
+  names: [],
+  special: parseSpecialDate
+}
 const monthRule: FieldRule = { field: "month", min: 1, max: 12, size: 13, names: monthNames }
 const weekdayRule: FieldRule = {
   field: "day of week",
   min: 0,
   max: 7,
   size: 7,
-  names: weekdayNames
+  names: weekdayNames,
+  special: parseSpecialWeekday
 }
 
 const fiveFields = "5 fields (minute hour day-of-month month day-of-week)"
@@ -69,31 +91,36 @@ const nicknames: ReadonlyMap<string, string> = new Map([
   ["@annually", "0 0 1 1 *"]
 ])
 
-/** White space and all: a megabyte of it would take 80 ms to become one space. */
+/** The limit including white space: reducing a megabyte of it to one space would take 80 ms. */
 const maxWritten = 1_000
 
 export const normalizeSchedule = (text: string): string =>
   text.length > maxWritten ? text : text.trim().split(/\s+/).join(" ")
 
 /**
- * Reads a crontab expression of five fields, with these choices where crons differ:
+ * Reads a crontab expression of five fields. Where crons differ, these choices apply:
  *
  * - A list item is `*`, a value, a range `a-b`, or one of them with a step `/n`; `a/n` runs from
  *   `a` to the end of the field. Names take any case and work in ranges.
- * - Sunday is 0, 7 and SUN: at the end of a range it is the last day (`FRI-SUN`), elsewhere the
+ * - Sunday is 0, 7 and SUN. At the end of a range it is the last day (`FRI-SUN`), elsewhere the
  *   first (`SUN-TUE`).
  * - Other ranges that run backwards (`22-2`) are refused, as crontab does. The message shows the
  *   list that means the same.
- * - Where day of month and day of week are both restricted, a day needs to match one of them. As
- *   in Vixie cron a field that starts with `*` counts as unrestricted, even with a step, and then
- *   both must match: "every second day" and MON are the Mondays that have an odd date.
- * - Nicknames such as `@daily`, a field for seconds, and `?`, `L`, `W` and `#` are refused.
+ * - If day of month and day of week are both restricted, a day needs to match only one of them. As
+ *   in Vixie cron, a field that starts with `*` counts as unrestricted, even with a step, and then
+ *   both must match: "every second day" and MON are the Mondays with an odd date.
+ * - `L` is the last day of the month, `L-3` three days before it, `15W` the day from Monday to Friday
+ *   that is nearest to the 15th in its month, and `LW` the last such day. `FRI#2` is the second
+ *   Friday of the month and `FRIL` the last. They may stand in lists, not in ranges.
+ * - `@hourly`, `@daily`, `@midnight`, `@weekly`, `@monthly`, `@yearly` and `@annually` are names of
+ *   expressions. A field for seconds and `?` are refused.
  * - Dates that never come (`0 0 31 2 *`) are refused. So every schedule has a next fire.
  */
 export const parseSchedule = (
   text: string
 ): Result.Result<ParsedSchedule, ReadonlyArray<ScheduleIssue>> => {
-  const expression = normalizeSchedule(text)
+  const written = normalizeSchedule(text)
+  const expression = nicknames.get(written.toLowerCase()) ?? written
   if (expression.length > maxLength) {
     return refuse(`expected at most ${maxLength} characters, got ${expression.length}`)
   }
@@ -117,12 +144,18 @@ export const parseSchedule = (
   const issues: Array<ScheduleIssue> = []
   const minutes = parseField(minuteRule, minute, issues)
   const hours = parseField(hourRule, hour, issues)
-  const daysOfMonth = parseField(dayRule, day, issues)
+  const specialDates: Array<SpecialDay> = []
+  const specialWeekdays: Array<SpecialDay> = []
+  const daysOfMonth = parseField(dayRule, day, issues, specialDates)
   const months = parseField(monthRule, month, issues)
-  const weekdays = parseField(weekdayRule, weekday, issues)
+  const weekdays = parseField(weekdayRule, weekday, issues, specialWeekdays)
   const eitherDay = !day.startsWith("*") && !weekday.startsWith("*")
-  if (issues.length === 0 && !eitherDay && !someDateExists(daysOfMonth, months)) {
-    const message = `${quote(day)} never comes in month ${quote(month)}`
+  const days = { daysOfMonth, eitherDay, months, specialDates, specialWeekdays, weekdays }
+  if (issues.length === 0 && !someDateExists(days)) {
+    const both = specialDates.length + specialWeekdays.length > 0 && weekday !== "*"
+    const message =
+      `${quote(day)} never comes in month ${quote(month)}` +
+      (both ? ` on day of week ${quote(weekday)}` : "")
     issues.push({ field: "day of month", message: `day of month: ${message}` })
   }
   if (issues.length > 0) return Result.fail(issues)
@@ -130,10 +163,7 @@ export const parseSchedule = (
   return Result.succeed({
     minutes,
     hours,
-    daysOfMonth,
-    months,
-    weekdays,
-    eitherDay,
+    ...days,
     byElapsedTime: minute.startsWith("*") || hour.startsWith("*"),
     everyHour: hours.every((matches) => matches === 1)
   })
@@ -141,14 +171,16 @@ export const parseSchedule = (
 
 const refuse = (message: string) => Result.fail([{ field: "schedule" as const, message }])
 
-const nicknameMessage = (expression: string): string => {
-  const meaning = nicknames.get(expression.toLowerCase())
-  const instead = meaning === undefined ? fiveFields : quote(meaning)
-  return `${quote(expression)} is not supported, write ${instead}`
-}
+const nicknameMessage = (expression: string): string =>
+  `${quote(expression)} is not one of ${[...nicknames.keys()].join(", ")}`
 
-/** The tables hold only what is good; what is not goes to `issues`. */
-const parseField = (rule: FieldRule, text: string, issues: Array<ScheduleIssue>): Uint8Array => {
+/** Fills a table with the valid values. Problems go to `issues`. */
+const parseField = (
+  rule: FieldRule,
+  text: string,
+  issues: Array<ScheduleIssue>,
+  specials: Array<SpecialDay> = []
+): Uint8Array => {
   const table = new Uint8Array(rule.size)
   const report = (message: string): void => {
     issues.push({ field: rule.field, message: `${rule.field}: ${message}` })
@@ -156,6 +188,12 @@ const parseField = (rule: FieldRule, text: string, issues: Array<ScheduleIssue>)
   const items = text.split(",")
   if (items.includes("")) report(`${quote(text)} has an empty list item`)
   for (const item of items.filter((item) => item !== "")) {
+    const special = rule.special?.(item)
+    if (special !== undefined) {
+      if (typeof special === "string") report(`${quote(item)} ${special}`)
+      else specials.push(special)
+      continue
+    }
     const values = parseItem(rule, item)
     if (Array.isArray(values)) {
       values.forEach(report)
@@ -228,7 +266,7 @@ const parseValue = (rule: FieldRule, token: string): number | string => {
 
 const isDigits = (text: string): boolean => /^\d+$/.test(text)
 
-/** User text goes back in error messages: clipped, so that an answer stays readable. */
+/** Text of the user is shortened in error messages, so that an answer stays readable. */
 const quote = (token: string): string =>
   JSON.stringify(token.length > 40 ? `${token.slice(0, 40)}…` : token)
 
@@ -237,18 +275,10 @@ const allowed = (rule: FieldRule): string => {
   return `a number ${rule.min}-${rule.max}${names}`
 }
 
-/** The first and last value of a field, as names where the user writes names. */
+/** The first and last value of a field, as names if the user writes names. */
 const edges = (rule: FieldRule, like: string): readonly [string, string] => {
   const first = rule.names[0]
   const last = rule.names.at(-1)
   if (!isDigits(like) && first !== undefined && last !== undefined) return [first, last]
   return [String(rule.min), String(rule.size - 1)]
 }
-
-const longestMonths = [0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-
-/** The calendar repeats after 400 years, and by then each date has met each weekday. */
-const someDateExists = (daysOfMonth: Uint8Array, months: Uint8Array): boolean =>
-  longestMonths.some(
-    (length, month) => months[month] === 1 && daysOfMonth.subarray(0, length + 1).includes(1)
-  )

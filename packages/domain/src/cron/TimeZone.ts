@@ -1,10 +1,10 @@
 import { Schema, SchemaTransformation } from "effect"
 
 /**
- * An IANA time zone name. Offsets (`+02:00`) are refused because they know no clock changes, and
- * abbreviations because they are ambiguous: the runtime would take "IST" for India and "BST" for
- * Bangladesh. A name keeps the spelling of its author (`Asia/Kolkata`, though the runtime calls it
- * `Asia/Calcutta`), in the casing of the database.
+ * An IANA time zone name. Offsets (`+02:00`) are refused because they know no clock changes.
+ * Abbreviations are refused because they are ambiguous: the runtime would take "IST" for India and
+ * "BST" for Bangladesh. A name keeps its author's choice (`Asia/Kolkata`, although the runtime
+ * calls it `Asia/Calcutta`) in the casing of the database.
  */
 export const TimeZone = Schema.String.annotate({
   description: "An IANA time zone name.",
@@ -31,7 +31,7 @@ const areas: ReadonlyMap<string, string> = new Map(
     .map((area) => [area.toLowerCase(), area])
 )
 
-/** The names of the database that have no area, and aliases whose casing follows no rule. */
+/** The names in the database without an area, and aliases whose casing follows no rule. */
 const irregularNames: ReadonlyMap<string, string> = new Map(
   (
     "UTC GMT GMT0 GMT+0 GMT-0 UCT Zulu Universal Greenwich CET CST6CDT Cuba EET EST EST5EDT " +
@@ -46,8 +46,8 @@ const irregularNames: ReadonlyMap<string, string> = new Map(
 )
 
 /**
- * Names that passed, in canonical form only: the database bounds their number. A look-up in the
- * runtime takes 50 µs, too long for every row that is read.
+ * Valid names, in canonical form only, so that the database limits their number. Asking the runtime
+ * takes 50 µs, too long for every row that is read.
  */
 const knownNames = new Set<string>()
 

@@ -1,14 +1,17 @@
 const second = 1000
 const day = 86_400_000
 
-/** A stretch of time, `start` to before `end`, in which the clocks of a zone keep one offset. */
+/**
+ * A stretch of time, from `start` until before `end`, in which the clocks of a zone keep one
+ * offset.
+ */
 export interface Stretch {
   readonly start: number
   readonly end: number
   readonly offset: number
-  /** How far the clocks sprang forward at `start`: these local times never were. Mostly 0. */
+  /** How far the clocks sprang forward at `start`. These local times never existed. Usually 0. */
   readonly skipped: number
-  /** Until this instant the clocks show what they already showed before `start`. */
+  /** Until this instant the clocks repeat times that they showed before `start`. */
   readonly repeatsUntil: number
 }
 
@@ -18,16 +21,20 @@ const blockLength = 400 * day
 /** Since 1970 no two changes of a zone were closer than 7 days (America/Recife 2000). */
 const sampleDistance = 6 * day
 
-/** Clocks went back by up to a day (Kwajalein 1969), so a block looks back further than that. */
+/**
+ * Clocks have gone back by up to a day (Kwajalein 1969), so a block looks back further than that.
+ */
 const lookBack = 2 * day
 
-/** Above the number of names in the IANA database. */
+/** More than the names in the IANA database. */
 const maxZones = 700
 const maxBlocksOfZone = 32
 
 const blocksOfZones = new Map<string, Map<number, ReadonlyArray<Stretch>>>()
 
-/** The stretch an instant lies in. Stretches also end where a block does, without a change. */
+/**
+ * The stretch that contains an instant. Stretches also end at the end of a block, without a change.
+ */
 export const stretchAt = (timezone: string, instant: number): Stretch => {
   const number = Math.floor(instant / blockLength)
   const block = blocksOfZones.get(timezone)?.get(number) ?? loadBlock(timezone, number)
@@ -37,7 +44,7 @@ export const stretchAt = (timezone: string, instant: number): Stretch => {
   throw new RangeError(`${instant} is not a time`)
 }
 
-/** Costs about 100 µs, once a zone and block. */
+/** Costs about 100 µs, once per zone and block. */
 const loadBlock = (timezone: string, number: number): ReadonlyArray<Stretch> => {
   const offsetAt = offsetsOf(timezone)
   const start = number * blockLength
@@ -50,7 +57,9 @@ const loadBlock = (timezone: string, number: number): ReadonlyArray<Stretch> => 
   return block
 }
 
-/** The stretches that cover `from` to before `to`, the outer ones cut to fit. */
+/**
+ * The stretches that cover the time from `from` until before `to`. The outer ones are cut to fit.
+ */
 export const stretchesBetween = (
   from: number,
   to: number,
@@ -90,7 +99,7 @@ export const stretchesBetween = (
   return stretches
 }
 
-/** The first instant with another offset. Changes happen on whole seconds. */
+/** The first instant with a different offset. Changes happen on whole seconds. */
 const changeBetween = (
   from: number,
   to: number,
@@ -107,7 +116,7 @@ const changeBetween = (
   return after * second
 }
 
-/** Formatters are big (tens of kB) and slow to make (50 µs): only the last one is kept. */
+/** A formatter takes tens of kB and 50 µs to make, so only the last one is kept. */
 let lastFormatter: readonly [timezone: string, formatter: Intl.DateTimeFormat] | undefined
 
 const offsetsOf = (timezone: string): ((instant: number) => number) => {
@@ -119,7 +128,9 @@ const offsetsOf = (timezone: string): ((instant: number) => number) => {
   return (instant) => parseOffset(formatter.format(instant))
 }
 
-/** Reads the end of "1 PM GMT+05:45". UTC may come as plain "GMT", old times with seconds. */
+/**
+ * Reads the end of "1 PM GMT+05:45". UTC may appear as plain "GMT", and old offsets have seconds.
+ */
 const parseOffset = (text: string): number => {
   const match = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(text)
   if (match === null) throw new Error(`no offset in ${JSON.stringify(text)}`)

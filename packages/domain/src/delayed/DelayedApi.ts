@@ -7,8 +7,10 @@ import { Conflict, IdempotencyConflict, NotFound, QuotaExceeded } from "../share
 import { IdempotencyKey } from "../shared/IdempotencyKey.ts"
 import { DelayedTaskId, ExecutionId, inPath, WorkspaceId } from "../shared/Ids.ts"
 import { PageQuery } from "../shared/Page.ts"
+import { TaskKey } from "../shared/TaskKey.ts"
 import {
   DelayedTask,
+  DelayedTaskDefinition,
   DelayedTaskFilters,
   DelayedTaskInput,
   DelayedTaskPage,
@@ -36,14 +38,31 @@ export class DelayedApi extends HttpApiGroup.make("delayed")
       headers: IdempotencyKey,
       payload: DelayedTaskInput,
       success: DelayedTask.pipe(HttpApiSchema.status(201)),
-      error: [IdempotencyConflict, QuotaExceeded]
+      error: [Conflict, IdempotencyConflict, QuotaExceeded]
     })
       .annotate(Access, Access.scope("tasks:write"))
       .annotateMerge(
         docs(
           "Create a delayed task",
-          "One call at a time, or after a delay, of at most 365 days. A workspace has at most " +
+          "One call at a given time or after a delay, at most 365 days ahead. A workspace has at most " +
             "100,000 pending ones."
+        )
+      ),
+
+    HttpApiEndpoint.put("upsert", "/by-key/:key", {
+      params: { ...workspace, key: TaskKey },
+      payload: DelayedTaskDefinition,
+      success: [DelayedTask, DelayedTask.pipe(HttpApiSchema.status(201))],
+      error: [Conflict, QuotaExceeded]
+    })
+      .annotate(Access, Access.scope("tasks:write"))
+      .annotateMerge(
+        docs(
+          "Make or replace a delayed task by its key",
+          "Gives the pending task with this key exactly this definition, or makes it. The answer is 200 if it " +
+            "was there and 201 if it is new. If nothing differs, nothing changes, even if the task has run. " +
+            "Otherwise a task that is no longer pending keeps what it did, and a new task gets its key. A " +
+            "`delay_seconds` counts from each request anew."
         )
       ),
 
@@ -61,7 +80,7 @@ export class DelayedApi extends HttpApiGroup.make("delayed")
       .annotateMerge(
         docs(
           "Change a delayed task",
-          "Changes the fields that are given while the task is pending; after that it answers 409."
+          "Changes the fields that are given. Once the task is no longer pending, the answer is 409."
         )
       ),
 
@@ -70,8 +89,8 @@ export class DelayedApi extends HttpApiGroup.make("delayed")
       .annotateMerge(
         docs(
           "Cancel a delayed task",
-          "A pending task will not run; it stays listed as `cancelled`, and cancelling again " +
-            "changes nothing. One that is running or finished answers 409."
+          "A pending task will not run. It stays listed as `cancelled`, and cancelling again " +
+            "changes nothing. If it is running or finished, the answer is 409."
         )
       ),
 
@@ -85,8 +104,8 @@ export class DelayedApi extends HttpApiGroup.make("delayed")
       .annotateMerge(
         docs(
           "Run a delayed task now",
-          "A pending task runs now instead of at `run_at`, a finished one runs once more. One " +
-            "that is running or cancelled answers 409."
+          "A pending task runs now instead of at `run_at`. A finished task runs once more. If it " +
+            "is running or cancelled, the answer is 409."
         )
       ),
 
@@ -100,7 +119,7 @@ export class DelayedApi extends HttpApiGroup.make("delayed")
         docs(
           "Cancel an execution",
           "Ends a queued or running execution. A running call is cut off, so the answer may " +
-            "still say `running`. One that has ended otherwise answers 409."
+            "still say `running`. If it has ended in another way, the answer is 409."
         )
       )
   )

@@ -5,15 +5,23 @@ import { DelayedTaskId, WorkspaceId } from "../shared/Ids.ts"
 import { NameFilter } from "../shared/NameFilter.ts"
 import { oneOf } from "../shared/oneOf.ts"
 import { Page } from "../shared/Page.ts"
+import { keyFields, keyFilter, keyInput } from "../shared/TaskKey.ts"
 import { label } from "../shared/Text.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
+import { runOnDefaults, runOnFields, runOnInput } from "../workers/RunOn.ts"
 
-export const maxPendingTasks = 100_000
-
-/** `delay_seconds` is held to it here, `run_at` by the server, which knows the time. */
+/**
+ * `delay_seconds` is checked against it here. The server checks `run_at`, because it knows the
+ * time.
+ */
 export const maxDelaySeconds = 365 * 24 * 60 * 60
 
-export const delayedTaskDefaults = { name: null, ...callDefaults } as const
+export const delayedTaskDefaults = {
+  key: null,
+  name: null,
+  ...callDefaults,
+  ...runOnDefaults
+} as const
 
 export const DelayedTaskStatus = oneOf(["pending", "running", "finished", "cancelled"], {
   identifier: "DelayedTaskStatus",
@@ -30,18 +38,21 @@ const fields = Schema.Struct({
     )
   ),
   ...callInput,
+  ...runOnInput,
   run_at: Schema.optionalKey(
     Timestamp.annotate({
-      description: "At most 365 days ahead. A time that has passed means now."
+      description: "At most 365 days ahead. A time in the past means now."
     })
   ),
   delay_seconds: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxDelaySeconds })).annotate({
-      description: "From the moment that the service takes the request.",
+      description: "Counted from the moment that the service accepts the request.",
       examples: [3600]
     })
   )
 })
+
+const fieldsWithKey = fields.mapFields(Struct.assign(keyInput))
 
 interface Due {
   readonly run_at?: Timestamp
@@ -65,29 +76,38 @@ const atMostOne = Schema.makeFilter<Due>((due) => (bothGiven(due) ? notBoth : un
   })
 })
 
-export const DelayedTaskInput = fields.check(exactlyOne).annotate({
+const exampleDefinition = {
+  name: "Trial ends: ada@example.com",
+  url: "https://api.example.com/trials/ended",
+  body: '{"user":"ada@example.com"}',
+  delay_seconds: 1_209_600,
+  retry_count: 3
+}
+
+export const DelayedTaskInput = fieldsWithKey.check(exactlyOne).annotate({
   identifier: "DelayedTaskInput",
-  description: "Give `run_at` or `delay_seconds`, one of the two.",
-  examples: [
-    {
-      name: "Trial ends: ada@example.com",
-      url: "https://api.example.com/trials/ended",
-      body: '{"user":"ada@example.com"}',
-      delay_seconds: 1_209_600,
-      retry_count: 3
-    }
-  ]
+  description: "Give either `run_at` or `delay_seconds`.",
+  examples: [exampleDefinition]
 })
 export type DelayedTaskInput = typeof DelayedTaskInput.Type
 
-export const DelayedTaskUpdate = fields
+export const DelayedTaskDefinition = fields.check(exactlyOne).annotate({
+  identifier: "DelayedTaskDefinition",
+  description:
+    "A delayed task whose key is in the path. Absent fields get their defaults. Give either " +
+    "`run_at` or `delay_seconds`.",
+  examples: [exampleDefinition]
+})
+export type DelayedTaskDefinition = typeof DelayedTaskDefinition.Type
+
+export const DelayedTaskUpdate = fieldsWithKey
   .mapFields(Struct.map(Schema.optionalKey))
   .check(atMostOne)
   .annotate({
     identifier: "DelayedTaskUpdate",
     description:
-      "Any of the fields; those that are absent stay as they are. `run_at` or `delay_seconds`, " +
-      "not both; the delay counts from now.",
+      "Any of the fields. Absent fields keep their values. Give `run_at` or `delay_seconds`, " +
+      "not both. The delay counts from now.",
     examples: [{ delay_seconds: 600 }]
   })
 export type DelayedTaskUpdate = typeof DelayedTaskUpdate.Type
@@ -95,8 +115,10 @@ export type DelayedTaskUpdate = typeof DelayedTaskUpdate.Type
 export const DelayedTask = Schema.Struct({
   id: DelayedTaskId,
   workspace_id: WorkspaceId,
+  ...keyFields,
   name: Schema.NullOr(Schema.String),
   ...callFields,
+  ...runOnFields,
   status: DelayedTaskStatus,
   run_at: Timestamp,
   last_run: Schema.NullOr(LastRun),
@@ -108,6 +130,7 @@ export const DelayedTask = Schema.Struct({
     {
       id: DelayedTaskId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),
       workspace_id: WorkspaceId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"),
+      key: null,
       name: "Trial ends: ada@example.com",
       url: "https://api.example.com/trials/ended",
       method: "POST",
@@ -115,6 +138,7 @@ export const DelayedTask = Schema.Struct({
       body: '{"user":"ada@example.com"}',
       timeout_seconds: 30,
       retry_count: 3,
+      ...runOnDefaults,
       status: "pending",
       run_at: "2026-02-14T09:30:00.000Z",
       last_run: null,
@@ -129,5 +153,6 @@ export const DelayedTaskPage = Page("DelayedTaskPage", DelayedTask)
 
 export const DelayedTaskFilters = {
   status: Schema.optionalKey(DelayedTaskStatus),
-  name: Schema.optionalKey(NameFilter)
+  name: Schema.optionalKey(NameFilter),
+  ...keyFilter
 }

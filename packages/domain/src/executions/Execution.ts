@@ -4,18 +4,11 @@ import { oneOf } from "../shared/oneOf.ts"
 import { Page } from "../shared/Page.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
 
-/** How much of an answer is kept. */
-/** How many runs of a task may be queued or running: schedules skip fires beyond that. */
-export const maxTaskRuns = 10_000
-
-/** How many runs of a workspace may be queued or running for one more to be started by hand. */
-export const maxWorkspaceRuns = 200_000
-
 export const maxResponseBodyBytes = 10_000
 
 export const ExecutionKind = oneOf(["cron", "delayed", "chain"], {
   identifier: "ExecutionKind",
-  description: "What the execution belongs to, and so what `task_id` is the id of."
+  description: "The kind of task that the execution belongs to, and that `task_id` names."
 })
 export type ExecutionKind = typeof ExecutionKind.Type
 
@@ -38,7 +31,7 @@ export const ExecutionStatus = oneOf(
 )
 export type ExecutionStatus = typeof ExecutionStatus.Type
 
-/** The id of whatever was executed. */
+/** The id of the cron task, delayed task or chain that was executed. */
 export const TaskId = Schema.String.check(
   Schema.makeFilter(Schema.is(CronTaskId), {
     expected: "a UUID",
@@ -64,17 +57,17 @@ const fields = {
   started_at: Schema.NullOr(Timestamp),
   finished_at: Schema.NullOr(Timestamp),
   lateness_ms: Schema.NullOr(Schema.Int).annotate({
-    description: "From `scheduled_for` to `started_at`; null until it starts."
+    description: "From `scheduled_for` to `started_at`. Null until it starts."
   }),
   duration_ms: Schema.NullOr(Schema.Int).annotate({
-    description: "From `started_at` to `finished_at`, retries and the waits between them included."
+    description: "From `started_at` to `finished_at`, including retries and the waits between them."
   }),
   attempts_count: Schema.Int,
   status_code: Schema.NullOr(Schema.Int).annotate({
-    description: "What the last attempt was answered with."
+    description: "The status code that answered the last attempt."
   }),
   error: Schema.NullOr(Schema.String).annotate({
-    description: "Why the last attempt failed, or why there was none."
+    description: "Why the last attempt failed, or why no attempt was made."
   })
 }
 
@@ -96,7 +89,7 @@ const example = {
   error: null
 } as const
 
-/** One run of a task or of a chain's step, as it is listed. */
+/** One run of a task or of a chain's step, as lists show it. */
 export const Execution = Schema.Struct(fields).annotate({
   identifier: "Execution",
   examples: [example]
@@ -105,12 +98,12 @@ export type Execution = typeof Execution.Type
 
 export const ExecutionPage = Page("ExecutionPage", Execution)
 
-/** One try at the call. */
+/** One attempt at the call. */
 export const Attempt = Schema.Struct({
   number: Schema.Int,
   started_at: Timestamp,
   finished_at: Schema.NullOr(Timestamp).annotate({
-    description: "Null where the node was lost: how it ended is not known."
+    description: "Null if the node was lost, because then nobody knows how it ended."
   }),
   status_code: Schema.NullOr(Schema.Int),
   response_body: Schema.NullOr(Schema.String).annotate({
@@ -125,7 +118,7 @@ export const ExecutionDetail = Schema.Struct({
   attempts: Schema.Array(Attempt)
 }).annotate({
   identifier: "ExecutionDetail",
-  description: "An execution with every attempt, the first one first.",
+  description: "An execution with every attempt, oldest first.",
   examples: [
     {
       ...example,
@@ -144,7 +137,7 @@ export const ExecutionDetail = Schema.Struct({
 })
 export type ExecutionDetail = typeof ExecutionDetail.Type
 
-/** What a task says of its latest execution. */
+/** A task's latest execution, as the task shows it. */
 export const LastRun = Schema.Struct({
   execution_id: ExecutionId,
   status: ExecutionStatus,
@@ -152,7 +145,10 @@ export const LastRun = Schema.Struct({
 }).annotate({ identifier: "LastRun", description: "The latest execution." })
 export type LastRun = typeof LastRun.Type
 
-/** Which executions a list shows. `from` is included, `to` is not; both are of `scheduled_for`. */
+/**
+ * Which executions a list shows. `from` is inclusive and `to` exclusive. Both refer to
+ * `scheduled_for`.
+ */
 export const ExecutionFilters = {
   kind: Schema.optionalKey(ExecutionKind),
   task_id: Schema.optionalKey(TaskId),

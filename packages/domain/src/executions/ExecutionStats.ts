@@ -15,10 +15,10 @@ export type StatsBucket = typeof StatsBucket.Type
 export const defaultBucket: StatsBucket = "hour"
 const defaultSpan = day
 
-/** Nothing before it is a `Timestamp`. */
+/** No `Timestamp` is earlier. */
 const earliest = Date.parse("0000-01-01T00:00:00Z")
 
-/** So that an answer holds at most 745 hours or 367 days. */
+/** Limits an answer to 745 hours or 367 days. */
 export const maxSpanDays = { hour: 31, day: 366 } as const
 
 export const StatsQuery = {
@@ -38,7 +38,7 @@ export interface StatsRange {
   readonly bucket: StatsBucket
 }
 
-/** The time that statistics are of: up to now and a day long, where the query leaves it open. */
+/** The time that statistics cover. By default it ends now and is a day long. */
 export const statsRange = (
   query: { readonly from?: Timestamp; readonly to?: Timestamp; readonly bucket?: StatsBucket },
   now: Date
@@ -78,13 +78,13 @@ const figures = {
   }).annotate({ identifier: "ExecutionCounts" }),
   success_rate: Schema.NullOr(Schema.Finite).annotate({
     description:
-      "Of those that succeeded or failed, the share that succeeded, 0 to 1; null without any."
+      "The share that succeeded, among those that succeeded or failed, 0 to 1. Null if there are none."
   }),
   duration_ms: Schema.NullOr(Percentiles).annotate({
-    description: "Of those that succeeded or failed; null without any."
+    description: "Of those that succeeded or failed. Null if there are none."
   }),
   lateness_ms: Schema.NullOr(Percentiles).annotate({
-    description: "From `scheduled_for` to the start, of those that started; null without any."
+    description: "From `scheduled_for` to the start, of those that started. Null if there are none."
   })
 }
 
@@ -98,7 +98,7 @@ const exampleFigures = {
 export const ExecutionFigures = Schema.Struct(figures).annotate({ identifier: "ExecutionFigures" })
 export type ExecutionFigures = typeof ExecutionFigures.Type
 
-/** Executions by the hour or day that they were scheduled for. */
+/** Executions by the hour or day for which they were scheduled. */
 export const ExecutionStats = Schema.Struct({
   from: Timestamp,
   to: Timestamp,
@@ -107,7 +107,7 @@ export const ExecutionStats = Schema.Struct({
   buckets: Schema.Array(
     Schema.Struct({ start: Timestamp, ...figures }).annotate({ identifier: "ExecutionBucket" })
   ).annotate({
-    description: "Every bucket that the time touches, the empty ones too, oldest first."
+    description: "Every bucket from `from` to `to`, including empty ones, oldest first."
   })
 }).annotate({
   identifier: "ExecutionStats",

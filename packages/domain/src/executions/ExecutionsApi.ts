@@ -23,8 +23,8 @@ export class ExecutionsApi extends HttpApiGroup.make("executions")
       .annotateMerge(
         docs(
           "List executions",
-          "What ran and what waits to run, newest first. `from` (included) and `to` (not " +
-            "included) are of `scheduled_for`."
+          "What ran and what waits to run, newest first. `from` (inclusive) and `to` " +
+            "(exclusive) refer to `scheduled_for`."
         )
       ),
 
@@ -37,8 +37,8 @@ export class ExecutionsApi extends HttpApiGroup.make("executions")
       .annotateMerge(
         docs(
           "Get statistics",
-          "Counts, success rate and percentiles, in total and by the hour or day. `to` is now " +
-            "and `from` a day before it when absent; at most 31 days by the hour, 366 by the day."
+          "Counts, success rate and percentiles, in total and by hour or day. When absent, `to` is " +
+            "now and `from` a day before it. At most 31 days by hour, 366 by day."
         )
       ),
 

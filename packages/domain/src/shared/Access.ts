@@ -1,15 +1,16 @@
 import { Context } from "effect"
 import type { Scope } from "../api-keys/Scope.ts"
+import type { Role } from "../members/Role.ts"
 
 export type AccessRule =
   | { readonly kind: "public" }
-  | { readonly kind: "jwt" }
-  | { readonly kind: "scope"; readonly scope: Scope }
+  | { readonly kind: "jwt"; readonly role: Role | null }
+  | { readonly kind: "scope"; readonly scope: Scope; readonly role: Role }
   | { readonly kind: "credential" }
 
 /**
- * Who may call an endpoint, declared beside it. The authentication middleware, the OpenAPI
- * document and the access tests all read this one annotation.
+ * Who may use an endpoint, declared beside it. The authentication middleware, the OpenAPI document
+ * and the access tests all read this one annotation.
  */
 export class Access extends Context.Service<Access, AccessRule>()(
   "@scheduling/domain/shared/Access"
@@ -18,10 +19,17 @@ export class Access extends Context.Service<Access, AccessRule>()(
   static readonly public: AccessRule = { kind: "public" }
 
   /** A user with an access token; API keys are refused. */
-  static readonly jwt: AccessRule = { kind: "jwt" }
+  static readonly jwt: AccessRule = { kind: "jwt", role: null }
 
-  /** A user with an access token, or an API key that was given this scope. */
-  static readonly scope = (scope: Scope): AccessRule => ({ kind: "scope", scope })
+  /** A member of the workspace in the path who has at least this role; API keys are refused. */
+  static readonly role = (role: Role): AccessRule => ({ kind: "jwt", role })
+
+  /** An API key that was given this scope, or a member: to read any, to change an editor. */
+  static readonly scope = (scope: Scope): AccessRule => ({
+    kind: "scope",
+    scope,
+    role: scope.endsWith(":read") ? "viewer" : "editor"
+  })
 
   /** Any valid credential, whatever its scopes. */
   static readonly credential: AccessRule = { kind: "credential" }

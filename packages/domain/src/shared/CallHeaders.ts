@@ -9,12 +9,12 @@ const maxHeaderBytes = 16 * 1024
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 
 /**
- * Printable ASCII, space and tab. CR and LF would smuggle in headers of their own; anything past
- * ASCII has no agreed encoding in a header and would arrive garbled.
+ * Printable ASCII, space and tab. CR and LF would add headers. Characters beyond ASCII have no
+ * agreed encoding in a header and would arrive garbled.
  */
 const fieldValue = /^[\t\x20-\x7e]*$/
 
-/** They describe the connection, which is the service's, not the message. */
+/** These describe the connection, which belongs to the service, and not the message. */
 const connectionHeaders = new Set([
   "connection",
   "content-length",
@@ -28,9 +28,9 @@ const connectionHeaders = new Set([
 ])
 
 /**
- * The receiver trusts these to come from the service: a fixed Idempotency-Key would make every
- * execution after the first look like a repeat. `user-agent`, `content-type` and `accept-encoding`
- * are only defaults and may be overridden.
+ * The receiver trusts these to come from the service. With an Idempotency-Key of the user's, every
+ * execution after the first would look like a repeat. `user-agent`, `content-type` and
+ * `accept-encoding` are only defaults and may be overridden.
  */
 const serviceHeaders = new Set([
   "idempotency-key",
@@ -39,19 +39,22 @@ const serviceHeaders = new Set([
   "webhook-timestamp"
 ])
 
-/** What is wrong with one header, or nothing. `name` may be written in any case. */
+const isOfService = (name: string): boolean =>
+  serviceHeaders.has(name) || name.startsWith("x-scheduling-")
+
+/** What is wrong with one header, if anything. `name` may be written in any case. */
 export const headerProblem = (name: string, value: string): string | undefined => {
   const lowerCase = name.toLowerCase()
   if (!token.test(name)) return "must have a name that is a valid HTTP token"
   if (connectionHeaders.has(lowerCase) || lowerCase.startsWith("proxy-")) {
     return "belongs to the connection and cannot be set"
   }
-  if (serviceHeaders.has(lowerCase)) return "is set by the service"
+  if (isOfService(lowerCase)) return "is set by the service"
   if (!fieldValue.test(value)) return "must hold only printable ASCII characters"
   return undefined
 }
 
-/** The rules for all headers of a call together; `path` names the header at fault. */
+/** What is wrong with all headers of a call together. `path` names the header at fault. */
 export const headersProblems = (
   headers: Readonly<Record<string, string>>
 ): ReadonlyArray<{ readonly path: ReadonlyArray<string>; readonly issue: string }> => {
@@ -77,7 +80,7 @@ export const headersProblems = (
   return problems
 }
 
-/** Headers of an outgoing call, names as they were written. */
+/** The headers of an outgoing call, with names as they were written. */
 export const CallHeaders = Schema.Record(Schema.String, Schema.String)
   .check(
     Schema.makeFilter(headersProblems, {

@@ -6,20 +6,20 @@ export const maxUrlLength = 2048
 const unsendable = /[\p{Cc}\p{Cs}]/u
 
 /**
- * Reads a URL the way the call will: WHATWG rules, so decimal, octal and hexadecimal hosts have
- * become dotted IPv4 and what was checked is what is called. Addresses are not judged here: which
- * networks are open is the server's configuration and DNS answers change, so a private address
- * fails when the call is made.
+ * Reads a URL the way the call will. By WHATWG rules, decimal, octal and hexadecimal hosts become
+ * dotted IPv4, so what is checked is what is called. Addresses are not judged here. The open
+ * networks depend on the server's configuration, and DNS answers change, so a private address fails
+ * when the call is made.
  */
 export const parseCallUrl = (text: string): Result.Result<URL, string> => {
   if (text.length > maxUrlLength) {
     return Result.fail(`must be at most ${maxUrlLength} characters long`)
   }
-  // The URL parser drops tabs and newlines from the middle and spaces from both ends in silence.
+  // The URL parser silently drops tabs and newlines from the middle, and spaces from both ends.
   if (unsendable.test(text) || text !== text.trim()) {
     return Result.fail("must not have control characters or spaces around it")
   }
-  // `https:host` and `https:/host` would pass the parser too.
+  // The parser would also accept `https:host` and `https:/host`.
   if (!/^https?:\/\//i.test(text)) {
     return Result.fail("must start with http:// or https://")
   }
@@ -33,7 +33,7 @@ export const parseCallUrl = (text: string): Result.Result<URL, string> => {
   return Result.succeed(url)
 }
 
-/** The address of an outgoing call, kept as it was written. */
+/** The URL of an outgoing call, kept as it was written. */
 export const CallUrl = Schema.String.check(
   Schema.makeFilter(
     (text) => {

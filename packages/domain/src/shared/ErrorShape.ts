@@ -9,7 +9,7 @@ import {
   ValidationFailed
 } from "./Errors.ts"
 
-/** Sits around every endpoint and turns whatever goes wrong inside into the one error shape. */
+/** Wraps every endpoint and turns all its failures into the one error shape. */
 export class ErrorShape extends HttpApiMiddleware.Service<ErrorShape>()(
   "@scheduling/domain/shared/ErrorShape",
   {

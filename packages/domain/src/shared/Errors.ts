@@ -1,13 +1,14 @@
 import type { Cause } from "effect"
 import { Effect, ErrorReporter, Schema } from "effect"
 import { HttpServerRespondable, HttpServerResponse } from "effect/http"
+import { resources } from "./Resource.ts"
 import { Timestamp } from "./Timestamp.ts"
 
 /**
- * The one error shape: every failure leaves the service as
- * `{ "detail": { "error": "<code>", "message": "<for people>", ...fields } }`.
+ * The one error shape: every failure leaves the service as `{ "detail": { "error": "<code>",
+ * "message": "<for people>", ...fields } }`.
  *
- * `ApiError` makes one class serve as all of it: what services fail with, what endpoints declare,
+ * One class made by `ApiError` is all of this: what services fail with, what endpoints declare,
  * what the wire carries and what a typed client catches.
  */
 export const ApiError =
@@ -152,23 +153,10 @@ export class UnsupportedMediaType extends ApiError<UnsupportedMediaType>()("Unsu
   message: "Send the body as application/json."
 }) {}
 
-const resources = [
-  "route",
-  "workspace",
-  "session",
-  "api_key",
-  "task",
-  "chain",
-  "chain_run",
-  "execution"
-] as const
-
-export type Resource = (typeof resources)[number]
-
 export class NotFound extends ApiError<NotFound>()("NotFound", {
   status: 404,
   code: "not_found",
-  message: ({ resource }) => `There is no such ${resource.replace("_", " ")}.`,
+  message: ({ resource }) => `There is no such ${resource.replaceAll("_", " ")}.`,
   fields: { resource: Schema.Literals(resources) }
 }) {}
 
@@ -197,7 +185,11 @@ export class QuotaExceeded extends ApiError<QuotaExceeded>()("QuotaExceeded", {
   status: 402,
   code: "quota_exceeded",
   message: ({ quota, limit }) => `The limit of ${limit} ${quota.replaceAll("_", " ")} is reached.`,
-  fields: { quota: Schema.String, limit: Schema.Int }
+  fields: {
+    quota: Schema.String,
+    limit: Schema.Int,
+    plan: Schema.String
+  }
 }) {}
 
 const retryAfter = ({ retry_after }: { readonly retry_after: number }) => ({

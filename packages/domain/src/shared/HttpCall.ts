@@ -6,7 +6,7 @@ import { oneOf } from "./oneOf.ts"
 
 export const maxBodyBytes = 256 * 1024
 
-/** What a call is where its author did not say; `url` has no default. */
+/** The defaults of a call. `url` has none. */
 export const callDefaults = {
   method: "POST",
   headers: {},
@@ -17,32 +17,35 @@ export const callDefaults = {
 
 export const CallMethod = oneOf(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"], {
   identifier: "CallMethod",
-  description: "POST where a request leaves it out.",
+  description: "POST when absent.",
   examples: ["POST"]
 })
 export type CallMethod = typeof CallMethod.Type
 
 const encoder = new TextEncoder()
 
-/** Bytes as they will be sent: a string of 256 Ki characters may be three times that. */
+/**
+ * Counts bytes as they will be sent. A string of 256 Ki characters may have three times as many.
+ */
 export const bodyFits = (body: string): boolean =>
   body.length <= maxBodyBytes / 3 || encoder.encode(body).length <= maxBodyBytes
 
 const CallBody = text({ min: 0, max: maxBodyBytes }).check(
-  // A string of too many characters has been reported already.
+  // Strings with too many characters are reported by the other check.
   Schema.makeFilter((body) => body.length > maxBodyBytes || bodyFits(body), {
     expected: "at most 256 KiB in UTF-8"
   })
 )
 
-/** The fields of an outgoing call as its author gives them, in tasks and in the steps of chains. */
+/** The fields of an outgoing call as the author of a task or a chain's step gives them. */
 export const callInput = {
   url: CallUrl,
   method: Schema.optionalKey(CallMethod),
   headers: Schema.optionalKey(
     CallHeaders.annotate({
       description:
-        "At most 50. A body without a `content-type` goes out as `application/json`. None when " +
+        "At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*` " +
+        "and `x-scheduling-*`, are refused. A body without a `content-type` goes out as `application/json`. None when " +
         "absent."
     })
   ),
@@ -69,7 +72,7 @@ export const callInput = {
   )
 }
 
-/** The same fields as they are kept and shown: all present. */
+/** The same fields as they are kept and shown, with none absent. */
 export const callFields = {
   method: CallMethod,
   url: Schema.String,
@@ -79,6 +82,6 @@ export const callFields = {
   retry_count: Schema.Int
 }
 
-/** A call with nothing left open. */
+/** A call with every field given. */
 export const HttpCall = Schema.Struct(callFields).annotate({ identifier: "HttpCall" })
 export type HttpCall = typeof HttpCall.Type

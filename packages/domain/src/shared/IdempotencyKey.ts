@@ -1,6 +1,9 @@
 import { Schema } from "effect"
 
-/** Headers of a create: a repeated key with the same body gets the first answer again for 24 hours. */
+/**
+ * Headers of a create. Within 24 hours a repeated key with the same body gets the first answer
+ * again.
+ */
 export const IdempotencyKey = {
   "idempotency-key": Schema.optionalKey(
     Schema.String.check(

@@ -1,6 +1,6 @@
 import { Schema, SchemaTransformation } from "effect"
 
-/** Ids are UUID v7: they sort by the time they were made, which is what list cursors rely on. */
+/** Ids are UUIDs v7. They sort by the time they were made, and list cursors rely on that. */
 const Id = Schema.String.check(
   Schema.isPattern(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i, {
     expected: "a UUID",
@@ -9,8 +9,8 @@ const Id = Schema.String.check(
 ).annotate({ examples: ["019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"] })
 
 /**
- * The id of a path: taken in any case of letters, one id in lower case from there on. Records have
- * it as it is, as a transformation there makes the encoding of a page take twice the time.
+ * An id in a path. It is accepted in any letter case and is lower case from there on. Ids in
+ * records are not transformed, because that doubles the time to encode a page.
  */
 export const inPath = <S extends Schema.Codec<string, string>>(id: S) =>
   Id.pipe(Schema.decodeTo(id, SchemaTransformation.toLowerCase()))
@@ -26,6 +26,9 @@ export type WorkspaceId = typeof WorkspaceId.Type
 
 export const ApiKeyId = Id.pipe(Schema.brand("ApiKeyId"))
 export type ApiKeyId = typeof ApiKeyId.Type
+
+export const InvitationId = Id.pipe(Schema.brand("InvitationId"))
+export type InvitationId = typeof InvitationId.Type
 
 export const SigningSecretId = Id.pipe(Schema.brand("SigningSecretId"))
 export type SigningSecretId = typeof SigningSecretId.Type
@@ -47,3 +50,24 @@ export type ChainRunId = typeof ChainRunId.Type
 
 export const ExecutionId = Id.pipe(Schema.brand("ExecutionId"))
 export type ExecutionId = typeof ExecutionId.Type
+
+export const MonitorId = Id.pipe(Schema.brand("MonitorId"))
+export type MonitorId = typeof MonitorId.Type
+
+export const MonitorEventId = Id.pipe(Schema.brand("MonitorEventId"))
+export type MonitorEventId = typeof MonitorEventId.Type
+
+export const WorkerId = Id.pipe(Schema.brand("WorkerId"))
+export type WorkerId = typeof WorkerId.Type
+
+export const IncidentId = Id.pipe(Schema.brand("IncidentId"))
+export type IncidentId = typeof IncidentId.Type
+export const NotificationChannelId = Id.pipe(Schema.brand("NotificationChannelId"))
+export type NotificationChannelId = typeof NotificationChannelId.Type
+
+export const NotificationDeliveryId = Id.pipe(Schema.brand("NotificationDeliveryId"))
+export type NotificationDeliveryId = typeof NotificationDeliveryId.Type
+
+/** Of whatever a notification is about: a task, a chain, a monitor, a worker, a key. */
+export const SubjectId = Id.pipe(Schema.brand("SubjectId"))
+export type SubjectId = typeof SubjectId.Type

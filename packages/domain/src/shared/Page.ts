@@ -2,7 +2,10 @@ import { Schema } from "effect"
 
 export const defaultLimit = 20
 
-/** Where a list goes on. Opaque: take it from `next_cursor` and hand it back as it is. */
+/**
+ * The position where a list continues. It is opaque: take it from `next_cursor` and send it back
+ * unchanged.
+ */
 export const Cursor = Schema.String.check(
   Schema.isPattern(/^[A-Za-z0-9_-]{22}$/u, { expected: "a cursor taken from next_cursor" })
 ).annotate({ examples: ["AZqfPFsefEqdLz6LemxdQQ"] })
@@ -17,7 +20,7 @@ export const PageQuery = {
   ),
   cursor: Schema.optionalKey(
     Cursor.annotate({
-      description: "The `next_cursor` of the page before; absent for the first page."
+      description: "The `next_cursor` of the previous page. Absent for the first page."
     })
   )
 }

@@ -1,5 +1,5 @@
 import { OpenApi } from "effect/http-api"
 
-/** What the API reference says about an endpoint. */
+/** The text about an endpoint in the API reference. */
 export const docs = (summary: string, description: string) =>
   OpenApi.annotations({ summary, description })

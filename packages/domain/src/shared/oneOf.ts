@@ -6,7 +6,9 @@ interface Named {
   readonly examples?: ReadonlyArray<string>
 }
 
-/** Literals that the reference names, and whose error names them: not `Expected Scope`. */
+/**
+ * Literals with a name in the reference. Their error lists the values, instead of `Expected Scope`.
+ */
 export const oneOf = <const Literals extends ReadonlyArray<string>>(
   literals: Literals,
   { examples, ...named }: Named

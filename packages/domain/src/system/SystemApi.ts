@@ -6,8 +6,35 @@ import { Degraded } from "../shared/Errors.ts"
 
 const Health = Schema.Struct({ status: Schema.Literal("ok") }).annotate({ identifier: "Health" })
 
+const Ready = Schema.Struct({
+  status: Schema.Literal("ok"),
+  statistics_lag_seconds: Schema.optionalKey(
+    Schema.Int.annotate({
+      description:
+        "With `deep=1`: the age in seconds of the oldest ended execution that is not rolled up yet. Statistics stay exact, but they are slower the more there is to roll up."
+    })
+  ),
+  oldest_due_seconds: Schema.optionalKey(
+    Schema.Int.annotate({
+      description:
+        "With `deep=1`: how long the oldest due run has waited for a node, in the whole service."
+    })
+  ),
+  timer_delay_ms: Schema.optionalKey(
+    Schema.Int.annotate({
+      description: "With `deep=1`: how late a timer of this node was. Runs start by such timers."
+    })
+  )
+}).annotate({
+  identifier: "Readiness",
+  examples: [
+    { status: "ok" },
+    { status: "ok", statistics_lag_seconds: 42, oldest_due_seconds: 0, timer_delay_ms: 1 }
+  ]
+})
+
 const Deep = Schema.Literals(["0", "1"]).annotate({
-  description: "`1`: look at the background loops of the node too."
+  description: "`1`: also check the background loops of the node."
 })
 
 export class SystemApi extends HttpApiGroup.make("system")
@@ -17,20 +44,20 @@ export class SystemApi extends HttpApiGroup.make("system")
       .annotateMerge(
         docs(
           "Is the process alive?",
-          "Answers as long as the process runs; asks nothing of the database."
+          "Answers as long as the process runs, without asking the database."
         )
       ),
 
     HttpApiEndpoint.get("ready", "/ready", {
       query: { deep: Schema.optionalKey(Deep) },
-      success: Health,
+      success: Ready,
       error: Degraded
     })
       .annotate(Access, Access.public)
       .annotateMerge(
         docs(
           "Can it serve?",
-          "Asks the database; 503 while that is away or the process is stopping. For load balancers. With `deep=1` it is 503 `degraded` too while a background loop of this node fails again and again, with the loops and since when. For monitoring: a node whose maintenance fails still serves."
+          "Asks the database. Answers 503 while the database is unavailable or the process is stopping. Use it for load balancers. With `deep=1` it also answers 503 `degraded` while a background loop of this node keeps failing, and says which loops and since when, or while due runs have waited for more than a minute. Otherwise the answer says how far the roll-up of statistics is behind. Use that for monitoring: a node whose maintenance fails still serves."
         )
       )
   )

@@ -1,7 +1,7 @@
 /**
- * Standard Webhooks (https://www.standardwebhooks.com) on WebCrypto and nothing else, so that the
- * same code signs in the server and verifies in Node, Bun, Deno, browsers and edge runtimes. Free of
- * imports: the SDK ships it to people who verify webhooks and do not use Effect.
+ * Standard Webhooks (https://www.standardwebhooks.com) on WebCrypto alone, so that the same code
+ * signs in the server and verifies in Node, Bun, Deno, browsers and edge runtimes. It imports
+ * nothing, because the SDK ships it to people who verify webhooks and do not use Effect.
  */
 export const header = {
   id: "webhook-id",
@@ -9,15 +9,15 @@ export const header = {
   signature: "webhook-signature"
 } as const
 
-/** How old, or how far ahead, a message may be: the default of the reference libraries. */
+/** How old or how far ahead a message may be. This is the default of the reference libraries. */
 export const defaultToleranceSeconds = 300
 
 const prefix = "whsec_"
 
-/** Whole groups of four; the padding only at the end. `atob` alone would forgive both. */
+/** Whole groups of four, with padding only at the end. `atob` alone accepts neither rule. */
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
-/** The key behind `whsec_...`, or undefined where the text is not a secret of 24 to 64 bytes. */
+/** The key in `whsec_...`. Undefined if the text is not a secret of 24 to 64 bytes. */
 export const parseSecret = (secret: string): Uint8Array<ArrayBuffer> | undefined => {
   const encoded = secret.slice(prefix.length)
   if (!secret.startsWith(prefix) || !base64.test(encoded)) return undefined
@@ -29,11 +29,13 @@ export interface Message {
   readonly id: string
   /** Unix seconds. */
   readonly timestamp: number
-  /** As it was sent. Bytes where there are any: decoded and encoded again they may differ. */
+  /**
+   * The body as it was sent. Give bytes if you have them: decoding and encoding may change them.
+   */
   readonly body: string | Uint8Array
 }
 
-/** What comes before the body in the signed string `{id}.{timestamp}.{body}`. */
+/** The part before the body in the signed string `{id}.{timestamp}.{body}`. */
 export const signedPrefix = (message: Pick<Message, "id" | "timestamp">) =>
   `${message.id}.${message.timestamp}.`
 
@@ -61,7 +63,7 @@ export const signature = async (
   return `v1,${btoa(String.fromCharCode(...new Uint8Array(mac)))}`
 }
 
-/** Takes as long wherever the texts differ, so a guess learns nothing from the time it took. */
+/** Takes the same time wherever the texts differ, so that timing reveals nothing about a guess. */
 export const equalInConstantTime = (left: string, right: string): boolean => {
   const a = encoder.encode(left)
   const b = encoder.encode(right)
@@ -72,7 +74,7 @@ export const equalInConstantTime = (left: string, right: string): boolean => {
 
 export type TimestampProblem = "malformed_timestamp" | "timestamp_too_old" | "timestamp_too_new"
 
-/** Reads `webhook-timestamp` and refuses what a replay would carry. */
+/** Reads `webhook-timestamp` and refuses a time that suggests a replay. */
 export const readTimestamp = (
   text: string,
   nowSeconds: number,
@@ -84,7 +86,7 @@ export const readTimestamp = (
   return timestamp > nowSeconds + toleranceSeconds ? "timestamp_too_new" : timestamp
 }
 
-/** A message as it arrived, before anything is believed. */
+/** A message as it arrived, before anything in it is trusted. */
 export interface Received {
   readonly id: string
   readonly timestamp: string
@@ -95,7 +97,7 @@ export interface Received {
 
 export type Problem = TimestampProblem | "malformed_secret" | "no_matching_signature"
 
-/** Nothing is wrong when one signature of the header was made with one of the secrets, lately. */
+/** Returns no problem if one signature in the header was made with one of the secrets, recently. */
 export const findProblem = async (
   received: Received,
   secrets: ReadonlyArray<string>,

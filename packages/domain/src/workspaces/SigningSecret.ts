@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { SigningSecretId } from "../shared/Ids.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
 
-/** Signs the calls that the service makes, after Standard Webhooks. */
+/** Signs the service's calls as Standard Webhooks describes. */
 export const SigningSecret = Schema.Struct({
   id: SigningSecretId,
   secret: Schema.RedactedFromValue(Schema.String, { label: "signing_secret" }),

@@ -4,7 +4,7 @@ import { User } from "../auth/User.ts"
 import { WorkspaceId } from "../shared/Ids.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
 
-/** What a credential is and may do, as a script would ask before it starts. */
+/** What a credential is and may do. A script can ask this before it starts. */
 export const WhoAmI = Schema.Union([
   Schema.Struct({ kind: Schema.Literal("jwt"), user: User }),
   Schema.Struct({

@@ -3,8 +3,6 @@ import { WorkspaceId } from "../shared/Ids.ts"
 import { label } from "../shared/Text.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
 
-export const maxOwnedWorkspaces = 100
-
 export const Workspace = Schema.Struct({
   id: WorkspaceId,
   name: Schema.String,

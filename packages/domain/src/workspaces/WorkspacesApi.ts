@@ -29,26 +29,26 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       error: [IdempotencyConflict, QuotaExceeded]
     })
       .annotate(Access, Access.jwt)
-      .annotateMerge(docs("Create a workspace", "Makes a workspace that you own.")),
+      .annotateMerge(docs("Create a workspace", "Creates a workspace that you own.")),
 
     HttpApiEndpoint.get("get", "/workspaces/:workspace_id", { params, success: Workspace })
       .annotate(Access, Access.scope("workspace:read"))
-      .annotateMerge(docs("Get a workspace", "Its name and when it was made.")),
+      .annotateMerge(docs("Get a workspace", "Its name and when it was created.")),
 
     HttpApiEndpoint.patch("rename", "/workspaces/:workspace_id", {
       params,
       payload: WorkspaceInput,
       success: Workspace
     })
-      .annotate(Access, Access.jwt)
+      .annotate(Access, Access.role("admin"))
       .annotateMerge(docs("Rename a workspace", "Gives the workspace another name.")),
 
     HttpApiEndpoint.delete("remove", "/workspaces/:workspace_id", { params })
-      .annotate(Access, Access.jwt)
+      .annotate(Access, Access.role("owner"))
       .annotateMerge(
         docs(
           "Delete a workspace",
-          "Deletes it with all it holds: API keys, tasks, executions and their history."
+          "Deletes the workspace and everything in it: API keys, tasks, executions and their history."
         )
       ),
 
@@ -57,7 +57,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       query: PageQuery,
       success: Page("SigningSecretPage", SigningSecret)
     })
-      .annotate(Access, Access.jwt)
+      .annotate(Access, Access.role("admin"))
       .annotateMerge(
         docs(
           "List signing secrets",
@@ -73,7 +73,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
         success: SigningSecret.pipe(HttpApiSchema.status(201))
       }
     )
-      .annotate(Access, Access.jwt)
+      .annotate(Access, Access.role("admin"))
       .annotateMerge(
         docs(
           "Rotate the signing secret",
@@ -86,7 +86,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       query: PageQuery,
       success: Page("AuditEventPage", AuditEvent)
     })
-      .annotate(Access, Access.jwt)
+      .annotate(Access, Access.role("admin"))
       .annotateMerge(
         docs("Read the audit log", "Who changed what in this workspace, newest first.")
       ),

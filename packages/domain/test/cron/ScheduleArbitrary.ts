@@ -42,15 +42,34 @@ const field = (min: number, max: number, names: ReadonlyArray<string> = []) =>
 const months = "jan Feb MAR apr may Jun JUL aug sep oct nov dec".split(" ")
 const weekdays = "sun mon tue Wed THU fri sat".split(" ")
 
+const specialDate = Arbitrary.all({ form: between(0, 3), date: between(1, 31) }).pipe(
+  Arbitrary.map(({ date, form }) => ["L", "LW", `L-${Math.min(date, 30)}`, `${date}W`][form] ?? "L")
+)
+
+const specialWeekday = Arbitrary.all({ nth: between(0, 5), weekday: between(0, 7) }).pipe(
+  Arbitrary.map(({ nth, weekday }) => {
+    const name = nth % 2 === 0 ? (weekdays[weekday] ?? "7") : String(weekday)
+    return nth === 0 ? `${name}L` : `${name}#${nth}`
+  })
+)
+
+/** One field in three is special, or has a special item. */
+const orSpecial = (plain: Arbitrary.Arbitrary<string>, special: Arbitrary.Arbitrary<string>) =>
+  Arbitrary.all({ form: between(0, 5), plain, special }).pipe(
+    Arbitrary.map(({ form, plain, special }) =>
+      form === 0 ? special : form === 1 ? `${plain},${special}` : plain
+    )
+  )
+
 const isSchedule = Schema.is(Schedule)
 
 /** Schedules with few fires and with many, of every form the parser knows. */
 export const arbitrarySchedule = Arbitrary.all([
   field(0, 59),
   field(0, 23),
-  field(1, 31),
+  orSpecial(field(1, 31), specialDate),
   field(1, 12, months),
-  field(0, 6, weekdays)
+  orSpecial(field(0, 6, weekdays), specialWeekday)
 ]).pipe(
   Arbitrary.map((fields) => fields.join(" ")),
   Arbitrary.filter(isSchedule)

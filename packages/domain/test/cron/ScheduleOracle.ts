@@ -89,6 +89,40 @@ const fieldOf = (field: string, min: number, max: number): Allows => {
     )
 }
 
+/** Whether a midnight in UTC is the day that an item such as `L-3`, `15W` or `5#2` names. */
+const isSpecial = (item: string, midnight: number): boolean => {
+  const date = new Date(midnight)
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()]
+  const days = Array.from(
+    { length: 31 },
+    (_, index) => new Date(Date.UTC(year, month, index + 1))
+  ).filter((one) => one.getUTCMonth() === month)
+  const isOn = (one: Date | undefined): boolean => one?.getTime() === midnight
+  const isWorkday = (one: Date): boolean => one.getUTCDay() % 6 !== 0
+  const [, last] = /^L(?:-(\d+))?$/.exec(item) ?? []
+  if (/^L(-|$)/.test(item)) return isOn(days.at(-1 - Number(last ?? 0)))
+  if (item === "LW") return isOn(days.findLast(isWorkday))
+  const [, to] = /^(\d+)W$/.exec(item) ?? []
+  if (to !== undefined) {
+    const wanted = days[Number(to) - 1]
+    if (wanted === undefined) return false
+    const far = (one: Date): number => Math.abs(one.getTime() - wanted.getTime())
+    return isOn(days.filter(isWorkday).toSorted((a, b) => far(a) - far(b))[0])
+  }
+  const [weekday = "", nth] = item.split(/[#L]/)
+  const those = days.filter((one) => one.getUTCDay() === Number(weekday) % 7)
+  return isOn(nth === "" ? those.at(-1) : those[Number(nth) - 1])
+}
+
+/** The items that depend on how the month falls, apart from those that say a number. */
+const apart = (field: string, special: RegExp) => {
+  const items = field.toUpperCase().split(",")
+  return {
+    special: items.filter((item) => special.test(item)).map(numeric),
+    plain: items.filter((item) => !special.test(item)).join(",")
+  }
+}
+
 const weekdayOf = (field: string): Allows => {
   const allows = fieldOf(field, 0, 7)
   return field.startsWith("*") ? allows : (value) => allows(value) || (value === 0 && allows(7))
@@ -106,16 +140,25 @@ const compile = (expression: string): Oracle => {
   const [minutes = "", hours = "", dates = "", months = "", weekdays = ""] = expression.split(" ")
   const minuteList = tabulate(60, fieldOf(minutes, 0, 59))
   const hourList = tabulate(24, fieldOf(hours, 0, 23))
-  const dateList = tabulate(32, fieldOf(dates, 1, 31))
+  const [dateItems, weekdayItems] = [apart(dates, /^L|W$/), apart(weekdays, /#|L$/)]
+  const dateList = tabulate(
+    32,
+    dateItems.plain === "" ? () => false : fieldOf(dateItems.plain, 1, 31)
+  )
   const monthList = tabulate(13, fieldOf(months, 1, 12))
-  const weekdayList = tabulate(7, weekdayOf(weekdays))
+  const weekdayList = tabulate(
+    7,
+    weekdayItems.plain === "" ? () => false : weekdayOf(weekdayItems.plain)
+  )
   const both = dates.startsWith("*") || weekdays.startsWith("*")
   const matches = (wall: number): boolean => {
     const minuteOfDay = Math.floor(wall / minute) % 1440
     if (!minuteList[minuteOfDay % 60] || !hourList[Math.floor(minuteOfDay / 60)]) return false
     const date = new Date(wall)
-    const byDate = dateList[date.getUTCDate()] === true
-    const byWeekday = weekdayList[date.getUTCDay()] === true
+    const midnight = wall - (wall % day)
+    const isNamed = (item: string): boolean => isSpecial(item, midnight)
+    const byDate = dateList[date.getUTCDate()] === true || dateItems.special.some(isNamed)
+    const byWeekday = weekdayList[date.getUTCDay()] === true || weekdayItems.special.some(isNamed)
     const inMonth = monthList[date.getUTCMonth() + 1] === true
     return inMonth && (both ? byDate && byWeekday : byDate || byWeekday)
   }

@@ -70,8 +70,28 @@ describe("an expression", () => {
     }
   })
 
+  it.each([
+    ["@hourly", "0 * * * *"],
+    ["@Daily", "0 0 * * *"],
+    ["@midnight", "0 0 * * *"],
+    ["@weekly", "0 0 * * 0"],
+    ["@monthly", "0 0 1 * *"],
+    ["@yearly", "0 0 1 1 *"],
+    ["@annually", "0 0 1 1 *"]
+  ])("takes %s for %s", (nickname, meaning) => {
+    assert.deepStrictEqual(parsed(nickname), parsed(meaning))
+  })
+
   it("accepts rare dates that do come", () => {
-    const rare = ["0 0 29 2 *", "0 0 31 */2 *", "0 0 30 2 MON", "0 0 29 2 */7", "0 0 30,31 1,2 *"]
+    const rare = [
+      "0 0 29 2 *",
+      "0 0 * 2 MON#5",
+      "0 0 L-28 2 */7",
+      "0 0 31 */2 *",
+      "0 0 30 2 MON",
+      "0 0 29 2 */7",
+      "0 0 30,31 1,2 *"
+    ]
     for (const expression of rare) assert.deepStrictEqual(issuesOf(expression), [])
   })
 
@@ -86,15 +106,17 @@ describe("an expression", () => {
 
   it.prop("reads the same when its values are printed as lists", [arbitrarySchedule], ([text]) => {
     const first = parsed(text)
-    const print = (field: string | undefined, table: Uint8Array): string =>
-      field?.startsWith("*") === true ? field : values(table).join(",")
+    const print = (field = "", table: Uint8Array, special = /(?!)/): string =>
+      field.startsWith("*")
+        ? field
+        : [...values(table), ...field.split(",").filter((item) => special.test(item))].join(",")
     const fields = text.split(" ")
     const printed = [
       print(fields[0], first.minutes),
       print(fields[1], first.hours),
-      print(fields[2], first.daysOfMonth),
+      print(fields[2], first.daysOfMonth, /^L|W$/),
       print(fields[3], first.months),
-      print(fields[4], first.weekdays)
+      print(fields[4], first.weekdays, /#|L$/)
     ]
     assert.deepStrictEqual(parsed(printed.join(" ")), first)
   })
@@ -102,6 +124,7 @@ describe("an expression", () => {
 
 describe("what is wrong with an expression", () => {
   const five = "5 fields (minute hour day-of-month month day-of-week)"
+  const nicknames = "@hourly, @daily, @midnight, @weekly, @monthly, @yearly, @annually"
   const refused: ReadonlyArray<
     readonly [expression: string, field: ScheduleField, message: string]
   > = [
@@ -110,10 +133,8 @@ describe("what is wrong with an expression", () => {
     ["0 0 9 * * *", "schedule", `expected ${five}, got 6: seconds and years are not supported`],
     [`${"0,".repeat(200)}0 0 * * *`, "schedule", "expected at most 400 characters, got 409"],
     ["* ".repeat(500) + "*", "schedule", "expected at most 400 characters, got 1001"],
-    ["@daily", "schedule", `"@daily" is not supported, write "0 0 * * *"`],
-    ["@Weekly", "schedule", `"@Weekly" is not supported, write "0 0 * * 0"`],
-    ["@reboot", "schedule", `"@reboot" is not supported, write ${five}`],
-    ["@every 5m", "schedule", `"@every 5m" is not supported, write ${five}`],
+    ["@reboot", "schedule", `"@reboot" is not one of ${nicknames}`],
+    ["@every 5m", "schedule", `"@every 5m" is not one of ${nicknames}`],
     ["60 * * * *", "minute", `minute: "60" is outside 0-59`],
     ["0 25 * * *", "hour", `hour: "25" is outside 0-23`],
     ["0 20-25 * * *", "hour", `hour: "25" is outside 0-23`],
@@ -148,9 +169,28 @@ describe("what is wrong with an expression", () => {
     ],
     ["0 0 * nov-2 *", "month", `month: range "nov-2" runs backwards, write "nov-DEC,JAN-2"`],
     ["0 0 ? * MON", "day of month", `day of month: "?" is not supported, write "*"`],
-    ["0 0 L * *", "day of month", `day of month: "L" is not a number 1-31`],
-    ["0 0 15W * *", "day of month", `day of month: "15W" is not a number 1-31`],
-    ["0 0 * * MON#2", "day of week", `day of week: "MON#2" is not a number 0-7 or SUN-SAT`],
+    ["0 0 L-31 * *", "day of month", `day of month: "L-31" is outside L-1 to L-30`],
+    ["0 0 LWW * *", "day of month", `day of month: "LWW" is not L, LW or L-1 to L-30`],
+    ["0 0 32W * *", "day of month", `day of month: "32W" is outside 1W-31W`],
+    ["0 0 1-15W * *", "day of month", `day of month: "15W" is not a number 1-31`],
+    ["0 0 * * MON#6", "day of week", `day of week: "MON#6" is outside #1-#5`],
+    ["0 0 * * 8#2", "day of week", `day of week: "8#2" does not begin with a day 0-7 or SUN-SAT`],
+    [
+      "0 0 * * L",
+      "day of week",
+      `day of week: "L" needs its day, such as FRIL for the last Friday`
+    ],
+    ["0 0 L-29 2 *", "day of month", `day of month: "L-29" never comes in month "2"`],
+    [
+      "0 0 */31 * FRI#2",
+      "day of month",
+      `day of month: "*/31" never comes in month "*" on day of week "FRI#2"`
+    ],
+    [
+      "0 0 1W * */6",
+      "day of month",
+      `day of month: "1W" never comes in month "*" on day of week "*/6"`
+    ],
     ["0 0 31 2 *", "day of month", `day of month: "31" never comes in month "2"`],
     ["0 0 30 FEB *", "day of month", `day of month: "30" never comes in month "FEB"`],
     ["0 0 31 4,6 */2", "day of month", `day of month: "31" never comes in month "4,6"`],

@@ -52,7 +52,9 @@ describe("CallHeaders", () => {
     "Webhook-Id",
     "webhook-timestamp",
     "webhook-signature",
-    "Idempotency-Key"
+    "Idempotency-Key",
+    "X-Scheduling-Task-Id",
+    "x-scheduling-of-tomorrow"
   ])("refuses %s, which is not the user's to set", (name) => {
     assert.isFalse(accepts({ [name]: "a" }))
   })

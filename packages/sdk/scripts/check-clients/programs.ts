@@ -1,6 +1,5 @@
 /**
- * The same program for each client, in their words. Text, because what they import is only there
- * once it is generated.
+ * The same program for each client. It is text, because its imports exist only after generation.
  */
 
 const account = (client: string) =>
@@ -14,7 +13,7 @@ const cronTask = `{
 
 const keyInput = `{ name: "ci", scopes: ["tasks:read" as const, "tasks:write" as const] }`
 
-/** One of the two has to be there: a generated union says so. */
+/** One of the two fields must be there. A generated union makes sure of it. */
 const dueLater = (type: string) => `
 export const later: ReadonlyArray<${type}> = [
   { url: "https://api.example.com/", delay_seconds: 60 },
@@ -24,7 +23,10 @@ export const later: ReadonlyArray<${type}> = [
 ]
 `
 
-/** The key lacks a scope, and only that error has `required_scope`: it compiles if it narrows. */
+/**
+ * The key lacks a scope, and only that error has `required_scope`. So this compiles only if the
+ * type narrows.
+ */
 const sayResult = `
 const detail = refused.error?.detail
 if (detail?.error !== "insufficient_scope") throw new Error("It was not refused for its scope")

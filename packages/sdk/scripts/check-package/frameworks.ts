@@ -29,7 +29,7 @@ const tsconfig = {
     strict: true,
     target: "ES2022",
     module: "nodenext",
-    // The frameworks' own declarations are theirs to check.
+    // The frameworks' own declarations are not ours to check.
     skipLibCheck: true,
     types: ["node"],
     outDir: "out"
@@ -37,7 +37,7 @@ const tsconfig = {
   include: ["*.ts"]
 }
 
-/** What starts each recipe, and what its first line must name. */
+/** The command that starts each recipe, keyed by the name in its first line. */
 const programs = {
   "Express 5": ["out/express.js"],
   "Express 4": ["out/express4.js"],
@@ -48,7 +48,9 @@ const programs = {
 
 const files = ["express.ts", "fastify.ts", "hono.ts", "app/webhooks/route.ts"]
 
-/** The service calls a receiver of each recipe, in the real frameworks, and looks at the answers. */
+/**
+ * Makes the service call a receiver of each recipe in the real frameworks, and checks the answers.
+ */
 export const checkFrameworks = async (
   recipes: ReadonlyArray<Block>,
   tarball: string,
@@ -86,7 +88,7 @@ const build = async (
   run("TypeScript on the recipes", process.execPath, [tsc, "-p", "."], project)
   const express = await readFile(join(project, "out/express.js"), "utf8")
   await writeFiles(project, { "out/express4.js": express.replace('"express"', '"express4"') })
-  // Next wants the configuration to be its own.
+  // Next wants to write this configuration itself.
   await rm(join(project, "tsconfig.json"))
   const next = join(project, "node_modules/next/dist/bin/next")
   run("next build", process.execPath, [next, "build"], project, environment({}))
@@ -105,7 +107,7 @@ const newAccount = (baseUrl: string): Promise<SchedulingClient> => {
 const calls = [
   { method: "POST", body: '{"full":true,"name":"Zoë"}' },
   { method: "POST", body: "plain", headers: { "content-type": "text/plain" } },
-  // As long as a body of a task may be: more than some parsers take by themselves.
+  // As long as the body of a task may be, which is more than some parsers accept by default.
   { method: "POST", body: JSON.stringify("x".repeat(256 * 1024 - 2)) },
   { method: "POST" },
   { method: "GET" }

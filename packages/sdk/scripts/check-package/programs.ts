@@ -18,7 +18,7 @@ export const folders: ReadonlyArray<Folder> = [
   { name: "cjs-effect", setups: ["nodenext"], lib: dom }
 ]
 
-/** The programs of the tests and of the README, as ES modules and as CommonJS. */
+/** Writes the programs of the tests and of the README, as ES modules and as CommonJS. */
 export const writePrograms = async (
   sdk: string,
   project: string,
@@ -40,12 +40,13 @@ export const writePrograms = async (
     await writeFiles(project, { [`${folder}/${name}`]: code })
   }
   await writeFiles(project, { "cjs/examples.ts": examples.code })
-  // `process` alone, instead of all of Node's types: they would hide what the package leaves out.
+  // Declares only `process`, because all of Node's types would hide what the package does not
+  // declare.
   const declared = "declare const process: { env: Record<string, string | undefined> }"
   for (const { name } of folders) await writeFiles(project, { [`${name}/node.d.ts`]: declared })
 }
 
-/** This Node, and the machine's own where that is another one. */
+/** This Node, and the machine's own if it is a different one. */
 const nodes = (): ReadonlyArray<string> => {
   const directories = (process.env["PATH"] ?? "").split(delimiter)
   const own = directories
@@ -61,10 +62,10 @@ const outputs: Readonly<Record<string, string>> = {
   effect: "Nightly report,Acme production"
 }
 
-/** Effect needs 22.19, whichever way it is loaded. */
+/** Effect needs Node 22.19, however it is loaded. */
 const hasEffect = (version: string) => Number(/\d+/.exec(version)) >= 22
 
-/** Runs what each program of the tests exports, and compares what it says. */
+/** Runs the exports of each test program and compares what they print. */
 export const runConsumers = async (project: string): Promise<void> => {
   await using stub = await startStub()
   const names = Object.entries(outputs)
@@ -85,7 +86,7 @@ export const runConsumers = async (project: string): Promise<void> => {
   })
 }
 
-/** Runs the programs of the README as they are there, with a key of a workspace of their own. */
+/** Runs the programs of the README unchanged, each with a key of its own workspace. */
 export const runReadme = async (
   project: string,
   url: string,
@@ -111,7 +112,7 @@ const onEachNode = async (
   }
 }
 
-/** Where each program was compiled to, as far as this Node can run it. */
+/** The compiled file of each program, if this Node can run it. */
 const built = (project: string, names: ReadonlyArray<string>, version: string) =>
   folders.flatMap(({ name: folder }) =>
     names

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 
-/** A block of code in the README: a whole program, or a file where its first line names one. */
+/** A block of code in the README: a whole program, or a file if its first line names one. */
 export interface Block {
   readonly name: string
   readonly code: string
@@ -23,7 +23,7 @@ export const readBlocks = async (sdk: string) => {
 
 const isImport = /^import (?:[^"]*from )?"[^"]+"\n/gm
 
-/** The same program for CommonJS, which cannot wait at the top of a file. */
+/** The same program for CommonJS, which has no top-level await. */
 export const asCommonJs = ({ code, name }: Block): Block => ({
   name,
   code: `${(code.match(isImport) ?? []).join("")}
@@ -33,7 +33,10 @@ ${code.replaceAll(isImport, "")}
 `
 })
 
-/** The examples in the comments of the generated methods, each in a function that has a client. */
+/**
+ * The examples in the comments of the generated methods, each wrapped in a function that takes a
+ * client.
+ */
 export const readExamples = async (sdk: string): Promise<Block> => {
   const files = ["generated/resources.ts", "Client.ts", "pagination.ts", "waiting.ts"]
   const sources = await Promise.all(files.map((file) => readFile(join(sdk, "src", file), "utf8")))

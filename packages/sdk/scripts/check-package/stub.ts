@@ -1,9 +1,9 @@
 import { Api } from "@scheduling/domain/Api"
-import { openApiDocument } from "@scheduling/domain/OpenApiDocument"
+import { openApiDocument } from "@scheduling/openapi/OpenApiDocument"
 import { once } from "node:events"
 import { createServer } from "node:http"
 
-/** As much of the service as the programs use, with the records of the OpenAPI document. */
+/** The part of the service that the programs use, with the records of the OpenAPI document. */
 export const startStub = async () => {
   const { schemas } = openApiDocument(Api).components
   const example = (name: string): unknown => [schemas[name]?.examples].flat()[0]

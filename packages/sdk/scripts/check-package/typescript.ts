@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import { run, say, writeFiles } from "../command.ts"
 
-/** How users' projects are set up. Node16 and Node18 cannot import ES modules from CommonJS. */
+/** The setups of users' projects. Node16 and Node18 cannot import ES modules from CommonJS. */
 const setups = {
   node16: { module: "node16", moduleResolution: "node16" },
   node18: { module: "node18", moduleResolution: "node16" },
@@ -11,7 +11,7 @@ const setups = {
 
 export type Setup = keyof typeof setups
 
-/** A folder of programs, and what its package.json calls them. */
+/** A folder of programs, with the type in its package.json. */
 export interface Folder {
   readonly name: string
   readonly setups: ReadonlyArray<Setup>
@@ -32,7 +32,10 @@ const tsconfig = (setup: Setup, lib: ReadonlyArray<string>) => ({
   include: ["*.ts"]
 })
 
-/** Strict, with the declarations of the package checked too. What `node16` makes is what runs. */
+/**
+ * Type-checks strictly, including the declarations of the package. The output of `node16` is what
+ * runs.
+ */
 export const typeCheck = async (
   project: string,
   folders: ReadonlyArray<Folder>,
@@ -40,7 +43,7 @@ export const typeCheck = async (
 ): Promise<void> => {
   const version = run("tsc", process.execPath, [tsc, "--version"], project).trim()
   for (const { lib, name, setups: wanted } of folders) {
-    // The first one last, so that its output stays.
+    // The first setup comes last, so that its output stays.
     for (const setup of wanted.toReversed()) {
       const folder = join(project, name)
       await writeFiles(folder, { "tsconfig.json": tsconfig(setup, lib) })

@@ -2,9 +2,9 @@ import { Schema, SchemaAST } from "effect"
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
 
 /**
- * Which fields and parameters hold which kind of id: `CronTask.id` → `CronTaskId`,
+ * Says which fields and parameters hold which kind of id: `CronTask.id` → `CronTaskId`,
  * `cron.get.task_id` → `CronTaskId`. A brand lives on the schema and not in its AST, so the OpenAPI
- * document does not know it and the schemas are walked themselves.
+ * document does not contain it and the schemas themselves are walked.
  */
 export const brandsOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
@@ -38,7 +38,10 @@ export const brandsOf = <Id extends string, Groups extends HttpApiGroup.Constrai
   return withoutValues(brands)
 }
 
-/** Only ids of one kind of record: a schedule, or an id of "a task or a chain", is plain text. */
+/**
+ * Keeps only ids of one kind of record. A schedule, or the id of "a task or a chain", stays plain
+ * text.
+ */
 const withoutValues = (brands: ReadonlyMap<string, string>): ReadonlyMap<string, string> => {
   const ofRecords = new Set([...brands].flatMap(([field, brand]) => (isOwnId(field) ? brand : [])))
   return new Map([...brands].filter(([, brand]) => ofRecords.has(brand)))
@@ -56,7 +59,10 @@ const fieldsOf = (schema: Schema.Top): ReadonlyArray<readonly [string, Schema.To
   return fields.flatMap(([name, field]) => (Schema.isSchema(field) ? [[name, field]] : []))
 }
 
-/** The members of a union, the item of an array, what a brand or `optionalKey` was put on. */
+/**
+ * The schemas inside a schema: the members of a union, the item of an array, the schema under a
+ * brand or `optionalKey`.
+ */
 const wrappedBy = (schema: Schema.Top): ReadonlyArray<Schema.Top> =>
   (["schema", "members", "value", "from", "to"] as const).flatMap((key) => {
     const inner: unknown = Reflect.get(schema, key)

@@ -1,8 +1,8 @@
 import { Api } from "@scheduling/domain/Api"
-import { type Endpoint, endpointsOf, type ErrorClass } from "@scheduling/domain/openapi/endpoints"
-import type { Operation, Parameter } from "@scheduling/domain/openapi/model"
-import { referenced } from "@scheduling/domain/openapi/schemas"
-import { openApiDocument } from "@scheduling/domain/OpenApiDocument"
+import { type Endpoint, endpointsOf, type ErrorClass } from "@scheduling/openapi/endpoints"
+import type { Operation, Parameter } from "@scheduling/openapi/model"
+import { referenced } from "@scheduling/openapi/schemas"
+import { eventStream, openApiDocument } from "@scheduling/openapi/OpenApiDocument"
 import * as SharedErrors from "@scheduling/domain/shared/Errors"
 import { PageQuery } from "@scheduling/domain/shared/Page"
 import type { JsonSchema } from "effect"
@@ -11,7 +11,7 @@ import { camel, pascal } from "./text.ts"
 
 export type Schema = JsonSchema.JsonSchema
 
-/** One method of the client, as far as it differs from the others. */
+/** One method of the client: the ways in which it can differ from others. */
 export interface Method {
   readonly name: string
   readonly verb: string
@@ -19,7 +19,7 @@ export interface Method {
   readonly summary: string
   readonly description: string
   readonly isPublic: boolean
-  /** The path names a workspace only to say where: it is found without being asked for. */
+  /** The path names a workspace only as the place. The client finds it without an argument. */
   readonly inWorkspace: boolean
   readonly acceptsKey: boolean
   readonly ids: ReadonlyArray<{
@@ -37,10 +37,16 @@ export interface Input {
   readonly isOptional: boolean
 }
 
+export interface PageField {
+  readonly name: string
+  readonly type: string
+}
+
 export type Output =
   | { readonly kind: "nothing" }
   | { readonly kind: "record"; readonly type: string }
-  | { readonly kind: "pages"; readonly item: string }
+  | { readonly kind: "events"; readonly type: string }
+  | { readonly kind: "pages"; readonly item: string; readonly more: ReadonlyArray<PageField> }
 
 export interface Group {
   readonly name: string
@@ -76,14 +82,28 @@ export const readContract = (): Contract => {
     return isRecord(fields.data.items) ? referenced(fields.data.items) : undefined
   }
 
+  /** What a page says beside its records. */
+  const moreOf = (type: string): ReadonlyArray<PageField> =>
+    Object.entries(document.components.schemas[type]?.properties ?? {})
+      .filter(([name]) => name !== "data" && name !== "next_cursor")
+      .map(([name, field]) => {
+        const named = referenced(field)
+        if (named === undefined) throw new Error(`${type}.${name} has no identifier`)
+        return { name, type: named }
+      })
+
   const outputOf = ({ responses }: Operation, name: string): Output => {
     const success = Object.entries(responses).find(([status]) => status.startsWith("2"))?.[1]
     const content = success !== undefined && "content" in success ? success.content : undefined
     if (content === undefined) return { kind: "nothing" }
-    const type = referenced(content["application/json"]?.schema ?? {})
+    const events = content[eventStream]?.schema
+    const type = referenced(events ?? content["application/json"]?.schema ?? {})
     if (type === undefined) throw new Error(`The answer of ${name} has no identifier`)
+    if (events !== undefined) return { kind: "events", type }
     const item = itemOf(type)
-    return item === undefined ? { kind: "record", type } : { kind: "pages", item }
+    return item === undefined
+      ? { kind: "record", type }
+      : { kind: "pages", item, more: moreOf(type) }
   }
 
   const inputOf = (endpoint: Endpoint, operation: Operation): Input | undefined => {
@@ -98,7 +118,7 @@ export const readContract = (): Contract => {
       const type = referenced(body)
       if (type === undefined) throw new Error(`The body of ${endpoint.name} has no identifier`)
       const { required } = document.components.schemas[type] ?? {}
-      // A PATCH without a field would be a mistake, though the contract allows it.
+      // A PATCH without a field would be a mistake, although the contract allows it.
       const isOptional = required === undefined && endpoint.method !== "patch"
       return { kind: "body", type, isOptional }
     }
@@ -154,7 +174,9 @@ export const readContract = (): Contract => {
   }
 }
 
-/** `PageQuery` is written by hand beside `Page`; what it holds is checked against the contract here. */
+/**
+ * `PageQuery` is written by hand beside `Page`. Its fields are checked against the contract here.
+ */
 export const pageQuery = "PageQuery"
 const pageFields = Object.keys(PageQuery)
 
@@ -164,7 +186,10 @@ const tagged = (
   tag: string
 ) => first !== undefined && paths[first.path]?.[first.method]?.tags.includes(tag) === true
 
-/** What endpoints and middleware declare, and what the server answers before it knows the endpoint. */
+/**
+ * The errors that endpoints and middleware declare, and those that the server answers before it
+ * knows the endpoint.
+ */
 const allErrors = (endpoints: ReadonlyArray<Endpoint>): ReadonlyArray<ErrorClass> => {
   const declared = endpoints.flatMap((one) => [...one.ownErrors, ...one.middlewareErrors])
   const errors = [...new Set([...declared, ...Object.values(SharedErrors).flatMap(errorClass)])]

@@ -1,5 +1,5 @@
-import type { ErrorClass } from "@scheduling/domain/openapi/endpoints"
-import { isSchema, mapSchema, opened, plain, reference } from "@scheduling/domain/openapi/schemas"
+import type { ErrorClass } from "@scheduling/openapi/endpoints"
+import { isSchema, mapSchema, opened, plain, reference } from "@scheduling/openapi/schemas"
 import { Schema, SchemaAST } from "effect"
 import type { Contract, Schema as JsonSchema } from "./contract.ts"
 import { camel, comment } from "./text.ts"
@@ -16,7 +16,7 @@ export const renderErrors = ({ errors, schemas }: Contract): string => {
     `import { ApiError } from "../errors.ts"`,
     `import type { ${imported.join(", ")} } from "./types.ts"`,
     ...[...details].map(([error, detail]) => renderError(error, detail)),
-    comment("What the code of an answer becomes.") +
+    comment("The class for each error code.") +
       `export const errorClasses = {\n${entries.join(",\n")}\n} as const`,
     comment("Every code that this version of the contract knows.") +
       `export type ErrorCode = keyof typeof errorClasses`
@@ -42,10 +42,12 @@ const renderError = (error: ErrorClass, detail: JsonSchema): string => {
   ].join("\n\n")
 }
 
-/** `InternalError` says already what it is; `ValidationFailed` reads better as `ValidationError`. */
+/**
+ * `InternalError` already ends in "Error". `ValidationFailed` reads better as `ValidationError`.
+ */
 const className = ({ identifier }: ErrorClass) => identifier.replace(/(?:Error|Failed)?$/, "Error")
 
-/** A message that is made from the fields has no description but the code. */
+/** A message that depends on the fields has no description except the code. */
 const explained = (error: ErrorClass): string => {
   const description = Schema.isSchema(error) ? SchemaAST.resolve(error.ast)?.description : undefined
   return description === undefined || description === error.code ? "" : `: ${description}`

@@ -1,10 +1,12 @@
 import { type Contract, isRecord, type Method, type Query, type Schema } from "./contract.ts"
-import { referenced } from "@scheduling/domain/openapi/schemas"
+import { referenced } from "@scheduling/openapi/schemas"
 
-/** A call of the method that compiles as it stands, with what the contract gives as examples. */
+/** A call of the method that compiles as it is, made from the examples of the contract. */
 export const exampleOf = (group: string, method: Method, contract: Contract): string => {
   const { ids, input, name, output } = method
-  const constants = ids.map((id) => `const ${id.name} = "${exampleId}"\n`).join("")
+  const constants = ids
+    .map((id) => `const ${id.name} = "${id.wire === "key" ? exampleKey : exampleId}"\n`)
+    .join("")
   const inputs = input === undefined ? [] : argument(input, contract)
   const call = `client.${group}.${name}(${[...ids.map((id) => id.name), ...inputs].join(", ")})`
   switch (output.kind) {
@@ -12,11 +14,14 @@ export const exampleOf = (group: string, method: Method, contract: Contract): st
       return `${constants}await ${call}`
     case "record":
       return `${constants}const ${variable(output.type)} = await ${call}`
+    case "events":
+      return `${constants}for await (const event of ${call}) {\n  console.log(event.type, event.at)\n}`
     case "pages":
       return `${constants}for await (const ${variable(output.item)} of ${call}) {\n  console.log(${variable(output.item)})\n}`
   }
 }
 
+const exampleKey = "reports:nightly"
 const exampleId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
 
 const variable = (type: string) => type.charAt(0).toLowerCase() + type.slice(1)
@@ -27,7 +32,7 @@ const argument = ({ kind, type }: NonNullable<Method["input"]>, contract: Contra
   return query === undefined ? [] : [literal(queryExample(query, contract))]
 }
 
-/** All that is required, and one more field: enough to show how they are given. */
+/** All required fields and one more, which is enough to show how they are given. */
 const queryExample = ({ parameters }: Query, { schemas }: Contract): object => {
   const required = parameters.filter((one) => one.required)
   const optional = parameters.filter((one) => !one.required).slice(0, 1)

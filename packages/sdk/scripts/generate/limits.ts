@@ -1,6 +1,9 @@
 import { isRecord, type Schema } from "./contract.ts"
 
-/** What a field may hold, in words: "1 to 200 characters." Nothing where its description says it. */
+/**
+ * The limits of a field in words: "1 to 200 characters." Undefined if its description already says
+ * them.
+ */
 export const limitsOf = (schema: Schema): string | undefined => {
   const said = typeof schema.description === "string" ? schema.description : ""
   const bounds = notNull(schema)
@@ -30,7 +33,7 @@ const between = (least: unknown, most: unknown, what: string): string | undefine
 
 const count = (number: number): string => number.toLocaleString("en-US")
 
-/** The limits of a value that may also be null are on its other half. */
+/** A nullable value has its limits on the other half of the union. */
 const notNull = (schema: Schema): Schema => {
   if (!Array.isArray(schema.anyOf)) return schema
   const [only, second] = schema.anyOf.filter((one) => isRecord(one) && one.type !== "null")

@@ -1,4 +1,4 @@
-import type { Contract, Group, Method, Output } from "./contract.ts"
+import type { Contract, Group, Method, Output, PageField } from "./contract.ts"
 import { exampleOf } from "./examples.ts"
 import { comment, commentWithExample, pascal } from "./text.ts"
 
@@ -15,6 +15,7 @@ export const renderResources = (contract: Contract): string => {
   return [
     `import type { ApiPromise } from "../ApiPromise.ts"`,
     `import type { Caller } from "../Caller.ts"`,
+    `import type { StreamOptions } from "../events.ts"`,
     `import type { ${imported(["Idempotent", "InWorkspace", "RequestOptions"])} } from "../options.ts"`,
     `import type { ${imported(["PagePromise", "PageQuery"])} } from "../pagination.ts"`,
     `import { Resource } from "../Resource.ts"`,
@@ -32,15 +33,17 @@ const typesOf = (groups: ReadonlyArray<Group>): ReadonlyArray<string> => {
   const names = methods.flatMap(({ ids, input, output }) => [
     ...ids.map(({ type }) => type),
     ...(input === undefined ? [] : [input.type]),
-    ...(output.kind === "record" ? [output.type] : []),
-    ...(output.kind === "pages" ? [output.item] : [])
+    ...(output.kind === "record" || output.kind === "events" ? [output.type] : []),
+    ...(output.kind === "pages" ? [output.item, ...output.more.map(({ type }) => type)] : [])
   ])
   return [...new Set(names)].filter((name) => name !== "string" && name !== "PageQuery")
 }
 
 const className = ({ name }: Group) => `${pascal(name)}Resource`
 
-/** The classes beside the generated ones, with methods that are more than one call. */
+/**
+ * The hand-written classes beside the generated ones, with methods that make more than one call.
+ */
 const handWritten: ReadonlyMap<string, string> = new Map([
   ["executions", "ExecutionsBase"],
   ["cron", "CronBase"],
@@ -63,14 +66,15 @@ const renderMethod = (group: Group, method: Method, contract: Contract): string 
   const parts = [
     `verb: "${verb}"`,
     `path: "${path}"`,
-    ids.length > 0 && `ids: { ${ids.map(({ name, wire }) => `${wire}: ${name}`).join(", ")} }`,
+    ids.length > 0 &&
+      `ids: { ${ids.map(({ name, wire }) => (wire === name ? name : `${wire}: ${name}`)).join(", ")} }`,
     input !== undefined &&
       (input.kind === "body" && input.isOptional ? "body: body ?? {}" : input.kind),
     method.isPublic && "isPublic: true",
     method.acceptsKey && "acceptsKey: true",
     "options"
   ]
-  const send = method.output.kind === "pages" ? "pages" : "call"
+  const send = sends[method.output.kind]
   return [
     commentWithExample(
       [sentence(method.summary), ...method.description.split("\n\n")],
@@ -81,11 +85,13 @@ const renderMethod = (group: Group, method: Method, contract: Contract): string 
   ].join("")
 }
 
+const sends = { nothing: "call", record: "call", events: "following", pages: "pages" }
+
 const sentence = (text: string) => (/[.?!]$/.test(text) ? text : `${text}.`)
 
-const optionsOf = ({ acceptsKey, inWorkspace }: Method): string =>
+const optionsOf = ({ acceptsKey, inWorkspace, output }: Method): string =>
   [
-    "RequestOptions",
+    output.kind === "events" ? "StreamOptions" : "RequestOptions",
     ...(inWorkspace ? ["InWorkspace"] : []),
     ...(acceptsKey ? ["Idempotent"] : [])
   ].join(" & ")
@@ -96,13 +102,20 @@ const returned = (output: Output): string => {
       return "ApiPromise<void>"
     case "record":
       return `ApiPromise<${output.type}>`
+    case "events":
+      return `AsyncIterable<${output.type}>`
     case "pages":
-      return `PagePromise<${output.item}>`
+      return `PagePromise<${[output.item, ...moreOf(output.more)].join(", ")}>`
   }
 }
 
+const moreOf = (fields: ReadonlyArray<PageField>): ReadonlyArray<string> =>
+  fields.length === 0
+    ? []
+    : [`{ ${fields.map(({ name, type }) => `readonly ${name}: ${type}`).join("; ")} }`]
+
 const renderResourcesClass = (groups: ReadonlyArray<Group>): string =>
-  `/** Everything that the service can be asked, one member for each group of the contract. */
+  `/** The methods of the service, one member for each group of the contract. */
   export class Resources {
     ${groups.map((group) => `${comment(group.description)}readonly ${group.name}: ${className(group)}`).join("\n")}
 

@@ -1,17 +1,17 @@
 const width = 96
 
-/** A doc comment of paragraphs, wrapped; nothing where there is nothing to say. */
+/** A wrapped doc comment of paragraphs. Empty if there is nothing to say. */
 export const comment = (...paragraphs: ReadonlyArray<string | undefined>): string =>
   rendered(paragraphs.flatMap((one) => (one ? [wrap(escaped(one))] : [])))
 
-/** The same with an example, whose lines stay as they are. */
+/** The same with an example, whose lines are not wrapped. */
 export const commentWithExample = (paragraphs: ReadonlyArray<string>, example: string): string =>
   rendered([
     ...paragraphs.map((one) => wrap(escaped(one))),
     ["@example", ...escaped(example).split("\n")]
   ])
 
-/** A backslash before the slash means nothing in a string of TypeScript, and the comment goes on. */
+/** The backslash means nothing in a TypeScript string, but it keeps the comment open. */
 const escaped = (text: string) => text.replaceAll("*/", "*\\/")
 
 const rendered = (parts: ReadonlyArray<ReadonlyArray<string>>): string => {

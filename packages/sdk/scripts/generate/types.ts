@@ -1,9 +1,9 @@
-import { referenced } from "@scheduling/domain/openapi/schemas"
+import { referenced } from "@scheduling/openapi/schemas"
 import { type Contract, isRecord, pageQuery, type Query, type Schema } from "./contract.ts"
 import { limitsOf } from "./limits.ts"
 import { comment } from "./text.ts"
 
-/** `types.ts`: what goes in and what comes out, by the names of the OpenAPI document. */
+/** `types.ts`: the input and output types, under the names of the OpenAPI document. */
 export const renderTypes = ({ brands, queries, schemas }: Contract): string => {
   const kinds = [...new Set(brands.values())].toSorted()
   const named = Object.entries(schemas).filter(([name, schema]) => !isHidden(name, schema))
@@ -16,13 +16,13 @@ export const renderTypes = ({ brands, queries, schemas }: Contract): string => {
   ].join("\n\n")
 }
 
-/** Errors are classes, and a page is the `Page` of its items. */
+/** Errors are classes, and pages are the `Page` of their items. */
 const isHidden = (name: string, { properties }: Schema) =>
   name.endsWith("Error") || (isRecord(properties) && "next_cursor" in properties)
 
 const renderNamed = (name: string, schema: Schema, brands: Contract["brands"]): string => {
   const doc = comment(described(schema))
-  // Only bodies of requests are closed; answers may gain fields.
+  // Only request bodies are closed. Answers may gain fields.
   const where = { owner: name, brands, isInput: schema.additionalProperties === false }
   const fields = isRecord(schema.properties) ? renderFields(schema, where) : undefined
   const choice = requiredChoice(schema)
@@ -51,14 +51,16 @@ export const renderFields = (
     .join("\n")
 }
 
-/** Who builds a request from parts has fields that may be undefined; they are not sent. */
+/** A request that is built from parts may have undefined fields. They are not sent. */
 const renderField = (name: string, field: Schema, isRequired: boolean, where: Where): string => {
   const type = renderSchema(field, where, where.brands.get(`${where.owner}.${name}`))
   const optional = where.isInput ? `?: ${type} | undefined` : `?: ${type}`
   return `${comment(withLimits(field, where))}readonly ${name}${isRequired ? `: ${type}` : optional}`
 }
 
-/** `oneOf: [{ required: ["a"] }, { required: ["b"] }]`: one of the fields has to be there. */
+/**
+ * `oneOf: [{ required: ["a"] }, { required: ["b"] }]` means that one of the fields must be there.
+ */
 const requiredChoice = ({ oneOf }: Schema): ReadonlyArray<string> | undefined => {
   if (!Array.isArray(oneOf)) return undefined
   const names = oneOf.flatMap((one: unknown) =>
@@ -131,7 +133,7 @@ const renderQuery = (
   return `export interface ${type}${isPaged ? ` extends ${pageQuery}` : ""} {\n${fields.join("\n")}\n}`
 }
 
-/** Answers keep to the limits by themselves: they are said where a value is given. */
+/** Limits are stated only where a user gives a value. Answers are within them anyway. */
 const withLimits = (field: Schema, { isInput }: Where): string | undefined => {
   const parts = [described(field), isInput ? limitsOf(field) : undefined]
   return parts.filter((part) => part !== undefined).join(" ")

@@ -10,16 +10,23 @@ export type ChainRunId = Id<"ChainRunId">
 export type CronTaskId = Id<"CronTaskId">
 export type DelayedTaskId = Id<"DelayedTaskId">
 export type ExecutionId = Id<"ExecutionId">
+export type IncidentId = Id<"IncidentId">
+export type InvitationId = Id<"InvitationId">
+export type MonitorEventId = Id<"MonitorEventId">
+export type MonitorId = Id<"MonitorId">
+export type NotificationChannelId = Id<"NotificationChannelId">
+export type NotificationDeliveryId = Id<"NotificationDeliveryId">
 export type SessionId = Id<"SessionId">
 export type SigningSecretId = Id<"SigningSecretId">
 export type UserId = Id<"UserId">
+export type WorkerId = Id<"WorkerId">
 export type WorkspaceId = Id<"WorkspaceId">
 
 /** A moment: ISO 8601 in UTC, such as `2026-01-31T09:30:00.000Z`. */
 export type Timestamp = string
 
 export interface AccountDeletion {
-  /** Your password, to show that it is you. 1 to 256 characters. */
+  /** Your current password, as a confirmation. 1 to 256 characters. */
   readonly current_password: string
 }
 
@@ -32,21 +39,32 @@ export interface ApiKey {
   readonly key_prefix: string
   /** What the key may do, 1 to 8 scopes. */
   readonly scopes: ReadonlyArray<Scope>
+  /** The networks that the key may be used from. Null: from anywhere. */
+  readonly allowed_ips: ReadonlyArray<string> | null
   /** Null if it never expires. */
   readonly expires_at: Timestamp | null
-  /** Null until the first use; written at most once a minute. */
+  /** Null until the first use. Updated at most once per minute. */
   readonly last_used_at: Timestamp | null
   /** True only while the key would be accepted: not revoked and not expired. */
   readonly is_active: boolean
-  /** When it was made. */
+  /** When it was created. */
   readonly created_at: Timestamp
-  /** When it was revoked. Null: it was not. */
+  /** When it was revoked. Null if it was not. */
   readonly revoked_at: Timestamp | null
-  /** The user who made it. */
+  /** The user who created it. */
   readonly created_by: UserId | null
 }
 
-/** Without `expires_in_days` the key never expires. */
+/**
+ * `keep`: it uses all its scopes. `narrow`: make a key with `scopes` in its place. `revoke`:
+ * nobody has used it. `wait`: it is younger than 30 days.
+ */
+export type ApiKeyAdvice = "keep" | "narrow" | "revoke" | "wait"
+
+/**
+ * Without `expires_in_days` the key never expires. Without `allowed_ips` it may be used from
+ * anywhere.
+ */
 export interface ApiKeyInput {
   /** A label, 1 to 100 characters. 1 to 100 characters. */
   readonly name: string
@@ -54,12 +72,34 @@ export interface ApiKeyInput {
   readonly scopes: ReadonlyArray<Scope>
   /** After how many days it expires, 1 to 3,650. Never when absent or null. 1 to 3,650. */
   readonly expires_in_days?: number | null | undefined
+  /**
+   * Networks that the key may be used from, 1 to 20. From anywhere when absent or null. 1 to 20
+   * items.
+   */
+  readonly allowed_ips?: ReadonlyArray<string> | null | undefined
 }
 
-/** How long the old key goes on working; 0 when absent. */
+/** How long the old key still works. 0 when absent. */
 export interface ApiKeyRotation {
   /** For how long the old key still works, 0 to 604,800. 0 when absent. 0 to 604,800. */
   readonly grace_seconds?: number | undefined
+}
+
+export interface ApiKeyUsage {
+  /** From when on uses are known: 90 days ago, or when the key was made. */
+  readonly observed_since: Timestamp
+  /** The scopes of the key, and when each was used last. */
+  readonly scopes: ReadonlyArray<UsedScope>
+  /** Where the key was used from: the last 10. */
+  readonly addresses: ReadonlyArray<UsedAddress>
+  /** Where it was refused because of `allowed_ips`: the last 10. */
+  readonly refused_addresses: ReadonlyArray<UsedAddress>
+  /** What to do about the key. */
+  readonly suggestion: {
+    readonly advice: ApiKeyAdvice
+    /** The scopes that it needs. */
+    readonly scopes: ReadonlyArray<Scope>
+  }
 }
 
 export interface Attempt {
@@ -67,13 +107,13 @@ export interface Attempt {
   readonly number: number
   /** When it started. Null until then. */
   readonly started_at: Timestamp
-  /** Null where the node was lost: how it ended is not known. */
+  /** Null if the node was lost, because then nobody knows how it ended. */
   readonly finished_at: Timestamp | null
-  /** What it was answered with. Null where no answer came. */
+  /** The status code of the answer. Null if no answer came. */
   readonly status_code: number | null
   /** The first 10,000 bytes of the answer. */
   readonly response_body: string | null
-  /** Why it failed. Null where it did not. */
+  /** Why it failed. Null if it did not fail. */
   readonly error: string | null
 }
 
@@ -85,36 +125,96 @@ export interface AuditEvent {
     | "workspace.created"
     | "workspace.renamed"
     | "member.added"
+    | "member.role_changed"
+    | "member.removed"
+    | "member.left"
+    | "invitation.created"
+    | "invitation.removed"
     | "api_key.created"
     | "api_key.revoked"
     | "api_key.rotated"
     | "api_key.deleted"
     | "signing_secret.rotated"
-  /** The user who did it. Null where that was nobody who is known. */
+    | "billing.checkout_started"
+    | "billing.portal_opened"
+    | "billing.plan_changed"
+    | "billing.cancelled"
+    | "billing.resumed"
+    | "billing.changed"
+    | "billing.tasks_paused"
+    | "billing.tasks_resumed"
+    | "notification_channel.created"
+    | "notification_channel.updated"
+    | "notification_channel.deleted"
+    | "notification_channel.confirmed"
+    | "notification_channel.disabled"
+    | "notification_settings.updated"
+    | "worker.created"
+    | "worker.updated"
+    | "worker.paused"
+    | "worker.resumed"
+    | "worker.rotated"
+    | "worker.deleted"
+  /** The user who did it. Null if nobody knows who it was. */
   readonly actor_id: UserId | null
-  /** The id of what it was done to. Null where that has none. */
+  /** The id of what it was done to. Null if that has no id. */
   readonly target_id: string | null
-  /** The address that it came from. Null where that is not known. */
+  /** The address that it came from. Null if unknown. */
   readonly ip: string | null
-  /** What belongs to the action, such as the scopes of a new key. */
+  /** Details of the action, such as the scopes of a new key. */
   readonly details: Readonly<Record<string, unknown>>
+  /** Over this event and the hash before it. Null for a moment after the change. */
+  readonly hash: string | null
+  /** The hash of the event before it. Empty for the first event. */
+  readonly previous_hash: string | null
   /** When it was done. */
   readonly created_at: Timestamp
 }
 
-/** POST where a request leaves it out. */
+export interface BillingPage {
+  /** A page of the payment provider, to be opened in a browser. */
+  readonly url: string
+}
+
+/** `none` if the service sends no bills. */
+export type BillingProvider = "none" | "stripe"
+
+/** POST when absent. */
 export type CallMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD"
+
+export interface Certificate {
+  /** Whom it is for. */
+  readonly subject: string
+  /** Who signed it. */
+  readonly issuer: string
+  /** SHA-256 of it, in hexadecimal. */
+  readonly fingerprint_sha256: string
+  /** When it begins to be valid. */
+  readonly valid_from: Timestamp
+  /** When it expires. */
+  readonly valid_to: Timestamp
+  /** The host names and addresses that it is for, 100 at most. */
+  readonly names: ReadonlyArray<string>
+  /** Its serial number, in hexadecimal. */
+  readonly serial: string
+  /** Whole days until it expires. Negative: it has expired. */
+  readonly days_left: number
+  /** Those of its issuers, from its own on and without the root. */
+  readonly chain: ReadonlyArray<IssuerCertificate>
+}
 
 export interface Chain {
   /** Its id, a UUID. */
   readonly id: ChainId
   /** The workspace that it belongs to. */
   readonly workspace_id: WorkspaceId
-  /** What people call it. */
+  /** The id that its author gave it. Null if it has none. */
+  readonly key: string | null
+  /** The name for people. */
   readonly name: string
   /** The steps, in the order in which they run: 1 to 50. */
   readonly steps: ReadonlyArray<ChainStep>
-  /** Five fields of cron. Null: it runs only when asked to. */
+  /** A cron expression. Null if it runs only when somebody runs it. */
   readonly schedule: string | null
   /** The IANA time zone of the schedule. */
   readonly timezone: string
@@ -122,22 +222,23 @@ export interface Chain {
   readonly missed: Missed
   readonly dst_overlap: DstOverlap
   readonly status: TaskStatus
-  /** The next fire; null while paused or without a schedule. */
+  /** The next fire. Null while paused or without a schedule. */
   readonly next_run_at: Timestamp | null
-  /** What came of it last. Null before the first run. */
+  /** How the latest run went. Null before the first run. */
   readonly last_run: LastChainRun | null
-  /** When it was made. */
+  /** When it was created. */
   readonly created_at: Timestamp
   /** When it was last changed. */
   readonly updated_at: Timestamp
 }
 
-export interface ChainInput {
-  /** What people call it, 1 to 200 characters. 1 to 200 characters. */
+/** A chain whose key is in the path. Absent fields get their defaults. */
+export interface ChainDefinition {
+  /** The name for people. 1 to 200 characters. */
   readonly name: string
   /** The steps, in the order in which they run: 1 to 50. 1 to 50 items. */
   readonly steps: ReadonlyArray<ChainStepInput>
-  /** Absent or null: the chain runs only when it is asked to. */
+  /** Absent or null: the chain runs only when somebody runs it. */
   readonly schedule?: string | null | undefined
   /** An IANA time zone name. UTC when absent. */
   readonly timezone?: string | undefined
@@ -146,15 +247,35 @@ export interface ChainInput {
   readonly dst_overlap?: DstOverlap | undefined
 }
 
+export interface ChainInput {
+  /** The name for people, 1 to 200 characters. 1 to 200 characters. */
+  readonly name: string
+  /** The steps, in the order in which they run: 1 to 50. 1 to 50 items. */
+  readonly steps: ReadonlyArray<ChainStepInput>
+  /** Absent or null: the chain runs only when somebody runs it. */
+  readonly schedule?: string | null | undefined
+  /** An IANA time zone name. UTC when absent. */
+  readonly timezone?: string | undefined
+  readonly overlap?: Overlap | undefined
+  readonly missed?: Missed | undefined
+  readonly dst_overlap?: DstOverlap | undefined
+  /**
+   * An id of your own, by which the task is made or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique among the tasks of its kind in the
+   * workspace. None when absent or null. 1 to 200 characters.
+   */
+  readonly key?: string | null | undefined
+}
+
 /**
- * It is `queued` until its first step starts. It has `failed` when a step did, whatever ran after
- * that; skipped steps fail nothing. Cancelling a step's execution ends it as `cancelled`. It is
- * `skipped` when the run before it was still going on and `overlap` is `skip`.
+ * It is `queued` until its first step starts. It has `failed` if a step failed, whatever ran after
+ * it. Skipped steps do not count as failures. Cancelling a step's execution ends it as
+ * `cancelled`. It is `skipped` when the run before it was still going on and `overlap` is `skip`.
  */
 export interface ChainRun {
   /** Its id, a UUID. */
   readonly id: ChainRunId
-  /** The chain that it is a run of. */
+  /** The chain of the run. */
   readonly chain_id: ChainId
   /** What started it. */
   readonly trigger: "schedule" | "manual"
@@ -163,21 +284,21 @@ export interface ChainRun {
   readonly scheduled_for: Timestamp
   /** When it started. Null until then. */
   readonly started_at: Timestamp | null
-  /** When it ended. Null while it goes on. */
+  /** When it ended. Null until then. */
   readonly finished_at: Timestamp | null
   /** The steps, in the order in which they run: 1 to 50. */
   readonly steps: ReadonlyArray<ChainRunStep>
 }
 
 /**
- * It is `queued` until its first step starts. It has `failed` when a step did, whatever ran after
- * that; skipped steps fail nothing. Cancelling a step's execution ends it as `cancelled`. It is
- * `skipped` when the run before it was still going on and `overlap` is `skip`.
+ * It is `queued` until its first step starts. It has `failed` if a step failed, whatever ran after
+ * it. Skipped steps do not count as failures. Cancelling a step's execution ends it as
+ * `cancelled`. It is `skipped` when the run before it was still going on and `overlap` is `skip`.
  */
 export interface ChainRunDetail {
   /** Its id, a UUID. */
   readonly id: ChainRunId
-  /** The chain that it is a run of. */
+  /** The chain of the run. */
   readonly chain_id: ChainId
   /** What started it. */
   readonly trigger: "schedule" | "manual"
@@ -186,7 +307,7 @@ export interface ChainRunDetail {
   readonly scheduled_for: Timestamp
   /** When it started. Null until then. */
   readonly started_at: Timestamp | null
-  /** When it ended. Null while it goes on. */
+  /** When it ended. Null until then. */
   readonly finished_at: Timestamp | null
   /** The steps, in the order in which they run: 1 to 50. */
   readonly steps: ReadonlyArray<ChainRunStepDetail>
@@ -196,7 +317,7 @@ export interface ChainRunStep {
   /** The name of the step. */
   readonly name: string
   readonly status: ChainRunStepStatus
-  /** The step's execution in short. Null where there is none yet. */
+  /** The step's execution in short. Null if there is none yet. */
   readonly execution: StepExecution | null
 }
 
@@ -204,7 +325,7 @@ export interface ChainRunStepDetail {
   /** The name of the step. */
   readonly name: string
   readonly status: ChainRunStepStatus
-  /** The step's execution in short. Null where there is none yet. */
+  /** The step's execution in short. Null if there is none yet. */
   readonly execution: StepExecutionDetail | null
 }
 
@@ -222,37 +343,45 @@ export type ChainRunStepStatus =
   | "skipped"
 
 export interface ChainStep {
-  /** By this later steps use its answer. Each name is used once in a chain. */
+  /** Later steps use the answer by this name. Each name is used once in a chain. */
   readonly name: string
   readonly method: CallMethod
   /** The address that is called: `http` or `https`, at most 2,048 characters. */
   readonly url: string
   /** The headers of the call. */
   readonly headers: Readonly<Record<string, string>>
-  /** The body of the call. Null: it has none. */
+  /** The body of the call. Null if it has none. */
   readonly body: string | null
   /** How long a call may take. */
   readonly timeout_seconds: number
   /** How often a call that failed is made again. */
   readonly retry_count: number
+  /** Which worker makes the call. Null: the service itself. */
+  readonly run_on: RunOn | null
+  /** How long a run waits for a worker before it fails. */
+  readonly worker_wait_seconds: number
   readonly run_if: RunIf
 }
 
 /**
- * A call that may use what earlier steps were answered, in `url`, `headers` and `body`:
+ * A call that may use the answers of earlier steps in `url`, `headers` and `body`:
  * `{{ steps.<name>.status }}`, `{{ steps.<name>.body }}` and, in a body that is JSON,
  * `{{ steps.<name>.body.items[0].id }}`. A value in a URL is percent-encoded; in a JSON body it is
- * escaped inside a string and a JSON value elsewhere. Where a value is missing the step fails. Of
- * each answer the first 10,000 bytes can be used. All steps of a chain together may hold 2,000
+ * escaped inside a string and a JSON value elsewhere. If a value is missing, the step fails. The
+ * first 10,000 bytes of each answer can be used. All steps of a chain together may hold 2,000
  * references. Write `{{ '{{' }}` for the braces themselves.
  */
 export interface ChainStepInput {
-  /** By this later steps use its answer. Each name is used once in a chain. */
+  /** Later steps use the answer by this name. Each name is used once in a chain. */
   readonly name: string
   /** The path and the query may use references to earlier steps. At most 2,048 characters. */
   readonly url: string
   readonly method?: CallMethod | undefined
-  /** At most 50. A body without a `content-type` goes out as `application/json`. None when absent. */
+  /**
+   * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*` and
+   * `x-scheduling-*`, are refused. A body without a `content-type` goes out as `application/json`.
+   * None when absent.
+   */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** At most 256 KiB. Not sent with GET and HEAD. None when absent or null. */
   readonly body?: string | null | undefined
@@ -263,51 +392,117 @@ export interface ChainStepInput {
    * when absent. 0 to 10.
    */
   readonly retry_count?: number | undefined
+  /**
+   * Which worker makes the call. The service itself when absent or null. With it, the URL may name a
+   * private address: the worker decides where it may call.
+   */
+  readonly run_on?: RunOnInput | null | undefined
+  /**
+   * How long a run with `run_on` waits for a worker before it fails with `no_worker`. 300 when
+   * absent. 0 to 86,400.
+   */
+  readonly worker_wait_seconds?: number | undefined
   readonly run_if?: RunIf | undefined
 }
 
 /**
- * Any of the fields; those that are absent stay as they are. `steps` replaces them all. Runs that
- * have started keep the steps they started with.
+ * Any of the fields. Absent fields keep their values. `steps` replaces all steps. Runs that have
+ * started keep the steps they started with.
  */
 export interface ChainUpdate {
-  /** What people call it. 1 to 200 characters. */
+  /** The name for people. 1 to 200 characters. */
   readonly name?: string | undefined
   /** The steps, in the order in which they run: 1 to 50. 1 to 50 items. */
   readonly steps?: ReadonlyArray<ChainStepInput> | undefined
-  /** Absent or null: the chain runs only when it is asked to. */
+  /** Absent or null: the chain runs only when somebody runs it. */
   readonly schedule?: string | null | undefined
   /** An IANA time zone name. UTC when absent. */
   readonly timezone?: string | undefined
   readonly overlap?: Overlap | undefined
   readonly missed?: Missed | undefined
   readonly dst_overlap?: DstOverlap | undefined
+  /**
+   * An id of your own, by which the task is made or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique among the tasks of its kind in the
+   * workspace. None when absent or null. 1 to 200 characters.
+   */
+  readonly key?: string | null | undefined
 }
 
 /** The only answer that carries the key itself. Keep it now; it cannot be shown again. */
 export interface CreatedApiKey {
   /** Its id, a UUID. */
   readonly id: ApiKeyId
-  /** What people call it. */
+  /** The name for people. */
   readonly name: string
   /** The first 12 characters of the key, to tell keys apart. */
   readonly key_prefix: string
   /** What the key may do, 1 to 8 scopes. */
   readonly scopes: ReadonlyArray<Scope>
+  /** The networks that the key may be used from. Null: from anywhere. */
+  readonly allowed_ips: ReadonlyArray<string> | null
   /** Null if it never expires. */
   readonly expires_at: Timestamp | null
-  /** Null until the first use; written at most once a minute. */
+  /** Null until the first use. Updated at most once per minute. */
   readonly last_used_at: Timestamp | null
   /** True only while the key would be accepted: not revoked and not expired. */
   readonly is_active: boolean
-  /** When it was made. */
+  /** When it was created. */
   readonly created_at: Timestamp
-  /** When it was revoked. Null: it was not. */
+  /** When it was revoked. Null if it was not. */
   readonly revoked_at: Timestamp | null
-  /** The user who made it. */
+  /** The user who created it. */
   readonly created_by: UserId | null
   /** The API key itself. It is shown in this answer and never again. */
   readonly key: string
+}
+
+export interface CreatedInvitation {
+  /** Its id, a UUID. */
+  readonly id: InvitationId
+  /** Who is invited. */
+  readonly email: string
+  readonly role: Role
+  /** The member who made the invitation. */
+  readonly invited_by: UserId
+  /** 7 days after it was made. */
+  readonly expires_at: Timestamp
+  /** When it was created. */
+  readonly created_at: Timestamp
+  /**
+   * What the invited person accepts with. Null where the server has sent it by mail. Otherwise hand
+   * it on: it is shown in this answer and never again.
+   */
+  readonly token: string | null
+}
+
+/** The only answer that carries the token. Keep it now; it cannot be shown again. */
+export interface CreatedWorker {
+  /** Its id, a UUID. */
+  readonly id: WorkerId
+  /** The name for people. */
+  readonly name: string
+  /** Tasks name the labels that their worker must have. */
+  readonly labels: ReadonlyArray<string>
+  /** The first 12 characters of the token, to tell tokens apart. */
+  readonly token_prefix: string
+  readonly status: WorkerStatus
+  /** When its agent was last heard of. Null if never. */
+  readonly last_seen_at: Timestamp | null
+  /** The version of its agent. Null until it starts. */
+  readonly version: string | null
+  /** The machine that its agent runs on, as the agent names it. */
+  readonly host: string | null
+  /** How many runs it holds now. */
+  readonly running: number
+  /** How many runs its agent takes at once. */
+  readonly slots: number | null
+  /** When it was created. */
+  readonly created_at: Timestamp
+  /** When it was last changed. */
+  readonly updated_at: Timestamp
+  /** The secret. It is shown only this once. */
+  readonly token: string
 }
 
 export interface CronTask {
@@ -315,46 +510,62 @@ export interface CronTask {
   readonly id: CronTaskId
   /** The workspace that it belongs to. */
   readonly workspace_id: WorkspaceId
-  /** What people call it. */
+  /** The id that its author gave it. Null if it has none. */
+  readonly key: string | null
+  /** The name for people. */
   readonly name: string
-  /** Five fields: minute, hour, day of month, month, day of week. */
+  /** The cron expression, as its author wrote it. */
   readonly schedule: string
   readonly method: CallMethod
   /** The address that is called: `http` or `https`, at most 2,048 characters. */
   readonly url: string
   /** The headers of the call. */
   readonly headers: Readonly<Record<string, string>>
-  /** The body of the call. Null: it has none. */
+  /** The body of the call. Null if it has none. */
   readonly body: string | null
   /** How long a call may take. */
   readonly timeout_seconds: number
   /** How often a call that failed is made again. */
   readonly retry_count: number
+  /** Which worker makes the call. Null: the service itself. */
+  readonly run_on: RunOn | null
+  /** How long a run waits for a worker before it fails. */
+  readonly worker_wait_seconds: number
   /** The IANA time zone of the schedule. */
   readonly timezone: string
   readonly overlap: Overlap
   readonly missed: Missed
   readonly dst_overlap: DstOverlap
   readonly status: TaskStatus
-  /** The next fire; null while paused or without a schedule. */
+  /** The next fire. Null while paused or without a schedule. */
   readonly next_run_at: Timestamp | null
-  /** What came of it last. Null before the first run. */
+  /** How the latest run went. Null before the first run. */
   readonly last_run: LastRun | null
-  /** When it was made. */
+  /** When it was created. */
   readonly created_at: Timestamp
   /** When it was last changed. */
   readonly updated_at: Timestamp
 }
 
-export interface CronTaskInput {
-  /** What people call it, 1 to 200 characters. 1 to 200 characters. */
+/** A cron task whose key is in the path. Absent fields get their defaults. */
+export interface CronTaskDefinition {
+  /** The name for people. 1 to 200 characters. */
   readonly name: string
-  /** A cron expression with five fields: minute hour day-of-month month day-of-week. */
+  /**
+   * A cron expression with five fields: minute hour day-of-month month day-of-week. The day of month
+   * may be `L` (the last), `L-3`, `LW` (the last weekday) or `15W` (the weekday nearest to the
+   * 15th), the day of week `FRI#2` (the second Friday) or `FRIL` (the last). `@hourly`, `@daily`,
+   * `@weekly`, `@monthly` and `@yearly` are taken too.
+   */
   readonly schedule: string
   /** The address that is called: `http` or `https`, at most 2,048 characters. */
   readonly url: string
   readonly method?: CallMethod | undefined
-  /** At most 50. A body without a `content-type` goes out as `application/json`. None when absent. */
+  /**
+   * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*` and
+   * `x-scheduling-*`, are refused. A body without a `content-type` goes out as `application/json`.
+   * None when absent.
+   */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** At most 256 KiB. Not sent with GET and HEAD. None when absent or null. */
   readonly body?: string | null | undefined
@@ -365,6 +576,16 @@ export interface CronTaskInput {
    * when absent. 0 to 10.
    */
   readonly retry_count?: number | undefined
+  /**
+   * Which worker makes the call. The service itself when absent or null. With it, the URL may name a
+   * private address: the worker decides where it may call.
+   */
+  readonly run_on?: RunOnInput | null | undefined
+  /**
+   * How long a run with `run_on` waits for a worker before it fails with `no_worker`. 300 when
+   * absent. 0 to 86,400.
+   */
+  readonly worker_wait_seconds?: number | undefined
   /** An IANA time zone name. UTC when absent. */
   readonly timezone?: string | undefined
   readonly overlap?: Overlap | undefined
@@ -372,16 +593,24 @@ export interface CronTaskInput {
   readonly dst_overlap?: DstOverlap | undefined
 }
 
-/** Any of the fields; those that are absent stay as they are. */
-export interface CronTaskUpdate {
-  /** What people call it. 1 to 200 characters. */
-  readonly name?: string | undefined
-  /** A cron expression with five fields: minute hour day-of-month month day-of-week. */
-  readonly schedule?: string | undefined
+export interface CronTaskInput {
+  /** The name for people, 1 to 200 characters. 1 to 200 characters. */
+  readonly name: string
+  /**
+   * A cron expression with five fields: minute hour day-of-month month day-of-week. The day of month
+   * may be `L` (the last), `L-3`, `LW` (the last weekday) or `15W` (the weekday nearest to the
+   * 15th), the day of week `FRI#2` (the second Friday) or `FRIL` (the last). `@hourly`, `@daily`,
+   * `@weekly`, `@monthly` and `@yearly` are taken too.
+   */
+  readonly schedule: string
   /** The address that is called: `http` or `https`, at most 2,048 characters. */
-  readonly url?: string | undefined
+  readonly url: string
   readonly method?: CallMethod | undefined
-  /** At most 50. A body without a `content-type` goes out as `application/json`. None when absent. */
+  /**
+   * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*` and
+   * `x-scheduling-*`, are refused. A body without a `content-type` goes out as `application/json`.
+   * None when absent.
+   */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** At most 256 KiB. Not sent with GET and HEAD. None when absent or null. */
   readonly body?: string | null | undefined
@@ -392,11 +621,79 @@ export interface CronTaskUpdate {
    * when absent. 0 to 10.
    */
   readonly retry_count?: number | undefined
+  /**
+   * Which worker makes the call. The service itself when absent or null. With it, the URL may name a
+   * private address: the worker decides where it may call.
+   */
+  readonly run_on?: RunOnInput | null | undefined
+  /**
+   * How long a run with `run_on` waits for a worker before it fails with `no_worker`. 300 when
+   * absent. 0 to 86,400.
+   */
+  readonly worker_wait_seconds?: number | undefined
   /** An IANA time zone name. UTC when absent. */
   readonly timezone?: string | undefined
   readonly overlap?: Overlap | undefined
   readonly missed?: Missed | undefined
   readonly dst_overlap?: DstOverlap | undefined
+  /**
+   * An id of your own, by which the task is made or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique among the tasks of its kind in the
+   * workspace. None when absent or null. 1 to 200 characters.
+   */
+  readonly key?: string | null | undefined
+}
+
+/** Any of the fields. Absent fields keep their values. */
+export interface CronTaskUpdate {
+  /** The name for people. 1 to 200 characters. */
+  readonly name?: string | undefined
+  /**
+   * A cron expression with five fields: minute hour day-of-month month day-of-week. The day of month
+   * may be `L` (the last), `L-3`, `LW` (the last weekday) or `15W` (the weekday nearest to the
+   * 15th), the day of week `FRI#2` (the second Friday) or `FRIL` (the last). `@hourly`, `@daily`,
+   * `@weekly`, `@monthly` and `@yearly` are taken too.
+   */
+  readonly schedule?: string | undefined
+  /** The address that is called: `http` or `https`, at most 2,048 characters. */
+  readonly url?: string | undefined
+  readonly method?: CallMethod | undefined
+  /**
+   * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*` and
+   * `x-scheduling-*`, are refused. A body without a `content-type` goes out as `application/json`.
+   * None when absent.
+   */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** At most 256 KiB. Not sent with GET and HEAD. None when absent or null. */
+  readonly body?: string | null | undefined
+  /** How long one attempt may take, from connecting to the last byte. 30 when absent. 1 to 900. */
+  readonly timeout_seconds?: number | undefined
+  /**
+   * How often a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx. 0
+   * when absent. 0 to 10.
+   */
+  readonly retry_count?: number | undefined
+  /**
+   * Which worker makes the call. The service itself when absent or null. With it, the URL may name a
+   * private address: the worker decides where it may call.
+   */
+  readonly run_on?: RunOnInput | null | undefined
+  /**
+   * How long a run with `run_on` waits for a worker before it fails with `no_worker`. 300 when
+   * absent. 0 to 86,400.
+   */
+  readonly worker_wait_seconds?: number | undefined
+  /** An IANA time zone name. UTC when absent. */
+  readonly timezone?: string | undefined
+  readonly overlap?: Overlap | undefined
+  readonly missed?: Missed | undefined
+  readonly dst_overlap?: DstOverlap | undefined
+  /**
+   * An id of your own, by which the task is made or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique among the tasks of its kind in the
+   * workspace. None when absent or null. 1 to 200 characters.
+   */
+  readonly key?: string | null | undefined
 }
 
 export interface DelayedTask {
@@ -404,38 +701,51 @@ export interface DelayedTask {
   readonly id: DelayedTaskId
   /** The workspace that it belongs to. */
   readonly workspace_id: WorkspaceId
-  /** What people call it, 1 to 200 characters. Null: it has no name. */
+  /** The id that its author gave it. Null if it has none. */
+  readonly key: string | null
+  /** The name for people, 1 to 200 characters. Null if it has none. */
   readonly name: string | null
   readonly method: CallMethod
   /** The address that is called: `http` or `https`, at most 2,048 characters. */
   readonly url: string
   /** The headers of the call. */
   readonly headers: Readonly<Record<string, string>>
-  /** The body of the call. Null: it has none. */
+  /** The body of the call. Null if it has none. */
   readonly body: string | null
   /** How long a call may take. */
   readonly timeout_seconds: number
   /** How often a call that failed is made again. */
   readonly retry_count: number
+  /** Which worker makes the call. Null: the service itself. */
+  readonly run_on: RunOn | null
+  /** How long a run waits for a worker before it fails. */
+  readonly worker_wait_seconds: number
   readonly status: DelayedTaskStatus
   /** When it runs. */
   readonly run_at: Timestamp
-  /** What came of it last. Null before the first run. */
+  /** How the latest run went. Null before the first run. */
   readonly last_run: LastRun | null
-  /** When it was made. */
+  /** When it was created. */
   readonly created_at: Timestamp
   /** When it was last changed. */
   readonly updated_at: Timestamp
 }
 
-/** Give `run_at` or `delay_seconds`, one of the two. */
-export type DelayedTaskInput = {
-  /** What people call it, 1 to 200 characters. It may have none. 1 to 200 characters. */
+/**
+ * A delayed task whose key is in the path. Absent fields get their defaults. Give either `run_at`
+ * or `delay_seconds`.
+ */
+export type DelayedTaskDefinition = {
+  /** The name for people. 1 to 200 characters. */
   readonly name?: string | null | undefined
   /** The address that is called: `http` or `https`, at most 2,048 characters. */
   readonly url: string
   readonly method?: CallMethod | undefined
-  /** At most 50. A body without a `content-type` goes out as `application/json`. None when absent. */
+  /**
+   * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*` and
+   * `x-scheduling-*`, are refused. A body without a `content-type` goes out as `application/json`.
+   * None when absent.
+   */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** At most 256 KiB. Not sent with GET and HEAD. None when absent or null. */
   readonly body?: string | null | undefined
@@ -446,15 +756,76 @@ export type DelayedTaskInput = {
    * when absent. 0 to 10.
    */
   readonly retry_count?: number | undefined
+  /**
+   * Which worker makes the call. The service itself when absent or null. With it, the URL may name a
+   * private address: the worker decides where it may call.
+   */
+  readonly run_on?: RunOnInput | null | undefined
+  /**
+   * How long a run with `run_on` waits for a worker before it fails with `no_worker`. 300 when
+   * absent. 0 to 86,400.
+   */
+  readonly worker_wait_seconds?: number | undefined
 } & (
   | {
-      /** At most 365 days ahead. A time that has passed means now. */
+      /** At most 365 days ahead. A time in the past means now. */
       readonly run_at: Timestamp
       readonly delay_seconds?: undefined
     }
   | {
       readonly run_at?: undefined
-      /** From the moment that the service takes the request. 0 to 31,536,000. */
+      /** Counted from the moment that the service accepts the request. 0 to 31,536,000. */
+      readonly delay_seconds: number
+    }
+)
+
+/** Give either `run_at` or `delay_seconds`. */
+export type DelayedTaskInput = {
+  /** The name for people, 1 to 200 characters. Optional. 1 to 200 characters. */
+  readonly name?: string | null | undefined
+  /** The address that is called: `http` or `https`, at most 2,048 characters. */
+  readonly url: string
+  readonly method?: CallMethod | undefined
+  /**
+   * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*` and
+   * `x-scheduling-*`, are refused. A body without a `content-type` goes out as `application/json`.
+   * None when absent.
+   */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** At most 256 KiB. Not sent with GET and HEAD. None when absent or null. */
+  readonly body?: string | null | undefined
+  /** How long one attempt may take, from connecting to the last byte. 30 when absent. 1 to 900. */
+  readonly timeout_seconds?: number | undefined
+  /**
+   * How often a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx. 0
+   * when absent. 0 to 10.
+   */
+  readonly retry_count?: number | undefined
+  /**
+   * Which worker makes the call. The service itself when absent or null. With it, the URL may name a
+   * private address: the worker decides where it may call.
+   */
+  readonly run_on?: RunOnInput | null | undefined
+  /**
+   * How long a run with `run_on` waits for a worker before it fails with `no_worker`. 300 when
+   * absent. 0 to 86,400.
+   */
+  readonly worker_wait_seconds?: number | undefined
+  /**
+   * An id of your own, by which the task is made or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique among the tasks of its kind in the
+   * workspace. None when absent or null. 1 to 200 characters.
+   */
+  readonly key?: string | null | undefined
+} & (
+  | {
+      /** At most 365 days ahead. A time in the past means now. */
+      readonly run_at: Timestamp
+      readonly delay_seconds?: undefined
+    }
+  | {
+      readonly run_at?: undefined
+      /** Counted from the moment that the service accepts the request. 0 to 31,536,000. */
       readonly delay_seconds: number
     }
 )
@@ -466,16 +837,20 @@ export type DelayedTaskInput = {
 export type DelayedTaskStatus = "pending" | "running" | "finished" | "cancelled"
 
 /**
- * Any of the fields; those that are absent stay as they are. `run_at` or `delay_seconds`, not
- * both; the delay counts from now.
+ * Any of the fields. Absent fields keep their values. Give `run_at` or `delay_seconds`, not both.
+ * The delay counts from now.
  */
 export interface DelayedTaskUpdate {
-  /** What people call it. 1 to 200 characters. */
+  /** The name for people. 1 to 200 characters. */
   readonly name?: string | null | undefined
   /** The address that is called: `http` or `https`, at most 2,048 characters. */
   readonly url?: string | undefined
   readonly method?: CallMethod | undefined
-  /** At most 50. A body without a `content-type` goes out as `application/json`. None when absent. */
+  /**
+   * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*` and
+   * `x-scheduling-*`, are refused. A body without a `content-type` goes out as `application/json`.
+   * None when absent.
+   */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** At most 256 KiB. Not sent with GET and HEAD. None when absent or null. */
   readonly body?: string | null | undefined
@@ -486,18 +861,60 @@ export interface DelayedTaskUpdate {
    * when absent. 0 to 10.
    */
   readonly retry_count?: number | undefined
-  /** At most 365 days ahead. A time that has passed means now. */
+  /**
+   * Which worker makes the call. The service itself when absent or null. With it, the URL may name a
+   * private address: the worker decides where it may call.
+   */
+  readonly run_on?: RunOnInput | null | undefined
+  /**
+   * How long a run with `run_on` waits for a worker before it fails with `no_worker`. 300 when
+   * absent. 0 to 86,400.
+   */
+  readonly worker_wait_seconds?: number | undefined
+  /** At most 365 days ahead. A time in the past means now. */
   readonly run_at?: Timestamp | undefined
-  /** From the moment that the service takes the request. 0 to 31,536,000. */
+  /** Counted from the moment that the service accepts the request. 0 to 31,536,000. */
   readonly delay_seconds?: number | undefined
+  /**
+   * An id of your own, by which the task is made or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique among the tasks of its kind in the
+   * workspace. None when absent or null. 1 to 200 characters.
+   */
+  readonly key?: string | null | undefined
+}
+
+export interface DeliveryAttempt {
+  /** Counted from 1. */
+  readonly number: number
+  /** When it started. Null until then. */
+  readonly started_at: Timestamp
+  /** Null where the node was lost: how it ended is not known. */
+  readonly finished_at: Timestamp | null
+  /** The status code that answered the last attempt. Null if no answer came. */
+  readonly status_code: number | null
+  /** The first 1,000 characters of the answer, without secrets of the channel. */
+  readonly response_body: string | null
+  /** Why it failed. Null if it did not fail. */
+  readonly error: string | null
 }
 
 /**
- * When clocks fall back and a time of the day comes twice: `first` fires the first time only,
- * `both` fires each. Schedules whose minute or hour starts with `*` go by elapsed time and fire
- * each in any case. `first` where a request leaves it out.
+ * `queued`: it waits for its time, or for the next attempt. `failed`: the channel will never take
+ * it, or did not within 24 hours. `cancelled`: its channel was disabled or deleted first.
+ */
+export type DeliveryStatus = "queued" | "sending" | "delivered" | "failed" | "cancelled"
+
+/**
+ * What to do when clocks fall back and a time of day comes twice: `first` fires the first time
+ * only, `both` fires both times. Schedules whose minute or hour starts with `*` go by elapsed time
+ * and always fire both times. `first` when absent.
  */
 export type DstOverlap = "first" | "both"
+
+export interface EmailVerification {
+  /** The token that came by mail, or from whoever made it. 1 to 128 characters. */
+  readonly token: string
+}
 
 export interface Execution {
   /** Its id, a UUID. */
@@ -505,7 +922,7 @@ export interface Execution {
   readonly kind: ExecutionKind
   /** The id of a cron task, a delayed task or a chain. */
   readonly task_id: string
-  /** The run that it is a step of. Null where it belongs to no chain. */
+  /** The run that the step belongs to. Null outside of chains. */
   readonly chain_run_id: ChainRunId | null
   /** The name of the chain's step. */
   readonly step: string | null
@@ -515,37 +932,37 @@ export interface Execution {
   readonly scheduled_for: Timestamp
   /** When it started. Null until then. */
   readonly started_at: Timestamp | null
-  /** When it ended. Null while it goes on. */
+  /** When it ended. Null until then. */
   readonly finished_at: Timestamp | null
-  /** From `scheduled_for` to `started_at`; null until it starts. */
+  /** From `scheduled_for` to `started_at`. Null until it starts. */
   readonly lateness_ms: number | null
-  /** From `started_at` to `finished_at`, retries and the waits between them included. */
+  /** From `started_at` to `finished_at`, including retries and the waits between them. */
   readonly duration_ms: number | null
   /** How many attempts were made so far. */
   readonly attempts_count: number
-  /** What the last attempt was answered with. */
+  /** The status code that answered the last attempt. */
   readonly status_code: number | null
-  /** Why the last attempt failed, or why there was none. */
+  /** Why the last attempt failed, or why no attempt was made. */
   readonly error: string | null
 }
 
 export interface ExecutionBucket {
   /** When the hour or day begins. */
   readonly start: Timestamp
-  /** How many there are of each status. */
+  /** The number of executions in each status. */
   readonly counts: ExecutionCounts
-  /** Of those that succeeded or failed, the share that succeeded, 0 to 1; null without any. */
+  /** The share that succeeded, among those that succeeded or failed, 0 to 1. Null if there are none. */
   readonly success_rate: number | null
-  /** Of those that succeeded or failed; null without any. */
+  /** Of those that succeeded or failed. Null if there are none. */
   readonly duration_ms: Percentiles | null
-  /** From `scheduled_for` to the start, of those that started; null without any. */
+  /** From `scheduled_for` to the start, of those that started. Null if there are none. */
   readonly lateness_ms: Percentiles | null
 }
 
 export interface ExecutionCounts {
   /** How many wait to run. */
   readonly queued: number
-  /** How many run. */
+  /** How many are running. */
   readonly running: number
   /** How many succeeded. */
   readonly succeeded: number
@@ -557,14 +974,14 @@ export interface ExecutionCounts {
   readonly skipped: number
 }
 
-/** An execution with every attempt, the first one first. */
+/** An execution with every attempt, oldest first. */
 export interface ExecutionDetail {
   /** Its id, a UUID. */
   readonly id: ExecutionId
   readonly kind: ExecutionKind
   /** The id of a cron task, a delayed task or a chain. */
   readonly task_id: string
-  /** The run that it is a step of. Null where it belongs to no chain. */
+  /** The run that the step belongs to. Null outside of chains. */
   readonly chain_run_id: ChainRunId | null
   /** The name of the chain's step. */
   readonly step: string | null
@@ -574,45 +991,66 @@ export interface ExecutionDetail {
   readonly scheduled_for: Timestamp
   /** When it started. Null until then. */
   readonly started_at: Timestamp | null
-  /** When it ended. Null while it goes on. */
+  /** When it ended. Null until then. */
   readonly finished_at: Timestamp | null
-  /** From `scheduled_for` to `started_at`; null until it starts. */
+  /** From `scheduled_for` to `started_at`. Null until it starts. */
   readonly lateness_ms: number | null
-  /** From `started_at` to `finished_at`, retries and the waits between them included. */
+  /** From `started_at` to `finished_at`, including retries and the waits between them. */
   readonly duration_ms: number | null
   /** How many attempts were made so far. */
   readonly attempts_count: number
-  /** What the last attempt was answered with. */
+  /** The status code that answered the last attempt. */
   readonly status_code: number | null
-  /** Why the last attempt failed, or why there was none. */
+  /** Why the last attempt failed, or why no attempt was made. */
   readonly error: string | null
   /** Every attempt, the first one first. */
   readonly attempts: ReadonlyArray<Attempt>
 }
 
+/**
+ * An execution came to this status. `queued`: a request added it, or an attempt failed and another
+ * one follows. An execution that its schedule adds is told of when it starts.
+ */
+export interface ExecutionEvent {
+  /** Resume from here: send it as `Last-Event-ID`. */
+  readonly id: string
+  /** When the event was told. */
+  readonly at: Timestamp
+  /** Always `execution`. */
+  readonly type: "execution"
+  /** The id of the execution. */
+  readonly execution_id: string
+  readonly kind: ExecutionKind
+  /** The id of a cron task, a delayed task or a chain. */
+  readonly task_id: string
+  /** The run that the step belongs to. Null outside of chains. */
+  readonly chain_run_id: string | null
+  readonly status: ExecutionStatus
+}
+
 export interface ExecutionFigures {
-  /** How many there are of each status. */
+  /** The number of executions in each status. */
   readonly counts: ExecutionCounts
-  /** Of those that succeeded or failed, the share that succeeded, 0 to 1; null without any. */
+  /** The share that succeeded, among those that succeeded or failed, 0 to 1. Null if there are none. */
   readonly success_rate: number | null
-  /** Of those that succeeded or failed; null without any. */
+  /** Of those that succeeded or failed. Null if there are none. */
   readonly duration_ms: Percentiles | null
-  /** From `scheduled_for` to the start, of those that started; null without any. */
+  /** From `scheduled_for` to the start, of those that started. Null if there are none. */
   readonly lateness_ms: Percentiles | null
 }
 
-/** What the execution belongs to, and so what `task_id` is the id of. */
+/** The kind of task that the execution belongs to, and that `task_id` names. */
 export type ExecutionKind = "cron" | "delayed" | "chain"
 
 export interface ExecutionStats {
-  /** The start of the time that they are of, inclusive. */
+  /** The start of the time covered, inclusive. */
   readonly from: Timestamp
-  /** The end of the time that they are of, exclusive. */
+  /** The end of the time covered, exclusive. */
   readonly to: Timestamp
   readonly bucket: StatsBucket
-  /** All of the time together. */
+  /** The figures for the whole time. */
   readonly totals: ExecutionFigures
-  /** Every bucket that the time touches, the empty ones too, oldest first. */
+  /** Every bucket from `from` to `to`, including empty ones, oldest first. */
   readonly buckets: ReadonlyArray<ExecutionBucket>
 }
 
@@ -635,8 +1073,330 @@ export type ExecutionStatus =
 export type ExecutionTrigger = "schedule" | "manual" | "retry" | "chain"
 
 export interface Health {
-  /** How it stands. */
+  /** Its current state. */
   readonly status: "ok"
+}
+
+export interface HeartbeatEvent {
+  /** Its id, a UUID. */
+  readonly id: MonitorEventId
+  readonly type: HeartbeatEventType
+  /** When it happened. */
+  readonly at: Timestamp
+  readonly status: MonitorStatus
+  /** The `rid` of the ping, by which overlapping runs are told apart. */
+  readonly rid: string | null
+  /** The exit status of the job, where the ping named it. */
+  readonly exit_status: number | null
+  /** How long the run took, where its start is known. */
+  readonly duration_ms: number | null
+  /** The HTTP method of the ping. */
+  readonly method: string | null
+  /** The address that it came from. Null if unknown. */
+  readonly ip: string | null
+  /** The `User-Agent` of the ping. Null where it sent none. */
+  readonly user_agent: string | null
+  /** The first 10,000 bytes of the ping's body. Null where it had none. */
+  readonly body: string | null
+}
+
+/**
+ * `success`, `fail`, `start` and `log` are pings. `missed`: no ping came in time. `overran`: a run
+ * took longer than it may. `paused` and `resumed`: somebody asked for it.
+ */
+export type HeartbeatEventType =
+  | "success"
+  | "fail"
+  | "start"
+  | "log"
+  | "missed"
+  | "overran"
+  | "paused"
+  | "resumed"
+
+export interface HeartbeatMonitor {
+  /** Its id, a UUID. */
+  readonly id: MonitorId
+  /** The workspace that it belongs to. */
+  readonly workspace_id: WorkspaceId
+  /** The name for people. */
+  readonly name: string
+  /** Labels by which monitors are found and grouped. */
+  readonly tags: ReadonlyArray<string>
+  readonly status: MonitorStatus
+  /** When it came to be `status`. */
+  readonly last_change_at: Timestamp | null
+  /** When it goes down without a ping, or is looked at next. Null: nothing is due. */
+  readonly next_check_at: Timestamp | null
+  /** The incident that goes on. Null where none does. */
+  readonly open_incident_id: IncidentId | null
+  /** When it was created. */
+  readonly created_at: Timestamp
+  /** When it was last changed. */
+  readonly updated_at: Timestamp
+  /** How far apart pings are. Null: it has a schedule. */
+  readonly period_seconds: number | null
+  /** When pings are due. Null: it has a period. */
+  readonly schedule: string | null
+  /** The IANA time zone of the schedule. */
+  readonly timezone: string
+  /** How late a ping may be. */
+  readonly grace_seconds: number
+  /** How long a run may take. Null: as long as it likes. */
+  readonly max_duration_seconds: number | null
+  /** How far apart two runs must begin. Null: they need not be. */
+  readonly min_interval_seconds: number | null
+  /**
+   * What the job asks for when it is done. It is a secret: who has it can ping. Null for an API key
+   * without `monitors:write`.
+   */
+  readonly ping_url: string | null
+  /** The latest success or failure that it was told of. Null: none yet. */
+  readonly last_ping_at: Timestamp | null
+  /** How long the latest run took whose start and end are known. */
+  readonly last_duration_ms: number | null
+  /** The start of the oldest run that goes on. Null where none does. */
+  readonly running_since: Timestamp | null
+  /** When the next ping is due. Null before the first, and while paused. */
+  readonly expected_at: Timestamp | null
+  /** When it goes down unless it is pinged before. */
+  readonly alert_at: Timestamp | null
+}
+
+/** Give `period_seconds` or `schedule`, one of the two. */
+export type HeartbeatMonitorInput = {
+  /** The name for people. 1 to 200 characters. */
+  readonly name: string
+  /** At most 20, each of 1 to 50 characters. None when absent. */
+  readonly tags?: ReadonlyArray<string> | undefined
+  /** The IANA time zone of `schedule`. UTC when absent. */
+  readonly timezone?: string | undefined
+  /** How late a ping may be. 300 when absent. 30 to 31,536,000. */
+  readonly grace_seconds?: number | undefined
+  /**
+   * How long a run may take from its `/start` to its end. With it a `/start` in time is enough for
+   * the schedule, and the end has this deadline of its own: a long job needs no long grace. No limit
+   * when absent or null. 1 to 31,536,000.
+   */
+  readonly max_duration_seconds?: number | null | undefined
+  /**
+   * How far apart two runs must begin: sooner is a fault too. No limit when absent or null. 1 to
+   * 31,536,000.
+   */
+  readonly min_interval_seconds?: number | null | undefined
+} & (
+  | {
+      /** How far apart pings are. Counts from the latest ping. 30 to 31,536,000. */
+      readonly period_seconds: number
+      readonly schedule?: undefined
+    }
+  | {
+      readonly period_seconds?: undefined
+      /**
+       * When a ping is due, as a cron expression with five fields. A ping up to five minutes early
+       * counts for its slot, but for no more than the grace or a quarter of the time between two slots.
+       */
+      readonly schedule: string
+    }
+)
+
+/**
+ * Any of the fields; those that are absent stay as they are. `period_seconds` takes the place of a
+ * schedule, and a schedule that of the period. A deadline that would have passed by the new rules
+ * counts from now.
+ */
+export interface HeartbeatMonitorUpdate {
+  /** The name for people. 1 to 200 characters. */
+  readonly name?: string | undefined
+  /** At most 20, each of 1 to 50 characters. None when absent. */
+  readonly tags?: ReadonlyArray<string> | undefined
+  /** How far apart pings are. Counts from the latest ping. 30 to 31,536,000. */
+  readonly period_seconds?: number | undefined
+  /**
+   * When a ping is due, as a cron expression with five fields. A ping up to five minutes early
+   * counts for its slot, but for no more than the grace or a quarter of the time between two slots.
+   */
+  readonly schedule?: string | undefined
+  /** The IANA time zone of `schedule`. UTC when absent. */
+  readonly timezone?: string | undefined
+  /** How late a ping may be. 300 when absent. 30 to 31,536,000. */
+  readonly grace_seconds?: number | undefined
+  /**
+   * How long a run may take from its `/start` to its end. With it a `/start` in time is enough for
+   * the schedule, and the end has this deadline of its own: a long job needs no long grace. No limit
+   * when absent or null. 1 to 31,536,000.
+   */
+  readonly max_duration_seconds?: number | null | undefined
+  /**
+   * How far apart two runs must begin: sooner is a fault too. No limit when absent or null. 1 to
+   * 31,536,000.
+   */
+  readonly min_interval_seconds?: number | null | undefined
+}
+
+export interface Incident {
+  /** Its id, a UUID. */
+  readonly id: IncidentId
+  /** The workspace that it belongs to. */
+  readonly workspace_id: WorkspaceId
+  /** The monitor that it belongs to. */
+  readonly monitor_id: MonitorId
+  readonly kind: MonitorKind
+  /** When the monitor went down: for a ping that is missing, when its time was up. */
+  readonly opened_at: Timestamp
+  /** When it came back, or was paused. Null while it is down. */
+  readonly closed_at: Timestamp | null
+  readonly cause: IncidentCause
+  /** The id of the user, or of the API key, that said so first. Null: nobody yet. */
+  readonly acknowledged_by: string | null
+  /** When somebody said that they know of it. */
+  readonly acknowledged_at: Timestamp | null
+}
+
+/** Why the monitor went down. */
+export interface IncidentCause {
+  readonly code: IncidentCode
+  /** A text for people, which may be reworded. */
+  readonly message: string
+}
+
+/** What happened to the incident. */
+export type IncidentChange = "opened" | "closed" | "acknowledged"
+
+/**
+ * Heartbeats: no ping in time (`missed`), a run that took too long (`overran`), that began too
+ * early (`too_soon`) or `failed`. Certificates: what `verification` said. Processes: the rule that
+ * was broken (`too_...`), or `worker_offline` if nothing was heard of the worker.
+ */
+export type IncidentCode =
+  | "missed"
+  | "overran"
+  | "too_soon"
+  | "failed"
+  | "expired"
+  | "not_yet_valid"
+  | "self_signed"
+  | "unknown_issuer"
+  | "incomplete_chain"
+  | "host_mismatch"
+  | "handshake_failed"
+  | "unreachable"
+  | "too_few"
+  | "too_many"
+  | "too_much_memory"
+  | "too_much_cpu"
+  | "worker_offline"
+
+/** A message that tells of the incident: of its beginning, its end, or again meanwhile. */
+export interface IncidentDelivery {
+  /** Its id, a UUID. */
+  readonly id: NotificationDeliveryId
+  /** Where it went. The channel may be deleted by now. */
+  readonly channel_id: NotificationChannelId
+  readonly kind: NotificationKind
+  readonly status: DeliveryStatus
+  /** When it was created. */
+  readonly created_at: Timestamp
+  /** When it ended. Null until then. */
+  readonly finished_at: Timestamp | null
+}
+
+/** An incident with what people were sent about it. */
+export interface IncidentDetail {
+  /** Its id, a UUID. */
+  readonly id: IncidentId
+  /** The workspace that it belongs to. */
+  readonly workspace_id: WorkspaceId
+  /** The monitor that it belongs to. */
+  readonly monitor_id: MonitorId
+  readonly kind: MonitorKind
+  /** When the monitor went down: for a ping that is missing, when its time was up. */
+  readonly opened_at: Timestamp
+  /** When it came back, or was paused. Null while it is down. */
+  readonly closed_at: Timestamp | null
+  readonly cause: IncidentCause
+  /** The id of the user, or of the API key, that said so first. Null: nobody yet. */
+  readonly acknowledged_by: string | null
+  /** When somebody said that they know of it. */
+  readonly acknowledged_at: Timestamp | null
+  /** The first 100, the first one first. */
+  readonly deliveries: ReadonlyArray<IncidentDelivery>
+}
+
+/** An incident opened or closed. */
+export interface IncidentEvent {
+  /** Resume from here: send it as `Last-Event-ID`. */
+  readonly id: string
+  /** When the event was told. */
+  readonly at: Timestamp
+  /** Always `incident`. */
+  readonly type: "incident"
+  readonly kind: MonitorKind
+  /** The id of the incident. */
+  readonly incident_id: string
+  /** The monitor that it belongs to. */
+  readonly monitor_id: string
+  readonly change: IncidentChange
+}
+
+export interface Invitation {
+  /** Its id, a UUID. */
+  readonly id: InvitationId
+  /** Who is invited. */
+  readonly email: string
+  readonly role: Role
+  /** The member who made the invitation. */
+  readonly invited_by: UserId
+  /** 7 days after it was made. */
+  readonly expires_at: Timestamp
+  /** When it was created. */
+  readonly created_at: Timestamp
+}
+
+export interface InvitationAcceptance {
+  /** The token that came by mail, or from whoever made it. 1 to 128 characters. */
+  readonly token: string
+}
+
+export interface InvitationInput {
+  /** An email address, at most 254 characters. Letters may be written in either case. */
+  readonly email: string
+  readonly role: Role
+}
+
+export interface Invoice {
+  /** Its id, a UUID. */
+  readonly id: string
+  /** The number on the invoice. Null while it is a draft. */
+  readonly number: string | null
+  /** Its state: `draft`, `open`, `paid`, `uncollectible`, `void` or another. */
+  readonly status: string | null
+  /** The currency, as three letters. */
+  readonly currency: string
+  /** In the smallest unit of the currency. */
+  readonly total: number
+  /** A page to see and pay it. */
+  readonly url: string | null
+  /** When it was created. */
+  readonly created_at: Timestamp
+}
+
+export interface Invoices {
+  /** The latest 100, newest first. */
+  readonly data: ReadonlyArray<Invoice>
+}
+
+export interface IssuerCertificate {
+  /** Whom it is for. */
+  readonly subject: string
+  /** Who signed it. */
+  readonly issuer: string
+  /** SHA-256 of it, in hexadecimal. */
+  readonly fingerprint_sha256: string
+  /** When it begins to be valid. */
+  readonly valid_from: Timestamp
+  /** When it expires. */
+  readonly valid_to: Timestamp
 }
 
 /** The latest run. */
@@ -644,8 +1404,31 @@ export interface LastChainRun {
   /** The id of the run. */
   readonly run_id: ChainRunId
   readonly status: ExecutionStatus
-  /** When it ended. Null while it goes on. */
+  /** When it ended. Null until then. */
   readonly finished_at: Timestamp | null
+}
+
+/** The latest attempt to send something. */
+export interface LastDelivery {
+  /** When it fires. */
+  readonly at: Timestamp
+  /** Whether the provider took it. */
+  readonly delivered: boolean
+  /** Why it failed. Null if it did not fail. */
+  readonly error: string | null
+}
+
+export interface LastProcessReport {
+  /** When it arrived. */
+  readonly at: Timestamp
+  /** How many processes match. */
+  readonly count: number
+  /** Their memory together. */
+  readonly rss_bytes: number
+  /** Their processor time together; 100 is one core. Null in the first report. */
+  readonly cpu_percent: number | null
+  /** The ids of at most 20 of them. */
+  readonly pids: ReadonlyArray<number>
 }
 
 /** The latest execution. */
@@ -653,38 +1436,434 @@ export interface LastRun {
   /** The id of the execution. */
   readonly execution_id: ExecutionId
   readonly status: ExecutionStatus
-  /** When it ended. Null while it goes on. */
+  /** When it ended. Null until then. */
   readonly finished_at: Timestamp | null
 }
 
+export interface LeakedApiKey {
+  /** The key that was found. At most 512 characters. */
+  readonly key: string
+}
+
+export interface Limits {
+  /** Cron tasks. */
+  readonly cron_tasks: number
+  /** Chains. */
+  readonly chains: number
+  /** Delayed tasks that have not run yet. */
+  readonly pending_delayed_tasks: number
+  /** Runs that wait or run. */
+  readonly unfinished_runs: number
+  /** Executions that make a call and end in a calendar month, in UTC. Null if there is no limit. */
+  readonly executions_a_month: number | null
+  /** How close together two fires of a schedule may be. 60 or less allows every schedule. */
+  readonly shortest_interval_seconds: number
+  /**
+   * For how many days executions are shown, if that is less than the service keeps them. Null if
+   * there is no limit.
+   */
+  readonly history_days: number | null
+  /** API keys that work. */
+  readonly active_api_keys: number
+  /** API keys with those that are revoked or expired and not deleted. */
+  readonly api_keys: number
+  /** Members. */
+  readonly members: number
+  /** Invitations that nobody has accepted yet. */
+  readonly open_invitations: number
+  /** Monitors of all kinds. */
+  readonly monitors: number
+  /** Notification channels. */
+  readonly notification_channels: number
+  /** Mails that ask a stranger to confirm an email channel. */
+  readonly confirmation_mails_a_day: number
+  /** Workers. */
+  readonly workers: number
+  /** Workspaces that one account owns. The default plan's limit holds. */
+  readonly owned_workspaces: number
+}
+
+/**
+ * What has changed. `type` says which of these it is; more may come, so pass over what you do not
+ * know.
+ */
+export type LiveEvent = ExecutionEvent | TaskEvent | MonitorStatusEvent | IncidentEvent | ResetEvent
+
+/** `totp` is needed by accounts that have a second factor. */
 export interface Login {
   /** An email address, at most 254 characters. Letters may be written in either case. */
   readonly email: string
   /** The password of the account. 1 to 256 characters. */
   readonly password: string
+  /** Six digits from the app, or a recovery code. Each works once. 3 to 32 characters. */
+  readonly totp?: string | undefined
+}
+
+export interface Member {
+  /** The id of the user. */
+  readonly id: UserId
+  /** An email address, at most 254 characters. Letters may be written in either case. */
+  readonly email: string
+  /** Null if they gave none. */
+  readonly name: string | null
+  readonly role: Role
+  /** When they became a member. */
+  readonly joined_at: Timestamp
+}
+
+export interface MemberUpdate {
+  readonly role: Role
 }
 
 /**
- * What becomes of fires that passed while the service was down: `once` makes one run for all of
- * them, `skip` none. `once` where a request leaves it out.
+ * What to do with fires that were missed while the service was down: `once` makes one run for all
+ * of them, `skip` makes none. `once` when absent.
  */
 export type Missed = "skip" | "once"
 
+/** What monitors of all kinds have in common; the rest is under its kind. */
+export interface Monitor {
+  readonly kind: MonitorKind
+  /** Its id, a UUID. */
+  readonly id: MonitorId
+  /** The workspace that it belongs to. */
+  readonly workspace_id: WorkspaceId
+  /** The name for people. */
+  readonly name: string
+  /** Labels by which monitors are found and grouped. */
+  readonly tags: ReadonlyArray<string>
+  readonly status: MonitorStatus
+  /** When it came to be `status`. */
+  readonly last_change_at: Timestamp | null
+  /** When it goes down without a ping, or is looked at next. Null: nothing is due. */
+  readonly next_check_at: Timestamp | null
+  /** The incident that goes on. Null where none does. */
+  readonly open_incident_id: IncidentId | null
+  /** When it was created. */
+  readonly created_at: Timestamp
+  /** When it was last changed. */
+  readonly updated_at: Timestamp
+}
+
+/** `status_changed`: it came to be `status`. */
+export type MonitorChange = "created" | "updated" | "deleted" | "status_changed"
+
+/** How many of the workspace's monitors have which status, whatever the page shows. */
+export interface MonitorCounts {
+  /** How many have not heard or seen anything yet. */
+  readonly new: number
+  /** How many are up. */
+  readonly up: number
+  /** How many wait for an overdue ping, within the grace. */
+  readonly late: number
+  /** How many have a certificate that expires soon. */
+  readonly warning: number
+  /** How many are down. */
+  readonly down: number
+  /** How many are paused. */
+  readonly paused: number
+}
+
 /**
- * When a fire comes while the run before it still goes on: `allow` starts it beside that one,
- * `queue` starts it after that one, `skip` drops it and records a skipped execution. `skip` where
- * a request leaves it out.
+ * `heartbeat` waits for pings, `ssl` looks at the certificate of a server, `process` watches
+ * processes on the machine of a worker.
+ */
+export type MonitorKind = "heartbeat" | "ssl" | "process"
+
+/**
+ * `new` until it has heard or seen something, then `up` or `down`. `late`: a ping is overdue, but
+ * still within the grace. `warning`: the certificate works, but not for long. `paused` until it is
+ * resumed.
+ */
+export type MonitorStatus = "new" | "up" | "late" | "warning" | "down" | "paused"
+
+/** A monitor came to another status, or somebody changed it. */
+export interface MonitorStatusEvent {
+  /** Resume from here: send it as `Last-Event-ID`. */
+  readonly id: string
+  /** When the event was told. */
+  readonly at: Timestamp
+  /** Always `monitor`. */
+  readonly type: "monitor"
+  readonly kind: MonitorKind
+  /** The monitor that it belongs to. */
+  readonly monitor_id: string
+  readonly change: MonitorChange
+  /** Null unless the status changed. `late` is not told: it is a matter of time. */
+  readonly status: MonitorStatus | null
+}
+
+export interface NotificationChannel {
+  /** Its id, a UUID. */
+  readonly id: NotificationChannelId
+  /** The workspace that it belongs to. */
+  readonly workspace_id: WorkspaceId
+  /** The name for people. */
+  readonly name: string
+  readonly kind: NotificationKind
+  /** Secrets show as `••••` and their last four characters. */
+  readonly config: Readonly<Record<string, unknown>>
+  /** Whether anything is sent to it. */
+  readonly enabled: boolean
+  /** Why the service disabled it: it is gone, or takes our messages no more. */
+  readonly disabled_reason: string | null
+  /** False for an email address that is no member's until the link in the mail to it is opened. */
+  readonly confirmed: boolean
+  /** The latest attempt to send something. Null before the first. */
+  readonly last_delivery: LastDelivery | null
+  /** When it was created. */
+  readonly created_at: Timestamp
+  /** When it was last changed. */
+  readonly updated_at: Timestamp
+}
+
+export interface NotificationChannelInput {
+  /** The name for people. 1 to 100 characters. */
+  readonly name: string
+  readonly kind: NotificationKind
+  /**
+   * What the kind needs, as `GET …/notifications/kinds` describes it. Secrets in it are sealed at
+   * rest and never shown again.
+   */
+  readonly config: Readonly<Record<string, unknown>>
+  /** Whether anything is sent to it. True when absent. */
+  readonly enabled?: boolean | undefined
+}
+
+/** Any of the fields; those that are absent stay as they are. */
+export interface NotificationChannelUpdate {
+  /** The name for people. 1 to 100 characters. */
+  readonly name?: string | undefined
+  /**
+   * Fields to change; those that are absent stay, and one that is null goes. A secret stays where it
+   * is absent or as it is shown. Where the server of a channel changes its secrets must come with
+   * it.
+   */
+  readonly config?: Readonly<Record<string, unknown>> | undefined
+  /** True takes a channel that was disabled up again. */
+  readonly enabled?: boolean | undefined
+}
+
+export interface NotificationDelivery {
+  /** The receiver sees it, the same at every attempt: as `Idempotency-Key`. */
+  readonly id: NotificationDeliveryId
+  /** Where it goes. The channel may be deleted by now. */
+  readonly channel_id: NotificationChannelId
+  readonly kind: NotificationKind
+  readonly status: DeliveryStatus
+  /** How many events it tells of. 0 for the mail that asks to confirm an address. */
+  readonly events_count: number
+  /** The first ten of them. */
+  readonly events: ReadonlyArray<NotifiedEvent>
+  /** How many attempts were made so far. */
+  readonly attempts_count: number
+  /** The status code that answered the last attempt. Null if no answer came. */
+  readonly status_code: number | null
+  /** Why the last attempt failed. */
+  readonly error: string | null
+  /** Null once it has ended. */
+  readonly next_attempt_at: Timestamp | null
+  /** When it was created. */
+  readonly created_at: Timestamp
+  /** When it ended. Null until then. */
+  readonly finished_at: Timestamp | null
+}
+
+/** A delivery with every attempt, the first one first. */
+export interface NotificationDeliveryDetail {
+  /** The receiver sees it, the same at every attempt: as `Idempotency-Key`. */
+  readonly id: NotificationDeliveryId
+  /** Where it goes. The channel may be deleted by now. */
+  readonly channel_id: NotificationChannelId
+  readonly kind: NotificationKind
+  readonly status: DeliveryStatus
+  /** How many events it tells of. 0 for the mail that asks to confirm an address. */
+  readonly events_count: number
+  /** The first ten of them. */
+  readonly events: ReadonlyArray<NotifiedEvent>
+  /** How many attempts were made so far. */
+  readonly attempts_count: number
+  /** The status code that answered the last attempt. Null if no answer came. */
+  readonly status_code: number | null
+  /** Why the last attempt failed. */
+  readonly error: string | null
+  /** Null once it has ended. */
+  readonly next_attempt_at: Timestamp | null
+  /** When it was created. */
+  readonly created_at: Timestamp
+  /** When it ended. Null until then. */
+  readonly finished_at: Timestamp | null
+  /** Every attempt, the first one first. */
+  readonly attempts: ReadonlyArray<DeliveryAttempt>
+}
+
+/**
+ * What happened. `failed`, `down` and `offline` begin a trouble, and `recovered`, `up` and
+ * `online` end it: an end is told only where the beginning was. `api_key.expiring` comes 7 days
+ * and 1 day before, `quota.near` at 80 % and 100 %. `channel.disabled` goes to every other
+ * channel, and `test` to the channel that is tested.
+ */
+export type NotificationEvent =
+  | "task.failed"
+  | "task.recovered"
+  | "task.disabled"
+  | "chain.failed"
+  | "chain.recovered"
+  | "monitor.down"
+  | "monitor.up"
+  | "certificate.expiring"
+  | "certificate.changed"
+  | "worker.offline"
+  | "worker.online"
+  | "api_key.expiring"
+  | "quota.near"
+  | "channel.disabled"
+  | "test"
+
+/** Where a channel leads to. `GET …/notifications/kinds` says what each needs. */
+export type NotificationKind =
+  | "email"
+  | "webhook"
+  | "slack"
+  | "discord"
+  | "teams"
+  | "google_chat"
+  | "mattermost"
+  | "telegram"
+  | "pagerduty"
+  | "opsgenie"
+  | "jira_service_management"
+  | "ntfy"
+  | "gotify"
+  | "pushover"
+  | "twilio_sms"
+  | "zulip"
+  | "matrix"
+
+export interface NotificationKindInfo {
+  readonly kind: NotificationKind
+  /** The name for people. */
+  readonly title: string
+  /** Whether this service can send by it. */
+  readonly available: boolean
+  /** What the operator has to do first. Null where it is available. */
+  readonly unavailable_reason: string | null
+  /** A JSON schema of `config`. Secrets are `writeOnly`. */
+  readonly config_schema: Readonly<Record<string, unknown>>
+  /** The fields of `config` that are sealed. */
+  readonly secret_fields: ReadonlyArray<string>
+}
+
+/** All kinds. One that is unavailable says what the operator has to do. */
+export interface NotificationKinds {
+  /** The records of this page. */
+  readonly data: ReadonlyArray<NotificationKindInfo>
+}
+
+/** Who hears of what. With `task_ids` alone it is about no monitor, and the other way round. */
+export interface NotificationRule {
+  /** Which events it is about. 1 to 15 items. */
+  readonly events: ReadonlyArray<NotificationEvent>
+  /** Who is told. 1 to 20 items. */
+  readonly channel_ids: ReadonlyArray<NotificationChannelId>
+  /** Only about what has one of these tags. All when absent. 1 to 20 items. */
+  readonly tags?: ReadonlyArray<string> | undefined
+  /** Only about these tasks and chains. All when absent. 1 to 50 items. */
+  readonly task_ids?: ReadonlyArray<string> | undefined
+  /** Only about these monitors. All when absent. 1 to 50 items. */
+  readonly monitor_ids?: ReadonlyArray<string> | undefined
+}
+
+export interface NotificationSettings {
+  /** Grows with each change. 0 where nothing was changed. */
+  readonly version: number
+  /** An event that several rules are about is told once per channel. */
+  readonly rules: ReadonlyArray<NotificationRule>
+  /**
+   * How often in a row a cron task or a chain must fail to be told of. 1 when absent. A delayed task
+   * runs once, and is told of in any case.
+   */
+  readonly task_failure_threshold: number
+  /** How often to say again what goes on failing. Never when null or absent. */
+  readonly remind_every_seconds: number | null
+  /** When messages are held. Never when null or absent. */
+  readonly quiet_hours: QuietHours | null
+  /**
+   * What happens together is told together. The first message goes at once; what comes after it is
+   * gathered, for a fifth of this time at first and twice as long each time. 10 when absent.
+   */
+  readonly group_seconds: number
+  /** When it was last changed. */
+  readonly updated_at: Timestamp | null
+}
+
+export interface NotificationSettingsInput {
+  /**
+   * The version that was read. When another one is there by now the answer is 409. 0 to
+   * 2,147,483,647.
+   */
+  readonly version: number
+  /** An event that several rules are about is told once per channel. At most 20 items. */
+  readonly rules: ReadonlyArray<NotificationRule>
+  /**
+   * How often in a row a cron task or a chain must fail to be told of. 1 when absent. A delayed task
+   * runs once, and is told of in any case. 1 to 100.
+   */
+  readonly task_failure_threshold?: number | undefined
+  /** How often to say again what goes on failing. Never when null or absent. 3,600 to 604,800. */
+  readonly remind_every_seconds?: number | null | undefined
+  /** When messages are held. Never when null or absent. */
+  readonly quiet_hours?: QuietHours | null | undefined
+  /**
+   * What happens together is told together. The first message goes at once; what comes after it is
+   * gathered, for a fifth of this time at first and twice as long each time. 10 when absent. 0 to
+   * 300.
+   */
+  readonly group_seconds?: number | undefined
+}
+
+export interface NotifiedEvent {
+  readonly event: NotificationEvent
+  /** What it is about: a task, a monitor, a key. */
+  readonly subject_id: string
+  /** The name for people. */
+  readonly name: string
+  /** Why, in one line. */
+  readonly reason: string | null
+  /** When it fires. */
+  readonly at: Timestamp
+}
+
+/**
+ * What to do with a fire while the previous run is unfinished: `allow` starts it beside that run,
+ * `queue` starts it after that run, `skip` drops it and records a skipped execution. `skip` when
+ * absent.
  */
 export type Overlap = "allow" | "skip" | "queue"
 
 export interface PasswordChange {
-  /** Your password, to show that it is you. 1 to 256 characters. */
+  /** Your current password, as a confirmation. 1 to 256 characters. */
   readonly current_password: string
   /**
    * 12 to 256 characters, not your email address, and not one of the most common. 12 to 256
    * characters.
    */
   readonly new_password: string
+}
+
+export interface PasswordReset {
+  /** The token that came by mail, or from whoever made it. 1 to 128 characters. */
+  readonly token: string
+  /**
+   * 12 to 256 characters, not your email address, and not one of the most common. 12 to 256
+   * characters.
+   */
+  readonly new_password: string
+}
+
+export interface PasswordResetRequest {
+  /** An email address, at most 254 characters. Letters may be written in either case. */
+  readonly email: string
 }
 
 export interface Percentiles {
@@ -696,13 +1875,207 @@ export interface Percentiles {
   readonly p99: number
 }
 
+export interface Plan {
+  /** Its id, a UUID. */
+  readonly id: string
+  /** The name for people. */
+  readonly name: string
+  /** What the plan allows. */
+  readonly limits: Limits
+  /** How long who buys it first pays nothing. 0: no trial. */
+  readonly trial_days: number
+  /** Empty if the plan cannot be bought. */
+  readonly prices: ReadonlyArray<Price>
+}
+
+export interface Plans {
+  /** The records of this page. */
+  readonly data: ReadonlyArray<Plan>
+}
+
 export interface PreviewedFire {
   /** When it fires. */
   readonly at: Timestamp
   /** The same moment on the clocks of the time zone, with its offset from UTC. */
   readonly local: string
-  /** What a change of the clocks did to this fire. Null where none did anything. */
+  /** What a clock change did to this fire. Null if it was not affected. */
   readonly clock_change: "moved" | "doubled" | "dropped" | null
+}
+
+export interface Price {
+  /** The id of the price at the payment provider. */
+  readonly id: string
+  /** The currency, as three letters. */
+  readonly currency: string
+  /** In the smallest unit of the currency, such as cents. */
+  readonly amount: number
+  /** How often it is paid. */
+  readonly interval: "month" | "year"
+}
+
+export interface PriceChoice {
+  /** The id of a price in `GET /v1/plans`. */
+  readonly price: string
+}
+
+export interface ProcessEvent {
+  /** Its id, a UUID. */
+  readonly id: MonitorEventId
+  readonly type: ProcessEventType
+  /** When it happened. */
+  readonly at: Timestamp
+  readonly status: MonitorStatus
+  /** Why it went down. Null for other events. */
+  readonly message: string | null
+}
+
+/**
+ * `up`: the rules hold again, or for the first time. `down`: a rule was broken for too long, or
+ * nothing was heard of the worker.
+ */
+export type ProcessEventType = "up" | "down" | "paused" | "resumed"
+
+/** Exactly one of the three. Command lines are read on Linux only. */
+export interface ProcessMatch {
+  /** The name of the program, exactly. 1 to 255 characters. */
+  readonly name?: string | undefined
+  /** A part of the command line. 1 to 1,000 characters. */
+  readonly command_contains?: string | undefined
+  /** A file on the worker's machine that holds the process id. 1 to 1,000 characters. */
+  readonly pid_file?: string | undefined
+}
+
+export interface ProcessMonitor {
+  /** Its id, a UUID. */
+  readonly id: MonitorId
+  /** The workspace that it belongs to. */
+  readonly workspace_id: WorkspaceId
+  /** The name for people. */
+  readonly name: string
+  /** Labels by which monitors are found and grouped. */
+  readonly tags: ReadonlyArray<string>
+  readonly status: MonitorStatus
+  /** When it came to be `status`. */
+  readonly last_change_at: Timestamp | null
+  /** When it goes down without a ping, or is looked at next. Null: nothing is due. */
+  readonly next_check_at: Timestamp | null
+  /** The incident that goes on. Null where none does. */
+  readonly open_incident_id: IncidentId | null
+  /** When it was created. */
+  readonly created_at: Timestamp
+  /** When it was last changed. */
+  readonly updated_at: Timestamp
+  /** The worker on whose machine it runs. */
+  readonly worker_id: WorkerId
+  /** Which processes are watched. */
+  readonly match: {
+    /** The name of the program. */
+    readonly name?: string
+    /** A part of the command line. */
+    readonly command_contains?: string
+    /** A file that holds the process id. */
+    readonly pid_file?: string
+  }
+  /** How many there must be. */
+  readonly min_count: number
+  /** How many there may be. */
+  readonly max_count: number | null
+  /** How much memory they may have. */
+  readonly max_rss_bytes: number | null
+  /** How much processor time they may take. */
+  readonly max_cpu_percent: number | null
+  /** How far apart reports are. */
+  readonly interval_seconds: number
+  /** How long a rule may be broken. */
+  readonly grace_seconds: number
+  /** Null before the first report. */
+  readonly last_report: LastProcessReport | null
+}
+
+export interface ProcessMonitorInput {
+  /** The name for people. 1 to 200 characters. */
+  readonly name: string
+  /** At most 20, each of 1 to 50 characters. None when absent. */
+  readonly tags?: ReadonlyArray<string> | undefined
+  /** The worker on whose machine it runs. */
+  readonly worker_id: WorkerId
+  readonly match: ProcessMatch
+  /** 1 when absent. 0 to 1,000,000. */
+  readonly min_count?: number | undefined
+  /** Any number when absent or null. 0 to 1,000,000. */
+  readonly max_count?: number | null | undefined
+  /** The memory of all of them together. Any when absent or null. At least 1. */
+  readonly max_rss_bytes?: number | null | undefined
+  /**
+   * The processor time of all of them together since the report before; 100 is one core. Any when
+   * absent or null. 0 to 100,000.
+   */
+  readonly max_cpu_percent?: number | null | undefined
+  /** How far apart reports are. 30 when absent. 10 to 3,600. */
+  readonly interval_seconds?: number | undefined
+  /**
+   * How long a rule may be broken, or the worker silent, before the monitor goes down. 60 when
+   * absent. 0 to 86,400.
+   */
+  readonly grace_seconds?: number | undefined
+}
+
+/** Any of the fields; those that are absent stay as they are. */
+export interface ProcessMonitorUpdate {
+  /** The name for people. 1 to 200 characters. */
+  readonly name?: string | undefined
+  /** At most 20, each of 1 to 50 characters. None when absent. */
+  readonly tags?: ReadonlyArray<string> | undefined
+  /** The worker on whose machine it runs. */
+  readonly worker_id?: WorkerId | undefined
+  readonly match?: ProcessMatch | undefined
+  /** 1 when absent. 0 to 1,000,000. */
+  readonly min_count?: number | undefined
+  /** Any number when absent or null. 0 to 1,000,000. */
+  readonly max_count?: number | null | undefined
+  /** The memory of all of them together. Any when absent or null. At least 1. */
+  readonly max_rss_bytes?: number | null | undefined
+  /**
+   * The processor time of all of them together since the report before; 100 is one core. Any when
+   * absent or null. 0 to 100,000.
+   */
+  readonly max_cpu_percent?: number | null | undefined
+  /** How far apart reports are. 30 when absent. 10 to 3,600. */
+  readonly interval_seconds?: number | undefined
+  /**
+   * How long a rule may be broken, or the worker silent, before the monitor goes down. 60 when
+   * absent. 0 to 86,400.
+   */
+  readonly grace_seconds?: number | undefined
+}
+
+/** From `from` until `to` messages are held, and sent as one when they are over. */
+export interface QuietHours {
+  /** An IANA time zone name. */
+  readonly timezone: string
+  /** The start of the time covered, inclusive. */
+  readonly from: string
+  /** The end of the time covered, exclusive. */
+  readonly to: string
+}
+
+export interface Readiness {
+  /** Its current state. */
+  readonly status: "ok"
+  /**
+   * With `deep=1`: the age in seconds of the oldest ended execution that is not rolled up yet.
+   * Statistics stay exact, but they are slower the more there is to roll up.
+   */
+  readonly statistics_lag_seconds?: number
+  /** With `deep=1`: how long the oldest due run has waited for a node, in the whole service. */
+  readonly oldest_due_seconds?: number
+  /** With `deep=1`: how late a timer of this node was. Runs start by such timers. */
+  readonly timer_delay_ms?: number
+}
+
+export interface RecoveryCodes {
+  /** 10 codes for the day that the app is lost. They are shown in this answer and never again. */
+  readonly recovery_codes: ReadonlyArray<string>
 }
 
 export interface Refresh {
@@ -711,7 +2084,7 @@ export interface Refresh {
 }
 
 export interface Registered {
-  /** The user that it is about. */
+  /** The user. */
   readonly user: User
   /** The first workspace of the account. */
   readonly workspace: Workspace
@@ -725,23 +2098,51 @@ export interface Registration {
    * characters.
    */
   readonly password: string
-  /** What people call you, at most 100 characters. You may leave it out. */
+  /** Your name, at most 100 characters. Optional. */
   readonly name?: string | undefined
 }
 
+/** Some events may be missing before this one. Read again what you show. */
+export interface ResetEvent {
+  /** Resume from here: send it as `Last-Event-ID`. */
+  readonly id: string
+  /** When the event was told. */
+  readonly at: Timestamp
+  /** Always `reset`. */
+  readonly type: "reset"
+}
+
+/**
+ * What a member may do. `viewer`: read. `editor`: also change tasks, monitors and notifications.
+ * `admin`: also keys, members, secrets and the name. `owner`: also delete the workspace and make
+ * owners.
+ */
+export type Role = "viewer" | "editor" | "admin" | "owner"
+
 /**
  * When a step runs: if nothing before it failed (`success`), if something before it did
- * (`failure`), or `always`. Otherwise it is skipped. `success` where a request leaves it out.
+ * (`failure`), or `always`. Otherwise it is skipped. `success` when absent.
  */
 export type RunIf = "success" | "failure" | "always"
 
+export interface RunOn {
+  /** What it offers, by which tasks choose it. */
+  readonly labels: ReadonlyArray<string>
+}
+
+/** The call is made by an online worker of the workspace that has all these labels. */
+export interface RunOnInput {
+  /** What it offers, by which tasks choose it. 1 to 20 items. */
+  readonly labels: ReadonlyArray<string>
+}
+
 /**
- * The next fires, the soonest first. `clock_change` says what a clock change did: `moved` one out
- * of the hour that was skipped, `doubled` one, or `dropped` its repetition, which then is no fire
- * and does not count.
+ * The next fires, soonest first. `clock_change` says what a clock change did: `moved` a fire out
+ * of the skipped hour, `doubled` a fire, or `dropped` a repetition, which is not a fire and does
+ * not count.
  */
 export interface SchedulePreview {
-  /** The next times, the earliest first. */
+  /** The next fires, earliest first. */
   readonly data: ReadonlyArray<PreviewedFire>
 }
 
@@ -759,11 +2160,11 @@ export type Scope =
 export interface Session {
   /** Its id, a UUID. */
   readonly id: SessionId
-  /** The `User-Agent` of the login. Null where it sent none. */
+  /** The `User-Agent` of the login. Null if it sent none. */
   readonly user_agent: string | null
-  /** The address that it came from. Null where that is not known. */
+  /** The address that it came from. Null if unknown. */
   readonly ip: string | null
-  /** When it was made. */
+  /** When it was created. */
   readonly created_at: Timestamp
   /** When it was last used. */
   readonly last_used_at: Timestamp
@@ -777,11 +2178,163 @@ export interface SigningSecret {
   readonly id: SigningSecretId
   /** The signing secret, with which a receiver verifies calls. */
   readonly secret: string
-  /** When it was made. */
+  /** When it was created. */
   readonly created_at: Timestamp
-  /** When it stops signing, after a rotation. Null: it is the newest. */
+  /** When it stops signing, after a rotation. Null for the newest secret. */
   readonly expires_at: Timestamp | null
 }
+
+export interface SslEvent {
+  /** Its id, a UUID. */
+  readonly id: MonitorEventId
+  readonly type: SslEventType
+  /** When it happened. */
+  readonly at: Timestamp
+  readonly status: MonitorStatus
+  /** What a look found. Null for other events. */
+  readonly verification: SslVerification | null
+  /** The same for people. Null where all is well. */
+  readonly message: string | null
+  /** The certificate that it is about. Null where none was seen. */
+  readonly fingerprint_sha256: string | null
+  /** How long a look took. */
+  readonly duration_ms: number | null
+}
+
+/**
+ * `check`: somebody looked. `certificate_changed`: the server shows one that was not seen before.
+ * `certificate_expiring`: one of `warn_days` is reached.
+ */
+export type SslEventType =
+  | "check"
+  | "certificate_changed"
+  | "certificate_expiring"
+  | "paused"
+  | "resumed"
+
+export interface SslMonitor {
+  /** Its id, a UUID. */
+  readonly id: MonitorId
+  /** The workspace that it belongs to. */
+  readonly workspace_id: WorkspaceId
+  /** The name for people. */
+  readonly name: string
+  /** Labels by which monitors are found and grouped. */
+  readonly tags: ReadonlyArray<string>
+  readonly status: MonitorStatus
+  /** When it came to be `status`. */
+  readonly last_change_at: Timestamp | null
+  /** When it goes down without a ping, or is looked at next. Null: nothing is due. */
+  readonly next_check_at: Timestamp | null
+  /** The incident that goes on. Null where none does. */
+  readonly open_incident_id: IncidentId | null
+  /** When it was created. */
+  readonly created_at: Timestamp
+  /** When it was last changed. */
+  readonly updated_at: Timestamp
+  /** The name or address of the server. */
+  readonly host: string
+  /** The port of the server. */
+  readonly port: number
+  /** The name that the server is asked for. Null: `host`. */
+  readonly server_name: string | null
+  readonly protocol: SslProtocol
+  /** How many days before the end it is told. */
+  readonly warn_days: ReadonlyArray<number>
+  /** How far apart looks are. */
+  readonly check_interval_seconds: number
+  /** Null before the first look. */
+  readonly last_check_at: Timestamp | null
+  /** What the latest look found. Null before the first. */
+  readonly verification: SslVerification | null
+  /** The same for people. Null where all is well. */
+  readonly verification_message: string | null
+  /** The latest certificate that was seen, be it valid or not. */
+  readonly certificate: Certificate | null
+}
+
+export interface SslMonitorInput {
+  /** The name for people. 1 to 200 characters. */
+  readonly name: string
+  /** At most 20, each of 1 to 50 characters. None when absent. */
+  readonly tags?: ReadonlyArray<string> | undefined
+  /** The name or address of the server. */
+  readonly host: string
+  /**
+   * When absent: 443, or for STARTTLS 587 (smtp), 143 (imap), 110 (pop3) or 5432 (postgres). 1 to
+   * 65,535.
+   */
+  readonly port?: number | undefined
+  /**
+   * The name that the server is asked for, and that its certificate has to be for. `host` when
+   * absent or null.
+   */
+  readonly server_name?: string | null | undefined
+  readonly protocol?: SslProtocol | undefined
+  /**
+   * How many days before a certificate of the chain expires it is told, once for each. A certificate
+   * that lives for less counts from a third of its life. At most 10; [30, 14, 7, 3, 1] when absent.
+   */
+  readonly warn_days?: ReadonlyArray<number> | undefined
+  /**
+   * How far apart looks are, give or take a tenth. While it is down, ten minutes at most. 21,600
+   * when absent.
+   */
+  readonly check_interval_seconds?: number | undefined
+}
+
+/** Any of the fields; those that are absent stay as they are. It is looked at again. */
+export interface SslMonitorUpdate {
+  /** The name for people. 1 to 200 characters. */
+  readonly name?: string | undefined
+  /** At most 20, each of 1 to 50 characters. None when absent. */
+  readonly tags?: ReadonlyArray<string> | undefined
+  /** The name or address of the server. */
+  readonly host?: string | undefined
+  /**
+   * When absent: 443, or for STARTTLS 587 (smtp), 143 (imap), 110 (pop3) or 5432 (postgres). 1 to
+   * 65,535.
+   */
+  readonly port?: number | undefined
+  /**
+   * The name that the server is asked for, and that its certificate has to be for. `host` when
+   * absent or null.
+   */
+  readonly server_name?: string | null | undefined
+  readonly protocol?: SslProtocol | undefined
+  /**
+   * How many days before a certificate of the chain expires it is told, once for each. A certificate
+   * that lives for less counts from a third of its life. At most 10; [30, 14, 7, 3, 1] when absent.
+   */
+  readonly warn_days?: ReadonlyArray<number> | undefined
+  /**
+   * How far apart looks are, give or take a tenth. While it is down, ten minutes at most. 21,600
+   * when absent.
+   */
+  readonly check_interval_seconds?: number | undefined
+}
+
+/**
+ * `tls` begins with the handshake. The others ask for it first, in the words of their protocol
+ * (STARTTLS). `tls` when absent.
+ */
+export type SslProtocol = "tls" | "smtp" | "imap" | "pop3" | "postgres"
+
+/**
+ * What a client would find. `incomplete_chain`: the server does not send the certificate of its
+ * issuer. `host_mismatch`: the certificate is for other names. `handshake_failed` and
+ * `unreachable`: there was no certificate to look at. Revocation is not checked.
+ */
+export type SslVerification =
+  | "ok"
+  | "expired"
+  | "not_yet_valid"
+  | "self_signed"
+  | "unknown_issuer"
+  | "incomplete_chain"
+  | "host_mismatch"
+  | "handshake_failed"
+  | "unreachable"
 
 /** `hour` when absent. Buckets start on whole hours or days of UTC. */
 export type StatsBucket = "hour" | "day"
@@ -791,13 +2344,13 @@ export interface StepExecution {
   readonly id: ExecutionId
   /** When it started. Null until then. */
   readonly started_at: Timestamp | null
-  /** When it ended. Null while it goes on. */
+  /** When it ended. Null until then. */
   readonly finished_at: Timestamp | null
-  /** From `started_at` to `finished_at`, retries and the waits between them included. */
+  /** From `started_at` to `finished_at`, including retries and the waits between them. */
   readonly duration_ms: number | null
-  /** What the last attempt was answered with. Null where no answer came. */
+  /** The status code that answered the last attempt. Null if no answer came. */
   readonly status_code: number | null
-  /** Why it failed. Null where it did not. */
+  /** Why it failed. Null if it did not fail. */
   readonly error: string | null
 }
 
@@ -806,22 +2359,70 @@ export interface StepExecutionDetail {
   readonly id: ExecutionId
   /** When it started. Null until then. */
   readonly started_at: Timestamp | null
-  /** When it ended. Null while it goes on. */
+  /** When it ended. Null until then. */
   readonly finished_at: Timestamp | null
-  /** From `started_at` to `finished_at`, retries and the waits between them included. */
+  /** From `started_at` to `finished_at`, including retries and the waits between them. */
   readonly duration_ms: number | null
-  /** What the last attempt was answered with. Null where no answer came. */
+  /** The status code that answered the last attempt. Null if no answer came. */
   readonly status_code: number | null
-  /** Why it failed. Null where it did not. */
+  /** Why it failed. Null if it did not fail. */
   readonly error: string | null
   /** The first 10,000 bytes of the last answer. Null until the step has ended. */
   readonly response_body: string | null
 }
 
-/** While `paused` the schedule does not fire; a run by hand still works. */
+export interface Subscription {
+  /**
+   * Its state: `trialing`, `active`, `past_due`, `unpaid`, `canceled`, `paused`, `incomplete` or
+   * another.
+   */
+  readonly status: string
+  /** The plan that was bought. */
+  readonly plan: string | null
+  /** The id of the price that is paid. */
+  readonly price: string | null
+  /** The id of the price from the end of the period on. Null if it stays. */
+  readonly next_price: string | null
+  /** When the time that is paid for ends. */
+  readonly current_period_end: Timestamp | null
+  /** When the subscription ends. Null if it goes on. */
+  readonly cancel_at: Timestamp | null
+  /** When the plan ends if the payment that failed is not made. Null if no payment failed. */
+  readonly plan_ends_at: Timestamp | null
+}
+
+/** Pausing and resuming are updates. */
+export type TaskChange = "created" | "updated" | "deleted"
+
+/** Somebody changed a cron task, a delayed task or a chain. */
+export interface TaskEvent {
+  /** Resume from here: send it as `Last-Event-ID`. */
+  readonly id: string
+  /** When the event was told. */
+  readonly at: Timestamp
+  /** Always `task`. */
+  readonly type: "task"
+  readonly kind: ExecutionKind
+  /** The id of a cron task, a delayed task or a chain. */
+  readonly task_id: string
+  readonly change: TaskChange
+}
+
+/** While `paused` the schedule does not fire. A manual run still works. */
 export type TaskStatus = "active" | "paused"
 
-/** `expires_in` is the life of the access token in seconds. */
+export interface TestDelivery {
+  /** Whether the provider took it. */
+  readonly delivered: boolean
+  /** What the provider answered with; null where there was no answer. */
+  readonly status_code: number | null
+  /** What the provider said, or why it was not reached. */
+  readonly error: string | null
+  /** From `started_at` to `finished_at`, including retries and the waits between them. */
+  readonly duration_ms: number
+}
+
+/** `expires_in` is the lifetime of the access token in seconds. */
 export interface TokenPair {
   /** The bearer credential of requests: a JWT. It lives 15 minutes. */
   readonly access_token: string
@@ -833,84 +2434,228 @@ export interface TokenPair {
   readonly expires_in: number
 }
 
+export interface TotpConfirmation {
+  /** Six digits from the app, or a recovery code. Each works once. 3 to 32 characters. */
+  readonly code: string
+}
+
+export interface TotpRemoval {
+  /** Your current password, as a confirmation. 1 to 256 characters. */
+  readonly current_password: string
+  /** Six digits from the app, or a recovery code. Each works once. 3 to 32 characters. */
+  readonly code: string
+}
+
+export interface TotpSecret {
+  /** The secret in base32, to be typed into an app. */
+  readonly secret: string
+  /** The same as an `otpauth` URI, to be shown as a QR code. */
+  readonly uri: string
+}
+
+export interface TotpStart {
+  /** Your current password, as a confirmation. 1 to 256 characters. */
+  readonly current_password: string
+}
+
+export interface TotpStatus {
+  /** Whether a login needs a code. */
+  readonly enabled: boolean
+  /** How many recovery codes still work. */
+  readonly recovery_codes_left: number
+}
+
+export interface Usage {
+  /** Each day of the range, oldest first. */
+  readonly data: ReadonlyArray<UsageOfDay>
+}
+
+export interface UsageOfDay {
+  /** A day of UTC. */
+  readonly day: string
+  /** Executions that made at least one call, and ended on this day. */
+  readonly executions: number
+  /** Notifications that were delivered. */
+  readonly notifications: number
+  /** The most members that there were at one time. */
+  readonly seats: number
+}
+
+export interface UsedAddress {
+  /** An address, or of IPv6 the network of a customer. */
+  readonly ip: string
+  /** When it was last used. */
+  readonly last_used_at: Timestamp
+}
+
+export interface UsedLimit {
+  /** The name of the limit. */
+  readonly quota: string
+  /** How much of it is used. */
+  readonly used: number
+  /** Null if there is no limit. */
+  readonly limit: number | null
+}
+
+export interface UsedScope {
+  readonly scope: Scope
+  /** To the hour. Null if it was not used in 90 days. */
+  readonly last_used_at: Timestamp | null
+}
+
 export interface User {
   /** Its id, a UUID. */
   readonly id: UserId
   /** The email address of the account. */
   readonly email: string
-  /** What people call the user. Null: nobody said. */
+  /** Whether a link that was sent to the email has been opened. */
+  readonly email_verified: boolean
+  /** What the email will be when the link that was sent there is opened. */
+  readonly pending_email: string | null
+  /** The user's name. Null if none was given. */
   readonly name: string | null
-  /** When it was made. */
+  /** When it was created. */
   readonly created_at: Timestamp
 }
 
 /** `current_password` is needed when the email changes. */
 export interface UserUpdate {
-  /** What people call you, at most 100 characters. Null takes it away. */
+  /** Your name, at most 100 characters. Null removes it. */
   readonly name?: string | null | undefined
   /** An email address, at most 254 characters. Letters may be written in either case. */
   readonly email?: string | undefined
-  /** Your password, to show that it is you. 1 to 256 characters. */
+  /** Your current password, as a confirmation. 1 to 256 characters. */
   readonly current_password?: string | undefined
 }
 
 export interface ValidationIssue {
-  /** Where in the request it is: names of fields, and indexes of arrays from 0. */
+  /** Where in the request it is: field names, and array indexes counted from 0. */
   readonly path: ReadonlyArray<string | number>
-  /** For people; it may be reworded. */
+  /** A text for people, which may be reworded. */
   readonly message: string
 }
 
 export type WhoAmI =
   | {
-      /** Which kind of credential it is. */
+      /** The kind of credential. */
       readonly kind: "jwt"
-      /** The user that it is about. */
+      /** The user. */
       readonly user: User
     }
   | {
-      /** Which kind of credential it is. */
+      /** The kind of credential. */
       readonly kind: "api_key"
       /** The one workspace that the key works for. */
       readonly workspace_id: WorkspaceId
-      /** The first 12 characters of the key, by which it is known in lists. */
+      /** The first 12 characters of the key, which identify it in lists. */
       readonly key_prefix: string
       /** What the key may do, 1 to 8 scopes. */
       readonly scopes: ReadonlyArray<Scope>
-      /** When it expires. Null: never. */
+      /** When it expires. Null if it never expires. */
       readonly expires_at: Timestamp | null
     }
+
+export interface Worker {
+  /** Its id, a UUID. */
+  readonly id: WorkerId
+  /** The name for people. */
+  readonly name: string
+  /** Tasks name the labels that their worker must have. */
+  readonly labels: ReadonlyArray<string>
+  /** The first 12 characters of the token, to tell tokens apart. */
+  readonly token_prefix: string
+  readonly status: WorkerStatus
+  /** When its agent was last heard of. Null if never. */
+  readonly last_seen_at: Timestamp | null
+  /** The version of its agent. Null until it starts. */
+  readonly version: string | null
+  /** The machine that its agent runs on, as the agent names it. */
+  readonly host: string | null
+  /** How many runs it holds now. */
+  readonly running: number
+  /** How many runs its agent takes at once. */
+  readonly slots: number | null
+  /** When it was created. */
+  readonly created_at: Timestamp
+  /** When it was last changed. */
+  readonly updated_at: Timestamp
+}
+
+export interface WorkerInput {
+  /** The name for people. 1 to 100 characters. */
+  readonly name: string
+  /** None when absent. At most 20 items. */
+  readonly labels?: ReadonlyArray<string> | undefined
+}
+
+/** How long the old token still works. 0 when absent. */
+export interface WorkerRotation {
+  /** For how long the old key still works, 0 to 604,800. 0 when absent. 0 to 604,800. */
+  readonly grace_seconds?: number | undefined
+}
+
+/**
+ * `never_seen` until its agent starts for the first time. `offline` once nothing was heard of its
+ * agent for 15 seconds, or when the agent has stopped. `paused` gets no work, whether its agent
+ * runs or not.
+ */
+export type WorkerStatus = "never_seen" | "online" | "offline" | "paused"
+
+/** Any of the fields. Absent fields keep their values. */
+export interface WorkerUpdate {
+  /** The name for people. 1 to 100 characters. */
+  readonly name?: string | undefined
+  /** What it offers, by which tasks choose it. At most 20 items. */
+  readonly labels?: ReadonlyArray<string> | undefined
+}
 
 export interface Workspace {
   /** Its id, a UUID. */
   readonly id: WorkspaceId
-  /** What people call it. */
+  /** The name for people. */
   readonly name: string
-  /** When it was made. */
+  /** When it was created. */
   readonly created_at: Timestamp
 }
 
+export interface WorkspaceBilling {
+  readonly provider: BillingProvider
+  /** The plan that has this limit. */
+  readonly plan: Plan
+  /** Null if nothing was ever bought. */
+  readonly subscription: Subscription | null
+  /** What is used of each limit. */
+  readonly usage: ReadonlyArray<UsedLimit>
+}
+
 export interface WorkspaceInput {
-  /** What people call it, 1 to 100 characters. 1 to 100 characters. */
+  /** The name for people, 1 to 100 characters. 1 to 100 characters. */
   readonly name: string
 }
 
 export interface CronListQuery extends PageQuery {
-  /** While `paused` the schedule does not fire; a run by hand still works. */
+  /** While `paused` the schedule does not fire. A manual run still works. */
   readonly status?: TaskStatus | undefined
-  /** Shows what has this text in its name, in upper or lower case. 1 to 200 characters. */
+  /** Shows records whose name contains this text, in upper or lower case. 1 to 200 characters. */
   readonly name?: string | undefined
+  /** Shows the task that has this key. 1 to 200 characters. */
+  readonly key?: string | undefined
 }
 
 export interface CronPreviewQuery {
-  /** A cron expression with five fields: minute hour day-of-month month day-of-week. */
+  /**
+   * A cron expression with five fields: minute hour day-of-month month day-of-week. The day of month
+   * may be `L` (the last), `L-3`, `LW` (the last weekday) or `15W` (the weekday nearest to the
+   * 15th), the day of week `FRI#2` (the second Friday) or `FRIL` (the last). `@hourly`, `@daily`,
+   * `@weekly`, `@monthly` and `@yearly` are taken too.
+   */
   readonly schedule: string
   /** An IANA time zone name. UTC when absent. */
   readonly timezone?: string | undefined
   /**
-   * When clocks fall back and a time of the day comes twice: `first` fires the first time only,
-   * `both` fires each. Schedules whose minute or hour starts with `*` go by elapsed time and fire
-   * each in any case. `first` where a request leaves it out.
+   * What to do when clocks fall back and a time of day comes twice: `first` fires the first time
+   * only, `both` fires both times. Schedules whose minute or hour starts with `*` go by elapsed time
+   * and always fire both times. `first` when absent.
    */
   readonly dst_overlap?: DstOverlap | undefined
   /** How many fires to show. 10 when absent. 1 to 100. */
@@ -918,10 +2663,12 @@ export interface CronPreviewQuery {
 }
 
 export interface CronListAllQuery extends PageQuery {
-  /** While `paused` the schedule does not fire; a run by hand still works. */
+  /** While `paused` the schedule does not fire. A manual run still works. */
   readonly status?: TaskStatus | undefined
-  /** Shows what has this text in its name, in upper or lower case. 1 to 200 characters. */
+  /** Shows records whose name contains this text, in upper or lower case. 1 to 200 characters. */
   readonly name?: string | undefined
+  /** Shows the task that has this key. 1 to 200 characters. */
+  readonly key?: string | undefined
 }
 
 export interface DelayedListQuery extends PageQuery {
@@ -930,28 +2677,32 @@ export interface DelayedListQuery extends PageQuery {
    * `finished`: `last_run` says how it went. `cancelled` if it was deleted before.
    */
   readonly status?: DelayedTaskStatus | undefined
-  /** Shows what has this text in its name, in upper or lower case. 1 to 200 characters. */
+  /** Shows records whose name contains this text, in upper or lower case. 1 to 200 characters. */
   readonly name?: string | undefined
+  /** Shows the task that has this key. 1 to 200 characters. */
+  readonly key?: string | undefined
 }
 
 export interface ChainsListQuery extends PageQuery {
-  /** While `paused` the schedule does not fire; a run by hand still works. */
+  /** While `paused` the schedule does not fire. A manual run still works. */
   readonly status?: TaskStatus | undefined
-  /** Shows what has this text in its name, in upper or lower case. 1 to 200 characters. */
+  /** Shows records whose name contains this text, in upper or lower case. 1 to 200 characters. */
   readonly name?: string | undefined
+  /** Shows the task that has this key. 1 to 200 characters. */
+  readonly key?: string | undefined
 }
 
 export interface ChainsGetRunQuery {
   /**
-   * Holds the answer until it has ended, for at most so many seconds, and then answers it as it is.
-   * 0 when absent: at once. The answer may come sooner though it goes on: when the node stops, or
-   * too many requests wait. Ask again while `finished_at` is null.
+   * Holds the answer until the record has ended, but at most for this many seconds. Then the answer
+   * is the record as it is. 0 when absent: the answer comes at once. It may also come early: when
+   * the node stops, or when too many requests wait. Ask again while `finished_at` is null.
    */
   readonly wait_seconds?: number | undefined
 }
 
 export interface ExecutionsListQuery extends PageQuery {
-  /** What the execution belongs to, and so what `task_id` is the id of. */
+  /** The kind of task that the execution belongs to, and that `task_id` names. */
   readonly kind?: ExecutionKind | undefined
   /** The id of a cron task, a delayed task or a chain. */
   readonly task_id?: string | undefined
@@ -979,14 +2730,99 @@ export interface ExecutionsStatsQuery {
 
 export interface ExecutionsGetQuery {
   /**
-   * Holds the answer until it has ended, for at most so many seconds, and then answers it as it is.
-   * 0 when absent: at once. The answer may come sooner though it goes on: when the node stops, or
-   * too many requests wait. Ask again while `finished_at` is null.
+   * Holds the answer until the record has ended, but at most for this many seconds. Then the answer
+   * is the record as it is. 0 when absent: the answer comes at once. It may also come early: when
+   * the node stops, or when too many requests wait. Ask again while `finished_at` is null.
    */
   readonly wait_seconds?: number | undefined
 }
 
+export interface MonitorsListQuery extends PageQuery {
+  /**
+   * `heartbeat` waits for pings, `ssl` looks at the certificate of a server, `process` watches
+   * processes on the machine of a worker.
+   */
+  readonly kind?: MonitorKind | undefined
+  /**
+   * `new` until it has heard or seen something, then `up` or `down`. `late`: a ping is overdue, but
+   * still within the grace. `warning`: the certificate works, but not for long. `paused` until it is
+   * resumed.
+   */
+  readonly status?: MonitorStatus | undefined
+  /** Shows what has this tag. 1 to 50 characters. */
+  readonly tag?: string | undefined
+  /** Shows records whose name contains this text, in upper or lower case. 1 to 200 characters. */
+  readonly name?: string | undefined
+}
+
+export interface HeartbeatMonitorsListQuery extends PageQuery {
+  /**
+   * `new` until it has heard or seen something, then `up` or `down`. `late`: a ping is overdue, but
+   * still within the grace. `warning`: the certificate works, but not for long. `paused` until it is
+   * resumed.
+   */
+  readonly status?: MonitorStatus | undefined
+  /** Shows what has this tag. 1 to 50 characters. */
+  readonly tag?: string | undefined
+  /** Shows records whose name contains this text, in upper or lower case. 1 to 200 characters. */
+  readonly name?: string | undefined
+}
+
+export interface SslMonitorsListQuery extends PageQuery {
+  /**
+   * `new` until it has heard or seen something, then `up` or `down`. `late`: a ping is overdue, but
+   * still within the grace. `warning`: the certificate works, but not for long. `paused` until it is
+   * resumed.
+   */
+  readonly status?: MonitorStatus | undefined
+  /** Shows what has this tag. 1 to 50 characters. */
+  readonly tag?: string | undefined
+  /** Shows records whose name contains this text, in upper or lower case. 1 to 200 characters. */
+  readonly name?: string | undefined
+}
+
+export interface ProcessMonitorsListQuery extends PageQuery {
+  /**
+   * `new` until it has heard or seen something, then `up` or `down`. `late`: a ping is overdue, but
+   * still within the grace. `warning`: the certificate works, but not for long. `paused` until it is
+   * resumed.
+   */
+  readonly status?: MonitorStatus | undefined
+  /** Shows what has this tag. 1 to 50 characters. */
+  readonly tag?: string | undefined
+  /** Shows records whose name contains this text, in upper or lower case. 1 to 200 characters. */
+  readonly name?: string | undefined
+}
+
+export interface IncidentsListQuery extends PageQuery {
+  /** The id of the monitor. */
+  readonly monitor_id?: MonitorId | undefined
+  /** Shows those that go on, or those that are over. */
+  readonly open?: "true" | "false" | undefined
+  /** Opened at this time or later. */
+  readonly from?: Timestamp | undefined
+  /** Opened before this time. */
+  readonly to?: Timestamp | undefined
+}
+
+export interface NotificationsDeliveriesQuery extends PageQuery {
+  /** The id of the channel. */
+  readonly channel_id?: NotificationChannelId | undefined
+  /**
+   * `queued`: it waits for its time, or for the next attempt. `failed`: the channel will never take
+   * it, or did not within 24 hours. `cancelled`: its channel was disabled or deleted first.
+   */
+  readonly status?: DeliveryStatus | undefined
+}
+
+export interface BillingUsageQuery {
+  /** The first day. 30 days before `to` when absent. */
+  readonly from?: string | undefined
+  /** The last day. Today when absent. */
+  readonly to?: string | undefined
+}
+
 export interface SystemReadyQuery {
-  /** `1`: look at the background loops of the node too. */
+  /** `1`: also check the background loops of the node. */
   readonly deep?: "0" | "1" | undefined
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtemp, rm } from "node:fs/promises"
+import { cp, mkdtemp, rm } from "node:fs/promises"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -16,9 +16,18 @@ export interface Server extends AsyncDisposable {
   readonly url: string
 }
 
-/** The service as its users have it: its own process, on its embedded store. */
-export const startServer = async (env: NodeJS.ProcessEnv = {}): Promise<Server> => {
+/**
+ * The service as its users have it: its own process, on its embedded store. It makes that itself,
+ * which takes seconds, unless it is given the files of one.
+ */
+export const startServer = async (
+  env: NodeJS.ProcessEnv = {},
+  storeFiles?: string
+): Promise<Server> => {
   const dataDir = await mkdtemp(join(tmpdir(), "scheduling-sdk-"))
+  if (storeFiles !== undefined) {
+    await cp(storeFiles, join(dataDir, "postgres"), { recursive: true })
+  }
   const port = await freePort()
   const child = spawn(process.execPath, [main], {
     env: {

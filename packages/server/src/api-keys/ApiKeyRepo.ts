@@ -1,21 +1,23 @@
 import type { ApiKey } from "@scheduling/domain/api-keys/ApiKey"
 import type { Scope } from "@scheduling/domain/api-keys/Scope"
-import { ApiKeyId, UserId, type WorkspaceId } from "@scheduling/domain/shared/Ids"
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { ApiKeyId, UserId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import { batched } from "../platform/batched.ts"
-import { type AskedPage, askedPages, batchPages } from "../platform/batchPages.ts"
-import type { PageRequest } from "../platform/Pages.ts"
-import { rowsOf } from "../platform/rows.ts"
-import { timestampOf, timestampOrNull } from "../platform/timestamp.ts"
+import { batched } from "../sql/batched.ts"
+import { type AskedPage, askedPages, batchPages } from "../sql/batchPages.ts"
+import type { PageRequest } from "../sql/Pages.ts"
+import { rowsOf } from "../sql/rows.ts"
+import { timestampOf, timestampOrNull } from "../sql/timestamp.ts"
 
 export interface ApiKeyRow {
   readonly id: string
-  readonly workspace_id: string
+  readonly workspace_id: AuthorizedWorkspaceId
   readonly name: string
   readonly key_hash: string
   readonly key_prefix: string
   readonly scopes: ReadonlyArray<Scope>
+  readonly allowed_ips: ReadonlyArray<string> | null
   readonly created_by: string | null
   readonly expires_at: Date | null
   readonly revoked_at: Date | null
@@ -23,13 +25,13 @@ export interface ApiKeyRow {
   readonly created_at: Date
 }
 
-/** What verification needs of a key, and nothing more. */
-export interface VerifiedRow extends Pick<
+/** The columns that verification needs. */
+export interface VerifiedRow extends Omit<
   ApiKeyRow,
-  "key_hash" | "key_prefix" | "scopes" | "expires_at" | "revoked_at" | "last_used_at"
+  "id" | "workspace_id" | "name" | "created_by" | "created_at"
 > {
   readonly id: ApiKeyId
-  readonly workspace_id: WorkspaceId
+  readonly workspace_id: string
 }
 
 export const isActive = (row: Pick<ApiKeyRow, "expires_at" | "revoked_at">, now: Date): boolean =>
@@ -40,6 +42,7 @@ export const toApiKey = (row: ApiKeyRow, now: Date): ApiKey => ({
   name: row.name,
   key_prefix: row.key_prefix,
   scopes: row.scopes,
+  allowed_ips: row.allowed_ips,
   expires_at: timestampOrNull(row.expires_at),
   last_used_at: timestampOrNull(row.last_used_at),
   is_active: isActive(row, now),
@@ -51,40 +54,57 @@ export const toApiKey = (row: ApiKeyRow, now: Date): ApiKey => ({
 export class ApiKeyRepo extends Context.Service<
   ApiKeyRepo,
   {
-    readonly insert: (key: ApiKeyRow) => Effect.Effect<void>
-    readonly find: (workspaceId: string, id: string) => Effect.Effect<Option.Option<ApiKeyRow>>
-    /** Holds the key until the transaction ends. */
-    readonly claim: (workspaceId: string, id: string) => Effect.Effect<Option.Option<ApiKeyRow>>
+    /** `warnAt` is when the workspace is told first that the key expires. */
+    readonly insert: (key: ApiKeyRow, warnAt: Date | null) => Effect.Effect<void>
+    readonly find: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: string
+    ) => Effect.Effect<Option.Option<ApiKeyRow>>
+    /** Locks the key until the transaction ends. */
+    readonly findForUpdate: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: string
+    ) => Effect.Effect<Option.Option<ApiKeyRow>>
     /**
-     * Batched: requests of one moment share one statement. Never cached, so that a revocation holds at
-     * once. One that was revoked is not found: to read its row would take 28 µs, by which it could be
-     * told from a key that never was.
+     * Batched: requests that arrive together share one statement. Never cached, so that a
+     * revocation holds at once. A revoked key is not found. Reading its row would take 28 µs more,
+     * which would tell it from a key that never existed.
      */
     readonly findByHash: (
       hashes: ReadonlyArray<string>
     ) => Effect.Effect<Option.Option<VerifiedRow>>
-    /** Batched, as `findByHash` is. */
+    /** Batched, like `findByHash`. */
     readonly list: (
-      workspaceId: string,
+      workspaceId: AuthorizedWorkspaceId,
       page: PageRequest
     ) => Effect.Effect<ReadonlyArray<ApiKeyRow>>
-    /** Right only while the workspace is held: two creates at once would both take the last place. */
-    readonly count: (
-      workspaceId: string,
-      now: Date
-    ) => Effect.Effect<{ readonly active: number; readonly all: number }>
-    /** None where it was revoked before: that time stands. */
+    /** None if it was revoked before: the first time stands. */
     readonly updateRevoked: (
-      workspaceId: string,
+      workspaceId: AuthorizedWorkspaceId,
       id: string,
       now: Date
     ) => Effect.Effect<Option.Option<ApiKeyRow>>
-    /** Brings the expiry forward, never back. */
-    readonly updateExpiry: (workspaceId: string, id: string, expiresAt: Date) => Effect.Effect<void>
-    readonly updateHash: (id: string, from: string, to: string) => Effect.Effect<void>
-    /** At most once a minute a key, and only forward: the statement itself decides, on whatever node. */
+    /** None if there is no such key that was not revoked before. */
+    readonly updateRevokedByHash: (
+      hashes: ReadonlyArray<string>,
+      now: Date
+    ) => Effect.Effect<Option.Option<ApiKeyRow>>
+    /** Makes the key expire earlier, never later. Nobody is warned: it has a successor. */
+    readonly updateExpiry: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: string,
+      expiresAt: Date
+    ) => Effect.Effect<void>
+    readonly updateHash: (id: ApiKeyId, from: string, to: string) => Effect.Effect<void>
+    /**
+     * Writes at most once per minute and key, and only forward. The statement itself decides, so it
+     * holds on all nodes together.
+     */
     readonly updateLastUsed: (uses: ReadonlyMap<string, Date>) => Effect.Effect<void>
-    readonly remove: (workspaceId: string, id: string) => Effect.Effect<Option.Option<ApiKeyRow>>
+    readonly remove: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: string
+    ) => Effect.Effect<Option.Option<ApiKeyRow>>
   }
 >()("@scheduling/server/api-keys/ApiKeyRepo") {
   static readonly layer: Layer.Layer<ApiKeyRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -95,13 +115,15 @@ export class ApiKeyRepo extends Context.Service<
       const listPage = yield* batchPages(listPages(sql))
 
       return ApiKeyRepo.of({
-        insert: Effect.fn("ApiKeyRepo.insert")(function* (key) {
+        insert: Effect.fn("ApiKeyRepo.insert")(function* (key, warnAt) {
           yield* sql`
             INSERT INTO api_keys
-              (id, workspace_id, name, key_hash, key_prefix, scopes, created_by, expires_at, created_at)
+              (id, workspace_id, name, key_hash, key_prefix, scopes, allowed_ips, created_by,
+               expires_at, warn_at, created_at)
             VALUES
               (${key.id}, ${key.workspace_id}, ${key.name}, ${key.key_hash}, ${key.key_prefix},
-               ${key.scopes}::text[], ${key.created_by}, ${key.expires_at}, ${key.created_at})`
+               ${key.scopes}::text[], ${key.allowed_ips}::text[], ${key.created_by},
+               ${key.expires_at}, ${warnAt}, ${key.created_at})`
         }, Effect.orDie),
 
         find: Effect.fn("ApiKeyRepo.find")(function* (workspaceId, id) {
@@ -113,7 +135,7 @@ export class ApiKeyRepo extends Context.Service<
           return Option.fromNullishOr(rows[0])
         }, Effect.orDie),
 
-        claim: Effect.fn("ApiKeyRepo.claim")(function* (workspaceId, id) {
+        findForUpdate: Effect.fn("ApiKeyRepo.findForUpdate")(function* (workspaceId, id) {
           const rows = yield* sql<ApiKeyRow>`
             SELECT *
             FROM api_keys
@@ -127,25 +149,22 @@ export class ApiKeyRepo extends Context.Service<
 
         list: (workspaceId, page) => listPage({ workspaceId, page }),
 
-        count: Effect.fn("ApiKeyRepo.count")(function* (workspaceId, now) {
-          const [row] = yield* sql<{ readonly active: number; readonly all: number }>`
-            SELECT
-              count(*)::int AS all,
-              (count(*) FILTER (
-                WHERE revoked_at IS NULL
-                  AND (expires_at IS NULL OR expires_at > ${now})
-              ))::int AS active
-            FROM api_keys
-            WHERE workspace_id = ${workspaceId}`
-          return row ?? { active: 0, all: 0 }
-        }, Effect.orDie),
-
         updateRevoked: Effect.fn("ApiKeyRepo.updateRevoked")(function* (workspaceId, id, now) {
           const rows = yield* sql<ApiKeyRow>`
             UPDATE api_keys
-            SET revoked_at = ${now}
+            SET revoked_at = ${now}, warn_at = NULL
             WHERE workspace_id = ${workspaceId}
               AND id = ${id}
+              AND revoked_at IS NULL
+            RETURNING *`
+          return Option.fromNullishOr(rows[0])
+        }, Effect.orDie),
+
+        updateRevokedByHash: Effect.fn("ApiKeyRepo.updateRevokedByHash")(function* (hashes, now) {
+          const rows = yield* sql<ApiKeyRow>`
+            UPDATE api_keys
+            SET revoked_at = ${now}, warn_at = NULL
+            WHERE key_hash = ANY (${hashes}::text[])
               AND revoked_at IS NULL
             RETURNING *`
           return Option.fromNullishOr(rows[0])
@@ -154,7 +173,7 @@ export class ApiKeyRepo extends Context.Service<
         updateExpiry: Effect.fn("ApiKeyRepo.updateExpiry")(function* (workspaceId, id, expiresAt) {
           yield* sql`
             UPDATE api_keys
-            SET expires_at = least(expires_at, ${expiresAt})
+            SET expires_at = least(expires_at, ${expiresAt}), warn_at = NULL
             WHERE workspace_id = ${workspaceId}
               AND id = ${id}`
         }, Effect.orDie),
@@ -167,7 +186,7 @@ export class ApiKeyRepo extends Context.Service<
               AND key_hash = ${from}`
         }, Effect.orDie),
 
-        // SKIP LOCKED: it holds many keys at once and waits for none, so it cannot take part in a
+        // SKIP LOCKED: the statement locks many keys at once and waits for none, so it cannot
         // deadlock with another node's uses or with the deletion of a workspace.
         updateLastUsed: Effect.fn("ApiKeyRepo.updateLastUsed")(function* (uses) {
           yield* sql`
@@ -204,6 +223,7 @@ const verifiedColumns = [
   "key_hash",
   "key_prefix",
   "scopes",
+  "allowed_ips",
   "expires_at",
   "revoked_at",
   "last_used_at"
@@ -233,6 +253,7 @@ const columns = [
   "key_hash",
   "key_prefix",
   "scopes",
+  "allowed_ips",
   "created_by",
   "expires_at",
   "revoked_at",

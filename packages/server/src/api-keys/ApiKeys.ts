@@ -1,51 +1,78 @@
 import {
   type ApiKey,
   type ApiKeyInput,
-  type CreatedApiKey,
-  maxActiveKeys,
-  maxKeys
+  type CreatedApiKey
 } from "@scheduling/domain/api-keys/ApiKey"
-import { Conflict, NotFound, QuotaExceeded } from "@scheduling/domain/shared/Errors"
-import type { ApiKeyId, WorkspaceId } from "@scheduling/domain/shared/Ids"
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { ApiKeyUsage } from "@scheduling/domain/api-keys/ApiKeyUsage"
+import {
+  Conflict,
+  NotFound,
+  type QuotaExceeded,
+  type RateLimited
+} from "@scheduling/domain/shared/Errors"
+import type { ApiKeyId, UserId } from "@scheduling/domain/shared/Ids"
 import type { Page, PageQuery } from "@scheduling/domain/shared/Page"
 import type { AuditEvent } from "@scheduling/domain/workspaces/AuditEvent"
-import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Actor } from "../auth/currentActor.ts"
+import type { Actor } from "../audit/currentActor.ts"
+import type { RequestOrigin } from "../http/RequestOrigin.ts"
 import { dayMs } from "../platform/millis.ts"
 import { orNotFound } from "../platform/orNotFound.ts"
+import { Limits } from "../limits/Limits.ts"
 import { Ids } from "../platform/Ids.ts"
-import { pageRequest, toPage } from "../platform/Pages.ts"
+import { pageRequest, toPage } from "../sql/Pages.ts"
 import { Secrets } from "../platform/Secrets.ts"
-import { transactionOf } from "../platform/transaction.ts"
-import { AuditLog } from "../workspaces/AuditLog.ts"
+import { transactionOf } from "../sql/transaction.ts"
+import { Throttle } from "../throttle/Throttle.ts"
+import { AuditLog } from "../audit/AuditLog.ts"
 import { WorkspacesRepo } from "../workspaces/WorkspacesRepo.ts"
 import { ApiKeyRepo, type ApiKeyRow, isActive, toApiKey } from "./ApiKeyRepo.ts"
-import { hashKey, makeKey, shownPrefix } from "./ApiKeySecret.ts"
+import { hashesOf, hashKey, shownPrefix } from "../platform/bearerKeys.ts"
+import { isWellFormed, makeKey } from "./ApiKeySecret.ts"
+import { KeyUsesRepo } from "./KeyUsesRepo.ts"
+import { observedSince, usageOf } from "./usageOf.ts"
+import { nextWarning } from "./warnings.ts"
 
 export class ApiKeys extends Context.Service<
   ApiKeys,
   {
-    readonly list: (workspaceId: WorkspaceId, query: PageQuery) => Effect.Effect<Page<ApiKey>>
-    readonly get: (workspaceId: WorkspaceId, id: ApiKeyId) => Effect.Effect<ApiKey, NotFound>
+    readonly list: (
+      workspaceId: AuthorizedWorkspaceId,
+      query: PageQuery
+    ) => Effect.Effect<Page<ApiKey>>
+    readonly get: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: ApiKeyId
+    ) => Effect.Effect<ApiKey, NotFound>
     readonly create: (
-      workspaceId: WorkspaceId,
+      workspaceId: AuthorizedWorkspaceId,
       input: ApiKeyInput,
       actor: Actor
     ) => Effect.Effect<CreatedApiKey, NotFound | QuotaExceeded>
+    readonly usage: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: ApiKeyId
+    ) => Effect.Effect<ApiKeyUsage, NotFound>
     readonly revoke: (
-      workspaceId: WorkspaceId,
+      workspaceId: AuthorizedWorkspaceId,
       id: ApiKeyId,
       actor: Actor
     ) => Effect.Effect<ApiKey, NotFound>
+    /** For whoever found the key. They learn nothing about it. */
+    readonly revokeLeaked: (
+      key: Redacted.Redacted,
+      origin: RequestOrigin
+    ) => Effect.Effect<void, RateLimited>
     readonly rotate: (
-      workspaceId: WorkspaceId,
+      workspaceId: AuthorizedWorkspaceId,
       id: ApiKeyId,
       graceSeconds: number,
       actor: Actor
     ) => Effect.Effect<CreatedApiKey, NotFound | Conflict | QuotaExceeded>
     readonly remove: (
-      workspaceId: WorkspaceId,
+      workspaceId: AuthorizedWorkspaceId,
       id: ApiKeyId,
       actor: Actor
     ) => Effect.Effect<void, NotFound>
@@ -54,21 +81,32 @@ export class ApiKeys extends Context.Service<
   static readonly layer: Layer.Layer<
     ApiKeys,
     never,
-    ApiKeyRepo | AuditLog | Ids | Secrets | SqlClient.SqlClient | WorkspacesRepo
+    | ApiKeyRepo
+    | AuditLog
+    | Ids
+    | KeyUsesRepo
+    | Limits
+    | Secrets
+    | SqlClient.SqlClient
+    | Throttle
+    | WorkspacesRepo
   > = Layer.effect(
     ApiKeys,
     Effect.gen(function* () {
       const transaction = transactionOf(yield* SqlClient.SqlClient)
       const repo = yield* ApiKeyRepo
+      const uses = yield* KeyUsesRepo
       const workspaces = yield* WorkspacesRepo
+      const throttle = yield* Throttle
       const audit = yield* AuditLog
       const ids = yield* Ids
+      const limits = yield* Limits
       const ring = (yield* Secrets).keys("api-key")
 
       const record = (
         action: AuditEvent["action"],
         row: ApiKeyRow,
-        { origin, user_id }: Actor,
+        { origin, user_id }: { readonly origin: RequestOrigin; readonly user_id: UserId | null },
         more: Readonly<Record<string, unknown>> = {}
       ) =>
         audit.recordInWorkspace(action, row.workspace_id, {
@@ -78,25 +116,24 @@ export class ApiKeys extends Context.Service<
           details: { name: row.name, key_prefix: row.key_prefix, scopes: row.scopes, ...more }
         })
 
-      /** One that was deleted after this request was let in is answered as one that never was. */
-      const hold = (workspaceId: WorkspaceId) =>
+      /**
+       * Locks the workspace. If it was deleted after this request was let in, the answer is as if
+       * it had never existed.
+       */
+      const hold = (workspaceId: AuthorizedWorkspaceId) =>
         Effect.filterOrFail(
-          workspaces.claim(workspaceId),
+          workspaces.lock(workspaceId),
           (isThere) => isThere,
           () => new NotFound({ resource: "workspace" })
         )
 
-      /** Inserts a key with a new secret: all that create and rotate have in common. */
+      /** Inserts a key with a new secret, which is what create and rotate have in common. */
       const issue = Effect.fnUntraced(function* (
-        key: Pick<ApiKeyRow, "workspace_id" | "name" | "scopes" | "expires_at">,
+        key: Pick<ApiKeyRow, "workspace_id" | "name" | "scopes" | "allowed_ips" | "expires_at">,
         now: Date,
         actor: Actor
       ) {
-        const { active, all } = yield* repo.count(key.workspace_id, now)
-        if (active >= maxActiveKeys) {
-          return yield* new QuotaExceeded({ quota: "active_api_keys", limit: maxActiveKeys })
-        }
-        if (all >= maxKeys) return yield* new QuotaExceeded({ quota: "api_keys", limit: maxKeys })
+        yield* limits.allowOneMore(key.workspace_id, "active_api_keys", "api_keys")
         const secret = makeKey()
         const row: ApiKeyRow = {
           ...key,
@@ -108,7 +145,7 @@ export class ApiKeys extends Context.Service<
           last_used_at: null,
           created_at: now
         }
-        yield* repo.insert(row)
+        yield* repo.insert(row, nextWarning(row.expires_at, now))
         return { row, created: { ...toApiKey(row, now), key: secret } }
       })
 
@@ -125,7 +162,6 @@ export class ApiKeys extends Context.Service<
         }),
 
         create: Effect.fn("ApiKeys.create")(function* (workspaceId, input, actor) {
-          yield* hold(workspaceId)
           const now = yield* DateTime.nowAsDate
           const days = input.expires_in_days ?? null
           const { created, row } = yield* issue(
@@ -133,6 +169,7 @@ export class ApiKeys extends Context.Service<
               workspace_id: workspaceId,
               name: input.name,
               scopes: input.scopes,
+              allowed_ips: input.allowed_ips ?? null,
               expires_at: days === null ? null : new Date(now.getTime() + days * dayMs)
             },
             now,
@@ -141,6 +178,12 @@ export class ApiKeys extends Context.Service<
           yield* record("api_key.created", row, actor)
           return created
         }, transaction),
+
+        usage: Effect.fn("ApiKeys.usage")(function* (workspaceId, id) {
+          const row = yield* found(repo.find(workspaceId, id))
+          const now = yield* DateTime.nowAsDate
+          return usageOf(row, yield* uses.list(workspaceId, id, observedSince(row, now)), now)
+        }),
 
         revoke: Effect.fn("ApiKeys.revoke")(function* (workspaceId, id, actor) {
           const now = yield* DateTime.nowAsDate
@@ -152,10 +195,26 @@ export class ApiKeys extends Context.Service<
           return toApiKey(row, now)
         }, transaction),
 
+        revokeLeaked: Effect.fn("ApiKeys.revokeLeaked")(function* (secret, origin) {
+          yield* throttle.count("leaked keys", origin.ip)
+          const key = Redacted.value(secret)
+          if (!isWellFormed(key)) return
+          yield* transaction(
+            Effect.gen(function* () {
+              const now = yield* DateTime.nowAsDate
+              const revoked = yield* repo.updateRevokedByHash(hashesOf(ring, key), now)
+              if (Option.isNone(revoked)) return
+              const finder = { origin, user_id: null }
+              yield* record("api_key.revoked", revoked.value, finder, { was_leaked: true })
+            })
+          )
+        }),
+
         rotate: Effect.fn("ApiKeys.rotate")(function* (workspaceId, id, graceSeconds, actor) {
           yield* hold(workspaceId)
-          // Held, so that of two rotations, or of a rotation and a revocation, the second sees the first.
-          const old = yield* found(repo.claim(workspaceId, id))
+          // Locked, so that the second of two rotations, or of a rotation and a revocation, sees
+          // the first.
+          const old = yield* found(repo.findForUpdate(workspaceId, id))
           const now = yield* DateTime.nowAsDate
           if (!isActive(old, now)) {
             return yield* new Conflict({

@@ -1,8 +1,11 @@
 import { Api } from "@scheduling/domain/Api"
 import { Effect } from "effect"
-import { currentActor } from "../auth/currentActor.ts"
-import { implement } from "../platform/implement.ts"
-import { neverStored } from "../platform/neverStored.ts"
+import { currentActor } from "../audit/currentActor.ts"
+import { implement } from "../http/implement.ts"
+import { inWorkspace } from "../http/inWorkspace.ts"
+import { neverStored } from "../http/neverStored.ts"
+import { noSoonerThan } from "../http/noSoonerThan.ts"
+import { requestOrigin } from "../http/RequestOrigin.ts"
 import { ApiKeys } from "./ApiKeys.ts"
 
 export const ApiKeysHandlers = implement(
@@ -11,34 +14,50 @@ export const ApiKeysHandlers = implement(
   Effect.fnUntraced(function* (handlers) {
     const apiKeys = yield* ApiKeys
     return handlers.handleAll({
-      list: ({ params, query }) => apiKeys.list(params.workspace_id, query),
+      list: inWorkspace((workspaceId, { query }) => apiKeys.list(workspaceId, query)),
 
-      get: ({ params }) => apiKeys.get(params.workspace_id, params.key_id),
+      get: inWorkspace((workspaceId, { params }) => apiKeys.get(workspaceId, params.key_id)),
 
-      create: Effect.fnUntraced(function* ({ params, payload }) {
-        const actor = yield* currentActor
-        yield* neverStored
-        return yield* apiKeys.create(params.workspace_id, payload, actor)
+      usage: inWorkspace((workspaceId, { params }) => apiKeys.usage(workspaceId, params.key_id)),
+
+      create: inWorkspace(
+        Effect.fnUntraced(function* (workspaceId, { payload }) {
+          const actor = yield* currentActor
+          yield* neverStored
+          return yield* apiKeys.create(workspaceId, payload, actor)
+        })
+      ),
+
+      revoke: inWorkspace(
+        Effect.fnUntraced(function* (workspaceId, { params }) {
+          return yield* apiKeys.revoke(workspaceId, params.key_id, yield* currentActor)
+        })
+      ),
+
+      revokeLeaked: Effect.fnUntraced(function* ({ payload }) {
+        yield* apiKeys
+          .revokeLeaked(payload.key, yield* requestOrigin)
+          .pipe(noSoonerThan("50 millis"))
       }),
 
-      revoke: Effect.fnUntraced(function* ({ params }) {
-        return yield* apiKeys.revoke(params.workspace_id, params.key_id, yield* currentActor)
-      }),
+      rotate: inWorkspace(
+        Effect.fnUntraced(function* (workspaceId, { params, payload }) {
+          const actor = yield* currentActor
+          yield* neverStored
+          return yield* apiKeys.rotate(
+            workspaceId,
+            params.key_id,
+            payload.grace_seconds ?? 0,
+            actor
+          )
+        })
+      ),
 
-      rotate: Effect.fnUntraced(function* ({ params, payload }) {
-        const actor = yield* currentActor
-        yield* neverStored
-        return yield* apiKeys.rotate(
-          params.workspace_id,
-          params.key_id,
-          payload.grace_seconds ?? 0,
-          actor
-        )
-      }),
-
-      remove: Effect.fnUntraced(function* ({ params }) {
-        yield* apiKeys.remove(params.workspace_id, params.key_id, yield* currentActor)
-      })
+      remove: inWorkspace(
+        Effect.fnUntraced(function* (workspaceId, { params }) {
+          yield* apiKeys.remove(workspaceId, params.key_id, yield* currentActor)
+        })
+      )
     })
   })
 )

@@ -6,28 +6,35 @@ import {
 } from "@scheduling/domain/auth/AuthErrors"
 import type { TokenPair } from "@scheduling/domain/auth/TokenPair"
 import type { User } from "@scheduling/domain/auth/User"
-import { type RateLimited, ValidationFailed } from "@scheduling/domain/shared/Errors"
+import type { Conflict, RateLimited, ValidationFailed } from "@scheduling/domain/shared/Errors"
 import type { Workspace } from "@scheduling/domain/workspaces/Workspace"
-import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
+import { Context, DateTime, Effect, Layer, Option, type Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { AppConfig } from "../Config.ts"
-import { Idempotency } from "../platform/Idempotency.ts"
+import { AppConfig } from "../config/Config.ts"
+import { Idempotency } from "../http/Idempotency.ts"
 import { Ids } from "../platform/Ids.ts"
-import type { RequestOrigin } from "../platform/RequestOrigin.ts"
+import type { RequestOrigin } from "../http/RequestOrigin.ts"
+import { makeLinkToken } from "../platform/linkTokens.ts"
 import { Secrets } from "../platform/Secrets.ts"
-import { transactionOf } from "../platform/transaction.ts"
-import { AuditLog } from "../workspaces/AuditLog.ts"
+import { UsageRepo } from "../limits/UsageRepo.ts"
+import { transactionOf } from "../sql/transaction.ts"
+import { AuditLog } from "../audit/AuditLog.ts"
+import { InvitationsRepo } from "../members/InvitationsRepo.ts"
 import { Workspaces } from "../workspaces/Workspaces.ts"
-import { isCommon } from "./commonPasswords.ts"
-import type { Actor } from "./currentActor.ts"
+import { checkNewPassword } from "./passwords/checkNewPassword.ts"
+import { EmailLinks } from "./email/EmailLinks.ts"
+import { confirmingPassword } from "./passwords/confirmingPassword.ts"
+import type { Actor } from "../audit/currentActor.ts"
 import { laneOf } from "./laneOf.ts"
-import { Logins } from "./Logins.ts"
-import { LoginThrottle } from "./LoginThrottle.ts"
-import { Passwords } from "./Passwords.ts"
-import { SessionsRepo } from "./SessionsRepo.ts"
-import { toUser, type UserRow, UsersRepo } from "./UsersRepo.ts"
+import { Logins } from "./sessions/Logins.ts"
+import { Throttle } from "../throttle/Throttle.ts"
+import { Passwords } from "./passwords/Passwords.ts"
+import { SessionsRepo } from "./sessions/SessionsRepo.ts"
+import { userOfToken } from "../users/userOfToken.ts"
+import { UserLinksRepo } from "../users/UserLinksRepo.ts"
+import { toUser, type UserRow, UsersRepo } from "../users/UsersRepo.ts"
 
-/** People's accounts: their email, name and password. */
+/** The accounts of people: their email, name and password. */
 export class Accounts extends Context.Service<
   Accounts,
   {
@@ -42,6 +49,11 @@ export class Accounts extends Context.Service<
       { readonly user: User; readonly workspace: Workspace },
       EmailTaken | RegistrationClosed | RateLimited | ValidationFailed
     >
+    /** For an operator: also where registration is closed. Its owner has to reset the password. */
+    readonly create: (
+      email: string,
+      origin: RequestOrigin
+    ) => Effect.Effect<User, EmailTaken | RateLimited>
     readonly get: (id: string) => Effect.Effect<User, InvalidToken>
     readonly update: (
       actor: Actor,
@@ -51,7 +63,10 @@ export class Accounts extends Context.Service<
         readonly current_password?: Redacted.Redacted
       }
     ) => Effect.Effect<User, EmailTaken | InvalidCredentials | InvalidToken | RateLimited>
-    /** Ends every session of the account, and answers the tokens of a new one. */
+    readonly resendEmailLink: (
+      actor: Actor
+    ) => Effect.Effect<void, Conflict | InvalidToken | RateLimited>
+    /** Ends every session of the account and returns the tokens of a new one. */
     readonly changePassword: (
       actor: Actor,
       passwords: {
@@ -73,14 +88,18 @@ export class Accounts extends Context.Service<
     never,
     | AppConfig
     | AuditLog
+    | EmailLinks
     | Idempotency
     | Ids
+    | InvitationsRepo
     | Logins
-    | LoginThrottle
+    | Throttle
     | Passwords
     | Secrets
     | SessionsRepo
     | SqlClient.SqlClient
+    | UserLinksRepo
+    | UsageRepo
     | UsersRepo
     | Workspaces
   > = Layer.effect(
@@ -89,78 +108,101 @@ export class Accounts extends Context.Service<
       const transaction = transactionOf(yield* SqlClient.SqlClient)
       const { registration } = yield* AppConfig
       const audit = yield* AuditLog
+      const emailLinks = yield* EmailLinks
       const idempotency = yield* Idempotency
       const ids = yield* Ids
+      const invitations = yield* InvitationsRepo
       const logins = yield* Logins
-      const throttle = yield* LoginThrottle
+      const throttle = yield* Throttle
       const passwords = yield* Passwords
       const sessions = yield* SessionsRepo
+      const userLinks = yield* UserLinksRepo
+      const usage = yield* UsageRepo
       const users = yield* UsersRepo
       const workspaces = yield* Workspaces
       const [laneKey] = (yield* Secrets).keys("lane")
 
-      /** Gone is an account that was deleted after this request was let in, and its session with it. */
-      const own = (id: string): Effect.Effect<UserRow, InvalidToken> =>
-        Effect.flatMap(users.find(id), (row) =>
-          Option.isSome(row) ? Effect.succeed(row.value) : Effect.fail(new InvalidToken())
-        )
+      /**
+       * The account may have been deleted, together with its session, after this request was let
+       * in.
+       */
+      const own = (id: string) => userOfToken(users, id)
 
-      const confirm = (row: UserRow, password: Redacted.Redacted | undefined, actor: Actor) =>
-        password === undefined
-          ? Effect.fail(new InvalidCredentials())
-          : throttle.guard(
-              { account: row.email, ip: actor.origin.ip },
-              Effect.filterOrFail(
-                passwords.verify(password, row.password_hash, actor.origin.ip),
-                (matches) => matches,
-                () => new InvalidCredentials()
-              )
+      const confirm = confirmingPassword(throttle, passwords)
+
+      const create = Effect.fnUntraced(function* (
+        email: string,
+        name: string | null,
+        password: Redacted.Redacted,
+        origin: RequestOrigin
+      ) {
+        const id = yield* ids.next
+        const user: UserRow = {
+          id,
+          email,
+          email_verified_at: null,
+          pending_email: null,
+          name,
+          password_hash: yield* passwords.hash(password, origin.ip),
+          lane: laneOf(laneKey, id, origin.ip),
+          created_at: yield* DateTime.nowAsDate
+        }
+        return yield* transaction(
+          Effect.gen(function* () {
+            const inserted = yield* users.insert(user)
+            if (Option.isNone(inserted)) return yield* new EmailTaken()
+            const registered = toUser(inserted.value)
+            yield* audit.recordForAccount("account.registered", user.id, {
+              actor_id: registered.id,
+              origin
+            })
+            const workspace = yield* workspaces.createFor(
+              registered.id,
+              firstWorkspaceName(registered),
+              origin
             )
+            return { row: inserted.value, workspace }
+          })
+        )
+      })
 
       return Accounts.of({
         register: Effect.fn("Accounts.register")(function* ({ email, name, password }, origin) {
           if (registration === "closed") return yield* new RegistrationClosed()
           yield* checkNewPassword(password, email, "password")
-          yield* throttle.countRegistration(origin.ip)
-          const id = yield* ids.next
-          const user: UserRow = {
-            id,
-            email,
-            name: name ?? null,
-            password_hash: yield* passwords.hash(password, origin.ip),
-            lane: laneOf(laneKey, id, origin.ip),
-            created_at: yield* DateTime.nowAsDate
-          }
-          return yield* transaction(
-            Effect.gen(function* () {
-              const inserted = yield* users.insert(user)
-              if (Option.isNone(inserted)) return yield* new EmailTaken()
-              const registered = toUser(inserted.value)
-              yield* audit.recordForAccount("account.registered", user.id, {
-                actor_id: registered.id,
-                origin
-              })
-              const workspace = yield* workspaces.createFor(
-                registered.id,
-                firstWorkspaceName(registered),
-                origin
-              )
-              return { user: registered, workspace }
-            })
-          )
+          yield* throttle.count("registrations", origin.ip)
+          const { row, workspace } = yield* create(email, name ?? null, password, origin)
+          yield* emailLinks.post(row)
+          return { user: toUser(row), workspace }
+        }),
+
+        create: Effect.fn("Accounts.create")(function* (email, origin) {
+          // Nobody knows it: its owner sets one.
+          const password = makeLinkToken()
+          return toUser((yield* create(email, null, password, origin)).row)
         }),
 
         get: (id) => Effect.map(own(id), toUser),
 
         update: Effect.fn("Accounts.update")(function* (actor, change) {
           const row = yield* own(actor.user_id)
-          const email = change.email ?? row.email
-          if (email !== row.email) yield* confirm(row, change.current_password, actor)
-          return yield* transaction(
+          const email = change.email ?? row.pending_email ?? row.email
+          if (email !== (row.pending_email ?? row.email)) {
+            yield* confirm(row, change.current_password, actor)
+            if (email !== row.email && Option.isSome(yield* users.findByEmail(email))) {
+              return yield* new EmailTaken()
+            }
+            if (email !== row.email) yield* emailLinks.count(row, email)
+          }
+          const pending_email = email === row.email ? null : email
+          const updated = yield* transaction(
             Effect.gen(function* () {
               const name = change.name === undefined ? row.name : change.name
-              const updated = yield* users.update({ id: row.id, email, name })
-              if (Option.isNone(updated)) return yield* new EmailTaken()
+              const updated = yield* users.update({ id: row.id, pending_email, name })
+              if (Option.isNone(updated)) return yield* new InvalidToken()
+              if (pending_email !== row.pending_email) {
+                yield* userLinks.removeAny(row.id, "email")
+              }
               yield* audit.recordForAccount("account.updated", row.id, {
                 actor_id: actor.user_id,
                 origin: actor.origin,
@@ -168,10 +210,17 @@ export class Accounts extends Context.Service<
                   changed: Object.keys(change).filter((key) => key !== "current_password")
                 }
               })
-              return toUser(updated.value)
+              return updated.value
             })
           )
+          if (pending_email !== null && pending_email !== row.pending_email) {
+            yield* emailLinks.post(updated)
+          }
+          return toUser(updated)
         }),
+
+        resendEmailLink: (actor) =>
+          Effect.flatMap(own(actor.user_id), (row) => emailLinks.postAgain(row, actor.origin)),
 
         changePassword: Effect.fn("Accounts.changePassword")(function* (
           actor,
@@ -207,11 +256,15 @@ export class Accounts extends Context.Service<
           yield* confirm(row, currentPassword, actor)
           yield* transaction(
             Effect.gen(function* () {
-              // Held, so that no workspace is created in between and left behind without an owner.
-              if (!(yield* users.claim(row.id, row.password_hash)))
+              // Locked, so that nobody creates a workspace meanwhile that is then left without an
+              // owner.
+              if (!(yield* users.lock(row.id, row.password_hash)))
                 return yield* new InvalidCredentials()
               yield* workspaces.removeOwnedAloneBy(actor)
+              const others = yield* usage.holdSeatsOf(row.id)
               yield* users.remove(row.id)
+              yield* usage.recordSeats(others, yield* DateTime.nowAsDate)
+              yield* invitations.removeOf(row.email)
               yield* idempotency.removeOwnedBy(row.id)
               yield* audit.erase(row.id)
               yield* audit.recordForAccount("account.deleted", row.id, {
@@ -224,21 +277,6 @@ export class Accounts extends Context.Service<
       })
     })
   )
-}
-
-const checkNewPassword = (password: Redacted.Redacted, email: string, field: string) => {
-  const text = Redacted.value(password)
-  const problem =
-    text.toLowerCase() === email
-      ? "must not be your email address"
-      : isCommon(text)
-        ? "is one of the commonest passwords; choose another"
-        : undefined
-  return problem === undefined
-    ? Effect.void
-    : Effect.fail(
-        new ValidationFailed({ issues: [{ path: [field], message: `The password ${problem}` }] })
-      )
 }
 
 const firstWorkspaceName = ({ email, name }: User) =>

@@ -1,45 +1,63 @@
 import { InvalidApiKey, InvalidToken, MissingCredentials } from "@scheduling/domain/auth/AuthErrors"
-import type { ApiKeyCaller, UserCaller } from "@scheduling/domain/auth/Caller"
+import type { Scope } from "@scheduling/domain/api-keys/Scope"
+import type { Role } from "@scheduling/domain/members/Role"
+import type { ApiKeyPrincipal, UserPrincipal } from "@scheduling/domain/auth/Principal"
 import { WorkspaceId } from "@scheduling/domain/shared/Ids"
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
+import { authorize } from "../access/authorize.ts"
 import { ApiKeyRepo, isActive, type VerifiedRow } from "../api-keys/ApiKeyRepo.ts"
-import { hashesOf, isWellFormed } from "../api-keys/ApiKeySecret.ts"
-import { LastUsed } from "../api-keys/LastUsed.ts"
+import { isWellFormed } from "../api-keys/ApiKeySecret.ts"
+import { hashesOf } from "../platform/bearerKeys.ts"
+import { isAllowedFrom } from "../api-keys/isAllowedFrom.ts"
+import { KeyUses } from "../api-keys/KeyUses.ts"
+import { networkOf } from "../fairness/networkOf.ts"
 import { Secrets } from "../platform/Secrets.ts"
 import type { Credential } from "./bearer.ts"
-import { SessionsRepo } from "./SessionsRepo.ts"
-import { Tokens } from "./Tokens.ts"
+import { SessionsRepo } from "./sessions/SessionsRepo.ts"
+import { Tokens } from "./sessions/Tokens.ts"
 
-/** Finds out whose credential it is, each time anew: what was revoked a moment ago is refused. */
+/**
+ * Finds out whose credential it is. Nothing is cached, so that a revocation holds for the next
+ * request.
+ */
 export class Auth extends Context.Service<
   Auth,
   {
     readonly authenticate: (
       credential: Credential,
-      /** The workspace of the path: a user's membership is looked up in the same statement. */
-      workspaceId: string | undefined
+      /** The workspace in the path. A user's membership is looked up in the same statement. */
+      workspaceId: string | undefined,
+      ip: string | null
     ) => Effect.Effect<
-      | { readonly caller: UserCaller; readonly isMember: boolean }
-      | { readonly caller: ApiKeyCaller },
+      | { readonly principal: UserPrincipal; readonly role: Role | null }
+      | { readonly principal: ApiKeyPrincipal },
       MissingCredentials | InvalidToken | InvalidApiKey
     >
-    readonly authenticateKey: (key: string) => Effect.Effect<ApiKeyCaller, InvalidApiKey>
+    readonly authenticateKey: (
+      key: string,
+      ip: string | null
+    ) => Effect.Effect<ApiKeyPrincipal, InvalidApiKey>
+    /** For what a key was let in. */
+    readonly noteUse: (principal: ApiKeyPrincipal, scope: Scope) => void
   }
 >()("@scheduling/server/auth/Auth") {
   static readonly layer: Layer.Layer<
     Auth,
     never,
-    ApiKeyRepo | LastUsed | Secrets | SessionsRepo | Tokens
+    ApiKeyRepo | KeyUses | Secrets | SessionsRepo | Tokens
   > = Layer.effect(
     Auth,
     Effect.gen(function* () {
       const keys = yield* ApiKeyRepo
-      const lastUsed = yield* LastUsed
+      const uses = yield* KeyUses
       const sessions = yield* SessionsRepo
       const tokens = yield* Tokens
       const ring = (yield* Secrets).keys("api-key")
 
-      const authenticateKey = (key: string): Effect.Effect<ApiKeyCaller, InvalidApiKey> => {
+      const authenticateKey = (
+        key: string,
+        ip: string | null
+      ): Effect.Effect<ApiKeyPrincipal, InvalidApiKey> => {
         if (!isWellFormed(key)) return Effect.fail(new InvalidApiKey())
         const hashes = hashesOf(ring, key)
         const found = Effect.zip(keys.findByHash(hashes), DateTime.nowAsDate)
@@ -47,8 +65,13 @@ export class Auth extends Context.Service<
           if (Option.isNone(row) || !isActive(row.value, now)) {
             return Effect.fail(new InvalidApiKey())
           }
-          lastUsed.touch(row.value, now)
-          return Effect.as(underCurrentSecret(row.value, hashes[0]), toCaller(row.value))
+          const { allowed_ips, id } = row.value
+          const isRefused = !isAllowedFrom(ip, allowed_ips)
+          if (ip !== null) uses.note(id, isRefused ? "refused_address" : "address", networkOf(ip))
+          // The same answer as for any other key: a thief does not learn that this one is good.
+          if (isRefused) return Effect.fail(new InvalidApiKey())
+          uses.touch(row.value, now)
+          return Effect.as(underCurrentSecret(row.value, hashes[0]), toPrincipal(row.value))
         })
       }
 
@@ -75,21 +98,22 @@ export class Auth extends Context.Service<
           return yield* new InvalidToken()
         }
         return {
-          caller: { kind: "jwt", ...claims } satisfies UserCaller,
-          isMember: session.role !== null
+          principal: { kind: "jwt", ...claims } satisfies UserPrincipal,
+          role: session.role
         }
       })
 
       return Auth.of({
         authenticateKey,
-        authenticate: (credential, workspaceId) => {
+        noteUse: ({ api_key_id }, scope) => uses.note(api_key_id, "scope", scope),
+        authenticate: (credential, workspaceId, ip) => {
           switch (credential.kind) {
             case "none":
               return Effect.fail(new MissingCredentials())
             case "malformed":
               return Effect.fail(credential.isKey ? new InvalidApiKey() : new InvalidToken())
             case "api_key":
-              return Effect.map(authenticateKey(credential.key), (caller) => ({ caller }))
+              return Effect.map(authenticateKey(credential.key, ip), (principal) => ({ principal }))
             case "jwt":
               return authenticateUser(credential.token, workspaceId)
           }
@@ -101,10 +125,10 @@ export class Auth extends Context.Service<
 
 const isWorkspaceId = Schema.is(WorkspaceId)
 
-const toCaller = (row: VerifiedRow): ApiKeyCaller => ({
+const toPrincipal = (row: VerifiedRow): ApiKeyPrincipal => ({
   kind: "api_key",
   api_key_id: row.id,
-  workspace_id: row.workspace_id,
+  workspace_id: authorize(row.workspace_id),
   key_prefix: row.key_prefix,
   scopes: row.scopes,
   expires_at: row.expires_at

@@ -1,61 +1,132 @@
 import { ApiKeysRefused, Authentication } from "@scheduling/domain/auth/Authentication"
 import { InvalidApiKey, JwtOnly } from "@scheduling/domain/auth/AuthErrors"
-import { Caller } from "@scheduling/domain/auth/Caller"
-import { Access } from "@scheduling/domain/shared/Access"
-import { Context, Effect, Layer } from "effect"
+import { CurrentWorkspace } from "@scheduling/domain/auth/CurrentWorkspace"
+import { Principal } from "@scheduling/domain/auth/Principal"
+import { Access, type AccessRule } from "@scheduling/domain/shared/Access"
+import { RateLimited } from "@scheduling/domain/shared/Errors"
+import { NodeHttpServerRequest } from "@effect/platform-node"
+import { Clock, Context, Effect, Layer, Option } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
+import { authorize } from "../access/authorize.ts"
+import { AppConfig } from "../config/Config.ts"
+import { RateLimits } from "../fairness/RateLimits.ts"
+import { noteStanding } from "../http/RateLimitHeaders.ts"
+import { elapsedMs } from "../platform/elapsed.ts"
 import { Auth } from "./Auth.ts"
-import { authorizationHeaders, parseBearer } from "./bearer.ts"
+import { authorizationHeaders } from "../http/authorization.ts"
+import { parseBearer } from "./bearer.ts"
 import { decideAccess, type Refusal } from "./decideAccess.ts"
 
-/** Credential, then kind, workspace and scope; the handler and the body come after. */
-export const AuthenticationLayer: Layer.Layer<Authentication, never, Auth> = Layer.effect(
-  Authentication,
-  Effect.map(Auth, (auth) =>
-    Authentication.of((answer, { endpoint }) => {
-      type Answer = Effect.Effect<
-        Effect.Success<typeof answer>,
-        Effect.Error<typeof answer> | Refusal
-      >
-      const access = Context.getUnsafe(endpoint.annotations, Access)
-      // Every request comes by: a generator here and one in `Auth` would be a twentieth of a list.
-      return Effect.flatMap(credentialOfRequest, ({ credential, workspaceId }) =>
-        Effect.flatMap(auth.authenticate(credential, workspaceId), (known): Answer => {
-          const refusal = decideAccess(
-            access,
-            known.caller,
-            workspaceId === undefined
-              ? undefined
-              : { id: workspaceId, is_member: "isMember" in known && known.isMember }
-          )
-          return refusal === undefined
-            ? Effect.provideService(answer, Caller, known.caller)
-            : Effect.fail(refusal)
-        })
-      )
+/**
+ * Checks the credential, then its rate, its kind, the workspace and the scope. The body and the
+ * handler come after.
+ */
+export const AuthenticationLayer: Layer.Layer<Authentication, never, AppConfig | Auth> =
+  Layer.effect(
+    Authentication,
+    Effect.gen(function* () {
+      const auth = yield* Auth
+      const isOverRate = yield* countingRequests
+      return Authentication.of((answer, { endpoint }) => {
+        type Answer = Effect.Effect<
+          Effect.Success<typeof answer>,
+          Effect.Error<typeof answer> | Refusal | RateLimited
+        >
+        const access = Context.getUnsafe(endpoint.annotations, Access)
+        // Every request passes here: generators here and in `Auth` would cost a twentieth of a list.
+        return Effect.flatMap(credentialOfRequest, ({ credential, ip, message, workspaceId }) =>
+          Effect.flatMap(auth.authenticate(credential, workspaceId, ip), (known): Answer => {
+            const { principal } = known
+            const limited = isOverRate(message, principal)
+            if (limited !== undefined) return Effect.fail(limited)
+            const refusal = refusalOf(access, known, workspaceId)
+            if (refusal !== undefined) return Effect.fail(refusal)
+            if (principal.kind === "api_key" && access.kind === "scope") {
+              auth.noteUse(principal, access.scope)
+            }
+            return Effect.provideContext(answer, admitted(principal, workspaceId))
+          })
+        )
+      })
     })
   )
-)
 
-const credentialOfRequest = Effect.withFiber(({ context }) =>
-  Effect.succeed({
-    credential: parseBearer(
-      authorizationHeaders(Context.getUnsafe(context, HttpServerRequest.HttpServerRequest))
-    ),
+/**
+ * Counts a request for its API key or, as somebody may have 200 sessions, its account. Only after
+ * the credential is verified, so that nobody can use up what is somebody else's.
+ */
+const countingRequests = Effect.gen(function* () {
+  const { rateLimit } = yield* AppConfig
+  if (rateLimit === 0) return () => undefined
+  const clock = yield* Clock.Clock
+  const limits = new RateLimits(rateLimit)
+  return (message: object, principal: Principal["Service"]) => {
+    const id = principal.kind === "jwt" ? principal.user_id : principal.api_key_id
+    const standing = limits.take(id, elapsedMs(clock))
+    noteStanding(message, standing)
+    return standing.isOver ? new RateLimited({ retry_after: standing.seconds }) : undefined
+  }
+})
+
+const refusalOf = (
+  access: AccessRule,
+  known: Effect.Success<ReturnType<Auth["Service"]["authenticate"]>>,
+  workspaceId: string | undefined
+) =>
+  decideAccess(
+    access,
+    known.principal,
+    workspaceId === undefined
+      ? undefined
+      : { id: workspaceId, role: "role" in known ? known.role : null }
+  )
+
+/** On a path without a workspace no handler can ask for it: `inWorkspace` does not compile there. */
+const admitted = (
+  principal: Principal["Service"],
+  workspaceId: string | undefined
+): Context.Context<Principal | CurrentWorkspace> => {
+  const known = Context.make(Principal, principal)
+  return workspaceId === undefined
+    ? (known as Context.Context<Principal | CurrentWorkspace>)
+    : Context.add(known, CurrentWorkspace, authorize(workspaceId))
+}
+
+const credentialOfRequest = Effect.withFiber(({ context }) => {
+  const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
+  return Effect.succeed({
+    message: NodeHttpServerRequest.toIncomingMessage(request),
+    credential: parseBearer(authorizationHeaders(request)),
+    ip: Option.getOrNull(request.remoteAddress),
     workspaceId: Context.getUnsafe(context, HttpRouter.RouteContext).params["workspace_id"]
   })
-)
+})
+
+/**
+ * For an answer that takes long: checks whether its request would still be let in. A database that
+ * is away proves nothing.
+ */
+export const stillAdmitted = Effect.fnUntraced(function* (
+  auth: Auth["Service"],
+  access: AccessRule
+) {
+  const { credential, ip, workspaceId } = yield* credentialOfRequest
+  return auth.authenticate(credential, workspaceId, ip).pipe(
+    Effect.map((known) => refusalOf(access, known, workspaceId) === undefined),
+    Effect.catch(() => Effect.succeed(false)),
+    Effect.catchCause(() => Effect.succeed(true))
+  )
+})
 
 export const ApiKeysRefusedLayer: Layer.Layer<ApiKeysRefused, never, Auth> = Layer.effect(
   ApiKeysRefused,
   Effect.map(Auth, (auth) =>
     ApiKeysRefused.of(
       Effect.fnUntraced(function* (answer) {
-        const credential = parseBearer(
-          authorizationHeaders(yield* HttpServerRequest.HttpServerRequest)
-        )
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const credential = parseBearer(authorizationHeaders(request))
         if (credential.kind === "api_key") {
-          yield* auth.authenticateKey(credential.key)
+          yield* auth.authenticateKey(credential.key, Option.getOrNull(request.remoteAddress))
           return yield* new JwtOnly()
         }
         if (credential.kind === "malformed" && credential.isKey) return yield* new InvalidApiKey()

@@ -1,34 +1,43 @@
-import { InsufficientScope, JwtOnly, WorkspaceForbidden } from "@scheduling/domain/auth/AuthErrors"
-import type { Caller } from "@scheduling/domain/auth/Caller"
+import {
+  Forbidden,
+  InsufficientScope,
+  JwtOnly,
+  WorkspaceForbidden
+} from "@scheduling/domain/auth/AuthErrors"
+import type { Principal } from "@scheduling/domain/auth/Principal"
+import { includesRole, type Role } from "@scheduling/domain/members/Role"
 import type { AccessRule } from "@scheduling/domain/shared/Access"
 import { NotFound } from "@scheduling/domain/shared/Errors"
 
-/** The workspace that the path names, and whether a user is a member of it. */
+/** The workspace named in the path, and the user's role in it. */
 export interface PathWorkspace {
   readonly id: string
-  readonly is_member: boolean
+  readonly role: Role | null
 }
 
-export type Refusal = JwtOnly | WorkspaceForbidden | NotFound | InsufficientScope
+export type Refusal = JwtOnly | WorkspaceForbidden | NotFound | InsufficientScope | Forbidden
 
 /**
- * Whether a known caller may use an endpoint: first the kind of credential, then the workspace, then
- * the scope, so that nobody learns anything about what they have no access to.
+ * Decides whether a known principal may use an endpoint. The kind of credential comes first, then
+ * the workspace, then the scope, so that nobody learns anything about what they cannot access.
  */
 export const decideAccess = (
   access: AccessRule,
-  caller: Caller["Service"],
+  principal: Principal["Service"],
   workspace: PathWorkspace | undefined
 ): Refusal | undefined => {
-  if (caller.kind === "jwt") {
-    return workspace === undefined || workspace.is_member
+  if (principal.kind === "jwt") {
+    if (workspace === undefined) return undefined
+    if (workspace.role === null) return new NotFound({ resource: "workspace" })
+    const required = "role" in access ? access.role : null
+    return required === null || includesRole(workspace.role, required)
       ? undefined
-      : new NotFound({ resource: "workspace" })
+      : new Forbidden({ required_role: required })
   }
   if (access.kind === "jwt" || access.kind === "public") return new JwtOnly()
-  if (workspace !== undefined && workspace.id.toLowerCase() !== caller.workspace_id)
+  if (workspace !== undefined && workspace.id.toLowerCase() !== principal.workspace_id)
     return new WorkspaceForbidden()
-  if (access.kind === "scope" && !caller.scopes.includes(access.scope)) {
+  if (access.kind === "scope" && !principal.scopes.includes(access.scope)) {
     return new InsufficientScope({ required_scope: access.scope })
   }
   return undefined

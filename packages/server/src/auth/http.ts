@@ -1,18 +1,23 @@
 import { Api } from "@scheduling/domain/Api"
 import { Effect } from "effect"
-import { implement } from "../platform/implement.ts"
-import { neverStored } from "../platform/neverStored.ts"
-import { requestOrigin } from "../platform/RequestOrigin.ts"
+import { implement } from "../http/implement.ts"
+import { neverStored } from "../http/neverStored.ts"
+import { requestOrigin } from "../http/RequestOrigin.ts"
 import { Accounts } from "./Accounts.ts"
-import { currentActor } from "./currentActor.ts"
-import { Logins } from "./Logins.ts"
+import { currentActor } from "../audit/currentActor.ts"
+import { EmailLinks } from "./email/EmailLinks.ts"
+import { Logins } from "./sessions/Logins.ts"
+import { PasswordResets } from "./passwords/PasswordResets.ts"
+import { TotpSettings } from "./totp/TotpSettings.ts"
 
 export const AuthHandlers = implement(
   Api,
   "auth",
   Effect.fnUntraced(function* (handlers) {
     const accounts = yield* Accounts
+    const emailLinks = yield* EmailLinks
     const logins = yield* Logins
+    const resets = yield* PasswordResets
     return handlers.handleAll({
       register: Effect.fnUntraced(function* ({ payload }) {
         return yield* accounts.register(payload, yield* requestOrigin)
@@ -28,9 +33,26 @@ export const AuthHandlers = implement(
         return yield* logins.refresh(payload.refresh_token, yield* requestOrigin)
       }),
 
+      forgotPassword: Effect.fnUntraced(function* ({ payload }) {
+        yield* resets.request(payload.email, yield* requestOrigin)
+      }),
+
+      resetPassword: Effect.fnUntraced(function* ({ payload }) {
+        yield* resets.use(payload.token, payload.new_password, yield* requestOrigin)
+      }),
+
+      verifyEmail: Effect.fnUntraced(function* ({ payload }) {
+        yield* emailLinks.use(payload.token, yield* requestOrigin)
+      }),
+
+      resendEmailLink: Effect.fnUntraced(function* () {
+        yield* accounts.resendEmailLink(yield* currentActor)
+      }),
+
       logout: Effect.fnUntraced(function* () {
         const actor = yield* currentActor
-        // Somebody else may have ended it since this request was let in: it is over either way.
+        // Somebody else may have ended the session since this request was let in. It is over either
+        // way.
         yield* Effect.ignore(logins.end(actor, actor.session_id))
       }),
 
@@ -57,6 +79,33 @@ export const AuthHandlers = implement(
 
       removeSession: Effect.fnUntraced(function* ({ params }) {
         yield* logins.end(yield* currentActor, params.session_id)
+      })
+    })
+  })
+)
+
+export const TotpHandlers = implement(
+  Api,
+  "totp",
+  Effect.fnUntraced(function* (handlers) {
+    const settings = yield* TotpSettings
+    return handlers.handleAll({
+      get: Effect.fnUntraced(function* () {
+        return yield* settings.get(yield* currentActor)
+      }),
+
+      start: Effect.fnUntraced(function* ({ payload }) {
+        yield* neverStored
+        return yield* settings.start(yield* currentActor, payload.current_password)
+      }),
+
+      confirm: Effect.fnUntraced(function* ({ payload }) {
+        yield* neverStored
+        return yield* settings.confirm(yield* currentActor, payload.code)
+      }),
+
+      remove: Effect.fnUntraced(function* ({ payload }) {
+        yield* settings.remove(yield* currentActor, payload)
       })
     })
   })

@@ -1,13 +1,15 @@
 import { type DerivedKey, mac } from "../platform/Secrets.ts"
-import { classify } from "../runner/EgressRules.ts"
-import { networkOf } from "../platform/networkOf.ts"
+import { classify } from "@scheduling/calls/EgressRules"
+import { networkOf } from "../fairness/networkOf.ts"
 
 /**
- * Whose turn it is where the runs of many wait. The upper half says who shares slots: accounts are
- * free, so those that were registered from one public address are one share. Any other address is a
- * proxy's or a test's and says nothing. The lower half is the account.
+ * The lane decides whose turn it is when many runs wait. Its upper half is the share of slots.
+ * Accounts are free, so all accounts registered from one public address are one share. Any other
+ * address belongs to a proxy or a test and says nothing, so such an account is a share of its own.
+ * The lower half is the account.
  *
- * Hashed with a key, so that nobody finds an address that shares with somebody else.
+ * The halves are hashed with a key, so that nobody can find an address that shares with somebody
+ * else.
  */
 export const laneOf = (key: DerivedKey, userId: string, ip: string | null): bigint => {
   const account = hashOf(key, `account:${userId}`)

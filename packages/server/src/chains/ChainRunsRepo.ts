@@ -1,7 +1,8 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { ExecutionStatus, ExecutionTrigger } from "@scheduling/domain/executions/Execution"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import type { PageRequest } from "../platform/Pages.ts"
+import type { PageRequest } from "../sql/Pages.ts"
 
 /** The execution of a step: a row of `runs` or of `executions`. */
 export interface StepRow {
@@ -18,16 +19,22 @@ export interface StepRow {
   readonly duration_ms: number | null
   readonly status_code: number | null
   readonly error: string | null
-  /** The names of all steps as the run started with them: while it goes on, in one of its rows. */
+  /**
+   * The names of all steps that the run started with. While it is unfinished, one of its rows has
+   * them.
+   */
   readonly names: ReadonlyArray<string> | null
 }
 
 export interface AnsweredStepRow extends StepRow {
-  /** What it was answered last, once it has ended. */
+  /** The last answer, once the step has ended. */
   readonly response_body: string | null
 }
 
-/** The steps of one run that have a row, in order: at least the first one, whose id is the run's. */
+/**
+ * The steps of one run that have a row, in order. There is at least the first one, which has the
+ * run's id.
+ */
 export interface ChainRunRow<Step extends StepRow = StepRow> {
   readonly id: string
   readonly chain_id: string
@@ -38,18 +45,18 @@ export class ChainRunsRepo extends Context.Service<
   ChainRunsRepo,
   {
     readonly list: (
-      workspaceId: string,
+      workspaceId: AuthorizedWorkspaceId,
       chainId: string,
       page: PageRequest
     ) => Effect.Effect<ReadonlyArray<ChainRunRow>>
     readonly find: (
-      workspaceId: string,
+      workspaceId: AuthorizedWorkspaceId,
       chainId: string,
       id: string
     ) => Effect.Effect<Option.Option<ChainRunRow<AnsweredStepRow>>>
     /** The latest run of each chain that has one. */
     readonly listLatest: (
-      workspaceId: string,
+      workspaceId: AuthorizedWorkspaceId,
       chainIds: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyArray<ChainRunRow>>
   }
@@ -59,7 +66,9 @@ export class ChainRunsRepo extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      /** The first steps of the newest runs that meet the condition, wherever they are by now. */
+      /**
+       * The first steps of the newest runs that meet the condition, unfinished or in the history.
+       */
       const newest = (condition: Statement.Fragment, limit: number) => sql`
         (
           SELECT id
@@ -81,9 +90,12 @@ export class ChainRunsRepo extends Context.Service<
         ORDER BY id DESC
         LIMIT ${limit}`
 
-      /** All in one statement: a run that goes on meanwhile is seen as it was at one moment. */
+      /**
+       * Reads everything in one statement, so that a run that is going on is seen as it was at one
+       * moment.
+       */
       const runsOf = Effect.fnUntraced(function* <Step extends StepRow = StepRow>(
-        workspaceId: string,
+        workspaceId: AuthorizedWorkspaceId,
         heads: Statement.Fragment,
         { answers }: { readonly answers: boolean } = { answers: false }
       ) {
@@ -114,11 +126,11 @@ export class ChainRunsRepo extends Context.Service<
               SELECT response_body
               FROM attempts
               WHERE execution_id = executions.id
-                AND workspace_id = ${workspaceId}
+                AND workspace_id = executions.workspace_id
                 AND number = executions.attempts_count
             `)}
           FROM heads
-          -- Later steps have later ids: the days before the run are not looked at.
+          -- Later steps have later ids, so the days before the run are not read.
           JOIN executions ON executions.chain_run_id = heads.id AND executions.id >= heads.id
           WHERE workspace_id = ${workspaceId}
           ORDER BY chain_run_id DESC, step_index`

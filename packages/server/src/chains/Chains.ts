@@ -1,82 +1,101 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import {
   type Chain,
+  type ChainDefinition,
   chainDefaults,
   type ChainInput,
   type ChainStepInput,
   chainStepDefaults,
-  type ChainUpdate,
-  maxChains
+  type ChainUpdate
 } from "@scheduling/domain/chains/Chain"
 import type { ChainRun, ChainRunDetail } from "@scheduling/domain/chains/ChainRun"
 import type { TaskStatus } from "@scheduling/domain/cron/Firing"
-import { nextFire, Schedule } from "@scheduling/domain/cron/Schedule"
-import { TimeZone } from "@scheduling/domain/cron/TimeZone"
 import type { Execution } from "@scheduling/domain/executions/Execution"
 import {
   type Conflict,
   NotFound,
-  QuotaExceeded,
-  type ValidationFailed,
-  type Resource
+  type QuotaExceeded,
+  type ValidationFailed
 } from "@scheduling/domain/shared/Errors"
-import {
-  ChainId,
-  type ChainRunId,
-  type ExecutionId,
-  type WorkspaceId
-} from "@scheduling/domain/shared/Ids"
+import { ChainId, type ChainRunId, type ExecutionId } from "@scheduling/domain/shared/Ids"
 import type { Page, PageQuery } from "@scheduling/domain/shared/Page"
+import { runOnDefaults } from "@scheduling/domain/workers/RunOn"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
+import { isDeepStrictEqual } from "node:util"
 import { Executions } from "../executions/Executions.ts"
+import { orNotFound } from "../platform/orNotFound.ts"
+import { Limits } from "../limits/Limits.ts"
+import type { Outbox } from "../outbox/Outbox.ts"
 import { Ids } from "../platform/Ids.ts"
-import { pageRequest, toPage } from "../platform/Pages.ts"
-import { StoreClock } from "../platform/StoreClock.ts"
-import { transactionOf } from "../platform/transaction.ts"
-import { RunQueue } from "../runner/RunQueue.ts"
+import { pageRequest, toPage } from "../sql/Pages.ts"
+import { StoreClock } from "../sql/StoreClock.ts"
+import { transactionOf } from "../sql/transaction.ts"
+import { RunQueue } from "../queue/RunQueue.ts"
+import { againIfOvertaken, isDefinedAs, stillUnder, type Upserted } from "../tasks/byKey.ts"
+import type { TaskQuery } from "../tasks/listing.ts"
+import { schedulesOf } from "../tasks/Schedules.ts"
 import { targetCheck } from "../tasks/targets.ts"
 import { ChainRunsRepo } from "./ChainRunsRepo.ts"
 import { type ChainRow, ChainsRepo, toChain } from "./ChainsRepo.ts"
 import { toChainRun, toChainRunDetail, toLastChainRun } from "./chainRun.ts"
 
-interface ChainQuery extends PageQuery {
-  readonly status?: TaskStatus
-  readonly name?: string
-}
+type ChainQuery = TaskQuery<TaskStatus>
 
 export class Chains extends Context.Service<
   Chains,
   {
-    readonly list: (workspaceId: WorkspaceId, query: ChainQuery) => Effect.Effect<Page<Chain>>
-    readonly get: (workspaceId: WorkspaceId, id: ChainId) => Effect.Effect<Chain, NotFound>
+    readonly list: (
+      workspaceId: AuthorizedWorkspaceId,
+      query: ChainQuery
+    ) => Effect.Effect<Page<Chain>>
+    readonly get: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: ChainId
+    ) => Effect.Effect<Chain, NotFound>
     readonly create: (
-      workspaceId: WorkspaceId,
+      workspaceId: AuthorizedWorkspaceId,
       input: ChainInput
-    ) => Effect.Effect<Chain, NotFound | QuotaExceeded | ValidationFailed>
+    ) => Effect.Effect<Chain, NotFound | Conflict | QuotaExceeded | ValidationFailed>
+    /** Gives the chain with the key this definition, or makes it. Changes nothing that is so. */
+    readonly upsert: (
+      workspaceId: AuthorizedWorkspaceId,
+      key: string,
+      definition: ChainDefinition
+    ) => Effect.Effect<Upserted<Chain>, NotFound | Conflict | QuotaExceeded | ValidationFailed>
     readonly update: (
-      workspaceId: WorkspaceId,
+      workspaceId: AuthorizedWorkspaceId,
       id: ChainId,
       changes: ChainUpdate
-    ) => Effect.Effect<Chain, NotFound | ValidationFailed>
-    readonly remove: (workspaceId: WorkspaceId, id: ChainId) => Effect.Effect<void, NotFound>
+    ) => Effect.Effect<Chain, NotFound | Conflict | QuotaExceeded | ValidationFailed>
+    readonly remove: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: ChainId
+    ) => Effect.Effect<void, NotFound>
     readonly run: (
-      workspaceId: WorkspaceId,
+      workspaceId: AuthorizedWorkspaceId,
       id: ChainId
     ) => Effect.Effect<ChainRun, NotFound | QuotaExceeded>
-    readonly pause: (workspaceId: WorkspaceId, id: ChainId) => Effect.Effect<Chain, NotFound>
-    readonly resume: (workspaceId: WorkspaceId, id: ChainId) => Effect.Effect<Chain, NotFound>
+    readonly pause: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: ChainId
+    ) => Effect.Effect<Chain, NotFound>
+    readonly resume: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: ChainId
+    ) => Effect.Effect<Chain, NotFound | QuotaExceeded>
     readonly runs: (
-      workspaceId: WorkspaceId,
+      workspaceId: AuthorizedWorkspaceId,
       id: ChainId,
       query: PageQuery
     ) => Effect.Effect<Page<ChainRun>, NotFound>
     readonly getRun: (
-      workspaceId: WorkspaceId,
+      workspaceId: AuthorizedWorkspaceId,
       id: ChainId,
       runId: ChainRunId
     ) => Effect.Effect<ChainRunDetail, NotFound>
     readonly cancel: (
-      workspaceId: WorkspaceId,
+      workspaceId: AuthorizedWorkspaceId,
       id: ChainId,
       executionId: ExecutionId
     ) => Effect.Effect<Execution, NotFound | Conflict>
@@ -85,7 +104,7 @@ export class Chains extends Context.Service<
   static readonly layer: Layer.Layer<
     Chains,
     never,
-    ChainRunsRepo | ChainsRepo | Executions | Ids | RunQueue | SqlClient.SqlClient
+    ChainRunsRepo | ChainsRepo | Executions | Ids | Limits | Outbox | RunQueue | SqlClient.SqlClient
   > = Layer.effect(
     Chains,
     Effect.gen(function* () {
@@ -94,18 +113,21 @@ export class Chains extends Context.Service<
       const now = Effect.orDie((yield* StoreClock)(sql))
       const executions = yield* Executions
       const ids = yield* Ids
+      const limits = yield* Limits
       const queue = yield* RunQueue
       const repo = yield* ChainsRepo
       const checkTargets = yield* targetCheck
       const runsRepo = yield* ChainRunsRepo
 
-      const find = (workspaceId: WorkspaceId, id: ChainId) =>
-        found(repo.find(workspaceId, id), "chain")
-      const lock = (workspaceId: WorkspaceId, id: ChainId) =>
-        found(repo.findForUpdate(workspaceId, id), "chain")
+      const schedules = yield* schedulesOf(repo)
+
+      const find = (workspaceId: AuthorizedWorkspaceId, id: ChainId) =>
+        found(repo.find(workspaceId, id))
+      const lock = (workspaceId: AuthorizedWorkspaceId, id: ChainId) =>
+        found(repo.findForUpdate(workspaceId, id))
 
       const lastRunsOf = Effect.fnUntraced(function* (
-        workspaceId: WorkspaceId,
+        workspaceId: AuthorizedWorkspaceId,
         chains: ReadonlyArray<ChainRow>
       ) {
         if (chains.length === 0) return new Map<string, Chain["last_run"]>()
@@ -119,17 +141,52 @@ export class Chains extends Context.Service<
         return toChain(chain, lastRuns.get(chain.id) ?? null)
       })
 
-      /** Inside the transaction that locked the row. */
-      const save = Effect.fnUntraced(function* (chain: ChainRow) {
-        yield* repo.update(chain)
-        if (chain.next_fire_at !== null) yield* queue.wake(chain.next_fire_at)
-        return chain
+      const make = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        input: ChainInput
+      ) {
+        yield* checkTargets(targetsOf(input.steps))
+        yield* limits.allowOneMore(workspaceId, "chains")
+        const createdAt = yield* now
+        const chain = yield* schedules.insert({
+          ...chainDefaults,
+          ...input,
+          steps: input.steps.map(withDefaults),
+          id: ChainId.make(yield* ids.next),
+          workspace_id: workspaceId,
+          status: "active",
+          next_fire_at: null,
+          created_at: createdAt,
+          updated_at: createdAt
+        })
+        return toChain(chain, null)
+      })
+
+      const change = Effect.fnUntraced(function* (
+        chain: ChainRow,
+        { steps: given, ...changes }: ChainUpdate
+      ) {
+        const steps = given?.map(withDefaults) ?? chain.steps
+        if (given !== undefined) yield* checkTargets(targetsOf(given))
+        if (given === undefined && Object.keys(changes).length === 0) {
+          return yield* withLastRun(chain)
+        }
+        if (changes.key !== undefined && changes.key !== chain.key) {
+          yield* repo.giveKey(chain, changes.key)
+        }
+        const changed: ChainRow = { ...chain, ...changes, steps }
+        if (!isDeepStrictEqual(steps, chain.steps)) {
+          yield* repo.replaceSteps(changed)
+          const task = { workspace_id: chain.workspace_id, task_id: chain.id }
+          yield* queue.move(task, steps[0] ?? runOnDefaults)
+        }
+        return yield* withLastRun(yield* schedules.update(chain, changed))
       })
 
       return Chains.of({
         list: Effect.fn("Chains.list")(function* (workspaceId, query) {
           const page = pageRequest(query)
-          const rows = yield* repo.list(workspaceId, query, page)
+          const rows = yield* repo.list(workspaceId, { ...query, page })
           const lastRuns = yield* lastRunsOf(workspaceId, rows)
           return toPage(rows, page, (row) => toChain(row, lastRuns.get(row.id) ?? null))
         }),
@@ -138,56 +195,35 @@ export class Chains extends Context.Service<
           return yield* withLastRun(yield* find(workspaceId, id))
         }),
 
-        create: Effect.fn("Chains.create")(function* (workspaceId, input) {
-          yield* checkTargets(targetsOf(input.steps))
-          if ((yield* repo.count(workspaceId)) >= maxChains) {
-            return yield* new QuotaExceeded({ quota: "chains", limit: maxChains })
-          }
-          const createdAt = yield* now
-          const defined = { ...chainDefaults, ...input, steps: input.steps.map(withDefaults) }
-          const row: ChainRow = {
-            ...defined,
-            id: ChainId.make(yield* ids.next),
-            workspace_id: workspaceId,
-            status: "active",
-            next_fire_at: nextFireOf(defined, createdAt),
-            created_at: createdAt,
-            updated_at: createdAt
-          }
-          yield* repo.insert(row)
-          if (row.next_fire_at !== null) yield* queue.wake(row.next_fire_at)
-          return toChain(row, null)
-        }, transaction),
+        create: Effect.fn("Chains.create")(make, transaction),
 
-        update: Effect.fn("Chains.update")(function* (workspaceId, id, { steps, ...changes }) {
-          const chain = yield* lock(workspaceId, id)
-          if (steps !== undefined) yield* checkTargets(targetsOf(steps))
-          if (steps === undefined && Object.keys(changes).length === 0) {
-            return yield* withLastRun(chain)
-          }
-          const changed: ChainRow = {
-            ...chain,
-            ...changes,
-            steps: steps === undefined ? chain.steps : steps.map(withDefaults),
-            updated_at: yield* now
-          }
-          if (steps !== undefined) yield* repo.replaceSteps(changed)
-          const firesOtherwise = firing.some((field) => changed[field] !== chain[field])
-          if (!firesOtherwise || chain.status === "paused") {
-            yield* repo.update(changed)
-            return yield* withLastRun(changed)
-          }
-          const after = yield* queue.withdrawSlots({ workspace_id: workspaceId, task_id: id })
-          return yield* withLastRun(
-            yield* save({ ...changed, next_fire_at: nextFireOf(changed, after) })
-          )
+        upsert: Effect.fn("Chains.upsert")(
+          function* (workspaceId, key, definition) {
+            const known = yield* repo.findByKey(workspaceId, key)
+            if (Option.isNone(known)) {
+              return { isNew: true, task: yield* make(workspaceId, { ...definition, key }) }
+            }
+            const steps = definition.steps.map(withDefaults)
+            const defined = { ...chainDefaults, ...definition, key }
+            if (isDefinedAs(known.value, { ...defined, steps })) {
+              return { isNew: false, task: yield* withLastRun(known.value) }
+            }
+            const chain = yield* stillUnder(key)(repo.findForUpdate(workspaceId, known.value.id))
+            return { isNew: false, task: yield* change(chain, defined) }
+          },
+          transaction,
+          againIfOvertaken
+        ),
+
+        update: Effect.fn("Chains.update")(function* (workspaceId, id, changes) {
+          return yield* change(yield* lock(workspaceId, id), changes)
         }, transaction),
 
         remove: Effect.fn("Chains.remove")(function* (workspaceId, id) {
           if (!(yield* repo.remove(workspaceId, id))) {
             return yield* new NotFound({ resource: "chain" })
           }
-          yield* queue.stop({ workspace_id: workspaceId, task_id: id })
+          yield* schedules.stop({ workspace_id: workspaceId, id })
           yield* repo.removeSteps(workspaceId, id)
         }, transaction),
 
@@ -203,27 +239,11 @@ export class Chains extends Context.Service<
         }, transaction),
 
         pause: Effect.fn("Chains.pause")(function* (workspaceId, id) {
-          const chain = yield* lock(workspaceId, id)
-          if (chain.status === "paused") return yield* withLastRun(chain)
-          const paused = {
-            ...chain,
-            status: "paused",
-            next_fire_at: null,
-            updated_at: yield* now
-          } as const
-          yield* save(paused)
-          yield* queue.stop({ workspace_id: workspaceId, task_id: id })
-          return yield* withLastRun(paused)
+          return yield* withLastRun(yield* schedules.pause(yield* lock(workspaceId, id)))
         }, transaction),
 
         resume: Effect.fn("Chains.resume")(function* (workspaceId, id) {
-          const chain = yield* lock(workspaceId, id)
-          if (chain.status === "active") return yield* withLastRun(chain)
-          const after = yield* queue.withdrawSlots({ workspace_id: workspaceId, task_id: id })
-          const next_fire_at = nextFireOf(chain, after)
-          const updated_at = yield* now
-          const resumed = { ...chain, status: "active", next_fire_at, updated_at } as const
-          return yield* withLastRun(yield* save(resumed))
+          return yield* withLastRun(yield* schedules.resume(yield* lock(workspaceId, id)))
         }, transaction),
 
         runs: Effect.fn("Chains.runs")(function* (workspaceId, id, query) {
@@ -235,7 +255,7 @@ export class Chains extends Context.Service<
 
         getRun: Effect.fn("Chains.getRun")(function* (workspaceId, id, runId) {
           const names = namesOf(yield* find(workspaceId, id))
-          const run = yield* found(runsRepo.find(workspaceId, id, runId), "chain_run")
+          const run = yield* foundRun(runsRepo.find(workspaceId, id, runId))
           return toChainRunDetail(run, names)
         }),
 
@@ -252,20 +272,8 @@ export class Chains extends Context.Service<
   )
 }
 
-/** The fields that decide when a chain fires. */
-const firing = ["schedule", "timezone", "dst_overlap"] as const
-
-const nextFireOf = (chain: Pick<ChainRow, (typeof firing)[number]>, after: Date): Date | null =>
-  chain.schedule === null
-    ? null
-    : new Date(
-        nextFire(Schedule.make(chain.schedule), TimeZone.make(chain.timezone), after, {
-          dst_overlap: chain.dst_overlap
-        })
-      )
-
 const targetsOf = (steps: ReadonlyArray<ChainStepInput>) =>
-  steps.map(({ url }, index) => ({ path: ["steps", index, "url"], url }))
+  steps.map(({ run_on = null, url }, index) => ({ path: ["steps", index, "url"], url, run_on }))
 
 const withDefaults = (step: ChainStepInput) => ({ ...chainStepDefaults, ...step })
 
@@ -280,7 +288,5 @@ const justQueued = {
   names: null
 }
 
-const found = <A>(row: Effect.Effect<Option.Option<A>>, resource: Resource) =>
-  Effect.flatMap(row, (option) =>
-    Option.isSome(option) ? Effect.succeed(option.value) : Effect.fail(new NotFound({ resource }))
-  )
+const found = orNotFound("chain")
+const foundRun = orNotFound("chain_run")

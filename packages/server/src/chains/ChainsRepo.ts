@@ -1,29 +1,44 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { Chain, ChainStep } from "@scheduling/domain/chains/Chain"
 import type { TaskStatus } from "@scheduling/domain/cron/Firing"
-import type { NotFound } from "@scheduling/domain/shared/Errors"
+import { type RunOn, runOnDefaults } from "@scheduling/domain/workers/RunOn"
 import { Context, Effect, Layer, Option, Struct } from "effect"
-import { SqlClient } from "effect/sql"
-import type { PageRequest, PageRow } from "../platform/Pages.ts"
-import { timestampOf, timestampOrNull } from "../platform/timestamp.ts"
-import { insertVersion, removeReplaced } from "../runner/ChainVersions.ts"
-import { havingName } from "../tasks/havingName.ts"
+import { SqlClient, type Statement } from "effect/sql"
+import type { PageRow } from "../sql/Pages.ts"
+import { timestampOf, timestampOrNull } from "../sql/timestamp.ts"
+import { insertVersion, removeReplaced } from "../queue/ChainVersions.ts"
 import { intoWorkspace } from "../tasks/intoWorkspace.ts"
+import { havingKey, havingName, type TaskListing } from "../tasks/listing.ts"
 import { pageBytes, withinPage } from "../tasks/pageBytes.ts"
+import { type TasksRepo, tasksRepo } from "../tasks/TasksRepo.ts"
 
 /** A row of `tasks` of the kind `chain`. */
 export interface ChainRow extends Omit<
   Chain,
-  "next_run_at" | "last_run" | "created_at" | "updated_at"
+  "workspace_id" | "next_run_at" | "last_run" | "created_at" | "updated_at"
 > {
+  readonly workspace_id: AuthorizedWorkspaceId
   readonly steps: ReadonlyArray<ChainStep>
   readonly next_fire_at: Date | null
   readonly created_at: Date
   readonly updated_at: Date
 }
 
+/**
+ * A chain as `tasks` stores it. The steps are in tables of their own, and a version has all of
+ * them.
+ */
+type StoredChain = Omit<ChainRow, "steps"> & {
+  readonly version_id?: string
+  readonly steps_bytes?: number
+  readonly run_on?: RunOn | null
+  readonly worker_wait_seconds?: number
+}
+
 export const toChain = (row: ChainRow, lastRun: Chain["last_run"]): Chain => ({
   id: row.id,
   workspace_id: row.workspace_id,
+  key: row.key,
   name: row.name,
   steps: row.steps,
   schedule: row.schedule,
@@ -40,28 +55,27 @@ export const toChain = (row: ChainRow, lastRun: Chain["last_run"]): Chain => ({
 
 export class ChainsRepo extends Context.Service<
   ChainsRepo,
-  {
-    readonly insert: (chain: ChainRow) => Effect.Effect<void, NotFound>
-    readonly find: (workspaceId: string, id: string) => Effect.Effect<Option.Option<ChainRow>>
-    /** Locks the row: no schedule fires it and no other change touches it until the commit. */
-    readonly findForUpdate: (
-      workspaceId: string,
+  /** An update changes everything except the steps. */
+  TasksRepo<ChainRow> & {
+    readonly find: (
+      workspaceId: AuthorizedWorkspaceId,
       id: string
     ) => Effect.Effect<Option.Option<ChainRow>>
+    readonly findByKey: (
+      workspaceId: AuthorizedWorkspaceId,
+      key: string
+    ) => Effect.Effect<Option.Option<ChainRow>>
     readonly list: (
-      workspaceId: string,
-      filter: { readonly status?: TaskStatus; readonly name?: string },
-      page: PageRequest
+      workspaceId: AuthorizedWorkspaceId,
+      listing: TaskListing<TaskStatus>
     ) => Effect.Effect<ReadonlyArray<ChainRow & PageRow>>
-    /** Locks the workspace's row first: two creates at once cannot both take the last place. */
-    readonly count: (workspaceId: string) => Effect.Effect<number>
-    /** All but the steps. */
-    readonly update: (chain: ChainRow) => Effect.Effect<void>
-    /** Runs that have started go on with those that they have. The row is locked. */
+    /** The row must be locked. Runs that have started keep the steps that they have. */
     readonly replaceSteps: (chain: ChainRow) => Effect.Effect<void>
-    readonly remove: (workspaceId: string, id: string) => Effect.Effect<boolean>
-    /** After a chain that is removed had its runs stopped: its steps, but for what still runs. */
-    readonly removeSteps: (workspaceId: string, id: string) => Effect.Effect<void>
+    /**
+     * Call it after a chain was removed and its runs were stopped. Removes its steps, except those
+     * that still run.
+     */
+    readonly removeSteps: (workspaceId: AuthorizedWorkspaceId, id: string) => Effect.Effect<void>
   }
 >()("@scheduling/server/chains/ChainsRepo") {
   static readonly layer: Layer.Layer<ChainsRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -70,24 +84,33 @@ export class ChainsRepo extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const columns = sql.literal(`${columnNames.join(", ")}, ${stepsColumn}`)
 
-      const find = Effect.fnUntraced(function* (workspaceId: string, id: string) {
+      const findWhere = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        condition: Statement.Fragment
+      ) {
         const rows = yield* sql<ChainRow>`
           SELECT ${columns}
           FROM tasks AS t
           WHERE workspace_id = ${workspaceId}
             AND kind = 'chain'
-            AND id = ${id}`
+            AND ${condition}`
         return Option.fromNullishOr(rows[0])
-      })
+      }, Effect.orDie)
+
+      const find = (workspaceId: AuthorizedWorkspaceId, id: string) =>
+        findWhere(workspaceId, sql`id = ${id}`)
 
       const versionOf = Effect.fnUntraced(function* ({ id, steps, workspace_id }: ChainRow) {
+        const { run_on, worker_wait_seconds } = steps[0] ?? runOnDefaults
         return {
+          run_on,
+          worker_wait_seconds,
           version_id: yield* insertVersion(sql, { workspace_id, chain_id: id, steps }),
           steps_bytes: Buffer.byteLength(JSON.stringify(steps))
         }
       })
 
-      const retire = (workspaceId: string, chainId: string) =>
+      const retire = (workspaceId: AuthorizedWorkspaceId, chainId: string) =>
         sql`
           UPDATE chain_versions
           SET replaced_at = now()
@@ -95,31 +118,31 @@ export class ChainsRepo extends Context.Service<
             AND chain_id = ${chainId}
             AND replaced_at IS NULL`
 
+      /** The rows without their steps. */
+      const tasks = yield* tasksRepo<StoredChain>(sql, { kind: "chain", columns: columnNames })
+
       return ChainsRepo.of({
         insert: Effect.fn("ChainsRepo.insert")(function* (chain) {
-          const version = yield* versionOf(chain)
-          yield* sql`
-            INSERT INTO tasks
-            ${sql.insert({ ...Struct.omit(chain, ["steps"]), ...version, kind: "chain" })}`
-        }, intoWorkspace),
+          const version = yield* intoWorkspace(versionOf(chain))
+          yield* tasks.insert({ ...withoutSteps(chain), ...version })
+        }),
 
-        find: Effect.fn("ChainsRepo.find")(function* (workspaceId, id) {
-          return yield* find(workspaceId, id)
-        }, Effect.orDie),
+        update: (chain) => tasks.update(withoutSteps(chain)),
+
+        giveKey: tasks.giveKey,
+
+        find,
+
+        findByKey: (workspaceId, key) => findWhere(workspaceId, sql`key = ${key}`),
 
         findForUpdate: Effect.fn("ChainsRepo.findForUpdate")(function* (workspaceId, id) {
-          yield* sql`
-            SELECT id
-            FROM tasks
-            WHERE workspace_id = ${workspaceId}
-              AND kind = 'chain'
-              AND id = ${id}
-            FOR UPDATE`
-          // Apart: a statement that waits for a lock sees the steps as they were before.
+          yield* tasks.findForUpdate(workspaceId, id)
+          // A statement of its own, because one that waits for a lock sees the steps as they were
+          // before.
           return yield* find(workspaceId, id)
-        }, Effect.orDie),
+        }),
 
-        list: Effect.fn("ChainsRepo.list")(function* (workspaceId, { name, status }, page) {
+        list: Effect.fn("ChainsRepo.list")(function* (workspaceId, { key, name, page, status }) {
           return yield* sql<ChainRow & PageRow>`
             SELECT ${columns}, page_bytes, row_bytes
             FROM (
@@ -130,6 +153,7 @@ export class ChainsRepo extends Context.Service<
                 AND id < ${page.before}
                 ${status === undefined ? sql.literal("") : sql`AND status = ${status}`}
                 ${havingName(sql, name)}
+                ${havingKey(sql, key)}
               ORDER BY id DESC
               LIMIT ${page.limit + 1}
             ) AS t
@@ -137,34 +161,12 @@ export class ChainsRepo extends Context.Service<
             ORDER BY id DESC`
         }, Effect.orDie),
 
-        count: Effect.fn("ChainsRepo.count")(function* (workspaceId) {
-          yield* sql`
-            SELECT id
-            FROM workspaces
-            WHERE id = ${workspaceId}
-            FOR NO KEY UPDATE`
-          const [row] = yield* sql<{ readonly chains: number }>`
-            SELECT count(*)::int AS chains
-            FROM tasks
-            WHERE workspace_id = ${workspaceId}
-              AND kind = 'chain'`
-          return row?.chains ?? 0
-        }, Effect.orDie),
-
-        update: Effect.fn("ChainsRepo.update")(function* (chain) {
-          yield* sql`
-            UPDATE tasks
-            SET ${sql.update(Struct.omit(chain, ["id", "workspace_id", "steps"]))}
-            WHERE workspace_id = ${chain.workspace_id}
-              AND kind = 'chain'
-              AND id = ${chain.id}`
-        }, Effect.orDie),
-
         replaceSteps: Effect.fn("ChainsRepo.replaceSteps")(function* (chain) {
           yield* retire(chain.workspace_id, chain.id)
+          const { run_on, ...version } = yield* versionOf(chain)
           yield* sql`
             UPDATE tasks
-            SET ${sql.update(yield* versionOf(chain))}
+            SET ${sql.update({ ...version, run_on: run_on && JSON.stringify(run_on) })}
             WHERE workspace_id = ${chain.workspace_id}
               AND kind = 'chain'
               AND id = ${chain.id}`
@@ -172,14 +174,9 @@ export class ChainsRepo extends Context.Service<
         }, Effect.orDie),
 
         remove: Effect.fn("ChainsRepo.remove")(function* (workspaceId, id) {
-          const removed = yield* sql`
-            DELETE FROM tasks
-            WHERE workspace_id = ${workspaceId}
-              AND kind = 'chain'
-              AND id = ${id}
-            RETURNING id`
+          const removed = yield* tasks.remove(workspaceId, id)
           yield* retire(workspaceId, id)
-          return removed.length > 0
+          return removed
         }, Effect.orDie),
 
         removeSteps: Effect.fn("ChainsRepo.removeSteps")(function* (workspaceId, id) {
@@ -190,9 +187,12 @@ export class ChainsRepo extends Context.Service<
   )
 }
 
+const withoutSteps = (chain: ChainRow): StoredChain => Struct.omit(chain, ["steps"])
+
 const columnNames = [
   "id",
   "workspace_id",
+  "key",
   "name",
   "schedule",
   "timezone",
@@ -209,7 +209,8 @@ const stepsColumn = `(
   SELECT json_agg(
     json_build_object(
       'name', name, 'method', method, 'url', url, 'headers', headers, 'body', body,
-      'timeout_seconds', timeout_seconds, 'retry_count', retry_count, 'run_if', run_if
+      'timeout_seconds', timeout_seconds, 'retry_count', retry_count,
+      'run_on', run_on, 'worker_wait_seconds', worker_wait_seconds, 'run_if', run_if
     )
     ORDER BY step_index
   )

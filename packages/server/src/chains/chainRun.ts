@@ -2,17 +2,17 @@ import type { LastChainRun } from "@scheduling/domain/chains/Chain"
 import type { ChainRun, ChainRunDetail, StepExecution } from "@scheduling/domain/chains/ChainRun"
 import type { ExecutionStatus } from "@scheduling/domain/executions/Execution"
 import { ChainId, ChainRunId, ExecutionId } from "@scheduling/domain/shared/Ids"
-import { timestampOf, timestampOrNull } from "../platform/timestamp.ts"
+import { timestampOf, timestampOrNull } from "../sql/timestamp.ts"
 import type { AnsweredStepRow, ChainRunRow, StepRow } from "./ChainRunsRepo.ts"
 
 /**
- * A run seen as a whole. `chainSteps` are the names of the chain's steps as they are now: those of a
+ * A run as a whole. `chainSteps` are the names of the chain's current steps. They are shown for a
  * run that has not started, or never did.
  */
 export const toChainRun = (run: ChainRunRow, chainSteps: ReadonlyArray<string>): ChainRun =>
   runWith(run, chainSteps, toStepExecution)
 
-/** With what the steps were answered. */
+/** The same, with the answers to the steps. */
 export const toChainRunDetail = (
   run: ChainRunRow<AnsweredStepRow>,
   chainSteps: ReadonlyArray<string>
@@ -74,7 +74,7 @@ const finishOf = ({ steps }: ChainRunRow): Date | null =>
     steps.some(isUnfinished) ? null : steps[0].finished_at
   )
 
-/** A run that ended after its start has a row for each step, the skipped ones too. */
+/** A run that started and has ended has a row for each step, even the skipped ones. */
 const namesOf = ({ steps }: ChainRunRow, chainSteps: ReadonlyArray<string>) => {
   const taken = steps.find((row) => row.names !== null)?.names
   if (taken !== null && taken !== undefined) return taken

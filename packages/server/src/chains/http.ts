@@ -2,9 +2,11 @@ import { Api } from "@scheduling/domain/Api"
 import { Chain } from "@scheduling/domain/chains/Chain"
 import { ChainRun } from "@scheduling/domain/chains/ChainRun"
 import { Effect } from "effect"
-import { Idempotency } from "../platform/Idempotency.ts"
-import { implement } from "../platform/implement.ts"
-import { Waiting } from "../platform/Waiting.ts"
+import { createdIfNew } from "../http/createdIfNew.ts"
+import { Idempotency } from "../http/Idempotency.ts"
+import { implement } from "../http/implement.ts"
+import { inWorkspace } from "../http/inWorkspace.ts"
+import { Waiting } from "../http/Waiting.ts"
 import { Chains } from "./Chains.ts"
 
 export const ChainsHandlers = implement(
@@ -15,51 +17,63 @@ export const ChainsHandlers = implement(
     const idempotency = yield* Idempotency
     const waiting = yield* Waiting
     return handlers.handleAll({
-      list: ({ params, query }) => chains.list(params.workspace_id, query),
+      list: inWorkspace((workspaceId, { query }) => chains.list(workspaceId, query)),
 
-      create: ({ headers, params, payload }) =>
-        chains.create(params.workspace_id, payload).pipe(
+      create: inWorkspace((workspaceId, { headers, payload }) =>
+        chains.create(workspaceId, payload).pipe(
           idempotency.once({
             key: headers["idempotency-key"],
-            workspaceId: params.workspace_id,
+            workspaceId,
             operation: "chains.create",
             payload,
             answer: Chain
           })
-        ),
+        )
+      ),
 
-      get: ({ params }) => chains.get(params.workspace_id, params.chain_id),
+      get: inWorkspace((workspaceId, { params }) => chains.get(workspaceId, params.chain_id)),
 
-      update: ({ params, payload }) => chains.update(params.workspace_id, params.chain_id, payload),
+      upsert: inWorkspace((workspaceId, { params, payload }) =>
+        createdIfNew(chains.upsert(workspaceId, params.key, payload))
+      ),
 
-      remove: ({ params }) => chains.remove(params.workspace_id, params.chain_id),
+      update: inWorkspace((workspaceId, { params, payload }) =>
+        chains.update(workspaceId, params.chain_id, payload)
+      ),
 
-      run: ({ headers, params }) =>
-        chains.run(params.workspace_id, params.chain_id).pipe(
+      remove: inWorkspace((workspaceId, { params }) => chains.remove(workspaceId, params.chain_id)),
+
+      run: inWorkspace((workspaceId, { headers, params }) =>
+        chains.run(workspaceId, params.chain_id).pipe(
           idempotency.once({
             key: headers["idempotency-key"],
-            workspaceId: params.workspace_id,
+            workspaceId,
             operation: `chains.run ${params.chain_id}`,
             payload: null,
             answer: ChainRun
           })
-        ),
+        )
+      ),
 
-      pause: ({ params }) => chains.pause(params.workspace_id, params.chain_id),
+      pause: inWorkspace((workspaceId, { params }) => chains.pause(workspaceId, params.chain_id)),
 
-      resume: ({ params }) => chains.resume(params.workspace_id, params.chain_id),
+      resume: inWorkspace((workspaceId, { params }) => chains.resume(workspaceId, params.chain_id)),
 
-      runs: ({ params, query }) => chains.runs(params.workspace_id, params.chain_id, query),
+      runs: inWorkspace((workspaceId, { params, query }) =>
+        chains.runs(workspaceId, params.chain_id, query)
+      ),
 
-      getRun: ({ params: { chain_id, run_id, workspace_id }, query }) =>
-        waiting.untilEnded(chains.getRun(workspace_id, chain_id, run_id), {
+      getRun: inWorkspace((workspaceId, { params: { chain_id, run_id }, query }) =>
+        waiting.untilEnded(chains.getRun(workspaceId, chain_id, run_id), {
           seconds: query.wait_seconds,
-          workspace_id,
+          workspace_id: workspaceId,
           id: run_id
-        }),
+        })
+      ),
 
-      cancel: ({ params }) =>
-        chains.cancel(params.workspace_id, params.chain_id, params.execution_id)
+      cancel: inWorkspace((workspaceId, { params }) =>
+        chains.cancel(workspaceId, params.chain_id, params.execution_id)
+      )
     })
   })
 )

@@ -1,76 +1,99 @@
-import type { Caller } from "@scheduling/domain/auth/Caller"
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { Principal } from "@scheduling/domain/auth/Principal"
 import {
   type CronTask,
+  type CronTaskDefinition,
   cronTaskDefaults,
   type CronTaskInput,
   type CronTaskUpdate,
   defaultPreviewCount,
-  maxCronTasks,
   type SchedulePreview
 } from "@scheduling/domain/cron/CronTask"
 import type { TaskStatus } from "@scheduling/domain/cron/Firing"
-import { type DstOverlap, nextFire, preview, Schedule } from "@scheduling/domain/cron/Schedule"
-import { TimeZone } from "@scheduling/domain/cron/TimeZone"
+import { type DstOverlap, preview, type Schedule } from "@scheduling/domain/cron/Schedule"
+import type { TimeZone } from "@scheduling/domain/cron/TimeZone"
 import { type Execution, TaskId } from "@scheduling/domain/executions/Execution"
 import {
   type Conflict,
   NotFound,
-  QuotaExceeded,
+  type QuotaExceeded,
   type ValidationFailed
 } from "@scheduling/domain/shared/Errors"
-import { CronTaskId, type ExecutionId, type WorkspaceId } from "@scheduling/domain/shared/Ids"
+import { CronTaskId, type ExecutionId } from "@scheduling/domain/shared/Ids"
 import type { Page, PageQuery } from "@scheduling/domain/shared/Page"
-import { Context, DateTime, Effect, Layer } from "effect"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { Executions } from "../executions/Executions.ts"
 import { orNotFound } from "../platform/orNotFound.ts"
+import { Limits } from "../limits/Limits.ts"
+import type { Outbox } from "../outbox/Outbox.ts"
 import { Ids } from "../platform/Ids.ts"
-import { pageRequest, toPage } from "../platform/Pages.ts"
-import { StoreClock } from "../platform/StoreClock.ts"
-import { transactionOf } from "../platform/transaction.ts"
-import { RunQueue } from "../runner/RunQueue.ts"
+import { pageRequest, toPage } from "../sql/Pages.ts"
+import { StoreClock } from "../sql/StoreClock.ts"
+import { transactionOf } from "../sql/transaction.ts"
+import { RunQueue } from "../queue/RunQueue.ts"
+import { againIfOvertaken, isDefinedAs, stillUnder, type Upserted } from "../tasks/byKey.ts"
+import type { TaskQuery } from "../tasks/listing.ts"
+import { schedulesOf } from "../tasks/Schedules.ts"
 import { targetCheck } from "../tasks/targets.ts"
 import { type CronTaskRow, CronTasksRepo, toCronTask } from "./CronTasksRepo.ts"
 
-interface CronTaskQuery extends PageQuery {
-  readonly status?: TaskStatus
-  readonly name?: string
-}
+type CronTaskQuery = TaskQuery<TaskStatus>
 
-/** A next fire is computed by the clock of the store, here and in the runner, once the row is locked. */
 export class CronTasks extends Context.Service<
   CronTasks,
   {
-    readonly list: (workspaceId: WorkspaceId, query: CronTaskQuery) => Effect.Effect<Page<CronTask>>
-    /** Of every workspace that the caller can read. */
-    readonly listAll: (
-      caller: Caller["Service"],
+    readonly list: (
+      workspaceId: AuthorizedWorkspaceId,
       query: CronTaskQuery
     ) => Effect.Effect<Page<CronTask>>
-    readonly get: (workspaceId: WorkspaceId, id: CronTaskId) => Effect.Effect<CronTask, NotFound>
+    /** Lists the tasks of every workspace that the principal can read. */
+    readonly listAll: (
+      principal: Principal["Service"],
+      query: CronTaskQuery
+    ) => Effect.Effect<Page<CronTask>>
+    readonly get: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: CronTaskId
+    ) => Effect.Effect<CronTask, NotFound>
     readonly create: (
-      workspaceId: WorkspaceId,
+      workspaceId: AuthorizedWorkspaceId,
       input: CronTaskInput
-    ) => Effect.Effect<CronTask, NotFound | QuotaExceeded | ValidationFailed>
+    ) => Effect.Effect<CronTask, NotFound | Conflict | QuotaExceeded | ValidationFailed>
+    /** Gives the task with the key this definition, or makes it. Changes nothing that is so. */
+    readonly upsert: (
+      workspaceId: AuthorizedWorkspaceId,
+      key: string,
+      definition: CronTaskDefinition
+    ) => Effect.Effect<Upserted<CronTask>, NotFound | Conflict | QuotaExceeded | ValidationFailed>
     readonly update: (
-      workspaceId: WorkspaceId,
+      workspaceId: AuthorizedWorkspaceId,
       id: CronTaskId,
       changes: CronTaskUpdate
-    ) => Effect.Effect<CronTask, NotFound | ValidationFailed>
-    readonly remove: (workspaceId: WorkspaceId, id: CronTaskId) => Effect.Effect<void, NotFound>
+    ) => Effect.Effect<CronTask, NotFound | Conflict | QuotaExceeded | ValidationFailed>
+    readonly remove: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: CronTaskId
+    ) => Effect.Effect<void, NotFound>
     readonly run: (
-      workspaceId: WorkspaceId,
+      workspaceId: AuthorizedWorkspaceId,
       id: CronTaskId
     ) => Effect.Effect<Execution, NotFound | QuotaExceeded>
-    readonly pause: (workspaceId: WorkspaceId, id: CronTaskId) => Effect.Effect<CronTask, NotFound>
-    readonly resume: (workspaceId: WorkspaceId, id: CronTaskId) => Effect.Effect<CronTask, NotFound>
+    readonly pause: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: CronTaskId
+    ) => Effect.Effect<CronTask, NotFound>
+    readonly resume: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: CronTaskId
+    ) => Effect.Effect<CronTask, NotFound | QuotaExceeded>
     readonly executions: (
-      workspaceId: WorkspaceId,
+      workspaceId: AuthorizedWorkspaceId,
       id: CronTaskId,
       query: PageQuery
     ) => Effect.Effect<Page<Execution>, NotFound>
     readonly cancel: (
-      workspaceId: WorkspaceId,
+      workspaceId: AuthorizedWorkspaceId,
       id: CronTaskId,
       executionId: ExecutionId
     ) => Effect.Effect<Execution, NotFound | Conflict>
@@ -85,7 +108,7 @@ export class CronTasks extends Context.Service<
   static readonly layer: Layer.Layer<
     CronTasks,
     never,
-    CronTasksRepo | Executions | Ids | RunQueue | SqlClient.SqlClient
+    CronTasksRepo | Executions | Ids | Limits | Outbox | RunQueue | SqlClient.SqlClient
   > = Layer.effect(
     CronTasks,
     Effect.gen(function* () {
@@ -94,18 +117,50 @@ export class CronTasks extends Context.Service<
       const now = Effect.orDie((yield* StoreClock)(sql))
       const executions = yield* Executions
       const ids = yield* Ids
+      const limits = yield* Limits
       const queue = yield* RunQueue
       const repo = yield* CronTasksRepo
       const checkTargets = yield* targetCheck
 
-      const get = Effect.fnUntraced(function* (workspaceId: WorkspaceId, id: CronTaskId) {
+      const schedules = yield* schedulesOf(repo)
+
+      const get = Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId, id: CronTaskId) {
         return toCronTask(yield* found(repo.find(workspaceId, id)))
       })
 
-      /** Inside the transaction that locked the row. */
-      const save = Effect.fnUntraced(function* (task: CronTaskRow) {
-        yield* repo.update(task)
-        if (task.next_fire_at !== null) yield* queue.wake(task.next_fire_at)
+      const make = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        input: CronTaskInput
+      ) {
+        yield* checkTargets([{ ...input, path: ["url"] }])
+        yield* limits.allowOneMore(workspaceId, "cron_tasks")
+        const createdAt = yield* now
+        const task = yield* schedules.insert({
+          ...cronTaskDefaults,
+          ...input,
+          id: CronTaskId.make(yield* ids.next),
+          workspace_id: workspaceId,
+          status: "active",
+          next_fire_at: null,
+          created_at: createdAt,
+          updated_at: createdAt
+        })
+        return toCronTask({ ...task, ...neverRan })
+      })
+
+      const change = Effect.fnUntraced(function* (task: CronTaskRow, changes: CronTaskUpdate) {
+        const changed = { ...task, ...changes }
+        if (changes.url !== undefined || changes.run_on === null) {
+          yield* checkTargets([{ ...changed, path: ["url"] }])
+        }
+        if (changes.key !== undefined && changes.key !== task.key) {
+          yield* repo.giveKey(task, changes.key)
+        }
+        if (Object.keys(changes).length > 0) yield* schedules.update(task, changed)
+        if (changes.run_on !== undefined || changes.worker_wait_seconds !== undefined) {
+          yield* queue.move({ workspace_id: task.workspace_id, task_id: task.id }, changed)
+        }
+        return yield* get(task.workspace_id, task.id)
       })
 
       return CronTasks.of({
@@ -116,59 +171,45 @@ export class CronTasks extends Context.Service<
           )
         },
 
-        listAll: (caller, query) => {
+        listAll: (principal, query) => {
           const page = pageRequest(query)
           const listing = { ...query, page }
           const rows =
-            caller.kind === "jwt"
-              ? repo.listOfMember(caller.user_id, listing)
-              : repo.list(caller.workspace_id, listing)
+            principal.kind === "jwt"
+              ? repo.listOfMember(principal.user_id, listing)
+              : repo.list(principal.workspace_id, listing)
           return Effect.map(rows, (all) => toPage(all, page, toCronTask))
         },
 
         get,
 
-        create: Effect.fn("CronTasks.create")(function* (workspaceId, input) {
-          yield* checkTargets([{ path: ["url"], url: input.url }])
-          if ((yield* repo.count(workspaceId)) >= maxCronTasks) {
-            return yield* new QuotaExceeded({ quota: "cron_tasks", limit: maxCronTasks })
-          }
-          const createdAt = yield* now
-          const defined = { ...cronTaskDefaults, ...input }
-          const next_fire_at = nextFireOf(defined, createdAt)
-          const row: CronTaskRow = {
-            ...defined,
-            id: CronTaskId.make(yield* ids.next),
-            workspace_id: workspaceId,
-            status: "active",
-            next_fire_at,
-            created_at: createdAt,
-            updated_at: createdAt
-          }
-          yield* repo.insert(row)
-          yield* queue.wake(next_fire_at)
-          return toCronTask({ ...row, ...neverRan })
-        }, transaction),
+        create: Effect.fn("CronTasks.create")(make, transaction),
+
+        upsert: Effect.fn("CronTasks.upsert")(
+          function* (workspaceId, key, definition) {
+            const known = yield* repo.findByKey(workspaceId, key)
+            if (Option.isNone(known)) {
+              return { isNew: true, task: yield* make(workspaceId, { ...definition, key }) }
+            }
+            const defined = { ...cronTaskDefaults, ...definition, key }
+            if (isDefinedAs(known.value, defined)) {
+              return { isNew: false, task: toCronTask(known.value) }
+            }
+            const task = yield* stillUnder(key)(repo.findForUpdate(workspaceId, known.value.id))
+            return { isNew: false, task: yield* change(task, defined) }
+          },
+          transaction,
+          againIfOvertaken
+        ),
 
         update: Effect.fn("CronTasks.update")(function* (workspaceId, id, changes) {
-          const task = yield* found(repo.findForUpdate(workspaceId, id))
-          if (changes.url !== undefined) yield* checkTargets([{ path: ["url"], url: changes.url }])
-          if (Object.keys(changes).length > 0) {
-            const changed: CronTaskRow = { ...task, ...changes, updated_at: yield* now }
-            const firesOtherwise = firing.some((field) => changed[field] !== task[field])
-            if (firesOtherwise && task.status === "active") {
-              const after = yield* queue.withdrawSlots({ workspace_id: workspaceId, task_id: id })
-              yield* save({ ...changed, next_fire_at: nextFireOf(changed, after) })
-            } else {
-              yield* repo.update(changed)
-            }
-          }
-          return yield* get(workspaceId, id)
+          return yield* change(yield* found(repo.findForUpdate(workspaceId, id)), changes)
         }, transaction),
 
         remove: Effect.fn("CronTasks.remove")(function* (workspaceId, id) {
-          if (!(yield* repo.remove(workspaceId, id))) return yield* noSuchTask
-          yield* queue.stop({ workspace_id: workspaceId, task_id: id })
+          if (!(yield* repo.remove(workspaceId, id)))
+            return yield* new NotFound({ resource: "task" })
+          yield* schedules.stop({ workspace_id: workspaceId, id })
         }, transaction),
 
         run: Effect.fn("CronTasks.run")(function* (workspaceId, id) {
@@ -179,21 +220,12 @@ export class CronTasks extends Context.Service<
         }, transaction),
 
         pause: Effect.fn("CronTasks.pause")(function* (workspaceId, id) {
-          const task = yield* found(repo.findForUpdate(workspaceId, id))
-          if (task.status === "active") {
-            yield* save({ ...task, status: "paused", next_fire_at: null, updated_at: yield* now })
-            yield* queue.stop({ workspace_id: workspaceId, task_id: id })
-          }
+          yield* schedules.pause(yield* found(repo.findForUpdate(workspaceId, id)))
           return yield* get(workspaceId, id)
         }, transaction),
 
         resume: Effect.fn("CronTasks.resume")(function* (workspaceId, id) {
-          const task = yield* found(repo.findForUpdate(workspaceId, id))
-          if (task.status === "paused") {
-            const after = yield* queue.withdrawSlots({ workspace_id: workspaceId, task_id: id })
-            const next_fire_at = nextFireOf(task, after)
-            yield* save({ ...task, status: "active", next_fire_at, updated_at: yield* now })
-          }
+          yield* schedules.resume(yield* found(repo.findForUpdate(workspaceId, id)))
           return yield* get(workspaceId, id)
         }, transaction),
 
@@ -230,18 +262,6 @@ export class CronTasks extends Context.Service<
   )
 }
 
-/** The fields that decide when a task fires. */
-const firing = ["schedule", "timezone", "dst_overlap"] as const
-
-const nextFireOf = (task: Pick<CronTaskRow, (typeof firing)[number]>, after: Date): Date =>
-  new Date(
-    nextFire(Schedule.make(task.schedule), TimeZone.make(task.timezone), after, {
-      dst_overlap: task.dst_overlap
-    })
-  )
-
 const neverRan = { last_run_id: null, last_run_status: null, last_run_finished_at: null }
-
-const noSuchTask = Effect.suspend(() => Effect.fail(new NotFound({ resource: "task" })))
 
 const found = orNotFound("task")

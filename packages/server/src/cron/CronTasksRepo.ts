@@ -1,14 +1,13 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { CronTask } from "@scheduling/domain/cron/CronTask"
 import type { TaskStatus } from "@scheduling/domain/cron/Firing"
-import type { NotFound } from "@scheduling/domain/shared/Errors"
-import type { UserId, WorkspaceId } from "@scheduling/domain/shared/Ids"
+import type { UserId } from "@scheduling/domain/shared/Ids"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import { type AskedPage, askedPages, batchPages } from "../platform/batchPages.ts"
-import { FairGate } from "../platform/FairGate.ts"
-import type { PageRequest } from "../platform/Pages.ts"
-import { rowsOf } from "../platform/rows.ts"
-import { timestampOf, timestampOrNull } from "../platform/timestamp.ts"
+import { type AskedPage, askedPages, batchPages } from "../sql/batchPages.ts"
+import { afterEverythingElse, FairQueue } from "../fairness/FairQueue.ts"
+import { rowsOf } from "../sql/rows.ts"
+import { timestampOf, timestampOrNull } from "../sql/timestamp.ts"
 import {
   isOlderThanRecent,
   joinLastRun,
@@ -19,14 +18,15 @@ import {
   toLastRun,
   withOlderLastRuns
 } from "../tasks/LastRunRepo.ts"
-import { havingName } from "../tasks/havingName.ts"
-import { intoWorkspace } from "../tasks/intoWorkspace.ts"
+import { havingKey, havingName, type TaskListing } from "../tasks/listing.ts"
 import { isHeavyIn, pageBytes, unlessHeavy, withinPage } from "../tasks/pageBytes.ts"
+import { type TasksRepo, tasksRepo } from "../tasks/TasksRepo.ts"
 
 export interface CronTaskRow extends Omit<
   CronTask,
-  "next_run_at" | "last_run" | "created_at" | "updated_at"
+  "workspace_id" | "next_run_at" | "last_run" | "created_at" | "updated_at"
 > {
+  readonly workspace_id: AuthorizedWorkspaceId
   readonly next_fire_at: Date | null
   readonly created_at: Date
   readonly updated_at: Date
@@ -34,15 +34,12 @@ export interface CronTaskRow extends Omit<
 
 export type ListedCronTask = CronTaskRow & LastRunRow
 
-export interface CronTaskListing {
-  readonly status?: TaskStatus
-  readonly name?: string
-  readonly page: PageRequest
-}
+type CronTaskListing = TaskListing<TaskStatus>
 
 export const toCronTask = (row: ListedCronTask): CronTask => ({
   id: row.id,
   workspace_id: row.workspace_id,
+  key: row.key,
   name: row.name,
   schedule: row.schedule,
   method: row.method,
@@ -51,6 +48,8 @@ export const toCronTask = (row: ListedCronTask): CronTask => ({
   body: row.body,
   timeout_seconds: row.timeout_seconds,
   retry_count: row.retry_count,
+  run_on: row.run_on,
+  worker_wait_seconds: row.worker_wait_seconds,
   timezone: row.timezone,
   overlap: row.overlap,
   missed: row.missed,
@@ -64,31 +63,28 @@ export const toCronTask = (row: ListedCronTask): CronTask => ({
 
 export class CronTasksRepo extends Context.Service<
   CronTasksRepo,
-  {
-    readonly insert: (task: CronTaskRow) => Effect.Effect<void, NotFound>
+  TasksRepo<CronTaskRow> & {
     readonly find: (
-      workspaceId: WorkspaceId,
+      workspaceId: AuthorizedWorkspaceId,
       id: string
     ) => Effect.Effect<Option.Option<ListedCronTask>>
-    /** Locks the row: no schedule fires it and no other change touches it until the commit. */
-    readonly findForUpdate: (
-      workspaceId: WorkspaceId,
-      id: string
-    ) => Effect.Effect<Option.Option<CronTaskRow>>
-    /** Without a filter requests of one moment share a statement, and a page is read only once. */
+    readonly findByKey: (
+      workspaceId: AuthorizedWorkspaceId,
+      key: string
+    ) => Effect.Effect<Option.Option<ListedCronTask>>
+    /**
+     * Requests without a filter that arrive together share one statement, and each page is read
+     * only once.
+     */
     readonly list: (
-      workspaceId: WorkspaceId,
+      workspaceId: AuthorizedWorkspaceId,
       listing: CronTaskListing
     ) => Effect.Effect<ReadonlyArray<ListedCronTask>>
-    /** Of every workspace that the user is a member of. */
+    /** Lists the tasks of every workspace that the user is a member of. */
     readonly listOfMember: (
       userId: UserId,
       listing: CronTaskListing
     ) => Effect.Effect<ReadonlyArray<ListedCronTask>>
-    /** Locks the workspace's row first: two creates at once cannot both take the last place. */
-    readonly count: (workspaceId: WorkspaceId) => Effect.Effect<number>
-    readonly update: (task: CronTaskRow) => Effect.Effect<void>
-    readonly remove: (workspaceId: WorkspaceId, id: string) => Effect.Effect<boolean>
   }
 >()("@scheduling/server/cron/CronTasksRepo") {
   static readonly layer: Layer.Layer<CronTasksRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -105,9 +101,9 @@ export class CronTasksRepo extends Context.Service<
         )
 
       /**
-       * Several pages at once. What a statement costs by itself, and the history's partitions that
-       * it opens, are shared: a page of 10 tasks takes PostgreSQL 120 µs alone and 35 as one of 16,
-       * the round trip not counted. Heavy tasks come without what makes them heavy.
+       * Reads several pages at once. They share the fixed cost of a statement and of opening the
+       * partitions of the history: a page of 10 tasks takes PostgreSQL 120 µs alone and 35 as one
+       * of 16, the round trip not counted. Heavy tasks come without what makes them heavy.
        */
       const listPages = Effect.fnUntraced(function* (asked: ReadonlyArray<AskedPage>) {
         const now = yield* DateTime.nowAsDate
@@ -141,18 +137,40 @@ export class CronTasksRepo extends Context.Service<
         return yield* withLastRuns(rows, now)
       }, Effect.orDie)
 
-      const asListed = ({ name, page, status }: CronTaskListing) => sql`
+      const findWhere = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        condition: Statement.Fragment
+      ) {
+        const now = yield* DateTime.nowAsDate
+        const rows = yield* sql<ListedCronTask>`
+          SELECT ${columns}, ${lastRun}
+          FROM tasks AS t
+          ${joinLastRun(sql, recentIds(now))}
+          WHERE t.workspace_id = ${workspaceId}
+            AND t.kind = 'cron'
+            AND ${condition}`
+        return Option.fromNullishOr((yield* withLastRuns(rows, now))[0])
+      }, Effect.orDie)
+
+      const asListed = ({ key, name, page, status }: CronTaskListing) => sql`
         t.kind = 'cron'
         AND t.id < ${page.before}
         ${status === undefined ? sql.literal("") : sql`AND t.status = ${status}`}
         ${havingName(sql, name)}
+        ${havingKey(sql, key)}
         ORDER BY t.id DESC
         LIMIT ${page.limit + 1}`
 
-      /** A page of 2 MB takes the process 20 ms: a few at once, and workspaces take turns. */
-      const heavyPages = new FairGate<WorkspaceId>(2)
+      /**
+       * A page of 2 MB takes the process 20 ms. So only a few are read at once, and workspaces take
+       * turns.
+       */
+      const heavyPages = new FairQueue<AuthorizedWorkspaceId>({
+        atOnce: 2,
+        pause: afterEverythingElse
+      })
 
-      const listAlone = (workspaceId: WorkspaceId, listing: CronTaskListing) =>
+      const listAlone = (workspaceId: AuthorizedWorkspaceId, listing: CronTaskListing) =>
         listWeighed(sql`
           SELECT ${columns}, ${pageBytes(sql)}
           FROM tasks AS t
@@ -160,48 +178,26 @@ export class CronTasksRepo extends Context.Service<
             AND ${asListed(listing)}`)
 
       return CronTasksRepo.of({
-        insert: Effect.fn("CronTasksRepo.insert")(function* (task) {
-          yield* sql`
-            INSERT INTO tasks
-            ${sql.insert({ ...task, kind: "cron", headers: JSON.stringify(task.headers) })}`
-        }, intoWorkspace),
+        ...(yield* tasksRepo<CronTaskRow>(sql, { kind: "cron", columns: columnNames })),
 
-        find: Effect.fn("CronTasksRepo.find")(function* (workspaceId, id) {
-          const now = yield* DateTime.nowAsDate
-          const rows = yield* sql<ListedCronTask>`
-            SELECT ${columns}, ${lastRun}
-            FROM tasks AS t
-            ${joinLastRun(sql, recentIds(now))}
-            WHERE t.workspace_id = ${workspaceId}
-              AND t.kind = 'cron'
-              AND t.id = ${id}`
-          return Option.fromNullishOr((yield* withLastRuns(rows, now))[0])
-        }, Effect.orDie),
+        find: (workspaceId, id) => findWhere(workspaceId, sql`t.id = ${id}`),
 
-        findForUpdate: Effect.fn("CronTasksRepo.findForUpdate")(function* (workspaceId, id) {
-          const rows = yield* sql<CronTaskRow>`
-            SELECT ${columns}
-            FROM tasks AS t
-            WHERE t.workspace_id = ${workspaceId}
-              AND t.kind = 'cron'
-              AND t.id = ${id}
-            FOR UPDATE`
-          return Option.fromNullishOr(rows[0])
-        }, Effect.orDie),
+        findByKey: (workspaceId, key) => findWhere(workspaceId, sql`t.key = ${key}`),
 
         list: (workspaceId, listing) => {
-          const { name, page, status } = listing
-          // A filter may have to look at 10,000 tasks: no other page waits for that.
-          return name === undefined && status === undefined
+          const { key, name, page, status } = listing
+          // A filter may have to look at 10,000 tasks, so no other page waits for that.
+          return key === undefined && name === undefined && status === undefined
             ? Effect.flatMap(listUnfiltered({ workspaceId, page }), (rows) =>
                 isHeavyIn(rows, page)
-                  ? heavyPages.pass(workspaceId, listAlone(workspaceId, listing))
+                  ? heavyPages.run(workspaceId, listAlone(workspaceId, listing))
                   : Effect.succeed(rows)
               )
             : listAlone(workspaceId, listing)
         },
 
-        // A page of each workspace and then of them all: each is read from the end of its index.
+        // Takes a page of each workspace, read from the end of its index, and then one page of all
+        // these.
         listOfMember: (userId, listing) =>
           listWeighed(sql`
             SELECT t.*, ${pageBytes(sql)}
@@ -214,40 +210,7 @@ export class CronTasksRepo extends Context.Service<
             ) AS t
             WHERE memberships.user_id = ${userId}
             ORDER BY t.id DESC
-            LIMIT ${listing.page.limit + 1}`),
-
-        count: Effect.fn("CronTasksRepo.count")(function* (workspaceId) {
-          yield* sql`
-            SELECT id
-            FROM workspaces
-            WHERE id = ${workspaceId}
-            FOR NO KEY UPDATE`
-          const [row] = yield* sql<{ readonly tasks: number }>`
-            SELECT count(*)::int AS tasks
-            FROM tasks
-            WHERE workspace_id = ${workspaceId}
-              AND kind = 'cron'`
-          return row?.tasks ?? 0
-        }, Effect.orDie),
-
-        update: Effect.fn("CronTasksRepo.update")(function* ({ id, workspace_id, ...task }) {
-          yield* sql`
-            UPDATE tasks
-            SET ${sql.update({ ...task, headers: JSON.stringify(task.headers) })}
-            WHERE workspace_id = ${workspace_id}
-              AND kind = 'cron'
-              AND id = ${id}`
-        }, Effect.orDie),
-
-        remove: Effect.fn("CronTasksRepo.remove")(function* (workspaceId, id) {
-          const removed = yield* sql`
-            DELETE FROM tasks
-            WHERE workspace_id = ${workspaceId}
-              AND kind = 'cron'
-              AND id = ${id}
-            RETURNING id`
-          return removed.length > 0
-        }, Effect.orDie)
+            LIMIT ${listing.page.limit + 1}`)
       })
     })
   )
@@ -256,6 +219,7 @@ export class CronTasksRepo extends Context.Service<
 const columnNames = [
   "id",
   "workspace_id",
+  "key",
   "name",
   "schedule",
   "method",
@@ -264,6 +228,8 @@ const columnNames = [
   "body",
   "timeout_seconds",
   "retry_count",
+  "run_on",
+  "worker_wait_seconds",
   "timezone",
   "overlap",
   "missed",

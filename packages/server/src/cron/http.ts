@@ -1,10 +1,12 @@
 import { Api } from "@scheduling/domain/Api"
-import { Caller } from "@scheduling/domain/auth/Caller"
+import { Principal } from "@scheduling/domain/auth/Principal"
 import { CronTask } from "@scheduling/domain/cron/CronTask"
 import { Execution } from "@scheduling/domain/executions/Execution"
 import { Effect } from "effect"
-import { Idempotency } from "../platform/Idempotency.ts"
-import { implement } from "../platform/implement.ts"
+import { createdIfNew } from "../http/createdIfNew.ts"
+import { Idempotency } from "../http/Idempotency.ts"
+import { implement } from "../http/implement.ts"
+import { inWorkspace } from "../http/inWorkspace.ts"
 import { CronTasks } from "./CronTasks.ts"
 
 export const CronHandlers = implement(
@@ -14,48 +16,59 @@ export const CronHandlers = implement(
     const cron = yield* CronTasks
     const idempotency = yield* Idempotency
     return handlers.handleAll({
-      list: ({ params, query }) => cron.list(params.workspace_id, query),
+      list: inWorkspace((workspaceId, { query }) => cron.list(workspaceId, query)),
 
       listAll: Effect.fnUntraced(function* ({ query }) {
-        return yield* cron.listAll(yield* Caller, query)
+        return yield* cron.listAll(yield* Principal, query)
       }),
 
-      create: ({ headers, params, payload }) =>
-        cron.create(params.workspace_id, payload).pipe(
+      create: inWorkspace((workspaceId, { headers, payload }) =>
+        cron.create(workspaceId, payload).pipe(
           idempotency.once({
             key: headers["idempotency-key"],
-            workspaceId: params.workspace_id,
+            workspaceId,
             operation: "cron.create",
             payload,
             answer: CronTask
           })
-        ),
+        )
+      ),
 
-      get: ({ params }) => cron.get(params.workspace_id, params.task_id),
+      get: inWorkspace((workspaceId, { params }) => cron.get(workspaceId, params.task_id)),
 
-      update: ({ params, payload }) => cron.update(params.workspace_id, params.task_id, payload),
+      upsert: inWorkspace((workspaceId, { params, payload }) =>
+        createdIfNew(cron.upsert(workspaceId, params.key, payload))
+      ),
 
-      remove: ({ params }) => cron.remove(params.workspace_id, params.task_id),
+      update: inWorkspace((workspaceId, { params, payload }) =>
+        cron.update(workspaceId, params.task_id, payload)
+      ),
 
-      run: ({ headers, params }) =>
-        cron.run(params.workspace_id, params.task_id).pipe(
+      remove: inWorkspace((workspaceId, { params }) => cron.remove(workspaceId, params.task_id)),
+
+      run: inWorkspace((workspaceId, { headers, params }) =>
+        cron.run(workspaceId, params.task_id).pipe(
           idempotency.once({
             key: headers["idempotency-key"],
-            workspaceId: params.workspace_id,
+            workspaceId,
             operation: `cron.run ${params.task_id}`,
             payload: null,
             answer: Execution
           })
-        ),
+        )
+      ),
 
-      pause: ({ params }) => cron.pause(params.workspace_id, params.task_id),
+      pause: inWorkspace((workspaceId, { params }) => cron.pause(workspaceId, params.task_id)),
 
-      resume: ({ params }) => cron.resume(params.workspace_id, params.task_id),
+      resume: inWorkspace((workspaceId, { params }) => cron.resume(workspaceId, params.task_id)),
 
-      executions: ({ params, query }) =>
-        cron.executions(params.workspace_id, params.task_id, query),
+      executions: inWorkspace((workspaceId, { params, query }) =>
+        cron.executions(workspaceId, params.task_id, query)
+      ),
 
-      cancel: ({ params }) => cron.cancel(params.workspace_id, params.task_id, params.execution_id),
+      cancel: inWorkspace((workspaceId, { params }) =>
+        cron.cancel(workspaceId, params.task_id, params.execution_id)
+      ),
 
       preview: ({ query }) => cron.preview(query)
     })

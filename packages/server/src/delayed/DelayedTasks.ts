@@ -1,71 +1,87 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import {
   type DelayedTask,
+  type DelayedTaskDefinition,
   delayedTaskDefaults,
   type DelayedTaskInput,
   type DelayedTaskStatus,
-  type DelayedTaskUpdate,
-  maxDelaySeconds,
-  maxPendingTasks
+  type DelayedTaskUpdate
 } from "@scheduling/domain/delayed/DelayedTask"
 import type { Execution } from "@scheduling/domain/executions/Execution"
-import type { NotFound } from "@scheduling/domain/shared/Errors"
-import { Conflict, QuotaExceeded, ValidationFailed } from "@scheduling/domain/shared/Errors"
-import { DelayedTaskId, ExecutionId, type WorkspaceId } from "@scheduling/domain/shared/Ids"
-import type { Page, PageQuery } from "@scheduling/domain/shared/Page"
-import { Context, DateTime, Effect, Layer, Struct } from "effect"
+import {
+  Conflict,
+  type NotFound,
+  type QuotaExceeded,
+  type ValidationFailed
+} from "@scheduling/domain/shared/Errors"
+import { DelayedTaskId, ExecutionId } from "@scheduling/domain/shared/Ids"
+import type { Page } from "@scheduling/domain/shared/Page"
+import { Context, DateTime, Effect, Layer, Option, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import { Executions } from "../executions/Executions.ts"
+import { Limits } from "../limits/Limits.ts"
 import { orNotFound } from "../platform/orNotFound.ts"
 import { Ids } from "../platform/Ids.ts"
-import { pageRequest, toPage } from "../platform/Pages.ts"
-import { Places } from "../platform/Places.ts"
-import { StoreClock } from "../platform/StoreClock.ts"
-import { transactionOf } from "../platform/transaction.ts"
-import { RunQueue } from "../runner/RunQueue.ts"
+import { pageRequest, toPage } from "../sql/Pages.ts"
+import { StoreClock } from "../sql/StoreClock.ts"
+import { transactionOf } from "../sql/transaction.ts"
+import { RunQueue } from "../queue/RunQueue.ts"
+import { againIfOvertaken, isDefinedAs, stillUnder, type Upserted } from "../tasks/byKey.ts"
+import type { TaskQuery } from "../tasks/listing.ts"
 import { targetCheck } from "../tasks/targets.ts"
 import { type DelayedTaskRow, DelayedTasksRepo, toDelayedTask } from "./DelayedTasksRepo.ts"
+import { dueFields, isDueAs, runAtOf } from "./runAt.ts"
 
-interface DelayedTaskQuery extends PageQuery {
-  readonly status?: DelayedTaskStatus
-  readonly name?: string
-}
+type DelayedTaskQuery = TaskQuery<DelayedTaskStatus>
 
 /**
- * A delay begins, and a run is due, by the clock of the store. A task shows as pending until the
- * node's own clock reaches that time. Where they differ the queue has the last word: it refuses to
+ * Delays begin and runs are due by the clock of the store. A task shows as pending until the node's
+ * own clock reaches that time. If the clocks differ, the queue has the last word: it refuses to
  * move or withdraw a run that has started.
  */
 export class DelayedTasks extends Context.Service<
   DelayedTasks,
   {
     readonly list: (
-      workspaceId: WorkspaceId,
+      workspaceId: AuthorizedWorkspaceId,
       query: DelayedTaskQuery
     ) => Effect.Effect<Page<DelayedTask>>
     readonly get: (
-      workspaceId: WorkspaceId,
+      workspaceId: AuthorizedWorkspaceId,
       id: DelayedTaskId
     ) => Effect.Effect<DelayedTask, NotFound>
     readonly create: (
-      workspaceId: WorkspaceId,
+      workspaceId: AuthorizedWorkspaceId,
       input: DelayedTaskInput
-    ) => Effect.Effect<DelayedTask, NotFound | ValidationFailed | QuotaExceeded>
+    ) => Effect.Effect<DelayedTask, NotFound | Conflict | ValidationFailed | QuotaExceeded>
+    /**
+     * Gives the pending task with the key this definition, or makes one. Changes nothing that is so
+     * or was done so.
+     */
+    readonly upsert: (
+      workspaceId: AuthorizedWorkspaceId,
+      key: string,
+      definition: DelayedTaskDefinition
+    ) => Effect.Effect<
+      Upserted<DelayedTask>,
+      NotFound | Conflict | ValidationFailed | QuotaExceeded
+    >
     readonly update: (
-      workspaceId: WorkspaceId,
+      workspaceId: AuthorizedWorkspaceId,
       id: DelayedTaskId,
       changes: DelayedTaskUpdate
     ) => Effect.Effect<DelayedTask, ValidationFailed | NotFound | Conflict>
     /** The task stays on record as cancelled. */
     readonly remove: (
-      workspaceId: WorkspaceId,
+      workspaceId: AuthorizedWorkspaceId,
       id: DelayedTaskId
     ) => Effect.Effect<void, NotFound | Conflict>
     readonly run: (
-      workspaceId: WorkspaceId,
+      workspaceId: AuthorizedWorkspaceId,
       id: DelayedTaskId
     ) => Effect.Effect<Execution, NotFound | Conflict | QuotaExceeded>
     readonly cancel: (
-      workspaceId: WorkspaceId,
+      workspaceId: AuthorizedWorkspaceId,
       id: DelayedTaskId,
       executionId: ExecutionId
     ) => Effect.Effect<Execution, NotFound | Conflict>
@@ -74,7 +90,7 @@ export class DelayedTasks extends Context.Service<
   static readonly layer: Layer.Layer<
     DelayedTasks,
     never,
-    DelayedTasksRepo | Executions | Ids | RunQueue | SqlClient.SqlClient
+    DelayedTasksRepo | Executions | Ids | Limits | RunQueue | SqlClient.SqlClient
   > = Layer.effect(
     DelayedTasks,
     Effect.gen(function* () {
@@ -83,27 +99,83 @@ export class DelayedTasks extends Context.Service<
       const storeNow = Effect.orDie((yield* StoreClock)(sql))
       const executions = yield* Executions
       const ids = yield* Ids
+      const limits = yield* Limits
       const queue = yield* RunQueue
       const repo = yield* DelayedTasksRepo
       const checkTargets = yield* targetCheck
 
-      const get = Effect.fnUntraced(function* (workspaceId: WorkspaceId, id: DelayedTaskId) {
+      const get = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        id: DelayedTaskId
+      ) {
         return toDelayedTask(yield* found(repo.find(workspaceId, id)))
       })
 
-      /** To count 100,000 rows takes about 100 ms, and its lock would let creates through one by one. */
-      const places = new Places(maxPendingTasks)
-      const takePlace = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
-        const count = repo.countPending(workspaceId)
-        if (yield* places.take(workspaceId.toLowerCase(), count)) return
-        return yield* new QuotaExceeded({ quota: "pending_delayed_tasks", limit: maxPendingTasks })
-      })
-
-      /** Fails, and so takes the whole change back, once the run has started. */
+      /** Fails if the run has started, and so rolls the whole change back. */
       const move = (run: Parameters<RunQueue["Service"]["reschedule"]>[0]) =>
         Effect.flatMap(queue.reschedule(run), (moved) =>
           moved === null ? notPending : Effect.succeed(moved)
         )
+
+      const make = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        input: DelayedTaskInput,
+        takesKeyFrom: Option.Option<Pick<DelayedTaskRow, "id" | "workspace_id">> = Option.none()
+      ) {
+        yield* checkTargets([{ ...input, path: ["url"] }])
+        const now = yield* storeNow
+        const run_at = (yield* runAtOf(input, now)) ?? now
+        yield* limits.allowOneMoreOfMany(workspaceId, "pending_delayed_tasks")
+        if (Option.isSome(takesKeyFrom)) yield* repo.giveKey(takesKeyFrom.value, null)
+        const row: DelayedTaskRow = {
+          ...delayedTaskDefaults,
+          ...Struct.omit(input, dueFields),
+          id: DelayedTaskId.make(yield* ids.next),
+          workspace_id: workspaceId,
+          status: "pending",
+          run_at,
+          created_at: now,
+          updated_at: now
+        }
+        yield* repo.insert(row)
+        const run = yield* queue.schedule({ workspace_id: workspaceId, task_id: row.id, run_at })
+        return toDelayedTask({
+          ...row,
+          status: isPending(row, now) ? "pending" : "running",
+          last_run_id: ExecutionId.make(run.id),
+          last_run_status: run.status,
+          last_run_finished_at: null
+        })
+      })
+
+      const change = Effect.fnUntraced(function* (
+        task: DelayedTaskRow,
+        changes: DelayedTaskUpdate
+      ) {
+        const { id, workspace_id } = task
+        const now = yield* storeNow
+        const moved = yield* runAtOf(changes, now)
+        if (!isPending(task, now)) return yield* notPending
+        if (changes.url !== undefined || changes.run_on === null) {
+          yield* checkTargets([{ ...task, ...changes, path: ["url"] }])
+        }
+        if (changes.key !== undefined && changes.key !== task.key) {
+          yield* repo.giveKey(task, changes.key)
+        }
+        if (Object.keys(changes).length > 0) {
+          const run_at = moved ?? task.run_at
+          yield* repo.update({
+            ...task,
+            ...Struct.omit(changes, dueFields),
+            run_at,
+            updated_at: now
+          })
+          // Even if the time stays the same, because a run that has just started would not see the
+          // change.
+          yield* move({ workspace_id, task_id: id, run_at, trigger: "schedule" })
+        }
+        return yield* get(workspace_id, id)
+      })
 
       return DelayedTasks.of({
         list: Effect.fn("DelayedTasks.list")(function* (workspaceId, query) {
@@ -114,50 +186,36 @@ export class DelayedTasks extends Context.Service<
 
         get,
 
-        create: Effect.fn("DelayedTasks.create")(function* (workspaceId, input) {
-          yield* checkTargets([{ path: ["url"], url: input.url }])
-          const now = yield* storeNow
-          const run_at = (yield* runAtOf(input, now)) ?? now
-          yield* takePlace(workspaceId)
-          const row: DelayedTaskRow = {
-            ...delayedTaskDefaults,
-            ...Struct.omit(input, dueFields),
-            id: DelayedTaskId.make(yield* ids.next),
-            workspace_id: workspaceId,
-            status: "pending",
-            run_at,
-            created_at: now,
-            updated_at: now
-          }
-          yield* repo.insert(row)
-          const run = yield* queue.schedule({ workspace_id: workspaceId, task_id: row.id, run_at })
-          return toDelayedTask({
-            ...row,
-            status: isPending(row, now) ? "pending" : "running",
-            last_run_id: ExecutionId.make(run.id),
-            last_run_status: run.status,
-            last_run_finished_at: null
-          })
-        }, transaction),
+        create: Effect.fn("DelayedTasks.create")(
+          (workspaceId: AuthorizedWorkspaceId, input: DelayedTaskInput) => make(workspaceId, input),
+          transaction
+        ),
+
+        upsert: Effect.fn("DelayedTasks.upsert")(
+          function* (workspaceId, key, definition) {
+            const known = yield* repo.findByKey(workspaceId, key)
+            if (Option.isSome(known)) {
+              const { value: task } = known
+              if (task.status !== "cancelled" && isDueAs(task, definition)) {
+                const fields = Struct.omit(definition, dueFields)
+                if (isDefinedAs(task, { ...delayedTaskDefaults, ...fields, key })) {
+                  return { isNew: false, task: toDelayedTask(task) }
+                }
+              }
+              if (task.status === "pending") {
+                const locked = yield* stillUnder(key)(repo.findForUpdate(workspaceId, task.id))
+                const changes = { ...delayedTaskDefaults, ...definition, key }
+                return { isNew: false, task: yield* change(locked, changes) }
+              }
+            }
+            return { isNew: true, task: yield* make(workspaceId, { ...definition, key }, known) }
+          },
+          transaction,
+          againIfOvertaken
+        ),
 
         update: Effect.fn("DelayedTasks.update")(function* (workspaceId, id, changes) {
-          const task = yield* found(repo.findForUpdate(workspaceId, id))
-          const now = yield* storeNow
-          const moved = yield* runAtOf(changes, now)
-          if (!isPending(task, now)) return yield* notPending
-          if (changes.url !== undefined) yield* checkTargets([{ path: ["url"], url: changes.url }])
-          if (Object.keys(changes).length > 0) {
-            const run_at = moved ?? task.run_at
-            yield* repo.update({
-              ...task,
-              ...Struct.omit(changes, dueFields),
-              run_at,
-              updated_at: now
-            })
-            // Also where the time stays: a run that has just started would not see the change.
-            yield* move({ workspace_id: workspaceId, task_id: id, run_at, trigger: "schedule" })
-          }
-          return yield* get(workspaceId, id)
+          return yield* change(yield* found(repo.findForUpdate(workspaceId, id)), changes)
         }, transaction),
 
         remove: Effect.fn("DelayedTasks.remove")(function* (workspaceId, id) {
@@ -192,7 +250,7 @@ export class DelayedTasks extends Context.Service<
         }, transaction),
 
         cancel: Effect.fn("DelayedTasks.cancel")(function* (workspaceId, id, executionId) {
-          // Before its run, as everybody does.
+          // The task is locked before its run, in the same order as in all other transactions.
           const task = yield* found(repo.findForUpdate(workspaceId, id))
           return yield* executions.cancel({
             workspace_id: workspaceId,
@@ -207,24 +265,6 @@ export class DelayedTasks extends Context.Service<
 
 const isPending = (task: DelayedTaskRow, now: Date): boolean =>
   task.status === "pending" && task.run_at > now
-
-const dueFields = ["run_at", "delay_seconds"] as const
-
-/** When the task is to run, if that is said. A time that has passed means now. */
-const runAtOf = Effect.fnUntraced(function* (
-  due: { readonly run_at?: string; readonly delay_seconds?: number },
-  now: Date
-) {
-  if (due.delay_seconds !== undefined) return new Date(now.getTime() + due.delay_seconds * 1000)
-  if (due.run_at === undefined) return undefined
-  const runAtMs = Date.parse(due.run_at)
-  if (runAtMs > now.getTime() + maxDelaySeconds * 1000) {
-    return yield* new ValidationFailed({
-      issues: [{ path: ["run_at"], message: "Expected a time at most 365 days ahead" }]
-    })
-  }
-  return new Date(Math.max(runAtMs, now.getTime()))
-})
 
 const notPending = Effect.suspend(() =>
   Effect.fail(new Conflict({ message: "The task is no longer pending." }))

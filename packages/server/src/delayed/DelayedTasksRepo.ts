@@ -1,10 +1,8 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { DelayedTask, DelayedTaskStatus } from "@scheduling/domain/delayed/DelayedTask"
-import type { NotFound } from "@scheduling/domain/shared/Errors"
-import type { WorkspaceId } from "@scheduling/domain/shared/Ids"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
-import { SqlClient } from "effect/sql"
-import type { PageRequest } from "../platform/Pages.ts"
-import { timestampOf } from "../platform/timestamp.ts"
+import { SqlClient, type Statement } from "effect/sql"
+import { timestampOf } from "../sql/timestamp.ts"
 import {
   joinLastRun,
   lastRunColumns,
@@ -13,15 +11,19 @@ import {
   toLastRun,
   withOlderLastRuns
 } from "../tasks/LastRunRepo.ts"
-import { havingName } from "../tasks/havingName.ts"
-import { intoWorkspace } from "../tasks/intoWorkspace.ts"
+import { havingKey, havingName, type TaskListing } from "../tasks/listing.ts"
 import { pageBytes, withinPage } from "../tasks/pageBytes.ts"
+import { type TasksRepo, tasksRepo } from "../tasks/TasksRepo.ts"
 
-/** A row as it is kept. It never says `running`: that is what `run_at` and the queue tell. */
+/**
+ * A row as it is stored. Its status is never `running`: that is derived from `run_at` and the
+ * queue.
+ */
 export interface DelayedTaskRow extends Omit<
   DelayedTask,
-  "status" | "run_at" | "last_run" | "created_at" | "updated_at"
+  "workspace_id" | "status" | "run_at" | "last_run" | "created_at" | "updated_at"
 > {
+  readonly workspace_id: AuthorizedWorkspaceId
   readonly status: Exclude<DelayedTaskStatus, "running">
   readonly run_at: Date
   readonly created_at: Date
@@ -31,16 +33,14 @@ export interface DelayedTaskRow extends Omit<
 export type ListedDelayedTask = Omit<DelayedTaskRow, "status"> &
   LastRunRow & { readonly status: DelayedTaskStatus }
 
-export interface DelayedTaskListing {
-  readonly status?: DelayedTaskStatus
-  readonly name?: string
-  readonly page: PageRequest
+interface DelayedTaskListing extends TaskListing<DelayedTaskStatus> {
   readonly now: Date
 }
 
 export const toDelayedTask = (row: ListedDelayedTask): DelayedTask => ({
   id: row.id,
   workspace_id: row.workspace_id,
+  key: row.key,
   name: row.name,
   url: row.url,
   method: row.method,
@@ -48,6 +48,8 @@ export const toDelayedTask = (row: ListedDelayedTask): DelayedTask => ({
   body: row.body,
   timeout_seconds: row.timeout_seconds,
   retry_count: row.retry_count,
+  run_on: row.run_on,
+  worker_wait_seconds: row.worker_wait_seconds,
   status: row.status,
   run_at: timestampOf(row.run_at),
   // The run of a pending task is in the queue already, but nothing has happened yet.
@@ -58,31 +60,25 @@ export const toDelayedTask = (row: ListedDelayedTask): DelayedTask => ({
 
 export class DelayedTasksRepo extends Context.Service<
   DelayedTasksRepo,
-  {
-    readonly insert: (task: DelayedTaskRow) => Effect.Effect<void, NotFound>
+  Omit<TasksRepo<DelayedTaskRow>, "remove"> & {
     readonly find: (
-      workspaceId: WorkspaceId,
+      workspaceId: AuthorizedWorkspaceId,
       id: string
     ) => Effect.Effect<Option.Option<ListedDelayedTask>>
-    /** Locks the row until the commit. */
-    readonly findForUpdate: (
-      workspaceId: WorkspaceId,
-      id: string
-    ) => Effect.Effect<Option.Option<DelayedTaskRow>>
+    readonly findByKey: (
+      workspaceId: AuthorizedWorkspaceId,
+      key: string
+    ) => Effect.Effect<Option.Option<ListedDelayedTask>>
     readonly list: (
-      workspaceId: WorkspaceId,
+      workspaceId: AuthorizedWorkspaceId,
       listing: DelayedTaskListing
     ) => Effect.Effect<ReadonlyArray<ListedDelayedTask>>
-    /** Locks the workspace's row first: two creates at once cannot both take the last place. */
-    readonly countPending: (workspaceId: WorkspaceId) => Effect.Effect<number>
-    readonly update: (task: DelayedTaskRow) => Effect.Effect<void>
   }
 >()("@scheduling/server/delayed/DelayedTasksRepo") {
   static readonly layer: Layer.Layer<DelayedTasksRepo, never, SqlClient.SqlClient> = Layer.effect(
     DelayedTasksRepo,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const columns = sql.literal(columnNames.map((name) => `t.${name}`).join(", "))
       const shown = sql.literal(
         columnNames
           .filter((name) => name !== "status")
@@ -102,7 +98,7 @@ export class DelayedTasksRepo extends Context.Service<
       const withLastRuns = (rows: ReadonlyArray<ListedDelayedTask>, now: Date) =>
         withOlderLastRuns(sql, rows, recentIds(now), (row) => row.status === "finished")
 
-      /** A finished task that was asked to run once more, and has not ended. */
+      /** A finished task that somebody has started once more and that has not ended. */
       const runsAgain = sql`
         EXISTS (
           SELECT
@@ -111,12 +107,16 @@ export class DelayedTasksRepo extends Context.Service<
             AND runs.workspace_id = t.workspace_id
         )`
 
-      const havingStatus = (workspaceId: WorkspaceId, status: DelayedTaskStatus, now: Date) => {
+      const havingStatus = (
+        workspaceId: AuthorizedWorkspaceId,
+        status: DelayedTaskStatus,
+        now: Date
+      ) => {
         switch (status) {
           case "pending":
             return sql`AND t.status = 'pending' AND t.run_at > ${now}`
           case "running":
-            // The queue is asked once and not for each task that has ever finished.
+            // The queue is read once, and not for each task that has ever finished.
             return sql`AND (
               (t.status = 'pending' AND t.run_at <= ${now})
               OR (t.status = 'finished' AND t.id IN (
@@ -134,37 +134,32 @@ export class DelayedTasksRepo extends Context.Service<
         }
       }
 
+      const findWhere = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        condition: Statement.Fragment
+      ) {
+        const now = yield* DateTime.nowAsDate
+        const rows = yield* sql<ListedDelayedTask>`
+          SELECT ${shown}, ${statusAt(now)} AS status, ${lastRun}
+          FROM tasks AS t
+          ${joinLastRun(sql, recentIds(now))}
+          WHERE t.workspace_id = ${workspaceId}
+            AND t.kind = 'delayed'
+            AND ${condition}`
+        return Option.fromNullishOr((yield* withLastRuns(rows, now))[0])
+      }, Effect.orDie)
+
       return DelayedTasksRepo.of({
-        insert: Effect.fn("DelayedTasksRepo.insert")(function* (task) {
-          yield* sql`
-            INSERT INTO tasks
-            ${sql.insert({ ...task, kind: "delayed", headers: JSON.stringify(task.headers) })}`
-        }, intoWorkspace),
+        ...(yield* tasksRepo<DelayedTaskRow>(sql, {
+          kind: "delayed",
+          columns: columnNames
+        })),
 
-        find: Effect.fn("DelayedTasksRepo.find")(function* (workspaceId, id) {
-          const now = yield* DateTime.nowAsDate
-          const rows = yield* sql<ListedDelayedTask>`
-            SELECT ${shown}, ${statusAt(now)} AS status, ${lastRun}
-            FROM tasks AS t
-            ${joinLastRun(sql, recentIds(now))}
-            WHERE t.workspace_id = ${workspaceId}
-              AND t.kind = 'delayed'
-              AND t.id = ${id}`
-          return Option.fromNullishOr((yield* withLastRuns(rows, now))[0])
-        }, Effect.orDie),
+        find: (workspaceId, id) => findWhere(workspaceId, sql`t.id = ${id}`),
 
-        findForUpdate: Effect.fn("DelayedTasksRepo.findForUpdate")(function* (workspaceId, id) {
-          const rows = yield* sql<DelayedTaskRow>`
-            SELECT ${columns}
-            FROM tasks AS t
-            WHERE t.workspace_id = ${workspaceId}
-              AND t.kind = 'delayed'
-              AND t.id = ${id}
-            FOR UPDATE`
-          return Option.fromNullishOr(rows[0])
-        }, Effect.orDie),
+        findByKey: (workspaceId, key) => findWhere(workspaceId, sql`t.key = ${key}`),
 
-        list: Effect.fnUntraced(function* (workspaceId, { name, now, page, status }) {
+        list: Effect.fnUntraced(function* (workspaceId, { key, name, now, page, status }) {
           const rows = yield* sql<ListedDelayedTask>`
             SELECT t.*
             FROM (
@@ -176,36 +171,13 @@ export class DelayedTasksRepo extends Context.Service<
                 AND t.id < ${page.before}
                 ${status === undefined ? sql.literal("") : havingStatus(workspaceId, status, now)}
                 ${havingName(sql, name)}
+                ${havingKey(sql, key)}
               ORDER BY t.id DESC
               LIMIT ${page.limit + 1}
             ) AS t
             WHERE ${withinPage(sql)}
             ORDER BY t.id DESC`
           return yield* withLastRuns(rows, now)
-        }, Effect.orDie),
-
-        countPending: Effect.fn("DelayedTasksRepo.countPending")(function* (workspaceId) {
-          yield* sql`
-            SELECT id
-            FROM workspaces
-            WHERE id = ${workspaceId}
-            FOR NO KEY UPDATE`
-          const [row] = yield* sql<{ readonly pending: number }>`
-            SELECT count(*)::int AS pending
-            FROM tasks
-            WHERE workspace_id = ${workspaceId}
-              AND kind = 'delayed'
-              AND status = 'pending'`
-          return row?.pending ?? 0
-        }, Effect.orDie),
-
-        update: Effect.fn("DelayedTasksRepo.update")(function* ({ id, workspace_id, ...task }) {
-          yield* sql`
-            UPDATE tasks
-            SET ${sql.update({ ...task, headers: JSON.stringify(task.headers) })}
-            WHERE workspace_id = ${workspace_id}
-              AND kind = 'delayed'
-              AND id = ${id}`
         }, Effect.orDie)
       })
     })
@@ -215,6 +187,7 @@ export class DelayedTasksRepo extends Context.Service<
 const columnNames = [
   "id",
   "workspace_id",
+  "key",
   "name",
   "method",
   "url",
@@ -222,6 +195,8 @@ const columnNames = [
   "body",
   "timeout_seconds",
   "retry_count",
+  "run_on",
+  "worker_wait_seconds",
   "status",
   "run_at",
   "created_at",

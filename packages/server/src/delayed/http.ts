@@ -2,8 +2,10 @@ import { Api } from "@scheduling/domain/Api"
 import { DelayedTask } from "@scheduling/domain/delayed/DelayedTask"
 import { Execution } from "@scheduling/domain/executions/Execution"
 import { Effect } from "effect"
-import { Idempotency } from "../platform/Idempotency.ts"
-import { implement } from "../platform/implement.ts"
+import { createdIfNew } from "../http/createdIfNew.ts"
+import { Idempotency } from "../http/Idempotency.ts"
+import { implement } from "../http/implement.ts"
+import { inWorkspace } from "../http/inWorkspace.ts"
 import { DelayedTasks } from "./DelayedTasks.ts"
 
 export const DelayedHandlers = implement(
@@ -13,38 +15,47 @@ export const DelayedHandlers = implement(
     const delayed = yield* DelayedTasks
     const idempotency = yield* Idempotency
     return handlers.handleAll({
-      list: ({ params, query }) => delayed.list(params.workspace_id, query),
+      list: inWorkspace((workspaceId, { query }) => delayed.list(workspaceId, query)),
 
-      create: ({ headers, params, payload }) =>
-        delayed.create(params.workspace_id, payload).pipe(
+      create: inWorkspace((workspaceId, { headers, payload }) =>
+        delayed.create(workspaceId, payload).pipe(
           idempotency.once({
             key: headers["idempotency-key"],
-            workspaceId: params.workspace_id,
+            workspaceId,
             operation: "delayed.create",
             payload,
             answer: DelayedTask
           })
-        ),
+        )
+      ),
 
-      get: ({ params }) => delayed.get(params.workspace_id, params.task_id),
+      get: inWorkspace((workspaceId, { params }) => delayed.get(workspaceId, params.task_id)),
 
-      update: ({ params, payload }) => delayed.update(params.workspace_id, params.task_id, payload),
+      upsert: inWorkspace((workspaceId, { params, payload }) =>
+        createdIfNew(delayed.upsert(workspaceId, params.key, payload))
+      ),
 
-      remove: ({ params }) => delayed.remove(params.workspace_id, params.task_id),
+      update: inWorkspace((workspaceId, { params, payload }) =>
+        delayed.update(workspaceId, params.task_id, payload)
+      ),
 
-      run: ({ headers, params }) =>
-        delayed.run(params.workspace_id, params.task_id).pipe(
+      remove: inWorkspace((workspaceId, { params }) => delayed.remove(workspaceId, params.task_id)),
+
+      run: inWorkspace((workspaceId, { headers, params }) =>
+        delayed.run(workspaceId, params.task_id).pipe(
           idempotency.once({
             key: headers["idempotency-key"],
-            workspaceId: params.workspace_id,
+            workspaceId,
             operation: `delayed.run ${params.task_id}`,
             payload: null,
             answer: Execution
           })
-        ),
+        )
+      ),
 
-      cancel: ({ params }) =>
-        delayed.cancel(params.workspace_id, params.task_id, params.execution_id)
+      cancel: inWorkspace((workspaceId, { params }) =>
+        delayed.cancel(workspaceId, params.task_id, params.execution_id)
+      )
     })
   })
 )

@@ -1,3 +1,4 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import {
   type Execution,
   type ExecutionDetail,
@@ -9,14 +10,15 @@ import {
   statsRange
 } from "@scheduling/domain/executions/ExecutionStats"
 import { Conflict, NotFound, ValidationFailed } from "@scheduling/domain/shared/Errors"
-import type { ExecutionId, WorkspaceId } from "@scheduling/domain/shared/Ids"
+import type { ExecutionId } from "@scheduling/domain/shared/Ids"
 import type { Page, PageQuery } from "@scheduling/domain/shared/Page"
 import { Context, DateTime, Effect, Layer, Option, Result, type Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { pageRequest, toPage } from "../platform/Pages.ts"
-import { transactionOf } from "../platform/transaction.ts"
-import type { QueuedRun } from "../runner/Run.ts"
-import { RunQueue } from "../runner/RunQueue.ts"
+import { Limits } from "../limits/Limits.ts"
+import { pageRequest, toPage } from "../sql/Pages.ts"
+import { transactionOf } from "../sql/transaction.ts"
+import type { QueuedRun } from "../queue/Run.ts"
+import { RunQueue } from "../queue/RunQueue.ts"
 import { ExecutionsRepo, toExecution, toExecutionDetail } from "./ExecutionsRepo.ts"
 import { ExecutionStatsRepo } from "./ExecutionStatsRepo.ts"
 import { toStats } from "./Statistics.ts"
@@ -24,27 +26,29 @@ import { toStats } from "./Statistics.ts"
 type ExecutionsQuery = PageQuery & Schema.Struct.Type<typeof ExecutionFilters>
 type ExecutionStatsQuery = Schema.Struct.Type<typeof StatsQuery>
 
-/** What ran and what waits to run: of a workspace, or with `task_id` of one task or chain. */
+/** What ran and what waits to run, in a workspace or, with `task_id`, for one task or chain. */
 export class Executions extends Context.Service<
   Executions,
   {
     readonly list: (
-      workspaceId: WorkspaceId,
+      workspaceId: AuthorizedWorkspaceId,
       query: ExecutionsQuery
     ) => Effect.Effect<Page<Execution>>
     readonly get: (
-      workspaceId: WorkspaceId,
+      workspaceId: AuthorizedWorkspaceId,
       id: ExecutionId
     ) => Effect.Effect<ExecutionDetail, NotFound>
     readonly stats: (
-      workspaceId: WorkspaceId,
+      workspaceId: AuthorizedWorkspaceId,
       query: ExecutionStatsQuery
     ) => Effect.Effect<ExecutionStats, ValidationFailed>
     /** A run that was just queued, as an execution. */
     readonly queued: (run: QueuedRun) => Execution
-    /** Cancelling again changes nothing; one that has ended otherwise is a conflict. */
+    /**
+     * Cancelling again changes nothing. An execution that has ended in another way is a conflict.
+     */
     readonly cancel: (execution: {
-      readonly workspace_id: WorkspaceId
+      readonly workspace_id: AuthorizedWorkspaceId
       readonly task_id: string
       readonly execution_id: ExecutionId
     }) => Effect.Effect<Execution, NotFound | Conflict>
@@ -53,11 +57,12 @@ export class Executions extends Context.Service<
   static readonly layer: Layer.Layer<
     Executions,
     never,
-    ExecutionsRepo | ExecutionStatsRepo | RunQueue | SqlClient.SqlClient
+    ExecutionsRepo | ExecutionStatsRepo | Limits | RunQueue | SqlClient.SqlClient
   > = Layer.effect(
     Executions,
     Effect.gen(function* () {
       const transaction = transactionOf(yield* SqlClient.SqlClient)
+      const limits = yield* Limits
       const queue = yield* RunQueue
       const repo = yield* ExecutionsRepo
       const stats = yield* ExecutionStatsRepo
@@ -65,20 +70,28 @@ export class Executions extends Context.Service<
       return Executions.of({
         list: Effect.fn("Executions.list")(function* (workspaceId, { from, to, ...query }) {
           const page = pageRequest(query)
-          const filter = { ...query, from: dateOf(from), to: dateOf(to) }
+          const since = yield* limits.historyFrom(workspaceId)
+          const filter = { ...query, from: later(dateOf(from), since), to: dateOf(to) }
           return toPage(yield* repo.list(workspaceId, filter, page), page, toExecution)
         }),
 
         get: Effect.fn("Executions.get")(function* (workspaceId, id) {
-          const row = yield* repo.find(workspaceId, id)
-          return Option.isSome(row) ? toExecutionDetail(row.value) : yield* noSuchExecution
+          const row = Option.getOrUndefined(yield* repo.find(workspaceId, id))
+          const since = yield* limits.historyFrom(workspaceId)
+          if (row === undefined || (since !== undefined && row.scheduled_for < since)) {
+            return yield* noSuchExecution
+          }
+          return toExecutionDetail(row)
         }),
 
         stats: Effect.fn("Executions.stats")(function* (workspaceId, query) {
           const range = statsRange(query, yield* DateTime.nowAsDate)
           if (Result.isFailure(range))
             return yield* new ValidationFailed({ issues: [range.failure] })
-          const filter = { ...range.success, task_id: query.task_id }
+          const since = yield* limits.historyFrom(workspaceId)
+          const from = later(range.success.from, since) ?? range.success.from
+          if (from >= range.success.to) return toStats(range.success, [])
+          const filter = { ...range.success, from, task_id: query.task_id }
           return toStats(range.success, yield* stats.list(workspaceId, filter))
         }),
 
@@ -101,7 +114,9 @@ export class Executions extends Context.Service<
           )
           if (row?.task_id !== execution.task_id) return yield* noSuchExecution
           if (cancelled === null && hasEndedOtherwise.has(row.status)) {
-            return yield* new Conflict({ message: `The execution has ${row.status} already.` })
+            return yield* new Conflict({
+              message: `The execution has already ended: ${row.status}.`
+            })
           }
           return toExecution(row)
         }, transaction)
@@ -117,5 +132,8 @@ const hasEndedOtherwise: ReadonlySet<Execution["status"]> = new Set([
 ])
 
 const noSuchExecution = Effect.suspend(() => Effect.fail(new NotFound({ resource: "execution" })))
+
+const later = (one: Date | undefined, other: Date | undefined) =>
+  one === undefined || (other !== undefined && other > one) ? other : one
 
 const dateOf = (time: string | undefined) => (time === undefined ? undefined : new Date(time))

@@ -1,3 +1,4 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { ChainRunId, ExecutionId } from "@scheduling/domain/shared/Ids"
 import {
   type Attempt,
@@ -10,11 +11,11 @@ import {
 } from "@scheduling/domain/executions/Execution"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import type { PageRequest } from "../platform/Pages.ts"
-import { timestampOf, timestampOrNull } from "../platform/timestamp.ts"
+import type { PageRequest } from "../sql/Pages.ts"
+import { timestampOf, timestampOrNull } from "../sql/timestamp.ts"
 import { earliestIdAt, latestIdAt } from "./idRange.ts"
 
-/** A row of `runs` (queued or running) or of `executions` (ended): readers need not know which. */
+/** A row of `runs` (queued or running) or of `executions` (ended). Readers need not know which. */
 export interface ExecutionRow {
   readonly id: string
   readonly kind: ExecutionKind
@@ -41,7 +42,7 @@ export interface ExecutionFilter {
   readonly kind?: ExecutionKind | undefined
   readonly task_id?: string | undefined
   readonly status?: ExecutionStatus | undefined
-  /** Of `scheduled_for`; `from` is included, `to` is not. */
+  /** Bounds of `scheduled_for`. `from` is included, `to` is not. */
   readonly from?: Date | undefined
   readonly to?: Date | undefined
 }
@@ -71,19 +72,19 @@ export const toExecutionDetail = (row: ExecutionDetailRow): ExecutionDetail => (
 
 /**
  * What ran and what waits to run. A run that ends leaves `runs` for `executions` in one transaction
- * and keeps its id, so each reader here asks both tables in one statement: it sees a run once.
+ * and keeps its id. So each query here reads both tables in one statement and sees a run once.
  */
 export class ExecutionsRepo extends Context.Service<
   ExecutionsRepo,
   {
-    /** Newest first. With `task_id` it is the list of one task. */
+    /** Newest first. */
     readonly list: (
-      workspaceId: string,
+      workspaceId: AuthorizedWorkspaceId,
       filter: ExecutionFilter,
       page: PageRequest
     ) => Effect.Effect<ReadonlyArray<ExecutionRow>>
     readonly find: (
-      workspaceId: string,
+      workspaceId: AuthorizedWorkspaceId,
       id: string
     ) => Effect.Effect<Option.Option<ExecutionDetailRow>>
   }
@@ -128,15 +129,17 @@ export class ExecutionsRepo extends Context.Service<
             newest(unfinished, "runs", status === undefined ? [] : [sql`state = ${status}`])
           ]
           const ofExecutions = () => {
-            // Written out: with a parameter the partial index on the rarer statuses is of no use.
+            // A literal, because with a parameter the partial index on the rarer statuses is of no
+            // use.
             const ended = status === undefined ? [] : [sql.literal(`status = '${status}'`)]
             const since = from === undefined ? [] : [sql`id >= ${earliestIdAt(from)}`]
             if (to === undefined) return [newest(history, "executions", [...ended, ...since])]
             const until = latestIdAt(to)
             return [
               newest(history, "executions", [...ended, ...since, sql`id < ${until}`]),
-              // Not in order of id: looking for the few late ones that way took 5 s in 10 million.
-              matching(history, "executions", [...ended, sql`id >= ${until}`, sql`late`])
+              // Not in order of id, because finding the few stray ones that way took 5 s in 10
+              // million.
+              matching(history, "executions", [...ended, sql`id >= ${until}`, sql`stray`])
             ]
           }
 

@@ -1,12 +1,12 @@
-/** No bucket is wider than this part of what it holds, so a figure is off by 2 % at most. */
+/** No bucket is wider than this part of the values in it, so a figure is off by 2 % at most. */
 const widest = 0.04
 
-/** A year. What takes longer, or is later, counts as this. */
+/** A year. Longer times count as this. */
 const longestMs = 365 * 86_400_000
 
 /**
  * The lower bounds of the buckets, in milliseconds: one for each value up to 50, then wider ones.
- * The statistics in the database are made with them: a change needs a migration.
+ * The statistics in the database are made with them, so a change needs a migration.
  */
 export const bounds: ReadonlyArray<number> = (() => {
   const lower = [0]
@@ -36,7 +36,9 @@ export class Histogram {
       : { p50: this.#percentile(50), p95: this.#percentile(95), p99: this.#percentile(99) }
   }
 
-  /** The smallest value that so many percent do not exceed, give or take its bucket. */
+  /**
+   * The smallest value that this many percent of the values do not exceed, give or take its bucket.
+   */
   #percentile(percent: number): number {
     let remaining = Math.ceil((this.#total * percent) / 100)
     const bucket = this.#counts.findIndex((count) => (remaining -= count) <= 0)

@@ -3,11 +3,11 @@ import type {
   ExecutionStats,
   StatsRange
 } from "@scheduling/domain/executions/ExecutionStats"
-import { timestampOf } from "../platform/timestamp.ts"
+import { timestampOf } from "../sql/timestamp.ts"
 import type { StatsRow } from "./ExecutionStatsRepo.ts"
 import { Histogram } from "./Histogram.ts"
 
-/** Adds the rows up: by bucket, the empty ones too, and in total. */
+/** Adds up the rows per bucket, including the empty ones, and in total. */
 export const toStats = (
   { bucket, from, to }: StatsRange,
   rows: ReadonlyArray<StatsRow>

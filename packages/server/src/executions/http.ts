@@ -1,7 +1,8 @@
 import { Api } from "@scheduling/domain/Api"
 import { Effect } from "effect"
-import { implement } from "../platform/implement.ts"
-import { Waiting } from "../platform/Waiting.ts"
+import { implement } from "../http/implement.ts"
+import { inWorkspace } from "../http/inWorkspace.ts"
+import { Waiting } from "../http/Waiting.ts"
 import { Executions } from "./Executions.ts"
 
 export const ExecutionsHandlers = implement(
@@ -11,16 +12,17 @@ export const ExecutionsHandlers = implement(
     const executions = yield* Executions
     const waiting = yield* Waiting
     return handlers.handleAll({
-      list: ({ params, query }) => executions.list(params.workspace_id, query),
+      list: inWorkspace((workspaceId, { query }) => executions.list(workspaceId, query)),
 
-      stats: ({ params, query }) => executions.stats(params.workspace_id, query),
+      stats: inWorkspace((workspaceId, { query }) => executions.stats(workspaceId, query)),
 
-      get: ({ params: { execution_id, workspace_id }, query }) =>
-        waiting.untilEnded(executions.get(workspace_id, execution_id), {
+      get: inWorkspace((workspaceId, { params: { execution_id }, query }) =>
+        waiting.untilEnded(executions.get(workspaceId, execution_id), {
           seconds: query.wait_seconds,
-          workspace_id,
+          workspace_id: workspaceId,
           id: execution_id
         })
+      )
     })
   })
 )

@@ -1,7 +1,9 @@
 import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 
-/** UUID v7 from the `Clock`: later ids sort after earlier ones, which list cursors rely on. */
+/**
+ * UUIDs v7 made with the `Clock`. Later ids sort after earlier ones, and list cursors rely on that.
+ */
 export class Ids extends Context.Service<Ids, { readonly next: Effect.Effect<string> }>()(
   "@scheduling/server/platform/Ids"
 ) {

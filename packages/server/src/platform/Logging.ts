@@ -1,24 +1,19 @@
-import {
-  Cause,
-  type Context,
-  Effect,
-  type Fiber,
-  Layer,
-  Logger,
-  type LogLevel as EffectLogLevel,
-  References
-} from "effect"
-import { inspect } from "node:util"
-import { AppConfig, type LogLevel } from "../Config.ts"
+import { Effect, Layer, Logger, type LogLevel as EffectLogLevel, References } from "effect"
+import { inspect, styleText } from "node:util"
+import { AppConfig, type LogLevel } from "../config/Config.ts"
+import { otlpLogger } from "./Otlp.ts"
 
-/** One line an event: coloured for people at a terminal, JSON for machines. */
+/** One line per event: coloured for people at a terminal, JSON for machines. */
 export const LoggingLayer: Layer.Layer<never, never, AppConfig> = Layer.unwrap(
-  Effect.map(AppConfig, ({ logFormat, logLevel }) =>
-    Layer.mergeAll(
-      Logger.layer([logFormat === "pretty" ? prettyLines() : jsonLines]),
+  Effect.gen(function* () {
+    const { logFormat, logLevel } = yield* AppConfig
+    const collected = yield* otlpLogger
+    const written = logFormat === "pretty" ? prettyLines : jsonLines
+    return Layer.mergeAll(
+      Logger.layer([written, ...(collected === undefined ? [] : [collected])]),
       Layer.succeed(References.MinimumLogLevel, levels[logLevel])
     )
-  )
+  })
 )
 
 const levels: Record<LogLevel, EffectLogLevel.LogLevel> = {
@@ -30,7 +25,7 @@ const levels: Record<LogLevel, EffectLogLevel.LogLevel> = {
   none: "None"
 }
 
-/** Annotations beside the message, where log stores index them; no fiber ids. */
+/** Puts annotations beside the message, where log stores index them, and omits fiber ids. */
 const jsonLines = Logger.withConsoleLog(
   Logger.map(Logger.formatStructured, ({ annotations, cause, level, message, timestamp }) =>
     JSON.stringify({
@@ -43,49 +38,47 @@ const jsonLines = Logger.withConsoleLog(
   )
 )
 
-/** What an error quotes may come from anywhere: it stays indented behind a line of ours, and inert. */
-const prettyLines = () => {
-  const pretty = Logger.consolePretty()
-  return Logger.make<unknown, void>(({ cause, fiber, message, ...event }) => {
-    const [title, ...more] = (Array.isArray(message) ? message : [message]).map(textOf)
-    const trace = cause.reasons.length === 0 ? [] : [Cause.pretty(cause)]
-    pretty.log({
-      ...event,
-      fiber: withInertContext(fiber),
-      cause: Cause.empty,
-      message: [
-        title?.replace(unsafe, escaped),
-        ...[...trace, ...more].map((text) => text.replace(unsafeButLines, escaped))
-      ]
-    })
-  })
+/**
+ * One line for people. Everything that an event or an error quotes is below it, indented. That text
+ * may come from anywhere, so nothing in it can end our line or steer the terminal.
+ */
+const prettyLines = Logger.withConsoleLog(
+  Logger.map(
+    Logger.formatStructured,
+    ({ annotations, cause, level, message, spans, timestamp }) => {
+      const [title, ...more] = (Array.isArray(message) ? message : [message]).map(textOf)
+      const notes = Object.entries({ ...annotations, ...spans })
+      const below = [...more, ...(cause === undefined ? [] : [cause])]
+      return [
+        [
+          styleText("dim", `[${timeOfDay(new Date(timestamp))}]`),
+          styleText(colours[level] ?? "reset", level),
+          inert(title ?? ""),
+          ...notes.map(([name, value]) => styleText("dim", inert(`${name}=${textOf(value)}`)))
+        ].join(" "),
+        ...below.flatMap((text) => text.split("\n")).map((line) => `  ${inert(line)}`)
+      ].join("\n")
+    }
+  )
+)
+
+const colours: Readonly<Record<string, "cyan" | "green" | "yellow" | "red">> = {
+  DEBUG: "cyan",
+  INFO: "green",
+  WARN: "yellow",
+  ERROR: "red",
+  FATAL: "red"
 }
 
-/** The logger reads annotations and spans off the fiber itself. */
-const withInertContext = <A, E>(fiber: Fiber.Fiber<A, E>): Fiber.Fiber<A, E> => {
-  const inert = (text: string) => text.replace(unsafe, escaped)
-  const annotations = Object.entries(fiber.getRef(References.CurrentLogAnnotations))
-  const spans = fiber.getRef(References.CurrentLogSpans)
-  if (annotations.length === 0 && spans.length === 0) return fiber
-  const replaced = new Map<unknown, unknown>([
-    [
-      References.CurrentLogAnnotations,
-      Object.fromEntries(annotations.map(([name, value]) => [inert(name), inert(textOf(value))]))
-    ],
-    [References.CurrentLogSpans, spans.map(([label, start]) => [inert(label), start])]
-  ])
-  return Object.create(fiber, {
-    getRef: {
-      value: <R>(reference: Context.Reference<R>) =>
-        replaced.has(reference) ? replaced.get(reference) : fiber.getRef(reference)
-    }
-  })
-}
+/** The local time of the machine, for people at its terminal. */
+const timeOfDay = (date: Date): string =>
+  `${date.toTimeString().slice(0, 8)}.${String(date.getMilliseconds()).padStart(3, "0")}`
 
 const textOf = (part: unknown): string => (typeof part === "string" ? part : inspect(part))
 
-/** Ends a line, or steers a terminal. */
+const inert = (text: string): string => text.replace(unsafe, escaped)
+
+/** Characters that end a line or steer a terminal. */
 const unsafe = /[\p{Cc}\u2028\u2029]/gu
-const unsafeButLines = /(?!\n)[\p{Cc}\u2028\u2029]/gu
 
 const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`

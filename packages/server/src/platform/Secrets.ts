@@ -10,16 +10,16 @@ import {
 } from "node:crypto"
 import * as fs from "node:fs/promises"
 import * as path from "node:path"
-import { AppConfig } from "../Config.ts"
+import { AppConfig } from "../config/Config.ts"
 
 /**
- * Every key of the service comes from `APP_SECRET`, one purpose a key, so that no key can be used
- * for another's work. Secrets that were retired go on verifying and decrypting, but make nothing new.
+ * Derives every key of the service from `APP_SECRET`, one key per purpose, so that no key can be
+ * used for another purpose. Keys of retired secrets still verify and decrypt, but make nothing new.
  */
 export class Secrets extends Context.Service<
   Secrets,
   {
-    /** Newest first: the first makes, all of them check. */
+    /** Newest first. The first signs and seals; all of them verify and unseal. */
     readonly keys: (purpose: Purpose) => KeyRing
   }
 >()("@scheduling/server/platform/Secrets") {
@@ -44,11 +44,23 @@ export type Purpose =
   | "idempotent-request"
   | "idempotent-answer"
   | "lane"
+  | "link-token"
+  | "totp"
+  | "recovery-code"
+  | "audit-chain"
+  | "ping-url"
+  | "ping-url-shown"
+  | "notification-channel"
+  | "notification-link"
+  | "worker-token"
 
 export interface DerivedKey {
-  /** Public name of the key: tells which secret made something, and nothing about it. */
+  /**
+   * The public name of the key. It tells which secret made something and reveals nothing about the
+   * secret.
+   */
   readonly id: string
-  /** Not its bytes: whoever hashes with those makes a key of them each time, for 20 µs. */
+  /** A key object, because hashing with raw bytes makes a key each time, which takes 20 µs. */
   readonly secret: KeyObject
 }
 
@@ -67,7 +79,10 @@ export class AppSecretUnreadable extends Schema.TaggedError<AppSecretUnreadable>
 export const mac = (key: DerivedKey, text: string): string =>
   createHmac("sha256", key.secret).update(text).digest("base64url")
 
-/** AES-256-GCM as `<key id>.<nonce><tag><ciphertext>`, bound to a context so that it cannot be moved. */
+/**
+ * AES-256-GCM as `<key id>.<nonce><tag><ciphertext>`. It is bound to a context so that it cannot be
+ * moved elsewhere.
+ */
 export const seal = (ring: KeyRing, context: string, text: string): string => {
   const [key] = ring
   const nonce = randomBytes(12)
@@ -76,7 +91,7 @@ export const seal = (ring: KeyRing, context: string, text: string): string => {
   return `${key.id}.${Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString("base64url")}`
 }
 
-/** Throws when no key of the ring made it, or when it was altered. */
+/** Throws if no key of the ring made it or if it was altered. */
 export const unseal = (ring: KeyRing, context: string, sealed: string): string => {
   const [id, data] = sealed.split(".", 2)
   const key = ring.find((candidate) => candidate.id === id)
@@ -113,12 +128,23 @@ const makeSecrets = (secrets: KeyRingOf<Redacted.Redacted>) => {
     "login-throttle": ring("login-throttle"),
     "idempotent-request": ring("idempotent-request"),
     "idempotent-answer": ring("idempotent-answer"),
-    lane: ring("lane")
+    lane: ring("lane"),
+    "link-token": ring("link-token"),
+    totp: ring("totp"),
+    "recovery-code": ring("recovery-code"),
+    "audit-chain": ring("audit-chain"),
+    "ping-url": ring("ping-url"),
+    "ping-url-shown": ring("ping-url-shown"),
+    "notification-channel": ring("notification-channel"),
+    "notification-link": ring("notification-link"),
+    "worker-token": ring("worker-token")
   }
   return Secrets.of({ keys: (purpose) => rings[purpose] })
 }
 
-/** The embedded store keeps a secret of its own beside the data, readable by its user only. */
+/**
+ * The embedded store keeps a secret of its own beside the data. Only its user can read the file.
+ */
 const keptSecret = (dataDir: string) => {
   const file = path.join(dataDir, "app-secret")
   return Effect.tryPromise({
@@ -139,7 +165,10 @@ const keptSecret = (dataDir: string) => {
   })
 }
 
-/** Whole or not at all, and never over another: a process may die here, or two may start at once. */
+/**
+ * Writes the file whole or not at all, and never over another: the process may die here, and two
+ * may start at once.
+ */
 const makeSecretFile = async (file: string) => {
   const draft = `${file}.${randomBytes(6).toString("hex")}`
   try {

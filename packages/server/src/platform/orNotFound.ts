@@ -1,7 +1,8 @@
-import { NotFound, type Resource } from "@scheduling/domain/shared/Errors"
+import { NotFound } from "@scheduling/domain/shared/Errors"
+import type { Resource } from "@scheduling/domain/shared/Resource"
 import { Effect, Option } from "effect"
 
-/** The row that a repository was asked for, or the 404 that names what there is not. */
+/** Returns the row that a repository found, or fails with the 404 that names what is missing. */
 export const orNotFound =
   (resource: Resource) =>
   <A, E, R>(row: Effect.Effect<Option.Option<A>, E, R>): Effect.Effect<A, E | NotFound, R> =>

@@ -2,16 +2,17 @@ const firstMs = 1_000
 const longestMs = 3_600_000
 
 export interface RetryState {
-  /** How many attempts have failed, the lost ones not counted. At least 1. */
+  /** How many attempts have failed, not counting lost ones. At least 1. */
   readonly failures: number
   readonly retry_count: number
   readonly retry_after_seconds: number | null
 }
 
 /**
- * How long to wait before the next attempt, or null when none is left. Exponential from a second,
- * doubling, at most an hour, with full jitter so that what failed together does not come back
- * together. A server that says when to come back is waited for, up to the hour.
+ * How long to wait before the next attempt, or null if none is left. The wait is exponential: it
+ * begins at one second, doubles, and is at most an hour. Full jitter keeps runs that failed
+ * together from coming back together. If the server says when to come back, the wait is at least
+ * that long, up to the hour.
  */
 export const nextAttempt = (retry: RetryState, random: number): number | null => {
   if (retry.failures > retry.retry_count) return null

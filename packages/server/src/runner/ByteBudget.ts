@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 
-/** As with call slots: a share may hold this many times as much as is still free. */
+/** As with call slots, a share may hold this many times as much as is still free. */
 const threshold = 4
 
 interface Waiting {
@@ -9,9 +9,9 @@ interface Waiting {
 }
 
 /**
- * What the calls of a node may take of its memory. Tenants share it as they share the slots: one
- * alone gets four fifths, and a newcomer finds room. Those that wait take turns, and whoever holds
- * nothing is not passed over by what is smaller.
+ * How much of its memory the calls of a node may take. Tenants share it as they share the slots:
+ * one alone gets four fifths, and a newcomer finds room. Waiting shares take turns. A share that
+ * holds nothing is never passed over for something smaller.
  */
 export class ByteBudget {
   readonly #total: number
@@ -32,12 +32,15 @@ export class ByteBudget {
     return this.#waiting.keys()
   }
 
-  /** For one call. */
+  /** The allowance of one call. */
   open(share: number): Allowance {
     return new Allowance(this, share)
   }
 
-  /** Calls `grant` as soon as there is room, at once or later. What it answers takes the wish back. */
+  /**
+   * Calls `grant` as soon as there is room, at once or later. Returns a function that withdraws the
+   * request.
+   */
   ask(share: number, bytes: number, grant: () => void): () => void {
     const wish: Waiting = { bytes: this.capped(bytes), grant }
     const queue = this.#waiting.get(share)
@@ -59,7 +62,7 @@ export class ByteBudget {
     this.#serve()
   }
 
-  /** What would never fit gets all there is. */
+  /** A request that would never fit gets all there is. */
   capped(bytes: number): number {
     return Math.min(bytes, this.#total)
   }
@@ -67,7 +70,7 @@ export class ByteBudget {
   #serve(): void {
     for (let served = true; served;) {
       served = false
-      // A grant may run what gives back and asks again: each turn looks at the queues as they are.
+      // A grant may run code that gives back and asks again, so each turn looks at the queues anew.
       for (const share of Array.from(this.#waiting.keys())) {
         const queue = this.#waiting.get(share)
         const next = queue?.[0]
@@ -77,7 +80,7 @@ export class ByteBudget {
           return
         }
         queue.shift()
-        // Those who were served go to the end, also for the next time.
+        // A share that was served goes to the end, also for the next time.
         this.#waiting.delete(share)
         if (queue.length > 0) this.#waiting.set(share, queue)
         this.#hold(share, next.bytes)
@@ -112,7 +115,10 @@ export class Allowance {
     this.#share = share
   }
 
-  /** Waits until there is room. Only for one that holds nothing: else two could wait for each other. */
+  /**
+   * Waits until there is room. Call it only while holding nothing, or two calls could wait for each
+   * other.
+   */
   take(bytes: number): Effect.Effect<void> {
     return Effect.callback((resume) => {
       const takeBack = this.#budget.ask(this.#share, bytes, () => {
@@ -123,7 +129,7 @@ export class Allowance {
     })
   }
 
-  /** Keeps no more than so much. */
+  /** Keeps at most this much and gives the rest back. */
   shrink(bytes: number): void {
     const surplus = this.#bytes - bytes
     if (surplus <= 0) return

@@ -1,25 +1,31 @@
 /**
- * Whoever shares something may hold this many times as much of it as is still free. So one alone gets
- * four fifths, two get four ninths each, and however many there are, a newcomer finds room. (Dynamic
- * thresholds, as switches share their buffers.)
+ * A share may hold this many times as much as is still free. So one alone gets four fifths, two get
+ * four ninths each, and a newcomer finds room however many there are. (Dynamic thresholds, as
+ * switches use for their buffers.)
  */
 const threshold = 4
 
-/** A call that goes on for so long is slow. */
+/** A call that takes this long is slow. */
 const slowMs = 1_000
 
-/** What is remembered of shares and targets whose calls have ended: the ones heard of last. */
+/**
+ * How many shares, and how many targets, are remembered. The oldest ones without a call are
+ * forgotten.
+ */
 const maxRemembered = 20_000
 
-/** How long a share whose calls were slow is not taken for a newcomer. */
+/** How long a share does not count as a newcomer after a slow call. */
 const rememberSlowMs = 10 * 60_000
 
-/** What a target keeps however slow it is: its answers are how it gets more again. */
+/**
+ * A target keeps this many slots however slow it is, because only its answers can earn it more
+ * again.
+ */
 const leastOfTarget = 4
 
 /**
- * Where places are free again at once, so many times as many calls may have slots: they are asked
- * about and made ready while others are under way.
+ * If a target answers quickly, this many times as many calls as connections may have slots. They
+ * pass the start guard and are made ready while others are under way.
  */
 const quickAhead = 4
 
@@ -38,43 +44,44 @@ interface Target {
   inSlots: number
   slow: number
   readonly byShare: Map<number, number>
-  /** Halved each second that calls are slow, one more with each quick answer. */
+  /** Halved each second in which calls are slow, and raised by one with each quick answer. */
   limit: number
   halvedAtMs: number
   answersQuickly: boolean
 }
 
 interface Slot {
+  readonly holder: Share
   readonly share: number
-  readonly target: string | null
+  readonly at: Target | undefined
   readonly sinceMs: number
   isSlow: boolean
   isQuick: boolean
 }
 
 /**
- * Who may have a call slot. Shares have dynamic thresholds, over all slots and at each target, and
- * slots are kept back, each kind from the one before it:
+ * Decides who may have a call slot. Shares have dynamic thresholds, over all slots and at each
+ * target. In addition, each kind of call leaves some slots to the kinds after it:
  *
- * 1. Targets that are slow, or that nothing is known of: half of the slots, less what unproven and
- *    slow calls hold already.
- * 2. Targets that answer quickly: all but one sixteenth.
- * 3. Shares that have no call at all and had no slow one lately: all of them.
+ * 1. Calls to targets that are slow or unknown may use half of the slots, minus those that unproven
+ *    and slow calls already hold.
+ * 2. Calls to targets that answer quickly may use all but one sixteenth.
+ * 3. Calls of shares that have no call at all, and had no slow one lately, may use all.
  *
- * So calls that never end cannot take what others need, whatever they call, until they are spread
+ * So calls that never end cannot take what others need, whatever they call, unless they are spread
  * over as many shares as half of the slots.
  */
 export class CallSlots {
   readonly #limits: SlotLimits
   readonly #shares = new Map<number, Share>()
   readonly #targets = new Map<string, Target>()
-  /** In the order of their starts. */
+  /** In the order in which they started. */
   readonly #slots = new Map<string, Slot>()
-  /** Those that may still turn out to be slow, in the same order. */
+  /** Calls that may still turn out to be slow, in the same order. */
   readonly #young = new Map<string, Slot>()
   readonly #slowTargets = new Set<Target>()
   #slow = 0
-  /** Neither slow nor to a target that answers quickly. */
+  /** Calls that are neither slow nor to a target that answers quickly. */
   #unproven = 0
 
   constructor(limits: SlotLimits) {
@@ -89,22 +96,28 @@ export class CallSlots {
     return this.#limits.slots - this.#slots.size
   }
 
-  /** How many calls go on for long. */
   get slow(): number {
     return this.#slow
   }
 
   hasRoom(share: number, target: string | null, nowMs: number): boolean {
-    if (this.free <= 0) return false
-    const at = target === null ? undefined : this.#targets.get(target)
-    if (at !== undefined && !this.#hasPlace(at, share)) return false
-    const holder = this.#shares.get(share)
-    if (isNewcomer(holder, nowMs)) return true
-    if (at !== undefined && this.#isPressed && at.inSlots >= at.limit) return false
-    return (holder?.inSlots ?? 0) < threshold * this.#roomFor(at)
+    return this.roomOf(share, target, nowMs) > 0
   }
 
-  /** Whether the share may have no slot, whatever it calls. */
+  /** How many more calls of the share may have slots, if they all go to that target. */
+  roomOf(share: number, target: string | null, nowMs: number): number {
+    if (this.free <= 0) return 0
+    const at = target === null ? undefined : this.#targets.get(target)
+    const atTarget = target === null ? Infinity : this.#roomAt(at, share)
+    if (atTarget <= 0) return 0
+    const holder = this.#shares.get(share)
+    const atLeast = isNewcomer(holder, nowMs) ? 1 : 0
+    const untilLimit = at !== undefined && this.#isPressed ? at.limit - at.inSlots : Infinity
+    const inSlots = within(this.#roomFor(at), holder?.inSlots ?? 0)
+    return Math.max(atLeast, Math.min(atTarget, untilLimit, inSlots))
+  }
+
+  /** Whether the share gets no slot, whatever it calls. */
   isClosedTo(share: number, nowMs: number): boolean {
     if (this.free <= 0) return true
     const holder = this.#shares.get(share)
@@ -122,8 +135,9 @@ export class CallSlots {
       at.byShare.set(share, (at.byShare.get(share) ?? 0) + 1)
     }
     const slot: Slot = {
+      holder,
       share,
-      target,
+      at,
       sinceMs: nowMs,
       isSlow: false,
       isQuick: at !== undefined && isQuick(at)
@@ -133,20 +147,19 @@ export class CallSlots {
     this.#young.set(id, slot)
   }
 
-  /** `answered`: the call had an end of its own, and was not cut off or given up. */
+  /** `answered` means that the call ended by itself and was not cut off or given up. */
   vacate(id: string, nowMs: number, answered: boolean): void {
     const slot = this.#slots.get(id)
     if (slot === undefined) return
     this.#slots.delete(id)
     this.#young.delete(id)
-    const holder = this.#shareOf(slot.share)
+    const { at, holder, share } = slot
     holder.inSlots--
-    const at = slot.target === null ? undefined : this.#targetOf(slot.target)
     if (at !== undefined) {
       at.inSlots--
-      const left = (at.byShare.get(slot.share) ?? 1) - 1
-      if (left === 0) at.byShare.delete(slot.share)
-      else at.byShare.set(slot.share, left)
+      const left = (at.byShare.get(share) ?? 1) - 1
+      if (left === 0) at.byShare.delete(share)
+      else at.byShare.set(share, left)
     }
     if (slot.isSlow) {
       this.#slow--
@@ -171,8 +184,8 @@ export class CallSlots {
       slot.isSlow = true
       this.#slow++
       if (!slot.isQuick) this.#unproven--
-      if (slot.target === null) continue
-      const at = this.#targetOf(slot.target)
+      const { at } = slot
+      if (at === undefined) continue
       at.slow++
       at.answersQuickly = false
       this.#slowTargets.add(at)
@@ -186,12 +199,12 @@ export class CallSlots {
     }
   }
 
-  /** Shares that have slots or had slow calls lately. */
+  /** Shares that have slots or had some lately. */
   shares(): IterableIterator<number> {
     return this.#shares.keys()
   }
 
-  /** What all but newcomers may have. */
+  /** How many slots are open to all, and not only to newcomers. */
   get #open(): number {
     return this.#limits.slots - Math.floor(this.#limits.slots / 16)
   }
@@ -200,10 +213,11 @@ export class CallSlots {
     return this.#slow >= this.#limits.slots / 4
   }
 
-  #hasPlace(at: Target, share: number): boolean {
-    const ahead = isQuick(at) ? quickAhead : 1
-    const places = ahead * this.#limits.perTarget - at.inSlots
-    return places > 0 && (at.byShare.get(share) ?? 0) < threshold * places
+  #roomAt(at: Target | undefined, share: number): number {
+    const { perTarget } = this.#limits
+    if (at === undefined) return within(perTarget, 0)
+    const places = (isQuick(at) ? quickAhead : 1) * perTarget - at.inSlots
+    return within(places, at.byShare.get(share) ?? 0)
   }
 
   #roomFor(at: Target | undefined): number {
@@ -237,6 +251,10 @@ export class CallSlots {
     return found
   }
 }
+
+/** How many more somebody who holds `held` may have, if each one makes `free` one less. */
+const within = (free: number, held: number): number =>
+  Math.ceil((threshold * free - held) / (threshold + 1))
 
 const forgetOldest = <Key>(remembered: Map<Key, { readonly inSlots: number }>): void => {
   if (remembered.size <= maxRemembered) return

@@ -1,79 +1,110 @@
-import { Cause, Clock, Effect, Exit, Fiber, type Redacted, type Scope } from "effect"
+import { Cause, Effect, Exit, Fiber, type Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { SigningSecrets } from "../workspaces/SigningSecrets.ts"
-import type { Call } from "./Call.ts"
+import type { SigningSecrets } from "../signing/SigningSecrets.ts"
+import { makeSecretsCache } from "./secretsCache.ts"
+import type { Call } from "@scheduling/calls/Call"
 import type { Engine } from "./Engine.ts"
-import { execute, type Execution, settlementOf } from "./Execute.ts"
-import { briefly } from "./Loop.ts"
-import type { Settlement, StartedRun } from "./Run.ts"
+import { endOf, execute, type Execution } from "./Execute.ts"
+import { briefly } from "../platform/Loop.ts"
+import { type Settlement, settlementOf, type StartedRun } from "../queue/Run.ts"
 import type { Settler } from "./Settler.ts"
-import { start } from "./Start.ts"
+import { start } from "../queue/Start.ts"
+import { tellStarted } from "../queue/tellChanges.ts"
+import { Tracing } from "../platform/Tracing.ts"
+import { beginTrace } from "./traceRuns.ts"
+import { LiveChanges } from "../signals/Changes.ts"
 
 const batch = 1_000
 
-/** The start guard is asked so much ahead, so that the last of thousands starts on time too. */
+/**
+ * How long ahead of time the start guard is asked, so that the last of thousands of runs also
+ * starts on time.
+ */
 const guardAheadMs = 250
 
-/** It is asked about all that become due within so long at once: 200 a second are ten statements. */
+/**
+ * The start guard is asked about all runs of this much time at once: 200 runs per second take ten
+ * statements.
+ */
 const gatherMs = 100
 
 export interface Calls {
-  /** Makes the calls of runs that have a slot and were asked for at `askedMs`. */
+  /**
+   * Makes the calls of runs that have a slot. `askedMs` is when the statement that started them was
+   * sent.
+   */
   readonly begin: (
     runs: ReadonlyArray<StartedRun>,
     owner: number,
     askedMs: number
   ) => Effect.Effect<void>
-  /** Starts what is due and has a slot, or waits until there is something. */
+  /** Starts the runs that are due and have a slot, or waits until there is one. */
   readonly startDue: Effect.Effect<void, unknown>
-  /** False: no such run goes on here. */
+  /** False if this node is not running it. */
   readonly cancel: (runId: string) => Effect.Effect<boolean>
   /** Cuts all calls off and writes nothing about them. */
   readonly abandon: Effect.Effect<void>
-  /** Waits until none goes on. */
+  /** Waits until no call is left. */
   readonly ended: Effect.Effect<void>
 }
 
 interface RunningCall {
   readonly fiber: Fiber.Fiber<Settlement>
-  /** What an interruption of the fiber means. */
+  /**
+   * Whether an interruption of the fiber means that the run was cancelled. Otherwise it was
+   * abandoned.
+   */
   cancelled: boolean
 }
 
-/** The calls that go on: from the start guard to the settler. */
+/** The calls under way, from the start guard to the settler. */
 export const makeCalls = Effect.fnUntraced(function* (
   engine: Engine,
-  settler: Settler,
-  node: () => number
-): Effect.fn.Return<Calls, never, Scope.Scope | SqlClient.SqlClient | SigningSecrets | Call> {
+  settler: Pick<Settler, "offer">
+): Effect.fn.Return<Calls, never, SqlClient.SqlClient | SigningSecrets | Call> {
   const sql = yield* SqlClient.SqlClient
+  const changes = yield* LiveChanges
+  const tracer = yield* Tracing
   const runFork = Effect.runForkWith(yield* Effect.context<SqlClient.SqlClient | Call>())
   const secretsOf = yield* makeSecretsCache
-  const { budget, clock, counts, feedBell, intake, loads, options, startBell } = engine
+  const { budget, clock, intake, loads, meters, options, startBell } = engine
   const running = new Map<string, RunningCall>()
 
-  /** Without a context of its own, and watched instead of wrapped: that is a tenth of a run. */
+  /**
+   * The fiber gets no context of its own and is watched instead of wrapped. That saves a tenth of a
+   * run.
+   */
   const call = (run: StartedRun, owner: number, secrets: ReadonlyArray<Redacted.Redacted>) => {
-    counts.started++
+    engine.count("started")
     const allowance = budget.open(intake.shareOf(run.id) ?? 0)
-    const execution: Execution = { node: owner, clock, allowance, loads, started_ms: null }
+    const trace = tracer && beginTrace(tracer, run, clock.now())
+    const execution: Execution = {
+      node: owner,
+      clock,
+      allowance,
+      loads,
+      started_ms: null,
+      traceparent: trace?.traceparent
+    }
     const fiber = runFork(execute(run, execution, secrets))
     const going: RunningCall = { fiber, cancelled: false }
     running.set(run.id, going)
     fiber.addObserver((exit) => {
       running.delete(run.id)
-      intake.release(run.id, clock.now(), Exit.isSuccess(exit))
+      const now = clock.now()
+      intake.release(run.id, now, Exit.isSuccess(exit))
+      if (execution.started_ms !== null) meters.called(run.due_ms, execution.started_ms, now)
       allowance.shrink(0)
       const settlement = Exit.isSuccess(exit)
         ? exit.value
         : interrupted(run, execution, exit.cause, going.cancelled)
+      trace?.called(execution.started_ms, now, settlement)
       if (settlement !== undefined) settler.offer(settlement)
-      startBell.ring()
-      if (engine.backlog && intake.free >= intake.turnover / 4) feedBell.ring()
+      engine.slotFreed()
     })
   }
 
-  /** Nothing where the run was abandoned: another node does it again. */
+  /** Undefined if the run was abandoned, because another node repeats it. */
   const interrupted = (
     run: StartedRun,
     execution: Execution,
@@ -81,14 +112,14 @@ export const makeCalls = Effect.fnUntraced(function* (
     cancelled: boolean
   ): Settlement | undefined => {
     if (cancelled) {
-      return settlementOf(run, execution, { status: "cancelled", error: "cancelled" })
+      return endOf(run, execution, { status: "cancelled", error: "cancelled" })
     }
     if (Cause.hasInterrupts(cause)) return undefined
-    runFork(Effect.logError(`run ${run.id} broke: ${briefly(cause)}`))
-    return settlementOf(run, execution, { status: "failed", error: "internal error" })
+    runFork(Effect.logError(`run ${run.id} failed unexpectedly: ${briefly(cause)}`))
+    return endOf(run, execution, { status: "failed", error: "internal error" })
   }
 
-  /** Whether they are still to be started here. */
+  /** Makes the start guard decide again whether the runs may start here. */
   const askAgain = (runs: ReadonlyArray<{ readonly id: string }>) => {
     intake.putBack(
       runs.map(({ id }) => id),
@@ -102,22 +133,23 @@ export const makeCalls = Effect.fnUntraced(function* (
     owner: number,
     askedMs: number
   ) {
-    if (owner !== node()) {
+    if (owner !== engine.node) {
       return intake.giveUp(
         runs.map(({ id }) => id),
         clock.now()
       )
     }
-    // This process may have stood still, and others may have the runs by now.
+    // This process may have been frozen, and other nodes may have the runs by now.
     if (clock.now() - askedMs > options.leaseMs / 2) return askAgain(runs)
     const secrets = yield* secretsOf(new Set(runs.map((run) => run.workspace_id))).pipe(
       Effect.onError(() => Effect.sync(() => askAgain(runs)))
     )
+    tellStarted(changes, runs)
     for (const run of runs) call(run, owner, secrets.get(run.workspace_id) ?? [])
   }, Effect.uninterruptible)
 
   const startDue = Effect.gen(function* () {
-    const owner = node()
+    const owner = engine.node
     const now = clock.now()
     const askAtMs = () => (intake.nextDueMs ?? now + 60_000) - guardAheadMs + gatherMs
     const taken = intake.take(askAtMs() <= now ? now + guardAheadMs : now, batch)
@@ -126,8 +158,9 @@ export const makeCalls = Effect.fnUntraced(function* (
       return
     }
     yield* Effect.gen(function* () {
+      meters.batch("start", taken.length)
       const { refused, started } = yield* start(sql, owner, taken).pipe(
-        // Marked as running by now or not, they did not start.
+        // They may be marked as running by now, but their calls were not made.
         Effect.onError(() => Effect.sync(() => askAgain(taken)))
       )
       const gone = new Set(taken.map((run) => run.id))
@@ -135,9 +168,7 @@ export const makeCalls = Effect.fnUntraced(function* (
       for (const { error, run, status } of refused) {
         gone.delete(run.id)
         intake.release(run.id, clock.now())
-        settler.offer(
-          settlementOf(run, { node: owner, clock, started_ms: null }, { status, error })
-        )
+        settler.offer(settlementOf(run, owner, { status, error, finished_ms: clock.now() }))
       }
       intake.giveUp(gone, clock.now())
       yield* begin(started, owner, now)
@@ -166,29 +197,4 @@ export const makeCalls = Effect.fnUntraced(function* (
       step: () => {}
     })
   }
-})
-
-const secretsLiveMs = 5_000
-const maxWorkspaces = 10_000
-
-/** Signing secrets change by rotation, and the old one goes on for a day: seconds do not matter. */
-const makeSecretsCache = Effect.gen(function* () {
-  const signingSecrets = yield* SigningSecrets
-  const clock = yield* Clock.Clock
-  const cache = new Map<
-    string,
-    { readonly secrets: ReadonlyArray<Redacted.Redacted>; readonly untilMs: number }
-  >()
-  return Effect.fnUntraced(function* (workspaces: ReadonlySet<string>) {
-    const now = clock.currentTimeMillisUnsafe()
-    const missing = [...workspaces].filter((id) => (cache.get(id)?.untilMs ?? 0) <= now)
-    if (missing.length > 0) {
-      const found = yield* signingSecrets.findLive(missing)
-      if (cache.size > maxWorkspaces) cache.clear()
-      for (const id of missing) {
-        cache.set(id, { secrets: found.get(id) ?? [], untilMs: now + secretsLiveMs })
-      }
-    }
-    return new Map([...workspaces].map((id) => [id, cache.get(id)?.secrets ?? []]))
-  })
 })

@@ -1,9 +1,10 @@
 import { Clock, Effect } from "effect"
 
 /**
- * The database's clock as this process sees it, so that nodes whose own clocks differ start a run at
- * the same moment. Each answer that carries `now()` is a sample, off by at most half the time it
- * took; the best one is kept until a better or a much later one comes.
+ * The database's clock as this process sees it, so that nodes whose own clocks differ start a run
+ * at the same moment. Each answer that carries `now()` is a sample, off by at most half the time it
+ * took. The best sample is kept until a better or a much later one comes, or one that contradicts
+ * it. A contradiction means that the clock was set, or that another server has taken over.
  */
 export class DbClock {
   #offsetMs = 0
@@ -26,7 +27,7 @@ export class DbClock {
     return this.#monotonicMs() + this.#offsetMs
   }
 
-  /** Runs a statement that answers the database's `now()`. */
+  /** Runs a statement that returns the database's `now()`. */
   sample<A extends { readonly now_ms: number }, E, R>(
     statement: Effect.Effect<A, E, R>
   ): Effect.Effect<A, E, R> {
@@ -36,10 +37,12 @@ export class DbClock {
         Effect.sync(() => {
           const received = this.#monotonicMs()
           const errorMs = (received - sent) / 2
-          // Clocks drift by up to 100 ppm: a sample loses a tenth of a millisecond a second.
+          // Clocks drift by up to 100 ppm: a sample loses a tenth of a millisecond per second.
           const agedErrorMs = this.#errorMs + (received - this.#sampledAtMs) / 10_000
-          if (errorMs > agedErrorMs) return
-          this.#offsetMs = now_ms - (sent + received) / 2
+          const offsetMs = now_ms - (sent + received) / 2
+          const isContradicted = Math.abs(offsetMs - this.#offsetMs) > errorMs + agedErrorMs
+          if (errorMs > agedErrorMs && !isContradicted) return
+          this.#offsetMs = offsetMs
           this.#errorMs = errorMs
           this.#sampledAtMs = received
         })

@@ -1,15 +1,19 @@
-/** A run may come in with a time so long ago: its transaction took so long to commit. */
+/** A new run may be due this long ago, because its transaction may take this long to commit. */
 const lateMs = 10_000
 
-/** Looking from the very beginning may take this part of the time. */
-const part = 100
+/**
+ * After a look from the very beginning, the next one waits this many times as long as the look
+ * took.
+ */
+const restPerLook = 100
 
-const longestMs = 5_000
+const longestRestMs = 5_000
 
 /**
- * Since when there may be runs that are due. Whoever looks from the beginning of the index walks over
- * all that was done since the oldest transaction began, so that is done the seldomer the longer it
- * takes. It finds what comes in with an old time: runs of lost nodes and missed slots.
+ * The time from which on there may be due runs. A look from the beginning of the index walks over
+ * everything that was done since the oldest transaction began, so the longer it takes, the less
+ * often it is done. It finds runs that come in with an old time: those of lost nodes and of missed
+ * slots.
  */
 export class DueFrom {
   #fromMs = 0
@@ -19,7 +23,7 @@ export class DueFrom {
     return nowMs >= this.#allAgainAtMs ? 0 : this.#fromMs
   }
 
-  /** From the very beginning, the next time. */
+  /** Lets the next look start from the very beginning. */
   forget(): void {
     this.#allAgainAtMs = Number.NEGATIVE_INFINITY
   }
@@ -29,12 +33,12 @@ export class DueFrom {
     readonly askedMs: number
     readonly answeredMs: number
     readonly nextDueMs: number | null
-    /** The database's. */
+    /** On the database's clock. */
     readonly nowMs: number
   }): void {
     this.#fromMs = Math.min(look.nextDueMs ?? look.nowMs, look.nowMs - lateMs)
     if (look.fromMs > 0) return
     const tookMs = look.answeredMs - look.askedMs
-    this.#allAgainAtMs = look.answeredMs + Math.min(longestMs, part * tookMs)
+    this.#allAgainAtMs = look.answeredMs + Math.min(longestRestMs, restPerLook * tookMs)
   }
 }

@@ -1,18 +1,21 @@
 import { Effect, Random, type Redacted, Result, type Semaphore } from "effect"
 import { nextAttempt } from "./Backoff.ts"
 import type { Allowance } from "./ByteBudget.ts"
-import { Call } from "./Call.ts"
+import { Call, type CallResult } from "@scheduling/calls/Call"
 import type { DbClock } from "./DbClock.ts"
 import { loadCall } from "./LoadCall.ts"
-import { delayedTaskOf, type Settlement, type StartedRun } from "./Run.ts"
+import { type Settlement, settlementOf, type StartedRun } from "../queue/Run.ts"
 
-/** Who executes a run, with what, and since when: null until its time has come. */
+/** Who executes a run and with what. */
 export interface Execution {
   readonly node: number
   readonly clock: DbClock
   readonly allowance: Allowance
   readonly loads: Semaphore.Semaphore
+  /** Null until its time has come. */
   started_ms: number | null
+  /** Sent with the call. Undefined if nobody collects traces. */
+  readonly traceparent: string | undefined
 }
 
 /** Makes the call of a run when it is due, and decides what comes after it. */
@@ -23,63 +26,58 @@ export const execute = Effect.fnUntraced(function* (
 ) {
   const { clock } = execution
   const early = run.due_ms - clock.now()
-  // Timers count whole milliseconds, and may be up to one early.
+  // Timers count whole milliseconds and may fire up to one early.
   if (early > 0) yield* Effect.sleep(Math.ceil(early))
   const call = run.withheld === 0 ? givenCall(run) : yield* loadCall(run, execution)
   execution.started_ms = Math.max(clock.now(), run.due_ms)
   if (Result.isFailure(call)) {
-    return settlementOf(run, execution, { status: "failed", error: call.failure })
+    return endOf(run, execution, { status: "failed", error: call.failure })
   }
 
-  const caller = yield* Call
+  const calls = yield* Call
   const { retry_count, ...request } = call.success
-  const answer = yield* caller.run({
+  const answer = yield* calls.run({
     ...request,
     workspace_id: run.workspace_id,
     execution_id: run.id,
     attempt: run.attempt,
-    secrets
+    task: { id: run.task_id, scheduled_ms: run.scheduled_ms },
+    secrets,
+    ...(execution.traceparent !== undefined && { traceparent: execution.traceparent })
   })
-  const retryDelay =
-    answer.outcome === "retryable"
-      ? nextAttempt(
-          {
-            failures: run.attempt - run.lost,
-            retry_count,
-            retry_after_seconds: answer.retry_after_seconds
-          },
-          yield* Random.next
-        )
-      : null
-  return settlementOf(run, execution, {
-    ...answer,
-    status: answer.outcome === "success" ? "succeeded" : retryDelay === null ? "failed" : null,
-    retry_delay_ms: retryDelay
-  })
+  const verdict = verdictOn(answer, { ...run, retry_count }, yield* Random.next)
+  return endOf(run, execution, { ...answer, ...verdict })
 })
 
-/** What is written about a run that was leased to this node. */
-export const settlementOf = (
+/** What comes after a call: an end, or another attempt. */
+export const verdictOn = (
+  answer: Pick<CallResult, "outcome" | "retry_after_seconds">,
+  run: Pick<StartedRun, "attempt" | "lost"> & { readonly retry_count: number },
+  random: number
+) => {
+  const { retry_after_seconds } = answer
+  const failures = run.attempt - run.lost
+  const retry_delay_ms =
+    answer.outcome === "retryable"
+      ? nextAttempt({ failures, retry_count: run.retry_count, retry_after_seconds }, random)
+      : null
+  const status =
+    answer.outcome === "success" ? "succeeded" : retry_delay_ms === null ? "failed" : null
+  return { status, retry_delay_ms } as const
+}
+
+/** What is written about a run that this node executed, or was about to. */
+export const endOf = (
   run: StartedRun,
-  { clock, node, started_ms }: Readonly<Pick<Execution, "clock" | "node" | "started_ms">>,
-  end: Partial<Settlement> & Pick<Settlement, "status" | "error">
-): Settlement => ({
-  id: run.id,
-  workspace_id: run.workspace_id,
-  delayed_task_id: delayedTaskOf(run),
-  attempt: run.attempt,
-  lease_owner: node,
-  status: end.status,
-  retry_delay_ms: end.retry_delay_ms ?? null,
-  lost: false,
-  started: started_ms !== null,
-  started_ms,
-  finished_ms: clock.now(),
-  status_code: end.status_code ?? null,
-  response_body: end.response_body ?? null,
-  error: end.error,
-  place: run.place
-})
+  { clock, node, started_ms }: Execution,
+  end: Parameters<typeof settlementOf>[2]
+): Settlement =>
+  settlementOf(run, node, {
+    ...end,
+    started: started_ms !== null,
+    started_ms,
+    finished_ms: clock.now()
+  })
 
 const givenCall = ({ call }: StartedRun) =>
   call === null ? Result.fail("the task has no call") : Result.succeed(call)

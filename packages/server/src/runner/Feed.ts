@@ -1,85 +1,84 @@
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { Calls } from "./Calls.ts"
-import { claim, type ClaimOptions, findLeased, findUpcoming, handBack } from "./Claim.ts"
+import { elapsedMs } from "../platform/elapsed.ts"
+import { AwaitedRunsOfNode } from "../queue/AwaitedRuns.ts"
+import { claim, type ClaimOptions, findLeased, findUpcoming } from "../queue/Claim.ts"
+import { handBack } from "../queue/HandBack.ts"
 import type { Engine } from "./Engine.ts"
-import { fire } from "./Fire.ts"
-import type { LeasedRun } from "./Run.ts"
-import { beginningOf, type Place } from "./Turns.ts"
+import { fire } from "../queue/Fire.ts"
+import { beginningOf, type Place } from "../queue/Turns.ts"
 
 const batch = 500
 
-/** Firing looks seconds ahead: gathering what enters the look-ahead for so long makes nothing late. */
+/** Firing looks seconds ahead, so gathering tasks for this long makes none of them late. */
 const gatherMs = 100
 
-/** Leased and due for so long without a slot: another node may have one. */
+/**
+ * A run that is due and has no slot for this long is given back, because another node may have one.
+ */
 const waitForSlotMs = 1_000
 
 const compareEveryMs = 30_000
 
-/** Claims of one round, so that firing has its turn too. */
+/** At most this many claims per round, so that firing has its turn too. */
 const claimsPerRound = 6
 
-/** Who comes new is found here, before the backlog of others. */
+/**
+ * Runs that became due this recently are looked for separately, so that newcomers are found before
+ * the backlog of others.
+ */
 const freshMs = 2_000
 
-/** A flood of wakes (manual runs, freed slots) is answered by batches. */
+/** With this pause, a flood of wakes (manual runs, freed slots) is handled in batches. */
 const minimumPauseMs = 2
 
-/** While there is a backlog that nothing could be taken from. */
+/** The pause while there is a backlog, but nothing could be taken from it. */
 const fruitlessPauseMs = 20
 
 /**
- * One round of getting work: fire what the schedules name, claim what else is due, give back what
- * does not get its turn here, and sleep until there is more. A node leases ahead of time what it can
- * hold, but of what is overdue only as much as it can start.
+ * One round of getting work: fire what the schedules name, claim what else is due, give back runs
+ * that get no slot here, and sleep until there is more. A node leases as many runs ahead of time as
+ * it can hold, but only as many overdue runs as it can start.
  *
- * As long as everything that is there fits into one batch, it is taken as it comes. Otherwise lanes
- * take turns: see decision 19.
+ * As long as all work fits into one batch, it is taken as it comes. Otherwise lanes take turns: see
+ * ADR 19.
  */
 export const makeFeed = Effect.fnUntraced(function* (
   engine: Engine,
-  calls: Calls,
-  node: () => number
+  calls: Calls
 ): Effect.fn.Return<Effect.Effect<void, SqlError.SqlError>, never, SqlClient.SqlClient> {
   const sql = yield* SqlClient.SqlClient
-  const { budget, clock, counts, dueFrom, feedBell, intake, options, startBell } = engine
+  const { budget, clock, dueFrom, feedBell, intake, options, startBell } = engine
   const { concurrency, lookAheadMs, pollMs } = options
+  const awaited = yield* AwaitedRunsOfNode
+  const wallClock = yield* Clock.Clock
   let comparedAtMs = 0
-  /** Where the turns of firing go on; null while all that is due fits into a batch. */
+  /** Where firing continues to take turns. Null while everything due fits into one batch. */
   let fireFrom: Place | null = null
   const fresh = new Walk()
   const old = new Walk()
 
-  /** A statement whose answer is lost may have leased runs that nobody here knows of. */
+  /** A statement whose answer is lost may have leased runs that this node does not know of. */
   const leasing = <A, E>(statement: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     Effect.uninterruptible(
-      Effect.tapError(statement, () =>
-        Effect.sync(() => {
-          engine.unsure = true
-        })
-      )
+      Effect.tapError(statement, () => Effect.sync(() => engine.doubtLeases()))
     )
 
-  const take = (runs: ReadonlyArray<LeasedRun>): void => {
-    if (runs.length === 0) return
-    intake.add(runs, clock.now())
-    startBell.ring()
-  }
-
-  /** Answers whether there is more to fire. */
+  /** Returns whether there is more to fire. */
   const fireSome = Effect.gen(function* () {
     const { fired, leased, reached } = yield* leasing(
       fire(sql, {
-        node: node(),
+        node: engine.node,
         limit: batch,
         lookAheadMs,
         turns: fireFrom,
         leases: (share) => intake.free > 0 && intake.mayHold(share)
       })
     )
-    counts.fired += fired
-    take(leased)
+    engine.count("fired", fired)
+    engine.meters.batch("fire", fired)
+    engine.hold(leased)
     const isDone = fireFrom === null ? fired < batch : fired === 0 && reached === null
     fireFrom = isDone ? null : (reached ?? beginningOf(0))
     return !isDone
@@ -88,18 +87,19 @@ export const makeFeed = Effect.fnUntraced(function* (
   const claimSome = Effect.fnUntraced(function* (
     claiming: Pick<ClaimOptions, "limit" | "lookAheadMs" | "from" | "turns">
   ) {
-    const owner = node()
+    const owner = engine.node
     const askedMs = clock.now()
     const { leased, reached, started } = yield* leasing(claim(sql, { node: owner, ...claiming }))
-    counts.claimed += leased.length + started.length
-    take(leased)
+    engine.count("claimed", leased.length + started.length)
+    engine.meters.batch("claim", leased.length + started.length)
+    engine.hold(leased)
     const admitted = intake.admit(started, clock.now())
     if (admitted.length < started.length) startBell.ring()
     yield* calls.begin(admitted, owner, askedMs)
     return { claimed: leased.length + started.length, reached }
   }, Effect.uninterruptible)
 
-  /** Takes what is due from then on. */
+  /** Claims runs that are due from `nextDueMs` on. */
   const claimAll = Effect.fnUntraced(function* (nextDueMs: number) {
     let claimed = 0
     fresh.begin()
@@ -108,21 +108,23 @@ export const makeFeed = Effect.fnUntraced(function* (
       const now = clock.now()
       const limit = Math.min(batch, intake.room)
       const except = [...intake.saturated(now), ...budget.waiting]
-      // A few at a time are worth a statement only if they are of others than those who have most slots.
+      // A few runs are worth a statement only if they belong to others than those who have most
+      // slots.
       if (limit <= 0 || (limit < concurrency / 32 && except.length === 0)) {
         return { claimed, left: true, hurry: false }
       }
       const exceptAhead = intake.holdingEnough()
       const ahead = intake.roomAhead >= batch ? lookAheadMs : 0
       if (statement === 0 && except.length === 0 && exceptAhead.length === 0) {
+        const likely = Math.min(limit, intake.likelyRoom(now))
         const taken = yield* claimSome({
-          limit,
+          limit: likely,
           lookAheadMs: ahead,
           from: beginningOf(nextDueMs),
           turns: null
         })
         claimed += taken.claimed
-        if (taken.claimed < limit) return { claimed, left: ahead === 0, hurry: false }
+        if (taken.claimed < likely) return { claimed, left: ahead === 0, hurry: false }
         continue
       }
       const freshFromMs = Math.max(nextDueMs, now - freshMs)
@@ -150,25 +152,25 @@ export const makeFeed = Effect.fnUntraced(function* (
       yield* leasing(
         handBack(
           sql,
-          node(),
+          engine.node,
           waiting.map((run) => run.id)
         )
       )
     }
   })
 
-  /** Takes on what is leased to this node without its knowing. */
+  /** Takes on runs that are leased to this node without its knowledge. */
   const compare = Effect.gen(function* () {
-    if (!engine.unsure && clock.now() < comparedAtMs + compareEveryMs) return
-    engine.unsure = false
-    take(yield* leasing(findLeased(sql, node())))
+    if (!engine.takeDoubt() && clock.now() < comparedAtMs + compareEveryMs) return
+    engine.hold(yield* leasing(findLeased(sql, engine.node)))
     comparedAtMs = clock.now()
   })
 
   return Effect.gen(function* () {
     const askedMs = clock.now()
     const fromMs = dueFrom.at(askedMs)
-    const upcoming = yield* clock.sample(findUpcoming(sql, fromMs))
+    const upcoming = yield* clock.sample(findUpcoming(sql, fromMs, awaited.waiting > 0))
+    awaited.learn(upcoming, elapsedMs(wallClock))
     dueFrom.learn({
       fromMs,
       askedMs,
@@ -182,33 +184,44 @@ export const makeFeed = Effect.fnUntraced(function* (
     const hasMoreToFire =
       next_fire_ms !== null && next_fire_ms <= horizonMs ? yield* fireSome : false
     const claimHorizonMs = intake.roomAhead >= batch ? horizonMs : upcoming.now_ms
-    // Set while claiming too: a slot that gets free meanwhile must ring for the next round.
-    engine.backlog = next_due_ms !== null && next_due_ms <= claimHorizonMs
+    // This is set while claiming too, so that a slot that becomes free meanwhile rings for the next
+    // round.
+    const hasBacklog = next_due_ms !== null && next_due_ms <= claimHorizonMs
+    engine.noteBacklog(hasBacklog)
     let hurry = hasMoreToFire
     let pauseMs = minimumPauseMs
-    if (next_due_ms !== null && engine.backlog) {
+    if (hasBacklog) {
       const claims = yield* claimAll(next_due_ms)
-      engine.backlog = claims.left
+      engine.noteBacklog(claims.left)
       hurry ||= claims.hurry
       if (claims.left && claims.claimed === 0) pauseMs = fruitlessPauseMs
     }
     yield* giveBack
     yield* compare
 
-    const untilFire =
-      next_fire_ms === null || next_fire_ms <= horizonMs
-        ? gatherMs
-        : Math.max(gatherMs, next_fire_ms - horizonMs)
-    if (!hurry) yield* feedBell.wait(Math.min(pollMs, untilFire))
+    if (!hurry) yield* feedBell.wait(restMs(next_fire_ms, { horizonMs, pollMs }))
     yield* Effect.sleep(hurry ? minimumPauseMs : pauseMs)
   })
 })
 
-/** The turns of claims: each goes on where the one before it ended, and begins again at the end. */
+/**
+ * How long to wait for a bell before looking again. If no task has a schedule, that is the longest
+ * time allowed.
+ */
+export const restMs = (
+  nextFireMs: number | null,
+  { horizonMs, pollMs }: { readonly horizonMs: number; readonly pollMs: number }
+): number =>
+  nextFireMs === null ? pollMs : Math.min(pollMs, Math.max(gatherMs, nextFireMs - horizonMs))
+
+/**
+ * Takes turns across claims: each goes on where the one before it ended. At the end it begins
+ * again.
+ */
 class Walk {
   #place: Place | null = null
   #isWhole = false
-  /** From the beginning to the end it found nothing. */
+  /** It went from the beginning to the end and found nothing. */
   isDone = false
   /** Since it began. */
   steps = 0

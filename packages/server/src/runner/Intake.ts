@@ -1,10 +1,11 @@
-import type { LeasedRun } from "./Run.ts"
+import type { LeasedRun } from "../queue/Run.ts"
 import { CallSlots, type SlotLimits } from "./CallSlots.ts"
+import { LastCalls } from "./LastCalls.ts"
 
-/** A share may hold this many times as many runs ahead of their time as still could be. */
+/** A share may hold this many times as many runs ahead of their time as there is still room for. */
 const threshold = 4
 
-/** A share that found no slot and gave its runs back is not asked for more for so long. */
+/** How long no runs of a share are claimed after its runs found no slot and were given back. */
 const restMs = 2_000
 
 export interface IntakeLimits extends SlotLimits {
@@ -17,35 +18,40 @@ interface ReadyRun {
   readonly sinceMs: number
 }
 
-/** The runs of one share that are due: a queue for each target of each workspace, in turns. */
+/** The due runs of one share: a queue per workspace and target. The queues take turns. */
 type ReadyShare = Map<string, Array<ReadyRun>>
 
 /**
- * The runs that are leased to this node: held until they are due, then ready, then in a slot. Those
- * that are held and those that are due are counted apart: however many wait for the next minute, what
- * is due now finds room. All of it is bookkeeping in memory; the tables say what is true.
+ * The runs that are leased to this node: held until they are due, then ready, then in a slot. Held
+ * runs and due runs are counted separately, so that however many wait for the next minute, runs
+ * that are due now find room. All of this is bookkeeping in memory. The tables hold the truth.
  */
 export class Intake {
   readonly #limits: IntakeLimits
+  /** A claim for fewer runs of one share is not worth it. */
+  readonly #leastRoom: number
   readonly #slots: CallSlots
-  /** Latest first, so that the next one is at the end. */
+  readonly #lastCalls: LastCalls
+  /** The latest come first, so that the next one is at the end. */
   #held: Array<LeasedRun> = []
   #heldInOrder = true
   readonly #heldByShare = new Map<number, number>()
   readonly #ready = new Map<number, ReadyShare>()
   #readyCount = 0
-  /** Of the runs that are due, those that may find a slot when they are taken next. */
+  /** How many of the due runs may find a slot when runs are taken next. */
   #untried = 0
-  /** From the lease until it is settled. */
+  /** Each run from its lease until it is settled. */
   readonly #known = new Map<string, LeasedRun>()
   readonly #restingUntilMs = new Map<number, number>()
 
   constructor(limits: IntakeLimits) {
     this.#limits = limits
+    this.#leastRoom = Math.min(limits.slots, limits.perTarget) / 8
     this.#slots = new CallSlots(limits)
+    this.#lastCalls = new LastCalls(this.#slots)
   }
 
-  /** Leased and not in a slot. */
+  /** Runs that are leased and not in a slot. */
   get held(): number {
     return this.#held.length + this.#readyCount
   }
@@ -58,17 +64,17 @@ export class Intake {
     return this.#slots.free
   }
 
-  /** Runs are due and have no slot. */
+  /** Whether runs are due and have no slot. */
   get isPressed(): boolean {
     return this.#readyCount > 0
   }
 
-  /** How many overdue runs to ask for: half of the free slots, so that whoever comes next finds some. */
+  /** How many overdue runs to ask for: half of the free slots, so that newcomers find some. */
   get room(): number {
     return Math.ceil((this.free - this.#untried) / 2)
   }
 
-  /** Slots that come and go: those of slow calls are not free for long. */
+  /** Slots that become free again soon. Those of slow calls do not. */
   get turnover(): number {
     return this.#limits.slots - this.#slots.slow
   }
@@ -95,8 +101,14 @@ export class Intake {
     }
   }
 
-  /** Gives slots to runs that a claim has started. Those that find none are asked about again. */
+  /** How many runs would find slots if shares call what they called last. */
+  likelyRoom(nowMs: number): number {
+    return this.#lastCalls.room(nowMs)
+  }
+
+  /** Gives slots to runs that a claim has started. The others go through the start guard. */
   admit<Run extends LeasedRun>(runs: ReadonlyArray<Run>, nowMs: number): ReadonlyArray<Run> {
+    this.#lastCalls.notice(runs, nowMs)
     return runs.filter(({ attempt, due_ms, id, share, target, workspace_id }) => {
       if (this.#known.has(id)) return false
       const run = { id, workspace_id, share, target, attempt, due_ms }
@@ -114,7 +126,7 @@ export class Intake {
     return this.#held.at(-1)?.due_ms
   }
 
-  /** Up to `limit` runs that are due and have a slot from now on. Shares take turns. */
+  /** Takes up to `limit` runs that are due and gives them slots. Shares take turns. */
   take(nowMs: number, limit: number): ReadonlyArray<LeasedRun> {
     this.#makeReady(nowMs)
     this.#slots.watch(nowMs)
@@ -122,7 +134,7 @@ export class Intake {
     this.#untried = 0
     for (let served = true; served;) {
       served = false
-      // Those who were served go to the end, also for the next time.
+      // A share that was served goes to the end, also for the next time.
       for (const [share, queues] of Array.from(this.#ready)) {
         if (this.#slots.free <= 0) return taken
         if (taken.length >= limit) {
@@ -140,14 +152,14 @@ export class Intake {
     return taken
   }
 
-  /** The run no longer needs its slot; it is known until `forget`. */
+  /** The run no longer needs its slot. It is known until `forget`. */
   release(id: string, nowMs: number, answered = false): void {
     this.#slots.vacate(id, nowMs, answered)
     const share = this.#known.get(id)?.share
     if (share !== undefined) this.#restingUntilMs.delete(share)
   }
 
-  /** Gives up slots of runs whose start is not certain: they are asked about again. */
+  /** Takes slots from runs whose start is not certain. They go through the start guard again. */
   putBack(ids: Iterable<string>, nowMs: number): void {
     for (const id of ids) {
       this.#slots.vacate(id, nowMs, false)
@@ -156,7 +168,7 @@ export class Intake {
     }
   }
 
-  /** Lets go of runs that have slots and turned out to be no longer this node's. */
+  /** Forgets runs that have slots but turned out to be no longer this node's. */
   giveUp(ids: Iterable<string>, nowMs: number): void {
     for (const id of ids) {
       this.#slots.vacate(id, nowMs, false)
@@ -172,13 +184,15 @@ export class Intake {
     this.#known.delete(id)
   }
 
-  /** Removes runs that have found no slot since then: another node may have one. */
+  /**
+   * Removes runs that became ready before `sinceMs` and have no slot: another node may have one.
+   */
   dropWaiting(sinceMs: number, nowMs: number): ReadonlyArray<LeasedRun> {
     const dropped: Array<LeasedRun> = []
     for (const [share, queues] of this.#ready) {
       const before = dropped.length
       for (const [name, queue] of queues) {
-        // The queue is in the order of getting ready.
+        // The queue is in the order in which its runs became ready.
         const kept = queue.findIndex((ready) => ready.sinceMs >= sinceMs)
         const removed = queue.splice(0, kept === -1 ? queue.length : kept)
         for (const { run } of removed) dropped.push(run)
@@ -206,13 +220,16 @@ export class Intake {
     return dropped
   }
 
-  /** After the leases were lost and the calls cut off. */
+  /** For when the leases are lost and the calls cut off. */
   clear(): void {
     this.dropAll()
     this.#known.clear()
   }
 
-  /** Shares whose further runs would find no slot: they have runs that wait for one, or may have none. */
+  /**
+   * Shares whose further runs would find no slot, or hardly any. Shares with runs that wait for a
+   * slot are among them.
+   */
   saturated(nowMs: number): ReadonlyArray<number> {
     for (const [share, untilMs] of this.#restingUntilMs) {
       if (untilMs <= nowMs) this.#restingUntilMs.delete(share)
@@ -221,6 +238,7 @@ export class Intake {
     for (const share of this.#slots.shares()) {
       if (this.#slots.isClosedTo(share, nowMs)) saturated.add(share)
     }
+    for (const share of this.#lastCalls.sharesBelow(this.#leastRoom, nowMs)) saturated.add(share)
     return [...saturated]
   }
 

@@ -1,23 +1,24 @@
-import { answersOf, type StepAnswer } from "@scheduling/domain/chains/Answers"
-import { renderCall } from "@scheduling/domain/chains/StepCall"
+import { answersOf, type StepAnswer } from "@scheduling/calls/Answers"
+import { renderCall } from "@scheduling/calls/renderCall"
 import { Effect, Result, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Execution } from "./Execute.ts"
-import { givenBytes, type RunCall, type StartedRun, type StepPlace } from "./Run.ts"
+import { givenBytes, type RunCall, type StartedRun, type StepPlace } from "../queue/Run.ts"
 
 /**
- * Reads the call of a run that was not given with its start, once the node has room for it. The run
- * is marked as running by then: if the call takes the node down with it, that counts as a loss.
+ * Reads a call that was withheld when its run started, once the node has room for it. The run is
+ * already marked as running. So if the call brings the node down, that counts as a loss.
  */
 export const loadCall = Effect.fnUntraced(function* (
   run: StartedRun,
-  { allowance, loads }: Execution
+  { allowance, loads }: Pick<Execution, "allowance" | "loads">
 ) {
   const read = run.place === null ? readTask(run) : readStep(run, run.place)
   for (let room = run.withheld; ;) {
     if (room > givenBytes) yield* allowance.take(room)
     const { call, needs } = yield* loads.withPermit(read(room)).pipe(
-      // The run has started, and only its node can end it: the database may take its time.
+      // The run has started and only its node can end it, so this waits as long as the database
+      // needs.
       Effect.retry({ schedule: Schedule.spaced("500 millis") }),
       Effect.orDie
     )
@@ -32,11 +33,11 @@ export const loadCall = Effect.fnUntraced(function* (
 
 interface Loaded {
   readonly call: Result.Result<RunCall, string>
-  /** Where that is more than there was room for, the long parts of the call were not read. */
+  /** How much room the call needs. If there was less, its long parts were not read. */
   readonly needs: number
 }
 
-/** As it is now: it may have been changed since the run started. */
+/** Reads the call as it is now. It may have changed since the run started. */
 const readTask = (run: StartedRun) =>
   Effect.fnUntraced(function* (room: number) {
     const sql = yield* SqlClient.SqlClient
@@ -55,7 +56,7 @@ const readTask = (run: StartedRun) =>
     return loaded
   })
 
-/** With the answers of earlier steps filled in. */
+/** Reads the call of a step and fills in the answers of earlier steps. */
 const readStep = (run: StartedRun, place: StepPlace) =>
   Effect.fnUntraced(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -75,28 +76,25 @@ const readStep = (run: StartedRun, place: StepPlace) =>
     return loaded
   })
 
-/** What those of the earlier steps that were not skipped were answered last. */
+/** The last answers to those earlier steps that were not skipped. */
 const findAnswers = (
   sql: SqlClient.SqlClient,
   run: StartedRun,
   { chain_run_id, version_id }: StepPlace,
   steps: ReadonlyArray<number>
 ) =>
-  // Later steps have later ids than the run, so that older partitions are not looked at.
+  // The ids of all steps are at least that of the chain run, so older partitions need not be read.
   sql<StepAnswer & { readonly step: string }>`
-    SELECT chain_steps.name AS step, attempts.status_code, attempts.response_body
+    SELECT chain_steps.name AS step, executions.status_code, executions.response_body
     FROM executions
     JOIN chain_steps
       ON chain_steps.version_id = ${version_id}
       AND chain_steps.step_index = executions.step_index
-    JOIN attempts
-      ON attempts.execution_id = executions.id
-      AND attempts.number = executions.attempts_count
-      AND attempts.execution_id >= ${chain_run_id}
     WHERE executions.chain_run_id = ${chain_run_id}
       AND executions.id >= ${chain_run_id}
       AND executions.workspace_id = ${run.workspace_id}
-      AND executions.step_index = ANY (${steps}::int2[])`
+      AND executions.step_index = ANY (${steps}::int2[])
+      AND executions.attempts_count > 0`
 
 const sizeOf = ({ body, headers, url }: RunCall): number =>
   Buffer.byteLength(url + JSON.stringify(headers) + (body ?? ""))

@@ -1,36 +1,45 @@
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, type Scope } from "effect"
-import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlError } from "effect/sql"
 import { elapsedMs } from "../platform/elapsed.ts"
-import { Store } from "../platform/Sql.ts"
-import type { Endings } from "./Endings.ts"
-import { listenOn } from "./Listening.ts"
-import { loop } from "./Loop.ts"
-import { bury, nodeLocks, register, renew, unregister } from "./Nodes.ts"
-import { takeBack } from "./Reap.ts"
-import { RunnerOptions } from "./RunnerOptions.ts"
-import { Signals } from "./Signals.ts"
+import { onConnection } from "../sql/onConnection.ts"
+import { Store } from "../sql/Sql.ts"
+import type { Endings } from "../signals/Endings.ts"
+import { listenOn } from "../signals/Listening.ts"
+import { loop } from "../platform/Loop.ts"
+import { declareAllDead, nodeLocks, register, renewal, unregister } from "../queue/Nodes.ts"
+import { takeBack } from "../queue/Reap.ts"
+import type { Engine } from "./Engine.ts"
+import { RunnerOptions } from "../queue/RunnerOptions.ts"
+import { Signals } from "../signals/Signals.ts"
 
-/** The lease is renewed this often, or oftener where it is short: of five beats one must get through. */
+/**
+ * The lease is renewed this often, or more often if it is short: of five beats, one must get
+ * through.
+ */
 const longestBeatMs = 2_000
 
-/** After a session came back: the others had to come back too before they can be judged. */
+/**
+ * How long a node judges nobody after its session came back, because the others need time to come
+ * back too.
+ */
 const graceMs = 3_000
+const agentsGraceMs = 10_000
 
 export interface Membership {
-  /** This node's id. It changes when the node was declared dead and lives all the same. */
-  readonly node: () => number
-  /** Whether this node has been well for long enough to say that others are not. */
+  /** Whether this node has been well for long enough to judge others. */
   readonly mayJudge: () => boolean
+  /** The same for agents, which ask every few seconds, and less often while nobody answers. */
+  readonly mayJudgeAgents: () => boolean
 }
 
 /**
  * Makes this process a node: a row, and on PostgreSQL a session of its own that holds the node's
  * advisory lock, renews the lease and listens. The session reconnects by itself. `onLost` runs when
- * the node finds that it was declared dead and that others run what it had.
+ * the node finds that it was declared dead and that others have its runs.
  */
 export const join = Effect.fnUntraced(function* (
+  engine: Engine,
   onLost: Effect.Effect<void>
 ): Effect.fn.Return<
   Membership,
@@ -45,46 +54,48 @@ export const join = Effect.fnUntraced(function* (
   const { leaseMs } = yield* RunnerOptions
   const beatMs = Math.min(longestBeatMs, leaseMs / 5)
   const onPostgres = store.kind === "postgres"
-  const enroll = register(sql, { holdsLock: onPostgres, leaseMs })
+  const enroll = Effect.map(register(sql, { holdsLock: onPostgres, leaseMs }), (node) =>
+    engine.enroll(node)
+  )
 
   if (!onPostgres) {
-    yield* bury(sql)
+    yield* declareAllDead(sql)
     yield* takeBack(sql, "dead")
   }
-  let node = yield* enroll
-  let judgesFromMs = onPostgres ? Number.POSITIVE_INFINITY : 0
+  yield* enroll
+  let judgesFromMs = onPostgres ? Number.POSITIVE_INFINITY : elapsedMs(clock)
 
   yield* Effect.addFinalizer(() =>
-    takeBack(sql, node).pipe(
-      Effect.andThen(unregister(sql, node)),
+    takeBack(sql, engine.node).pipe(
+      Effect.andThen(unregister(sql, engine.node)),
       Effect.timeout("2 seconds"),
       Effect.catchCause(() =>
-        Effect.logWarning(`node ${node} left without a word; others will notice`)
+        Effect.logWarning(
+          `node ${engine.node} could not sign off; the other nodes will notice that it is gone`
+        )
       )
     )
   )
 
   const session = Effect.gen(function* () {
     const config = { ...pg.config, applicationName: "scheduling-service node", multiplex: false }
-    const own = yield* PgClient.makeClient(config)
-    // Who listens hears nothing for hours: whether there is a network, the beat finds out.
-    const receive = yield* listenOn({ ...config, stream: undefined }, signals).pipe(
-      Effect.timeout(leaseMs)
-    )
+    const { connection, receive } = yield* listenOn(config, signals).pipe(Effect.timeout(leaseMs))
+    const ask = onConnection(connection)
     judgesFromMs = elapsedMs(clock) + graceMs
 
     let lockedAs: number | undefined
     const beat = Effect.gen(function* () {
+      const { node } = engine
       if (lockedAs !== node) {
-        yield* own`SELECT pg_advisory_unlock_all()`
-        yield* own`SELECT pg_try_advisory_lock(${nodeLocks}, ${node})`
+        yield* ask(sql`SELECT pg_advisory_unlock_all()`)
+        yield* ask(sql`SELECT pg_try_advisory_lock(${nodeLocks}, ${node})`)
         lockedAs = node
       }
-      const pulse = yield* renew(own, node, leaseMs)
-      if (!pulse.alive) {
-        yield* Effect.logWarning(`node ${node} was declared dead, its runs went to others`)
+      const [pulse] = yield* ask(renewal(sql, node, leaseMs))
+      if (pulse?.alive !== true) {
+        yield* Effect.logWarning(`node ${node} was declared dead and its runs went to others`)
         yield* onLost
-        node = yield* enroll
+        yield* enroll
         return
       }
       yield* Effect.forEach(pulse.cancelled, (id) => signals.receive(`cancel ${id}`), {
@@ -100,15 +111,15 @@ export const join = Effect.fnUntraced(function* (
       Effect.sync(() => {
         judgesFromMs = Number.POSITIVE_INFINITY
       })
-    ),
-    Effect.provide(Reactivity.layer)
+    )
   )
 
   if (onPostgres) yield* Effect.forkScoped(loop("the node's session", session))
 
   return {
-    node: () => node,
-    // By the time of day, while that was set back, a node left the dead alone.
-    mayJudge: () => elapsedMs(clock) >= judgesFromMs
+    // Elapsed time, because with the time of day a node whose clock was set back did not judge
+    // others.
+    mayJudge: () => elapsedMs(clock) >= judgesFromMs,
+    mayJudgeAgents: () => elapsedMs(clock) >= judgesFromMs + agentsGraceMs
   }
 })

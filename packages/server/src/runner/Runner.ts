@@ -2,34 +2,40 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlError } from "effect/sql"
-import { Store } from "../platform/Sql.ts"
-import type { SigningSecrets } from "../workspaces/SigningSecrets.ts"
-import type { Call } from "./Call.ts"
-import { type Calls, makeCalls } from "./Calls.ts"
-import { removeReplaced } from "./ChainVersions.ts"
-import { handBack } from "./Claim.ts"
-import { Endings } from "./Endings.ts"
+import { Store } from "../sql/Sql.ts"
+import type { SigningSecrets } from "../signing/SigningSecrets.ts"
+import type { Call } from "@scheduling/calls/Call"
+import { makeCalls } from "./Calls.ts"
+import { removeReplaced } from "../queue/ChainVersions.ts"
+import { handBack } from "../queue/HandBack.ts"
+import type { Endings } from "../signals/Endings.ts"
 import { makeEngine, type RunnerCounts } from "./Engine.ts"
 import { makeFeed } from "./Feed.ts"
-import { Doorbell, loop } from "./Loop.ts"
-import { join, type Membership } from "./Membership.ts"
-import { judge, removeTombstones } from "./Nodes.ts"
-import { Partitions, removeHistoryOfGoneWorkspaces } from "./Partitions.ts"
-import { takeBack } from "./Reap.ts"
+import { Doorbell, loop } from "../platform/Loop.ts"
+import { join } from "./Membership.ts"
+import { judge, removeTombstones } from "../queue/Nodes.ts"
+import { removeHistoryOfGoneWorkspaces } from "../queue/GoneWorkspaces.ts"
+import { Partitions } from "../queue/Partitions.ts"
+import { OutboxBell } from "../outbox/OutboxBell.ts"
+import { takeBack } from "../queue/Reap.ts"
+import { endUnclaimed } from "../queue/Unclaimed.ts"
 import { makeSettler } from "./Settler.ts"
-import { Signals } from "./Signals.ts"
+import { LiveChanges } from "../signals/Changes.ts"
+import { Signals } from "../signals/Signals.ts"
 import { makeStopper } from "./Stopper.ts"
 
 export interface RunnerStats extends Readonly<RunnerCounts> {
   readonly node: number
-  /** Leased and not started. */
   readonly held: number
   readonly running: number
-  /** Of the calls that run, as far as they are large. */
+  /** The memory that the large ones among the running calls take. */
   readonly bytes: number
-  /** Ended and not written yet. */
+  /** Runs that have ended and are not written yet. */
   readonly settling: number
 }
+
+/** Each turn of these ends within a minute or so, and statements end after half of one. */
+const mayBeStuck = { stuckAfterMinutes: 5 }
 
 type Requirements =
   | SqlClient.SqlClient
@@ -41,13 +47,17 @@ type Requirements =
   | Call
   | SigningSecrets
 
-/** Firing, claiming, starting and settling each have a statement under way, and there is maintenance. */
+/**
+ * Firing, claiming, starting and settling may each have a statement under way, and there is
+ * maintenance.
+ */
 const connections = 4
 
 /**
  * The pool of the service pipelines the statements of many requests over one connection. The
- * engine's are few and take 10 ms each: in one pipeline they would wait for each other, and requests
- * behind them (6,400 runs/s instead of 19,000). The embedded store has but one connection.
+ * statements of the engine are few and take 10 ms each. In one pipeline they would wait for each
+ * other, and requests would wait for them (6,400 runs/s instead of 19,000). The embedded store has
+ * only one connection.
  */
 const ownConnections = (
   store: Store["Service"]
@@ -67,9 +77,10 @@ const ownConnections = (
       ).pipe(Layer.provide(Reactivity.layer))
 
 /**
- * One node of the run engine. Any number of them share a database, with nothing to configure. What
- * follows is in the order of starting; the scope ends it in the reverse order, which is how a node
- * stops: no new work, what is held goes back, calls end, results are written, the node leaves.
+ * One node of the run engine. Any number of nodes share a database, with nothing to configure. The
+ * steps below are in the order of starting. The scope ends them in reverse order, and that is how a
+ * node stops: it takes no new work, gives back the runs it holds, lets calls end, writes the
+ * results and leaves.
  */
 export class Runner extends Context.Service<
   Runner,
@@ -81,58 +92,35 @@ export class Runner extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const store = yield* Store
       const signals = yield* Signals
-      const endings = yield* Endings
       const partitions = yield* Partitions
+      const changes = yield* LiveChanges
+      const outboxBell = yield* OutboxBell
+
+      // The parts. None of them does anything yet.
       const engine = yield* makeEngine
-      const { counts, feedBell, intake, options, startBell } = engine
+      const { feedBell, intake, options } = engine
+      const stopBell = new Doorbell()
+      const settler = yield* makeSettler(engine)
+      const calls = yield* makeCalls(engine, settler)
+      const takeRuns = yield* makeFeed(engine, calls)
+      const clearStopped = yield* makeStopper(stopBell)
 
-      // 1. The node. If it was declared dead it has lost all its runs, and starts over.
-      const membership: Membership = yield* join(
-        Effect.suspend(() => {
-          intake.dropAll()
-          return Effect.andThen(
-            calls.abandon,
-            Effect.sync(() => {
-              settler.clear()
-              intake.clear()
-            })
-          )
-        })
-      )
-      const node = membership.node
+      const forgetAll = Effect.gen(function* () {
+        intake.dropAll()
+        yield* calls.abandon
+        settler.clear()
+        intake.clear()
+      })
 
-      // 2. Results. Stopping waits until they are written.
-      const settler = yield* makeSettler(
-        () => intake.isPressed,
-        (settlements, settled) => {
-          // Before their steps before them are forgotten. What they call is not known yet.
-          const next = settled.next.flatMap(({ after, ...run }) => {
-            const share = intake.shareOf(after)
-            return share === undefined ? [] : [{ ...run, share, target: null }]
-          })
-          const written = new Set(settled.ids)
-          for (const settlement of settlements) {
-            intake.forget(settlement.id)
-            if (written.has(settlement.id)) {
-              counts[settlement.status ?? "retried"]++
-            } else {
-              counts.fenced++
-              // Or an earlier try was written and its answer lost, with the next step of a chain.
-              engine.unsure = true
-            }
-          }
-          endings.tell(settled.ended)
-          if (next.length > 0) {
-            intake.add(next, engine.clock.now())
-            startBell.ring()
-          }
-          if (settled.released || settlements.some((one) => one.status === null)) feedBell.ring()
-        }
-      )
+      // 1. The node. If it is declared dead, it has lost all its runs and starts over.
+      const { mayJudge, mayJudgeAgents } = yield* join(engine, forgetAll)
+
+      // 2. Results. Stopping waits until all are written.
+      yield* Effect.forkScoped(loop("settling runs", settler.settleSome, mayBeStuck))
       yield* Effect.addFinalizer(() => Effect.ignore(Effect.timeout(settler.flush, "2 seconds")))
 
-      // 3. Calls. Stopping lets them end, and gives up those that take too long: others repeat them.
-      const calls: Calls = yield* makeCalls(engine, settler, node)
+      // 3. Calls. Stopping lets them end and gives up those that take too long: other nodes repeat
+      //    them.
       yield* Effect.addFinalizer(() =>
         calls.ended.pipe(
           Effect.timeout(options.stopMs),
@@ -143,14 +131,13 @@ export class Runner extends Context.Service<
         Effect.suspend(() =>
           handBack(
             sql,
-            node(),
+            engine.node,
             intake.dropAll().map((run) => run.id)
           )
         ).pipe(Effect.timeout("1 second"), Effect.ignore)
       )
 
-      // 4. What wakes the loops.
-      const stopBell = new Doorbell()
+      // 4. The signals that wake the loops.
       yield* signals.listen({
         wake: Effect.sync(() => feedBell.ring()),
         cancel: calls.cancel,
@@ -158,21 +145,26 @@ export class Runner extends Context.Service<
       })
 
       // 5. The loops.
-      yield* Effect.forkScoped(loop("starting runs", calls.startDue))
-      yield* Effect.forkScoped(loop("taking runs", yield* makeFeed(engine, calls, node)))
-      yield* Effect.forkScoped(loop("stopping runs", yield* makeStopper(stopBell)))
+      yield* Effect.forkScoped(loop("starting runs", calls.startDue, mayBeStuck))
+      yield* Effect.forkScoped(loop("taking runs", takeRuns, mayBeStuck))
+      yield* Effect.forkScoped(loop("stopping runs", clearStopped, mayBeStuck))
       yield* Effect.forkScoped(
         loop(
           "looking after nodes",
           Effect.gen(function* () {
-            yield* Effect.sleep(store.kind === "postgres" ? "1 second" : "5 seconds")
-            if (!membership.mayJudge()) return
-            const { released, to_take_back } = yield* judge(sql)
+            yield* Effect.sleep(store.kind === "postgres" ? "1 second" : "3 seconds")
+            if (!mayJudge()) return
+            const { released, to_take_back, unclaimed } = yield* judge(sql, mayJudgeAgents())
+            if (unclaimed && (yield* endUnclaimed(sql))) outboxBell.ring()
             if (to_take_back) {
               const lost = yield* takeBack(sql, "dead")
-              yield* Effect.logWarning(`took back the runs of a dead node, ${lost} had started`)
+              yield* Effect.logWarning(
+                `took back the runs of a dead node or agent; ${lost} of them had started`
+              )
+              engine.dueFrom.forget()
+              // It may have written changes that it told nobody of.
+              changes.resetAll()
             }
-            if (to_take_back) engine.dueFrom.forget()
             if (released || to_take_back) feedBell.ring()
           })
         )
@@ -194,16 +186,16 @@ export class Runner extends Context.Service<
         )
       )
 
-      return Runner.of({
-        stats: Effect.sync(() => ({
-          ...counts,
-          node: node(),
-          held: intake.held,
-          running: intake.running,
-          bytes: engine.budget.taken,
-          settling: settler.pending()
-        }))
+      const stats = (): RunnerStats => ({
+        ...engine.counts,
+        node: engine.node,
+        held: intake.held,
+        running: intake.running,
+        bytes: engine.budget.taken,
+        settling: settler.pending()
       })
+      engine.meters.show(stats, options)
+      return Runner.of({ stats: Effect.sync(stats) })
     })
   ).pipe(Layer.provide(Layer.unwrap(Effect.map(Store, ownConnections))))
 }

@@ -1,58 +1,84 @@
-import { Effect, type Scope } from "effect"
-import { SqlClient } from "effect/sql"
-import { isDatabaseAway } from "../platform/Errors.ts"
-import { againAfterCollision } from "../platform/transaction.ts"
-import { Doorbell, loop } from "./Loop.ts"
-import { Partitions } from "./Partitions.ts"
-import type { Settlement } from "./Run.ts"
-import { timeOfId } from "./RunId.ts"
-import { type Settled, settle } from "./Settle.ts"
+import { Effect } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { isDatabaseAway } from "../sql/failures.ts"
+import { againAfterCollision } from "../sql/transaction.ts"
+import { Doorbell } from "../platform/Loop.ts"
+import { Partitions } from "../queue/Partitions.ts"
+import type { Settlement } from "../queue/Run.ts"
+import { timeOfId } from "../queue/RunId.ts"
+import { settle } from "../queue/Settle.ts"
+import { tellSettled } from "../queue/tellChanges.ts"
+import { LiveChanges } from "../signals/Changes.ts"
+import { Endings } from "../signals/Endings.ts"
+import type { Engine } from "./Engine.ts"
+import { Tracing } from "../platform/Tracing.ts"
+import { traceSettled } from "./traceRuns.ts"
+import { logFailures } from "./logFailures.ts"
+import { OutboxBell } from "../outbox/OutboxBell.ts"
 
 const batch = 1_000
 
-/** A statement a run is what costs most at hundreds a second; waiting so long for company is not noticed. */
+/**
+ * How long results are gathered. At hundreds of runs per second, a statement for each would cost
+ * more than anything else, and nobody notices so short a wait.
+ */
 const gatherMs = 25
 
-/** The next step of a chain starts when the one before is written. */
+/** Shorter, because the next step of a chain starts when the one before is written. */
 const gatherForStepMs = 5
 
-/** While runs are due, starting them goes first: writing can wait for so long. */
+/** While runs are due, starting them goes first, and writing waits this long. */
 const yieldMs = 50
 
-/** With the database up, this many failures of one result on its own mean that it cannot be stored. */
+/** If the database is up and one result alone fails this many times, it cannot be stored. */
 const maxTries = 3
 
 export interface Settler {
   readonly offer: (settlement: Settlement) => void
   readonly pending: () => number
-  /** Forgets everything: the leases are lost, and with them the right to write. */
+  /** Forgets everything, because the leases are lost, and with them the right to write. */
   readonly clear: () => void
+  /** Writes the results that there are, or waits until there is one. */
+  readonly settleSome: Effect.Effect<void, SqlError.SqlError>
   readonly flush: Effect.Effect<void>
 }
 
 /**
- * Gathers what runs came to and writes it in batches. While the database is away results are kept
- * and tried again; if the lease was lost by then the fence drops them.
+ * Gathers the results of runs and writes them in batches. While the database is unavailable,
+ * results are kept and tried again. If a lease is lost by then, the fence drops the result.
  */
 export const makeSettler = Effect.fnUntraced(function* (
-  isPressed: () => boolean,
-  onSettled: (settlements: ReadonlyArray<Settlement>, settled: Settled) => void
-): Effect.fn.Return<Settler, never, Scope.Scope | SqlClient.SqlClient | Partitions> {
+  engine: Engine
+): Effect.fn.Return<Settler, never, SqlClient.SqlClient | Partitions | Endings> {
   const sql = yield* SqlClient.SqlClient
   const partitions = yield* Partitions
+  const endings = yield* Endings
+  const changes = yield* LiveChanges
+  const tracer = yield* Tracing
+  const outboxBell = yield* OutboxBell
   const doorbell = new Doorbell()
   let buffer: Array<Settlement> = []
 
   const patienceMs = () => {
-    if (isPressed()) return yieldMs
+    if (engine.intake.isPressed) return yieldMs
     return buffer.some(({ place }) => place !== null) ? gatherForStepMs : gatherMs
   }
 
   const write = Effect.fnUntraced(function* (settlements: ReadonlyArray<Settlement>) {
-    onSettled(settlements, yield* againAfterCollision(settle(sql, settlements)))
+    const settled = yield* againAfterCollision(settle(sql, settlements))
+    engine.settled(settlements, settled)
+    engine.meters.batch("settle", settlements.length)
+    yield* logFailures(settlements, settled.ids)
+    if (tracer !== undefined) traceSettled(tracer, settlements, settled.ids, engine.clock.now())
+    endings.tell(settled.ended)
+    tellSettled(changes, settlements, settled.ids)
+    if (settled.announced) outboxBell.ring()
   })
 
-  /** The statement failed though the database answers: for one of the rows, or for want of disk. */
+  /**
+   * The statement failed although the database answers: because of one of the rows, or because the
+   * disk is full.
+   */
   const writeApart = Effect.fnUntraced(function* (settlements: ReadonlyArray<Settlement>) {
     for (const settlement of settlements) {
       yield* write([settlement]).pipe(
@@ -73,7 +99,8 @@ export const makeSettler = Effect.fnUntraced(function* (
     if (next.length === 0) return
     yield* write(next).pipe(
       Effect.catch(() =>
-        // This fails too if the database is away. Then nothing is lost: the buffer is as it was.
+        // This fails too if the database is unavailable. Then nothing is lost, because the buffer
+        // is unchanged.
         partitions.ensure(next.flatMap(timesOf)).pipe(
           Effect.andThen(write(next)),
           Effect.catch(() => Effect.andThen(sql`SELECT 1`, writeApart(next)))
@@ -84,16 +111,12 @@ export const makeSettler = Effect.fnUntraced(function* (
     buffer = buffer.filter((settlement) => !written.has(settlement))
   })
 
-  yield* loop(
-    "settling runs",
-    Effect.gen(function* () {
+  return {
+    settleSome: Effect.gen(function* () {
       if (buffer.length === 0) yield* doorbell.wait(60_000)
       if (buffer.length < batch) yield* Effect.sleep(patienceMs())
       yield* writeNext
-    })
-  ).pipe(Effect.forkScoped)
-
-  return {
+    }),
     offer: (settlement) => {
       buffer.push(settlement)
       doorbell.ring()
@@ -110,7 +133,10 @@ export const makeSettler = Effect.fnUntraced(function* (
   }
 })
 
-/** Of what is written to the history. Steps that are passed over are due when the one before ended. */
+/**
+ * The times of the rows that go to the history. A step that is passed over is due when the step
+ * before it ended.
+ */
 const timesOf = ({ finished_ms, id }: Settlement): ReadonlyArray<number> =>
   finished_ms === null ? [timeOfId(id)] : [timeOfId(id), finished_ms]
 

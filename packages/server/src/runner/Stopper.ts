@@ -1,21 +1,23 @@
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { Endings } from "./Endings.ts"
-import type { Doorbell } from "./Loop.ts"
-import { Partitions } from "./Partitions.ts"
-import { timeOfId } from "./RunId.ts"
-import { Signals } from "./Signals.ts"
-import { clearSome, findToClear, listStops, removeStop, type Stop } from "./Stop.ts"
+import { Endings } from "../signals/Endings.ts"
+import type { Doorbell } from "../platform/Loop.ts"
+import { Partitions } from "../queue/Partitions.ts"
+import { timeOfId } from "../queue/RunId.ts"
+import { LiveChanges } from "../signals/Changes.ts"
+import { Signals } from "../signals/Signals.ts"
+import { tellSettled } from "../queue/tellChanges.ts"
+import { clearSome, findToClear, listStops, removeStop, type Stop } from "../queue/Stop.ts"
 
-/** Nodes are told of a stop; this is for those that did not hear it. */
+/** Nodes are told of a stop. This is for nodes that did not hear it. */
 const pollMs = 5_000
 
-/** Another transaction has locked what is left. */
+/** The pause if other transactions have locked all that is left. */
 const lockedMs = 100
 
 /**
- * One round of clearing away what was stopped: a batch of each stop, so that a long queue holds up
- * none of the others. Nodes do so side by side, each with runs that no other has locked.
+ * One round of clearing the queue of stopped runs: a batch per stop, so that a long queue does not
+ * hold up the others. Nodes do so side by side, each with runs that no other has locked.
  */
 export const makeStopper = Effect.fnUntraced(function* (
   bell: Doorbell
@@ -27,18 +29,21 @@ export const makeStopper = Effect.fnUntraced(function* (
   const sql = yield* SqlClient.SqlClient
   const signals = yield* Signals
   const endings = yield* Endings
+  const changes = yield* LiveChanges
   const partitions = yield* Partitions
 
-  /** Answers how many runs were found. */
+  /** Returns how many runs were found. */
   const clear = Effect.fnUntraced(function* (stop: Stop) {
-    const { ended, found, isFull, requested } = yield* clearSome(sql, stop).pipe(
+    const { ended, found, isFull, requested, settlements } = yield* clearSome(sql, stop).pipe(
       sql.withTransaction,
-      // Runs that waited for weeks without a node belong to days that nobody has made.
+      // Runs may have waited for weeks without a node. Then nobody has made the days that they
+      // belong to.
       Effect.tapError(() =>
         Effect.flatMap(findToClear(sql, stop), (ids) => partitions.ensure(ids.map(timeOfId)))
       )
     )
     endings.tell(ended)
+    tellSettled(changes, settlements)
     yield* signals.cancel(requested)
     if (!isFull) yield* removeStop(sql, stop)
     return found

@@ -1,10 +1,10 @@
 import { DateTime, Effect, Layer } from "effect"
-import { AppConfig } from "../Config.ts"
+import { AppConfig } from "../config/Config.ts"
 import { dayMs } from "../platform/millis.ts"
-import { loop } from "../runner/Loop.ts"
+import { loop } from "../platform/Loop.ts"
 import { HousekeepingRepo } from "./HousekeepingRepo.ts"
 
-/** Sweeps every ten minutes; a sweep that fails is tried again. */
+/** Sweeps every ten minutes. A sweep that fails is tried again. */
 export const HousekeepingLayer: Layer.Layer<never, never, AppConfig | HousekeepingRepo> =
   Layer.effectDiscard(
     Effect.gen(function* () {

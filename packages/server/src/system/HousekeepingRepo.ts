@@ -1,22 +1,23 @@
+import { usageDays } from "@scheduling/domain/api-keys/ApiKeyUsage"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { dayMs } from "../platform/millis.ts"
-import { firstIdAt } from "../runner/RunId.ts"
+import { firstIdAt } from "../queue/RunId.ts"
 
-/** Removes rows whose time is over. Nobody sees them any more: every reader asks for the time too. */
+/** Removes expired rows. Nobody sees them any more, because every reader checks the time too. */
 export class HousekeepingRepo extends Context.Service<
   HousekeepingRepo,
   {
     readonly removeExpired: (now: Date) => Effect.Effect<void>
-    /** Delayed tasks that were done or cancelled go with their history. */
+    /** Removes finished and cancelled delayed tasks together with their history. */
     readonly removeEndedTasks: (endedBefore: Date) => Effect.Effect<void>
     /**
-     * The history of what was cancelled long before it was due: it is kept with the day that it was
-     * due, which may be a year ahead.
+     * Removes the history of runs that were cancelled long before they were due. It is stored under
+     * the day they were due, which may be a year ahead.
      */
     readonly removeEndedAhead: (from: Date, endedBefore: Date) => Effect.Effect<void>
     readonly removeAuditEvents: (before: Date) => Effect.Effect<void>
-    /** Takes the words out of the audit events of workspaces and accounts that are gone. */
+    /** Removes the words from the audit events of workspaces and accounts that are gone. */
     readonly eraseAuditEvents: Effect.Effect<void>
   }
 >()("@scheduling/server/system/HousekeepingRepo") {
@@ -57,11 +58,28 @@ export class HousekeepingRepo extends Context.Service<
           yield* sql`
             DELETE FROM signing_secrets
             WHERE expires_at <= ${now}`
+          yield* sql`
+            DELETE FROM user_links
+            WHERE expires_at <= ${now}`
+          yield* sql`
+            DELETE FROM invitations
+            WHERE expires_at <= ${now}`
+          yield* sql`
+            DELETE FROM api_key_uses
+            WHERE last_used_at <= ${new Date(now.getTime() - usageDays * dayMs)}`
+          yield* sql`
+            DELETE FROM billing_events
+            WHERE received_at <= ${new Date(now.getTime() - 30 * dayMs)}`
+          yield* sql`
+            DELETE FROM usage_days
+            WHERE day < ${new Date(now.getTime() - meteredDays * dayMs)}::timestamptz::date
+              AND last_seats IS NULL`
         }, Effect.orDie),
 
         removeEndedTasks: Effect.fn("HousekeepingRepo.removeEndedTasks")(function* (endedBefore) {
-          // Without an index that each run of a delayed task would have to write. What ended then was
-          // made before, so the ids leave out what is younger, and mostly that is all of it.
+          // There is no index for this, because each run of a delayed task would have to write it.
+          // A task that ended before `endedBefore` was created before it too, so the range of ids
+          // leaves out younger tasks. Mostly that is all of them.
           const until = firstIdAt(endedBefore.getTime() + dayMs)
           let after: string | undefined = firstIdAt(0)
           while (after !== undefined) {
@@ -139,5 +157,8 @@ export class HousekeepingRepo extends Context.Service<
   )
 }
 
-/** So that no statement runs into its timeout, however much there is. */
+/** What was used is kept for three years, and when members came and went as long as there are any. */
+const meteredDays = 3 * 366
+
+/** Keeps every statement within its timeout, however many rows there are. */
 const batch = 5_000

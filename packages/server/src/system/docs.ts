@@ -1,11 +1,14 @@
-import { openApiDocument } from "@scheduling/domain/OpenApiDocument"
+import { openApiDocument } from "@scheduling/openapi/OpenApiDocument"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type HttpApi, type HttpApiGroup, HttpApiScalar, OpenApi } from "effect/http-api"
 import { createHash } from "node:crypto"
-import { makeReadyAnswer, type ReadyAnswer } from "../platform/ReadyAnswer.ts"
+import { makeReadyAnswer, type ReadyAnswer } from "../http/ReadyAnswer.ts"
 
-/** The reference for machines at `/v1/openapi.json`, and for people at `/docs`, from one document. */
+/**
+ * Serves the reference from one document: for machines at `/v1/openapi.json`, for people at
+ * `/docs`.
+ */
 export const docsLayer = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
 ): Layer.Layer<never, never, HttpRouter.HttpRouter> => {
@@ -24,7 +27,6 @@ export const docsLayer = <Id extends string, Groups extends HttpApiGroup.Constra
         )
       )
     ),
-    HttpRouter.add("GET", "/", HttpServerResponse.redirect("/docs")),
     HttpRouter.add("GET", "/favicon.ico", icon),
     HttpApiScalar.layer(documented, { path: "/docs", scalar: offline }).pipe(
       Layer.provide(pageReadyOnce.layer)
@@ -34,7 +36,10 @@ export const docsLayer = <Id extends string, Groups extends HttpApiGroup.Constra
 
 // ---------------------------------------------------------------------------
 
-/** Anybody may ask for these, and to make and compress one takes up to a second: at the first request. */
+/**
+ * Made at the first request and kept: anybody may ask for it, and making and compressing it takes
+ * up to a second.
+ */
 const readyOnce = (make: () => Promise<ReadyAnswer>) => {
   let ready: Promise<ReadyAnswer> | undefined
   return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
@@ -45,7 +50,7 @@ const readyOnce = (make: () => Promise<ReadyAnswer>) => {
   )
 }
 
-/** A clock's hands, in the colour of the reference. Browsers take it for what it is, whatever its name. */
+/** A clock in the colour of the reference. Browsers accept SVG under the name `favicon.ico`. */
 const icon = HttpServerResponse.text(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" fill="none" stroke="#0f766e" ' +
     'stroke-width="3" stroke-linecap="round"><circle cx="16" cy="16" r="13"/>' +
@@ -59,7 +64,10 @@ const icon = HttpServerResponse.text(
   }
 )
 
-/** The page asks nothing of anybody else: no fonts, no telemetry, no buttons that upload the document. */
+/**
+ * Makes the page contact no third party: no fonts, no telemetry, no buttons that upload the
+ * document.
+ */
 const offline = {
   withDefaultFonts: false,
   telemetry: false,
@@ -68,7 +76,7 @@ const offline = {
   authentication: { preferredSecurityScheme: "bearer" }
 }
 
-/** What the framework answers, made ready. */
+/** Makes the framework's page once and keeps it compressed. */
 const pageReadyOnce = HttpRouter.middleware((answer) => {
   let ready: ReadyAnswer | undefined
   return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
@@ -92,7 +100,7 @@ const scriptsOf = (html: Uint8Array): ReadonlyArray<string> =>
     ([, script = ""]) => script
   )
 
-/** These scripts run on the page, and whatever else got into it does not. */
+/** Allows these scripts to run on the page and nothing else that may get into it. */
 const policyFor = (scripts: ReadonlyArray<string>): string => {
   const hashes = scripts.map(
     (script) => `'sha256-${createHash("sha256").update(script).digest("base64")}'`

@@ -1,14 +1,14 @@
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { echoPath } from "../runner/OwnEcho.ts"
+import { echoPath } from "@scheduling/calls/OwnEcho"
 
-/** An execution keeps 10,000 bytes of an answer, and the headers should be among them. */
+/** An execution keeps 10,000 bytes of an answer, and the headers should fit in too. */
 const maxBodyCharacters = 4_096
 
-/** Credentials, and what proxies in front of the service tell it alone. */
+/** Headers that are not shown: credentials, and what proxies tell only this service. */
 const kept = /^(?:authorization|cookie|forwarded|via|x-real-ip|x-forwarded-.*)$/
 
-/** Answers with what it was sent, so that the first execution shows what a target receives. */
+/** Answers with the request it got, so that a first execution shows what a target receives. */
 const echo = Effect.gen(function* () {
   const request = yield* HttpServerRequest.HttpServerRequest
   const headers = Object.entries(request.headers).filter(([name]) => !kept.test(name))

@@ -2,9 +2,14 @@ import { Api } from "@scheduling/domain/Api"
 import { Degraded, Unavailable } from "@scheduling/domain/shared/Errors"
 import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { implement } from "../platform/implement.ts"
-import { timestampOf } from "../platform/timestamp.ts"
-import { LoopHealth } from "../runner/Loop.ts"
+import { StatsRollUpRepo } from "../executions/StatsRollUpRepo.ts"
+import { implement } from "../http/implement.ts"
+import { timestampOf } from "../sql/timestamp.ts"
+import { LoopHealth } from "../platform/Loop.ts"
+import { SelfWatch } from "./SelfWatch.ts"
+
+/** Not a loop that fails, but what all of them together should do. */
+const lateRuns = "starting due runs"
 
 export const SystemHandlers = implement(
   Api,
@@ -12,8 +17,14 @@ export const SystemHandlers = implement(
   Effect.fnUntraced(function* (handlers) {
     const sql = yield* SqlClient.SqlClient
     const health = yield* LoopHealth
+    const statistics = yield* StatsRollUpRepo
+    const watch = yield* SelfWatch
     const loopsWork = Effect.flatMap(Clock.currentTimeMillis, (nowMs) => {
-      const failing = health.list(nowMs)
+      const { late_since_ms } = watch.latest()
+      const failing = [
+        ...health.list(nowMs),
+        ...(late_since_ms === null ? [] : [{ loop: lateRuns, sinceMs: late_since_ms }])
+      ]
       if (failing.length === 0) return Effect.void
       return Effect.fail(
         new Degraded({
@@ -25,18 +36,27 @@ export const SystemHandlers = implement(
         })
       )
     })
+    const deeply = Effect.gen(function* () {
+      yield* loopsWork
+      const { oldest_due_seconds, timer_delay_seconds } = watch.latest()
+      return {
+        status: "ok" as const,
+        statistics_lag_seconds: yield* statistics.lagSeconds,
+        oldest_due_seconds: Math.floor(oldest_due_seconds),
+        timer_delay_ms: Math.round(timer_delay_seconds * 1_000)
+      }
+    })
     return handlers.handleAll({
       health: () => Effect.succeed({ status: "ok" } as const),
       ready: ({ query }) =>
         sql`SELECT 1`.pipe(
           Effect.orDie,
-          // A load balancer asks every few seconds, and a frozen database gives no answer at all.
+          Effect.andThen(query.deep === "1" ? deeply : Effect.succeed({ status: "ok" as const })),
+          // A load balancer asks every few seconds, and a frozen database never answers.
           Effect.timeoutOrElse({
             duration: "3 seconds",
             orElse: () => Effect.die(new Unavailable({ retry_after: 1 }))
-          }),
-          Effect.andThen(query.deep === "1" ? loopsWork : Effect.void),
-          Effect.as({ status: "ok" } as const)
+          })
         )
     })
   })

@@ -3,10 +3,10 @@ import type { ExecutionId } from "@scheduling/domain/shared/Ids"
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { dayMs, hourMs } from "../platform/millis.ts"
-import { timestampOrNull } from "../platform/timestamp.ts"
-import { firstIdAt } from "../runner/RunId.ts"
+import { timestampOrNull } from "../sql/timestamp.ts"
+import { firstIdAt } from "../queue/RunId.ts"
 
-/** What a row of `tasks` comes with when it is shown. */
+/** The columns that a row of `tasks` has in addition when it is shown. */
 export interface LastRunRow {
   readonly page_bytes?: number
   readonly last_run_id: ExecutionId | null
@@ -29,10 +29,10 @@ export const toLastRun = (row: LastRunRow): LastRun | null =>
       }
 
 /**
- * The ids of executions among which the latest of a task is looked for first: since yesterday.
- * The history has a partition a day, and a statement pays for each that it may have to read. For a
- * page of 10 tasks and 30 days (PostgreSQL 15, round trip included): all days 1.2 ms, two days
- * 0.4, no last run at all 0.1.
+ * The ids, since yesterday, among which the latest execution of a task is looked for first. The
+ * history has one partition per day, and a statement pays for each that it may have to read. For a
+ * page of 10 tasks and 30 days (PostgreSQL 15, round trip included): all days 1.2 ms, two days 0.4,
+ * no last run at all 0.1.
  */
 export interface RecentIds {
   readonly since: string
@@ -41,7 +41,8 @@ export interface RecentIds {
 
 export const recentIds = (now: Date): RecentIds => ({
   since: firstIdAt((Math.floor(now.getTime() / dayMs) - 1) * dayMs),
-  // An id carries the time at which its run was due, by the database's clock.
+  // An id carries the time at which its run was due, by the database's clock, which may differ from
+  // ours.
   until: firstIdAt(now.getTime() + hourMs)
 })
 
@@ -58,9 +59,10 @@ export const lastRunColumns = (sql: SqlClient.SqlClient) =>
   )
 
 /**
- * Joins the latest run of each task `t`: one that goes on, or one that has ended recently. What was
- * fired ahead, for a slot that is still to come, does not count yet; what was cancelled long before
- * it was due, and has an id from then, counts where there is nothing else.
+ * Joins the latest run of each task `t`: one that is going on, or one that ended recently. A run
+ * that was fired ahead, for a slot still to come, does not count yet. An execution that was
+ * cancelled long before it was due has an id from that later time, and counts only if there is
+ * nothing else.
  */
 export const joinLastRun = (sql: SqlClient.SqlClient, recent: RecentIds) => sql`
   LEFT JOIN LATERAL (
@@ -86,9 +88,10 @@ export const joinLastRun = (sql: SqlClient.SqlClient, recent: RecentIds) => sql`
   ) AS last_run ON true`
 
 /**
- * Looks through the whole history for those tasks that may have run, but not recently. An execution
- * that was cancelled long before it was due has an id from the future, and yet it may be followed
- * by another: so of the two ends of the ids the one that was finished later counts.
+ * Looks through the whole history for tasks that may have run, but not recently. An execution that
+ * was cancelled long before it was due has an id from the future, and yet another execution may
+ * follow it. So the newest one from before `until` is compared with the newest one from after it,
+ * and the one that finished later counts.
  */
 export const withOlderLastRuns = Effect.fnUntraced(function* <Row extends TaskKey & LastRunRow>(
   sql: SqlClient.SqlClient,
@@ -125,6 +128,6 @@ export const withOlderLastRuns = Effect.fnUntraced(function* <Row extends TaskKe
   return rows.map((row): Row => ({ ...row, ...byTask.get(row.id) }))
 })
 
-/** A task has no execution that is older than itself, but for what clocks may differ. */
+/** A task has no execution older than itself, apart from the difference between clocks. */
 export const isOlderThanRecent = (createdAt: Date, now: Date): boolean =>
   createdAt.getTime() < (Math.floor(now.getTime() / dayMs) - 1) * dayMs + hourMs

@@ -1,20 +1,27 @@
 import type { SqlClient } from "effect/sql"
-import { maxPageBytes, type PageRequest } from "../platform/Pages.ts"
+import { maxPageBytes, type PageRequest } from "../sql/Pages.ts"
 
-/** For the rows `t` of a page in their order: what each and those before it weigh, and its own part. */
+/**
+ * For the rows `t` of a page in their order: the bytes of each row with all rows before it, and the
+ * bytes of the row alone.
+ */
 export const pageBytes = (sql: SqlClient.SqlClient) =>
   sql.literal(
     "sum(t.bytes) OVER (ORDER BY t.id DESC ROWS UNBOUNDED PRECEDING)::float8 AS page_bytes, " +
       "t.bytes AS row_bytes"
   )
 
-/** Up to the row that makes the page too heavy. PostgreSQL reads no long value of those behind it. */
+/**
+ * Keeps the rows up to the one that makes the page too heavy. PostgreSQL does not read the long
+ * values of the rows after it.
+ */
 export const withinPage = (sql: SqlClient.SqlClient) =>
   sql.literal(`t.page_bytes - t.row_bytes <= ${maxPageBytes}`)
 
 /**
- * To weigh takes a fifth of the time of a page, and there is no need where each row of the page that
- * is `asked` may weigh as much as `t`: the long columns of a task that weighs more are left out.
+ * Leaves out the long columns of a row `t` if a whole page (`asked`) of rows as heavy as it would
+ * be too heavy. If no row is that heavy, the page need not be weighed, which would take a fifth of
+ * its time.
  */
 export const unlessHeavy = (
   sql: SqlClient.SqlClient,

@@ -1,25 +1,30 @@
 import { parseCallUrl } from "@scheduling/domain/shared/CallUrl"
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
+import type { RunOn } from "@scheduling/domain/workers/RunOn"
 import { Effect, Result } from "effect"
 import { isIP } from "node:net"
-import { EgressAllow } from "../runner/Egress.ts"
-import { type Cidr, classify, isAllowed } from "../runner/EgressRules.ts"
-import { OwnEcho } from "../runner/OwnEcho.ts"
+import { EgressAllow } from "@scheduling/calls/Egress"
+import { type Cidr, classify, isAllowed } from "@scheduling/calls/EgressRules"
+import { OwnEcho } from "@scheduling/calls/OwnEcho"
 
 interface Target {
   readonly path: ReadonlyArray<string | number>
   readonly url: string
+  /** A worker decides itself where it may call. */
+  readonly run_on?: RunOn | null
 }
 
 /**
- * Refuses what is already known to fail: an address in the URL that this node may not call. Whether
- * a name leads to one shows when the call is made, where every address is judged again.
+ * Refuses targets that are already known to fail: URLs with an address that this node may not call.
+ * Whether a name leads to such an address shows only when the call is made. Then every address is
+ * checked again.
  */
 export const targetCheck = Effect.gen(function* () {
   const allow = yield* EgressAllow
   const ownEcho = yield* OwnEcho
   return (targets: ReadonlyArray<Target>): Effect.Effect<void, ValidationFailed> => {
-    const issues = targets.flatMap(({ path, url }) => {
+    const issues = targets.flatMap(({ path, run_on = null, url }) => {
+      if (run_on !== null) return []
       const message = targetProblem(url, allow, ownEcho)
       return message === undefined ? [] : [{ path, message }]
     })
@@ -49,5 +54,5 @@ const targetProblem = (
   )
 }
 
-/** RFC 6761: the machine itself, whoever is asked. */
+/** RFC 6761: these names always mean the machine itself. */
 const isLocalName = (host: string): boolean => /^(?:.+\.)?localhost\.?$/i.test(host)

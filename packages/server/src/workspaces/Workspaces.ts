@@ -1,34 +1,39 @@
-import { InvalidToken } from "@scheduling/domain/auth/AuthErrors"
-import { NotFound, QuotaExceeded } from "@scheduling/domain/shared/Errors"
-import type { UserId, WorkspaceId } from "@scheduling/domain/shared/Ids"
+import type { InvalidToken } from "@scheduling/domain/auth/AuthErrors"
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { NotFound, type QuotaExceeded } from "@scheduling/domain/shared/Errors"
+import type { UserId } from "@scheduling/domain/shared/Ids"
 import type { Page, PageQuery } from "@scheduling/domain/shared/Page"
 import type { AuditEvent } from "@scheduling/domain/workspaces/AuditEvent"
 import type { SigningSecret } from "@scheduling/domain/workspaces/SigningSecret"
-import { maxOwnedWorkspaces, type Workspace } from "@scheduling/domain/workspaces/Workspace"
-import { Context, DateTime, Effect, Layer, Option } from "effect"
+import type { Workspace } from "@scheduling/domain/workspaces/Workspace"
+import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Actor } from "../auth/currentActor.ts"
+import { authorize } from "../access/authorize.ts"
+import type { Actor } from "../audit/currentActor.ts"
 import { orNotFound } from "../platform/orNotFound.ts"
-import { Idempotency } from "../platform/Idempotency.ts"
+import { Idempotency } from "../http/Idempotency.ts"
+import { Limits } from "../limits/Limits.ts"
+import { UsageRepo } from "../limits/UsageRepo.ts"
 import { Ids } from "../platform/Ids.ts"
-import { pageRequest, toPage } from "../platform/Pages.ts"
-import type { RequestOrigin } from "../platform/RequestOrigin.ts"
-import { transactionOf } from "../platform/transaction.ts"
-import { RunQueue } from "../runner/RunQueue.ts"
-import { AuditLog, toAuditEvent } from "./AuditLog.ts"
-import { SigningSecrets } from "./SigningSecrets.ts"
-import { toWorkspace, WorkspacesRepo } from "./WorkspacesRepo.ts"
+import { pageRequest, toPage } from "../sql/Pages.ts"
+import type { RequestOrigin } from "../http/RequestOrigin.ts"
+import { transactionOf } from "../sql/transaction.ts"
+import { RunQueue } from "../queue/RunQueue.ts"
+import { AuditLog, toAuditEvent } from "../audit/AuditLog.ts"
+import { Starter } from "../notifications/channels/Starter.ts"
+import { SigningSecrets } from "../signing/SigningSecrets.ts"
+import { toWorkspace, type WorkspaceRow, WorkspacesRepo } from "./WorkspacesRepo.ts"
 
 export class Workspaces extends Context.Service<
   Workspaces,
   {
     readonly list: (userId: UserId, query: PageQuery) => Effect.Effect<Page<Workspace>>
-    readonly get: (id: WorkspaceId) => Effect.Effect<Workspace, NotFound>
+    readonly get: (id: AuthorizedWorkspaceId) => Effect.Effect<Workspace, NotFound>
     readonly create: (
       actor: Actor,
       name: string
     ) => Effect.Effect<Workspace, InvalidToken | QuotaExceeded>
-    /** For a new account: inside the transaction of its registration. */
+    /** For a new account, inside the transaction of its registration. */
     readonly createFor: (
       userId: UserId,
       name: string,
@@ -36,26 +41,35 @@ export class Workspaces extends Context.Service<
     ) => Effect.Effect<Workspace>
     readonly rename: (
       actor: Actor,
-      id: WorkspaceId,
+      id: AuthorizedWorkspaceId,
       name: string
     ) => Effect.Effect<Workspace, NotFound>
-    readonly remove: (actor: Actor, id: WorkspaceId) => Effect.Effect<void, NotFound>
+    readonly remove: (actor: Actor, id: AuthorizedWorkspaceId) => Effect.Effect<void, NotFound>
     readonly removeOwnedAloneBy: (actor: Actor) => Effect.Effect<void>
     readonly signingSecrets: (
-      id: WorkspaceId,
+      id: AuthorizedWorkspaceId,
       query: PageQuery
     ) => Effect.Effect<Page<SigningSecret>>
     readonly rotateSigningSecret: (
       actor: Actor,
-      id: WorkspaceId
+      id: AuthorizedWorkspaceId
     ) => Effect.Effect<SigningSecret, NotFound>
-    readonly audit: (id: WorkspaceId, query: PageQuery) => Effect.Effect<Page<AuditEvent>>
+    readonly audit: (id: AuthorizedWorkspaceId, query: PageQuery) => Effect.Effect<Page<AuditEvent>>
   }
 >()("@scheduling/server/workspaces/Workspaces") {
   static readonly layer: Layer.Layer<
     Workspaces,
     never,
-    AuditLog | Idempotency | Ids | RunQueue | SigningSecrets | SqlClient.SqlClient | WorkspacesRepo
+    | AuditLog
+    | Idempotency
+    | Ids
+    | Limits
+    | RunQueue
+    | SigningSecrets
+    | SqlClient.SqlClient
+    | Starter
+    | UsageRepo
+    | WorkspacesRepo
   > = Layer.effect(
     Workspaces,
     Effect.gen(function* () {
@@ -63,17 +77,22 @@ export class Workspaces extends Context.Service<
       const audit = yield* AuditLog
       const idempotency = yield* Idempotency
       const ids = yield* Ids
+      const limits = yield* Limits
       const queue = yield* RunQueue
       const repo = yield* WorkspacesRepo
       const secrets = yield* SigningSecrets
+      const starter = yield* Starter
+      const usage = yield* UsageRepo
 
       const createFor = Effect.fn("Workspaces.createFor")(function* (
         userId: UserId,
         name: string,
         origin: RequestOrigin
       ) {
-        const row = { id: yield* ids.next, name, created_at: yield* DateTime.nowAsDate }
+        const row = { id: authorize(yield* ids.next), name, created_at: yield* DateTime.nowAsDate }
         yield* repo.insert(row, userId)
+        yield* usage.recordSeats([row.id], row.created_at)
+        yield* starter.begin(authorize(row.id), userId)
         yield* secrets.insert(row.id)
         yield* audit.recordInWorkspace("workspace.created", row.id, {
           actor_id: userId,
@@ -84,11 +103,8 @@ export class Workspaces extends Context.Service<
         return toWorkspace(row)
       })
 
-      /** Its rows went by foreign key; its runs and their history have none. */
-      const afterRemoval = Effect.fnUntraced(function* (
-        actor: Actor,
-        { id }: { readonly id: string }
-      ) {
+      /** Most rows went by foreign key. Runs and their history have none. */
+      const afterRemoval = Effect.fnUntraced(function* (actor: Actor, { id }: WorkspaceRow) {
         yield* queue.removeWorkspace(id)
         yield* idempotency.removeOwnedBy(id)
         yield* audit.erase(id)
@@ -110,14 +126,7 @@ export class Workspaces extends Context.Service<
         createFor,
 
         create: Effect.fn("Workspaces.create")(function* (actor, name) {
-          const owned = yield* repo.countOwned(actor.user_id)
-          if (Option.isNone(owned)) return yield* new InvalidToken()
-          if (owned.value >= maxOwnedWorkspaces) {
-            return yield* new QuotaExceeded({
-              quota: "owned_workspaces",
-              limit: maxOwnedWorkspaces
-            })
-          }
+          yield* limits.allowOneMoreWorkspace(actor.user_id)
           return yield* createFor(actor.user_id, name, actor.origin)
         }, transaction),
 
@@ -147,7 +156,7 @@ export class Workspaces extends Context.Service<
         }),
 
         rotateSigningSecret: Effect.fn("Workspaces.rotateSigningSecret")(function* (actor, id) {
-          if (!(yield* repo.claim(id))) return yield* new NotFound({ resource: "workspace" })
+          if (!(yield* repo.lock(id))) return yield* new NotFound({ resource: "workspace" })
           const secret = yield* secrets.rotate(id)
           yield* audit.recordInWorkspace("signing_secret.rotated", id, {
             actor_id: actor.user_id,

@@ -1,12 +1,13 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { Workspace } from "@scheduling/domain/workspaces/Workspace"
-import { WorkspaceId } from "@scheduling/domain/shared/Ids"
+import { type UserId, WorkspaceId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import type { PageRequest } from "../platform/Pages.ts"
-import { timestampOf } from "../platform/timestamp.ts"
+import type { PageRequest } from "../sql/Pages.ts"
+import { timestampOf } from "../sql/timestamp.ts"
 
 export interface WorkspaceRow {
-  readonly id: string
+  readonly id: AuthorizedWorkspaceId
   readonly name: string
   readonly created_at: Date
 }
@@ -20,20 +21,18 @@ export const toWorkspace = (row: WorkspaceRow): Workspace => ({
 export class WorkspacesRepo extends Context.Service<
   WorkspacesRepo,
   {
-    /** The workspace and its owner's membership. */
-    readonly insert: (workspace: WorkspaceRow, ownerId: string) => Effect.Effect<void>
-    readonly find: (id: string) => Effect.Effect<Option.Option<WorkspaceRow>>
-    readonly list: (userId: string, page: PageRequest) => Effect.Effect<ReadonlyArray<WorkspaceRow>>
-    /**
-     * Locks the user's row first: two creates at once cannot both take the last place. None where
-     * the user is gone.
-     */
-    readonly countOwned: (userId: string) => Effect.Effect<Option.Option<number>>
-    /** Holds the workspace until the transaction ends; false where it is gone. */
-    readonly claim: (id: string) => Effect.Effect<boolean>
-    readonly updateName: (id: string, name: string) => Effect.Effect<Option.Option<WorkspaceRow>>
-    readonly remove: (id: string) => Effect.Effect<Option.Option<WorkspaceRow>>
-    readonly removeOwnedAlone: (userId: string) => Effect.Effect<ReadonlyArray<WorkspaceRow>>
+    /** Inserts the workspace and its owner's membership. */
+    readonly insert: (workspace: WorkspaceRow, ownerId: UserId) => Effect.Effect<void>
+    readonly find: (id: AuthorizedWorkspaceId) => Effect.Effect<Option.Option<WorkspaceRow>>
+    readonly list: (userId: UserId, page: PageRequest) => Effect.Effect<ReadonlyArray<WorkspaceRow>>
+    /** Locks the workspace until the transaction ends. Returns false if it is gone. */
+    readonly lock: (id: AuthorizedWorkspaceId) => Effect.Effect<boolean>
+    readonly updateName: (
+      id: AuthorizedWorkspaceId,
+      name: string
+    ) => Effect.Effect<Option.Option<WorkspaceRow>>
+    readonly remove: (id: AuthorizedWorkspaceId) => Effect.Effect<Option.Option<WorkspaceRow>>
+    readonly removeOwnedAlone: (userId: UserId) => Effect.Effect<ReadonlyArray<WorkspaceRow>>
   }
 >()("@scheduling/server/workspaces/WorkspacesRepo") {
   static readonly layer: Layer.Layer<WorkspacesRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -42,10 +41,10 @@ export class WorkspacesRepo extends Context.Service<
       const sql = yield* SqlClient.SqlClient
 
       /**
-       * In the order that `transaction.ts` names: the delete cascades in whatever order, and who
-       * settles runs waits for tasks that are pending.
+       * Locks in the order that `transaction.ts` names. The delete itself cascades in any order,
+       * and settling a run waits for its pending task, as a ping does for its monitor.
        */
-      const lock = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
+      const lockWithPendingTasks = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
         yield* sql`
           SELECT id
           FROM workspaces
@@ -62,6 +61,18 @@ export class WorkspacesRepo extends Context.Service<
             ORDER BY id
             FOR UPDATE
           ) AS pending`
+        for (const table of ["heartbeats", "ssl_monitors"]) {
+          yield* sql`
+            SELECT count(*)
+            FROM (
+              SELECT kind.monitor_id
+              FROM monitors
+              JOIN ${sql(table)} AS kind ON kind.monitor_id = monitors.id
+              WHERE monitors.workspace_id = ANY (${ids}::uuid[])
+              ORDER BY kind.monitor_id
+              FOR UPDATE OF kind
+            ) AS watched`
+        }
       })
 
       return WorkspacesRepo.of({
@@ -95,23 +106,8 @@ export class WorkspacesRepo extends Context.Service<
             LIMIT ${page.limit + 1}`
         }, Effect.orDie),
 
-        countOwned: Effect.fn("WorkspacesRepo.countOwned")(function* (userId) {
-          const users = yield* sql`
-            SELECT id
-            FROM users
-            WHERE id = ${userId}
-            FOR NO KEY UPDATE`
-          if (users.length === 0) return Option.none()
-          const [row] = yield* sql<{ owned: number }>`
-            SELECT count(*)::int AS owned
-            FROM memberships
-            WHERE user_id = ${userId}
-              AND role = 'owner'`
-          return Option.some(row?.owned ?? 0)
-        }, Effect.orDie),
-
-        // Not FOR UPDATE, which would make everything wait that inserts into the workspace.
-        claim: Effect.fn("WorkspacesRepo.claim")(function* (id) {
+        // Not FOR UPDATE: every insert into the workspace would wait for that.
+        lock: Effect.fn("WorkspacesRepo.lock")(function* (id) {
           const rows = yield* sql`
             SELECT id
             FROM workspaces
@@ -130,7 +126,7 @@ export class WorkspacesRepo extends Context.Service<
         }, Effect.orDie),
 
         remove: Effect.fn("WorkspacesRepo.remove")(function* (id) {
-          yield* lock([id])
+          yield* lockWithPendingTasks([id])
           const rows = yield* sql<WorkspaceRow>`
             DELETE FROM workspaces
             WHERE id = ${id}
@@ -144,7 +140,7 @@ export class WorkspacesRepo extends Context.Service<
             FROM memberships
             WHERE user_id = ${userId}
               AND role = 'owner'`
-          yield* lock(owned.map(({ id }) => id))
+          yield* lockWithPendingTasks(owned.map(({ id }) => id))
           return yield* sql<WorkspaceRow>`
             DELETE FROM workspaces
             WHERE id IN (

@@ -1,20 +1,22 @@
 import { Api } from "@scheduling/domain/Api"
-import { Caller } from "@scheduling/domain/auth/Caller"
+import { Principal } from "@scheduling/domain/auth/Principal"
 import { Workspace } from "@scheduling/domain/workspaces/Workspace"
 import { Effect } from "effect"
-import { Accounts } from "../auth/Accounts.ts"
-import { currentActor } from "../auth/currentActor.ts"
-import { Idempotency } from "../platform/Idempotency.ts"
-import { implement } from "../platform/implement.ts"
-import { neverStored } from "../platform/neverStored.ts"
-import { timestampOrNull } from "../platform/timestamp.ts"
+import { currentActor } from "../audit/currentActor.ts"
+import { Idempotency } from "../http/Idempotency.ts"
+import { implement } from "../http/implement.ts"
+import { inWorkspace } from "../http/inWorkspace.ts"
+import { neverStored } from "../http/neverStored.ts"
+import { timestampOrNull } from "../sql/timestamp.ts"
+import { userOfToken } from "../users/userOfToken.ts"
+import { toUser, UsersRepo } from "../users/UsersRepo.ts"
 import { Workspaces } from "./Workspaces.ts"
 
 export const WorkspacesHandlers = implement(
   Api,
   "workspaces",
   Effect.fnUntraced(function* (handlers) {
-    const accounts = yield* Accounts
+    const users = yield* UsersRepo
     const idempotency = yield* Idempotency
     const workspaces = yield* Workspaces
     return handlers.handleAll({
@@ -34,34 +36,44 @@ export const WorkspacesHandlers = implement(
         )
       }),
 
-      get: ({ params }) => workspaces.get(params.workspace_id),
+      get: inWorkspace(workspaces.get),
 
-      rename: Effect.fnUntraced(function* ({ params, payload }) {
-        return yield* workspaces.rename(yield* currentActor, params.workspace_id, payload.name)
-      }),
+      rename: inWorkspace(
+        Effect.fnUntraced(function* (workspaceId, { payload }) {
+          return yield* workspaces.rename(yield* currentActor, workspaceId, payload.name)
+        })
+      ),
 
-      remove: Effect.fnUntraced(function* ({ params }) {
-        yield* workspaces.remove(yield* currentActor, params.workspace_id)
-      }),
+      remove: inWorkspace(
+        Effect.fnUntraced(function* (workspaceId) {
+          yield* workspaces.remove(yield* currentActor, workspaceId)
+        })
+      ),
 
-      signingSecrets: Effect.fnUntraced(function* ({ params, query }) {
-        yield* neverStored
-        return yield* workspaces.signingSecrets(params.workspace_id, query)
-      }),
+      signingSecrets: inWorkspace(
+        Effect.fnUntraced(function* (workspaceId, { query }) {
+          yield* neverStored
+          return yield* workspaces.signingSecrets(workspaceId, query)
+        })
+      ),
 
-      rotateSigningSecret: Effect.fnUntraced(function* ({ params }) {
-        const actor = yield* currentActor
-        yield* neverStored
-        return yield* workspaces.rotateSigningSecret(actor, params.workspace_id)
-      }),
+      rotateSigningSecret: inWorkspace(
+        Effect.fnUntraced(function* (workspaceId) {
+          const actor = yield* currentActor
+          yield* neverStored
+          return yield* workspaces.rotateSigningSecret(actor, workspaceId)
+        })
+      ),
 
-      audit: ({ params, query }) => workspaces.audit(params.workspace_id, query),
+      audit: inWorkspace((workspaceId, { query }) => workspaces.audit(workspaceId, query)),
 
       whoami: Effect.fnUntraced(function* () {
-        const caller = yield* Caller
-        if (caller.kind === "jwt")
-          return { kind: "jwt", user: yield* accounts.get(caller.user_id) } as const
-        const { expires_at, key_prefix, kind, scopes, workspace_id } = caller
+        const principal = yield* Principal
+        if (principal.kind === "jwt") {
+          const row = yield* userOfToken(users, principal.user_id)
+          return { kind: "jwt", user: toUser(row) } as const
+        }
+        const { expires_at, key_prefix, kind, scopes, workspace_id } = principal
         return {
           kind,
           workspace_id,

@@ -1,13 +1,14 @@
 import { type Scope, scopes } from "@scheduling/domain/api-keys/Scope"
 import { Context, Effect, Layer } from "effect"
-import { TestClock } from "effect/testing"
-import { ask, createKey, signUp } from "../support/http.ts"
+import { type Role, roles } from "@scheduling/domain/members/Role"
+import { ask, createKey, joined, signUp } from "../support/http.ts"
+import { leap } from "../support/leap.ts"
 import type { TestApp } from "../support/TestApp.ts"
 
 /** What is true of a credential. */
 export type Truth =
   | { readonly kind: "none" | "dead token" | "dead key" }
-  | { readonly kind: "token"; readonly isMember: boolean }
+  | { readonly kind: "token"; readonly role: Role | null }
   | { readonly kind: "key"; readonly isMember: boolean; readonly scopes: ReadonlyArray<Scope> }
 
 export type Presented = Truth & { readonly name: string; readonly token: string | undefined }
@@ -26,7 +27,7 @@ export class Credentials extends Context.Service<
       const early = yield* signUp()
       const expiring = yield* createKey(early, { scopes, expires_in_days: 1 })
       // Now, because no access token outlives a day.
-      yield* TestClock.adjust("1 day")
+      yield* leap("1 day")
 
       const [member, stranger, gone] = yield* Effect.all([signUp(), signUp(), signUp()])
       yield* ask("POST", "/v1/auth/logout", { token: gone.access_token })
@@ -65,6 +66,15 @@ export class Credentials extends Context.Service<
         }))
       })
 
+      const colleagues = yield* Effect.forEach(roles, (role) =>
+        Effect.map(joined(member, role), (colleague): Presented => ({
+          name: `a member who is ${role}`,
+          kind: "token",
+          token: colleague.access_token,
+          role
+        }))
+      )
+
       return Credentials.of({
         workspace_id: member.workspace_id,
         presented: [
@@ -78,7 +88,8 @@ export class Credentials extends Context.Service<
           { name: "an expired key", kind: "dead key", token: expiring.key },
           { name: "a revoked key", kind: "dead key", token: revoked.key },
           { name: "a deleted key", kind: "dead key", token: deleted.key },
-          { name: "a stranger", kind: "token", token: stranger.access_token, isMember: false },
+          { name: "a stranger", kind: "token", token: stranger.access_token, role: null },
+          ...colleagues,
           {
             name: "a key of another workspace",
             kind: "key",

@@ -3,6 +3,8 @@ import { Api } from "@scheduling/domain/Api"
 import { Access, type AccessRule } from "@scheduling/domain/shared/Access"
 import { Context, Effect, Layer, Option } from "effect"
 import { HttpApi } from "effect/http-api"
+import { SqlClient } from "effect/sql"
+import type { Role } from "@scheduling/domain/members/Role"
 import { type Answer, ask, outcome, signUp } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { Credentials, type Truth } from "./Credentials.ts"
@@ -30,6 +32,14 @@ HttpApi.reflect(Api, {
 const isInWorkspace = ({ path }: Endpoint) => path.includes(":workspace_id")
 const isUnderAuth = ({ path }: Endpoint) => path.startsWith("/v1/auth/")
 
+const ranks: Readonly<Record<Role, number>> = { viewer: 0, editor: 1, admin: 2, owner: 3 }
+
+/** Who reads, may be anybody; keys, members and the rest need the role that the endpoint names. */
+const neededRole = ({ access, method }: Endpoint): Role => {
+  if (access?.kind === "scope") return method === "GET" ? "viewer" : "editor"
+  return access?.kind === "jwt" ? (access.role ?? "viewer") : "viewer"
+}
+
 /** What the contract promises, said again without the server's own words for it. */
 const promised = (endpoint: Endpoint, presented: Truth): string => {
   const { access } = endpoint
@@ -46,7 +56,9 @@ const promised = (endpoint: Endpoint, presented: Truth): string => {
     case "dead key":
       return "401 invalid_api_key"
     case "token":
-      return isInWorkspace(endpoint) && !presented.isMember ? "404 not_found" : "let in"
+      if (!isInWorkspace(endpoint)) return "let in"
+      if (presented.role === null) return "404 not_found"
+      return ranks[presented.role] < ranks[neededRole(endpoint)] ? "403 forbidden" : "let in"
     case "key":
       if (access?.kind === "jwt") return "403 jwt_only"
       if (isInWorkspace(endpoint) && !presented.isMember) return "403 workspace_forbidden"
@@ -61,6 +73,7 @@ const challenges: Readonly<Record<string, (endpoint: Endpoint) => string | null>
   "401 missing_credentials": () => "Bearer",
   "401 invalid_token": () => 'Bearer error="invalid_token"',
   "401 invalid_api_key": () => 'Bearer error="invalid_token"',
+  "403 forbidden": () => null,
   "403 jwt_only": () => null,
   "403 workspace_forbidden": () => null,
   "404 not_found": () => null,
@@ -97,6 +110,9 @@ const assertPromised = (endpoint: Endpoint, answer: Answer, promise: string, nam
   if (promise === "403 insufficient_scope" && endpoint.access?.kind === "scope") {
     assert.strictEqual(body.detail.required_scope, endpoint.access.scope, name)
   }
+  if (promise === "403 forbidden") {
+    assert.strictEqual(body.detail.required_role, neededRole(endpoint), name)
+  }
   if (promise === "404 not_found") assert.strictEqual(body.detail.resource, "workspace", name)
 }
 
@@ -115,16 +131,33 @@ describe("Access as it is declared", () => {
     }
   })
 
+  it("names the role that it takes, where it is about a workspace and not for API keys", () => {
+    for (const endpoint of endpoints.filter(isInWorkspace)) {
+      if (endpoint.access?.kind === "jwt") assert.isNotNull(endpoint.access.role, endpoint.name)
+    }
+  })
+
   it("takes no API key under /v1/auth", () => {
     for (const endpoint of endpoints.filter(isUnderAuth)) {
       assert.include(["public", "jwt"], endpoint.access?.kind, endpoint.name)
     }
   })
 
-  it("is public for nothing but logins and health", () => {
+  it("is public for nothing but logins, leaked keys, plans and health", () => {
     assert.deepStrictEqual(
       endpoints.filter(({ access }) => access?.kind === "public").map(({ name }) => name),
-      ["auth.register", "auth.login", "auth.refresh", "system.health", "system.ready"]
+      [
+        "auth.register",
+        "auth.login",
+        "auth.refresh",
+        "auth.forgotPassword",
+        "auth.resetPassword",
+        "auth.verifyEmail",
+        "apiKeys.revokeLeaked",
+        "billing.plans",
+        "system.health",
+        "system.ready"
+      ]
     )
   })
 })
@@ -151,10 +184,15 @@ layer(Credentials.layer.pipe(Layer.provideMerge(testAppLayer())))("Access", (it)
       })
     )
 
-    it.effect("is given to a member", () =>
+    it.effect("is given to a member of the least role that may", () =>
       Effect.gen(function* () {
         const { access_token, workspace_id } = yield* signUp()
         const { path, ...rest } = plain(endpoint, workspace_id)
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`
+          UPDATE memberships
+          SET role = ${neededRole(endpoint)}
+          WHERE workspace_id = ${workspace_id}`
         const answer = yield* ask(endpoint.method, path, { token: access_token, ...rest })
         assertPromised(endpoint, answer, "let in", "a member")
       })
@@ -167,7 +205,8 @@ layer(Credentials.layer.pipe(Layer.provideMerge(testAppLayer())))("Access", (it)
       Effect.gen(function* () {
         const { presented, workspace_id } = yield* Credentials
         for (const one of presented) {
-          if (!("isMember" in one) || one.isMember) continue
+          if (one.kind === "token" ? one.role !== null : one.kind !== "key" || one.isMember)
+            continue
           const answers = yield* Effect.forEach(
             [workspace_id, nobodysId, "no-uuid", "%20"],
             (id) => {

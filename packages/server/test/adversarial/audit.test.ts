@@ -2,31 +2,87 @@ import { assert, describe, it as plainly, layer } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { ask, password, randomEmail, randomIp } from "../support/http.ts"
+import {
+  ask,
+  createKey,
+  type Member,
+  password,
+  randomEmail,
+  randomIp,
+  signUp
+} from "../support/http.ts"
 import { nobodysId } from "../support/routes.ts"
 import { testAppLayer } from "../support/TestApp.ts"
+import { linkTokenFor } from "../auth/linkTokenFor.ts"
+import { codeNow, confirmTotp, startTotp } from "../auth/totp.ts"
 import { type Endpoint, endpoints } from "./contract.ts"
 import { settle } from "./holdings.ts"
 
+/**
+ * What is done only where mail is sent: `auth/passwordReset.test.ts` and `auth/emailLinks.test.ts`
+ * look at it. What is done only where plans are sold, `billing/life.test.ts` looks at.
+ */
+const byMail = new Set(["auth.forgotPassword", "auth.resendEmailLink"])
+
 /** What a key may do is work; what only a person may is about keys, members, sessions and passwords. */
 const sensitive = endpoints.filter(
-  ({ access, method }) => method !== "GET" && access.kind !== "scope"
+  ({ access, method, name }) =>
+    method !== "GET" && access.kind !== "scope" && !byMail.has(name) && !name.startsWith("billing.")
 )
 
 /** Goes on with a session every few minutes and changes nobody's rights; reuse of a token is audited. */
 const silent = ["auth.refresh"]
 
+const tokenFor = ({ example = {}, name }: Endpoint, member: Member) => {
+  if (!("token" in example)) return Effect.succeed("")
+  if (name === "auth.resetPassword") return linkTokenFor("password reset", member)
+  return name === "auth.verifyEmail" ? linkTokenFor("email", member) : invitationFor(member)
+}
+
+/** The token of an invitation into the workspace of somebody else. */
+const invitationFor = Effect.fnUntraced(function* ({ email }: Member) {
+  const other = yield* signUp()
+  const { body } = yield* ask("POST", `${other.workspace}/invitations`, {
+    token: other.access_token,
+    body: { email, role: "viewer" }
+  })
+  return String(body.token)
+})
+
+/** A code that the second factor of the account takes now, if the endpoint asks for one. */
+const codeFor = Effect.fnUntraced(function* ({ example = {}, name }: Endpoint, member: Member) {
+  if (!("code" in example)) return ""
+  const secret = yield* startTotp(member)
+  if (name === "totp.confirm") return yield* codeNow(secret)
+  const [recoveryCode] = yield* confirmTotp(member, secret)
+  return recoveryCode ?? ""
+})
+
 type Settled = Effect.Success<typeof settle>
 
+/** What anybody may do: there is nobody to name. */
+const anonymous = new Set(["apiKeys.revokeLeaked"])
+
 /** The example, true of this member. */
-const bodyFor = ({ example, name }: Endpoint, { member }: Settled) => {
+const bodyFor = (
+  { example, name }: Endpoint,
+  {
+    code,
+    key,
+    member,
+    token
+  }: Settled & { readonly code: string; readonly key: string; readonly token: string }
+) => {
   if (example === undefined) return undefined
   const own = {
     email: name === "auth.login" ? member.email : randomEmail(),
     password,
     current_password: password,
     new_password: "another long password",
-    refresh_token: member.refresh_token
+    refresh_token: member.refresh_token,
+    key,
+    token,
+    code
   }
   return {
     ...example,
@@ -52,11 +108,18 @@ layer(testAppLayer())("The audit log", (it) => {
       const sql = yield* SqlClient.SqlClient
       const settled = yield* settle
       const { member, pathOf } = settled
+      const leaked = yield* createKey(member)
+      const token = yield* tokenFor(endpoint, member)
       yield* TestClock.adjust("1 minute")
-      const [known] = yield* sql<{ last: string }>`SELECT max(id::text) AS last FROM audit_events`
       const ip = randomIp()
       const request_id = `audit-${endpoint.name}`
-      const body = bodyFor(endpoint, settled)
+      const code = yield* codeFor(endpoint, member)
+      if (endpoint.name === "workers.resume") {
+        const pause = pathOf(endpoint).replace("resume", "pause")
+        yield* ask("POST", pause, { token: member.access_token })
+      }
+      const [known] = yield* sql<{ last: string }>`SELECT max(id::text) AS last FROM audit_events`
+      const body = bodyFor(endpoint, { ...settled, key: leaked.key, token, code })
       const answer = yield* ask(endpoint.method, pathOf(endpoint), {
         ...(endpoint.access.kind === "public" ? {} : { token: member.access_token }),
         ...(body === undefined ? {} : { body }),
@@ -82,7 +145,7 @@ layer(testAppLayer())("The audit log", (it) => {
         return
       }
       assert.isNotEmpty(events)
-      const actor = answer.body?.user?.id ?? member.user_id
+      const actor = anonymous.has(endpoint.name) ? null : (answer.body?.user?.id ?? member.user_id)
       for (const event of events) {
         assert.match(event.action, /^[a-z_]+\.[a-z_]+$/)
         assert.deepInclude(event, { actor_id: actor, ip, request_id })

@@ -2,6 +2,9 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Answer, ask, assertShape, randomIp } from "../support/http.ts"
 
+/** So many requests share what each of them would wait for alone. */
+export const atOnce = 16
+
 /** Of a processor, which a machine that has other things to do does not stretch. */
 const millisSpentSince = (start: NodeJS.CpuUsage) => {
   const { system, user } = process.cpuUsage(start)

@@ -1,7 +1,7 @@
 import { Api } from "@scheduling/domain/Api"
-import { openApiDocument } from "@scheduling/domain/OpenApiDocument"
+import { openApiDocument } from "@scheduling/openapi/OpenApiDocument"
 import type { AccessRule } from "@scheduling/domain/shared/Access"
-import { endpointsOf } from "@scheduling/domain/openapi/endpoints"
+import { endpointsOf } from "@scheduling/openapi/endpoints"
 import type { JsonSchema } from "effect"
 
 /** An endpoint as an attacker reads it in the reference. */
@@ -59,13 +59,16 @@ const inWorkspace = "/v1/workspaces/:workspace_id"
 export const isInWorkspace = ({ path }: Pick<Endpoint, "path">): boolean =>
   path.startsWith(inWorkspace)
 
+/** A key is whatever its author likes, and no id of anything. */
+const ids = /:(?!key\b)\w+/g
+
 /**
- * The parameters of a path other than the workspace, each as the way to it: what a `:task_id` is the
+ * The ids in a path other than the workspace's, each as the way to it: what a `:task_id` is the
  * id of depends on what it comes after.
  */
 export const placesIn = (path: string): ReadonlyArray<string> => {
   const rest = path.replace(`${inWorkspace}/`, "").replace(inWorkspace, "")
-  return [...rest.matchAll(/:\w+/g)].map(({ 0: name, index }) => rest.slice(0, index + name.length))
+  return [...rest.matchAll(ids)].map(({ 0: name, index }) => rest.slice(0, index + name.length))
 }
 
 /** The path with ids in their places. */
@@ -78,5 +81,6 @@ export const pathWith = (
   let next = 0
   return path
     .replace(":workspace_id", workspaceId)
-    .replaceAll(/:\w+/g, () => idAt(places[next++] ?? ""))
+    .replace(/:key\b/, "a-key")
+    .replaceAll(ids, () => idAt(places[next++] ?? ""))
 }

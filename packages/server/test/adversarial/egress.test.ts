@@ -1,10 +1,10 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Result } from "effect"
 import type { IncomingMessage } from "node:http"
-import { Resolver } from "../../src/runner/Egress.ts"
-import { parseCidrs } from "../../src/runner/EgressRules.ts"
-import { httpTarget } from "../support/CallTargets.ts"
-import { ask, type Member, signUp } from "../support/http.ts"
+import { Resolver } from "@scheduling/calls/Egress"
+import { parseCidrs } from "@scheduling/calls/EgressRules"
+import { httpTarget } from "@scheduling/calls/testing/CallTargets"
+import { ask, type Member, signUp, together } from "../support/http.ts"
 import { eventually } from "../support/ServerProcess.ts"
 import { startNode, TestApp, testConfig } from "../support/TestApp.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
@@ -248,7 +248,7 @@ layer(Scene.layer, { excludeTestServices: true })("A call", (it) => {
         assert.deepInclude(ended, { status: "failed", attempts_count: 1 }, url)
         assert.match(ended?.error ?? "", error, url)
       }),
-      { concurrency: 16, discard: true }
+      { concurrency: "unbounded", discard: true }
     )
     assert.deepStrictEqual(arrivals, [])
   })
@@ -286,12 +286,20 @@ layer(Scene.layer, { excludeTestServices: true })("A call", (it) => {
     it.effect("goes to what is allowed", () =>
       Effect.gen(function* () {
         const { arrivals, port } = yield* Scene
-        for (const host of [outside, "0x7f.1", "[::ffff:127.0.0.1]", nameFor([outside])]) {
-          arrivals.length = 0
-          const [ended] = yield* outcomesOf(kind, [`http://${host}:${port}/here`])
-          assert.deepInclude(ended, { status: "succeeded", attempts_count: 1 }, host)
-          assert.deepStrictEqual(arrivals, [{ address: outside, path: "/here" }])
-        }
+        arrivals.length = 0
+        const allowed = [outside, "0x7f.1", "[::ffff:127.0.0.1]", nameFor([outside])]
+        yield* together(
+          allowed.map(
+            Effect.fnUntraced(function* (host, index) {
+              const [ended] = yield* outcomesOf(kind, [`http://${host}:${port}/${index}`])
+              assert.deepInclude(ended, { status: "succeeded", attempts_count: 1 }, host)
+            })
+          )
+        )
+        assert.sameDeepMembers(
+          arrivals,
+          allowed.map((_, index) => ({ address: outside, path: `/${index}` }))
+        )
       })
     )
 
@@ -327,19 +335,24 @@ layer(Scene.layer, { excludeTestServices: true })("A call", (it) => {
     it.effect("dials only what is allowed of a name's many addresses", () =>
       Effect.gen(function* () {
         const { arrivals, port } = yield* Scene
-        for (const given of [
+        arrivals.length = 0
+        const many = [
           ["127.0.0.2", "::1", outside],
           [outside, "127.0.0.2"],
           ["::ffff:127.0.0.2", "fe80::1", "10.0.0.1", outside, "169.254.169.254"]
-        ]) {
-          arrivals.length = 0
-          const [ended] = yield* outcomesOf(kind, [`http://${nameFor(given)}:${port}/`])
-          assert.strictEqual(ended?.status, "succeeded")
-          assert.deepStrictEqual(
-            arrivals.map(({ address }) => address),
-            [outside]
+        ]
+        yield* together(
+          many.map(
+            Effect.fnUntraced(function* (given, index) {
+              const [ended] = yield* outcomesOf(kind, [`http://${nameFor(given)}:${port}/${index}`])
+              assert.strictEqual(ended?.status, "succeeded")
+            })
           )
-        }
+        )
+        assert.sameDeepMembers(
+          arrivals,
+          many.map((_, index) => ({ address: outside, path: `/${index}` }))
+        )
       })
     )
 
@@ -390,12 +403,16 @@ layer(Scene.layer, { excludeTestServices: true })("A call", (it) => {
           }
         })
         const codes = [300, 301, 302, 303, 305, 307, 308]
-        for (const code of codes) {
-          const [ended] = yield* outcomesOf(kind, [`http://${outside}:${port}/${code}`])
-          assert.deepInclude(ended, { status: "failed", attempts_count: 1 }, String(code))
-        }
+        yield* together(
+          codes.map(
+            Effect.fnUntraced(function* (code) {
+              const [ended] = yield* outcomesOf(kind, [`http://${outside}:${port}/${code}`])
+              assert.deepInclude(ended, { status: "failed", attempts_count: 1 }, String(code))
+            })
+          )
+        )
         respond.with = () => ({ status: 200 })
-        assert.deepStrictEqual(
+        assert.sameDeepMembers(
           arrivals,
           codes.map((code) => ({ address: outside, path: `/${code}` }))
         )
@@ -406,23 +423,36 @@ layer(Scene.layer, { excludeTestServices: true })("A call", (it) => {
   it.effect("of a step goes to no host that an answer names", () =>
     Effect.gen(function* () {
       const { arrivals, port, respond } = yield* Scene
-      for (const body of [
+      arrivals.length = 0
+      const bodies = [
         `@127.0.0.2:${port}/`,
         `//127.0.0.2:${port}/`,
         `\\\\127.0.0.2:${port}\\`,
         `http://127.0.0.2:${port}/`,
         `?#@127.0.0.2`
-      ]) {
-        arrivals.length = 0
-        respond.with = () => ({ status: 200, body })
-        const at = `http://${outside}:${port}/`
-        const [, second] = yield* outcomesOf("chains", [at, `${at}{{ steps.s0.body }}`])
-        assert.strictEqual(second?.status, "succeeded", body)
-        assert.deepStrictEqual(arrivals, [
-          { address: outside, path: "/" },
-          { address: outside, path: `/${encodeURIComponent(body)}` }
-        ])
-      }
+      ]
+      respond.with = (path) => ({ status: 200, body: bodies[Number(path.slice(1))] ?? "" })
+      const at = `http://${outside}:${port}/`
+      yield* together(
+        bodies.map(
+          Effect.fnUntraced(function* (body, index) {
+            const [, second] = yield* outcomesOf("chains", [
+              `${at}${index}`,
+              `${at}{{ steps.s0.body }}`
+            ])
+            assert.strictEqual(second?.status, "succeeded", body)
+          })
+        )
+      )
+      assert.sameDeepMembers(
+        arrivals,
+        bodies.flatMap((body, index) =>
+          [String(index), encodeURIComponent(body)].map((path) => ({
+            address: outside,
+            path: `/${path}`
+          }))
+        )
+      )
     })
   )
 })

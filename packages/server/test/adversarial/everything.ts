@@ -1,7 +1,10 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** All that the database holds, apart from what a key's use leaves behind. */
+/** Written after the requests: the use of keys, and the links of audit events. */
+const behind = "{last_used_at,ordinal,previous_hash,previous_at,details_mac,hash}"
+
+/** All that the database holds, apart from what follows a request. */
 export const everything: Effect.Effect<
   ReadonlySet<string>,
   never,
@@ -12,16 +15,13 @@ export const everything: Effect.Effect<
     SELECT table_name AS name
     FROM information_schema.tables
     WHERE table_schema = 'public'
-    ORDER BY table_name`
-  const contents: Array<string> = []
-  for (const { name } of tables) {
-    const rows = yield* sql<{ row: string }>`
-      SELECT (to_jsonb(t) - 'last_used_at')::text AS row
-      FROM ${sql(name)} AS t
-      ORDER BY row`
-    contents.push(...rows.map(({ row }) => `${name} ${row}`))
-  }
-  return new Set(contents)
+      AND table_name <> 'audit_chains'`
+  const contents = tables.map(
+    ({ name }) =>
+      `SELECT '${name} ' || (to_jsonb(t) - '${behind}'::text[])::text AS row FROM "${name}" AS t`
+  )
+  const rows = yield* sql.unsafe<{ row: string }>(contents.join(" UNION ALL "))
+  return new Set(rows.map(({ row }) => row))
 }).pipe(Effect.orDie)
 
 const newIn = (after: ReadonlySet<string>, before: ReadonlySet<string>) =>

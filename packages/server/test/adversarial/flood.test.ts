@@ -4,12 +4,12 @@ import { HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { once } from "node:events"
 import type { RequestListener, ServerResponse } from "node:http"
 import { connect, type Socket } from "node:net"
-import { AppConfig } from "../../src/Config.ts"
-import { Capacity, CapacityLimits } from "../../src/platform/Capacity.ts"
-import { clientOf, Clients } from "../../src/platform/Clients.ts"
-import { HttpServerLayer, serve } from "../../src/platform/HttpServer.ts"
-import { Stopping } from "../../src/platform/Stopping.ts"
-import { makeNodeServer, patience } from "../../src/platform/NodeServer.ts"
+import { AppConfig } from "../../src/config/Config.ts"
+import { Capacity, CapacityLimits } from "../../src/fairness/Capacity.ts"
+import { clientOf, Clients } from "../../src/fairness/Clients.ts"
+import { HttpServerLayer, serve } from "../../src/http/HttpServer.ts"
+import { Stopping } from "../../src/http/Stopping.ts"
+import { makeNodeServer, serverLimits } from "../../src/http/NodeServer.ts"
 import { ask, assertShape, outcome, times } from "../support/http.ts"
 import { request, talkTo } from "../support/rawHttp.ts"
 import { eventually, listening } from "../support/ServerProcess.ts"
@@ -204,9 +204,11 @@ describe("a flood of large bodies", () => {
 describe("a flood of connections", () => {
   /** Node's server as we make it, but for two connections. */
   const startForTwo = Effect.fnUntraced(function* (listener: RequestListener) {
-    const server = makeNodeServer(() => {}).on("request", listener)
-    assert.strictEqual(server.maxConnections, 10_000)
-    server.maxConnections = 2
+    assert.strictEqual(serverLimits.connections, 10_000)
+    const server = makeNodeServer(() => {}, { ...serverLimits, connections: 2 }).on(
+      "request",
+      listener
+    )
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
         server.close()
@@ -328,11 +330,13 @@ describe("a flood of answers that nobody reads", () => {
   /** More than the kernel takes for a connection. */
   const large = Buffer.alloc(12 * 1024 * 1024)
 
-  const startReadable = Effect.fnUntraced(function* (readers: Partial<typeof patience.readers>) {
+  const startReadable = Effect.fnUntraced(function* (
+    readers: Partial<typeof serverLimits.readers>
+  ) {
     const asked: Array<string> = []
     const server = makeNodeServer(() => {}, {
-      ...patience,
-      readers: { ...patience.readers, ...readers }
+      ...serverLimits,
+      readers: { ...serverLimits.readers, ...readers }
     }).on("request", (message, response) => {
       asked.push(message.url ?? "")
       clientOf(message, String(message.headers["x-forwarded-for"] ?? "192.0.2.1"))

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { randomBytes } from "node:crypto"
-import { removeHistoryOfGoneWorkspaces } from "../../src/runner/Partitions.ts"
+import { removeHistoryOfGoneWorkspaces } from "../../src/queue/GoneWorkspaces.ts"
 import { ask, createKey, outcome, password, randomIp } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { eventually } from "../runner/support/tasks.ts"
@@ -48,7 +48,13 @@ layer(testAppLayer())("an account that is gone", (it) => {
         path: word("path"),
         answer: word("answer"),
         request: word("request"),
-        once: word("once")
+        once: word("once"),
+        monitor: word("monitor"),
+        tag: word("tag"),
+        ping: word("ping"),
+        channel: word("channel"),
+        hook: word("hook"),
+        pending: word("pending")
       }
       const email = `${words.email}@example.com`
       const headers = { "x-forwarded-for": randomIp(), "x-request-id": words.request }
@@ -92,8 +98,25 @@ layer(testAppLayer())("an account that is gone", (it) => {
           (${task.body.id}, ${workspace_id}, ${task.body.id}, 'cron', 'manual', 'failed', now(), now(), 1,
            ${words.answer})`
       yield* sql`
-        INSERT INTO attempts (execution_id, number, workspace_id, started_at, response_body)
+        INSERT INTO earlier_attempts (execution_id, number, workspace_id, started_at, response_body)
         VALUES (${task.body.id}, 1, ${workspace_id}, now(), ${words.answer})`
+
+      const monitor = { name: words.monitor, tags: [words.tag], period_seconds: 60 }
+      const heartbeat = yield* post(`${workspace}/monitors/heartbeat`, monitor, token)
+      const { pathname } = new URL(heartbeat.body.ping_url)
+      yield* ask("POST", `${pathname}/log`, { body: words.ping })
+
+      const channel = {
+        name: words.channel,
+        kind: "webhook",
+        config: { url: `https://example.com/${words.hook}` }
+      }
+      yield* post(`${workspace}/notifications/channels`, channel, token)
+      yield* ask("PATCH", "/v1/auth/me", {
+        token,
+        headers,
+        body: { email: `${words.pending}@example.com`, current_password: password }
+      })
 
       // As long as the tasks are there, what they send is with them and nowhere else.
       for (const sent of [words.header, words.body, words.path]) {
@@ -112,7 +135,15 @@ layer(testAppLayer())("an account that is gone", (it) => {
       yield* removeHistoryOfGoneWorkspaces(sql)
       yield* TestClock.adjust("10 minutes")
       yield* TestClock.withLive(
-        eventually(sql`SELECT owner_id FROM audit_erasures`, (rows) => rows.length === 0)
+        eventually(
+          sql`
+            SELECT owner_id
+            FROM audit_erasures
+            UNION ALL
+            SELECT monitor_id
+            FROM removed_monitors`,
+          (rows) => rows.length === 0
+        )
       )
 
       const left = [...Object.values(words), key.key.slice(4), key.key_prefix, token]

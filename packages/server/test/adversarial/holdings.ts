@@ -1,12 +1,16 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { Partitions } from "../../src/runner/Partitions.ts"
+import { SqlClient } from "effect/sql"
+import { Partitions } from "../../src/queue/Partitions.ts"
 import { chainsOf } from "../chains/chains.ts"
 import { cronOf, insertExecution } from "../cron/tasks.ts"
 import { delayedOf } from "../delayed/tasks.ts"
+import { heartbeatsOf, ping, processesOf, sslOf } from "../monitors/monitors.ts"
 import { open } from "../auth/forge.ts"
-import { ask, createKey, logIn, type Member, signUp } from "../support/http.ts"
+import { insertDelivery } from "../notifications/support/channels.ts"
+import { ask, createKey, logIn, type Member, randomEmail, signUp } from "../support/http.ts"
 import { testNow } from "../support/TestApp.ts"
+import { workersOf } from "../workers/workers.ts"
 import { type Endpoint, pathWith } from "./contract.ts"
 
 /** The ids of what there is in a workspace, by the places in paths where they are right. */
@@ -18,6 +22,29 @@ export const acquireSession = Effect.fnUntraced(function* ({ email }: Member) {
   return {
     "/v1/auth/sessions/:session_id": [String(open(body.access_token).claims["sid"])]
   } satisfies Holdings
+})
+
+/** Another owner, and an open invitation: as if they had signed up, which takes time. */
+const insertColleague = Effect.fnUntraced(function* ({ user_id, workspace_id }: Member) {
+  const sql = yield* SqlClient.SqlClient
+  const now = new Date(testNow)
+  const ids = yield* sql<{ readonly member: string; readonly invitation: string }>`
+    WITH colleague AS (
+      INSERT INTO users (id, email, password_hash, created_at)
+      VALUES (gen_random_uuid(), ${randomEmail()}, 'none', ${now})
+      RETURNING id
+    ), membership AS (
+      INSERT INTO memberships (user_id, workspace_id, role, created_at)
+      SELECT id, ${workspace_id}, 'owner', ${now}
+      FROM colleague
+    )
+    INSERT INTO invitations
+      (id, workspace_id, email, role, token_hash, invited_by, expires_at, created_at)
+    SELECT gen_random_uuid(), ${workspace_id}, ${randomEmail()}, 'viewer', gen_random_uuid()::text,
+           ${user_id}, ${new Date(testNow + 7 * 86_400_000)}, ${now}
+    FROM colleague
+    RETURNING id AS invitation, (SELECT id FROM colleague) AS member`
+  return ids[0] ?? assert.fail("nobody was inserted")
 })
 
 /**
@@ -44,8 +71,45 @@ export const acquire = Effect.fnUntraced(function* (owner: Member) {
   const chainStep: string = (yield* ask("GET", ofChain, { token })).body.data[0].id
   const chainPaused = yield* id(chains.create())
   yield* chains.act(chainPaused, "pause")
+  const heartbeats = heartbeatsOf(owner)
+  const heartbeat = (yield* heartbeats.create()).body
+  yield* ping(heartbeat.ping_url, "/fail")
+  const incident: string = (yield* heartbeats.incidents()).body.data[0].id
+  const heartbeatPaused = yield* id(heartbeats.create())
+  yield* heartbeats.act(heartbeatPaused, "pause")
+  const notifications = `${workspace}/notifications`
+  const channel = yield* id(
+    ask("POST", `${notifications}/channels`, {
+      token,
+      body: { name: "ops", kind: "webhook", config: { url: "https://alerts.example.com/hook" } }
+    })
+  )
+  const delivery = yield* insertDelivery(workspace_id, channel)
+  const ssl = sslOf(owner)
+  const sslMonitor = yield* id(ssl.create())
+  yield* ssl.act(sslMonitor, "pause")
+  yield* ssl.act(sslMonitor, "resume")
+  const sslPaused = yield* id(ssl.create())
+  yield* ssl.act(sslPaused, "pause")
+
+  const workers = workersOf(owner)
+  const worker = yield* id(workers.create())
+  const workerPaused = yield* id(workers.create())
+  yield* workers.act(workerPaused, "pause")
+
+  const processes = processesOf(owner)
+  const ofWorker = { name: "Database", worker_id: worker, match: { name: "postgres" } }
+  const processMonitor = yield* id(processes.create(ofWorker))
+  yield* processes.act(processMonitor, "pause")
+  yield* processes.act(processMonitor, "resume")
+  const processPaused = yield* id(processes.create(ofWorker))
+  yield* processes.act(processPaused, "pause")
+
+  const { member, invitation } = yield* insertColleague(owner)
 
   return {
+    "members/:user_id": [member],
+    "invitations/:invitation_id": [invitation],
     "api-keys/:key_id": [key.id],
     "cron/:task_id": [cronTask, cronPaused],
     "cron/:task_id/executions/:execution_id": [cronRun, cronEnded],
@@ -54,6 +118,13 @@ export const acquire = Effect.fnUntraced(function* (owner: Member) {
     "chains/:chain_id": [chain, chainPaused],
     "chains/:chain_id/runs/:run_id": [chainRun],
     "chains/:chain_id/executions/:execution_id": [chainStep],
+    "monitors/heartbeat/:monitor_id": [heartbeat.id, heartbeatPaused],
+    "monitors/ssl/:monitor_id": [sslMonitor, sslPaused],
+    "monitors/process/:monitor_id": [processMonitor, processPaused],
+    "incidents/:incident_id": [incident],
+    "workers/:worker_id": [worker, workerPaused],
+    "notifications/channels/:channel_id": [channel],
+    "notifications/deliveries/:delivery_id": [delivery],
     "executions/:execution_id": [cronRun, cronEnded, delayedRun, chainStep]
   } satisfies Holdings
 })

@@ -67,10 +67,13 @@ layer(testAppLayer())("A URL", (it) => {
         urlFields.map(({ field, name }) => `${name} ${field}`),
         [
           "cron.create url",
+          "cron.upsert url",
           "cron.update url",
           "delayed.create url",
+          "delayed.upsert url",
           "delayed.update url",
           "chains.create steps.0.url",
+          "chains.upsert steps.0.url",
           "chains.update steps.0.url"
         ]
       )

@@ -12,7 +12,19 @@ const creates = repeatable.filter(({ example }) => example !== undefined)
 
 const headers = { "idempotency-key": "the-same-for-everybody" }
 
-const bodyOf = ({ example }: Endpoint) => (example === undefined ? {} : { body: example })
+type Settled = Pick<Effect.Success<typeof settle>, "pathOf">
+
+/** The example. What it refers to exists where it is sent. */
+const exampleAt = ({ example }: Endpoint, { pathOf }: Settled) => {
+  if (example === undefined || !("worker_id" in example)) return example
+  const path = "/v1/workspaces/:workspace_id/workers/:worker_id"
+  return { ...example, worker_id: pathOf({ path }).split("/").at(-1) }
+}
+
+const bodyOf = (endpoint: Endpoint, settled: Settled) => {
+  const body = exampleAt(endpoint, settled)
+  return body === undefined ? {} : { body }
+}
 
 /** The same member at another of their workspaces. */
 const elsewhere = Effect.fnUntraced(function* (member: Effect.Success<typeof settle>["member"]) {
@@ -29,8 +41,9 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
 
     it.effect("gives the first answer again, and no second one", () =>
       Effect.gen(function* () {
-        const { member, pathOf } = yield* settle
-        const options = { ...bodyOf(endpoint), headers, token: member.access_token }
+        const settled = yield* settle
+        const { member, pathOf } = settled
+        const options = { ...bodyOf(endpoint, settled), headers, token: member.access_token }
         const [first, ...more] = yield* together(
           Array.from({ length: 5 }, () => ask(method, pathOf(endpoint), options))
         )
@@ -41,7 +54,8 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
 
     it.effect("is another one for every caller, also in the same workspace", () =>
       Effect.gen(function* () {
-        const { member, pathOf } = yield* settle
+        const settled = yield* settle
+        const { member, pathOf } = settled
         const keys = yield* Effect.forEach([1, 2], () => createKey(member, { scopes }))
         const tokens = [
           member.access_token,
@@ -49,11 +63,11 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
         ]
         const stranger = yield* settle
         const answers = yield* Effect.forEach(tokens, (token) =>
-          ask(method, pathOf(endpoint), { ...bodyOf(endpoint), headers, token })
+          ask(method, pathOf(endpoint), { ...bodyOf(endpoint, settled), headers, token })
         )
         answers.push(
           yield* ask(method, stranger.pathOf(endpoint), {
-            ...bodyOf(endpoint),
+            ...bodyOf(endpoint, stranger),
             headers,
             token: stranger.member.access_token
           })
@@ -73,14 +87,23 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
     (endpoint) =>
       Effect.gen(function* () {
         const { method, path } = endpoint
-        const { member, pathOf } = yield* settle
+        const settled = yield* settle
+        const { member, pathOf } = settled
         const other = yield* elsewhere(member)
         const holdings: Holdings = yield* acquire(other)
         const token = member.access_token
-        const options = { ...bodyOf(endpoint), headers, token }
-        const here = yield* ask(method, pathOf(endpoint), options)
+        const options = { headers, token }
+        const here = yield* ask(method, pathOf(endpoint), {
+          ...options,
+          ...bodyOf(endpoint, settled)
+        })
         const idAt = (place: string) => holdings[place]?.[0] ?? assert.fail(place)
-        const there = yield* ask(method, pathWith(path, other.workspace_id, idAt), options)
+        const otherPath = (at: { readonly path: string }) =>
+          pathWith(at.path, other.workspace_id, idAt)
+        const there = yield* ask(method, pathWith(path, other.workspace_id, idAt), {
+          ...options,
+          ...bodyOf(endpoint, { pathOf: otherPath })
+        })
         assert.strictEqual(there.status, here.status, there.text)
         assert.notStrictEqual(there.body.id, here.body.id)
         if ("workspace_id" in there.body) {
@@ -105,16 +128,18 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
 
   it.effect.each(creates)("with another body is refused, and makes nothing: $path", (endpoint) =>
     Effect.gen(function* () {
-      const { member, pathOf } = yield* settle
+      const settled = yield* settle
+      const { member, pathOf } = settled
+      const example = exampleAt(endpoint, settled)
       const token = member.access_token
       const [path, { method }] = [pathOf(endpoint), endpoint]
       const create = (body: object) => ask(method, path, { token, headers, body })
-      const first = yield* create({ ...endpoint.example })
+      const first = yield* create({ ...example })
       assert.strictEqual(first.status, 201, first.text)
       const before = (yield* ask("GET", path, { token })).text
       const bodies = [{ name: "another" }, { name: "Another" }, { name: first.body.id }]
       for (const change of bodies) {
-        const answer = yield* create({ ...endpoint.example, ...change })
+        const answer = yield* create({ ...example, ...change })
         assert.strictEqual(outcome(answer), "409 idempotency_conflict")
         assert.notInclude(answer.text, first.body.id)
       }
@@ -124,11 +149,12 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
 
   it.effect("is not used up by a request that was refused", () =>
     Effect.gen(function* () {
-      const { member, pathOf } = yield* settle
+      const settled = yield* settle
+      const { member, pathOf } = settled
       const token = member.access_token
       for (const endpoint of creates) {
         const path = pathOf(endpoint)
-        const body = endpoint.example
+        const body = exampleAt(endpoint, settled)
         for (const refused of [
           yield* ask(endpoint.method, path, { token, headers, body: { ...body, name: 7 } }),
           yield* ask(endpoint.method, path, { token, headers, body: "{" }),
@@ -147,18 +173,21 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
 
   it.effect("opens nothing to whom the endpoint is closed, whatever it would answer again", () =>
     Effect.gen(function* () {
-      const { member, pathOf } = yield* settle
+      const settled = yield* settle
+      const { member, pathOf } = settled
       const { key } = yield* createKey(member, { scopes })
       const reader = yield* createKey(member, { scopes: ["tasks:read"] })
       const { access_token: strangers } = yield* signUp()
       for (const endpoint of repeatable.filter(isInWorkspace)) {
         const repeat = (token: string | undefined) =>
-          ask(endpoint.method, pathOf(endpoint), { ...bodyOf(endpoint), headers, token })
-        const first = yield* repeat(key)
+          ask(endpoint.method, pathOf(endpoint), { ...bodyOf(endpoint, settled), headers, token })
+        const takesKeys = endpoint.access.kind === "scope"
+        const first = yield* repeat(takesKeys ? key : member.access_token)
         assert.include([201, 202], first.status, first.text)
         assert.strictEqual(outcome(yield* repeat(undefined)), "401 missing_credentials")
         assert.strictEqual(outcome(yield* repeat(strangers)), "404 not_found")
-        assert.strictEqual(outcome(yield* repeat(reader.key)), "403 insufficient_scope")
+        const refusal = takesKeys ? "403 insufficient_scope" : "403 jwt_only"
+        assert.strictEqual(outcome(yield* repeat(reader.key)), refusal)
       }
     })
   )

@@ -105,10 +105,13 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("Injection", (it)
         withHeaders.map(({ name }) => name),
         [
           "cron.create",
+          "cron.upsert",
           "cron.update",
           "delayed.create",
+          "delayed.upsert",
           "delayed.update",
           "chains.create",
+          "chains.upsert",
           "chains.update"
         ]
       )

@@ -3,7 +3,7 @@ import { Console, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Console as NodeConsole } from "node:console"
 import { Writable } from "node:stream"
-import { AppConfig } from "../../src/Config.ts"
+import { AppConfig } from "../../src/config/Config.ts"
 import { LoggingLayer } from "../../src/platform/Logging.ts"
 import { ask, type Member, signUp } from "../support/http.ts"
 import { request, talk } from "../support/rawHttp.ts"
@@ -173,7 +173,7 @@ layer(TestDatabaseLayer)("The log of a server", (it) => {
       for (const line of lines) {
         assert.notMatch(line, control)
         if (format === "json") assert.hasAnyKeys(JSON.parse(line), ["message"])
-        else assert.match(line, /^(?: {2}|\[\d\d:\d\d:\d\d\.\d{3}\] [A-Z]+ \(#\d+\):)/)
+        else assert.match(line, /^(?: {2}|\[\d\d:\d\d:\d\d\.\d{3}\] [A-Z]+ )/)
       }
     })
   )

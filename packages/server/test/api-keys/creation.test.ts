@@ -34,6 +34,12 @@ const refused: ReadonlyArray<readonly [string, unknown, ReadonlyArray<ReadonlyAr
   ["a day and a half", { ...valid, expires_in_days: 1.5 }, [["expires_in_days"]]],
   ["days as a string", { ...valid, expires_in_days: "1" }, [["expires_in_days"]]],
   ["negative days", { ...valid, expires_in_days: -1 }, [["expires_in_days"]]],
+  ["an empty list of networks", { ...valid, allowed_ips: [] }, [["allowed_ips"]]],
+  ["a network twice", { ...valid, allowed_ips: ["10.0.0.0/8", "10.0.0.0/8"] }, [["allowed_ips"]]],
+  ["a name as a network", { ...valid, allowed_ips: ["localhost"] }, [["allowed_ips", 0]]],
+  ["bits after the prefix", { ...valid, allowed_ips: ["10.0.0.1/8"] }, [["allowed_ips", 0]]],
+  ["a prefix too long", { ...valid, allowed_ips: ["10.0.0.0/33"] }, [["allowed_ips", 0]]],
+  ["IPv4 in IPv6", { ...valid, allowed_ips: ["::ffff:10.0.0.0/104"] }, [["allowed_ips", 0]]],
   ["an unknown field", { ...valid, role: "admin" }, [["role"]]],
   ["a key of the caller's choice", { ...valid, key: `pak_${"A".repeat(43)}` }, [["key"]]],
   ["a list", [valid], [[]]],
@@ -131,7 +137,8 @@ layer(testAppLayer())("creation of an API key", (it) => {
         error: "quota_exceeded",
         message: "The limit of 100 active api keys is reached.",
         quota: "active_api_keys",
-        limit: 100
+        limit: 100,
+        plan: "self_hosted"
       })
       const revoke = `${member.workspace}/api-keys/${first.id}/revoke`
       yield* ask("POST", revoke, { token })

@@ -21,6 +21,7 @@ layer(testAppLayer())("API keys", (it) => {
         name: "CI deploys",
         key_prefix: key.slice(0, 12),
         scopes: ["tasks:read", "tasks:write"],
+        allowed_ips: null,
         expires_at: "2026-08-30T12:00:00.000Z",
         last_used_at: null,
         is_active: true,

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cursor } from "@scheduling/domain/shared/Page"
 import { Schema } from "effect"
-import { pageRequest, toPage } from "../../src/platform/Pages.ts"
+import { pageRequest, toPage } from "../../src/sql/Pages.ts"
 
 const Uuid = Schema.String.check(Schema.isUUID())
 const isCursor = Schema.is(Cursor)

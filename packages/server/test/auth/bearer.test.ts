@@ -1,11 +1,11 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Cause, Effect, Exit, Layer, Redacted, Schema } from "effect"
 import { ApiKeyRepo } from "../../src/api-keys/ApiKeyRepo.ts"
-import { LastUsed } from "../../src/api-keys/LastUsed.ts"
+import { KeyUses } from "../../src/api-keys/KeyUses.ts"
 import { Auth } from "../../src/auth/Auth.ts"
 import { parseBearer } from "../../src/auth/bearer.ts"
-import { SessionsRepo } from "../../src/auth/SessionsRepo.ts"
-import { Tokens } from "../../src/auth/Tokens.ts"
+import { SessionsRepo } from "../../src/auth/sessions/SessionsRepo.ts"
+import { Tokens } from "../../src/auth/sessions/Tokens.ts"
 import { Ids } from "../../src/platform/Ids.ts"
 import { Secrets } from "../../src/platform/Secrets.ts"
 import { ask, askRaw, createKey, outcome, signUp } from "../support/http.ts"
@@ -90,7 +90,7 @@ describe("a credential of the wrong form", () => {
     Layer.provide([
       Layer.mock(ApiKeyRepo, {}),
       Layer.mock(SessionsRepo, {}),
-      Layer.mock(LastUsed, { touch: () => {} }),
+      Layer.mock(KeyUses, { touch: () => {}, note: () => {} }),
       Tokens.layer.pipe(Layer.provide(Ids.layer))
     ]),
     Layer.provide(Secrets.layerFrom(Redacted.make("a secret that nobody ever used for anything")))
@@ -100,7 +100,7 @@ describe("a credential of the wrong form", () => {
     Effect.gen(function* () {
       const auth = yield* Auth
       const authenticate = (...headers: ReadonlyArray<string>) =>
-        Effect.exit(auth.authenticate(parseBearer(headers), undefined))
+        Effect.exit(auth.authenticate(parseBearer(headers), undefined, null))
       for (const [what, headers] of malformed(wellFormed)) {
         const exit = yield* authenticate(...headers)
         assert.isTrue(Exit.isFailure(exit) && Cause.hasFails(exit.cause), what)

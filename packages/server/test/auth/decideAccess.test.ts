@@ -1,23 +1,25 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Scope, scopes } from "@scheduling/domain/api-keys/Scope"
-import type { ApiKeyCaller, UserCaller } from "@scheduling/domain/auth/Caller"
+import type { ApiKeyPrincipal, UserPrincipal } from "@scheduling/domain/auth/Principal"
 import { Access, type AccessRule } from "@scheduling/domain/shared/Access"
-import { ApiKeyId, SessionId, UserId, WorkspaceId } from "@scheduling/domain/shared/Ids"
+import { type Role, roles } from "@scheduling/domain/members/Role"
+import { ApiKeyId, SessionId, UserId } from "@scheduling/domain/shared/Ids"
+import { authorize } from "../../src/access/authorize.ts"
 import { decideAccess, type PathWorkspace } from "../../src/auth/decideAccess.ts"
 
 const own = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
 const other = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d42"
 
-const user: UserCaller = {
+const user: UserPrincipal = {
   kind: "jwt",
   user_id: UserId.make(own),
   session_id: SessionId.make(own)
 }
 
-const key = (granted: ReadonlyArray<Scope>): ApiKeyCaller => ({
+const key = (granted: ReadonlyArray<Scope>): ApiKeyPrincipal => ({
   kind: "api_key",
   api_key_id: ApiKeyId.make(own),
-  workspace_id: WorkspaceId.make(own),
+  workspace_id: authorize(own),
   key_prefix: "pak_AAAAAAAA",
   scopes: granted,
   expires_at: null
@@ -26,6 +28,7 @@ const key = (granted: ReadonlyArray<Scope>): ApiKeyCaller => ({
 const rules: ReadonlyArray<AccessRule> = [
   Access.public,
   Access.jwt,
+  ...roles.map(Access.role),
   Access.credential,
   ...scopes.map(Access.scope)
 ]
@@ -33,10 +36,24 @@ const rules: ReadonlyArray<AccessRule> = [
 /** No workspace in the path, the caller's own, and others; malformed ones are nobody's. */
 const paths: ReadonlyArray<PathWorkspace | undefined> = [
   undefined,
-  ...[true, false].flatMap((is_member) =>
-    [own, own.toUpperCase(), other, "", "not-a-uuid"].map((id) => ({ id, is_member }))
+  ...[...roles, null].flatMap((role) =>
+    [own, own.toUpperCase(), other, "", "not-a-uuid"].map((id) => ({ id, role }))
   )
 ]
+
+const writes = new Set(scopes.filter((scope) => scope.endsWith(":write")))
+const refusedTo = (refused: ReadonlyArray<Role>, isReader: boolean) => (rule: AccessRule) =>
+  (rule.kind === "jwt" && rule.role !== null && refused.includes(rule.role)) ||
+  (rule.kind === "scope" && isReader && writes.has(rule.scope))
+    ? "Forbidden"
+    : "allowed"
+
+/** What is decided about a member who is no owner. */
+const forRole = {
+  viewer: refusedTo(["editor", "admin", "owner"], true),
+  editor: refusedTo(["admin", "owner"], false),
+  admin: refusedTo(["owner"], false)
+}
 
 const subsets = <A>(list: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
   Array.from({ length: 2 ** list.length }, (_, bits) =>
@@ -50,12 +67,16 @@ const decide = (...args: Parameters<typeof decideAccess>) =>
   decideAccess(...args)?._tag ?? "allowed"
 
 describe("decideAccess", () => {
-  it("lets a user do everything in the workspaces they are a member of, and see no other", () => {
+  it("lets a user do what their role in a workspace allows, and see no other", () => {
     for (const rule of rules) {
       for (const path of paths) {
         assert.strictEqual(
           decide(rule, user, path),
-          path === undefined || path.is_member ? "allowed" : "NotFound",
+          path === undefined || path.role === "owner"
+            ? "allowed"
+            : path.role === null
+              ? "NotFound"
+              : forRole[path.role](rule),
           JSON.stringify({ rule, path })
         )
       }
@@ -92,13 +113,13 @@ describe("decideAccess", () => {
   })
 
   it("does not care for a membership when the caller is a key", () => {
-    for (const is_member of [true, false]) {
+    for (const role of [...roles, null]) {
       const rule = Access.scope("tasks:read")
       assert.strictEqual(
-        decide(rule, key(["tasks:read"]), { id: other, is_member }),
+        decide(rule, key(["tasks:read"]), { id: other, role }),
         "WorkspaceForbidden"
       )
-      assert.strictEqual(decide(rule, key(["tasks:read"]), { id: own, is_member }), "allowed")
+      assert.strictEqual(decide(rule, key(["tasks:read"]), { id: own, role }), "allowed")
     }
   })
 })

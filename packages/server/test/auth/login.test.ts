@@ -5,7 +5,7 @@ import { RateLimited } from "@scheduling/domain/shared/Errors"
 import { Effect, Fiber, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { LoginThrottle } from "../../src/auth/LoginThrottle.ts"
+import { Throttle } from "../../src/throttle/Throttle.ts"
 import { Secrets } from "../../src/platform/Secrets.ts"
 import {
   ask,
@@ -19,7 +19,7 @@ import {
   times,
   together
 } from "../support/http.ts"
-import { startNode, TestApp, testAppLayer, testConfig } from "../support/TestApp.ts"
+import { realHashes, startNode, TestApp, testAppLayer, testConfig } from "../support/TestApp.ts"
 
 const from = (ip: string) => ({ headers: { "x-forwarded-for": ip } })
 
@@ -27,19 +27,19 @@ const guess = (email: string, ip: string, at: "url" | "otherUrl" = "url") =>
   logIn(email, { ...from(ip), at, password: "not the right password" })
 
 /** The server's own throttle without the 30 ms of a real hash: fifty guesses are over at once. */
-const Throttle = LoginThrottle.layer.pipe(
+const ThrottleLayer = Throttle.layer.pipe(
   Layer.provide(Secrets.layerFrom(testConfig.appSecret ?? Redacted.make("")))
 )
 
 const wrongGuesses = (count: number, ip: string, account = randomEmail) =>
   Effect.gen(function* () {
-    const { guard } = yield* LoginThrottle
+    const { guard } = yield* Throttle
     return yield* Effect.forEach(times(count, account), (email) =>
       Effect.flip(guard({ account: email, ip }, Effect.fail(new InvalidCredentials())))
     )
-  }).pipe(Effect.provide(Throttle))
+  }).pipe(Effect.provide(ThrottleLayer))
 
-layer(testAppLayer())("login", (it) => {
+layer(testAppLayer({}, realHashes))("login", (it) => {
   it.effect("gives a token pair that no cache may keep", () =>
     Effect.gen(function* () {
       const { email } = yield* signUp()
@@ -174,11 +174,11 @@ layer(testAppLayer())("login", (it) => {
   it.effect("counts no guess that was turned away before the password was looked at", () =>
     Effect.gen(function* () {
       const account = randomEmail()
-      const { guard } = yield* LoginThrottle
+      const { guard } = yield* Throttle
       const busy = Effect.fail(new RateLimited({ retry_after: 1 }))
       yield* Effect.forEach(times(60, randomIp), (ip) => Effect.flip(guard({ account, ip }, busy)))
       assert.strictEqual(outcome(yield* guess(account, randomIp())), "401 invalid_credentials")
-    }).pipe(Effect.provide(Throttle))
+    }).pipe(Effect.provide(ThrottleLayer))
   )
 
   it.effect(
@@ -226,7 +226,7 @@ layer(testAppLayer())("login", (it) => {
 
   it.effect("is throttled with right passwords too, far later", () =>
     Effect.gen(function* () {
-      const { guard } = yield* LoginThrottle
+      const { guard } = yield* Throttle
       const succeed = (account: string, ip: string) =>
         Effect.match(guard({ account, ip }, Effect.void), {
           onFailure: ({ _tag }) => _tag,
@@ -243,7 +243,7 @@ layer(testAppLayer())("login", (it) => {
       assert.deepStrictEqual(ofAddress.slice(499), ["in", "RateLimited"])
       yield* TestClock.adjust("15 minutes")
       assert.strictEqual(yield* succeed(account, ip), "in")
-    }).pipe(Effect.provide(Throttle))
+    }).pipe(Effect.provide(ThrottleLayer))
   )
 
   it.effect("hashes a password anew that was hashed with weaker parameters", () =>

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { ask, outcome, password, randomEmail, randomIp } from "../support/http.ts"
-import { testAppLayer } from "../support/TestApp.ts"
+import { realHashes, testAppLayer } from "../support/TestApp.ts"
 
 const register = (ip: string) =>
   ask("POST", "/v1/auth/register", {
@@ -10,7 +10,7 @@ const register = (ip: string) =>
     headers: { "x-forwarded-for": ip }
   })
 
-layer(testAppLayer())("registration", (it) => {
+layer(testAppLayer({}, realHashes))("registration", (it) => {
   it.effect(
     "is counted by address, 50 in 15 minutes, so that one cannot keep the hashes busy",
     () =>

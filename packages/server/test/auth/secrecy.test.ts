@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as net from "node:net"
 import { ask, askRaw, outcome, randomEmail } from "../support/http.ts"
-import { TestApp, testAppLayer } from "../support/TestApp.ts"
+import { realHashes, TestApp, testAppLayer } from "../support/TestApp.ts"
 
 const firstPassword = "the first password of this account"
 const secondPassword = "the second password of this account"
@@ -94,7 +94,7 @@ const sendBytes = (url: string, bytes: string) =>
       .on("close", () => resume(Effect.succeed(text)))
   })
 
-layer(testAppLayer())("secrets", (it) => {
+layer(testAppLayer({}, realHashes))("secrets", (it) => {
   it.effect("are in no column of any table", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { Partitions } from "../../src/runner/Partitions.ts"
-import { makeRunId } from "../../src/runner/RunId.ts"
+import { Partitions } from "../../src/queue/Partitions.ts"
+import { makeRunId } from "../../src/queue/RunId.ts"
 import { runAt, type SomeRun } from "../executions/history.ts"
 import { ask, createKey, type Member, signUp } from "../support/http.ts"
 import { testNow } from "../support/TestApp.ts"
@@ -26,6 +26,8 @@ export const asStored = (step: object) => ({
   body: null,
   timeout_seconds: 30,
   retry_count: 0,
+  run_on: null,
+  worker_wait_seconds: 300,
   run_if: "success",
   ...step
 })

@@ -15,6 +15,7 @@ layer(testAppLayer())("chains", (it) => {
       const { id, ...rest } = created.body
       assert.deepStrictEqual(rest, {
         workspace_id: member.workspace_id,
+        key: null,
         name: "Close the day",
         steps: [login, close, alarm].map(asStored),
         schedule: null,
@@ -47,6 +48,8 @@ layer(testAppLayer())("chains", (it) => {
         body: '{"a":{{ steps.login.body["odd key"][0] }},"braces":"{{ \'{{\' }}","ü":"\u{1f600}"}',
         timeout_seconds: 900,
         retry_count: 10,
+        run_on: { labels: ["office"] },
+        worker_wait_seconds: 60,
         run_if: "always"
       }
       const given = {

@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { TestClock } from "effect/testing"
 import { ask, createKey, type Member, outcome, signUp, times, together } from "../support/http.ts"
+import { leap } from "../support/leap.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { enqueueMany } from "../runner/support/tasks.ts"
 import { begin, cronOf, runsOf } from "./tasks.ts"
@@ -38,7 +38,8 @@ layer(testAppLayer())("a workspace of cron tasks", (it) => {
         error: "quota_exceeded",
         message: "The limit of 10000 cron tasks is reached.",
         quota: "cron_tasks",
-        limit: 10_000
+        limit: 10_000,
+        plan: "self_hosted"
       })
       const made = answers.find(({ status }) => status === 201)
       yield* cron.remove(made?.body.id)
@@ -59,7 +60,8 @@ layer(testAppLayer())("a workspace of cron tasks", (it) => {
         error: "quota_exceeded",
         message: "The limit of 10000 unfinished runs of a task is reached.",
         quota: "unfinished_runs_of_a_task",
-        limit: 10_000
+        limit: 10_000,
+        plan: "self_hosted"
       })
     })
   )
@@ -77,7 +79,7 @@ layer(testAppLayer())("a workspace of cron tasks", (it) => {
       assert.deepStrictEqual((yield* cron.list()).body.data, [first?.body])
       const different = yield* cron.create({ name: "Different" }, headers)
       assert.strictEqual(outcome(different), "409 idempotency_conflict")
-      yield* TestClock.adjust("25 hours")
+      yield* leap("25 hours")
       const nextDay = yield* cron.create({}, headers)
       assert.strictEqual(nextDay.status, 201)
       assert.notStrictEqual(nextDay.body.id, first?.body.id)

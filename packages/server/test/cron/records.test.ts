@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { type Answer, ask, createKey, logIn, outcome, signUp } from "../support/http.ts"
+import { leap } from "../support/leap.ts"
 import { testAppLayer, testNow } from "../support/TestApp.ts"
 import { begin, cronOf, insertExecution, insertRun, minimal } from "./tasks.ts"
 
@@ -17,6 +18,7 @@ layer(testAppLayer())("cron task records", (it) => {
       assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
       assert.deepStrictEqual(rest, {
         workspace_id: member.workspace_id,
+        key: null,
         name: "Nightly report",
         schedule: "0 3 * * *",
         method: "POST",
@@ -25,6 +27,8 @@ layer(testAppLayer())("cron task records", (it) => {
         body: null,
         timeout_seconds: 30,
         retry_count: 0,
+        run_on: null,
+        worker_wait_seconds: 300,
         timezone: "UTC",
         overlap: "skip",
         missed: "once",
@@ -52,6 +56,8 @@ layer(testAppLayer())("cron task records", (it) => {
         body: '{"full":true,"naïve":"é 🎉"}',
         timeout_seconds: 900,
         retry_count: 10,
+        run_on: { labels: ["office", "gpu"] },
+        worker_wait_seconds: 0,
         timezone: "Europe/Berlin",
         overlap: "queue",
         missed: "skip",
@@ -66,6 +72,7 @@ layer(testAppLayer())("cron task records", (it) => {
       assert.strictEqual(workspace_id, member.workspace_id)
       assert.deepStrictEqual(rest, {
         ...given,
+        key: null,
         name: "Weekly",
         schedule: "30 9 * * MON-FRI",
         status: "active",
@@ -83,7 +90,7 @@ layer(testAppLayer())("cron task records", (it) => {
       const { member: earlier } = yield* begin
       const { body: task } = yield* cronOf(earlier).create()
       const { body: other } = yield* cronOf(earlier).create({ name: "Never ran" })
-      yield* TestClock.adjust("40 days")
+      yield* leap("40 days")
       const now = testNow + 40 * day
       const { body: tokens } = yield* logIn(earlier.email)
       const member = { ...earlier, access_token: tokens.access_token }

@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { Partitions } from "../../src/runner/Partitions.ts"
-import { makeRunId } from "../../src/runner/RunId.ts"
+import { Partitions } from "../../src/queue/Partitions.ts"
+import { makeRunId } from "../../src/queue/RunId.ts"
 import { ask, createKey, type Member, signUp } from "../support/http.ts"
 import { testNow } from "../support/TestApp.ts"
 

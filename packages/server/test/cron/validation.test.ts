@@ -61,7 +61,7 @@ const schedules: ReadonlyArray<readonly [string, RegExp]> = [
   ["* * * *", /five|5/],
   ["* * * * * *", /five|5/],
   ["0 0 30 2 *", /never|day/],
-  ["@daily", /0 0 \* \* \*/],
+  ["@reboot", /@daily/],
   ["", /five|5/]
 ]
 

@@ -2,8 +2,9 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { timeOfId } from "../../src/runner/RunId.ts"
+import { timeOfId } from "../../src/queue/RunId.ts"
 import { outcome } from "../support/http.ts"
+import { leap } from "../support/leap.ts"
 import { testAppLayer, testNow as now } from "../support/TestApp.ts"
 import { begin, finishRun, runsOf, startRun } from "./tasks.ts"
 
@@ -165,7 +166,7 @@ layer(testAppLayer())("changes to a delayed task", (it) => {
       assert.strictEqual((yield* delayed.run(task.id)).status, 202)
       const again = yield* finishRun(member.workspace_id, task.id, now + minute)
       for (const wait of ["5 minutes", "20 days"] as const) {
-        yield* TestClock.adjust(wait)
+        yield* leap(wait)
         assert.strictEqual((yield* delayed.get(task.id)).body.last_run.execution_id, again)
       }
     })

@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { onlySelfHosted, selfHosted } from "../../src/config/plans.ts"
 import { createKey, type Member, outcome, times, together } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { begin, delayedOf, minimal, runsOf } from "./tasks.ts"
@@ -32,7 +33,7 @@ const refused: ReadonlyArray<readonly [string, object, ReadonlyArray<string>]> =
   ]
 ]
 
-/** As if they had been created one by one, which would take minutes. */
+/** As if they had been created one by one, which would take seconds. */
 const insertPending = Effect.fnUntraced(function* (member: Member, count: number) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
@@ -46,134 +47,144 @@ const insertPending = Effect.fnUntraced(function* (member: Member, count: number
     FROM generate_series(1, ${count}::int)`
 })
 
-layer(testAppLayer())("a workspace of delayed tasks", (it) => {
-  it.effect("refuses a body with the path of what is wrong in it", () =>
-    Effect.gen(function* () {
-      const { delayed } = yield* begin
-      const { body: task } = yield* delayed.create()
-      for (const [problem, change, path] of refused) {
-        const answers = [yield* delayed.post({ ...minimal, ...change })]
-        // What is left out of a change stays as it is.
-        if (!Object.values(change).includes(undefined)) {
-          answers.push(yield* delayed.update(task.id, { ...minimal, ...change }))
-        }
-        for (const answer of answers) {
-          assert.strictEqual(outcome(answer), "422 validation_failed", problem)
-          assert.deepStrictEqual(answer.body.detail.issues[0].path, path, problem)
-          assert.isNotEmpty(answer.body.detail.issues[0].message)
-        }
-      }
-      const late = yield* delayed.update(task.id, { run_at: "2027-06-01T12:00:01Z" })
-      assert.deepStrictEqual(late.body.detail.issues, [
-        { path: ["run_at"], message: "Expected a time at most 365 days ahead" }
-      ])
-      for (const query of ["?status=active", "?limit=0", "?name=", "?cursor=x"]) {
-        assert.strictEqual(outcome(yield* delayed.list(query)), "422 validation_failed", query)
-      }
-      assert.deepStrictEqual((yield* delayed.list()).body.data, [task])
-    })
-  )
+const most = 1_000
+const byDefault = {
+  ...selfHosted,
+  limits: { ...selfHosted.limits, pending_delayed_tasks: most }
+}
 
-  it.effect("holds 100,000 pending ones", () =>
-    Effect.gen(function* () {
-      const { delayed, member } = yield* begin
-      yield* insertPending(member, 99_998)
-      const answers = yield* together(times(4, () => delayed.create()))
-      assert.deepStrictEqual(answers.map(outcome).toSorted(), [
-        "201",
-        "201",
-        "402 quota_exceeded",
-        "402 quota_exceeded"
-      ])
-      const refused = yield* delayed.create()
-      assert.deepStrictEqual(refused.body.detail, {
-        error: "quota_exceeded",
-        message: "The limit of 100000 pending delayed tasks is reached.",
-        quota: "pending_delayed_tasks",
-        limit: 100_000
+layer(testAppLayer({ plans: { ...onlySelfHosted, byDefault } }))(
+  "a workspace of delayed tasks",
+  (it) => {
+    it.effect("refuses a body with the path of what is wrong in it", () =>
+      Effect.gen(function* () {
+        const { delayed } = yield* begin
+        const { body: task } = yield* delayed.create()
+        for (const [problem, change, path] of refused) {
+          const answers = [yield* delayed.post({ ...minimal, ...change })]
+          // What is left out of a change stays as it is.
+          if (!Object.values(change).includes(undefined)) {
+            answers.push(yield* delayed.update(task.id, { ...minimal, ...change }))
+          }
+          for (const answer of answers) {
+            assert.strictEqual(outcome(answer), "422 validation_failed", problem)
+            assert.deepStrictEqual(answer.body.detail.issues[0].path, path, problem)
+            assert.isNotEmpty(answer.body.detail.issues[0].message)
+          }
+        }
+        const late = yield* delayed.update(task.id, { run_at: "2027-06-01T12:00:01Z" })
+        assert.deepStrictEqual(late.body.detail.issues, [
+          { path: ["run_at"], message: "Expected a time at most 365 days ahead" }
+        ])
+        for (const query of ["?status=active", "?limit=0", "?name=", "?cursor=x"]) {
+          assert.strictEqual(outcome(yield* delayed.list(query)), "422 validation_failed", query)
+        }
+        assert.deepStrictEqual((yield* delayed.list()).body.data, [task])
       })
-      yield* delayed.remove(answers.find(({ status }) => status === 201)?.body.id)
-      assert.strictEqual((yield* delayed.create()).status, 201)
-    })
-  )
+    )
 
-  it.effect("gets one task, and one run, from what is repeated with the same key", () =>
-    Effect.gen(function* () {
-      const { delayed } = yield* begin
-      const headers = { "idempotency-key": "signup-ada" }
-      const answers = yield* together(times(5, () => delayed.create({}, headers)))
-      const [first] = answers
-      for (const answer of answers) {
-        assert.strictEqual(answer.status, 201)
-        assert.deepStrictEqual(answer.body, first?.body)
-      }
-      assert.deepStrictEqual((yield* delayed.list()).body.data, [first?.body])
-      const id: string = first?.body.id
-      assert.strictEqual((yield* runsOf(id)).length, 1)
-      const different = yield* delayed.create({ delay_seconds: 60 }, headers)
-      assert.strictEqual(outcome(different), "409 idempotency_conflict")
+    it.effect("holds as many pending ones as its plan says, also if several come at once", () =>
+      Effect.gen(function* () {
+        const { delayed, member } = yield* begin
+        yield* insertPending(member, most - 2)
+        const answers = yield* together(times(4, () => delayed.create()))
+        assert.deepStrictEqual(answers.map(outcome).toSorted(), [
+          "201",
+          "201",
+          "402 quota_exceeded",
+          "402 quota_exceeded"
+        ])
+        const refused = yield* delayed.create()
+        assert.deepStrictEqual(refused.body.detail, {
+          error: "quota_exceeded",
+          message: `The limit of ${most} pending delayed tasks is reached.`,
+          quota: "pending_delayed_tasks",
+          limit: most,
+          plan: "self_hosted"
+        })
+        yield* delayed.remove(answers.find(({ status }) => status === 201)?.body.id)
+        assert.strictEqual((yield* delayed.create()).status, 201)
+      })
+    )
 
-      const runs = yield* together(times(3, () => delayed.run(id, headers)))
-      assert.deepStrictEqual(new Set(runs.map(({ status }) => status)), new Set([202]))
-      assert.strictEqual(new Set(runs.map(({ body }) => body.id)).size, 1)
-      assert.strictEqual((yield* runsOf(id)).length, 1)
-    })
-  )
-
-  it.effect("shows none of them to another, whatever it asks, nor a cron task for one", () =>
-    Effect.gen(function* () {
-      const { delayed: theirs } = yield* begin
-      const { body: task } = yield* theirs.create()
-      const { delayed: ours } = yield* begin
-      for (const id of [task.id, "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41", "not-an-id"]) {
-        for (const answer of [
-          yield* ours.get(id),
-          yield* ours.update(id, { name: "Mine" }),
-          yield* ours.remove(id),
-          yield* ours.run(id),
-          yield* ours.cancel(id, task.id)
-        ]) {
-          assert.strictEqual(outcome(answer), "404 not_found", id)
-          assert.strictEqual(answer.body.detail.resource, "task")
+    it.effect("gets one task, and one run, from what is repeated with the same key", () =>
+      Effect.gen(function* () {
+        const { delayed } = yield* begin
+        const headers = { "idempotency-key": "signup-ada" }
+        const answers = yield* together(times(5, () => delayed.create({}, headers)))
+        const [first] = answers
+        for (const answer of answers) {
+          assert.strictEqual(answer.status, 201)
+          assert.deepStrictEqual(answer.body, first?.body)
         }
-      }
-      assert.deepStrictEqual((yield* ours.list()).body.data, [])
-      assert.deepStrictEqual((yield* theirs.get(task.id)).body, task)
-    })
-  )
+        assert.deepStrictEqual((yield* delayed.list()).body.data, [first?.body])
+        const id: string = first?.body.id
+        assert.strictEqual((yield* runsOf(id)).length, 1)
+        const different = yield* delayed.create({ delay_seconds: 60 }, headers)
+        assert.strictEqual(outcome(different), "409 idempotency_conflict")
 
-  it.effect("is read with tasks:read and changed with tasks:write", () =>
-    Effect.gen(function* () {
-      const { delayed: owner, member } = yield* begin
-      const { body: task } = yield* owner.create()
-      const { body: due } = yield* owner.create({ delay_seconds: 0 })
-      const as = (scopes: ReadonlyArray<string>) =>
-        Effect.map(createKey(member, { scopes }), ({ key }) =>
-          delayedOf({ ...member, access_token: key })
-        )
-      const outcomes = (delayed: typeof owner) =>
-        Effect.map(
-          Effect.all([
-            delayed.list(),
-            delayed.get(task.id),
-            delayed.create(),
-            delayed.update(task.id, { name: "Renamed" }),
-            delayed.remove(task.id),
-            delayed.run(due.id),
-            delayed.cancel(due.id, due.last_run.execution_id)
-          ]),
-          (answers) =>
-            answers.map(({ body, status }) =>
-              status === 403 ? body.detail.required_scope : status
-            )
-        )
-      const [read, write] = ["tasks:read", "tasks:write"]
-      const refusedWrites = times(5, () => write)
-      assert.deepStrictEqual(yield* outcomes(yield* as([read])), [200, 200, ...refusedWrites])
-      const historian = yield* as(["executions:read"])
-      assert.deepStrictEqual(yield* outcomes(historian), [read, read, ...refusedWrites])
-      const writer = yield* as([write])
-      assert.deepStrictEqual(yield* outcomes(writer), [read, read, 201, 200, 204, 409, 200])
-    })
-  )
-})
+        const runs = yield* together(times(3, () => delayed.run(id, headers)))
+        assert.deepStrictEqual(new Set(runs.map(({ status }) => status)), new Set([202]))
+        assert.strictEqual(new Set(runs.map(({ body }) => body.id)).size, 1)
+        assert.strictEqual((yield* runsOf(id)).length, 1)
+      })
+    )
+
+    it.effect("shows none of them to another, whatever it asks, nor a cron task for one", () =>
+      Effect.gen(function* () {
+        const { delayed: theirs } = yield* begin
+        const { body: task } = yield* theirs.create()
+        const { delayed: ours } = yield* begin
+        for (const id of [task.id, "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41", "not-an-id"]) {
+          for (const answer of [
+            yield* ours.get(id),
+            yield* ours.update(id, { name: "Mine" }),
+            yield* ours.remove(id),
+            yield* ours.run(id),
+            yield* ours.cancel(id, task.id)
+          ]) {
+            assert.strictEqual(outcome(answer), "404 not_found", id)
+            assert.strictEqual(answer.body.detail.resource, "task")
+          }
+        }
+        assert.deepStrictEqual((yield* ours.list()).body.data, [])
+        assert.deepStrictEqual((yield* theirs.get(task.id)).body, task)
+      })
+    )
+
+    it.effect("is read with tasks:read and changed with tasks:write", () =>
+      Effect.gen(function* () {
+        const { delayed: owner, member } = yield* begin
+        const { body: task } = yield* owner.create()
+        const { body: due } = yield* owner.create({ delay_seconds: 0 })
+        const as = (scopes: ReadonlyArray<string>) =>
+          Effect.map(createKey(member, { scopes }), ({ key }) =>
+            delayedOf({ ...member, access_token: key })
+          )
+        const outcomes = (delayed: typeof owner) =>
+          Effect.map(
+            Effect.all([
+              delayed.list(),
+              delayed.get(task.id),
+              delayed.create(),
+              delayed.update(task.id, { name: "Renamed" }),
+              delayed.remove(task.id),
+              delayed.run(due.id),
+              delayed.cancel(due.id, due.last_run.execution_id)
+            ]),
+            (answers) =>
+              answers.map(({ body, status }) =>
+                status === 403 ? body.detail.required_scope : status
+              )
+          )
+        const [read, write] = ["tasks:read", "tasks:write"]
+        const refusedWrites = times(5, () => write)
+        assert.deepStrictEqual(yield* outcomes(yield* as([read])), [200, 200, ...refusedWrites])
+        const historian = yield* as(["executions:read"])
+        assert.deepStrictEqual(yield* outcomes(historian), [read, read, ...refusedWrites])
+        const writer = yield* as([write])
+        assert.deepStrictEqual(yield* outcomes(writer), [read, read, 201, 200, 204, 409, 200])
+      })
+    )
+  }
+)

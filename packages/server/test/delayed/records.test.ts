@@ -1,13 +1,13 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { timeOfId } from "../../src/runner/RunId.ts"
+import { timeOfId } from "../../src/queue/RunId.ts"
 import { type Answer } from "../support/http.ts"
+import { leap } from "../support/leap.ts"
 import { testAppLayer, testNow } from "../support/TestApp.ts"
 import { begin, finishRun, minimal, runsOf, startRun } from "./tasks.ts"
 
 const hour = 3_600_000
-const day = 24 * hour
 
 layer(testAppLayer())("delayed task records", (it) => {
   it.effect("has every field, with defaults for those that were left out, and a run to come", () =>
@@ -19,6 +19,7 @@ layer(testAppLayer())("delayed task records", (it) => {
       assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
       assert.deepStrictEqual(rest, {
         workspace_id: member.workspace_id,
+        key: null,
         name: null,
         url: minimal.url,
         method: "POST",
@@ -26,6 +27,8 @@ layer(testAppLayer())("delayed task records", (it) => {
         body: null,
         timeout_seconds: 30,
         retry_count: 0,
+        run_on: null,
+        worker_wait_seconds: 300,
         status: "pending",
         run_at: "2026-06-01T13:00:00.000Z",
         last_run: null,
@@ -54,7 +57,9 @@ layer(testAppLayer())("delayed task records", (it) => {
         headers: { "X-Env": "production" },
         body: "",
         timeout_seconds: 1,
-        retry_count: 10
+        retry_count: 10,
+        run_on: { labels: ["office"] },
+        worker_wait_seconds: 86_400
       }
       const { body } = yield* delayed.post({
         ...given,
@@ -65,6 +70,7 @@ layer(testAppLayer())("delayed task records", (it) => {
       assert.strictEqual(workspace_id, member.workspace_id)
       assert.deepStrictEqual(rest, {
         ...given,
+        key: null,
         name: "Trial ends",
         status: "pending",
         run_at: "2027-06-01T12:00:00.000Z",
@@ -123,7 +129,7 @@ layer(testAppLayer())("delayed task records", (it) => {
         finished_at: "2026-06-01T13:00:00.000Z"
       }
       assert.deepStrictEqual(yield* shown, ["finished", succeeded])
-      yield* TestClock.setTime(testNow + 20 * day)
+      yield* leap("20 days")
       assert.deepStrictEqual(yield* shown, ["finished", succeeded])
     })
   )

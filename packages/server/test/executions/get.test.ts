@@ -19,7 +19,7 @@ const insertAttempts = Effect.fnUntraced(function* (run: SomeRun, tries: Readonl
   const sql = yield* SqlClient.SqlClient
   yield* Effect.forEach(tries, (attempt) => {
     const { id: execution_id, workspace_id } = run
-    return sql`INSERT INTO attempts ${sql.insert({ execution_id, workspace_id, ...attempt })}`
+    return sql`INSERT INTO earlier_attempts ${sql.insert({ execution_id, workspace_id, ...attempt })}`
   })
 })
 

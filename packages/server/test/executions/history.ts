@@ -3,9 +3,9 @@ import type { ExecutionKind, ExecutionStatus } from "@scheduling/domain/executio
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
-import { insertVersion } from "../../src/runner/ChainVersions.ts"
-import { Partitions } from "../../src/runner/Partitions.ts"
-import { makeRunId, timeOfId } from "../../src/runner/RunId.ts"
+import { insertVersion } from "../../src/queue/ChainVersions.ts"
+import { Partitions } from "../../src/queue/Partitions.ts"
+import { makeRunId, timeOfId } from "../../src/queue/RunId.ts"
 
 /** A run that is queued or running, a row of `runs`, or that has ended, a row of `executions`. */
 export interface SomeRun {
@@ -26,8 +26,6 @@ export interface SomeRun {
   readonly attempts_count: number
   readonly status_code: number | null
   readonly error: string | null
-  /** When the database got to know of its end. */
-  readonly recorded_at: Date
 }
 
 export const isUnfinished = (run: Pick<SomeRun, "status">) =>
@@ -57,7 +55,6 @@ export const runAt = (
     attempts_count: started ? 1 : 0,
     status_code: null,
     error: null,
-    recorded_at: fields.finished_at ?? new Date(at),
     ...fields
   }
 }
@@ -85,7 +82,7 @@ export const insertRuns = Effect.fnUntraced(function* (runs: ReadonlyArray<SomeR
       id uuid, workspace_id uuid, task_id uuid, kind text, trigger text,
       chain_run_id uuid, step_index smallint, step text, version_id uuid, status text,
       scheduled_for timestamptz, started_at timestamptz, finished_at timestamptz,
-      attempts_count integer, status_code integer, error text, recorded_at timestamptz
+      attempts_count integer, status_code integer, error text
     )`
   yield* sql`
     INSERT INTO runs (
@@ -102,14 +99,14 @@ export const insertRuns = Effect.fnUntraced(function* (runs: ReadonlyArray<SomeR
     INSERT INTO executions (
       id, workspace_id, task_id, kind, trigger, chain_run_id, step_index, step, status,
       scheduled_for, started_at, finished_at, lateness_ms, duration_ms,
-      attempts_count, status_code, error, recorded_at
+      attempts_count, status_code, error
     )
     SELECT
       id, workspace_id, task_id, kind, trigger, chain_run_id, step_index, step, status,
       scheduled_for, started_at, finished_at,
       extract(epoch FROM started_at - scheduled_for) * 1000,
       extract(epoch FROM finished_at - started_at) * 1000,
-      attempts_count, status_code, error, recorded_at
+      attempts_count, status_code, error
     FROM ${rows}
     WHERE status NOT IN ('queued', 'running')`
 })

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { makeRunId } from "../../src/runner/RunId.ts"
+import { makeRunId } from "../../src/queue/RunId.ts"
 import { type Answer, ask, type Member, outcome, signUp } from "../support/http.ts"
 import { testAppLayer, testNow as now } from "../support/TestApp.ts"
 import { endRun, insertRuns, isUnfinished, runAt, type SomeRun } from "./history.ts"
@@ -196,8 +196,7 @@ layer(testAppLayer())("listing executions", (it) => {
           id: makeRunId(at, made),
           task_id: pick(tasks),
           kind: pick(kinds),
-          status: pick(statuses),
-          recorded_at: new Date(made)
+          status: pick(statuses)
         })
       })
       yield* insertRuns(runs)

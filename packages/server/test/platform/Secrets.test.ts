@@ -3,7 +3,7 @@ import { Effect, Redacted } from "effect"
 import * as fs from "node:fs"
 import * as os from "node:os"
 import * as path from "node:path"
-import { AppConfig } from "../../src/Config.ts"
+import { AppConfig } from "../../src/config/Config.ts"
 import { type Purpose, seal, Secrets, unseal } from "../../src/platform/Secrets.ts"
 import { testConfig } from "../support/TestApp.ts"
 

@@ -137,4 +137,49 @@ describe("CallSlots", () => {
     assert.deepInclude(slots, { taken: 0, slow: 0, free: 64 })
     assert.isTrue(slots.hasRoom(99, "https://0", 1e9))
   })
+
+  const beside = {
+    nobody: () => new CallSlots(limits),
+    "others whose calls hang at other targets": () => {
+      const slots = new CallSlots(limits)
+      flood(slots, [{ share: 1, target: "https://hangs" }], 3)
+      flood(slots, [{ share: 2, target: "https://hangs-too" }], 3, "more")
+      return slots
+    },
+    "others who hold most of the target": () => {
+      const slots = new CallSlots(limits)
+      flood(slots, [{ share: 1, target: "https://target" }], 1)
+      return slots
+    },
+    "answers of the target that came quickly": () => {
+      const slots = new CallSlots(limits)
+      slots.occupy("first", 1, "https://target", 0)
+      slots.vacate("first", 1, true)
+      return slots
+    },
+    "so many hanging calls that only newcomers get slots": () => {
+      const slots = new CallSlots(limits)
+      const hostile = Array.from({ length: 3_000 }, (_, share) => ({
+        share: 100 + share,
+        target: `https://hangs-${share}`
+      }))
+      flood(slots, hostile, 60)
+      return slots
+    }
+  }
+  for (const [what, make] of Object.entries(beside)) {
+    it(`says beforehand how many calls find room, beside ${what}`, () => {
+      for (const share of [1, 5]) {
+        for (const target of ["https://target", "https://hangs", "https://other", null]) {
+          const slots = make()
+          const room = slots.roomOf(share, target, 3_000)
+          let found = 0
+          while (slots.hasRoom(share, target, 3_000)) {
+            slots.occupy(`call ${found++}`, share, target, 3_000)
+          }
+          assert.strictEqual(room, found, `${share} at ${target}`)
+        }
+      }
+    })
+  }
 })

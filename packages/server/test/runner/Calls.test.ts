@@ -2,8 +2,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { makeCalls } from "../../src/runner/Calls.ts"
 import { makeEngine } from "../../src/runner/Engine.ts"
-import type { Claimant, Settlement, StartedRun } from "../../src/runner/Run.ts"
-import { makeRunId } from "../../src/runner/RunId.ts"
+import type { Claimant, Settlement, StartedRun } from "../../src/queue/Run.ts"
+import { makeRunId } from "../../src/queue/RunId.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 import { secretsLayer } from "./support/engine.ts"
 import { makeFakeCalls, urlOf } from "./support/fakeCalls.ts"
@@ -20,6 +20,7 @@ const started = (path: string): StartedRun & Claimant => ({
   attempt: 1,
   lost: 0,
   due_ms: 0,
+  scheduled_ms: 0,
   place: null,
   task_id: "",
   call: {
@@ -36,14 +37,11 @@ const started = (path: string): StartedRun & Claimant => ({
 /** The calls of node 7, and what they came to. */
 const makeNode = Effect.gen(function* () {
   const engine = yield* makeEngine
+  engine.enroll(7)
   const settled: Array<Settlement> = []
-  const settler = {
-    offer: (settlement: Settlement) => void settled.push(settlement),
-    pending: () => 0,
-    clear: () => {},
-    flush: Effect.void
-  }
-  const calls = yield* makeCalls(engine, settler, () => 7)
+  const calls = yield* makeCalls(engine, {
+    offer: (settlement) => void settled.push(settlement)
+  })
   return { calls, engine, settled }
 })
 

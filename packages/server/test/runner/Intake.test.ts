@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Intake, type IntakeLimits } from "../../src/runner/Intake.ts"
-import type { LeasedRun } from "../../src/runner/Run.ts"
+import type { LeasedRun } from "../../src/queue/Run.ts"
 
 /** The share is the one of the workspace's first letter. */
 const runs = (
@@ -145,5 +145,31 @@ describe("Intake", () => {
     assert.isAtLeast(intake.roomAhead, 150)
     assert.isTrue(intake.mayHold(shareOf("b")))
     assert.strictEqual(intake.room, 50)
+  })
+
+  it("is asked for no more than the targets of the last runs may take", () => {
+    const intake = makeIntake(1_000, { perTarget: 100 })
+    assert.strictEqual(intake.likelyRoom(0), Infinity)
+    const first = intake.admit(runs("a", 60, 0, "https://one"), 0)
+    assert.strictEqual(first.length, 60)
+    const likely = intake.likelyRoom(0)
+    assert.strictEqual(intake.admit(runs("a", 60, 1, "https://one"), 0).length, likely)
+    assert.deepStrictEqual(intake.saturated(0), [shareOf("a")])
+
+    intake.admit(runs("b", 1, 0, "https://two"), 0)
+    assert.isAbove(intake.likelyRoom(0), 70)
+    assert.deepStrictEqual(intake.saturated(0), [shareOf("a")])
+
+    for (const { id } of first) intake.release(id, 10, true)
+    assert.isEmpty(intake.saturated(10))
+    assert.isAbove(intake.likelyRoom(10), 200)
+  })
+
+  it("is asked again for runs of whoever called a full target, as the next may go elsewhere", () => {
+    const intake = makeIntake(1_000, { perTarget: 100 })
+    intake.admit(runs("a", 80, 0, "https://full"), 0)
+    assert.deepStrictEqual(intake.saturated(1_999), [shareOf("a")])
+    assert.isEmpty(intake.saturated(2_000))
+    assert.strictEqual(intake.likelyRoom(2_000), Infinity)
   })
 })

@@ -1,13 +1,13 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { claim } from "../../src/runner/Claim.ts"
-import { beginningOf } from "../../src/runner/Turns.ts"
-import { bury, register } from "../../src/runner/Nodes.ts"
-import { takeBack } from "../../src/runner/Reap.ts"
+import { claim } from "../../src/queue/Claim.ts"
+import { beginningOf } from "../../src/queue/Turns.ts"
+import { declareAllDead, register } from "../../src/queue/Nodes.ts"
+import { takeBack } from "../../src/queue/Reap.ts"
 import { Runner } from "../../src/runner/Runner.ts"
-import { RunQueue } from "../../src/runner/RunQueue.ts"
-import { start } from "../../src/runner/Start.ts"
+import { RunQueue } from "../../src/queue/RunQueue.ts"
+import { start } from "../../src/queue/Start.ts"
 import { onPostgres, TestDatabaseLayer } from "../support/TestDatabase.ts"
 import { nodeLayer, QueueLayer } from "./support/engine.ts"
 import { makeFakeCalls, urlOf } from "./support/fakeCalls.ts"
@@ -209,7 +209,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
             ]
           )
           for (const run of started) assert.isAtLeast(run.withheld, 100 * kib)
-          yield* bury(sql)
+          yield* declareAllDead(sql)
           yield* takeBack(sql, "dead")
         }
 

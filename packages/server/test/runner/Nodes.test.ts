@@ -1,7 +1,11 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { dayOf } from "@scheduling/domain/billing/Usage"
 import { assert, describe, layer } from "@effect/vitest"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { ChildProcess } from "node:child_process"
+import { StatsRollUpRepo } from "../../src/executions/StatsRollUpRepo.ts"
+import { UsageRepo } from "../../src/limits/UsageRepo.ts"
 import { databaseLayer, freshDatabaseUrl, testDatabaseUrl } from "../support/TestDatabase.ts"
 import { exitOf, startNode, startSink } from "./support/processes.ts"
 import { enqueueAll, eventually, insertTasks, insertWorkspace, yearly } from "./support/tasks.ts"
@@ -25,7 +29,10 @@ const ClusterLayer = Layer.unwrap(
     return Layer.effect(
       Cluster,
       Effect.map(nodes, ([first, second]) => Cluster.of({ url, first, second }))
-    ).pipe(Layer.provideMerge(databaseLayer(url, 3)))
+    ).pipe(
+      Layer.merge(Layer.merge(StatsRollUpRepo.layer, UsageRepo.layer)),
+      Layer.provideMerge(databaseLayer(url, 3))
+    )
   })
 )
 
@@ -83,13 +90,32 @@ const liveNodes = Effect.flatMap(
       AND lease_until > now()`
 )
 
+/** Takes in what is new, piece by piece. */
+const meter = Effect.gen(function* () {
+  const repo = yield* StatsRollUpRepo
+  const upTo = yield* repo.settledOrdinal
+  while (yield* repo.takeIn({ upTo, size: 100 }));
+})
+
+/** As if nodes that meter were killed in the middle of it. */
+const meterAgainAndAgain = Effect.forever(
+  Effect.all([meter, Effect.timeoutOption(meter, "1100 millis")], { concurrency: 2 })
+)
+
+const metered = Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId) {
+  const repo = yield* UsageRepo
+  const now = Date.now()
+  const rows = yield* repo.list(workspaceId, dayOf(now - 86_400_000), dayOf(now + 86_400_000))
+  return rows.reduce((sum, row) => sum + row.executions, 0)
+})
+
 const all = (count: number) => ({ executions: count, tasks: count, succeeded: count })
 
 const repeated = (calls: ReadonlyMap<string, number>) =>
   [...calls.values()].filter((count) => count > 1).length
 
 describe.skipIf(testDatabaseUrl === undefined)("nodes", () => {
-  layer(ClusterLayer, { excludeTestServices: true, timeout: "180 seconds" })((it) => {
+  layer(ClusterLayer, { excludeTestServices: true })((it) => {
     it.effect("fire each of 8,000 slots once, two of them", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -141,6 +167,7 @@ describe.skipIf(testDatabaseUrl === undefined)("nodes", () => {
         // Nodes judge each other once their sessions have been well for three seconds.
         yield* Effect.sleep(2_000)
         yield* enqueueAll(workspace)
+        const metering = yield* Effect.forkChild(meterAgainAndAgain)
         yield* eventually(busyNodes(workspace), (nodes) => nodes === 2)
         first.removeAllListeners("exit")
         first.kill("SIGKILL")
@@ -159,6 +186,10 @@ describe.skipIf(testDatabaseUrl === undefined)("nodes", () => {
         assert.deepInclude(after, all(3_000))
         assert.isAtMost(repeated(sink.calls), running)
         assert.isAtMost(Math.max(...sink.calls.values()), 2)
+        yield* Fiber.interrupt(metering)
+        assert.strictEqual(yield* metered(workspace), 3_000)
+        yield* meter
+        assert.strictEqual(yield* metered(workspace), 3_000)
       })
     )
 

@@ -14,7 +14,9 @@ const [bin] = fs.existsSync(versions)
       .filter((folder) => fs.existsSync(path.join(folder, "initdb")))
   : []
 
-/** PostgreSQL does not run as root; where we are root, it runs as the user that its package made. */
+/**
+ * PostgreSQL does not run as root. If we are root, it runs as the user that its package created.
+ */
 const isRoot = process.getuid?.() === 0
 const [uid, gid] = isRoot
   ? (() => {
@@ -28,7 +30,7 @@ const [uid, gid] = isRoot
     })()
   : [process.getuid?.(), process.getgid?.()]
 
-/** Why there can be no cluster here, if there cannot. */
+/** Why no cluster can run here, or undefined if one can. */
 export const noCluster =
   bin === undefined
     ? `no PostgreSQL in ${versions}`
@@ -54,7 +56,7 @@ const pathOf = (program: string) => path.join(bin ?? versions, program)
 const run = (program: string, ...args: ReadonlyArray<string>) =>
   promisify(execFile)(pathOf(program), args, asUser)
 
-/** A PostgreSQL of our own, to stop and freeze as we like; not running yet. */
+/** A PostgreSQL of our own, which tests may stop and freeze. It is not running yet. */
 export const makePostgresCluster = Effect.fnUntraced(function* (maxConnections: number) {
   const folder = yield* ownFolder
   const data = path.join(folder, "data")
@@ -69,7 +71,7 @@ export const makePostgresCluster = Effect.fnUntraced(function* (maxConnections: 
 
 type PostgresCluster = Effect.Success<ReturnType<typeof makePostgresCluster>>
 
-/** A copy of a running one that follows it; not running yet. */
+/** A copy of a running cluster that follows it. It is not running yet. */
 export const makeStandby = Effect.fnUntraced(function* (primary: PostgresCluster) {
   const folder = yield* ownFolder
   const data = path.join(folder, "data")
@@ -80,7 +82,7 @@ export const makeStandby = Effect.fnUntraced(function* (primary: PostgresCluster
   return yield* operate(folder, "", primary.maxConnections)
 })
 
-/** What can be done with the cluster in a folder, on a port of its own. */
+/** Operates the cluster in a folder, on a port of its own. */
 const operate = Effect.fnUntraced(function* (
   folder: string,
   settings: string,
@@ -105,7 +107,7 @@ const operate = Effect.fnUntraced(function* (
   ]
   const query = (sql: string) => run("psql", ...psql(sql))
 
-  /** The postmaster and its children, which are in no process group together. */
+  /** The postmaster and its children. They do not share a process group. */
   const processes = () => {
     const postmaster = Number(
       fs.readFileSync(path.join(data, "postmaster.pid"), "utf8").split("\n")[0]
@@ -129,7 +131,7 @@ const operate = Effect.fnUntraced(function* (
         try {
           process.kill(pid, name)
         } catch {
-          // A backend that ended since.
+          // The backend has ended meanwhile.
         }
       }
     })
@@ -148,17 +150,17 @@ const operate = Effect.fnUntraced(function* (
     url: `postgres://app@127.0.0.1:${port}/postgres`,
     start: control("start"),
     stop: control("stop", "-m", "fast"),
-    /** As if its power was cut: it has to recover when it starts. */
+    /** As if the power was cut: the cluster has to recover when it starts. */
     crash: control("stop", "-m", "immediate"),
-    /** As if its machine was lost. What it leaves in shared memory goes when it starts again. */
+    /** As if the machine was lost. The next start removes what is left in shared memory. */
     kill: Effect.acquireRelease(signal("SIGKILL"), () => control("start")),
     promote: control("promote"),
     freeze: signal("SIGSTOP"),
     thaw: signal("SIGCONT"),
     query: (sql: string) => Effect.promise(() => query(sql)),
-    /** As it is asked by who may always connect. */
+    /** For a user who may always connect. */
     ownerUrl: `postgres://owner@127.0.0.1:${port}/postgres`,
-    /** Ends the connections of users and lets none in; they may come again with the scope. */
+    /** Ends the connections of users and lets none in until the scope ends. */
     refuseConnections: Effect.acquireRelease(
       Effect.promise(async () => {
         await query("ALTER ROLE app CONNECTION LIMIT 0")
@@ -166,7 +168,7 @@ const operate = Effect.fnUntraced(function* (
       }),
       () => Effect.promise(() => query("ALTER ROLE app CONNECTION LIMIT -1"))
     ),
-    /** Takes every connection that is left for users; gives them back with the scope. */
+    /** Takes every connection that is left for users, until the scope ends. */
     takeAllConnections: Effect.gen(function* () {
       const sleepers = yield* Effect.acquireRelease(
         Effect.sync(() =>
@@ -177,7 +179,7 @@ const operate = Effect.fnUntraced(function* (
             })
           )
         ),
-        // A backend that sleeps does not see that its client is gone.
+        // A sleeping backend does not notice that its client is gone.
         (all) =>
           Effect.promise(async () => {
             for (const sleeper of all) sleeper.kill("SIGKILL")
@@ -186,7 +188,7 @@ const operate = Effect.fnUntraced(function* (
             )
           })
       )
-      // The ones that found no place have ended; the others hold all the places there are.
+      // The sleepers that found no connection have ended. The others hold all there are.
       yield* eventually("a server without a free connection", async () =>
         sleepers.some(({ exitCode }) => exitCode !== null)
       )
@@ -194,5 +196,5 @@ const operate = Effect.fnUntraced(function* (
   }
 })
 
-/** So few connections that they can all be taken. */
+/** With so few connections, a test can take them all. */
 export const postgresCluster = makePostgresCluster(12)

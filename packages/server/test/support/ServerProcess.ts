@@ -15,7 +15,7 @@ export interface ServerProcess {
   readonly stdout: () => string
   readonly stderr: () => string
   readonly kill: (signal: NodeJS.Signals) => void
-  /** The exit code, or null where a signal ended it. */
+  /** The exit code, or null if a signal ended the process. */
   readonly exited: Effect.Effect<number | null>
 }
 
@@ -48,7 +48,10 @@ const textOf = (stream: ChildProcess["stdout"]) => {
   return () => text
 }
 
-/** The real thing, with these variables and no others; killed with the scope. */
+/**
+ * Starts the real server, with these variables and no others, and without a rate limit. The scope
+ * kills it.
+ */
 export const spawnServer = Effect.fnUntraced(function* (
   env: Readonly<Record<string, string>>
 ): Effect.fn.Return<ServerProcess, never, Scope.Scope> {
@@ -56,7 +59,7 @@ export const spawnServer = Effect.fnUntraced(function* (
   const child = yield* Effect.acquireRelease(
     Effect.sync(() =>
       spawn(process.execPath, [main], {
-        env: { PORT: String(port), ...env },
+        env: { PORT: String(port), RATE_LIMIT: "0", ...env },
         cwd: os.tmpdir(),
         stdio: ["ignore", "pipe", "pipe"]
       })
@@ -75,7 +78,7 @@ export const spawnServer = Effect.fnUntraced(function* (
   }
 })
 
-/** Asks again every 50 ms until it is so; a condition that throws is not so yet. */
+/** Asks every 50 ms until the condition holds. A condition that throws does not hold yet. */
 export const eventually = <A>(
   what: string,
   condition: () => Promise<A | false | undefined>,
@@ -93,7 +96,7 @@ export const eventually = <A>(
       }
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
-    throw new Error(`never came: ${what}`, { cause: last })
+    throw new Error(`timed out waiting for ${what}`, { cause: last })
   })
 
 export const startServer = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>) {
@@ -120,7 +123,7 @@ export const call = async (
     readonly token?: string
     readonly body?: unknown
     readonly headers?: Readonly<Record<string, string>>
-    /** How long to wait for the answer; for ever where it does not say. */
+    /** How long to wait for the answer. Forever if it is left out. */
     readonly timeoutMs?: number
   } = {}
 ): Promise<Called> => {
@@ -138,12 +141,12 @@ export const call = async (
   return {
     status: response.status,
     headers: response.headers,
-    // A 204 has none.
+    // A 204 has no body.
     body: text === "" ? null : JSON.parse(text)
   }
 }
 
-/** A user of a server: their access token, and where their workspace is. */
+/** A new user of a server: the access token and the path of the workspace. */
 export const newUser = (server: Pick<ServerProcess, "url">) =>
   Effect.promise(async () => {
     const account = {

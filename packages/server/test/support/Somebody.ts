@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { type Member, signUp } from "./http.ts"
 import type { TestApp } from "./TestApp.ts"
 
-/** Somebody to be let in, for tests that change nothing of theirs: to sign up takes 0.1 s. */
+/** An account that tests share if they change nothing about it, because signing up takes 0.1 s. */
 export class Somebody extends Context.Service<Somebody, Member>()(
   "@scheduling/server/test/Somebody"
 ) {

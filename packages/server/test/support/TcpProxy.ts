@@ -2,10 +2,10 @@ import { Effect } from "effect"
 import { connect, createServer, type Socket } from "node:net"
 import { listening } from "./ServerProcess.ts"
 
-/** What becomes of the connections that a cut has caught, once there is a network again. */
+/** What happens to the connections that a cut has caught, once the network is back. */
 export type AfterCut = "go on" | "are reset" | "stay lost"
 
-/** A network between clients and the server of a URL, to cut and to lead elsewhere. */
+/** A network between clients and the server of a URL. It can be cut, and it can lead elsewhere. */
 export const startTcpProxy = Effect.fnUntraced(function* (serverUrl: string) {
   let target = new URL(serverUrl)
   let isCut = false
@@ -46,9 +46,9 @@ export const startTcpProxy = Effect.fnUntraced(function* (serverUrl: string) {
   proxied.host = `127.0.0.1:${port}`
 
   return {
-    /** The same, through the proxy. */
+    /** The URL of the server, through the proxy. */
     url: proxied.href,
-    /** Nothing gets through any more, in either direction, and nobody is told. */
+    /** Nothing gets through any more, in either direction, and neither side is told. */
     cut: Effect.sync(() => {
       isCut = true
       for (const { client, upstream } of links) {
@@ -65,7 +65,10 @@ export const startTcpProxy = Effect.fnUntraced(function* (serverUrl: string) {
           else for (const socket of [client, upstream]) socket?.resetAndDestroy()
         }
       }),
-    /** As an address that moves: new connections go there, those to the old place are reset. */
+    /**
+     * Like an address that moves: new connections go to the new server, and those to the old one
+     * are reset.
+     */
     leadTo: (newServerUrl: string) =>
       Effect.sync(() => {
         target = new URL(newServerUrl)
@@ -76,7 +79,7 @@ export const startTcpProxy = Effect.fnUntraced(function* (serverUrl: string) {
 
 interface Link {
   readonly client: Socket
-  /** Absent where it was cut before there was any. */
+  /** Absent if the network was cut before the connection was made. */
   readonly upstream: Socket | undefined
 }
 

@@ -1,11 +1,14 @@
-import { Context, DateTime, Effect, Layer, Logger, Redacted, References } from "effect"
+import { Clock, Context, DateTime, Effect, Layer, Logger, Redacted, References } from "effect"
 import { HttpServer } from "effect/http"
 import { IpNetwork } from "effect/net"
 import { TestClock } from "effect/testing"
 import { AppLayer } from "../../src/App.ts"
-import { AppConfig } from "../../src/Config.ts"
-import { HttpServerLayer } from "../../src/platform/HttpServer.ts"
-import { StoreClock } from "../../src/platform/StoreClock.ts"
+import { HashCost } from "../../src/auth/passwords/Passwords.ts"
+import { AppConfig } from "../../src/config/Config.ts"
+import { onlySelfHosted } from "../../src/config/plans.ts"
+import { HttpServerLayer } from "../../src/http/HttpServer.ts"
+import { StoreClock } from "../../src/sql/StoreClock.ts"
+import { leapingClock } from "./leap.ts"
 import { TestDatabaseLayer } from "./TestDatabase.ts"
 
 /** The whole service behind a real socket, on the clock of the test and a real database. */
@@ -31,30 +34,58 @@ export const testConfig: AppConfig["Service"] = {
   registration: "open",
   egressAllow: [],
   runner: "off",
+  rateLimit: 0,
   retentionDays: 30,
   auditRetentionDays: 400,
   trustProxy: [IpNetwork.fromStringUnsafe("127.0.0.0/8")],
   allowedHosts: undefined,
   allowedOrigins: [],
+  smtpUrl: undefined,
+  mailFrom: undefined,
+  dkimDomain: undefined,
+  dkimSelector: undefined,
+  dkimPrivateKey: undefined,
+  publicUrl: undefined,
+  plans: onlySelfHosted,
+  stripeSecretKey: undefined,
+  stripeWebhookSecrets: [],
   logLevel: "trace",
-  logFormat: "json"
+  logFormat: "json",
+  logRequests: "off",
+  metricsPort: undefined,
+  metricsToken: undefined,
+  otlpEndpoint: undefined,
+  otlpHeaders: undefined,
+  otlpProtocol: "http/protobuf",
+  otlpServiceName: "scheduling-service",
+  otlpSampled: 1
 }
 
 export const testNow = Date.UTC(2026, 5, 1, 12)
 
-export const startNode = (config: AppConfig["Service"]) =>
+/** A real hash takes 30 ms, so only tests about hashes use it. */
+const cheapHashes: typeof HashCost.Service = { memoryCost: 8, timeCost: 1, parallelism: 1 }
+
+/** For tests about hashes, or about how long they take. */
+export const realHashes = HashCost.defaultValue()
+
+export const startNode = (config: AppConfig["Service"], hashCost = cheapHashes) =>
   Effect.gen(function* () {
     const context = yield* Layer.build(
       AppLayer.pipe(
         Layer.provideMerge(Layer.fresh(HttpServerLayer)),
         Layer.provide(Layer.succeed(AppConfig, config)),
+        Layer.provide(Layer.succeed(HashCost, hashCost)),
         Layer.provide(Layer.succeed(StoreClock, () => DateTime.nowAsDate))
       )
     )
     return HttpServer.formatAddress(Context.get(context, HttpServer.HttpServer).address)
   })
 
-export const testAppLayer = (overrides: Partial<AppConfig["Service"]> = {}) =>
+export const testAppLayer = (
+  overrides: Partial<AppConfig["Service"]> = {},
+  hashCost = cheapHashes
+) =>
   Layer.effect(
     TestApp,
     Effect.gen(function* () {
@@ -65,7 +96,10 @@ export const testAppLayer = (overrides: Partial<AppConfig["Service"]> = {}) =>
         Logger.layer([Logger.map(Logger.formatJson, (line) => void logs.push(line))]),
         Layer.succeed(References.MinimumLogLevel, "All")
       )
-      const node = startNode(config).pipe(Effect.provide(capture))
+      const node = startNode(config, hashCost).pipe(
+        Effect.provide(capture),
+        Effect.provideService(Clock.Clock, yield* leapingClock)
+      )
       return TestApp.of({ url: yield* node, otherUrl: yield* node, logs })
     })
   ).pipe(Layer.provideMerge(TestDatabaseLayer))

@@ -3,8 +3,8 @@ import { Clock, Effect, Layer, Redacted, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import type { Duplex } from "node:stream"
-import { openEmbeddedPostgres } from "../../src/platform/embedded/EmbeddedPostgres.ts"
-import { type Database, embeddedLayerOn, postgresLayer } from "../../src/platform/Sql.ts"
+import { openEmbeddedPostgres } from "../../src/sql/embedded/EmbeddedPostgres.ts"
+import { type Database, embeddedLayerOn, postgresLayer } from "../../src/sql/Sql.ts"
 
 export const testDatabaseUrl = process.env["TEST_DATABASE_URL"]
 
@@ -14,8 +14,8 @@ export const onPostgres = testDatabaseUrl !== undefined
 const onRealClock = Layer.succeed(Clock.Clock, Clock.Clock.defaultValue())
 
 /**
- * A database of its own on the server, dropped with the scope. Each test file has a clock of its
- * own, so in one database the sweep of a file that is in July took what one in June still needed.
+ * A new database on the server, which the scope drops. Each test file has a clock of its own. In
+ * one shared database, the cleanup of a file in July removed what a file in June still needed.
  */
 export const freshDatabaseUrl = (serverUrl: string) =>
   Effect.gen(function* () {
@@ -38,7 +38,10 @@ export const freshDatabaseUrl = (serverUrl: string) =>
 export const databaseLayer = (url: string, maxConnections = 6): Layer.Layer<Database> =>
   postgresLayer({ url: Redacted.make(url), maxConnections }).pipe(Layer.orDie)
 
-/** One store for all the files of a worker, emptied for each: to start one takes 2 s of CPU. */
+/**
+ * One store for all files of a worker, emptied for each, because starting one takes 2 s of CPU
+ * time.
+ */
 let store: Promise<() => Duplex> | undefined
 
 const emptyStore = Effect.gen(function* () {

@@ -3,8 +3,8 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { onPostgres } from "./TestDatabase.ts"
 
 /**
- * Sends requests while a lock is held that each of them comes to, so that they meet there in this
- * order, every time. The embedded store has one session and lets nobody past a transaction at all.
+ * Sends requests while a lock is held that all of them need, so that they always queue up there in
+ * this order. The embedded store has one session, so nothing gets past the open transaction anyway.
  */
 export const collide = <A, E, R>(
   lock: Effect.Effect<unknown, SqlError.SqlError>,
@@ -26,7 +26,7 @@ export const collide = <A, E, R>(
     return yield* Effect.forEach(sent, Fiber.join)
   })
 
-/** Asked on the connection of the transaction, which is the only one that is surely free. */
+/** Asks on the connection of the transaction, which is the only one that is certainly free. */
 const untilWaiting = Effect.fnUntraced(function* (count: number) {
   const sql = yield* SqlClient.SqlClient
   for (let tries = 0; tries < 200; tries++) {

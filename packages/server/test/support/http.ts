@@ -37,7 +37,10 @@ export const ask = Effect.fnUntraced(function* (method: string, path: string, op
         ? {}
         : { body: typeof options.body === "string" ? options.body : JSON.stringify(options.body) })
     })
-    const text = await response.text()
+    // A stream never ends.
+    const isStream = response.headers.get("content-type") === "text/event-stream"
+    if (isStream) await response.body?.cancel()
+    const text = isStream ? "" : await response.text()
     const isJson =
       response.headers.get("content-type")?.startsWith("application/json") === true && text !== ""
     return {
@@ -53,10 +56,13 @@ export const password = "correct horse battery staple"
 
 export const randomEmail = () => `${randomBytes(8).toString("hex")}@example.com`
 
-/** An address of its own for each test, so that they do not share a throttle. */
+/** A new address for each test, so that tests do not share a throttle. */
 export const randomIp = () => `100.${[...randomBytes(3)].join(".")}`
 
-/** Where the requests of a test file come from, if they do not say: wrong guesses outlive it on a server. */
+/**
+ * The address that the requests of a test file come from, unless they say otherwise. It differs per
+ * file, because on a server wrong guesses outlive the file.
+ */
 export const ownAddress = randomIp()
 
 export interface Member {
@@ -85,6 +91,24 @@ export const signUp = Effect.fnUntraced(function* () {
   } satisfies Member
 })
 
+/** Somebody new who was invited to a workspace and has accepted. */
+export const joined = Effect.fnUntraced(function* (
+  { access_token, workspace }: Pick<Member, "workspace" | "access_token">,
+  role: string
+) {
+  const member = yield* signUp()
+  const invited = yield* ask("POST", `${workspace}/invitations`, {
+    token: access_token,
+    body: { email: member.email, role }
+  })
+  const accepted = yield* ask("POST", "/v1/invitations/accept", {
+    token: member.access_token,
+    body: { token: invited.body.token }
+  })
+  assert.strictEqual(accepted.status, 200, accepted.text)
+  return member
+})
+
 export const createKey = Effect.fnUntraced(function* (
   member: Pick<Member, "workspace" | "access_token">,
   input: Readonly<Record<string, unknown>> = {}
@@ -96,11 +120,14 @@ export const createKey = Effect.fnUntraced(function* (
   return created.body as { readonly id: string; readonly key: string; readonly key_prefix: string }
 })
 
-/** `status error`, as most assertions want to read an answer. */
+/** An answer as `status error`, which is what most assertions look at. */
 export const outcome = ({ body, status }: Answer): string =>
   body?.detail === undefined ? String(status) : `${status} ${body.detail.error}`
 
-/** One request with exactly these headers, in pairs: `fetch` would join two of one name. */
+/**
+ * One request with exactly these headers, as names and values in turn. `fetch` would join two
+ * headers of the same name.
+ */
 export const askRaw = Effect.fnUntraced(function* (
   method: string,
   path: string,
@@ -131,7 +158,7 @@ export const askRaw = Effect.fnUntraced(function* (
   })
 })
 
-/** What a credential is worth right now: `200`, or the refusal. */
+/** Whether a credential is accepted right now: `200`, or the refusal. */
 export const standing = (token: string, at: "url" | "otherUrl" = "url") =>
   Effect.map(ask("GET", "/v1/whoami", { token, at }), outcome)
 
@@ -150,7 +177,7 @@ export const logIn = (
     body: { email, password: options.password ?? password }
   })
 
-/** A whole list, as its pages: each the body's `data`. */
+/** Reads a whole list and returns the `data` of each page. */
 export const readPages = Effect.fnUntraced(function* (path: string, token: string, limit: number) {
   const pages: Array<ReadonlyArray<Record<string, unknown>>> = []
   let cursor: string | null = ""
@@ -163,7 +190,7 @@ export const readPages = Effect.fnUntraced(function* (path: string, token: strin
   return pages
 })
 
-/** The one shape of an error. */
+/** Asserts that an answer has the one shape of an error. */
 export const assertShape = ({ body, headers, status }: Answer) => {
   assert.strictEqual(headers.get("content-type"), "application/json")
   assert.isString(headers.get("x-request-id"))

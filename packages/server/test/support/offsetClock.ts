@@ -1,6 +1,6 @@
 import { Clock, Effect } from "effect"
 
-/** Whose time of day is set; what has elapsed is not. */
+/** A clock whose time of day can be set. Elapsed time stays real. */
 export const offsetClock = (initialMs = 0) => {
   let offsetMs = initialMs
   const real = Clock.Clock.defaultValue()

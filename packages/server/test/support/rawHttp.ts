@@ -11,7 +11,7 @@ export interface RawAnswer {
 
 export interface Exchange {
   readonly answers: ReadonlyArray<RawAnswer>
-  /** The server ended the connection. */
+  /** Whether the server ended the connection. */
   readonly isClosed: boolean
 }
 
@@ -41,9 +41,9 @@ const parse = (text: string): Array<RawAnswer> => {
 }
 
 export interface Conversation {
-  /** How many answers to wait for, where the server does not end the connection. */
+  /** How many answers to wait for, if the server does not end the connection. */
   readonly answers?: number
-  /** After the bytes: what the client does next. */
+  /** What the client does after it has sent the bytes. */
   readonly afterwards?: (socket: Socket) => void
 }
 
@@ -62,7 +62,11 @@ export const talkTo = (url: string, bytes: string | Buffer, options: Conversatio
     socket
       .setEncoding("latin1")
       .setTimeout(patienceMs, () => {
-        resume(Effect.die(new Error(`neither enough answers nor the end after: ${text}`)))
+        resume(
+          Effect.die(
+            new Error(`the server sent too few answers and did not close the connection: ${text}`)
+          )
+        )
         socket.destroy()
       })
       .on("error", () => {})
@@ -80,7 +84,7 @@ export const talkTo = (url: string, bytes: string | Buffer, options: Conversatio
 export const talk = (bytes: string | Buffer, options: Conversation = {}) =>
   Effect.flatMap(TestApp, ({ url }) => talkTo(url, bytes, options))
 
-/** A request as text, with what HTTP/1.1 asks for. */
+/** A request as text, with the headers that HTTP/1.1 requires. */
 export const request = (line: string, headers: Readonly<Record<string, string>> = {}, body = "") =>
   `${line} HTTP/1.1\r\nhost: localhost\r\n` +
   Object.entries(headers)

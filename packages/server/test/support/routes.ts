@@ -24,7 +24,7 @@ export const nobodysId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
 export const urlOf = (path: string, ids: Readonly<Record<string, string>> = {}): string =>
   path.replaceAll(/:(\w+)/g, (_, name: string) => ids[name] ?? nobodysId)
 
-/** The methods that a URL has an endpoint for, HEAD with every GET. */
+/** The methods that a URL has an endpoint for. HEAD comes with every GET. */
 export const methodsAt = (url: string): ReadonlyArray<string> => {
   const methods = routes
     .filter(({ path }) => new RegExp(`^${path.replaceAll(/:\w+/g, "[^/]+")}$`).test(url))

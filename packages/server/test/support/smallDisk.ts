@@ -4,23 +4,25 @@ import * as fs from "node:fs"
 import * as path from "node:path"
 import { temporaryFolder } from "./ServerProcess.ts"
 
-/** Why no file system can be mounted here, if none can. */
+/** Why no file system can be mounted here, or undefined if one can. */
 export const noSmallDisk = process.getuid?.() === 0 ? undefined : "only root may mount a tmpfs"
 
-/** A folder on a disk of its own, in memory, to fill and to free; unmounted with the scope. */
+/**
+ * A folder on a disk of its own, in memory, which tests can fill and free. The scope unmounts it.
+ */
 export const smallDisk = Effect.fnUntraced(function* (megabytes: number) {
   const folder = yield* temporaryFolder("disk")
   yield* Effect.acquireRelease(
     Effect.sync(() =>
       execFileSync("mount", ["-t", "tmpfs", "-o", `size=${megabytes}m`, "tmpfs", folder])
     ),
-    // Lazily: a process that was killed may take a moment to let go of its files.
+    // Lazy, because a killed process may take a moment to let go of its files.
     () => Effect.sync(() => execFileSync("umount", ["--lazy", folder]))
   )
   const ballast = path.join(folder, "ballast")
   return {
     folder,
-    /** To the last byte. Answers how many megabytes were free. */
+    /** Fills the disk to the last byte. Returns how many megabytes were free. */
     fill: Effect.sync(() => {
       for (let size = 1 << 20; size >= 1; size /= 2) append(ballast, Buffer.alloc(size))
       return fs.statSync(ballast).size / (1 << 20)

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { firstIdAt } from "../../src/runner/RunId.ts"
+import { firstIdAt } from "../../src/queue/RunId.ts"
 import { HousekeepingRepo } from "../../src/system/HousekeepingRepo.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 
@@ -32,7 +32,7 @@ layer(HousekeepingRepo.layer.pipe(Layer.provideMerge(TestDatabaseLayer)))("house
           VALUES (${id(n)}, ${id(1)}, '', ${at}, ${past})`
       }
       yield* sql`
-        INSERT INTO idempotent_requests (owner_id, caller_id, operation, key, request_hash, created_at)
+        INSERT INTO idempotent_requests (owner_id, principal_id, operation, key, request_hash, created_at)
         VALUES (${id(1)}, ${id(0)}, '', 'old', '', ${dayAgo}), (${id(1)}, ${id(0)}, '', 'new', '', ${past})`
       for (const [n, status, at, updated] of [
         [4, "finished", past, past],

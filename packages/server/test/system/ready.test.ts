@@ -2,10 +2,23 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import { randomUUID } from "node:crypto"
+import { insertRuns, runAt } from "../executions/history.ts"
 import { ask, outcome } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 
 layer(testAppLayer())("readiness", (it) => {
+  it.effect("says how far statistics are behind where it is asked deeply", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* insertRuns([runAt(Date.now() - 600_000, { workspace_id: randomUUID() })])
+      const { body } = yield* ask("GET", "/v1/ready?deep=1")
+      const lag = body.statistics_lag_seconds
+      assert.isTrue(lag >= 600 && lag < 660, String(lag))
+      yield* sql`UPDATE execution_stats_progress SET rolled_up_to = 1`
+    })
+  )
+
   it.effect("names the loops that fail where it is asked deeply, and serves all the same", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -19,7 +32,14 @@ layer(testAppLayer())("readiness", (it) => {
         }
         return assert.fail(`never answered ${expected}`)
       })
-      assert.strictEqual(outcome(yield* deep), "200")
+      assert.deepStrictEqual((yield* ready).body, { status: "ok" })
+      const { timer_delay_ms, ...rest } = (yield* deep).body
+      assert.isNumber(timer_delay_ms)
+      assert.deepStrictEqual(rest, {
+        status: "ok",
+        statistics_lag_seconds: 0,
+        oldest_due_seconds: 0
+      })
       assert.strictEqual(outcome(yield* ask("GET", "/v1/ready?deep=2")), "422 validation_failed")
 
       yield* sql`ALTER TABLE audit_erasures RENAME TO hidden`

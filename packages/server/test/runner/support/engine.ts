@@ -1,13 +1,19 @@
 import { Effect, Layer } from "effect"
-import type { Database } from "../../../src/platform/Sql.ts"
-import { Call, type CallRequest, type CallResult } from "../../../src/runner/Call.ts"
-import { Endings } from "../../../src/runner/Endings.ts"
-import { Partitions } from "../../../src/runner/Partitions.ts"
+import type { Database } from "../../../src/sql/Sql.ts"
+import { Call, type CallRequest, type CallResult } from "@scheduling/calls/Call"
+import { Endings } from "../../../src/signals/Endings.ts"
+import { Partitions } from "../../../src/queue/Partitions.ts"
 import { Runner } from "../../../src/runner/Runner.ts"
-import { defaultRunnerOptions, RunnerOptions } from "../../../src/runner/RunnerOptions.ts"
-import { RunQueue } from "../../../src/runner/RunQueue.ts"
-import { Signals } from "../../../src/runner/Signals.ts"
-import { SigningSecrets } from "../../../src/workspaces/SigningSecrets.ts"
+import { defaultRunnerOptions, RunnerOptions } from "../../../src/queue/RunnerOptions.ts"
+import { RunQueue } from "../../../src/queue/RunQueue.ts"
+import { AppConfig } from "../../../src/config/Config.ts"
+import { Limits } from "../../../src/limits/Limits.ts"
+import { Outbox } from "../../../src/outbox/Outbox.ts"
+import { LimitsRepo } from "../../../src/limits/LimitsRepo.ts"
+import { UsageRepo } from "../../../src/limits/UsageRepo.ts"
+import { testConfig } from "../../support/TestApp.ts"
+import { Signals } from "../../../src/signals/Signals.ts"
+import { SigningSecrets } from "../../../src/signing/SigningSecrets.ts"
 
 export const secretsLayer = Layer.mock(SigningSecrets, {
   findLive: () => Effect.succeed(new Map())
@@ -30,8 +36,19 @@ export const callLayer = (
       }))
   })
 
+/** The limits of a service without plans. */
+export const limitsLayer: Layer.Layer<Limits, never, Database> = Limits.layer.pipe(
+  Layer.provide([
+    LimitsRepo.layer,
+    UsageRepo.layer,
+    Outbox.layer.pipe(Layer.provide(Signals.layer)),
+    Layer.succeed(AppConfig, testConfig)
+  ])
+)
+
 export const QueueLayer: Layer.Layer<RunQueue | Endings | Signals | Partitions, never, Database> =
   RunQueue.layer.pipe(
+    Layer.provide(limitsLayer),
     Layer.provideMerge(Endings.layer),
     Layer.provideMerge(Signals.layer),
     Layer.merge(Partitions.layer)

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { CallRequest, CallResult } from "../../../src/runner/Call.ts"
+import type { CallRequest, CallResult } from "@scheduling/calls/Call"
 import { callLayer } from "./engine.ts"
 
 export type Answer = (request: CallRequest) => Effect.Effect<Partial<CallResult>>

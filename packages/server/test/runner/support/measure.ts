@@ -1,15 +1,20 @@
-// What the engine does on this machine: measure.ts drain|calls|burst|steady|idle|backlog|newcomers|stop [count], with
+// What the engine does on this machine: measure.ts drain|calls|burst|steady|idle|backlog|newcomers|stop|statistics [count], with
 // TEST_DATABASE_URL naming a server. Figures differ from run to run by half where others work too.
-import { Effect, type Scope } from "effect"
+import { Duration, Effect, Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Database } from "../../../src/platform/Sql.ts"
-import { claim } from "../../../src/runner/Claim.ts"
-import { beginningOf } from "../../../src/runner/Turns.ts"
-import { register } from "../../../src/runner/Nodes.ts"
-import { RunQueue } from "../../../src/runner/RunQueue.ts"
+import { AppConfig } from "../../../src/config/Config.ts"
+import { StatsRollUpLayer } from "../../../src/executions/StatsRollUp.ts"
+import { StatsRollUpRepo } from "../../../src/executions/StatsRollUpRepo.ts"
+import { Partitions } from "../../../src/queue/Partitions.ts"
+import type { Database } from "../../../src/sql/Sql.ts"
+import { claim } from "../../../src/queue/Claim.ts"
+import { beginningOf } from "../../../src/queue/Turns.ts"
+import { register } from "../../../src/queue/Nodes.ts"
+import { RunQueue } from "../../../src/queue/RunQueue.ts"
 import { Runner } from "../../../src/runner/Runner.ts"
-import { callLayer as realCalls } from "../../support/CallTargets.ts"
+import { callLayer as realCalls } from "@scheduling/calls/testing/CallTargets"
 import { callLayer, nodeLayer } from "./engine.ts"
+import { testConfig } from "../../support/TestApp.ts"
 import { databaseLayer, freshDatabaseUrl, testDatabaseUrl } from "../../support/TestDatabase.ts"
 import { makeFakeCalls, urlOf } from "./fakeCalls.ts"
 import { startSink } from "./processes.ts"
@@ -67,7 +72,9 @@ const calls = Effect.fnUntraced(function* (count: number) {
   const workspace = yield* insertWorkspace
   yield* insertTasks(workspace, { count, url: sink.url })
   yield* enqueueAll(workspace)
-  yield* succeeded(count).pipe(Effect.provide(nodeLayer(realCalls({ limits: { perOrigin: 512 } }))))
+  yield* succeeded(count).pipe(
+    Effect.provide(nodeLayer(realCalls({ limits: { perOrigin: 512, idle: 4_096 } })))
+  )
   return yield* throughput
 })
 
@@ -189,6 +196,73 @@ const newcomers = Effect.fnUntraced(function* (accounts: number) {
   }).pipe(Effect.provide(nodeLayer(calls.layer, { stopMs: 100 })))
 })
 
+/**
+ * Executions of the last hour that the statistics have not taken in: of tasks that fired once a minute
+ * for half an hour, which is the most rows that they can make of so many. How long until they have,
+ * and the longest transaction of it.
+ */
+const statistics = Effect.fnUntraced(function* (count: number) {
+  const sql = yield* SqlClient.SqlClient
+  const partitions = yield* Effect.provide(Partitions, Partitions.layer)
+  yield* partitions.maintain(30)
+  const [start] = yield* sql<{
+    readonly at: string
+  }>`SELECT (now() - interval '45 minutes')::text AS at`
+  const chunk = 200_000
+  for (let from = 0; from < count; from += chunk) {
+    yield* sql`
+      INSERT INTO executions (
+        id, workspace_id, task_id, kind, trigger, status, scheduled_for, started_at, finished_at,
+        lateness_ms, duration_ms, attempts_count, status_code
+      )
+      SELECT
+        (left(hex, 8) || '-' || right(hex, 4) || '-7' || right(gen_random_uuid()::text, 21))::uuid,
+        md5('workspace ' || task % 100)::uuid, md5('task ' || task)::uuid, 'cron', 'schedule',
+        'succeeded', due, due, due, random() * 20, exp(random() * 8), 1, 200
+      FROM (
+        SELECT
+          n % ${Math.ceil(count / 30)} AS task, due,
+          lpad(to_hex((extract(epoch FROM due) * 1000)::bigint), 12, '0') AS hex
+        FROM generate_series(${from + 1}::int, ${Math.min(count, from + chunk)}::int) AS n
+        CROSS JOIN LATERAL (
+          SELECT ${start?.at}::timestamptz + n * (interval '30 minutes' / ${count}) AS due
+        ) AS moment
+      ) AS run`
+  }
+  yield* sql`ANALYZE executions`
+  const piecesMs: Array<number> = []
+  const timed = Layer.effect(
+    StatsRollUpRepo,
+    Effect.map(StatsRollUpRepo, (repo) => ({
+      ...repo,
+      takeIn: (piece: Parameters<typeof repo.takeIn>[0]) =>
+        Effect.map(Effect.timed(repo.takeIn(piece)), ([took, tookIn]) => {
+          piecesMs.push(Duration.toMillis(took))
+          return tookIn
+        })
+    }))
+  ).pipe(Layer.provide(StatsRollUpRepo.layer))
+  const before = performance.now()
+  const [stats] = yield* eventually(
+    sql<{ readonly taken_in: string; readonly rows: number }>`
+      SELECT
+        (SELECT sum(succeeded) FROM execution_stats WHERE task_id IS NULL) AS taken_in,
+        (SELECT count(*)::int FROM execution_stats) AS rows`,
+    ([row]) => Number(row?.taken_in) === count,
+    5_000
+  ).pipe(
+    Effect.provide(
+      StatsRollUpLayer.pipe(Layer.provide([timed, Layer.succeed(AppConfig, testConfig)]))
+    )
+  )
+  return {
+    ...stats,
+    seconds: (performance.now() - before) / 1_000,
+    pieces: piecesMs.length,
+    longest_ms: Math.max(...piecesMs)
+  }
+})
+
 const measurements: Readonly<
   Record<string, () => Effect.Effect<unknown, unknown, Database | Scope.Scope>>
 > = {
@@ -199,7 +273,8 @@ const measurements: Readonly<
   idle: () => idle(Number(size ?? 1_000)),
   backlog: () => backlog(Number(size ?? 100_000)),
   newcomers: () => newcomers(Number(size ?? 200)),
-  stop: () => stop(Number(size ?? 500_000))
+  stop: () => stop(Number(size ?? 500_000)),
+  statistics: () => statistics(Number(size ?? 2_000_000))
 }
 
 const measure = measurements[what]

@@ -2,7 +2,7 @@
 // JSON, RUNNER_OPTIONS in the environment. It makes real calls, and may reach only loopback.
 import { NodeRuntime } from "@effect/platform-node"
 import { Effect, Layer, Logger } from "effect"
-import { callLayer } from "../../support/CallTargets.ts"
+import { callLayer } from "@scheduling/calls/testing/CallTargets"
 import { nodeLayer } from "./engine.ts"
 import { databaseLayer } from "../../support/TestDatabase.ts"
 

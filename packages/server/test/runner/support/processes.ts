@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import type { RunnerOptions } from "../../../src/runner/RunnerOptions.ts"
+import type { RunnerOptions } from "../../../src/queue/RunnerOptions.ts"
 
 const script = new URL("./node.ts", import.meta.url).pathname
 
@@ -41,23 +41,20 @@ export const exitOf = (child: ChildProcess) =>
     else child.on("exit", (code) => resume(Effect.succeed(code)))
   })
 
-/** Counts the calls of each execution, and keeps their idempotency keys. Answers after `delayMs`. */
+/** Counts the calls of each execution, by its idempotency key. Answers after `delayMs`. */
 export const startSink = (delayMs: () => number) =>
   Effect.acquireRelease(
     Effect.callback<{
       readonly url: string
       readonly calls: Map<string, number>
-      readonly keys: Set<string>
       readonly open: () => number
       readonly close: () => void
     }>((resume) => {
       const calls = new Map<string, number>()
-      const keys = new Set<string>()
       let open = 0
       const server = createServer((request: IncomingMessage, response: ServerResponse) => {
-        const id = String(request.headers["webhook-id"])
+        const id = String(request.headers["idempotency-key"])
         calls.set(id, (calls.get(id) ?? 0) + 1)
-        keys.add(String(request.headers["idempotency-key"]))
         open++
         response.on("close", () => open--)
         request.resume()
@@ -70,7 +67,6 @@ export const startSink = (delayMs: () => number) =>
           Effect.succeed({
             url: `http://127.0.0.1:${port}/`,
             calls,
-            keys,
             open: () => open,
             close: () => {
               server.close()

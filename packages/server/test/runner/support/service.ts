@@ -1,14 +1,14 @@
 import { assert } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { Readable } from "node:stream"
+import { dataDirectory } from "../../support/dataDirectory.ts"
 import {
   call,
   type Called,
   eventually,
   newUser,
   type ServerProcess,
-  startServer,
-  temporaryFolder
+  startServer
 } from "../../support/ServerProcess.ts"
 import { freshDatabaseUrl, testDatabaseUrl } from "../../support/TestDatabase.ts"
 
@@ -29,7 +29,7 @@ export class Service extends Context.Service<
 
 const storeVariables =
   testDatabaseUrl === undefined
-    ? Effect.map(temporaryFolder("end-to-end"), (DATA_DIR) => ({ DATA_DIR }))
+    ? Effect.map(dataDirectory("end-to-end"), (DATA_DIR) => ({ DATA_DIR }))
     : Effect.map(freshDatabaseUrl(testDatabaseUrl), (DATABASE_URL) => ({
         DATABASE_URL,
         APP_SECRET: "a secret for tests, thirty-two bytes and more"

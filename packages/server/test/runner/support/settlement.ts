@@ -1,10 +1,11 @@
-import type { Settlement } from "../../../src/runner/Run.ts"
+import type { Settlement } from "../../../src/queue/Run.ts"
 
 /** A run that succeeded. */
 export const settlement = (
   fields: Partial<Settlement> & Pick<Settlement, "id" | "workspace_id">
 ): Settlement => ({
-  delayed_task_id: null,
+  task_id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40",
+  kind: "cron",
   attempt: 1,
   lease_owner: null,
   status: "succeeded",

@@ -1,13 +1,15 @@
+import { runOnDefaults } from "@scheduling/domain/workers/RunOn"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { ChainStep } from "@scheduling/domain/chains/Chain"
 import { randomInt, randomUUID } from "node:crypto"
-import { insertVersion } from "../../../src/runner/ChainVersions.ts"
+import { authorize } from "../../../src/access/authorize.ts"
+import { insertVersion } from "../../../src/queue/ChainVersions.ts"
 
 /** In a lane of its own, unless the test names one. */
 export const insertWorkspaceIn = Effect.fnUntraced(function* (lane: bigint) {
   const sql = yield* SqlClient.SqlClient
-  const id = randomUUID()
+  const id = authorize(randomUUID())
   yield* sql`
     INSERT INTO workspaces (id, name, lane, created_at)
     VALUES (${id}, 'runner', ${lane.toString()}::bigint, now())`
@@ -136,6 +138,7 @@ export const step = (name: string, fields: Partial<ChainStep> = {}): ChainStep =
   body: null,
   timeout_seconds: 30,
   retry_count: 0,
+  ...runOnDefaults,
   run_if: "success",
   ...fields
 })

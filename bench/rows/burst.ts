@@ -1,0 +1,70 @@
+import type { Work } from "../engines/engine.ts"
+import { startGraphileWorker } from "../engines/graphileWorker.ts"
+import { observe, type StartEngine } from "../engines/observe.ts"
+import { startServiceEngine } from "../engines/service.ts"
+import { makeDatabase } from "../support/database.ts"
+import type { Report } from "../support/report.ts"
+import { figure, median, percentile, spread } from "../support/statistics.ts"
+
+/** Scheduled well ahead, as schedules are. */
+const instant: Work = { count: 5_000, startsInMs: 4_000, spreadMs: 0 }
+const rounds = 5
+
+const measure = async (start: StartEngine, env: Readonly<Record<string, string>> = {}) => {
+  await using database = await makeDatabase()
+  await using observed = await observe(start, { database: database.url, env })
+  const meet = () => observed.run(instant.count, () => observed.engine.schedule(instant))
+  await meet()
+  const measured = []
+  for (let round = 0; round < rounds; round++) {
+    const met = await meet()
+    const { arrived, begun } = await observed.latenessOf(met)
+    measured.push({
+      micros: met.micros,
+      walBytes: met.walBytes,
+      first: percentile(arrived, 0),
+      half: percentile(arrived, 0.5),
+      last: percentile(arrived, 1),
+      lastBegun: percentile(begun, 1)
+    })
+  }
+  await observed.verify()
+  return measured
+}
+
+type Measured = Awaited<ReturnType<typeof measure>>
+
+const rowOf = (name: string, measured: Measured) => {
+  const middle = (of: keyof Measured[number]) => figure(median(measured.map((round) => round[of])))
+  return [
+    name,
+    middle("first"),
+    middle("half"),
+    spread(measured.map(({ last }) => last)),
+    middle("lastBegun"),
+    middle("micros"),
+    middle("walBytes")
+  ]
+}
+
+export const burst = async (): Promise<Report> => {
+  const service = await measure(startServiceEngine)
+  // Jobs of the future are found by polling; a shorter interval made them no less late.
+  const graphileWorker = await measure(startGraphileWorker, { POLL_MS: "50" })
+  return {
+    title: "Burst",
+    work: `${figure(instant.count)} tasks that are due at one instant, ${rounds} times after one to warm up. Milliseconds from that instant until the first, half and the last of their calls were at a local receiver, by the same clock, and until the engine began with the last. Each was called exactly once.`,
+    columns: [
+      "",
+      "first ms",
+      "half ms",
+      "last ms",
+      "last begun ms",
+      "processor µs a run, with PostgreSQL's",
+      "WAL bytes a run"
+    ],
+    rows: [rowOf("this service", service), rowOf("graphile-worker", graphileWorker)],
+    goal: "all within 200 ms",
+    result: `all within ${spread(service.map(({ last }) => last))} ms`
+  }
+}

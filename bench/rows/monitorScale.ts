@@ -1,0 +1,52 @@
+import { makeDatabase } from "../support/database.ts"
+import { watchDatabase } from "../support/databaseUse.ts"
+import { insertHeartbeats } from "../support/heartbeats.ts"
+import { idleMs, idleRounds, measureIdle, useOf } from "../support/idle.ts"
+import { newWorkspaces } from "../support/population.ts"
+import { startService } from "../support/processes.ts"
+import type { Report } from "../support/report.ts"
+import { figure, median, ratios, spread } from "../support/statistics.ts"
+
+const sizes = [10_000, 1_000_000]
+const monthMs = 30 * 86_400_000
+
+/** A service with monitors whose times are up next month. */
+const populate = async (size: number) => {
+  await using starting = new AsyncDisposableStack()
+  const { url } = starting.use(await makeDatabase())
+  const service = starting.use(await startService({ DATABASE_URL: url, LOG_LEVEL: "warn" }))
+  const [workspace] = await newWorkspaces(service.url, 1)
+  const ids = workspace === undefined ? [] : [workspace.id]
+  await insertHeartbeats(url, ids, { count: size, firstInMs: monthMs, spreadMs: monthMs })
+  const watch = starting.use(await watchDatabase(url))
+  const stack = starting.move()
+  return {
+    size,
+    used: useOf(service.pid, watch),
+    [Symbol.asyncDispose]: () => stack.disposeAsync()
+  }
+}
+
+export const monitorScale = async (): Promise<Report> => {
+  await using running = new AsyncDisposableStack()
+  const populations = []
+  for (const size of sizes) populations.push(running.use(await populate(size)))
+  const idle = await measureIdle(populations)
+  const ratio = figure(median(ratios(idle.at(-1)?.both ?? [], idle[0]?.both ?? [])))
+  return {
+    title: "Scale of monitors",
+    work: `The service with so many heartbeats whose times are up next month: what it and PostgreSQL take while nothing is due (${idleRounds} times ${idleMs / 1_000} s).`,
+    columns: ["", "idle, processor ms a second", "service + PostgreSQL", "statements a second"],
+    rows: populations.map(({ size }, index) => {
+      const { both = [], postgres = [], service = [], transactions = [] } = idle[index] ?? {}
+      return [
+        `${figure(size)} heartbeats`,
+        spread(both),
+        `${figure(median(service))} + ${figure(median(postgres))}`,
+        figure(median(transactions))
+      ]
+    }),
+    goal: "≤ 1.2 ×",
+    result: `${ratio} ×`
+  }
+}

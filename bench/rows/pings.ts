@@ -1,0 +1,80 @@
+import { alternate } from "../support/alternate.ts"
+import { makeDatabase, query } from "../support/database.ts"
+import { load } from "../support/load.ts"
+import { newWorkspaces, post } from "../support/population.ts"
+import { startPeer, startService } from "../support/processes.ts"
+import type { Report } from "../support/report.ts"
+import { figure, median, ratios, spread } from "../support/statistics.ts"
+
+const workspaceCount = 10
+const monitorsOfEach = 1_000
+const connections = 64
+const seconds = 5
+const rounds = 5
+
+/** The paths that pings of all monitors go to. */
+const populate = async (url: string): Promise<ReadonlyArray<string>> => {
+  const paths: Array<string> = []
+  for (const { accessToken, id } of await newWorkspaces(url, workspaceCount)) {
+    let left = monitorsOfEach
+    const create = async () => {
+      while (left-- > 0) {
+        const monitor = { name: "Nightly", period_seconds: 86_400, grace_seconds: 3_600 }
+        const at = `/v1/workspaces/${id}/monitors/heartbeat`
+        const { ping_url } = await post<{ ping_url: string }>(url, at, monitor, accessToken)
+        paths.push(new URL(ping_url).pathname)
+      }
+    }
+    await Promise.all(Array.from({ length: 16 }, create))
+  }
+  return paths
+}
+
+/** Every ping that was answered is on disk. */
+const verify = async (database: string, monitors: number) => {
+  const [row] = await query<{ readonly unheard: number }>(
+    database,
+    `SELECT
+       (SELECT count(*) FROM heartbeats WHERE last_ping_at IS NULL)::int
+         + (SELECT count(*) FROM peer_heartbeats WHERE last_ping_at IS NULL)::int AS unheard`
+  )
+  if (row?.unheard !== 0) throw new Error(`${row?.unheard} of ${2 * monitors} heard nothing`)
+}
+
+export const pings = async (): Promise<Report> => {
+  await using database = await makeDatabase()
+  const env = { DATABASE_URL: database.url, LOG_LEVEL: "warn" }
+  await using ours = await startService(env)
+  await using theirs = await startPeer("fastifyPings", env)
+  const paths = await populate(ours.url)
+  await post(
+    theirs.url,
+    "/monitors",
+    paths.map((path) => path.split("/").at(-1))
+  )
+  const requests = paths.map((path) => ({ path }))
+  const measure = (url: string) => () => load({ url, requests, connections, seconds })
+  const contenders = { service: measure(ours.url), peer: measure(theirs.url) }
+  await alternate(1, contenders)
+  const measured = await alternate(rounds, contenders)
+  await verify(database.url, paths.length)
+
+  const throughput = {
+    service: measured.service.map(({ perSecond }) => perSecond),
+    peer: measured.peer.map(({ perSecond }) => perSecond)
+  }
+  const row = (name: string, of: "service" | "peer") => [
+    name,
+    spread(throughput[of]),
+    figure(median(measured[of].map(({ p50 }) => p50))),
+    figure(median(measured[of].map(({ p99 }) => p99)))
+  ]
+  return {
+    title: "Pings",
+    work: `\`GET /ping/…\` of ${figure(paths.length)} heartbeats in turn over ${connections} connections; ${rounds} rounds of ${seconds} s. A ping is answered when it is on disk. The peer makes one UPDATE and one INSERT per ping.`,
+    columns: ["", "pings/s", "p50 ms", "p99 ms"],
+    rows: [row("this service", "service"), row("Fastify + pg, by hand", "peer")],
+    goal: "≥ 3 ×; healthchecks publishes 250 per second for its Django handler",
+    result: `${spread(ratios(throughput.service, throughput.peer))} ×`
+  }
+}

@@ -1,0 +1,47 @@
+import { query } from "./database.ts"
+
+/**
+ * Heartbeats that are up, as if they had been pinged: so many of each workspace, whose times are up
+ * at even intervals from a moment on.
+ */
+export const insertHeartbeats = async (
+  database: string,
+  workspaceIds: ReadonlyArray<string>,
+  {
+    count,
+    firstInMs,
+    spreadMs
+  }: { readonly count: number; readonly firstInMs: number; readonly spreadMs: number }
+): Promise<void> => {
+  await query(
+    database,
+    `WITH made AS (
+       INSERT INTO monitors (
+         id, workspace_id, kind, name, tags, status, changed_at, created_at, updated_at
+       )
+       SELECT
+         gen_random_uuid(), ($1::uuid[])[1 + n % cardinality($1::uuid[])], 'heartbeat',
+         'Nightly ' || n, '{}', 'up', now(), now(), now()
+       FROM generate_series(0, $2::int - 1) AS n
+       RETURNING id, workspace_id
+     ), placed AS (
+       SELECT
+         id, workspace_id,
+         now() + make_interval(
+           secs => ($3::float8 + $4::float8 * (row_number() OVER () - 1) / $2::int) / 1000
+         ) AS alert_at
+       FROM made
+     )
+     INSERT INTO heartbeats (
+       monitor_id, workspace_id, period_seconds, timezone, grace_seconds, last_ping_at,
+       expected_at, alert_at, check_at
+     )
+     SELECT
+       id, workspace_id, 86400, 'UTC', 3600, alert_at - interval '90000 seconds',
+       alert_at - interval '3600 seconds', alert_at, alert_at
+     FROM placed`,
+    [workspaceIds, count, firstInMs, spreadMs]
+  )
+  await query(database, "VACUUM ANALYZE monitors")
+  await query(database, "VACUUM ANALYZE heartbeats")
+}

@@ -1,0 +1,59 @@
+import { setTimeout } from "node:timers/promises"
+import type { DatabaseWatch } from "./databaseUse.ts"
+import { processorTimeOf } from "./processorTime.ts"
+
+export const idleRounds = 6
+export const idleMs = 5_000
+/** A PostgreSQL connection reports its statistics at most ten seconds after its last statement. */
+const settleMs = 11_000
+
+/** Use of processors and of the database since the last time this was asked. */
+export interface Use {
+  readonly serviceMs: number
+  readonly postgresMs: number
+  readonly transactions: number
+}
+
+/** What a service takes, with its connections to the database, since it was asked before. */
+export const useOf = (pid: number, watch: DatabaseWatch) => {
+  let serviceMs = processorTimeOf(pid)
+  return async (): Promise<Use> => {
+    const before = serviceMs
+    serviceMs = processorTimeOf(pid)
+    const { processorMs, transactions } = await watch.since()
+    return { serviceMs: serviceMs - before, postgresMs: processorMs, transactions }
+  }
+}
+
+interface Idle {
+  /** Milliseconds of processor time per second. */
+  readonly service: ReadonlyArray<number>
+  readonly postgres: ReadonlyArray<number>
+  readonly both: ReadonlyArray<number>
+  readonly transactions: ReadonlyArray<number>
+}
+
+/** Measures all at the same time. Each is charged only for its own processes. */
+export const measureIdle = async (
+  services: ReadonlyArray<{ readonly used: () => Promise<Use> }>
+): Promise<ReadonlyArray<Idle>> => {
+  const rounds: Array<ReadonlyArray<Use>> = []
+  await setTimeout(settleMs)
+  await Promise.all(services.map(({ used }) => used()))
+  for (let round = 0; round < idleRounds; round++) {
+    await setTimeout(idleMs)
+    rounds.push(await Promise.all(services.map(({ used }) => used())))
+  }
+  return services.map((_, index) => {
+    const perSecond = (amount: (use: Use) => number) =>
+      rounds.flatMap(({ [index]: use }) =>
+        use === undefined ? [] : [(amount(use) * 1_000) / idleMs]
+      )
+    return {
+      service: perSecond(({ serviceMs }) => serviceMs),
+      postgres: perSecond(({ postgresMs }) => postgresMs),
+      both: perSecond(({ postgresMs, serviceMs }) => postgresMs + serviceMs),
+      transactions: perSecond(({ transactions }) => transactions)
+    }
+  })
+}

@@ -1,0 +1,35 @@
+/**
+ * Makes `dist`, the package as it is published: one file that runs on plain Node, with everything it
+ * needs inside, so that `npx scheduling-agent` installs nothing else and starts at once.
+ */
+import { chmod, cp, rm, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { rolldown } from "rolldown"
+import manifest from "../package.json" with { type: "json" }
+
+const agent = fileURLToPath(new URL("..", import.meta.url))
+const dist = join(agent, "dist")
+const file = join(dist, "scheduling-agent.js")
+
+await rm(dist, { recursive: true, force: true })
+const bundle = await rolldown({ input: join(agent, "src/main.ts"), platform: "node" })
+await bundle.write({ file, format: "esm", codeSplitting: false })
+await bundle.close()
+await chmod(file, 0o755)
+
+const { description, license, name, version } = manifest
+const published = {
+  name,
+  version,
+  description,
+  license,
+  type: "module",
+  bin: { [name]: "scheduling-agent.js" },
+  files: ["scheduling-agent.js"],
+  engines: { node: ">=22.19" },
+  publishConfig: { access: "public" }
+}
+await writeFile(join(dist, "package.json"), `${JSON.stringify(published, null, 2)}\n`)
+await cp(join(agent, "README.md"), join(dist, "README.md"))
+await cp(join(agent, "../../LICENSE"), join(dist, "LICENSE"))

@@ -1,0 +1,26 @@
+import { WorkerAuthentication } from "@scheduling/domain/workers/WorkerAuthentication"
+import { WorkerApi } from "@scheduling/domain/workers/WorkerProtocolApi"
+import { Context, Effect, Layer } from "effect"
+import { FetchHttpClient, HttpClientRequest } from "effect/http"
+import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
+import type { Settings } from "./settings.ts"
+
+const makeClient = ({ token, url }: Pick<Settings, "token" | "url">) =>
+  HttpApiClient.make(WorkerApi, { baseUrl: url }).pipe(
+    Effect.map(({ protocol }) => protocol),
+    Effect.provide(
+      HttpApiMiddleware.layerClient(WorkerAuthentication, ({ next, request }) =>
+        next(HttpClientRequest.bearerToken(request, token))
+      )
+    ),
+    Effect.provide(FetchHttpClient.layer)
+  )
+
+/** The service, as the agent of a worker talks to it. */
+export class Service extends Context.Service<
+  Service,
+  Effect.Success<ReturnType<typeof makeClient>>
+>()("scheduling-agent/Service") {
+  static readonly layer = (settings: Pick<Settings, "token" | "url">): Layer.Layer<Service> =>
+    Layer.effect(Service, makeClient(settings))
+}

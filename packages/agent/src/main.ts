@@ -1,0 +1,29 @@
+#!/usr/bin/env node
+import { NodeServices } from "@effect/platform-node"
+import { Cause, Effect, Exit, Layer, Logger } from "effect"
+import { CliError, Command } from "effect/cli"
+import packageJson from "../package.json" with { type: "json" }
+import { command } from "./cli.ts"
+import { lineOf } from "./line.ts"
+import { AgentEnded } from "./refusals.ts"
+
+const Logs = Logger.layer([Logger.make((entry) => process.stdout.write(`${lineOf(entry)}\n`))])
+
+/** The command line has explained its own errors by then. */
+const explain = (cause: Cause.Cause<unknown>): number => {
+  const error = Cause.squash(cause)
+  if (error instanceof AgentEnded) {
+    process.stderr.write(`${error.message}\n`)
+    return error.exitCode
+  }
+  if (CliError.isCliError(error)) return 64
+  process.stderr.write(`${Cause.pretty(cause)}\n`)
+  return 1
+}
+
+// Not `runMain`: it takes a signal for the end, and the agent has calls to end first.
+Effect.runFork(
+  Command.run(command, { version: packageJson.version }).pipe(
+    Effect.provide(Layer.merge(NodeServices.layer, Logs))
+  )
+).addObserver((exit) => process.exit(Exit.isSuccess(exit) ? 0 : explain(exit.cause)))

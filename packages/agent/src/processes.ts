@@ -1,0 +1,171 @@
+import { maxShownPids } from "@scheduling/domain/monitors/process/ProcessMonitor"
+import type { ProcessObservation, WatchedProcess } from "@scheduling/domain/workers/WorkerProtocol"
+import { readdir, readFile } from "node:fs/promises"
+
+/** A process as the kernel shows it. */
+export interface SeenProcess {
+  readonly pid: number
+  readonly name: string
+  readonly commandLine: string
+  readonly rssBytes: number
+  /** Processor time since it began. */
+  readonly cpuSeconds: number
+}
+
+/** Linux gives times to programs in hundredths of a second, whatever the kernel counts in. */
+const ticksPerSecond = 100
+
+/** Of a command line that may have megabytes. */
+const readCharacters = 4_096
+
+/**
+ * What `/proc/<pid>/stat` and its neighbours say. The name is in brackets and may hold anything, so
+ * the fields are counted from the last bracket.
+ */
+export const parseProcess = (
+  pid: number,
+  stat: string,
+  commandLine: string,
+  status: string
+): SeenProcess | undefined => {
+  const end = stat.lastIndexOf(")")
+  const fields = stat.slice(end + 2).split(" ")
+  const [state] = fields
+  if (end === -1 || state === undefined || state === "Z" || state === "X") return undefined
+  return {
+    pid,
+    name: stat.slice(stat.indexOf("(") + 1, end),
+    commandLine: commandLine.slice(0, readCharacters).replaceAll("\0", " ").trim(),
+    rssBytes: Number(/^VmRSS:\s*(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1_024,
+    cpuSeconds: (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / ticksPerSecond
+  }
+}
+
+const readProcess = async (pid: number): Promise<SeenProcess | undefined> => {
+  try {
+    const [stat, commandLine, status] = await Promise.all([
+      readFile(`/proc/${pid}/stat`, "utf8"),
+      readFile(`/proc/${pid}/cmdline`, "utf8"),
+      readFile(`/proc/${pid}/status`, "utf8")
+    ])
+    return parseProcess(pid, stat, commandLine, status)
+  } catch {
+    // It has ended meanwhile, or belongs to somebody whose processes are hidden.
+    return undefined
+  }
+}
+
+const readAll = async (): Promise<ReadonlyArray<SeenProcess>> => {
+  const names = await readdir("/proc").catch(() => [])
+  const pids = names.filter((name) => /^\d+$/.test(name)).map(Number)
+  const seen: Array<SeenProcess> = []
+  // In parts, so that thousands of processes do not take as many file descriptors.
+  for (let at = 0; at < pids.length; at += 50) {
+    const some = await Promise.all(pids.slice(at, at + 50).map(readProcess))
+    seen.push(...some.filter((one) => one !== undefined))
+  }
+  return seen
+}
+
+const pidIn = async (file: string): Promise<number | undefined> => {
+  const text = await readFile(file, "utf8").catch(() => "")
+  const pid = Number(text.trim().slice(0, 20))
+  return Number.isInteger(pid) && pid > 0 ? pid : undefined
+}
+
+/** The kernel cuts names off after 15 characters. The command line has the whole one. */
+const hasName = ({ commandLine, name }: SeenProcess, wanted: string) =>
+  name === wanted ||
+  (wanted.length > 15 &&
+    wanted.startsWith(name) &&
+    commandLine.split(" ", 1)[0]?.split("/").at(-1) === wanted)
+
+/** The processes that a monitor is about. The agent never counts itself by its command line. */
+export const matching = (
+  processes: ReadonlyArray<SeenProcess>,
+  { command_contains, name }: WatchedProcess["match"],
+  pid: number | undefined,
+  ownPid: number
+): ReadonlyArray<SeenProcess> =>
+  processes.filter((one) => {
+    if (name !== undefined) return hasName(one, name)
+    if (command_contains !== undefined) {
+      return one.pid !== ownPid && one.commandLine.includes(command_contains)
+    }
+    return one.pid === pid
+  })
+
+interface Earlier {
+  readonly atMs: number
+  readonly cpuSeconds: ReadonlyMap<number, number>
+}
+
+/** Elsewhere nothing is reported: an empty report would say that nothing runs. */
+const canRead = process.platform === "linux"
+
+/** Watches what the service asks for, each at its interval. */
+export class ProcessWatch {
+  #watched: ReadonlyArray<WatchedProcess> = []
+  readonly #earlier = new Map<string, Earlier>()
+  readonly #dueMs = new Map<string, number>()
+  readonly #read: () => Promise<ReadonlyArray<SeenProcess>>
+
+  constructor(read: () => Promise<ReadonlyArray<SeenProcess>> = readAll) {
+    this.#read = read
+  }
+
+  watch(watched: ReadonlyArray<WatchedProcess>): void {
+    this.#watched = watched
+    const ids = new Set(watched.map(({ monitor_id }) => String(monitor_id)))
+    for (const id of this.#dueMs.keys()) {
+      if (ids.has(id)) continue
+      this.#dueMs.delete(id)
+      this.#earlier.delete(id)
+    }
+  }
+
+  /** What is due now. Processes are read only if something is. */
+  async observe(nowMs: number): Promise<ReadonlyArray<ProcessObservation>> {
+    if (!canRead) return []
+    const due = this.#watched.filter(
+      ({ monitor_id }) => (this.#dueMs.get(monitor_id) ?? -Infinity) <= nowMs
+    )
+    if (due.length === 0) return []
+    const processes = await this.#read()
+    return Promise.all(due.map((one) => this.#observeOne(one, processes, nowMs)))
+  }
+
+  async #observeOne(
+    { interval_seconds, match, monitor_id }: WatchedProcess,
+    processes: ReadonlyArray<SeenProcess>,
+    nowMs: number
+  ): Promise<ProcessObservation> {
+    const pid = match.pid_file === undefined ? undefined : await pidIn(match.pid_file)
+    const found = matching(processes, match, pid, process.pid)
+    const before = this.#earlier.get(monitor_id)
+    this.#earlier.set(monitor_id, {
+      atMs: nowMs,
+      cpuSeconds: new Map(found.map((one) => [one.pid, one.cpuSeconds]))
+    })
+    // Beats come every few seconds, so the next one after the interval would drift.
+    this.#dueMs.set(monitor_id, nowMs + interval_seconds * 1_000 - 500)
+    return {
+      monitor_id,
+      count: found.length,
+      rss_bytes: found.reduce((sum, one) => sum + one.rssBytes, 0),
+      cpu_percent: before === undefined ? null : cpuPercent(found, before, nowMs),
+      pids: found.slice(0, maxShownPids).map((one) => one.pid)
+    }
+  }
+}
+
+/** Of one core. What a process took before it was seen first is not counted. */
+const cpuPercent = (found: ReadonlyArray<SeenProcess>, before: Earlier, nowMs: number) => {
+  const seconds = (nowMs - before.atMs) / 1_000
+  if (seconds <= 0) return null
+  const taken = found.reduce((sum, { cpuSeconds, pid }) => {
+    const earlier = before.cpuSeconds.get(pid)
+    return earlier === undefined ? sum : sum + Math.max(0, cpuSeconds - earlier)
+  }, 0)
+  return Math.round((taken / seconds) * 1_000) / 10
+}

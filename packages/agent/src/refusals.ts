@@ -1,0 +1,51 @@
+import { InvalidWorkerToken } from "@scheduling/domain/workers/WorkerAuthentication"
+import { AgentOutdated, SessionEnded } from "@scheduling/domain/workers/WorkerProtocolApi"
+import { Exit } from "effect"
+
+/** What ends the agent, in a line for people. */
+export class AgentEnded {
+  readonly _tag = "AgentEnded"
+  readonly message: string
+  readonly exitCode: number
+  constructor(message: string, exitCode: number) {
+    this.message = message
+    this.exitCode = exitCode
+  }
+}
+
+export type Refusal = InvalidWorkerToken | AgentOutdated | SessionEnded
+
+/** What the service refuses for good. Everything else may work the next time. */
+export const refusalIn = <A, E>(exit: Exit.Exit<A, E>): Refusal | undefined => {
+  const error: unknown = Exit.isFailure(exit)
+    ? exit.cause.reasons.flatMap((reason) => (reason._tag === "Fail" ? [reason.error] : []))[0]
+    : undefined
+  return isRefusal(error) ? error : undefined
+}
+
+const isRefusal = (error: unknown): error is Refusal =>
+  error instanceof InvalidWorkerToken ||
+  error instanceof AgentOutdated ||
+  error instanceof SessionEnded
+
+export const endedBy = (refusal: Refusal): AgentEnded => {
+  switch (refusal._tag) {
+    case "InvalidWorkerToken":
+      return new AgentEnded(
+        "the service refuses the token: it was rotated, or the worker is gone",
+        2
+      )
+    case "AgentOutdated":
+      return new AgentEnded(refusal.message, 4)
+    case "SessionEnded":
+      return new AgentEnded(refusal.message, 3)
+  }
+}
+
+export const reasonOf = (exit: Exit.Exit<unknown, unknown>): string => {
+  if (Exit.isSuccess(exit)) return ""
+  const [first] = exit.cause.reasons
+  const error: unknown =
+    first?._tag === "Fail" ? first.error : first?._tag === "Die" ? first.defect : undefined
+  return error instanceof Error ? error.message : "no answer"
+}

@@ -1,0 +1,107 @@
+import { type Cidr, parseCidr } from "@scheduling/calls/EgressRules"
+import { maxSlots } from "@scheduling/domain/workers/WorkerProtocol"
+import { Redacted, Result, Schema } from "effect"
+import { hostname } from "node:os"
+
+/** What the agent runs with. */
+export interface Settings {
+  readonly url: URL
+  readonly token: Redacted.Redacted
+  readonly slots: number
+  readonly allow: ReadonlyArray<Cidr>
+  /** Undefined for all labels of the worker. */
+  readonly labels: ReadonlyArray<string> | undefined
+  readonly host: string
+  readonly drainSeconds: number
+  readonly statusFile: string
+}
+
+/** Settings as they are given, in a file or by the environment or as flags. */
+export const GivenSettings = Schema.Struct({
+  url: Schema.optionalKey(Schema.String),
+  token: Schema.optionalKey(Schema.String),
+  slots: Schema.optionalKey(Schema.Finite),
+  allow: Schema.optionalKey(Schema.Array(Schema.String)),
+  labels: Schema.optionalKey(Schema.Array(Schema.String)),
+  host: Schema.optionalKey(Schema.String),
+  drain_seconds: Schema.optionalKey(Schema.Finite),
+  status_file: Schema.optionalKey(Schema.String)
+})
+export type GivenSettings = typeof GivenSettings.Type
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** The settings that the environment names. Lists are separated by commas. */
+export const settingsIn = (environment: Environment): GivenSettings => {
+  const text = (name: string) => environment[name]?.trim() || undefined
+  const list = (name: string) =>
+    text(name)
+      ?.split(",")
+      .map((part) => part.trim())
+      .filter((part) => part !== "")
+  const number = (name: string) => (text(name) === undefined ? undefined : Number(text(name)))
+  return given({
+    url: text("SCHEDULING_URL"),
+    token: text("SCHEDULING_WORKER_TOKEN"),
+    slots: number("SCHEDULING_SLOTS"),
+    allow: list("SCHEDULING_ALLOW"),
+    labels: list("SCHEDULING_LABELS"),
+    host: text("SCHEDULING_HOST"),
+    drain_seconds: number("SCHEDULING_DRAIN_SECONDS"),
+    status_file: text("SCHEDULING_STATUS_FILE")
+  })
+}
+
+/** Leaves out what is undefined, so that it does not hide what stands behind it. */
+export const given = (fields: {
+  readonly [Name in keyof GivenSettings]: GivenSettings[Name] | undefined
+}): GivenSettings =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+
+const longestDrainSeconds = 3_600
+
+/** Checks everything at once. The first of several sources that names a setting decides it. */
+export const resolveSettings = (
+  sources: ReadonlyArray<GivenSettings>,
+  defaultStatusFile: string
+): Result.Result<Settings, ReadonlyArray<string>> => {
+  const merged: GivenSettings = Object.assign({}, ...sources.toReversed())
+  const problems: Array<string> = []
+  const url = URL.parse(merged.url ?? "")
+  if (merged.url === undefined) {
+    problems.push("the address of the service is missing: --url or SCHEDULING_URL")
+  } else if (url === null || !["http:", "https:"].includes(url.protocol)) {
+    problems.push(`${merged.url} is not an http or https URL`)
+  }
+  const token = merged.token ?? ""
+  if (token === "") {
+    problems.push("the worker's token is missing: --token-file or SCHEDULING_WORKER_TOKEN")
+  } else if (!/^pwk_[A-Za-z0-9_-]{43}$/.test(token)) {
+    problems.push("the token is not a worker's: it has pwk_ and 43 characters")
+  }
+  const slots = merged.slots ?? 16
+  if (!Number.isInteger(slots) || slots < 1 || slots > maxSlots) {
+    problems.push(`slots must be a whole number from 1 to ${maxSlots}`)
+  }
+  const drainSeconds = merged.drain_seconds ?? 30
+  if (!(drainSeconds >= 0 && drainSeconds <= longestDrainSeconds)) {
+    problems.push(`drain-seconds must be from 0 to ${longestDrainSeconds}`)
+  }
+  const allow: Array<Cidr> = []
+  for (const text of merged.allow ?? []) {
+    const cidr = parseCidr(text)
+    if (Result.isSuccess(cidr)) allow.push(cidr.success)
+    else problems.push(cidr.failure)
+  }
+  if (url === null || problems.length > 0) return Result.fail(problems)
+  return Result.succeed({
+    url,
+    token: Redacted.make(token, { label: "worker_token" }),
+    slots,
+    allow,
+    labels: merged.labels,
+    host: merged.host ?? hostname(),
+    drainSeconds,
+    statusFile: merged.status_file ?? defaultStatusFile
+  })
+}

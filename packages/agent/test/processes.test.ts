@@ -1,0 +1,95 @@
+import { assert, describe, it } from "@effect/vitest"
+import { MonitorId } from "@scheduling/domain/shared/Ids"
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { matching, parseProcess, ProcessWatch, type SeenProcess } from "../src/processes.ts"
+
+const monitor_id = MonitorId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41")
+
+const processOf = (fields: Partial<SeenProcess>): SeenProcess => ({
+  pid: 7,
+  name: "node",
+  commandLine: "node worker.js --queue mail",
+  rssBytes: 1_024,
+  cpuSeconds: 1,
+  ...fields
+})
+
+const stat = (state: string) =>
+  `7 (odd) name) ${state} 1 7 7 0 -1 4194304 100 0 0 0 150 50 0 0 20 0 1 0 100 1000000 250 0`
+
+describe("what the kernel says of a process", () => {
+  it("is read whatever its name is", () => {
+    const seen = parseProcess(7, stat("S"), "odd\0--flag\0", "Name:\todd\nVmRSS:\t  2048 kB\n")
+    assert.deepStrictEqual(seen, {
+      pid: 7,
+      name: "odd) name",
+      commandLine: "odd --flag",
+      rssBytes: 2_097_152,
+      cpuSeconds: 2
+    })
+  })
+
+  it("is nothing once it has ended", () => {
+    assert.isUndefined(parseProcess(7, stat("Z"), "", ""))
+    assert.isUndefined(parseProcess(7, "", "", ""))
+  })
+})
+
+describe("the processes of a monitor", () => {
+  const all = [
+    processOf({}),
+    processOf({ pid: 8, name: "a-rather-long-n", commandLine: "/opt/a-rather-long-name -x" })
+  ]
+  it.each([
+    [{ name: "node" }, [7]],
+    [{ name: "nod" }, []],
+    [{ name: "a-rather-long-name" }, [8]],
+    [{ command_contains: "--queue mail" }, [7]],
+    [{ pid_file: "/run/x.pid" }, [8]]
+  ] as const)("are those that match %j", (match, pids) => {
+    assert.deepStrictEqual(
+      matching(all, match, 8, 1).map(({ pid }) => pid),
+      [...pids]
+    )
+  })
+
+  it("never are the agent itself by its command line", () => {
+    assert.lengthOf(matching(all, { command_contains: "node" }, undefined, 7), 0)
+  })
+})
+
+describe("watching", () => {
+  it("reports at each interval, with the processor time in between", async () => {
+    let cpuSeconds = 1
+    const watch = new ProcessWatch(async () => [processOf({ cpuSeconds })])
+    watch.watch([{ monitor_id, match: { name: "node" }, interval_seconds: 10 }])
+    if (process.platform !== "linux") return
+    const [first] = await watch.observe(0)
+    assert.deepInclude(first, {
+      monitor_id,
+      count: 1,
+      rss_bytes: 1_024,
+      cpu_percent: null,
+      pids: [7]
+    })
+    assert.lengthOf(await watch.observe(5_000), 0)
+    cpuSeconds = 6
+    assert.strictEqual((await watch.observe(10_000))[0]?.cpu_percent, 50)
+    watch.watch([])
+    assert.lengthOf(await watch.observe(99_000), 0)
+  })
+
+  it.runIf(process.platform === "linux")("sees a real process come and go", async () => {
+    const mark = `watched-${crypto.randomUUID()}`
+    const child: ChildProcess = spawn("sleep", ["600"], { argv0: mark, stdio: "ignore" })
+    await once(child, "spawn")
+    const watch = new ProcessWatch()
+    watch.watch([{ monitor_id, match: { command_contains: mark }, interval_seconds: 10 }])
+    const [seen] = await watch.observe(0)
+    assert.deepInclude(seen, { count: 1, pids: [child.pid ?? 0] })
+    child.kill("SIGKILL")
+    await once(child, "exit")
+    assert.strictEqual((await watch.observe(60_000))[0]?.count, 0)
+  })
+})

@@ -1,0 +1,48 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Redacted, Result } from "effect"
+import { resolveSettings, settingsIn } from "../src/settings.ts"
+
+const token = `pwk_${"x".repeat(43)}`
+const environment = {
+  SCHEDULING_URL: "https://scheduling.example.com",
+  SCHEDULING_WORKER_TOKEN: token
+}
+const resolve = (...sources: Parameters<typeof resolveSettings>[0]) =>
+  resolveSettings(sources, "/tmp/status.json")
+
+describe("settings of the agent", () => {
+  it("come from the environment, with defaults for the rest", () => {
+    const settings = Result.getOrThrow(resolve(settingsIn(environment)))
+    assert.strictEqual(settings.url.origin, environment.SCHEDULING_URL)
+    assert.strictEqual(Redacted.value(settings.token), token)
+    assert.notInclude(String(settings.token), token)
+    assert.deepStrictEqual(
+      [settings.slots, settings.allow, settings.labels, settings.drainSeconds],
+      [16, [], undefined, 30]
+    )
+  })
+
+  it("are decided by the first source that names them", () => {
+    const more = { ...environment, SCHEDULING_SLOTS: "5", SCHEDULING_LABELS: "office, gpu" }
+    const sources = [{ slots: 3 }, settingsIn(more), { slots: 9, drain_seconds: 7, labels: ["x"] }]
+    const settings = Result.getOrThrow(resolve(...sources))
+    assert.deepStrictEqual(
+      [settings.slots, settings.labels, settings.drainSeconds],
+      [3, ["office", "gpu"], 7]
+    )
+  })
+
+  it.each([
+    [{ url: undefined }, "address of the service is missing"],
+    [{ url: "ftp://x" }, "ftp://x is not an http or https URL"],
+    [{ token: "pak_key" }, "the token is not a worker's"],
+    [{ slots: 101 }, "slots must be a whole number from 1 to 100"],
+    [{ slots: 1.5 }, "slots must be"],
+    [{ drain_seconds: -1 }, "drain-seconds must be"],
+    [{ allow: ["10.0.0.0/99"] }, "must have a prefix length"]
+  ])("say what is wrong with %j", (wrong, problem) => {
+    const failed = resolve({ url: "https://x.test", token, ...wrong } as object)
+    assert.isTrue(Result.isFailure(failed))
+    if (Result.isFailure(failed)) assert.include(failed.failure.join("\n"), problem)
+  })
+})

@@ -1,0 +1,123 @@
+import { Result } from "effect"
+import type { Reference } from "@scheduling/domain/chains/Template"
+
+/** The last answer that the step got. */
+export interface StepAnswer {
+  readonly status_code: number | null
+  readonly response_body: string | null
+}
+
+/** The value of each reference, or the reason why it has none. */
+export interface Answers {
+  /** As plain text: strings as they are, objects and arrays as JSON. */
+  readonly text: (reference: Reference) => Result.Result<string, string>
+  /** As JSON: strings in quotes, and `body` read as JSON. */
+  readonly json: (reference: Reference) => Result.Result<string, string>
+}
+
+/**
+ * Reads the answers of earlier steps. A step has no answer if it was skipped or if no server
+ * answered it. Each body is parsed at most once, and only if a reference asks for a value in it.
+ */
+export const answersOf = (steps: ReadonlyMap<string, StepAnswer>): Answers => {
+  const documents = new Map<string, Result.Result<unknown, string>>()
+
+  const document = (step: string, body: string): Result.Result<unknown, string> => {
+    const known = documents.get(step)
+    if (known !== undefined) return known
+    const parsed = Result.try({
+      try: () => JSON.parse(body, keepDigits),
+      catch: () => `steps.${step}.body is not JSON within the 10,000 bytes that are kept`
+    })
+    documents.set(step, parsed)
+    return parsed
+  }
+
+  const value = (reference: Reference, whole: "text" | "json"): Result.Result<unknown, string> => {
+    const { field, path, step } = reference
+    const answer = steps.get(step)
+    const found = field === "status" ? answer?.status_code : answer?.response_body
+    if (found === undefined || found === null) {
+      return Result.fail(`steps.${step}.${field} is missing: the step was skipped or got no answer`)
+    }
+    if (typeof found === "number" || (path.length === 0 && whole === "text")) {
+      return Result.succeed(found)
+    }
+    return Result.flatMap(document(step, found), (body) => walk(body, reference))
+  }
+
+  return {
+    text: (reference) =>
+      Result.flatMap(value(reference, "text"), (found) => {
+        if (found === null) return Result.fail(`${reference.text} is null`)
+        return typeof found === "string" ? Result.succeed(found) : toJson(found, reference)
+      }),
+    json: (reference) =>
+      Result.flatMap(value(reference, "json"), (found) => toJson(found, reference))
+  }
+}
+
+const walk = (body: unknown, reference: Reference): Result.Result<unknown, string> => {
+  let value = body
+  let name = `steps.${reference.step}.body`
+  for (const key of reference.path) {
+    const inside = own(value, key)
+    if (inside === undefined) {
+      return Result.fail(`${name} is not ${typeof key === "number" ? "an array" : "an object"}`)
+    }
+    name +=
+      typeof key === "number"
+        ? `[${key}]`
+        : plainKey.test(key)
+          ? `.${key}`
+          : `[${JSON.stringify(key)}]`
+    if (!inside.present) return Result.fail(`${name} is missing`)
+    value = inside.value
+  }
+  return Result.succeed(value)
+}
+
+const plainKey = /^[A-Za-z_$][\w$-]*$/
+
+/**
+ * Own properties only: an answer may use `__proto__`, `constructor` or `length` as ordinary keys.
+ */
+const own = (
+  container: unknown,
+  key: string | number
+): { readonly present: boolean; readonly value: unknown } | undefined => {
+  if (typeof container !== "object" || container === null || JSON.isRawJSON(container)) {
+    return undefined
+  }
+  if (Array.isArray(container) !== (typeof key === "number")) return undefined
+  return Object.hasOwn(container, key)
+    ? { present: true, value: (container as Readonly<Record<string | number, unknown>>)[key] }
+    : { present: false, value: undefined }
+}
+
+/** A list nested a thousand deep parses, but overflows the stack when it is written out again. */
+const toJson = (value: unknown, reference: Reference): Result.Result<string, string> =>
+  Result.try({
+    try: () => JSON.stringify(value),
+    catch: () => `${reference.text} is nested too deep`
+  })
+
+/** Numbers keep the digits of the answer. As a JavaScript number, an id above 2^53 would change. */
+const keepDigits = (
+  _key: string,
+  value: unknown,
+  context?: { readonly source?: string }
+): unknown =>
+  typeof value === "number" && context?.source !== undefined && String(value) !== context.source
+    ? JSON.rawJSON(context.source)
+    : value
+
+declare global {
+  /**
+   * ES2026 "JSON.parse source text access". Every supported Node has it; TypeScript does not yet.
+   */
+  interface JSON {
+    rawJSON(text: string): object
+    isRawJSON(value: object): boolean
+  }
+}

@@ -1,0 +1,52 @@
+import { errors } from "undici"
+import { AnswerTooLong } from "./Connections.ts"
+import { ConnectTimeout, EgressRefused } from "./Egress.ts"
+
+/** Codes of Node, OpenSSL, c-ares and undici. Every other code becomes "connection failed". */
+const texts: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "connection refused",
+  ECONNRESET: "connection reset",
+  EPIPE: "connection reset",
+  ETIMEDOUT: "connection timed out",
+  EHOSTUNREACH: "host unreachable",
+  ENETUNREACH: "network unreachable",
+  EADDRNOTAVAIL: "host unreachable",
+
+  ENOTFOUND: "dns: host not found",
+  ENODATA: "dns: host has no address",
+  EAI_AGAIN: "dns: name server did not answer",
+  ESERVFAIL: "dns: name server failed",
+  ETIMEOUT: "dns: name server did not answer",
+
+  CERT_HAS_EXPIRED: "tls: certificate has expired",
+  CERT_NOT_YET_VALID: "tls: certificate is not yet valid",
+  CERT_REVOKED: "tls: certificate was revoked",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "tls: certificate is self-signed",
+  SELF_SIGNED_CERT_IN_CHAIN: "tls: certificate chain is self-signed",
+  UNABLE_TO_GET_ISSUER_CERT: "tls: certificate issuer is unknown",
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "tls: certificate issuer is unknown",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "tls: certificate chain is incomplete",
+  ERR_TLS_CERT_ALTNAME_INVALID: "tls: certificate is for another host",
+  EPROTO: "tls: handshake failed",
+
+  UND_ERR_CONNECT_TIMEOUT: "connection timed out",
+  UND_ERR_HEADERS_OVERFLOW: "response headers too large",
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "connection closed before the answer was complete",
+  UND_ERR_SOCKET: "connection closed before the answer was complete"
+}
+
+const codeOf = (error: Error): string =>
+  "code" in error && typeof error.code === "string" ? error.code : ""
+
+/** One line for the user. It names no address from DNS, no file and no library. */
+export const describeError = (error: Error): string => {
+  if (error instanceof EgressRefused) return error.message
+  if (error instanceof ConnectTimeout) return `connection timed out after ${error.seconds} s`
+  if (error instanceof AnswerTooLong) return "the answer is too long"
+  if (error instanceof errors.HTTPParserError) return "invalid HTTP answer"
+  const code = codeOf(error)
+  const text = texts[code]
+  if (text !== undefined) return text
+  if (code.startsWith("ERR_SSL_")) return "tls: handshake failed"
+  return "connection failed"
+}

@@ -1,0 +1,148 @@
+import { lookup as systemLookup, Resolver } from "node:dns/promises"
+import { readFile } from "node:fs/promises"
+
+/** The addresses of a host name, at least one. */
+export type Resolve = (hostname: string) => Promise<ReadonlyArray<string>>
+
+export interface NameSources {
+  /** The files are read again after this time. */
+  readonly filesLiveMs: number
+  readonly hostsFile: string
+  readonly resolvConf: string
+  /** Used instead of the system's name servers. */
+  readonly servers?: ReadonlyArray<string>
+  /** The system's getaddrinfo. */
+  readonly lookup: Resolve
+}
+
+const systemSources: NameSources = {
+  filesLiveMs: 10_000,
+  hostsFile: process.platform === "win32" ? "C:/Windows/System32/drivers/etc/hosts" : "/etc/hosts",
+  resolvConf: "/etc/resolv.conf",
+  lookup: async (hostname) =>
+    (await systemLookup(hostname, { all: true })).map(({ address }) => address)
+}
+
+/**
+ * Resolves a host name without letting tenants block the database.
+ *
+ * The system's getaddrinfo holds one of libuv's threads until it has its answer, and only two of
+ * the threads look up names. A tenant's name server that never answers would hold one for 10 s per
+ * name, and the database's own look-up would wait behind it.
+ *
+ * So a name with a dot, which a tenant may own, never goes to getaddrinfo. It is looked up in the
+ * hosts file and then in DNS, which needs no thread: first as it is, then within the search
+ * domains. A name without a dot belongs to the operator's network and goes to the system, one at a
+ * time, so that the other thread stays free for the database.
+ */
+export const makeResolve = (sources: NameSources = systemSources): Resolve => {
+  const dns = new Resolver({ timeout: 2_000, tries: 2 })
+  if (sources.servers !== undefined) dns.setServers(sources.servers)
+  const hosts = remembered(sources.filesLiveMs, async () =>
+    parseHosts(await read(sources.hostsFile))
+  )
+  const domains = remembered(sources.filesLiveMs, async () =>
+    parseSearchDomains(await read(sources.resolvConf))
+  )
+  const lookup = oneAtATime(sources.lookup)
+
+  return async (hostname) => {
+    const name = hostname.replace(/\.$/, "").toLowerCase()
+    if (!name.includes(".")) return lookup(hostname)
+    const listed = (await hosts()).get(name)
+    if (listed !== undefined) return listed
+    try {
+      return await ask(dns, hostname)
+    } catch (error) {
+      if (hostname.endsWith(".") || !isUnknown(error)) throw error
+      for (const domain of await domains()) {
+        const addresses = await ask(dns, `${name}.${domain}.`).catch(orNoneIfUnknown)
+        if (addresses.length > 0) return addresses
+      }
+      throw error
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------
+
+/**
+ * Asks for both families at once. If neither has an address, an error other than "unknown" wins.
+ */
+const ask = async (dns: Resolver, hostname: string): Promise<ReadonlyArray<string>> => {
+  const answers = await Promise.allSettled([dns.resolve4(hostname), dns.resolve6(hostname)])
+  const addresses = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []))
+  if (addresses.length > 0) return addresses
+  const errors = answers.flatMap((answer): ReadonlyArray<unknown> =>
+    answer.status === "rejected" ? [answer.reason] : []
+  )
+  throw errors.find((error) => !isUnknown(error)) ?? errors[0]
+}
+
+const unknown = new Set<unknown>(["ENOTFOUND", "ENODATA"])
+
+const isUnknown = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && unknown.has(error.code)
+
+const orNoneIfUnknown = (error: unknown): ReadonlyArray<string> => {
+  if (isUnknown(error)) return []
+  throw error
+}
+
+const read = (file: string): Promise<string> => readFile(file, "utf8").catch(() => "")
+
+const fieldsOf = (text: string): ReadonlyArray<ReadonlyArray<string>> =>
+  text.split("\n").map((line) =>
+    line
+      .replace(/[#;].*/, "")
+      .trim()
+      .split(/\s+/)
+  )
+
+export const parseHosts = (text: string): ReadonlyMap<string, ReadonlyArray<string>> => {
+  const hosts = new Map<string, Array<string>>()
+  for (const [address = "", ...names] of fieldsOf(text)) {
+    for (const name of names) {
+      const key = name.toLowerCase()
+      const addresses = hosts.get(key)
+      if (addresses === undefined) hosts.set(key, [address])
+      else addresses.push(address)
+    }
+  }
+  return hosts
+}
+
+/** The last `search` or `domain` line counts, as in resolv.conf(5). */
+export const parseSearchDomains = (text: string): ReadonlyArray<string> =>
+  fieldsOf(text)
+    .findLast(([keyword]) => keyword === "search" || keyword === "domain")
+    ?.slice(1)
+    .map((domain) => domain.replace(/\.$/, ""))
+    .filter((domain) => domain !== "") ?? []
+
+const remembered = <A>(liveMs: number, load: () => Promise<A>): (() => Promise<A>) => {
+  let loaded: Promise<A> | undefined
+  let untilMs = 0
+  return () => {
+    const now = performance.now()
+    if (loaded === undefined || now >= untilMs) {
+      loaded = load()
+      untilMs = now + liveMs
+    }
+    return loaded
+  }
+}
+
+const maxWaiting = 100
+
+const oneAtATime = (resolve: Resolve): Resolve => {
+  let last: Promise<unknown> = Promise.resolve()
+  let waiting = 0
+  return async (hostname) => {
+    if (waiting >= maxWaiting) throw Object.assign(new Error("busy"), { code: "EAI_AGAIN" })
+    waiting++
+    const mine = last.then(() => resolve(hostname))
+    last = mine.catch(() => {}).finally(() => waiting--)
+    return mine
+  }
+}

@@ -1,0 +1,164 @@
+import { Result } from "effect"
+import {
+  type StepCall,
+  stepUrlProblems,
+  withPlaceholders
+} from "@scheduling/domain/chains/StepCall"
+import { parseTemplate, type Reference, type Template } from "@scheduling/domain/chains/Template"
+import { headersProblems } from "@scheduling/domain/shared/CallHeaders"
+import { maxUrlLength, parseCallUrl } from "@scheduling/domain/shared/CallUrl"
+import { bodyFits, maxBodyBytes } from "@scheduling/domain/shared/HttpCall"
+import type { Answers } from "./Answers.ts"
+
+/**
+ * Fills in the references of a call, or says why the call cannot be made. How a value is written
+ * depends on where it stands, so that no answer can add a header, a query field or a key:
+ *
+ * - in the URL it is percent-encoded, and may not make a part of the path empty, "." or "..";
+ * - in a header it is text, and a line break in it is refused;
+ * - in a JSON body (`content-type` is absent or JSON, and the template is JSON) it is escaped text
+ *   inside a string and a JSON value elsewhere;
+ * - in a form body (`application/x-www-form-urlencoded`) it is percent-encoded;
+ * - in any other body it is plain text.
+ */
+export const renderCall = (call: StepCall, answers: Answers): Result.Result<StepCall, string> =>
+  Result.gen(function* () {
+    const url = yield* renderUrl(call.url, answers)
+    const headers = yield* renderHeaders(call.headers, answers)
+    const body = call.body === null ? null : yield* renderBody(call.body, headers, answers)
+    return { url, headers, body }
+  })
+
+const renderUrl = (source: string, answers: Answers): Result.Result<string, string> =>
+  Result.gen(function* () {
+    const [wrong] = stepUrlProblems(source)
+    if (wrong !== undefined) return yield* Result.fail(inField("url", wrong))
+    const template = yield* parsed("url", source)
+    const text = yield* fillTemplate(template, maxUrlLength, (reference) =>
+      Result.map(answers.text(reference), percentEncode)
+    ).pipe(Result.mapError((problem) => inField("url", problem)))
+    const url = yield* Result.mapError(parseCallUrl(text), (problem) => inField("url", problem))
+    if (pathShape(url) !== pathShape(new URL(withPlaceholders(template)))) {
+      return yield* Result.fail('url: a value must not leave a part of the path empty, "." or ".."')
+    }
+    return text
+  })
+
+/**
+ * Values contain no "/", so a path keeps its shape unless a value makes a part empty, "." or "..".
+ * With an empty id, `DELETE /users/{{ ... }}` would address all users.
+ */
+const pathShape = (url: URL): string => url.pathname.replace(/[^/]+/g, "x")
+
+const renderHeaders = (
+  sources: StepCall["headers"],
+  answers: Answers
+): Result.Result<StepCall["headers"], string> =>
+  Result.gen(function* () {
+    const headers: Array<readonly [string, string]> = []
+    for (const [name, source] of Object.entries(sources)) {
+      const field = `header ${name}`
+      const template = yield* parsed(field, source)
+      const value = yield* fillTemplate(template, maxHeaderLength, answers.text).pipe(
+        Result.mapError((problem) => inField(field, problem))
+      )
+      headers.push([name, value])
+    }
+    const rendered = Object.fromEntries(headers)
+    const [problem] = headersProblems(rendered)
+    if (problem !== undefined) {
+      return yield* Result.fail(["header", ...problem.path, problem.issue].join(" "))
+    }
+    return rendered
+  })
+
+/** More than all headers together may have, so that `headersProblems` decides. */
+const maxHeaderLength = 16 * 1024
+
+const renderBody = (
+  source: string,
+  headers: StepCall["headers"],
+  answers: Answers
+): Result.Result<string, string> =>
+  Result.gen(function* () {
+    const template = yield* parsed("body", source)
+    const type = mediaType(headers)
+    const places = jsonType.test(type) ? jsonPlaces(template) : undefined
+    const text = yield* fillTemplate(template, maxBodyBytes, (reference, index) => {
+      if (places?.[index] === "value") return answers.json(reference)
+      const value = answers.text(reference)
+      if (places !== undefined) return Result.map(value, escapeJson)
+      return type === formType ? Result.map(value, percentEncode) : value
+    }).pipe(Result.mapError((problem) => inField("body", problem)))
+    return bodyFits(text) ? text : yield* Result.fail("body is longer than 256 KiB")
+  })
+
+const formType = "application/x-www-form-urlencoded"
+const jsonType = /^[^/]+\/(?:[^/]+\+)?json$/
+
+const mediaType = (headers: StepCall["headers"]): string => {
+  const header = Object.entries(headers).find(([name]) => name.toLowerCase() === "content-type")
+  const [type = ""] = (header?.[1] ?? "application/json").split(";")
+  return type.trim().toLowerCase()
+}
+
+/**
+ * Says where each reference of a JSON template stands. Undefined if the template is not JSON: then
+ * there is no structure to protect.
+ */
+const jsonPlaces = (template: Template): ReadonlyArray<"string" | "value"> | undefined => {
+  const places: Array<"string" | "value"> = []
+  let sample = ""
+  let inString = false
+  for (const part of template) {
+    if (typeof part !== "string") {
+      places.push(inString ? "string" : "value")
+      sample += inString ? "x" : "null"
+      continue
+    }
+    sample += part
+    for (let index = 0; index < part.length; index++) {
+      const character = part[index]
+      if (character === '"') inString = !inString
+      else if (character === "\\" && inString) index++
+    }
+  }
+  try {
+    JSON.parse(sample)
+    return places
+  } catch {
+    return undefined
+  }
+}
+
+/** Fills every reference. Stops at the first that has no value, or once the text is too long. */
+const fillTemplate = (
+  template: Template,
+  maxLength: number,
+  fill: (reference: Reference, index: number) => Result.Result<string, string>
+): Result.Result<string, string> => {
+  let text = ""
+  let index = 0
+  for (const part of template) {
+    if (typeof part === "string") {
+      text += part
+    } else {
+      const value = fill(part, index++)
+      if (Result.isFailure(value)) return value
+      text += value.success
+    }
+    if (text.length > maxLength) return Result.fail(`is longer than ${maxLength} characters`)
+  }
+  return Result.succeed(text)
+}
+
+/** JSON can carry half a surrogate pair, which has no percent-encoding. */
+const percentEncode = (text: string): string => encodeURIComponent(text.toWellFormed())
+
+const escapeJson = (text: string): string => JSON.stringify(text).slice(1, -1)
+
+const parsed = (field: string, source: string): Result.Result<Template, string> =>
+  Result.mapError(parseTemplate(source), (problems) => inField(field, problems.join("; ")))
+
+const inField = (field: string, problem: string): string =>
+  /^(?:is|may|must) /.test(problem) ? `${field} ${problem}` : `${field}: ${problem}`

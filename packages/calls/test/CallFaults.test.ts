@@ -1,0 +1,416 @@
+import { Call } from "../src/Call.ts"
+import { callLayer, callRequest, httpTarget, replying, tcpTarget } from "./support/CallTargets.ts"
+import { expired, key, root } from "./support/certificates.ts"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber } from "effect"
+import type { Socket } from "node:net"
+import {
+  createSecureContext,
+  getCACertificates,
+  setDefaultCACertificates,
+  TLSSocket
+} from "node:tls"
+
+type OnConnection = (socket: Socket) => unknown
+
+/** Calls the target once with a timeout of half a second. */
+const callTarget = (onConnection: OnConnection, url = "http://127.0.0.1") =>
+  Effect.gen(function* () {
+    const port = yield* tcpTarget(onConnection)
+    const call = yield* Call
+    return yield* call.run(callRequest(`${url}:${port}/`, { timeout_seconds: 0.5 }))
+  })
+
+/** Writes the chunk as long as the other side takes it, and counts the bytes. */
+const flood = (socket: Socket, chunk: string | Buffer, written: (bytes: number) => void) => {
+  const more = () => {
+    while (!socket.destroyed && socket.writable) {
+      written(chunk.length)
+      if (!socket.write(chunk)) return
+    }
+  }
+  socket.on("drain", more)
+  more()
+}
+
+const drip = (socket: Socket, chunk: string) => {
+  const timer = setInterval(() => socket.write(chunk), 10)
+  socket.on("close", () => clearInterval(timer))
+}
+
+const ok = "HTTP/1.1 200 OK\r\n"
+const upgrade =
+  "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n"
+/** Answers the request with the text and hangs up. */
+const closing = (text: string) => (socket: Socket) => {
+  socket.once("data", () => socket.end(text))
+}
+
+describe("a target that misbehaves", () => {
+  const withoutAnswer: ReadonlyArray<readonly [string, OnConnection, RegExp]> = [
+    ["hangs up at once", (socket) => socket.destroy(), /^connection (closed|reset)/],
+    ["resets the connection", (socket) => socket.resetAndDestroy(), /^connection reset$/],
+    ["closes after the request", closing(""), /^connection closed before the answer was complete$/],
+    [
+      "speaks first",
+      (socket) => socket.write("SSH-2.0-x\r\n"),
+      /^(connection closed|invalid HTTP)/
+    ],
+    ["is a mail server", replying("220 example.com ESMTP\r\n"), /^invalid HTTP answer$/],
+    ["sends half a header", replying(`${ok}nonsense\r\n\r\n`), /^invalid HTTP answer$/],
+    [
+      "sends a header of 17 kB",
+      replying(`${ok}x: ${"a".repeat(17_000)}`),
+      /^response headers too large$/
+    ],
+    ["upgrades unasked", replying(upgrade), /^connection closed before the answer was complete$/],
+    ["says nothing", () => {}, /^timeout after 0.5 s while waiting for the answer$/],
+    ["stops in a header", replying(`${ok}x:`), /^timeout after 0.5 s while reading the answer$/]
+  ]
+
+  it.live.each(withoutAnswer)("that %s is described in words", ([, onConnection, error]) =>
+    Effect.gen(function* () {
+      const result = yield* callTarget(onConnection)
+      assert.deepInclude(result, { status_code: null, response_body: null, outcome: "retryable" })
+      assert.match(result.error ?? "", error)
+    }).pipe(Effect.provide(callLayer()))
+  )
+
+  const chunked = `${ok}transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n`
+  const sized = `${ok}content-length: 100\r\n\r\nabc`
+  const halfAnswers: ReadonlyArray<readonly [string, OnConnection, string]> = [
+    ["ends early", closing(sized), "connection closed before the answer was complete"],
+    ["lacks its last chunk", closing(chunked), "connection closed before the answer was complete"],
+    ["has a chunk of no size", replying(`${chunked}zz\r\n`), "invalid HTTP answer"],
+    ["stops half-way", replying(sized), "timeout after 0.5 s while reading the answer"]
+  ]
+
+  it.live.each(halfAnswers)("with a body that %s is shown as far as it came", ([, target, error]) =>
+    Effect.gen(function* () {
+      const result = yield* callTarget(target)
+      assert.deepInclude(result, {
+        status_code: 200,
+        response_body: "abc",
+        outcome: "retryable",
+        error
+      })
+    }).pipe(Effect.provide(callLayer()))
+  )
+
+  it.live("is cut off at the timeout however steadily it drips", () =>
+    Effect.gen(function* () {
+      const result = yield* callTarget((socket) => {
+        socket.write(`${ok}\r\n`)
+        drip(socket, "a")
+      })
+      assert.deepInclude(result, { status_code: 200, outcome: "retryable" })
+      assert.isBelow(result.duration_ms, 700)
+      assert.match(result.response_body ?? "", /^a{1,60}$/)
+    }).pipe(Effect.provide(callLayer()))
+  )
+
+  it.live("has answered once 10,000 bytes are there, though the rest drips until the timeout", () =>
+    Effect.gen(function* () {
+      const result = yield* callTarget((socket) => {
+        socket.once("data", () => {
+          socket.write(`${ok}\r\n${"a".repeat(10_000)}`)
+          drip(socket, "b")
+        })
+      })
+      assert.deepInclude(result, {
+        status_code: 200,
+        outcome: "success",
+        error: null,
+        response_body: "a".repeat(10_000)
+      })
+    }).pipe(Effect.provide(callLayer()))
+  )
+
+  const interim = "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n"
+  const chunks = `${ok}transfer-encoding: chunked\r\n\r\n`
+  const endless: ReadonlyArray<readonly [string, string, string, number | null]> = [
+    ["interim answers", "", interim.repeat(100), null],
+    ["empty lines", "", "\r\n".repeat(1_000), null],
+    ["a status text", "HTTP/1.1 200 ", "a".repeat(10_000), null],
+    ["the extensions of a chunk", `${chunks}1;`, "a".repeat(10_000), 200],
+    ["chunks of a byte", chunks, "1;extension\r\na\r\n".repeat(100), 200]
+  ]
+
+  it.live.each(endless)(
+    "that sends %s without end is soon cut off",
+    ([, start, repeated, status]) =>
+      Effect.gen(function* () {
+        let written = 0
+        const port = yield* tcpTarget((socket) => {
+          socket.once("data", () => {
+            socket.write(start)
+            flood(socket, repeated, (bytes) => (written += bytes))
+          })
+        })
+        const call = yield* Call
+        const result = yield* call.run(callRequest(`http://127.0.0.1:${port}/`))
+        assert.strictEqual(result.status_code, status)
+        if (result.outcome !== "success") assert.strictEqual(result.error, "the answer is too long")
+        // Up to what the kernel's buffers on both sides hold.
+        assert.isBelow(written, 16 * 1024 * 1024)
+      }).pipe(Effect.provide(callLayer()))
+  )
+
+  it.live("may send every useful byte, on a connection that serves many calls", () =>
+    Effect.gen(function* () {
+      const ports = new Set<number | undefined>()
+      const port = yield* httpTarget((request, response) => {
+        ports.add(request.socket.remotePort)
+        response.writeEarlyHints({ link: "</a>" })
+        response.end("a".repeat(60_000))
+      })
+      const call = yield* Call
+      for (let repeat = 0; repeat < 20; repeat++) {
+        const result = yield* call.run(callRequest(`http://127.0.0.1:${port}/`))
+        assert.deepInclude(result, { outcome: "success", error: null })
+      }
+      assert.strictEqual(ports.size, 1)
+    }).pipe(Effect.provide(callLayer()))
+  )
+
+  it.live("does not fill the memory with endless bodies, headers or trailers", () =>
+    Effect.gen(function* () {
+      const chunk = Buffer.alloc(64 * 1024, "a")
+      const starts: ReadonlyArray<readonly [string, string]> = [
+        [`${ok}content-length: 10000000000\r\n\r\n`, "success"],
+        [`${ok}\r\n`, "success"],
+        [`${ok}x: `, "retryable"],
+        [`${ok}transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nx: `, "retryable"]
+      ]
+      const before = process.memoryUsage().arrayBuffers
+      for (const [start, outcome] of starts) {
+        for (let repeat = 0; repeat < 5; repeat++) {
+          let written = 0
+          const result = yield* callTarget((socket) => {
+            socket.once("data", () => {
+              socket.write(start)
+              flood(socket, chunk, (bytes) => (written += bytes))
+            })
+          })
+          assert.strictEqual(result.outcome, outcome)
+          // Up to what the kernel's buffers on both sides hold, not 10 GB.
+          assert.isBelow(written, 16 * 1024 * 1024)
+        }
+      }
+      assert.isBelow(process.memoryUsage().arrayBuffers - before, 32 * 1024 * 1024)
+    }).pipe(Effect.provide(callLayer()))
+  )
+})
+
+describe("without a connection", () => {
+  it.live("a closed port is connection refused", () =>
+    Effect.gen(function* () {
+      const call = yield* Call
+      const port = yield* Effect.scoped(tcpTarget(() => {}))
+      const result = yield* call.run(callRequest(`http://service.test:${port}/`))
+      assert.deepInclude(result, { outcome: "retryable", error: "connection refused" })
+    }).pipe(Effect.provide(callLayer()))
+  )
+
+  it.live.each([
+    { code: "ENOTFOUND", error: "dns: host not found" },
+    { code: "ETIMEOUT", error: "dns: name server did not answer" },
+    { code: "EWEIRD", error: "connection failed" }
+  ])("a look-up that fails with $code is reported as: $error", ({ code, error }) => {
+    const resolve = () => Promise.reject(Object.assign(new Error("secret /path"), { code }))
+    return Effect.gen(function* () {
+      const call = yield* Call
+      const result = yield* call.run(callRequest("http://nowhere.test/"))
+      assert.deepInclude(result, { outcome: "retryable", error, status_code: null })
+    }).pipe(Effect.provide(callLayer({ resolve })))
+  })
+
+  it.live("the timeout covers DNS", () =>
+    Effect.gen(function* () {
+      const call = yield* Call
+      const request = callRequest("http://slow.test/", { timeout_seconds: 0.1 })
+      const result = yield* call.run(request)
+      assert.strictEqual(result.error, "timeout after 0.1 s while connecting")
+    }).pipe(Effect.provide(callLayer({ resolve: () => new Promise(() => {}) })))
+  )
+
+  it.live("the timeout begins when the call has one of the origin's connections", () =>
+    Effect.gen(function* () {
+      const port = yield* httpTarget((request, response) => {
+        if (request.url === "/slow") setTimeout(() => response.end(), 300)
+      })
+      const call = yield* Call
+      const run = (path: string, timeout_seconds: number) =>
+        call.run(callRequest(`http://127.0.0.1:${port}${path}`, { timeout_seconds }))
+      const [slow, waited] = yield* Effect.all([run("/slow", 10), run("/hang", 0.1)], {
+        concurrency: "unbounded"
+      })
+      assert.strictEqual(slow.outcome, "success")
+      assert.strictEqual(waited.error, "timeout after 0.1 s while waiting for the answer")
+    }).pipe(Effect.provide(callLayer({ limits: { perOrigin: 1 } })))
+  )
+
+  it.live("a call waits for at most one call of another workspace, not for all of them", () =>
+    Effect.gen(function* () {
+      const paths: Array<string | undefined> = []
+      const port = yield* httpTarget((request, response) => {
+        paths.push(request.url)
+        response.end()
+      })
+      const call = yield* Call
+      const run = (path: string, workspace_id: string) =>
+        call.run(callRequest(`http://127.0.0.1:${port}${path}`, { workspace_id }))
+      yield* Effect.all(
+        [
+          ...Array.from({ length: 20 }, () => run("/many", "many")),
+          ...Array.from({ length: 3 }, () => run("/few", "few"))
+        ],
+        { concurrency: "unbounded" }
+      )
+      assert.isAtMost(paths.lastIndexOf("/few"), 6)
+    }).pipe(Effect.provide(callLayer({ limits: { perOrigin: 1 } })))
+  )
+})
+
+describe("connections", () => {
+  // Over https the target stays silent during the handshake, so there is no connection yet.
+  it.live.each(["http", "https"])("an interrupted call over %s ends its socket", (scheme) =>
+    Effect.gen(function* () {
+      const arrived = yield* Deferred.make<void>()
+      const closed = yield* Deferred.make<void>()
+      const port = yield* tcpTarget((socket) => {
+        socket.once("data", () => Deferred.doneUnsafe(arrived, Effect.void))
+        socket.once("close", () => Deferred.doneUnsafe(closed, Effect.void))
+      })
+      const call = yield* Call
+      const fiber = yield* Effect.forkChild(call.run(callRequest(`${scheme}://127.0.0.1:${port}/`)))
+      yield* Deferred.await(arrived)
+      yield* Fiber.interrupt(fiber)
+      yield* Deferred.await(closed)
+    }).pipe(Effect.provide(callLayer()))
+  )
+
+  it.live("are bounded per origin and reused by thousands of calls", () =>
+    Effect.gen(function* () {
+      const ports = new Set<number | undefined>()
+      const port = yield* httpTarget((request, response) => {
+        ports.add(request.socket.remotePort)
+        response.end("ok")
+      })
+      const call = yield* Call
+      const results = yield* Effect.all(
+        Array.from({ length: 2_000 }, () => call.run(callRequest(`http://127.0.0.1:${port}/`))),
+        { concurrency: "unbounded" }
+      )
+      assert.isTrue(results.every((result) => result.outcome === "success"))
+      assert.isAtMost(ports.size, 64)
+    }).pipe(Effect.provide(callLayer()))
+  )
+
+  it.live("a call on a kept connection that was hung up on is sent once more on a new one", () =>
+    Effect.gen(function* () {
+      const requests: Array<number> = []
+      let connections = 0
+      const port = yield* tcpTarget((socket) => {
+        const connection = ++connections
+        let served = 0
+        socket.on("data", () => {
+          requests.push(connection)
+          if (served++ > 0) socket.destroy()
+          else socket.write(`${ok}content-length: 0\r\n\r\n`)
+        })
+      })
+      const call = yield* Call
+      const run = call.run(callRequest(`http://127.0.0.1:${port}/`))
+      assert.strictEqual((yield* run).outcome, "success")
+      assert.strictEqual((yield* run).outcome, "success")
+      assert.deepStrictEqual(requests, [1, 1, 2])
+    }).pipe(Effect.provide(callLayer()))
+  )
+
+  it.live("a call on a kept connection that is cut off is not sent again", () =>
+    Effect.gen(function* () {
+      const requests: Array<number> = []
+      let connections = 0
+      const isWaiting = yield* Deferred.make<void>()
+      const isClosed = yield* Deferred.make<void>()
+      const port = yield* tcpTarget((socket) => {
+        const connection = ++connections
+        let served = 0
+        socket.once("close", () => Deferred.doneUnsafe(isClosed, Effect.void))
+        socket.on("data", () => {
+          requests.push(connection)
+          if (served++ > 0) Deferred.doneUnsafe(isWaiting, Effect.void)
+          else socket.write(`${ok}content-length: 0\r\n\r\n`)
+        })
+      })
+      const call = yield* Call
+      const run = call.run(callRequest(`http://127.0.0.1:${port}/`))
+      assert.strictEqual((yield* run).outcome, "success")
+      const cutOff = yield* Effect.forkChild(run)
+      yield* Deferred.await(isWaiting)
+      yield* Fiber.interrupt(cutOff)
+      yield* Deferred.await(isClosed)
+      // Anything sent for the call that was cut off has arrived before this one.
+      assert.strictEqual((yield* run).outcome, "success")
+      assert.deepStrictEqual(requests, [1, 1, 2])
+    }).pipe(Effect.provide(callLayer()))
+  )
+
+  it.live("end with the service", () =>
+    Effect.gen(function* () {
+      const closed = yield* Deferred.make<void>()
+      const port = yield* tcpTarget((socket) => {
+        replying(`${ok}content-length: 0\r\n\r\n`)(socket)
+        socket.once("close", () => Deferred.doneUnsafe(closed, Effect.void))
+      })
+      yield* Effect.gen(function* () {
+        const call = yield* Call
+        yield* call.run(callRequest(`http://127.0.0.1:${port}/`))
+      }).pipe(Effect.provide(callLayer()))
+      yield* Deferred.await(closed)
+    })
+  )
+})
+
+describe("over TLS", () => {
+  const before = getCACertificates("default")
+  beforeAll(() => setDefaultCACertificates([root]))
+  afterAll(() => setDefaultCACertificates(before))
+
+  const tlsTarget = (cert: string) => (socket: Socket) => {
+    const secure = new TLSSocket(socket, {
+      isServer: true,
+      secureContext: createSecureContext({ cert, key })
+    })
+    secure.on("error", () => {})
+    secure.once("data", () => secure.end(`${ok}content-length: 2\r\n\r\nok`))
+  }
+
+  it.live("a trusted certificate of the host is accepted", () =>
+    Effect.gen(function* () {
+      const result = yield* callTarget(tlsTarget(root), "https://service.test")
+      assert.deepInclude(result, { outcome: "success", response_body: "ok" })
+    }).pipe(Effect.provide(callLayer()))
+  )
+
+  const reset = (socket: Socket) => {
+    socket.once("data", () => socket.resetAndDestroy())
+  }
+  const service = "https://service.test"
+  const faults: ReadonlyArray<readonly [string, OnConnection, string, string]> = [
+    ["another host", tlsTarget(root), "https://other.test", "tls: certificate is for another host"],
+    ["expiry", tlsTarget(expired), "https://expired.test", "tls: certificate has expired"],
+    ["no TLS", replying(`${ok}\r\n`), service, "tls: handshake failed"],
+    ["a reset", reset, service, "connection reset"],
+    ["a hung-up handshake", closing(""), service, "connection reset"],
+    ["a silent handshake", () => {}, service, "timeout after 0.5 s while connecting"]
+  ]
+
+  it.live.each(faults)("%s is told apart", ([, onConnection, url, error]) =>
+    Effect.gen(function* () {
+      const result = yield* callTarget(onConnection, url)
+      assert.deepInclude(result, { status_code: null, outcome: "retryable", error })
+    }).pipe(Effect.provide(callLayer()))
+  )
+})

@@ -1,0 +1,95 @@
+import { Call, type CallRequest, ConnectionsLimits } from "../../src/Call.ts"
+import type { ConnectionLimits } from "../../src/Connections.ts"
+import { EgressAllow, Resolver } from "../../src/Egress.ts"
+import { parseCidrs } from "../../src/EgressRules.ts"
+import type { Resolve } from "../../src/HostNames.ts"
+import { Effect, Layer, Redacted, Result } from "effect"
+import { createServer, type RequestListener } from "node:http"
+import {
+  type AddressInfo,
+  createServer as createTcpServer,
+  type Server,
+  type Socket
+} from "node:net"
+
+export const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+export const callRequest = (url: string, fields: Partial<CallRequest> = {}): CallRequest => ({
+  workspace_id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40",
+  execution_id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41",
+  attempt: 1,
+  task: null,
+  method: "POST",
+  url,
+  headers: {},
+  body: null,
+  timeout_seconds: 10,
+  secrets: [Redacted.make(secret)],
+  ...fields
+})
+
+/** The real service, with loopback open unless `allow` says otherwise. */
+export const callLayer = (
+  options: {
+    readonly allow?: string
+    readonly resolve?: Resolve
+    readonly limits?: Partial<ConnectionLimits>
+  } = {}
+): Layer.Layer<Call> =>
+  Call.layer.pipe(
+    Layer.provide([
+      Layer.succeed(
+        EgressAllow,
+        Result.getOrThrow(parseCidrs(options.allow ?? "127.0.0.0/8,::1/128"))
+      ),
+      Layer.succeed(Resolver, options.resolve ?? (async () => ["127.0.0.1"])),
+      Layer.succeed(ConnectionsLimits, { perOrigin: 64, idle: 64, ...options.limits })
+    ])
+  )
+
+const listen = <S extends Server>(server: S, host: string) =>
+  Effect.acquireRelease(
+    Effect.callback<number>((resume) => {
+      server.listen(0, host, () => {
+        const { port } = server.address() as AddressInfo
+        resume(Effect.succeed(port))
+      })
+    }),
+    () =>
+      Effect.sync(() => {
+        server.close()
+      })
+  )
+
+/** A server that sends whatever the test tells it to. Its sockets end with the test. */
+export const tcpTarget = (onConnection: (socket: Socket) => void, host = "127.0.0.1") =>
+  Effect.suspend(() => {
+    const sockets = new Set<Socket>()
+    const server = createTcpServer((socket) => {
+      sockets.add(socket)
+      socket.on("error", () => {}).on("close", () => sockets.delete(socket))
+      onConnection(socket)
+    })
+    return Effect.andThen(
+      Effect.addFinalizer(() =>
+        Effect.sync(() => {
+          for (const socket of sockets) socket.destroy()
+        })
+      ),
+      listen(server, host)
+    )
+  })
+
+export const httpTarget = (listener: RequestListener, host = "127.0.0.1") =>
+  Effect.suspend(() => {
+    const server = createServer(listener)
+    return Effect.andThen(
+      Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections())),
+      listen(server, host)
+    )
+  })
+
+/** Answers the first bytes of every connection with the text, as it stands. */
+export const replying = (text: string) => (socket: Socket) => {
+  socket.once("data", () => socket.write(text))
+}

@@ -1,0 +1,15 @@
+import {
+  type Message,
+  parseSecret,
+  signature,
+  signedContent
+} from "@scheduling/domain/webhooks/StandardWebhooks"
+import { Effect } from "effect"
+
+/** The `webhook-signature` header as the published code makes it, one signature per secret. */
+export const sign = (message: Message, secrets: ReadonlyArray<string>): Effect.Effect<string> =>
+  Effect.promise(async () => {
+    const keys = secrets.map(parseSecret).filter((key) => key !== undefined)
+    const made = await Promise.all(keys.map((key) => signature(signedContent(message), key)))
+    return made.join(" ")
+  })

@@ -1,0 +1,31 @@
+import { Result, Schema } from "effect"
+import { IpNetwork, NetAddress } from "effect/net"
+
+const ipv4InIpv6 = IpNetwork.fromStringUnsafe("::ffff:0:0/96")
+
+/** Reads `203.0.113.0/24`, `2001:db8::/32` or a single address. */
+export const networkFrom = (text: string): IpNetwork.IpNetwork | undefined => {
+  const network = text.includes("/")
+    ? IpNetwork.fromString(text)
+    : Result.map(NetAddress.ipFromString(text), (address) =>
+        IpNetwork.fromAddressUnsafe(address, NetAddress.width(address))
+      )
+  // The addresses of requests are looked at as IPv4 there, so this would never match.
+  if (Result.isFailure(network) || isMapped(network.success)) return undefined
+  return network.success
+}
+
+const isMapped = (network: IpNetwork.IpNetwork) =>
+  IpNetwork.isIpv6Network(network) && IpNetwork.containsNetwork(ipv4InIpv6, network)
+
+const AllowedIp = Schema.String.check(
+  Schema.makeFilter((text) => text.length <= 43 && networkFrom(text) !== undefined, {
+    expected: "an IP address, or a network from its first address on, such as 203.0.113.0/24"
+  })
+).annotate({ examples: ["203.0.113.0/24"] })
+
+/** Where a key may be used from. */
+export const AllowedIps = Schema.Array(AllowedIp).check(
+  Schema.isBetweenLength(1, 20),
+  Schema.isUnique({ expected: "each network once" })
+)

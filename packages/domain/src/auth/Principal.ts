@@ -1,0 +1,26 @@
+import { Context } from "effect"
+import type { Scope } from "../api-keys/Scope.ts"
+import type { ApiKeyId, SessionId, UserId } from "../shared/Ids.ts"
+import type { AuthorizedWorkspaceId } from "./CurrentWorkspace.ts"
+
+/** A person with an access token. */
+export interface UserPrincipal {
+  readonly kind: "jwt"
+  readonly user_id: UserId
+  readonly session_id: SessionId
+}
+
+/** A script with an API key, bound to one workspace and its scopes. */
+export interface ApiKeyPrincipal {
+  readonly kind: "api_key"
+  readonly api_key_id: ApiKeyId
+  readonly workspace_id: AuthorizedWorkspaceId
+  readonly key_prefix: string
+  readonly scopes: ReadonlyArray<Scope>
+  readonly expires_at: Date | null
+}
+
+/** Who makes this request. By the time a handler runs, the principal is known to be allowed. */
+export class Principal extends Context.Service<Principal, UserPrincipal | ApiKeyPrincipal>()(
+  "@scheduling/domain/auth/Principal"
+) {}

@@ -1,0 +1,56 @@
+import { Schema } from "effect"
+import { Password } from "./User.ts"
+
+export const recoveryCodes = 10
+
+const sixDigits = "287082"
+
+/** Six digits from an app, or one of the recovery codes. Spaces and dashes do not count. */
+export const TotpCode = Schema.RedactedFromValue(
+  Schema.String.check(Schema.isBetweenLength(6, 32)),
+  { label: "code" }
+).pipe(
+  Schema.annotateEncoded({
+    description: "Six digits from the app, or a recovery code. Each works once.",
+    examples: [sixDigits]
+  })
+)
+
+export const TotpStatus = Schema.Struct({
+  enabled: Schema.Boolean.annotate({ description: "Whether a login needs a code." }),
+  recovery_codes_left: Schema.Int.annotate({ description: "How many recovery codes still work." })
+}).annotate({ identifier: "TotpStatus", examples: [{ enabled: true, recovery_codes_left: 10 }] })
+export type TotpStatus = typeof TotpStatus.Type
+
+export const TotpStart = Schema.Struct({ current_password: Password }).annotate({
+  identifier: "TotpStart"
+})
+
+export const TotpSecret = Schema.Struct({
+  secret: Schema.RedactedFromValue(Schema.String, { label: "totp" }).pipe(
+    Schema.annotateEncoded({ description: "The secret in base32, to be typed into an app." })
+  ),
+  uri: Schema.RedactedFromValue(Schema.String, { label: "totp" }).pipe(
+    Schema.annotateEncoded({
+      description: "The same as an `otpauth` URI, to be shown as a QR code."
+    })
+  )
+}).annotate({ identifier: "TotpSecret" })
+export type TotpSecret = typeof TotpSecret.Type
+
+export const TotpConfirmation = Schema.Struct({ code: TotpCode }).annotate({
+  identifier: "TotpConfirmation"
+})
+
+export const RecoveryCodes = Schema.Struct({
+  recovery_codes: Schema.Array(Schema.RedactedFromValue(Schema.String, { label: "code" })).annotate(
+    {
+      description: `${recoveryCodes} codes for the day that the app is lost. They are shown in this answer and never again.`
+    }
+  )
+}).annotate({ identifier: "RecoveryCodes" })
+export type RecoveryCodes = typeof RecoveryCodes.Type
+
+export const TotpRemoval = Schema.Struct({ current_password: Password, code: TotpCode }).annotate({
+  identifier: "TotpRemoval"
+})

@@ -1,0 +1,62 @@
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Access } from "../shared/Access.ts"
+import { docs } from "../shared/docs.ts"
+import { Conflict, RateLimited } from "../shared/Errors.ts"
+import { Authentication } from "./Authentication.ts"
+import { InvalidCode, InvalidCredentials } from "./AuthErrors.ts"
+import {
+  RecoveryCodes,
+  TotpConfirmation,
+  TotpRemoval,
+  TotpSecret,
+  TotpStart,
+  TotpStatus
+} from "./Totp.ts"
+
+export class TotpApi extends HttpApiGroup.make("totp")
+  .add(
+    HttpApiEndpoint.get("get", "/", { success: TotpStatus })
+      .annotate(Access, Access.jwt)
+      .annotateMerge(docs("Get your second factor", "Whether your logins need a code.")),
+
+    HttpApiEndpoint.post("start", "/start", {
+      payload: TotpStart,
+      success: TotpSecret,
+      error: [InvalidCredentials, Conflict, RateLimited]
+    })
+      .annotate(Access, Access.jwt)
+      .annotateMerge(
+        docs(
+          "Start a second factor",
+          "Makes a secret for an authenticator app. Logins need a code once you have confirmed it."
+        )
+      ),
+
+    HttpApiEndpoint.post("confirm", "/confirm", {
+      payload: TotpConfirmation,
+      success: RecoveryCodes,
+      error: [InvalidCode, Conflict, RateLimited]
+    })
+      .annotate(Access, Access.jwt)
+      .annotateMerge(
+        docs(
+          "Confirm a second factor",
+          "A code from the app shows that it has the secret. From now on logins need `totp`. The answer has your recovery codes, once."
+        )
+      ),
+
+    HttpApiEndpoint.delete("remove", "/", {
+      payload: TotpRemoval,
+      error: [InvalidCode, InvalidCredentials, Conflict, RateLimited]
+    })
+      .annotate(Access, Access.jwt)
+      .annotateMerge(docs("Remove your second factor", "Logins need the password alone again."))
+  )
+  .middleware(Authentication)
+  .prefix("/v1/auth/totp")
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Second factor",
+      description: "Codes from an authenticator app (TOTP), asked for at login."
+    })
+  ) {}

@@ -1,0 +1,90 @@
+import { Schema } from "effect"
+import { oneOf } from "../shared/oneOf.ts"
+import { Timestamp } from "../shared/Timestamp.ts"
+import { Plan, PlanId, Price } from "./Plan.ts"
+
+/** How much of a limit is used. */
+export const UsedLimit = Schema.Struct({
+  quota: Schema.String.annotate({ description: "The name of the limit." }),
+  used: Schema.Int,
+  limit: Schema.NullOr(Schema.Int).annotate({ description: "Null if there is no limit." })
+}).annotate({
+  identifier: "UsedLimit",
+  examples: [{ quota: "cron_tasks", used: 12, limit: 10_000 }]
+})
+export type UsedLimit = typeof UsedLimit.Type
+
+export const BillingProvider = oneOf(["none", "stripe"], {
+  identifier: "BillingProvider",
+  description: "`none` if the service sends no bills."
+})
+
+/** The state of a subscription, in the words of the payment provider. */
+export const Subscription = Schema.Struct({
+  status: Schema.String.annotate({
+    description:
+      "Its state: `trialing`, `active`, `past_due`, `unpaid`, `canceled`, `paused`, `incomplete` or another.",
+    examples: ["active"]
+  }),
+  plan: Schema.NullOr(PlanId).annotate({ description: "The plan that was bought." }),
+  price: Schema.NullOr(Schema.String).annotate({
+    description: "The id of the price that is paid.",
+    examples: ["price_1SVqTeam"]
+  }),
+  next_price: Schema.NullOr(Schema.String).annotate({
+    description: "The id of the price from the end of the period on. Null if it stays."
+  }),
+  current_period_end: Schema.NullOr(Timestamp).annotate({
+    description: "When the time that is paid for ends."
+  }),
+  cancel_at: Schema.NullOr(Timestamp).annotate({
+    description: "When the subscription ends. Null if it goes on."
+  }),
+  plan_ends_at: Schema.NullOr(Timestamp).annotate({
+    description:
+      "When the plan ends if the payment that failed is not made. Null if no payment failed."
+  })
+}).annotate({ identifier: "Subscription" })
+export type Subscription = typeof Subscription.Type
+
+export const WorkspaceBilling = Schema.Struct({
+  provider: BillingProvider,
+  plan: Plan,
+  subscription: Schema.NullOr(Subscription).annotate({
+    description: "Null if nothing was ever bought."
+  }),
+  usage: Schema.Array(UsedLimit).annotate({ description: "What is used of each limit." })
+}).annotate({ identifier: "WorkspaceBilling" })
+export type WorkspaceBilling = typeof WorkspaceBilling.Type
+
+export const PriceChoice = Schema.Struct({
+  price: Price.fields.id.annotate({ description: "The id of a price in `GET /v1/plans`." })
+}).annotate({ identifier: "PriceChoice", examples: [{ price: "price_1SVqTeam" }] })
+
+export const BillingPage = Schema.Struct({
+  url: Schema.String.annotate({
+    description: "A page of the payment provider, to be opened in a browser.",
+    examples: ["https://checkout.stripe.com/c/pay/cs_test_a1"]
+  })
+}).annotate({ identifier: "BillingPage" })
+
+export const Invoice = Schema.Struct({
+  id: Schema.String.annotate({ examples: ["in_1SVqZ2"] }),
+  number: Schema.NullOr(Schema.String).annotate({
+    description: "The number on the invoice. Null while it is a draft.",
+    examples: ["3F2A-0001"]
+  }),
+  status: Schema.NullOr(Schema.String).annotate({
+    description: "Its state: `draft`, `open`, `paid`, `uncollectible`, `void` or another.",
+    examples: ["paid"]
+  }),
+  currency: Price.fields.currency,
+  total: Schema.Int.annotate({ description: "In the smallest unit of the currency." }),
+  url: Schema.NullOr(Schema.String).annotate({ description: "A page to see and pay it." }),
+  created_at: Timestamp
+}).annotate({ identifier: "Invoice" })
+export type Invoice = typeof Invoice.Type
+
+export const Invoices = Schema.Struct({
+  data: Schema.Array(Invoice).annotate({ description: "The latest 100, newest first." })
+}).annotate({ identifier: "Invoices" })

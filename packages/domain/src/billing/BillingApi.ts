@@ -1,0 +1,120 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Authentication } from "../auth/Authentication.ts"
+import { Access } from "../shared/Access.ts"
+import { docs } from "../shared/docs.ts"
+import { Conflict } from "../shared/Errors.ts"
+import { inPath, WorkspaceId } from "../shared/Ids.ts"
+import { BillingPage, Invoices, PriceChoice, WorkspaceBilling } from "./Billing.ts"
+import { BillingDisabled, BillingUnavailable, PaymentFailed } from "./BillingErrors.ts"
+import { Plan } from "./Plan.ts"
+import { Usage, UsageQuery } from "./Usage.ts"
+
+const workspace = { workspace_id: inPath(WorkspaceId) }
+
+export class BillingApi extends HttpApiGroup.make("billing")
+  .add(
+    HttpApiEndpoint.get("get", "/workspaces/:workspace_id/billing", {
+      params: workspace,
+      success: WorkspaceBilling
+    })
+      .annotate(Access, Access.role("owner"))
+      .annotateMerge(
+        docs("Get the plan", "The plan of the workspace, its subscription, and what it uses.")
+      ),
+
+    HttpApiEndpoint.get("usage", "/workspaces/:workspace_id/billing/usage", {
+      params: workspace,
+      query: UsageQuery,
+      success: Usage
+    })
+      .annotate(Access, Access.role("owner"))
+      .annotateMerge(
+        docs(
+          "Get the usage by day",
+          "Executions, notifications and seats of each day in UTC, exactly. At most 366 days."
+        )
+      ),
+
+    HttpApiEndpoint.post("checkout", "/workspaces/:workspace_id/billing/checkout", {
+      params: workspace,
+      payload: PriceChoice,
+      success: BillingPage,
+      error: [BillingDisabled, BillingUnavailable, Conflict]
+    })
+      .annotate(Access, Access.role("owner"))
+      .annotateMerge(
+        docs(
+          "Buy a plan",
+          "Answers the page on which to pay. An earlier page that was not used stops working."
+        )
+      ),
+
+    HttpApiEndpoint.post("portal", "/workspaces/:workspace_id/billing/portal", {
+      params: workspace,
+      success: BillingPage,
+      error: [BillingDisabled, BillingUnavailable, Conflict]
+    })
+      .annotate(Access, Access.role("owner"))
+      .annotateMerge(
+        docs("Open the customer portal", "Answers the page for cards, addresses and invoices.")
+      ),
+
+    HttpApiEndpoint.post("change", "/workspaces/:workspace_id/billing/change", {
+      params: workspace,
+      payload: PriceChoice,
+      success: WorkspaceBilling,
+      error: [BillingDisabled, BillingUnavailable, Conflict, PaymentFailed]
+    })
+      .annotate(Access, Access.role("owner"))
+      .annotateMerge(
+        docs(
+          "Change the plan",
+          "To a higher price at once, and the difference is paid now; to a lower one at the end of the period. In a trial both are at once."
+        )
+      ),
+
+    HttpApiEndpoint.post("cancel", "/workspaces/:workspace_id/billing/cancel", {
+      params: workspace,
+      success: WorkspaceBilling,
+      error: [BillingDisabled, BillingUnavailable, Conflict]
+    })
+      .annotate(Access, Access.role("owner"))
+      .annotateMerge(docs("Cancel the subscription", "It ends with the period that is paid for.")),
+
+    HttpApiEndpoint.post("resume", "/workspaces/:workspace_id/billing/resume", {
+      params: workspace,
+      success: WorkspaceBilling,
+      error: [BillingDisabled, BillingUnavailable, Conflict, PaymentFailed]
+    })
+      .annotate(Access, Access.role("owner"))
+      .annotateMerge(
+        docs(
+          "Resume the subscription",
+          "Takes back that it ends, or that its price changes, or that it is paused."
+        )
+      ),
+
+    HttpApiEndpoint.get("invoices", "/workspaces/:workspace_id/billing/invoices", {
+      params: workspace,
+      success: Invoices,
+      error: [BillingDisabled, BillingUnavailable]
+    })
+      .annotate(Access, Access.role("owner"))
+      .annotateMerge(docs("List invoices", "The latest 100, newest first."))
+  )
+  .middleware(Authentication)
+  .add(
+    HttpApiEndpoint.get("plans", "/plans", {
+      success: Schema.Struct({ data: Schema.Array(Plan) }).annotate({ identifier: "Plans" })
+    })
+      .annotate(Access, Access.public)
+      .annotateMerge(docs("List plans", "What plans there are, with their limits and prices."))
+  )
+  .prefix("/v1")
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Billing",
+      description: "The plan of a workspace, its subscription, and what it uses."
+    })
+  ) {}

@@ -1,0 +1,28 @@
+import { Schema } from "effect"
+import { ApiError } from "../shared/Errors.ts"
+
+export class BillingDisabled extends ApiError<BillingDisabled>()("BillingDisabled", {
+  status: 409,
+  code: "billing_disabled",
+  message: "This service sends no bills; see STRIPE_SECRET_KEY."
+}) {}
+
+export class InvalidSignature extends ApiError<InvalidSignature>()("InvalidSignature", {
+  status: 400,
+  code: "invalid_signature",
+  message: "The body was not signed by the payment provider within the last five minutes."
+}) {}
+
+export class PaymentFailed extends ApiError<PaymentFailed>()("PaymentFailed", {
+  status: 402,
+  code: "payment_failed",
+  message: "The payment did not go through, so nothing was changed."
+}) {}
+
+export class BillingUnavailable extends ApiError<BillingUnavailable>()("BillingUnavailable", {
+  status: 503,
+  code: "billing_unavailable",
+  message: "The payment provider does not answer as it should; try again in a moment.",
+  fields: { retry_after: Schema.Int },
+  headers: ({ retry_after }) => ({ "retry-after": String(retry_after) })
+}) {}

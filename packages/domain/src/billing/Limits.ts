@@ -1,0 +1,40 @@
+import { Schema } from "effect"
+
+const count = (description: string) =>
+  Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10_000_000 })).annotate({ description })
+
+const orUnlimited = (description: string) =>
+  Schema.NullOr(
+    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000_000 }))
+  ).annotate({
+    description: `${description} Null if there is no limit.`
+  })
+
+/** What a plan allows a workspace. Each limit has the name that `quota_exceeded` says. */
+export const Limits = Schema.Struct({
+  cron_tasks: count("Cron tasks."),
+  chains: count("Chains."),
+  pending_delayed_tasks: count("Delayed tasks that have not run yet."),
+  unfinished_runs: count("Runs that wait or run."),
+  executions_a_month: orUnlimited(
+    "Executions that make a call and end in a calendar month, in UTC."
+  ),
+  shortest_interval_seconds: count(
+    "How close together two fires of a schedule may be. 60 or less allows every schedule."
+  ),
+  history_days: orUnlimited(
+    "For how many days executions are shown, if that is less than the service keeps them."
+  ),
+  active_api_keys: count("API keys that work."),
+  api_keys: count("API keys with those that are revoked or expired and not deleted."),
+  members: count("Members."),
+  open_invitations: count("Invitations that nobody has accepted yet."),
+  monitors: count("Monitors of all kinds."),
+  notification_channels: count("Notification channels."),
+  confirmation_mails_a_day: count("Mails that ask a stranger to confirm an email channel."),
+  workers: count("Workers."),
+  owned_workspaces: count("Workspaces that one account owns. The default plan's limit holds.")
+}).annotate({ identifier: "Limits" })
+export type Limits = typeof Limits.Type
+
+export type LimitName = keyof Limits

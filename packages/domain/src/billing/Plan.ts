@@ -1,0 +1,39 @@
+import { Schema } from "effect"
+import { Limits } from "./Limits.ts"
+
+export const PlanId = Schema.String.check(
+  Schema.isPattern(/^[a-z][a-z0-9_]{0,39}$/, {
+    expected: "up to 40 lower case letters, digits and underscores, a letter first"
+  })
+).annotate({ examples: ["self_hosted"] })
+export type PlanId = typeof PlanId.Type
+
+/** What a plan costs. The id is that of a price at the payment provider. */
+export const Price = Schema.Struct({
+  id: Schema.String.check(Schema.isPattern(/^[\w-]{1,100}$/)).annotate({
+    description: "The id of the price at the payment provider.",
+    examples: ["price_1SVqTeam"]
+  }),
+  currency: Schema.String.check(
+    Schema.isPattern(/^[a-z]{3}$/, { expected: "a currency such as eur" })
+  ).annotate({ examples: ["eur"] }),
+  amount: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100_000_000 })).annotate({
+    description: "In the smallest unit of the currency, such as cents.",
+    examples: [1900]
+  }),
+  interval: Schema.Literals(["month", "year"])
+}).annotate({ identifier: "Price" })
+export type Price = typeof Price.Type
+
+export const Plan = Schema.Struct({
+  id: PlanId,
+  name: Schema.String.check(Schema.isBetweenLength(1, 100)).annotate({ examples: ["Team"] }),
+  limits: Limits,
+  trial_days: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 730 })).annotate({
+    description: "How long who buys it first pays nothing. 0: no trial."
+  }),
+  prices: Schema.Array(Price).check(Schema.isMaxLength(10)).annotate({
+    description: "Empty if the plan cannot be bought."
+  })
+}).annotate({ identifier: "Plan" })
+export type Plan = typeof Plan.Type

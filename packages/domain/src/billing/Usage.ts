@@ -1,0 +1,71 @@
+import { Result, Schema } from "effect"
+
+const isDay = (text: string) =>
+  /^\d{4}-\d{2}-\d{2}$/.test(text) &&
+  !Number.isNaN(Date.parse(text)) &&
+  new Date(text).toISOString().startsWith(text)
+
+export const Day = Schema.String.check(
+  Schema.makeFilter(isDay, {
+    expected: "a day such as 2026-01-31",
+    toJsonSchema: () => ({ format: "date" })
+  })
+).annotate({ examples: ["2026-01-31"] })
+export type Day = typeof Day.Type
+
+export const UsageQuery = {
+  from: Schema.optionalKey(
+    Day.annotate({ description: "The first day. 30 days before `to` when absent." })
+  ),
+  to: Schema.optionalKey(Day.annotate({ description: "The last day. Today when absent." }))
+}
+
+/** What a workspace used on a day of UTC. */
+export const UsageOfDay = Schema.Struct({
+  day: Day,
+  executions: Schema.Int.annotate({
+    description: "Executions that made at least one call, and ended on this day."
+  }),
+  notifications: Schema.Int.annotate({ description: "Notifications that were delivered." }),
+  seats: Schema.Int.annotate({ description: "The most members that there were at one time." })
+}).annotate({
+  identifier: "UsageOfDay",
+  examples: [{ day: "2026-01-31", executions: 1440, notifications: 3, seats: 4 }]
+})
+export type UsageOfDay = typeof UsageOfDay.Type
+
+export const Usage = Schema.Struct({
+  data: Schema.Array(UsageOfDay).annotate({ description: "Each day of the range, oldest first." })
+}).annotate({ identifier: "Usage" })
+export type Usage = typeof Usage.Type
+
+const maxDays = 366
+const dayMs = 24 * 60 * 60 * 1000
+
+/** The days that a query asks for, at most a year. */
+export const usageRange = (
+  query: { readonly from?: Day; readonly to?: Day },
+  now: Date
+): Result.Result<
+  { readonly from: Day; readonly to: Day },
+  { readonly path: readonly ["from"]; readonly message: string }
+> => {
+  const to = query.to ?? dayOf(now.getTime())
+  const from = query.from ?? dayOf(Date.parse(to) - 30 * dayMs)
+  if (from > to) return Result.fail({ path: ["from"], message: "must not be after `to`" })
+  if (Date.parse(to) - Date.parse(from) >= maxDays * dayMs) {
+    return Result.fail({
+      path: ["from"],
+      message: `must be less than ${maxDays} days before \`to\``
+    })
+  }
+  return Result.succeed({ from, to })
+}
+
+export const dayOf = (time: number): Day => Day.make(new Date(time).toISOString().slice(0, 10))
+
+export const daysBetween = (from: Day, to: Day): ReadonlyArray<Day> => {
+  const days: Array<Day> = []
+  for (let time = Date.parse(from); time <= Date.parse(to); time += dayMs) days.push(dayOf(time))
+  return days
+}

@@ -1,0 +1,40 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Authentication } from "../auth/Authentication.ts"
+import { Access } from "../shared/Access.ts"
+import { docs } from "../shared/docs.ts"
+import { RateLimited } from "../shared/Errors.ts"
+import { inPath, WorkspaceId } from "../shared/Ids.ts"
+import { LiveEvent } from "./LiveEvent.ts"
+
+export class EventsApi extends HttpApiGroup.make("events")
+  .add(
+    HttpApiEndpoint.get("stream", "/", {
+      params: { workspace_id: inPath(WorkspaceId) },
+      headers: {
+        "last-event-id": Schema.optionalKey(
+          Schema.String.annotate({ examples: ["1769851800127-5f0c9a1e-42"] })
+        )
+      },
+      success: HttpApiSchema.StreamSse({ data: LiveEvent }),
+      error: RateLimited
+    })
+      .annotate(Access, Access.scope("executions:read"))
+      .annotateMerge(
+        docs(
+          "Follow what changes",
+          "Server-sent events, as they happen: each message has one event as JSON in `data`. An " +
+            "API key also needs `tasks:read` to hear of tasks and `monitors:read` to hear of " +
+            "monitors and incidents.\n\n" +
+            "With `Last-Event-ID` the stream goes on after that event, if it is not older than five " +
+            "minutes; an event may then come a second time, with the same id. If events may be " +
+            "missing, the stream says so with a `reset`. A comment comes every 15 seconds. The " +
+            "stream ends when the credential does, and when its reader is too slow."
+        )
+      )
+  )
+  .middleware(Authentication)
+  .prefix("/v1/workspaces/:workspace_id/events")
+  .annotateMerge(
+    OpenApi.annotations({ title: "Events", description: "What changes, while it changes." })
+  ) {}

@@ -1,0 +1,154 @@
+import { Schema } from "effect"
+import { MonitorKind } from "../monitors/Monitor.ts"
+import { NotificationKind } from "../notifications/NotificationChannel.ts"
+import { DeliveryStatus } from "../notifications/NotificationDelivery.ts"
+import {
+  IncidentId,
+  MonitorId,
+  NotificationChannelId,
+  NotificationDeliveryId,
+  WorkspaceId
+} from "../shared/Ids.ts"
+import { oneOf } from "../shared/oneOf.ts"
+import { Page } from "../shared/Page.ts"
+import { Timestamp } from "../shared/Timestamp.ts"
+
+export const IncidentCode = oneOf(
+  [
+    "missed",
+    "overran",
+    "too_soon",
+    "failed",
+    "expired",
+    "not_yet_valid",
+    "self_signed",
+    "unknown_issuer",
+    "incomplete_chain",
+    "host_mismatch",
+    "handshake_failed",
+    "unreachable",
+    "too_few",
+    "too_many",
+    "too_much_memory",
+    "too_much_cpu",
+    "worker_offline"
+  ],
+  {
+    identifier: "IncidentCode",
+    description:
+      "Heartbeats: no ping in time (`missed`), a run that took too long (`overran`), that began " +
+      "too early (`too_soon`) or `failed`. Certificates: what `verification` said. Processes: the " +
+      "rule that was broken (`too_...`), or `worker_offline` if nothing was heard of the worker."
+  }
+)
+export type IncidentCode = typeof IncidentCode.Type
+
+export const IncidentCause = Schema.Struct({
+  code: IncidentCode,
+  message: Schema.String
+}).annotate({ identifier: "IncidentCause", description: "Why the monitor went down." })
+export type IncidentCause = typeof IncidentCause.Type
+
+/** So many deliveries of an incident are shown. */
+export const maxIncidentDeliveries = 100
+
+const fields = {
+  id: IncidentId,
+  workspace_id: WorkspaceId,
+  monitor_id: MonitorId,
+  kind: MonitorKind,
+  opened_at: Timestamp.annotate({
+    description: "When the monitor went down: for a ping that is missing, when its time was up."
+  }),
+  closed_at: Schema.NullOr(Timestamp).annotate({
+    description: "When it came back, or was paused. Null while it is down."
+  }),
+  cause: IncidentCause,
+  acknowledged_by: Schema.NullOr(Schema.String).annotate({
+    description: "The id of the user, or of the API key, that said so first. Null: nobody yet."
+  }),
+  acknowledged_at: Schema.NullOr(Timestamp).annotate({
+    description: "When somebody said that they know of it."
+  })
+}
+
+const example = {
+  id: IncidentId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d42"),
+  workspace_id: WorkspaceId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"),
+  monitor_id: MonitorId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),
+  kind: "heartbeat",
+  opened_at: "2026-01-31T03:05:00.000Z",
+  closed_at: null,
+  cause: { code: "missed", message: "No ping came by 2026-01-31T03:05:00.000Z." },
+  acknowledged_by: null,
+  acknowledged_at: null
+} as const
+
+export const Incident = Schema.Struct(fields).annotate({
+  identifier: "Incident",
+  examples: [example]
+})
+export type Incident = typeof Incident.Type
+
+export const IncidentDelivery = Schema.Struct({
+  id: NotificationDeliveryId,
+  channel_id: NotificationChannelId.annotate({
+    description: "Where it went. The channel may be deleted by now."
+  }),
+  kind: NotificationKind,
+  status: DeliveryStatus,
+  created_at: Timestamp,
+  finished_at: Schema.NullOr(Timestamp)
+}).annotate({
+  identifier: "IncidentDelivery",
+  description:
+    "A message that tells of the incident: of its beginning, its end, or again meanwhile."
+})
+export type IncidentDelivery = typeof IncidentDelivery.Type
+
+export const IncidentDetail = Schema.Struct({
+  ...fields,
+  deliveries: Schema.Array(IncidentDelivery).annotate({
+    description: `The first ${maxIncidentDeliveries}, the first one first.`
+  })
+}).annotate({
+  identifier: "IncidentDetail",
+  description: "An incident with what people were sent about it.",
+  examples: [
+    {
+      ...example,
+      deliveries: [
+        {
+          id: NotificationDeliveryId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d43"),
+          channel_id: NotificationChannelId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d44"),
+          kind: "slack",
+          status: "delivered",
+          created_at: "2026-01-31T03:05:00.020Z",
+          finished_at: "2026-01-31T03:05:00.153Z"
+        }
+      ]
+    }
+  ]
+})
+export type IncidentDetail = typeof IncidentDetail.Type
+
+export const IncidentPage = Page("IncidentPage", Incident)
+
+export const IncidentFilters = {
+  monitor_id: Schema.optionalKey(MonitorId),
+  open: Schema.optionalKey(
+    Schema.Literals(["true", "false"]).annotate({
+      description: "Shows those that go on, or those that are over.",
+      examples: ["true"]
+    })
+  ),
+  from: Schema.optionalKey(Timestamp.annotate({ description: "Opened at this time or later." })),
+  to: Schema.optionalKey(Timestamp.annotate({ description: "Opened before this time." }))
+}
+
+export interface IncidentFilters {
+  readonly monitor_id?: MonitorId
+  readonly open?: "true" | "false"
+  readonly from?: Timestamp
+  readonly to?: Timestamp
+}

@@ -1,0 +1,58 @@
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Authentication } from "../auth/Authentication.ts"
+import { Access } from "../shared/Access.ts"
+import { docs } from "../shared/docs.ts"
+import { NotFound } from "../shared/Errors.ts"
+import { IncidentId, inPath, WorkspaceId } from "../shared/Ids.ts"
+import { PageQuery } from "../shared/Page.ts"
+import { IncidentDetail, IncidentFilters, IncidentPage } from "./Incident.ts"
+
+const workspace = { workspace_id: inPath(WorkspaceId) }
+const incident = { workspace_id: inPath(WorkspaceId), incident_id: inPath(IncidentId) }
+
+export class IncidentsApi extends HttpApiGroup.make("incidents")
+  .add(
+    HttpApiEndpoint.get("list", "/", {
+      params: workspace,
+      query: { ...PageQuery, ...IncidentFilters },
+      success: IncidentPage
+    })
+      .annotate(Access, Access.scope("monitors:read"))
+      .annotateMerge(
+        docs(
+          "List incidents",
+          "When monitors were down, newest first. `from` (included) and `to` (not included) are " +
+            "of `opened_at`."
+        )
+      ),
+
+    HttpApiEndpoint.get("get", "/:incident_id", {
+      params: incident,
+      success: IncidentDetail,
+      error: NotFound
+    })
+      .annotate(Access, Access.scope("monitors:read"))
+      .annotateMerge(docs("Get an incident", "When a monitor was down, why, and who was told.")),
+
+    HttpApiEndpoint.post("acknowledge", "/:incident_id/acknowledge", {
+      params: incident,
+      success: IncidentDetail,
+      error: NotFound
+    })
+      .annotate(Access, Access.scope("monitors:write"))
+      .annotateMerge(
+        docs(
+          "Acknowledge an incident",
+          "Says that somebody knows of it. Only the first time counts; acknowledging again changes " +
+            "nothing."
+        )
+      )
+  )
+  .middleware(Authentication)
+  .prefix("/v1/workspaces/:workspace_id/incidents")
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Incidents",
+      description: "Each time that a monitor was down: one incident, until it came back."
+    })
+  ) {}

@@ -1,0 +1,70 @@
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Authentication } from "../auth/Authentication.ts"
+import { Access } from "../shared/Access.ts"
+import { docs } from "../shared/docs.ts"
+import { Conflict, NotFound, QuotaExceeded, RateLimited } from "../shared/Errors.ts"
+import { inPath, InvitationId, WorkspaceId } from "../shared/Ids.ts"
+import { Page, PageQuery } from "../shared/Page.ts"
+import { Workspace } from "../workspaces/Workspace.ts"
+import {
+  CreatedInvitation,
+  Invitation,
+  InvitationAcceptance,
+  invitationDays,
+  InvitationInput
+} from "./Invitation.ts"
+
+const workspace = { workspace_id: inPath(WorkspaceId) }
+
+export class InvitationsApi extends HttpApiGroup.make("invitations")
+  .add(
+    HttpApiEndpoint.get("list", "/workspaces/:workspace_id/invitations", {
+      params: workspace,
+      query: PageQuery,
+      success: Page("InvitationPage", Invitation)
+    })
+      .annotate(Access, Access.role("admin"))
+      .annotateMerge(docs("List invitations", "Those that nobody has accepted yet.")),
+
+    HttpApiEndpoint.post("create", "/workspaces/:workspace_id/invitations", {
+      params: workspace,
+      payload: InvitationInput,
+      success: CreatedInvitation.pipe(HttpApiSchema.status(201)),
+      error: [Conflict, QuotaExceeded, RateLimited]
+    })
+      .annotate(Access, Access.role("admin"))
+      .annotateMerge(
+        docs(
+          "Invite somebody",
+          `The account with this email can become a member for ${invitationDays} days, once. Another invitation of the same email replaces it. Where the server sends mail, it sends the invitation: five to an address and fifty by a member within 15 minutes. Only owners invite owners.`
+        )
+      ),
+
+    HttpApiEndpoint.delete("remove", "/workspaces/:workspace_id/invitations/:invitation_id", {
+      params: { workspace_id: inPath(WorkspaceId), invitation_id: inPath(InvitationId) },
+      error: NotFound
+    })
+      .annotate(Access, Access.role("admin"))
+      .annotateMerge(docs("Take an invitation back", "It cannot be accepted any more.")),
+
+    HttpApiEndpoint.post("accept", "/invitations/accept", {
+      payload: InvitationAcceptance,
+      success: Workspace,
+      error: [NotFound, Conflict, QuotaExceeded]
+    })
+      .annotate(Access, Access.jwt)
+      .annotateMerge(
+        docs(
+          "Accept an invitation",
+          "You become a member of the workspace. Your account must have the email that was invited."
+        )
+      )
+  )
+  .middleware(Authentication)
+  .prefix("/v1")
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Invitations",
+      description: "How people become members of a workspace."
+    })
+  ) {}

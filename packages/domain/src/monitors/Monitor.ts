@@ -1,0 +1,121 @@
+import { Schema } from "effect"
+import { IncidentId, MonitorId, WorkspaceId } from "../shared/Ids.ts"
+import { NameFilter } from "../shared/NameFilter.ts"
+import { oneOf } from "../shared/oneOf.ts"
+import { Cursor } from "../shared/Page.ts"
+import { label } from "../shared/Text.ts"
+import { Timestamp } from "../shared/Timestamp.ts"
+
+export const MonitorKind = oneOf(["heartbeat", "ssl", "process"], {
+  identifier: "MonitorKind",
+  description:
+    "`heartbeat` waits for pings, `ssl` looks at the certificate of a server, `process` watches processes on the machine of a worker."
+})
+export type MonitorKind = typeof MonitorKind.Type
+
+export const MonitorStatus = oneOf(["new", "up", "late", "warning", "down", "paused"], {
+  identifier: "MonitorStatus",
+  description:
+    "`new` until it has heard or seen something, then `up` or `down`. `late`: a ping is overdue, " +
+    "but still within the grace. `warning`: the certificate works, but not for long. `paused` " +
+    "until it is resumed."
+})
+export type MonitorStatus = typeof MonitorStatus.Type
+
+const maxTags = 20
+
+const Tag = label(50).pipe(Schema.annotateEncoded({ examples: ["billing"] }))
+
+const Tags = Schema.Array(Tag)
+  .check(Schema.isMaxLength(maxTags), Schema.isUnique())
+  .annotate({
+    description: "At most 20, each of 1 to 50 characters. None when absent.",
+    examples: [["billing", "nightly"]]
+  })
+
+/** What every kind of monitor is given. */
+export const monitorInput = {
+  name: label(200).pipe(Schema.annotateEncoded({ examples: ["Nightly backup"] })),
+  tags: Schema.optionalKey(Tags)
+}
+
+/** What every kind of monitor shows. */
+export const monitorFields = {
+  id: MonitorId,
+  workspace_id: WorkspaceId,
+  name: Schema.String,
+  tags: Schema.Array(Schema.String),
+  status: MonitorStatus,
+  last_change_at: Schema.NullOr(Timestamp).annotate({
+    description: "When it came to be `status`."
+  }),
+  next_check_at: Schema.NullOr(Timestamp).annotate({
+    description: "When it goes down without a ping, or is looked at next. Null: nothing is due."
+  }),
+  open_incident_id: Schema.NullOr(IncidentId).annotate({
+    description: "The incident that goes on. Null where none does."
+  }),
+  created_at: Timestamp,
+  updated_at: Timestamp
+}
+
+export const exampleOfMonitor = {
+  id: MonitorId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),
+  workspace_id: WorkspaceId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"),
+  name: "Nightly backup",
+  tags: ["billing", "nightly"],
+  status: "up",
+  last_change_at: "2026-01-30T03:04:11.000Z",
+  next_check_at: "2026-02-01T03:05:00.000Z",
+  open_incident_id: null,
+  created_at: "2026-01-29T09:30:00.000Z",
+  updated_at: "2026-01-29T09:30:00.000Z"
+} as const
+
+/** A monitor of any kind, by what all kinds have. */
+export const Monitor = Schema.Struct({ kind: MonitorKind, ...monitorFields }).annotate({
+  identifier: "Monitor",
+  description: "What monitors of all kinds have in common; the rest is under its kind.",
+  examples: [{ kind: "heartbeat", ...exampleOfMonitor }]
+})
+export type Monitor = typeof Monitor.Type
+
+export const MonitorCounts = Schema.Struct({
+  new: Schema.Int,
+  up: Schema.Int,
+  late: Schema.Int,
+  warning: Schema.Int,
+  down: Schema.Int,
+  paused: Schema.Int
+}).annotate({
+  identifier: "MonitorCounts",
+  description: "How many of the workspace's monitors have which status, whatever the page shows."
+})
+export type MonitorCounts = typeof MonitorCounts.Type
+
+export const MonitorPage = Schema.Struct({
+  data: Schema.Array(Monitor),
+  next_cursor: Schema.NullOr(Cursor).annotate({ description: "Null on the last page." }),
+  counts: MonitorCounts
+}).annotate({
+  identifier: "MonitorPage",
+  description: "One page, newest first, and how all monitors stand."
+})
+export type MonitorPage = typeof MonitorPage.Type
+
+const TagFilter = label(50).pipe(
+  Schema.annotateEncoded({ description: "Shows what has this tag.", examples: ["billing"] })
+)
+
+/** The filters of one kind's list. */
+export const MonitorFilters = {
+  status: Schema.optionalKey(MonitorStatus),
+  tag: Schema.optionalKey(TagFilter),
+  name: Schema.optionalKey(NameFilter)
+}
+
+export interface MonitorFilters {
+  readonly status?: MonitorStatus
+  readonly tag?: string
+  readonly name?: string
+}

@@ -1,0 +1,33 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Authentication } from "../auth/Authentication.ts"
+import { Access } from "../shared/Access.ts"
+import { docs } from "../shared/docs.ts"
+import { inPath, WorkspaceId } from "../shared/Ids.ts"
+import { PageQuery } from "../shared/Page.ts"
+import { MonitorFilters, MonitorKind, MonitorPage } from "./Monitor.ts"
+
+export class MonitorsApi extends HttpApiGroup.make("monitors")
+  .add(
+    HttpApiEndpoint.get("list", "/", {
+      params: { workspace_id: inPath(WorkspaceId) },
+      query: { ...PageQuery, kind: Schema.optionalKey(MonitorKind), ...MonitorFilters },
+      success: MonitorPage
+    })
+      .annotate(Access, Access.scope("monitors:read"))
+      .annotateMerge(
+        docs(
+          "List monitors",
+          "Monitors of all kinds, newest first, by what they have in common. `counts` is of the " +
+            "whole workspace."
+        )
+      )
+  )
+  .middleware(Authentication)
+  .prefix("/v1/workspaces/:workspace_id/monitors")
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Monitors",
+      description: "What is watched but not run by this service, and how all of it stands."
+    })
+  ) {}

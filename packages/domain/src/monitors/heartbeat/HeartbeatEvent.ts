@@ -1,0 +1,64 @@
+import { Schema } from "effect"
+import { MonitorEventId } from "../../shared/Ids.ts"
+import { oneOf } from "../../shared/oneOf.ts"
+import { Page } from "../../shared/Page.ts"
+import { Timestamp } from "../../shared/Timestamp.ts"
+import { MonitorStatus } from "../Monitor.ts"
+
+/** Of the body of a ping. The rest is cut off without a word: the ping counts. */
+export const maxPingBodyBytes = 10_000
+
+export const HeartbeatEventType = oneOf(
+  ["success", "fail", "start", "log", "missed", "overran", "paused", "resumed"],
+  {
+    identifier: "HeartbeatEventType",
+    description:
+      "`success`, `fail`, `start` and `log` are pings. `missed`: no ping came in time. `overran`: " +
+      "a run took longer than it may. `paused` and `resumed`: somebody asked for it."
+  }
+)
+export type HeartbeatEventType = typeof HeartbeatEventType.Type
+
+export const HeartbeatEvent = Schema.Struct({
+  id: MonitorEventId,
+  type: HeartbeatEventType,
+  at: Timestamp.annotate({ description: "When it happened." }),
+  status: MonitorStatus,
+  rid: Schema.NullOr(Schema.String).annotate({
+    description: "The `rid` of the ping, by which overlapping runs are told apart."
+  }),
+  exit_status: Schema.NullOr(Schema.Int).annotate({
+    description: "The exit status of the job, where the ping named it."
+  }),
+  duration_ms: Schema.NullOr(Schema.Int).annotate({
+    description: "How long the run took, where its start is known."
+  }),
+  method: Schema.NullOr(Schema.String).annotate({ description: "The HTTP method of the ping." }),
+  ip: Schema.NullOr(Schema.String),
+  user_agent: Schema.NullOr(Schema.String).annotate({
+    description: "The `User-Agent` of the ping. Null where it sent none."
+  }),
+  body: Schema.NullOr(Schema.String).annotate({
+    description: "The first 10,000 bytes of the ping's body. Null where it had none."
+  })
+}).annotate({
+  identifier: "HeartbeatEvent",
+  examples: [
+    {
+      id: MonitorEventId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d42"),
+      type: "success",
+      at: "2026-01-31T02:04:11.000Z",
+      status: "up",
+      rid: null,
+      exit_status: 0,
+      duration_ms: 251_000,
+      method: "POST",
+      ip: "203.0.113.7",
+      user_agent: "curl/8.5.0",
+      body: "wrote 41 GB"
+    }
+  ]
+})
+export type HeartbeatEvent = typeof HeartbeatEvent.Type
+
+export const HeartbeatEventPage = Page("HeartbeatEventPage", HeartbeatEvent)

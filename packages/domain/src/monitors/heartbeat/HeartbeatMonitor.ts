@@ -1,0 +1,216 @@
+import { Schema, Struct } from "effect"
+import { Schedule } from "../../cron/Schedule.ts"
+import { TimeZone } from "../../cron/TimeZone.ts"
+import { Page } from "../../shared/Page.ts"
+import { Timestamp } from "../../shared/Timestamp.ts"
+import { exampleOfMonitor, monitorFields, monitorInput } from "../Monitor.ts"
+
+/** What a heartbeat monitor is where its author did not say. */
+export const heartbeatDefaults = {
+  tags: [],
+  period_seconds: null,
+  schedule: null,
+  timezone: TimeZone.make("UTC"),
+  grace_seconds: 300,
+  max_duration_seconds: null,
+  min_interval_seconds: null
+} as const
+
+const seconds = (minimum: number) =>
+  Schema.Int.check(Schema.isBetween({ minimum, maximum: 365 * 24 * 60 * 60 }))
+
+const fields = Schema.Struct({
+  ...monitorInput,
+  period_seconds: Schema.optionalKey(
+    seconds(30).annotate({
+      description: "How far apart pings are. Counts from the latest ping.",
+      examples: [86_400]
+    })
+  ),
+  schedule: Schema.optionalKey(
+    Schedule.pipe(
+      Schema.annotateEncoded({
+        description:
+          "When a ping is due, as a cron expression with five fields. A ping up to five minutes " +
+          "early counts for its slot, but for no more than the grace or a quarter of the time " +
+          "between two slots.",
+        examples: ["0 3 * * *"]
+      })
+    )
+  ),
+  timezone: Schema.optionalKey(
+    TimeZone.pipe(
+      Schema.annotateEncoded({
+        description: "The IANA time zone of `schedule`. UTC when absent.",
+        examples: ["Europe/Berlin"]
+      })
+    )
+  ),
+  grace_seconds: Schema.optionalKey(
+    seconds(30).annotate({
+      description: "How late a ping may be. 300 when absent.",
+      examples: [300]
+    })
+  ),
+  max_duration_seconds: Schema.optionalKey(
+    Schema.NullOr(seconds(1)).annotate({
+      description:
+        "How long a run may take from its `/start` to its end. With it a `/start` in time is " +
+        "enough for the schedule, and the end has this deadline of its own: a long job needs no " +
+        "long grace. No limit when absent or null.",
+      examples: [3600]
+    })
+  ),
+  min_interval_seconds: Schema.optionalKey(
+    Schema.NullOr(seconds(1)).annotate({
+      description:
+        "How far apart two runs must begin: sooner is a fault too. No limit when absent or null.",
+      examples: [60]
+    })
+  )
+})
+
+interface Timing {
+  readonly period_seconds?: number
+  readonly schedule?: string
+  readonly timezone?: string
+  readonly min_interval_seconds?: number | null
+}
+
+const bothGiven = ({ period_seconds, schedule }: Timing) =>
+  period_seconds !== undefined && schedule !== undefined
+const noneGiven = ({ period_seconds, schedule }: Timing) =>
+  period_seconds === undefined && schedule === undefined
+
+const notBoth = { path: ["schedule"], issue: "give period_seconds or schedule, not both" }
+const missing = { path: ["period_seconds"], issue: "is missing: give period_seconds or schedule" }
+
+const exactlyOne = Schema.makeFilter<Timing>(
+  (timing) => (bothGiven(timing) ? notBoth : noneGiven(timing) ? missing : undefined),
+  {
+    toJsonSchema: () => ({ oneOf: [{ required: ["period_seconds"] }, { required: ["schedule"] }] })
+  }
+)
+
+const atMostOne = Schema.makeFilter<Timing>((timing) => (bothGiven(timing) ? notBoth : undefined), {
+  toJsonSchema: () => ({
+    not: {
+      properties: { period_seconds: {}, schedule: {} },
+      required: ["period_seconds", "schedule"]
+    }
+  })
+})
+
+/** What is wrong with the timing as a whole, of a create or of what a change makes of a monitor. */
+export const timingProblem = (timing: {
+  readonly period_seconds?: number | null
+  readonly min_interval_seconds?: number | null
+}) => {
+  const { min_interval_seconds, period_seconds } = timing
+  return period_seconds != null &&
+    min_interval_seconds != null &&
+    min_interval_seconds >= period_seconds
+    ? { path: ["min_interval_seconds"], issue: "must be less than period_seconds" }
+    : undefined
+}
+
+const zoneOfNothing = {
+  path: ["timezone"],
+  issue: "goes with a schedule, and this monitor has a period"
+}
+
+const coherent = Schema.makeFilter<Timing>((timing) =>
+  timing.timezone !== undefined && timing.schedule === undefined
+    ? zoneOfNothing
+    : timingProblem(timing)
+)
+
+export const HeartbeatMonitorInput = fields.check(coherent, exactlyOne).annotate({
+  identifier: "HeartbeatMonitorInput",
+  description: "Give `period_seconds` or `schedule`, one of the two.",
+  examples: [
+    {
+      name: "Nightly backup",
+      tags: ["nightly"],
+      schedule: Schedule.make("0 3 * * *"),
+      timezone: TimeZone.make("Europe/Berlin"),
+      grace_seconds: 300,
+      max_duration_seconds: 3600
+    }
+  ]
+})
+export type HeartbeatMonitorInput = typeof HeartbeatMonitorInput.Type
+
+export const HeartbeatMonitorUpdate = fields
+  .mapFields(Struct.map(Schema.optionalKey))
+  .check(atMostOne)
+  .annotate({
+    identifier: "HeartbeatMonitorUpdate",
+    description:
+      "Any of the fields; those that are absent stay as they are. `period_seconds` takes the " +
+      "place of a schedule, and a schedule that of the period. A deadline that would have passed " +
+      "by the new rules counts from now.",
+    examples: [{ grace_seconds: 600 }]
+  })
+export type HeartbeatMonitorUpdate = typeof HeartbeatMonitorUpdate.Type
+
+export const HeartbeatMonitor = Schema.Struct({
+  ...monitorFields,
+  period_seconds: Schema.NullOr(Schema.Int).annotate({
+    description: "How far apart pings are. Null: it has a schedule."
+  }),
+  schedule: Schema.NullOr(Schema.String).annotate({
+    description: "When pings are due. Null: it has a period."
+  }),
+  timezone: Schema.String,
+  grace_seconds: Schema.Int.annotate({ description: "How late a ping may be." }),
+  max_duration_seconds: Schema.NullOr(Schema.Int).annotate({
+    description: "How long a run may take. Null: as long as it likes."
+  }),
+  min_interval_seconds: Schema.NullOr(Schema.Int).annotate({
+    description: "How far apart two runs must begin. Null: they need not be."
+  }),
+  ping_url: Schema.NullOr(Schema.String).annotate({
+    description:
+      "What the job asks for when it is done. It is a secret: who has it can ping. Null for an " +
+      "API key without `monitors:write`.",
+    examples: ["https://scheduling.example.com/ping/5f3c1a52-93a4-4c5e-8d0b-9f1e2d3c4b5a"]
+  }),
+  last_ping_at: Schema.NullOr(Timestamp).annotate({
+    description: "The latest success or failure that it was told of. Null: none yet."
+  }),
+  last_duration_ms: Schema.NullOr(Schema.Int).annotate({
+    description: "How long the latest run took whose start and end are known."
+  }),
+  running_since: Schema.NullOr(Timestamp).annotate({
+    description: "The start of the oldest run that goes on. Null where none does."
+  }),
+  expected_at: Schema.NullOr(Timestamp).annotate({
+    description: "When the next ping is due. Null before the first, and while paused."
+  }),
+  alert_at: Schema.NullOr(Timestamp).annotate({
+    description: "When it goes down unless it is pinged before."
+  })
+}).annotate({
+  identifier: "HeartbeatMonitor",
+  examples: [
+    {
+      ...exampleOfMonitor,
+      period_seconds: null,
+      schedule: "0 3 * * *",
+      timezone: "Europe/Berlin",
+      grace_seconds: 300,
+      max_duration_seconds: 3600,
+      min_interval_seconds: null,
+      ping_url: "https://scheduling.example.com/ping/5f3c1a52-93a4-4c5e-8d0b-9f1e2d3c4b5a",
+      last_ping_at: "2026-01-31T02:04:11.000Z",
+      last_duration_ms: 251_000,
+      running_since: null,
+      expected_at: "2026-02-01T02:00:00.000Z",
+      alert_at: "2026-02-01T02:05:00.000Z"
+    }
+  ]
+})
+export type HeartbeatMonitor = typeof HeartbeatMonitor.Type
+
+export const HeartbeatMonitorPage = Page("HeartbeatMonitorPage", HeartbeatMonitor)

@@ -1,0 +1,194 @@
+import { Schema, Struct } from "effect"
+import { WorkerId } from "../../shared/Ids.ts"
+import { Page } from "../../shared/Page.ts"
+import { text } from "../../shared/Text.ts"
+import { Timestamp } from "../../shared/Timestamp.ts"
+import { exampleOfMonitor, monitorFields, monitorInput } from "../Monitor.ts"
+
+export const maxShownPids = 20
+
+const exactlyOne = Schema.makeFilter<object>((match) => Object.keys(match).length === 1, {
+  expected: "exactly one of name, command_contains and pid_file",
+  toJsonSchema: () => ({ minProperties: 1, maxProperties: 1 })
+})
+
+const matchFields = {
+  name: Schema.optionalKey(
+    text({ min: 1, max: 255 }).annotate({
+      description: "The name of the program, exactly.",
+      examples: ["postgres"]
+    })
+  ),
+  command_contains: Schema.optionalKey(
+    text({ min: 1, max: 1_000 }).annotate({
+      description: "A part of the command line.",
+      examples: ["worker.js --queue mail"]
+    })
+  ),
+  pid_file: Schema.optionalKey(
+    text({ min: 1, max: 1_000 }).annotate({
+      description: "A file on the worker's machine that holds the process id.",
+      examples: ["/run/nginx.pid"]
+    })
+  )
+}
+
+/** Which processes are watched. */
+export const ProcessMatch = Schema.Struct(matchFields)
+  .check(exactlyOne)
+  .annotate({
+    identifier: "ProcessMatch",
+    description: "Exactly one of the three. Command lines are read on Linux only.",
+    examples: [{ name: "postgres" }]
+  })
+export type ProcessMatch = typeof ProcessMatch.Type
+
+const count = (minimum: number) =>
+  Schema.Int.check(Schema.isBetween({ minimum, maximum: 1_000_000 }))
+
+const fields = Schema.Struct({
+  ...monitorInput,
+  worker_id: WorkerId.annotate({ description: "The worker on whose machine it runs." }),
+  match: ProcessMatch,
+  min_count: Schema.optionalKey(
+    count(0).annotate({ description: "1 when absent.", examples: [1] })
+  ),
+  max_count: Schema.optionalKey(
+    Schema.NullOr(count(0)).annotate({
+      description: "Any number when absent or null.",
+      examples: [8]
+    })
+  ),
+  max_rss_bytes: Schema.optionalKey(
+    Schema.NullOr(
+      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }))
+    ).annotate({
+      description: "The memory of all of them together. Any when absent or null.",
+      examples: [536_870_912]
+    })
+  ),
+  max_cpu_percent: Schema.optionalKey(
+    Schema.NullOr(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 100_000 }))).annotate(
+      {
+        description:
+          "The processor time of all of them together since the report before; 100 is one core. Any when absent or null.",
+        examples: [150]
+      }
+    )
+  ),
+  interval_seconds: Schema.optionalKey(
+    Schema.Int.check(Schema.isBetween({ minimum: 10, maximum: 3_600 })).annotate({
+      description: "How far apart reports are. 30 when absent.",
+      examples: [30]
+    })
+  ),
+  grace_seconds: Schema.optionalKey(
+    Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 86_400 })).annotate({
+      description:
+        "How long a rule may be broken, or the worker silent, before the monitor goes down. 60 when absent.",
+      examples: [60]
+    })
+  )
+})
+
+/** What a process monitor is where its author did not say. */
+export const processDefaults = {
+  tags: [],
+  min_count: 1,
+  max_count: null,
+  max_rss_bytes: null,
+  max_cpu_percent: null,
+  interval_seconds: 30,
+  grace_seconds: 60
+} as const
+
+const example = {
+  worker_id: WorkerId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d43"),
+  match: { name: "postgres" }
+}
+
+export const ProcessMonitorInput = fields.annotate({
+  identifier: "ProcessMonitorInput",
+  examples: [{ name: "Database", ...example, max_rss_bytes: 2_147_483_648 }]
+})
+export type ProcessMonitorInput = typeof ProcessMonitorInput.Type
+
+export const ProcessMonitorUpdate = fields.mapFields(Struct.map(Schema.optionalKey)).annotate({
+  identifier: "ProcessMonitorUpdate",
+  description: "Any of the fields; those that are absent stay as they are.",
+  examples: [{ grace_seconds: 120 }]
+})
+export type ProcessMonitorUpdate = typeof ProcessMonitorUpdate.Type
+
+/** What an agent has seen of the processes. */
+export const ProcessReport = Schema.Struct({
+  count: Schema.Int.annotate({ description: "How many processes match.", examples: [1] }),
+  rss_bytes: Schema.Int.annotate({ description: "Their memory together." }),
+  cpu_percent: Schema.NullOr(Schema.Finite).annotate({
+    description: "Their processor time together; 100 is one core. Null in the first report.",
+    examples: [12.5]
+  }),
+  pids: Schema.Array(Schema.Int).annotate({
+    description: "The ids of at most 20 of them.",
+    examples: [[4711]]
+  })
+}).annotate({ identifier: "ProcessReport" })
+export type ProcessReport = typeof ProcessReport.Type
+
+export const LastProcessReport = Schema.Struct({
+  at: Timestamp.annotate({ description: "When it arrived." }),
+  ...ProcessReport.fields
+}).annotate({ identifier: "LastProcessReport" })
+
+export const ProcessMonitor = Schema.Struct({
+  ...monitorFields,
+  worker_id: WorkerId.annotate({ description: "The worker on whose machine it runs." }),
+  match: Schema.Struct({
+    name: Schema.optionalKey(Schema.String).annotate({ description: "The name of the program." }),
+    command_contains: Schema.optionalKey(Schema.String).annotate({
+      description: "A part of the command line."
+    }),
+    pid_file: Schema.optionalKey(Schema.String).annotate({
+      description: "A file that holds the process id."
+    })
+  }).annotate({ description: "Which processes are watched.", examples: [{ name: "postgres" }] }),
+  min_count: Schema.Int.annotate({ description: "How many there must be." }),
+  max_count: Schema.NullOr(Schema.Int).annotate({ description: "How many there may be." }),
+  max_rss_bytes: Schema.NullOr(Schema.Int).annotate({
+    description: "How much memory they may have."
+  }),
+  max_cpu_percent: Schema.NullOr(Schema.Finite).annotate({
+    description: "How much processor time they may take."
+  }),
+  interval_seconds: Schema.Int.annotate({ description: "How far apart reports are." }),
+  grace_seconds: Schema.Int.annotate({ description: "How long a rule may be broken." }),
+  last_report: Schema.NullOr(LastProcessReport).annotate({
+    description: "Null before the first report."
+  })
+}).annotate({
+  identifier: "ProcessMonitor",
+  examples: [
+    {
+      ...exampleOfMonitor,
+      name: "Database",
+      tags: [],
+      ...example,
+      min_count: 1,
+      max_count: null,
+      max_rss_bytes: 2_147_483_648,
+      max_cpu_percent: null,
+      interval_seconds: 30,
+      grace_seconds: 60,
+      last_report: {
+        at: "2026-01-31T09:30:00.000Z",
+        count: 1,
+        rss_bytes: 734_003_200,
+        cpu_percent: 12.5,
+        pids: [4711]
+      }
+    }
+  ]
+})
+export type ProcessMonitor = typeof ProcessMonitor.Type
+
+export const ProcessMonitorPage = Page("ProcessMonitorPage", ProcessMonitor)

@@ -1,0 +1,184 @@
+import { Schema, Struct } from "effect"
+import { oneOf } from "../../shared/oneOf.ts"
+import { Page } from "../../shared/Page.ts"
+import { Timestamp } from "../../shared/Timestamp.ts"
+import { exampleOfMonitor, monitorFields, monitorInput } from "../Monitor.ts"
+import { Certificate } from "./Certificate.ts"
+
+export const SslProtocol = oneOf(["tls", "smtp", "imap", "pop3", "postgres"], {
+  identifier: "SslProtocol",
+  description:
+    "`tls` begins with the handshake. The others ask for it first, in the words of their protocol " +
+    "(STARTTLS). `tls` when absent."
+})
+export type SslProtocol = typeof SslProtocol.Type
+
+export const SslVerification = oneOf(
+  [
+    "ok",
+    "expired",
+    "not_yet_valid",
+    "self_signed",
+    "unknown_issuer",
+    "incomplete_chain",
+    "host_mismatch",
+    "handshake_failed",
+    "unreachable"
+  ],
+  {
+    identifier: "SslVerification",
+    description:
+      "What a client would find. `incomplete_chain`: the server does not send the certificate of " +
+      "its issuer. `host_mismatch`: the certificate is for other names. `handshake_failed` and " +
+      "`unreachable`: there was no certificate to look at. Revocation is not checked."
+  }
+)
+export type SslVerification = typeof SslVerification.Type
+
+/** The port of a protocol, if its author named none. */
+export const defaultPorts: Readonly<Record<SslProtocol, number>> = {
+  tls: 443,
+  smtp: 587,
+  imap: 143,
+  pop3: 110,
+  postgres: 5432
+}
+
+/** What an SSL monitor is where its author did not say. */
+export const sslDefaults = {
+  tags: [],
+  protocol: "tls",
+  server_name: null,
+  warn_days: [30, 14, 7, 3, 1],
+  check_interval_seconds: 21_600
+} as const
+
+/** Of names as of addresses: nothing that would make it a URL or a command. */
+const hostName = Schema.String.check(
+  Schema.isPattern(
+    /^(?=.{1,253}$)(?:[a-z\d_](?:[a-z\d_-]*[a-z\d])?\.)*[a-z\d_](?:[a-z\d_-]*[a-z\d])?\.?$|^[\da-f:.]*:[\da-f:.]*$/i,
+    {
+      expected: "a host name or an IP address, without a scheme or port"
+    }
+  )
+)
+
+const fields = Schema.Struct({
+  ...monitorInput,
+  host: hostName.annotate({
+    description: "The name or address of the server.",
+    examples: ["www.example.com"]
+  }),
+  port: Schema.optionalKey(
+    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 65_535 })).annotate({
+      description:
+        "When absent: 443, or for STARTTLS 587 (smtp), 143 (imap), 110 (pop3) or 5432 (postgres).",
+      examples: [443]
+    })
+  ),
+  server_name: Schema.optionalKey(
+    Schema.NullOr(hostName).annotate({
+      description:
+        "The name that the server is asked for, and that its certificate has to be for. `host` " +
+        "when absent or null.",
+      examples: ["www.example.com"]
+    })
+  ),
+  protocol: Schema.optionalKey(SslProtocol),
+  warn_days: Schema.optionalKey(
+    Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 365 })))
+      .check(Schema.isMaxLength(10), Schema.isUnique())
+      .annotate({
+        description:
+          "How many days before a certificate of the chain expires it is told, once for each. A " +
+          "certificate that lives for less counts from a third of its life. At most 10; " +
+          "[30, 14, 7, 3, 1] when absent.",
+        examples: [[30, 14, 7, 3, 1]]
+      })
+  ),
+  check_interval_seconds: Schema.optionalKey(
+    Schema.Int.check(Schema.isBetween({ minimum: 3600, maximum: 604_800 })).annotate({
+      description:
+        "How far apart looks are, give or take a tenth. While it is down, ten minutes at most. " +
+        "21,600 when absent.",
+      examples: [21_600]
+    })
+  )
+})
+
+export const SslMonitorInput = fields.annotate({
+  identifier: "SslMonitorInput",
+  examples: [{ name: "Website", host: "www.example.com", tags: ["web"] }]
+})
+export type SslMonitorInput = typeof SslMonitorInput.Type
+
+export const SslMonitorUpdate = fields.mapFields(Struct.map(Schema.optionalKey)).annotate({
+  identifier: "SslMonitorUpdate",
+  description: "Any of the fields; those that are absent stay as they are. It is looked at again.",
+  examples: [{ warn_days: [14, 7] }]
+})
+export type SslMonitorUpdate = typeof SslMonitorUpdate.Type
+
+export const SslMonitor = Schema.Struct({
+  ...monitorFields,
+  host: Schema.String,
+  port: Schema.Int,
+  server_name: Schema.NullOr(Schema.String).annotate({
+    description: "The name that the server is asked for. Null: `host`."
+  }),
+  protocol: SslProtocol,
+  warn_days: Schema.Array(Schema.Int).annotate({
+    description: "How many days before the end it is told."
+  }),
+  check_interval_seconds: Schema.Int.annotate({ description: "How far apart looks are." }),
+  last_check_at: Schema.NullOr(Timestamp).annotate({ description: "Null before the first look." }),
+  verification: Schema.NullOr(SslVerification).annotate({
+    description: "What the latest look found. Null before the first."
+  }),
+  verification_message: Schema.NullOr(Schema.String).annotate({
+    description: "The same for people. Null where all is well."
+  }),
+  certificate: Schema.NullOr(Certificate).annotate({
+    description: "The latest certificate that was seen, be it valid or not."
+  })
+}).annotate({
+  identifier: "SslMonitor",
+  examples: [
+    {
+      ...exampleOfMonitor,
+      name: "Website",
+      tags: ["web"],
+      host: "www.example.com",
+      port: 443,
+      server_name: null,
+      protocol: "tls",
+      warn_days: [30, 14, 7, 3, 1],
+      check_interval_seconds: 21_600,
+      last_check_at: "2026-01-31T09:30:00.000Z",
+      verification: "ok",
+      verification_message: null,
+      certificate: {
+        subject: "CN=www.example.com",
+        issuer: "C=US, O=Let's Encrypt, CN=E7",
+        names: ["www.example.com", "example.com"],
+        serial: "05A1B2C3D4E5F60718293A4B5C6D7E8F9012",
+        fingerprint_sha256: "9F86D081884C7D659A2FEAA0C55AD015A3BF4F1B2B0B822CD15D6C15B0F00A08",
+        valid_from: "2026-01-02T00:00:00.000Z",
+        valid_to: "2026-04-02T00:00:00.000Z",
+        days_left: 60,
+        chain: [
+          {
+            subject: "C=US, O=Let's Encrypt, CN=E7",
+            issuer: "C=US, O=Internet Security Research Group, CN=ISRG Root X1",
+            fingerprint_sha256: "AEB1FD7410E83BC96F5DA3C6A7C2C1BB836D1FA5CB86E708515890E428A8770B",
+            valid_from: "2024-03-13T00:00:00.000Z",
+            valid_to: "2027-03-12T23:59:59.000Z"
+          }
+        ]
+      }
+    }
+  ]
+})
+export type SslMonitor = typeof SslMonitor.Type
+
+export const SslMonitorPage = Page("SslMonitorPage", SslMonitor)

@@ -1,0 +1,167 @@
+import { Schema } from "effect"
+import { NotificationChannelId, WorkspaceId } from "../shared/Ids.ts"
+import { oneOf } from "../shared/oneOf.ts"
+import { Page } from "../shared/Page.ts"
+import { label } from "../shared/Text.ts"
+import { Timestamp } from "../shared/Timestamp.ts"
+
+export const NotificationKind = oneOf(
+  [
+    "email",
+    "webhook",
+    "slack",
+    "discord",
+    "teams",
+    "google_chat",
+    "mattermost",
+    "telegram",
+    "pagerduty",
+    "opsgenie",
+    "jira_service_management",
+    "ntfy",
+    "gotify",
+    "pushover",
+    "twilio_sms",
+    "zulip",
+    "matrix"
+  ],
+  {
+    identifier: "NotificationKind",
+    description: "Where a channel leads to. `GET …/notifications/kinds` says what each needs.",
+    examples: ["slack"]
+  }
+)
+export type NotificationKind = typeof NotificationKind.Type
+
+const Name = label(100).pipe(Schema.annotateEncoded({ examples: ["Operations"] }))
+
+const Config = Schema.Record(Schema.String, Schema.Unknown)
+
+const configExample = { url: "https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXX" }
+
+export const NotificationChannelInput = Schema.Struct({
+  name: Name,
+  kind: NotificationKind,
+  config: Config.annotate({
+    description:
+      "What the kind needs, as `GET …/notifications/kinds` describes it. Secrets in it are sealed " +
+      "at rest and never shown again.",
+    examples: [configExample]
+  }),
+  enabled: Schema.optionalKey(
+    Schema.Boolean.annotate({ description: "Whether anything is sent to it. True when absent." })
+  )
+}).annotate({
+  identifier: "NotificationChannelInput",
+  examples: [{ name: "Operations", kind: "slack", config: configExample }]
+})
+export type NotificationChannelInput = typeof NotificationChannelInput.Type
+
+export const NotificationChannelUpdate = Schema.Struct({
+  name: Schema.optionalKey(Name),
+  config: Schema.optionalKey(
+    Config.annotate({
+      description:
+        "Fields to change; those that are absent stay, and one that is null goes. A secret stays " +
+        "where it is absent or as it is shown. Where the server of a channel changes its secrets " +
+        "must come with it.",
+      examples: [configExample]
+    })
+  ),
+  enabled: Schema.optionalKey(
+    Schema.Boolean.annotate({ description: "True takes a channel that was disabled up again." })
+  )
+}).annotate({
+  identifier: "NotificationChannelUpdate",
+  description: "Any of the fields; those that are absent stay as they are.",
+  examples: [{ name: "Operations at night" }]
+})
+export type NotificationChannelUpdate = typeof NotificationChannelUpdate.Type
+
+const LastDelivery = Schema.Struct({
+  at: Timestamp,
+  delivered: Schema.Boolean.annotate({ description: "Whether the provider took it." }),
+  error: Schema.NullOr(Schema.String)
+}).annotate({ identifier: "LastDelivery", description: "The latest attempt to send something." })
+
+export const NotificationChannel = Schema.Struct({
+  id: NotificationChannelId,
+  workspace_id: WorkspaceId,
+  name: Schema.String,
+  kind: NotificationKind,
+  config: Config.annotate({
+    description: "Secrets show as `••••` and their last four characters."
+  }),
+  enabled: Schema.Boolean.annotate({ description: "Whether anything is sent to it." }),
+  disabled_reason: Schema.NullOr(Schema.String).annotate({
+    description: "Why the service disabled it: it is gone, or takes our messages no more."
+  }),
+  confirmed: Schema.Boolean.annotate({
+    description:
+      "False for an email address that is no member's until the link in the mail to it is opened."
+  }),
+  last_delivery: Schema.NullOr(LastDelivery).annotate({
+    description: "The latest attempt to send something. Null before the first."
+  }),
+  created_at: Timestamp,
+  updated_at: Timestamp
+}).annotate({
+  identifier: "NotificationChannel",
+  examples: [
+    {
+      id: NotificationChannelId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),
+      workspace_id: WorkspaceId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"),
+      name: "Operations",
+      kind: "slack",
+      config: { url: "••••XXXX" },
+      enabled: true,
+      disabled_reason: null,
+      confirmed: true,
+      last_delivery: { at: "2026-01-31T09:30:00.000Z", delivered: true, error: null },
+      created_at: "2026-01-31T09:30:00.000Z",
+      updated_at: "2026-01-31T09:30:00.000Z"
+    }
+  ]
+})
+export type NotificationChannel = typeof NotificationChannel.Type
+
+export const NotificationChannelPage = Page("NotificationChannelPage", NotificationChannel)
+
+export const TestDelivery = Schema.Struct({
+  delivered: Schema.Boolean.annotate({ description: "Whether the provider took it." }),
+  status_code: Schema.NullOr(Schema.Int).annotate({
+    description: "What the provider answered with; null where there was no answer."
+  }),
+  error: Schema.NullOr(Schema.String).annotate({
+    description: "What the provider said, or why it was not reached."
+  }),
+  duration_ms: Schema.Int
+}).annotate({
+  identifier: "TestDelivery",
+  examples: [{ delivered: false, status_code: 404, error: "no_service", duration_ms: 131 }]
+})
+export type TestDelivery = typeof TestDelivery.Type
+
+export const NotificationKindInfo = Schema.Struct({
+  kind: NotificationKind,
+  title: Schema.String.annotate({ description: "The name for people." }),
+  available: Schema.Boolean.annotate({ description: "Whether this service can send by it." }),
+  unavailable_reason: Schema.NullOr(Schema.String).annotate({
+    description: "What the operator has to do first. Null where it is available."
+  }),
+  config_schema: Schema.Record(Schema.String, Schema.Unknown).annotate({
+    description: "A JSON schema of `config`. Secrets are `writeOnly`."
+  }),
+  secret_fields: Schema.Array(Schema.String).annotate({
+    description: "The fields of `config` that are sealed."
+  })
+}).annotate({ identifier: "NotificationKindInfo" })
+export type NotificationKindInfo = typeof NotificationKindInfo.Type
+
+export const NotificationKinds = Schema.Struct({
+  data: Schema.Array(NotificationKindInfo)
+}).annotate({
+  identifier: "NotificationKinds",
+  description: "All kinds. One that is unavailable says what the operator has to do."
+})
+export type NotificationKinds = typeof NotificationKinds.Type

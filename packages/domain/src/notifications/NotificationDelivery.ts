@@ -1,0 +1,125 @@
+import { Schema } from "effect"
+import { NotificationChannelId, NotificationDeliveryId, SubjectId } from "../shared/Ids.ts"
+import { oneOf } from "../shared/oneOf.ts"
+import { Page } from "../shared/Page.ts"
+import { Timestamp } from "../shared/Timestamp.ts"
+import { NotificationKind } from "./NotificationChannel.ts"
+import { NotificationEvent } from "./NotificationEvent.ts"
+
+/** So many events of a message are named; of the others it says how many there are. */
+export const maxNamedEvents = 10
+
+export const DeliveryStatus = oneOf(["queued", "sending", "delivered", "failed", "cancelled"], {
+  identifier: "DeliveryStatus",
+  description:
+    "`queued`: it waits for its time, or for the next attempt. `failed`: the channel will never " +
+    "take it, or did not within 24 hours. `cancelled`: its channel was disabled or deleted first."
+})
+export type DeliveryStatus = typeof DeliveryStatus.Type
+
+export const NotifiedEvent = Schema.Struct({
+  event: NotificationEvent,
+  subject_id: SubjectId.annotate({ description: "What it is about: a task, a monitor, a key." }),
+  name: Schema.String,
+  reason: Schema.NullOr(Schema.String).annotate({ description: "Why, in one line." }),
+  at: Timestamp
+}).annotate({ identifier: "NotifiedEvent" })
+export type NotifiedEvent = typeof NotifiedEvent.Type
+
+const fields = {
+  id: NotificationDeliveryId.annotate({
+    description: "The receiver sees it, the same at every attempt: as `Idempotency-Key`."
+  }),
+  channel_id: NotificationChannelId.annotate({
+    description: "Where it goes. The channel may be deleted by now."
+  }),
+  kind: NotificationKind,
+  status: DeliveryStatus,
+  events_count: Schema.Int.annotate({
+    description: "How many events it tells of. 0 for the mail that asks to confirm an address."
+  }),
+  events: Schema.Array(NotifiedEvent).annotate({
+    description: "The first ten of them."
+  }),
+  attempts_count: Schema.Int,
+  status_code: Schema.NullOr(Schema.Int),
+  error: Schema.NullOr(Schema.String).annotate({ description: "Why the last attempt failed." }),
+  next_attempt_at: Schema.NullOr(Timestamp).annotate({ description: "Null once it has ended." }),
+  created_at: Timestamp,
+  finished_at: Schema.NullOr(Timestamp)
+}
+
+const example = {
+  id: NotificationDeliveryId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d42"),
+  channel_id: NotificationChannelId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),
+  kind: "slack",
+  status: "delivered",
+  events_count: 1,
+  events: [
+    {
+      event: "task.failed",
+      subject_id: SubjectId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"),
+      name: "Nightly report",
+      reason: "connection refused",
+      at: "2026-01-31T09:30:00.000Z"
+    }
+  ],
+  attempts_count: 1,
+  status_code: 200,
+  error: null,
+  next_attempt_at: null,
+  created_at: "2026-01-31T09:30:00.020Z",
+  finished_at: "2026-01-31T09:30:00.153Z"
+} as const
+
+/** One message to one channel. */
+export const NotificationDelivery = Schema.Struct(fields).annotate({
+  identifier: "NotificationDelivery",
+  examples: [example]
+})
+export type NotificationDelivery = typeof NotificationDelivery.Type
+
+export const NotificationDeliveryPage = Page("NotificationDeliveryPage", NotificationDelivery)
+
+export const DeliveryAttempt = Schema.Struct({
+  number: Schema.Int,
+  started_at: Timestamp,
+  finished_at: Schema.NullOr(Timestamp).annotate({
+    description: "Null where the node was lost: how it ended is not known."
+  }),
+  status_code: Schema.NullOr(Schema.Int),
+  response_body: Schema.NullOr(Schema.String).annotate({
+    description: "The first 1,000 characters of the answer, without secrets of the channel."
+  }),
+  error: Schema.NullOr(Schema.String)
+}).annotate({ identifier: "DeliveryAttempt" })
+export type DeliveryAttempt = typeof DeliveryAttempt.Type
+
+export const NotificationDeliveryDetail = Schema.Struct({
+  ...fields,
+  attempts: Schema.Array(DeliveryAttempt)
+}).annotate({
+  identifier: "NotificationDeliveryDetail",
+  description: "A delivery with every attempt, the first one first.",
+  examples: [
+    {
+      ...example,
+      attempts: [
+        {
+          number: 1,
+          started_at: "2026-01-31T09:30:00.022Z",
+          finished_at: "2026-01-31T09:30:00.153Z",
+          status_code: 200,
+          response_body: "ok",
+          error: null
+        }
+      ]
+    }
+  ]
+})
+export type NotificationDeliveryDetail = typeof NotificationDeliveryDetail.Type
+
+export const DeliveryFilters = {
+  channel_id: Schema.optionalKey(NotificationChannelId),
+  status: Schema.optionalKey(DeliveryStatus)
+}

@@ -1,0 +1,46 @@
+import { oneOf } from "../shared/oneOf.ts"
+
+export const notificationEvents = [
+  "task.failed",
+  "task.recovered",
+  "task.disabled",
+  "chain.failed",
+  "chain.recovered",
+  "monitor.down",
+  "monitor.up",
+  "certificate.expiring",
+  "certificate.changed",
+  "worker.offline",
+  "worker.online",
+  "api_key.expiring",
+  "quota.near",
+  "channel.disabled",
+  "test"
+] as const
+
+export const NotificationEvent = oneOf(notificationEvents, {
+  identifier: "NotificationEvent",
+  description:
+    "What happened. `failed`, `down` and `offline` begin a trouble, and `recovered`, `up` and " +
+    "`online` end it: an end is told only where the beginning was. `api_key.expiring` comes 7 " +
+    "days and 1 day before, `quota.near` at 80 % and 100 %. `channel.disabled` goes to every " +
+    "other channel, and `test` to the channel that is tested.",
+  examples: ["task.failed"]
+})
+export type NotificationEvent = typeof NotificationEvent.Type
+
+/** Which event ends the trouble that another one begins. */
+export const recoveries = {
+  "task.failed": "task.recovered",
+  "chain.failed": "chain.recovered",
+  "monitor.down": "monitor.up",
+  "worker.offline": "worker.online"
+} as const satisfies Partial<Record<NotificationEvent, NotificationEvent>>
+
+export type TroubleEvent = keyof typeof recoveries
+
+export const isTrouble = (event: NotificationEvent): event is TroubleEvent => event in recoveries
+
+const endings: ReadonlySet<NotificationEvent> = new Set(Object.values(recoveries))
+
+export const isRecovery = (event: NotificationEvent): boolean => endings.has(event)

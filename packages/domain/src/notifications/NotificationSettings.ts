@@ -1,0 +1,134 @@
+import { Schema } from "effect"
+import { TimeZone } from "../cron/TimeZone.ts"
+import { TaskId } from "../executions/Execution.ts"
+import { NotificationChannelId, SubjectId } from "../shared/Ids.ts"
+import { label } from "../shared/Text.ts"
+import { Timestamp } from "../shared/Timestamp.ts"
+import { NotificationEvent } from "./NotificationEvent.ts"
+
+/** What a workspace has where nothing else is said. */
+export const settingsDefaults = {
+  task_failure_threshold: 1,
+  remind_every_seconds: null,
+  quiet_hours: null,
+  group_seconds: 10
+} as const
+
+const listOf = <S extends Schema.Top>(item: S, max: number, description: string) =>
+  Schema.Array(item).check(Schema.isMinLength(1), Schema.isMaxLength(max)).annotate({ description })
+
+const ruleExample = {
+  events: ["task.failed", "task.recovered"],
+  channel_ids: [NotificationChannelId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41")]
+} as const
+
+export const NotificationRule = Schema.Struct({
+  events: listOf(NotificationEvent, 15, "Which events it is about."),
+  channel_ids: listOf(NotificationChannelId, 20, "Who is told."),
+  tags: Schema.optionalKey(
+    listOf(label(50), 20, "Only about what has one of these tags. All when absent.")
+  ),
+  task_ids: Schema.optionalKey(
+    listOf(TaskId, 50, "Only about these tasks and chains. All when absent.")
+  ),
+  monitor_ids: Schema.optionalKey(
+    listOf(SubjectId, 50, "Only about these monitors. All when absent.")
+  )
+}).annotate({
+  identifier: "NotificationRule",
+  description:
+    "Who hears of what. With `task_ids` alone it is about no monitor, and the other way round.",
+  examples: [ruleExample]
+})
+export type NotificationRule = typeof NotificationRule.Type
+
+const ClockTime = Schema.String.check(
+  Schema.isPattern(/^(?:[01]\d|2[0-3]):[0-5]\d$/, { expected: "a time of the day such as 22:00" })
+).annotate({ examples: ["22:00"] })
+
+export const QuietHours = Schema.Struct({
+  timezone: TimeZone,
+  from: ClockTime,
+  to: ClockTime
+})
+  .check(
+    Schema.makeFilter(({ from, to }) => from !== to, {
+      expected: "`from` and `to` to differ"
+    })
+  )
+  .annotate({
+    identifier: "QuietHours",
+    description: "From `from` until `to` messages are held, and sent as one when they are over.",
+    examples: [{ timezone: TimeZone.make("Europe/Berlin"), from: "22:00", to: "07:00" }]
+  })
+export type QuietHours = typeof QuietHours.Type
+
+const rules = Schema.Array(NotificationRule)
+  .check(Schema.isMaxLength(20))
+  .annotate({ description: "An event that several rules are about is told once per channel." })
+
+const threshold = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 })).annotate({
+  description:
+    "How often in a row a cron task or a chain must fail to be told of. 1 when absent. A delayed " +
+    "task runs once, and is told of in any case.",
+  examples: [1]
+})
+
+const remindEvery = Schema.NullOr(
+  Schema.Int.check(Schema.isBetween({ minimum: 3_600, maximum: 604_800 }))
+).annotate({
+  description: "How often to say again what goes on failing. Never when null or absent.",
+  examples: [86_400]
+})
+
+const quietHours = Schema.NullOr(QuietHours).annotate({
+  description: "When messages are held. Never when null or absent."
+})
+
+const groupSeconds = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 300 })).annotate({
+  description:
+    "What happens together is told together. The first message goes at once; what comes after it " +
+    "is gathered, for a fifth of this time at first and twice as long each time. 10 when absent.",
+  examples: [10]
+})
+
+const version = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2_147_483_647 }))
+
+export const NotificationSettingsInput = Schema.Struct({
+  version: version.annotate({
+    description: "The version that was read. When another one is there by now the answer is 409.",
+    examples: [1]
+  }),
+  rules,
+  task_failure_threshold: Schema.optionalKey(threshold),
+  remind_every_seconds: Schema.optionalKey(remindEvery),
+  quiet_hours: Schema.optionalKey(quietHours),
+  group_seconds: Schema.optionalKey(groupSeconds)
+}).annotate({
+  identifier: "NotificationSettingsInput",
+  examples: [{ version: 0, rules: [] }]
+})
+export type NotificationSettingsInput = typeof NotificationSettingsInput.Type
+
+export const NotificationSettings = Schema.Struct({
+  version: version.annotate({
+    description: "Grows with each change. 0 where nothing was changed."
+  }),
+  rules,
+  task_failure_threshold: threshold,
+  remind_every_seconds: remindEvery,
+  quiet_hours: quietHours,
+  group_seconds: groupSeconds,
+  updated_at: Schema.NullOr(Timestamp)
+}).annotate({
+  identifier: "NotificationSettings",
+  examples: [
+    {
+      version: 1,
+      rules: [ruleExample],
+      ...settingsDefaults,
+      updated_at: "2026-01-31T09:30:00.000Z"
+    }
+  ]
+})
+export type NotificationSettings = typeof NotificationSettings.Type

@@ -1,0 +1,180 @@
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Authentication } from "../auth/Authentication.ts"
+import { Access } from "../shared/Access.ts"
+import { docs } from "../shared/docs.ts"
+import {
+  Conflict,
+  IdempotencyConflict,
+  NotFound,
+  QuotaExceeded,
+  RateLimited
+} from "../shared/Errors.ts"
+import { IdempotencyKey } from "../shared/IdempotencyKey.ts"
+import {
+  inPath,
+  NotificationChannelId,
+  NotificationDeliveryId,
+  WorkspaceId
+} from "../shared/Ids.ts"
+import { PageQuery } from "../shared/Page.ts"
+import {
+  NotificationChannel,
+  NotificationChannelInput,
+  NotificationChannelPage,
+  NotificationChannelUpdate,
+  NotificationKinds,
+  TestDelivery
+} from "./NotificationChannel.ts"
+import {
+  DeliveryFilters,
+  NotificationDelivery,
+  NotificationDeliveryDetail,
+  NotificationDeliveryPage
+} from "./NotificationDelivery.ts"
+import { NotificationSettings, NotificationSettingsInput } from "./NotificationSettings.ts"
+
+const workspace = { workspace_id: inPath(WorkspaceId) }
+const channel = { ...workspace, channel_id: inPath(NotificationChannelId) }
+const delivery = { ...workspace, delivery_id: inPath(NotificationDeliveryId) }
+
+export class NotificationsApi extends HttpApiGroup.make("notifications")
+  .add(
+    HttpApiEndpoint.get("channels", "/channels", {
+      params: workspace,
+      query: PageQuery,
+      success: NotificationChannelPage
+    })
+      .annotate(Access, Access.scope("notifications:read"))
+      .annotateMerge(docs("List channels", "The workspace's channels, newest first.")),
+
+    HttpApiEndpoint.post("createChannel", "/channels", {
+      params: workspace,
+      headers: IdempotencyKey,
+      payload: NotificationChannelInput,
+      success: NotificationChannel.pipe(HttpApiSchema.status(201)),
+      error: [IdempotencyConflict, QuotaExceeded]
+    })
+      .annotate(Access, Access.scope("notifications:write"))
+      .annotateMerge(
+        docs(
+          "Create a channel",
+          "Nothing is sent to it until a rule of the settings names it. An email address that is " +
+            "no member's gets a mail with a link, and must be confirmed by it first. A workspace " +
+            "has at most 100 channels."
+        )
+      ),
+
+    HttpApiEndpoint.get("channel", "/channels/:channel_id", {
+      params: channel,
+      success: NotificationChannel,
+      error: NotFound
+    })
+      .annotate(Access, Access.scope("notifications:read"))
+      .annotateMerge(docs("Get a channel", "The channel, its secrets masked.")),
+
+    HttpApiEndpoint.patch("updateChannel", "/channels/:channel_id", {
+      params: channel,
+      payload: NotificationChannelUpdate,
+      success: NotificationChannel,
+      error: [NotFound, QuotaExceeded]
+    })
+      .annotate(Access, Access.scope("notifications:write"))
+      .annotateMerge(
+        docs(
+          "Change a channel",
+          "Changes the fields that are given. What waits goes as it is then."
+        )
+      ),
+
+    HttpApiEndpoint.delete("removeChannel", "/channels/:channel_id", {
+      params: channel,
+      error: NotFound
+    })
+      .annotate(Access, Access.scope("notifications:write"))
+      .annotateMerge(
+        docs(
+          "Delete a channel",
+          "It goes out of all rules, and what waits for it is cancelled. What was sent stays listed."
+        )
+      ),
+
+    HttpApiEndpoint.post("test", "/channels/:channel_id/test", {
+      params: channel,
+      success: TestDelivery,
+      error: [NotFound, Conflict, RateLimited]
+    })
+      .annotate(Access, Access.scope("notifications:write"))
+      .annotateMerge(
+        docs(
+          "Test a channel",
+          "Sends a message now and answers what came of it, within 15 seconds. An address that is " +
+            "not confirmed answers 409. At most 6 per minute and channel."
+        )
+      ),
+
+    HttpApiEndpoint.get("settings", "/settings", {
+      params: workspace,
+      success: NotificationSettings
+    })
+      .annotate(Access, Access.scope("notifications:read"))
+      .annotateMerge(docs("Get the settings", "Who hears of what, when and how often.")),
+
+    HttpApiEndpoint.put("replaceSettings", "/settings", {
+      params: workspace,
+      payload: NotificationSettingsInput,
+      success: NotificationSettings,
+      error: Conflict
+    })
+      .annotate(Access, Access.scope("notifications:write"))
+      .annotateMerge(
+        docs(
+          "Replace the settings",
+          "All of them, if `version` is still the one that was read; otherwise the answer is 409."
+        )
+      ),
+
+    HttpApiEndpoint.get("deliveries", "/deliveries", {
+      params: workspace,
+      query: { ...PageQuery, ...DeliveryFilters },
+      success: NotificationDeliveryPage
+    })
+      .annotate(Access, Access.scope("notifications:read"))
+      .annotateMerge(docs("List deliveries", "What was sent or waits to be sent, newest first.")),
+
+    HttpApiEndpoint.get("delivery", "/deliveries/:delivery_id", {
+      params: delivery,
+      success: NotificationDeliveryDetail,
+      error: NotFound
+    })
+      .annotate(Access, Access.scope("notifications:read"))
+      .annotateMerge(docs("Get a delivery", "The delivery and what came of each attempt.")),
+
+    HttpApiEndpoint.post("resend", "/deliveries/:delivery_id/resend", {
+      params: delivery,
+      headers: IdempotencyKey,
+      success: NotificationDelivery.pipe(HttpApiSchema.status(202)),
+      error: [NotFound, Conflict, IdempotencyConflict]
+    })
+      .annotate(Access, Access.scope("notifications:write"))
+      .annotateMerge(
+        docs(
+          "Send a delivery again",
+          "Queues the same message as a delivery of its own. One that has not ended, or whose " +
+            "channel is gone or disabled, answers 409."
+        )
+      ),
+
+    HttpApiEndpoint.get("kinds", "/kinds", { params: workspace, success: NotificationKinds })
+      .annotate(Access, Access.scope("notifications:read"))
+      .annotateMerge(
+        docs("List kinds of channels", "Each with a JSON schema that a form can be drawn from.")
+      )
+  )
+  .middleware(Authentication)
+  .prefix("/v1/workspaces/:workspace_id/notifications")
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Notifications",
+      description: "Who is told of failures and recoveries, through which channels."
+    })
+  ) {}

@@ -1,0 +1,41 @@
+import { Schema } from "effect"
+import { NeededLabels } from "./Label.ts"
+
+export const maxWorkerWaitSeconds = 86_400
+
+/** Where a call is made, as kept and shown. Null: by the service itself. */
+export const RunOn = Schema.Struct({ labels: Schema.Array(Schema.String) }).annotate({
+  identifier: "RunOn",
+  examples: [{ labels: ["office"] }]
+})
+export type RunOn = typeof RunOn.Type
+
+export const RunOnInput = Schema.Struct({ labels: NeededLabels }).annotate({
+  identifier: "RunOnInput",
+  description: "The call is made by an online worker of the workspace that has all these labels.",
+  examples: [{ labels: ["office"] }]
+})
+
+export const runOnDefaults = { run_on: null, worker_wait_seconds: 300 } as const
+
+/** The fields by which a task or a step says where its call is made. */
+export const runOnInput = {
+  run_on: Schema.optionalKey(
+    Schema.NullOr(RunOnInput).annotate({
+      description:
+        "Which worker makes the call. The service itself when absent or null. With it, the URL may name a private address: the worker decides where it may call."
+    })
+  ),
+  worker_wait_seconds: Schema.optionalKey(
+    Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxWorkerWaitSeconds })).annotate({
+      description:
+        "How long a run with `run_on` waits for a worker before it fails with `no_worker`. 300 when absent.",
+      examples: [300]
+    })
+  )
+}
+
+export const runOnFields = {
+  run_on: Schema.NullOr(RunOn).annotate({ examples: [null] }),
+  worker_wait_seconds: Schema.Int.annotate({ examples: [300] })
+}

@@ -1,0 +1,37 @@
+import { Context } from "effect"
+import { HttpApiMiddleware } from "effect/http-api"
+import type { AuthorizedWorkspaceId } from "../auth/CurrentWorkspace.ts"
+import { ApiError } from "../shared/Errors.ts"
+import type { WorkerId } from "../shared/Ids.ts"
+
+export class InvalidWorkerToken extends ApiError<InvalidWorkerToken>()("InvalidWorkerToken", {
+  status: 401,
+  code: "invalid_worker_token",
+  message: "Send a worker's token: `Authorization: Bearer pwk_...`. Nothing else opens this.",
+  headers: () => ({ "www-authenticate": 'Bearer error="invalid_token"' })
+}) {}
+
+/** The worker whose agent makes this request. */
+export class CurrentWorker extends Context.Service<
+  CurrentWorker,
+  {
+    readonly id: WorkerId
+    readonly workspace_id: AuthorizedWorkspaceId
+    /** The session of the agent that said hello last. Null if it has ended. */
+    readonly session: number | null
+    readonly paused: boolean
+    /** What the worker offers: its labels, as far as its agent wants them. */
+    readonly labels: ReadonlyArray<string>
+    /** When the token ends. Null if it was not rotated. */
+    readonly expires_at: Date | null
+  }
+>()("@scheduling/domain/workers/CurrentWorker") {}
+
+/** Lets only tokens of workers through, and only where it stands. */
+export class WorkerAuthentication extends HttpApiMiddleware.Service<
+  WorkerAuthentication,
+  { provides: CurrentWorker }
+>()("@scheduling/domain/workers/WorkerAuthentication", {
+  requiredForClient: true,
+  error: InvalidWorkerToken
+}) {}

@@ -1,0 +1,211 @@
+import { Schema } from "effect"
+import { TaskId } from "../executions/Execution.ts"
+import { CallMethod } from "../shared/HttpCall.ts"
+import { maxShownPids } from "../monitors/process/ProcessMonitor.ts"
+import { ExecutionId, MonitorId, WorkerId } from "../shared/Ids.ts"
+import { oneOf } from "../shared/oneOf.ts"
+import { label, text } from "../shared/Text.ts"
+import { Timestamp } from "../shared/Timestamp.ts"
+import { WorkerLabels } from "./Label.ts"
+
+/** Changes when an agent that speaks the one before it no longer works. */
+export const workerProtocol = 1
+
+export const maxSlots = 100
+export const maxResults = 100
+export const maxWaitSeconds = 30
+
+const Slots = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxSlots }))
+
+const Session = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 2_147_483_647 })).annotate(
+  {
+    description: "The session that the answer to hello gave.",
+    examples: [7]
+  }
+)
+
+export const WorkerHello = Schema.Struct({
+  protocol: Schema.Int.annotate({
+    description: "The version of this protocol that the agent speaks.",
+    examples: [workerProtocol]
+  }),
+  version: label(50).pipe(Schema.annotateEncoded({ examples: ["0.1.0"] })),
+  host: label(255).pipe(Schema.annotateEncoded({ examples: ["rack2.office.example.com"] })),
+  slots: Slots.annotate({ description: "How many runs the agent takes at once.", examples: [16] }),
+  labels: Schema.optionalKey(
+    WorkerLabels.annotate({
+      description: "The agent takes only runs for these of the worker's labels. All when absent."
+    })
+  )
+}).annotate({ identifier: "WorkerHello" })
+export type WorkerHello = typeof WorkerHello.Type
+
+export const WorkerWelcome = Schema.Struct({
+  worker_id: WorkerId,
+  name: Schema.String,
+  labels: Schema.Array(Schema.String),
+  session: Session,
+  beat_seconds: Schema.Int.annotate({
+    description:
+      "How often to beat while nothing runs. After three times as long, the session ends."
+  }),
+  busy_beat_seconds: Schema.Int.annotate({
+    description: "How often to beat while something runs: cancellations come with the answers."
+  })
+}).annotate({ identifier: "WorkerWelcome" })
+export type WorkerWelcome = typeof WorkerWelcome.Type
+
+export const WorkerClaim = Schema.Struct({
+  session: Session,
+  slots: Slots.annotate({ description: "How many runs to give at most.", examples: [16] }),
+  wait_seconds: Schema.Int.check(
+    Schema.isBetween({ minimum: 0, maximum: maxWaitSeconds })
+  ).annotate({ description: "How long to wait for the first one.", examples: [30] })
+}).annotate({ identifier: "WorkerClaim" })
+export type WorkerClaim = typeof WorkerClaim.Type
+
+/** What the receiver sees of a call's origin: made by the service, which keeps the secret. */
+export const CallSignature = Schema.Struct({
+  id: Schema.String,
+  timestamp: Schema.Int,
+  signature: Schema.String
+}).annotate({ identifier: "CallSignature" })
+export type CallSignature = typeof CallSignature.Type
+
+export const WorkerCall = Schema.Struct({
+  run_id: ExecutionId,
+  lease: Schema.String.annotate({ description: "Goes back with the result, unchanged." }),
+  attempt: Schema.Int,
+  deadline: Timestamp.annotate({
+    description: "The lease ends then, unless the agent beats before."
+  }),
+  method: CallMethod,
+  url: Schema.String,
+  headers: Schema.Record(Schema.String, Schema.String),
+  body: Schema.NullOr(Schema.String),
+  timeout_seconds: Schema.Int,
+  task: Schema.Struct({ id: TaskId, scheduled_ms: Schema.Finite }),
+  signature: CallSignature
+}).annotate({ identifier: "WorkerCall" })
+export type WorkerCall = typeof WorkerCall.Type
+
+export const WorkerCalls = Schema.Struct({ calls: Schema.Array(WorkerCall) }).annotate({
+  identifier: "WorkerCalls"
+})
+export type WorkerCalls = typeof WorkerCalls.Type
+
+const Held = Schema.Struct({
+  run_id: ExecutionId,
+  lease: Schema.String.check(Schema.isMaxLength(40))
+})
+
+export const WorkerOutcome = oneOf(["success", "retryable", "failed", "cancelled", "returned"], {
+  identifier: "WorkerOutcome",
+  description:
+    "`success`, `retryable` and `failed` are how a call ended. `cancelled`: it was cut off because the service asked for it. `returned`: it was not made, and another worker may make it."
+})
+export type WorkerOutcome = typeof WorkerOutcome.Type
+
+export const WorkerResult = Schema.Struct({
+  ...Held.fields,
+  outcome: WorkerOutcome,
+  status_code: Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 100, maximum: 999 }))),
+  response_body: Schema.NullOr(text({ min: 0, max: 10_000 })),
+  error: Schema.NullOr(text({ min: 0, max: 1_000 })),
+  retry_after_seconds: Schema.NullOr(
+    Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 3_600 }))
+  ),
+  duration_ms: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 86_400_000 })),
+  ended_ago_ms: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 86_400_000 })).annotate({
+    description: "How long ago the call ended, so that clocks need not agree."
+  })
+}).annotate({
+  identifier: "WorkerResult",
+  examples: [
+    {
+      run_id: ExecutionId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),
+      lease: "7.1",
+      outcome: "success",
+      status_code: 200,
+      response_body: "OK",
+      error: null,
+      retry_after_seconds: null,
+      duration_ms: 120,
+      ended_ago_ms: 15
+    }
+  ]
+})
+export type WorkerResult = typeof WorkerResult.Type
+
+export const WorkerResults = Schema.Struct({
+  session: Session,
+  results: Schema.Array(WorkerResult).check(Schema.isBetweenLength(1, maxResults))
+}).annotate({ identifier: "WorkerResults" })
+export type WorkerResults = typeof WorkerResults.Type
+
+export const WorkerReceipt = Schema.Struct({
+  run_id: ExecutionId,
+  receipt: oneOf(["written", "fenced"], {
+    identifier: "WorkerReceiptKind",
+    description: "`fenced`: the lease was gone, and nothing was changed."
+  })
+}).annotate({ identifier: "WorkerReceipt" })
+export type WorkerReceipt = typeof WorkerReceipt.Type
+
+export const WorkerReceipts = Schema.Struct({ receipts: Schema.Array(WorkerReceipt) }).annotate({
+  identifier: "WorkerReceipts"
+})
+
+/** Arrays of requests have at most 100 items. */
+export const maxReports = 50
+
+/** Of one worker. More are not watched. */
+export const maxWatched = 50
+
+export const WatchedProcess = Schema.Struct({
+  monitor_id: MonitorId,
+  match: Schema.Struct({
+    name: Schema.optionalKey(Schema.String),
+    command_contains: Schema.optionalKey(Schema.String),
+    pid_file: Schema.optionalKey(Schema.String)
+  }),
+  interval_seconds: Schema.Int
+}).annotate({ identifier: "WatchedProcess" })
+export type WatchedProcess = typeof WatchedProcess.Type
+
+const Count = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }))
+
+export const ProcessObservation = Schema.Struct({
+  monitor_id: MonitorId,
+  count: Count,
+  rss_bytes: Count,
+  cpu_percent: Schema.NullOr(
+    Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000 }))
+  ),
+  pids: Schema.Array(Count).check(Schema.isMaxLength(maxShownPids))
+}).annotate({ identifier: "ProcessObservation" })
+export type ProcessObservation = typeof ProcessObservation.Type
+
+export const WorkerBeat = Schema.Struct({
+  session: Session,
+  running: Schema.Array(ExecutionId).check(Schema.isMaxLength(maxSlots)).annotate({
+    description: "All runs that the agent holds, also those whose results are not acknowledged yet."
+  }),
+  reports: Schema.optionalKey(
+    Schema.Array(ProcessObservation).check(Schema.isMaxLength(maxReports)).annotate({
+      description: "What was seen of watched processes since the last beat."
+    })
+  ),
+  leaving: Schema.optionalKey(
+    Schema.Boolean.annotate({
+      description: "The agent stops: what it still holds goes to other workers."
+    })
+  )
+}).annotate({ identifier: "WorkerBeat" })
+export type WorkerBeat = typeof WorkerBeat.Type
+
+export const WorkerOrders = Schema.Struct({
+  cancel: Schema.Array(ExecutionId).annotate({ description: "Calls to cut off." }),
+  watch: Schema.Array(WatchedProcess).annotate({ description: "Processes to watch." })
+}).annotate({ identifier: "WorkerOrders" })
+export type WorkerOrders = typeof WorkerOrders.Type

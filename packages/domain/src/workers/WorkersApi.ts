@@ -1,0 +1,108 @@
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Authentication } from "../auth/Authentication.ts"
+import { Access } from "../shared/Access.ts"
+import { docs } from "../shared/docs.ts"
+import { IdempotencyConflict, NotFound, QuotaExceeded } from "../shared/Errors.ts"
+import { IdempotencyKey } from "../shared/IdempotencyKey.ts"
+import { inPath, WorkerId, WorkspaceId } from "../shared/Ids.ts"
+import { PageQuery } from "../shared/Page.ts"
+import {
+  CreatedWorker,
+  Worker,
+  WorkerInput,
+  WorkerPage,
+  WorkerRotation,
+  WorkerUpdate
+} from "./Worker.ts"
+
+const workspace = { workspace_id: inPath(WorkspaceId) }
+const worker = { workspace_id: inPath(WorkspaceId), worker_id: inPath(WorkerId) }
+
+export class WorkersApi extends HttpApiGroup.make("workers")
+  .add(
+    HttpApiEndpoint.get("list", "/", { params: workspace, query: PageQuery, success: WorkerPage })
+      .annotate(Access, Access.role("viewer"))
+      .annotateMerge(docs("List workers", "The workspace's workers, newest first.")),
+
+    HttpApiEndpoint.post("create", "/", {
+      params: workspace,
+      headers: IdempotencyKey,
+      payload: WorkerInput,
+      success: CreatedWorker.pipe(HttpApiSchema.status(201)),
+      error: [IdempotencyConflict, QuotaExceeded]
+    })
+      .annotate(Access, Access.role("admin"))
+      .annotateMerge(
+        docs(
+          "Create a worker",
+          "The answer carries the token that its agent starts with, once. A workspace has at most 1,000 workers."
+        )
+      ),
+
+    HttpApiEndpoint.get("get", "/:worker_id", { params: worker, success: Worker, error: NotFound })
+      .annotate(Access, Access.role("viewer"))
+      .annotateMerge(docs("Get a worker", "The worker, and what its agent says of itself.")),
+
+    HttpApiEndpoint.patch("update", "/:worker_id", {
+      params: worker,
+      payload: WorkerUpdate,
+      success: Worker,
+      error: NotFound
+    })
+      .annotate(Access, Access.role("admin"))
+      .annotateMerge(
+        docs(
+          "Change a worker",
+          "Other labels hold from the next run on that it takes. Runs that it has go on."
+        )
+      ),
+
+    HttpApiEndpoint.delete("remove", "/:worker_id", { params: worker, error: NotFound })
+      .annotate(Access, Access.role("admin"))
+      .annotateMerge(
+        docs(
+          "Delete a worker",
+          "Its tokens are refused from the next request on. The runs that it has start on other workers."
+        )
+      ),
+
+    HttpApiEndpoint.post("pause", "/:worker_id/pause", {
+      params: worker,
+      success: Worker,
+      error: NotFound
+    })
+      .annotate(Access, Access.role("admin"))
+      .annotateMerge(docs("Pause a worker", "It takes no more runs. Those that it has go on.")),
+
+    HttpApiEndpoint.post("resume", "/:worker_id/resume", {
+      params: worker,
+      success: Worker,
+      error: NotFound
+    })
+      .annotate(Access, Access.role("admin"))
+      .annotateMerge(docs("Resume a worker", "It takes runs again.")),
+
+    HttpApiEndpoint.post("rotate", "/:worker_id/rotate", {
+      params: worker,
+      payload: WorkerRotation,
+      success: CreatedWorker.pipe(HttpApiSchema.status(201)),
+      error: NotFound
+    })
+      .annotate(Access, Access.role("admin"))
+      .annotateMerge(
+        docs(
+          "Rotate a worker's token",
+          "Makes a new token. The old one works for `grace_seconds` more; one from before that " +
+            "ends at once. Without grace, the runs that the worker has start on other workers."
+        )
+      )
+  )
+  .middleware(Authentication)
+  .prefix("/v1/workspaces/:workspace_id/workers")
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Workers",
+      description:
+        "Agents that run where the service cannot reach: they make the calls of tasks with `run_on`."
+    })
+  ) {}

@@ -1,0 +1,39 @@
+import { assert, describe, it } from "@effect/vitest"
+import { nextFire, Schedule } from "../../src/cron/Schedule.ts"
+import { shortestGapSeconds } from "../../src/cron/shortestGap.ts"
+import { TimeZone } from "../../src/cron/TimeZone.ts"
+
+describe("the shortest gap of a schedule", () => {
+  it.each([
+    ["* * * * *", 60],
+    ["*/5 * * * *", 300],
+    ["0 * * * *", 3_600],
+    ["0,59 * * * *", 60],
+    ["0 0 * * *", 86_400],
+    ["0 0,23 * * *", 3_600],
+    ["59 23,0 * * *", 3_600],
+    ["30 6,18 1 1 *", 43_200],
+    ["not a schedule", Infinity]
+  ])("of %s is %d s", (schedule, seconds) => {
+    assert.strictEqual(shortestGapSeconds(schedule), seconds)
+  })
+
+  it.each(["*/7 2-5 * * *", "3,9,50 */3 * * *", "0,1 0,12 1 * *", "*/25 22-23 * * 1-5"])(
+    "is no longer than any between the fires of %s, and one of them where it fires daily",
+    (schedule) => {
+      let at = new Date(Date.UTC(2026, 0, 1))
+      const gaps: Array<number> = []
+      for (let fires = 0; fires < 200; fires++) {
+        const next = new Date(
+          nextFire(Schedule.make(schedule), TimeZone.make("UTC"), at, { dst_overlap: "first" })
+        )
+        if (fires > 0) gaps.push((next.getTime() - at.getTime()) / 1_000)
+        at = next
+      }
+      assert.isAtMost(shortestGapSeconds(schedule), Math.min(...gaps))
+      if (schedule.endsWith("* * *")) {
+        assert.strictEqual(shortestGapSeconds(schedule), Math.min(...gaps))
+      }
+    }
+  )
+})

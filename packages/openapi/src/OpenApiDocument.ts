@@ -1,0 +1,169 @@
+import type { JsonSchema } from "effect"
+import { type HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
+import { describeAccess, securitySchemes } from "./access.ts"
+import { type Components, componentsOf, tidy } from "./components.ts"
+import { describeFields } from "./descriptions.ts"
+import { type Endpoint, endpointsOf, holdsSecret } from "./endpoints.ts"
+import { exampleOf } from "./examples.ts"
+import { componentHeaders, headerReferences } from "./headers.ts"
+import { introduction } from "./introduction.ts"
+import type { MediaType, OpenApiDocument, Operation, Response } from "./model.ts"
+import { describeParameters } from "./parameters.ts"
+import { errorResponses } from "./refusals.ts"
+import { pingPaths, pingsTag } from "./pings.ts"
+import { withChoices } from "./schemas.ts"
+import { samplesOf } from "./samples.ts"
+import { webhooks, webhooksTag } from "./webhooks.ts"
+
+export type { OpenApiDocument } from "./model.ts"
+
+export const localServer: OpenApi.OpenAPISpecServer = {
+  url: "http://127.0.0.1:4000",
+  description: "A server that was started with the defaults"
+}
+
+/**
+ * Only the decoded side knows these lengths, so they are annotated on the encoded side, as in
+ * `shared/Text.ts`.
+ */
+const fromApiOptions: OpenApi.FromApiOptions = {
+  includeAnnotationKey: (key) => key === "minLength" || key === "maxLength"
+}
+
+/**
+ * Makes the OpenAPI document of an api. The shapes come from Effect. Access, errors, headers and
+ * examples are added from the same declarations.
+ */
+export const openApiDocument = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>,
+  server: OpenApi.OpenAPISpecServer = localServer
+): OpenApiDocument => {
+  const spec = OpenApi.fromApi(api, fromApiOptions)
+  const endpoints = endpointsOf(api)
+  const components = componentsOf(spec, endpoints)
+  const paths: Record<string, Record<string, Operation>> = {}
+  for (const endpoint of endpoints) {
+    const operation = spec.paths[endpoint.path]?.[endpoint.method]
+    if (operation === undefined) continue
+    const operations = (paths[endpoint.path] ??= {})
+    operations[endpoint.method] = describeOperation(endpoint, operation, components)
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: spec.info.title,
+      version: spec.info.version,
+      ...(spec.info.description !== undefined && { summary: spec.info.description }),
+      description: introduction,
+      license: { name: "MIT", identifier: "MIT" }
+    },
+    servers: [server],
+    tags: [...spec.tags, pingsTag, webhooksTag],
+    paths: { ...paths, ...pingPaths },
+    webhooks,
+    components: {
+      ...tidy(paths, {
+        schemas: described(components.schemas),
+        responses: components.responses,
+        headers: componentHeaders
+      }),
+      securitySchemes
+    }
+  }
+}
+
+const describeOperation = (
+  endpoint: Endpoint,
+  operation: OpenApi.OpenAPISpecOperation,
+  components: Components
+): Operation => {
+  const access = describeAccess(endpoint.access)
+  const { operationId, requestBody, summary = "", tags } = operation
+  const content = requestBody && requestContent(requestBody.content, components)
+  return {
+    operationId,
+    summary,
+    description: [operation.description, access.sentence].filter(Boolean).join("\n\n"),
+    tags,
+    ...access.fields,
+    parameters: describeParameters(endpoint, operation.parameters, components),
+    ...(content !== undefined && { requestBody: { required: true, content } }),
+    responses: {
+      ...successResponses(endpoint, operation.responses, components),
+      ...errorResponses(endpoint, components)
+    },
+    "x-codeSamples": samplesOf(endpoint, {
+      body: Object.values(content ?? {})[0]?.example,
+      answer:
+        "204" in operation.responses
+          ? "nothing"
+          : operation.responses["200"]?.content?.[eventStream] === undefined
+            ? "record"
+            : "events"
+    })
+  }
+}
+
+const described = (schemas: Components["schemas"]): Components["schemas"] =>
+  Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]) => [
+      name,
+      withChoices(describeFields(name, schema, schemas))
+    ])
+  )
+
+const mapValues = <A, B>(
+  record: Readonly<Record<string, A>>,
+  f: (value: A) => B
+): Record<string, B> =>
+  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, f(value)]))
+
+const requestContent = (
+  content: OpenApi.OpenApiSpecContent,
+  { rewrite, schemas }: Components
+): Record<string, MediaType> =>
+  mapValues(content, (media) => {
+    const schema = rewrite(media.schema)
+    return { schema, example: exampleOf(schema, schemas) }
+  })
+
+const successPhrases: Readonly<Record<string, string>> = {
+  200: "OK.",
+  201: "Created.",
+  202: "Accepted; the work is queued.",
+  204: "Done; the answer has no body."
+}
+
+/** Documented by what its messages have as their data, because OpenAPI 3.1 has no word for it. */
+export const eventStream = "text/event-stream"
+
+const dataOf = ({ properties }: JsonSchema.JsonSchema): JsonSchema.JsonSchema =>
+  (properties as { readonly data: JsonSchema.JsonSchema }).data
+
+const successResponses = (
+  endpoint: Endpoint,
+  responses: OpenApi.OpenAPISpecResponses,
+  { rewrite }: Components
+): Record<string, Response> => {
+  const headers = headerReferences([
+    ...(endpoint.access.kind === "public" ? [] : ["ratelimit", "ratelimit-policy"]),
+    ...(endpoint.successes.some(holdsSecret) ? ["cache-control"] : [])
+  ])
+  const successes: Record<string, Response> = {}
+  for (const [status, { content }] of Object.entries(responses)) {
+    if (Number(status) >= 400) continue
+    successes[status] = {
+      description: successPhrases[status] ?? "OK.",
+      headers,
+      ...(content !== undefined && {
+        content: Object.fromEntries(
+          Object.entries(content).map(([type, { schema }]) => [
+            type,
+            { schema: rewrite(type === eventStream ? dataOf(schema) : schema) }
+          ])
+        )
+      })
+    }
+  }
+  return successes
+}

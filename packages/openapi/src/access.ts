@@ -1,0 +1,47 @@
+import type { OpenApi } from "effect/http-api"
+import type { AccessRule } from "@scheduling/domain/shared/Access"
+import type { Role } from "@scheduling/domain/members/Role"
+import type { Operation } from "./model.ts"
+
+export const securitySchemes: Record<string, OpenApi.OpenAPISecurityScheme> = {
+  bearer: {
+    type: "http",
+    scheme: "bearer",
+    description:
+      "Either an access token (a JWT from `POST /v1/auth/login`, valid for 15 minutes) or an API key " +
+      "(`pak_` and 43 characters, valid until it expires or is revoked)."
+  }
+}
+
+const sentence = (access: AccessRule): string => {
+  switch (access.kind) {
+    case "public":
+      return "Needs no credential."
+    case "jwt":
+      return access.role === null || access.role === "viewer"
+        ? "Needs an access token; API keys are refused."
+        : `Needs an access token of a member who is ${atLeast(access.role)}; API keys are refused.`
+    case "scope":
+      return access.role === "viewer"
+        ? `Needs an access token, or an API key with the scope \`${access.scope}\`.`
+        : `Needs an access token of a member who is ${atLeast(access.role)}, or an API key with the scope \`${access.scope}\`.`
+    case "credential":
+      return "Needs an access token or an API key, whatever its scopes."
+  }
+}
+
+const atLeast = (role: Role) => (role === "owner" ? "an `owner`" : `at least \`${role}\``)
+
+const roleOf = (access: AccessRule) =>
+  access.kind === "jwt" || access.kind === "scope" ? access.role : null
+
+/** Describes who may use an operation. */
+export const describeAccess = (access: AccessRule) => ({
+  sentence: sentence(access),
+  fields: {
+    security: access.kind === "public" ? [] : [{ bearer: [] }],
+    "x-access": access.kind,
+    ...(access.kind === "scope" && { "x-required-scope": access.scope }),
+    ...(roleOf(access) !== null && { "x-required-role": roleOf(access) ?? "viewer" })
+  } satisfies Partial<Operation>
+})

@@ -1,0 +1,119 @@
+import type { JsonSchema } from "effect"
+import type { OpenApi } from "effect/http-api"
+import { Authentication } from "@scheduling/domain/auth/Authentication"
+import { type Endpoint, type ErrorClass, errorsOf } from "./endpoints.ts"
+import { exampleOf, withShownExamples } from "./examples.ts"
+import type { Response } from "./model.ts"
+import { componentName, errorExample, errorResponse } from "./refusals.ts"
+import { mapSchema, opened, plain, reference, referenced } from "./schemas.ts"
+import { annotationsOf, namedSchemas } from "./syntax.ts"
+
+type Schema = JsonSchema.JsonSchema
+type Schemas = Readonly<Record<string, Schema>>
+
+export interface Components {
+  /** The schemas by their clean names, each with an example. */
+  readonly schemas: Schemas
+  /**
+   * The responses that endpoints share: each single error, and the answer to a missing credential.
+   */
+  readonly responses: Readonly<Record<string, Response>>
+  /** Rewrites a schema of Effect's document in our terms. */
+  readonly rewrite: (schema: Schema) => Schema
+}
+
+export const componentsOf = (
+  spec: OpenApi.OpenAPISpec,
+  endpoints: ReadonlyArray<Endpoint>
+): Components => {
+  const errors = allErrors(endpoints)
+  const errorNames = new Map(
+    errors.map((error) => [`${error.identifier}Encoded`, componentName(error)])
+  )
+  /**
+   * Effect names the wire form of a class `<identifier>Encoded`, but clients know no other form.
+   */
+  const rename = (name: string) => errorNames.get(name) ?? name.replace(/Encoded$/, "")
+  const rewrite = (schema: Schema) =>
+    mapSchema(plain(schema), (part) => {
+      const name = referenced(part)
+      return name === undefined ? part : { ...part, ...reference(rename(name)) }
+    })
+
+  const closed = reachable(requestBodies(spec), { schemas: spec.components.schemas })
+  const named = namedSchemas(endpoints)
+  const bare: Record<string, Schema> = {}
+  for (const [name, schema] of Object.entries(spec.components.schemas)) {
+    const source = named.get(name)
+    bare[rename(name)] = {
+      ...(source !== undefined && annotationsOf(source)),
+      ...rewrite(closed.has(`schemas/${name}`) ? schema : opened(schema))
+    }
+  }
+
+  const schemas: Record<string, Schema> = {}
+  const shown = withShownExamples(bare)
+  for (const [name, schema] of Object.entries(shown)) {
+    schemas[name] = { ...schema, examples: [exampleOf(schema, shown)] }
+  }
+  const unauthorized = [...errorsOf([Authentication])].filter(({ status }) => status === 401)
+  const responses: Record<string, Response> = { Unauthorized: errorResponse(unauthorized, bare) }
+  for (const error of errors) {
+    const name = componentName(error)
+    schemas[name] = { ...bare[name], examples: [errorExample(error, bare)] }
+    responses[name] = errorResponse([error], bare)
+  }
+  return { schemas, responses, rewrite }
+}
+
+const allErrors = (endpoints: ReadonlyArray<Endpoint>): ReadonlyArray<ErrorClass> => [
+  ...new Set(
+    endpoints.flatMap(({ middlewareErrors, ownErrors }) => [...ownErrors, ...middlewareErrors])
+  )
+]
+
+const requestBodies = ({ paths }: OpenApi.OpenAPISpec): ReadonlyArray<unknown> =>
+  Object.values(paths).flatMap(({ delete: remove, patch, post, put }) =>
+    [remove, patch, post, put].map((operation) => operation?.requestBody)
+  )
+
+type Kinds = Readonly<Record<string, Readonly<Record<string, unknown>>>>
+
+/** The components that a part of the document refers to, directly or not, as `<kind>/<name>`. */
+const reachable = (root: unknown, components: Kinds): ReadonlySet<string> => {
+  const found = new Set<string>()
+  const follow = (part: unknown): void => {
+    for (const [, kind = "", name = ""] of JSON.stringify(part).matchAll(references)) {
+      if (found.has(`${kind}/${name}`)) continue
+      found.add(`${kind}/${name}`)
+      follow(components[kind]?.[name] ?? null)
+    }
+  }
+  follow(root)
+  return found
+}
+
+const references = /"\$ref":"#\/components\/(\w+)\/([^"]+)"/g
+
+/** Drops unused components and sorts the rest by name. */
+export const tidy = <A, B, C>(
+  root: unknown,
+  components: {
+    readonly schemas: Readonly<Record<string, A>>
+    readonly responses: Readonly<Record<string, B>>
+    readonly headers: Readonly<Record<string, C>>
+  }
+) => {
+  const found = reachable(root, components)
+  const keep = <One>(kind: string, named: Readonly<Record<string, One>>): Record<string, One> =>
+    Object.fromEntries(
+      Object.entries(named)
+        .filter(([name]) => found.has(`${kind}/${name}`))
+        .toSorted(([left], [right]) => (left < right ? -1 : 1))
+    )
+  return {
+    schemas: keep("schemas", components.schemas),
+    responses: keep("responses", components.responses),
+    headers: keep("headers", components.headers)
+  }
+}

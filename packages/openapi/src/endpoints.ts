@@ -1,0 +1,104 @@
+import { Context, Option, type Schema, SchemaAST } from "effect"
+import { HttpApi, type HttpApiGroup, type HttpApiMiddleware } from "effect/http-api"
+import { Access, type AccessRule } from "@scheduling/domain/shared/Access"
+import type { Method } from "./model.ts"
+import { subschemas } from "./syntax.ts"
+
+/** An error class of the contract, as `ApiError` makes them. */
+export interface ErrorClass {
+  new (fields: object): {
+    readonly detail: { readonly error: string; readonly message: string }
+    readonly headers: Readonly<Record<string, string>>
+  }
+  readonly code: string
+  readonly status: number
+  readonly identifier: string
+}
+
+/** What the document needs to know about an endpoint, read from its declaration. */
+export interface Endpoint {
+  readonly name: string
+  readonly method: Method
+  readonly path: string
+  readonly access: AccessRule
+  readonly params: ReadonlyArray<string>
+  readonly query: Schema.Top | undefined
+  readonly headers: Schema.Top | undefined
+  readonly payloads: ReadonlyArray<Schema.Top>
+  readonly successes: ReadonlyArray<Schema.Top>
+  /** Errors that the endpoint itself declares, so they can happen. */
+  readonly ownErrors: ReadonlySet<ErrorClass>
+  /** Errors that a middleware declares for every endpoint that it guards. */
+  readonly middlewareErrors: ReadonlySet<ErrorClass>
+}
+
+export const endpointsOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>
+): ReadonlyArray<Endpoint> => {
+  const endpoints: Array<Endpoint> = []
+  HttpApi.reflect(api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint, group, middleware }) => {
+      const name = `${group.identifier}.${endpoint.identifier}`
+      endpoints.push({
+        name,
+        method: documentedMethod(endpoint.method),
+        path: endpoint.path.replaceAll(/:(\w+)/g, "{$1}"),
+        access: Option.getOrThrowWith(
+          Context.getOption(endpoint.annotations, Access),
+          () => new Error(`${name} does not say who may call it`)
+        ),
+        params: [...endpoint.path.matchAll(/:(\w+)/g)].map(([, param = ""]) => param),
+        query: endpoint.query,
+        headers: endpoint.headers,
+        payloads: [...endpoint.payload.values()].flatMap(({ schemas }) => schemas),
+        successes: [...endpoint.success],
+        ownErrors: new Set([...endpoint.error].map(errorClass)),
+        middlewareErrors: errorsOf(middleware)
+      })
+    }
+  })
+  return endpoints
+}
+
+export const errorsOf = (
+  middleware: Iterable<Pick<HttpApiMiddleware.AnyService, "error">>
+): ReadonlySet<ErrorClass> =>
+  new Set([...middleware].flatMap(({ error }) => [...error].map(errorClass)))
+
+/**
+ * Whether an answer with this schema carries a secret. Secrets are `Redacted` until they are sent.
+ */
+export const holdsSecret = ({ ast }: Schema.Top): boolean =>
+  subschemas(ast).some(
+    (part) => SchemaAST.isDeclaration(part) && part.annotations?.expected === "Redacted"
+  )
+
+/** An endpoint keeps its errors as codecs around the classes that were declared. */
+const errorClass = (schema: Schema.Top): ErrorClass => {
+  const declared: unknown = "schema" in schema ? schema.schema : schema
+  if (isErrorClass(declared)) return declared
+  throw new Error(
+    `${SchemaAST.resolveIdentifier(schema.ast) ?? "An error"} was not made by ApiError`
+  )
+}
+
+const isErrorClass = (schema: unknown): schema is ErrorClass =>
+  typeof schema === "function" && "code" in schema && "status" in schema
+
+const methods: ReadonlyArray<Method> = [
+  "get",
+  "post",
+  "put",
+  "patch",
+  "delete",
+  "head",
+  "options",
+  "trace"
+]
+
+const documentedMethod = (name: string): Method => {
+  const method = methods.find((one) => one === name.toLowerCase())
+  if (method !== undefined) return method
+  throw new Error(`OpenAPI 3.1 has no operation for ${name}`)
+}

@@ -1,0 +1,78 @@
+import type { Header, Reference } from "./model.ts"
+
+interface KnownHeader extends Header {
+  readonly name: string
+}
+
+/** The headers of the contract by lower-case name: their schemas and their meanings. */
+const known: Readonly<Record<string, KnownHeader>> = {
+  allow: {
+    name: "Allow",
+    description: "The methods that this route supports.",
+    schema: { type: "string", examples: ["GET, POST"] }
+  },
+  "cache-control": {
+    name: "Cache-Control",
+    description: "Always `no-store`: the answer carries a secret.",
+    schema: { type: "string", enum: ["no-store"] }
+  },
+  "idempotency-key": {
+    name: "Idempotency-Key",
+    description:
+      "Makes a repeated request safe: for 24 hours the same key with the same body gives the first answer again.",
+    schema: { type: "string" }
+  },
+  "last-event-id": {
+    name: "Last-Event-ID",
+    description: "The id of the last event that was seen. The stream goes on after it.",
+    schema: { type: "string" }
+  },
+  ratelimit: {
+    name: "RateLimit",
+    description:
+      "What your API key or account may still do: `r` requests at once. `t` is the number of seconds until the quota is whole again or, with `r=0`, until the next request.",
+    schema: { type: "string", examples: ['"default";r=599;t=1'] }
+  },
+  "ratelimit-policy": {
+    name: "RateLimit-Policy",
+    description:
+      "The rate limit: `q` requests per `w` seconds, all at once or spread. Absent, like `RateLimit`, where the operator has set none.",
+    schema: { type: "string", examples: ['"default";q=600;w=60'] }
+  },
+  "retry-after": {
+    name: "Retry-After",
+    description: "Seconds to wait before the next try.",
+    schema: { type: "integer", minimum: 0, examples: [1] }
+  },
+  "www-authenticate": {
+    name: "WWW-Authenticate",
+    description: "What the credential lacks (RFC 6750).",
+    schema: { type: "string", examples: ['Bearer error="invalid_token"'] }
+  },
+  "x-request-id": {
+    name: "x-request-id",
+    description:
+      "The id of this request in the logs: yours if you sent an acceptable one, otherwise ours.",
+    schema: { type: "string", examples: ["019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"] }
+  }
+}
+
+export const knownHeader = (name: string): KnownHeader | undefined => known[name.toLowerCase()]
+
+/** References to the headers that a response always carries. */
+export const headerReferences = (
+  names: Iterable<string>
+): Readonly<Record<string, Header | Reference>> => {
+  const headers: Record<string, Header | Reference> = {}
+  for (const name of ["x-request-id", ...names]) {
+    const header = knownHeader(name)
+    if (header === undefined)
+      throw new Error(`Describe the response header ${name} in openapi/headers.ts`)
+    headers[header.name] = { $ref: `#/components/headers/${header.name}` }
+  }
+  return headers
+}
+
+export const componentHeaders: Readonly<Record<string, Header>> = Object.fromEntries(
+  Object.values(known).map(({ name, ...header }) => [name, header])
+)

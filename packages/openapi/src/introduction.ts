@@ -1,0 +1,71 @@
+/** The first page of the API reference. */
+export const introduction = `
+Runs scheduled HTTP work: **cron tasks** that repeat, **delayed tasks** that run once, and **chains**
+of calls where each step sees the answers before it. Every run is kept as an **execution**.
+
+**Monitors** watch what runs elsewhere: **heartbeats** wait for pings of a job, and **SSL monitors** look
+at certificates. Each time a monitor is down is one **incident**.
+
+## Authentication
+
+Send \`Authorization: Bearer <credential>\`. There are two kinds of credential:
+
+- an **access token** for people: \`POST /v1/auth/login\` gives one that lives 15 minutes and a
+  refresh token for the next. It may do whatever your role in a workspace allows;
+- an **API key** for scripts, CI and integrations: it starts with \`pak_\`, belongs to one workspace
+  and may do what its scopes say. Reading needs the \`:read\` scope of a resource, everything else \`:write\`.
+
+To try the operations on this page, paste a credential where it says **Bearer Token**, without
+\`Bearer\` before it. For a first one, call \`POST /v1/auth/register\` with an email and a password, then
+\`POST /v1/auth/login\`, and paste the \`access_token\` of its answer. With it
+\`POST /v1/workspaces/{workspace_id}/api-keys\` makes an API key, whose value is shown once, in the field
+\`key\` of that answer. The page keeps what you paste only as long as it is open.
+
+Each operation says which of the two it takes (also as \`x-access\`, \`x-required-scope\` and \`x-required-role\`).
+
+## Errors
+
+Every failure has one shape, whatever the status:
+
+\`\`\`json
+{ "detail": { "error": "insufficient_scope", "message": "This API key lacks the scope tasks:write.", "required_scope": "tasks:write" } }
+\`\`\`
+
+Act on \`error\`, which is stable; \`message\` is for people and may be reworded. A request is checked in
+this order: credential (401), rate limit (429), kind of credential (403), workspace (403 or 404), scope or role (403),
+body and query (422), resource (404), state (409). A 422 lists everything that is wrong in \`issues\`,
+not only the first. An unknown route answers 404 and a known one with another method 405, in the
+same shape.
+
+Each response carries \`x-request-id\`. Send one of your own to find a call again in the logs.
+
+## Rate limit
+
+A server answers 600 requests per minute of an API key, and as many of an account with all its access
+tokens, unless its operator has set another number. They may come all at once. Each answer to a credential says
+what is left: \`RateLimit: "default";r=599;t=1\`, with \`r\` requests that may follow at once, and \`t\`
+seconds until the quota is whole again. A request over the limit is answered 429 \`rate_limited\` with
+\`Retry-After\`, and nothing of it is done.
+
+## Pagination
+
+Lists answer \`{ "data": [...], "next_cursor": "..." }\`, newest first. Pass \`next_cursor\` as \`cursor\` for
+the next page until it is null. A page holds 20 records unless \`limit\` says otherwise, at most 100.
+
+## Idempotency
+
+Operations that create or run something take an \`Idempotency-Key\` header, so that a request may be sent
+again when its answer was lost: within 24 hours the same key with the same body gives the first answer,
+with another body 409 \`idempotency_conflict\`. Creating an API key takes none, because its answer holds a
+secret that is not kept.
+
+## Formats
+
+JSON in UTF-8 with snake_case fields, bodies of at most 1 MiB. Ids are UUIDs, times are ISO 8601 in UTC.
+A request with a field that is not described here is refused.
+
+## Versioning
+
+The version is the \`/v1\` of the path. Within it nothing is removed or changes its meaning; answers may
+gain fields, enumerations may gain values and new errors may appear, so ignore what you do not know.
+`.trim()

@@ -1,0 +1,72 @@
+import type { JsonSchema } from "effect"
+import type { OpenApi } from "effect/http-api"
+import type { AccessRule } from "@scheduling/domain/shared/Access"
+import type { CodeSample } from "./samples.ts"
+import type { Webhook } from "./webhooks.ts"
+
+type Schema = JsonSchema.JsonSchema
+
+export interface Reference {
+  readonly $ref: string
+}
+
+export interface Header {
+  readonly description: string
+  readonly schema: Schema
+  readonly required?: boolean
+}
+
+export interface MediaType {
+  readonly schema: Schema
+  readonly example?: unknown
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>
+}
+
+export interface Response {
+  readonly description: string
+  readonly headers: Readonly<Record<string, Header | Reference>>
+  readonly content?: Readonly<Record<string, MediaType>>
+}
+
+export interface Parameter {
+  readonly name: string
+  readonly in: OpenApi.OpenAPISpecParameter["in"]
+  readonly required: boolean
+  readonly description?: string
+  readonly schema: Schema
+}
+
+export interface Operation {
+  readonly operationId: string
+  readonly summary: string
+  readonly description: string
+  readonly tags: ReadonlyArray<string>
+  readonly security: ReadonlyArray<Readonly<Record<string, ReadonlyArray<string>>>>
+  readonly "x-access": AccessRule["kind"]
+  readonly "x-required-scope"?: string
+  readonly "x-required-role"?: string
+  readonly parameters: ReadonlyArray<Parameter>
+  readonly requestBody?: {
+    readonly required: boolean
+    readonly content: Readonly<Record<string, MediaType>>
+  }
+  readonly responses: Readonly<Record<string, Response | Reference>>
+  readonly "x-codeSamples": ReadonlyArray<CodeSample>
+}
+
+export type Method = OpenApi.OpenAPISpecMethodName
+
+export interface OpenApiDocument {
+  readonly openapi: "3.1.0"
+  readonly info: OpenApi.OpenAPISpecInfo
+  readonly servers: ReadonlyArray<OpenApi.OpenAPISpecServer>
+  readonly tags: ReadonlyArray<OpenApi.OpenAPISpecTag>
+  readonly paths: Readonly<Record<string, Readonly<Partial<Record<Method, Operation>>>>>
+  readonly webhooks: Readonly<Record<string, { readonly post: Webhook }>>
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>
+    readonly responses: Readonly<Record<string, Response>>
+    readonly headers: Readonly<Record<string, Header>>
+    readonly securitySchemes: Readonly<Record<string, OpenApi.OpenAPISecurityScheme>>
+  }
+}

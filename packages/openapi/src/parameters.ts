@@ -1,0 +1,52 @@
+import { Schema, SchemaAST } from "effect"
+import type { OpenApi } from "effect/http-api"
+import type { Components } from "./components.ts"
+import type { Endpoint } from "./endpoints.ts"
+import { knownHeader } from "./headers.ts"
+import type { Parameter } from "./model.ts"
+import { referenced } from "./schemas.ts"
+
+/**
+ * A query is text, so Effect documents its numbers as strings with a pattern. Clients want numbers.
+ */
+const decodedTypes = (query: Schema.Top | undefined): ReadonlyMap<string, object> => {
+  const decoded = query === undefined ? undefined : SchemaAST.toType(query.ast)
+  const types = new Map<string, object>()
+  if (decoded?._tag !== "Objects") return types
+  for (const { name, type } of decoded.propertySignatures) {
+    if (SchemaAST.isNumber(type) || SchemaAST.isBoolean(type)) {
+      types.set(String(name), Schema.toJsonSchemaDocument(Schema.make(type)).schema)
+    }
+  }
+  return types
+}
+
+const idDescription = (name: string) =>
+  name.endsWith("_id") ? `The id of the ${name.slice(0, -3).replaceAll("_", " ")}.` : undefined
+
+export const describeParameters = (
+  endpoint: Endpoint,
+  parameters: ReadonlyArray<OpenApi.OpenAPISpecParameter>,
+  { rewrite, schemas }: Pick<Components, "rewrite" | "schemas">
+): ReadonlyArray<Parameter> => {
+  const types = decodedTypes(endpoint.query)
+  return parameters.map((parameter) => {
+    const decoded = parameter.in === "query" ? types.get(parameter.name) : undefined
+    const { description: own, ...schema } = rewrite({ ...(decoded ?? parameter.schema) })
+    const header = parameter.in === "header" ? knownHeader(parameter.name) : undefined
+    const component = schemas[referenced(schema) ?? ""]
+    const description = [
+      own,
+      component?.description,
+      header?.description,
+      idDescription(parameter.name)
+    ].find((one) => typeof one === "string")
+    return {
+      name: header?.name ?? parameter.name,
+      in: parameter.in,
+      required: parameter.required,
+      ...(description !== undefined && { description }),
+      schema
+    }
+  })
+}

@@ -1,0 +1,112 @@
+import { maxPingBodyBytes } from "@scheduling/domain/monitors/heartbeat/HeartbeatEvent"
+import { headerReferences } from "./headers.ts"
+import type { Method, Operation, Parameter, Response } from "./model.ts"
+
+/** Pings are answered before the routes of the API, in plain text, so no endpoint declares them. */
+export const pingsTag = {
+  name: "Pings",
+  description: "How jobs tell their heartbeat monitors of what they do. The URL is the credential."
+}
+
+const monitorsUrl = "$PING_URL"
+
+const pingId: Parameter = {
+  name: "ping_id",
+  in: "path",
+  required: true,
+  description: "The secret at the end of the monitor's `ping_url`.",
+  schema: {
+    type: "string",
+    format: "uuid",
+    examples: ["5f0c9d3e-8a41-4c1b-9a57-2f6d1e7b3c90"]
+  }
+}
+
+const signal: Parameter = {
+  name: "signal",
+  in: "path",
+  required: true,
+  description:
+    "`start`, `fail`, `log` (is kept and changes nothing), or the exit status of the job: `0` is a success.",
+  schema: {
+    type: "string",
+    pattern: "^(?:start|fail|log|\\d|[1-9]\\d|1\\d\\d|2[0-4]\\d|25[0-5])$",
+    examples: ["start"]
+  }
+}
+
+const rid: Parameter = {
+  name: "rid",
+  in: "query",
+  required: false,
+  description: "Which run it is about, where runs overlap. The same at the start and the end.",
+  schema: {
+    type: "string",
+    format: "uuid",
+    examples: ["0b6f7d52-1c1e-4a7d-8f0e-5f4f6f8b7a11"]
+  }
+}
+
+const answer = (description: string, text: string): Response => ({
+  description,
+  headers: headerReferences([]),
+  content: { "text/plain": { schema: { type: "string" }, example: `${text}\n` } }
+})
+
+const responses = {
+  200: answer("It is on disk.", "OK"),
+  400: answer("The `rid` is no UUID, or the exit status is above 255.", "bad rid or exit status"),
+  404: answer("There is no such URL, or not any more.", "not found")
+}
+
+const withoutContent = ({ content: _content, ...response }: Response): Response => response
+
+const pinged = (
+  method: "get" | "head" | "post",
+  path: string,
+  parameters: Operation["parameters"]
+) => {
+  const isSignal = parameters.includes(signal)
+  return {
+    operationId: `pings.${method}${isSignal ? "Signal" : ""}`,
+    tags: [pingsTag.name],
+    summary: `${isSignal ? "Tell how a run goes" : "Tell of a success"}, by ${method.toUpperCase()}`,
+    description: `A job sends it. ${
+      method === "post"
+        ? `The first ${maxPingBodyBytes} bytes of the body are kept, as what the job has to say.`
+        : "The same as a POST without a body."
+    } Needs no credential but the URL.`,
+    security: [],
+    "x-access": "public",
+    parameters,
+    ...(method === "post" && {
+      requestBody: {
+        required: false,
+        content: { "text/plain": { schema: { type: "string" }, example: "42 files copied" } }
+      }
+    }),
+    responses:
+      method === "head"
+        ? Object.fromEntries(
+            Object.entries(responses).map(([status, one]) => [status, withoutContent(one)])
+          )
+        : responses,
+    "x-codeSamples": [
+      {
+        lang: "Shell",
+        label: "curl",
+        source: `curl -fsS -m 10 --retry 5 ${method === "head" ? "-I " : method === "post" ? '-d "42 files copied" ' : ""}"${monitorsUrl}${path}"`
+      }
+    ]
+  } satisfies Operation
+}
+
+const methods = ["get", "head", "post"] as const
+
+const allMethods = (path: string, parameters: Operation["parameters"]) =>
+  Object.fromEntries(methods.map((method) => [method, pinged(method, path, parameters)]))
+
+export const pingPaths: Readonly<Record<string, Readonly<Partial<Record<Method, Operation>>>>> = {
+  "/ping/{ping_id}": allMethods("", [pingId, rid]),
+  "/ping/{ping_id}/{signal}": allMethods("/start", [pingId, signal, rid])
+}

@@ -1,0 +1,119 @@
+import type { JsonSchema } from "effect"
+
+type Schema = JsonSchema.JsonSchema
+
+const componentPath = "#/components/schemas/"
+
+export const reference = (name: string): Schema => ({ $ref: componentPath + name })
+
+export const referenced = (schema: Schema): string | undefined =>
+  typeof schema.$ref === "string" ? schema.$ref.slice(componentPath.length) : undefined
+
+export const isSchema = (value: unknown): value is Schema =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const schemaLists = new Set(["anyOf", "oneOf", "allOf", "prefixItems"])
+const schemaRecords = new Set(["properties", "patternProperties"])
+const singleSchemas = new Set(["items", "additionalProperties", "propertyNames", "not"])
+
+/**
+ * Rewrites a schema from its leaves up. Examples, defaults and enums are data and are not changed.
+ */
+export const mapSchema = (schema: Schema, f: (schema: Schema) => Schema): Schema => {
+  const visit = (value: unknown) => (isSchema(value) ? mapSchema(value, f) : value)
+  const entries = Object.entries(schema).map(([key, value]): [string, unknown] => {
+    if (singleSchemas.has(key)) return [key, visit(value)]
+    if (schemaLists.has(key) && Array.isArray(value)) return [key, value.map(visit)]
+    if (schemaRecords.has(key) && isSchema(value)) {
+      return [
+        key,
+        Object.fromEntries(Object.entries(value).map(([name, one]) => [name, visit(one)]))
+      ]
+    }
+    return [key, value]
+  })
+  return f(Object.fromEntries(entries))
+}
+
+/**
+ * Effect is exact where plain forms read better: `Schema.Int` as the bounds of a double, an
+ * annotated check as an `allOf` of one, `NullOr` as an `anyOf`. Generators make the same types from
+ * both, and people read the plain form.
+ */
+export const plain = (schema: Schema): Schema =>
+  mapSchema(schema, (part) =>
+    withoutSafeBounds(withTypeList(withoutNonFinite(withoutLoneAllOf(part))))
+  )
+
+const withoutSafeBounds = (schema: Schema): Schema => {
+  const { maximum, minimum, ...rest } = schema
+  return {
+    ...rest,
+    ...(minimum !== undefined && minimum !== Number.MIN_SAFE_INTEGER && { minimum }),
+    ...(maximum !== undefined && maximum !== Number.MAX_SAFE_INTEGER && { maximum })
+  }
+}
+
+const withoutLoneAllOf = (schema: Schema): Schema => {
+  if (!Array.isArray(schema.allOf) || schema.allOf.length !== 1) return schema
+  const {
+    allOf: [only],
+    ...rest
+  } = schema
+  return isSchema(only) && Object.keys(only).every((key) => !Object.hasOwn(rest, key))
+    ? { ...rest, ...only }
+    : schema
+}
+
+/**
+ * `Schema.Number` has strings for the values that JSON cannot write as numbers. No answer contains
+ * them.
+ */
+const withoutNonFinite = (schema: Schema): Schema => {
+  if (!Array.isArray(schema.anyOf)) return schema
+  const { anyOf: all, ...rest } = schema
+  const finite = all.filter(
+    (one) => !(isSchema(one) && Array.isArray(one.enum) && one.enum.includes("NaN"))
+  )
+  return finite.length === 1 ? { ...finite[0], ...rest } : { ...rest, anyOf: finite }
+}
+
+const withTypeList = (schema: Schema): Schema => {
+  if (!Array.isArray(schema.anyOf) || schema.anyOf.length !== 2) return schema
+  const {
+    anyOf: [some, none],
+    ...rest
+  } = schema
+  const nullable =
+    isSchema(some) && isSchema(none) && none.type === "null" && Object.keys(none).length === 1
+  return nullable && typeof some.type === "string" && some.enum === undefined
+    ? { ...some, ...rest, type: [some.type, "null"] }
+    : schema
+}
+
+/**
+ * "One of these fields" becomes a list of choices that contain the fields. Generated clients then
+ * make a union of them, and a request without either does not compile.
+ */
+export const withChoices = (schema: Schema): Schema => {
+  const { oneOf, properties } = schema
+  if (!Array.isArray(oneOf) || !isSchema(properties)) return schema
+  return {
+    ...schema,
+    oneOf: oneOf.map((one: unknown) => {
+      if (!isSchema(one) || !Array.isArray(one.required)) return one
+      const own = one.required.map((name: string) => [name, properties[name]])
+      return { type: "object", properties: Object.fromEntries(own), ...one }
+    })
+  }
+}
+
+/**
+ * Requests with unknown fields are refused, so their schemas stay closed. Answers may gain fields
+ * within a version, and a client generated from closed schemas would break when one appears.
+ */
+export const opened = (schema: Schema): Schema =>
+  mapSchema(schema, (part) => {
+    const { additionalProperties, ...rest } = part
+    return additionalProperties === false ? rest : part
+  })

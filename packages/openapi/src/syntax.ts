@@ -1,0 +1,58 @@
+import { Schema, SchemaAST } from "effect"
+import type { Endpoint } from "./endpoints.ts"
+
+const partsOf = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.AST> => {
+  switch (ast._tag) {
+    case "Declaration":
+      return ast.typeParameters
+    case "Objects":
+      return [...ast.propertySignatures, ...ast.indexSignatures].map(({ type }) => type)
+    case "Arrays":
+      return [...ast.elements, ...ast.rest]
+    case "Union":
+      return ast.types
+    case "Suspend":
+      return [ast.thunk()]
+    default:
+      return []
+  }
+}
+
+/** A schema and all its parts. */
+export const subschemas = (
+  ast: SchemaAST.AST,
+  seen = new Set<SchemaAST.AST>()
+): ReadonlyArray<SchemaAST.AST> => {
+  if (seen.has(ast)) return []
+  seen.add(ast)
+  return [ast, ...partsOf(ast).flatMap((part) => subschemas(part, seen))]
+}
+
+/** The schemas of bodies that have names, by name. */
+export const namedSchemas = (
+  endpoints: ReadonlyArray<Endpoint>
+): ReadonlyMap<string, Schema.Codec<unknown>> => {
+  const named = new Map<string, Schema.Codec<unknown>>()
+  for (const { payloads, successes } of endpoints) {
+    for (const part of [...payloads, ...successes].flatMap(({ ast }) => subschemas(ast))) {
+      const name = SchemaAST.resolveIdentifier(part)
+      if (name !== undefined && !named.has(name)) named.set(name, Schema.make(part))
+    }
+  }
+  return named
+}
+
+/**
+ * Annotations go to the last check of a schema. Effect drops them from the document if that check
+ * has no JSON Schema, which is usual for rules between fields. This restores them.
+ */
+export const annotationsOf = (schema: Schema.Codec<unknown>) => {
+  const { description, examples } = SchemaAST.resolve(schema.ast) ?? {}
+  const encode = Schema.encodeUnknownSync(schema)
+  return {
+    ...(typeof description === "string" && { description }),
+    ...(Array.isArray(examples) && {
+      examples: examples.map((example: unknown) => encode(example))
+    })
+  }
+}

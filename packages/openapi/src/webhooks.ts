@@ -1,0 +1,98 @@
+import type { Parameter } from "./model.ts"
+
+/** A call that the service makes: to the URL of a task or of a chain's step. */
+export interface Webhook {
+  readonly operationId: string
+  readonly tags: ReadonlyArray<string>
+  readonly summary: string
+  readonly description: string
+  readonly security: ReadonlyArray<never>
+  readonly parameters: ReadonlyArray<Parameter>
+  readonly requestBody: {
+    readonly description: string
+    readonly content: Readonly<Record<string, { readonly schema: { readonly type: "string" } }>>
+  }
+  readonly responses: Readonly<Record<string, { readonly description: string }>>
+}
+
+const header = (name: string, description: string, example: string): Parameter => ({
+  name,
+  in: "header",
+  required: true,
+  description,
+  schema: { type: "string", examples: [example] }
+})
+
+const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"
+const executionId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+
+export const webhooksTag = {
+  name: "Calls to your URLs",
+  description: "What the service sends to the URLs of tasks and of chains' steps."
+}
+
+export const webhooks: Readonly<Record<string, { readonly post: Webhook }>> = {
+  taskCall: {
+    post: {
+      operationId: "taskCall",
+      tags: [webhooksTag.name],
+      summary: "The call of a task or a step",
+      description:
+        "What the service sends to your URL, with the method, headers and body of the task. It is " +
+        "signed as Standard Webhooks describes: HMAC-SHA-256 over " +
+        "`webhook-id`.`webhook-timestamp`.body, with a signing secret of the workspace " +
+        "(`GET /v1/workspaces/{workspace_id}/signing-secrets`). Verify it over the bytes of the " +
+        "body as received, and refuse a timestamp that is minutes old. `verify` of " +
+        "`@scheduling/sdk/webhooks` does both.\n\n" +
+        "A call may be repeated: after a failure, and when the node that made it was " +
+        "lost. All attempts of one execution carry the same `idempotency-key`.",
+      security: [],
+      parameters: [
+        header("webhook-id", "The id of the execution.", executionId),
+        header(
+          "webhook-timestamp",
+          "When the attempt was made, in seconds since 1970.",
+          "1769851800"
+        ),
+        header(
+          "webhook-signature",
+          "`v1,` and the signature in base64. While a secret is rotated there are two, separated " +
+            "by a space.",
+          "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="
+        ),
+        header("idempotency-key", "The id of the execution, again.", executionId),
+        header("x-scheduling-task-id", "The id of the task, or of the chain of a step.", taskId),
+        header("x-scheduling-execution-id", "The id of the execution, once more.", executionId),
+        header("x-scheduling-attempt", "How often this execution was called, from 1.", "1"),
+        header(
+          "x-scheduling-scheduled-for",
+          "The time that the execution was scheduled for, the same at every attempt.",
+          "2026-01-31T09:30:00.000Z"
+        ),
+        header(
+          "user-agent",
+          "Names the service, unless the task's headers name something else.",
+          "scheduling-service/0.1.0"
+        )
+      ],
+      requestBody: {
+        description:
+          "The body of the task, as it was given. Its type is `application/json` unless the task's " +
+          "headers say otherwise. A task without a body sends none.",
+        content: { "*/*": { schema: { type: "string" } } }
+      },
+      responses: {
+        "2XX": { description: "The call has succeeded; the first 10,000 bytes are kept." },
+        "408": { description: "Tried again, if `retry_count` allows it." },
+        "425": { description: "Tried again, if `retry_count` allows it." },
+        "429": {
+          description: "Tried again, if `retry_count` allows it, and not before `Retry-After`."
+        },
+        "5XX": {
+          description: "Tried again, if `retry_count` allows it, and not before `Retry-After`."
+        },
+        default: { description: "The call has failed. Redirects are not followed." }
+      }
+    }
+  }
+}

@@ -1,0 +1,407 @@
+import { assert, describe, it } from "@effect/vitest"
+import { type JsonSchema, Schema, SchemaRepresentation } from "effect"
+import { Api } from "@scheduling/domain/Api"
+import { openApiDocument } from "../src/OpenApiDocument.ts"
+import { endpointsOf, holdsSecret } from "../src/endpoints.ts"
+import type { Header, Operation, Reference, Response } from "../src/model.ts"
+import { isSchema } from "../src/schemas.ts"
+import { namedSchemas } from "../src/syntax.ts"
+import { header } from "@scheduling/domain/webhooks/StandardWebhooks"
+
+const document = openApiDocument(Api)
+const endpoints = endpointsOf(Api)
+const { headers, responses, schemas } = document.components
+
+const everything = Object.values(document.paths).flatMap((path) => Object.values(path))
+const isPing = ({ operationId }: Operation) => operationId.startsWith("pings.")
+const operations = everything.filter((one) => !isPing(one))
+const pings = everything.filter(isPing)
+
+const operation = (id: string): Operation => {
+  const found = operations.find(({ operationId }) => operationId === id)
+  assert(found, `no operation ${id}`)
+  return found
+}
+
+const resolve = (response: Response | Reference | undefined): Response => {
+  assert(response)
+  if (!("$ref" in response)) return response
+  const shared = responses[response.$ref.replace("#/components/responses/", "")]
+  assert(shared, response.$ref)
+  return shared
+}
+
+const asksProvider = new Set(
+  ["checkout", "portal", "change", "cancel", "resume", "invoices"].map((what) => `billing.${what}`)
+)
+
+const codes = (id: string, status: number): ReadonlyArray<string> => {
+  const response = operation(id).responses[status]
+  if (response === undefined) return []
+  return Object.keys(resolve(response).content?.["application/json"]?.examples ?? {})
+}
+
+const headerNames = (response: Response | Reference) => Object.keys(resolve(response).headers)
+
+/** Effect cannot read "one of these fields" and "not both". The server's schemas check them. */
+const isChoiceOfFields = (key: string, value: unknown) =>
+  (key === "oneOf" || key === "not") &&
+  [value]
+    .flat()
+    .every(
+      (one) => isSchema(one) && Array.isArray(one.required) && !("additionalProperties" in one)
+    )
+
+/** The named schemas that a part of the document uses, and those that they use. */
+const usedBy = (part: unknown, found = new Set<string>()): ReadonlySet<string> => {
+  for (const [, name = ""] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+    if (found.has(name)) continue
+    found.add(name)
+    usedBy(schemas[name], found)
+  }
+  return found
+}
+
+/** Reads a schema of the document as a client would, from the document alone. */
+const validator = (schema: JsonSchema.JsonSchema) => {
+  const used = [...usedBy(schema)].map((name) => [name, schemas[name]])
+  const text = JSON.stringify({ schema, definitions: Object.fromEntries(used) })
+  const local = JSON.parse(
+    text.replaceAll("#/components/schemas/", "#/$defs/"),
+    (key, value: unknown) => (isChoiceOfFields(key, value) ? undefined : value)
+  )
+  return Schema.decodeUnknownSync(
+    SchemaRepresentation.fromJsonSchemaDocument(
+      { dialect: "draft-2020-12", ...local },
+      { patterns: "apply" }
+    ) as Schema.Codec<unknown>,
+    { onExcessProperty: "error", errors: "all" }
+  )
+}
+
+/** Every schema with examples, anywhere in the document, and every example of a body. */
+const examplesIn = (
+  part: unknown,
+  path = "#"
+): ReadonlyArray<readonly [string, JsonSchema.JsonSchema, unknown]> => {
+  if (Array.isArray(part)) return part.flatMap((one, index) => examplesIn(one, `${path}/${index}`))
+  if (!isSchema(part)) return []
+  const { example, examples, ...rest } = part
+  const own = Array.isArray(examples) ? examples.map((one) => [path, part, one] as const) : []
+  const named = isSchema(examples) && isSchema(part.schema) ? Object.values(examples) : []
+  const bodies = [
+    ...named.map((one) => (isSchema(one) ? one.value : one)),
+    ...(example === undefined ? [] : [example])
+  ]
+  const shown = isSchema(part.schema) ? part.schema : {}
+  return [
+    ...own,
+    ...bodies.map((one) => [path, shown, one] as const),
+    ...Object.entries(rest).flatMap(([key, one]) => examplesIn(one, `${path}/${key}`))
+  ]
+}
+
+describe("examples", () => {
+  it("are there for every component and every request body", () => {
+    const bare = Object.entries(schemas).filter(([, schema]) => schema.examples === undefined)
+    assert.deepStrictEqual(
+      bare.map(([name]) => name),
+      []
+    )
+    for (const { operationId, requestBody } of operations) {
+      if (requestBody === undefined) continue
+      assert.isDefined(requestBody.content["application/json"]?.example, operationId)
+    }
+  })
+
+  it("match the schemas that the document gives for them", () => {
+    const all = examplesIn(document)
+    assert.isAbove(all.length, 200)
+    for (const [path, schema, example] of all) {
+      assert.doesNotThrow(
+        () => validator(schema)(example),
+        undefined,
+        undefined,
+        `${path} ${JSON.stringify(example)}`
+      )
+    }
+  })
+
+  it("are accepted by the schemas that the server decodes with", () => {
+    const named = namedSchemas(endpoints)
+    assert.isAbove(named.size, 20)
+    for (const [name, schema] of named) {
+      const decode = Schema.decodeUnknownSync(schema, { onExcessProperty: "error" })
+      const examples = schemas[name]?.examples
+      assert(Array.isArray(examples), name)
+      for (const example of examples)
+        assert.doesNotThrow(() => decode(example), undefined, undefined, name)
+    }
+  })
+
+  it("of errors carry the code and the real message", () => {
+    assert.deepStrictEqual(schemas.QuotaExceededError?.examples, [
+      {
+        detail: {
+          error: "quota_exceeded",
+          message: "The limit of 100 active api keys is reached.",
+          quota: "active_api_keys",
+          limit: 100,
+          plan: "self_hosted"
+        }
+      }
+    ])
+    const forbidden = resolve(operation("cron.create").responses[403]).content?.["application/json"]
+    assert.deepStrictEqual(forbidden?.examples?.insufficient_scope?.value, {
+      detail: {
+        error: "insufficient_scope",
+        message: "This API key lacks the scope tasks:write.",
+        required_scope: "tasks:write"
+      }
+    })
+  })
+})
+
+describe("access", () => {
+  it("is said of every operation as its endpoint declares it", () => {
+    assert.strictEqual(operations.length, endpoints.length)
+    for (const { access, name } of endpoints) {
+      const { description, security, "x-access": kind, "x-required-scope": scope } = operation(name)
+      assert.strictEqual(kind, access.kind, name)
+      assert.strictEqual(scope, access.kind === "scope" ? access.scope : undefined, name)
+      assert.deepStrictEqual(security, access.kind === "public" ? [] : [{ bearer: [] }], name)
+      assert.match(description, /\n\nNeeds (an access token|no credential)/, name)
+    }
+  })
+})
+
+describe("responses", () => {
+  it("hold the refusals that the access of an endpoint can lead to, and no others", () => {
+    assert.deepStrictEqual(codes("auth.login", 401), [
+      "invalid_api_key",
+      "invalid_credentials",
+      "totp_required",
+      "invalid_code"
+    ])
+    assert.deepStrictEqual(codes("auth.login", 403), ["jwt_only", "origin_refused"])
+    assert.deepStrictEqual(codes("auth.me", 401), [
+      "missing_credentials",
+      "invalid_token",
+      "invalid_api_key"
+    ])
+    assert.deepStrictEqual(codes("auth.me", 403), ["jwt_only"])
+    assert.deepStrictEqual(codes("apiKeys.list", 403), ["jwt_only", "forbidden"])
+    assert.deepStrictEqual(codes("workspaces.get", 403), [
+      "insufficient_scope",
+      "workspace_forbidden"
+    ])
+    assert.deepStrictEqual(codes("workspaces.whoami", 403), [])
+    assert.deepStrictEqual(codes("cron.listAll", 403), ["insufficient_scope"])
+    assert.deepStrictEqual(codes("cron.listAll", 404), [])
+    assert.deepStrictEqual(codes("system.health", 401), [])
+  })
+
+  it("include body errors only for endpoints with a body, and input errors only with input", () => {
+    for (const { name, headers: sent, params, payloads, query } of endpoints) {
+      const body = payloads.length > 0
+      const input = body || query !== undefined || sent !== undefined
+      assert.strictEqual(codes(name, 400).includes("malformed_json"), body, name)
+      assert.strictEqual(codes(name, 413).includes("payload_too_large"), body, name)
+      assert.strictEqual(codes(name, 415).includes("unsupported_media_type"), body, name)
+      assert.strictEqual(codes(name, 422).includes("validation_failed"), input, name)
+      if (params.length > 0) assert.include(codes(name, 404), "not_found", name)
+      assert.deepStrictEqual(codes(name, 500), ["internal_error"], name)
+      const more =
+        name === "system.ready"
+          ? ["degraded"]
+          : asksProvider.has(name)
+            ? ["billing_unavailable"]
+            : []
+      assert.sameMembers([...codes(name, 503)], ["unavailable", ...more], name)
+    }
+  })
+
+  it("name the headers that come with them", () => {
+    for (const { operationId, responses: all } of operations) {
+      for (const [status, response] of Object.entries(all)) {
+        const names = headerNames(response)
+        assert.include(names, "x-request-id", operationId)
+        assert.strictEqual(
+          names.includes("Retry-After"),
+          status === "429" || status === "503",
+          operationId
+        )
+        if (status === "401") assert.include(names, "WWW-Authenticate", operationId)
+      }
+    }
+    assert.include(
+      headerNames(operation("workspaces.get").responses[403] ?? { $ref: "" }),
+      "WWW-Authenticate"
+    )
+    assert.notInclude(
+      headerNames(operation("auth.me").responses[403] ?? { $ref: "" }),
+      "WWW-Authenticate"
+    )
+  })
+
+  it("say no-store exactly if the answer contains a secret", () => {
+    const secret = endpoints
+      .filter(({ successes }) => successes.some(holdsSecret))
+      .map(({ name }) => name)
+    for (const name of [
+      "apiKeys.create",
+      "apiKeys.rotate",
+      "auth.login",
+      "auth.refresh",
+      "workspaces.signingSecrets"
+    ]) {
+      assert.include(secret, name)
+    }
+    assert.notInclude(secret, "apiKeys.list")
+    for (const { operationId, responses: all } of operations) {
+      const stored = Object.values(all).every(
+        (response) => !headerNames(response).includes("Cache-Control")
+      )
+      assert.strictEqual(!stored, secret.includes(operationId), operationId)
+    }
+  })
+})
+
+describe("schemas", () => {
+  it("give numbers of the query as numbers, with their bounds", () => {
+    const limit = operation("apiKeys.list").parameters.find(({ name }) => name === "limit")
+    assert.deepStrictEqual(limit, {
+      name: "limit",
+      in: "query",
+      required: false,
+      description: "How many records a page holds.",
+      schema: { type: "integer", default: 20, minimum: 1, maximum: 100 }
+    })
+  })
+
+  it("carry the lengths of text that is trimmed or kept secret", () => {
+    const properties = schemas.Registration?.properties
+    assert(isSchema(properties) && isSchema(properties.name) && isSchema(properties.password))
+    assert.strictEqual(properties.name.maxLength, 100)
+    assert.strictEqual(properties.password.minLength, 12)
+    assert.strictEqual(properties.password.format, "password")
+  })
+
+  it("are closed in requests and open in answers", () => {
+    assert.strictEqual(schemas.ApiKeyInput?.additionalProperties, false)
+    assert.isUndefined(schemas.ApiKey?.additionalProperties)
+    assert.isUndefined(schemas.NotFoundError?.additionalProperties)
+  })
+
+  it("have clean names in the order of the alphabet, and each is used", () => {
+    const names = Object.keys(schemas)
+    assert.deepStrictEqual(names, [...names].toSorted())
+    assert.deepStrictEqual(
+      names.filter((name) => /Encoded$|_\d+$/.test(name)),
+      []
+    )
+    const text = JSON.stringify(document)
+    const targets = new Set(
+      [...text.matchAll(/"\$ref":"#\/components\/([^"]+)"/g)].map(([, target]) => target)
+    )
+    const kept = Object.entries({ headers, responses, schemas } satisfies Record<
+      string,
+      Record<string, Header | object>
+    >).flatMap(([kind, named]) => Object.keys(named).map((name) => `${kind}/${name}`))
+    assert.deepStrictEqual([...targets].toSorted(), kept.toSorted())
+  })
+})
+
+describe("the document", () => {
+  it("is the same each time it is made", () => {
+    assert.deepStrictEqual(openApiDocument(Api), document)
+  })
+
+  it("names the server that it is made for", () => {
+    assert.deepStrictEqual(openApiDocument(Api, { url: "/" }).servers, [{ url: "/" }])
+  })
+})
+
+describe("code samples", () => {
+  it("show each operation by the SDK and by curl, with its own body", () => {
+    for (const operation of operations) {
+      const [typescript, curl, ...more] = operation["x-codeSamples"]
+      assert.isEmpty(more)
+      assert.include(typescript?.source, `client.${operation.operationId}(`)
+      const example = operation.requestBody?.content["application/json"]?.example
+      const sent = /-d '([^]*)'$/.exec(curl?.source ?? "")?.[1]?.replaceAll("'\\''", "'")
+      assert.deepStrictEqual(sent === undefined ? undefined : JSON.parse(sent), example)
+    }
+  })
+})
+
+describe("pings", () => {
+  it("are in the document with their signals, although no endpoint declares them", () => {
+    assert.deepStrictEqual(
+      Object.keys(document.paths).filter((path) => path.startsWith("/ping")),
+      ["/ping/{ping_id}", "/ping/{ping_id}/{signal}"]
+    )
+    assert.lengthOf(new Set(pings.map(({ operationId }) => operationId)), 6)
+    for (const { operationId, responses: all, security } of pings) {
+      assert.deepStrictEqual(security, [], operationId)
+      assert.deepStrictEqual(Object.keys(all), ["200", "400", "404"], operationId)
+    }
+    const signal = pings[3]?.parameters[1]?.schema.pattern
+    assert(typeof signal === "string")
+    for (const known of ["start", "fail", "log", "0", "9", "137", "255"]) {
+      assert.match(known, new RegExp(signal))
+    }
+    for (const unknown of ["", "stop", "256", "00", "-1"]) {
+      assert.notMatch(unknown, new RegExp(signal))
+    }
+  })
+})
+
+describe("webhooks", () => {
+  it("name the headers that a call is signed with", () => {
+    const names = document.webhooks["taskCall"]?.post.parameters.map(({ name }) => name)
+    assert.includeMembers([...(names ?? [])], Object.values(header))
+  })
+})
+
+describe("descriptions", () => {
+  /** The fields below a part of the document, by location. */
+  const fieldsIn = (part: unknown, at: string): ReadonlyArray<readonly [string, unknown]> => {
+    if (Array.isArray(part)) return part.flatMap((one, index) => fieldsIn(one, `${at}[${index}]`))
+    if (!isSchema(part)) return []
+    return Object.entries(part).flatMap(([key, value]) => {
+      if (["example", "examples", "default", "enum", "not"].includes(key)) return []
+      const own =
+        key === "properties" && isSchema(value)
+          ? Object.entries(value).map(([name, field]) => [`${at}.${name}`, field] as const)
+          : []
+      return [...own, ...fieldsIn(value, key === "properties" ? at : `${at}.${key}`)]
+    })
+  }
+
+  const isDescribed = (part: unknown): boolean => {
+    if (!isSchema(part)) return false
+    const name = typeof part.$ref === "string" ? part.$ref.split("/").at(-1) : undefined
+    const described = part.description ?? schemas[name ?? ""]?.description
+    return typeof described === "string" && /^\S.*[.:]$/s.test(described.trim())
+  }
+
+  it("describe every field", () => {
+    const fields = [
+      ...Object.entries(schemas).flatMap(([name, schema]) => fieldsIn(schema, name)),
+      ...fieldsIn(document.paths, "paths")
+    ]
+    assert.isAbove(fields.length, 300)
+    assert.deepStrictEqual(
+      fields.filter(([, field]) => !isDescribed(field)).map(([at]) => at),
+      []
+    )
+  })
+
+  it("describe every parameter", () => {
+    const silent = operations.flatMap(({ operationId, parameters }) =>
+      parameters.filter(({ description }) => !description).map(({ name }) => [operationId, name])
+    )
+    assert.deepStrictEqual(silent, [])
+  })
+})

@@ -1,0 +1,42 @@
+import axe from "axe-core"
+import { describe, expect, it } from "vitest"
+import { missing, usePanel } from "./support/panel.ts"
+import { pagesOf, show } from "./support/pages.ts"
+import { somebody } from "./support/people.ts"
+import { seed } from "./support/seed.ts"
+
+describe.skipIf(missing !== undefined)("every page", () => {
+  const panel = usePanel()
+
+  it("has nothing that axe objects to, in light and in dark", { timeout: 600_000 }, async () => {
+    const person = await somebody(panel.url())
+    await seed(person.client, panel.url())
+    // The tests' own script, which the policy of the page would keep out.
+    const strangers = await panel.open({ bypassCSP: true })
+    const members = await panel.openAs(person, { bypassCSP: true })
+    const found: Array<string> = []
+    for (const one of await pagesOf(person)) {
+      const { page } = one.isPublic ? strangers : members
+      await page.emulateMedia({ colorScheme: "light" })
+      await show(page, panel.url(), one)
+      await page.evaluate(axe.source)
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme })
+        const { violations } = await page.evaluate(
+          (rules) =>
+            (globalThis as unknown as { readonly axe: typeof axe }).axe.run(
+              rules === undefined ? {} : { runOnly: { type: "rule", values: rules } }
+            ),
+          // The rest is the same in both.
+          colorScheme === "light" ? undefined : ["color-contrast"]
+        )
+        for (const { help, nodes } of violations) {
+          const where = nodes.map(({ html }) => html.slice(0, 200)).join(" | ")
+          found.push(`${one.name}, ${colorScheme}: ${help}: ${where}`)
+        }
+      }
+    }
+    expect(found).toEqual([])
+    expect([...strangers.problems, ...members.problems]).toEqual([])
+  })
+})

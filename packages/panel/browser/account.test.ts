@@ -1,0 +1,74 @@
+import { describe, expect, it } from "vitest"
+import { missing, usePanel } from "./support/panel.ts"
+import { password } from "./support/people.ts"
+import { totpCode } from "./support/totpCode.ts"
+
+describe.skipIf(missing !== undefined)("an account", () => {
+  const panel = usePanel()
+
+  it("gets another name and password, and ends sessions elsewhere", async () => {
+    const { page, person, problems } = await panel.openAs()
+    const other = await panel.openAs(person)
+    await page.goto(`${panel.url()}/account/settings`)
+    await page.getByLabel("Name").fill("Countess")
+    await page.getByRole("button", { name: "Save name" }).click()
+    await page.getByText("Your name was changed").waitFor()
+    await page.getByRole("button", { name: "Your account" }).getByText("Countess").waitFor()
+
+    const sessions = page.getByRole("table", { name: "Sessions" })
+    await sessions.getByText("this one").waitFor()
+    const before = await sessions.getByRole("button", { name: "End" }).count()
+    expect(before).toBeGreaterThan(0)
+    await sessions.getByRole("button", { name: "End" }).first().click()
+    await page.getByText("The session has ended").waitFor()
+
+    await page.getByLabel("Current password").fill(password)
+    await page.getByLabel("New password").fill("four other random words")
+    await page.getByRole("button", { name: "Change password" }).click()
+    await page.getByText("Your password was changed").waitFor()
+    await sessions.getByRole("button", { name: "End" }).first().waitFor({ state: "detached" })
+    await page.reload()
+    await page.getByRole("heading", { name: "Your account", exact: true }).waitFor()
+    await other.page.reload()
+    await other.page.getByRole("heading", { name: "Sign in" }).waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it("sets a second factor up by its secret, and is asked for it", async () => {
+    const { page, person } = await panel.openAs()
+    await page.goto(`${panel.url()}/account/settings`)
+    await page.getByRole("button", { name: "Set up" }).click()
+    await page.getByLabel("Your password").fill(password)
+    await page.getByRole("button", { name: "Continue" }).click()
+    await page.getByRole("img", { name: "QR code for the authenticator app" }).waitFor()
+    const secret = (await page.getByRole("region", { name: "secret" }).textContent()) ?? ""
+    await page.getByLabel("Code from the app").fill(totpCode(secret))
+    await page.getByRole("button", { name: "Confirm" }).click()
+    const codes = await page.getByRole("region", { name: "recovery codes" }).textContent()
+    expect(codes?.split("\n")).toHaveLength(10)
+    await page.getByRole("button", { name: "I have kept them" }).click()
+    await page.getByText("10 recovery codes are left").waitFor()
+
+    const { page: next } = await panel.open()
+    await next.goto(`${panel.url()}/sign-in`)
+    await next.getByLabel("Email").fill(person.email)
+    await next.getByLabel("Password").fill(password)
+    await next.getByRole("button", { name: "Sign in" }).click()
+    await next.getByLabel("Code").fill(codes?.split("\n")[0] ?? "")
+    await next.getByRole("button", { name: "Confirm" }).click()
+    await next.waitForURL(/\/w\//)
+  })
+
+  it("is deleted with its password", async () => {
+    const { page, person } = await panel.openAs()
+    await page.goto(`${panel.url()}/account/settings`)
+    await page.getByRole("button", { name: "Delete account" }).click()
+    await page.getByRole("dialog").getByLabel("Your password").fill(password)
+    await page.getByRole("button", { name: "Delete for ever" }).click()
+    await page.getByRole("heading", { name: "Sign in" }).waitFor()
+    await page.getByLabel("Email").fill(person.email)
+    await page.getByLabel("Password").fill(password)
+    await page.getByRole("button", { name: "Sign in" }).click()
+    await page.getByText("The email or the password is wrong.").waitFor()
+  })
+})

@@ -1,0 +1,91 @@
+import { describe, expect, it } from "vitest"
+import { serveCertificate } from "./support/certificates.ts"
+import { pagesOf, show } from "./support/pages.ts"
+import { missing, usePanel } from "./support/panel.ts"
+import { somebody } from "./support/people.ts"
+import { receiver } from "./support/receiver.ts"
+
+const hostile = [
+  `<img src=x onerror="window.__ran=1">`,
+  `<svg onload="window.__ran=1"></svg>`,
+  `"><script>window.__ran=1</script>`,
+  `javascript:window.__ran=1`,
+  `{{constructor.constructor('window.__ran=1')()}}`
+]
+
+const all = hostile.join(" ").slice(0, 100)
+
+describe.skipIf(missing !== undefined)("what others say", () => {
+  const panel = usePanel()
+
+  it("runs no script on any page, wherever it is shown", async () => {
+    const person = await somebody(panel.url(), all, all)
+    const { client } = person
+    for (const name of hostile) {
+      await client.cron.create({
+        name,
+        schedule: "0 3 * * *",
+        url: `${panel.url()}/v1/echo?${encodeURIComponent(name)}`,
+        headers: { "x-note": name },
+        body: name
+      })
+      await client.apiKeys.create({ name, scopes: ["tasks:read"] })
+      await client.workers.create({ name })
+    }
+    const { data: tasks } = await client.cron.list({ limit: 1 })
+    await client.cron.runAndWait(tasks[0]?.id ?? "")
+
+    const monitor = await client.heartbeatMonitors.create({
+      name: all,
+      tags: hostile.map((text) => text.slice(0, 50)),
+      period_seconds: 3_600
+    })
+    await fetch(`${monitor.ping_url ?? ""}/fail`, {
+      method: "POST",
+      body: hostile.join("\n"),
+      headers: { "user-agent": hostile[0] ?? "" }
+    })
+    const { answer, url } = await receiver()
+    Object.assign(answer, { status: 500, body: hostile.join("\n") })
+    const channel = await client.notifications.createChannel({
+      name: all,
+      kind: "webhook",
+      config: { url: `${url}?${encodeURIComponent(all)}` }
+    })
+    await client.notifications.test(channel.id)
+    await client.notifications.replaceSettings({
+      version: 0,
+      rules: [{ events: ["monitor.down"], channel_ids: [channel.id], tags: [all.slice(0, 50)] }]
+    })
+    const certificate = await client.sslMonitors.create({
+      name: all,
+      host: "127.0.0.1",
+      port: await serveCertificate("hostile")
+    })
+    await expect
+      .poll(async () => (await client.sslMonitors.get(certificate.id)).certificate?.subject, {
+        timeout: 60_000
+      })
+      .toContain("<script>")
+
+    const { page, problems } = await panel.openAs(person)
+    page.on("dialog", () => expect.unreachable("a script has run"))
+    for (const one of await pagesOf(person)) {
+      const { isPublic, name, path } = one
+      // Of some nouns there is nothing here.
+      if (isPublic || name === "palette" || path.includes("undefined")) continue
+      await show(page, panel.url(), one)
+      const found = await page.evaluate(() => ({
+        ran: "__ran" in window,
+        elements: document.querySelectorAll("img, #root script, [onerror], [onload]").length,
+        links: [...document.querySelectorAll("[href], [src]")].filter((element) =>
+          /^\s*(?:javascript|data):/i.test(
+            element.getAttribute("href") ?? element.getAttribute("src") ?? ""
+          )
+        ).length
+      }))
+      expect({ name, ...found }).toEqual({ name, ran: false, elements: 0, links: 0 })
+    }
+    expect(problems).toEqual([])
+  }, 600_000)
+})

@@ -1,0 +1,58 @@
+import { describe, expect, it } from "vitest"
+import { missing, usePanel } from "./support/panel.ts"
+
+describe.skipIf(missing !== undefined)("API keys", () => {
+  const panel = usePanel()
+
+  const use = (key: string) =>
+    fetch(`${panel.url()}/v1/whoami`, { headers: { authorization: `Bearer ${key}` } })
+
+  it("are made, shown once, used, rotated, revoked and refused", async () => {
+    const { page, person, problems } = await panel.openAs()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/keys`)
+    await page.getByText("No API keys yet").waitFor()
+    await page.getByRole("link", { name: "New API key" }).first().click()
+    await page.getByLabel("Name").fill("CI deploys")
+    await page.getByRole("button", { name: "Create API key" }).click()
+    await page.getByRole("alert").waitFor()
+    await page.getByRole("button", { name: "Deploy tasks" }).click()
+    await page.getByRole("button", { name: "Create API key" }).click()
+    const shown = page.getByRole("region", { name: "key", exact: true })
+    const key = (await shown.textContent()) ?? ""
+    expect(key).toMatch(/^pak_\w+/)
+    expect(await page.getByRole("region", { name: "Use the key: curl" }).textContent()).toContain(
+      `Bearer ${key}`
+    )
+    expect((await use(key)).status).toBe(200)
+
+    await page.getByRole("link", { name: "I have kept it" }).click()
+    await page.getByRole("row", { name: "tasks:write never used" }).waitFor()
+    expect(await page.content()).not.toContain(key)
+
+    await page.getByRole("button", { name: "Actions for CI deploys" }).click()
+    await page.getByRole("menuitem", { name: "Rotate" }).click()
+    await page.getByRole("button", { name: "Rotate", exact: true }).click()
+    const rotated = (await shown.textContent()) ?? ""
+    expect(rotated).toMatch(/^pak_\w+/)
+    expect((await use(key)).status).toBe(200)
+    expect((await use(rotated)).status).toBe(200)
+
+    await page.getByRole("button", { name: "Actions for CI deploys" }).click()
+    await page.getByRole("menuitem", { name: "Revoke" }).click()
+    await page.getByText(/it is refused/).waitFor()
+    await page.getByRole("button", { name: "Revoke", exact: true }).click()
+    await page.getByText("CI deploys is revoked").waitFor()
+    expect((await use(key)).status).toBe(401)
+    expect((await use(rotated)).status).toBe(200)
+    expect(problems).toEqual([])
+  })
+
+  it("say at which field the API objects", async () => {
+    const { page, person } = await panel.openAs()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/keys/new?scopes=tasks:read`)
+    await page.getByLabel("Name").fill("Office")
+    await page.getByLabel("Allowed addresses").fill("not an address")
+    await page.getByRole("button", { name: "Create API key" }).click()
+    await page.getByText(/an IP address, or a network/).waitFor()
+  })
+})

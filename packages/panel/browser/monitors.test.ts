@@ -1,0 +1,83 @@
+import { describe, expect, it } from "vitest"
+import { serveCertificate } from "./support/certificates.ts"
+import { missing, usePanel } from "./support/panel.ts"
+
+describe.skipIf(missing !== undefined)("monitors", () => {
+  const panel = usePanel()
+
+  it("show a heartbeat from its first ping to an incident and back", async () => {
+    const { page, person, problems } = await panel.openAs()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/monitors`)
+    await page.getByRole("link", { name: "New heartbeat" }).first().click()
+    await page.getByLabel("Name").fill("Nightly backup")
+    await page.getByLabel("Tags").fill("billing, nightly")
+    await page.getByLabel("Schedule", { exact: true }).fill("0 3 * * *")
+    await page.getByText("At 03:00").waitFor()
+    await page.getByRole("button", { name: "Create heartbeat" }).click()
+    await page.getByText("It waits for its first ping").waitFor()
+    const url = (await page.getByRole("region", { name: "ping URL" }).textContent()) ?? ""
+    for (const recipe of ["crontab", "systemd", "GitHub Actions"]) {
+      await page.getByRole("tab", { name: recipe }).click()
+      const text = await page.getByRole("region", { name: `Ping: ${recipe}` }).textContent()
+      expect(text).toContain(url)
+    }
+
+    await fetch(url, { method: "POST", body: "wrote 41 GB" })
+    await page.getByRole("row", { name: /Success.*wrote 41 GB/ }).waitFor()
+    await page.getByText("Up", { exact: true }).waitFor()
+
+    await fetch(`${url}/fail`, { method: "POST", body: "disk full" })
+    await page.getByRole("row", { name: /Fail.*disk full/ }).waitFor()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/incidents?open=true`)
+    await page.getByRole("link", { name: "Nightly backup" }).click()
+    await page.getByRole("button", { name: "Acknowledge" }).click()
+    await page.getByText(/by Ada Lovelace/).waitFor()
+    await fetch(url)
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/monitors?status=up&tag=billing`)
+    await page.getByRole("row", { name: /Up.*Nightly backup/ }).waitFor()
+    await page.getByRole("button", { name: "Actions for Nightly backup" }).click()
+    await page.getByRole("menuitem", { name: "Pause" }).click()
+    await page.getByText("No monitor fits the filters").waitFor()
+    await page.getByRole("button", { name: "Paused 1" }).click()
+    await page.getByRole("row", { name: /Paused.*Nightly backup/ }).waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it("replace a ping URL and change a heartbeat", async () => {
+    const { page, person } = await panel.openAs()
+    const { id, ping_url } = await person.client.heartbeatMonitors.create({
+      name: "Import",
+      period_seconds: 3_600
+    })
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/monitors/heartbeat/${id}`)
+    await page.getByRole("button", { name: "Actions for Import" }).click()
+    await page.getByRole("menuitem", { name: "Replace the ping URL" }).click()
+    await page.getByRole("button", { name: "Replace", exact: true }).click()
+    await page.getByText("The ping URL is a new one").waitFor()
+    expect((await fetch(ping_url ?? "")).status).toBe(404)
+
+    await page.getByRole("link", { name: "Edit" }).click()
+    await page.getByLabel("A ping every", { exact: true }).fill("2")
+    await page.getByRole("button", { name: "Save changes" }).click()
+    await page.getByText("Every 2 h").waitFor()
+
+    await page.keyboard.press("Control+k")
+    await page.getByRole("combobox", { name: "Search" }).fill("imp")
+    await page.getByRole("option", { name: /Import.*Heartbeat/ }).click()
+    await page.getByRole("heading", { name: "Import" }).waitFor()
+  })
+
+  it("show the certificate of a server, and look again when asked", async () => {
+    const { page, person } = await panel.openAs()
+    const port = await serveCertificate("plain")
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/monitors/ssl/new`)
+    await page.getByLabel("Host").fill("127.0.0.1")
+    await page.getByLabel("Port").fill(String(port))
+    await page.getByLabel("Name", { exact: true }).fill("Shop")
+    await page.getByRole("button", { name: "Create monitor" }).click()
+    await page.getByText("CN=www.acme.example").first().waitFor()
+    await page.getByText("self signed").first().waitFor()
+    await page.getByRole("button", { name: "Check now" }).click()
+    await page.getByRole("table", { name: "Looks" }).getByRole("row").nth(2).waitFor()
+  })
+})

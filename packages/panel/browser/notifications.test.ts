@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest"
+import { missing, usePanel } from "./support/panel.ts"
+import { receiver } from "./support/receiver.ts"
+
+describe.skipIf(missing !== undefined)("notifications", () => {
+  const panel = usePanel()
+
+  it("show what the other side of a channel answers, and send by rules", async () => {
+    const { answer, url } = await receiver()
+    const { page, person, problems } = await panel.openAs()
+    const notifications = `${panel.url()}/w/${person.workspaceId}/notifications`
+    await page.goto(notifications)
+    await page.getByText("No channels yet").waitFor()
+    await page.getByRole("link", { name: "New channel" }).first().click()
+    await page.getByText("The operator of this service has set no mail server").waitFor()
+    await page.getByRole("link", { name: "Webhook" }).click()
+    await page.getByLabel("Name").fill("Operations")
+    await page.getByLabel("URL").fill("http://10.0.0.1/")
+    await page.getByRole("button", { name: "Create channel" }).click()
+    await page.getByRole("alert").waitFor()
+    await page.getByLabel("URL").fill(url)
+    await page.getByRole("button", { name: "Create channel" }).click()
+
+    Object.assign(answer, { status: 503, body: "out of paper" })
+    await page.getByRole("button", { name: "Send a test" }).click()
+    const result = page.getByRole("status").filter({ hasText: "after" })
+    await result.getByText("answered 503: out of paper").waitFor()
+    Object.assign(answer, { status: 200, body: "thanks" })
+    await page.getByRole("button", { name: "Send a test" }).click()
+    await result.getByText("Delivered").waitFor()
+
+    await page.goto(`${notifications}/rules`)
+    await page.getByRole("button", { name: "Add a rule" }).click()
+    await page.getByLabel("Only of what has one of these tags").fill("billing")
+    await page.getByRole("button", { name: "Save rule" }).click()
+    await page.getByText(/Tell Operations when a task fails.*tagged billing/).waitFor()
+    await page.getByRole("button", { name: "Actions for rule 1" }).click()
+    await page.getByRole("menuitem", { name: "Edit" }).click()
+    await page.getByLabel("Only of what has one of these tags").fill("")
+    await page.getByRole("button", { name: "Save rule" }).click()
+    await page.getByText(/certificate expires soon\.$/).waitFor()
+    await page.getByLabel("Quiet hours").check()
+    await page.getByLabel("From").fill("02:00")
+    await page.getByLabel("Until").fill("02:01")
+    await page.getByRole("button", { name: "Save changes" }).click()
+    await page.getByText("The settings were changed").waitFor()
+
+    const { id } = await person.client.cron.create({
+      name: "Export",
+      schedule: "0 5 * * *",
+      url: `${panel.url()}/nowhere`,
+      retry_count: 0
+    })
+    await person.client.cron.runAndWait(id)
+    await page.goto(`${notifications}/deliveries`)
+    await page.getByText("Export: a task fails").waitFor()
+    await page.getByRole("row", { name: /Delivered.*Export/ }).waitFor()
+    await page.getByRole("link", { name: "Export: a task fails" }).click()
+    await page.getByRole("region", { name: "answer to attempt 1" }).getByText("thanks").waitFor()
+    await page.getByRole("button", { name: "Send again" }).click()
+    await page.getByText("It is sent again").waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it("say so when somebody else has changed the settings", async () => {
+    const { page, person } = await panel.openAs()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/notifications/rules`)
+    await page.getByLabel("Failures in a row").fill("3")
+    await person.client.notifications.replaceSettings({ version: 0, rules: [] })
+    await page.getByRole("button", { name: "Save changes" }).click()
+    await page.getByRole("alert").waitFor()
+    await page.getByRole("button", { name: "Save changes" }).click()
+    await page.getByText("The settings were changed").waitFor()
+    const settings = await person.client.notifications.settings()
+    expect(settings.task_failure_threshold).toBe(3)
+  })
+})

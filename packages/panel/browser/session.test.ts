@@ -1,0 +1,144 @@
+import { describe, expect, it } from "vitest"
+import { missing, usePanel } from "./support/panel.ts"
+import { password, signIn, somebody } from "./support/people.ts"
+
+describe.skipIf(missing !== undefined)("being signed in", () => {
+  const panel = usePanel()
+
+  it("leads from an account to a task that has run", async () => {
+    const { page, problems } = await panel.open()
+    await page.goto(panel.url())
+    await page.getByRole("link", { name: "Create one" }).click()
+    await page.getByLabel("Name").fill("Ada")
+    await page.getByLabel("Email").fill("ada@example.com")
+    await page.getByLabel("Password").fill(password)
+    await page.getByRole("button", { name: "Create account" }).click()
+    await page.getByRole("link", { name: /Call a URL on a schedule/ }).click()
+    await page.getByLabel("Name", { exact: true }).fill("Warm the cache")
+    await page.getByLabel("URL", { exact: true }).fill(`${panel.url()}/v1/echo`)
+    await page.getByRole("button", { name: "Hourly" }).click()
+    await page.getByText("Every hour").waitFor()
+    await page.getByRole("button", { name: "Create cron task" }).click()
+    await page.getByRole("heading", { name: "Warm the cache" }).waitFor()
+    await page.getByRole("button", { name: "Run now" }).click()
+    await page.getByRole("row", { name: /Succeeded.*200/ }).waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it("keeps the refresh token from scripts, and every token from what outlives the page", async () => {
+    const { context, page } = await panel.openAs()
+    const seen = await page.evaluate(() => [document.cookie, JSON.stringify({ ...localStorage })])
+    expect(seen.join()).not.toContain("eyJ")
+    const [cookie] = await context.cookies(`${panel.url()}/panel/session`)
+    expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Strict", path: "/panel/session" })
+  })
+
+  it("goes on after a reload, and comes back to where one was", async () => {
+    const person = await somebody(panel.url())
+    const { page } = await panel.open()
+    const path = `/w/${person.workspaceId}/cron?status=paused`
+    await page.goto(panel.url() + path)
+    await page.getByLabel("Email").fill(person.email)
+    await page.getByLabel("Password").fill(password)
+    await page.getByRole("button", { name: "Sign in" }).click()
+    await page.waitForURL(`**${path}`)
+    await page.reload()
+    await page.getByRole("heading", { name: "Cron tasks" }).waitFor()
+  })
+
+  it("ends in all tabs at once", async () => {
+    const { context, page, person } = await panel.openAs()
+    const other = await context.newPage()
+    await other.goto(`${panel.url()}/w/${person.workspaceId}/cron`)
+    await other.getByRole("heading", { name: "Cron tasks" }).waitFor()
+    await page.getByRole("button", { name: "Your account" }).click()
+    await page.getByRole("menuitem", { name: "Sign out" }).click()
+    await other.getByRole("heading", { name: "Sign in" }).waitFor()
+    await other.goto(`${panel.url()}/w/${person.workspaceId}/cron`)
+    await other.getByRole("heading", { name: "Sign in" }).waitFor()
+  })
+
+  it("leads nobody to another site after the sign in", async () => {
+    const person = await somebody(panel.url())
+    for (const next of ["//evil.example", "https://evil.example", "/\\evil.example"]) {
+      const { context, page } = await panel.open()
+      await page.goto(`${panel.url()}/sign-in?next=${encodeURIComponent(next)}`)
+      await page.getByLabel("Email").fill(person.email)
+      await page.getByLabel("Password").fill(password)
+      await page.getByRole("button", { name: "Sign in" }).click()
+      await page.waitForURL(/\/w\//)
+      expect(new URL(page.url()).origin).toBe(panel.url())
+      await context.close()
+    }
+  })
+
+  it("says what is wrong with a password", async () => {
+    const { email } = await somebody(panel.url())
+    const { page } = await panel.open()
+    await page.goto(`${panel.url()}/sign-in`)
+    await page.getByLabel("Email").fill(email)
+    await page.getByLabel("Password").fill("not the right password")
+    await page.getByRole("button", { name: "Sign in" }).click()
+    const alert = page.getByRole("alert")
+    await alert.waitFor()
+    expect(await alert.textContent()).toMatch(/The email or the password is wrong\.Request \S+/)
+  })
+
+  it("survives a token that is refused in the middle of work", async () => {
+    const { page } = await panel.openAs()
+    let refused = 0
+    await page.route("**/v1/workspaces/*/cron*", async (route) => {
+      if (refused++ > 0) return route.continue()
+      // As the service answers once 15 minutes are over.
+      await route.fulfill({
+        status: 401,
+        json: { detail: { error: "invalid_token", message: "It has expired." } }
+      })
+    })
+    await page.getByRole("link", { name: "Cron tasks" }).click()
+    await page.getByText("No cron tasks yet").waitFor()
+    expect(refused).toBeGreaterThan(1)
+  })
+
+  it("makes a first heartbeat and a first key in a moment", async () => {
+    const { page, problems } = await panel.openAs()
+    await page.getByRole("button", { name: /Hear when a job is missing/ }).click()
+    await page.getByRole("button", { name: "Create heartbeat" }).click()
+    const ping = await page.getByRole("region", { name: "Ping: curl" }).textContent()
+    const url = /http\S+/.exec(ping ?? "")?.[0] ?? ""
+    expect((await fetch(url)).status).toBe(200)
+    await page.keyboard.press("Escape")
+    await page.getByRole("button", { name: /Use the API/ }).click()
+    await page.getByRole("button", { name: "Create key" }).click()
+    const key = await page.getByRole("region", { name: "API key" }).textContent()
+    const answer = await fetch(`${panel.url()}/v1/whoami`, {
+      headers: { authorization: `Bearer ${key}` }
+    })
+    expect(answer.status).toBe(200)
+    expect(problems).toEqual([])
+  })
+
+  it("is asked for a second time by nobody who has two tabs", async () => {
+    const person = await somebody(panel.url())
+    const { context, page } = await panel.open()
+    await signIn(page, panel.url(), person)
+    const pages = await Promise.all([context.newPage(), context.newPage(), context.newPage()])
+    await Promise.all(pages.map((one) => one.goto(`${panel.url()}/w/${person.workspaceId}/cron`)))
+    for (const one of pages) await one.getByRole("heading", { name: "Cron tasks" }).waitFor()
+  })
+
+  it("waits for a service that is away, and goes on", async () => {
+    const { page, person } = await panel.openAs()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/new`)
+    await page.getByLabel("Name", { exact: true }).fill("Late")
+    await panel.service().stop()
+    await page.getByLabel("URL", { exact: true }).fill(`${panel.url()}/v1/echo`)
+    await page.getByLabel("Schedule").fill("0 3 * * *")
+    await page.getByRole("button", { name: "Create cron task" }).click()
+    await page.getByText("The service cannot be reached.").first().waitFor()
+    await panel.service().start()
+    await page.getByRole("button", { name: "Create cron task" }).click()
+    await page.getByRole("heading", { name: "Late" }).waitFor()
+    expect(await person.client.cron.list().toArray({ limit: 5 })).toHaveLength(1)
+  })
+})

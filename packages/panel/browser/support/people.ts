@@ -1,0 +1,34 @@
+import { SchedulingClient } from "@scheduling/sdk"
+import type { Page } from "playwright-core"
+import { randomBytes } from "node:crypto"
+
+export const password = "correct horse battery staple"
+
+export interface Person {
+  readonly email: string
+  readonly workspaceId: string
+  /** What they can do without the panel. */
+  readonly client: SchedulingClient
+}
+
+/** A new account with a workspace. */
+export const somebody = async (
+  baseUrl: string,
+  name = "Ada Lovelace",
+  workspace = "Acme production"
+): Promise<Person> => {
+  const email = `ada-${randomBytes(4).toString("hex")}@example.com`
+  const client = await SchedulingClient.register({ baseUrl, email, password, name })
+  const workspaceId = await client.getWorkspaceId()
+  await client.workspaces.rename(workspaceId, { name: workspace })
+  return { email, workspaceId, client }
+}
+
+/** Signs in as people do. */
+export const signIn = async (page: Page, baseUrl: string, { email }: Pick<Person, "email">) => {
+  await page.goto(`${baseUrl}/sign-in`)
+  await page.getByLabel("Email").fill(email)
+  await page.getByLabel("Password").fill(password)
+  await page.getByRole("button", { name: "Sign in" }).click()
+  await page.waitForURL(/\/w\//)
+}

@@ -1,0 +1,16 @@
+import { once } from "node:events"
+import { createServer } from "node:http"
+
+/** A server that takes messages, and answers as it is told. It ends with the process. */
+export const receiver = async () => {
+  const answer = { status: 200, body: "ok" }
+  const server = createServer((request, response) => {
+    request.resume()
+    response.writeHead(answer.status, { "content-type": "text/html" }).end(answer.body)
+  })
+  server.listen(0, "127.0.0.1").unref()
+  await once(server, "listening")
+  const address = server.address()
+  const port = typeof address === "object" && address !== null ? address.port : 0
+  return { answer, url: `http://127.0.0.1:${port}/alerts` }
+}

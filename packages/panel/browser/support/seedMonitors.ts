@@ -1,0 +1,60 @@
+import type { HeartbeatMonitorInput, SchedulingClient } from "@scheduling/sdk"
+import { serveCertificate } from "./certificates.ts"
+
+const heartbeats: ReadonlyArray<
+  HeartbeatMonitorInput & { readonly pings: ReadonlyArray<readonly [path: string, body: string]> }
+> = [
+  {
+    name: "Sync of the warehouse",
+    tags: ["stock"],
+    period_seconds: 3_600,
+    pings: []
+  },
+  {
+    name: "Import of bank statements",
+    tags: ["billing"],
+    schedule: "0 6 * * 1-5",
+    timezone: "Europe/Berlin",
+    pings: [
+      ["", "412 statements"],
+      ["/1", "connect ETIMEDOUT 198.51.100.7:443"]
+    ]
+  },
+  { name: "Old report", tags: ["reports"], period_seconds: 86_400, pings: [["", ""]] },
+  {
+    name: "Nightly backup",
+    tags: ["billing", "nightly"],
+    schedule: "0 3 * * *",
+    timezone: "Europe/Berlin",
+    grace_seconds: 600,
+    max_duration_seconds: 7_200,
+    pings: [
+      ["/start", ""],
+      ["/0", "wrote 41 GB to s3://backups/2026-11-22"],
+      ["/log", "kept 30 days"]
+    ]
+  }
+]
+
+const poll = async (isDone: () => Promise<boolean>) => {
+  for (let tries = 0; tries < 100 && !(await isDone()); tries++) {
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+}
+
+/** Monitors of all kinds: up, down, paused, and one that waits. */
+export const seedMonitors = async (client: SchedulingClient): Promise<void> => {
+  for (const { pings, ...input } of heartbeats) {
+    const { id, ping_url } = await client.heartbeatMonitors.create(input)
+    for (const [path, body] of pings) await fetch(ping_url + path, { method: "POST", body })
+    if (input.name === "Old report") await client.heartbeatMonitors.pause(id)
+  }
+  const { id } = await client.sslMonitors.create({
+    name: "Shop",
+    tags: ["web"],
+    host: "127.0.0.1",
+    port: await serveCertificate("plain"),
+    server_name: "www.acme.example"
+  })
+  await poll(async () => (await client.sslMonitors.get(id)).last_check_at !== null)
+}

@@ -1,0 +1,40 @@
+import type { SchedulingClient } from "@scheduling/sdk"
+import { receiver } from "./receiver.ts"
+
+/** Two channels, of which one fails, a rule, and what was sent by it. */
+export const seedNotifications = async (
+  client: SchedulingClient,
+  baseUrl: string
+): Promise<void> => {
+  const pager = await receiver()
+  Object.assign(pager.answer, { status: 503, body: "The pager is being restarted." })
+  const chat = await receiver()
+  const make = (name: string, url: string) =>
+    client.notifications.createChannel({ name, kind: "webhook", config: { url } })
+  const [night, day] = [await make("Pager", pager.url), await make("Operations", chat.url)]
+  await client.notifications.test(night.id)
+  const { version } = await client.notifications.settings()
+  await client.notifications.replaceSettings({
+    version,
+    rules: [
+      {
+        events: ["task.failed", "task.recovered", "chain.failed", "monitor.down", "monitor.up"],
+        channel_ids: [day.id]
+      },
+      { events: ["monitor.down"], channel_ids: [night.id], tags: ["billing"] }
+    ],
+    quiet_hours: { timezone: "Europe/Berlin", from: "02:00", to: "02:01" }
+  })
+  const { id } = await client.cron.create({
+    name: "Export of invoices",
+    schedule: "0 5 * * *",
+    url: `${baseUrl}/nowhere`,
+    retry_count: 0
+  })
+  await client.cron.runAndWait(id)
+  for (let tries = 0; tries < 100; tries++) {
+    const { data } = await client.notifications.deliveries({ channel_id: day.id })
+    if (data.some(({ status }) => status === "delivered")) return
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+}

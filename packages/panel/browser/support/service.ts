@@ -1,0 +1,82 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtempSync, rmSync } from "node:fs"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+
+const root = join(import.meta.dirname, "../../../..")
+
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const address = server.address()
+  server.close()
+  await once(server, "close")
+  return typeof address === "object" && address !== null ? address.port : 0
+}
+
+/** The real server as a process, on an embedded store of its own. */
+export class Service {
+  readonly url: string
+  readonly #port: number
+  readonly #data = mkdtempSync(join(tmpdir(), "panel-data-"))
+  readonly #environment: NodeJS.ProcessEnv
+  #process: ChildProcess | undefined
+
+  private constructor(port: number, environment: NodeJS.ProcessEnv) {
+    this.#port = port
+    this.#environment = environment
+    this.url = `http://127.0.0.1:${port}`
+  }
+
+  static async start(environment: NodeJS.ProcessEnv = {}): Promise<Service> {
+    const service = new Service(await freePort(), environment)
+    await service.start()
+    return service
+  }
+
+  async start(): Promise<void> {
+    let output = ""
+    const child = spawn(process.execPath, ["packages/server/src/main.ts"], {
+      cwd: root,
+      env: {
+        PATH: process.env["PATH"],
+        HOST: "127.0.0.1",
+        PORT: String(this.#port),
+        DATA_DIR: this.#data,
+        EGRESS_ALLOW: "127.0.0.0/8",
+        ...this.#environment
+      },
+      stdio: ["ignore", "pipe", "pipe"]
+    })
+    this.#process = child
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (text) => (output += text))
+    }
+    for (let tries = 0; tries < 600; tries++) {
+      if (child.exitCode !== null) throw new Error(`the service did not start: ${output}`)
+      const isReady = await fetch(`${this.url}/v1/ready`).then(
+        ({ ok }) => ok,
+        () => false
+      )
+      if (isReady) return
+      await sleep(200)
+    }
+    throw new Error(`the service was not ready within two minutes: ${output}`)
+  }
+
+  async stop(): Promise<void> {
+    const child = this.#process
+    if (child === undefined || child.exitCode !== null) return
+    const ended = once(child, "exit")
+    child.kill("SIGTERM")
+    await ended
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop()
+    rmSync(this.#data, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,120 @@
+import { describe, expect, it } from "vitest"
+import { missing, usePanel } from "./support/panel.ts"
+
+describe.skipIf(missing !== undefined)("tasks", () => {
+  const panel = usePanel()
+
+  it("are made from a pasted line, changed, paused, copied and deleted", async () => {
+    const { page, person, problems } = await panel.openAs()
+    const at = `${panel.url()}/w/${person.workspaceId}/cron`
+    await page.goto(`${at}/new`)
+    await page.getByText("Paste a curl command").click()
+    await page
+      .getByLabel("curl or crontab")
+      .fill(`0 3 * * * curl -H 'x-a: b' -d '{"a":1}' ${panel.url()}/v1/echo`)
+    await page.getByText("Every day at 03:00").waitFor()
+    await page.getByLabel("Name", { exact: true }).fill("Nightly")
+    await page.getByRole("button", { name: "Create cron task" }).click()
+    await page.getByRole("heading", { name: "Nightly" }).waitFor()
+    await page.getByText("x-a: b").waitFor()
+
+    await page.getByRole("link", { name: "Edit" }).click()
+    await page.getByLabel("Schedule").fill("not a schedule")
+    await page.getByRole("button", { name: "Save changes" }).click()
+    await page.getByRole("alert").first().waitFor()
+    await page.getByLabel("Schedule").fill("30 4 * * *")
+    await page.getByRole("button", { name: "Save changes" }).click()
+    await page.getByText("Every day at 04:30").waitFor()
+
+    await page.getByRole("button", { name: "Pause" }).click()
+    await page.getByText("None while paused").waitFor()
+    await page.getByRole("button", { name: "Actions for Nightly" }).click()
+    await page.getByRole("menuitem", { name: "Duplicate" }).click()
+    await page.getByRole("button", { name: "Create cron task" }).click()
+    await page.getByRole("heading", { name: "Nightly (copy)" }).waitFor()
+
+    await page.goto(`${at}?status=paused`)
+    const row = page.getByRole("row", { name: /Nightly/ })
+    await row.waitFor()
+    expect(await row.count()).toBe(1)
+    await page.getByRole("button", { name: "Actions for Nightly" }).click()
+    await page.getByRole("menuitem", { name: "Delete" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click()
+    await page.getByText("No task fits the filters").waitFor()
+    const left = await person.client.cron.list().toArray({ limit: 5 })
+    expect(left.map(({ name }) => name)).toEqual(["Nightly (copy)"])
+    expect(problems).toEqual([])
+  })
+
+  it("that fail show their attempts, and can be run again", async () => {
+    const { page, person, problems } = await panel.openAs()
+    const { id } = await person.client.cron.create({
+      name: "Broken",
+      url: `${panel.url()}/nowhere`,
+      schedule: "0 3 * * *"
+    })
+    await person.client.cron.runAndWait(id)
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/executions?status=failed`)
+    await page.getByRole("link", { name: "Broken" }).click()
+    await page.getByText("There is no such route.").waitFor()
+    await page.getByText(`curl -X POST '${panel.url()}/nowhere'`).waitFor()
+    const first = page.url()
+    await page.getByRole("button", { name: "Run again" }).click()
+    await page.waitForURL((url) => url.href !== first)
+    await page.getByText("404").first().waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it("appear while one looks, without asking for them", async () => {
+    const { page, person } = await panel.openAs()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/executions`)
+    await page.getByText("Nothing has run yet").waitFor()
+    await page.getByText("Live").waitFor()
+    const { id } = await person.client.cron.create({
+      name: "From elsewhere",
+      url: `${panel.url()}/v1/echo`,
+      schedule: "0 3 * * *"
+    })
+    await person.client.cron.run(id)
+    await page.getByRole("row", { name: /Succeeded.*From elsewhere/ }).waitFor()
+  })
+
+  it("with a delay run once, and can be cancelled before", async () => {
+    const { page, person, problems } = await panel.openAs()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/delayed/new`)
+    await page.getByLabel("Name").fill("Remind Ada")
+    await page.getByLabel("URL").fill(`${panel.url()}/v1/echo`)
+    await page.getByRole("button", { name: "Create delayed task" }).click()
+    await page.getByRole("button", { name: "Run now" }).click()
+    await page.getByRole("row", { name: /Succeeded/ }).waitFor()
+    const { id } = await person.client.delayed.create({
+      name: "Never",
+      url: `${panel.url()}/v1/echo`,
+      delay_seconds: 3600
+    })
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/delayed/${id}`)
+    await page.getByRole("button", { name: "Cancel task" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Cancel task" }).click()
+    await page.getByText("It was cancelled before its time.").waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it("in chains use the answers of earlier steps, and say which are not there", async () => {
+    const { page, person, problems } = await panel.openAs()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/chains/new`)
+    await page.getByLabel("Name", { exact: true }).first().fill("Export")
+    await page.getByLabel("URL").fill(`${panel.url()}/v1/echo`)
+    await page.getByRole("button", { name: "Add a step" }).click()
+    await page.getByLabel("URL").nth(1).fill(`${panel.url()}/v1/echo`)
+    await page.getByLabel("Body").nth(1).fill('{"was":{{ steps.second.status }}}')
+    await page.getByText("No step before this one is called “second”.").waitFor()
+    await page.getByLabel("Body").nth(1).fill('{"was":{{ steps.first.status }}}')
+    await page.getByRole("button", { name: "Create chain" }).click()
+    await page.getByRole("heading", { name: "Export" }).waitFor()
+    await page.getByRole("button", { name: "Run now" }).click()
+    await page.getByRole("row", { name: /Succeeded/ }).waitFor()
+    await page.getByText("step2").click()
+    await page.getByText(String.raw`"body": "{\"was\":200}"`).waitFor()
+    expect(problems).toEqual([])
+  })
+})

@@ -1,0 +1,76 @@
+import { describe, expect, it } from "vitest"
+import { missing, usePanel } from "./support/panel.ts"
+import { somebody } from "./support/people.ts"
+
+describe.skipIf(missing !== undefined)("a workspace", () => {
+  const panel = usePanel()
+
+  it("is shared by an invitation, and says in its audit log who did what", async () => {
+    const { page, person, problems } = await panel.openAs()
+    const grace = await somebody(panel.url(), "Grace Hopper", "Hers")
+    const w = `${panel.url()}/w/${person.workspaceId}`
+    await page.goto(`${w}/members`)
+    await page.getByRole("button", { name: "Invite somebody" }).click()
+    await page.getByLabel("Email").fill(grace.email)
+    await page.getByRole("button", { name: "Invite", exact: true }).click()
+    const link = (await page.getByRole("region", { name: "link" }).textContent()) ?? ""
+    const hers = await panel.openAs(grace)
+    await hers.page.goto(link)
+    await hers.page.getByRole("button", { name: /accept|join/i }).click()
+    await hers.page.waitForURL(`**/w/${person.workspaceId}**`)
+
+    await page.reload()
+    await page.getByLabel("Role of Grace Hopper").selectOption("viewer")
+    await page.getByText("Grace Hopper is viewer now").waitFor()
+    await hers.page.goto(`${w}/keys`)
+    await hers.page
+      .getByRole("alert")
+      .getByText(/Request/)
+      .waitFor()
+
+    await page.getByRole("button", { name: "Remove Grace Hopper" }).click()
+    await page.getByRole("button", { name: "Remove", exact: true }).click()
+    await page.getByText("is no member any more").waitFor()
+    await page.goto(`${w}/audit?text=member`)
+    await page.getByRole("row", { name: /Member removed.*Ada Lovelace/ }).waitFor()
+    await page.getByRole("row", { name: /Member role changed/ }).waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it("is renamed, shows and rotates its secret, and is deleted by its name", async () => {
+    const { page, person } = await panel.openAs()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/settings`)
+    await page.getByLabel("Name").fill("Acme staging")
+    await page.getByRole("button", { name: "Rename" }).click()
+    await page.getByRole("button", { name: "Switch workspace" }).getByText("staging").waitFor()
+    await page.getByRole("button", { name: "Show" }).click()
+    await page.getByText(/^whsec_/).waitFor()
+    await page.getByRole("button", { name: "Rotate" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click()
+    await page.getByRole("region", { name: "old signing secret" }).waitFor()
+    await page.getByRole("button", { name: "Delete", exact: true }).click()
+    const last = page.getByRole("button", { name: "Delete for ever" })
+    expect(await last.isDisabled()).toBe(true)
+    await page.getByLabel(/to confirm/).fill("Acme staging")
+    await last.click()
+    await page.waitForURL(/welcome/)
+  })
+
+  it("has workers, whose tokens are shown once", async () => {
+    const { page, person } = await panel.openAs()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/workers`)
+    await page.getByText("No workers yet").waitFor()
+    await page.getByRole("button", { name: "New worker" }).first().click()
+    await page.getByLabel("Name").fill("Office")
+    await page.getByLabel("Labels").fill("office, gpu")
+    await page.getByRole("button", { name: "Create worker" }).click()
+    const token = await page.getByRole("region", { name: "token", exact: true }).textContent()
+    expect(token).toMatch(/^pwk_/)
+    await page.getByRole("button", { name: "Actions for Office" }).click()
+    await page.getByRole("menuitem", { name: "Pause" }).click()
+    await page.getByRole("row", { name: /Paused.*Office/ }).waitFor()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/usage`)
+    await page.getByText("Workers", { exact: true }).last().waitFor()
+    await page.getByRole("img", { name: /^Executions: / }).waitFor()
+  })
+})

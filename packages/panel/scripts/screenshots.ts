@@ -1,0 +1,52 @@
+/**
+ * Pictures of every page, wide and narrow, in light and dark, into `packages/panel/screenshots`.
+ * `npm run screenshots -- cron` makes only those whose name contains `cron`.
+ */
+import { mkdirSync } from "node:fs"
+import { join } from "node:path"
+import { launchChromium } from "../browser/support/chromium.ts"
+import { pagesOf, show } from "../browser/support/pages.ts"
+import { signIn, somebody } from "../browser/support/people.ts"
+import { seed } from "../browser/support/seed.ts"
+import { Service } from "../browser/support/service.ts"
+
+const folder = join(import.meta.dirname, "../screenshots")
+const wanted = process.argv[2] ?? ""
+
+await using service = await Service.start()
+const person = await somebody(service.url)
+await seed(person.client, service.url)
+const browser = await launchChromium()
+mkdirSync(folder, { recursive: true })
+
+for (const colorScheme of ["light", "dark"] as const) {
+  for (const width of [1440, 390]) {
+    const context = await browser.newContext({
+      viewport: { width, height: width === 390 ? 844 : 900 },
+      isMobile: width === 390,
+      colorScheme,
+      timezoneId: "Europe/Berlin",
+      locale: "en-GB",
+      reducedMotion: "reduce"
+    })
+    const page = await context.newPage()
+    const pages = await pagesOf(person)
+    const take = async (isPublic: boolean) => {
+      for (const one of pages.filter(({ isPublic: isOpen }) => isOpen === isPublic)) {
+        const { name } = one
+        if (!name.includes(wanted)) continue
+        await show(page, service.url, one)
+        await page.screenshot({
+          path: join(folder, `${name}-${width}-${colorScheme}.png`),
+          fullPage: true
+        })
+      }
+    }
+    await take(true)
+    await signIn(page, service.url, person)
+    await take(false)
+    await context.close()
+  }
+}
+
+await browser.close()

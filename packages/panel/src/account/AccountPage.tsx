@@ -1,0 +1,38 @@
+import { useQuery } from "@tanstack/react-query"
+import { meOptions } from "../data/queries.ts"
+import { Loaded } from "../ui/Loaded.tsx"
+import { Page, Section } from "../ui/Page.tsx"
+import { DeleteAccount } from "./DeleteAccount.tsx"
+import { EmailForm, NameForm } from "./ProfileForms.tsx"
+import { PasswordForm } from "./PasswordForm.tsx"
+import { SecondFactor } from "./SecondFactor.tsx"
+import { Sessions } from "./Sessions.tsx"
+
+export const AccountPage = () => (
+  <Loaded query={useQuery(meOptions)} name="Your account" width="narrow">
+    {(me) => (
+      <Page title="Your account" width="narrow" description={me.email}>
+        <div className="flex flex-col gap-10">
+          <Section title="Profile">
+            <div className="flex flex-col gap-4">
+              <NameForm me={me} />
+              <EmailForm me={me} />
+            </div>
+          </Section>
+          <Section title="Password">
+            <PasswordForm />
+          </Section>
+          <Section title="Second factor">
+            <SecondFactor />
+          </Section>
+          <Section title="Sessions">
+            <Sessions />
+          </Section>
+          <Section title="Delete your account">
+            <DeleteAccount />
+          </Section>
+        </div>
+      </Page>
+    )}
+  </Loaded>
+)

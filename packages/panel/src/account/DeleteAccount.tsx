@@ -1,0 +1,58 @@
+import { useNavigate } from "@tanstack/react-router"
+import { useState } from "react"
+import { client } from "../data/client.ts"
+import { queries } from "../data/queries.ts"
+import { session } from "../data/session.ts"
+import { Button } from "../ui/Button.tsx"
+import { Sheet } from "../ui/Dialog.tsx"
+import { Field, Input } from "../ui/Field.tsx"
+import { FormEnd } from "../ui/FormEnd.tsx"
+import { Card } from "../ui/Page.tsx"
+import { useForm } from "../ui/useForm.ts"
+
+export const DeleteAccount = () => {
+  const [isOpen, setOpen] = useState(false)
+  const close = () => setOpen(false)
+  return (
+    <Card className="flex flex-wrap items-center justify-between gap-4 p-5">
+      <p className="max-w-[28rem] text-soft">
+        It also deletes every workspace of which you are the only owner, with all that is in it.
+      </p>
+      <Button look="danger" onClick={() => setOpen(true)}>
+        Delete account
+      </Button>
+      <Sheet isOpen={isOpen} onClose={close} title="Delete your account?">
+        <DeletionForm onCancel={close} />
+      </Sheet>
+    </Card>
+  )
+}
+
+const DeletionForm = ({ onCancel }: { readonly onCancel: () => void }) => {
+  const navigate = useNavigate()
+  const form = useForm({
+    initial: { current_password: "" },
+    send: async (values) => {
+      await client.auth.removeMe(values)
+      // Its session has ended with it, which a refusal here would only repeat.
+      await session.signOut().catch(() => {})
+      queries.clear()
+      await navigate({ to: "/sign-in", replace: true })
+    }
+  })
+  return (
+    <form className="flex flex-col gap-4" onSubmit={form.submit}>
+      <p className="text-soft">Your tasks stop, and their history is gone. There is no way back.</p>
+      <Field label="Your password" error={form.errorOf("current_password")}>
+        <Input
+          {...form.text("current_password")}
+          type="password"
+          autoComplete="current-password"
+          required
+          autoFocus
+        />
+      </Field>
+      <FormEnd form={form} action="Delete for ever" look="danger" onCancel={onCancel} />
+    </form>
+  )
+}

@@ -1,0 +1,52 @@
+import { queries } from "../data/queries.ts"
+import { session } from "../data/session.ts"
+import { Field, Input } from "../ui/Field.tsx"
+import { FormEnd } from "../ui/FormEnd.tsx"
+import { Card } from "../ui/Page.tsx"
+import { tell } from "../ui/toast.ts"
+import { useForm } from "../ui/useForm.ts"
+import { sessionListOptions } from "./queries.ts"
+
+export const PasswordForm = () => {
+  const form = useForm({
+    initial: { current_password: "", new_password: "" },
+    send: async (passwords) => {
+      await session.changePassword(passwords)
+      form.set({ current_password: "", new_password: "" })
+      tell("Your password was changed, and all other sessions have ended")
+      await queries.invalidateQueries({ queryKey: sessionListOptions.queryKey })
+    }
+  })
+  return (
+    <Card className="p-5">
+      <form className="flex flex-col gap-4" onSubmit={form.submit}>
+        <div className="grid gap-4 sm:grid-cols-2">
+          <Field label="Current password" error={form.errorOf("current_password")}>
+            <Input
+              {...form.text("current_password")}
+              type="password"
+              autoComplete="current-password"
+              required
+            />
+          </Field>
+          <Field
+            label="New password"
+            hint="12 characters or more."
+            error={form.errorOf("new_password")}
+          >
+            <Input
+              {...form.text("new_password")}
+              type="password"
+              autoComplete="new-password"
+              minLength={12}
+              maxLength={256}
+              required
+            />
+          </Field>
+        </div>
+        <p className="text-sm text-faint">It ends all other sessions of yours.</p>
+        <FormEnd form={form} action="Change password" look="plain" />
+      </form>
+    </Card>
+  )
+}

@@ -1,0 +1,97 @@
+import { InvalidCredentialsError, type User } from "@scheduling/sdk"
+import { client } from "../data/client.ts"
+import { meOptions, queries } from "../data/queries.ts"
+import { Button } from "../ui/Button.tsx"
+import { Field, Input } from "../ui/Field.tsx"
+import { FormEnd } from "../ui/FormEnd.tsx"
+import { Card } from "../ui/Page.tsx"
+import { attempt, tell } from "../ui/toast.ts"
+import { useForm } from "../ui/useForm.ts"
+
+const changed = () => queries.invalidateQueries(meOptions)
+
+export const NameForm = ({ me }: { readonly me: User }) => {
+  const form = useForm({
+    initial: { name: me.name ?? "" },
+    send: async ({ name }) => {
+      await client.auth.updateMe({ name: name.trim() === "" ? null : name })
+      tell("Your name was changed")
+      await changed()
+    }
+  })
+  return (
+    <Card className="p-5">
+      <form className="flex flex-col gap-4" onSubmit={form.submit}>
+        <Field label="Name" error={form.errorOf("name")}>
+          <Input {...form.text("name")} autoComplete="name" maxLength={100} />
+        </Field>
+        <FormEnd form={form} action="Save name" look="plain" />
+      </form>
+    </Card>
+  )
+}
+
+export const EmailForm = ({ me }: { readonly me: User }) => {
+  const form = useForm({
+    initial: { email: me.email, current_password: "" },
+    send: async ({ current_password, email }) => {
+      const { pending_email } = await client.auth.updateMe({ email, current_password })
+      tell(
+        pending_email === null
+          ? "That is your email already"
+          : `${pending_email} becomes your email when the link that was sent there is opened`
+      )
+      form.set({ current_password: "" })
+      await changed()
+    }
+  })
+  const isChanged = form.values.email !== me.email
+  const { problem } = form
+  const isWrong = problem instanceof InvalidCredentialsError
+  return (
+    <Card className="p-5">
+      <form className="flex flex-col gap-4" onSubmit={form.submit}>
+        <Field
+          label="Email"
+          hint={me.email_verified ? "Verified." : "Not verified yet."}
+          error={form.errorOf("email")}
+        >
+          <Input {...form.text("email")} type="email" autoComplete="email" required />
+        </Field>
+        {(me.pending_email !== null || !me.email_verified) && (
+          <p className="flex flex-wrap items-center justify-between gap-3 text-sm text-soft">
+            {me.pending_email === null
+              ? "A link was sent to it, if this service sends mail."
+              : `Waits until the link that was sent to ${me.pending_email} is opened.`}
+            <Button
+              size="small"
+              onClick={() => void attempt(() => client.auth.resendEmailLink(), "It was sent again")}
+            >
+              Send the link again
+            </Button>
+          </p>
+        )}
+        {isChanged && (
+          <Field
+            label="Current password"
+            error={isWrong ? problem.message : form.errorOf("current_password")}
+          >
+            <Input
+              {...form.text("current_password")}
+              type="password"
+              autoComplete="current-password"
+              required
+            />
+          </Field>
+        )}
+        {isChanged && (
+          <FormEnd
+            form={isWrong ? { ...form, problem: undefined } : form}
+            action="Change email"
+            look="plain"
+          />
+        )}
+      </form>
+    </Card>
+  )
+}

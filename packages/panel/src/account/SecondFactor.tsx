@@ -1,0 +1,176 @@
+import type { TotpSecret } from "@scheduling/sdk"
+import { useQuery } from "@tanstack/react-query"
+import { useState } from "react"
+import { client } from "../data/client.ts"
+import { queries } from "../data/queries.ts"
+import { Button } from "../ui/Button.tsx"
+import { Code } from "../ui/Code.tsx"
+import { Field, Input } from "../ui/Field.tsx"
+import { FormEnd } from "../ui/FormEnd.tsx"
+import { Card, Skeleton } from "../ui/Page.tsx"
+import { Problem } from "../ui/Problem.tsx"
+import { ShownOnce } from "../ui/ShownOnce.tsx"
+import { Status } from "../ui/Status.tsx"
+import { tell } from "../ui/toast.ts"
+import { useForm } from "../ui/useForm.ts"
+import { Qr } from "./Qr.tsx"
+import { totpOptions } from "./queries.ts"
+
+type Step =
+  | { readonly is: "rest" | "password" | "removal" }
+  | { readonly is: "secret"; readonly secret: TotpSecret }
+  | { readonly is: "codes"; readonly codes: ReadonlyArray<string> }
+
+const changed = () => queries.invalidateQueries(totpOptions)
+
+/** Codes of an authenticator app: begun, confirmed, and taken away again. */
+export const SecondFactor = () => {
+  const { data, error } = useQuery(totpOptions)
+  const [step, go] = useState<Step>({ is: "rest" })
+  const rest = () => go({ is: "rest" })
+  if (error !== null) return <Problem error={error} />
+  if (data === undefined) return <Skeleton className="h-24" />
+  if (step.is === "codes") {
+    return (
+      <ShownOnce
+        title="Keep these recovery codes. They cannot be shown again."
+        label="recovery codes"
+        secret={step.codes.join("\n")}
+      >
+        <p className="text-sm text-soft">
+          Each signs you in once, on the day that the app is lost.
+        </p>
+        <div>
+          <Button onClick={rest}>I have kept them</Button>
+        </div>
+      </ShownOnce>
+    )
+  }
+  return (
+    <Card className="p-5">
+      {step.is === "rest" && (
+        <div className="flex flex-wrap items-center justify-between gap-4">
+          <div>
+            <Status of={data.enabled ? "active" : "off"} />
+            <p className="mt-1 text-sm text-soft">
+              {data.enabled
+                ? `A sign in needs a code. ${data.recovery_codes_left} recovery codes are left.`
+                : "With it, a stolen password alone signs nobody in."}
+            </p>
+          </div>
+          {data.enabled ? (
+            <Button look="danger" onClick={() => go({ is: "removal" })}>
+              Remove
+            </Button>
+          ) : (
+            <Button onClick={() => go({ is: "password" })}>Set up</Button>
+          )}
+        </div>
+      )}
+      {step.is === "password" && (
+        <StartForm onCancel={rest} onStarted={(secret) => go({ is: "secret", secret })} />
+      )}
+      {step.is === "secret" && (
+        <ConfirmForm
+          secret={step.secret}
+          onCancel={rest}
+          onConfirmed={(codes) => go({ is: "codes", codes })}
+        />
+      )}
+      {step.is === "removal" && <RemovalForm onDone={rest} />}
+    </Card>
+  )
+}
+
+const StartForm = ({
+  onCancel,
+  onStarted
+}: {
+  readonly onStarted: (secret: TotpSecret) => void
+  readonly onCancel: () => void
+}) => {
+  const form = useForm({
+    initial: { current_password: "" },
+    send: async (values) => onStarted(await client.totp.start(values))
+  })
+  return (
+    <form className="flex flex-col gap-4" onSubmit={form.submit}>
+      <Field label="Your password" error={form.errorOf("current_password")}>
+        <Input
+          {...form.text("current_password")}
+          type="password"
+          autoComplete="current-password"
+          required
+          autoFocus
+        />
+      </Field>
+      <FormEnd form={form} action="Continue" onCancel={onCancel} />
+    </form>
+  )
+}
+
+const ConfirmForm = ({
+  onCancel,
+  onConfirmed,
+  secret: { secret, uri }
+}: {
+  readonly secret: TotpSecret
+  readonly onConfirmed: (codes: ReadonlyArray<string>) => void
+  readonly onCancel: () => void
+}) => {
+  const form = useForm({
+    initial: { code: "" },
+    send: async (values) => {
+      const { recovery_codes } = await client.totp.confirm(values)
+      await changed()
+      onConfirmed(recovery_codes)
+    }
+  })
+  return (
+    <form className="flex flex-col gap-4" onSubmit={form.submit}>
+      <p className="text-soft">
+        Scan this with your authenticator app, or type the secret into it.
+      </p>
+      <Qr label="QR code for the authenticator app" text={uri} />
+      <Code label="secret" text={secret} wrap />
+      <Field label="Code from the app" error={form.errorOf("code")}>
+        <Input
+          {...form.text("code")}
+          mono
+          inputMode="numeric"
+          autoComplete="one-time-code"
+          required
+        />
+      </Field>
+      <FormEnd form={form} action="Confirm" onCancel={onCancel} />
+    </form>
+  )
+}
+
+const RemovalForm = ({ onDone }: { readonly onDone: () => void }) => {
+  const form = useForm({
+    initial: { current_password: "", code: "" },
+    send: async (values) => {
+      await client.totp.remove(values)
+      tell("A sign in needs the password alone again")
+      await changed()
+      onDone()
+    }
+  })
+  return (
+    <form className="flex flex-col gap-4" onSubmit={form.submit}>
+      <Field label="Your password" error={form.errorOf("current_password")}>
+        <Input
+          {...form.text("current_password")}
+          type="password"
+          autoComplete="current-password"
+          required
+        />
+      </Field>
+      <Field label="Code, or a recovery code" error={form.errorOf("code")}>
+        <Input {...form.text("code")} mono autoComplete="one-time-code" required />
+      </Field>
+      <FormEnd form={form} action="Remove" look="danger" onCancel={onDone} />
+    </form>
+  )
+}

@@ -1,0 +1,79 @@
+import type { Session } from "@scheduling/sdk"
+import { client } from "../data/client.ts"
+import { queries, useList } from "../data/queries.ts"
+import { Button } from "../ui/Button.tsx"
+import { type Column, List } from "../ui/List.tsx"
+import { Empty } from "../ui/Page.tsx"
+import { Problem } from "../ui/Problem.tsx"
+import { Badge } from "../ui/Status.tsx"
+import { Ago } from "../ui/Time.tsx"
+import { attempt } from "../ui/toast.ts"
+
+import { sessionListOptions } from "./queries.ts"
+
+export const Sessions = () => {
+  const { error, refetch, ...list } = useList(sessionListOptions)
+  return error === null ? (
+    <List
+      {...list}
+      label="Sessions"
+      columns={columns}
+      keyOf={({ id }) => id}
+      empty={<Empty title="No sessions" />}
+    />
+  ) : (
+    <Problem error={error} retry={refetch} />
+  )
+}
+
+const end = async ({ id }: Session) => {
+  await attempt(() => client.auth.removeSession(id), "The session has ended")
+  await queries.invalidateQueries({ queryKey: sessionListOptions.queryKey })
+}
+
+/** `Firefox on Linux`, as far as it says. */
+const deviceOf = (agent: string | null): string => {
+  if (agent === null) return "Unknown device"
+  const browser = ["Edg", "OPR", "Firefox", "Chrome", "Safari", "curl"].find((name) =>
+    agent.includes(name)
+  )
+  const system = ["Android", "iPhone", "iPad", "Windows", "Mac OS", "Linux"].find((name) =>
+    agent.includes(name)
+  )
+  const name = { Edg: "Edge", OPR: "Opera" }[browser ?? ""] ?? browser
+  return name === undefined ? agent : system === undefined ? name : `${name} on ${system}`
+}
+
+const columns: ReadonlyArray<Column<Session>> = [
+  {
+    key: "device",
+    head: "Device",
+    className: "grow basis-0",
+    cell: ({ current, ip, user_agent }) => (
+      <>
+        <span className="flex items-center gap-2 font-medium" title={user_agent ?? undefined}>
+          <span className="truncate">{deviceOf(user_agent)}</span>
+          {current && <Badge tone="live">this one</Badge>}
+        </span>
+        <span className="block truncate font-mono text-xs text-faint">{ip}</span>
+      </>
+    )
+  },
+  {
+    key: "used",
+    head: "Last used",
+    className: "w-24 shrink-0 max-sm:hidden",
+    cell: ({ last_used_at }) => <Ago at={last_used_at} />
+  },
+  {
+    key: "end",
+    head: <span className="sr-only">Actions</span>,
+    className: "w-16 shrink-0 text-right",
+    cell: (one) =>
+      !one.current && (
+        <Button size="small" onClick={() => void end(one)}>
+          End
+        </Button>
+      )
+  }
+]

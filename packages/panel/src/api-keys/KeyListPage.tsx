@@ -1,0 +1,115 @@
+import type { ApiKey, CreatedApiKey } from "@scheduling/sdk"
+import { Link } from "@tanstack/react-router"
+import { KeyRound, Plus } from "lucide-react"
+import { useState } from "react"
+import { useWorkspace } from "../data/client.ts"
+import { useList } from "../data/queries.ts"
+import { ButtonLink } from "../ui/Button.tsx"
+import { type Column, List, rowLink } from "../ui/List.tsx"
+import { Empty, Page } from "../ui/Page.tsx"
+import { Problem } from "../ui/Problem.tsx"
+import { Ago } from "../ui/Time.tsx"
+import { KeyExamples } from "./KeyExamples.tsx"
+import { KeyMenu } from "./KeyMenu.tsx"
+import { KeyState } from "./KeyState.tsx"
+import { keyListOptions } from "./queries.ts"
+import { scopesInWords } from "./scopes.ts"
+import { ShownKey } from "./ShownKey.tsx"
+
+export const KeyListPage = () => {
+  const { workspaceId } = useWorkspace()
+  const { error, refetch, ...list } = useList(keyListOptions(workspaceId))
+  const [rotated, setRotated] = useState<CreatedApiKey>()
+  const create = (
+    <ButtonLink
+      to="/w/$workspaceId/keys/new"
+      params={{ workspaceId }}
+      look="main"
+      icon={<Plus className="size-4" />}
+    >
+      New API key
+    </ButtonLink>
+  )
+  return (
+    <Page
+      title="API keys"
+      description="For scripts, CI and integrations: bound to this workspace and to what each may do."
+      actions={create}
+    >
+      <div className="flex flex-col gap-6">
+        {rotated !== undefined && <ShownKey created={rotated} />}
+        {error === null ? (
+          <List
+            {...list}
+            label="API keys"
+            columns={columnsWith(workspaceId, setRotated)}
+            keyOf={({ id }) => id}
+            empty={
+              <Empty title="No API keys yet" icon={<KeyRound className="size-5" />} action={create}>
+                <p className="mb-6">
+                  A key lets a script or a pipeline do what you choose, and nothing else. Every node
+                  refuses it the moment that you revoke it.
+                </p>
+                <KeyExamples />
+              </Empty>
+            }
+          />
+        ) : (
+          <Problem error={error} retry={refetch} />
+        )}
+      </div>
+    </Page>
+  )
+}
+
+const columnsWith = (
+  workspaceId: string,
+  onRotated: (created: CreatedApiKey) => void
+): ReadonlyArray<Column<ApiKey>> => [
+  {
+    key: "name",
+    head: "Name",
+    className: "grow basis-0",
+    cell: ({ id, key_prefix, name }) => (
+      <>
+        <Link
+          to="/w/$workspaceId/keys/$keyId"
+          params={{ workspaceId, keyId: id }}
+          className={`block truncate font-medium ${rowLink}`}
+        >
+          {name}
+        </Link>
+        <span className="block truncate font-mono text-xs text-faint">{key_prefix}…</span>
+      </>
+    )
+  },
+  {
+    key: "scopes",
+    head: "May",
+    className: "w-72 shrink-0 max-lg:hidden",
+    cell: ({ scopes }) => (
+      <span className="line-clamp-2 text-soft" title={scopes.join(", ")}>
+        {scopesInWords(scopes)}
+      </span>
+    )
+  },
+  {
+    key: "used",
+    head: "Last used",
+    className: "w-24 shrink-0 max-sm:hidden",
+    cell: ({ last_used_at }) =>
+      last_used_at === null ? <span className="text-faint">Never</span> : <Ago at={last_used_at} />
+  },
+  {
+    key: "state",
+    head: "State",
+    className: "w-32 shrink-0",
+    cell: (apiKey) => <KeyState of={apiKey} />
+  },
+  {
+    key: "menu",
+    head: <span className="sr-only">Actions</span>,
+    className: "relative w-8 shrink-0",
+    cell: (apiKey) => <KeyMenu apiKey={apiKey} onRotated={onRotated} />
+  }
+]

@@ -1,0 +1,82 @@
+import type { ApiKey, CreatedApiKey } from "@scheduling/sdk"
+import { useQuery } from "@tanstack/react-query"
+import { useNavigate, useParams } from "@tanstack/react-router"
+import { useState } from "react"
+import { useWorkspace } from "../data/client.ts"
+import { AboveLink } from "../ui/AboveLink.tsx"
+import { CopyText } from "../ui/Copy.tsx"
+import { Loaded } from "../ui/Loaded.tsx"
+import { Card, Facts, Page, Section } from "../ui/Page.tsx"
+import { Ago, At } from "../ui/Time.tsx"
+import { KeyMenu } from "./KeyMenu.tsx"
+import { KeyState } from "./KeyState.tsx"
+import { KeyUsage } from "./KeyUsage.tsx"
+import { keyOptions } from "./queries.ts"
+import { scopesInWords } from "./scopes.ts"
+import { ShownKey } from "./ShownKey.tsx"
+
+export const KeyPage = () => {
+  const { workspaceId } = useWorkspace()
+  const { keyId } = useParams({ from: "/inside/w/$workspaceId/keys/$keyId" })
+  const navigate = useNavigate()
+  const [rotated, setRotated] = useState<CreatedApiKey>()
+  const above = (
+    <AboveLink to="/w/$workspaceId/keys" params={{ workspaceId }}>
+      API keys
+    </AboveLink>
+  )
+  return (
+    <Loaded query={useQuery(keyOptions(workspaceId, keyId))} name="API key" above={above}>
+      {(apiKey) => (
+        <Page
+          title={apiKey.name}
+          above={above}
+          description={<span className="font-mono text-sm">{apiKey.key_prefix}…</span>}
+          actions={
+            <KeyMenu
+              apiKey={apiKey}
+              onRotated={setRotated}
+              onRemoved={() =>
+                void navigate({
+                  to: "/w/$workspaceId/keys",
+                  params: { workspaceId },
+                  replace: true
+                })
+              }
+            />
+          }
+        >
+          <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
+            <div className="flex min-w-0 flex-col gap-8">
+              {rotated !== undefined && <ShownKey created={rotated} />}
+              <KeyUsage apiKey={apiKey} />
+            </div>
+            <Section title="Key">
+              <Card className="p-5">
+                <Facts facts={factsOf(apiKey)} />
+              </Card>
+            </Section>
+          </div>
+        </Page>
+      )}
+    </Loaded>
+  )
+}
+
+const factsOf = (apiKey: ApiKey) =>
+  [
+    ["State", <KeyState key="0" of={apiKey} />],
+    ["May", scopesInWords(apiKey.scopes)],
+    ["Last used", apiKey.last_used_at === null ? "Never" : <Ago at={apiKey.last_used_at} />],
+    ["Ends", apiKey.expires_at === null ? "Never" : <At key="1" at={apiKey.expires_at} />],
+    [
+      "Allowed from",
+      apiKey.allowed_ips === null ? (
+        "Anywhere"
+      ) : (
+        <span className="font-mono text-sm">{apiKey.allowed_ips.join(", ")}</span>
+      )
+    ],
+    ["Created", <At key="2" at={apiKey.created_at} />],
+    ["Id", <CopyText key="3" text={apiKey.id} />]
+  ] as const

@@ -1,0 +1,25 @@
+import type { ApiKey } from "@scheduling/sdk"
+import { Status } from "../ui/Status.tsx"
+import { Ago } from "../ui/Time.tsx"
+
+type Known = Pick<ApiKey, "expires_at" | "is_active" | "revoked_at">
+
+export const stateOf = ({ is_active, revoked_at }: Known): "active" | "expired" | "revoked" =>
+  is_active ? "active" : revoked_at === null ? "expired" : "revoked"
+
+/** Whether a key would be accepted, and until when. */
+export const KeyState = ({ of: key }: { readonly of: Known }) => {
+  const state = stateOf(key)
+  const at = state === "revoked" ? key.revoked_at : key.expires_at
+  return (
+    <>
+      <Status of={state} tone={state === "active" ? "ok" : "none"} />
+      {at !== null && (
+        <span className="block pl-4 text-xs whitespace-nowrap text-faint">
+          {state === "active" && "ends "}
+          <Ago at={at} />
+        </span>
+      )}
+    </>
+  )
+}

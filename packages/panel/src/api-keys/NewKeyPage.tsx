@@ -1,0 +1,146 @@
+import type { ApiKeyInput, CreatedApiKey, Scope } from "@scheduling/sdk"
+import { useNavigate, useSearch } from "@tanstack/react-router"
+import { useState } from "react"
+import { useWorkspace } from "../data/client.ts"
+import { AboveLink } from "../ui/AboveLink.tsx"
+import { ButtonLink } from "../ui/Button.tsx"
+import { Field, Input, Select, Textarea } from "../ui/Field.tsx"
+import { FormEnd } from "../ui/FormEnd.tsx"
+import { Card, Page, Section } from "../ui/Page.tsx"
+import { useForm } from "../ui/useForm.ts"
+import { keysChanged } from "./queries.ts"
+import { scopesIn } from "./scopes.ts"
+import { ScopeTable } from "./ScopeTable.tsx"
+import { ShownKey } from "./ShownKey.tsx"
+
+export const NewKeyPage = () => {
+  const { api, workspaceId } = useWorkspace()
+  const [created, setCreated] = useState<CreatedApiKey>()
+  const above = (
+    <AboveLink to="/w/$workspaceId/keys" params={{ workspaceId }}>
+      API keys
+    </AboveLink>
+  )
+  if (created !== undefined) {
+    return (
+      <Page title={created.name} above={above} width="narrow">
+        <div className="flex flex-col gap-6">
+          <ShownKey created={created} />
+          <div>
+            <ButtonLink
+              to="/w/$workspaceId/keys/$keyId"
+              params={{ workspaceId, keyId: created.id }}
+            >
+              I have kept it
+            </ButtonLink>
+          </div>
+        </div>
+      </Page>
+    )
+  }
+  return (
+    <Page
+      title="New API key"
+      above={above}
+      description="A key belongs to the workspace and not to you: it goes on working when you leave."
+      width="narrow"
+    >
+      <KeyForm
+        onSend={async (input) => {
+          setCreated(await api.apiKeys.create(input))
+          void keysChanged(workspaceId)
+        }}
+      />
+    </Page>
+  )
+}
+
+const lives = [
+  ["7", "A week"],
+  ["30", "30 days"],
+  ["90", "90 days"],
+  ["365", "A year"],
+  ["", "Until it is revoked"]
+] as const
+
+const linesOf = (text: string) => text.split(/[\s,]+/).filter((line) => line !== "")
+
+const KeyForm = ({ onSend }: { readonly onSend: (input: ApiKeyInput) => Promise<unknown> }) => {
+  const { workspaceId } = useWorkspace()
+  const { name = "", scopes } = useSearch({ from: "/inside/w/$workspaceId/keys/new" })
+  const navigate = useNavigate()
+  const form = useForm({
+    initial: {
+      name,
+      scopes: scopesIn(scopes),
+      expires_in_days: "90",
+      allowed_ips: ""
+    },
+    send: (values) => {
+      const allowed = linesOf(values.allowed_ips)
+      return onSend({
+        name: values.name.trim(),
+        scopes: values.scopes,
+        expires_in_days: values.expires_in_days === "" ? null : Number(values.expires_in_days),
+        allowed_ips: allowed.length === 0 ? null : allowed
+      })
+    }
+  })
+  const { errorOf, set, values } = form
+  return (
+    <form className="flex flex-col gap-8" onSubmit={form.submit}>
+      <Card className="flex flex-col gap-5 p-5">
+        <Field label="Name" hint="Who uses it, and for what." error={errorOf("name")}>
+          <Input
+            {...form.text("name")}
+            required
+            maxLength={100}
+            autoFocus
+            placeholder="CI deploys"
+          />
+        </Field>
+      </Card>
+      <Section title="What it may do">
+        <Card className="p-5">
+          <ScopeTable
+            scopes={values.scopes}
+            error={errorOf("scopes")}
+            onChange={(chosen: ReadonlyArray<Scope>) => set({ scopes: chosen })}
+          />
+        </Card>
+      </Section>
+      <Section title="Until when, and from where">
+        <Card className="flex flex-col gap-5 p-5">
+          <Field
+            label="It works for"
+            hint="Its end is told 7 days and 1 day before, through your notifications."
+            error={errorOf("expires_in_days")}
+          >
+            <Select
+              options={lives}
+              value={values.expires_in_days}
+              onChange={({ target }) => set({ expires_in_days: target.value })}
+            />
+          </Field>
+          <Field
+            label="Allowed addresses"
+            hint="Addresses or networks, one per line. From anywhere if there are none."
+            error={errorOf("allowed_ips")}
+          >
+            <Textarea
+              {...form.text("allowed_ips")}
+              mono
+              spellCheck={false}
+              placeholder={"203.0.113.7\n2001:db8::/32"}
+            />
+          </Field>
+        </Card>
+      </Section>
+      <FormEnd
+        form={form}
+        action="Create API key"
+        onCancel={() => void navigate({ to: "/w/$workspaceId/keys", params: { workspaceId } })}
+      />
+    </form>
+  )
+}

@@ -1,0 +1,35 @@
+import type { CreatedApiKey } from "@scheduling/sdk"
+import { useWorkspace } from "../data/client.ts"
+import { Snippets } from "../ui/Code.tsx"
+import { ShownOnce } from "../ui/ShownOnce.tsx"
+
+/** A key that was just made, and how to use it. */
+export const ShownKey = ({ created }: { readonly created: CreatedApiKey }) => {
+  const { workspaceId } = useWorkspace()
+  const readsTasks = created.scopes.includes("tasks:read")
+  const url = `${location.origin}/v1/${readsTasks ? `workspaces/${workspaceId}/cron` : "whoami"}`
+  return (
+    <ShownOnce
+      title="Keep this key now. It cannot be shown again."
+      label="key"
+      secret={created.key}
+    >
+      <Snippets
+        label="Use the key"
+        snippets={[
+          ["curl", `curl ${url} \\\n  -H "authorization: Bearer ${created.key}"`],
+          ["Environment", `SCHEDULING_URL=${location.origin}\nSCHEDULING_API_KEY=${created.key}`],
+          [
+            "TypeScript",
+            `import { SchedulingClient } from "@scheduling/sdk"
+
+// Takes the key from SCHEDULING_API_KEY.
+const client = new SchedulingClient({ baseUrl: "${location.origin}" })
+
+console.log(await client.${readsTasks ? "cron.list()" : "workspaces.whoami()"})`
+          ]
+        ]}
+      />
+    </ShownOnce>
+  )
+}

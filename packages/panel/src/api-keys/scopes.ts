@@ -1,0 +1,59 @@
+import type { Scope } from "@scheduling/sdk"
+
+interface Area {
+  readonly name: string
+  readonly hint: string
+  readonly read: Scope
+  readonly write?: Scope
+}
+
+/** What a key may have to do with. */
+export const areas: ReadonlyArray<Area> = [
+  {
+    name: "Tasks",
+    hint: "Cron tasks, delayed tasks and chains",
+    read: "tasks:read",
+    write: "tasks:write"
+  },
+  { name: "Executions", hint: "What ran, and what was answered", read: "executions:read" },
+  {
+    name: "Monitors",
+    hint: "Heartbeats, certificates and incidents",
+    read: "monitors:read",
+    write: "monitors:write"
+  },
+  {
+    name: "Notifications",
+    hint: "Channels, rules and deliveries",
+    read: "notifications:read",
+    write: "notifications:write"
+  },
+  { name: "Workspace", hint: "Its name", read: "workspace:read" }
+]
+
+const all = areas.flatMap(({ read, write }) => (write === undefined ? [read] : [read, write]))
+
+export const presets: ReadonlyArray<readonly [name: string, scopes: ReadonlyArray<Scope>]> = [
+  ["Deploy tasks", ["tasks:read", "tasks:write", "executions:read"]],
+  ["Manage monitors", ["monitors:read", "monitors:write"]],
+  ["Read everything", all.filter((scope) => scope.endsWith(":read"))],
+  ["Everything", all]
+]
+
+/** `Tasks, Executions (read)`. */
+export const scopesInWords = (scopes: ReadonlyArray<Scope>): string =>
+  all.every((scope) => scopes.includes(scope))
+    ? "Everything"
+    : areas
+        .flatMap(({ name, read, write }) => {
+          const reads = scopes.includes(read)
+          const writes = write !== undefined && scopes.includes(write)
+          if (!reads && !writes) return []
+          if (write === undefined || (reads && writes)) return [name]
+          return [`${name} (${reads ? "read" : "write"})`]
+        })
+        .join(", ")
+
+/** Of a text such as `tasks:read,tasks:write`, what there is. */
+export const scopesIn = (text: string | undefined): ReadonlyArray<Scope> =>
+  all.filter((scope) => (text ?? "").split(",").includes(scope))

@@ -1,0 +1,112 @@
+import { useQuery } from "@tanstack/react-query"
+import { useNavigate } from "@tanstack/react-router"
+import { CornerDownLeft, Search } from "lucide-react"
+import { type KeyboardEvent, useDeferredValue, useEffect, useId, useRef, useState } from "react"
+import { classes } from "../ui/classes.ts"
+import { Dialog } from "../ui/Dialog.tsx"
+import { Spinner } from "../ui/Spinner.tsx"
+import { type Found, findPlaces, foundOptions } from "./find.tsx"
+
+/** Finds any page, action and thing by a few letters of its name. */
+const Palette = ({
+  onClose,
+  workspaceId
+}: {
+  readonly workspaceId: string | undefined
+  readonly onClose: () => void
+}) => {
+  const navigate = useNavigate()
+  const [text, setText] = useState("")
+  const [at, setAt] = useState(0)
+  const id = useId()
+  const list = useRef<HTMLDivElement>(null)
+  const asked = useDeferredValue(text.trim())
+  const things = useQuery(foundOptions(workspaceId, asked))
+  const found: ReadonlyArray<Found> = [
+    ...findPlaces(workspaceId, text.trim()),
+    ...(asked === "" ? [] : (things.data ?? []))
+  ]
+  useEffect(() => setAt(0), [text])
+  useEffect(() => {
+    list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" })
+  }, [at])
+
+  const go = (to: Found | undefined) => {
+    if (to === undefined) return
+    onClose()
+    void navigate(to.link)
+  }
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (step !== undefined) {
+      event.preventDefault()
+      setAt((at + step + found.length) % Math.max(found.length, 1))
+    } else if (event.key === "Enter") {
+      event.preventDefault()
+      go(found[at])
+    }
+  }
+
+  return (
+    <Dialog isOpen onClose={onClose} label="Search" place="top">
+      <div className="flex items-center gap-3 border-b border-line px-4">
+        {things.isFetching ? (
+          <Spinner className="text-faint" />
+        ) : (
+          <Search aria-hidden className="size-4 text-faint" />
+        )}
+        <input
+          role="combobox"
+          aria-label="Search"
+          aria-expanded
+          aria-controls={id}
+          aria-activedescendant={found.length > 0 ? `${id}-${at}` : undefined}
+          aria-autocomplete="list"
+          autoFocus
+          autoComplete="off"
+          spellCheck={false}
+          placeholder="Where to?"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          onKeyDown={onKeyDown}
+          className="h-12 grow bg-transparent text-lg outline-none"
+        />
+      </div>
+      <div
+        ref={list}
+        id={id}
+        role="listbox"
+        aria-label="Results"
+        className="max-h-80 overflow-y-auto p-1.5"
+      >
+        {found.map((one, index) => (
+          <div
+            key={one.key}
+            id={`${id}-${index}`}
+            role="option"
+            aria-selected={index === at}
+            onPointerMove={() => setAt(index)}
+            onClick={() => go(one)}
+            className={classes(
+              "flex h-9 cursor-pointer items-center gap-3 rounded-md px-2.5 [&_svg]:size-4 [&_svg]:shrink-0 [&_svg]:text-faint",
+              index === at && "bg-line/70"
+            )}
+          >
+            {one.icon}
+            <span className="truncate">{one.name}</span>
+            <span className="ml-auto text-sm whitespace-nowrap text-faint">{one.kind}</span>
+            {index === at && <CornerDownLeft aria-hidden />}
+          </div>
+        ))}
+      </div>
+      {found.length === 0 && !things.isFetching && (
+        <p role="status" className="px-4 pb-6 text-center text-faint">
+          Nothing is called “{text}”.
+        </p>
+      )}
+    </Dialog>
+  )
+}
+
+export default Palette

@@ -1,0 +1,88 @@
+import { Outlet, useNavigate, useParams } from "@tanstack/react-router"
+import { Menu as MenuIcon, Search } from "lucide-react"
+import { lazy, Suspense, useEffect, useState } from "react"
+import { useLive } from "../data/live.ts"
+import { queries } from "../data/queries.ts"
+import { session } from "../data/session.ts"
+import { IconButton } from "../ui/Button.tsx"
+import { Dialog } from "../ui/Dialog.tsx"
+import { rememberWorkspace } from "./lastWorkspace.ts"
+import { Sidebar } from "./Sidebar.tsx"
+
+const Palette = lazy(() => import("./Palette.tsx"))
+
+/** The frame of all pages: where one is, and where one can go. */
+export const Shell = () => {
+  const { workspaceId } = useParams({ strict: false })
+  const [isMenuOpen, setMenuOpen] = useState(false)
+  const [isPaletteOpen, setPaletteOpen] = useState(false)
+  useSignInWhenTheSessionEnds()
+  useLive(workspaceId)
+  useEffect(() => {
+    if (workspaceId !== undefined) rememberWorkspace(workspaceId)
+  }, [workspaceId])
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== "k" || !(event.metaKey || event.ctrlKey)) return
+      event.preventDefault()
+      setPaletteOpen((isOpen) => !isOpen)
+    }
+    window.addEventListener("keydown", onKey)
+    return () => window.removeEventListener("keydown", onKey)
+  }, [])
+  const sidebar = (
+    <Sidebar
+      workspaceId={workspaceId}
+      onSearch={() => setPaletteOpen(true)}
+      onLeave={() => setMenuOpen(false)}
+    />
+  )
+  return (
+    <div className="md:grid md:grid-cols-[15rem_minmax(0,1fr)]">
+      <a
+        href="#main"
+        className="fixed top-2 left-2 z-50 -translate-y-16 rounded-lg bg-ink px-3 py-2 text-canvas focus:translate-y-0"
+      >
+        Skip to the page
+      </a>
+      <header className="sticky top-0 z-20 flex h-14 items-center justify-between border-b border-line bg-canvas/85 px-2 backdrop-blur-md md:hidden">
+        <IconButton label="Menu" onClick={() => setMenuOpen(true)}>
+          <MenuIcon className="size-5" />
+        </IconButton>
+        <IconButton label="Search" onClick={() => setPaletteOpen(true)}>
+          <Search className="size-5" />
+        </IconButton>
+      </header>
+      <div className="sticky top-0 hidden h-dvh border-r border-line md:block">{sidebar}</div>
+      <Dialog
+        isOpen={isMenuOpen}
+        onClose={() => setMenuOpen(false)}
+        label="Navigation"
+        place="side"
+      >
+        {sidebar}
+      </Dialog>
+      <main id="main" tabIndex={-1} className="min-w-0 outline-none">
+        <Outlet />
+      </main>
+      {isPaletteOpen && (
+        <Suspense>
+          <Palette workspaceId={workspaceId} onClose={() => setPaletteOpen(false)} />
+        </Suspense>
+      )}
+    </div>
+  )
+}
+
+const useSignInWhenTheSessionEnds = () => {
+  const navigate = useNavigate()
+  useEffect(
+    () =>
+      session.onEnd(() => {
+        const next = location.pathname + location.search
+        queries.clear()
+        void navigate({ to: "/sign-in", search: { next }, replace: true })
+      }),
+    [navigate]
+  )
+}

@@ -1,0 +1,119 @@
+import { Link, useNavigate } from "@tanstack/react-router"
+import { useQuery } from "@tanstack/react-query"
+import { BookOpen, LogOut, Search, UserRound } from "lucide-react"
+import { meOptions } from "../data/queries.ts"
+import { session } from "../data/session.ts"
+import { classes } from "../ui/classes.ts"
+import { Menu, MenuItem } from "../ui/Menu.tsx"
+import { tellProblem } from "../ui/toast.ts"
+import { places } from "./navigation.tsx"
+import { WorkspaceSwitcher } from "./WorkspaceSwitcher.tsx"
+
+const item =
+  "flex h-8 items-center gap-2.5 rounded-md px-2.5 text-soft transition-colors duration-75 hover:bg-sunken hover:text-ink [&_svg]:size-4 [&_svg]:text-faint"
+
+export const Sidebar = ({
+  onLeave,
+  onSearch,
+  workspaceId
+}: {
+  readonly workspaceId: string | undefined
+  readonly onSearch: () => void
+  /** Called when a place was chosen. */
+  readonly onLeave: () => void
+}) => (
+  <div className="flex h-full flex-col gap-4 overflow-y-auto p-3">
+    <WorkspaceSwitcher workspaceId={workspaceId} />
+    <button
+      type="button"
+      onClick={() => {
+        onLeave()
+        onSearch()
+      }}
+      className={`${item} border border-line bg-surface shadow-card`}
+    >
+      <Search />
+      <span className="grow text-left">Search</span>
+      <kbd className="font-mono text-xs text-faint">{isMac ? "⌘K" : "Ctrl K"}</kbd>
+    </button>
+    {workspaceId !== undefined && (
+      <nav aria-label="Workspace" className="flex grow flex-col gap-4">
+        {places.map(([group, entries]) => (
+          <div key={group ?? ""} className="flex flex-col gap-px">
+            {group !== undefined && (
+              <p className="mb-1 px-2.5 text-xs font-medium text-faint">{group}</p>
+            )}
+            {entries.map(({ icon, name, to }) => (
+              <Link
+                key={name}
+                to={to}
+                params={{ workspaceId }}
+                onClick={onLeave}
+                activeOptions={{ exact: to === "/w/$workspaceId" }}
+                className={classes(
+                  item,
+                  "data-[status=active]:bg-sunken data-[status=active]:font-medium data-[status=active]:text-ink data-[status=active]:[&_svg]:text-ink"
+                )}
+              >
+                {icon}
+                {name}
+              </Link>
+            ))}
+          </div>
+        ))}
+      </nav>
+    )}
+    <footer className="mt-auto flex flex-col gap-px">
+      <a href="/docs" className={item}>
+        <BookOpen />
+        API reference
+      </a>
+      <AccountMenu />
+    </footer>
+  </div>
+)
+
+const AccountMenu = () => {
+  const { data: me } = useQuery(meOptions)
+  const navigate = useNavigate()
+  const signOut = async () => {
+    try {
+      await session.signOut()
+      await navigate({ to: "/sign-in" })
+    } catch (error) {
+      tellProblem(error)
+    }
+  }
+  const name = me?.name ?? me?.email ?? " "
+  return (
+    <Menu
+      align="start"
+      label="Your account"
+      className={`${item} w-full text-left`}
+      button={
+        <>
+          <span
+            aria-hidden
+            className="-ml-0.5 grid size-5 shrink-0 place-items-center rounded-full bg-ink text-[0.625rem] font-semibold text-canvas uppercase"
+          >
+            {name.charAt(0)}
+          </span>
+          <span className="truncate">{name}</span>
+        </>
+      }
+    >
+      <p className="max-w-56 truncate px-2.5 py-1.5 text-sm text-faint">{me?.email}</p>
+      <MenuItem
+        icon={<UserRound className="size-4" />}
+        onSelect={() => void navigate({ to: "/account/settings" })}
+      >
+        Your account
+      </MenuItem>
+      <MenuItem icon={<LogOut className="size-4" />} onSelect={signOut}>
+        Sign out
+      </MenuItem>
+    </Menu>
+  )
+}
+
+const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent)

@@ -1,0 +1,42 @@
+import { useNavigate } from "@tanstack/react-router"
+import { client } from "../data/client.ts"
+import { queries, workspacesOptions } from "../data/queries.ts"
+import { Button } from "../ui/Button.tsx"
+import { Field, Input } from "../ui/Field.tsx"
+import { Card, Page } from "../ui/Page.tsx"
+import { Problem } from "../ui/Problem.tsx"
+import { useForm } from "../ui/useForm.ts"
+
+/** Makes a workspace. */
+export const WelcomePage = () => {
+  const navigate = useNavigate()
+  const form = useForm({
+    initial: { name: "" },
+    send: async ({ name }) => {
+      const { id } = await client.workspaces.create({ name })
+      await queries.invalidateQueries(workspacesOptions)
+      await navigate({ to: "/w/$workspaceId", params: { workspaceId: id } })
+    }
+  })
+  return (
+    <Page
+      title="New workspace"
+      description="Tasks, keys and history of one workspace are apart from those of all others."
+      width="narrow"
+    >
+      <Card className="p-5">
+        <form className="flex flex-col gap-4" onSubmit={form.submit}>
+          <Field label="Name" error={form.errorOf("name")}>
+            <Input {...form.text("name")} required maxLength={100} autoFocus />
+          </Field>
+          <Problem error={form.problem} />
+          <div>
+            <Button type="submit" look="main" busy={form.isBusy}>
+              Create workspace
+            </Button>
+          </div>
+        </form>
+      </Card>
+    </Page>
+  )
+}

@@ -1,0 +1,110 @@
+import { keepPreviousData, queryOptions } from "@tanstack/react-query"
+import type { NavigateOptions } from "@tanstack/react-router"
+import { CalendarClock, HeartPulse, Plus, ShieldCheck, Timer, Workflow } from "lucide-react"
+import type { ReactNode } from "react"
+import { clientOf } from "../data/client.ts"
+import { places } from "./navigation.tsx"
+
+/** Something that the palette offers. */
+export interface Found {
+  readonly key: string
+  readonly name: string
+  readonly kind: string
+  readonly icon: ReactNode
+  readonly link: NavigateOptions
+}
+
+const action = (name: string, link: NavigateOptions): Found => ({
+  key: name,
+  name,
+  kind: "Action",
+  icon: <Plus />,
+  link
+})
+
+const thing = (
+  kind: string,
+  icon: ReactNode,
+  { id, name }: { readonly id: string; readonly name: string | null },
+  link: NavigateOptions
+): Found => ({ key: id, name: name ?? id, kind, icon, link })
+
+/** Pages and actions. Each word that was typed has to be in it. */
+export const findPlaces = (workspaceId: string | undefined, text: string): ReadonlyArray<Found> => {
+  const words = text.toLowerCase().split(/\s+/)
+  const isMeant = (name: string, others = "") =>
+    words.every((word) => `${name} ${others}`.toLowerCase().includes(word))
+  const actions = [action("New workspace", { to: "/welcome" })]
+  if (workspaceId === undefined) return actions.filter(({ name }) => isMeant(name))
+  const params = { workspaceId }
+  return [
+    ...places
+      .flatMap(([, entries]) => entries)
+      .filter(({ name, words: others }) => isMeant(name, others))
+      .map(({ icon, name, to }) => ({ key: name, name, icon, kind: "Page", link: { to, params } })),
+    ...[
+      action("New cron task", { to: "/w/$workspaceId/cron/new", params }),
+      action("New delayed task", { to: "/w/$workspaceId/delayed/new", params }),
+      action("New chain", { to: "/w/$workspaceId/chains/new", params }),
+      action("New heartbeat", { to: "/w/$workspaceId/monitors/heartbeat/new", params }),
+      action("Watch a certificate", { to: "/w/$workspaceId/monitors/ssl/new", params }),
+      action("New notification channel", {
+        to: "/w/$workspaceId/notifications/channels/new",
+        params
+      }),
+      action("Your account", { to: "/account/settings" }),
+      action("New API key", { to: "/w/$workspaceId/keys/new", params }),
+      ...actions
+    ].filter(({ name }) => isMeant(name, "create add"))
+  ]
+}
+
+/** What the workspace has by this name. */
+export const foundOptions = (workspaceId: string | undefined, name: string) =>
+  queryOptions({
+    queryKey: ["w", workspaceId, "find", name],
+    enabled: workspaceId !== undefined && name !== "",
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }): Promise<ReadonlyArray<Found>> => {
+      const api = clientOf(workspaceId ?? "")
+      const query = { name, limit: 6 }
+      const [cron, delayed, chains, monitors] = await Promise.all([
+        api.cron.list(query, { signal }),
+        api.delayed.list(query, { signal }),
+        api.chains.list(query, { signal }),
+        api.monitors.list(query, { signal })
+      ])
+      const scope = { workspaceId: workspaceId ?? "" }
+      return [
+        ...cron.data.map((task) =>
+          thing("Cron task", <CalendarClock />, task, {
+            to: "/w/$workspaceId/cron/$taskId",
+            params: { ...scope, taskId: task.id }
+          })
+        ),
+        ...delayed.data.map((task) =>
+          thing("Delayed task", <Timer />, task, {
+            to: "/w/$workspaceId/delayed/$taskId",
+            params: { ...scope, taskId: task.id }
+          })
+        ),
+        ...chains.data.map((chain) =>
+          thing("Chain", <Workflow />, chain, {
+            to: "/w/$workspaceId/chains/$chainId",
+            params: { ...scope, chainId: chain.id }
+          })
+        ),
+        ...monitors.data.map((monitor) =>
+          monitor.kind === "heartbeat"
+            ? thing("Heartbeat", <HeartPulse />, monitor, {
+                to: "/w/$workspaceId/monitors/heartbeat/$monitorId",
+                params: { ...scope, monitorId: monitor.id }
+              })
+            : thing("Certificate", <ShieldCheck />, monitor, {
+                to: "/w/$workspaceId/monitors/ssl/$monitorId",
+                params: { ...scope, monitorId: monitor.id }
+              })
+        )
+      ]
+    }
+  })

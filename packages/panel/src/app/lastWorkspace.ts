@@ -1,0 +1,6 @@
+/** The workspace that the reader was in, for when they come back. */
+const key = "workspace"
+
+export const lastWorkspace = (): string | null => localStorage.getItem(key)
+
+export const rememberWorkspace = (id: string): void => localStorage.setItem(key, id)

@@ -1,0 +1,110 @@
+import type { Plan, Price, WorkspaceBilling } from "@scheduling/sdk"
+import { useQuery } from "@tanstack/react-query"
+import { useWorkspace } from "../data/client.ts"
+import { Button } from "../ui/Button.tsx"
+import { Card, Section } from "../ui/Page.tsx"
+import { Badge } from "../ui/Status.tsx"
+import { FullAt } from "../ui/Time.tsx"
+import { attempt, tellProblem } from "../ui/toast.ts"
+import { billingChanged, plansOptions } from "./queries.ts"
+
+/** A page of the payment provider. Anything but https is no such page. */
+const goTo = async (page: Promise<{ readonly url: string }>) => {
+  try {
+    const { url } = await page
+    if (url.startsWith("https://")) location.assign(url)
+  } catch (error) {
+    tellProblem(error)
+  }
+}
+
+const priceOf = ({ amount, currency, interval }: Price): string =>
+  `${(amount / 100).toLocaleString("en", { style: "currency", currency })} a ${interval}`
+
+/** What is paid, and what else there is. */
+export const PlanSection = ({
+  billing: { plan, subscription }
+}: {
+  readonly billing: WorkspaceBilling
+}) => {
+  const { api, workspaceId } = useWorkspace()
+  const { data: plans } = useQuery(plansOptions)
+  const act = async (work: () => Promise<unknown>, done: string) => {
+    await attempt(work, done)
+    await billingChanged(workspaceId)
+  }
+  const choose = (price: Price) =>
+    subscription === null
+      ? goTo(api.billing.checkout({ price: price.id }))
+      : act(() => api.billing.change({ price: price.id }), "The plan was changed")
+  return (
+    <Section
+      title="Plan"
+      actions={
+        subscription !== null && (
+          <Button size="small" onClick={() => void goTo(api.billing.portal())}>
+            Payment and invoices
+          </Button>
+        )
+      }
+    >
+      <Card className="divide-y divide-line">
+        {plans?.map((one) => (
+          <PlanRow key={one.id} plan={one} isCurrent={one.id === plan.id} onChoose={choose} />
+        ))}
+        {subscription !== null && (
+          <div className="flex flex-wrap items-center justify-between gap-4 p-5">
+            <p className="text-soft">
+              {subscription.cancel_at !== null ? (
+                <>
+                  Ends on <FullAt at={subscription.cancel_at} />.
+                </>
+              ) : subscription.current_period_end !== null ? (
+                <>
+                  Goes on after <FullAt at={subscription.current_period_end} />.
+                </>
+              ) : (
+                `It is ${subscription.status}.`
+              )}
+            </p>
+            {subscription.cancel_at === null ? (
+              <Button
+                look="danger"
+                onClick={() => void act(() => api.billing.cancel(), "It ends with the period")}
+              >
+                Cancel the plan
+              </Button>
+            ) : (
+              <Button onClick={() => void act(() => api.billing.resume(), "The plan goes on")}>
+                Keep the plan
+              </Button>
+            )}
+          </div>
+        )}
+      </Card>
+    </Section>
+  )
+}
+
+const PlanRow = ({
+  isCurrent,
+  onChoose,
+  plan: { name, prices }
+}: {
+  readonly plan: Plan
+  readonly isCurrent: boolean
+  readonly onChoose: (price: Price) => Promise<void>
+}) => (
+  <div className="flex flex-wrap items-center justify-between gap-4 p-5">
+    <p className="flex items-center gap-3 font-medium">
+      {name} {isCurrent && <Badge tone="live">yours</Badge>}
+    </p>
+    <div className="flex flex-wrap gap-2">
+      {prices.map((price) => (
+        <Button key={price.id} size="small" onClick={() => void onChoose(price)}>
+          {priceOf(price)}
+        </Button>
+      ))}
+    </div>
+  </div>
+)

@@ -1,0 +1,120 @@
+import type { UsageOfDay, UsedLimit } from "@scheduling/sdk"
+import { useQuery } from "@tanstack/react-query"
+import { useWorkspace } from "../data/client.ts"
+import { classes } from "../ui/classes.ts"
+import { count, dayOf } from "../ui/format.ts"
+import { Loaded } from "../ui/Loaded.tsx"
+import { Card, Page, Section, Skeleton } from "../ui/Page.tsx"
+import { Problem } from "../ui/Problem.tsx"
+import { PlanSection } from "./PlanSection.tsx"
+import { billingOptions, usageOptions } from "./queries.ts"
+
+export const UsagePage = () => {
+  const { workspaceId } = useWorkspace()
+  return (
+    <Loaded query={useQuery(billingOptions(workspaceId))} name="Usage" width="narrow">
+      {(billing) => (
+        <Page
+          title="Usage"
+          description={`What this workspace uses of its plan, ${billing.plan.name}.`}
+          width="narrow"
+        >
+          <div className="flex flex-col gap-10">
+            <Section title="Limits">
+              <Card className="divide-y divide-line">
+                {billing.usage.map((limit) => (
+                  <Limit key={limit.quota} limit={limit} />
+                ))}
+              </Card>
+            </Section>
+            <Days />
+            {billing.provider !== "none" && <PlanSection billing={billing} />}
+          </div>
+        </Page>
+      )}
+    </Loaded>
+  )
+}
+
+const nameOf = (quota: string) => {
+  const text = quota.replaceAll("_", " ").replace("api", "API")
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+const Limit = ({ limit: { limit, quota, used } }: { readonly limit: UsedLimit }) => {
+  const share = limit === null ? 0 : limit === 0 ? 1 : used / limit
+  return (
+    <div className="grid grid-cols-[1fr_auto] items-center gap-x-6 gap-y-1.5 px-5 py-3 sm:grid-cols-[13rem_1fr_10rem]">
+      <span>{nameOf(quota)}</span>
+      <span
+        aria-hidden
+        className="h-1.5 overflow-hidden rounded-full bg-sunken max-sm:order-last max-sm:col-span-2"
+      >
+        <span
+          className={classes(
+            "block h-full rounded-full",
+            share >= 1 ? "bg-bad" : share >= 0.8 ? "bg-warn" : "bg-ok"
+          )}
+          style={{ width: `${Math.min(100, share * 100)}%` }}
+        />
+      </span>
+      <span className="nums text-right text-soft">
+        {count(used)} {limit === null ? "without limit" : `of ${count(limit)}`}
+      </span>
+    </div>
+  )
+}
+
+const Days = () => {
+  const { workspaceId } = useWorkspace()
+  const { data, error } = useQuery(usageOptions(workspaceId))
+  return (
+    <Section title="By day">
+      {error !== null ? (
+        <Problem error={error} />
+      ) : data === undefined ? (
+        <Skeleton className="h-48" />
+      ) : (
+        <Card className="flex flex-col gap-6 p-5">
+          <Bars name="Executions" days={data} of={({ executions }) => executions} />
+          <Bars name="Notifications" days={data} of={({ notifications }) => notifications} />
+        </Card>
+      )}
+    </Section>
+  )
+}
+
+const Bars = ({
+  days,
+  name,
+  of
+}: {
+  readonly name: string
+  readonly days: ReadonlyArray<UsageOfDay>
+  readonly of: (day: UsageOfDay) => number
+}) => {
+  const most = Math.max(1, ...days.map(of))
+  const sum = days.reduce((total, day) => total + of(day), 0)
+  return (
+    <div>
+      <p className="mb-2 flex items-baseline justify-between">
+        <span className="text-soft">{name}</span>
+        <b className="font-semibold nums">{count(sum)}</b>
+      </p>
+      <div
+        role="img"
+        aria-label={`${name}: ${sum} in ${days.length} days`}
+        className="flex h-16 items-end gap-[2px]"
+      >
+        {days.map((day) => (
+          <span
+            key={day.day}
+            title={`${dayOf(day.day)}: ${count(of(day))}`}
+            className="min-h-[2px] min-w-0 grow basis-0 rounded-[2px] bg-edge hover:bg-ink"
+            style={{ height: `${(of(day) / most) * 100}%` }}
+          />
+        ))}
+      </div>
+    </div>
+  )
+}

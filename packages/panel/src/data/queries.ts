@@ -1,0 +1,67 @@
+import { ApiError, type Page } from "@scheduling/sdk"
+import {
+  infiniteQueryOptions,
+  QueryClient,
+  queryOptions,
+  type QueryKey,
+  useInfiniteQuery
+} from "@tanstack/react-query"
+import { client } from "./client.ts"
+
+export const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // What is shown is at most this old; a page that was just left is there at once.
+      staleTime: 5_000,
+      gcTime: 10 * 60_000,
+      // The SDK has tried again already, where that helps.
+      retry: false,
+      refetchOnWindowFocus: true
+    },
+    mutations: { retry: false }
+  }
+})
+
+/** Whether a failure is an answer, so that asking again would give the same. */
+export const isAnswer = (error: unknown): boolean => error instanceof ApiError && error.status < 500
+
+/** A list that is read page by page as the reader goes down. */
+export const listOptions = <A>(
+  queryKey: QueryKey,
+  page: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<A>>
+) =>
+  infiniteQueryOptions({
+    queryKey,
+    queryFn: async ({ pageParam, signal }) => {
+      const { data, next_cursor } = await page(pageParam, signal)
+      return { data, next_cursor }
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined
+  })
+
+/** What `List` needs of such a list. */
+export const useList = <A>(options: ReturnType<typeof listOptions<A>>) => {
+  const query = useInfiniteQuery(options)
+  return {
+    rows: query.data?.pages.flatMap(({ data }) => data) ?? [],
+    isLoading: query.isPending,
+    hasMore: query.hasNextPage && !query.isFetchingNextPage,
+    onMore: query.fetchNextPage,
+    error: query.error,
+    refetch: query.refetch
+  }
+}
+
+export const meOptions = queryOptions({
+  queryKey: ["me"],
+  queryFn: ({ signal }) => client.auth.me({ signal }),
+  staleTime: 5 * 60_000
+})
+
+export const workspacesOptions = queryOptions({
+  queryKey: ["workspaces"],
+  queryFn: ({ signal }) =>
+    client.workspaces.list({ limit: 100 }, { signal }).toArray({ limit: 500 }),
+  staleTime: 60_000
+})

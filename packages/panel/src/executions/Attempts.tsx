@@ -1,0 +1,85 @@
+import type { Attempt, ExecutionDetail } from "@scheduling/sdk"
+import { classes } from "../ui/classes.ts"
+import { useNow } from "../ui/clock.ts"
+import { Code } from "../ui/Code.tsx"
+import { duration, exactTimeOfDay } from "../ui/format.ts"
+import { pretty } from "../ui/pretty.ts"
+import { Card } from "../ui/Page.tsx"
+import { Badge, type Tone } from "../ui/Status.tsx"
+import { toneOfCode } from "./ExecutionList.tsx"
+
+const bars: Readonly<Record<Tone, string>> = {
+  ok: "bg-ok",
+  bad: "bg-bad",
+  warn: "bg-warn",
+  live: "bg-live",
+  none: "bg-edge"
+}
+
+const outcomeOf = ({ error, finished_at, status_code }: Attempt, isOver: boolean): Tone => {
+  if (finished_at === null) return isOver ? "warn" : "live"
+  if (error !== null) return "bad"
+  return status_code === null ? "none" : toneOfCode(status_code)
+}
+
+/** The attempts one below the other, each where it was in time. */
+export const Attempts = ({ execution }: { readonly execution: ExecutionDetail }) => {
+  const now = useNow()
+  const { attempts, finished_at, scheduled_for, started_at } = execution
+  if (attempts.length === 0) {
+    return (
+      <Card className="px-5 py-4 text-soft">
+        {finished_at === null ? "It waits for its turn." : "No call was made."}
+      </Card>
+    )
+  }
+  const begin = Date.parse(started_at ?? scheduled_for)
+  const end = Math.max(finished_at === null ? now : Date.parse(finished_at), begin + 1)
+  const place = (at: number) =>
+    `${Math.min(100, Math.max(0, ((at - begin) / (end - begin)) * 100))}%`
+  return (
+    <Card className="divide-y divide-line">
+      {attempts.map((attempt) => {
+        const from = Date.parse(attempt.started_at)
+        const isOver = finished_at !== null
+        const to = attempt.finished_at === null ? end : Date.parse(attempt.finished_at)
+        const tone = outcomeOf(attempt, isOver)
+        return (
+          <details key={attempt.number} className="group" open={attempt.number === attempts.length}>
+            <summary className="flex list-none items-center gap-4 px-5 py-3 hover:bg-sunken/60 [&::-webkit-details-marker]:hidden">
+              <span className="w-5 shrink-0 nums text-faint">{attempt.number}</span>
+              <span className="relative h-2 grow rounded-full bg-sunken" aria-hidden>
+                <span
+                  className={classes("absolute inset-y-0 min-w-1 rounded-full", bars[tone])}
+                  style={{ left: place(from), right: `calc(100% - ${place(to)})` }}
+                />
+              </span>
+              <span className="w-16 shrink-0 text-right nums">
+                {attempt.finished_at === null && isOver ? "lost" : duration(to - from)}
+              </span>
+              <span className="w-12 shrink-0 text-right">
+                {attempt.status_code !== null && (
+                  <Badge tone={toneOfCode(attempt.status_code)}>{attempt.status_code}</Badge>
+                )}
+              </span>
+            </summary>
+            <div className="flex flex-col gap-3 px-5 pb-5">
+              <p className="text-sm text-faint">
+                Started at {exactTimeOfDay(attempt.started_at)}
+                {attempt.number > 1 && `, ${duration(from - begin)} after the first attempt`}.
+              </p>
+              {attempt.error !== null && <p className="text-bad">{attempt.error}</p>}
+              {attempt.response_body !== null && attempt.response_body !== "" && (
+                <Code
+                  wrap
+                  label={`answer to attempt ${attempt.number}`}
+                  text={pretty(attempt.response_body)}
+                />
+              )}
+            </div>
+          </details>
+        )
+      })}
+    </Card>
+  )
+}

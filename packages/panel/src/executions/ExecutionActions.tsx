@@ -1,0 +1,61 @@
+import type { ExecutionDetail } from "@scheduling/sdk"
+import { useNavigate } from "@tanstack/react-router"
+import { Ban, Play } from "lucide-react"
+import { useState } from "react"
+import { useWorkspace } from "../data/client.ts"
+import { Button } from "../ui/Button.tsx"
+import { tell, tellProblem } from "../ui/toast.ts"
+import { executionsChanged } from "./queries.ts"
+
+/** Stops what is under way; runs again what has ended. */
+export const ExecutionActions = ({ execution }: { readonly execution: ExecutionDetail }) => {
+  const { api, workspaceId } = useWorkspace()
+  const navigate = useNavigate()
+  const [isBusy, setBusy] = useState(false)
+  const { id, kind, task_id } = execution
+
+  const act = async (work: () => Promise<unknown>) => {
+    setBusy(true)
+    try {
+      await work()
+    } catch (error) {
+      tellProblem(error)
+    }
+    setBusy(false)
+    await executionsChanged(workspaceId)
+  }
+
+  const cancel = () =>
+    act(async () => {
+      const noun = kind === "chain" ? api.chains : kind === "cron" ? api.cron : api.delayed
+      await noun.cancel(task_id, id)
+      tell("It is cancelled")
+    })
+
+  const runAgain = () =>
+    act(async () => {
+      if (kind === "chain") {
+        const run = await api.chains.run(task_id)
+        return navigate({
+          to: "/w/$workspaceId/chains/$chainId",
+          params: { workspaceId, chainId: task_id },
+          search: { run: run.id }
+        })
+      }
+      const run = await (kind === "cron" ? api.cron : api.delayed).run(task_id)
+      return navigate({
+        to: "/w/$workspaceId/executions/$executionId",
+        params: { workspaceId, executionId: run.id }
+      })
+    })
+
+  return execution.finished_at === null ? (
+    <Button look="danger" busy={isBusy} icon={<Ban className="size-4" />} onClick={cancel}>
+      Cancel
+    </Button>
+  ) : (
+    <Button look="main" busy={isBusy} icon={<Play className="size-4" />} onClick={runAgain}>
+      Run again
+    </Button>
+  )
+}

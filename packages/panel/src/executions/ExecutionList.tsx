@@ -1,0 +1,132 @@
+import type { Execution, ExecutionsListQuery, WorkspaceId } from "@scheduling/sdk"
+import { Link } from "@tanstack/react-router"
+import { type ReactNode, useMemo } from "react"
+import { useWorkspace } from "../data/client.ts"
+import { useIsLive } from "../data/live.ts"
+import { useList } from "../data/queries.ts"
+import { duration } from "../ui/format.ts"
+import { type Column, List, rowLink } from "../ui/List.tsx"
+import { Problem } from "../ui/Problem.tsx"
+import { Badge, Status } from "../ui/Status.tsx"
+import { At, Duration, None } from "../ui/Time.tsx"
+import { executionListOptions } from "./queries.ts"
+import { TaskName } from "./TaskName.tsx"
+
+/** Executions, the newest first. */
+export const ExecutionList = ({
+  empty,
+  limit,
+  search,
+  showsTask = false
+}: {
+  readonly search: ExecutionsListQuery
+  readonly empty: ReactNode
+  readonly showsTask?: boolean
+  /** Shows no more than the first few. */
+  readonly limit?: number
+}) => {
+  const { workspaceId } = useWorkspace()
+  const isLive = useIsLive()
+  const { error, refetch, ...list } = useList({
+    ...executionListOptions(workspaceId, search),
+    // Only where nobody tells us, and while something is under way.
+    refetchInterval: ({ state }) =>
+      !isLive && state.data?.pages[0]?.data.some(isUnfinished) === true ? 2_000 : false
+  })
+  const isShort = limit !== undefined
+  const columns = useMemo(() => {
+    const all = columnsFor(workspaceId, showsTask)
+    return isShort ? all.filter(({ key }) => key !== "late" && key !== "result") : all
+  }, [workspaceId, showsTask, isShort])
+  const shown =
+    limit === undefined ? list : { ...list, rows: list.rows.slice(0, limit), hasMore: false }
+  return error === null ? (
+    <List {...shown} label="Executions" columns={columns} keyOf={({ id }) => id} empty={empty} />
+  ) : (
+    <Problem error={error} retry={refetch} />
+  )
+}
+
+const isUnfinished = ({ finished_at }: Execution) => finished_at === null
+
+export const toneOfCode = (code: number) => (code < 300 ? "ok" : code < 400 ? "warn" : "bad")
+
+const columnsFor = (
+  workspaceId: WorkspaceId,
+  showsTask: boolean
+): ReadonlyArray<Column<Execution>> => {
+  const link = (id: string, className: string, children: ReactNode) => (
+    <Link
+      to="/w/$workspaceId/executions/$executionId"
+      params={{ workspaceId, executionId: id }}
+      className={`${className} ${rowLink}`}
+    >
+      {children}
+    </Link>
+  )
+  return [
+    {
+      key: "status",
+      head: "Status",
+      className: "w-28 shrink-0",
+      cell: ({ id, status }) =>
+        showsTask ? <Status of={status} /> : link(id, "", <Status of={status} />)
+    },
+    ...(showsTask ? [taskColumn(workspaceId, link)] : []),
+    {
+      key: "due",
+      head: "Due",
+      className: "w-28 shrink-0 max-sm:hidden",
+      cell: ({ scheduled_for }) => <At at={scheduled_for} />
+    },
+    {
+      key: "result",
+      head: "Result",
+      className: showsTask ? "w-44 shrink-0 max-lg:hidden" : "grow basis-0",
+      cell: ({ error, status_code, trigger }) => (
+        <span className="flex items-center gap-2 overflow-hidden">
+          {status_code !== null && <Badge tone={toneOfCode(status_code)}>{status_code}</Badge>}
+          {trigger === "manual" && <Badge>by hand</Badge>}
+          <span className="truncate text-soft" title={error ?? undefined}>
+            {error}
+          </span>
+        </span>
+      )
+    },
+    {
+      key: "late",
+      head: "Late by",
+      className: "w-16 shrink-0 text-right text-faint max-md:hidden",
+      cell: ({ lateness_ms }) =>
+        lateness_ms === null ? <None /> : <span className="nums">{duration(lateness_ms)}</span>
+    },
+    {
+      key: "took",
+      head: "Took",
+      className: "w-16 shrink-0 text-right",
+      cell: ({ duration_ms }) => <Duration ms={duration_ms} />
+    }
+  ]
+}
+
+const taskColumn = (
+  workspaceId: WorkspaceId,
+  link: (id: string, className: string, children: ReactNode) => ReactNode
+): Column<Execution> => ({
+  key: "task",
+  head: "Task",
+  className: "grow basis-0",
+  cell: ({ id, kind, step, task_id }) => (
+    <>
+      {link(
+        id,
+        "block truncate font-medium",
+        <TaskName workspaceId={workspaceId} kind={kind} taskId={task_id} />
+      )}
+      <span className="block truncate text-xs text-faint">
+        {kind}
+        {step !== null && ` · ${step}`}
+      </span>
+    </>
+  )
+})

@@ -1,0 +1,114 @@
+import type { ExecutionDetail } from "@scheduling/sdk"
+import { useQuery } from "@tanstack/react-query"
+import { Link, useParams } from "@tanstack/react-router"
+import { useWorkspace } from "../data/client.ts"
+import { useIsLive } from "../data/live.ts"
+import { taskOptions, useTaskName } from "../data/tasks.ts"
+import { Code } from "../ui/Code.tsx"
+import { CopyText } from "../ui/Copy.tsx"
+import { Card, Facts, Page, Section, Skeleton } from "../ui/Page.tsx"
+import { Problem } from "../ui/Problem.tsx"
+import { Status } from "../ui/Status.tsx"
+import { At, Duration, None } from "../ui/Time.tsx"
+import { Attempts } from "./Attempts.tsx"
+import { curlOf } from "./curl.ts"
+import { ExecutionActions } from "./ExecutionActions.tsx"
+import { executionOptions } from "./queries.ts"
+import { TaskLink } from "./TaskLink.tsx"
+
+export const ExecutionPage = () => {
+  const { workspaceId } = useWorkspace()
+  const { executionId } = useParams({ from: "/inside/w/$workspaceId/executions/$executionId" })
+  const isLive = useIsLive()
+  const { data, error, refetch } = useQuery({
+    ...executionOptions(workspaceId, executionId),
+    refetchInterval: ({ state }) => (!isLive && state.data?.finished_at === null ? 1_000 : false)
+  })
+  const above = (
+    <Link to="/w/$workspaceId/executions" params={{ workspaceId }} className="hover:text-ink">
+      Executions
+    </Link>
+  )
+  if (data === undefined) {
+    return (
+      <Page title={<Skeleton className="h-7 w-64" />} name="Execution" above={above}>
+        {error === null ? <Skeleton className="h-96" /> : <Problem error={error} retry={refetch} />}
+      </Page>
+    )
+  }
+  return <ExecutionView execution={data} above={above} />
+}
+
+const ExecutionView = ({
+  above,
+  execution
+}: {
+  readonly execution: ExecutionDetail
+  readonly above: React.ReactNode
+}) => {
+  const { workspaceId } = useWorkspace()
+  const { kind, task_id } = execution
+  const name = useTaskName(workspaceId, kind, task_id)
+  const task = useQuery(taskOptions(workspaceId, kind, task_id))
+  const call = kind === "chain" ? undefined : task.data?.call
+  return (
+    <Page
+      name={name ?? "Execution"}
+      above={above}
+      title={
+        <span className="flex flex-wrap items-center gap-x-4 gap-y-1">
+          {name ?? <Skeleton className="h-7 w-48" />}
+          <span className="text-base font-medium tracking-normal">
+            <Status of={execution.status} />
+          </span>
+        </span>
+      }
+      description={execution.error ?? undefined}
+      actions={<ExecutionActions execution={execution} />}
+    >
+      <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
+        <div className="flex min-w-0 flex-col gap-8">
+          <Section title={execution.attempts.length === 1 ? "Attempt" : "Attempts"}>
+            <Attempts execution={execution} />
+          </Section>
+          {call !== undefined && (
+            <Section title="Repeat it yourself">
+              <Code label="curl command" text={curlOf(call, execution.id)} />
+              <p className="mt-2 text-xs text-faint">
+                The call as the task has it now. The service adds a signature, by which your server
+                knows who calls.
+              </p>
+            </Section>
+          )}
+        </div>
+        <Section title="Facts">
+          <Card className="p-5">
+            <Facts facts={factsOf(execution)} />
+          </Card>
+        </Section>
+      </div>
+    </Page>
+  )
+}
+
+const triggers = {
+  schedule: "Its schedule",
+  manual: "Somebody, by hand",
+  retry: "A node was lost, so it ran again",
+  chain: "The step before it"
+}
+
+const orNone = (at: string | null) => (at === null ? <None /> : <At at={at} />)
+
+const factsOf = (execution: ExecutionDetail) =>
+  [
+    ["Task", <TaskLink key="task" execution={execution} />],
+    ...(execution.step === null ? [] : [["Step", execution.step] as const]),
+    ["Started by", triggers[execution.trigger]],
+    ["Due", <At key="due" at={execution.scheduled_for} />],
+    ["Started", orNone(execution.started_at)],
+    ["Late by", <Duration key="late" ms={execution.lateness_ms} />],
+    ["Ended", orNone(execution.finished_at)],
+    ["Took", <Duration key="took" ms={execution.duration_ms} />],
+    ["Id", <CopyText key="id" text={execution.id} />]
+  ] as const

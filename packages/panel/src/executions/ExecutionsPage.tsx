@@ -1,0 +1,95 @@
+import { useNavigate, useSearch } from "@tanstack/react-router"
+import { Activity, X } from "lucide-react"
+import { useWorkspace } from "../data/client.ts"
+import { useIsLive } from "../data/live.ts"
+import { Button } from "../ui/Button.tsx"
+import { Choice, Select } from "../ui/Field.tsx"
+import { Filters } from "../ui/Filters.tsx"
+import { dateTime } from "../ui/format.ts"
+import { Empty, Page } from "../ui/Page.tsx"
+import { Dot } from "../ui/Status.tsx"
+import { ExecutionList } from "./ExecutionList.tsx"
+import { type ExecutionSearch, executionSearch, statuses } from "./search.ts"
+import { TaskName } from "./TaskName.tsx"
+
+export const ExecutionsPage = () => {
+  const { workspaceId } = useWorkspace()
+  const search = useSearch({ from: "/inside/w/$workspaceId/executions" })
+  const navigate = useNavigate({ from: "/w/$workspaceId/executions" })
+  const isLive = useIsLive()
+  const narrow = (change: {
+    readonly [Key in keyof ExecutionSearch]: ExecutionSearch[Key] | undefined
+  }) =>
+    void navigate({ search: (before) => executionSearch({ ...before, ...change }), replace: true })
+  const isNarrowed = Object.keys(search).length > 0
+  const { from, task_id, to } = search
+  return (
+    <Page
+      title="Executions"
+      description="Every call that was made, with what was answered."
+      actions={
+        isLive && (
+          <span className="flex h-9 items-center gap-2 text-sm text-soft">
+            <Dot tone="live" />
+            Live
+          </span>
+        )
+      }
+    >
+      <Filters>
+        <Choice
+          label="Kind"
+          value={search.kind ?? "all"}
+          options={[
+            ["all", "All"],
+            ["cron", "Cron"],
+            ["delayed", "Delayed"],
+            ["chain", "Chains"]
+          ]}
+          onChange={(kind) => narrow({ kind: kind === "all" ? undefined : kind })}
+        />
+        <Select
+          aria-label="Status"
+          value={search.status ?? ""}
+          options={[["", "Any status"], ...statuses.map((status) => [status, status] as const)]}
+          onChange={(event) =>
+            narrow({ status: executionSearch({ status: event.target.value }).status })
+          }
+        />
+        {task_id !== undefined && (
+          <Button
+            icon={<X className="size-3.5" />}
+            onClick={() => narrow({ task_id: undefined })}
+            aria-label="Show executions of all tasks"
+          >
+            <span className="max-w-48 truncate">
+              <TaskName workspaceId={workspaceId} kind={search.kind ?? "cron"} taskId={task_id} />
+            </span>
+          </Button>
+        )}
+        {(from !== undefined || to !== undefined) && (
+          <Button
+            icon={<X className="size-3.5" />}
+            onClick={() => narrow({ from: undefined, to: undefined })}
+            aria-label="Show executions of all times"
+          >
+            {from === undefined ? "" : dateTime(from)} – {to === undefined ? "now" : dateTime(to)}
+          </Button>
+        )}
+      </Filters>
+      <ExecutionList
+        search={search}
+        showsTask
+        empty={
+          isNarrowed ? (
+            <Empty title="No execution fits the filters" />
+          ) : (
+            <Empty title="Nothing has run yet" icon={<Activity className="size-5" />}>
+              What your tasks do appears here, as it happens.
+            </Empty>
+          )
+        }
+      />
+    </Page>
+  )
+}

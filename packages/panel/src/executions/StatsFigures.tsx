@@ -1,0 +1,36 @@
+import type { ExecutionsStatsQuery } from "@scheduling/sdk"
+import { useQuery } from "@tanstack/react-query"
+import { useWorkspace } from "../data/client.ts"
+import { Figure, Figures } from "../ui/Figure.tsx"
+import { count, duration, percent } from "../ui/format.ts"
+import { None } from "../ui/Time.tsx"
+import { statsOptions } from "./queries.ts"
+
+/** How a task, or all of them, did in a time: the last 24 hours, unless the query says more. */
+export const StatsFigures = ({ query }: { readonly query: ExecutionsStatsQuery }) => {
+  const { workspaceId } = useWorkspace()
+  const { data } = useQuery(statsOptions(workspaceId, query))
+  const { counts, duration_ms, lateness_ms, success_rate } = data?.totals ?? {}
+  const orNone = <A,>(value: A | null | undefined, text: (value: A) => string) =>
+    data === undefined ? undefined : value == null ? <None /> : text(value)
+  return (
+    <Figures>
+      <Figure name="Succeeded" note="of those that ended" value={orNone(success_rate, percent)} />
+      <Figure
+        name="Runs"
+        note={counts && `${count(counts.failed)} failed`}
+        value={orNone(counts, ({ failed, succeeded }) => count(succeeded + failed))}
+      />
+      <Figure
+        name="Takes"
+        note={duration_ms ? `99 of 100 below ${duration(duration_ms.p99)}` : "half of the runs"}
+        value={orNone(duration_ms, ({ p50 }) => duration(p50))}
+      />
+      <Figure
+        name="Late by"
+        note={lateness_ms ? `99 of 100 below ${duration(lateness_ms.p99)}` : "half of the runs"}
+        value={orNone(lateness_ms, ({ p50 }) => duration(p50))}
+      />
+    </Figures>
+  )
+}

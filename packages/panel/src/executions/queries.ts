@@ -1,0 +1,33 @@
+import type {
+  ExecutionId,
+  ExecutionsListQuery,
+  ExecutionsStatsQuery,
+  WorkspaceId
+} from "@scheduling/sdk"
+import { queryOptions } from "@tanstack/react-query"
+import { clientOf } from "../data/client.ts"
+import { listOptions, queries } from "../data/queries.ts"
+
+const all = (workspaceId: WorkspaceId) => ["w", workspaceId, "executions"] as const
+
+export const executionListOptions = (workspaceId: WorkspaceId, search: ExecutionsListQuery) =>
+  listOptions([...all(workspaceId), "list", search], (cursor, signal) =>
+    clientOf(workspaceId).executions.list({ ...search, cursor, limit: 50 }, { signal })
+  )
+
+export const executionOptions = (workspaceId: WorkspaceId, executionId: ExecutionId) =>
+  queryOptions({
+    queryKey: [...all(workspaceId), executionId],
+    queryFn: ({ signal }) => clientOf(workspaceId).executions.get(executionId, {}, { signal })
+  })
+
+export const statsOptions = (workspaceId: WorkspaceId, query: ExecutionsStatsQuery) =>
+  queryOptions({
+    queryKey: [...all(workspaceId), "stats", query],
+    refetchInterval: 15_000,
+    queryFn: ({ signal }) => clientOf(workspaceId).executions.stats(query, { signal })
+  })
+
+/** After a change: what is shown of executions is asked for again. */
+export const executionsChanged = (workspaceId: WorkspaceId): Promise<void> =>
+  queries.invalidateQueries({ queryKey: all(workspaceId) })

@@ -1,0 +1,36 @@
+import type { ExecutionKind, ExecutionStatus } from "@scheduling/sdk"
+import { given, oneOf, textIn } from "../ui/search.ts"
+
+export const kinds = ["cron", "delayed", "chain"] as const
+
+export const statuses = [
+  "queued",
+  "running",
+  "succeeded",
+  "failed",
+  "cancelled",
+  "skipped"
+] as const
+
+/** What the list of executions is narrowed to. */
+export interface ExecutionSearch {
+  readonly kind?: ExecutionKind
+  readonly status?: ExecutionStatus
+  readonly task_id?: string
+  readonly from?: string
+  readonly to?: string
+}
+
+const moment = (value: unknown) => {
+  const text = textIn(value)
+  return text !== undefined && !Number.isNaN(Date.parse(text)) ? text : undefined
+}
+
+export const executionSearch = (search: Record<string, unknown>): ExecutionSearch =>
+  given({
+    kind: oneOf(kinds, search["kind"]),
+    status: oneOf(statuses, search["status"]),
+    task_id: textIn(search["task_id"]),
+    from: moment(search["from"]),
+    to: moment(search["to"])
+  })

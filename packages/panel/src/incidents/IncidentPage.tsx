@@ -1,0 +1,141 @@
+import type { IncidentDetail } from "@scheduling/sdk"
+import { useQuery } from "@tanstack/react-query"
+import { Link, useParams } from "@tanstack/react-router"
+import { Check } from "lucide-react"
+import { useWorkspace } from "../data/client.ts"
+import { useMemberNames } from "../data/names.ts"
+import { AboveLink } from "../ui/AboveLink.tsx"
+import { Button } from "../ui/Button.tsx"
+import { CopyText } from "../ui/Copy.tsx"
+import { Loaded } from "../ui/Loaded.tsx"
+import { Card, Facts, Page, Section } from "../ui/Page.tsx"
+import { Badge, Status } from "../ui/Status.tsx"
+import { At } from "../ui/Time.tsx"
+import { attempt } from "../ui/toast.ts"
+import { IncidentStatus, Lasted } from "./IncidentList.tsx"
+import { MonitorName } from "./MonitorName.tsx"
+import { incidentOptions, incidentsChanged } from "./queries.ts"
+
+const monitorPages = {
+  heartbeat: "/w/$workspaceId/monitors/heartbeat/$monitorId",
+  ssl: "/w/$workspaceId/monitors/ssl/$monitorId",
+  process: "/w/$workspaceId/monitors"
+} as const
+
+export const IncidentPage = () => {
+  const { workspaceId } = useWorkspace()
+  const { incidentId } = useParams({ from: "/inside/w/$workspaceId/incidents/$incidentId" })
+  const above = (
+    <AboveLink to="/w/$workspaceId/incidents" params={{ workspaceId }}>
+      Incidents
+    </AboveLink>
+  )
+  return (
+    <Loaded
+      query={useQuery(incidentOptions(workspaceId, incidentId))}
+      name="Incident"
+      above={above}
+      width="narrow"
+    >
+      {(incident) => (
+        <Page
+          name="Incident"
+          above={above}
+          width="narrow"
+          title={<MonitorName kind={incident.kind} monitorId={incident.monitor_id} />}
+          description={incident.cause.message}
+          actions={incident.closed_at === null && <Acknowledge incident={incident} />}
+        >
+          <div className="flex flex-col gap-8">
+            <Card className="p-5">
+              <IncidentFacts incident={incident} />
+            </Card>
+            <Deliveries incident={incident} />
+          </div>
+        </Page>
+      )}
+    </Loaded>
+  )
+}
+
+const Acknowledge = ({
+  incident: { acknowledged_at, id }
+}: {
+  readonly incident: IncidentDetail
+}) => {
+  const { api, workspaceId } = useWorkspace()
+  if (acknowledged_at !== null) return null
+  return (
+    <Button
+      look="main"
+      icon={<Check className="size-4" />}
+      onClick={async () => {
+        await attempt(() => api.incidents.acknowledge(id), "The others know that you know")
+        await incidentsChanged(workspaceId)
+      }}
+    >
+      Acknowledge
+    </Button>
+  )
+}
+
+const IncidentFacts = ({ incident }: { readonly incident: IncidentDetail }) => {
+  const { acknowledged_at, acknowledged_by, cause, closed_at, id, kind, monitor_id } = incident
+  const { workspaceId } = useWorkspace()
+  const names = useMemberNames(workspaceId)
+  return (
+    <Facts
+      facts={[
+        ["Status", <IncidentStatus key="0" incident={incident} />],
+        ["Cause", <Badge key="1">{cause.code.replaceAll("_", " ")}</Badge>],
+        ["Began", <At key="2" at={incident.opened_at} />],
+        ["Ended", closed_at === null ? "Not yet" : <At key="3" at={closed_at} />],
+        ["Lasted", <Lasted key="4" incident={incident} />],
+        [
+          "Acknowledged",
+          acknowledged_at === null ? (
+            "By nobody"
+          ) : (
+            <>
+              <At at={acknowledged_at} /> by{" "}
+              {names.get(acknowledged_by ?? "") ?? "an API key, or somebody who has left"}
+            </>
+          )
+        ],
+        [
+          "Monitor",
+          <Link
+            key="5"
+            to={monitorPages[kind]}
+            params={{ workspaceId, monitorId: monitor_id }}
+            className="font-medium text-live underline-offset-2 hover:underline"
+          >
+            <MonitorName kind={kind} monitorId={monitor_id} />
+          </Link>
+        ],
+        ["Id", <CopyText key="6" text={id} />]
+      ]}
+    />
+  )
+}
+
+const Deliveries = ({ incident: { deliveries } }: { readonly incident: IncidentDetail }) => (
+  <Section title="Who was told">
+    <Card className="divide-y divide-line">
+      {deliveries.map(({ created_at, id, kind, status }) => (
+        <p key={id} className="flex items-center gap-4 px-5 py-3">
+          <span className="w-28">
+            <Status of={status} />
+          </span>
+          <span className="grow">{kind.replaceAll("_", " ")}</span>
+          <At at={created_at} className="text-faint" />
+        </p>
+      ))}
+      {deliveries.length === 0 && (
+        <p className="px-5 py-4 text-faint">
+          Nobody. A rule of the notifications decides who hears of monitors.
+        </p>
+      )}
+    </Card>
+  </Section>
+)

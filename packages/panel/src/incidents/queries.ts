@@ -1,0 +1,38 @@
+import type { IncidentId, MonitorId, WorkspaceId } from "@scheduling/sdk"
+import { queryOptions } from "@tanstack/react-query"
+import { clientOf } from "../data/client.ts"
+import { listOptions, queries } from "../data/queries.ts"
+import { now } from "../ui/clock.ts"
+import type { IncidentSearch } from "./search.ts"
+
+const all = (workspaceId: WorkspaceId) => ["w", workspaceId, "incidents"] as const
+
+export const incidentListOptions = (workspaceId: WorkspaceId, search: IncidentSearch) =>
+  listOptions([...all(workspaceId), "list", search], (cursor, signal) =>
+    clientOf(workspaceId).incidents.list({ ...search, cursor, limit: 50 }, { signal })
+  )
+
+export const incidentOptions = (workspaceId: WorkspaceId, incidentId: IncidentId) =>
+  queryOptions({
+    queryKey: [...all(workspaceId), incidentId],
+    queryFn: ({ signal }) => clientOf(workspaceId).incidents.get(incidentId, { signal })
+  })
+
+const ninetyDays = 90 * 24 * 60 * 60_000
+
+/** What a strip of 90 days shows, also of those that began before. */
+export const incidentsOfMonitorOptions = (workspaceId: WorkspaceId, monitorId: MonitorId) =>
+  queryOptions({
+    queryKey: [...all(workspaceId), "of", monitorId],
+    queryFn: async ({ signal }) => {
+      const incidents = await clientOf(workspaceId)
+        .incidents.list({ monitor_id: monitorId, limit: 100 }, { signal })
+        .toArray({ limit: 500 })
+      const from = now() - ninetyDays
+      return incidents.filter(({ closed_at }) => closed_at === null || Date.parse(closed_at) > from)
+    }
+  })
+
+/** After a change: what is shown of incidents is asked for again. */
+export const incidentsChanged = (workspaceId: WorkspaceId): Promise<void> =>
+  queries.invalidateQueries({ queryKey: all(workspaceId) })

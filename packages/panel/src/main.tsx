@@ -1,0 +1,20 @@
+import "./theme.css"
+import { QueryClientProvider } from "@tanstack/react-query"
+import { RouterProvider } from "@tanstack/react-router"
+import { StrictMode } from "react"
+import { createRoot } from "react-dom/client"
+import { queries } from "./data/queries.ts"
+import { router } from "./router.tsx"
+import { Toaster } from "./ui/Toaster.tsx"
+
+const root = document.getElementById("root")
+if (root === null) throw new Error("the page has no #root")
+
+createRoot(root).render(
+  <StrictMode>
+    <QueryClientProvider client={queries}>
+      <RouterProvider router={router} />
+      <Toaster />
+    </QueryClientProvider>
+  </StrictMode>
+)

@@ -1,0 +1,52 @@
+import type { CreatedInvitation, Role } from "@scheduling/sdk"
+import { useWorkspace } from "../data/client.ts"
+import { Sheet } from "../ui/Dialog.tsx"
+import { Field, Input, Select } from "../ui/Field.tsx"
+import { FormEnd } from "../ui/FormEnd.tsx"
+import { useForm } from "../ui/useForm.ts"
+import { membersChanged } from "./queries.ts"
+import { roles } from "./roles.ts"
+
+export const InviteSheet = ({
+  isOpen,
+  onClose,
+  onInvited
+}: {
+  readonly isOpen: boolean
+  readonly onClose: () => void
+  readonly onInvited: (created: CreatedInvitation) => void
+}) => (
+  <Sheet isOpen={isOpen} onClose={onClose} title="Invite somebody">
+    <InviteForm onClose={onClose} onInvited={onInvited} />
+  </Sheet>
+)
+
+const InviteForm = ({
+  onClose,
+  onInvited
+}: {
+  readonly onClose: () => void
+  readonly onInvited: (created: CreatedInvitation) => void
+}) => {
+  const { api, workspaceId } = useWorkspace()
+  const form = useForm({
+    initial: { email: "", role: "editor" as Role },
+    send: async (values) => {
+      const created = await api.invitations.create(values)
+      void membersChanged(workspaceId)
+      onInvited(created)
+      onClose()
+    }
+  })
+  return (
+    <form className="flex flex-col gap-5" onSubmit={form.submit}>
+      <Field label="Email" error={form.errorOf("email")}>
+        <Input {...form.text("email")} type="email" autoComplete="off" required autoFocus />
+      </Field>
+      <Field label="Role" error={form.errorOf("role")}>
+        <Select {...form.text("role")} options={roles} />
+      </Field>
+      <FormEnd form={form} action="Invite" onCancel={onClose} />
+    </form>
+  )
+}

@@ -1,0 +1,19 @@
+import type { WorkspaceId } from "@scheduling/sdk"
+import { clientOf } from "../data/client.ts"
+import { listOptions, queries } from "../data/queries.ts"
+
+const all = (workspaceId: WorkspaceId) => ["w", workspaceId, "members"] as const
+
+export const memberListOptions = (workspaceId: WorkspaceId) =>
+  listOptions([...all(workspaceId), "list"], (cursor, signal) =>
+    clientOf(workspaceId).members.list({ cursor, limit: 100 }, { signal })
+  )
+
+export const invitationListOptions = (workspaceId: WorkspaceId) =>
+  listOptions([...all(workspaceId), "invitations"], (cursor, signal) =>
+    clientOf(workspaceId).invitations.list({ cursor, limit: 100 }, { signal })
+  )
+
+/** After a change: what is shown of members is asked for again. */
+export const membersChanged = (workspaceId: WorkspaceId): Promise<void> =>
+  queries.invalidateQueries({ queryKey: all(workspaceId) })

@@ -1,0 +1,78 @@
+import type { Monitor } from "@scheduling/sdk"
+import { Link } from "@tanstack/react-router"
+import type { ReactNode } from "react"
+import { IncidentList } from "../incidents/IncidentList.tsx"
+import { AboveLink } from "../ui/AboveLink.tsx"
+import { Empty, Page, Section } from "../ui/Page.tsx"
+import { Badge, Status } from "../ui/Status.tsx"
+import { Ago } from "../ui/Time.tsx"
+import { History } from "./History.tsx"
+
+export const AboveMonitors = ({ workspaceId }: { readonly workspaceId: string }) => (
+  <AboveLink to="/w/$workspaceId/monitors" params={{ workspaceId }}>
+    Monitors
+  </AboveLink>
+)
+
+/** The page of a monitor, with what all kinds show. */
+export const MonitorFrame = ({
+  actions,
+  aside,
+  children,
+  first,
+  monitor
+}: {
+  readonly monitor: Omit<Monitor, "kind">
+  readonly actions: ReactNode
+  readonly aside: ReactNode
+  /** Before all else. */
+  readonly first?: ReactNode
+  /** What happened. */
+  readonly children: ReactNode
+}) => {
+  const { last_change_at, name, status, tags, workspace_id: workspaceId } = monitor
+  return (
+    <Page
+      name={name}
+      above={<AboveMonitors workspaceId={workspaceId} />}
+      title={name}
+      actions={actions}
+      description={
+        <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
+          <Status of={status} />
+          {last_change_at !== null && <Ago at={last_change_at} className="text-faint" />}
+          {tags.map((tag) => (
+            <Link key={tag} to="/w/$workspaceId/monitors" params={{ workspaceId }} search={{ tag }}>
+              <Badge>{tag}</Badge>
+            </Link>
+          ))}
+        </span>
+      }
+    >
+      <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
+        <div className="flex min-w-0 flex-col gap-8">
+          {first}
+          {status !== "new" && <History monitor={monitor} />}
+          {children}
+          <Section title="Incidents">
+            <IncidentList
+              search={{ monitor_id: monitor.id }}
+              empty={<Empty title="It was never down" />}
+            />
+          </Section>
+        </div>
+        <aside className="flex min-w-0 flex-col gap-8">{aside}</aside>
+      </div>
+    </Page>
+  )
+}
+
+/** `billing, nightly` as the API takes it. */
+export const tagsOf = (text: string): ReadonlyArray<string> => [
+  ...new Set(
+    text
+      .split(",")
+      .map((tag) => tag.trim())
+      .filter((tag) => tag !== "")
+  )
+]

@@ -1,0 +1,117 @@
+import type { HeartbeatEvent } from "@scheduling/sdk"
+import { useState } from "react"
+import { useWorkspace } from "../../data/client.ts"
+import { useList } from "../../data/queries.ts"
+import { Button } from "../../ui/Button.tsx"
+import { Code } from "../../ui/Code.tsx"
+import { Sheet } from "../../ui/Dialog.tsx"
+import { type Column, List } from "../../ui/List.tsx"
+import { Empty, Facts, Section } from "../../ui/Page.tsx"
+import { Problem } from "../../ui/Problem.tsx"
+import { Badge, Status, type Tone } from "../../ui/Status.tsx"
+import { At, Duration, None } from "../../ui/Time.tsx"
+import { askForEvents, heartbeatEventsOptions } from "../queries.ts"
+
+const tones: Readonly<Record<HeartbeatEvent["type"], Tone>> = {
+  success: "ok",
+  fail: "bad",
+  start: "none",
+  log: "none",
+  missed: "bad",
+  overran: "bad",
+  paused: "none",
+  resumed: "none"
+}
+
+/** What a monitor was told, and what it missed. */
+export const HeartbeatEvents = ({ monitorId }: { readonly monitorId: string }) => {
+  const { workspaceId } = useWorkspace()
+  const [shown, show] = useState<HeartbeatEvent>()
+  const { error, refetch, ...list } = useList({
+    ...heartbeatEventsOptions(workspaceId, monitorId),
+    ...askForEvents
+  })
+  return (
+    <Section title="Pings">
+      {error === null ? (
+        <List
+          {...list}
+          label="Pings"
+          columns={columnsWith(show)}
+          keyOf={({ id }) => id}
+          empty={<Empty title="No ping yet" />}
+        />
+      ) : (
+        <Problem error={error} retry={refetch} />
+      )}
+      <Sheet isOpen={shown !== undefined} onClose={() => show(undefined)} title="Ping">
+        {shown !== undefined && <EventDetail event={shown} />}
+      </Sheet>
+    </Section>
+  )
+}
+
+const EventDetail = ({ event }: { readonly event: HeartbeatEvent }) => (
+  <div className="flex flex-col gap-4">
+    <Facts
+      facts={[
+        ["What", <Status key="0" of={event.type} tone={tones[event.type]} />],
+        ["When", <At key="1" at={event.at} />],
+        ["Method", event.method ?? <None />],
+        ["From", event.ip ?? <None />],
+        ["User agent", event.user_agent ?? <None />],
+        ["Run", event.rid ?? <None />],
+        ["Exit status", event.exit_status ?? <None />],
+        ["Took", <Duration key="2" ms={event.duration_ms} />]
+      ]}
+    />
+    {event.body !== null && <Code label="body" text={event.body} wrap />}
+  </div>
+)
+
+const columnsWith = (
+  show: (event: HeartbeatEvent) => void
+): ReadonlyArray<Column<HeartbeatEvent>> => [
+  {
+    key: "type",
+    head: "What",
+    className: "w-24 shrink-0",
+    cell: ({ type }) => <Status of={type} tone={tones[type]} />
+  },
+  {
+    key: "at",
+    head: "When",
+    className: "w-28 shrink-0",
+    cell: ({ at }) => <At at={at} />
+  },
+  {
+    key: "said",
+    head: "Said",
+    className: "grow basis-0 max-sm:hidden",
+    cell: ({ body, exit_status, ip }) => (
+      <span className="flex items-center gap-2 overflow-hidden">
+        {exit_status !== null && (
+          <Badge tone={exit_status === 0 ? "ok" : "bad"}>exit {exit_status}</Badge>
+        )}
+        <span className="truncate text-soft">{body ?? ip}</span>
+      </span>
+    )
+  },
+  {
+    key: "took",
+    head: "Took",
+    className: "w-20 shrink-0 text-right max-sm:hidden",
+    cell: ({ duration_ms }) => <Duration ms={duration_ms} />
+  },
+  {
+    key: "more",
+    head: <span className="sr-only">Details</span>,
+    className: "w-20 shrink-0 text-right max-sm:grow",
+    cell: (event) =>
+      event.method !== null && (
+        <Button size="small" look="quiet" onClick={() => show(event)}>
+          Details
+        </Button>
+      )
+  }
+]

@@ -1,0 +1,160 @@
+import type { HeartbeatMonitor } from "@scheduling/sdk"
+import { useQuery } from "@tanstack/react-query"
+import { useNavigate, useParams } from "@tanstack/react-router"
+import { Pencil, RefreshCw } from "lucide-react"
+import { useState } from "react"
+import { useWorkspace } from "../../data/client.ts"
+import { inWords } from "../../tasks/inWords.ts"
+import { ButtonLink } from "../../ui/Button.tsx"
+import { Code } from "../../ui/Code.tsx"
+import { CopyText } from "../../ui/Copy.tsx"
+import { Confirm } from "../../ui/Dialog.tsx"
+import { duration } from "../../ui/format.ts"
+import { Loaded } from "../../ui/Loaded.tsx"
+import { MenuItem } from "../../ui/Menu.tsx"
+import { Card, Facts, Section } from "../../ui/Page.tsx"
+import { Ago, At, Duration, None } from "../../ui/Time.tsx"
+import { tell } from "../../ui/toast.ts"
+import { AboveMonitors, MonitorFrame } from "../MonitorFrame.tsx"
+import { MonitorMenu } from "../MonitorMenu.tsx"
+import { askEvery, heartbeatOptions, monitorsChanged } from "../queries.ts"
+import { HeartbeatEvents } from "./HeartbeatEvents.tsx"
+import { PingRecipes } from "./PingRecipes.tsx"
+
+export const HeartbeatPage = () => {
+  const { workspaceId } = useWorkspace()
+  const { monitorId } = useParams({ from: "/inside/w/$workspaceId/monitors/heartbeat/$monitorId" })
+  const query = useQuery({
+    ...heartbeatOptions(workspaceId, monitorId),
+    refetchInterval: askEvery
+  })
+  return (
+    <Loaded query={query} name="Heartbeat" above={<AboveMonitors workspaceId={workspaceId} />}>
+      {(monitor) => <Heartbeat monitor={monitor} />}
+    </Loaded>
+  )
+}
+
+const Heartbeat = ({ monitor }: { readonly monitor: HeartbeatMonitor }) => {
+  const waits = monitor.status === "new" && monitor.last_ping_at === null
+  const ping = <Ping monitor={monitor} waits={waits} />
+  return (
+    <MonitorFrame
+      monitor={monitor}
+      actions={<HeartbeatActions monitor={monitor} />}
+      first={waits && ping}
+      aside={
+        <>
+          <Section title="Heartbeat">
+            <Card className="p-5">
+              <Facts facts={factsOf(monitor)} />
+            </Card>
+          </Section>
+          {!waits && ping}
+        </>
+      }
+    >
+      <HeartbeatEvents monitorId={monitor.id} />
+    </MonitorFrame>
+  )
+}
+
+const Ping = ({
+  monitor: { ping_url },
+  waits
+}: {
+  readonly monitor: HeartbeatMonitor
+  readonly waits: boolean
+}) =>
+  ping_url !== null && (
+    <Section title={waits ? "It waits for its first ping" : "Ping URL"}>
+      <div className="flex flex-col gap-4">
+        <Code label="ping URL" text={ping_url} wrap />
+        <PingRecipes url={ping_url} />
+        <p className="text-xs text-faint">The URL is a secret: who has it can ping.</p>
+      </div>
+    </Section>
+  )
+
+const HeartbeatActions = ({ monitor }: { readonly monitor: HeartbeatMonitor }) => {
+  const { api, workspaceId } = useWorkspace()
+  const navigate = useNavigate()
+  const [isRotating, setRotating] = useState(false)
+  const params = { workspaceId, monitorId: monitor.id }
+  return (
+    <>
+      <ButtonLink
+        to="/w/$workspaceId/monitors/heartbeat/$monitorId/edit"
+        params={params}
+        icon={<Pencil className="size-4" />}
+      >
+        Edit
+      </ButtonLink>
+      <MonitorMenu
+        monitor={{ ...monitor, kind: "heartbeat" }}
+        onRemoved={() =>
+          void navigate({ to: "/w/$workspaceId/monitors", params: { workspaceId }, replace: true })
+        }
+      >
+        <MenuItem icon={<RefreshCw className="size-4" />} onSelect={() => setRotating(true)}>
+          Replace the ping URL
+        </MenuItem>
+      </MonitorMenu>
+      <Confirm
+        isOpen={isRotating}
+        onClose={() => setRotating(false)}
+        title="Replace the ping URL?"
+        action="Replace"
+        onConfirm={async () => {
+          await api.heartbeatMonitors.rotateUrl(monitor.id)
+          tell("The ping URL is a new one")
+          await monitorsChanged(workspaceId)
+        }}
+      >
+        The old one answers 404 at once. Jobs that still ask for it are missed until they have the
+        new one.
+      </Confirm>
+    </>
+  )
+}
+
+const spanOf = (seconds: number) => duration(seconds * 1_000)
+
+const factsOf = (monitor: HeartbeatMonitor) =>
+  [
+    [
+      "Expected",
+      monitor.schedule === null ? (
+        `Every ${spanOf(monitor.period_seconds ?? 0)}`
+      ) : (
+        <>
+          {inWords(monitor.schedule)}
+          <span className="block text-xs text-faint">
+            <span className="font-mono">{monitor.schedule}</span> · {monitor.timezone}
+          </span>
+        </>
+      )
+    ],
+    ["Last ping", monitor.last_ping_at === null ? "None yet" : <Ago at={monitor.last_ping_at} />],
+    ["Last run took", <Duration key="0" ms={monitor.last_duration_ms} />],
+    [
+      "Running since",
+      monitor.running_since === null ? <None /> : <Ago key="1" at={monitor.running_since} />
+    ],
+    [
+      "Next ping",
+      monitor.expected_at === null ? <None /> : <At key="2" at={monitor.expected_at} />
+    ],
+    ["Down from", monitor.alert_at === null ? <None /> : <At key="3" at={monitor.alert_at} />],
+    ["Grace", spanOf(monitor.grace_seconds)],
+    [
+      "Takes at most",
+      monitor.max_duration_seconds === null ? <None /> : spanOf(monitor.max_duration_seconds)
+    ],
+    [
+      "Apart by",
+      monitor.min_interval_seconds === null ? <None /> : spanOf(monitor.min_interval_seconds)
+    ],
+    ["Created", <At key="4" at={monitor.created_at} />],
+    ["Id", <CopyText key="5" text={monitor.id} />]
+  ] as const

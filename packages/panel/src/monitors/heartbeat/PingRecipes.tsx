@@ -1,0 +1,43 @@
+import { Snippets } from "../../ui/Code.tsx"
+
+/** How a job says that it is alive. */
+export const PingRecipes = ({ url }: { readonly url: string }) => (
+  <Snippets
+    label="Ping"
+    snippets={[
+      ["curl", `curl -fsS -m 10 --retry 5 -o /dev/null ${url}`],
+      [
+        "crontab",
+        `PING_URL=${url}
+0 3 * * *  /usr/local/bin/backup; curl -fsS -m 10 --retry 5 -o /dev/null $PING_URL/$?`
+      ],
+      [
+        "systemd",
+        `[Service]
+Type=oneshot
+Environment=PING_URL=${url}
+ExecStartPre=-/usr/bin/curl -fsS -m 10 --retry 5 -o /dev/null \${PING_URL}/start
+ExecStart=/usr/local/bin/backup
+ExecStopPost=/usr/bin/sh -c 'curl -fsS -m 10 --retry 5 -o /dev/null "$PING_URL/$([ "$SERVICE_RESULT" = success ] && echo 0 || echo fail)"'`
+      ],
+      [
+        "GitHub Actions",
+        `# Keep the URL as the secret PING_URL:
+# ${url}
+- name: Tell the monitor
+  if: always()
+  run: curl -fsS -m 10 --retry 5 -o /dev/null "$PING_URL/\${{ job.status == 'success' && '0' || 'fail' }}"
+  env:
+    PING_URL: \${{ secrets.PING_URL }}`
+      ],
+      [
+        "Others",
+        `${url}/start   a run begins
+${url}         it went well
+${url}/fail    it failed
+${url}/0       it ended with this exit status, up to /255
+${url}/log     noted, changes nothing`
+      ]
+    ]}
+  />
+)

@@ -1,0 +1,135 @@
+import type { SslMonitor, SslMonitorInput, SslProtocol } from "@scheduling/sdk"
+import { Field, Input, Select } from "../../ui/Field.tsx"
+import { FormEnd } from "../../ui/FormEnd.tsx"
+import { Card, Section } from "../../ui/Page.tsx"
+import { SpanInput } from "../../ui/SpanInput.tsx"
+import { useForm } from "../../ui/useForm.ts"
+import { tagsOf } from "../MonitorFrame.tsx"
+
+export const newSsl = {
+  name: "",
+  tags: "",
+  host: "",
+  port: "",
+  protocol: "tls" as SslProtocol,
+  server_name: "",
+  warn_days: "30, 14, 7, 3, 1",
+  check_interval_seconds: 21_600 as number | null
+}
+
+export type SslValues = typeof newSsl
+
+export const sslValuesOf = (monitor: SslMonitor): SslValues => ({
+  name: monitor.name,
+  tags: monitor.tags.join(", "),
+  host: monitor.host,
+  port: String(monitor.port),
+  protocol: monitor.protocol,
+  server_name: monitor.server_name ?? "",
+  warn_days: monitor.warn_days.join(", "),
+  check_interval_seconds: monitor.check_interval_seconds
+})
+
+const inputOf = (values: SslValues): SslMonitorInput => ({
+  name: values.name.trim() || values.host.trim(),
+  tags: tagsOf(values.tags),
+  host: values.host.trim(),
+  protocol: values.protocol,
+  server_name: values.server_name.trim() || null,
+  warn_days: tagsOf(values.warn_days).map(Number),
+  check_interval_seconds: values.check_interval_seconds ?? 0,
+  ...(values.port !== "" && { port: Number(values.port) })
+})
+
+const protocols = [
+  ["tls", "TLS (HTTPS and others)"],
+  ["smtp", "SMTP with STARTTLS"],
+  ["imap", "IMAP with STARTTLS"],
+  ["pop3", "POP3 with STARTTLS"],
+  ["postgres", "PostgreSQL"]
+] as const
+
+const ports = { tls: "443", smtp: "587", imap: "143", pop3: "110", postgres: "5432" }
+
+/** Makes a certificate monitor, or changes one. */
+export const SslForm = ({
+  action,
+  initial,
+  onCancel,
+  onSend
+}: {
+  readonly initial: SslValues
+  readonly action: string
+  readonly onSend: (input: SslMonitorInput) => Promise<unknown>
+  readonly onCancel: () => void
+}) => {
+  const form = useForm({ initial, send: (values) => onSend(inputOf(values)) })
+  const { errorOf, set, values } = form
+  return (
+    <form className="flex flex-col gap-8" onSubmit={form.submit}>
+      <Section title="Server">
+        <Card className="flex flex-col gap-5 p-5">
+          <div className="grid gap-5 sm:grid-cols-[1fr_8rem]">
+            <Field label="Host" error={errorOf("host")}>
+              <Input
+                {...form.text("host")}
+                mono
+                required
+                spellCheck={false}
+                placeholder="www.example.com"
+              />
+            </Field>
+            <Field label="Port" error={errorOf("port")}>
+              <Input
+                {...form.text("port")}
+                type="number"
+                min={1}
+                max={65_535}
+                placeholder={ports[values.protocol]}
+              />
+            </Field>
+          </div>
+          <Field label="Protocol" error={errorOf("protocol")}>
+            <Select
+              options={protocols}
+              value={values.protocol}
+              onChange={({ target }) => set({ protocol: target.value as SslProtocol })}
+            />
+          </Field>
+          <Field
+            label="Server name"
+            hint="What the certificate has to be for. The host if empty."
+            error={errorOf("server_name")}
+          >
+            <Input {...form.text("server_name")} mono spellCheck={false} />
+          </Field>
+        </Card>
+      </Section>
+      <Section title="Monitor">
+        <Card className="flex flex-col gap-5 p-5">
+          <Field label="Name" hint="The host if empty." error={errorOf("name")}>
+            <Input {...form.text("name")} maxLength={200} placeholder="Website" />
+          </Field>
+          <Field label="Tags" hint="With commas between them." error={errorOf("tags")}>
+            <Input {...form.text("tags")} placeholder="web" />
+          </Field>
+          <Field
+            label="Warn so many days before it expires"
+            hint="Each is told once for each certificate, issuers included."
+            error={errorOf("warn_days")}
+          >
+            <Input {...form.text("warn_days")} />
+          </Field>
+          <Field label="Look every" error={errorOf("check_interval_seconds")}>
+            <SpanInput
+              label="Look every"
+              seconds={values.check_interval_seconds}
+              onChange={(check_interval_seconds) => set({ check_interval_seconds })}
+            />
+          </Field>
+        </Card>
+      </Section>
+      <FormEnd form={form} action={action} onCancel={onCancel} />
+    </form>
+  )
+}

@@ -1,0 +1,131 @@
+import type { SslMonitor } from "@scheduling/sdk"
+import { useQuery } from "@tanstack/react-query"
+import { useNavigate, useParams } from "@tanstack/react-router"
+import { Eye, Pencil } from "lucide-react"
+import { useState } from "react"
+import { useWorkspace } from "../../data/client.ts"
+import { Button, ButtonLink } from "../../ui/Button.tsx"
+import { CopyText } from "../../ui/Copy.tsx"
+import { duration } from "../../ui/format.ts"
+import { Loaded } from "../../ui/Loaded.tsx"
+import { Card, Facts, Section } from "../../ui/Page.tsx"
+import { Badge } from "../../ui/Status.tsx"
+import { Ago, At, None } from "../../ui/Time.tsx"
+import { tellProblem } from "../../ui/toast.ts"
+import { AboveMonitors, MonitorFrame } from "../MonitorFrame.tsx"
+import { MonitorMenu } from "../MonitorMenu.tsx"
+import { sslOptions } from "../queries.ts"
+import { CertificateFacts } from "./CertificateFacts.tsx"
+import { SslEvents } from "./SslEvents.tsx"
+
+export const SslPage = () => {
+  const { api, workspaceId } = useWorkspace()
+  const { monitorId } = useParams({ from: "/inside/w/$workspaceId/monitors/ssl/$monitorId" })
+  /** The look before the one that was asked for. */
+  const [lookedAt, setLookedAt] = useState<string | null>()
+  const query = useQuery({
+    ...sslOptions(workspaceId, monitorId),
+    refetchInterval: ({ state: { data } }) =>
+      data?.last_check_at === null || data?.last_check_at === lookedAt ? 1_000 : false
+  })
+  const isLooking = lookedAt !== undefined && query.data?.last_check_at === lookedAt
+  return (
+    <Loaded query={query} name="Certificate" above={<AboveMonitors workspaceId={workspaceId} />}>
+      {(monitor) => (
+        <MonitorFrame
+          monitor={monitor}
+          actions={
+            <>
+              {monitor.status !== "paused" && (
+                <Button
+                  look="main"
+                  busy={isLooking}
+                  icon={<Eye className="size-4" />}
+                  onClick={async () => {
+                    setLookedAt(monitor.last_check_at)
+                    try {
+                      await api.sslMonitors.check(monitorId)
+                    } catch (error) {
+                      setLookedAt(undefined)
+                      tellProblem(error)
+                    }
+                  }}
+                >
+                  Check now
+                </Button>
+              )}
+              <SslActions monitor={monitor} />
+            </>
+          }
+          aside={
+            <Section title="Monitor">
+              <Card className="p-5">
+                <Facts facts={factsOf(monitor)} />
+              </Card>
+            </Section>
+          }
+          first={
+            monitor.certificate !== null && <CertificateFacts certificate={monitor.certificate} />
+          }
+        >
+          <SslEvents monitorId={monitor.id} />
+        </MonitorFrame>
+      )}
+    </Loaded>
+  )
+}
+
+const SslActions = ({ monitor }: { readonly monitor: SslMonitor }) => {
+  const { workspaceId } = useWorkspace()
+  const navigate = useNavigate()
+  return (
+    <>
+      <ButtonLink
+        to="/w/$workspaceId/monitors/ssl/$monitorId/edit"
+        params={{ workspaceId, monitorId: monitor.id }}
+        icon={<Pencil className="size-4" />}
+      >
+        Edit
+      </ButtonLink>
+      <MonitorMenu
+        monitor={{ ...monitor, kind: "ssl" }}
+        onRemoved={() =>
+          void navigate({ to: "/w/$workspaceId/monitors", params: { workspaceId }, replace: true })
+        }
+      />
+    </>
+  )
+}
+
+const factsOf = (monitor: SslMonitor) =>
+  [
+    [
+      "Found",
+      monitor.verification === null ? (
+        "Nobody has looked yet"
+      ) : (
+        <>
+          <Badge tone={monitor.verification === "ok" ? "ok" : "bad"}>
+            {monitor.verification.replaceAll("_", " ")}
+          </Badge>
+          {monitor.verification_message !== null && (
+            <span className="mt-1 block text-sm text-soft">{monitor.verification_message}</span>
+          )}
+        </>
+      )
+    ],
+    [
+      "Server",
+      <span key="0" className="font-mono text-sm">
+        {monitor.host}:{monitor.port}
+      </span>
+    ],
+    ["Protocol", monitor.protocol],
+    ["Server name", monitor.server_name ?? monitor.host],
+    ["Last look", monitor.last_check_at === null ? <None /> : <Ago at={monitor.last_check_at} />],
+    ["Next look", monitor.next_check_at === null ? <None /> : <Ago at={monitor.next_check_at} />],
+    ["Looks every", duration(monitor.check_interval_seconds * 1_000)],
+    ["Warns before", `${monitor.warn_days.join(", ")} days`],
+    ["Created", <At key="1" at={monitor.created_at} />],
+    ["Id", <CopyText key="2" text={monitor.id} />]
+  ] as const

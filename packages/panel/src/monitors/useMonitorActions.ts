@@ -1,0 +1,30 @@
+import type { Monitor } from "@scheduling/sdk"
+import { useWorkspace } from "../data/client.ts"
+import { incidentsChanged } from "../incidents/queries.ts"
+import { attempt, tell } from "../ui/toast.ts"
+import { monitorsChanged } from "./queries.ts"
+
+type Named = Pick<Monitor, "id" | "kind" | "name">
+
+/** What can be done with a monitor from wherever it is shown. */
+export const useMonitorActions = () => {
+  const { api, workspaceId } = useWorkspace()
+  const of = ({ kind }: Named) => (kind === "heartbeat" ? api.heartbeatMonitors : api.sslMonitors)
+  const changed = () => Promise.all([monitorsChanged(workspaceId), incidentsChanged(workspaceId)])
+  return {
+    pause: async (monitor: Named) => {
+      await attempt(() => of(monitor).pause(monitor.id), `${monitor.name} is paused`)
+      await changed()
+    },
+    resume: async (monitor: Named) => {
+      await attempt(() => of(monitor).resume(monitor.id), `${monitor.name} is watched again`)
+      await changed()
+    },
+    /** Throws, because its dialog shows what went wrong. */
+    remove: async (monitor: Named) => {
+      await of(monitor).remove(monitor.id)
+      tell(`${monitor.name} was deleted`)
+      await changed()
+    }
+  }
+}

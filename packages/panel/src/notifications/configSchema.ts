@@ -1,0 +1,92 @@
+/** A field of what a kind needs, as its JSON schema describes it. */
+export interface ConfigField {
+  readonly name: string
+  readonly label: string
+  readonly hint: string | undefined
+  readonly type: "boolean" | "number" | "text" | "url"
+  readonly options: ReadonlyArray<string> | undefined
+  readonly isRequired: boolean
+  readonly isSecret: boolean
+  readonly maxLength: number | undefined
+}
+
+export type Config = Readonly<Record<string, unknown>>
+
+const record = (value: unknown): Config =>
+  typeof value === "object" && value !== null ? (value as Config) : {}
+
+const words: Readonly<Record<string, string>> = {
+  url: "URL",
+  id: "id",
+  sid: "SID",
+  api: "API"
+}
+
+/** `bot_token` as `Bot token`, `chat_id` as `Chat id`. */
+const labelOf = (name: string): string => {
+  const text = name
+    .split("_")
+    .map((word) => words[word] ?? word)
+    .join(" ")
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+const typeOf = ({ format, type }: Config): ConfigField["type"] =>
+  type === "boolean"
+    ? "boolean"
+    : type === "integer" || type === "number"
+      ? "number"
+      : format === "uri"
+        ? "url"
+        : "text"
+
+export const fieldsOf = (
+  schema: Config,
+  secrets: ReadonlyArray<string>
+): ReadonlyArray<ConfigField> => {
+  const required: ReadonlyArray<unknown> = Array.isArray(schema["required"])
+    ? schema["required"]
+    : []
+  return Object.entries(record(schema["properties"])).map(([name, value]) => {
+    const property = record(value)
+    const { description, maxLength } = property
+    const options = property["enum"]
+    return {
+      name,
+      label: labelOf(name),
+      hint: typeof description === "string" ? description : undefined,
+      type: typeOf(property),
+      options: Array.isArray(options) ? options.map(String) : undefined,
+      isRequired: required.includes(name),
+      isSecret: secrets.includes(name),
+      maxLength: typeof maxLength === "number" ? maxLength : undefined
+    }
+  })
+}
+
+/** As it is typed. Secrets begin empty: the API shows no more than their end. */
+export const textsOf = (
+  fields: ReadonlyArray<ConfigField>,
+  config: Config
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    fields.map(({ isSecret, name }) => [name, isSecret ? "" : String(config[name] ?? "")])
+  )
+
+/**
+ * As the API takes it. In a change, what was emptied is null and goes, but a secret that was left
+ * empty stays.
+ */
+export const configOf = (
+  fields: ReadonlyArray<ConfigField>,
+  texts: Readonly<Record<string, string>>,
+  isChange: boolean
+): Config =>
+  Object.fromEntries(
+    fields.flatMap(({ isSecret, name, type }): Array<[string, unknown]> => {
+      const text = texts[name] ?? ""
+      if (type === "boolean") return [[name, text === "true"]]
+      if (text.trim() === "") return isChange && !isSecret ? [[name, null]] : []
+      return [[name, type === "number" ? Number(text) : text.trim()]]
+    })
+  )

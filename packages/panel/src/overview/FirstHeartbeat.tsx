@@ -1,0 +1,72 @@
+import { useState } from "react"
+import { useWorkspace } from "../data/client.ts"
+import { queries } from "../data/queries.ts"
+import { Button } from "../ui/Button.tsx"
+import { Snippets } from "../ui/Code.tsx"
+import { Field, Input, Select } from "../ui/Field.tsx"
+import { Problem } from "../ui/Problem.tsx"
+import { useForm } from "../ui/useForm.ts"
+
+/** Makes a heartbeat, and says what the job has to do. */
+export const FirstHeartbeat = () => {
+  const { api, workspaceId } = useWorkspace()
+  const [pingUrl, setPingUrl] = useState<string>()
+  const form = useForm({
+    initial: { name: "Nightly backup", period_seconds: "86400" },
+    send: async ({ name, period_seconds }) => {
+      const made = await api.heartbeatMonitors.create({
+        name,
+        period_seconds: Number(period_seconds)
+      })
+      setPingUrl(made.ping_url ?? undefined)
+      await queries.invalidateQueries({ queryKey: ["w", workspaceId, "monitors"] })
+    }
+  })
+  if (pingUrl !== undefined) {
+    return (
+      <div className="flex flex-col gap-4">
+        <p>
+          Let the job ask for this address when it is done. Who is told when it does not, you decide
+          under notifications.
+        </p>
+        <Snippets
+          label="Ping"
+          snippets={[
+            ["curl", `curl -fsS -m 10 --retry 5 -o /dev/null ${pingUrl}`],
+            [
+              "crontab",
+              `0 3 * * * /usr/local/bin/backup && curl -fsS -m 10 --retry 5 -o /dev/null ${pingUrl}`
+            ],
+            [
+              "systemd",
+              `[Service]\nExecStart=/usr/local/bin/backup\nExecStopPost=/bin/sh -c 'curl -fsS -m 10 --retry 5 -o /dev/null ${pingUrl}/$EXIT_STATUS'`
+            ],
+            ["GitHub Actions", `- run: curl -fsS -m 10 --retry 5 -o /dev/null ${pingUrl}`]
+          ]}
+        />
+      </div>
+    )
+  }
+  return (
+    <form className="flex flex-col gap-4" onSubmit={form.submit}>
+      <Field label="What is the job called?" error={form.errorOf("name")}>
+        <Input {...form.text("name")} required maxLength={200} />
+      </Field>
+      <Field label="How often does it run?" error={form.errorOf("period_seconds")}>
+        <Select
+          options={[
+            ["300", "Every 5 minutes"],
+            ["3600", "Every hour"],
+            ["86400", "Every day"],
+            ["604800", "Every week"]
+          ]}
+          {...form.text("period_seconds")}
+        />
+      </Field>
+      <Problem error={form.problem} />
+      <Button type="submit" look="main" busy={form.isBusy}>
+        Create heartbeat
+      </Button>
+    </form>
+  )
+}

@@ -1,0 +1,67 @@
+import type { Scope } from "@scheduling/sdk"
+import { useState } from "react"
+import { useWorkspace } from "../data/client.ts"
+import { queries } from "../data/queries.ts"
+import { Button } from "../ui/Button.tsx"
+import { Code, Snippets } from "../ui/Code.tsx"
+import { Field, Input } from "../ui/Field.tsx"
+import { Problem } from "../ui/Problem.tsx"
+import { useForm } from "../ui/useForm.ts"
+
+const scopes: ReadonlyArray<Scope> = ["tasks:read", "tasks:write", "executions:read"]
+
+/** Makes a key for tasks, and shows it once. */
+export const FirstKey = () => {
+  const { api, workspaceId } = useWorkspace()
+  const [key, setKey] = useState<string>()
+  const form = useForm({
+    initial: { name: "My scripts" },
+    send: async ({ name }) => {
+      const made = await api.apiKeys.create({ name, scopes, expires_in_days: 90 })
+      setKey(made.key)
+      await queries.invalidateQueries({ queryKey: ["w", workspaceId, "api-keys"] })
+    }
+  })
+  if (key !== undefined) {
+    return (
+      <div className="flex flex-col gap-4">
+        <p>This is the only time that the key is shown. Keep it where your scripts find it.</p>
+        <Code label="API key" text={key} />
+        <Snippets
+          label="Use the key"
+          snippets={[
+            [
+              "curl",
+              `curl ${location.origin}/v1/workspaces/${workspaceId}/cron \\\n  -H "authorization: Bearer ${key}"`
+            ],
+            [
+              "TypeScript",
+              `import { SchedulingClient } from "@scheduling/sdk"
+
+const client = new SchedulingClient({
+  baseUrl: "${location.origin}",
+  apiKey: "${key}"
+})
+console.log((await client.cron.list()).data)`
+            ]
+          ]}
+        />
+      </div>
+    )
+  }
+  return (
+    <form className="flex flex-col gap-4" onSubmit={form.submit}>
+      <Field
+        label="What is it for?"
+        hint="It may read and write tasks and read executions, for 90 days."
+        error={form.errorOf("name")}
+      >
+        <Input {...form.text("name")} required maxLength={100} />
+      </Field>
+      <Problem error={form.problem} />
+      <Button type="submit" look="main" busy={form.isBusy}>
+        Create key
+      </Button>
+    </form>
+  )
+}

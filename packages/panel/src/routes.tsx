@@ -1,0 +1,231 @@
+import {
+  createRootRoute,
+  createRoute,
+  lazyRouteComponent,
+  Outlet,
+  redirect
+} from "@tanstack/react-router"
+import { Shell } from "./app/Shell.tsx"
+import { lastWorkspace } from "./app/lastWorkspace.ts"
+import { requireSession } from "./app/requireSession.ts"
+import { queries, workspacesOptions } from "./data/queries.ts"
+import { takeLinkToken } from "./sign-in/linkToken.ts"
+import { executionSearch } from "./executions/search.ts"
+import { chainSearch, runSearch } from "./tasks/chains/search.ts"
+import { cronSearch } from "./tasks/cron/search.ts"
+import { delayedSearch } from "./tasks/delayed/search.ts"
+import { watchRoutes } from "./watchRoutes.tsx"
+import { workspaceRoutes } from "./workspaceRoutes.tsx"
+
+// The addresses of the panel. Each page is loaded when somebody goes there.
+
+const root = createRootRoute({ component: Outlet })
+
+const nextSearch = ({ next }: Record<string, unknown>): { readonly next?: string } =>
+  // A path of our own. `//evil.example` would lead elsewhere.
+  typeof next === "string" && /^\/(?![/\\])/.test(next) ? { next } : {}
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: "/sign-in",
+  validateSearch: nextSearch,
+  component: lazyRouteComponent(() => import("./sign-in/SignInPage.tsx"), "SignInPage")
+})
+
+const register = createRoute({
+  getParentRoute: () => root,
+  path: "/register",
+  validateSearch: nextSearch,
+  component: lazyRouteComponent(() => import("./sign-in/RegisterPage.tsx"), "RegisterPage")
+})
+
+const forgotPassword = createRoute({
+  getParentRoute: () => root,
+  path: "/forgot-password",
+  component: lazyRouteComponent(
+    () => import("./sign-in/ForgotPasswordPage.tsx"),
+    "ForgotPasswordPage"
+  )
+})
+
+const resetPassword = createRoute({
+  getParentRoute: () => root,
+  path: "/reset-password",
+  component: lazyRouteComponent(
+    () => import("./sign-in/ResetPasswordPage.tsx"),
+    "ResetPasswordPage"
+  )
+})
+
+const invitation = createRoute({
+  getParentRoute: () => root,
+  path: "/invitation",
+  beforeLoad: ({ location }) => {
+    takeLinkToken()
+    return requireSession(location)
+  },
+  component: lazyRouteComponent(() => import("./sign-in/InvitationPage.tsx"), "InvitationPage")
+})
+
+const home = createRoute({
+  getParentRoute: () => root,
+  path: "/",
+  beforeLoad: async ({ location }) => {
+    await requireSession(location)
+    const workspaces = await queries.ensureQueryData(workspacesOptions)
+    const known = workspaces.find(({ id }) => id === lastWorkspace()) ?? workspaces.at(-1)
+    throw known === undefined
+      ? redirect({ to: "/welcome", replace: true })
+      : redirect({ to: "/w/$workspaceId", params: { workspaceId: known.id }, replace: true })
+  }
+})
+
+/** What only those see who are signed in. */
+const inside = createRoute({
+  getParentRoute: () => root,
+  id: "inside",
+  beforeLoad: ({ location }) => requireSession(location),
+  component: Shell
+})
+
+const welcome = createRoute({
+  getParentRoute: () => inside,
+  path: "/welcome",
+  component: lazyRouteComponent(() => import("./app/WelcomePage.tsx"), "WelcomePage")
+})
+
+const account = createRoute({
+  getParentRoute: () => inside,
+  path: "/account/settings",
+  component: lazyRouteComponent(() => import("./account/AccountPage.tsx"), "AccountPage")
+})
+
+export const workspace = createRoute({ getParentRoute: () => inside, path: "/w/$workspaceId" })
+
+const overview = createRoute({
+  getParentRoute: () => workspace,
+  path: "/",
+  component: lazyRouteComponent(() => import("./overview/OverviewPage.tsx"), "OverviewPage")
+})
+
+const cron = createRoute({
+  getParentRoute: () => workspace,
+  path: "/cron",
+  validateSearch: cronSearch,
+  component: lazyRouteComponent(() => import("./tasks/cron/CronListPage.tsx"), "CronListPage")
+})
+
+const newCron = createRoute({
+  getParentRoute: () => workspace,
+  path: "/cron/new",
+  validateSearch: ({ from }: Record<string, unknown>): { readonly from?: string } =>
+    typeof from === "string" ? { from } : {},
+  component: lazyRouteComponent(() => import("./tasks/cron/NewCronPage.tsx"), "NewCronPage")
+})
+
+const oneCron = createRoute({
+  getParentRoute: () => workspace,
+  path: "/cron/$taskId",
+  component: lazyRouteComponent(() => import("./tasks/cron/CronPage.tsx"), "CronPage")
+})
+
+const editCron = createRoute({
+  getParentRoute: () => workspace,
+  path: "/cron/$taskId/edit",
+  component: lazyRouteComponent(() => import("./tasks/cron/EditCronPage.tsx"), "EditCronPage")
+})
+
+const delayed = createRoute({
+  getParentRoute: () => workspace,
+  path: "/delayed",
+  validateSearch: delayedSearch,
+  component: lazyRouteComponent(
+    () => import("./tasks/delayed/DelayedListPage.tsx"),
+    "DelayedListPage"
+  )
+})
+
+const newDelayed = createRoute({
+  getParentRoute: () => workspace,
+  path: "/delayed/new",
+  component: lazyRouteComponent(
+    () => import("./tasks/delayed/NewDelayedPage.tsx"),
+    "NewDelayedPage"
+  )
+})
+
+const oneDelayed = createRoute({
+  getParentRoute: () => workspace,
+  path: "/delayed/$taskId",
+  component: lazyRouteComponent(() => import("./tasks/delayed/DelayedPage.tsx"), "DelayedPage")
+})
+
+const chains = createRoute({
+  getParentRoute: () => workspace,
+  path: "/chains",
+  validateSearch: chainSearch,
+  component: lazyRouteComponent(() => import("./tasks/chains/ChainListPage.tsx"), "ChainListPage")
+})
+
+const newChain = createRoute({
+  getParentRoute: () => workspace,
+  path: "/chains/new",
+  component: lazyRouteComponent(() => import("./tasks/chains/NewChainPage.tsx"), "NewChainPage")
+})
+
+const oneChain = createRoute({
+  getParentRoute: () => workspace,
+  path: "/chains/$chainId",
+  validateSearch: runSearch,
+  component: lazyRouteComponent(() => import("./tasks/chains/ChainPage.tsx"), "ChainPage")
+})
+
+const editChain = createRoute({
+  getParentRoute: () => workspace,
+  path: "/chains/$chainId/edit",
+  component: lazyRouteComponent(() => import("./tasks/chains/EditChainPage.tsx"), "EditChainPage")
+})
+
+const executions = createRoute({
+  getParentRoute: () => workspace,
+  path: "/executions",
+  validateSearch: executionSearch,
+  component: lazyRouteComponent(() => import("./executions/ExecutionsPage.tsx"), "ExecutionsPage")
+})
+
+const oneExecution = createRoute({
+  getParentRoute: () => workspace,
+  path: "/executions/$executionId",
+  component: lazyRouteComponent(() => import("./executions/ExecutionPage.tsx"), "ExecutionPage")
+})
+
+export const routeTree = root.addChildren([
+  home,
+  signIn,
+  register,
+  forgotPassword,
+  resetPassword,
+  invitation,
+  inside.addChildren([
+    welcome,
+    account,
+    workspace.addChildren([
+      overview,
+      cron,
+      newCron,
+      oneCron,
+      editCron,
+      delayed,
+      newDelayed,
+      oneDelayed,
+      chains,
+      newChain,
+      oneChain,
+      editChain,
+      executions,
+      oneExecution,
+      ...watchRoutes(workspace),
+      ...workspaceRoutes(workspace)
+    ])
+  ])
+])

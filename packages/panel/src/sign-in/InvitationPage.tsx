@@ -1,0 +1,58 @@
+import { useState } from "react"
+import { useNavigate } from "@tanstack/react-router"
+import { useQuery } from "@tanstack/react-query"
+import { client } from "../data/client.ts"
+import { meOptions, queries, workspacesOptions } from "../data/queries.ts"
+import { Button } from "../ui/Button.tsx"
+import { Field, Input } from "../ui/Field.tsx"
+import { Problem } from "../ui/Problem.tsx"
+import { tell } from "../ui/toast.ts"
+import { useForm } from "../ui/useForm.ts"
+import { AuthPage, textLink } from "./AuthPage.tsx"
+import { takeLinkToken } from "./linkToken.ts"
+import { session } from "../data/session.ts"
+
+/** Where the link of an invitation leads. Who is not signed in does that first, and comes back. */
+export const InvitationPage = () => {
+  const [linkToken] = useState(takeLinkToken)
+  const navigate = useNavigate()
+  const { data: me } = useQuery(meOptions)
+  const form = useForm({
+    initial: { token: linkToken },
+    send: async ({ token }) => {
+      const { id, name } = await client.invitations.accept({ token: token.trim() })
+      await queries.invalidateQueries(workspacesOptions)
+      tell(`You are a member of ${name}.`)
+      await navigate({ to: "/w/$workspaceId", params: { workspaceId: id } })
+    }
+  })
+  const signOut = async () => {
+    await session.signOut()
+    queries.clear()
+  }
+  return (
+    <AuthPage
+      title="Join a workspace"
+      description={me && `As ${me.email}. The invitation has to be for this address.`}
+      below={
+        <button type="button" className={textLink} onClick={signOut}>
+          Sign in as somebody else
+        </button>
+      }
+    >
+      <form className="flex flex-col gap-4" onSubmit={form.submit}>
+        <Field
+          label="Invitation"
+          hint="The token that you were given."
+          error={form.errorOf("token")}
+        >
+          <Input {...form.text("token")} mono required autoFocus />
+        </Field>
+        <Problem error={form.problem} />
+        <Button type="submit" look="main" busy={form.isBusy}>
+          Join
+        </Button>
+      </form>
+    </AuthPage>
+  )
+}

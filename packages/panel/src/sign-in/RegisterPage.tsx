@@ -1,0 +1,62 @@
+import { Link, useNavigate, useSearch } from "@tanstack/react-router"
+import { client } from "../data/client.ts"
+import { Button } from "../ui/Button.tsx"
+import { Field, Input } from "../ui/Field.tsx"
+import { Problem } from "../ui/Problem.tsx"
+import { useForm } from "../ui/useForm.ts"
+import { AuthPage, textLink } from "./AuthPage.tsx"
+import { session } from "../data/session.ts"
+
+export const RegisterPage = () => {
+  const { next } = useSearch({ from: "/register" })
+  const navigate = useNavigate()
+  const form = useForm({
+    initial: { name: "", email: "", password: "" },
+    send: async ({ email, name, password }) => {
+      await client.auth.register({ email, password, ...(name.trim() !== "" && { name }) })
+      await session.signIn({ email, password })
+      await navigate({ href: next ?? "/", replace: true })
+    }
+  })
+  return (
+    <AuthPage
+      title="Create an account"
+      description="With a workspace of your own to begin with."
+      below={
+        <>
+          Have an account?{" "}
+          <Link to="/sign-in" search={next === undefined ? {} : { next }} className={textLink}>
+            Sign in
+          </Link>
+        </>
+      }
+    >
+      <form className="flex flex-col gap-4" onSubmit={form.submit}>
+        <Field label="Name" hint="Optional." error={form.errorOf("name")}>
+          <Input {...form.text("name")} autoComplete="name" maxLength={100} autoFocus />
+        </Field>
+        <Field label="Email" error={form.errorOf("email")}>
+          <Input {...form.text("email")} type="email" autoComplete="username" required />
+        </Field>
+        <Field
+          label="Password"
+          hint="12 characters or more. Four random words make a good one."
+          error={form.errorOf("password")}
+        >
+          <Input
+            {...form.text("password")}
+            type="password"
+            autoComplete="new-password"
+            minLength={12}
+            maxLength={256}
+            required
+          />
+        </Field>
+        <Problem error={form.problem} />
+        <Button type="submit" look="main" busy={form.isBusy}>
+          Create account
+        </Button>
+      </form>
+    </AuthPage>
+  )
+}

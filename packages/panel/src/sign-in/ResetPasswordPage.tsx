@@ -1,0 +1,64 @@
+import { useState } from "react"
+import { Link, useNavigate } from "@tanstack/react-router"
+import { client } from "../data/client.ts"
+import { Button } from "../ui/Button.tsx"
+import { Field, Input } from "../ui/Field.tsx"
+import { Problem } from "../ui/Problem.tsx"
+import { tell } from "../ui/toast.ts"
+import { useForm } from "../ui/useForm.ts"
+import { AuthPage, textLink } from "./AuthPage.tsx"
+import { takeLinkToken } from "./linkToken.ts"
+
+export const ResetPasswordPage = () => {
+  const [linkToken] = useState(takeLinkToken)
+  const navigate = useNavigate()
+  const form = useForm({
+    initial: { token: linkToken, new_password: "" },
+    send: async (values) => {
+      await client.auth.resetPassword(values)
+      tell("Your password is set. Sign in with it.")
+      await navigate({ to: "/sign-in" })
+    }
+  })
+  return (
+    <AuthPage
+      title="Set a new password"
+      description="Everywhere you are signed in, you will be signed out."
+      below={
+        <Link to="/forgot-password" className={textLink}>
+          Get a new link
+        </Link>
+      }
+    >
+      <form className="flex flex-col gap-4" onSubmit={form.submit}>
+        {linkToken === "" && (
+          <Field
+            label="Token"
+            hint="From the mail, or from whoever runs this server."
+            error={form.errorOf("token")}
+          >
+            <Input {...form.text("token")} mono required autoFocus />
+          </Field>
+        )}
+        <Field
+          label="New password"
+          hint="12 characters or more."
+          error={form.errorOf("new_password")}
+        >
+          <Input
+            {...form.text("new_password")}
+            type="password"
+            autoComplete="new-password"
+            minLength={12}
+            maxLength={256}
+            required
+          />
+        </Field>
+        <Problem error={form.problem} />
+        <Button type="submit" look="main" busy={form.isBusy}>
+          Set password
+        </Button>
+      </form>
+    </AuthPage>
+  )
+}

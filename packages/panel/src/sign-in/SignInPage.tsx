@@ -1,0 +1,92 @@
+import { TotpRequiredError, InvalidCodeError } from "@scheduling/sdk"
+import { Link, useNavigate, useSearch } from "@tanstack/react-router"
+import { useState } from "react"
+import { Button } from "../ui/Button.tsx"
+import { Field, Input } from "../ui/Field.tsx"
+import { Problem } from "../ui/Problem.tsx"
+import { useForm } from "../ui/useForm.ts"
+import { AuthPage, textLink } from "./AuthPage.tsx"
+import { session } from "../data/session.ts"
+
+export const SignInPage = () => {
+  const { next } = useSearch({ from: "/sign-in" })
+  const navigate = useNavigate()
+  const [asksForCode, setAsksForCode] = useState(false)
+  const form = useForm({
+    initial: { email: "", password: "", totp: "" },
+    send: async ({ email, password, totp }) => {
+      try {
+        await session.signIn({ email, password, ...(totp !== "" && { totp }) })
+      } catch (error) {
+        if (!(error instanceof TotpRequiredError)) throw error
+        setAsksForCode(true)
+        return
+      }
+      await navigate({ href: next ?? "/", replace: true })
+    }
+  })
+  const wrongCode = form.problem instanceof InvalidCodeError ? form.problem.message : undefined
+  return (
+    <AuthPage
+      title="Sign in"
+      below={
+        <>
+          No account yet?{" "}
+          <Link to="/register" search={next === undefined ? {} : { next }} className={textLink}>
+            Create one
+          </Link>
+        </>
+      }
+    >
+      <form className="flex flex-col gap-4" onSubmit={form.submit}>
+        <div className={asksForCode ? "hidden" : "contents"}>
+          <Field label="Email" error={form.errorOf("email")}>
+            <Input
+              {...form.text("email")}
+              type="email"
+              autoComplete="username"
+              required
+              autoFocus
+            />
+          </Field>
+          <Field
+            label="Password"
+            error={form.errorOf("password")}
+            side={
+              <Link to="/forgot-password" className={`text-sm ${textLink}`}>
+                Forgot it?
+              </Link>
+            }
+          >
+            <Input
+              {...form.text("password")}
+              type="password"
+              autoComplete="current-password"
+              required
+            />
+          </Field>
+        </div>
+        {asksForCode && (
+          <Field
+            label="Code"
+            hint="Six digits from your authenticator app, or one of your recovery codes."
+            error={wrongCode ?? form.errorOf("totp")}
+          >
+            <Input
+              {...form.text("totp")}
+              mono
+              inputMode="text"
+              autoComplete="one-time-code"
+              required
+              autoFocus
+            />
+          </Field>
+        )}
+        {wrongCode === undefined && <Problem error={form.problem} />}
+        <Button type="submit" look="main" busy={form.isBusy}>
+          {asksForCode ? "Confirm" : "Sign in"}
+        </Button>
+      </form>
+    </AuthPage>
+  )
+}

@@ -1,0 +1,55 @@
+import type { CallMethod } from "@scheduling/sdk"
+
+/** The call of a task or a step, as it is typed. */
+export interface CallValues {
+  readonly method: CallMethod
+  readonly url: string
+  readonly headers: ReadonlyArray<readonly [name: string, value: string]>
+  readonly body: string
+  readonly timeout_seconds: string
+  readonly retry_count: string
+}
+
+interface Call {
+  readonly method: CallMethod
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | null
+  readonly timeout_seconds: number
+  readonly retry_count: number
+}
+
+export const callValuesOf = (call: Call): CallValues => ({
+  method: call.method,
+  url: call.url,
+  headers: Object.entries(call.headers),
+  body: call.body ?? "",
+  timeout_seconds: String(call.timeout_seconds),
+  retry_count: String(call.retry_count)
+})
+
+export const newCall: CallValues = callValuesOf({
+  method: "POST",
+  url: "",
+  headers: {},
+  body: null,
+  timeout_seconds: 30,
+  retry_count: 3
+})
+
+/** Whether a call of this method has a body. */
+export const hasBody = (method: CallMethod) => method !== "GET" && method !== "HEAD"
+
+/** As the API takes it. */
+export const callInputOf = (values: CallValues) => ({
+  method: values.method,
+  url: values.url.trim(),
+  headers: Object.fromEntries(
+    values.headers
+      .map(([name, value]) => [name.trim(), value] as const)
+      .filter(([name]) => name !== "")
+  ),
+  body: values.body === "" || !hasBody(values.method) ? null : values.body,
+  timeout_seconds: Number(values.timeout_seconds),
+  retry_count: Number(values.retry_count)
+})

@@ -1,0 +1,99 @@
+import { type ChainInput, ValidationError } from "@scheduling/sdk"
+import { Plus } from "lucide-react"
+import { Button } from "../../ui/Button.tsx"
+import { Field, Input } from "../../ui/Field.tsx"
+import { Card, Section } from "../../ui/Page.tsx"
+import { Problem } from "../../ui/Problem.tsx"
+import { useForm } from "../../ui/useForm.ts"
+import { FiringFields, ScheduleFields } from "../ScheduleFields.tsx"
+import { chainInputOf, type ChainValues, newStep, type StepValues } from "./chainValues.ts"
+import { StepFields } from "./StepFields.tsx"
+
+const maxSteps = 50
+
+/** Makes a chain, or changes one. */
+export const ChainForm = ({
+  action,
+  initial,
+  onCancel,
+  onSend
+}: {
+  readonly initial: ChainValues
+  readonly action: string
+  readonly onSend: (input: ChainInput) => Promise<unknown>
+  readonly onCancel: () => void
+}) => {
+  const form = useForm({ initial, send: (values) => onSend(chainInputOf(values)) })
+  const { error, errorOf, set, values } = form
+  const { steps } = values
+
+  const change = (at: number, fields: Partial<StepValues>) =>
+    set({ steps: steps.map((step, index) => (index === at ? { ...step, ...fields } : step)) })
+
+  const move = (at: number, by: -1 | 1) => {
+    const step = steps[at]
+    if (step === undefined) return
+    set({ steps: steps.toSpliced(at, 1).toSpliced(at + by, 0, step) })
+  }
+
+  /** What the API says of a field of a step: its path is `steps`, the index, the field. */
+  const stepError = (at: number) => (field: string) =>
+    error instanceof ValidationError
+      ? error.detail.issues.find(
+          ({ path }) => path[0] === "steps" && path[1] === at && path[2] === field
+        )?.message
+      : undefined
+
+  return (
+    <form className="flex flex-col gap-8" onSubmit={form.submit}>
+      <Card className="p-5">
+        <Field label="Name" error={errorOf("name")}>
+          <Input {...form.text("name")} required maxLength={200} placeholder="Nightly export" />
+        </Field>
+      </Card>
+      <Section title="Steps">
+        <div className="flex flex-col gap-3">
+          {steps.map((step, index) => (
+            <StepFields
+              key={step.key}
+              step={step}
+              index={index}
+              isLast={index === steps.length - 1}
+              before={steps.slice(0, index)}
+              errorOf={stepError(index)}
+              onChange={(fields) => change(index, fields)}
+              onMove={(by) => move(index, by)}
+              onRemove={
+                steps.length === 1 ? undefined : () => set({ steps: steps.toSpliced(index, 1) })
+              }
+            />
+          ))}
+          <div>
+            <Button
+              icon={<Plus className="size-4" />}
+              disabled={steps.length >= maxSteps}
+              onClick={() => set({ steps: [...steps, newStep(`step${steps.length + 1}`)] })}
+            >
+              Add a step
+            </Button>
+          </div>
+        </div>
+      </Section>
+      <Section title="When">
+        <Card className="flex flex-col gap-5 p-5">
+          <ScheduleFields values={values} onChange={set} errorOf={errorOf} isRequired={false} />
+          {values.schedule.trim() !== "" && <FiringFields values={values} onChange={set} />}
+        </Card>
+      </Section>
+      <div className="flex flex-col gap-4">
+        <Problem error={form.problem} />
+        <div className="flex gap-2">
+          <Button type="submit" look="main" busy={form.isBusy}>
+            {action}
+          </Button>
+          <Button onClick={onCancel}>Cancel</Button>
+        </div>
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,147 @@
+import type { CronTask } from "@scheduling/sdk"
+import { useQuery } from "@tanstack/react-query"
+import { Link, useNavigate, useParams } from "@tanstack/react-router"
+import { Pause, Pencil, Play, RotateCcw } from "lucide-react"
+import { useWorkspace } from "../../data/client.ts"
+import { ExecutionList } from "../../executions/ExecutionList.tsx"
+import { StatsFigures } from "../../executions/StatsFigures.tsx"
+import { Button, ButtonLink } from "../../ui/Button.tsx"
+import { CopyText } from "../../ui/Copy.tsx"
+import { Card, Empty, Facts, Page, Section, Skeleton } from "../../ui/Page.tsx"
+import { Problem } from "../../ui/Problem.tsx"
+import { Badge } from "../../ui/Status.tsx"
+import { Ago, At } from "../../ui/Time.tsx"
+import { CallFacts } from "../CallFacts.tsx"
+import { inWords } from "../inWords.ts"
+import { CronMenu } from "./CronMenu.tsx"
+import { cronOptions } from "./queries.ts"
+import { useCronActions } from "./useCronActions.ts"
+
+export const CronPage = () => {
+  const { workspaceId } = useWorkspace()
+  const { taskId } = useParams({ from: "/inside/w/$workspaceId/cron/$taskId" })
+  const { data: task, error, refetch } = useQuery(cronOptions(workspaceId, taskId))
+  const above = (
+    <Link to="/w/$workspaceId/cron" params={{ workspaceId }} className="hover:text-ink">
+      Cron tasks
+    </Link>
+  )
+  if (task === undefined) {
+    return (
+      <Page title={<Skeleton className="h-7 w-64" />} name="Cron task" above={above}>
+        {error === null ? <Skeleton className="h-96" /> : <Problem error={error} retry={refetch} />}
+      </Page>
+    )
+  }
+  return (
+    <Page
+      name={task.name}
+      above={above}
+      title={
+        <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
+          {task.name}
+          {task.status === "paused" && <Badge tone="warn">Paused</Badge>}
+        </span>
+      }
+      description={inWords(task.schedule)}
+      actions={<CronActions task={task} />}
+    >
+      <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
+        <div className="flex min-w-0 flex-col gap-8">
+          <Section title="Last 24 hours">
+            <StatsFigures query={{ task_id: task.id }} />
+          </Section>
+          <Section title="Executions">
+            <ExecutionList
+              search={{ task_id: task.id, kind: "cron" }}
+              empty={
+                <Empty title="It has not run yet">
+                  {task.next_run_at === null ? (
+                    "It is paused."
+                  ) : (
+                    <>
+                      The first run is <Ago at={task.next_run_at} />.
+                    </>
+                  )}
+                </Empty>
+              }
+            />
+          </Section>
+        </div>
+        <aside className="flex min-w-0 flex-col gap-8">
+          <Section title="Schedule">
+            <Card className="p-5">
+              <Facts facts={scheduleFacts(task)} />
+            </Card>
+          </Section>
+          <Section title="Call">
+            <CallFacts call={task} />
+          </Section>
+        </aside>
+      </div>
+    </Page>
+  )
+}
+
+const CronActions = ({ task }: { readonly task: CronTask }) => {
+  const { pause, resume, run } = useCronActions()
+  const navigate = useNavigate()
+  const params = { workspaceId: task.workspace_id, taskId: task.id }
+  return (
+    <>
+      <Button look="main" icon={<Play className="size-4" />} onClick={() => run(task)}>
+        Run now
+      </Button>
+      {task.status === "active" ? (
+        <Button icon={<Pause className="size-4" />} onClick={() => pause(task)}>
+          Pause
+        </Button>
+      ) : (
+        <Button icon={<RotateCcw className="size-4" />} onClick={() => resume(task)}>
+          Resume
+        </Button>
+      )}
+      <ButtonLink
+        to="/w/$workspaceId/cron/$taskId/edit"
+        params={params}
+        icon={<Pencil className="size-4" />}
+      >
+        Edit
+      </ButtonLink>
+      <CronMenu
+        task={task}
+        onRemoved={() => navigate({ to: "/w/$workspaceId/cron", params, replace: true })}
+      />
+    </>
+  )
+}
+
+const overlaps = { skip: "Skip the run", queue: "Run after it", allow: "Run beside it" }
+const misses = { once: "Make up with one run", skip: "Leave them out" }
+
+const scheduleFacts = (task: CronTask) =>
+  [
+    [
+      "Next run",
+      task.next_run_at === null ? (
+        "None while paused"
+      ) : (
+        <>
+          <Ago at={task.next_run_at} />
+          <br />
+          <At at={task.next_run_at} className="text-faint" />
+        </>
+      )
+    ],
+    [
+      "Expression",
+      <code key="0" className="font-mono text-sm">
+        {task.schedule}
+      </code>
+    ],
+    ["Time zone", task.timezone],
+    ["If unfinished", overlaps[task.overlap]],
+    ["Missed runs", misses[task.missed]],
+    ["Created", <At key="1" at={task.created_at} />],
+    ["Id", <CopyText key="2" text={task.id} />]
+  ] as const

@@ -1,0 +1,40 @@
+import { useQuery } from "@tanstack/react-query"
+import { useNavigate, useParams } from "@tanstack/react-router"
+import { useWorkspace } from "../../data/client.ts"
+import { Page, Skeleton } from "../../ui/Page.tsx"
+import { Problem } from "../../ui/Problem.tsx"
+import { tell } from "../../ui/toast.ts"
+import { CronForm, cronValuesOf } from "./CronForm.tsx"
+import { cronChanged, cronOptions } from "./queries.ts"
+
+export const EditCronPage = () => {
+  const { api, workspaceId } = useWorkspace()
+  const { taskId } = useParams({ from: "/inside/w/$workspaceId/cron/$taskId/edit" })
+  const navigate = useNavigate()
+  const { data: task, error } = useQuery(cronOptions(workspaceId, taskId))
+  const back = () =>
+    navigate({ to: "/w/$workspaceId/cron/$taskId", params: { workspaceId, taskId } })
+  return (
+    <Page title={task === undefined ? "Edit" : `Edit ${task.name}`} width="narrow">
+      {task === undefined ? (
+        error === null ? (
+          <Skeleton className="h-96" />
+        ) : (
+          <Problem error={error} />
+        )
+      ) : (
+        <CronForm
+          initial={cronValuesOf(task)}
+          action="Save changes"
+          onCancel={back}
+          onSend={async (input) => {
+            await api.cron.update(taskId, input)
+            tell(`${input.name} was changed`)
+            await cronChanged(workspaceId)
+            await back()
+          }}
+        />
+      )}
+    </Page>
+  )
+}

@@ -1,0 +1,149 @@
+import type { DelayedTask } from "@scheduling/sdk"
+import { useQuery } from "@tanstack/react-query"
+import { Link, useParams } from "@tanstack/react-router"
+import { Ban, Pencil, Play } from "lucide-react"
+import { useState } from "react"
+import { useWorkspace } from "../../data/client.ts"
+import { unnamed } from "../../data/tasks.ts"
+import { ExecutionList } from "../../executions/ExecutionList.tsx"
+import { executionsChanged } from "../../executions/queries.ts"
+import { Button } from "../../ui/Button.tsx"
+import { CopyText } from "../../ui/Copy.tsx"
+import { Confirm, Sheet } from "../../ui/Dialog.tsx"
+import { Card, Empty, Facts, Page, Section, Skeleton } from "../../ui/Page.tsx"
+import { Problem } from "../../ui/Problem.tsx"
+import { Status } from "../../ui/Status.tsx"
+import { Ago, At } from "../../ui/Time.tsx"
+import { tell, tellProblem } from "../../ui/toast.ts"
+import { CallFacts } from "../CallFacts.tsx"
+import { DelayedForm, delayedValuesOf } from "./DelayedForm.tsx"
+import { delayedChanged, delayedOptions } from "./queries.ts"
+
+export const DelayedPage = () => {
+  const { workspaceId } = useWorkspace()
+  const { taskId } = useParams({ from: "/inside/w/$workspaceId/delayed/$taskId" })
+  const { data: task, error, refetch } = useQuery(delayedOptions(workspaceId, taskId))
+  const above = (
+    <Link to="/w/$workspaceId/delayed" params={{ workspaceId }} className="hover:text-ink">
+      Delayed tasks
+    </Link>
+  )
+  if (task === undefined) {
+    return (
+      <Page title={<Skeleton className="h-7 w-64" />} name="Delayed task" above={above}>
+        {error === null ? <Skeleton className="h-96" /> : <Problem error={error} retry={refetch} />}
+      </Page>
+    )
+  }
+  const name = task.name ?? unnamed(task.url)
+  return (
+    <Page title={name} above={above} actions={<DelayedActions task={task} name={name} />}>
+      <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
+        <Section title="Executions">
+          <ExecutionList
+            search={{ task_id: task.id, kind: "delayed" }}
+            empty={
+              <Empty title="It has not run yet">
+                {task.status === "pending" ? (
+                  <>
+                    It runs <Ago at={task.run_at} />.
+                  </>
+                ) : (
+                  "It was cancelled before its time."
+                )}
+              </Empty>
+            }
+          />
+        </Section>
+        <aside className="flex min-w-0 flex-col gap-8">
+          <Section title="Facts">
+            <Card className="p-5">
+              <Facts
+                facts={[
+                  ["Status", <Status key="0" of={task.status} />],
+                  [
+                    "Runs",
+                    <span key="1">
+                      <Ago at={task.run_at} />
+                      <br />
+                      <At at={task.run_at} className="text-faint" />
+                    </span>
+                  ],
+                  ["Created", <At key="2" at={task.created_at} />],
+                  ["Id", <CopyText key="3" text={task.id} />]
+                ]}
+              />
+            </Card>
+          </Section>
+          <Section title="Call">
+            <CallFacts call={task} />
+          </Section>
+        </aside>
+      </div>
+    </Page>
+  )
+}
+
+const DelayedActions = ({ name, task }: { readonly task: DelayedTask; readonly name: string }) => {
+  const { api, workspaceId } = useWorkspace()
+  const [open, setOpen] = useState<"edit" | "cancel">()
+  const close = () => setOpen(undefined)
+  const changed = () => Promise.all([delayedChanged(workspaceId), executionsChanged(workspaceId)])
+  const run = async () => {
+    try {
+      await api.delayed.run(task.id)
+      tell(`${name} was started`)
+    } catch (error) {
+      tellProblem(error)
+    }
+    await changed()
+  }
+  if (task.status !== "pending") {
+    return (
+      task.status === "finished" && (
+        <Button look="main" icon={<Play className="size-4" />} onClick={run}>
+          Run again
+        </Button>
+      )
+    )
+  }
+  return (
+    <>
+      <Button look="main" icon={<Play className="size-4" />} onClick={run}>
+        Run now
+      </Button>
+      <Button icon={<Pencil className="size-4" />} onClick={() => setOpen("edit")}>
+        Edit
+      </Button>
+      <Button look="danger" icon={<Ban className="size-4" />} onClick={() => setOpen("cancel")}>
+        Cancel task
+      </Button>
+      <Sheet isOpen={open === "edit"} onClose={close} title={`Edit ${name}`}>
+        <DelayedForm
+          initial={delayedValuesOf(task)}
+          action="Save changes"
+          onCancel={close}
+          onSend={async (input) => {
+            await api.delayed.update(task.id, input)
+            tell(`${name} was changed`)
+            await changed()
+            close()
+          }}
+        />
+      </Sheet>
+      <Confirm
+        isOpen={open === "cancel"}
+        onClose={close}
+        title={`Cancel ${name}?`}
+        action="Cancel task"
+        onConfirm={async () => {
+          await api.delayed.remove(task.id)
+          tell(`${name} was cancelled`)
+          await changed()
+        }}
+      >
+        It will not run. It stays listed as cancelled.
+      </Confirm>
+    </>
+  )
+}

@@ -1,0 +1,9 @@
+import { createLink } from "@tanstack/react-router"
+import type { ComponentProps } from "react"
+
+/** Leads to the list that a page belongs to. */
+export const AboveLink = createLink(({ children, ...rest }: ComponentProps<"a">) => (
+  <a {...rest} className="hover:text-ink">
+    {children}
+  </a>
+))

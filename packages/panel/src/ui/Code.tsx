@@ -1,0 +1,54 @@
+import { useState } from "react"
+import { CopyButton } from "./Copy.tsx"
+import { Tabs } from "./Tabs.tsx"
+
+/** Text of a machine, as it is. */
+export const Code = ({
+  label,
+  text,
+  wrap = false
+}: {
+  readonly text: string
+  readonly label: string
+  readonly wrap?: boolean
+}) => (
+  <div className="group relative min-w-0 rounded-lg border border-line bg-sunken/60">
+    <pre
+      role="region"
+      tabIndex={0}
+      aria-label={label}
+      className={`max-h-96 overflow-auto py-3 pr-12 pl-3.5 font-mono text-sm ${wrap ? "break-words whitespace-pre-wrap" : ""}`}
+    >
+      {text}
+    </pre>
+    <CopyButton
+      text={text}
+      label={`Copy ${label}`}
+      className="absolute top-1.5 right-1.5 bg-sunken"
+    />
+  </div>
+)
+
+/** The same in several languages. */
+export const Snippets = ({
+  label,
+  snippets
+}: {
+  readonly label: string
+  readonly snippets: ReadonlyArray<readonly [name: string, text: string]>
+}) => {
+  const [chosen, choose] = useState(snippets[0]?.[0] ?? "")
+  const text = snippets.find(([name]) => name === chosen)?.[1] ?? ""
+  return (
+    <div className="min-w-0">
+      <Tabs
+        label={label}
+        chosen={chosen}
+        tabs={snippets.map(([name]) => [name, name] as const)}
+        onChoose={choose}
+      >
+        <Code label={`${label}: ${chosen}`} text={text} />
+      </Tabs>
+    </div>
+  )
+}

@@ -1,0 +1,25 @@
+import type { ReactNode } from "react"
+import { Card, Skeleton } from "./Page.tsx"
+
+/** One number that matters, and what it is. */
+export const Figure = ({
+  name,
+  note,
+  value
+}: {
+  readonly name: string
+  readonly value: ReactNode
+  readonly note?: ReactNode
+}) => (
+  <Card className="px-4 py-3.5">
+    <p className="text-sm text-faint">{name}</p>
+    <p className="mt-1 text-xl font-semibold tracking-tight nums">
+      {value ?? <Skeleton className="my-1 h-5 w-16" />}
+    </p>
+    {note !== undefined && <p className="mt-0.5 text-xs text-faint">{note}</p>}
+  </Card>
+)
+
+export const Figures = ({ children }: { readonly children: ReactNode }) => (
+  <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">{children}</div>
+)

@@ -1,0 +1,44 @@
+import { Search } from "lucide-react"
+import { type ReactNode, useEffect, useState } from "react"
+
+/** What narrows a list, above it. */
+export const Filters = ({ children }: { readonly children: ReactNode }) => (
+  <div role="search" className="mb-4 flex flex-wrap items-center gap-2">
+    {children}
+  </div>
+)
+
+/** Narrows a list by name, a moment after the last letter. */
+export const NameFilter = ({
+  label,
+  onChange,
+  value
+}: {
+  readonly label: string
+  readonly value: string | undefined
+  readonly onChange: (value: string | undefined) => void
+}) => {
+  const [text, setText] = useState(value ?? "")
+  useEffect(() => {
+    if (text.trim() === (value ?? "")) return
+    const timer = window.setTimeout(() => onChange(text.trim() || undefined), 200)
+    return () => window.clearTimeout(timer)
+  }, [text, value, onChange])
+  return (
+    <label className="relative w-full sm:w-72">
+      <span className="sr-only">{label}</span>
+      <Search
+        aria-hidden
+        className="pointer-events-none absolute top-1/2 left-3 size-4 -translate-y-1/2 text-faint"
+      />
+      <input
+        type="search"
+        value={text}
+        maxLength={200}
+        placeholder={label}
+        onChange={(event) => setText(event.target.value)}
+        className="h-9 w-full rounded-lg border border-line bg-surface pr-3 pl-9 shadow-card transition-colors duration-100 hover:border-edge focus:border-live focus:outline-2 focus:outline-offset-0 focus:outline-live/30"
+      />
+    </label>
+  )
+}

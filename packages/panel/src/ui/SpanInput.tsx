@@ -1,0 +1,53 @@
+import { useState } from "react"
+import { Input, Select } from "./Field.tsx"
+
+const units = [
+  ["1", "seconds"],
+  ["60", "minutes"],
+  ["3600", "hours"],
+  ["86400", "days"]
+] as const
+
+const unitOf = (seconds: number): string =>
+  units.toReversed().find(([unit]) => seconds > 0 && seconds % Number(unit) === 0)?.[0] ?? "60"
+
+/** A length of time: how many of what. Null is none. */
+export const SpanInput = ({
+  isOptional = false,
+  label,
+  onChange,
+  seconds
+}: {
+  readonly label: string
+  readonly seconds: number | null
+  readonly onChange: (seconds: number | null) => void
+  readonly isOptional?: boolean
+}) => {
+  const [unit, setUnit] = useState(unitOf(seconds ?? 0))
+  const [text, setText] = useState(seconds === null ? "" : String(seconds / Number(unit)))
+  const change = (nextText: string, nextUnit: string) => {
+    setText(nextText)
+    setUnit(nextUnit)
+    onChange(nextText === "" ? null : Math.round(Number(nextText) * Number(nextUnit)))
+  }
+  return (
+    <div className="flex gap-2">
+      <Input
+        type="number"
+        min={1}
+        step="any"
+        required={!isOptional}
+        value={text}
+        onChange={({ target }) => change(target.value, unit)}
+      />
+      <Select
+        id={undefined}
+        aria-label={`${label}: unit`}
+        options={units}
+        value={unit}
+        onChange={({ target }) => change(text, target.value)}
+        className="shrink-0"
+      />
+    </div>
+  )
+}

@@ -1,0 +1,41 @@
+import { useSyncExternalStore } from "react"
+
+/** The one place of the panel that reads the machine's clock. */
+// oxlint-disable-next-line house/no-machine-clock -- see above
+export const now = (): number => Date.now()
+
+const listeners = new Set<() => void>()
+let current = now()
+let timer: number | undefined
+
+const tick = () => {
+  current = now()
+  for (const listener of listeners) listener()
+}
+
+/** One timer for all, that rests while nobody looks. */
+const run = () => {
+  window.clearInterval(timer)
+  timer = undefined
+  if (listeners.size === 0 || document.hidden) return
+  tick()
+  timer = window.setInterval(tick, 1_000)
+}
+
+const subscribe = (listener: () => void) => {
+  listeners.add(listener)
+  if (listeners.size === 1) {
+    document.addEventListener("visibilitychange", run)
+    run()
+  }
+  return () => {
+    listeners.delete(listener)
+    if (listeners.size > 0) return
+    document.removeEventListener("visibilitychange", run)
+    run()
+  }
+}
+
+/** The time, whenever what is shown of it changes: `coarseMs` apart. */
+export const useNow = (coarseMs = 1_000): number =>
+  useSyncExternalStore(subscribe, () => Math.floor(current / coarseMs) * coarseMs)

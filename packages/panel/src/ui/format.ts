@@ -1,0 +1,101 @@
+const second = 1_000
+const minute = 60 * second
+const hour = 60 * minute
+const day = 24 * hour
+
+const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`
+
+/** `in 4 min`, `3 h ago`, `now`. With one unit, because nobody reads the second one. */
+export const relative = (at: number, now: number): string => {
+  const distance = Math.abs(at - now)
+  if (distance < 1.5 * second) return "now"
+  const text = coarse(distance)
+  return at > now ? `in ${text}` : `${text} ago`
+}
+
+const coarse = (ms: number): string => {
+  if (ms < 90 * second) return `${Math.round(ms / second)} s`
+  if (ms < 90 * minute) return `${Math.round(ms / minute)} min`
+  if (ms < 36 * hour) return `${Math.round(ms / hour)} h`
+  if (ms < 60 * day) return plural(Math.round(ms / day), "day")
+  if (ms < 700 * day) return plural(Math.round(ms / (30 * day)), "month")
+  return plural(Math.round(ms / (365 * day)), "year")
+}
+
+/** `245 ms`, `1.2 s`, `2 min 3 s`, `4 h 5 min`. */
+export const duration = (ms: number): string => {
+  if (ms < second) return `${Math.round(ms)} ms`
+  if (ms < 10 * second) return `${(ms / second).toFixed(1)} s`
+  if (ms < minute) return `${Math.round(ms / second)} s`
+  if (ms < hour) return two(ms, minute, "min", second, "s")
+  if (ms < day) return two(ms, hour, "h", minute, "min")
+  return two(ms, day, "d", hour, "h")
+}
+
+const two = (ms: number, big: number, bigName: string, small: number, smallName: string) => {
+  const rest = Math.floor((ms % big) / small)
+  const whole = `${Math.floor(ms / big)} ${bigName}`
+  return rest === 0 ? whole : `${whole} ${rest} ${smallName}`
+}
+
+/** `1,234`, and `12.3k` from ten thousand on. */
+export const count = (value: number): string =>
+  value < 10_000
+    ? value.toLocaleString("en")
+    : value.toLocaleString("en", { notation: "compact", maximumFractionDigits: 1 }).toLowerCase()
+
+/** `99.95 %`; never rounded up to 100. */
+export const percent = (share: number): string => {
+  const value = Math.floor(share * 10_000) / 100
+  return `${value.toFixed(value === 0 || value === 100 ? 0 : value > 99 ? 2 : 1)} %`
+}
+
+/** `12 kB`. */
+export const bytes = (value: number): string =>
+  value < 1_000
+    ? `${value} B`
+    : value < 1e6
+      ? `${Math.round(value / 1e3)} kB`
+      : `${(value / 1e6).toFixed(1)} MB`
+
+const inZone = (options: Intl.DateTimeFormatOptions) => {
+  const known = new Map<string | undefined, Intl.DateTimeFormat>()
+  return (at: number | string, timeZone?: string): string => {
+    let format = known.get(timeZone)
+    if (format === undefined) {
+      format = new Intl.DateTimeFormat("en-GB", { ...options, timeZone, hourCycle: "h23" })
+      known.set(timeZone, format)
+    }
+    return format.format(new Date(at))
+  }
+}
+
+/** `Sun 22 Nov 2026, 10:15:30` in the reader's zone, or in another one. */
+export const dateTime = inZone({
+  weekday: "short",
+  day: "numeric",
+  month: "short",
+  year: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit"
+})
+
+/** `22 Nov, 10:15`. */
+export const shortDateTime = inZone({
+  day: "numeric",
+  month: "short",
+  hour: "2-digit",
+  minute: "2-digit"
+})
+
+/** `Sun 22 Nov`. */
+export const dayOf = inZone({ weekday: "short", day: "numeric", month: "short" })
+
+/** `10:15`. */
+export const timeOfDay = inZone({ hour: "2-digit", minute: "2-digit" })
+
+/** `10:15:30`. */
+export const exactTimeOfDay = inZone({ hour: "2-digit", minute: "2-digit", second: "2-digit" })
+
+export const readersZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone

@@ -1,0 +1,16 @@
+/** Reads what the address says, and leaves out what it should not. */
+export const textIn = (value: unknown): string | undefined =>
+  typeof value === "string" && value !== "" ? value.slice(0, 200) : undefined
+
+export const oneOf = <const Value extends string>(
+  allowed: ReadonlyArray<Value>,
+  value: unknown
+): Value | undefined => allowed.find((known) => known === value)
+
+/** Without the fields that are undefined, so that the address stays short. */
+export const given = <Fields extends object>(fields: Fields): Given<Fields> =>
+  Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined)
+  ) as Given<Fields>
+
+type Given<Fields> = { readonly [Key in keyof Fields]?: Exclude<Fields[Key], undefined> }

@@ -1,0 +1,116 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router"
+import { incidentSearch } from "./incidents/search.ts"
+import { monitorSearch } from "./monitors/search.ts"
+import { deliverySearch, newChannelSearch } from "./notifications/search.ts"
+import type { workspace } from "./routes.tsx"
+
+/** What is watched, and what came of it. */
+export const watchRoutes = (parent: typeof workspace) =>
+  [
+    createRoute({
+      getParentRoute: () => parent,
+      path: "/monitors",
+      validateSearch: monitorSearch,
+      component: lazyRouteComponent(
+        () => import("./monitors/MonitorListPage.tsx"),
+        "MonitorListPage"
+      )
+    }),
+    createRoute({
+      getParentRoute: () => parent,
+      path: "/monitors/heartbeat/new",
+      component: lazyRouteComponent(
+        () => import("./monitors/heartbeat/NewHeartbeatPage.tsx"),
+        "NewHeartbeatPage"
+      )
+    }),
+    createRoute({
+      getParentRoute: () => parent,
+      path: "/monitors/heartbeat/$monitorId",
+      component: lazyRouteComponent(
+        () => import("./monitors/heartbeat/HeartbeatPage.tsx"),
+        "HeartbeatPage"
+      )
+    }),
+    createRoute({
+      getParentRoute: () => parent,
+      path: "/monitors/heartbeat/$monitorId/edit",
+      component: lazyRouteComponent(
+        () => import("./monitors/heartbeat/EditHeartbeatPage.tsx"),
+        "EditHeartbeatPage"
+      )
+    }),
+    createRoute({
+      getParentRoute: () => parent,
+      path: "/monitors/ssl/new",
+      component: lazyRouteComponent(() => import("./monitors/ssl/NewSslPage.tsx"), "NewSslPage")
+    }),
+    createRoute({
+      getParentRoute: () => parent,
+      path: "/monitors/ssl/$monitorId",
+      component: lazyRouteComponent(() => import("./monitors/ssl/SslPage.tsx"), "SslPage")
+    }),
+    createRoute({
+      getParentRoute: () => parent,
+      path: "/monitors/ssl/$monitorId/edit",
+      component: lazyRouteComponent(() => import("./monitors/ssl/EditSslPage.tsx"), "EditSslPage")
+    }),
+    createRoute({
+      getParentRoute: () => parent,
+      path: "/incidents",
+      validateSearch: incidentSearch,
+      component: lazyRouteComponent(
+        () => import("./incidents/IncidentListPage.tsx"),
+        "IncidentListPage"
+      )
+    }),
+    createRoute({
+      getParentRoute: () => parent,
+      path: "/incidents/$incidentId",
+      component: lazyRouteComponent(() => import("./incidents/IncidentPage.tsx"), "IncidentPage")
+    }),
+    createRoute({
+      getParentRoute: () => parent,
+      path: "/notifications",
+      component: lazyRouteComponent(
+        () => import("./notifications/ChannelListPage.tsx"),
+        "ChannelListPage"
+      )
+    }),
+    createRoute({
+      getParentRoute: () => parent,
+      path: "/notifications/rules",
+      component: lazyRouteComponent(() => import("./notifications/RulesPage.tsx"), "RulesPage")
+    }),
+    createRoute({
+      getParentRoute: () => parent,
+      path: "/notifications/channels/new",
+      validateSearch: newChannelSearch,
+      component: lazyRouteComponent(
+        () => import("./notifications/NewChannelPage.tsx"),
+        "NewChannelPage"
+      )
+    }),
+    createRoute({
+      getParentRoute: () => parent,
+      path: "/notifications/channels/$channelId",
+      component: lazyRouteComponent(() => import("./notifications/ChannelPage.tsx"), "ChannelPage")
+    }),
+    createRoute({
+      getParentRoute: () => parent,
+      path: "/notifications/deliveries",
+      validateSearch: deliverySearch,
+      component: lazyRouteComponent(
+        () => import("./notifications/DeliveryListPage.tsx"),
+        "DeliveryListPage"
+      )
+    }),
+    createRoute({
+      getParentRoute: () => parent,
+      path: "/notifications/deliveries/$deliveryId",
+      component: lazyRouteComponent(
+        () => import("./notifications/DeliveryPage.tsx"),
+        "DeliveryPage"
+      )
+    })
+  ] as const

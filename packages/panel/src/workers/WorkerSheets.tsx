@@ -1,0 +1,100 @@
+import type { CreatedWorker, Worker } from "@scheduling/sdk"
+import { useWorkspace } from "../data/client.ts"
+import { Sheet } from "../ui/Dialog.tsx"
+import { Field, Input, Select } from "../ui/Field.tsx"
+import { FormEnd } from "../ui/FormEnd.tsx"
+import { tell } from "../ui/toast.ts"
+import { useForm } from "../ui/useForm.ts"
+import { workersChanged } from "./queries.ts"
+
+const labelsOf = (text: string) => text.split(/[\s,]+/).filter((label) => label !== "")
+
+/** Makes a worker, or changes one. */
+export const WorkerSheet = ({
+  onClose,
+  onCreated,
+  worker
+}: {
+  readonly worker?: Worker | undefined
+  readonly onClose: () => void
+  readonly onCreated: (created: CreatedWorker) => void
+}) => {
+  const { api, workspaceId } = useWorkspace()
+  const form = useForm({
+    initial: { name: worker?.name ?? "", labels: worker?.labels.join(", ") ?? "" },
+    send: async (values) => {
+      const input = { name: values.name.trim(), labels: labelsOf(values.labels) }
+      if (worker === undefined) onCreated(await api.workers.create(input))
+      else {
+        await api.workers.update(worker.id, input)
+        tell(`${input.name} was changed`)
+      }
+      void workersChanged(workspaceId)
+      onClose()
+    }
+  })
+  return (
+    <Sheet isOpen onClose={onClose} title={worker === undefined ? "New worker" : "Edit worker"}>
+      <form className="flex flex-col gap-5" onSubmit={form.submit}>
+        <Field label="Name" hint="Where it stands." error={form.errorOf("name")}>
+          <Input
+            {...form.text("name")}
+            required
+            maxLength={100}
+            autoFocus
+            placeholder="Office, rack 2"
+          />
+        </Field>
+        <Field
+          label="Labels"
+          hint="What it can reach. Tasks name the labels that their worker must have."
+          error={form.errorOf("labels")}
+        >
+          <Input {...form.text("labels")} mono placeholder="office, gpu" />
+        </Field>
+        <FormEnd
+          form={form}
+          action={worker === undefined ? "Create worker" : "Save changes"}
+          onCancel={onClose}
+        />
+      </form>
+    </Sheet>
+  )
+}
+
+const graces = [
+  ["0", "Not at all: it is refused at once"],
+  ["3600", "An hour"],
+  ["86400", "A day"],
+  ["604800", "A week"]
+] as const
+
+export const RotateSheet = ({
+  onClose,
+  onCreated,
+  worker: { id, name }
+}: {
+  readonly worker: Worker
+  readonly onClose: () => void
+  readonly onCreated: (created: CreatedWorker) => void
+}) => {
+  const { api, workspaceId } = useWorkspace()
+  const form = useForm({
+    initial: { grace_seconds: "3600" },
+    send: async ({ grace_seconds }) => {
+      onCreated(await api.workers.rotate(id, { grace_seconds: Number(grace_seconds) }))
+      void workersChanged(workspaceId)
+      onClose()
+    }
+  })
+  return (
+    <Sheet isOpen onClose={onClose} title={`A new token for ${name}`}>
+      <form className="flex flex-col gap-5" onSubmit={form.submit}>
+        <Field label="The old token still works for" error={form.errorOf("grace_seconds")}>
+          <Select {...form.text("grace_seconds")} options={graces} />
+        </Field>
+        <FormEnd form={form} action="Make a new token" onCancel={onClose} />
+      </form>
+    </Sheet>
+  )
+}

@@ -1,0 +1,51 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router"
+import { newKeySearch } from "./api-keys/search.ts"
+import type { workspace } from "./routes.tsx"
+import { auditSearch } from "./settings/search.ts"
+
+/** Who and what may do something in a workspace. */
+export const workspaceRoutes = (parent: typeof workspace) =>
+  [
+    createRoute({
+      getParentRoute: () => parent,
+      path: "/keys",
+      component: lazyRouteComponent(() => import("./api-keys/KeyListPage.tsx"), "KeyListPage")
+    }),
+    createRoute({
+      getParentRoute: () => parent,
+      path: "/keys/new",
+      validateSearch: newKeySearch,
+      component: lazyRouteComponent(() => import("./api-keys/NewKeyPage.tsx"), "NewKeyPage")
+    }),
+    createRoute({
+      getParentRoute: () => parent,
+      path: "/keys/$keyId",
+      component: lazyRouteComponent(() => import("./api-keys/KeyPage.tsx"), "KeyPage")
+    }),
+    createRoute({
+      getParentRoute: () => parent,
+      path: "/members",
+      component: lazyRouteComponent(() => import("./members/MembersPage.tsx"), "MembersPage")
+    }),
+    createRoute({
+      getParentRoute: () => parent,
+      path: "/workers",
+      component: lazyRouteComponent(() => import("./workers/WorkersPage.tsx"), "WorkersPage")
+    }),
+    createRoute({
+      getParentRoute: () => parent,
+      path: "/usage",
+      component: lazyRouteComponent(() => import("./billing/UsagePage.tsx"), "UsagePage")
+    }),
+    createRoute({
+      getParentRoute: () => parent,
+      path: "/audit",
+      validateSearch: auditSearch,
+      component: lazyRouteComponent(() => import("./settings/AuditPage.tsx"), "AuditPage")
+    }),
+    createRoute({
+      getParentRoute: () => parent,
+      path: "/settings",
+      component: lazyRouteComponent(() => import("./settings/SettingsPage.tsx"), "SettingsPage")
+    })
+  ] as const

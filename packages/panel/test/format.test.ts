@@ -1,0 +1,56 @@
+import { describe, expect, it } from "vitest"
+import { bytes, count, dateTime, duration, percent, relative } from "../src/ui/format.ts"
+
+const second = 1_000
+const minute = 60 * second
+const hour = 60 * minute
+const day = 24 * hour
+
+describe("what people read", () => {
+  it.each([
+    [0, "now"],
+    [-1_400, "now"],
+    [45 * second, "in 45 s"],
+    [-89 * second, "89 s ago"],
+    [4 * minute, "in 4 min"],
+    [-3 * hour, "3 h ago"],
+    [2 * day, "in 2 days"],
+    [-400 * day, "13 months ago"],
+    [1_000 * day, "in 3 years"]
+  ])("%i ms from now is %s", (distance, text) => {
+    expect(relative(1e12 + distance, 1e12)).toBe(text)
+  })
+
+  it.each([
+    [0, "0 ms"],
+    [245.4, "245 ms"],
+    [1_234, "1.2 s"],
+    [59_400, "59 s"],
+    [123_000, "2 min 3 s"],
+    [120_000, "2 min"],
+    [4 * hour + 5 * minute, "4 h 5 min"],
+    [3 * day, "3 d"]
+  ])("%d ms take %s", (ms, text) => {
+    expect(duration(ms)).toBe(text)
+  })
+
+  it.each([
+    [1, "100 %"],
+    [0.99999, "99.99 %"],
+    [0.857, "85.7 %"],
+    [0, "0 %"]
+  ])("a share of %d is %s, never rounded up to all", (share, text) => {
+    expect(percent(share)).toBe(text)
+  })
+
+  it("numbers are short", () => {
+    expect([count(9_999), count(12_345), count(1_234_567)]).toEqual(["9,999", "12.3k", "1.2m"])
+    expect([bytes(999), bytes(12_345), bytes(2_500_000)]).toEqual(["999 B", "12 kB", "2.5 MB"])
+  })
+
+  it("a moment is told in the zone that is asked for", () => {
+    const at = "2026-11-22T23:30:00.000Z"
+    expect(dateTime(at, "UTC")).toBe("Sun 22 Nov 2026, 23:30:00".replace("Sun ", "Sun, "))
+    expect(dateTime(at, "Asia/Tokyo")).toContain("23 Nov 2026")
+  })
+})

@@ -1,0 +1,10 @@
+import { dayMs } from "../platform/millis.ts"
+
+const daysBefore = [7, 1]
+
+/** When a workspace is told next that a key expires. A key that lives no longer is not worth it. */
+export const nextWarning = (expiresAt: Date | null, now: Date): Date | null => {
+  if (expiresAt === null) return null
+  const times = daysBefore.map((days) => new Date(expiresAt.getTime() - days * dayMs))
+  return times.find((time) => time > now) ?? null
+}

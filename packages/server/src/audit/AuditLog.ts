@@ -1,0 +1,152 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { type AuditEvent, auditActions } from "@scheduling/domain/workspaces/AuditEvent"
+import { AuditEventId, type UserId } from "@scheduling/domain/shared/Ids"
+import { Context, DateTime, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { Doorbell } from "../platform/Loop.ts"
+import { Ids } from "../platform/Ids.ts"
+import type { PageRequest } from "../sql/Pages.ts"
+import type { RequestOrigin } from "../http/RequestOrigin.ts"
+import { timestampOf } from "../sql/timestamp.ts"
+
+export type AccountAction =
+  | "account.registered"
+  | "account.updated"
+  | "account.deleted"
+  | "account.disabled"
+  | "account.enabled"
+  | "email.link_requested"
+  | "email.verified"
+  | "password.changed"
+  | "password.reset"
+  | "password.reset_requested"
+  | "totp.started"
+  | "totp.enabled"
+  | "totp.disabled"
+  | "session.started"
+  | "session.ended"
+  | "session.reuse_detected"
+  | "workspace.deleted"
+
+interface Subject {
+  readonly actor_id: UserId | null
+  readonly target_id?: string
+  readonly origin: RequestOrigin
+  readonly details?: Readonly<Record<string, unknown>>
+}
+
+/**
+ * Append-only. Call it inside the transaction of the change, so that neither exists without the
+ * other.
+ */
+export class AuditLog extends Context.Service<
+  AuditLog,
+  {
+    readonly recordInWorkspace: (
+      action: AuditEvent["action"],
+      workspaceId: AuthorizedWorkspaceId,
+      subject: Subject
+    ) => Effect.Effect<void>
+    readonly recordForAccount: (
+      action: AccountAction,
+      userId: string,
+      subject: Subject
+    ) => Effect.Effect<void>
+    /**
+     * For the deletion of a workspace or an account. Its events keep what happened and lose all
+     * words.
+     */
+    readonly erase: (ownerId: string) => Effect.Effect<void>
+    /** Rung when this node has recorded something in a workspace. */
+    readonly recorded: Doorbell
+    readonly list: (
+      workspaceId: AuthorizedWorkspaceId,
+      page: PageRequest
+    ) => Effect.Effect<ReadonlyArray<AuditRow>>
+  }
+>()("@scheduling/server/audit/AuditLog") {
+  static readonly layer: Layer.Layer<AuditLog, never, SqlClient.SqlClient | Ids> = Layer.effect(
+    AuditLog,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const ids = yield* Ids
+      const recorded = new Doorbell()
+
+      const insert = Effect.fn("AuditLog.record")(function* (
+        action: string,
+        owner: { readonly workspace_id: string | null; readonly user_id: string | null },
+        { actor_id, details = {}, origin, target_id }: Subject
+      ) {
+        const id = yield* ids.next
+        const created_at = yield* DateTime.nowAsDate
+        yield* sql`
+          INSERT INTO audit_events
+            (id, action, workspace_id, user_id, actor_id, target_id, ip, request_id, details, created_at)
+          VALUES
+            (${id}, ${action}, ${owner.workspace_id}, ${owner.user_id}, ${actor_id}, ${target_id ?? null},
+             ${origin.ip}, ${origin.request_id}, ${JSON.stringify(details)}::jsonb, ${created_at})`
+        const written = Effect.logInfo(action).pipe(
+          Effect.annotateLogs({
+            ...(owner.workspace_id !== null && { workspace_id: owner.workspace_id }),
+            ...(owner.user_id !== null && { user_id: owner.user_id }),
+            ...(actor_id !== null && { actor_id }),
+            ...(target_id !== undefined && { target_id }),
+            ip: origin.ip,
+            request_id: origin.request_id
+          }),
+          Effect.andThen(
+            Effect.sync(() => {
+              if (owner.workspace_id !== null) recorded.ring()
+            })
+          )
+        )
+        yield* sql.afterCommit(written)
+      }, Effect.orDie)
+
+      return AuditLog.of({
+        recorded,
+
+        recordInWorkspace: (action, workspace_id, subject) =>
+          insert(action, { workspace_id, user_id: null }, subject),
+        recordForAccount: (action, user_id, subject) =>
+          insert(action, { workspace_id: null, user_id }, subject),
+
+        erase: Effect.fn("AuditLog.erase")(function* (ownerId) {
+          yield* sql`
+            INSERT INTO audit_erasures (owner_id)
+            VALUES (${ownerId})
+            ON CONFLICT DO NOTHING`
+        }, Effect.orDie),
+
+        list: Effect.fn("AuditLog.list")(function* (workspaceId, page) {
+          return yield* sql<AuditRow>`
+            SELECT id, action, actor_id, target_id, ip, details, hash, previous_hash, created_at
+            FROM audit_events
+            WHERE workspace_id = ${workspaceId}
+              AND action = ANY (${auditActions}::text[])
+              AND id < ${page.before}
+            ORDER BY id DESC
+            LIMIT ${page.limit + 1}`
+        }, Effect.orDie)
+      })
+    })
+  )
+}
+
+export interface AuditRow {
+  readonly id: string
+  readonly action: AuditEvent["action"]
+  readonly actor_id: UserId | null
+  readonly target_id: string | null
+  readonly ip: string | null
+  readonly details: Readonly<Record<string, unknown>>
+  readonly hash: string | null
+  readonly previous_hash: string | null
+  readonly created_at: Date
+}
+
+export const toAuditEvent = (row: AuditRow): AuditEvent => ({
+  ...row,
+  id: AuditEventId.make(row.id),
+  created_at: timestampOf(row.created_at)
+})

@@ -1,0 +1,46 @@
+import { Effect, Layer, Option, Redacted } from "effect"
+import { HttpRouter } from "effect/http"
+import { linkGone, linkPage } from "../../http/linkPage.ts"
+import { requestOrigin } from "../../http/RequestOrigin.ts"
+import { EmailLinks } from "./EmailLinks.ts"
+import { linkPath } from "./letters.ts"
+
+/** Where the link in a mail leads that asks whether an email is somebody's. */
+export const emailLinkRoutesLayer: Layer.Layer<never, never, EmailLinks | HttpRouter.HttpRouter> =
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const links = yield* EmailLinks
+      const tokenOfPath = Effect.map(HttpRouter.params, ({ token = "" }) =>
+        Redacted.make(token, { label: "token" })
+      )
+      return Layer.mergeAll(
+        HttpRouter.add(
+          "GET",
+          `${linkPath}/:token`,
+          Effect.map(Effect.flatMap(tokenOfPath, links.find), (user) =>
+            Option.isNone(user)
+              ? linkGone
+              : linkPage("Is this your email, for your account here?", "Yes, it is mine")
+          )
+        ),
+        HttpRouter.add(
+          "POST",
+          `${linkPath}/:token`,
+          Effect.gen(function* () {
+            return yield* links.use(yield* tokenOfPath, yield* requestOrigin)
+          }).pipe(
+            Effect.as(linkPage("Done. The email is yours now.")),
+            Effect.catchTags({
+              InvalidLink: () => Effect.succeed(linkGone),
+              EmailTaken: () =>
+                Effect.succeed(linkPage("Another account has this email by now.", undefined, 409)),
+              RateLimited: () =>
+                Effect.succeed(
+                  linkPage("Too many tries. Wait a quarter of an hour.", undefined, 429)
+                )
+            })
+          )
+        )
+      )
+    })
+  )

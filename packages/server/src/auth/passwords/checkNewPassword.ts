@@ -1,0 +1,19 @@
+import { ValidationFailed } from "@scheduling/domain/shared/Errors"
+import { Effect, Redacted } from "effect"
+import { isCommon } from "./commonPasswords.ts"
+
+/** Beside its length, which the contract says. */
+export const checkNewPassword = (password: Redacted.Redacted, email: string, field: string) => {
+  const text = Redacted.value(password)
+  const problem =
+    text.toLowerCase() === email
+      ? "must not be your email address"
+      : isCommon(text)
+        ? "is one of the commonest passwords; choose another"
+        : undefined
+  return problem === undefined
+    ? Effect.void
+    : Effect.fail(
+        new ValidationFailed({ issues: [{ path: [field], message: `The password ${problem}` }] })
+      )
+}

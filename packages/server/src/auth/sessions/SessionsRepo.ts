@@ -1,0 +1,171 @@
+import type { Session } from "@scheduling/domain/auth/Session"
+import type { Role } from "@scheduling/domain/members/Role"
+import { SessionId } from "@scheduling/domain/shared/Ids"
+import { Context, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import { batched } from "../../sql/batched.ts"
+import { columnsOf } from "../../sql/columns.ts"
+import type { PageRequest } from "../../sql/Pages.ts"
+import { timestampOf } from "../../sql/timestamp.ts"
+
+export interface SessionRow {
+  readonly id: string
+  readonly user_id: string
+  readonly user_agent: string | null
+  readonly ip: string | null
+  readonly generation: number
+  readonly rotated_at: Date
+  readonly expires_at: Date
+  readonly created_at: Date
+}
+
+export const toSession = (row: SessionRow, current: string): Session => ({
+  id: SessionId.make(row.id),
+  user_agent: row.user_agent,
+  ip: row.ip,
+  created_at: timestampOf(row.created_at),
+  last_used_at: timestampOf(row.rotated_at),
+  current: row.id === current
+})
+
+export interface Rotation {
+  readonly id: string
+  readonly generation: number
+  readonly now: Date
+  readonly expires_at: Date
+}
+
+/** What a request needs of a live session: its user, and their role in the path's workspace. */
+export interface LiveSession {
+  readonly user_id: string
+  readonly expires_at: Date
+  readonly role: Role | null
+}
+
+export class SessionsRepo extends Context.Service<
+  SessionsRepo,
+  {
+    readonly insert: (session: SessionRow) => Effect.Effect<void>
+    readonly find: (id: string) => Effect.Effect<Option.Option<SessionRow>>
+    /**
+     * Batched: requests that arrive together share one statement. Never cached, so that a logout
+     * holds at once.
+     */
+    readonly findLive: (
+      id: string,
+      workspaceId: string | undefined
+    ) => Effect.Effect<Option.Option<LiveSession>>
+    readonly list: (
+      userId: string,
+      now: Date,
+      page: PageRequest
+    ) => Effect.Effect<ReadonlyArray<SessionRow>>
+    /** None if the session is no longer at this generation. */
+    readonly rotate: (rotation: Rotation) => Effect.Effect<Option.Option<SessionRow>>
+    readonly remove: (userId: string, id: string) => Effect.Effect<boolean>
+    /** Removes all sessions of a user except the most recently used ones. */
+    readonly removeIdlest: (userId: string, keep: number) => Effect.Effect<void>
+    readonly removeAll: (userId: string) => Effect.Effect<number>
+  }
+>()("@scheduling/server/auth/sessions/SessionsRepo") {
+  static readonly layer: Layer.Layer<SessionsRepo, never, SqlClient.SqlClient> = Layer.effect(
+    SessionsRepo,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const findLive = yield* batched(findAllLive(sql))
+
+      return SessionsRepo.of({
+        insert: Effect.fn("SessionsRepo.insert")(function* (session) {
+          yield* sql`INSERT INTO sessions ${sql.insert({ ...session })}`
+        }, Effect.orDie),
+
+        find: Effect.fn("SessionsRepo.find")(function* (id) {
+          const rows = yield* sql<SessionRow>`
+            SELECT *
+            FROM sessions
+            WHERE id = ${id}`
+          return Option.fromNullishOr(rows[0])
+        }, Effect.orDie),
+
+        findLive: (id, workspaceId) => findLive({ id, workspaceId }),
+
+        list: Effect.fn("SessionsRepo.list")(function* (userId, now, page) {
+          return yield* sql<SessionRow>`
+            SELECT *
+            FROM sessions
+            WHERE user_id = ${userId}
+              AND expires_at > ${now}
+              AND id < ${page.before}
+            ORDER BY id DESC
+            LIMIT ${page.limit + 1}`
+        }, Effect.orDie),
+
+        rotate: Effect.fn("SessionsRepo.rotate")(function* ({ expires_at, generation, id, now }) {
+          const rows = yield* sql<SessionRow>`
+            UPDATE sessions
+            SET generation = generation + 1, rotated_at = ${now}, expires_at = ${expires_at}
+            WHERE id = ${id}
+              AND generation = ${generation}
+              AND expires_at > ${now}
+            RETURNING *`
+          return Option.fromNullishOr(rows[0])
+        }, Effect.orDie),
+
+        remove: Effect.fn("SessionsRepo.remove")(function* (userId, id) {
+          const rows = yield* sql`
+            DELETE FROM sessions
+            WHERE id = ${id}
+              AND user_id = ${userId}
+            RETURNING id`
+          return rows.length > 0
+        }, Effect.orDie),
+
+        removeIdlest: Effect.fn("SessionsRepo.removeIdlest")(function* (userId, keep) {
+          yield* sql`
+            DELETE FROM sessions
+            WHERE id IN (
+              SELECT id
+              FROM sessions
+              WHERE user_id = ${userId}
+              ORDER BY rotated_at DESC
+              OFFSET ${keep}
+            )`
+        }, Effect.orDie),
+
+        removeAll: Effect.fn("SessionsRepo.removeAll")(function* (userId) {
+          const rows = yield* sql`
+            DELETE FROM sessions
+            WHERE user_id = ${userId}
+            RETURNING id`
+          return rows.length
+        }, Effect.orDie)
+      })
+    })
+  )
+}
+
+// ---------------------------------------------------------------------------
+
+interface AskedSession {
+  readonly id: string
+  readonly workspaceId: string | undefined
+}
+
+const findAllLive = (sql: SqlClient.SqlClient) => (asked: ReadonlyArray<AskedSession>) => {
+  const column = columnsOf(asked)
+  return sql<LiveSession & { readonly nr: number }>`
+    SELECT asked.nr::int, sessions.user_id, sessions.expires_at, memberships.role
+    FROM unnest(
+      ${column("uuid", ({ id }) => id)}, ${column("uuid", ({ workspaceId }) => workspaceId)}
+    ) WITH ORDINALITY AS asked (id, workspace_id, nr)
+    JOIN sessions ON sessions.id = asked.id
+    LEFT JOIN memberships
+      ON memberships.user_id = sessions.user_id
+      AND memberships.workspace_id = asked.workspace_id`.pipe(
+    Effect.orDie,
+    Effect.map((rows) => {
+      const found = new Map(rows.map((row) => [row.nr, row]))
+      return asked.map((_, index) => Option.fromNullishOr(found.get(index + 1)))
+    })
+  )
+}

@@ -1,0 +1,56 @@
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto"
+
+/** RFC 6238 as authenticator apps have it: SHA-1, six digits, 30 seconds. */
+const stepSeconds = 30
+
+/** The clock of a telephone may be off by as many steps, before or after. */
+const toleratedSteps = 1
+
+export const makeTotpSecret = (): Buffer => randomBytes(20)
+
+export const stepAt = (now: Date): number => Math.floor(now.getTime() / 1000 / stepSeconds)
+
+export const codeOf = (secret: Uint8Array, step: number, digits = 6): string => {
+  const counter = Buffer.alloc(8)
+  counter.writeBigUInt64BE(BigInt(step))
+  const mac = createHmac("sha1", secret).update(counter).digest()
+  const offset = mac.readUInt8(mac.length - 1) & 0xf
+  const number = mac.readUInt32BE(offset) & 0x7fffffff
+  return String(number % 10 ** digits).padStart(digits, "0")
+}
+
+/** The step that the code is of, if it is one around now. All of them are compared. */
+export const stepOfCode = (secret: Uint8Array, code: string, now: Date): number | undefined => {
+  let found: number | undefined
+  for (let off = -toleratedSteps; off <= toleratedSteps; off++) {
+    const step = stepAt(now) + off
+    if (isSame(codeOf(secret, step), code)) found = step
+  }
+  return found
+}
+
+const isSame = (right: string, code: string) =>
+  /^\d{6}$/.test(code) && timingSafeEqual(Buffer.from(right), Buffer.from(code))
+
+const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+
+/** RFC 4648, without padding. */
+export const base32 = (bytes: Uint8Array): string => {
+  const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, "0")).join("")
+  return bits.replaceAll(/.{1,5}/g, (five) => alphabet.charAt(parseInt(five.padEnd(5, "0"), 2)))
+}
+
+export const totpUri = (secret: Uint8Array, email: string): string => {
+  const issuer = "Scheduling Service"
+  const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(email)}`
+  return `otpauth://totp/${label}?secret=${base32(secret)}&issuer=${encodeURIComponent(issuer)}`
+}
+
+/** 50 random bits, as `abcde-fghij`. */
+export const makeRecoveryCode = (): string => {
+  const text = base32(randomBytes(7)).slice(0, 10).toLowerCase()
+  return `${text.slice(0, 5)}-${text.slice(5)}`
+}
+
+/** A code without what people put into it to read it. */
+export const bareCode = (code: string): string => code.replaceAll(/[\s-]/g, "").toLowerCase()

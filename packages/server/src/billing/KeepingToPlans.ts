@@ -1,0 +1,182 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { Context, DateTime, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { AuditLog } from "../audit/AuditLog.ts"
+import { AppConfig } from "../config/Config.ts"
+import { Limits } from "../limits/Limits.ts"
+import { firstOfMonth, nearAnnouncement, percentOf } from "../limits/nearLimits.ts"
+import { LimitsRepo } from "../limits/LimitsRepo.ts"
+import { UsageRepo } from "../limits/UsageRepo.ts"
+import { Outbox } from "../outbox/Outbox.ts"
+import { loop } from "../platform/Loop.ts"
+import type { RunQueue } from "../queue/RunQueue.ts"
+import { transactionOf } from "../sql/transaction.ts"
+import { schedulesOf } from "../tasks/Schedules.ts"
+import { type PlannedKind, type PlannedRow, PlanPausesRepo } from "./PlanPausesRepo.ts"
+
+/**
+ * Pauses the newest tasks and chains of a workspace where its plan allows fewer than are active,
+ * and resumes the oldest of those where it allows more again. Nothing is deleted.
+ */
+export class KeepingToPlans extends Context.Service<
+  KeepingToPlans,
+  {
+    readonly keep: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<void>
+    /** All workspaces whose month is nearly used up, or with something that a plan has paused. */
+    readonly keepAll: Effect.Effect<void>
+  }
+>()("@scheduling/server/billing/KeepingToPlans") {
+  static readonly layer: Layer.Layer<
+    KeepingToPlans,
+    never,
+    | AppConfig
+    | AuditLog
+    | Limits
+    | LimitsRepo
+    | Outbox
+    | PlanPausesRepo
+    | RunQueue
+    | SqlClient.SqlClient
+    | UsageRepo
+  > = Layer.effect(
+    KeepingToPlans,
+    Effect.gen(function* () {
+      const transaction = transactionOf(yield* SqlClient.SqlClient)
+      const { plans } = yield* AppConfig
+      const audit = yield* AuditLog
+      const limits = yield* Limits
+      const outbox = yield* Outbox
+      const repo = yield* PlanPausesRepo
+      const usage = yield* UsageRepo
+      const workspaces = yield* LimitsRepo
+      const schedules = yield* schedulesOf<PlannedRow>({ insert: Effect.die, update: repo.update })
+      const monthly = [...plans.plans.values()].flatMap(
+        (plan) => plan.limits.executions_a_month ?? []
+      )
+
+      const record = (
+        action: "billing.tasks_paused" | "billing.tasks_resumed",
+        rows: ReadonlyArray<PlannedRow>
+      ) => {
+        const [first] = rows
+        return first === undefined
+          ? Effect.void
+          : audit.recordInWorkspace(action, first.workspace_id, {
+              actor_id: null,
+              origin: { ip: null, user_agent: null, request_id: "billing" },
+              details: { tasks: rows.map(({ id, name }) => ({ id, name })) }
+            })
+      }
+
+      const pause = Effect.fnUntraced(function* (rows: ReadonlyArray<PlannedRow>, reason: string) {
+        const at = yield* DateTime.nowAsDate
+        yield* Effect.forEach(rows, schedules.pause, { discard: true })
+        yield* repo.insert(rows, at)
+        yield* record("billing.tasks_paused", rows)
+        yield* outbox.announce(
+          ...rows.map(({ id, name, workspace_id }) => ({
+            workspace_id,
+            event: "task.disabled" as const,
+            subject_id: id,
+            at,
+            data: { name, reason }
+          }))
+        )
+      })
+
+      const resume = Effect.fnUntraced(function* (rows: ReadonlyArray<PlannedRow>) {
+        yield* repo.remove(rows)
+        yield* Effect.orDie(Effect.forEach(rows, schedules.resume, { discard: true }))
+        yield* record("billing.tasks_resumed", rows)
+      })
+
+      /** Returns whether there may be more to do. */
+      const keepSome = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        kind: PlannedKind
+      ) {
+        if (!(yield* workspaces.lock(workspaceId))) return false
+        const plan = yield* limits.planOf(workspaceId)
+        const isUsedUp = yield* isMonthUsedUp(workspaceId)
+        const allowed = isUsedUp ? 0 : plan.limits[kind === "cron" ? "cron_tasks" : "chains"]
+        const active = yield* repo.countActive(workspaceId, kind)
+        if (active > allowed) {
+          const count = Math.min(batch, active - allowed)
+          const reason = isUsedUp
+            ? "The executions of this month are used up."
+            : `The plan ${plan.name} allows ${allowed}.`
+          yield* pause(yield* repo.listActive(workspaceId, kind, count), reason)
+          return true
+        }
+        const paused =
+          active < allowed
+            ? yield* repo.listPaused(workspaceId, kind, Math.min(batch, allowed - active))
+            : []
+        if (paused.length > 0) yield* resume(paused)
+        return paused.length === batch
+      }, transaction)
+
+      const isMonthUsedUp = Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId) {
+        const limit = (yield* limits.planOf(workspaceId)).limits.executions_a_month
+        if (limit === null) return false
+        const since = firstOfMonth(yield* DateTime.nowAsDate)
+        return (yield* usage.countExecutionsSince(workspaceId, since)) >= limit
+      })
+
+      const keep = Effect.fn("KeepingToPlans.keep")(function* (workspaceId: AuthorizedWorkspaceId) {
+        while (yield* keepSome(workspaceId, "cron"));
+        while (yield* keepSome(workspaceId, "chain"));
+      })
+
+      /** People are told at 80 and at 100 %, once in a month. */
+      const tell = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        used: number,
+        now: Date
+      ) {
+        const limit = (yield* limits.planOf(workspaceId)).limits.executions_a_month
+        const percent = limit === null ? undefined : percentOf(used, limit)
+        if (limit === null || percent === undefined) return
+        const telling = { workspace_id: workspaceId, month: firstOfMonth(now), percent }
+        if (!(yield* repo.insertTelling(telling))) return
+        const quota = "executions_a_month"
+        yield* outbox.announce(nearAnnouncement({ workspaceId, quota, used, limit, percent }, now))
+      }, transaction)
+
+      return KeepingToPlans.of({
+        keep,
+
+        keepAll: Effect.gen(function* () {
+          const now = yield* DateTime.nowAsDate
+          const near = monthly.length === 0 ? Infinity : Math.floor(0.8 * Math.min(...monthly))
+          const using = monthly.length === 0 ? [] : yield* repo.listUsing(near, firstOfMonth(now))
+          for (const { executions, workspace_id } of using) {
+            yield* tell(workspace_id, executions, now)
+          }
+          const paused = yield* repo.listWorkspaces
+          const all = new Set([...using.map(({ workspace_id }) => workspace_id), ...paused])
+          yield* Effect.forEach(all, keep, { discard: true })
+        })
+      })
+    })
+  )
+}
+
+/** Where there is more than the one plan of a server of one's own. */
+export const KeepingToPlansLayer: Layer.Layer<never, never, AppConfig | KeepingToPlans> =
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { plans } = yield* AppConfig
+      if (plans.plans.size === 1 && plans.byDefault.limits.executions_a_month === null) return
+      const { keepAll } = yield* KeepingToPlans
+      yield* Effect.forkScoped(
+        loop("keeping to plans", keepAll, {
+          between: () => Effect.sleep("1 minute"),
+          pauseAtMost: "1 minute"
+        })
+      )
+    })
+  )
+
+/** So many are paused or resumed by one transaction. */
+const batch = 100

@@ -1,0 +1,155 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { authorize } from "../access/authorize.ts"
+import type { ScheduledRow } from "../tasks/Schedules.ts"
+
+export type PlannedKind = "cron" | "chain"
+
+export interface PlannedRow extends ScheduledRow {
+  readonly name: string
+}
+
+/** Tasks and chains that were paused because the plan does not allow so many. */
+export class PlanPausesRepo extends Context.Service<
+  PlanPausesRepo,
+  {
+    readonly countActive: (
+      workspaceId: AuthorizedWorkspaceId,
+      kind: PlannedKind
+    ) => Effect.Effect<number>
+    /** The newest that are active. Locks them. */
+    readonly listActive: (
+      workspaceId: AuthorizedWorkspaceId,
+      kind: PlannedKind,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<PlannedRow>>
+    /** The oldest that the plan has paused. Locks them. */
+    readonly listPaused: (
+      workspaceId: AuthorizedWorkspaceId,
+      kind: PlannedKind,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<PlannedRow>>
+    readonly update: (row: PlannedRow) => Effect.Effect<void>
+    readonly insert: (rows: ReadonlyArray<PlannedRow>, now: Date) => Effect.Effect<void>
+    readonly remove: (rows: ReadonlyArray<PlannedRow>) => Effect.Effect<void>
+    readonly listWorkspaces: Effect.Effect<ReadonlyArray<AuthorizedWorkspaceId>>
+    /** Who has used at least so many executions since a day. */
+    readonly listUsing: (
+      executions: number,
+      since: string
+    ) => Effect.Effect<
+      ReadonlyArray<{ readonly workspace_id: AuthorizedWorkspaceId; readonly executions: number }>
+    >
+    /** Returns false if they were told before. */
+    readonly insertTelling: (telling: {
+      readonly workspace_id: AuthorizedWorkspaceId
+      readonly month: string
+      readonly percent: number
+    }) => Effect.Effect<boolean>
+  }
+>()("@scheduling/server/billing/PlanPausesRepo") {
+  static readonly layer: Layer.Layer<PlanPausesRepo, never, SqlClient.SqlClient> = Layer.effect(
+    PlanPausesRepo,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const columns = sql.literal(`
+        id, workspace_id, coalesce(name, '') AS name, status, schedule,
+        coalesce(timezone, 'UTC') AS timezone, coalesce(dst_overlap, 'first') AS dst_overlap,
+        next_fire_at, created_at, updated_at`)
+      const idsOf = (rows: ReadonlyArray<PlannedRow>) => rows.map(({ id }) => id)
+
+      return PlanPausesRepo.of({
+        countActive: Effect.fn("PlanPausesRepo.countActive")(function* (workspaceId, kind) {
+          const [row] = yield* sql<{ readonly active: number }>`
+            SELECT count(*)::int AS active
+            FROM tasks
+            WHERE workspace_id = ${workspaceId}
+              AND kind = ${kind}
+              AND status = 'active'`
+          return row?.active ?? 0
+        }, Effect.orDie),
+
+        listActive: Effect.fn("PlanPausesRepo.listActive")(function* (workspaceId, kind, limit) {
+          return yield* sql<PlannedRow>`
+            SELECT ${columns}
+            FROM tasks
+            WHERE workspace_id = ${workspaceId}
+              AND kind = ${kind}
+              AND status = 'active'
+            ORDER BY id DESC
+            LIMIT ${limit}
+            FOR UPDATE`
+        }, Effect.orDie),
+
+        listPaused: Effect.fn("PlanPausesRepo.listPaused")(function* (workspaceId, kind, limit) {
+          return yield* sql<PlannedRow>`
+            SELECT ${columns}
+            FROM tasks
+            WHERE workspace_id = ${workspaceId}
+              AND kind = ${kind}
+              AND id IN (
+                SELECT task_id
+                FROM plan_pauses
+                WHERE plan_pauses.workspace_id = ${workspaceId}
+              )
+            ORDER BY id
+            LIMIT ${limit}
+            FOR UPDATE`
+        }, Effect.orDie),
+
+        update: Effect.fn("PlanPausesRepo.update")(function* (row) {
+          yield* sql`
+            UPDATE tasks
+            SET
+              status = ${row.status},
+              next_fire_at = ${row.next_fire_at},
+              updated_at = ${row.updated_at}
+            WHERE workspace_id = ${row.workspace_id}
+              AND id = ${row.id}`
+        }, Effect.orDie),
+
+        insert: Effect.fn("PlanPausesRepo.insert")(function* (rows, now) {
+          yield* sql`
+            INSERT INTO plan_pauses (task_id, workspace_id, paused_at)
+            SELECT id, workspace_id, ${now}
+            FROM tasks
+            WHERE id = ANY (${idsOf(rows)}::uuid[])
+            ON CONFLICT DO NOTHING`
+        }, Effect.orDie),
+
+        remove: Effect.fn("PlanPausesRepo.remove")(function* (rows) {
+          yield* sql`
+            DELETE FROM plan_pauses
+            WHERE task_id = ANY (${idsOf(rows)}::uuid[])`
+        }, Effect.orDie),
+
+        listWorkspaces: sql<{ readonly workspace_id: string }>`
+          SELECT DISTINCT workspace_id
+          FROM plan_pauses`.pipe(
+          Effect.map((rows) => rows.map(({ workspace_id }) => authorize(workspace_id))),
+          Effect.orDie,
+          Effect.withSpan("PlanPausesRepo.listWorkspaces")
+        ),
+
+        listUsing: Effect.fn("PlanPausesRepo.listUsing")(function* (executions, since) {
+          const rows = yield* sql<{ readonly workspace_id: string; readonly executions: number }>`
+            SELECT workspace_id, sum(executions)::float8 AS executions
+            FROM usage_days
+            WHERE day >= ${since}::date
+            GROUP BY workspace_id
+            HAVING sum(executions) >= ${executions}`
+          return rows.map((row) => ({ ...row, workspace_id: authorize(row.workspace_id) }))
+        }, Effect.orDie),
+
+        insertTelling: Effect.fn("PlanPausesRepo.insertTelling")(function* (telling) {
+          const rows = yield* sql`
+            INSERT INTO quota_tellings ${sql.insert(telling)}
+            ON CONFLICT DO NOTHING
+            RETURNING percent`
+          return rows.length > 0
+        }, Effect.orDie)
+      })
+    })
+  )
+}

@@ -1,0 +1,112 @@
+import { BillingUnavailable, PaymentFailed } from "@scheduling/domain/billing/BillingErrors"
+import { Context, Effect, Layer, Redacted } from "effect"
+import type Stripe from "stripe"
+import { AppConfig } from "../config/Config.ts"
+
+/** The version of the API that this code was written for. Stripe answers in its shapes. */
+const apiVersion = "2026-10-28.endive"
+
+/** Where Stripe is, if it is not where it always is. Tests have one of their own. */
+export const ProviderAddress = Context.Reference<Pick<
+  Stripe.StripeConfig,
+  "host" | "port" | "protocol"
+> | null>("@scheduling/server/billing/ProviderAddress", { defaultValue: () => null })
+
+/** What a webhook says. Only whom it is about counts: the rest is asked for. */
+export interface Hint {
+  readonly id: string
+  readonly customer_id: string | null
+}
+
+export interface OpenProvider {
+  readonly ask: <A>(
+    question: (stripe: Stripe) => Promise<A>
+  ) => Effect.Effect<A, BillingUnavailable | PaymentFailed>
+  /** Undefined if it was not signed with a secret of ours, or not within five minutes of now. */
+  readonly readHint: (body: string, signature: string, nowMs: number) => Hint | undefined
+}
+
+/** The payment provider. Its client is loaded only where a key for it is set: that takes 240 ms. */
+export class Provider extends Context.Service<Provider, { readonly open: OpenProvider | null }>()(
+  "@scheduling/server/billing/Provider"
+) {
+  static readonly layer: Layer.Layer<Provider, never, AppConfig> = Layer.effect(
+    Provider,
+    Effect.gen(function* () {
+      const { stripeSecretKey, stripeWebhookSecrets } = yield* AppConfig
+      if (stripeSecretKey === undefined) return Provider.of({ open: null })
+      const address = yield* ProviderAddress
+      const { default: StripeClient } = yield* Effect.promise(() => import("stripe"))
+      const stripe = new StripeClient(Redacted.value(stripeSecretKey), {
+        apiVersion,
+        maxNetworkRetries: 2,
+        timeout: 10_000,
+        telemetry: false,
+        ...(address === null
+          ? {}
+          : { ...address, httpClient: StripeClient.createFetchHttpClient() })
+      })
+      const { errors, webhooks } = StripeClient
+
+      return Provider.of({
+        open: {
+          ask: (question) =>
+            Effect.tryPromise({
+              try: () => question(stripe),
+              catch: (error) =>
+                error instanceof errors.StripeCardError
+                  ? new PaymentFailed()
+                  : new BillingUnavailable({ retry_after: 5, message: String(error) })
+            }).pipe(
+              Effect.catchTag("BillingUnavailable", ({ message }) =>
+                Effect.andThen(
+                  Effect.logWarning(`the payment provider is away or refuses: ${message}`),
+                  Effect.fail(new BillingUnavailable({ retry_after: 5 }))
+                )
+              )
+            ),
+
+          readHint: (body, signature, nowMs) => {
+            if (signedAt(signature) > nowMs + toleranceSeconds * 1_000) return undefined
+            for (const secret of stripeWebhookSecrets) {
+              try {
+                return hintOf(
+                  webhooks.constructEvent(
+                    body,
+                    signature,
+                    Redacted.value(secret),
+                    toleranceSeconds,
+                    undefined,
+                    nowMs
+                  )
+                )
+              } catch {
+                // Signed with another secret, or not at all.
+              }
+            }
+            return undefined
+          }
+        }
+      })
+    })
+  )
+}
+
+const toleranceSeconds = 300
+
+/** The client lets times in the future pass. */
+const signedAt = (signature: string): number =>
+  Number(/(?:^|,)t=(\d{1,12})(?:,|$)/.exec(signature)?.[1] ?? Infinity) * 1_000
+
+const hintOf = ({ data, id }: Stripe.Event): Hint => {
+  const about = data.object as {
+    readonly id?: string
+    readonly object?: string
+    readonly customer?: string | { readonly id: string } | null
+  }
+  const customer = about.object === "customer" ? about.id : about.customer
+  return {
+    id,
+    customer_id: typeof customer === "object" ? (customer?.id ?? null) : (customer ?? null)
+  }
+}

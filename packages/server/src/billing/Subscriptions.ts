@@ -1,0 +1,300 @@
+import {
+  BillingDisabled,
+  type BillingUnavailable,
+  type PaymentFailed
+} from "@scheduling/domain/billing/BillingErrors"
+import type { Invoice } from "@scheduling/domain/billing/Billing"
+import type { Price } from "@scheduling/domain/billing/Plan"
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { Conflict, ValidationFailed } from "@scheduling/domain/shared/Errors"
+import type { AuditEvent } from "@scheduling/domain/workspaces/AuditEvent"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
+import type Stripe from "stripe"
+import { AuditLog } from "../audit/AuditLog.ts"
+import type { Actor } from "../audit/currentActor.ts"
+import { AppConfig } from "../config/Config.ts"
+import { chooseSubscription, isOver } from "./chooseSubscription.ts"
+import { ask, currentOf, expire, listOf, releaseSchedule, scheduleChange } from "./calls.ts"
+import { toInvoice } from "./toInvoice.ts"
+import { type OpenProvider, Provider } from "./Provider.ts"
+import { type SubscriptionRow, SubscriptionsRepo } from "./SubscriptionsRepo.ts"
+import { Syncing } from "./Syncing.ts"
+
+type Refused = BillingDisabled | BillingUnavailable | Conflict
+
+/** What owners do with their subscription. The provider has the truth, and is asked after each change. */
+export class Subscriptions extends Context.Service<
+  Subscriptions,
+  {
+    readonly checkout: (
+      workspaceId: AuthorizedWorkspaceId,
+      price: string,
+      actor: Actor
+    ) => Effect.Effect<string, Refused | ValidationFailed>
+    readonly portal: (
+      workspaceId: AuthorizedWorkspaceId,
+      actor: Actor
+    ) => Effect.Effect<string, Refused>
+    readonly change: (
+      workspaceId: AuthorizedWorkspaceId,
+      price: string,
+      actor: Actor
+    ) => Effect.Effect<void, Refused | PaymentFailed | ValidationFailed>
+    readonly cancel: (
+      workspaceId: AuthorizedWorkspaceId,
+      actor: Actor
+    ) => Effect.Effect<void, Refused>
+    readonly resume: (
+      workspaceId: AuthorizedWorkspaceId,
+      actor: Actor
+    ) => Effect.Effect<void, Refused | PaymentFailed>
+    readonly invoices: (
+      workspaceId: AuthorizedWorkspaceId
+    ) => Effect.Effect<ReadonlyArray<Invoice>, BillingDisabled | BillingUnavailable>
+  }
+>()("@scheduling/server/billing/Subscriptions") {
+  static readonly layer: Layer.Layer<
+    Subscriptions,
+    never,
+    AppConfig | AuditLog | Provider | SubscriptionsRepo | Syncing
+  > = Layer.effect(
+    Subscriptions,
+    Effect.gen(function* () {
+      const { plans: catalog, publicUrl } = yield* AppConfig
+      const audit = yield* AuditLog
+      const provider = yield* Provider
+      const repo = yield* SubscriptionsRepo
+      const syncing = yield* Syncing
+      const prices = new Map<string, Price & { readonly trial_days: number }>(
+        [...catalog.plans.values()].flatMap((plan) =>
+          plan.prices.map((price) => [price.id, { ...price, trial_days: plan.trial_days }])
+        )
+      )
+
+      const open: Effect.Effect<OpenProvider, BillingDisabled> = Effect.suspend(() =>
+        provider.open === null ? Effect.fail(new BillingDisabled()) : Effect.succeed(provider.open)
+      )
+
+      const record = (
+        action: AuditEvent["action"],
+        workspaceId: AuthorizedWorkspaceId,
+        { origin, user_id }: Actor,
+        details: Readonly<Record<string, unknown>> = {}
+      ) =>
+        audit.recordInWorkspace(action, workspaceId, {
+          actor_id: user_id,
+          target_id: workspaceId,
+          origin,
+          details
+        })
+
+      const pageOf = (outcome: string) => `${publicUrl}/?checkout=${outcome}`
+
+      const find = Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId) {
+        const row = Option.getOrUndefined(yield* repo.find(workspaceId))
+        return row ?? (yield* nothingBought)
+      })
+
+      /** One change of a subscription at a time, on whatever node. */
+      const alone = <A, E>(
+        workspaceId: AuthorizedWorkspaceId,
+        change: (row: SubscriptionRow, stripe: OpenProvider) => Effect.Effect<A, E>
+      ) =>
+        Effect.gen(function* () {
+          const stripe = yield* open
+          yield* find(workspaceId)
+          const now = yield* DateTime.nowAsDate
+          const held = yield* repo.hold(workspaceId, now, new Date(now.getTime() + holdMs))
+          if (Option.isNone(held)) {
+            return yield* new Conflict({ message: "The subscription is being changed right now." })
+          }
+          return yield* Effect.ensuring(change(held.value, stripe), repo.release(workspaceId))
+        })
+
+      /** The subscription as the provider has it, in `alone`, and the truth about it afterwards. */
+      const changing = <E>(
+        workspaceId: AuthorizedWorkspaceId,
+        written: Effect.Effect<void>,
+        change: (current: Stripe.Subscription, stripe: OpenProvider) => Effect.Effect<unknown, E>
+      ) =>
+        alone(
+          workspaceId,
+          Effect.fnUntraced(function* (row, stripe) {
+            const current = yield* currentOf(row, stripe)
+            if (current === undefined || isOver(current)) return yield* nothingBought
+            yield* change(current, stripe)
+            yield* written
+            yield* syncing.syncNow(workspaceId)
+          })
+        )
+
+      /** A customer is made once, whichever node is asked first. */
+      const withCustomer = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        stripe: OpenProvider
+      ) {
+        if (Option.isSome(yield* repo.find(workspaceId))) return
+        const { id } = yield* ask(stripe, (api) =>
+          api.customers.create(
+            { metadata: { workspace_id: workspaceId } },
+            { idempotencyKey: `customer of ${workspaceId}` }
+          )
+        )
+        yield* repo.insert(workspaceId, id, yield* DateTime.nowAsDate)
+      })
+
+      const priceOf = (id: string) => {
+        const price = prices.get(id)
+        return price === undefined
+          ? Effect.fail(
+              new ValidationFailed({
+                issues: [
+                  { path: ["price"], message: "Expected the id of a price in GET /v1/plans" }
+                ]
+              })
+            )
+          : Effect.succeed(price)
+      }
+
+      return Subscriptions.of({
+        checkout: Effect.fn("Subscriptions.checkout")(function* (workspaceId, priceId, actor) {
+          const stripe = yield* open
+          const price = yield* priceOf(priceId)
+          yield* withCustomer(workspaceId, stripe)
+          return yield* alone(
+            workspaceId,
+            Effect.fnUntraced(function* ({ checkout_id, customer_id }) {
+              const { data } = yield* listOf(customer_id, stripe)
+              const { chosen } = chooseSubscription(data)
+              if (chosen !== undefined && !isOver(chosen)) {
+                return yield* new Conflict({
+                  message: "The workspace has a subscription: change or resume it."
+                })
+              }
+              if (checkout_id !== null) yield* expire(checkout_id, stripe)
+              const trial = data.length === 0 ? price.trial_days : 0
+              const { id, url } = yield* ask(stripe, (api) =>
+                api.checkout.sessions.create({
+                  mode: "subscription",
+                  customer: customer_id,
+                  client_reference_id: workspaceId,
+                  line_items: [{ price: price.id, quantity: 1 }],
+                  success_url: pageOf("done"),
+                  cancel_url: pageOf("cancelled"),
+                  subscription_data: {
+                    metadata: { workspace_id: workspaceId },
+                    ...(trial === 0 ? {} : { trial_period_days: trial })
+                  }
+                })
+              )
+              yield* repo.updateCheckout(workspaceId, id)
+              yield* record("billing.checkout_started", workspaceId, actor, { price: price.id })
+              return url ?? ""
+            })
+          )
+        }),
+
+        portal: Effect.fn("Subscriptions.portal")(function* (workspaceId, actor) {
+          const stripe = yield* open
+          const { customer_id } = yield* find(workspaceId)
+          const { url } = yield* ask(stripe, (api) =>
+            api.billingPortal.sessions.create({
+              customer: customer_id,
+              return_url: `${publicUrl}/`
+            })
+          )
+          yield* record("billing.portal_opened", workspaceId, actor)
+          return url
+        }),
+
+        change: Effect.fn("Subscriptions.change")(function* (workspaceId, priceId, actor) {
+          yield* open
+          const price = yield* priceOf(priceId)
+          yield* changing(
+            workspaceId,
+            record("billing.plan_changed", workspaceId, actor, { price: price.id }),
+            Effect.fnUntraced(function* (current, stripe) {
+              if (current.status !== "active" && current.status !== "trialing") {
+                return yield* new Conflict({
+                  message: `A subscription that is ${current.status} cannot be changed: pay first.`
+                })
+              }
+              const [item] = current.items.data
+              const paid = prices.get(item?.price.id ?? "")
+              yield* releaseSchedule(current, stripe)
+              if (item === undefined || item.price.id === price.id) return
+              const isAtOnce =
+                current.status === "trialing" ||
+                paid === undefined ||
+                monthly(price) >= monthly(paid)
+              if (!isAtOnce) return yield* scheduleChange(current, item, price, stripe)
+              yield* stripe.ask((api) =>
+                api.subscriptions.update(current.id, {
+                  items: [{ id: item.id, price: price.id }],
+                  proration_behavior: "always_invoice",
+                  payment_behavior: "error_if_incomplete"
+                })
+              )
+            })
+          )
+        }),
+
+        cancel: Effect.fn("Subscriptions.cancel")(function* (workspaceId, actor) {
+          yield* changing(
+            workspaceId,
+            record("billing.cancelled", workspaceId, actor),
+            Effect.fnUntraced(function* (current, stripe) {
+              yield* releaseSchedule(current, stripe)
+              if (current.cancel_at_period_end) return
+              yield* ask(stripe, (api) =>
+                api.subscriptions.update(current.id, { cancel_at_period_end: true })
+              )
+            })
+          )
+        }),
+
+        resume: Effect.fn("Subscriptions.resume")(function* (workspaceId, actor) {
+          yield* changing(
+            workspaceId,
+            record("billing.resumed", workspaceId, actor),
+            Effect.fnUntraced(function* (current, stripe) {
+              if (current.status === "paused") {
+                return yield* stripe.ask((api) =>
+                  api.subscriptions.resume(current.id, { billing_cycle_anchor: { type: "now" } })
+                )
+              }
+              if (current.cancel_at_period_end) {
+                return yield* ask(stripe, (api) =>
+                  api.subscriptions.update(current.id, { cancel_at_period_end: false })
+                )
+              }
+              if (current.schedule !== null) return yield* releaseSchedule(current, stripe)
+              return yield* new Conflict({ message: "The subscription goes on as it is." })
+            })
+          )
+        }),
+
+        invoices: Effect.fn("Subscriptions.invoices")(function* (workspaceId) {
+          const stripe = yield* open
+          const row = Option.getOrUndefined(yield* repo.find(workspaceId))
+          if (row === undefined) return []
+          const { data } = yield* ask(stripe, (api) =>
+            api.invoices.list({ customer: row.customer_id, limit: 100 })
+          )
+          return data.map(toInvoice)
+        })
+      })
+    })
+  )
+}
+
+// ---------------------------------------------------------------------------
+
+/** Longer than all calls of one change take with their retries. */
+const holdMs = 2 * 60 * 1_000
+
+const monthly = ({ amount, interval }: Price) => (interval === "year" ? amount / 12 : amount)
+
+const nothingBought = Effect.suspend(() =>
+  Effect.fail(new Conflict({ message: "The workspace has no subscription." }))
+)

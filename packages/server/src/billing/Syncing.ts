@@ -1,0 +1,162 @@
+import type { BillingUnavailable } from "@scheduling/domain/billing/BillingErrors"
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import { AuditLog } from "../audit/AuditLog.ts"
+import { graceDays } from "../limits/standing.ts"
+import { KeepingToPlans } from "./KeepingToPlans.ts"
+import { dayMs } from "../platform/millis.ts"
+import { Doorbell, loop } from "../platform/Loop.ts"
+import { transactionOf } from "../sql/transaction.ts"
+import { ask, listOf } from "./calls.ts"
+import { chooseSubscription, stateOf, type SubscriptionState } from "./chooseSubscription.ts"
+import { type Hint, type OpenProvider, Provider } from "./Provider.ts"
+import { type SubscriptionRow, SubscriptionsRepo } from "./SubscriptionsRepo.ts"
+
+/**
+ * Keeps what is known of subscriptions true. A webhook only says that something has happened to a
+ * customer. What it was is asked for, so webhooks may come in any order, twice or never: each
+ * subscription is asked about once a day anyway.
+ */
+export class Syncing extends Context.Service<
+  Syncing,
+  {
+    /** Returns once it is on disk that the provider has to be asked. */
+    readonly hear: (hint: Hint) => Effect.Effect<void>
+    readonly syncNow: (
+      workspaceId: AuthorizedWorkspaceId
+    ) => Effect.Effect<void, BillingUnavailable>
+    /** Asks about those that are due, and returns how many. */
+    readonly syncDue: Effect.Effect<number>
+    readonly heard: Doorbell
+  }
+>()("@scheduling/server/billing/Syncing") {
+  static readonly layer: Layer.Layer<
+    Syncing,
+    never,
+    AuditLog | KeepingToPlans | Provider | SqlClient.SqlClient | SubscriptionsRepo
+  > = Layer.effect(
+    Syncing,
+    Effect.gen(function* () {
+      const transaction = transactionOf(yield* SqlClient.SqlClient)
+      const audit = yield* AuditLog
+      const keeping = yield* KeepingToPlans
+      const provider = yield* Provider
+      const repo = yield* SubscriptionsRepo
+      const heard = new Doorbell()
+
+      const cancelAll = (stripe: OpenProvider, ids: ReadonlyArray<string>) =>
+        Effect.forEach(
+          ids,
+          (id) =>
+            ask(stripe, (api) =>
+              api.subscriptions.cancel(id, { prorate: true, invoice_now: true })
+            ),
+          { discard: true }
+        )
+
+      const write = Effect.fnUntraced(function* (row: SubscriptionRow, state: SubscriptionState) {
+        const now = yield* DateTime.nowAsDate
+        const past_due_since = state.status === "past_due" ? (row.past_due_since ?? now) : null
+        const syncAt = Math.min(
+          now.getTime() + dayMs,
+          ...(past_due_since === null || past_due_since < graceBegan(now)
+            ? []
+            : [past_due_since.getTime() + graceDays * dayMs])
+        )
+        const isWritten = yield* repo.update(row, { ...state, past_due_since }, new Date(syncAt))
+        if (!isWritten || !hasChanged(row, state)) return isWritten
+        const { price_id, status } = state
+        yield* audit.recordInWorkspace("billing.changed", row.workspace_id, {
+          actor_id: null,
+          target_id: row.customer_id,
+          origin: { ip: null, user_agent: null, request_id: "billing" },
+          details: { status, price: price_id, was: row.status, price_was: row.price_id }
+        })
+        return true
+      }, transaction)
+
+      /** Returns false if something has changed since the row was read. */
+      const sync = Effect.fnUntraced(function* (row: SubscriptionRow, stripe: OpenProvider) {
+        const { data } = yield* listOf(row.customer_id, stripe)
+        const { chosen, surplus } = chooseSubscription(data)
+        yield* cancelAll(
+          stripe,
+          surplus.map(({ id }) => id)
+        )
+        const isWritten = yield* write(row, stateOf(chosen))
+        if (isWritten) yield* keeping.keep(row.workspace_id)
+        return isWritten
+      })
+
+      /** Nobody shall go on paying for a workspace that is gone. */
+      const end = Effect.fnUntraced(function* (row: SubscriptionRow, stripe: OpenProvider) {
+        const { data } = yield* ask(stripe, (api) =>
+          api.subscriptions.list({ customer: row.customer_id, limit: 100 })
+        )
+        yield* cancelAll(
+          stripe,
+          data.map(({ id }) => id)
+        )
+        yield* repo.remove(row)
+      })
+
+      return Syncing.of({
+        heard,
+
+        hear: Effect.fn("Syncing.hear")(function* ({ customer_id, id }) {
+          const now = yield* DateTime.nowAsDate
+          const isNew = yield* repo.insertEvent(id, now)
+          if (isNew && customer_id !== null) yield* repo.updateToStale(customer_id, now)
+        }, transaction),
+
+        syncNow: Effect.fn("Syncing.syncNow")(function* (workspaceId) {
+          if (provider.open === null) return
+          for (let tries = 0; tries < 3; tries++) {
+            const row = Option.getOrUndefined(yield* repo.find(workspaceId))
+            if (row === undefined || (yield* sync(row, provider.open))) return
+          }
+        }),
+
+        syncDue: Effect.gen(function* () {
+          const stripe = provider.open
+          if (stripe === null) return 0
+          const now = yield* DateTime.nowAsDate
+          const rows = yield* repo.claim(now, new Date(now.getTime() + retryMs), batch)
+          yield* Effect.forEach(
+            rows,
+            (row) => Effect.ignore(row.is_gone ? end(row, stripe) : sync(row, stripe)),
+            { concurrency: 4, discard: true }
+          )
+          return rows.length
+        })
+      })
+    })
+  )
+}
+
+/** On every node. Two do not ask about the same customer. */
+export const SyncingLayer: Layer.Layer<never, never, Provider | Syncing> = Layer.effectDiscard(
+  Effect.gen(function* () {
+    if ((yield* Provider).open === null) return
+    const { heard, syncDue } = yield* Syncing
+    yield* Effect.forkScoped(
+      loop("asking about subscriptions", syncDue, {
+        between: (asked) => (asked === batch ? Effect.void : heard.wait(10_000)),
+        pauseAtMost: "1 minute"
+      })
+    )
+  })
+)
+
+const graceBegan = (now: Date) => new Date(now.getTime() - graceDays * dayMs)
+
+/** When the provider is asked again that did not answer. */
+const retryMs = 60 * 1_000
+const batch = 20
+
+const hasChanged = (before: SubscriptionState, after: SubscriptionState) =>
+  before.status !== after.status ||
+  before.price_id !== after.price_id ||
+  before.next_price_id !== after.next_price_id ||
+  before.cancel_at?.getTime() !== after.cancel_at?.getTime()

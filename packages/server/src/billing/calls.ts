@@ -1,0 +1,66 @@
+import type { Price } from "@scheduling/domain/billing/Plan"
+import { Conflict } from "@scheduling/domain/shared/Errors"
+import { Effect } from "effect"
+import type Stripe from "stripe"
+import { chooseSubscription } from "./chooseSubscription.ts"
+import type { OpenProvider } from "./Provider.ts"
+import type { SubscriptionRow } from "./SubscriptionsRepo.ts"
+
+/** For calls that no card is asked about. */
+export const ask = <A>(stripe: OpenProvider, question: (api: Stripe) => Promise<A>) =>
+  Effect.catchTag(stripe.ask(question), "PaymentFailed", Effect.die)
+
+export const listOf = (customer: string, stripe: OpenProvider) =>
+  ask(stripe, (api) =>
+    api.subscriptions.list({ customer, status: "all", limit: 100, expand: ["data.schedule"] })
+  )
+
+export const currentOf = ({ customer_id }: SubscriptionRow, stripe: OpenProvider) =>
+  Effect.map(listOf(customer_id, stripe), ({ data }) => chooseSubscription(data).chosen)
+
+/** Fails softly: a page that was used or has expired cannot expire. */
+export const expire = (checkoutId: string, stripe: OpenProvider) =>
+  Effect.gen(function* () {
+    const { status } = yield* ask(stripe, (api) => api.checkout.sessions.retrieve(checkoutId))
+    if (status === "open") yield* ask(stripe, (api) => api.checkout.sessions.expire(checkoutId))
+  })
+
+export const releaseSchedule = ({ schedule }: Stripe.Subscription, stripe: OpenProvider) =>
+  schedule === null
+    ? Effect.void
+    : ask(stripe, (api) =>
+        api.subscriptionSchedules.release(typeof schedule === "string" ? schedule : schedule.id)
+      )
+
+/** The lower price is paid from the end of the period on, for which the higher one is paid already. */
+export const scheduleChange = Effect.fnUntraced(function* (
+  { cancel_at_period_end, id }: Stripe.Subscription,
+  item: Stripe.SubscriptionItem,
+  price: Price,
+  stripe: OpenProvider
+) {
+  if (cancel_at_period_end) {
+    return yield* new Conflict({ message: "The subscription ends with its period: resume it." })
+  }
+  const schedule = yield* ask(stripe, (api) =>
+    api.subscriptionSchedules.create({ from_subscription: id })
+  )
+  yield* ask(stripe, (api) =>
+    api.subscriptionSchedules.update(schedule.id, {
+      end_behavior: "release",
+      proration_behavior: "none",
+      phases: [
+        {
+          items: [{ price: item.price.id, quantity: 1 }],
+          start_date: item.current_period_start,
+          end_date: item.current_period_end
+        },
+        {
+          items: [{ price: price.id, quantity: 1 }],
+          start_date: item.current_period_end,
+          duration: { interval: price.interval, interval_count: 1 }
+        }
+      ]
+    })
+  )
+})

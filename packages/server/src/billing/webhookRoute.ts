@@ -1,0 +1,44 @@
+import { BillingDisabled, InvalidSignature } from "@scheduling/domain/billing/BillingErrors"
+import { Clock, Effect, Layer } from "effect"
+import {
+  HttpRouter,
+  HttpServerRequest,
+  HttpServerRespondable,
+  HttpServerResponse
+} from "effect/http"
+import { Provider } from "./Provider.ts"
+import { Syncing } from "./Syncing.ts"
+
+/**
+ * Where the payment provider says that something has happened. The signature is over the bytes of
+ * the body, so this is no endpoint of the contract, which would parse them. What is answered with
+ * 200 is on disk. A refusal is tried again for three days.
+ */
+export const webhookRouteLayer: Layer.Layer<
+  never,
+  never,
+  HttpRouter.HttpRouter | Provider | Syncing
+> = Layer.unwrap(
+  Effect.gen(function* () {
+    const { open } = yield* Provider
+    const syncing = yield* Syncing
+    return HttpRouter.add(
+      "POST",
+      "/v1/billing/webhooks/stripe",
+      Effect.gen(function* () {
+        if (open === null) return yield* respond(new BillingDisabled())
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const signature = request.headers["stripe-signature"] ?? ""
+        const body = yield* Effect.orDie(request.text)
+        const hint = open.readHint(body, signature, yield* Clock.currentTimeMillis)
+        if (hint === undefined) return yield* respond(new InvalidSignature())
+        yield* syncing.hear(hint)
+        syncing.heard.ring()
+        return HttpServerResponse.jsonUnsafe({ received: true })
+      })
+    )
+  })
+)
+
+const respond = (error: HttpServerRespondable.Respondable) =>
+  Effect.orDie(HttpServerRespondable.toResponse(error))

@@ -1,0 +1,266 @@
+import {
+  Config,
+  ConfigProvider,
+  Context,
+  Effect,
+  Layer,
+  type Redacted,
+  Result,
+  Schema,
+  SchemaTransformation
+} from "effect"
+import type { IpNetwork } from "effect/net"
+import { explainConfigError } from "../seams.ts"
+import { OtlpEndpoint, OtlpHeaders } from "./otlp.ts"
+import { orSecretFiles } from "./secretFiles.ts"
+import { StripeKey, stripeProblem, StripeWebhookSecret } from "./stripe.ts"
+import { onlySelfHosted, type PlanCatalog, plansByPrice, readPlans } from "./plans.ts"
+import { DkimName, MailFrom, PrivateKey, PublicUrl, SmtpUrl } from "./mail.ts"
+import { hostProblem, isLoopback, originProblem } from "./hostNames.ts"
+import { type Cidr, parseCidrs } from "@scheduling/calls/EgressRules"
+
+/** Everything that the environment decides. It is read once at start. */
+export class AppConfig extends Context.Service<
+  AppConfig,
+  {
+    readonly host: string
+    readonly port: number
+    /** Absent for the embedded store under `dataDir`. */
+    readonly databaseUrl: Redacted.Redacted | undefined
+    readonly databasePool: number
+    readonly dataDir: string
+    /** Absent only on the embedded store, which makes a secret and keeps it. */
+    readonly appSecret: Redacted.Redacted | undefined
+    readonly previousAppSecrets: ReadonlyArray<Redacted.Redacted>
+    readonly registration: "open" | "closed"
+    /** Networks that tasks may call although they are private. */
+    readonly egressAllow: ReadonlyArray<Cidr>
+    readonly runner: "on" | "off"
+    /** Requests per minute, node and credential. 0: any number. */
+    readonly rateLimit: number
+    readonly retentionDays: number
+    readonly auditRetentionDays: number
+    /** Addresses of proxies whose `X-Forwarded-For` is trusted. */
+    readonly trustProxy: ReadonlyArray<IpNetwork.IpNetwork>
+    /** Names and addresses that a request's `Host` may have. If absent, any. */
+    readonly allowedHosts: ReadonlyArray<string> | undefined
+    /** Origins whose pages may register, log in and refresh tokens. */
+    readonly allowedOrigins: ReadonlyArray<string>
+    /** The mail server. Absent: nothing is sent by email. */
+    readonly smtpUrl: Redacted.Redacted | undefined
+    readonly mailFrom: string | undefined
+    readonly dkimDomain: string | undefined
+    readonly dkimSelector: string | undefined
+    readonly dkimPrivateKey: Redacted.Redacted | undefined
+    /** Where people reach the service, for the links in mails. No slash at its end. */
+    readonly publicUrl: string | undefined
+    readonly plans: PlanCatalog
+    /** Absent: no bills are sent. */
+    readonly stripeSecretKey: Redacted.Redacted | undefined
+    /** More than one while one takes the place of another. */
+    readonly stripeWebhookSecrets: ReadonlyArray<Redacted.Redacted>
+    readonly logLevel: LogLevel
+    readonly logFormat: "pretty" | "json"
+    /** Whether each request is a line in the log. */
+    readonly logRequests: "on" | "off"
+    /** Where the metrics are shown. Absent: on the port of the API, if there is a token. */
+    readonly metricsPort: number | undefined
+    readonly metricsToken: Redacted.Redacted | undefined
+    /** Where traces, metrics and logs are sent. No slash at its end. */
+    readonly otlpEndpoint: string | undefined
+    /** As OpenTelemetry has them, with the credential of the collector among them. */
+    readonly otlpHeaders: Redacted.Redacted<Readonly<Record<string, string>>> | undefined
+    readonly otlpProtocol: "http/protobuf" | "http/json"
+    readonly otlpServiceName: string
+    /** The part of all traces that is kept. */
+    readonly otlpSampled: number
+  }
+>()("@scheduling/server/Config") {
+  static readonly layer: Layer.Layer<AppConfig, InvalidConfig> = Layer.effect(
+    AppConfig,
+    Effect.gen(function* () {
+      const provider = yield* ConfigProvider.ConfigProvider
+      const { plansFile, ...config } = yield* Effect.provideService(
+        environment,
+        ConfigProvider.ConfigProvider,
+        orSecretFiles(provider)
+      )
+      if (config.databaseUrl !== undefined && config.appSecret === undefined) {
+        return yield* new InvalidConfig({
+          message:
+            "APP_SECRET is required with DATABASE_URL: at least 32 bytes, the same on every node"
+        })
+      }
+      if (config.smtpUrl !== undefined) {
+        if (config.mailFrom === undefined || config.publicUrl === undefined) {
+          return yield* new InvalidConfig({
+            message:
+              "SMTP_URL needs MAIL_FROM and PUBLIC_URL: mails have a sender and links in them"
+          })
+        }
+      }
+      const dkim = [config.dkimDomain, config.dkimSelector, config.dkimPrivateKey]
+      if (dkim.includes(undefined) && dkim.some((part) => part !== undefined)) {
+        return yield* new InvalidConfig({
+          message:
+            "DKIM_DOMAIN, DKIM_SELECTOR and DKIM_PRIVATE_KEY are given together or not at all"
+        })
+      }
+      const problem = stripeProblem(config)
+      if (problem !== undefined) return yield* new InvalidConfig({ message: problem })
+      const plans = plansFile === undefined ? Result.succeed(onlySelfHosted) : readPlans(plansFile)
+      if (Result.isFailure(plans)) return yield* new InvalidConfig({ message: plans.failure })
+      if (config.stripeSecretKey !== undefined && plansByPrice(plans.success).size === 0) {
+        return yield* new InvalidConfig({
+          message: "STRIPE_SECRET_KEY needs PLANS_FILE with a plan that has a price"
+        })
+      }
+      return AppConfig.of({
+        ...config,
+        plans: plans.success,
+        // Even a page in a browser on this machine could reach us, through a name that its owner
+        // points here.
+        allowedHosts: config.allowedHosts ?? (isLoopback(config.host) ? [] : undefined)
+      })
+    }).pipe(
+      Effect.catchTag("ConfigError", (error) =>
+        Effect.fail(new InvalidConfig({ message: explainConfigError(error) }))
+      )
+    )
+  )
+}
+
+/** Whether somebody may look at what the node measures. */
+export const isMetered = ({
+  metricsPort,
+  metricsToken,
+  otlpEndpoint
+}: Pick<AppConfig["Service"], "metricsPort" | "metricsToken" | "otlpEndpoint">): boolean =>
+  metricsPort !== undefined || metricsToken !== undefined || otlpEndpoint !== undefined
+
+export class InvalidConfig extends Schema.TaggedError<InvalidConfig>()("InvalidConfig", {
+  message: Schema.String
+}) {}
+
+const logLevels = ["trace", "debug", "info", "warn", "error", "none"] as const
+export type LogLevel = (typeof logLevels)[number]
+
+const CommaList = Schema.String.pipe(
+  Schema.decodeTo(
+    Schema.Array(Schema.String),
+    SchemaTransformation.transform({
+      decode: (list: string): ReadonlyArray<string> =>
+        list
+          .split(",")
+          .map((item) => item.trim())
+          .filter((item) => item !== ""),
+      encode: (items) => items.join(",")
+    })
+  )
+)
+
+const CidrList = Schema.String.check(
+  Schema.makeFilter((list) =>
+    Result.match(parseCidrs(list), { onFailure: (problem) => problem, onSuccess: () => true })
+  )
+)
+
+const listOf = (problem: (item: string) => string | undefined) =>
+  CommaList.pipe(Schema.decodeTo(Schema.Array(Schema.String.check(Schema.makeFilter(problem)))))
+
+const AppSecret = Schema.RedactedFromValue(
+  Schema.String.check(
+    Schema.makeFilter((secret) => Buffer.byteLength(secret) >= 32, {
+      expected: "at least 32 bytes"
+    })
+  ),
+  { label: "APP_SECRET" }
+)
+
+const MetricsToken = Schema.RedactedFromValue(
+  Schema.String.check(
+    Schema.isPattern(/^[\x21-\x7e]{16,}$/, { expected: "at least 16 visible ASCII characters" })
+  ),
+  { label: "METRICS_TOKEN" }
+)
+
+/** The driver would take a malformed URL for an unavailable database and wait for it. */
+const DatabaseUrl = Schema.RedactedFromValue(
+  Schema.String.check(
+    Schema.isPattern(/^postgres(?:ql)?:\/\//, { expected: "a URL that starts with postgres://" })
+  ),
+  { label: "DATABASE_URL" }
+)
+
+const count = (minimum: number, maximum: number) =>
+  Schema.Int.check(Schema.isBetween({ minimum, maximum }))
+
+/** An empty variable counts as absent, because `VAR=` in a compose file means that. */
+const optional = <A>(config: Config.Config<A>) => Config.withDefault(config, undefined)
+
+const environment = Config.all({
+  host: Config.NonEmptyString("HOST").pipe(Config.withDefault("127.0.0.1")),
+  port: Config.Port("PORT").pipe(Config.withDefault(4000)),
+  databaseUrl: optional(Config.schema(DatabaseUrl, "DATABASE_URL")),
+  databasePool: Config.schema(count(2, 1000), "DATABASE_POOL").pipe(Config.withDefault(4)),
+  dataDir: Config.NonEmptyString("DATA_DIR").pipe(Config.withDefault(".data")),
+  appSecret: optional(Config.schema(AppSecret, "APP_SECRET")),
+  previousAppSecrets: Config.schema(
+    CommaList.pipe(Schema.decodeTo(Schema.Array(AppSecret))),
+    "APP_SECRET_PREVIOUS"
+  ).pipe(Config.withDefault([])),
+  registration: Config.Literals(["open", "closed"], "REGISTRATION").pipe(
+    Config.withDefault("open" as const)
+  ),
+  egressAllow: Config.schema(CidrList, "EGRESS_ALLOW").pipe(
+    Config.withDefault(""),
+    Config.map((list) => Result.getOrThrow(parseCidrs(list)))
+  ),
+  runner: Config.Literals(["on", "off"], "RUNNER").pipe(Config.withDefault("on" as const)),
+  rateLimit: Config.schema(count(0, 10_000_000), "RATE_LIMIT").pipe(Config.withDefault(600)),
+  retentionDays: Config.schema(count(1, 3650), "RETENTION_DAYS").pipe(Config.withDefault(30)),
+  auditRetentionDays: Config.schema(count(1, 36500), "AUDIT_RETENTION_DAYS").pipe(
+    Config.withDefault(400)
+  ),
+  trustProxy: Config.schema(
+    CommaList.pipe(Schema.decodeTo(Schema.Array(Schema.IpNetworkFromString))),
+    "TRUST_PROXY"
+  ).pipe(Config.withDefault([])),
+  allowedHosts: optional(Config.schema(listOf(hostProblem), "ALLOWED_HOSTS")),
+  allowedOrigins: Config.schema(listOf(originProblem), "ALLOWED_ORIGINS").pipe(
+    Config.withDefault([])
+  ),
+  smtpUrl: optional(Config.schema(SmtpUrl, "SMTP_URL")),
+  mailFrom: optional(Config.schema(MailFrom, "MAIL_FROM")),
+  dkimDomain: optional(Config.schema(DkimName, "DKIM_DOMAIN")),
+  dkimSelector: optional(Config.schema(DkimName, "DKIM_SELECTOR")),
+  dkimPrivateKey: optional(Config.schema(PrivateKey, "DKIM_PRIVATE_KEY")),
+  publicUrl: optional(Config.schema(PublicUrl, "PUBLIC_URL")),
+  stripeSecretKey: optional(Config.schema(StripeKey, "STRIPE_SECRET_KEY")),
+  stripeWebhookSecrets: Config.schema(
+    CommaList.pipe(Schema.decodeTo(Schema.Array(StripeWebhookSecret))),
+    "STRIPE_WEBHOOK_SECRET"
+  ).pipe(Config.withDefault([])),
+  plansFile: optional(Config.NonEmptyString("PLANS_FILE")),
+  logLevel: Config.Literals(logLevels, "LOG_LEVEL").pipe(Config.withDefault("info" as const)),
+  logFormat: Config.Literals(["pretty", "json"], "LOG_FORMAT").pipe(
+    Config.withDefault(process.stdout.isTTY ? ("pretty" as const) : ("json" as const))
+  ),
+  logRequests: Config.Literals(["on", "off"], "LOG_REQUESTS").pipe(
+    Config.withDefault("off" as const)
+  ),
+  metricsPort: optional(Config.Port("METRICS_PORT")),
+  metricsToken: optional(Config.schema(MetricsToken, "METRICS_TOKEN")),
+  otlpEndpoint: optional(Config.schema(OtlpEndpoint, "OTEL_EXPORTER_OTLP_ENDPOINT")),
+  otlpHeaders: optional(Config.schema(OtlpHeaders, "OTEL_EXPORTER_OTLP_HEADERS")),
+  otlpProtocol: Config.Literals(["http/protobuf", "http/json"], "OTEL_EXPORTER_OTLP_PROTOCOL").pipe(
+    Config.withDefault("http/protobuf" as const)
+  ),
+  otlpServiceName: Config.NonEmptyString("OTEL_SERVICE_NAME").pipe(
+    Config.withDefault("scheduling-service")
+  ),
+  otlpSampled: Config.schema(
+    Schema.Number.check(Schema.isBetween({ minimum: 0, maximum: 1 })),
+    "OTEL_TRACES_SAMPLER_ARG"
+  ).pipe(Config.withDefault(1))
+})

@@ -1,0 +1,18 @@
+/** Whether the name means this machine itself, as written in `HOST` or in a request's `Host`. */
+export const isLoopback = (name: string): boolean =>
+  /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(name)
+
+/** What is wrong with an item of `ALLOWED_HOSTS`, if anything. */
+export const hostProblem = (host: string): string | undefined =>
+  canonical(host) === host.toLowerCase() && !host.includes("*")
+    ? undefined
+    : `"${host}" is not a name or address without a port, such as api.example.com or [fd00::1]`
+
+/** What is wrong with an item of `ALLOWED_ORIGINS`, if anything. */
+export const originProblem = (origin: string): string | undefined =>
+  /^https?:/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin
+    ? undefined
+    : `"${origin}" is not an origin such as https://app.example.com`
+
+const canonical = (host: string): string | undefined =>
+  URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : undefined

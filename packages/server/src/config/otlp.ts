@@ -1,0 +1,53 @@
+import { Schema, SchemaTransformation } from "effect"
+
+export const OtlpEndpoint = Schema.String.check(
+  Schema.isPattern(/^https?:\/\/[^/?#\s@]+(?:\/[^?#\s]*)?$/, {
+    expected: "a URL that starts with http:// or https://, such as http://127.0.0.1:4318"
+  })
+).pipe(
+  Schema.decodeTo(
+    Schema.String,
+    SchemaTransformation.transform({
+      decode: (url: string) => url.replace(/\/+$/, ""),
+      encode: (url: string) => url
+    })
+  )
+)
+
+const pair = /^\s*[\w-]+=[\x20-\x7e]*$/
+
+/** `name=value,name=value`, each value as in a URL. */
+export const OtlpHeaders = Schema.RedactedFromValue(
+  Schema.String.check(
+    Schema.makeFilter((text) => text.split(",").every((one) => pair.test(one)), {
+      expected: "name=value, separated by commas"
+    })
+  ).pipe(
+    Schema.decodeTo(
+      Schema.Record(Schema.String, Schema.String),
+      SchemaTransformation.transform({
+        decode: (text: string) =>
+          Object.fromEntries(
+            text.split(",").map((one): [string, string] => {
+              const at = one.indexOf("=")
+              return [one.slice(0, at).trim(), decoded(one.slice(at + 1).trim())]
+            })
+          ),
+        encode: (headers: Readonly<Record<string, string>>) =>
+          Object.entries(headers)
+            .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+            .join(",")
+      })
+    )
+  ),
+  { label: "OTEL_EXPORTER_OTLP_HEADERS" }
+)
+
+/** Many write their tokens as they are. */
+const decoded = (value: string): string => {
+  try {
+    return decodeURIComponent(value)
+  } catch {
+    return value
+  }
+}

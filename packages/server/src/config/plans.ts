@@ -1,0 +1,109 @@
+import { Limits } from "@scheduling/domain/billing/Limits"
+import { Plan, PlanId } from "@scheduling/domain/billing/Plan"
+import { WorkspaceId } from "@scheduling/domain/shared/Ids"
+import { Effect, Result, Schema, Struct } from "effect"
+import { readFileSync } from "node:fs"
+
+/** The plans that there are, and who has which. */
+export interface PlanCatalog {
+  readonly plans: ReadonlyMap<string, Plan>
+  /** What a workspace has that nobody put on another plan. */
+  readonly byDefault: Plan
+  /** Workspaces that the operator put on a plan by hand, and its id. */
+  readonly assigned: ReadonlyMap<string, string>
+}
+
+/** What one node or one workspace of a service that somebody runs for themselves is good for. */
+export const selfHosted: Plan = {
+  id: "self_hosted",
+  name: "Self-hosted",
+  limits: {
+    cron_tasks: 10_000,
+    chains: 10_000,
+    pending_delayed_tasks: 100_000,
+    unfinished_runs: 200_000,
+    executions_a_month: null,
+    shortest_interval_seconds: 60,
+    history_days: null,
+    active_api_keys: 100,
+    api_keys: 1_000,
+    members: 1_000,
+    open_invitations: 100,
+    monitors: 1_000,
+    notification_channels: 100,
+    confirmation_mails_a_day: 20,
+    workers: 1_000,
+    owned_workspaces: 100
+  },
+  trial_days: 0,
+  prices: []
+}
+
+/**
+ * Unfinished runs that a task may have, on every plan: the statement that fires the tasks of all
+ * workspaces checks it for each of them.
+ */
+export const maxTaskRuns = 10_000
+
+export const onlySelfHosted: PlanCatalog = {
+  plans: new Map([[selfHosted.id, selfHosted]]),
+  byDefault: selfHosted,
+  assigned: new Map()
+}
+
+/** Reads the file that `PLANS_FILE` names. A failure says what is wrong with it. */
+export const readPlans = (path: string): Result.Result<PlanCatalog, string> => {
+  const text = Result.try(() => readFileSync(path, "utf8"))
+  if (Result.isFailure(text)) return Result.fail(`PLANS_FILE cannot be read: ${path}`)
+  const file = decodeFile(text.success)
+  if (Result.isFailure(file)) return Result.fail(`PLANS_FILE is not valid: ${file.failure.message}`)
+  const { plans, workspaces } = file.success
+  const byId = new Map(plans.map((plan) => [plan.id as string, withAllLimits(plan)]))
+  const byDefault = byId.get(file.success.default)
+  if (byDefault === undefined) return noSuchPlan("default", file.success.default)
+  for (const [workspace, id] of Object.entries(workspaces)) {
+    if (!byId.has(id)) return noSuchPlan(`workspaces.${workspace}`, id)
+  }
+  const ids = plans.flatMap(({ id, prices }) => [id, ...prices.map((price) => price.id)])
+  const twice = ids.find((id, index) => ids.indexOf(id) !== index)
+  if (twice !== undefined) return Result.fail(`PLANS_FILE names ${twice} twice`)
+  return Result.succeed({ plans: byId, byDefault, assigned: new Map(Object.entries(workspaces)) })
+}
+
+/** The plan that each price buys. */
+export const plansByPrice = ({ plans }: PlanCatalog): ReadonlyMap<string, Plan> =>
+  new Map([...plans.values()].flatMap((plan) => plan.prices.map(({ id }) => [id, plan])))
+
+// ---------------------------------------------------------------------------
+
+/** A limit that a plan leaves out is that of `self_hosted`. */
+const PlanInFile = Plan.mapFields(
+  Struct.evolve({
+    limits: () => Limits.mapFields(Struct.map(Schema.optionalKey)),
+    trial_days: (days) => days.pipe(Schema.withDecodingDefaultKey(Effect.succeed(0))),
+    prices: (prices) => prices.pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
+  })
+)
+
+const PlansFile = Schema.fromJsonString(
+  Schema.Struct({
+    default: PlanId,
+    plans: Schema.Array(PlanInFile).check(Schema.isBetweenLength(1, 20)),
+    workspaces: Schema.Record(WorkspaceId, PlanId).pipe(
+      Schema.withDecodingDefaultKey(Effect.succeed({}))
+    )
+  })
+)
+
+const decodeFile = Schema.decodeUnknownResult(PlansFile, {
+  errors: "all",
+  onExcessProperty: "error"
+})
+
+const withAllLimits = (plan: typeof PlanInFile.Type): Plan => ({
+  ...plan,
+  limits: { ...selfHosted.limits, ...plan.limits }
+})
+
+const noSuchPlan = (field: string, id: string) =>
+  Result.fail(`PLANS_FILE: ${field} names the plan ${id}, which is not in plans`)

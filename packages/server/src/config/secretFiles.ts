@@ -1,0 +1,48 @@
+import { ConfigProvider, Effect, Result } from "effect"
+import { readFileSync } from "node:fs"
+
+/** Each of these may be given as a file instead, named by `<NAME>_FILE`. */
+const secrets: ReadonlySet<string> = new Set([
+  "DATABASE_URL",
+  "APP_SECRET",
+  "APP_SECRET_PREVIOUS",
+  "SMTP_URL",
+  "DKIM_PRIVATE_KEY",
+  "METRICS_TOKEN",
+  "OTEL_EXPORTER_OTLP_HEADERS",
+  "STRIPE_SECRET_KEY",
+  "STRIPE_WEBHOOK_SECRET"
+])
+
+/**
+ * Secrets as orchestrators mount them: in a file that only the process can read, and not in an
+ * environment that everything it starts inherits. One newline at the end of the file does not count.
+ */
+export const orSecretFiles = (
+  environment: ConfigProvider.ConfigProvider
+): ConfigProvider.ConfigProvider =>
+  ConfigProvider.make(
+    Effect.fnUntraced(function* (path) {
+      const [name = ""] = path
+      const given = yield* environment.load(path)
+      if (path.length !== 1 || typeof name !== "string" || !secrets.has(name)) return given
+      const file = textOf(yield* environment.load([`${name}_FILE`]))
+      if (file === undefined) return given
+      if (textOf(given) !== undefined) {
+        return yield* new ConfigProvider.SourceError({
+          message: `${name} and ${name}_FILE are both given`
+        })
+      }
+      const read = Result.try(() => readFileSync(file, "utf8"))
+      if (Result.isFailure(read)) {
+        return yield* new ConfigProvider.SourceError({
+          message: `${name}_FILE: ${file} cannot be read`
+        })
+      }
+      return ConfigProvider.makeValue(read.success.replace(/\r?\n$/, ""))
+    })
+  )
+
+/** An empty variable counts as absent. */
+const textOf = (node: ConfigProvider.Node | undefined): string | undefined =>
+  node?._tag === "Value" && node.value !== "" ? node.value : undefined

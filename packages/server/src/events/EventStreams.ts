@@ -1,0 +1,134 @@
+import { NodeHttpServerRequest } from "@effect/platform-node"
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { Principal } from "@scheduling/domain/auth/Principal"
+import { beatSeconds } from "@scheduling/domain/events/LiveEvent"
+import { RateLimited } from "@scheduling/domain/shared/Errors"
+import { type Cause, Clock, Context, Effect, Layer, Queue, type Scope, Stream } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { expectSilence } from "../http/NodeServer.ts"
+import { Stopping } from "../http/Stopping.ts"
+import { accountOf, placesOf, type WaitingLimits } from "../http/Waiting.ts"
+import { Meters } from "../platform/Meters.ts"
+import { LiveChanges } from "../signals/Changes.ts"
+import type { Told } from "../signals/Recent.ts"
+import { beatText, beginningText, eventText, greetingText, mayHear } from "./eventText.ts"
+
+/** How many streams may be open on this node: all of them, and per account and workspace. */
+export const StreamLimits = Context.Reference<WaitingLimits & { readonly unread: number }>(
+  "@scheduling/server/events/StreamLimits",
+  { defaultValue: () => ({ all: 1_000, each: 50, unread: 1_000 }) }
+)
+
+export interface Opening {
+  readonly workspaceId: AuthorizedWorkspaceId
+  readonly principal: Principal["Service"]
+  /** Whether the stream may go on. */
+  readonly isAdmitted: Effect.Effect<boolean>
+  /** The id after which the stream goes on. */
+  readonly after: string | undefined
+}
+
+type Messages = Queue.Queue<string, Cause.Done>
+
+/**
+ * Streams of what changes. A stream holds a connection and at most `unread` messages: a reader that
+ * is further behind is cut off, and comes back for what it has missed.
+ */
+export class EventStreams extends Context.Service<
+  EventStreams,
+  {
+    readonly open: (
+      opening: Opening
+    ) => Effect.Effect<
+      HttpServerResponse.HttpServerResponse,
+      RateLimited,
+      HttpServerRequest.HttpServerRequest
+    >
+  }
+>()("@scheduling/server/events/EventStreams") {
+  static readonly layer: Layer.Layer<EventStreams, never, Stopping> = Layer.effect(
+    EventStreams,
+    Effect.gen(function* () {
+      const changes = yield* LiveChanges
+      const clock = yield* Clock.Clock
+      const limits = yield* StreamLimits
+      const stopping = yield* Stopping
+      const places = placesOf(limits)
+      ;(yield* Meters).gauge("scheduling_event_streams", "Open streams of events.", places.count)
+
+      /** Says that the stream is alive, until it may not go on. */
+      const beats = Effect.fnUntraced(function* (messages: Messages, { isAdmitted }: Opening) {
+        do {
+          yield* Effect.raceFirst(Effect.sleep(`${beatSeconds} seconds`), stopping.begun)
+          Queue.offerUnsafe(messages, beatText)
+        } while (!stopping.isStopping() && (yield* isAdmitted))
+        Queue.endUnsafe(messages)
+      })
+
+      const follow = Effect.fnUntraced(function* (
+        { after, principal, workspaceId }: Opening,
+        messages: Messages,
+        cut: () => void
+      ) {
+        const pass = (told: ReadonlyArray<Told>) => {
+          for (const one of told) {
+            if (!mayHear(principal, one.change.type)) continue
+            if (!Queue.offerUnsafe(messages, eventText(one))) return cut()
+          }
+        }
+        const { id, missed } = yield* changes.follow(workspaceId, after, pass)
+        Queue.offerUnsafe(messages, beginningText(id))
+        pass(missed ?? [{ id, atMs: clock.currentTimeMillisUnsafe(), change: { type: "reset" } }])
+      })
+
+      const messagesOf = Effect.fnUntraced(function* (
+        opening: Opening,
+        request: HttpServerRequest.HttpServerRequest
+      ): Effect.fn.Return<Messages, never, Scope.Scope> {
+        const messages: Messages = yield* Queue.dropping<string, Cause.Done>(limits.unread)
+        const incoming = NodeHttpServerRequest.toIncomingMessage(request)
+        const isPlaced = yield* places.take(holdersOf(opening))
+        if (!isPlaced) {
+          Queue.endUnsafe(messages)
+          return messages
+        }
+        expectSilence(incoming, beatSeconds * 1_000)
+        yield* Effect.addFinalizer(() => Effect.sync(() => expectSilence(incoming, 0)))
+        Queue.offerUnsafe(messages, greetingText)
+        // Beside the reader, who hears at once that the stream is open.
+        yield* follow(opening, messages, () => incoming.socket.destroy()).pipe(
+          Effect.andThen(beats(messages, opening)),
+          Effect.forkScoped
+        )
+        return messages
+      })
+
+      return EventStreams.of({
+        open: Effect.fn("EventStreams.open")(function* (opening) {
+          if (!places.hasRoom(holdersOf(opening))) {
+            return yield* new RateLimited({
+              retry_after: beatSeconds,
+              message: "Too many streams of events are open; close some, or try again later."
+            })
+          }
+          const request = yield* HttpServerRequest.HttpServerRequest
+          const messages = Stream.unwrap(
+            Effect.map(messagesOf(opening, request), (queue) => Stream.fromQueue(queue))
+          )
+          return HttpServerResponse.stream(Stream.encodeText(messages), {
+            contentType: "text/event-stream",
+            headers: {
+              "cache-control": "no-store",
+              // Proxies must pass each message on at once.
+              "x-accel-buffering": "no",
+              // A stream may end because the node stops, which waits for open connections.
+              connection: "close"
+            }
+          })
+        })
+      })
+    })
+  )
+}
+
+const holdersOf = ({ principal, workspaceId }: Opening) => [workspaceId, accountOf(principal)]

@@ -1,0 +1,186 @@
+import type { IncomingMessage } from "node:http"
+import type { Duplex } from "node:stream"
+import type { Socket } from "node:net"
+import { afterEverythingElse, FairQueue } from "./FairQueue.ts"
+import { networkOf } from "./networkOf.ts"
+
+/**
+ * Everybody may hold this many times as much as is still free. One client alone gets most of the
+ * node, many clients get equal parts, and a newcomer always finds some left. (These are dynamic
+ * thresholds, as the runner has for its slots.)
+ */
+const share = 4
+
+const uploadsAtOnce = 16
+
+/** The resources that clients share, and how much of each somebody holds. */
+export interface Holdings {
+  /** Requests being processed. */
+  requests: number
+  /** Bytes of request bodies in memory. */
+  bodyBytes: number
+  /** Bytes of answers that their readers have not taken yet. */
+  unsentBytes: number
+}
+
+/** All clients of one IPv4 address or one IPv6 network. */
+class Address implements Holdings {
+  requests = 0
+  bodyBytes = 0
+  unsentBytes = 0
+  connections = 0
+  /** Keyed by credential, which nobody has verified yet. */
+  readonly clients = new Map<string, Client>()
+  readonly network: string
+
+  constructor(network: string) {
+    this.network = network
+  }
+}
+
+/**
+ * One credential used from one address. Behind an untrusted proxy everybody has the same address,
+ * and only the credential tells clients apart.
+ */
+export class Client implements Holdings {
+  requests = 0
+  bodyBytes = 0
+  unsentBytes = 0
+  /** The connections whose latest request had this credential, plus the requests in progress. */
+  #uses = 0
+  #uploads: FairQueue<Client> | undefined
+  readonly #clients: Clients
+  readonly address: Address
+  readonly credential: string
+
+  constructor(clients: Clients, address: Address, credential: string) {
+    this.#clients = clients
+    this.address = address
+    this.credential = credential
+  }
+
+  /**
+   * Limits how many long bodies are received at once. The rest stays with its sender. A thousand at
+   * once arrived faster than they could be looked at, and everybody waited for a second.
+   */
+  get uploads(): FairQueue<Client> {
+    return (this.#uploads ??= new FairQueue({
+      atOnce: uploadsAtOnce,
+      pause: afterEverythingElse
+    }))
+  }
+
+  hold(what: keyof Holdings, amount: number): void {
+    this[what] += amount
+    this.address[what] += amount
+  }
+
+  /** Whether the client may hold more when `free` is left for all. */
+  mayHold(what: keyof Holdings, free: number): boolean {
+    return this[what] < share * (share * free - this.address[what])
+  }
+
+  use(): this {
+    this.#uses++
+    return this
+  }
+
+  release(): void {
+    if (--this.#uses === 0) this.#clients.forget(this)
+  }
+}
+
+interface Connection {
+  readonly clients: Clients
+  readonly address: Address
+  /** The client of the latest request. It was found by `ip` and its credential. */
+  client: Client
+  ip: string
+}
+
+const connections = new WeakMap<Duplex, Connection>()
+
+/** The client that a connection serves at the moment. */
+export const clientAt = (socket: Duplex): Client | undefined => connections.get(socket)?.client
+
+/** The client that sent a request. It is looked up once for all its requests on a connection. */
+export const clientOf = (
+  message: Pick<IncomingMessage, "headers" | "socket">,
+  ip: string
+): Client => {
+  const { headers, socket } = message
+  const connection = connections.get(socket)
+  if (connection === undefined) throw new Error("a request on a connection that was not admitted")
+  const { authorization = "" } = headers
+  const credential = authorization.length > maxCredential ? tooLong : authorization
+  const { client } = connection
+  if (connection.ip === ip && client.credential === credential) return client
+  const found = connection.clients.find(ip, credential).use()
+  client.release()
+  connection.client = found
+  connection.ip = ip
+  return found
+}
+
+/** The clients of a node that have a connection or a request now. */
+export class Clients {
+  connections = 0
+  readonly #addresses = new Map<string, Address>()
+
+  /** Whether the address may have one more connection when `free` are left for all. */
+  admit(socket: Socket, free: number): boolean {
+    if (connections.has(socket)) return true
+    const ip = socket.remoteAddress ?? ""
+    const client = this.find(ip, "")
+    const { address } = client
+    if (address.connections >= share * free) {
+      client.use().release()
+      return false
+    }
+    client.use()
+    address.connections++
+    this.connections++
+    const connection = { clients: this, address, client, ip }
+    connections.set(socket, connection)
+    socket.once("close", () => {
+      address.connections--
+      this.connections--
+      connection.client.release()
+      this.#forgetAddress(address)
+    })
+    return true
+  }
+
+  find(ip: string, credential: string): Client {
+    const network = networkOf(ip)
+    let address = this.#addresses.get(network)
+    if (address === undefined) {
+      address = new Address(network)
+      this.#addresses.set(network, address)
+    }
+    let client = address.clients.get(credential)
+    if (client === undefined) {
+      client = new Client(this, address, credential)
+      address.clients.set(credential, client)
+    }
+    return client
+  }
+
+  forget(client: Client): void {
+    const { address, credential } = client
+    // A request may outlive its connection. Another client with the same credential may exist by
+    // then.
+    if (address.clients.get(credential) === client) address.clients.delete(credential)
+    this.#forgetAddress(address)
+  }
+
+  #forgetAddress(address: Address): void {
+    if (address.connections === 0 && address.clients.size === 0) {
+      this.#addresses.delete(address.network)
+    }
+  }
+}
+
+/** No credential of ours is longer. Each connection keeps one. */
+const maxCredential = 1_024
+const tooLong = "too long"

@@ -1,0 +1,30 @@
+import { Effect } from "effect"
+
+/**
+ * Enforces a limit where counting each time would take too long. A count stays valid for a
+ * hundredth of the places that it finds free, and the last hundred places are counted one by one. A
+ * node does not see the places that others give out, so each node can exceed the limit by 1 %.
+ */
+export class Places {
+  /** How many this node may still give out before it counts again. */
+  readonly #left = new Map<string, number>()
+
+  /** Returns false if there is no room. */
+  take<E, R>(owner: string, countFree: Effect.Effect<number, E, R>): Effect.Effect<boolean, E, R> {
+    return Effect.suspend(() => {
+      const left = this.#left.get(owner) ?? 0
+      if (left > 0) {
+        this.#left.set(owner, left - 1)
+        return Effect.succeed(true)
+      }
+      return Effect.map(countFree, (free) => {
+        if (free < 1) return false
+        if (this.#left.size >= maxRemembered) this.#left.clear()
+        this.#left.set(owner, Math.floor(free / 100))
+        return true
+      })
+    })
+  }
+}
+
+const maxRemembered = 10_000

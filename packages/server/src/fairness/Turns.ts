@@ -1,0 +1,142 @@
+import type { IncomingMessage, ServerResponse } from "node:http"
+import type { Duplex } from "node:stream"
+
+type Answer = ServerResponse<IncomingMessage>
+
+/** A request as Node announces it. */
+export interface Turn {
+  readonly event: "request" | "checkContinue"
+  readonly request: IncomingMessage
+  readonly answer: Answer
+}
+
+/** Limits for pipelined requests that wait, per connection and in total. Each takes about 3 kB. */
+const maxWaiting = 250
+const maxWaitingInAll = 10_000
+
+/**
+ * Handles one request per connection at a time. A client may send its next requests before it has
+ * the answer to the last. They are not started before that answer has left, so that a connection
+ * never has more than one answer in memory. Node has already read the requests that arrived in one
+ * piece; anything after them stays with the client.
+ */
+export class Turns {
+  readonly #lines = new WeakMap<Duplex, Line>()
+  readonly #begin: (turn: Turn) => void
+  readonly #all = { waiting: 0 }
+
+  /** `begin` is called for each request that had to wait, when its turn has come. */
+  constructor(begin: (turn: Turn) => void) {
+    this.#begin = begin
+  }
+
+  /** Whether the request can start now. */
+  take(event: Turn["event"], request: IncomingMessage, answer: Answer): boolean {
+    const { socket } = request
+    let line = this.#lines.get(socket)
+    if (line === undefined) {
+      line = new Line(socket, this.#begin, this.#all)
+      this.#lines.set(socket, line)
+    }
+    return line.take(event, request, answer)
+  }
+
+  /**
+   * Calls `act` once all complete requests have their answers. A request that is still incomplete
+   * is `unfinished`. An error about the next request must not be sent in place of the last one's
+   * answer.
+   */
+  whenGiven(socket: Duplex, act: (unfinished: Answer | undefined) => void): void {
+    const line = this.#lines.get(socket)
+    if (line === undefined) act(undefined)
+    else line.whenGiven(act)
+  }
+}
+
+/** Errors of the socket do not matter here: the answers are what is waited for. */
+const ignore = () => {}
+
+class Line {
+  #current: Answer | undefined
+  readonly #waiting: Array<Turn> = []
+  /** More requests came than may wait. The connection ends with the last one that waits. */
+  #isCut = false
+  /** Runs once all answers are given. Nothing is read as HTTP before that. */
+  #afterwards: ((unfinished: Answer | undefined) => void) | undefined
+  readonly #socket: Duplex
+  readonly #begin: (turn: Turn) => void
+  readonly #all: { waiting: number }
+
+  constructor(socket: Duplex, begin: (turn: Turn) => void, all: { waiting: number }) {
+    this.#socket = socket
+    this.#begin = begin
+    this.#all = all
+  }
+
+  whenGiven(act: (unfinished: Answer | undefined) => void): void {
+    this.#socket.on("error", ignore)
+    this.#afterwards = act
+    this.#finish()
+  }
+
+  take(event: Turn["event"], request: IncomingMessage, answer: Answer): boolean {
+    if (this.#current === undefined) {
+      this.#start(answer)
+      return true
+    }
+    this.#isCut ||= this.#waiting.length >= maxWaiting || this.#all.waiting >= maxWaitingInAll
+    if (this.#isCut) return false
+    if (this.#waiting.length === 0) {
+      this.#socket.once("close", this.#leave)
+      // Node resumes reading when it has a whole request, so the pause must come after that.
+      process.nextTick(this.#readIfIdle)
+    }
+    this.#waiting.push({ event, request, answer })
+    this.#all.waiting++
+    return false
+  }
+
+  #start(answer: Answer): void {
+    this.#current = answer
+    answer.once("close", this.#next)
+  }
+
+  readonly #next = () => {
+    this.#current = undefined
+    const turn = this.#waiting.shift()
+    if (turn !== undefined) this.#go(turn)
+    else if (this.#isCut) this.#socket.end()
+    if (this.#afterwards !== undefined) this.#finish()
+  }
+
+  #go(turn: Turn): void {
+    this.#all.waiting--
+    if (this.#socket.destroyed) return this.#leave()
+    if (this.#waiting.length === 0) {
+      this.#socket.off("close", this.#leave)
+      if (this.#isCut) turn.answer.shouldKeepAlive = false
+    }
+    this.#readIfIdle()
+    this.#start(turn.answer)
+    this.#begin(turn)
+  }
+
+  #finish(): void {
+    if (this.#waiting.length > 0 || this.#current?.req.complete === true) return
+    const act = this.#afterwards
+    this.#afterwards = undefined
+    this.#socket.off("error", ignore)
+    act?.(this.#current)
+  }
+
+  readonly #readIfIdle = () => {
+    if (this.#afterwards !== undefined) return
+    if (this.#waiting.length > 0 || this.#isCut) this.#socket.pause()
+    else this.#socket.resume()
+  }
+
+  readonly #leave = () => {
+    this.#all.waiting -= this.#waiting.length
+    this.#waiting.length = 0
+  }
+}

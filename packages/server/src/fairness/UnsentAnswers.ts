@@ -1,0 +1,78 @@
+import type { ServerResponse } from "node:http"
+import { type Client, clientAt } from "./Clients.ts"
+
+type Answer = ServerResponse
+
+/** How long readers may take, and how many bytes may wait for them. */
+export interface ReadersPatience {
+  readonly graceMs: number
+  readonly bytesPerSecond: number
+  readonly maxBytes: number
+}
+
+interface Unsent {
+  readonly answer: Answer
+  readonly client: Client
+  readonly bytes: number
+  readonly deadline: NodeJS.Timeout
+}
+
+/**
+ * The answers that their readers have not taken. The kernel holds some hundred kilobytes per
+ * connection, and the rest is in our memory. Each answer has a deadline. If all answers together
+ * hold too much, the client that holds most loses the answer it has kept waiting longest.
+ */
+export class UnsentAnswers {
+  bytes = 0
+  /** Oldest first. */
+  readonly #unsent = new Set<Unsent>()
+  readonly #patience: ReadersPatience
+
+  constructor(patience: ReadersPatience) {
+    this.#patience = patience
+  }
+
+  get free(): number {
+    return this.#patience.maxBytes - this.bytes
+  }
+
+  /** Must be called after all of an answer was written. */
+  watch(answer: Answer): void {
+    const { socket } = answer
+    const client = socket === null ? undefined : clientAt(socket)
+    if (socket === null || client === undefined) return
+    const bytes = socket.writableLength
+    const { bytesPerSecond, graceMs } = this.#patience
+    const time = graceMs + (bytes / bytesPerSecond) * 1_000
+    const deadline = setTimeout(() => socket.destroy(), time)
+    const unsent = { answer, client: client.use(), bytes, deadline }
+    this.#unsent.add(unsent)
+    this.bytes += bytes
+    client.hold("unsentBytes", bytes)
+    answer.once("close", () => this.#forget(unsent))
+    while (this.free < 0) this.#giveUpOne()
+  }
+
+  #forget(unsent: Unsent): void {
+    if (!this.#unsent.delete(unsent)) return
+    clearTimeout(unsent.deadline)
+    this.bytes -= unsent.bytes
+    unsent.client.hold("unsentBytes", -unsent.bytes)
+    unsent.client.release()
+  }
+
+  #giveUpOne(): void {
+    let slowest: Unsent | undefined
+    for (const unsent of this.#unsent) {
+      if (slowest === undefined || holdsMore(unsent.client, slowest.client)) slowest = unsent
+    }
+    if (slowest === undefined) return
+    slowest.answer.socket?.destroy()
+    this.#forget(slowest)
+  }
+}
+
+const holdsMore = (one: Client, other: Client): boolean =>
+  one.address === other.address
+    ? one.unsentBytes > other.unsentBytes
+    : one.address.unsentBytes > other.address.unsentBytes

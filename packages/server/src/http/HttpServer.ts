@@ -1,0 +1,226 @@
+import { NodeHttpServer, NodeHttpServerRequest } from "@effect/platform-node"
+import { Cause, Context, Effect, Layer, Option, Schema } from "effect"
+import { HttpMiddleware, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { AppConfig, isMetered } from "../config/Config.ts"
+import { Capacity, CapacityLimits, freeBytes } from "../fairness/Capacity.ts"
+import { clientOf } from "../fairness/Clients.ts"
+import { firstDoor, freeAddress } from "./Doors.ts"
+import {
+  answerTo,
+  isRouteNotFound,
+  malformedRequest,
+  misdirectedRequest,
+  originRefused,
+  routeError,
+  unsupportedMediaType
+} from "./Errors.ts"
+import { makeNodeServer } from "./NodeServer.ts"
+import { withCheckedBody } from "./RequestBody.ts"
+import { isWellFormed } from "./RequestHead.ts"
+import { hostCheck } from "./RequestHost.ts"
+import { requestId } from "./RequestId.ts"
+import { rateLimitHeaders } from "./RateLimitHeaders.ts"
+import { type RequestRecords, requestRecords } from "./RequestRecord.ts"
+import { PageRules } from "./RequestPage.ts"
+import { Stopping } from "./Stopping.ts"
+
+export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
+  message: Schema.String
+}) {
+  static readonly because = (host: string, port: number, cause: unknown) =>
+    new CannotListen({ message: `cannot listen on HOST ${host}, PORT ${port}: ${reasonOf(cause)}` })
+}
+
+/** The listening socket. On shutdown it gives the requests in flight 25 s to finish. */
+export const HttpServerLayer: Layer.Layer<HttpServer.HttpServer, CannotListen, AppConfig> =
+  Layer.effect(
+    HttpServer.HttpServer,
+    Effect.gen(function* () {
+      const { host, port } = yield* AppConfig
+      const runFork = Effect.runForkWith(yield* Effect.context())
+      const server = makeNodeServer((message, request_id) =>
+        runFork(Effect.logWarning(message).pipe(Effect.annotateLogs({ request_id })))
+      )
+      const cannotListen = (cause: unknown) => CannotListen.because(host, port, cause)
+      const address = yield* Effect.mapError(freeAddress({ host, port }), cannotListen)
+      const http = yield* Effect.mapError(
+        NodeHttpServer.make(() => server, {
+          ...address,
+          ...firstDoor,
+          gracefulShutdownTimeout: "25 seconds"
+        }),
+        ({ cause }) => cannotListen(cause)
+      )
+      yield* Effect.mapError(server.openOthers, cannotListen)
+      // Runs before the framework waits for the last connection. That wait has no limit, so a
+      // client that never ends its request would keep the process alive.
+      yield* Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections()))
+      return http
+    })
+  )
+
+const reasonOf = (cause: unknown) => {
+  if (!(cause instanceof Error)) return String(cause)
+  return "code" in cause && cause.code === "EADDRINUSE"
+    ? "another process listens there"
+    : cause.message
+}
+
+/** What the envelope must know about a URL before its route is found. */
+export interface RouteFacts {
+  /** The methods that a URL supports. */
+  readonly allowedMethods: (url: string) => ReadonlyArray<string>
+  readonly givesCredentials: (url: string) => boolean
+}
+
+/** Serves the routes; request ids, the one error shape, CORS and limits apply to all of them. */
+export const serve = <E, R>(
+  answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
+  routes: RouteFacts
+) =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const config = yield* AppConfig
+      const { allowedHosts, allowedOrigins, rateLimit, trustProxy } = config
+      const stopping = yield* Stopping
+      const enveloped = envelope(answer, {
+        allowedMethods: routes.allowedMethods,
+        capacity: new Capacity(yield* CapacityLimits),
+        records: yield* requestRecords({
+          isMetered: isMetered(config),
+          isLogged: config.logRequests === "on"
+        }),
+        isAllowedHost: hostCheck(allowedHosts),
+        pages: new PageRules(routes.givesCredentials, allowedOrigins),
+        rateLimit: rateLimitHeaders(rateLimit),
+        stopping
+      })
+      yield* HttpServer.serveEffect(
+        trustProxy.length === 0
+          ? enveloped
+          : HttpMiddleware.xForwardedHeaders({ trustedProxies: trustProxy })(enveloped)
+      )
+      // Added last, so that it runs first: before the server stops accepting connections and waits.
+      yield* Effect.addFinalizer(() => stopping.begin)
+    })
+  )
+
+// ---------------------------------------------------------------------------
+
+interface Edge {
+  readonly allowedMethods: RouteFacts["allowedMethods"]
+  readonly capacity: Capacity
+  readonly isAllowedHost: (host: string | undefined) => boolean
+  readonly pages: PageRules
+  readonly records: RequestRecords
+  readonly rateLimit: ReturnType<typeof rateLimitHeaders>
+  readonly stopping: Stopping["Service"]
+}
+
+/** Wraps every request, whether or not its route exists. */
+const envelope = <E, R>(
+  answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
+  { allowedMethods, capacity, isAllowedHost, pages, rateLimit, records, stopping }: Edge
+) => {
+  const stamp = (
+    request: HttpServerRequest.HttpServerRequest,
+    response: HttpServerResponse.HttpServerResponse
+  ) =>
+    HttpServerResponse.setHeaders(response, {
+      "x-request-id": requestId(request),
+      "x-content-type-options": "nosniff",
+      ...pages.cors(request),
+      ...rateLimit(NodeHttpServerRequest.toIncomingMessage(request)),
+      // Without it the client would send its next request on a connection that keeps us from
+      // stopping.
+      ...(stopping.isStopping() || hasMuchToCome(request) ? { connection: "close" } : undefined)
+    })
+
+  /** The answer as it is sent, counted and logged where that is wanted. */
+  const finish = (
+    request: HttpServerRequest.HttpServerRequest,
+    response: HttpServerResponse.HttpServerResponse
+  ) => {
+    const written = records.end(request, response.status)
+    const stamped = stamp(request, response)
+    return written === undefined ? Effect.succeed(stamped) : Effect.as(written, stamped)
+  }
+
+  const asked = withRequest((request) => {
+    records.begin(request)
+    const message = NodeHttpServerRequest.toIncomingMessage(request)
+    if (!isWellFormed(message)) return malformedRequest
+    if (!isAllowedHost(message.headers.host) && !probes.has(request.url)) return misdirectedRequest
+    // Says that the process is alive, which holds even when it is busy.
+    if (request.url === "/v1/health") return answer
+    if (pages.refuses(request)) return originRefused
+    const client = clientOf(message, Option.getOrElse(request.remoteAddress, noAddress))
+    return capacity.admit(client, (place) => {
+      place.give(message)
+      const checked = withCheckedBody(request, place)
+      return checked === request
+        ? answer
+        : Effect.provideService(answer, HttpServerRequest.HttpServerRequest, checked)
+    })
+  })
+
+  const onSuccess = (response: HttpServerResponse.HttpServerResponse) =>
+    withRequest((request) =>
+      response.status === 415
+        ? Effect.flatMap(unsupportedMediaType, (shaped) => finish(request, shaped))
+        : finish(request, response)
+    )
+
+  const onFailure = (cause: Cause.Cause<E>) =>
+    withRequest((request) => {
+      if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
+      if (isRouteNotFound(cause)) {
+        const allow = allowedMethods(request.url)
+        if (request.method === "OPTIONS" && allow.length > 0) {
+          return finish(request, preflight(allow))
+        }
+        return Effect.flatMap(routeError(allow), (response) => finish(request, response))
+      }
+      return Effect.flatMap(answerTo(cause, requestId(request)), (response) =>
+        finish(request, response)
+      )
+    })
+
+  return Effect.matchCauseEffect(asked, { onFailure, onSuccess })
+}
+
+const noAddress = () => ""
+
+/**
+ * Whether too much of a body that nobody wants is still to come. The framework would read up to 256
+ * KiB to keep the connection, and a hundred clients that sent as much again and again kept the node
+ * from all other work. The length of a chunked body is unknown, so its connection is always closed.
+ */
+const hasMuchToCome = (request: HttpServerRequest.HttpServerRequest): boolean => {
+  const { complete, headers } = NodeHttpServerRequest.toIncomingMessage(request)
+  return (
+    !complete &&
+    (headers["transfer-encoding"] !== undefined || Number(headers["content-length"]) > freeBytes)
+  )
+}
+
+const withRequest = <A, E, R>(
+  f: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R | HttpServerRequest.HttpServerRequest> =>
+  Effect.withFiber((fiber) =>
+    f(Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest))
+  )
+
+/** Probes know the machine only by its address, and these answers tell them nothing else. */
+const probes: ReadonlySet<string> = new Set(["/v1/health", "/v1/ready"])
+
+const preflight = (allow: ReadonlyArray<string>) =>
+  HttpServerResponse.empty({
+    status: 204,
+    headers: {
+      allow: allow.join(", "),
+      "access-control-allow-methods": allow.join(", "),
+      "access-control-allow-headers": "authorization, content-type, idempotency-key, x-request-id",
+      "access-control-max-age": "86400"
+    }
+  })

@@ -1,0 +1,64 @@
+/**
+ * How large JSON in a body may be. The contract needs less: its largest body is a chain with every
+ * step, header and label allowed, which is 4,108 values nested five deep.
+ */
+export const jsonBounds = { values: 4_500, items: 100, depth: 16 } as const
+
+/**
+ * Says what is too large about a JSON text, if anything. It is checked before parsing: half a
+ * megabyte of brackets takes `JSON.parse` 40 ms of everybody's time, and for an array as long the
+ * framework takes a second to complain about each item. A text that is not JSON is left to
+ * `JSON.parse`, unless it exceeds a bound first.
+ */
+export const excessOf = (text: string): string | undefined => {
+  /** For each open array or object, the number of items so far. Only arrays are limited. */
+  const held: Array<number> = []
+  let values = 0
+  let depth = 0
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case quote:
+        at = endOfString(text, at)
+        break
+      case openArray:
+      case openObject:
+        if (depth === jsonBounds.depth) return `Expected at most ${depth} levels`
+        held[depth++] = text.charCodeAt(at) === openArray ? 1 : -Infinity
+        values++
+        break
+      case closeArray:
+      case closeObject:
+        if (depth-- === 0) return undefined
+        break
+      case comma: {
+        const items = (held[depth - 1] ?? 0) + 1
+        if (items > jsonBounds.items)
+          return `Expected at most ${jsonBounds.items} items in an array`
+        held[depth - 1] = items
+        values++
+      }
+    }
+    if (values > jsonBounds.values) return `Expected at most ${jsonBounds.values} values in all`
+  }
+  return undefined
+}
+
+// ---------------------------------------------------------------------------
+
+const quote = 0x22
+const comma = 0x2c
+const openArray = 0x5b
+const closeArray = 0x5d
+const openObject = 0x7b
+const closeObject = 0x7d
+const backslash = 0x5c
+
+/** The index of the closing quote, or the end of the text. */
+const endOfString = (text: string, start: number): number => {
+  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let before = end
+    while (text.charCodeAt(before - 1) === backslash) before--
+    if ((end - before) % 2 === 0) return end
+  }
+  return text.length
+}

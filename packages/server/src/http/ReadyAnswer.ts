@@ -1,0 +1,72 @@
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { createHash } from "node:crypto"
+import { promisify } from "node:util"
+import { brotliCompress, constants, gzip } from "node:zlib"
+
+/**
+ * An answer that is the same for everybody. It is compressed once, and its tag tells a client that
+ * it already has it.
+ */
+export interface ReadyAnswer {
+  readonly to: (
+    request: HttpServerRequest.HttpServerRequest
+  ) => HttpServerResponse.HttpServerResponse
+}
+
+export const makeReadyAnswer = async (
+  body: Uint8Array,
+  contentType: string,
+  headers: Readonly<Record<string, string>>
+): Promise<ReadyAnswer> => {
+  const [br, gzipped] = await Promise.all([
+    promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
+    promisify(gzip)(body, { level: 9 })
+  ])
+  return readyAnswer({ br, gzip: gzipped, identity: body }, contentType, headers)
+}
+
+type Coding = "br" | "gzip" | "identity"
+
+/** The same for a body that was compressed before, or that compression would not make smaller. */
+export const readyAnswer = (
+  bodies: Readonly<Partial<Record<Coding, Uint8Array>>> & { readonly identity: Uint8Array },
+  contentType: string,
+  headers: Readonly<Record<string, string>>
+): ReadyAnswer => {
+  // Weak, because all codings share one tag.
+  const hash = createHash("sha256").update(bodies.identity).digest("base64url")
+  const etag = `W/"${hash.slice(0, 22)}"`
+  const always = { "cache-control": "no-cache", ...headers, etag, vary: "accept-encoding" }
+  return {
+    to: (request) => {
+      if (isKnown(request.headers["if-none-match"], etag)) {
+        return HttpServerResponse.empty({ status: 304, headers: always })
+      }
+      const accepted = codingFor(request.headers["accept-encoding"])
+      const coding = bodies[accepted] === undefined ? "identity" : accepted
+      return HttpServerResponse.uint8Array(bodies[coding] ?? bodies.identity, {
+        contentType,
+        headers: coding === "identity" ? always : { ...always, "content-encoding": coding }
+      })
+    }
+  }
+}
+
+const isKnown = (ifNoneMatch: string | undefined, etag: string): boolean =>
+  ifNoneMatch !== undefined &&
+  ifNoneMatch
+    .split(",")
+    .some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === etag.slice(2))
+
+/** The best coding that the client accepts. A coding with `q=0` is not accepted. */
+const codingFor = (acceptEncoding = ""): Coding => {
+  const accepted = new Set(
+    acceptEncoding
+      .toLowerCase()
+      .split(",")
+      .map((coding) => coding.split(";").map((part) => part.trim()))
+      .filter(([, quality = "q=1"]) => !/^q=0(?:\.0*)?$/.test(quality))
+      .map(([name]) => name)
+  )
+  return accepted.has("br") ? "br" : accepted.has("gzip") ? "gzip" : "identity"
+}

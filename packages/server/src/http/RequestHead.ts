@@ -1,0 +1,39 @@
+import type { IncomingMessage } from "node:http"
+
+type Message = Pick<IncomingMessage, "headers" | "httpVersion" | "rawHeaders" | "socket">
+
+/** Connections that sent a malformed request: what follows on them may be a part of it. */
+const spoiled = new WeakSet<object>()
+
+/**
+ * False for requests that RFC 9112 forbids but Node's parser lets pass. Another server, such as a
+ * proxy, may read them as a different request, or as more than one.
+ */
+export const isWellFormed = (message: Message): boolean => {
+  if (!spoiled.has(message.socket) && isUnambiguous(message)) return true
+  spoiled.add(message.socket)
+  return false
+}
+
+const isUnambiguous = ({ headers, httpVersion, rawHeaders }: Message): boolean => {
+  const coding = headers["transfer-encoding"]
+  if (httpVersion === "1.0") return coding === undefined && hostsIn(rawHeaders) <= 1
+  return (
+    httpVersion === "1.1" &&
+    (coding === undefined || coding.toLowerCase() === "chunked") &&
+    hostsIn(rawHeaders) === 1 &&
+    !outsideHost.test(headers.host ?? "")
+  )
+}
+
+/** No host name or address contains these characters, however lenient the reader. */
+const outsideHost = /[\s/\\?#@,]/
+
+const hostsIn = (rawHeaders: ReadonlyArray<string>): number => {
+  let hosts = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]
+    if (name?.length === 4 && name.toLowerCase() === "host") hosts++
+  }
+  return hosts
+}

@@ -1,0 +1,47 @@
+import type { HttpServerRequest } from "effect/http"
+
+/**
+ * What pages of other origins may do: nearly everything. They send the credential themselves and
+ * never as a cookie, so a page can do only what the person who gave it the credential can. But only
+ * pages of allowed origins may obtain credentials. An employee's browser reaches services that the
+ * owner of a page does not, and with an account that anybody may register, the page could make us
+ * call what `EGRESS_ALLOW` opens.
+ */
+export class PageRules {
+  readonly #givesCredentials: (url: string) => boolean
+  readonly #allowed: ReadonlySet<string>
+
+  constructor(givesCredentials: (url: string) => boolean, allowedOrigins: ReadonlyArray<string>) {
+    this.#givesCredentials = givesCredentials
+    this.#allowed = new Set(allowedOrigins)
+  }
+
+  /** Checked here and not left to CORS: without a content type a page needs no preflight. */
+  refuses({ headers, method, url }: HttpServerRequest.HttpServerRequest): boolean {
+    const { host, origin, "sec-fetch-site": site } = headers
+    if (origin === undefined && site === undefined) return false
+    if (method === "OPTIONS" || !this.#givesCredentials(url)) return false
+    if (origin !== undefined && this.#allowed.has(origin)) return false
+    return site === undefined
+      ? origin?.replace(/^https?:\/\//, "") !== host
+      : site !== "same-origin" && site !== "none"
+  }
+
+  /**
+   * The headers that let a page read the answer. Undefined if the request does not come from a
+   * page.
+   */
+  cors({ headers: { origin }, url }: HttpServerRequest.HttpServerRequest) {
+    if (origin === undefined) return undefined
+    if (!this.#givesCredentials(url)) return openToAll
+    return this.#allowed.has(origin)
+      ? { ...openToAll, "access-control-allow-origin": origin, vary: "origin" }
+      : undefined
+  }
+}
+
+const openToAll = {
+  "access-control-allow-origin": "*",
+  "access-control-expose-headers":
+    "x-request-id, retry-after, ratelimit, ratelimit-policy, www-authenticate"
+}

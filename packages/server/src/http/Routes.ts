@@ -1,0 +1,137 @@
+import { Access } from "@scheduling/domain/shared/Access"
+import { Context, Effect } from "effect"
+import {
+  FindMyWay,
+  type HttpRouter,
+  HttpServerError,
+  HttpServerRequest,
+  type HttpServerResponse
+} from "effect/http"
+import { HttpApi, type HttpApiGroup } from "effect/http-api"
+import { echoPath } from "@scheduling/calls/OwnEcho"
+
+/**
+ * Each resource has one URL. If a proxy blocks a path, other letter case or slashes must not get
+ * around it.
+ */
+export const routerConfig = {
+  caseSensitive: true,
+  ignoreDuplicateSlashes: false,
+  ignoreTrailingSlash: false,
+  // As long as a URL can be: an id that is too long is just one that does not exist.
+  maxParamLength: 16 * 1024
+}
+
+/**
+ * Accepts each URL in one spelling only. The router itself also takes `/v1/%68ealth` and
+ * `/v1/health;x` for `/v1/health`, and accepts an empty id.
+ */
+export const inOneSpelling = <E, R>(
+  answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+) =>
+  Effect.flatMap(
+    HttpServerRequest.HttpServerRequest,
+    (
+      request
+    ): Effect.Effect<
+      HttpServerResponse.HttpServerResponse,
+      E | HttpServerError.HttpServerError,
+      R
+    > => (isRespelled(request.url) ? noSuchRoute(request) : answer)
+  )
+
+const noSuchRoute = (request: HttpServerRequest.HttpServerRequest) =>
+  Effect.fail(
+    new HttpServerError.HttpServerError({ reason: new HttpServerError.RouteNotFound({ request }) })
+  )
+
+/**
+ * Matches, before the query: a character that the router takes for the start of the query, an empty
+ * segment other than the root, or an encoded character that needs no encoding.
+ */
+const respelled =
+  /^(?!\/(?:\?|$))[^?]*(?:[;#]|\/(?:[/?]|$)|%(?:2[de]|3\d|[46][1-9a-f]|[57][\da]|5f|7e))/i
+/** The router takes `*`, which names no resource, for the root. */
+const isRespelled = (url: string) => !url.startsWith("/") || respelled.test(url)
+
+/** Where the panel logs in, by a cookie that no script can read. */
+export const panelSessionPath = "/panel/session"
+
+/** The addresses of the panel's pages. All of them are one file, which shows the right one. */
+export const panelPages = [
+  "/",
+  "/sign-in",
+  "/register",
+  "/forgot-password",
+  "/reset-password",
+  "/invitation",
+  "/welcome",
+  "/account/*",
+  "/w/*"
+] as const
+
+const unlisted = [
+  ["GET", "/v1/openapi.json"],
+  ["GET", "/docs"],
+  ["GET", "/favicon.ico"],
+  ["GET", echoPath],
+  ["POST", echoPath],
+  ["POST", "/v1/worker/hello"],
+  ["POST", "/v1/worker/claim"],
+  ["POST", "/v1/worker/beat"],
+  ["POST", "/v1/worker/results"],
+  ["GET", "/ping/:ping_id"],
+  ["POST", "/ping/:ping_id"],
+  ["GET", "/ping/:ping_id/:signal"],
+  ["POST", "/ping/:ping_id/:signal"],
+  ["POST", "/v1/billing/webhooks/stripe"],
+  ["GET", "/notifications/confirm/:token"],
+  ["POST", "/notifications/confirm/:token"],
+  ["GET", "/notifications/unsubscribe/:token"],
+  ["POST", "/notifications/unsubscribe/:token"],
+  ["GET", "/assets/:file"],
+  ...panelPages.map((path) => ["GET", path] as const),
+  ...(["POST", "PUT", "PATCH", "DELETE"] as const).map(
+    (method) => [method, panelSessionPath] as const
+  )
+] as const
+
+/** The methods that a URL supports, for the `Allow` header. Empty if there is no such route. */
+export const allowedMethods = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>
+): ((url: string) => ReadonlyArray<string>) => {
+  const router = FindMyWay.make<true>(routerConfig)
+  const methods = new Set<string>()
+  const register = (method: string, path: string) => {
+    methods.add(method)
+    router.on(method, path as HttpRouter.PathInput, true)
+    if (method === "GET") register("HEAD", path)
+  }
+  HttpApi.reflect(api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint }) => register(endpoint.method, endpoint.path)
+  })
+  for (const [method, path] of unlisted) register(method, path)
+  return (url) =>
+    isRespelled(url)
+      ? []
+      : [...methods].filter((method) => router.find(method, url) !== undefined).toSorted()
+}
+
+/** Whether the URL accepts data without a bearer: to register, log in or refresh. */
+export const givesCredentials = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>
+): ((url: string) => boolean) => {
+  const router = FindMyWay.make<true>(routerConfig)
+  HttpApi.reflect(api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint }) => {
+      const { kind } = Context.getUnsafe(endpoint.annotations, Access)
+      if (kind === "public" && endpoint.payload.size > 0) {
+        router.on("POST", endpoint.path as HttpRouter.PathInput, true)
+      }
+    }
+  })
+  router.on("POST", panelSessionPath, true)
+  return (url) => router.find("POST", url) !== undefined
+}

@@ -1,0 +1,23 @@
+import { NodeHttpServerRequest } from "@effect/platform-node"
+import type { HttpServerRequest } from "effect/http"
+
+/** Reads the raw headers, because Node's parsed ones keep only the first of two. */
+export const authorizationHeaders = (
+  request: HttpServerRequest.HttpServerRequest
+): ReadonlyArray<string> => {
+  const { rawHeaders } = NodeHttpServerRequest.toIncomingMessage(request)
+  const values: Array<string> = []
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]
+    const value = rawHeaders[index + 1]
+    if (name?.length === header.length && value !== undefined && name.toLowerCase() === header)
+      values.push(value)
+  }
+  return values
+}
+
+/** The token of an `Authorization` header, if it has one. */
+export const bearerOf = (header: string): string | undefined => bearer.exec(header)?.[1]
+
+const header = "authorization"
+const bearer = /^bearer ([A-Za-z0-9._~+/-]+=*)$/i

@@ -1,0 +1,17 @@
+import {
+  type AuthorizedWorkspaceId,
+  CurrentWorkspace
+} from "@scheduling/domain/auth/CurrentWorkspace"
+import type { WorkspaceId } from "@scheduling/domain/shared/Ids"
+import { Effect } from "effect"
+
+/**
+ * A handler that gets the workspace of the path, after authentication let the request into it. It
+ * does not compile for a path that names no workspace.
+ */
+export const inWorkspace =
+  <Request extends { readonly params: { readonly workspace_id: WorkspaceId } }, A, E, R>(
+    handler: (workspaceId: AuthorizedWorkspaceId, request: Request) => Effect.Effect<A, E, R>
+  ) =>
+  (request: Request): Effect.Effect<A, E, R | CurrentWorkspace> =>
+    Effect.flatMap(CurrentWorkspace, (workspaceId) => handler(workspaceId, request))

@@ -1,0 +1,72 @@
+import type { Principal } from "@scheduling/domain/auth/Principal"
+import type {
+  Incident,
+  IncidentDetail,
+  IncidentFilters
+} from "@scheduling/domain/incidents/Incident"
+import type { NotFound } from "@scheduling/domain/shared/Errors"
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { IncidentId } from "@scheduling/domain/shared/Ids"
+import type { Page, PageQuery } from "@scheduling/domain/shared/Page"
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { orNotFound } from "../platform/orNotFound.ts"
+import { pageRequest, toPage } from "../sql/Pages.ts"
+import { StoreClock } from "../sql/StoreClock.ts"
+import { transactionOf } from "../sql/transaction.ts"
+import { IncidentsRepo, toIncident, toIncidentDelivery } from "./IncidentsRepo.ts"
+
+export class Incidents extends Context.Service<
+  Incidents,
+  {
+    readonly list: (
+      workspaceId: AuthorizedWorkspaceId,
+      query: PageQuery & IncidentFilters
+    ) => Effect.Effect<Page<Incident>>
+    readonly get: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: IncidentId
+    ) => Effect.Effect<IncidentDetail, NotFound>
+    readonly acknowledge: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: IncidentId,
+      principal: Principal["Service"]
+    ) => Effect.Effect<IncidentDetail, NotFound>
+  }
+>()("@scheduling/server/incidents/Incidents") {
+  static readonly layer: Layer.Layer<Incidents, never, IncidentsRepo | SqlClient.SqlClient> =
+    Layer.effect(
+      Incidents,
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const now = Effect.orDie((yield* StoreClock)(sql))
+        const repo = yield* IncidentsRepo
+
+        const get = Effect.fnUntraced(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          id: IncidentId
+        ) {
+          const incident = toIncident(yield* found(repo.find(workspaceId, id)))
+          const deliveries = yield* repo.listDeliveries(workspaceId, id)
+          return { ...incident, deliveries: deliveries.map(toIncidentDelivery) }
+        })
+
+        return Incidents.of({
+          list: Effect.fn("Incidents.list")(function* (workspaceId, query) {
+            const page = pageRequest(query)
+            return toPage(yield* repo.list(workspaceId, query, page), page, toIncident)
+          }),
+
+          get,
+
+          acknowledge: Effect.fn("Incidents.acknowledge")(function* (workspaceId, id, principal) {
+            const by = principal.kind === "jwt" ? principal.user_id : principal.api_key_id
+            yield* repo.updateAcknowledged(workspaceId, id, by, yield* now)
+            return yield* get(workspaceId, id)
+          }, transactionOf(sql))
+        })
+      })
+    )
+}
+
+const found = orNotFound("incident")

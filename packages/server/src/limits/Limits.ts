@@ -1,0 +1,247 @@
+import { InvalidToken } from "@scheduling/domain/auth/AuthErrors"
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { LimitName } from "@scheduling/domain/billing/Limits"
+import type { UsedLimit } from "@scheduling/domain/billing/Billing"
+import type { Plan } from "@scheduling/domain/billing/Plan"
+import { shortestGapSeconds } from "@scheduling/domain/cron/shortestGap"
+import { NotFound, QuotaExceeded } from "@scheduling/domain/shared/Errors"
+import type { UserId } from "@scheduling/domain/shared/Ids"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { AppConfig } from "../config/Config.ts"
+import { plansByPrice } from "../config/plans.ts"
+import { Places } from "../fairness/Places.ts"
+import { type CountedLimit, countedLimits } from "./counted.ts"
+import { LimitsRepo } from "./LimitsRepo.ts"
+import { Outbox } from "../outbox/Outbox.ts"
+import { dayMs } from "../platform/millis.ts"
+import { firstOfMonth, nearAnnouncement, percentReachedBy } from "./nearLimits.ts"
+import { standingOf } from "./standing.ts"
+import { UsageRepo } from "./UsageRepo.ts"
+
+/** Limits in the hundred thousands: counting them takes 100 ms. */
+type LargeLimit = "pending_delayed_tasks" | "unfinished_runs"
+
+/** What the plan of a workspace allows. Every create asks here, in its transaction. */
+export class Limits extends Context.Service<
+  Limits,
+  {
+    readonly planOf: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<Plan>
+    /**
+     * Locks the row of the workspace until the commit, so that two creates at once cannot both take
+     * the last place.
+     */
+    readonly allowOneMore: (
+      workspaceId: AuthorizedWorkspaceId,
+      ...limits: ReadonlyArray<CountedLimit>
+    ) => Effect.Effect<void, NotFound | QuotaExceeded>
+    /**
+     * Counts now and then only, so that each node can exceed the limit by 1 %. Creates go side by
+     * side until the last hundred places are left.
+     */
+    readonly allowOneMoreOfMany: (
+      workspaceId: AuthorizedWorkspaceId,
+      limit: LargeLimit
+    ) => Effect.Effect<void, NotFound | QuotaExceeded>
+    /** For what the caller has counted. */
+    readonly allowAfter: (
+      workspaceId: AuthorizedWorkspaceId,
+      limit: LimitName,
+      used: number
+    ) => Effect.Effect<void, QuotaExceeded>
+    /** How much of each limit on a number is used now. */
+    readonly used: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<ReadonlyArray<UsedLimit>>
+    /** The time before which executions are not shown. Undefined: all are. */
+    readonly historyFrom: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<Date | undefined>
+    /** Not what the plan has paused, until it allows so many again. */
+    readonly allowResume: (
+      workspaceId: AuthorizedWorkspaceId,
+      taskId: string
+    ) => Effect.Effect<void, QuotaExceeded>
+    readonly allowSchedule: (
+      workspaceId: AuthorizedWorkspaceId,
+      schedule: string
+    ) => Effect.Effect<void, QuotaExceeded>
+    /** Locks the row of the user until the commit. */
+    readonly allowOneMoreWorkspace: (
+      userId: UserId
+    ) => Effect.Effect<void, InvalidToken | QuotaExceeded>
+  }
+>()("@scheduling/server/limits/Limits") {
+  static readonly layer: Layer.Layer<Limits, never, AppConfig | LimitsRepo | Outbox | UsageRepo> =
+    Layer.effect(
+      Limits,
+      Effect.gen(function* () {
+        const { plans: catalog, stripeSecretKey } = yield* AppConfig
+        const outbox = yield* Outbox
+        const repo = yield* LimitsRepo
+        const usage = yield* UsageRepo
+        const places = { pending_delayed_tasks: new Places(), unfinished_runs: new Places() }
+        const someLimit = (limit: LimitName) =>
+          [...catalog.plans.values()].some(({ limits }) => limits[limit] !== null)
+        const someRestrictIntervals = [...catalog.plans.values()].some(
+          ({ limits }) => limits.shortest_interval_seconds > 60
+        )
+
+        const byPrice = plansByPrice(catalog)
+        const someLimitMonths = someLimit("executions_a_month")
+        const someLimitHistory = someLimit("history_days")
+
+        /** Asks the database only where plans are sold. */
+        const planOf = Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId) {
+          const byHand = catalog.plans.get(catalog.assigned.get(workspaceId) ?? "")
+          if (byHand !== undefined) return byHand
+          if (stripeSecretKey === undefined) return catalog.byDefault
+          const bought = Option.getOrUndefined(yield* repo.findSubscription(workspaceId))
+          if (bought === undefined || !standingOf(bought, yield* DateTime.nowAsDate).holds) {
+            return catalog.byDefault
+          }
+          return byPrice.get(bought.price_id ?? "") ?? catalog.byDefault
+        })
+
+        const hold = (workspaceId: AuthorizedWorkspaceId) =>
+          Effect.filterOrFail(
+            repo.lock(workspaceId),
+            (isThere) => isThere,
+            () => new NotFound({ resource: "workspace" })
+          )
+
+        const countFree = Effect.fnUntraced(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          limit: CountedLimit
+        ) {
+          const plan = yield* planOf(workspaceId)
+          const most = plan.limits[limit]
+          const used = yield* repo.count(workspaceId, limit, yield* DateTime.nowAsDate, most)
+          return { free: most - used, plan }
+        })
+
+        /** The one more may be the one with which a limit is nearly reached, or reached. */
+        const announceNear = Effect.fnUntraced(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          quota: CountedLimit,
+          used: number,
+          limit: number
+        ) {
+          const percent = percentReachedBy(used, limit)
+          if (percent === undefined) return
+          const now = yield* DateTime.nowAsDate
+          yield* outbox.announce(
+            nearAnnouncement({ workspaceId, quota, used, limit, percent }, now)
+          )
+        })
+
+        const allowMonth = Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId) {
+          if (!someLimitMonths) return
+          const plan = yield* planOf(workspaceId)
+          const limit = plan.limits.executions_a_month
+          if (limit === null) return
+          const since = firstOfMonth(yield* DateTime.nowAsDate)
+          if ((yield* usage.countExecutionsSince(workspaceId, since)) >= limit) {
+            return yield* exceeded(plan, "executions_a_month")
+          }
+        })
+
+        const historyFrom = Effect.fn("Limits.historyFrom")(function* (
+          workspaceId: AuthorizedWorkspaceId
+        ) {
+          const { history_days } = (yield* planOf(workspaceId)).limits
+          if (history_days === null) return undefined
+          const now = yield* DateTime.nowAsDate
+          return new Date(now.getTime() - history_days * dayMs)
+        })
+
+        return Limits.of({
+          planOf,
+
+          allowOneMore: Effect.fn("Limits.allowOneMore")(function* (workspaceId, ...limits) {
+            yield* hold(workspaceId)
+            for (const limit of limits) {
+              const { free, plan } = yield* countFree(workspaceId, limit)
+              if (free < 1) return yield* exceeded(plan, limit)
+              const most = plan.limits[limit]
+              yield* announceNear(workspaceId, limit, most - free + 1, most)
+            }
+          }),
+
+          allowOneMoreOfMany: Effect.fn("Limits.allowOneMoreOfMany")(
+            function* (workspaceId, limit) {
+              yield* allowMonth(workspaceId)
+              const isFree = yield* places[limit].take(
+                workspaceId,
+                Effect.gen(function* () {
+                  // A run is enqueued with its task locked, after which no workspace may be.
+                  if (limit === "pending_delayed_tasks") yield* hold(workspaceId)
+                  return (yield* countFree(workspaceId, limit)).free
+                })
+              )
+              if (!isFree) return yield* exceeded(yield* planOf(workspaceId), limit)
+            }
+          ),
+
+          allowAfter: Effect.fn("Limits.allowAfter")(function* (workspaceId, limit, used) {
+            const plan = yield* planOf(workspaceId)
+            if (used >= (plan.limits[limit] ?? Infinity)) return yield* exceeded(plan, limit)
+          }),
+
+          used: Effect.fn("Limits.used")(function* (workspaceId) {
+            const { limits } = yield* planOf(workspaceId)
+            const now = yield* DateTime.nowAsDate
+            const counts = yield* Effect.forEach(countedLimits, (quota) =>
+              Effect.map(repo.count(workspaceId, quota, now, countUpTo), (used) => ({
+                quota,
+                used,
+                limit: limits[quota]
+              }))
+            )
+            const executions = yield* usage.countExecutionsSince(workspaceId, firstOfMonth(now))
+            return [
+              ...counts,
+              { quota: "executions_a_month", used: executions, limit: limits.executions_a_month }
+            ]
+          }),
+
+          allowResume: Effect.fn("Limits.allowResume")(function* (workspaceId, taskId) {
+            if (!(yield* repo.isPausedByPlan(workspaceId, taskId))) return
+            const { id, limits } = yield* planOf(workspaceId)
+            return yield* new QuotaExceeded({
+              quota: "cron_tasks",
+              limit: limits.cron_tasks,
+              plan: id,
+              message: "The plan has paused it, and resumes it once it allows so many again."
+            })
+          }),
+
+          // Lists of executions ask this, and most services have nothing to say.
+          historyFrom: someLimitHistory ? historyFrom : () => Effect.undefined,
+
+          allowSchedule: Effect.fn("Limits.allowSchedule")(function* (workspaceId, schedule) {
+            if (!someRestrictIntervals) return
+            const plan = yield* planOf(workspaceId)
+            const { shortest_interval_seconds: limit } = plan.limits
+            if (limit <= 60 || shortestGapSeconds(schedule) >= limit) return
+            return yield* new QuotaExceeded({
+              quota: "shortest_interval_seconds",
+              limit,
+              plan: plan.id,
+              message: `A schedule of this plan fires no more often than every ${limit} seconds.`
+            })
+          }),
+
+          allowOneMoreWorkspace: Effect.fn("Limits.allowOneMoreWorkspace")(function* (userId) {
+            const owned = yield* repo.countOwnedWorkspaces(userId)
+            if (Option.isNone(owned)) return yield* new InvalidToken()
+            const { byDefault } = catalog
+            if (owned.value >= byDefault.limits.owned_workspaces) {
+              return yield* exceeded(byDefault, "owned_workspaces")
+            }
+          })
+        })
+      })
+    )
+}
+
+/** Beyond this, the exact number interests nobody. */
+const countUpTo = 1_000_000
+
+const exceeded = ({ id, limits }: Plan, limit: LimitName) =>
+  new QuotaExceeded({ quota: limit, limit: limits[limit] ?? 0, plan: id })

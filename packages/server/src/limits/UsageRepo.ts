@@ -1,0 +1,142 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { Day } from "@scheduling/domain/billing/Usage"
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+
+export interface UsageRow {
+  readonly day: Day
+  readonly executions: number
+  readonly notifications: number
+  readonly most_seats: number | null
+  readonly last_seats: number | null
+}
+
+/**
+ * What workspaces use, by day. Executions are taken in by the roll-up of statistics, notifications
+ * by the statement that says that they were delivered.
+ */
+export class UsageRepo extends Context.Service<
+  UsageRepo,
+  {
+    /** Includes executions that the roll-up has not taken in yet. */
+    readonly list: (
+      workspaceId: AuthorizedWorkspaceId,
+      from: Day,
+      to: Day
+    ) => Effect.Effect<ReadonlyArray<UsageRow>>
+    /** The seats after the last change before this day. */
+    readonly findSeatsBefore: (
+      workspaceId: AuthorizedWorkspaceId,
+      day: Day
+    ) => Effect.Effect<number>
+    /** Only what the roll-up has taken in, which is all but the last minute or so. */
+    readonly countExecutionsSince: (
+      workspaceId: AuthorizedWorkspaceId,
+      day: Day
+    ) => Effect.Effect<number>
+    /**
+     * Locks the workspaces that a user is a member of, and the user, until the transaction ends, so
+     * that no seat changes meanwhile.
+     */
+    readonly holdSeatsOf: (userId: string) => Effect.Effect<ReadonlyArray<string>>
+    /** Call it after members came or went, while the workspaces are locked. */
+    readonly recordSeats: (workspaceIds: ReadonlyArray<string>, now: Date) => Effect.Effect<void>
+  }
+>()("@scheduling/server/limits/UsageRepo") {
+  static readonly layer: Layer.Layer<UsageRepo, never, SqlClient.SqlClient> = Layer.effect(
+    UsageRepo,
+    Effect.map(SqlClient.SqlClient, (sql) =>
+      UsageRepo.of({
+        list: Effect.fn("UsageRepo.list")(function* (workspaceId, from, to) {
+          // A statement of its own, because the planner must know the value. The other statement
+          // reads it again, because a piece may be taken in between.
+          const [progress] = yield* sql<{ readonly rolled_up_to: string }>`
+            SELECT rolled_up_to::text
+            FROM execution_stats_progress`
+          return yield* sql<UsageRow>`
+            SELECT
+              day::text, sum(executions)::float8 AS executions,
+              sum(notifications)::float8 AS notifications,
+              max(most_seats) AS most_seats, max(last_seats) AS last_seats
+            FROM (
+              SELECT day, executions, notifications, most_seats, last_seats
+              FROM usage_days
+              WHERE workspace_id = ${workspaceId}
+              UNION ALL
+              SELECT (finished_at AT TIME ZONE 'UTC')::date, count(*), 0, NULL, NULL
+              FROM executions
+              WHERE workspace_id = ${workspaceId}
+                AND attempts_count > 0
+                AND ordinal > ${progress?.rolled_up_to ?? "0"}::bigint
+                AND ordinal > (SELECT rolled_up_to FROM execution_stats_progress)
+              GROUP BY 1
+            ) AS used
+            WHERE day BETWEEN ${from}::date AND ${to}::date
+            GROUP BY day
+            ORDER BY day`
+        }, Effect.orDie),
+
+        findSeatsBefore: Effect.fn("UsageRepo.findSeatsBefore")(function* (workspaceId, day) {
+          const [row] = yield* sql<{ readonly last_seats: number }>`
+            SELECT last_seats
+            FROM usage_days
+            WHERE workspace_id = ${workspaceId}
+              AND day < ${day}::date
+              AND last_seats IS NOT NULL
+            ORDER BY day DESC
+            LIMIT 1`
+          return row?.last_seats ?? 0
+        }, Effect.orDie),
+
+        countExecutionsSince: Effect.fn("UsageRepo.countExecutionsSince")(function* (
+          workspaceId,
+          day
+        ) {
+          const [row] = yield* sql<{ readonly executions: number }>`
+              SELECT coalesce(sum(executions), 0)::float8 AS executions
+              FROM usage_days
+              WHERE workspace_id = ${workspaceId}
+                AND day >= ${day}::date`
+          return row?.executions ?? 0
+        }, Effect.orDie),
+
+        holdSeatsOf: Effect.fn("UsageRepo.holdSeatsOf")(function* (userId) {
+          yield* sql`
+            SELECT id
+            FROM users
+            WHERE id = ${userId}
+            FOR UPDATE`
+          const rows = yield* sql<{ readonly id: string }>`
+            SELECT id
+            FROM workspaces
+            WHERE id IN (
+              SELECT workspace_id
+              FROM memberships
+              WHERE user_id = ${userId}
+            )
+            ORDER BY id
+            FOR NO KEY UPDATE`
+          return rows.map(({ id }) => id)
+        }, Effect.orDie),
+
+        recordSeats: Effect.fn("UsageRepo.recordSeats")(function* (workspaceIds, now) {
+          if (workspaceIds.length === 0) return
+          yield* sql`
+            INSERT INTO usage_days AS used (workspace_id, day, most_seats, last_seats)
+            SELECT workspace_id, (${now}::timestamptz AT TIME ZONE 'UTC')::date, seats, seats
+            FROM (
+              SELECT asked.workspace_id, count(memberships.user_id)::int AS seats
+              FROM unnest(${workspaceIds}::uuid[]) AS asked (workspace_id)
+              LEFT JOIN memberships ON memberships.workspace_id = asked.workspace_id
+              GROUP BY asked.workspace_id
+            ) AS counted
+            ORDER BY workspace_id
+            ON CONFLICT (workspace_id, day) DO UPDATE
+            SET
+              most_seats = greatest(used.most_seats, EXCLUDED.most_seats),
+              last_seats = EXCLUDED.last_seats`
+        }, Effect.orDie)
+      })
+    )
+  )
+}

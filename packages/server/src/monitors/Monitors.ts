@@ -1,0 +1,42 @@
+import type { MonitorFilters, MonitorKind, MonitorPage } from "@scheduling/domain/monitors/Monitor"
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { PageQuery } from "@scheduling/domain/shared/Page"
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { pageRequest, toPage } from "../sql/Pages.ts"
+import { StoreClock } from "../sql/StoreClock.ts"
+import { MonitorsRepo, toMonitor } from "./MonitorsRepo.ts"
+
+type MonitorQuery = PageQuery & MonitorFilters & { readonly kind?: MonitorKind }
+
+/** Monitors of all kinds, as far as they are alike. */
+export class Monitors extends Context.Service<
+  Monitors,
+  {
+    readonly list: (
+      workspaceId: AuthorizedWorkspaceId,
+      query: MonitorQuery
+    ) => Effect.Effect<MonitorPage>
+  }
+>()("@scheduling/server/monitors/Monitors") {
+  static readonly layer: Layer.Layer<Monitors, never, MonitorsRepo | SqlClient.SqlClient> =
+    Layer.effect(
+      Monitors,
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const now = Effect.orDie((yield* StoreClock)(sql))
+        const repo = yield* MonitorsRepo
+        return Monitors.of({
+          list: Effect.fn("Monitors.list")(function* (workspaceId, query) {
+            const page = pageRequest(query)
+            const at = yield* now
+            const [rows, counts] = yield* Effect.all(
+              [repo.list(workspaceId, query, page, at), repo.countByStatus(workspaceId, at)],
+              { concurrency: 2 }
+            )
+            return { ...toPage(rows, page, toMonitor), counts }
+          })
+        })
+      })
+    )
+}

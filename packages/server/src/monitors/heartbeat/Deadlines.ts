@@ -1,0 +1,83 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { loop } from "../../platform/Loop.ts"
+import { StoreClock } from "../../sql/StoreClock.ts"
+import { transactionOf } from "../../sql/transaction.ts"
+import { MonitorEventsRepo } from "../MonitorEventsRepo.ts"
+import { StatusChanges } from "../StatusChanges.ts"
+import { decideHeartbeat } from "./decideHeartbeat.ts"
+import { stateOf } from "./HeartbeatRow.ts"
+import { HeartbeatsRepo } from "./HeartbeatsRepo.ts"
+import { changesOf, eventsOf } from "./outcome.ts"
+
+/** A ping that came in time may still be on its way to the disk. */
+const patienceMs = 250
+
+/** Of what another node made due sooner this one learns by looking. */
+const lookAtLeastEveryMs = 500
+
+const batch = 500
+
+/** Looks at heartbeats whose time may be up. */
+export class Deadlines extends Context.Service<
+  Deadlines,
+  {
+    /**
+     * Decides about those that are due, and answers for how many milliseconds nothing else is. Any
+     * number of nodes may do so at once: each row is looked at by one of them.
+     */
+    readonly look: Effect.Effect<number>
+  }
+>()("@scheduling/server/monitors/heartbeat/Deadlines") {
+  static readonly layer: Layer.Layer<
+    Deadlines,
+    never,
+    HeartbeatsRepo | MonitorEventsRepo | SqlClient.SqlClient | StatusChanges
+  > = Layer.effect(
+    Deadlines,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const now = Effect.orDie((yield* StoreClock)(sql))
+      const events = yield* MonitorEventsRepo
+      const repo = yield* HeartbeatsRepo
+      const statusChanges = yield* StatusChanges
+
+      const decideDue = Effect.fnUntraced(function* (at: Date) {
+        const rows = yield* repo.claimDue(at, batch)
+        const decided = rows.map((row) => ({
+          row,
+          rules: row,
+          ...decideHeartbeat(row, stateOf(row), { type: "time" }, at.getTime())
+        }))
+        yield* repo.updateClaimed(decided)
+        yield* events.insert(decided.flatMap(({ records, row }) => eventsOf(row, records)))
+        yield* statusChanges.record(decided.flatMap(({ changes, row }) => changesOf(row, changes)))
+        return rows.length
+      }, transactionOf(sql))
+
+      return Deadlines.of({
+        look: Effect.gen(function* () {
+          const nowMs = (yield* now).getTime()
+          const by = new Date(nowMs - patienceMs)
+          // Asked before: mostly nothing is due, and a transaction would be for nothing.
+          const next = yield* repo.findNextCheck
+          if (next === undefined) return lookAtLeastEveryMs
+          const dueInMs = next.getTime() - by.getTime()
+          if (dueInMs >= 0) return Math.min(dueInMs + 1, lookAtLeastEveryMs)
+          yield* decideDue(by)
+          return 0
+        })
+      })
+    })
+  )
+}
+
+/** On every node that runs something: a node that stops is made up for by the others. */
+export const DeadlinesLayer: Layer.Layer<never, never, Deadlines> = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { look } = yield* Deadlines
+    yield* Effect.forkScoped(
+      loop("looking at the deadlines of heartbeats", look, { between: (ms) => Effect.sleep(ms) })
+    )
+  })
+)

@@ -1,0 +1,243 @@
+import type {
+  HeartbeatEvent,
+  HeartbeatEventType
+} from "@scheduling/domain/monitors/heartbeat/HeartbeatEvent"
+import {
+  heartbeatDefaults,
+  type HeartbeatMonitorInput,
+  type HeartbeatMonitorUpdate,
+  timingProblem
+} from "@scheduling/domain/monitors/heartbeat/HeartbeatMonitor"
+import { type MonitorFilters, type MonitorStatus } from "@scheduling/domain/monitors/Monitor"
+import {
+  type NotFound,
+  type QuotaExceeded,
+  ValidationFailed
+} from "@scheduling/domain/shared/Errors"
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { MonitorId } from "@scheduling/domain/shared/Ids"
+import type { Page, PageQuery } from "@scheduling/domain/shared/Page"
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { Outbox } from "../../outbox/Outbox.ts"
+import { Limits } from "../../limits/Limits.ts"
+import { Ids } from "../../platform/Ids.ts"
+import { orNotFound } from "../../platform/orNotFound.ts"
+import { pageRequest, toPage } from "../../sql/Pages.ts"
+import { StoreClock } from "../../sql/StoreClock.ts"
+import { timestampOf } from "../../sql/timestamp.ts"
+import { transactionOf } from "../../sql/transaction.ts"
+import { type MonitorEventRow, MonitorEventsRepo } from "../MonitorEventsRepo.ts"
+import { MonitorsRepo } from "../MonitorsRepo.ts"
+import { StatusChanges } from "../StatusChanges.ts"
+import { decideHeartbeat, type HeartbeatRules, type HeartbeatSignal } from "./decideHeartbeat.ts"
+import {
+  type Heartbeat,
+  type HeartbeatRow,
+  stateOf,
+  toHeartbeat,
+  type WatchedRow
+} from "./HeartbeatRow.ts"
+import { HeartbeatsRepo } from "./HeartbeatsRepo.ts"
+import { type PingDetails, changesOf, eventsOf } from "./outcome.ts"
+import { PingUrls } from "./PingUrls.ts"
+
+export class Heartbeats extends Context.Service<
+  Heartbeats,
+  {
+    readonly list: (
+      workspaceId: AuthorizedWorkspaceId,
+      query: PageQuery & MonitorFilters
+    ) => Effect.Effect<Page<Heartbeat>>
+    readonly get: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: MonitorId
+    ) => Effect.Effect<Heartbeat, NotFound>
+    readonly create: (
+      workspaceId: AuthorizedWorkspaceId,
+      input: HeartbeatMonitorInput
+    ) => Effect.Effect<Heartbeat, NotFound | QuotaExceeded>
+    readonly update: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: MonitorId,
+      changes: HeartbeatMonitorUpdate
+    ) => Effect.Effect<Heartbeat, NotFound | ValidationFailed>
+    readonly remove: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: MonitorId
+    ) => Effect.Effect<void, NotFound>
+    readonly pause: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: MonitorId
+    ) => Effect.Effect<Heartbeat, NotFound>
+    readonly resume: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: MonitorId
+    ) => Effect.Effect<Heartbeat, NotFound>
+    readonly rotateUrl: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: MonitorId
+    ) => Effect.Effect<Heartbeat, NotFound>
+    readonly events: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: MonitorId,
+      query: PageQuery
+    ) => Effect.Effect<Page<HeartbeatEvent>, NotFound>
+  }
+>()("@scheduling/server/monitors/heartbeat/Heartbeats") {
+  static readonly layer: Layer.Layer<
+    Heartbeats,
+    never,
+    | HeartbeatsRepo
+    | Ids
+    | Limits
+    | MonitorEventsRepo
+    | MonitorsRepo
+    | Outbox
+    | PingUrls
+    | SqlClient.SqlClient
+    | StatusChanges
+  > = Layer.effect(
+    Heartbeats,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const transaction = transactionOf(sql)
+      const now = Effect.orDie((yield* StoreClock)(sql))
+      const ids = yield* Ids
+      const limits = yield* Limits
+      const events = yield* MonitorEventsRepo
+      const monitors = yield* MonitorsRepo
+      const outbox = yield* Outbox
+      const repo = yield* HeartbeatsRepo
+      const statusChanges = yield* StatusChanges
+      const urls = yield* PingUrls
+
+      const shown = (row: HeartbeatRow) => toHeartbeat(row, urls.open(row.id, row.sealed_ping_id))
+
+      const get = Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId, id: MonitorId) {
+        return shown(yield* found(repo.find(workspaceId, id, yield* now)))
+      })
+
+      /** Inside the transaction that claimed the row. */
+      const decide = Effect.fnUntraced(function* (
+        row: WatchedRow,
+        signal: HeartbeatSignal,
+        at: Date,
+        rules: HeartbeatRules = row
+      ) {
+        const decision = decideHeartbeat(rules, stateOf(row), signal, at.getTime())
+        yield* repo.updateClaimed([{ row, rules, state: decision.state }])
+        yield* events.insert(eventsOf(row, decision.records))
+        yield* statusChanges.record(changesOf(row, decision.changes))
+      })
+
+      const claimAndDecide = (type: "pause" | "resume") =>
+        Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId, id: MonitorId) {
+          const row = yield* found(repo.claim(workspaceId, id))
+          const isDone = (row.status === "paused") === (type === "pause")
+          if (!isDone) yield* decide(row, { type }, yield* now)
+          return yield* get(workspaceId, id)
+        }, transaction)
+
+      return Heartbeats.of({
+        list: Effect.fn("Heartbeats.list")(function* (workspaceId, query) {
+          const page = pageRequest(query)
+          return toPage(yield* repo.list(workspaceId, query, page, yield* now), page, shown)
+        }),
+
+        get,
+
+        create: Effect.fn("Heartbeats.create")(function* (workspaceId, input) {
+          yield* limits.allowOneMore(workspaceId, "monitors")
+          const created_at = yield* now
+          const id = MonitorId.make(yield* ids.next)
+          const defined = { ...heartbeatDefaults, ...input, id, workspace_id: workspaceId }
+          yield* monitors.insert({ ...defined, kind: "heartbeat", created_at })
+          yield* repo.insert(defined)
+          yield* repo.updatePingUrl(urls.make({ monitor_id: id, workspace_id: workspaceId }))
+          return yield* Effect.orDie(get(workspaceId, id))
+        }, transaction),
+
+        update: Effect.fn("Heartbeats.update")(function* (workspaceId, id, changes) {
+          const row = yield* found(repo.claim(workspaceId, id))
+          if (Object.keys(changes).length === 0) return yield* get(workspaceId, id)
+          const rules = { ...row, ...rulesFrom(changes) }
+          const problem = problemOf(changes, rules)
+          if (problem !== undefined) {
+            const { issue: message, path } = problem
+            return yield* new ValidationFailed({ issues: [{ path, message }] })
+          }
+          const at = yield* now
+          const before = yield* found(repo.find(workspaceId, id, at))
+          yield* monitors.update({ ...before, ...changes, updated_at: at })
+          if (timing.some((field) => rules[field] !== row[field])) {
+            yield* decide(row, { type: "rules", before: row }, at, rules)
+          }
+          return yield* get(workspaceId, id)
+        }, transaction),
+
+        remove: Effect.fn("Heartbeats.remove")(function* (workspaceId, id) {
+          yield* found(repo.claim(workspaceId, id))
+          yield* monitors.remove(workspaceId, id)
+          yield* outbox.forget({ workspace_id: workspaceId, subject_id: id })
+        }, transaction),
+
+        pause: claimAndDecide("pause"),
+
+        resume: claimAndDecide("resume"),
+
+        rotateUrl: Effect.fn("Heartbeats.rotateUrl")(function* (workspaceId, id) {
+          const { monitor_id } = yield* found(repo.claim(workspaceId, id))
+          yield* repo.updatePingUrl(urls.make({ monitor_id, workspace_id: workspaceId }))
+          return yield* get(workspaceId, id)
+        }, transaction),
+
+        events: Effect.fn("Heartbeats.events")(function* (workspaceId, id, query) {
+          yield* get(workspaceId, id)
+          const page = pageRequest(query)
+          return toPage(yield* events.list<PingDetails>(workspaceId, id, page), page, toEvent)
+        })
+      })
+    })
+  )
+}
+
+/** The fields that decide when a ping is due and what is a fault. */
+const timing = [
+  "period_seconds",
+  "schedule",
+  "timezone",
+  "grace_seconds",
+  "max_duration_seconds",
+  "min_interval_seconds"
+] as const
+
+/** A period takes the place of a schedule, and the other way round. */
+const rulesFrom = (changes: HeartbeatMonitorUpdate): Partial<HeartbeatRules> => ({
+  ...changes,
+  ...(changes.period_seconds === undefined
+    ? {}
+    : { schedule: null, timezone: heartbeatDefaults.timezone }),
+  ...(changes.schedule === undefined ? {} : { period_seconds: null })
+})
+
+const problemOf = (changes: HeartbeatMonitorUpdate, rules: HeartbeatRules) =>
+  changes.timezone !== undefined && rules.schedule === null
+    ? { path: ["timezone"], issue: "goes with a schedule, and this monitor has a period" }
+    : timingProblem(rules)
+
+const toEvent = (row: MonitorEventRow<PingDetails>): HeartbeatEvent => ({
+  id: row.id,
+  type: row.type as HeartbeatEventType,
+  at: timestampOf(row.at),
+  status: row.status as MonitorStatus,
+  rid: row.details?.rid ?? null,
+  exit_status: row.details?.exit_status ?? null,
+  duration_ms: row.details?.duration_ms ?? null,
+  method: row.details?.method ?? null,
+  ip: row.details?.ip ?? null,
+  user_agent: row.details?.user_agent ?? null,
+  body: row.details?.body ?? null
+})
+
+const found = orNotFound("monitor")

@@ -1,0 +1,211 @@
+import { Clock, Context, Effect, Exit, Layer, Semaphore } from "effect"
+import { SqlClient } from "effect/sql"
+import { elapsedMs } from "../../platform/elapsed.ts"
+import { StoreClock } from "../../sql/StoreClock.ts"
+import { transactionOf } from "../../sql/transaction.ts"
+import { type MonitorEvent, MonitorEventsRepo } from "../MonitorEventsRepo.ts"
+import { type StatusChange, StatusChanges } from "../StatusChanges.ts"
+import { decideHeartbeat, type HeartbeatSignal, type HeartbeatState } from "./decideHeartbeat.ts"
+import { EventQuota } from "./EventQuota.ts"
+import { stateOf, type WatchedRow } from "./HeartbeatRow.ts"
+import { type Decided, HeartbeatsRepo } from "./HeartbeatsRepo.ts"
+import { changesOf, eventsOf, type PingDetails } from "./outcome.ts"
+import { PingUrls } from "./PingUrls.ts"
+
+export interface Ping {
+  readonly pingId: string
+  readonly signal: Extract<HeartbeatSignal, { readonly rid: string | null }>
+  readonly details: PingDetails
+}
+
+/**
+ * Takes pings in. Those of one moment share two statements: one reads what they are about, one writes
+ * what was decided, where nobody else has written meanwhile. While those are under way the next ones
+ * gather, so that the more come, the less each costs. A ping is answered when it is on disk. How many
+ * wait is bounded where requests are (see `Capacity`).
+ */
+export class Pings extends Context.Service<
+  Pings,
+  {
+    /** False where there is no such URL. */
+    readonly hear: (ping: Ping) => Effect.Effect<boolean>
+  }
+>()("@scheduling/server/monitors/heartbeat/Pings") {
+  static readonly layer: Layer.Layer<
+    Pings,
+    never,
+    HeartbeatsRepo | MonitorEventsRepo | PingUrls | SqlClient.SqlClient | StatusChanges
+  > = Layer.effect(
+    Pings,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const transaction = transactionOf(sql)
+      const now = Effect.orDie((yield* StoreClock)(sql))
+      const clock = yield* Clock.Clock
+      const events = yield* MonitorEventsRepo
+      const repo = yield* HeartbeatsRepo
+      const statusChanges = yield* StatusChanges
+      const urls = yield* PingUrls
+      const quota = new EventQuota()
+      const apart = yield* Semaphore.make(waitingApart)
+      const runFork = Effect.runForkWith(yield* Effect.context<never>())
+
+      /** By the clock of the store, when it came: what it waited here is taken off. */
+      const timeOf = ({ arrivedMs }: Waiting, at: Date) =>
+        at.getTime() - Math.max(0, Math.round(elapsedMs(clock) - arrivedMs))
+
+      const decide = (row: WatchedRow, pings: ReadonlyArray<Waiting>, at: Date): Outcome => {
+        let state = stateOf(row)
+        const changes: Array<StatusChange> = []
+        const recorded: Array<MonitorEvent> = []
+        for (const waiting of pings) {
+          const { details, signal } = waiting.ping
+          const time = notBefore(row, state, timeOf(waiting, at))
+          const decision = decideHeartbeat(row, state, signal, time)
+          state = decision.state
+          changes.push(...changesOf(row, decision.changes))
+          // Once for a ping, though it may have to be decided about again.
+          waiting.isListed ??= quota.take(row.monitor_id, time)
+          const all = eventsOf(row, decision.records, details)
+          recorded.push(...(waiting.isListed ? all : all.slice(0, -1)))
+        }
+        return { row, rules: row, state, changes, events: recorded, pings }
+      }
+
+      const write = (outcomes: ReadonlyArray<Outcome>) => {
+        const writeAll = repo.updateUnlessChanged(
+          outcomes,
+          outcomes.flatMap((outcome) => outcome.events)
+        )
+        if (outcomes.every(({ changes }) => changes.length === 0)) return writeAll
+        return transaction(
+          Effect.tap(writeAll, (written) =>
+            statusChanges.record(
+              outcomes.flatMap(({ changes, row }) => (written.has(row.monitor_id) ? changes : []))
+            )
+          )
+        )
+      }
+
+      /** For a monitor that somebody else works on: waits for its row, and nobody waits for this. */
+      const hearApart = ({ pings, row }: Outcome) =>
+        Effect.gen(function* () {
+          const claimed = yield* repo.claim(row.workspace_id, row.monitor_id)
+          if (claimed._tag === "None") return false
+          const outcome = decide(claimed.value, pings, yield* now)
+          yield* repo.updateClaimed([outcome])
+          yield* events.insert(outcome.events)
+          yield* statusChanges.record(outcome.changes)
+          return true
+        }).pipe(
+          transaction,
+          apart.withPermit,
+          Effect.onExit((exit) => Effect.sync(() => answer(pings, exit)))
+        )
+
+      const hearAll = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting>) {
+        const hashed = batch.map((waiting) => ({
+          waiting,
+          hashes: urls.hashesOf(waiting.ping.pingId)
+        }))
+        const [at, rows] = yield* Effect.all(
+          [now, repo.findByPing([...new Set(hashed.flatMap(({ hashes }) => hashes))])],
+          { concurrency: 2 }
+        )
+        const byHash = new Map(rows.map((row) => [row.ping_hash, row]))
+        const rowOf = (hashes: ReadonlyArray<string>) =>
+          hashes.map((hash) => byHash.get(hash)).find((row) => row !== undefined)
+        const known = Map.groupBy(hashed, ({ hashes }) => rowOf(hashes))
+        answer(
+          (known.get(undefined) ?? []).map(({ waiting }) => waiting),
+          Exit.succeed(false)
+        )
+        known.delete(undefined)
+        const outcomes = [...known].flatMap(([row, ofRow]) =>
+          row === undefined
+            ? []
+            : [
+                decide(
+                  row,
+                  ofRow.map(({ waiting }) => waiting),
+                  at
+                )
+              ]
+        )
+        if (outcomes.length === 0) return
+        const written = yield* write(outcomes)
+        for (const outcome of outcomes) {
+          if (written.has(outcome.row.monitor_id)) answer(outcome.pings, Exit.succeed(true))
+          else runFork(hearApart(outcome))
+        }
+        for (const [row, [first]] of known) {
+          if (row === undefined || first === undefined || row.ping_hash === first.hashes[0])
+            continue
+          yield* repo.updatePingUrl(urls.renew(row, first.waiting.ping.pingId))
+        }
+      })
+
+      let waiting: Array<Waiting> = []
+      let isHearing = false
+
+      const hearGathered = Effect.gen(function* () {
+        // What else comes in this round of the event loop comes along.
+        yield* Effect.yieldNow
+        while (waiting.length > 0) {
+          const batch = waiting.slice(0, maxBatch)
+          waiting = waiting.slice(maxBatch)
+          yield* hearAll(batch).pipe(
+            Effect.catchCause((cause) => Effect.sync(() => answer(batch, Exit.failCause(cause))))
+          )
+        }
+      }).pipe(
+        Effect.ensuring(
+          Effect.sync(() => {
+            isHearing = false
+          })
+        )
+      )
+
+      return Pings.of({
+        hear: (ping) =>
+          Effect.callback((resume) => {
+            waiting.push({ ping, arrivedMs: elapsedMs(clock), resume })
+            if (isHearing) return
+            isHearing = true
+            runFork(hearGathered)
+          })
+      })
+    })
+  )
+}
+
+// ---------------------------------------------------------------------------
+
+/** So that one statement takes some 10 ms at most. */
+const maxBatch = 500
+
+/** They wait for rows with a connection each. */
+const waitingApart = 2
+
+interface Waiting {
+  readonly ping: Ping
+  readonly arrivedMs: number
+  readonly resume: (answer: Exit.Exit<boolean>) => void
+  /** Among the events of its monitor, of which there are only so many in a minute. */
+  isListed?: boolean
+}
+
+interface Outcome extends Decided {
+  readonly changes: ReadonlyArray<StatusChange>
+  readonly events: ReadonlyArray<MonitorEvent>
+  readonly pings: ReadonlyArray<Waiting>
+}
+
+/** Answering twice does nothing. */
+const answer = (pings: ReadonlyArray<Waiting>, exit: Exit.Exit<boolean>): void => {
+  for (const { resume } of pings) resume(exit)
+}
+
+/** Two nodes may write pings in another order than they came: time does not go back for that. */
+const notBefore = (row: WatchedRow, { began_at, last_ping_at }: HeartbeatState, ms: number) =>
+  Math.max(ms, row.changed_at.getTime(), began_at ?? 0, last_ping_at ?? 0)

@@ -1,0 +1,291 @@
+import type { IncidentCause } from "@scheduling/domain/incidents/Incident"
+import type { HeartbeatEventType } from "@scheduling/domain/monitors/heartbeat/HeartbeatEvent"
+import { beganSoonerThan, failedWith, noPingBy, ranLongerThan } from "./causes.ts"
+import { expectedAfter, type Rhythm } from "./expectedAfter.ts"
+
+/** What its author wants of a heartbeat. */
+export interface HeartbeatRules extends Rhythm {
+  readonly max_duration_seconds: number | null
+  readonly min_interval_seconds: number | null
+}
+
+/** What is known of it. Times are in milliseconds since the epoch. */
+export interface HeartbeatState {
+  readonly status: "new" | "up" | "down" | "paused"
+  readonly last_ping_at: number | null
+  /** When the latest run began, as far as that is known: its start, or its end without one. */
+  readonly began_at: number | null
+  readonly last_duration_ms: number | null
+  readonly expected_at: number | null
+  /** Of the run that ended last: the same ping may come again, as whoever sent it got no answer. */
+  readonly last_rid: string | null
+  /** Oldest first. */
+  readonly runs: ReadonlyArray<Run>
+}
+
+interface Run {
+  readonly rid: string | null
+  readonly started_at: number
+  /** It takes longer than it may, which has been told: its end is still of interest. */
+  readonly overran: boolean
+}
+
+export type HeartbeatSignal =
+  | { readonly type: "success" | "start" | "log"; readonly rid: string | null }
+  | { readonly type: "fail"; readonly rid: string | null; readonly exit_status: number | null }
+  | { readonly type: "pause" | "resume" }
+  /** Others are in force from now on. No deadline of theirs has passed yet. */
+  | { readonly type: "rules"; readonly before: HeartbeatRules }
+  /** Nothing but that time went by. */
+  | { readonly type: "time" }
+
+export interface HeartbeatChange {
+  readonly from: HeartbeatState["status"]
+  readonly to: HeartbeatState["status"]
+  readonly at: number
+  /** Of one that goes down. */
+  readonly cause: IncidentCause | null
+}
+
+export interface HeartbeatRecord {
+  readonly type: HeartbeatEventType
+  readonly at: number
+  readonly status: HeartbeatState["status"]
+  readonly duration_ms: number | null
+}
+
+export interface HeartbeatDecision {
+  readonly state: HeartbeatState
+  /** In their order. A ping after a deadline that nobody has looked at makes two. */
+  readonly changes: ReadonlyArray<HeartbeatChange>
+  /** What happened, for the list of events. */
+  readonly records: ReadonlyArray<HeartbeatRecord>
+}
+
+export const newHeartbeat: HeartbeatState = {
+  status: "new",
+  last_ping_at: null,
+  began_at: null,
+  last_duration_ms: null,
+  expected_at: null,
+  last_rid: null,
+  runs: []
+}
+
+/** More runs at once than this are not told apart: the oldest is forgotten. */
+const maxRuns = 20
+
+/**
+ * What becomes of a heartbeat by a signal at a time. The deadlines that passed before come first, so
+ * it makes no difference when, or whether, somebody looked at them: what is decided depends on what
+ * happened and when, and on nothing else.
+ */
+export const decideHeartbeat = (
+  rules: HeartbeatRules,
+  before: HeartbeatState,
+  signal: HeartbeatSignal,
+  at: number
+): HeartbeatDecision => {
+  const passed = pass(signal.type === "rules" ? signal.before : rules, before, at)
+  if (signal.type === "time") return passed
+  const { cause = null, state, ...record } = hear(rules, passed.state, signal, at)
+  const from = passed.state.status
+  return {
+    state,
+    changes:
+      from === state.status
+        ? passed.changes
+        : [...passed.changes, { from, to: state.status, at, cause }],
+    records:
+      record.type === undefined
+        ? passed.records
+        : [
+            ...passed.records,
+            {
+              type: record.type,
+              at,
+              status: state.status,
+              duration_ms: record.duration_ms ?? null
+            }
+          ]
+  }
+}
+
+/** When it goes down unless something is heard of it. A ping at this very moment is in time. */
+export const alertAt = (rules: HeartbeatRules, state: HeartbeatState): number | null => {
+  if (!isWatched(state)) return null
+  const deadlines = state.runs.flatMap((run) => overrunAt(rules, run) ?? [])
+  if (state.expected_at !== null) deadlines.push(state.expected_at + rules.grace_seconds * 1000)
+  return deadlines.length === 0 ? null : Math.min(...deadlines)
+}
+
+// ---------------------------------------------------------------------------
+
+const isWatched = ({ status }: HeartbeatState): boolean => status === "new" || status === "up"
+
+const overrunAt = ({ max_duration_seconds: limit }: HeartbeatRules, run: Run): number | null =>
+  limit === null || run.overran ? null : run.started_at + limit * 1000
+
+/** The deadline that passed, if one did, dated when it passed. */
+const pass = (rules: HeartbeatRules, before: HeartbeatState, at: number): HeartbeatDecision => {
+  const due = alertAt(rules, before)
+  const state = withOverruns(rules, before, at)
+  if (due === null || due >= at) return { state, changes: [], records: [] }
+  const overran = before.runs.some((run) => overrunAt(rules, run) === due)
+  const cause = overran ? ranLongerThan(rules.max_duration_seconds) : noPingBy(due)
+  return {
+    state: { ...state, status: "down" },
+    changes: [{ from: before.status, to: "down", at: due, cause }],
+    records: [{ type: overran ? "overran" : "missed", at: due, status: "down", duration_ms: null }]
+  }
+}
+
+const withOverruns = (rules: HeartbeatRules, state: HeartbeatState, at: number): HeartbeatState => {
+  const isOver = (run: Run) => (overrunAt(rules, run) ?? Infinity) < at
+  return state.runs.some(isOver)
+    ? { ...state, runs: state.runs.map((run) => (isOver(run) ? { ...run, overran: true } : run)) }
+    : state
+}
+
+interface Heard {
+  readonly state: HeartbeatState
+  readonly type?: HeartbeatEventType
+  readonly duration_ms?: number | null
+  readonly cause?: IncidentCause
+}
+
+const hear = (
+  rules: HeartbeatRules,
+  state: HeartbeatState,
+  signal: Exclude<HeartbeatSignal, { readonly type: "time" }>,
+  at: number
+): Heard => {
+  switch (signal.type) {
+    case "pause":
+      return state.status === "paused"
+        ? { state }
+        : { state: { ...state, status: "paused", expected_at: null, runs: [] }, type: "paused" }
+    case "resume":
+      return state.status === "paused"
+        ? {
+            state: { ...state, status: "new", expected_at: awaited(rules, state, at) },
+            type: "resumed"
+          }
+        : { state }
+    case "rules":
+      return { state: underNewRules(rules, state, at) }
+    default:
+      break
+  }
+  if (signal.type === "log" || state.status === "paused") return { state, type: signal.type }
+  return signal.type === "start"
+    ? { ...start(rules, state, signal.rid, at), type: "start" }
+    : { ...end(rules, state, signal, at), type: signal.type }
+}
+
+/** One that was pinged before is expected again from now on; one that never was is waited for. */
+const awaited = (rules: HeartbeatRules, { last_ping_at }: HeartbeatState, at: number) =>
+  last_ping_at === null ? null : expectedAfter(rules, null, at)
+
+/** From the latest ping on, unless its time would be up already: then from now on. */
+const underNewRules = (
+  rules: HeartbeatRules,
+  state: HeartbeatState,
+  at: number
+): HeartbeatState => {
+  if (state.expected_at === null) return state
+  const since = rules.schedule === null ? (state.last_ping_at ?? at) : at
+  const expected = expectedAfter(rules, null, since)
+  return {
+    ...state,
+    expected_at:
+      expected + rules.grace_seconds * 1000 > at ? expected : expectedAfter(rules, null, at),
+    runs: withOverruns(rules, state, at).runs
+  }
+}
+
+const start = (
+  rules: HeartbeatRules,
+  state: HeartbeatState,
+  rid: string | null,
+  at: number
+): Heard => {
+  const others = state.runs.filter((run) => run.rid !== rid)
+  const isAgain = rid !== null && others.length < state.runs.length
+  const fault = isAgain ? undefined : tooSoon(rules, state, at)
+  return {
+    state: {
+      ...state,
+      ...(fault === undefined ? {} : { status: "down" as const }),
+      began_at: isAgain ? state.began_at : at,
+      // Without a limit of its own a run that never ends shows only by its slot.
+      expected_at:
+        rules.max_duration_seconds === null
+          ? state.expected_at
+          : expectedAfter(rules, state.expected_at, at),
+      runs: [...others, { rid, started_at: at, overran: false }].slice(-maxRuns)
+    },
+    ...(fault === undefined ? {} : { cause: fault })
+  }
+}
+
+const end = (
+  rules: HeartbeatRules,
+  state: HeartbeatState,
+  signal: Extract<HeartbeatSignal, { readonly rid: string | null }>,
+  at: number
+): Heard => {
+  const { rid } = signal
+  const run = state.runs.find((one) => one.rid === rid)
+  const isAgain = run === undefined && rid !== null && rid === state.last_rid
+  // A ping that names no run ends whatever goes on, where no run without a name does.
+  const runs = run === undefined && rid === null ? [] : state.runs.filter((one) => one !== run)
+  const begins = run === undefined && !isAgain
+  const fault =
+    signal.type === "fail"
+      ? failedWith(signal.exit_status)
+      : begins
+        ? tooSoon(rules, state, at)
+        : undefined
+  const duration_ms = run === undefined ? null : at - run.started_at
+  return {
+    state: {
+      status: fault === undefined ? "up" : "down",
+      last_ping_at: at,
+      began_at: begins ? at : state.began_at,
+      last_duration_ms: duration_ms ?? state.last_duration_ms,
+      expected_at: expectedAfterEnd(rules, state, run !== undefined || isAgain, at),
+      last_rid: rid,
+      runs
+    },
+    duration_ms,
+    ...(fault === undefined ? {} : { cause: fault })
+  }
+}
+
+/**
+ * The start of a run that has a limit has counted for its slot: its end is no sign of the next, unless
+ * that was missed meanwhile.
+ */
+const expectedAfterEnd = (
+  rules: HeartbeatRules,
+  state: HeartbeatState,
+  wasStarted: boolean,
+  at: number
+): number => {
+  const hasCounted = wasStarted && rules.max_duration_seconds !== null && rules.schedule !== null
+  return hasCounted &&
+    state.expected_at !== null &&
+    state.expected_at + rules.grace_seconds * 1000 >= at
+    ? state.expected_at
+    : expectedAfter(rules, state.expected_at, at)
+}
+
+const tooSoon = (
+  { min_interval_seconds: least }: HeartbeatRules,
+  { began_at }: HeartbeatState,
+  at: number
+): IncidentCause | undefined =>
+  least === null || began_at === null || at - began_at >= least * 1000
+    ? undefined
+    : beganSoonerThan(least, at - began_at)

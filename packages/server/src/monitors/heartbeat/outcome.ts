@@ -1,0 +1,42 @@
+import type { MonitorEvent } from "../MonitorEventsRepo.ts"
+import type { StatusChange } from "../StatusChanges.ts"
+import type { HeartbeatChange, HeartbeatRecord } from "./decideHeartbeat.ts"
+import type { WatchedRow } from "./HeartbeatRow.ts"
+
+/** What is kept of a ping. */
+export interface PingDetails {
+  readonly rid?: string
+  readonly exit_status?: number
+  readonly duration_ms?: number
+  readonly method?: string
+  readonly ip?: string
+  readonly user_agent?: string
+  readonly body?: string
+}
+
+type Heartbeat = Pick<WatchedRow, "monitor_id" | "workspace_id">
+
+/** The events that a decision is recorded by; the last of them is of the ping itself, if it was one. */
+export const eventsOf = (
+  { monitor_id, workspace_id }: Heartbeat,
+  records: ReadonlyArray<HeartbeatRecord>,
+  ping?: PingDetails
+): ReadonlyArray<MonitorEvent<PingDetails>> =>
+  records.map(({ at, duration_ms, status, type }, index) => {
+    const own = index === records.length - 1 ? ping : undefined
+    const details = { ...own, ...(duration_ms === null ? {} : { duration_ms }) }
+    return {
+      workspace_id,
+      monitor_id,
+      type,
+      status,
+      at,
+      details: Object.keys(details).length === 0 ? null : details
+    }
+  })
+
+export const changesOf = (
+  { monitor_id, workspace_id }: Heartbeat,
+  changes: ReadonlyArray<HeartbeatChange>
+): ReadonlyArray<StatusChange> =>
+  changes.map((change) => ({ ...change, monitor_id, workspace_id, kind: "heartbeat" }))

@@ -1,0 +1,213 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { MonitorFilters } from "@scheduling/domain/monitors/Monitor"
+import { Context, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import type { PageRequest } from "../../sql/Pages.ts"
+import { asFiltered, monitorColumns } from "../MonitorsRepo.ts"
+import type { SslState } from "./decideLook.ts"
+import type { LookedAtRow, SslRow, SslSettings } from "./SslRow.ts"
+
+interface Place {
+  readonly monitor_id: string
+  readonly workspace_id: AuthorizedWorkspaceId
+}
+
+export class SslMonitorsRepo extends Context.Service<
+  SslMonitorsRepo,
+  {
+    readonly insert: (
+      monitor: SslSettings & Place & { readonly check_at: Date }
+    ) => Effect.Effect<void>
+    readonly find: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: string,
+      now: Date
+    ) => Effect.Effect<Option.Option<SslRow>>
+    readonly list: (
+      workspaceId: AuthorizedWorkspaceId,
+      filters: MonitorFilters,
+      page: PageRequest,
+      now: Date
+    ) => Effect.Effect<ReadonlyArray<SslRow>>
+    /** Locks it, with the row of its status. */
+    readonly claim: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: string
+    ) => Effect.Effect<Option.Option<LookedAtRow>>
+    /**
+     * Takes some that are due, for as long as a look may take: after that another node may. Few of
+     * one workspace at once, so that servers which do not answer keep nobody else's from their turn.
+     */
+    readonly claimDue: (
+      now: Date,
+      options: {
+        readonly limit: number
+        readonly ofWorkspace: number
+        readonly until: Date
+        /** Those who have their share already. */
+        readonly busy: ReadonlyArray<string>
+      }
+    ) => Effect.Effect<ReadonlyArray<LookedAtRow>>
+    readonly findNextCheck: Effect.Effect<Date | undefined>
+    readonly updateFound: (
+      row: Place,
+      state: SslState,
+      now: Date,
+      checkAt: Date
+    ) => Effect.Effect<void>
+    /** With other settings nothing is known of it any more. */
+    readonly updateSettings: (row: Place, settings: SslSettings) => Effect.Effect<void>
+    /** When it is looked at next, be it under way now or not. */
+    readonly updateCheck: (row: Place, checkAt: Date | null) => Effect.Effect<void>
+  }
+>()("@scheduling/server/monitors/ssl/SslMonitorsRepo") {
+  static readonly layer: Layer.Layer<SslMonitorsRepo, never, SqlClient.SqlClient> = Layer.effect(
+    SslMonitorsRepo,
+    Effect.map(SqlClient.SqlClient, (sql) => {
+      const lookedAt = sql.literal(`
+        s.monitor_id, s.workspace_id, s.version, m.status, s.host, s.port, s.server_name, s.protocol,
+        s.warn_days, s.check_interval_seconds, s.failures, s.verification, s.message,
+        s.certificate, s.seen`)
+      const listed = (now: Date) => sql`
+        ${monitorColumns(sql, now)},
+          s.host, s.port, s.server_name, s.protocol, s.warn_days, s.check_interval_seconds,
+          s.check_at, s.last_check_at, s.failures, s.verification, s.message, s.certificate, s.seen
+        FROM monitors AS m
+        JOIN ssl_monitors AS s ON s.monitor_id = m.id
+        LEFT JOIN heartbeats AS h ON h.monitor_id = m.id`
+      const is = ({ monitor_id, workspace_id }: Place) => sql`
+        workspace_id = ${workspace_id}
+        AND monitor_id = ${monitor_id}`
+
+      return SslMonitorsRepo.of({
+        insert: Effect.fn("SslMonitorsRepo.insert")(function* (monitor) {
+          yield* sql`
+            INSERT INTO ssl_monitors (
+              monitor_id, workspace_id, host, port, server_name, protocol, warn_days,
+              check_interval_seconds, check_at
+            )
+            VALUES (
+              ${monitor.monitor_id}, ${monitor.workspace_id}, ${monitor.host}, ${monitor.port},
+              ${monitor.server_name}, ${monitor.protocol}, ${monitor.warn_days}::int[],
+              ${monitor.check_interval_seconds}, ${monitor.check_at}
+            )`
+        }, Effect.orDie),
+
+        find: Effect.fn("SslMonitorsRepo.find")(function* (workspaceId, id, now) {
+          const rows = yield* sql<SslRow>`
+            SELECT ${listed(now)}
+            WHERE m.workspace_id = ${workspaceId}
+              AND m.id = ${id}`
+          return Option.fromNullishOr(rows[0])
+        }, Effect.orDie),
+
+        list: Effect.fn("SslMonitorsRepo.list")(function* (workspaceId, filters, page, now) {
+          return yield* sql<SslRow>`
+            SELECT ${listed(now)}
+            WHERE m.workspace_id = ${workspaceId}
+              AND m.kind = 'ssl'
+              AND m.id < ${page.before}
+              ${asFiltered(sql, filters, now)}
+            ORDER BY m.id DESC
+            LIMIT ${page.limit + 1}`
+        }, Effect.orDie),
+
+        claim: Effect.fn("SslMonitorsRepo.claim")(function* (workspaceId, id) {
+          const rows = yield* sql<LookedAtRow>`
+            SELECT ${lookedAt}
+            FROM ssl_monitors AS s
+            JOIN monitors AS m ON m.id = s.monitor_id
+            WHERE s.workspace_id = ${workspaceId}
+              AND s.monitor_id = ${id}
+            FOR UPDATE OF s, m`
+          return Option.fromNullishOr(rows[0])
+        }, Effect.orDie),
+
+        claimDue: Effect.fn("SslMonitorsRepo.claimDue")(function* (now, options) {
+          return yield* sql<LookedAtRow>`
+            WITH due AS (
+              SELECT monitor_id, workspace_id, check_at
+              FROM ssl_monitors
+              WHERE check_at <= ${now}
+                AND workspace_id <> ALL (${options.busy}::uuid[])
+              ORDER BY check_at
+              LIMIT ${mostLookedThrough}
+            ), placed AS (
+              SELECT
+                monitor_id,
+                check_at,
+                row_number() OVER (PARTITION BY workspace_id ORDER BY check_at) AS place
+              FROM due
+            ), chosen AS MATERIALIZED (
+              SELECT ssl_monitors.monitor_id
+              FROM ssl_monitors
+              WHERE check_at <= ${now}
+                AND monitor_id IN (
+                  SELECT monitor_id
+                  FROM placed
+                  WHERE place <= ${options.ofWorkspace}
+                  ORDER BY place, check_at
+                  LIMIT ${options.limit}
+                )
+              FOR UPDATE SKIP LOCKED
+            )
+            UPDATE ssl_monitors AS s
+            SET check_at = ${options.until}, version = s.version + 1
+            FROM monitors AS m
+            WHERE s.monitor_id IN (SELECT chosen.monitor_id FROM chosen)
+              AND m.id = s.monitor_id
+            RETURNING ${lookedAt}`
+        }, Effect.orDie),
+
+        findNextCheck: sql<{ readonly check_at: Date | null }>`
+          SELECT min(check_at) AS check_at
+          FROM ssl_monitors
+          WHERE check_at IS NOT NULL`.pipe(
+          Effect.map(([row]) => row?.check_at ?? undefined),
+          Effect.orDie,
+          Effect.withSpan("SslMonitorsRepo.findNextCheck")
+        ),
+
+        updateFound: Effect.fn("SslMonitorsRepo.updateFound")(function* (row, state, now, checkAt) {
+          yield* sql`
+            UPDATE ssl_monitors
+            SET
+              version = version + 1,
+              check_at = ${checkAt},
+              last_check_at = ${now},
+              failures = ${state.failures},
+              verification = ${state.verification},
+              message = ${state.message},
+              certificate = ${state.certificate === null ? null : JSON.stringify(state.certificate)}::jsonb,
+              seen = ${JSON.stringify(state.seen)}::jsonb
+            WHERE ${is(row)}`
+        }, Effect.orDie),
+
+        updateSettings: Effect.fn("SslMonitorsRepo.updateSettings")(function* (row, settings) {
+          yield* sql`
+            UPDATE ssl_monitors
+            SET
+              version = version + 1,
+              host = ${settings.host},
+              port = ${settings.port},
+              server_name = ${settings.server_name},
+              protocol = ${settings.protocol},
+              warn_days = ${settings.warn_days}::int[],
+              check_interval_seconds = ${settings.check_interval_seconds},
+              failures = 0
+            WHERE ${is(row)}`
+        }, Effect.orDie),
+
+        updateCheck: Effect.fn("SslMonitorsRepo.updateCheck")(function* (row, checkAt) {
+          yield* sql`
+            UPDATE ssl_monitors
+            SET version = version + 1, check_at = ${checkAt}
+            WHERE ${is(row)}`
+        }, Effect.orDie)
+      })
+    })
+  )
+}
+
+/** Of a backlog. More of it is read when this has been looked at. */
+const mostLookedThrough = 5_000

@@ -1,0 +1,143 @@
+import {
+  isRecovery,
+  isTrouble,
+  type NotificationEvent
+} from "@scheduling/domain/notifications/NotificationEvent"
+import { cut, oneLine } from "./texts.ts"
+
+/** An event as a delivery keeps it. */
+export interface ToldEvent {
+  readonly event: NotificationEvent
+  readonly subject_id: string
+  readonly name: string
+  readonly reason: string | null
+  readonly at: string
+  readonly facts: ReadonlyArray<Fact>
+  /** It was told before, and goes on. */
+  readonly reminder?: boolean
+}
+
+export interface Fact {
+  readonly name: string
+  readonly value: string
+}
+
+export type Tone = "down" | "up" | "other"
+
+export const toneOf = (event: NotificationEvent): Tone =>
+  isTrouble(event) ? "down" : isRecovery(event) ? "up" : "other"
+
+/** What a delivery says, before a kind says it in its own way. All texts are plain, and of one line. */
+export interface Message {
+  /** Of the delivery: the same at every attempt. */
+  readonly id: string
+  readonly workspace: { readonly id: string; readonly name: string }
+  readonly tone: Tone
+  readonly title: string
+  /** A line per event. */
+  readonly lines: ReadonlyArray<string>
+  /** Of a single event. */
+  readonly facts: ReadonlyArray<Fact>
+  readonly events: ReadonlyArray<ToldEvent>
+  readonly count: number
+  readonly created_at: Date
+  /** What incidents are opened and closed by, where a channel keeps them. */
+  readonly incident_key: string
+}
+
+export interface Counts {
+  readonly begun: number
+  readonly ended: number
+  readonly other: number
+}
+
+export interface Told extends Counts {
+  readonly id: string
+  readonly workspace_id: string
+  readonly workspace_name: string
+  readonly shown: ReadonlyArray<ToldEvent>
+  readonly incident_key: string | null
+  readonly created_at: Date
+}
+
+export const messageOf = (told: Told): Message => {
+  const { begun, ended, other, shown } = told
+  const [only] = shown
+  const count = begun + ended + other
+  const isOne = count === 1 && only !== undefined
+  const more = count - shown.length
+  return {
+    id: told.id,
+    workspace: { id: told.workspace_id, name: oneLine(told.workspace_name) },
+    tone: begun > 0 ? "down" : ended > 0 ? "up" : "other",
+    title: cut(isOne ? titleOf(only) : groupTitle(told), 140),
+    lines: isOne
+      ? only.reason === null
+        ? []
+        : [cut(oneLine(only.reason), 500)]
+      : [
+          ...shown.map((event) => cut(lineOf(event), 200)),
+          ...(more > 0 ? [`and ${more.toLocaleString("en")} more`] : [])
+        ],
+    facts: isOne
+      ? only.facts.map(({ name, value }) => ({ name, value: cut(oneLine(value), 300) }))
+      : [],
+    events: shown,
+    count,
+    created_at: told.created_at,
+    incident_key: told.incident_key ?? told.id
+  }
+}
+
+/** The text of a message without any markup: title, lines and facts. */
+export const plainText = (message: Message): string =>
+  [message.title, ...bodyLines(message)].join("\n")
+
+export const bodyLines = ({ facts, lines, workspace }: Message): ReadonlyArray<string> => [
+  ...lines,
+  ...facts.map(({ name, value }) => `${name}: ${value}`),
+  `Workspace: ${workspace.name}`
+]
+
+// ---------------------------------------------------------------------------
+
+const verbs: Readonly<Record<NotificationEvent, string>> = {
+  "task.failed": "Failed",
+  "task.recovered": "Recovered",
+  "task.disabled": "Disabled",
+  "chain.failed": "Failed",
+  "chain.recovered": "Recovered",
+  "monitor.down": "Down",
+  "monitor.up": "Up again",
+  "certificate.expiring": "Certificate expires soon",
+  "certificate.changed": "Certificate changed",
+  "worker.offline": "Offline",
+  "worker.online": "Online again",
+  "api_key.expiring": "API key expires soon",
+  "quota.near": "Quota nearly used up",
+  "channel.disabled": "Channel disabled",
+  test: "Test"
+}
+
+const still: Partial<Record<NotificationEvent, string>> = {
+  "task.failed": "Still failing",
+  "chain.failed": "Still failing",
+  "monitor.down": "Still down",
+  "worker.offline": "Still offline"
+}
+
+const titleOf = ({ event, name, reminder }: ToldEvent) =>
+  `${(reminder === true ? still[event] : undefined) ?? verbs[event]}: ${oneLine(name)}`
+
+const lineOf = (event: ToldEvent) =>
+  event.reason === null ? titleOf(event) : `${titleOf(event)} (${oneLine(event.reason)})`
+
+const groupTitle = ({ begun, ended, other }: Counts) =>
+  [
+    [begun, "in trouble"],
+    [ended, "well again"],
+    [other, "other"]
+  ]
+    .filter(([count]) => Number(count) > 0)
+    .map(([count, what]) => `${count?.toLocaleString("en")} ${what}`)
+    .join(", ")

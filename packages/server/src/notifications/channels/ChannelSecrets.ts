@@ -1,0 +1,126 @@
+import { ValidationFailed } from "@scheduling/domain/shared/Errors"
+import { Effect, type Schema as S, Schema } from "effect"
+import { issuesIn } from "../../http/Errors.ts"
+import { type KeyRing, seal, unseal } from "../../platform/Secrets.ts"
+import type { Kind } from "../Kind.ts"
+
+export type Fields = Readonly<Record<string, unknown>>
+
+/** A configuration as it is kept: what may be shown, with secrets masked, and the secrets sealed. */
+export interface SealedConfig {
+  readonly config: Fields
+  readonly sealed_secrets: string
+}
+
+/** What shows of a secret: of a short one nothing, as four characters would be half of it. */
+export const mask = (secret: string): string =>
+  secret.length < 12 ? "••••" : `••••${secret.slice(-4)}`
+
+/** The channel's id keeps what is sealed from being moved to another one. */
+export const sealConfig = (
+  ring: KeyRing,
+  channelId: string,
+  kind: Kind,
+  config: Fields
+): SealedConfig => {
+  const shown: Record<string, unknown> = {}
+  const secrets: Record<string, string> = {}
+  for (const [field, value] of Object.entries(config)) {
+    if (kind.secrets.includes(field)) {
+      secrets[field] = String(value)
+      shown[field] = mask(String(value))
+    } else {
+      shown[field] = value
+    }
+  }
+  return { config: shown, sealed_secrets: seal(ring, channelId, JSON.stringify(secrets)) }
+}
+
+export const openConfig = (
+  ring: KeyRing,
+  channelId: string,
+  { config, sealed_secrets }: SealedConfig
+): { readonly config: Fields; readonly secrets: ReadonlyArray<string> } => {
+  const secrets = JSON.parse(unseal(ring, channelId, sealed_secrets)) as Record<string, string>
+  return { config: { ...config, ...secrets }, secrets: Object.values(secrets) }
+}
+
+/** What a change makes of a configuration: a secret that came back masked, or not at all, stays. */
+export const changeConfig = (
+  kind: Kind,
+  shown: Fields,
+  open: Fields,
+  changes: Fields
+): Effect.Effect<Fields, ValidationFailed> => {
+  const given = Object.entries(changes).filter(
+    ([field, value]) => !(kind.secrets.includes(field) && value === shown[field])
+  )
+  const changed = Object.fromEntries(
+    Object.entries({ ...open, ...Object.fromEntries(given) }).filter(([, value]) => value !== null)
+  )
+  const isRetargeted = kind.target.some((field) => changed[field] !== open[field])
+  const fresh = new Set(given.map(([field]) => field))
+  const stale = isRetargeted
+    ? kind.secrets.filter((field) => changed[field] !== undefined && !fresh.has(field))
+    : []
+  return stale.length === 0
+    ? Effect.succeed(changed)
+    : Effect.fail(
+        new ValidationFailed({
+          issues: stale.map((field) => ({
+            path: ["config", field],
+            message: `Give it again: it would go to another server, as ${kind.target.join(", ")} changes`
+          }))
+        })
+      )
+}
+
+/** What the kind takes, or everything that is wrong with it. */
+export const decodeConfig = (kind: Kind, config: Fields): Effect.Effect<Fields, ValidationFailed> =>
+  Schema.decodeUnknownEffect(kind.config as S.Codec<Fields, unknown>)(config, {
+    errors: "all",
+    onExcessProperty: "error"
+  }).pipe(
+    Effect.mapError(
+      ({ issue }) =>
+        new ValidationFailed({
+          issues: issuesIn(issue).map(({ message, path }) => ({
+            path: ["config", ...path],
+            message
+          }))
+        })
+    )
+  )
+
+/** Takes the secrets of a channel out of what a provider said, in the ways that it may echo them. */
+export const redact = (text: string | null, secrets: ReadonlyArray<string>): string | null => {
+  if (text === null) return null
+  const needles = secrets
+    .flatMap(spellings)
+    .filter((needle) => needle.length >= 6)
+    .toSorted((a, b) => b.length - a.length)
+  return needles.reduce((rest, needle) => rest.replaceAll(needle, "••••"), text)
+}
+
+/** A URL that is secret has the secret in its path, which is often shown alone. */
+const spellings = (secret: string): ReadonlyArray<string> => {
+  const parts = URL.canParse(secret)
+    ? [new URL(secret).pathname, ...new URL(secret).pathname.split("/"), new URL(secret).search]
+    : []
+  return [secret, ...parts].flatMap((part) => [
+    part,
+    encodeURIComponent(part),
+    JSON.stringify(part).slice(1, -1),
+    part.replaceAll("/", String.raw`\/`),
+    ...base64Of(part)
+  ])
+}
+
+/** As the second half of `user:secret`, at any of three offsets: the middle of it is always there. */
+const base64Of = (text: string): ReadonlyArray<string> =>
+  [0, 1, 2].map((offset) =>
+    Buffer.from(`${"\0".repeat(offset)}${text}`)
+      .toString("base64")
+      .replace(/=+$/, "")
+      .slice(offset === 0 ? 0 : 4, -1)
+  )

@@ -1,0 +1,239 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import {
+  type NotificationChannel,
+  type NotificationChannelInput,
+  type NotificationChannelUpdate,
+  type NotificationKinds
+} from "@scheduling/domain/notifications/NotificationChannel"
+import {
+  type NotFound,
+  type QuotaExceeded,
+  ValidationFailed
+} from "@scheduling/domain/shared/Errors"
+import type { NotificationChannelId } from "@scheduling/domain/shared/Ids"
+import type { Page, PageQuery } from "@scheduling/domain/shared/Page"
+import { Context, DateTime, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { AuditLog } from "../../audit/AuditLog.ts"
+import type { Author } from "../../audit/currentAuthor.ts"
+import { Limits } from "../../limits/Limits.ts"
+import { Ids } from "../../platform/Ids.ts"
+import { dayMs } from "../../platform/millis.ts"
+import { orNotFound } from "../../platform/orNotFound.ts"
+import { Secrets } from "../../platform/Secrets.ts"
+import { pageRequest, toPage } from "../../sql/Pages.ts"
+import { transactionOf } from "../../sql/transaction.ts"
+import { targetCheck } from "../../tasks/targets.ts"
+import { type ChannelRow, ChannelsRepo, toChannel } from "./ChannelsRepo.ts"
+import {
+  changeConfig,
+  decodeConfig,
+  type Fields,
+  openConfig,
+  sealConfig
+} from "./ChannelSecrets.ts"
+import { emptyDelivery } from "../deliveries/emptyDelivery.ts"
+import { DeliveriesRepo } from "../deliveries/DeliveriesRepo.ts"
+import { kinds } from "../kinds/index.ts"
+import { describeKind } from "../kinds/describe.ts"
+import { Mailer } from "../mail/Mailer.ts"
+import { Settings } from "../settings/Settings.ts"
+
+type Refusal = NotFound | ValidationFailed
+
+export class Channels extends Context.Service<
+  Channels,
+  {
+    readonly list: (
+      workspaceId: AuthorizedWorkspaceId,
+      query: PageQuery
+    ) => Effect.Effect<Page<NotificationChannel>>
+    readonly get: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: NotificationChannelId
+    ) => Effect.Effect<NotificationChannel, NotFound>
+    readonly create: (
+      workspaceId: AuthorizedWorkspaceId,
+      input: NotificationChannelInput,
+      author: Author
+    ) => Effect.Effect<NotificationChannel, Refusal | QuotaExceeded>
+    readonly update: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: NotificationChannelId,
+      changes: NotificationChannelUpdate,
+      author: Author
+    ) => Effect.Effect<NotificationChannel, Refusal | QuotaExceeded>
+    readonly remove: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: NotificationChannelId,
+      author: Author
+    ) => Effect.Effect<void, NotFound>
+    readonly kinds: NotificationKinds
+  }
+>()("@scheduling/server/notifications/channels/Channels") {
+  static readonly layer: Layer.Layer<
+    Channels,
+    never,
+    | AuditLog
+    | ChannelsRepo
+    | DeliveriesRepo
+    | Ids
+    | Limits
+    | Mailer
+    | Secrets
+    | Settings
+    | SqlClient.SqlClient
+  > = Layer.effect(
+    Channels,
+    Effect.gen(function* () {
+      const transaction = transactionOf(yield* SqlClient.SqlClient)
+      const audit = yield* AuditLog
+      const checkTargets = yield* targetCheck
+      const deliveries = yield* DeliveriesRepo
+      const ids = yield* Ids
+      const limits = yield* Limits
+      const mailer = yield* Mailer
+      const repo = yield* ChannelsRepo
+      const settings = yield* Settings
+      const ring = (yield* Secrets).keys("notification-channel")
+
+      /** The configuration, if a channel of this kind can have it. */
+      const checked = Effect.fnUntraced(function* (kind: ChannelRow["kind"], config: Fields) {
+        if (kind === "email" && mailer.unavailable !== null) {
+          return yield* new ValidationFailed({
+            issues: [{ path: ["kind"], message: mailer.unavailable }]
+          })
+        }
+        const decoded = yield* decodeConfig(kinds[kind], config)
+        const urls = ["url", "server"].flatMap((field) => {
+          const url = decoded[field]
+          return typeof url === "string" ? [{ path: ["config", field], url }] : []
+        })
+        yield* checkTargets(urls)
+        return decoded
+      })
+
+      /** Who is a member has agreed to get mails from here. Everybody else is asked first. */
+      const isConfirmed = (workspaceId: AuthorizedWorkspaceId, kind: string, config: Fields) =>
+        kind === "email" ? repo.isMember(workspaceId, String(config["to"])) : Effect.succeed(true)
+
+      const askForConfirmation = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        row: ChannelRow
+      ) {
+        const now = yield* DateTime.nowAsDate
+        const since = new Date(now.getTime() - dayMs)
+        const asked = yield* deliveries.countConfirmations(workspaceId, since)
+        yield* limits.allowAfter(workspaceId, "confirmation_mails_a_day", asked)
+        yield* deliveries.insert(emptyDelivery(yield* ids.next, row, now))
+      })
+
+      const record = (
+        action:
+          | "notification_channel.created"
+          | "notification_channel.updated"
+          | "notification_channel.deleted",
+        workspaceId: AuthorizedWorkspaceId,
+        id: string,
+        author: Author,
+        details: Readonly<Record<string, unknown>> = {}
+      ) =>
+        audit.recordInWorkspace(action, workspaceId, {
+          actor_id: author.actor_id,
+          target_id: id,
+          origin: author.origin,
+          details: { ...details, api_key_id: author.api_key_id }
+        })
+
+      return Channels.of({
+        list: Effect.fn("Channels.list")(function* (workspaceId, query) {
+          const page = pageRequest(query)
+          return toPage(yield* repo.list(workspaceId, page), page, toChannel)
+        }),
+
+        get: (workspaceId, id) => Effect.map(found(repo.find(workspaceId, id)), toChannel),
+
+        create: Effect.fn("Channels.create")(function* (workspaceId, input, author) {
+          const config = yield* checked(input.kind, input.config)
+          yield* limits.allowOneMore(workspaceId, "notification_channels")
+          const id = yield* ids.next
+          const now = yield* DateTime.nowAsDate
+          const defined = {
+            ...sealConfig(ring, id, kinds[input.kind], config),
+            id,
+            workspace_id: workspaceId,
+            name: input.name,
+            kind: input.kind,
+            enabled: input.enabled ?? true,
+            disabled_reason: null,
+            confirmed: yield* isConfirmed(workspaceId, input.kind, config),
+            created_at: now,
+            updated_at: now
+          }
+          yield* repo.insert(defined)
+          const row = { ...defined, ...neverSent }
+          if (!row.confirmed) yield* askForConfirmation(workspaceId, row)
+          yield* record("notification_channel.created", workspaceId, id, author, {
+            kind: input.kind
+          })
+          return toChannel(row)
+        }, transaction),
+
+        update: Effect.fn("Channels.update")(function* (workspaceId, id, changes, author) {
+          const row = yield* found(repo.findForUpdate(workspaceId, id))
+          const kind = kinds[row.kind]
+          const open = openConfig(ring, id, row).config
+          const config =
+            changes.config === undefined
+              ? open
+              : yield* checked(
+                  row.kind,
+                  yield* changeConfig(kind, row.config, open, changes.config)
+                )
+          const isSameAddress = config["to"] === open["to"]
+          const confirmed =
+            row.kind === "email" && !isSameAddress
+              ? yield* isConfirmed(workspaceId, row.kind, config)
+              : row.confirmed
+          const enabled = changes.enabled ?? row.enabled
+          const changed: ChannelRow = {
+            ...row,
+            ...sealConfig(ring, id, kind, config),
+            name: changes.name ?? row.name,
+            enabled,
+            disabled_reason: enabled ? null : row.disabled_reason,
+            confirmed,
+            updated_at: yield* DateTime.nowAsDate
+          }
+          yield* repo.update(workspaceId, changed)
+          if (row.enabled && !enabled) {
+            yield* deliveries.updateToCancelled(id, changed.updated_at)
+          }
+          if (!confirmed && !isSameAddress) yield* askForConfirmation(workspaceId, changed)
+          yield* record("notification_channel.updated", workspaceId, id, author, {
+            fields: Object.keys(changes)
+          })
+          return toChannel(changed)
+        }, transaction),
+
+        remove: Effect.fn("Channels.remove")(function* (workspaceId, id, author) {
+          yield* found(repo.findForUpdate(workspaceId, id))
+          yield* deliveries.updateToCancelled(id, yield* DateTime.nowAsDate)
+          yield* repo.remove(workspaceId, id)
+          yield* settings.removeChannel(workspaceId, id)
+          yield* record("notification_channel.deleted", workspaceId, id, author)
+        }, transaction),
+
+        kinds: {
+          data: Object.values(kinds).map((kind) =>
+            describeKind(kind, kind.kind === "email" ? mailer.unavailable : null)
+          )
+        }
+      })
+    })
+  )
+}
+
+const neverSent = { last_status: null, last_error: null, last_at: null }
+
+const found = orNotFound("notification_channel")

@@ -1,0 +1,248 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type {
+  NotificationChannel,
+  NotificationKind
+} from "@scheduling/domain/notifications/NotificationChannel"
+import type { NotFound } from "@scheduling/domain/shared/Errors"
+import { NotificationChannelId, WorkspaceId } from "@scheduling/domain/shared/Ids"
+import { Context, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import type { PageRequest } from "../../sql/Pages.ts"
+import { timestampOf } from "../../sql/timestamp.ts"
+import { intoWorkspace } from "../../tasks/intoWorkspace.ts"
+import type { SealedConfig } from "./ChannelSecrets.ts"
+
+export interface ChannelRow extends SealedConfig {
+  readonly id: string
+  readonly workspace_id: AuthorizedWorkspaceId
+  readonly name: string
+  readonly kind: NotificationKind
+  readonly enabled: boolean
+  readonly disabled_reason: string | null
+  readonly confirmed: boolean
+  readonly last_status: "delivered" | "again" | "never" | null
+  readonly last_error: string | null
+  readonly last_at: Date | null
+  readonly created_at: Date
+  readonly updated_at: Date
+}
+
+export const toChannel = (row: ChannelRow): NotificationChannel => ({
+  id: NotificationChannelId.make(row.id),
+  workspace_id: WorkspaceId.make(row.workspace_id),
+  name: row.name,
+  kind: row.kind,
+  config: row.config,
+  enabled: row.enabled,
+  disabled_reason: row.disabled_reason,
+  confirmed: row.confirmed,
+  last_delivery:
+    row.last_at === null
+      ? null
+      : {
+          at: timestampOf(row.last_at),
+          delivered: row.last_status === "delivered",
+          error: row.last_error
+        },
+  created_at: timestampOf(row.created_at),
+  updated_at: timestampOf(row.updated_at)
+})
+
+export class ChannelsRepo extends Context.Service<
+  ChannelsRepo,
+  {
+    readonly insert: (
+      channel: Omit<ChannelRow, "last_status" | "last_error" | "last_at">
+    ) => Effect.Effect<void, NotFound>
+    readonly find: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: string
+    ) => Effect.Effect<Option.Option<ChannelRow>>
+    /** Locks the row: nothing is sent to it and no other change touches it until the commit. */
+    readonly findForUpdate: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: string
+    ) => Effect.Effect<Option.Option<ChannelRow>>
+    readonly list: (
+      workspaceId: AuthorizedWorkspaceId,
+      page: PageRequest
+    ) => Effect.Effect<ReadonlyArray<ChannelRow>>
+    /** Those of the ids that are channels of the workspace. They stay until the commit. */
+    readonly findIds: (
+      workspaceId: AuthorizedWorkspaceId,
+      ids: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlySet<string>>
+    readonly update: (
+      workspaceId: AuthorizedWorkspaceId,
+      channel: ChannelRow
+    ) => Effect.Effect<void>
+    readonly remove: (workspaceId: AuthorizedWorkspaceId, id: string) => Effect.Effect<boolean>
+    /** Whether the address is that of a member, and verified. */
+    readonly isMember: (workspaceId: AuthorizedWorkspaceId, email: string) => Effect.Effect<boolean>
+    /** Those to the address of a member who has verified it, wherever they are a member. */
+    readonly confirmOfMember: (userId: string, email: string, now: Date) => Effect.Effect<void>
+    /** By the link of a mail, which is the proof that somebody may. */
+    readonly findByLink: (id: string) => Effect.Effect<Option.Option<ChannelRow>>
+    readonly confirmByLink: (id: string, now: Date) => Effect.Effect<void>
+    /** Some that were sealed with a secret that is retired. */
+    readonly listSealedOtherwise: (keyId: string) => Effect.Effect<ReadonlyArray<ChannelRow>>
+    /** If it is still what it was. */
+    readonly updateSecrets: (
+      id: string,
+      change: { readonly from: string; readonly to: string }
+    ) => Effect.Effect<void>
+  }
+>()("@scheduling/server/notifications/channels/ChannelsRepo") {
+  static readonly layer: Layer.Layer<ChannelsRepo, never, SqlClient.SqlClient> = Layer.effect(
+    ChannelsRepo,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const columns = sql.literal(columnNames.join(", "))
+
+      return ChannelsRepo.of({
+        insert: Effect.fn("ChannelsRepo.insert")(function* (channel) {
+          yield* sql`
+            INSERT INTO notification_channels
+            ${sql.insert({ ...channel, config: JSON.stringify(channel.config) })}`
+        }, intoWorkspace),
+
+        find: Effect.fn("ChannelsRepo.find")(function* (workspaceId, id) {
+          const rows = yield* sql<ChannelRow>`
+            SELECT ${columns}
+            FROM notification_channels
+            WHERE workspace_id = ${workspaceId}
+              AND id = ${id}`
+          return Option.fromNullishOr(rows[0])
+        }, Effect.orDie),
+
+        findForUpdate: Effect.fn("ChannelsRepo.findForUpdate")(function* (workspaceId, id) {
+          const rows = yield* sql<ChannelRow>`
+            SELECT ${columns}
+            FROM notification_channels
+            WHERE workspace_id = ${workspaceId}
+              AND id = ${id}
+            FOR UPDATE`
+          return Option.fromNullishOr(rows[0])
+        }, Effect.orDie),
+
+        list: Effect.fn("ChannelsRepo.list")(function* (workspaceId, page) {
+          return yield* sql<ChannelRow>`
+            SELECT ${columns}
+            FROM notification_channels
+            WHERE workspace_id = ${workspaceId}
+              AND id < ${page.before}
+            ORDER BY id DESC
+            LIMIT ${page.limit + 1}`
+        }, Effect.orDie),
+
+        findIds: Effect.fn("ChannelsRepo.findIds")(function* (workspaceId, ids) {
+          const rows = yield* sql<{ readonly id: string }>`
+            SELECT id
+            FROM notification_channels
+            WHERE workspace_id = ${workspaceId}
+              AND id = ANY (${ids}::uuid[])
+            ORDER BY id
+            FOR KEY SHARE`
+          return new Set(rows.map(({ id }) => id))
+        }, Effect.orDie),
+
+        update: Effect.fn("ChannelsRepo.update")(function* (workspaceId, channel) {
+          yield* sql`
+            UPDATE notification_channels
+            SET
+              name = ${channel.name},
+              config = ${JSON.stringify(channel.config)}::jsonb,
+              sealed_secrets = ${channel.sealed_secrets},
+              enabled = ${channel.enabled},
+              disabled_reason = ${channel.disabled_reason},
+              confirmed = ${channel.confirmed},
+              updated_at = ${channel.updated_at}
+            WHERE workspace_id = ${workspaceId}
+              AND id = ${channel.id}`
+        }, Effect.orDie),
+
+        remove: Effect.fn("ChannelsRepo.remove")(function* (workspaceId, id) {
+          const removed = yield* sql`
+            DELETE FROM notification_channels
+            WHERE workspace_id = ${workspaceId}
+              AND id = ${id}
+            RETURNING id`
+          return removed.length > 0
+        }, Effect.orDie),
+
+        isMember: Effect.fn("ChannelsRepo.isMember")(function* (workspaceId, email) {
+          const rows = yield* sql`
+            SELECT users.id
+            FROM users
+            JOIN memberships ON memberships.user_id = users.id
+            WHERE users.email = ${email.toLowerCase()}
+              AND users.email_verified_at IS NOT NULL
+              AND memberships.workspace_id = ${workspaceId}`
+          return rows.length > 0
+        }, Effect.orDie),
+
+        confirmOfMember: Effect.fn("ChannelsRepo.confirmOfMember")(function* (userId, email, now) {
+          yield* sql`
+            UPDATE notification_channels
+            SET confirmed = true, updated_at = ${now}, next_at = ${now}
+            WHERE kind = 'email'
+              AND NOT confirmed
+              AND lower(config ->> 'to') = ${email}
+              AND workspace_id IN (
+                SELECT workspace_id
+                FROM memberships
+                WHERE user_id = ${userId}
+              )`
+        }, Effect.orDie),
+
+        findByLink: Effect.fn("ChannelsRepo.findByLink")(function* (id) {
+          const rows = yield* sql<ChannelRow>`
+            SELECT ${columns}
+            FROM notification_channels
+            WHERE id = ${id}`
+          return Option.fromNullishOr(rows[0])
+        }, Effect.orDie),
+
+        confirmByLink: Effect.fn("ChannelsRepo.confirmByLink")(function* (id, now) {
+          yield* sql`
+            UPDATE notification_channels
+            SET confirmed = true, updated_at = ${now}, next_at = ${now}
+            WHERE id = ${id}`
+        }, Effect.orDie),
+
+        listSealedOtherwise: Effect.fn("ChannelsRepo.listSealedOtherwise")(function* (keyId) {
+          return yield* sql<ChannelRow>`
+            SELECT ${columns}
+            FROM notification_channels
+            WHERE split_part(sealed_secrets, '.', 1) <> ${keyId}
+            LIMIT 100`
+        }, Effect.orDie),
+
+        updateSecrets: Effect.fn("ChannelsRepo.updateSecrets")(function* (id, { from, to }) {
+          yield* sql`
+            UPDATE notification_channels
+            SET sealed_secrets = ${to}
+            WHERE id = ${id}
+              AND sealed_secrets = ${from}`
+        }, Effect.orDie)
+      })
+    })
+  )
+}
+
+export const columnNames = [
+  "id",
+  "workspace_id",
+  "name",
+  "kind",
+  "config",
+  "sealed_secrets",
+  "enabled",
+  "disabled_reason",
+  "confirmed",
+  "last_status",
+  "last_error",
+  "last_at",
+  "created_at",
+  "updated_at"
+] satisfies ReadonlyArray<keyof ChannelRow>

@@ -1,0 +1,92 @@
+import { DateTime, Effect, Layer, Option } from "effect"
+import { HttpRouter } from "effect/http"
+import { SqlClient } from "effect/sql"
+import { AuditLog } from "../../audit/AuditLog.ts"
+import { linkGone, linkPage } from "../../http/linkPage.ts"
+import { requestOrigin } from "../../http/RequestOrigin.ts"
+import { Secrets } from "../../platform/Secrets.ts"
+import { transactionOf } from "../../sql/transaction.ts"
+import { type ChannelRow, ChannelsRepo } from "./ChannelsRepo.ts"
+import { Disabling } from "./Disabling.ts"
+import type { MailLink } from "../Kind.ts"
+import { channelOfToken, isTokenOf } from "./links.ts"
+
+/**
+ * Where the links in mails lead. Opening one changes nothing, as scanners of mail servers open them
+ * all; only the button of the page, or the one of the mail program, does. The token is all that is
+ * asked for: only who got the mail has it.
+ */
+export const linkRoutesLayer: Layer.Layer<
+  never,
+  never,
+  AuditLog | ChannelsRepo | Disabling | HttpRouter.HttpRouter | Secrets | SqlClient.SqlClient
+> = Layer.unwrap(
+  Effect.gen(function* () {
+    const transaction = transactionOf(yield* SqlClient.SqlClient)
+    const audit = yield* AuditLog
+    const channels = yield* ChannelsRepo
+    const disabling = yield* Disabling
+    const ring = (yield* Secrets).keys("notification-link")
+
+    const channelBehind = Effect.fnUntraced(function* (what: MailLink) {
+      const { token = "" } = yield* HttpRouter.params
+      const id = channelOfToken(token)
+      if (id === undefined) return undefined
+      const channel = Option.getOrUndefined(yield* channels.findByLink(id))
+      return channel !== undefined && isTokenOf(ring, what, token, channel) ? channel : undefined
+    })
+
+    const confirm = Effect.fnUntraced(function* (channel: ChannelRow) {
+      if (channel.confirmed) return
+      const now = yield* DateTime.nowAsDate
+      yield* channels.confirmByLink(channel.id, now)
+      yield* audit.recordInWorkspace("notification_channel.confirmed", channel.workspace_id, {
+        actor_id: null,
+        target_id: channel.id,
+        origin: yield* requestOrigin
+      })
+    }, transaction)
+
+    const unsubscribe = Effect.fnUntraced(function* (channel: ChannelRow) {
+      const { request_id } = yield* requestOrigin
+      const now = yield* DateTime.nowAsDate
+      yield* disabling.disable(channel, "The receiver wants no more mails.", request_id, now)
+    }, transaction)
+
+    const actions = { confirm, unsubscribe }
+
+    const routes = (["confirm", "unsubscribe"] as const).flatMap((what) => [
+      HttpRouter.add(
+        "GET",
+        `/notifications/${what}/:token`,
+        Effect.map(channelBehind(what), (channel) =>
+          channel === undefined ? linkGone : linkPage(texts[what].question, texts[what].button)
+        )
+      ),
+      HttpRouter.add(
+        "POST",
+        `/notifications/${what}/:token`,
+        Effect.gen(function* () {
+          const channel = yield* channelBehind(what)
+          if (channel === undefined) return linkGone
+          yield* actions[what](channel)
+          return linkPage(texts[what].done)
+        })
+      )
+    ])
+    return Layer.mergeAll(...(routes as [(typeof routes)[number], ...typeof routes]))
+  })
+)
+
+const texts = {
+  confirm: {
+    question: "Do you want to get alerts at this address?",
+    button: "Yes, send them",
+    done: "Done. Alerts will be sent to this address."
+  },
+  unsubscribe: {
+    question: "Do you want no more of these mails?",
+    button: "No more mails",
+    done: "Done. No more of these mails will be sent."
+  }
+} as const

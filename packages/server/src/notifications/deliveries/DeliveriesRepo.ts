@@ -1,0 +1,251 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { NotificationKind } from "@scheduling/domain/notifications/NotificationChannel"
+import type {
+  DeliveryAttempt,
+  DeliveryStatus,
+  NotificationDelivery
+} from "@scheduling/domain/notifications/NotificationDelivery"
+import {
+  NotificationChannelId,
+  NotificationDeliveryId,
+  SubjectId
+} from "@scheduling/domain/shared/Ids"
+import { Context, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import type { PageRequest } from "../../sql/Pages.ts"
+import { timestampOf, timestampOrNull } from "../../sql/timestamp.ts"
+import type { ToldEvent } from "../Message.ts"
+
+export interface DeliveryRow {
+  readonly id: string
+  readonly workspace_id: AuthorizedWorkspaceId
+  readonly channel_id: string
+  readonly channel_kind: NotificationKind
+  readonly status: DeliveryStatus
+  readonly begun: number
+  readonly ended: number
+  readonly other: number
+  readonly shown: ReadonlyArray<ToldEvent>
+  readonly subjects: ReadonlyArray<string>
+  readonly incident_key: string | null
+  readonly mergeable: boolean
+  readonly due_at: Date
+  readonly give_up_at: Date
+  readonly attempts_count: number
+  readonly status_code: number | null
+  readonly error: string | null
+  readonly created_at: Date
+  readonly finished_at: Date | null
+}
+
+export interface AttemptRow extends Omit<DeliveryAttempt, "started_at" | "finished_at"> {
+  readonly started_at: Date
+  readonly finished_at: Date | null
+}
+
+export const toDelivery = (row: Omit<DeliveryRow, "subjects">): NotificationDelivery => ({
+  id: NotificationDeliveryId.make(row.id),
+  channel_id: NotificationChannelId.make(row.channel_id),
+  kind: row.channel_kind,
+  status: row.status,
+  events_count: row.begun + row.ended + row.other,
+  events: row.shown.map(({ at, event, name, reason, subject_id }) => ({
+    event,
+    subject_id: SubjectId.make(subject_id),
+    name,
+    reason,
+    at
+  })),
+  attempts_count: row.attempts_count,
+  status_code: row.status_code,
+  error: row.error,
+  next_attempt_at: row.finished_at === null ? timestampOf(row.due_at) : null,
+  created_at: timestampOf(row.created_at),
+  finished_at: timestampOrNull(row.finished_at)
+})
+
+export const toAttempt = ({ finished_at, started_at, ...row }: AttemptRow): DeliveryAttempt => ({
+  ...row,
+  started_at: timestampOf(started_at),
+  finished_at: timestampOrNull(finished_at)
+})
+
+export interface DeliveryListing {
+  readonly channel_id?: string
+  readonly status?: DeliveryStatus
+  readonly page: PageRequest
+}
+
+export class DeliveriesRepo extends Context.Service<
+  DeliveriesRepo,
+  {
+    /** Its channel must be locked, and looks at it in time. */
+    readonly insert: (delivery: DeliveryRow) => Effect.Effect<void>
+    readonly insertAttempt: (delivery: DeliveryRow, attempt: AttemptRow) => Effect.Effect<void>
+    readonly list: (
+      workspaceId: AuthorizedWorkspaceId,
+      listing: DeliveryListing
+    ) => Effect.Effect<ReadonlyArray<DeliveryRow>>
+    readonly find: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: string
+    ) => Effect.Effect<Option.Option<DeliveryRow>>
+    readonly listAttempts: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: string
+    ) => Effect.Effect<ReadonlyArray<AttemptRow>>
+    /** Those that tell of nothing and ask whether an address wants to be told. */
+    readonly countConfirmations: (
+      workspaceId: AuthorizedWorkspaceId,
+      since: Date
+    ) => Effect.Effect<number>
+    readonly countTests: (
+      workspaceId: AuthorizedWorkspaceId,
+      channelId: string,
+      since: Date
+    ) => Effect.Effect<number>
+    /** What waits for a channel that is gone or disabled. */
+    readonly updateToCancelled: (channelId: string, now: Date) => Effect.Effect<void>
+    readonly removeEnded: (before: Date) => Effect.Effect<void>
+  }
+>()("@scheduling/server/notifications/deliveries/DeliveriesRepo") {
+  static readonly layer: Layer.Layer<DeliveriesRepo, never, SqlClient.SqlClient> = Layer.effect(
+    DeliveriesRepo,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const columns = sql.literal(shownColumns.join(", "))
+
+      return DeliveriesRepo.of({
+        insert: Effect.fn("DeliveriesRepo.insert")(function* (delivery) {
+          const { shown, subjects, ...row } = delivery
+          yield* sql`
+            INSERT INTO notification_deliveries
+            ${sql.insert({ ...row, shown: JSON.stringify(shown), subjects: `{${subjects.join(",")}}` })}`
+          if (delivery.finished_at !== null) return
+          yield* sql`
+            UPDATE notification_channels
+            SET next_at = least(next_at, ${delivery.due_at})
+            WHERE id = ${delivery.channel_id}
+              AND (lease_until IS NULL OR lease_until <= ${delivery.created_at})`
+        }, Effect.orDie),
+
+        insertAttempt: Effect.fn("DeliveriesRepo.insertAttempt")(function* (delivery, attempt) {
+          yield* sql`
+            INSERT INTO notification_attempts
+            ${sql.insert({ delivery_id: delivery.id, ...attempt })}`
+        }, Effect.orDie),
+
+        list: Effect.fn("DeliveriesRepo.list")(function* (workspaceId, listing) {
+          const { channel_id, page, status } = listing
+          return yield* sql<DeliveryRow>`
+            SELECT ${columns}
+            FROM notification_deliveries
+            WHERE workspace_id = ${workspaceId}
+              AND id < ${page.before}
+              ${channel_id === undefined ? sql`` : sql`AND channel_id = ${channel_id}`}
+              ${status === undefined ? sql`` : sql`AND status = ${status}`}
+            ORDER BY id DESC
+            LIMIT ${page.limit + 1}`
+        }, Effect.orDie),
+
+        find: Effect.fn("DeliveriesRepo.find")(function* (workspaceId, id) {
+          const rows = yield* sql<DeliveryRow>`
+            SELECT ${columns}, subjects
+            FROM notification_deliveries
+            WHERE workspace_id = ${workspaceId}
+              AND id = ${id}`
+          return Option.fromNullishOr(rows[0])
+        }, Effect.orDie),
+
+        listAttempts: Effect.fn("DeliveriesRepo.listAttempts")(function* (workspaceId, id) {
+          return yield* sql<AttemptRow>`
+            SELECT number, started_at, attempts.finished_at, attempts.status_code,
+              response_body, attempts.error
+            FROM notification_attempts AS attempts
+            JOIN notification_deliveries AS deliveries ON deliveries.id = attempts.delivery_id
+            WHERE deliveries.workspace_id = ${workspaceId}
+              AND deliveries.id = ${id}
+            ORDER BY number`
+        }, Effect.orDie),
+
+        countConfirmations: Effect.fn("DeliveriesRepo.countConfirmations")(function* (
+          workspaceId,
+          since
+        ) {
+          const [row] = yield* sql<{ readonly mails: number }>`
+            SELECT count(*)::int AS mails
+            FROM notification_deliveries
+            WHERE workspace_id = ${workspaceId}
+              AND begun + ended + other = 0
+              AND created_at > ${since}`
+          return row?.mails ?? 0
+        }, Effect.orDie),
+
+        countTests: Effect.fn("DeliveriesRepo.countTests")(function* (
+          workspaceId,
+          channelId,
+          since
+        ) {
+          const [row] = yield* sql<{ readonly tests: number }>`
+            SELECT count(*)::int AS tests
+            FROM notification_deliveries
+            WHERE workspace_id = ${workspaceId}
+              AND channel_id = ${channelId}
+              AND created_at > ${since}
+              AND shown -> 0 ->> 'event' = 'test'`
+          return row?.tests ?? 0
+        }, Effect.orDie),
+
+        updateToCancelled: Effect.fn("DeliveriesRepo.updateToCancelled")(function* (
+          channelId,
+          now
+        ) {
+          yield* sql`
+            UPDATE notification_deliveries
+            SET status = 'cancelled', finished_at = ${now}
+            WHERE channel_id = ${channelId}
+              AND status IN ('queued', 'sending')`
+        }, Effect.orDie),
+
+        removeEnded: Effect.fn("DeliveriesRepo.removeEnded")(function* (before) {
+          let removed: number
+          do {
+            const rows = yield* sql`
+              DELETE FROM notification_deliveries
+              WHERE id IN (
+                SELECT id
+                FROM notification_deliveries
+                WHERE finished_at < ${before}
+                LIMIT ${batch}
+              )
+              RETURNING id`
+            removed = rows.length
+          } while (removed === batch)
+        }, Effect.orDie)
+      })
+    })
+  )
+}
+
+const batch = 1_000
+
+const shownColumns = [
+  "id",
+  "workspace_id",
+  "channel_id",
+  "channel_kind",
+  "status",
+  "begun",
+  "ended",
+  "other",
+  "shown",
+  "incident_key",
+  "mergeable",
+  "due_at",
+  "give_up_at",
+  "attempts_count",
+  "status_code",
+  "error",
+  "created_at",
+  "finished_at"
+] satisfies ReadonlyArray<keyof DeliveryRow>

@@ -1,0 +1,30 @@
+import type { ChannelRow } from "../channels/ChannelsRepo.ts"
+import type { DeliveryRow } from "./DeliveriesRepo.ts"
+import { patienceMs } from "../sending/waits.ts"
+
+/** A delivery that tells of nothing yet. As it is it is the mail that asks an address whether it wants any. */
+export const emptyDelivery = (
+  id: string,
+  channel: Pick<ChannelRow, "id" | "workspace_id" | "kind">,
+  now: Date
+): DeliveryRow => ({
+  id,
+  workspace_id: channel.workspace_id,
+  channel_id: channel.id,
+  channel_kind: channel.kind,
+  status: "queued",
+  begun: 0,
+  ended: 0,
+  other: 0,
+  shown: [],
+  subjects: [],
+  incident_key: null,
+  mergeable: false,
+  due_at: now,
+  give_up_at: new Date(now.getTime() + patienceMs),
+  attempts_count: 0,
+  status_code: null,
+  error: null,
+  created_at: now,
+  finished_at: null
+})

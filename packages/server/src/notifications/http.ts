@@ -1,0 +1,88 @@
+import { Api } from "@scheduling/domain/Api"
+import { NotificationChannel } from "@scheduling/domain/notifications/NotificationChannel"
+import { NotificationDelivery } from "@scheduling/domain/notifications/NotificationDelivery"
+import { Effect } from "effect"
+import { currentAuthor } from "../audit/currentAuthor.ts"
+import { Idempotency } from "../http/Idempotency.ts"
+import { implement } from "../http/implement.ts"
+import { inWorkspace } from "../http/inWorkspace.ts"
+import { Channels } from "./channels/Channels.ts"
+import { Deliveries } from "./deliveries/Deliveries.ts"
+import { Settings } from "./settings/Settings.ts"
+
+export const NotificationsHandlers = implement(
+  Api,
+  "notifications",
+  Effect.fnUntraced(function* (handlers) {
+    const channels = yield* Channels
+    const deliveries = yield* Deliveries
+    const idempotency = yield* Idempotency
+    const settings = yield* Settings
+    return handlers.handleAll({
+      channels: inWorkspace((workspaceId, { query }) => channels.list(workspaceId, query)),
+
+      createChannel: inWorkspace(
+        Effect.fnUntraced(function* (workspaceId, { headers, payload }) {
+          return yield* channels.create(workspaceId, payload, yield* currentAuthor).pipe(
+            idempotency.once({
+              key: headers["idempotency-key"],
+              workspaceId,
+              operation: "notifications.createChannel",
+              payload,
+              answer: NotificationChannel
+            })
+          )
+        })
+      ),
+
+      channel: inWorkspace((workspaceId, { params }) =>
+        channels.get(workspaceId, params.channel_id)
+      ),
+
+      updateChannel: inWorkspace(
+        Effect.fnUntraced(function* (workspaceId, { params, payload }) {
+          const author = yield* currentAuthor
+          return yield* channels.update(workspaceId, params.channel_id, payload, author)
+        })
+      ),
+
+      removeChannel: inWorkspace(
+        Effect.fnUntraced(function* (workspaceId, { params }) {
+          yield* channels.remove(workspaceId, params.channel_id, yield* currentAuthor)
+        })
+      ),
+
+      test: inWorkspace((workspaceId, { params }) =>
+        deliveries.test(workspaceId, params.channel_id)
+      ),
+
+      settings: inWorkspace((workspaceId) => settings.get(workspaceId)),
+
+      replaceSettings: inWorkspace(
+        Effect.fnUntraced(function* (workspaceId, { payload }) {
+          return yield* settings.replace(workspaceId, payload, yield* currentAuthor)
+        })
+      ),
+
+      deliveries: inWorkspace((workspaceId, { query }) => deliveries.list(workspaceId, query)),
+
+      delivery: inWorkspace((workspaceId, { params }) =>
+        deliveries.get(workspaceId, params.delivery_id)
+      ),
+
+      resend: inWorkspace((workspaceId, { headers, params }) =>
+        deliveries.resend(workspaceId, params.delivery_id).pipe(
+          idempotency.once({
+            key: headers["idempotency-key"],
+            workspaceId,
+            operation: `notifications.resend ${params.delivery_id}`,
+            payload: null,
+            answer: NotificationDelivery
+          })
+        )
+      ),
+
+      kinds: inWorkspace(() => Effect.succeed(channels.kinds))
+    })
+  })
+)

@@ -1,0 +1,29 @@
+import type { NotificationKindInfo } from "@scheduling/domain/notifications/NotificationChannel"
+import { Schema } from "effect"
+import type { Kind } from "../Kind.ts"
+
+/** A kind as a form can be drawn from it. */
+export const describeKind = (
+  { config, kind, secrets, title }: Kind,
+  unavailable: string | null
+): NotificationKindInfo => {
+  const { definitions, schema } = Schema.toJsonSchemaDocument(config)
+  const properties: Readonly<Record<string, object>> = Object(schema["properties"])
+  return {
+    kind,
+    title,
+    available: unavailable === null,
+    unavailable_reason: unavailable,
+    config_schema: {
+      ...schema,
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([field, property]) => [
+          field,
+          secrets.includes(field) ? { ...property, writeOnly: true } : property
+        ])
+      ),
+      ...(Object.keys(definitions).length === 0 ? {} : { $defs: definitions })
+    },
+    secret_fields: secrets
+  }
+}

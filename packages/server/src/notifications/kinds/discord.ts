@@ -1,0 +1,49 @@
+import { Schema } from "effect"
+import { httpKind } from "../Kind.ts"
+import { bodyLines } from "../Message.ts"
+import { cut, escapeMarkdown } from "../texts.ts"
+import { colors, providerUrl } from "./fields.ts"
+
+/** 10015: unknown webhook. 50027: its token is wrong. */
+const goneCodes = new Set<unknown>([10_015, 50_027])
+
+/** A 429 says in its body how long to wait, in fractions of a second. */
+export const discord = httpKind({
+  kind: "discord",
+  title: "Discord",
+  config: Schema.Struct({
+    url: providerUrl(
+      "The URL of a webhook: https://discord.com/api/webhooks/…",
+      /^(?:(?:canary|ptb)\.)?discord(?:app)?\.com$/
+    )
+  }),
+  secrets: ["url"],
+  spacingMs: 500,
+  request: ({ url }, message) => {
+    const target = new URL(url)
+    // Without it failures are told to nobody.
+    target.searchParams.set("wait", "true")
+    return {
+      method: "POST",
+      url: target.href,
+      body: {
+        allowed_mentions: { parse: [] },
+        embeds: [
+          {
+            title: cut(escapeMarkdown(message.title), 256),
+            description: cut(bodyLines(message).map(escapeMarkdown).join("\n"), 4_096),
+            color: Number.parseInt(colors[message.tone].slice(1), 16),
+            timestamp: message.created_at.toISOString()
+          }
+        ]
+      }
+    }
+  },
+  rules: {
+    gone: ({ json, status }) => status === 404 || goneCodes.has(json["code"]),
+    afterSeconds: ({ json }) => {
+      const seconds = json["retry_after"]
+      return typeof seconds === "number" && seconds >= 0 ? Math.ceil(seconds) : null
+    }
+  }
+})

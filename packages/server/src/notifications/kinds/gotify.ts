@@ -1,0 +1,29 @@
+import { Schema } from "effect"
+import { goneAt, httpKind } from "../Kind.ts"
+import { bodyLines } from "../Message.ts"
+import { cut } from "../texts.ts"
+import { secret, serverUrl, under } from "./fields.ts"
+
+const priorities = { down: 8, up: 5, other: 4 } as const
+
+export const gotify = httpKind({
+  kind: "gotify",
+  title: "Gotify",
+  config: Schema.Struct({
+    server: serverUrl("The server, with the path that it is under"),
+    token: secret("The token of an application")
+  }),
+  secrets: ["token"],
+  target: ["server"],
+  request: ({ server, token }, message) => ({
+    method: "POST",
+    url: under(server, "/message"),
+    headers: { "x-gotify-key": token },
+    body: {
+      title: message.title,
+      message: cut(bodyLines(message).join("\n"), 8_000),
+      priority: priorities[message.tone]
+    }
+  }),
+  rules: { gone: goneAt(401, 403) }
+})

@@ -1,0 +1,44 @@
+import { Schema } from "effect"
+import { goneAt, httpKind } from "../Kind.ts"
+import { bodyLines, plainText } from "../Message.ts"
+import { cut, escapeHtml } from "../texts.ts"
+import { bearer, secret, serverUrl, under, word } from "./fields.ts"
+
+/** The id of the delivery is the transaction's, so that a repeat is no second message. */
+export const matrix = httpKind({
+  kind: "matrix",
+  title: "Matrix",
+  config: Schema.Struct({
+    server: serverUrl("The homeserver: https://matrix.org"),
+    access_token: secret("An access token"),
+    room_id: word("The id of the room: !…:…", /^![^\s/]{1,250}$/)
+  }),
+  secrets: ["access_token"],
+  target: ["server"],
+  spacingMs: 500,
+  request: ({ access_token, room_id, server }, message) => ({
+    method: "PUT",
+    url: under(
+      server,
+      `/_matrix/client/v3/rooms/${encodeURIComponent(room_id)}/send/m.room.message/${message.id}`
+    ),
+    headers: bearer(access_token),
+    body: {
+      msgtype: message.tone === "down" ? "m.text" : "m.notice",
+      body: cut(plainText(message), 8_000),
+      format: "org.matrix.custom.html",
+      formatted_body: [
+        `<strong>${escapeHtml(message.title)}</strong>`,
+        ...bodyLines(message).map((text) => escapeHtml(cut(text, 500)))
+      ].join("<br>"),
+      "m.mentions": {}
+    }
+  }),
+  rules: {
+    gone: goneAt(401, 403),
+    afterSeconds: ({ json }) => {
+      const ms = json["retry_after_ms"]
+      return typeof ms === "number" && ms >= 0 ? Math.ceil(ms / 1_000) : null
+    }
+  }
+})

@@ -1,0 +1,43 @@
+import { Schema } from "effect"
+import { goneAt, httpKind } from "../Kind.ts"
+import { bodyLines } from "../Message.ts"
+import { cut, cutBytes } from "../texts.ts"
+import { bearer, secret, serverUrl, word } from "./fields.ts"
+
+const tags = {
+  down: "rotating_light",
+  up: "white_check_mark",
+  other: "information_source"
+} as const
+const priorities = { down: 4, up: 3, other: 3 } as const
+
+/** 429 comes without `Retry-After`; code 42908 is the quota of the day. More than 4,096 bytes make a file. */
+export const ntfy = httpKind({
+  kind: "ntfy",
+  title: "ntfy",
+  config: Schema.Struct({
+    server: Schema.optionalKey(serverUrl("The server. https://ntfy.sh when absent.")),
+    topic: word("The topic", /^[-\w]{1,64}$/),
+    token: Schema.optionalKey(secret("An access token, if the topic needs one"))
+  }),
+  secrets: ["token"],
+  target: ["server"],
+  spacingMs: 5_000,
+  request: ({ server = "https://ntfy.sh", token, topic }, message) => ({
+    method: "POST",
+    url: server,
+    headers: token === undefined ? {} : bearer(token),
+    body: {
+      topic,
+      title: cut(message.title, 250),
+      message: cutBytes(bodyLines(message).join("\n"), 4_000),
+      priority: priorities[message.tone],
+      tags: [tags[message.tone]]
+    }
+  }),
+  rules: {
+    gone: goneAt(401, 403),
+    afterSeconds: ({ json, status }) =>
+      status !== 429 ? null : json["code"] === 42_908 ? 3_600 : 10
+  }
+})

@@ -1,0 +1,47 @@
+import { Schema } from "effect"
+import { httpKind } from "../Kind.ts"
+import { bodyLines } from "../Message.ts"
+import { cut } from "../texts.ts"
+import { form, formHeaders, secret } from "./fields.ts"
+
+const key = /^[A-Za-z0-9]{30}$/
+
+/** 400 with `user: invalid` or `token: invalid` is final. 429 is the quota of the month. */
+export const pushover = httpKind({
+  kind: "pushover",
+  title: "Pushover",
+  config: Schema.Struct({
+    token: secret("The token of an application", key),
+    user: secret("The key of a user or a group", key),
+    urgent: Schema.optionalKey(
+      Schema.Boolean.annotate({
+        description: "What fails rings every minute for an hour, until somebody acknowledges it."
+      })
+    )
+  }),
+  secrets: ["token", "user"],
+  spacingMs: 1_000,
+  request: ({ token, urgent = false, user }, message) => {
+    const rings = urgent && message.tone === "down"
+    return {
+      method: "POST",
+      url: "https://api.pushover.net/1/messages.json",
+      headers: formHeaders,
+      body: form({
+        token,
+        user,
+        title: cut(message.title, 250),
+        message: cut(bodyLines(message).join("\n"), 1_024),
+        timestamp: String(Math.floor(message.created_at.getTime() / 1_000)),
+        priority: rings ? "2" : message.tone === "down" ? "1" : "0",
+        retry: rings ? "60" : undefined,
+        expire: rings ? "3600" : undefined
+      })
+    }
+  },
+  rules: {
+    gone: ({ json, status }) =>
+      status === 400 && (json["user"] === "invalid" || json["token"] === "invalid"),
+    afterSeconds: ({ status }) => (status === 429 ? 3_600 : null)
+  }
+})

@@ -1,0 +1,150 @@
+import { Context, Effect, Layer, Redacted } from "effect"
+import { createTransport, type SentMessageInfo } from "nodemailer"
+import { AppConfig } from "../../config/Config.ts"
+import type { Mail, Verdict } from "../Kind.ts"
+import { cut, oneLine } from "../texts.ts"
+
+/** The one mail server of the service. */
+export class Mailer extends Context.Service<
+  Mailer,
+  {
+    /** Why no mail can be sent. */
+    readonly unavailable: string | null
+    readonly send: (mail: Mail) => Effect.Effect<Verdict>
+  }
+>()("@scheduling/server/notifications/mail/Mailer") {
+  static readonly layer: Layer.Layer<Mailer, never, AppConfig> = Layer.effect(
+    Mailer,
+    Effect.gen(function* () {
+      const { dkimDomain, dkimPrivateKey, dkimSelector, mailFrom, smtpUrl } = yield* AppConfig
+      if (smtpUrl === undefined || mailFrom === undefined) {
+        return Mailer.of({
+          unavailable: "The operator of this service has set no mail server (SMTP_URL).",
+          send: () => Effect.succeed(failed("again", "no mail server is set", null))
+        })
+      }
+      const url = Redacted.value(smtpUrl)
+      const dkim =
+        dkimDomain === undefined || dkimSelector === undefined || dkimPrivateKey === undefined
+          ? {}
+          : {
+              dkim: {
+                domainName: dkimDomain,
+                keySelector: dkimSelector,
+                privateKey: Redacted.value(dkimPrivateKey)
+              }
+            }
+      const transport = createTransport({
+        url,
+        pool: true,
+        maxConnections: 5,
+        maxMessages: 1_000,
+        // What a connection that broke had not sent is tried again by the outbox, which counts it.
+        maxRequeues: 0,
+        connectionTimeout: 10_000,
+        greetingTimeout: 10_000,
+        socketTimeout: 20_000,
+        requireTLS: needsTls(url),
+        disableFileAccess: true,
+        disableUrlAccess: true,
+        ...dkim
+      })
+      yield* Effect.addFinalizer(() => Effect.sync(() => transport.close()))
+      const domain = (/@([^<>\s]+)>?$/.exec(mailFrom)?.[1] ?? "localhost").toLowerCase()
+      const idOf = (id: string) => `<${id}@${domain}>`
+
+      return Mailer.of({
+        unavailable: null,
+        send: ({ headers, html, id, subject, text, thread, to }) =>
+          Effect.tryPromise({
+            try: (signal) =>
+              transport.sendMail({
+                from: mailFrom,
+                // As an object: in a text a comma would be a second receiver.
+                to: { name: "", address: to },
+                subject: cut(oneLine(subject), 200),
+                text,
+                html,
+                messageId: idOf(id),
+                ...(thread === undefined ? {} : { references: [idOf(thread)] }),
+                headers: {
+                  ...headers,
+                  "Auto-Submitted": "auto-generated",
+                  "X-Auto-Response-Suppress": "All"
+                },
+                signal
+              }),
+            catch: (error) => error
+          }).pipe(
+            Effect.map(delivered),
+            Effect.catch((error) => Effect.succeed(verdictOf(error)))
+          )
+      })
+    })
+  )
+}
+
+// ---------------------------------------------------------------------------
+
+/** A password must not cross a network in the clear. The URL may say otherwise. */
+const needsTls = (text: string): boolean => {
+  const url = new URL(text)
+  const isLocal = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname)
+  const says = url.searchParams.get("requireTLS")
+  return says === null ? url.username !== "" && !isLocal : says === "true"
+}
+
+const delivered = ({ response }: SentMessageInfo): Verdict => ({
+  outcome: "delivered",
+  status_code: codeIn(response),
+  response: cut(oneLine(String(response ?? "")), 300),
+  error: null,
+  after_seconds: null,
+  gone: false
+})
+
+const failed = (
+  outcome: "again" | "never",
+  error: string,
+  status_code: number | null,
+  gone = false
+): Verdict => ({ outcome, status_code, response: null, error, after_seconds: null, gone })
+
+const codeIn = (response: unknown): number | null => {
+  const [code] = /^\d{3}/.exec(String(response)) ?? []
+  return code === undefined ? null : Number(code)
+}
+
+/** The parts of a network that is not the tenant's are not told. */
+const unreachable = "the mail server cannot be reached"
+
+/**
+ * What the server says about the receiver is final where its code begins with 5; about us, who log in
+ * and connect, it never is: that is for the operator to put right.
+ */
+const verdictOf = (error: unknown): Verdict => {
+  const { code, response, responseCode } = Object(error) as {
+    readonly code?: unknown
+    readonly response?: unknown
+    readonly responseCode?: unknown
+  }
+  const status = typeof responseCode === "number" ? responseCode : codeIn(response)
+  if (code === "EAUTH" || code === "ETLS") {
+    return failed("again", "the mail server refuses this service", null)
+  }
+  if (status === null || (code !== "EENVELOPE" && code !== "EMESSAGE")) {
+    return failed("again", unreachable, null)
+  }
+  const said = `answered ${cut(oneLine(String(response ?? status)), 300)}`
+  if (status < 500) return failed("again", said, status)
+  // 530 and the like are about us; 5.4.4 is a name that DNS does not know just now.
+  if ([530, 535, 538].includes(status) || /\b5\.4\.4\b/.test(said)) {
+    return failed("again", said, status)
+  }
+  return failed(
+    "never",
+    said,
+    status,
+    code === "EENVELOPE" && [550, 551, 553, 554].includes(status)
+  )
+}

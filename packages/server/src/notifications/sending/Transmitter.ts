@@ -1,0 +1,136 @@
+import { Call } from "@scheduling/calls/Call"
+import { Cause, Clock, Context, Effect, Layer, type Redacted } from "effect"
+import { AppConfig } from "../../config/Config.ts"
+import { briefly } from "../../platform/Loop.ts"
+import { Secrets } from "../../platform/Secrets.ts"
+import { SigningSecrets } from "../../signing/SigningSecrets.ts"
+import type { ChannelRow } from "../channels/ChannelsRepo.ts"
+import { openConfig, redact } from "../channels/ChannelSecrets.ts"
+import type { MailLink, Outgoing, Transports, Verdict } from "../Kind.ts"
+import { kinds } from "../kinds/index.ts"
+import { linkTo } from "../channels/links.ts"
+import { Mailer } from "../mail/Mailer.ts"
+import { confirmationOf } from "../mail/letterOf.ts"
+import type { Message } from "../Message.ts"
+import { cut } from "../texts.ts"
+
+export interface Transmission {
+  /** Of the delivery. */
+  readonly id: string
+  readonly channel: Pick<ChannelRow, "id" | "workspace_id" | "kind" | "config" | "sealed_secrets">
+  readonly message: Message | "confirmation"
+  readonly attempt: number
+  /** In all, waiting for our own connections included. */
+  readonly timeout_seconds: number
+}
+
+/** Hands one message to a provider. Every outcome is a value, and no secret of the channel is in it. */
+export class Transmitter extends Context.Service<
+  Transmitter,
+  {
+    readonly send: (
+      transmission: Transmission
+    ) => Effect.Effect<Verdict & { readonly duration_ms: number }>
+  }
+>()("@scheduling/server/notifications/sending/Transmitter") {
+  static readonly layer: Layer.Layer<
+    Transmitter,
+    never,
+    AppConfig | Call | Mailer | Secrets | SigningSecrets
+  > = Layer.effect(
+    Transmitter,
+    Effect.gen(function* () {
+      const { publicUrl = "" } = yield* AppConfig
+      const call = yield* Call
+      const mailer = yield* Mailer
+      const secretsOfService = yield* Secrets
+      const signing = yield* SigningSecrets
+      const ring = secretsOfService.keys("notification-channel")
+      const linkRing = secretsOfService.keys("notification-link")
+
+      const httpOf =
+        (transmission: Transmission, secrets: ReadonlyArray<Redacted.Redacted>) =>
+        ({ body, headers = {}, method, url }: Outgoing) =>
+          call.run({
+            workspace_id: transmission.channel.workspace_id,
+            execution_id: transmission.id,
+            attempt: transmission.attempt,
+            task: null,
+            method,
+            url,
+            headers,
+            body:
+              body === undefined ? null : typeof body === "string" ? body : JSON.stringify(body),
+            timeout_seconds: transmission.timeout_seconds,
+            secrets
+          })
+
+      const transmit = Effect.fnUntraced(function* (transmission: Transmission) {
+        const { channel, id, message } = transmission
+        const { config, secrets } = openConfig(ring, channel.id, channel)
+        const http = httpOf(transmission, [])
+        const transports: Transports = {
+          http,
+          signedHttp: (request) =>
+            Effect.flatMap(signing.findLive([channel.workspace_id]), (live) =>
+              httpOf(transmission, live.get(channel.workspace_id) ?? [])(request)
+            ),
+          mail: mailer.send,
+          link: (what: MailLink) => linkTo(linkRing, publicUrl, what, channel)
+        }
+        const verdict =
+          message === "confirmation"
+            ? yield* mailer.send(
+                confirmationOf(id, String(config["to"]), publicUrl, transports.link("confirm"))
+              )
+            : yield* kinds[channel.kind].send(config, message, transports)
+        return {
+          ...verdict,
+          response: redact(verdict.response, secrets),
+          error: redact(verdict.error, secrets)
+        }
+      })
+
+      return Transmitter.of({
+        send: Effect.fn("Transmitter.send")(function* (transmission) {
+          const clock = yield* Clock.Clock
+          const started = clock.monotonicTimeNanosUnsafe()
+          const verdict = yield* Effect.suspend(() => transmit(transmission)).pipe(
+            Effect.timeoutOrElse({
+              duration: transmission.timeout_seconds * 1_000,
+              orElse: () =>
+                Effect.succeed(unanswered(`timeout after ${transmission.timeout_seconds} s`))
+            }),
+            Effect.catchDefect((defect) =>
+              Effect.as(
+                Effect.logError(`delivery ${transmission.id} broke: ${describe(defect)}`),
+                unanswered("internal error")
+              )
+            )
+          )
+          const nanos = clock.monotonicTimeNanosUnsafe() - started
+          return {
+            ...verdict,
+            response: verdict.response === null ? null : cut(storable(verdict.response), 1_000),
+            error: verdict.error === null ? null : cut(storable(verdict.error), 500),
+            duration_ms: Math.round(Number(nanos) / 1e6)
+          }
+        })
+      })
+    })
+  )
+}
+
+const describe = (defect: unknown) => briefly(Cause.die(defect))
+
+const unanswered = (error: string): Verdict => ({
+  outcome: "again",
+  status_code: null,
+  response: null,
+  error,
+  after_seconds: null,
+  gone: false
+})
+
+/** PostgreSQL holds neither NUL nor half a surrogate pair. */
+const storable = (text: string) => text.replaceAll("\0", "\ufffd").toWellFormed()

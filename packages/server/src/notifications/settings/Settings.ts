@@ -1,0 +1,113 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import {
+  type NotificationSettings,
+  type NotificationSettingsInput,
+  settingsDefaults
+} from "@scheduling/domain/notifications/NotificationSettings"
+import { Conflict, type NotFound, ValidationFailed } from "@scheduling/domain/shared/Errors"
+import { Context, DateTime, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { AuditLog } from "../../audit/AuditLog.ts"
+import type { Author } from "../../audit/currentAuthor.ts"
+import { transactionOf } from "../../sql/transaction.ts"
+import { ChannelsRepo } from "../channels/ChannelsRepo.ts"
+import { SettingsRepo } from "./SettingsRepo.ts"
+
+/** Who hears of what. */
+export class Settings extends Context.Service<
+  Settings,
+  {
+    readonly get: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<NotificationSettings>
+    readonly replace: (
+      workspaceId: AuthorizedWorkspaceId,
+      input: NotificationSettingsInput,
+      author: Author
+    ) => Effect.Effect<NotificationSettings, Conflict | NotFound | ValidationFailed>
+    /** With a channel: it goes out of all rules, and rules that name no other one go. */
+    readonly removeChannel: (
+      workspaceId: AuthorizedWorkspaceId,
+      channelId: string
+    ) => Effect.Effect<void, NotFound>
+  }
+>()("@scheduling/server/notifications/settings/Settings") {
+  static readonly layer: Layer.Layer<
+    Settings,
+    never,
+    AuditLog | ChannelsRepo | SettingsRepo | SqlClient.SqlClient
+  > = Layer.effect(
+    Settings,
+    Effect.gen(function* () {
+      const transaction = transactionOf(yield* SqlClient.SqlClient)
+      const audit = yield* AuditLog
+      const channels = yield* ChannelsRepo
+      const repo = yield* SettingsRepo
+
+      const checkChannels = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        { rules }: Pick<NotificationSettingsInput, "rules">
+      ) {
+        const named = rules.flatMap(({ channel_ids }) => channel_ids)
+        if (named.length === 0) return
+        const known = yield* channels.findIds(workspaceId, named)
+        const issues = rules.flatMap(({ channel_ids }, rule) =>
+          channel_ids.flatMap((id, index) =>
+            known.has(id.toLowerCase())
+              ? []
+              : [
+                  {
+                    path: ["rules", rule, "channel_ids", index],
+                    message: "There is no such channel in this workspace"
+                  }
+                ]
+          )
+        )
+        if (issues.length > 0) return yield* new ValidationFailed({ issues })
+      })
+
+      return Settings.of({
+        get: repo.find,
+
+        replace: Effect.fn("Settings.replace")(function* (workspaceId, input, author) {
+          yield* checkChannels(workspaceId, input)
+          const { version, ...given } = input
+          const rules = given.rules.map((rule) => ({
+            ...rule,
+            channel_ids: rule.channel_ids.map(lowerCase),
+            ...(rule.task_ids === undefined ? {} : { task_ids: rule.task_ids.map(lowerCase) }),
+            ...(rule.monitor_ids === undefined
+              ? {}
+              : { monitor_ids: rule.monitor_ids.map(lowerCase) })
+          }))
+          const now = yield* DateTime.nowAsDate
+          const settings = { ...settingsDefaults, ...given, rules }
+          if (!(yield* repo.update(workspaceId, version, settings, now))) {
+            return yield* new Conflict()
+          }
+          yield* audit.recordInWorkspace("notification_settings.updated", workspaceId, {
+            actor_id: author.actor_id,
+            origin: author.origin,
+            details: { version: version + 1, api_key_id: author.api_key_id }
+          })
+          return yield* repo.find(workspaceId)
+        }, transaction),
+
+        removeChannel: Effect.fn("Settings.removeChannel")(function* (workspaceId, channelId) {
+          const settings = yield* repo.findForUpdate(workspaceId)
+          if (!settings.rules.some(({ channel_ids }) => includes(channel_ids, channelId))) return
+          const rules = settings.rules
+            .map((rule) => ({
+              ...rule,
+              channel_ids: rule.channel_ids.filter((id) => id !== channelId)
+            }))
+            .filter(({ channel_ids }) => channel_ids.length > 0)
+          const now = yield* DateTime.nowAsDate
+          yield* repo.update(workspaceId, settings.version, { ...settings, rules }, now)
+        })
+      })
+    })
+  )
+}
+
+const lowerCase = <Id extends string>(id: Id): Id => id.toLowerCase() as Id
+
+const includes = (ids: ReadonlyArray<string>, id: string) => ids.includes(id)

@@ -1,0 +1,294 @@
+import type { NotificationKind } from "@scheduling/domain/notifications/NotificationChannel"
+import type { NotificationEvent } from "@scheduling/domain/notifications/NotificationEvent"
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { AnnouncementData, subjectGone } from "../../outbox/Outbox.ts"
+import type { Trouble } from "./decide.ts"
+import type { Draft } from "./gather.ts"
+import { insertDrafts } from "./insertDrafts.ts"
+
+export interface OutboxRow {
+  readonly ordinal: bigint
+  readonly workspace_id: string
+  readonly event: NotificationEvent
+  readonly subject_id: string
+  readonly tags: ReadonlyArray<string>
+  readonly at: Date
+  readonly data: AnnouncementData & RunData & { readonly reminder?: boolean }
+}
+
+/** As it was written: of a subject that is gone there is no event. */
+export type WrittenRow = Omit<OutboxRow, "event"> & {
+  readonly event: NotificationEvent | typeof subjectGone
+}
+
+/** What settling a run writes of it. */
+interface RunData {
+  readonly kind?: "cron" | "delayed" | "chain"
+  readonly execution_id?: string
+  readonly chain_run_id?: string | null
+  readonly step?: string | null
+  readonly status_code?: number | null
+  readonly error?: string | null
+  readonly attempts?: number
+}
+
+export interface TroubleRow extends Trouble {
+  readonly subject_id: string
+  readonly workspace_id: string
+  readonly tags: ReadonlyArray<string>
+  readonly data: OutboxRow["data"]
+}
+
+export interface ReceiverRow {
+  readonly id: string
+  readonly workspace_id: string
+  readonly kind: NotificationKind
+  readonly unfinished: number
+  readonly open: string | null
+}
+
+export interface TellingRow {
+  readonly channel_id: string
+  readonly subject_id: string
+  readonly incident_key: string
+  /** How many subjects are in the same incident. */
+  readonly companions: number
+}
+
+/** What the sorter reads and writes, all in one transaction that no other node has at the same time. */
+export class SorterRepo extends Context.Service<
+  SorterRepo,
+  {
+    /** False: another node does it. Until the commit. */
+    readonly claim: Effect.Effect<boolean>
+    readonly list: (limit: number) => Effect.Effect<ReadonlyArray<WrittenRow>>
+    /** Those of the workspaces that are there. They stay until the commit. */
+    readonly findWorkspaces: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>
+    readonly findTaskNames: (
+      ids: ReadonlyArray<string>
+    ) => Effect.Effect<
+      ReadonlyMap<string, { readonly name: string; readonly workspace_id: string }>
+    >
+    readonly findTroubles: (
+      subjectIds: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyArray<TroubleRow>>
+    /** Locks them: nothing is sent to them meanwhile. */
+    readonly findReceivers: (
+      channelIds: ReadonlyArray<string>,
+      workspaceIds: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyArray<ReceiverRow>>
+    readonly findTellings: (
+      subjectIds: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyArray<TellingRow>>
+    readonly updateTroubles: (
+      changed: ReadonlyArray<TroubleRow>,
+      ended: ReadonlyArray<string>
+    ) => Effect.Effect<void>
+    readonly insertTellings: (
+      tellings: ReadonlyArray<Omit<TellingRow, "companions">>
+    ) => Effect.Effect<void>
+    readonly insertDrafts: (drafts: ReadonlyArray<Draft>, now: Date) => Effect.Effect<void>
+    readonly remove: (ordinals: ReadonlyArray<bigint>) => Effect.Effect<void>
+    readonly listToRemind: (now: Date, limit: number) => Effect.Effect<ReadonlyArray<TroubleRow>>
+    /** Those of the tasks and chains that are there, and whether they are paused. */
+    readonly findTaskStatuses: (
+      ids: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyMap<string, string>>
+    /** Those of tasks and chains that are gone. */
+    readonly removeOrphans: Effect.Effect<void>
+  }
+>()("@scheduling/server/notifications/sorting/SorterRepo") {
+  static readonly layer: Layer.Layer<SorterRepo, never, SqlClient.SqlClient> = Layer.effect(
+    SorterRepo,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      return SorterRepo.of({
+        claim: Effect.map(
+          sql<{ readonly mine: boolean }>`
+            SELECT pg_try_advisory_xact_lock(${sorterLock}) AS mine`,
+          ([row]) => row?.mine === true
+        ).pipe(Effect.orDie),
+
+        list: Effect.fn("SorterRepo.list")(function* (limit) {
+          return yield* sql<WrittenRow>`
+            SELECT *
+            FROM outbox
+            ORDER BY ordinal
+            LIMIT ${limit}
+            FOR UPDATE SKIP LOCKED`
+        }, Effect.orDie),
+
+        findWorkspaces: Effect.fn("SorterRepo.findWorkspaces")(function* (ids) {
+          const rows = yield* sql<{ readonly id: string }>`
+            SELECT id
+            FROM workspaces
+            WHERE id = ANY (${ids}::uuid[])
+            ORDER BY id
+            FOR KEY SHARE`
+          return new Set(rows.map(({ id }) => id))
+        }, Effect.orDie),
+
+        findTaskNames: Effect.fn("SorterRepo.findTaskNames")(function* (ids) {
+          if (ids.length === 0) return new Map()
+          const rows = yield* sql<{
+            readonly id: string
+            readonly name: string
+            readonly workspace_id: string
+          }>`
+            SELECT id, workspace_id, coalesce(name, url, kind) AS name
+            FROM tasks
+            WHERE id = ANY (${ids}::uuid[])`
+          return new Map(rows.map((row) => [row.id, row]))
+        }, Effect.orDie),
+
+        findTroubles: Effect.fn("SorterRepo.findTroubles")(function* (subjectIds) {
+          return yield* sql<TroubleRow>`
+            SELECT *
+            FROM troubles
+            WHERE subject_id = ANY (${subjectIds}::uuid[])
+            ORDER BY subject_id
+            FOR UPDATE`
+        }, Effect.orDie),
+
+        findReceivers: Effect.fn("SorterRepo.findReceivers")(function* (channelIds, workspaceIds) {
+          const locked = yield* sql<Pick<ReceiverRow, "id" | "workspace_id" | "kind">>`
+            SELECT id, workspace_id, kind
+            FROM notification_channels
+            WHERE enabled
+              AND confirmed
+              AND (
+                id = ANY (${channelIds}::uuid[])
+                OR workspace_id = ANY (${workspaceIds}::uuid[])
+              )
+            ORDER BY id
+            FOR UPDATE`
+          if (locked.length === 0) return []
+          // In a statement of its own, so that it sees what was sent before the lock was given.
+          const waiting = yield* sql<
+            Pick<ReceiverRow, "unfinished" | "open"> & { readonly channel_id: string }
+          >`
+            SELECT
+              channel_id,
+              count(*)::int AS unfinished,
+              (array_agg(CASE WHEN mergeable THEN id END ORDER BY ordinal DESC))[1] AS open
+            FROM notification_deliveries
+            WHERE channel_id = ANY (${locked.map(({ id }) => id)}::uuid[])
+              AND status IN ('queued', 'sending')
+            GROUP BY channel_id`
+          const byChannel = new Map(waiting.map((row) => [row.channel_id, row]))
+          return locked.map((row) => ({
+            ...row,
+            unfinished: byChannel.get(row.id)?.unfinished ?? 0,
+            open: byChannel.get(row.id)?.open ?? null
+          }))
+        }, Effect.orDie),
+
+        findTellings: Effect.fn("SorterRepo.findTellings")(function* (subjectIds) {
+          if (subjectIds.length === 0) return []
+          return yield* sql<TellingRow>`
+            WITH asked AS MATERIALIZED (
+              SELECT channel_id, subject_id, incident_key
+              FROM tellings
+              WHERE subject_id = ANY (${subjectIds}::uuid[])
+            ), shared AS (
+              SELECT tellings.channel_id, tellings.incident_key, count(*)::int AS companions
+              FROM tellings
+              WHERE (tellings.channel_id, tellings.incident_key) IN (
+                SELECT channel_id, incident_key
+                FROM asked
+                WHERE incident_key <> subject_id
+              )
+              GROUP BY tellings.channel_id, tellings.incident_key
+            )
+            SELECT
+              asked.channel_id, asked.subject_id, asked.incident_key,
+              coalesce(shared.companions, 1) AS companions
+            FROM asked
+            LEFT JOIN shared
+              ON shared.channel_id = asked.channel_id
+              AND shared.incident_key = asked.incident_key`
+        }, Effect.orDie),
+
+        updateTroubles: Effect.fn("SorterRepo.updateTroubles")(function* (changed, ended) {
+          if (ended.length > 0) {
+            yield* sql`
+              DELETE FROM troubles
+              WHERE subject_id = ANY (${ended}::uuid[])`
+          }
+          if (changed.length === 0) return
+          yield* sql`
+            INSERT INTO troubles (
+              subject_id, workspace_id, event, failures, since, told_at, remind_at, tags, data
+            )
+            SELECT
+              subject_id, workspace_id, event, failures, since, told_at, remind_at, tags, data
+            FROM json_to_recordset(${JSON.stringify(changed)}::json) AS changed (
+              subject_id uuid, workspace_id uuid, event text, failures integer, since timestamptz,
+              told_at timestamptz, remind_at timestamptz, tags text[], data jsonb
+            )
+            ON CONFLICT (subject_id) DO UPDATE
+            SET
+              event = EXCLUDED.event,
+              failures = EXCLUDED.failures,
+              since = EXCLUDED.since,
+              told_at = EXCLUDED.told_at,
+              remind_at = EXCLUDED.remind_at,
+              data = EXCLUDED.data`
+        }, Effect.orDie),
+
+        insertTellings: Effect.fn("SorterRepo.insertTellings")(function* (tellings) {
+          if (tellings.length === 0) return
+          yield* sql`
+            INSERT INTO tellings (channel_id, subject_id, incident_key)
+            SELECT channel_id, subject_id, incident_key
+            FROM json_to_recordset(${JSON.stringify(tellings)}::json) AS told (
+              channel_id uuid, subject_id uuid, incident_key uuid
+            )
+            ON CONFLICT DO NOTHING`
+        }, Effect.orDie),
+
+        insertDrafts: Effect.fn("SorterRepo.insertDrafts")(function* (drafts, now) {
+          yield* insertDrafts(sql, drafts, now)
+        }, Effect.orDie),
+
+        remove: Effect.fn("SorterRepo.remove")(function* (ordinals) {
+          yield* sql`
+            DELETE FROM outbox
+            WHERE ordinal = ANY (${ordinals.map(String)}::bigint[])`
+        }, Effect.orDie),
+
+        listToRemind: Effect.fn("SorterRepo.listToRemind")(function* (now, limit) {
+          return yield* sql<TroubleRow>`
+            SELECT *
+            FROM troubles
+            WHERE remind_at <= ${now}
+            ORDER BY remind_at
+            LIMIT ${limit}
+            FOR UPDATE SKIP LOCKED`
+        }, Effect.orDie),
+
+        findTaskStatuses: Effect.fn("SorterRepo.findTaskStatuses")(function* (ids) {
+          const rows = yield* sql<{ readonly id: string; readonly status: string }>`
+            SELECT id, status
+            FROM tasks
+            WHERE id = ANY (${ids}::uuid[])`
+          return new Map(rows.map(({ id, status }) => [id, status]))
+        }, Effect.orDie),
+
+        removeOrphans: sql`
+          DELETE FROM troubles
+          WHERE event IN ('task.failed', 'chain.failed')
+            AND NOT EXISTS (
+              SELECT
+              FROM tasks
+              WHERE tasks.id = troubles.subject_id
+            )`.pipe(Effect.asVoid, Effect.orDie)
+      })
+    })
+  )
+}
+
+/** Of the advisory locks of the database: an arbitrary number that nothing else here takes. */
+const sorterLock = 7_410_925_001

@@ -1,0 +1,196 @@
+import { type UserId, WorkspaceId } from "@scheduling/domain/shared/Ids"
+import { Context, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Email } from "@scheduling/domain/auth/User"
+import { SqlClient } from "effect/sql"
+import { existsSync } from "node:fs"
+import { isAbsolute } from "node:path"
+import { authorize } from "../access/authorize.ts"
+import { AuditChain } from "../audit/AuditChain.ts"
+import { type AccountAction, AuditLog, type AuditRow, toAuditEvent } from "../audit/AuditLog.ts"
+import { Accounts } from "../auth/Accounts.ts"
+import { EmailLinks, waitingEmail } from "../auth/email/EmailLinks.ts"
+import { AppConfig } from "../config/Config.ts"
+import { PasswordResets } from "../auth/passwords/PasswordResets.ts"
+import { SecondFactors } from "../auth/totp/SecondFactors.ts"
+import { SessionsRepo } from "../auth/sessions/SessionsRepo.ts"
+import type { RequestOrigin } from "../http/RequestOrigin.ts"
+import { Store } from "../sql/Sql.ts"
+import { pageRequest } from "../sql/Pages.ts"
+import { timestampOf } from "../sql/timestamp.ts"
+import { transactionOf } from "../sql/transaction.ts"
+import { type AccountRow, type UserRow, UsersRepo } from "../users/UsersRepo.ts"
+
+import { backUp } from "./Backup.ts"
+
+export const usage = `npm run account -- <command>
+  list                          all accounts
+  create EMAIL                  a new account, also where REGISTRATION=closed, and a token for its password
+  reset-link EMAIL              a token with which a new password can be set, for an hour
+  verify-link EMAIL             a token with which the email, or the new one that it waits for, is verified
+  disable EMAIL                 ends all sessions, and lets nobody log in
+  enable EMAIL                  lets them log in again
+  remove-second-factor EMAIL    for somebody who has lost the app and the recovery codes
+npm run audit:verify            whether the audit log is as it was written
+npm run audit:export -- ID      the events of a workspace as JSON lines, oldest first
+npm run backup -- FOLDER        copies the embedded store while it runs, into a new folder`
+
+/** What cannot be done as it was asked. */
+export class Refused extends Schema.TaggedError<Refused>()("Refused", { message: Schema.String }) {}
+
+/** What the operator of the service may do about accounts. Whoever asks is on this machine. */
+export class Operator extends Context.Service<
+  Operator,
+  { readonly run: (words: ReadonlyArray<string>) => Effect.Effect<string, Refused> }
+>()("@scheduling/server/operator/Operator") {
+  static readonly layer: Layer.Layer<
+    Operator,
+    never,
+    | Accounts
+    | AuditChain
+    | AppConfig
+    | AuditLog
+    | EmailLinks
+    | PasswordResets
+    | SecondFactors
+    | SessionsRepo
+    | SqlClient.SqlClient
+    | Store
+    | UsersRepo
+  > = Layer.effect(
+    Operator,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const transaction = transactionOf(sql)
+      const { dataDir } = yield* AppConfig
+      const store = yield* Store
+      const accounts = yield* Accounts
+      const audit = yield* AuditLog
+      const chain = yield* AuditChain
+      const emailLinks = yield* EmailLinks
+      const factors = yield* SecondFactors
+      const resets = yield* PasswordResets
+      const sessions = yield* SessionsRepo
+      const users = yield* UsersRepo
+
+      const record = (action: AccountAction, { id }: UserRow) =>
+        audit.recordForAccount(action, id, { actor_id: null, origin: here })
+
+      const tokenFor = Effect.fnUntraced(function* (user: UserRow) {
+        const token = yield* resets.make(user, here)
+        return `${Redacted.value(token)}\nIt sets a new password within an hour: POST /v1/auth/password/reset with the fields token and new_password.`
+      })
+
+      const commands: Readonly<Record<string, (user: UserRow) => Effect.Effect<string, Refused>>> =
+        {
+          "reset-link": tokenFor,
+
+          "verify-link": Effect.fnUntraced(function* (user) {
+            const token = yield* emailLinks.make(user)
+            if (Option.isNone(token)) {
+              return yield* new Refused({ message: `${user.email} is verified.` })
+            }
+            return `${Redacted.value(token.value)}\nIt verifies ${waitingEmail(user)} within a week: POST /v1/auth/email/verify with the field token.`
+          }),
+
+          disable: Effect.fnUntraced(function* (user) {
+            yield* users.updateDisabled(user.id, yield* DateTime.nowAsDate)
+            const ended = yield* sessions.removeAll(user.id)
+            yield* record("account.disabled", user)
+            return `${user.email} is disabled; ${ended} sessions have ended.`
+          }, transaction),
+
+          enable: Effect.fnUntraced(function* (user) {
+            yield* users.updateDisabled(user.id, null)
+            yield* record("account.enabled", user)
+            return `${user.email} is enabled.`
+          }, transaction),
+
+          "remove-second-factor": Effect.fnUntraced(function* (user) {
+            if (!(yield* factors.remove(user.id))) {
+              return yield* new Refused({ message: `${user.email} has no second factor.` })
+            }
+            yield* record("totp.disabled", user)
+            return `${user.email} logs in with the password alone.`
+          }, transaction)
+        }
+
+      const create = Effect.fnUntraced(function* (email: string) {
+        const { id } = yield* accounts
+          .create(email, here)
+          .pipe(Effect.mapError(({ message }) => new Refused({ message })))
+        return yield* tokenFor(yield* userWith(id))
+      })
+
+      const userWith = (id: UserId) => Effect.map(users.find(id), (user) => Option.getOrThrow(user))
+
+      const verifyAudit = Effect.gen(function* () {
+        const { events, problems } = yield* chain.verify
+        if (problems.length > 0) return yield* new Refused({ message: problems.join("\n") })
+        return `${events} events are as they were written.`
+      })
+
+      const backup = Effect.fnUntraced(function* (to: string) {
+        if (store.kind !== "embedded") {
+          return yield* new Refused({ message: "This is PostgreSQL: pg_dump makes its backups." })
+        }
+        if (existsSync(to)) return yield* new Refused({ message: `${to} is there already.` })
+        return yield* backUp(sql, { dataDir, to })
+      })
+
+      const exportAudit = Effect.fnUntraced(function* (workspaceId: string) {
+        const lines: Array<string> = []
+        let page = pageRequest({ limit: 100 })
+        let rows: ReadonlyArray<AuditRow>
+        do {
+          rows = yield* audit.list(authorize(workspaceId), page)
+          const shown = rows.slice(0, page.limit)
+          lines.push(...shown.map((row) => JSON.stringify(toAuditEvent(row))))
+          page = { limit: page.limit, before: shown.at(-1)?.id ?? page.before }
+        } while (rows.length > page.limit)
+        return lines.toReversed().join("\n")
+      })
+
+      return Operator.of({
+        run: Effect.fn("Operator.run")(function* ([command = "", text = "", ...more]) {
+          if (command === "list" && text === "") {
+            const rows = yield* users.listAll(maxListed)
+            return rows.length === 0 ? "There are no accounts." : rows.map(lineOf).join("\n")
+          }
+          if (command === "verify-audit" && text === "") return yield* verifyAudit
+          if (command === "export-audit" && isWorkspaceId(text)) return yield* exportAudit(text)
+          if (command === "backup" && isAbsolute(text)) return yield* backup(text)
+          const run = commands[command]
+          if ((run === undefined && command !== "create") || more.length > 0) {
+            return yield* new Refused({ message: usage })
+          }
+          const email = yield* Effect.mapError(
+            decodeEmail(text),
+            () => new Refused({ message: `"${text}" is no email address.` })
+          )
+          if (run === undefined) return yield* create(email)
+          const user = yield* users.findByEmail(email)
+          if (Option.isNone(user)) {
+            return yield* new Refused({ message: `There is no account of ${email}.` })
+          }
+          return yield* run(user.value)
+        })
+      })
+    })
+  )
+}
+
+const isWorkspaceId = Schema.is(WorkspaceId)
+
+const decodeEmail = Schema.decodeUnknownEffect(Email)
+
+const here: RequestOrigin = { ip: null, user_agent: null, request_id: "operator" }
+
+const maxListed = 10_000
+
+const lineOf = ({ created_at, disabled_at, email, has_second_factor }: AccountRow) =>
+  [
+    email,
+    `since ${timestampOf(created_at)}`,
+    ...(has_second_factor ? ["second factor"] : []),
+    ...(disabled_at === null ? [] : [`disabled at ${timestampOf(disabled_at)}`])
+  ].join("  ")

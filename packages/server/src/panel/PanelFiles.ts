@@ -1,0 +1,62 @@
+import { Context, Layer } from "effect"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { extname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { type ReadyAnswer, readyAnswer } from "../http/ReadyAnswer.ts"
+import { pageHeaders } from "./policy.ts"
+
+/** The panel as it was built: its one page, and the files that the page loads. */
+export interface BuiltPanel {
+  readonly page: ReadyAnswer
+  /** By their names, which change with what is in them. */
+  readonly assets: ReadonlyMap<string, ReadyAnswer>
+}
+
+/** Undefined if nobody has built it. The API does not need it. */
+export class PanelFiles extends Context.Service<PanelFiles, BuiltPanel | undefined>()(
+  "@scheduling/server/panel/PanelFiles"
+) {
+  /** Read once, so that only what was built is served, and by no path that a request thinks up. */
+  static readonly layerFrom = (folder: string): Layer.Layer<PanelFiles> =>
+    Layer.sync(PanelFiles, () => readPanel(folder))
+
+  static readonly layer: Layer.Layer<PanelFiles> = Layer.suspend(() =>
+    PanelFiles.layerFrom(fileURLToPath(new URL("../../../panel/dist", import.meta.url)))
+  )
+}
+
+// ---------------------------------------------------------------------------
+
+const readPanel = (folder: string): BuiltPanel | undefined => {
+  const index = join(folder, "index.html")
+  if (!existsSync(index)) return undefined
+  const assets = join(folder, "assets")
+  const names = readdirSync(assets).filter((name) => !/\.(?:br|gz)$/.test(name))
+  return {
+    page: fileAnswer(index, pageHeaders),
+    assets: new Map(names.map((name) => [name, fileAnswer(join(assets, name), immutable)]))
+  }
+}
+
+const immutable = { "cache-control": "public, max-age=31536000, immutable" }
+
+const types: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".woff2": "font/woff2"
+}
+
+const fileAnswer = (path: string, headers: Readonly<Record<string, string>>): ReadyAnswer => {
+  const codings = { br: `${path}.br`, gzip: `${path}.gz` }
+  const coded = Object.entries(codings).filter(([, file]) => existsSync(file))
+  return readyAnswer(
+    {
+      ...Object.fromEntries(coded.map(([coding, file]) => [coding, readFileSync(file)])),
+      identity: readFileSync(path)
+    },
+    types[extname(path)] ?? "application/octet-stream",
+    headers
+  )
+}

@@ -1,0 +1,79 @@
+import { NotFound } from "@scheduling/domain/shared/Errors"
+import { Effect, Layer, Option } from "effect"
+import {
+  HttpRouter,
+  HttpServerRequest,
+  HttpServerRespondable,
+  HttpServerResponse
+} from "effect/http"
+import { AppConfig } from "../config/Config.ts"
+import { panelPages } from "../http/Routes.ts"
+import { PanelFiles } from "./PanelFiles.ts"
+import { hsts, pageHeaders } from "./policy.ts"
+
+/** The panel's page, at each of its addresses, and its files. */
+export const pageRoutesLayer: Layer.Layer<
+  never,
+  never,
+  AppConfig | HttpRouter.HttpRouter | PanelFiles
+> = Layer.unwrap(
+  Effect.gen(function* () {
+    const built = yield* PanelFiles
+    const isHttps = yield* httpsCheck
+
+    const page = Effect.map(HttpServerRequest.HttpServerRequest, (request) => {
+      const answer = built === undefined ? notBuilt : built.page.to(request)
+      return isHttps(request) ? HttpServerResponse.setHeaders(answer, hsts) : answer
+    })
+
+    const asset = Effect.gen(function* () {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const { file = "" } = yield* HttpRouter.params
+      const ready = built?.assets.get(file)
+      return ready === undefined ? yield* noSuchFile : ready.to(request)
+    })
+
+    return Layer.mergeAll(
+      HttpRouter.add("GET", "/assets/:file", asset),
+      ...panelPages.map((path) => HttpRouter.add("GET", path, page))
+    )
+  })
+)
+
+// ---------------------------------------------------------------------------
+
+/** By what the operator says, or by what a proxy does that the operator trusts. */
+const httpsCheck = Effect.map(
+  AppConfig,
+  ({ publicUrl, trustProxy }) =>
+    (request: HttpServerRequest.HttpServerRequest): boolean => {
+      if (publicUrl?.startsWith("https:") === true) return true
+      if (trustProxy.length === 0) return false
+      const url = HttpServerRequest.toURL(request)
+      return Option.exists(url, ({ protocol }) => protocol === "https:")
+    }
+)
+
+const noSuchFile = Effect.suspend(() =>
+  Effect.orDie(HttpServerRespondable.toResponse(new NotFound({ resource: "route" })))
+)
+
+const notBuilt = HttpServerResponse.text(
+  `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Scheduling Service</title>
+</head>
+<body>
+<h1>The service is running. Its control panel is not built.</h1>
+<p>Build it with <code>npm install</code> in the folder of the service, then start the service again.</p>
+<p>The API works without it: see <a href="/docs">the reference</a>.</p>
+</body>
+</html>`,
+  {
+    contentType: "text/html; charset=utf-8",
+    headers: { ...pageHeaders, "cache-control": "no-cache" }
+  }
+)

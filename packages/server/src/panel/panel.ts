@@ -1,0 +1,9 @@
+import { Layer } from "effect"
+import { pageRoutesLayer } from "./pageRoutes.ts"
+import { PanelFiles } from "./PanelFiles.ts"
+import { sessionRoutesLayer } from "./sessionRoutes.ts"
+
+/** The control panel: its pages, and how it logs in. What it shows comes from `/v1`. */
+export const panelLayer = Layer.merge(pageRoutesLayer, sessionRoutesLayer).pipe(
+  Layer.provide(PanelFiles.layer)
+)

@@ -1,0 +1,52 @@
+import { refreshTokenSeconds } from "@scheduling/domain/auth/TokenPair"
+
+/** What a browser says about the page that makes a request. */
+export type PageHeaders = Readonly<Record<string, string | undefined>>
+
+/**
+ * Whether a page of this very origin makes the request. The cookie comes along with whatever the
+ * browser sends here, so three things have to hold that no other page can bring about: a header that
+ * a form cannot send and that CORS lets no other page send, and what the browser says of the page in
+ * `Origin` and `Sec-Fetch-Site`. The latter also holds behind a proxy that changes the host, but
+ * browsers leave it out on plain HTTP.
+ */
+export const isOwnPage = (headers: PageHeaders): boolean => {
+  const { host, origin, "sec-fetch-site": site } = headers
+  if (headers["x-panel"] !== "1" || !/^https?:\/\//.test(origin ?? "")) return false
+  return site === undefined
+    ? origin?.replace(/^https?:\/\//, "").toLowerCase() === host?.toLowerCase()
+    : site === "same-origin"
+}
+
+/** The scheme by which the browser reached us, whatever a proxy made of it. */
+export const isOnHttps = ({ origin }: PageHeaders): boolean => origin?.startsWith("https:") === true
+
+const path = "/panel/session"
+
+const nameOf = (isSecure: boolean) => (isSecure ? "__Secure-panel_session" : "panel_session")
+
+/** The header that makes the browser keep the token, or forget it where there is none. */
+export const sessionCookie = (token: string | undefined, isSecure: boolean): string =>
+  [
+    `${nameOf(isSecure)}=${token ?? ""}`,
+    "HttpOnly",
+    "SameSite=Strict",
+    `Path=${path}`,
+    `Max-Age=${token === undefined ? 0 : refreshTokenSeconds}`,
+    ...(isSecure ? ["Secure"] : [])
+  ].join("; ")
+
+/**
+ * The token in a `Cookie` header. On https only a cookie counts that http cannot have set. Of two
+ * with our name one is not ours, so none counts.
+ */
+export const tokenIn = (header: string | undefined, isSecure: boolean): string | undefined => {
+  const prefix = `${nameOf(isSecure)}=`
+  const found = (header ?? "")
+    .split(";")
+    .map((pair) => pair.trim())
+    .filter((pair) => pair.startsWith(prefix))
+    .map((pair) => pair.slice(prefix.length))
+  const [token] = found
+  return found.length === 1 && token !== "" ? token : undefined
+}

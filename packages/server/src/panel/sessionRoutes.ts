@@ -1,0 +1,137 @@
+import { Login, PasswordChange } from "@scheduling/domain/auth/AuthApi"
+import { InvalidRefreshToken } from "@scheduling/domain/auth/AuthErrors"
+import type { TokenPair } from "@scheduling/domain/auth/TokenPair"
+import {
+  MalformedJson,
+  OriginRefused,
+  UnsupportedMediaType,
+  ValidationFailed
+} from "@scheduling/domain/shared/Errors"
+import { Effect, Layer, Redacted, Schema } from "effect"
+import {
+  HttpRouter,
+  HttpServerRequest,
+  HttpServerRespondable,
+  HttpServerResponse
+} from "effect/http"
+import { Accounts } from "../auth/Accounts.ts"
+import { Logins } from "../auth/sessions/Logins.ts"
+import { issuesIn } from "../http/Errors.ts"
+import { requestOrigin } from "../http/RequestOrigin.ts"
+import { panelSessionPath } from "../http/Routes.ts"
+import { isOnHttps, isOwnPage, sessionCookie, tokenIn } from "./sessionCookie.ts"
+
+/**
+ * How the panel logs in. Its scripts get access tokens only; the refresh token is in a cookie that
+ * they cannot read, and that the browser sends nowhere but here. `/v1` takes no cookie.
+ */
+export const sessionRoutesLayer: Layer.Layer<
+  never,
+  never,
+  Accounts | HttpRouter.HttpRouter | Logins
+> = Layer.unwrap(
+  Effect.gen(function* () {
+    const accounts = yield* Accounts
+    const logins = yield* Logins
+
+    const login = Effect.gen(function* () {
+      const credentials = yield* bodyAs(Login)
+      return yield* answerWith(yield* logins.login(credentials, yield* requestOrigin))
+    })
+
+    const refresh = Effect.gen(function* () {
+      const token = yield* tokenOfCookie
+      // Nobody has logged in yet. That is no error, and browsers would log one.
+      if (token === undefined) return empty
+      return yield* answerWith(yield* logins.refresh(token, yield* requestOrigin))
+    })
+
+    const changePassword = Effect.gen(function* () {
+      const passwords = yield* bodyAs(PasswordChange)
+      const actor = yield* logins.actorOf(
+        (yield* tokenOfCookie) ?? Redacted.make(""),
+        yield* requestOrigin
+      )
+      return yield* answerWith(yield* accounts.changePassword(actor, passwords))
+    })
+
+    const logout = Effect.gen(function* () {
+      const token = yield* tokenOfCookie
+      if (token !== undefined) {
+        const ended = Effect.flatMap(logins.actorOf(token, yield* requestOrigin), (actor) =>
+          logins.end(actor, actor.session_id)
+        )
+        // The session may be over already. The browser forgets the cookie either way.
+        yield* Effect.ignore(ended)
+      }
+      return yield* withCookie(empty, undefined)
+    })
+
+    return Layer.mergeAll(
+      HttpRouter.add("POST", panelSessionPath, ownPagesOnly(login)),
+      HttpRouter.add("PUT", panelSessionPath, ownPagesOnly(refresh)),
+      HttpRouter.add("PATCH", panelSessionPath, ownPagesOnly(changePassword)),
+      HttpRouter.add("DELETE", panelSessionPath, ownPagesOnly(logout))
+    )
+  })
+)
+
+// ---------------------------------------------------------------------------
+
+const empty = HttpServerResponse.empty({ status: 204, headers: { "cache-control": "no-store" } })
+
+const pageHeaders = Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) => headers)
+
+const tokenOfCookie = Effect.map(pageHeaders, (headers) => {
+  const token = tokenIn(headers["cookie"], isOnHttps(headers))
+  return token === undefined ? undefined : Redacted.make(token, { label: "refresh_token" })
+})
+
+const withCookie = (response: HttpServerResponse.HttpServerResponse, token: string | undefined) =>
+  Effect.map(pageHeaders, (headers) =>
+    HttpServerResponse.setHeader(response, "set-cookie", sessionCookie(token, isOnHttps(headers)))
+  )
+
+const answerWith = ({ access_token, expires_in, refresh_token, token_type }: TokenPair) =>
+  withCookie(
+    HttpServerResponse.jsonUnsafe(
+      { access_token: Redacted.value(access_token), token_type, expires_in },
+      { headers: { "cache-control": "no-store" } }
+    ),
+    Redacted.value(refresh_token)
+  )
+
+/** Refuses everybody else, and turns failures into answers. A cookie that is no use is forgotten. */
+const ownPagesOnly = <E, R>(answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
+  Effect.flatMap(pageHeaders, (headers) =>
+    isOwnPage(headers) ? answer : respond(new OriginRefused())
+  ).pipe(
+    Effect.catch((error) => {
+      if (!HttpServerRespondable.isRespondable(error)) return Effect.die(error)
+      return Effect.flatMap(respond(error), (response) =>
+        error instanceof InvalidRefreshToken
+          ? withCookie(response, undefined)
+          : Effect.succeed(response)
+      )
+    })
+  )
+
+const respond = (error: HttpServerRespondable.Respondable) =>
+  Effect.orDie(HttpServerRespondable.toResponse(error))
+
+const bodyAs = <A, I>(schema: Schema.Codec<A, I>) =>
+  Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    if (!/^application\/json\b/i.test(request.headers["content-type"] ?? "")) {
+      return yield* new UnsupportedMediaType()
+    }
+    const text = yield* Effect.orDie(request.text)
+    const json = yield* Effect.try({
+      try: (): unknown => JSON.parse(text),
+      catch: () => new MalformedJson()
+    })
+    return yield* Effect.mapError(
+      Schema.decodeUnknownEffect(schema, { errors: "all", onExcessProperty: "error" })(json),
+      ({ issue }) => new ValidationFailed({ issues: issuesIn(issue) })
+    )
+  })

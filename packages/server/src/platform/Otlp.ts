@@ -1,0 +1,129 @@
+import { Effect, Layer, type Logger, Metric, Redacted, type Scope } from "effect"
+import { FetchHttpClient } from "effect/http"
+import {
+  OtlpExporter,
+  OtlpLogger,
+  OtlpMetrics,
+  OtlpResource,
+  OtlpSerialization
+} from "effect/observability"
+import packageJson from "../../package.json" with { type: "json" }
+import { AppConfig } from "../config/Config.ts"
+import { Meters } from "./Meters.ts"
+import { type Span, Tracer, Tracing } from "./Tracing.ts"
+
+const spansPerSecond = 5_000
+
+const kinds = { internal: 1, server: 2, client: 3 } as const
+
+const statuses = { ok: 1, error: 2 } as const
+
+const nanos = (ms: number): string => `${Math.round(ms * 1_000)}000`
+
+const toOtlp = (span: Span) => ({
+  traceId: span.traceId,
+  spanId: span.spanId,
+  parentSpanId: span.parentSpanId,
+  name: span.name,
+  kind: kinds[span.kind],
+  startTimeUnixNano: nanos(span.startMs),
+  endTimeUnixNano: nanos(Math.max(span.startMs, span.endMs)),
+  attributes: OtlpResource.entriesToAttributes(Object.entries(span.attributes)),
+  droppedAttributesCount: 0,
+  events: [],
+  droppedEventsCount: 0,
+  status:
+    span.error === undefined
+      ? { code: statuses.ok }
+      : { code: statuses.error, message: span.error },
+  links: [],
+  droppedLinksCount: 0
+})
+
+/** How to reach the collector. Undefined if there is none. */
+const collector = Effect.map(AppConfig, ({ otlpEndpoint, otlpHeaders, otlpServiceName }) =>
+  otlpEndpoint === undefined
+    ? undefined
+    : {
+        urlOf: (signal: "traces" | "metrics" | "logs") => `${otlpEndpoint}/v1/${signal}`,
+        headers: otlpHeaders === undefined ? undefined : Redacted.value(otlpHeaders),
+        resource: { serviceName: otlpServiceName, serviceVersion: packageJson.version }
+      }
+)
+
+/** What the exporters stand on. */
+const exporting = Layer.unwrap(
+  Effect.map(AppConfig, ({ otlpProtocol }) =>
+    Layer.mergeAll(
+      OtlpExporter.layerFlusher,
+      FetchHttpClient.layer,
+      otlpProtocol === "http/json" ? OtlpSerialization.layerJson : OtlpSerialization.layerProtobuf
+    )
+  )
+)
+
+export const TracingLayer: Layer.Layer<never, never, AppConfig> = Layer.effect(
+  Tracing,
+  Effect.gen(function* () {
+    const to = yield* collector
+    if (to === undefined) return undefined
+    const { otlpSampled } = yield* AppConfig
+    const resource = yield* OtlpResource.fromConfig(to.resource)
+    const serialization = yield* OtlpSerialization.OtlpSerialization
+    const exporter = yield* OtlpExporter.make({
+      label: "Tracer",
+      url: to.urlOf("traces"),
+      headers: to.headers,
+      exportInterval: "5 seconds",
+      maxBatchSize: 1_000,
+      shutdownTimeout: "3 seconds",
+      body: (spans) => [
+        serialization.traces({
+          resourceSpans: [{ resource, scopeSpans: [{ scope: { name: "scheduling" }, spans }] }]
+        }),
+        Effect.void
+      ]
+    })
+    const tracer = new Tracer((span) => exporter.push(toOtlp(span)), {
+      ratio: otlpSampled,
+      spansPerSecond
+    })
+    const meters = yield* Meters
+    meters.counter(
+      "scheduling_spans_dropped_total",
+      "Spans beyond what a node exports per second.",
+      () => tracer.dropped
+    )
+    return tracer
+  })
+).pipe(Layer.provide(exporting))
+
+/** Sends what the node measures every minute. */
+export const MetricsExportLayer: Layer.Layer<never, never, AppConfig> = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const to = yield* collector
+    if (to === undefined) return
+    const { registry } = yield* Meters
+    yield* OtlpMetrics.make({
+      url: to.urlOf("metrics"),
+      headers: to.headers,
+      resource: to.resource,
+      exportInterval: "1 minute"
+    }).pipe(Effect.provideService(Metric.MetricRegistry, registry))
+  })
+).pipe(Layer.provide(exporting))
+
+/** Sends lines of the log beside writing them. Undefined if there is no collector. */
+export const otlpLogger: Effect.Effect<
+  Logger.Logger<unknown, void> | undefined,
+  never,
+  AppConfig | Scope.Scope
+> = Effect.gen(function* () {
+  const to = yield* collector
+  if (to === undefined) return undefined
+  const { headers, resource } = to
+  const context = yield* Layer.build(exporting)
+  return yield* OtlpLogger.make({ url: to.urlOf("logs"), headers, resource }).pipe(
+    Effect.provideContext(context)
+  )
+})

@@ -1,0 +1,30 @@
+import { Redacted } from "effect"
+import { randomBytes } from "node:crypto"
+import { type KeyRing, mac } from "./Secrets.ts"
+
+/** Keys that programs keep and send: a prefix that tells what they are, and 32 random bytes. */
+export const bearerKeys = (prefix: string, label: string) => {
+  const form = new RegExp(`^${prefix}[A-Za-z0-9_-]{43}$`)
+  return {
+    make: (): Redacted.Redacted =>
+      Redacted.make(prefix + randomBytes(32).toString("base64url"), { label }),
+    /** Anything else is refused without asking the database. */
+    isWellFormed: (credential: string): boolean => form.test(credential)
+  }
+}
+
+const shownLength = 12
+
+/** What lists show of a key, to tell keys apart. */
+export const shownPrefix = (key: Redacted.Redacted): string =>
+  Redacted.value(key).slice(0, shownLength)
+
+/**
+ * The stored hash of a key. The HMAC key is not in the database, so a dump of it verifies nothing.
+ */
+export const hashKey = ([current]: KeyRing, key: Redacted.Redacted): string =>
+  mac(current, Redacted.value(key))
+
+/** The hashes that a key may be stored under: today's, and those of retired secrets. */
+export const hashesOf = (ring: KeyRing, key: string): ReadonlyArray<string> =>
+  ring.map((pepper) => mac(pepper, key))

@@ -1,0 +1,49 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+
+export interface Depth {
+  /** Runs that are due and not leased, counted up to `countTo`. */
+  readonly due: number
+  /** Of the one that has been due for longest. 0 if none is. */
+  readonly oldest_due_seconds: number
+  /** How long ago the next slot of a schedule should have fired. 0 if it is still to come. */
+  readonly unfired_seconds: number
+  readonly nodes: number
+}
+
+/** More are not told apart, so that looking at a long queue costs no more than a claim does. */
+export const countTo = 10_000
+
+/** What waits, in the whole database. It reads the indexes that claiming and firing use. */
+export const findDepth = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, now: Date) {
+  const [depth] = yield* sql<Depth>`
+    SELECT
+      (
+        SELECT count(*)::int
+        FROM (
+          SELECT
+          FROM runs
+          WHERE lease_owner IS NULL
+            AND NOT waiting
+            AND date_bin('1 second', due_at, timestamptz 'epoch') <= ${now}::timestamptz - interval '1 second'
+          LIMIT ${countTo}
+        ) AS due
+      ) AS due,
+      greatest(0, extract(epoch FROM ${now}::timestamptz - (
+        SELECT min(date_bin('1 second', due_at, timestamptz 'epoch'))
+        FROM runs
+        WHERE lease_owner IS NULL
+          AND NOT waiting
+      )))::float8 AS oldest_due_seconds,
+      greatest(0, extract(epoch FROM ${now}::timestamptz - (
+        SELECT min(next_fire_at)
+        FROM tasks
+        WHERE next_fire_at IS NOT NULL
+      )))::float8 AS unfired_seconds,
+      (
+        SELECT count(*)::int
+        FROM nodes
+        WHERE died_at IS NULL
+      ) AS nodes`
+  return depth ?? { due: 0, oldest_due_seconds: 0, unfired_seconds: 0, nodes: 0 }
+})

@@ -1,0 +1,67 @@
+import { Clock, Effect } from "effect"
+import type { SqlClient, Statement } from "effect/sql"
+import { maxTaskRuns } from "../config/plans.ts"
+import type { QueuedRun } from "./Run.ts"
+import { makeRunId } from "./RunId.ts"
+
+/**
+ * Whether a task has as many unfinished runs as it may have. Most tasks have one or none, so there
+ * is little to read.
+ */
+export const isFull = (sql: SqlClient.SqlClient, taskId: Statement.Fragment) => sql`
+  EXISTS (
+    SELECT
+    FROM runs
+    WHERE runs.task_id = ${taskId}
+    OFFSET ${maxTaskRuns - 1}
+    LIMIT 1
+  )`
+
+/** Null if the task has as many unfinished runs as it may have. */
+export const insertRun = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  run: Pick<QueuedRun, "workspace_id" | "task_id" | "kind" | "trigger"> & {
+    /** Null or a time in the past means now. */
+    readonly run_at: Date | null
+  }
+) {
+  const now = yield* Clock.currentTimeMillis
+  const id = makeRunId(Math.max(now, run.run_at?.getTime() ?? now), now)
+  const [inserted] = yield* sql<QueuedRun>`
+    INSERT INTO runs (
+      id, workspace_id, task_id, kind, trigger, lane, chain_run_id, step_index,
+      scheduled_for, due_at, run_on, worker_wait_seconds
+    )
+    SELECT
+      ${id}::uuid, ${run.workspace_id}::uuid, ${run.task_id}::uuid, ${run.kind}, ${run.trigger},
+      coalesce(tasks.lane, 0),
+      ${run.kind === "chain" ? id : null}::uuid, ${run.kind === "chain" ? 0 : null}::smallint,
+      greatest(now(), ${run.run_at}::timestamptz), greatest(now(), ${run.run_at}::timestamptz),
+      tasks.run_on, tasks.worker_wait_seconds
+    FROM (SELECT) AS one
+    LEFT JOIN tasks ON tasks.id = ${run.task_id}::uuid
+    WHERE NOT ${isFull(sql, sql`${run.task_id}::uuid`)}
+    RETURNING
+      id, workspace_id, task_id, kind, trigger, chain_run_id, step_index, step,
+      'queued' AS status, scheduled_for`
+  return inserted ?? null
+})
+
+/**
+ * Runs of a chain that have started keep the steps that they have. A node or an agent that has
+ * leased a run ahead finds at the start that the run is no longer its own.
+ */
+export const moveRuns = (
+  sql: SqlClient.SqlClient,
+  task: { readonly workspace_id: string; readonly task_id: string },
+  place: { readonly run_on: object | null; readonly worker_wait_seconds: number }
+) =>
+  sql`
+    UPDATE runs
+    SET
+      run_on = ${place.run_on && JSON.stringify(place.run_on)}::jsonb,
+      worker_wait_seconds = ${place.worker_wait_seconds},
+      lease_owner = CASE WHEN state = 'running' THEN lease_owner END
+    WHERE workspace_id = ${task.workspace_id}
+      AND task_id = ${task.task_id}
+      AND version_id IS NULL`

@@ -1,0 +1,20 @@
+/** SQL for runs that wait for a worker, as in their indexes. */
+export const isForWorkers = "lease_owner IS NULL AND NOT waiting AND run_on IS NOT NULL"
+
+/** SQL for runs that have waited for a worker for as long as they may. */
+export const isUnclaimed = `${isForWorkers} AND seconds_after(due_at, worker_wait_seconds) < now()`
+
+/** SQL for runs that were cancelled and that no worker holds any more. */
+export const isAbandoned =
+  "lease_owner IS NULL AND cancel_requested AND NOT waiting AND run_on IS NOT NULL"
+
+export const upcomingForWorkers = `
+      EXISTS (SELECT FROM runs WHERE ${isForWorkers} AND due_at <= now()) AS worker_due,
+      (
+        SELECT date_part('epoch', min(due_at)) * 1000
+        FROM runs
+        WHERE ${isForWorkers}
+          AND due_at > now()
+      ) AS next_worker_due_ms`
+
+export const nothingForWorkers = "false AS worker_due, NULL AS next_worker_due_ms"

@@ -1,0 +1,80 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+
+const removeBatch = 5_000
+
+/** Removes the history of deleted workspaces whose runs have ended, in steps that lock little. */
+export const removeHistoryOfGoneWorkspaces = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient
+) {
+  const gone = yield* sql<{ readonly id: string }>`
+    SELECT id
+    FROM removed_workspaces
+    WHERE NOT EXISTS (
+        SELECT
+        FROM runs
+        WHERE runs.workspace_id = removed_workspaces.id
+      )`
+  for (const { id } of gone) {
+    while ((yield* removeNewest(sql, id)) === removeBatch);
+    yield* removeStatistics(sql, id)
+  }
+})
+
+/**
+ * Removes a batch of executions and their attempts, and returns how many. They are deleted by id,
+ * because an id tells the day. A join with the batch would read every day of every workspace.
+ */
+const removeNewest = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, workspaceId: string) {
+  const rows = yield* sql<{ readonly id: string }>`
+    SELECT id
+    FROM executions
+    WHERE workspace_id = ${workspaceId}
+    ORDER BY id DESC
+    LIMIT ${removeBatch}`
+  const ids = rows.map(({ id }) => id)
+  yield* sql`
+    DELETE FROM earlier_attempts
+    WHERE execution_id = ANY (${ids}::uuid[])`
+  yield* sql`
+    DELETE FROM executions
+    WHERE workspace_id = ${workspaceId}
+      AND id = ANY (${ids}::uuid[])`
+  return ids.length
+})
+
+/** Waits for a roll-up under way, which may have read executions that are gone by now. */
+const removeStatistics = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  workspaceId: string
+) {
+  let isRemoved = false
+  while (!isRemoved) isRemoved = yield* removeSomeStatistics(sql, workspaceId)
+  yield* sql`
+    DELETE FROM removed_workspaces
+    WHERE id = ${workspaceId}`
+})
+
+/** Returns whether none are left. */
+const removeSomeStatistics = (sql: SqlClient.SqlClient, workspaceId: string) =>
+  sql.withTransaction(
+    Effect.gen(function* () {
+      yield* sql`
+        SELECT rolled_up_to
+        FROM execution_stats_progress
+        FOR UPDATE`
+      const rows = yield* sql`
+        DELETE FROM execution_stats
+        WHERE ctid = ANY (ARRAY (
+            SELECT ctid
+            FROM execution_stats
+            WHERE workspace_id = ${workspaceId}
+            LIMIT ${removeBatch}
+          ))
+        RETURNING hour`
+      yield* sql`
+        DELETE FROM usage_days
+        WHERE workspace_id = ${workspaceId}`
+      return rows.length < removeBatch
+    })
+  )

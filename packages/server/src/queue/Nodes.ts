@@ -1,0 +1,165 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import { releaseWaiting } from "./releaseWaiting.ts"
+import { isAbandoned, isUnclaimed } from "./ForWorkers.ts"
+
+/** The first half of the advisory locks that nodes hold. The second half is the id of the node. */
+export const nodeLocks = 0x5c4ed
+
+/** Held by the node that judges the others, so that only one does so at a time. */
+const judgeLock = 0x5c4ee
+
+/**
+ * How long a node may be without its lock. A broken session and its lock are back within this time,
+ * because the node tries again after a third of a second. If a living node is taken for dead, its
+ * calls are made twice.
+ */
+const suspectMs = 1_900
+
+/** Their runs are taken back, and results that still come from them are not written. */
+export const deadNodes = "SELECT id FROM nodes WHERE died_at IS NOT NULL"
+
+/**
+ * How long the row of a dead node is kept. During that time, runs that are leased in its name are
+ * taken back.
+ */
+const tombstoneHours = 24
+
+/** How long a silent agent keeps its runs: three beats. */
+export const agentLeaseMs = 15_000
+
+/** A node without session locks (the embedded store) has the data to itself and never expires. */
+export const register = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  options: { readonly holdsLock: boolean; readonly leaseMs: number }
+) {
+  const [row] = yield* sql<{ readonly id: number }>`
+    INSERT INTO nodes (holds_lock, lease_until)
+    VALUES (
+      ${options.holdsLock},
+      ${options.holdsLock ? sql`now() + ${options.leaseMs} * interval '1 millisecond'` : sql`'infinity'`}
+    )
+    RETURNING id`
+  return row === undefined ? yield* Effect.die(new Error("INSERT returned no row")) : row.id
+})
+
+/**
+ * For the embedded store. Only one process uses it at a time, so earlier nodes are gone. The agents
+ * of workers are processes of their own.
+ */
+export const declareAllDead = (sql: SqlClient.SqlClient) =>
+  sql`
+    UPDATE nodes
+    SET died_at = now()
+    WHERE died_at IS NULL
+      AND worker_id IS NULL`
+
+export const unregister = (sql: SqlClient.SqlClient, node: number) =>
+  sql`
+    DELETE FROM nodes
+    WHERE id = ${node}`
+
+export interface Pulse {
+  /** False if this node was declared dead and others have taken its runs. */
+  readonly alive: boolean
+  /** Runs of this node that somebody has asked to cancel. */
+  readonly cancelled: ReadonlyArray<string>
+}
+
+/** Gives one row. */
+export const renewal = (sql: SqlClient.SqlClient, node: number, leaseMs: number) =>
+  sql<Pulse>`
+    WITH renewed AS (
+      UPDATE nodes
+      SET lease_until = now() + ${leaseMs} * interval '1 millisecond'
+      WHERE id = ${node}
+        AND died_at IS NULL
+      RETURNING id
+    )
+    SELECT
+      EXISTS (SELECT FROM renewed) AS alive,
+      ARRAY (
+        SELECT id::text
+        FROM runs
+        WHERE lease_owner = ${node}
+          AND cancel_requested
+      ) AS cancelled`
+
+/**
+ * One node at a time judges the others. A node is dead if its lease ran out, or if it has held no
+ * lock for longer than `suspectMs`. An agent holds no lock, and is judged only if all have had the
+ * time to come back after the service was away. The same statement releases waiting runs that have nothing left
+ * to wait for: a run that began to wait while the one before it was ending has missed its release.
+ * Returns whether dead nodes hold runs, and
+ * whether runs have waited for a worker too long.
+ */
+export const judge = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, agentsToo = false) {
+  const [row] = yield* sql<Judgement>`
+    WITH judge AS MATERIALIZED (
+      SELECT pg_try_advisory_xact_lock(${judgeLock}) AS yes
+    ), present AS MATERIALIZED (
+      SELECT objid::integer AS id
+      FROM pg_locks
+      WHERE locktype = 'advisory'
+        AND classid = ${nodeLocks}
+        AND objsubid = 2
+        AND granted
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    ), judged AS (
+      UPDATE nodes
+      SET
+        suspected_at = CASE
+          WHEN id NOT IN (SELECT id FROM present) THEN coalesce(suspected_at, now())
+        END,
+        died_at = CASE
+          WHEN lease_until < now() THEN now()
+          WHEN id IN (SELECT id FROM present) THEN NULL
+          WHEN suspected_at < now() - ${suspectMs} * interval '1 millisecond' THEN now()
+        END
+      WHERE (SELECT yes FROM judge)
+        AND died_at IS NULL
+        AND CASE
+          WHEN worker_id IS NOT NULL THEN ${agentsToo} AND lease_until < now()
+          WHEN holds_lock THEN
+            lease_until < now() OR suspected_at IS NOT NULL OR id NOT IN (SELECT id FROM present)
+        END
+    ), released AS (
+      ${releaseWaiting(
+        sql,
+        sql`(SELECT yes FROM judge)`,
+        sql`EXISTS (
+          SELECT
+          FROM runs AS other
+          WHERE other.task_id = runs.task_id
+            AND other.id <> runs.id
+            AND NOT other.waiting
+        )`
+      )}
+    )
+    SELECT
+      EXISTS (SELECT FROM released) AS released,
+      (SELECT yes FROM judge) AND EXISTS (
+        SELECT
+        FROM runs
+        WHERE lease_owner IN (${sql.literal(deadNodes)})
+      ) AS to_take_back,
+      EXISTS (SELECT FROM runs WHERE ${sql.literal(isUnclaimed)})
+        OR EXISTS (SELECT FROM runs WHERE ${sql.literal(isAbandoned)}) AS unclaimed`
+  return row ?? { to_take_back: false, released: false, unclaimed: false }
+})
+
+interface Judgement {
+  readonly to_take_back: boolean
+  readonly released: boolean
+  readonly unclaimed: boolean
+}
+
+export const removeTombstones = (sql: SqlClient.SqlClient) =>
+  sql`
+    DELETE FROM nodes
+    WHERE died_at < now() - ${tombstoneHours} * interval '1 hour'
+      AND NOT EXISTS (
+        SELECT
+        FROM runs
+        WHERE runs.lease_owner = nodes.id
+      )`

@@ -1,0 +1,148 @@
+import type {
+  ExecutionKind,
+  ExecutionTrigger,
+  ExecutionStatus
+} from "@scheduling/domain/executions/Execution"
+import { maxBodyBytes } from "@scheduling/domain/shared/HttpCall"
+import type { CallRequest } from "@scheduling/calls/Call"
+
+/** A run that has not ended, as the services show it: the fields of an execution. */
+export interface QueuedRun {
+  readonly id: string
+  readonly workspace_id: string
+  readonly task_id: string
+  readonly kind: ExecutionKind
+  readonly trigger: ExecutionTrigger
+  readonly chain_run_id: string | null
+  readonly step_index: number | null
+  readonly step: string | null
+  readonly status: "queued"
+  readonly scheduled_for: Date
+}
+
+/** Whose run it is and where its call goes. Slots are shared by these. */
+export interface Claimant {
+  /** The upper half of the lane: accounts that were registered from one address are one share. */
+  readonly share: number
+  readonly workspace_id: string
+  /** The origin of the call according to the task. Null if it is not known yet. */
+  readonly target: string | null
+}
+
+/** A run that is leased to this node and not started yet. */
+export interface LeasedRun extends Claimant {
+  readonly id: string
+  readonly attempt: number
+  /** On the database's clock. */
+  readonly due_ms: number
+}
+
+/** What a run executes: the definition of its task at the time the run starts. */
+export type RunCall = Pick<
+  CallRequest,
+  "method" | "url" | "headers" | "body" | "timeout_seconds"
+> & { readonly retry_count: number }
+
+/**
+ * Headers and body up to this size come with the start of a run. Larger ones are read on their own.
+ */
+export const givenBytes = 8 * 1024
+
+/** The largest body, with headers and a URL. */
+export const heaviestCall = maxBodyBytes + 32 * 1024
+
+/** Where a step stands in the run of its chain. */
+export interface StepPlace {
+  readonly chain_run_id: string
+  readonly version_id: string
+  readonly step_index: number
+  /** A step before it has failed. */
+  readonly after_failure: boolean
+}
+
+export interface StartedRun {
+  readonly id: string
+  readonly workspace_id: string
+  readonly task_id: string
+  readonly kind: ExecutionKind
+  readonly attempt: number
+  readonly lost: number
+  /** On the database's clock. The call is not made before this. */
+  readonly due_ms: number
+  /** The time that the execution shows. A further attempt is due later. */
+  readonly scheduled_ms: number
+  /** Null if it is not a step of a chain. */
+  readonly place: StepPlace | null
+  /** Null if its task is gone or the call is withheld. */
+  readonly call: RunCall | null
+  /** How many bytes reading the call may take. 0 if the call is not withheld. */
+  readonly withheld: number
+}
+
+/** How one attempt ended. */
+export interface AttemptEnd {
+  /** False if no call was made, so that there is no attempt to record. */
+  readonly started: boolean
+  /** Null keeps the time that the start guard wrote. */
+  readonly started_ms: number | null
+  readonly finished_ms: number | null
+  readonly status_code: number | null
+  readonly response_body: string | null
+  readonly error: string | null
+}
+
+/**
+ * What is to be written about a run. The fence: `id`, `attempt` and `lease_owner` must still match.
+ */
+export interface Settlement extends AttemptEnd {
+  readonly id: string
+  readonly workspace_id: string
+  readonly task_id: string
+  readonly kind: ExecutionKind
+  readonly attempt: number
+  readonly lease_owner: number | null
+  /** Null sends the run back to the queue for another attempt. */
+  readonly status: Exclude<ExecutionStatus, "queued" | "running"> | null
+  readonly retry_delay_ms: number | null
+  /** The attempt ended because its node was lost. */
+  readonly lost: boolean
+  /**
+   * Null if it is not a step of a chain, or if the chain run never started. Then the other steps
+   * leave no trace.
+   */
+  readonly place: StepPlace | null
+}
+
+/** What a settlement needs to know about a run. */
+export type SettledRun = Pick<
+  StartedRun,
+  "id" | "workspace_id" | "task_id" | "kind" | "attempt" | "place"
+>
+
+/**
+ * What is to be written about a run that the owner holds. Everything that `end` leaves out did not
+ * happen.
+ */
+export const settlementOf = (
+  run: SettledRun,
+  owner: number | null,
+  end: Pick<Settlement, "status" | "error"> &
+    Partial<AttemptEnd & Pick<Settlement, "retry_delay_ms" | "lost">>
+): Settlement => ({
+  id: run.id,
+  workspace_id: run.workspace_id,
+  task_id: run.task_id,
+  kind: run.kind,
+  attempt: run.attempt,
+  lease_owner: owner,
+  status: end.status,
+  retry_delay_ms: end.retry_delay_ms ?? null,
+  lost: end.lost ?? false,
+  started: end.started ?? false,
+  started_ms: end.started_ms ?? null,
+  finished_ms: end.finished_ms ?? null,
+  status_code: end.status_code ?? null,
+  response_body: end.response_body ?? null,
+  error: end.error,
+  place: run.place
+})

@@ -1,0 +1,244 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { ExecutionKind } from "@scheduling/domain/executions/Execution"
+import { type NotFound, QuotaExceeded } from "@scheduling/domain/shared/Errors"
+import type { RunOn } from "@scheduling/domain/workers/RunOn"
+import { Clock, Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { StoreClock } from "../sql/StoreClock.ts"
+import {
+  cancelRun,
+  firesAfter,
+  type Stopped,
+  type TaskRef,
+  withdrawDelayed,
+  withdrawSlots
+} from "./Cancel.ts"
+import { maxTaskRuns } from "../config/plans.ts"
+import { Endings } from "../signals/Endings.ts"
+import { Limits } from "../limits/Limits.ts"
+import { insertRun, moveRuns } from "./Enqueue.ts"
+import type { QueuedRun } from "./Run.ts"
+import { RunnerOptions } from "./RunnerOptions.ts"
+import { LiveChanges } from "../signals/Changes.ts"
+import { Signals } from "../signals/Signals.ts"
+import { clearSome, type Stop, stopTask, stopWorkspace } from "./Stop.ts"
+import { tellQueued, tellSettled } from "./tellChanges.ts"
+
+/**
+ * The one door to the queue for the services that define tasks. Each method writes within the open
+ * transaction, if there is one, so that a task and its runs change together. Signals follow the
+ * commit. A lost database is a defect. Change the row of the task first: firing and these methods
+ * share its lock.
+ *
+ * The life of a run is: fire or enqueue → claim → start → settle. Each is a file beside this one.
+ * Except for enqueue, only the runner uses them.
+ */
+export class RunQueue extends Context.Service<
+  RunQueue,
+  {
+    /**
+     * Adds one run that is due now, whatever the status of the task and whatever else of it is
+     * running.
+     */
+    readonly enqueue: (
+      task: TaskRef & { readonly kind: ExecutionKind }
+    ) => Effect.Effect<QueuedRun, NotFound | QuotaExceeded>
+
+    /** Adds the run of a delayed task. A time in the past means now. */
+    readonly schedule: (task: TaskRef & { readonly run_at: Date }) => Effect.Effect<QueuedRun>
+
+    /**
+     * Moves the run of a delayed task that has not started. The trigger is `schedule` for another
+     * time and `manual` for "run it now". Returns null and changes nothing if the run has started,
+     * has ended or was withdrawn.
+     */
+    readonly reschedule: (
+      task: TaskRef & { readonly run_at: Date; readonly trigger: "schedule" | "manual" }
+    ) => Effect.Effect<QueuedRun | null>
+
+    /** Removes the run of a delayed task without a trace. False if it has started or ended. */
+    readonly withdraw: (task: TaskRef) => Effect.Effect<boolean>
+
+    /**
+     * Call it before the schedule of a task changes or resumes. It removes the runs of slots that
+     * are still to come, which fired ahead, and returns the moment after which the schedule fires.
+     */
+    readonly withdrawSlots: (task: TaskRef) => Effect.Effect<Date>
+
+    /**
+     * For a paused or deleted task: none of its runs starts from now on. Queued runs are recorded
+     * as cancelled, except those of slots still to come, which leave no trace. Running ones are cut
+     * off by their nodes. The request stops a few hundred itself, and the rest is stopped after it.
+     */
+    readonly stop: (task: TaskRef) => Effect.Effect<void>
+
+    /**
+     * Cancels one execution. `cancelled` means that it was queued and is now recorded as cancelled.
+     * `requested` means that it is running and its node cuts it off within milliseconds. Null means
+     * that there is no such unfinished execution.
+     */
+    readonly cancel: (
+      execution: TaskRef & { readonly execution_id: string }
+    ) => Effect.Effect<"cancelled" | "requested" | null>
+
+    /**
+     * For a workspace that is deleted: none of its runs starts from now on, and its calls are cut
+     * off. Its queue and its history may be long, so they are deleted after the request. Its tasks
+     * are deleted by foreign key.
+     */
+    readonly removeWorkspace: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<void>
+
+    /**
+     * Call it after a task changed where its calls are made. Its runs that are in the queue, also
+     * those between two attempts, are made there from now on.
+     */
+    readonly move: (
+      task: TaskRef,
+      place: { readonly run_on: RunOn | null; readonly worker_wait_seconds: number }
+    ) => Effect.Effect<void>
+
+    /**
+     * Call it after a task got a next fire at this time. Nodes that would look for work later look
+     * now.
+     */
+    readonly wake: (dueAt: Date) => Effect.Effect<void>
+  }
+>()("@scheduling/server/queue/RunQueue") {
+  static readonly layer: Layer.Layer<
+    RunQueue,
+    never,
+    SqlClient.SqlClient | Signals | Endings | Limits
+  > = Layer.effect(
+    RunQueue,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const signals = yield* Signals
+      const endings = yield* Endings
+      const changes = yield* LiveChanges
+      const limits = yield* Limits
+      const storeClock = yield* StoreClock
+      const { lookAheadMs, pollMs } = yield* RunnerOptions
+
+      /** Nodes find later runs by themselves in time. */
+      const wakeIfDueBy = (dueMs: number, nowMs: number) =>
+        dueMs < nowMs + lookAheadMs + pollMs ? sql.afterCommit(signals.wake) : Effect.void
+
+      const tell = (ids: ReadonlyArray<string>) =>
+        ids.length === 0 ? Effect.void : sql.afterCommit(Effect.sync(() => endings.tell(ids)))
+
+      const withdraw = Effect.fnUntraced(function* (task: TaskRef) {
+        const withdrawn = yield* withdrawDelayed(sql, task)
+        yield* tell(withdrawn)
+        return withdrawn.length > 0
+      })
+
+      const withdrawToCome = Effect.fnUntraced(function* (task: TaskRef) {
+        const slots = yield* withdrawSlots(sql, task)
+        yield* tell(slots.withdrawn)
+        return slots
+      })
+
+      const insert = Effect.fnUntraced(function* (run: TaskRef & Parameters<typeof insertRun>[1]) {
+        const inserted = yield* insertRun(sql, run)
+        if (inserted === null) {
+          return yield* new QuotaExceeded({
+            quota: "unfinished_runs_of_a_task",
+            limit: maxTaskRuns,
+            plan: (yield* limits.planOf(run.workspace_id)).id
+          })
+        }
+        yield* wakeIfDueBy(inserted.scheduled_for.getTime(), yield* Clock.currentTimeMillis)
+        yield* sql.afterCommit(Effect.sync(() => tellQueued(changes, inserted)))
+        return inserted
+      })
+
+      const tellOf = Effect.fnUntraced(function* ({ ended, requested, settlements }: Stopped) {
+        yield* tell(ended)
+        yield* sql.afterCommit(Effect.sync(() => tellSettled(changes, settlements)))
+        if (requested.length > 0) yield* sql.afterCommit(signals.cancel(requested))
+      })
+
+      /** Clears the first batch. The rest is cleared after the request. */
+      const stopAll = Effect.fnUntraced(function* (stop: Stop) {
+        yield* tellOf(yield* clearSome(sql, stop))
+        yield* sql.afterCommit(signals.stop)
+      })
+
+      return RunQueue.of({
+        enqueue: Effect.fn("RunQueue.enqueue")(
+          function* (task) {
+            yield* limits.allowOneMoreOfMany(task.workspace_id, "unfinished_runs")
+            return yield* insert({ ...task, trigger: "manual", run_at: null })
+          },
+          Effect.catchTag("SqlError", Effect.die)
+        ),
+
+        schedule: Effect.fn("RunQueue.schedule")(function* (task) {
+          return yield* insert({ ...task, kind: "delayed", trigger: "schedule" })
+        }, Effect.orDie),
+
+        reschedule: Effect.fn("RunQueue.reschedule")(
+          function* (task) {
+            const withdrawn = yield* withdraw(task)
+            return withdrawn ? yield* insert({ ...task, kind: "delayed" }) : null
+          },
+          sql.withTransaction,
+          Effect.orDie
+        ),
+
+        withdraw: Effect.fn("RunQueue.withdraw")(function* (task) {
+          return yield* withdraw(task)
+        }, Effect.orDie),
+
+        withdrawSlots: Effect.fn("RunQueue.withdrawSlots")(function* (task) {
+          return firesAfter(yield* withdrawToCome(task), yield* storeClock(sql))
+        }, Effect.orDie),
+
+        stop: Effect.fn("RunQueue.stop")(
+          function* (task) {
+            yield* withdrawToCome(task)
+            yield* stopAll(yield* stopTask(sql, task))
+          },
+          sql.withTransaction,
+          Effect.orDie
+        ),
+
+        cancel: Effect.fn("RunQueue.cancel")(
+          function* (execution) {
+            const stopped = yield* cancelRun(sql, execution)
+            yield* tellOf(stopped)
+            if (stopped.requested.length > 0) return "requested"
+            if (stopped.ended.length === 0) return null
+            // Another run may have waited for this one.
+            yield* sql.afterCommit(signals.wake)
+            return "cancelled"
+          },
+          sql.withTransaction,
+          Effect.orDie
+        ),
+
+        removeWorkspace: Effect.fn("RunQueue.removeWorkspace")(
+          function* (workspaceId) {
+            yield* stopAll(yield* stopWorkspace(sql, workspaceId))
+            yield* sql`
+              INSERT INTO removed_workspaces (id)
+              VALUES (${workspaceId})
+              ON CONFLICT DO NOTHING`
+            yield* tell([workspaceId])
+          },
+          sql.withTransaction,
+          Effect.orDie
+        ),
+
+        move: Effect.fn("RunQueue.move")(function* (task, place) {
+          yield* moveRuns(sql, task, place)
+          yield* sql.afterCommit(signals.wake)
+        }, Effect.orDie),
+
+        wake: Effect.fn("RunQueue.wake")(function* (dueAt) {
+          yield* wakeIfDueBy(dueAt.getTime(), yield* Clock.currentTimeMillis)
+        })
+      })
+    })
+  )
+}

@@ -1,0 +1,22 @@
+import type { SqlClient, Statement } from "effect/sql"
+
+/**
+ * Releases the oldest waiting run of each task that the condition on `runs` selects: it no longer
+ * waits for an earlier run to end. `unless` keeps it waiting.
+ */
+export const releaseWaiting = (
+  sql: SqlClient.SqlClient,
+  ofTasks: Statement.Fragment,
+  unless: Statement.Fragment = sql`false`
+) => sql`
+  UPDATE runs
+  SET waiting = false, due_at = greatest(due_at, now())
+  WHERE (workspace_id, id) IN (
+      SELECT DISTINCT ON (task_id) workspace_id, id
+      FROM runs
+      WHERE waiting
+        AND ${ofTasks}
+      ORDER BY task_id, id
+    )
+    AND NOT ${unless}
+  RETURNING id`

@@ -1,0 +1,77 @@
+import type { Change } from "./Recent.ts"
+
+interface Gathered {
+  readonly changes: Array<Change>
+  /** Counted since then. */
+  sinceMs: number
+  count: number
+  hasOverflowed: boolean
+}
+
+/**
+ * The changes that are told next, by workspace. When more happens in a second than a reader could
+ * follow, the rest of that second becomes one `reset`.
+ */
+export class Outgoing {
+  readonly #limits: OutgoingLimits
+  readonly #gathered = new Map<string, Gathered>()
+
+  constructor(limits: OutgoingLimits = defaultLimits) {
+    this.#limits = limits
+  }
+
+  add(workspaceId: string, changes: ReadonlyArray<Change>, nowMs: number): void {
+    const gathered = this.#of(workspaceId, nowMs)
+    for (const change of changes) {
+      if (++gathered.count > this.#limits.perSecond) {
+        gathered.hasOverflowed = true
+        return
+      }
+      gathered.changes.push(change)
+    }
+  }
+
+  /** Something about the workspace may have been missed. */
+  reset(workspaceId: string, nowMs: number): void {
+    this.#of(workspaceId, nowMs).hasOverflowed = true
+  }
+
+  /** What is to be told now. Whether more is to come later is for `isEmpty`. */
+  take(nowMs: number): ReadonlyArray<readonly [workspaceId: string, Array<Change>]> {
+    const taken: Array<readonly [string, Array<Change>]> = []
+    for (const [workspaceId, gathered] of this.#gathered) {
+      const changes = gathered.changes.splice(0)
+      const isOver = gathered.sinceMs <= nowMs - 1_000
+      if (gathered.hasOverflowed && (isOver || gathered.count <= this.#limits.perSecond)) {
+        gathered.hasOverflowed = false
+        changes.push({ type: "reset" })
+      }
+      if (isOver && !gathered.hasOverflowed) this.#gathered.delete(workspaceId)
+      if (changes.length > 0) taken.push([workspaceId, changes])
+    }
+    return taken
+  }
+
+  get isEmpty(): boolean {
+    return this.#gathered.size === 0
+  }
+
+  #of(workspaceId: string, nowMs: number): Gathered {
+    let gathered = this.#gathered.get(workspaceId)
+    if (gathered === undefined) {
+      gathered = { changes: [], sinceMs: nowMs, count: 0, hasOverflowed: false }
+      this.#gathered.set(workspaceId, gathered)
+    } else if (gathered.sinceMs <= nowMs - 1_000 && !gathered.hasOverflowed) {
+      gathered.sinceMs = nowMs
+      gathered.count = gathered.changes.length
+    }
+    return gathered
+  }
+}
+
+export interface OutgoingLimits {
+  /** Per workspace and node. */
+  readonly perSecond: number
+}
+
+const defaultLimits: OutgoingLimits = { perSecond: 200 }

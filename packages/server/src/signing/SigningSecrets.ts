@@ -1,0 +1,124 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { SigningSecretId } from "@scheduling/domain/shared/Ids"
+import type { SigningSecret } from "@scheduling/domain/workspaces/SigningSecret"
+import { Context, DateTime, Effect, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { randomBytes } from "node:crypto"
+import { Ids } from "../platform/Ids.ts"
+import type { PageRequest } from "../sql/Pages.ts"
+import { seal, Secrets, unseal } from "../platform/Secrets.ts"
+import { timestampOf, timestampOrNull } from "../sql/timestamp.ts"
+
+/**
+ * The secrets that sign calls, sealed at rest. A workspace has one, and two for a day after a
+ * rotation.
+ */
+export class SigningSecrets extends Context.Service<
+  SigningSecrets,
+  {
+    readonly insert: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<SigningSecret>
+    /**
+     * Adds a secret. The newest one until now lives for one more day, and older ones end. The
+     * workspace must be locked: otherwise two rotations at once would each add a secret and not end
+     * the other's.
+     */
+    readonly rotate: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<SigningSecret>
+    readonly list: (
+      workspaceId: AuthorizedWorkspaceId,
+      page: PageRequest
+    ) => Effect.Effect<ReadonlyArray<SigningSecret>>
+    /** The secrets that sign right now, newest first, for each of the workspaces. */
+    readonly findLive: (
+      workspaceIds: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<Redacted.Redacted>>>
+  }
+>()("@scheduling/server/signing/SigningSecrets") {
+  static readonly layer: Layer.Layer<SigningSecrets, never, Ids | Secrets | SqlClient.SqlClient> =
+    Layer.effect(
+      SigningSecrets,
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const ids = yield* Ids
+        const ring = (yield* Secrets).keys("signing-secret")
+
+        const open = (row: SigningSecretRow) =>
+          Redacted.make(unseal(ring, row.workspace_id, row.sealed_secret), {
+            label: "signing_secret"
+          })
+
+        const toSigningSecret = (row: SigningSecretRow): SigningSecret => ({
+          id: SigningSecretId.make(row.id),
+          secret: open(row),
+          created_at: timestampOf(row.created_at),
+          expires_at: timestampOrNull(row.expires_at)
+        })
+
+        const insert = Effect.fn("SigningSecrets.insert")(function* (
+          workspaceId: AuthorizedWorkspaceId
+        ) {
+          const row: SigningSecretRow = {
+            id: yield* ids.next,
+            workspace_id: workspaceId,
+            sealed_secret: seal(ring, workspaceId, `whsec_${randomBytes(32).toString("base64")}`),
+            expires_at: null,
+            created_at: yield* DateTime.nowAsDate
+          }
+          yield* sql`INSERT INTO signing_secrets ${sql.insert({ ...row })}`
+          return toSigningSecret(row)
+        }, Effect.orDie)
+
+        return SigningSecrets.of({
+          insert,
+
+          rotate: Effect.fn("SigningSecrets.rotate")(function* (workspaceId) {
+            const now = yield* DateTime.nowAsDate
+            yield* sql`
+            DELETE FROM signing_secrets
+            WHERE workspace_id = ${workspaceId}
+              AND expires_at IS NOT NULL`
+            yield* sql`
+            UPDATE signing_secrets
+            SET expires_at = ${new Date(now.getTime() + rotationMs)}
+            WHERE workspace_id = ${workspaceId}`
+            return yield* insert(workspaceId)
+          }, Effect.orDie),
+
+          list: Effect.fn("SigningSecrets.list")(function* (workspaceId, page) {
+            const rows = yield* sql<SigningSecretRow>`
+            SELECT *
+            FROM signing_secrets
+            WHERE workspace_id = ${workspaceId}
+              AND (expires_at IS NULL OR expires_at > ${yield* DateTime.nowAsDate})
+              AND id < ${page.before}
+            ORDER BY id DESC
+            LIMIT ${page.limit + 1}`
+            return rows.map(toSigningSecret)
+          }, Effect.orDie),
+
+          findLive: Effect.fn("SigningSecrets.findLive")(function* (workspaceIds) {
+            const rows = yield* sql<SigningSecretRow>`
+            SELECT *
+            FROM signing_secrets
+            WHERE workspace_id = ANY (${workspaceIds}::uuid[])
+              AND (expires_at IS NULL OR expires_at > ${yield* DateTime.nowAsDate})
+            ORDER BY id DESC`
+            const live = new Map<string, Array<Redacted.Redacted>>()
+            for (const row of rows) {
+              live.set(row.workspace_id, [...(live.get(row.workspace_id) ?? []), open(row)])
+            }
+            return live
+          }, Effect.orDie)
+        })
+      })
+    )
+}
+
+interface SigningSecretRow {
+  readonly id: string
+  readonly workspace_id: string
+  readonly sealed_secret: string
+  readonly expires_at: Date | null
+  readonly created_at: Date
+}
+
+const rotationMs = 24 * 60 * 60 * 1000

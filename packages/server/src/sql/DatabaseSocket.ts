@@ -1,0 +1,62 @@
+import { connect, type Socket } from "node:net"
+
+/**
+ * The driver's connection to the server, which ends when the server is silent for too long. A
+ * server that lost power, or a firewall that forgot the connection, tells nobody, and Linux resends
+ * for 15 minutes. A pool full of such connections answers nothing all that time. PostgreSQL ends a
+ * statement within its `statement_timeout`, so after a longer silence nobody is there. A connection
+ * that was not used for as long is closed too: it may be just as dead, and a new one costs
+ * milliseconds.
+ *
+ * Counting bytes also works below TLS, where the driver reads and writes past this socket.
+ */
+export const databaseSocket = (url: string, silenceMs: number): Socket => {
+  const socket = connect({
+    ...addressOf(new URL(url)),
+    noDelay: true,
+    keepAlive: true,
+    keepAliveInitialDelay: 30_000
+  })
+  let read = 0
+  let written = 0
+  /** Checks since the last byte arrived, or since the first byte that was sent after it. */
+  let silentChecks = 0
+  let asked = false
+  const watch = setInterval(() => {
+    // While nobody reads from the socket, its silence says nothing.
+    if (socket.bytesRead > read || socket.isPaused()) {
+      asked = false
+      silentChecks = 0
+    } else if (!asked && socket.bytesWritten > written) {
+      asked = true
+      silentChecks = 0
+    } else if (++silentChecks >= checks) {
+      socket.destroy(new Error(`nothing came for ${silenceMs / 1000} s`))
+    }
+    read = socket.bytesRead
+    written = socket.bytesWritten
+  }, silenceMs / checks)
+  watch.unref()
+  return socket.on("close", () => clearInterval(watch))
+}
+
+// ---------------------------------------------------------------------------
+
+/**
+ * Several checks make up the silence: a process that stood still finds only one of them overdue,
+ * and reads before the next.
+ */
+const checks = 5
+
+/**
+ * Reads the URL as the driver does: parameters override the authority, and a host may be a
+ * directory.
+ */
+const addressOf = (url: URL) => {
+  const host =
+    url.searchParams.get("host") ?? decodeURIComponent(url.hostname).replace(/^\[(.*)\]$/, "$1")
+  const port = Number(url.searchParams.get("port") ?? url.port) || 5432
+  return host.startsWith("/")
+    ? { path: `${host}/.s.PGSQL.${port}` }
+    : { host: host === "" ? "localhost" : host, port }
+}

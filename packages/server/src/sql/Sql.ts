@@ -1,0 +1,147 @@
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer, Redacted, Schedule, type Scope } from "effect"
+import { Migrator, SqlClient, type SqlError } from "effect/sql"
+import type { Duplex } from "node:stream"
+import { AppConfig } from "../config/Config.ts"
+import { migrations } from "./migrations/index.ts"
+import { databaseSocket } from "./DatabaseSocket.ts"
+import { leaveToStatements } from "./leaveToStatements.ts"
+import {
+  type DataDirInUse,
+  type EmbeddedPostgresOptions,
+  type EmbeddedStoreError,
+  openEmbeddedPostgres
+} from "./embedded/EmbeddedPostgres.ts"
+import { explainSqlError, isLockTimeout } from "./failures.ts"
+
+/**
+ * Which store holds the data. Both speak SQL through one driver. Only listening and the number of
+ * nodes differ.
+ */
+export class Store extends Context.Service<Store, { readonly kind: "postgres" | "embedded" }>()(
+  "@scheduling/server/sql/Store"
+) {}
+
+export type Database = SqlClient.SqlClient | PgClient.PgClient | Store
+
+type StoreError = DataDirInUse | EmbeddedStoreError | SqlError.SqlError | Migrator.MigrationError
+
+/** The migrated database that the configuration names. */
+export const DatabaseLayer: Layer.Layer<Database, StoreError, AppConfig> = Layer.unwrap(
+  Effect.gen(function* () {
+    const { databasePool, databaseUrl, dataDir } = yield* AppConfig
+    return databaseUrl === undefined
+      ? embeddedLayer({ dataDir })
+      : postgresLayer({ url: databaseUrl, maxConnections: databasePool })
+  })
+)
+
+const session = {
+  applicationName: "scheduling-service",
+  /**
+   * Several requests share a connection and go out as one write, which gives 1.5 to 2 times the
+   * throughput.
+   */
+  multiplex: true,
+  transformJson: false
+}
+
+const statementTimeoutSeconds = 30
+
+export const postgresLayer = ({
+  silenceMs = (statementTimeoutSeconds + 5) * 1000,
+  ...options
+}: {
+  readonly url: Redacted.Redacted
+  readonly maxConnections: number
+  /** How long a connection may be silent before it counts as lost. */
+  readonly silenceMs?: number
+}): Layer.Layer<Database, SqlError.SqlError | Migrator.MigrationError> =>
+  migrated(
+    PgClient.layerFrom(
+      Effect.map(
+        PgClient.make({
+          ...session,
+          ...options,
+          stream: () => databaseSocket(Redacted.value(options.url), silenceMs),
+          connectTimeout: "5 seconds",
+          keepAlive: "30 seconds",
+          startupParameters: {
+            timezone: "UTC",
+            // No statement here runs long enough to be worth compiling. With many partitions the
+            // planner expects one to be, and the statistics of a month took 8 s.
+            jit: "off",
+            // No statement looks up the same key twice, and planning for that costs a tenth of a
+            // list.
+            enable_memoize: "off",
+            statement_timeout: `${statementTimeoutSeconds}s`,
+            // A node that lost its network releases its row locks before a request at another node
+            // gives up on them after 15 s.
+            idle_in_transaction_session_timeout: "10s",
+            // Because of that, only work that is stuck holds locks for longer. Whoever waits for them
+            // answers 503 in time.
+            lock_timeout: "12s"
+          }
+        }),
+        (sql) => leaveToStatements(sql, options.maxConnections)
+      )
+    ),
+    "postgres"
+  )
+
+export const embeddedLayer = (
+  options: EmbeddedPostgresOptions
+): Layer.Layer<Database, StoreError> => embeddedLayerOn(openEmbeddedPostgres(options))
+
+/** Uses a store that is already open. The function it provides makes a new connection each time. */
+export const embeddedLayerOn = <E>(
+  store: Effect.Effect<() => Duplex, E, Scope.Scope>
+): Layer.Layer<Database, E | SqlError.SqlError | Migrator.MigrationError> =>
+  migrated(
+    PgClient.layerFrom(
+      Effect.flatMap(store, (stream) =>
+        PgClient.make({
+          ...session,
+          stream,
+          username: "postgres",
+          database: "postgres",
+          maxConnections: 1
+        })
+      )
+    ),
+    "embedded"
+  )
+
+const migrated = <E>(
+  client: Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, E>,
+  kind: Store["Service"]["kind"]
+) =>
+  Layer.mergeAll(Layer.effectDiscard(migrate), Layer.succeed(Store, { kind })).pipe(
+    Layer.provideMerge(client)
+  )
+
+const migrate = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  // In a container the database is often still starting. A minute is enough for it.
+  yield* sql`SELECT 1`.pipe(
+    Effect.tapError((error) =>
+      Effect.logWarning(`waiting for the database: ${explainSqlError(error)}`)
+    ),
+    Effect.retry({ schedule: Schedule.spaced("2 seconds"), times: 30 })
+  )
+  // Another node may be migrating, or a reader may be in the way.
+  const applied = yield* Migrator.make({})({ loader: Migrator.fromRecord(migrations) }).pipe(
+    Effect.retry({
+      times: 25,
+      while: (error) =>
+        isLockTimeout(error) || (error._tag === "MigrationError" && isLockTimeout(error.cause))
+    })
+  )
+  yield* Effect.forEach(
+    applied,
+    ([id, name]) => Effect.logInfo(`applied migration ${id}: ${name}`),
+    {
+      discard: true
+    }
+  )
+})

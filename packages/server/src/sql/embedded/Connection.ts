@@ -1,0 +1,76 @@
+import { Duplex } from "node:stream"
+import { MessageChannel } from "node:worker_threads"
+import type { MessagePort, Worker } from "node:worker_threads"
+import type { Chunk, ToWorker } from "./channel.ts"
+import { flowClosed, flowUnread, makeFlow } from "./channel.ts"
+
+/** The client's end of a connection to the store. To the driver it is a socket. */
+export class Connection extends Duplex {
+  readonly #port: MessagePort
+  readonly #flow: Int32Array
+  readonly #inbox: Array<Chunk> = []
+  #reading = false
+
+  constructor(worker: Worker) {
+    super({ allowHalfOpen: false })
+    const { port1, port2 } = new MessageChannel()
+    const flow = makeFlow()
+    this.#port = port1
+    this.#flow = new Int32Array(flow)
+    port1.on("message", (chunk: Chunk) => {
+      this.#inbox.push(chunk)
+      this.#deliver()
+      // After a cancel request nobody reads. The end must come all the same, as from a real socket.
+      if (chunk === null) this.read(0)
+    })
+    const connect: ToWorker = { _tag: "Connect", port: port2, flow }
+    worker.postMessage(connect, [port2])
+  }
+
+  /** Bytes that the store has sent and nobody has read. */
+  get unreadBytes(): number {
+    return Atomics.load(this.#flow, flowUnread)
+  }
+
+  override _read(): void {
+    this.#reading = true
+    this.#deliver()
+  }
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    // Copied, because the transfer detaches the buffer, which may be part of Node's pool.
+    const bytes = new Uint8Array(chunk)
+    this.#port.postMessage(bytes, [bytes.buffer])
+    done()
+  }
+
+  override _final(done: () => void): void {
+    this.#port.close()
+    done()
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#inbox.length = 0
+    Atomics.store(this.#flow, flowClosed, 1)
+    // This value changes too, because the store may be about to sleep until it changes.
+    Atomics.store(this.#flow, flowUnread, 0)
+    Atomics.notify(this.#flow, flowUnread)
+    this.#port.close()
+    done(error)
+  }
+
+  #deliver(): void {
+    let taken = 0
+    while (this.#reading && taken < this.#inbox.length) {
+      const chunk = this.#inbox[taken++] ?? null
+      this.#reading = this.push(chunk)
+      if (chunk === null) {
+        this.read(0)
+        break
+      }
+      Atomics.sub(this.#flow, flowUnread, chunk.length)
+      Atomics.notify(this.#flow, flowUnread)
+    }
+    this.#inbox.splice(0, taken)
+  }
+}

@@ -1,0 +1,73 @@
+import { Data, Effect } from "effect"
+import type { Scope } from "effect"
+import * as fs from "node:fs"
+import * as os from "node:os"
+import * as path from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { EmbeddedStoreError } from "./EmbeddedStoreError.ts"
+import { restrict } from "./ownerOnly.ts"
+
+/** Another process runs on the data directory. */
+export class DataDirInUse extends Data.TaggedError("DataDirInUse")<{
+  readonly dataDir: string
+  readonly holder: string
+}> {
+  override get message(): string {
+    return `The data directory ${this.dataDir} is in use by ${this.holder}`
+  }
+}
+
+const sqliteBusy = 5
+
+/**
+ * Holds the data directory until the scope closes.
+ *
+ * The lock is the kernel's lock on a file. It is taken through SQLite because Node has no call for
+ * it. The kernel drops it when the process dies, however it dies, so no lock is ever stale. A pid
+ * in a file would prove nothing: pids are reused, and in containers every service is pid 1. The
+ * lock also holds between two containers that share a volume. An abstract socket would not, because
+ * it belongs to one network namespace. The file beside the lock only tells people who the holder
+ * is.
+ */
+export const holdDataDir = (
+  dataDir: string
+): Effect.Effect<void, DataDirInUse | EmbeddedStoreError, Scope.Scope> => {
+  const holderFile = path.join(dataDir, "postgres.pid")
+  return Effect.acquireRelease(
+    Effect.try({
+      try: () => {
+        const file = path.join(dataDir, "postgres.lock")
+        const lock = new DatabaseSync(file, { timeout: 0 })
+        try {
+          restrict(file, 0o600)
+          // With the journal in memory, SQLite does nothing here but lock.
+          lock.exec("PRAGMA journal_mode = MEMORY")
+          lock.exec("BEGIN EXCLUSIVE")
+        } catch (cause) {
+          lock.close()
+          throw cause
+        }
+        const holder = `process ${process.pid} on ${os.hostname()}\n`
+        fs.writeFileSync(holderFile, holder, { mode: 0o600 })
+        return lock
+      },
+      catch: (cause) =>
+        cause instanceof Error && "errcode" in cause && cause.errcode === sqliteBusy
+          ? new DataDirInUse({ dataDir, holder: readHolder(holderFile) })
+          : new EmbeddedStoreError({ dataDir, reason: "the directory cannot be locked", cause })
+    }),
+    (lock) =>
+      Effect.sync(() => {
+        fs.rmSync(holderFile, { force: true })
+        lock.close()
+      })
+  ).pipe(Effect.asVoid)
+}
+
+const readHolder = (holderFile: string): string => {
+  try {
+    return fs.readFileSync(holderFile, "utf8").trim() || "another process"
+  } catch {
+    return "another process"
+  }
+}

@@ -1,0 +1,250 @@
+import type { PGlite } from "@electric-sql/pglite"
+import type { MessagePort } from "node:worker_threads"
+import { receiveMessageOnPort } from "node:worker_threads"
+import type { Chunk } from "./channel.ts"
+import { flowClosed, flowUnread, maxUnreadBytes } from "./channel.ts"
+import type { DurableFs } from "./DurableFs.ts"
+import type { Input } from "./protocol.ts"
+import {
+  concat,
+  findError,
+  InputReader,
+  ProtocolViolation,
+  query,
+  quoteLiteral,
+  startupSettings,
+  sync
+} from "./protocol.ts"
+
+const scratchBytes = 64 * 1024
+const maxChunksTogether = 128
+/** PostgreSQL's exit status for an error that returns to its main loop. The engine lives on. */
+const jumpToMainLoop = 100
+
+/**
+ * Does the work of autovacuum, which a single-user backend does not have. Without it the tables of
+ * the queue only grow, and the planner has no statistics. The thresholds are those of autovacuum.
+ * The last one keeps the catalogs from running out of transaction ids.
+ */
+const nextVacuum = `
+  SELECT format('VACUUM (ANALYZE) %I.%I', s.schemaname, s.relname) AS command
+  FROM pg_stat_all_tables s
+  JOIN pg_class c ON c.oid = s.relid
+  WHERE c.relkind IN ('r', 'm')
+    AND (s.n_dead_tup > 50 + 0.2 * c.reltuples
+      OR s.n_mod_since_analyze > 50 + 0.1 * c.reltuples
+      OR age(c.relfrozenxid) > 150000000)
+  ORDER BY s.n_dead_tup DESC
+  LIMIT 1`
+
+export interface SessionOptions {
+  readonly pg: PGlite
+  /** Undefined in memory, where no fsync is due. */
+  readonly disk: DurableFs | undefined
+  readonly checkpointAfterBytes: number
+  /** Ends the thread when the backend is broken. The WAL repairs it at the next start. */
+  readonly stop: (cause: unknown) => never
+}
+
+/** One backend. One client has the session at a time, and the others wait for it to leave. */
+export class Session {
+  readonly #pg: PGlite
+  readonly #disk: DurableFs | undefined
+  readonly #checkpointAfterBytes: number
+  readonly #stop: (cause: unknown) => never
+  readonly #scratch = new Uint8Array(scratchBytes)
+  readonly #waiting: Array<Client> = []
+  #used = 0
+  #active: Client | undefined
+  #idle = true
+
+  constructor({ checkpointAfterBytes, disk, pg, stop }: SessionOptions) {
+    this.#pg = pg
+    this.#disk = disk
+    this.#checkpointAfterBytes = checkpointAfterBytes
+    this.#stop = stop
+    stopAtFatalError(pg, stop)
+  }
+
+  connect(port: MessagePort, flow: SharedArrayBuffer): void {
+    const client = new Client(port, flow)
+    const reader = new InputReader()
+    const receive = (chunk: Chunk) => {
+      if (chunk === null) return
+      for (const input of reader.push(chunk)) this.#receive(client, input)
+    }
+    port.on("message", (chunk: Chunk) => {
+      try {
+        receive(chunk)
+        // Input that has arrived meanwhile shares the fsync, which gives 2 to 3 times the commits
+        // per second.
+        for (let more = 0; more < maxChunksTogether; more++) {
+          const next: { readonly message: Chunk } | undefined = receiveMessageOnPort(port)
+          if (next === undefined) break
+          receive(next.message)
+        }
+      } catch (cause) {
+        if (!(cause instanceof ProtocolViolation)) throw cause
+        // Unreadable input gets no answer. The driver reports the closed connection.
+        return this.#leave(client)
+      }
+      this.#send(client)
+    })
+    port.on("close", () => this.#leave(client))
+  }
+
+  /** Shuts down cleanly with a checkpoint, so that the next start has nothing to recover. */
+  close(): Promise<void> {
+    this.#reset()
+    return this.#pg.close()
+  }
+
+  /** Runs between two statements. It vacuums the one table that needs it most, then checkpoints. */
+  async maintain(): Promise<void> {
+    if (!this.#idle) return
+    // PGlite awaits between the two calls, but only promises that are already resolved, so no
+    // statement gets in.
+    const [due] = await this.#pg.exec(nextVacuum)
+    const command: unknown = due?.rows[0]?.["command"]
+    if (typeof command === "string") await this.#pg.exec(command)
+    if (this.#disk === undefined || this.#disk.walBytes > 0) this.#checkpoint()
+  }
+
+  #receive(client: Client, input: Input): void {
+    switch (input._tag) {
+      // The engine cannot be interrupted. A cancel request is read and not answered, as by a server
+      // that finds nothing to cancel.
+      case "Cancel":
+      case "Terminate":
+        return this.#leave(client)
+      case "Startup":
+        if (this.#active === undefined) return this.#start(client, input.packet)
+        client.startup = input.packet
+        this.#waiting.push(client)
+        return
+      case "Messages":
+        // Clients send messages only after the greeting, so these come from the active one.
+        if (client === this.#active) this.#answer(client, input.bytes, input.complete)
+    }
+  }
+
+  #start(client: Client, packet: Uint8Array): void {
+    this.#active = client
+    const settings = startupSettings(packet)
+    if (settings.length > 0) {
+      const calls = settings.map(
+        ([name, value]) => `set_config(${quoteLiteral(name)}, ${quoteLiteral(value)}, false)`
+      )
+      const output: Array<Uint8Array> = []
+      this.#run(query(`SELECT ${calls.join(", ")}`), (bytes) => output.push(bytes.slice()))
+      const error = findError(concat(output))
+      if (error !== undefined) {
+        client.post(error)
+        return this.#leave(client)
+      }
+    }
+    this.#answer(client, packet, true)
+  }
+
+  #answer(client: Client, bytes: Uint8Array, complete: boolean): void {
+    this.#run(bytes, (output) => {
+      for (let at = 0; at < output.length;) {
+        const part = output.subarray(at, at + scratchBytes - this.#used)
+        this.#scratch.set(part, this.#used)
+        this.#used += part.length
+        at += part.length
+        if (this.#used === scratchBytes) this.#send(client)
+      }
+    })
+    this.#idle = complete && !this.#pg.isInTransaction()
+    const walBytes = this.#disk?.walBytes ?? 0
+    if (this.#idle && walBytes > this.#checkpointAfterBytes) this.#checkpoint()
+  }
+
+  /** Nothing is sent before the WAL is on disk, because an answer that was seen is a promise. */
+  #send(client: Client): void {
+    if (client !== this.#active || this.#used === 0) return
+    this.#disk?.flush()
+    client.post(this.#scratch.slice(0, this.#used))
+    this.#used = 0
+  }
+
+  #leave(client: Client): void {
+    client.end()
+    const at = this.#waiting.indexOf(client)
+    if (at >= 0) this.#waiting.splice(at, 1)
+    if (client !== this.#active) return
+    this.#reset()
+    this.#used = 0
+    this.#active = undefined
+    const next = this.#waiting.shift()
+    if (next?.startup === undefined) return
+    this.#start(next, next.startup)
+    this.#send(next)
+  }
+
+  /** Ends the session and whatever the client left open. */
+  #reset(): void {
+    // Each is a message of its own, because DISCARD ALL refuses to run inside a transaction.
+    const messages = [sync, query("ROLLBACK"), query("DISCARD ALL")]
+    for (const message of messages) this.#run(message, ignore)
+    this.#idle = true
+  }
+
+  #checkpoint(): void {
+    this.#run(query("CHECKPOINT"), ignore)
+    this.#disk?.resetWalBytes()
+  }
+
+  /** Runs to the end before it returns. The promise is only PGlite's way to report a failure. */
+  #run(message: Uint8Array, onRawData: (bytes: Uint8Array) => void): void {
+    this.#pg.execProtocolRawStream(message, { syncToFs: false, onRawData }).catch(this.#stop)
+  }
+}
+
+class Client {
+  readonly port: MessagePort
+  readonly #flow: Int32Array
+  startup: Uint8Array | undefined
+
+  constructor(port: MessagePort, flow: SharedArrayBuffer) {
+    this.port = port
+    this.#flow = new Int32Array(flow)
+  }
+
+  /** Sleeps while the other side has too much to read. */
+  post(chunk: Uint8Array<ArrayBuffer>): void {
+    if (Atomics.load(this.#flow, flowClosed) === 1) return
+    let unread = Atomics.add(this.#flow, flowUnread, chunk.length) + chunk.length
+    this.port.postMessage(chunk, [chunk.buffer])
+    while (unread > maxUnreadBytes && Atomics.load(this.#flow, flowClosed) === 0) {
+      Atomics.wait(this.#flow, flowUnread, unread)
+      unread = Atomics.load(this.#flow, flowUnread)
+    }
+  }
+
+  end(): void {
+    this.port.postMessage(null)
+    this.port.close()
+  }
+}
+
+/**
+ * PGlite calls the main loop again whatever was thrown. After a FATAL error (a COPY that meets the
+ * end of its input) or a WebAssembly trap, that is an endless loop on a broken backend.
+ */
+const stopAtFatalError = (pg: PGlite, stop: (cause: unknown) => never): void => {
+  const engine = pg.Module
+  const runOnce = engine._PostgresMainLoopOnce
+  engine._PostgresMainLoopOnce = () => {
+    try {
+      runOnce()
+    } catch (cause) {
+      const status = cause instanceof Object && "status" in cause ? cause.status : undefined
+      if (status !== jumpToMainLoop) stop(cause)
+      throw cause
+    }
+  }
+}
+
+const ignore = (): void => {}

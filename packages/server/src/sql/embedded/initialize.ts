@@ -1,0 +1,68 @@
+import { execFile } from "node:child_process"
+import * as fs from "node:fs"
+import * as path from "node:path"
+import { fileURLToPath } from "node:url"
+import {
+  claimTemplateDirectory,
+  readTemplate,
+  templateDirectory,
+  templateFile
+} from "./template.ts"
+
+/**
+ * Makes the store's files if there are none yet. They are moved into place in one step, so a kill
+ * half way leaves only a directory that nobody uses. The name of that directory is used only once,
+ * because the process that fills it may outlive the one that was killed.
+ */
+export const initializeDirectory = async (
+  directory: string,
+  signal: AbortSignal
+): Promise<void> => {
+  const parent = path.dirname(directory)
+  const draftPrefix = `${path.basename(directory)}.new-`
+  for (const name of fs.readdirSync(parent).filter((name) => name.startsWith(draftPrefix))) {
+    // Retried, because such a process may still add a file to what is being removed.
+    fs.rmSync(path.join(parent, name), { recursive: true, force: true, maxRetries: 10 })
+  }
+  if (fs.existsSync(path.join(directory, "PG_VERSION"))) return
+  const draft = fs.mkdtempSync(path.join(parent, draftPrefix))
+  await runInitdb("directory", draft, signal)
+  fs.renameSync(draft, directory)
+  const fd = fs.openSync(parent, "r")
+  try {
+    fs.fsyncSync(fd)
+  } finally {
+    fs.closeSync(fd)
+  }
+}
+
+/** The file from which a store in memory starts. The first process that needs it makes it. */
+export const initializeTemplate = async (
+  signal: AbortSignal,
+  directory = templateDirectory()
+): Promise<string> => {
+  claimTemplateDirectory(directory)
+  const file = templateFile(directory)
+  if (readTemplate(file) === undefined) await runInitdb("template", file, signal)
+  return file
+}
+
+const runInitdb = (
+  kind: "directory" | "template",
+  target: string,
+  signal: AbortSignal
+): Promise<void> => {
+  const script = fileURLToPath(new URL("./initdb.ts", import.meta.url))
+  return new Promise((resolve, reject) => {
+    execFile(
+      process.execPath,
+      ["--no-warnings", script, kind, target],
+      // It needs nothing from the environment, which holds the secrets of the service.
+      { env: {}, killSignal: "SIGKILL", signal },
+      (error, _stdout, stderr) => {
+        if (error === null) resolve()
+        else reject(new Error(stderr.trim() || error.message, { cause: error }))
+      }
+    )
+  })
+}

@@ -1,0 +1,20 @@
+import * as fs from "node:fs"
+import * as path from "node:path"
+
+/**
+ * Restricts a directory and all in it to the owner. PGlite makes files that everybody may write,
+ * and earlier versions of this service left them so.
+ */
+export const ownerOnly = (directory: string): void => {
+  restrict(directory, 0o700)
+  for (const entry of fs.readdirSync(directory, { withFileTypes: true })) {
+    const child = path.join(directory, entry.name)
+    if (entry.isDirectory()) ownerOnly(child)
+    else if (entry.isFile()) restrict(child, 0o600)
+  }
+}
+
+/** Restricts one file or directory. One that is right already costs no write. */
+export const restrict = (target: string, mode: number): void => {
+  if ((fs.statSync(target).mode & 0o777) !== mode) fs.chmodSync(target, mode)
+}

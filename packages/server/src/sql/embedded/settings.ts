@@ -1,0 +1,17 @@
+import { PGlite } from "@electric-sql/pglite"
+
+// This memory belongs to the service's own process, and the default of 128 MB is more than all the
+// rest takes.
+const smallBuffers = ["-c", "shared_buffers=16MB"]
+
+export const initDbStartParams = ["--no-sync", "--set", "max_connections=10"]
+
+export const memoryStartParams = [...PGlite.defaultStartParams, ...smallBuffers]
+
+export const diskStartParams = [
+  // -F turns fsync off. Of the sync methods only fsync reaches the file system in PGlite's build.
+  ...PGlite.defaultStartParams.filter((param) => param !== "-F"),
+  ...smallBuffers,
+  "-c",
+  "wal_sync_method=fsync"
+]

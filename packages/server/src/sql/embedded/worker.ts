@@ -1,0 +1,57 @@
+/** The thread of the embedded store. It opens PGlite and serves the connections it is given. */
+import { PGlite } from "@electric-sql/pglite"
+import { parentPort, workerData } from "node:worker_threads"
+import type { FromWorker, ToWorker, WorkerOptions } from "./channel.ts"
+import { DurableFs } from "./DurableFs.ts"
+import { Session } from "./Session.ts"
+import { diskStartParams, memoryStartParams } from "./settings.ts"
+import { readTemplate } from "./template.ts"
+
+const options: WorkerOptions = workerData
+const port = parentPort
+if (port === null) throw new Error("worker.ts runs as a worker thread")
+
+const post = (message: FromWorker): void => port.postMessage(message)
+
+/** PostgreSQL's last error: the reason if it does not start or stops. */
+let lastError = ""
+const onStderr = (line: string): boolean => {
+  if (!/ (LOG|WARNING|NOTICE|DETAIL|HINT|CONTEXT|STATEMENT): /.test(line)) lastError = line
+  return false
+}
+
+const stop = (cause: unknown): never => {
+  const reasons = [cause instanceof Error ? cause.message : "", lastError]
+  post({ _tag: "Failed", reason: reasons.filter(Boolean).join("; ") })
+  process.exit(1)
+}
+
+const open = async (): Promise<Session> => {
+  const { checkpointAfterBytes, files } = options
+  if (files._tag === "Directory") {
+    const disk = new DurableFs(files.path)
+    const pg = await PGlite.create({ fs: disk, startParams: diskStartParams, onStderr })
+    return new Session({ pg, disk, checkpointAfterBytes, stop })
+  }
+  const tar = readTemplate(files.path)
+  if (tar === undefined) throw new Error(`${files.path} is gone or damaged`)
+  const pg = await PGlite.create({
+    loadDataDir: new Blob([tar]),
+    startParams: memoryStartParams,
+    onStderr
+  })
+  return new Session({ pg, disk: undefined, checkpointAfterBytes, stop })
+}
+
+open().then((session) => {
+  port.on("message", (message: ToWorker) => {
+    switch (message._tag) {
+      case "Connect":
+        return session.connect(message.port, message.flow)
+      case "Close":
+        session.close().then(() => process.exit(0), stop)
+    }
+  })
+  setInterval(() => session.maintain().catch(stop), options.maintainEveryMillis)
+  post({ _tag: "Ready" })
+}, stop)

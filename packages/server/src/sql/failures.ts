@@ -1,0 +1,35 @@
+import { Predicate } from "effect"
+import { SqlError } from "effect/sql"
+
+/**
+ * The driver says what failed, and its cause says why: refused, too many clients, a wrong password.
+ */
+export const explainSqlError = ({ message, reason: { cause } }: SqlError.SqlError): string =>
+  cause instanceof Error && cause.message !== "" ? `${message}: ${cause.message}` : message
+
+/** The statement is not at fault and can be tried again. */
+export const isDatabaseAway = (error: unknown): error is SqlError.SqlError =>
+  SqlError.isSqlError(error) &&
+  (databaseAway.has(error.reason._tag) || passingState.test(sqlState(error.reason.cause)))
+
+/** Somebody held a lock that the statement needs for too long. */
+export const isLockTimeout = (error: unknown): boolean =>
+  SqlError.isSqlError(error) && error.reason._tag === "LockTimeoutError"
+
+// ---------------------------------------------------------------------------
+
+const databaseAway = new Set([
+  "ConnectionError",
+  "AuthenticationError",
+  "StatementTimeoutError",
+  "LockTimeoutError"
+])
+
+/**
+ * States that pass and that the driver has no class for. 53: out of connections, memory or disk.
+ * 57P0: starting or stopping. 25006: a primary that became a replica.
+ */
+const passingState = /^(?:53|57P0|25006)/
+
+const sqlState = (cause: unknown): string =>
+  Predicate.hasProperty(cause, "code") && typeof cause.code === "string" ? cause.code : ""

@@ -1,0 +1,72 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+export default Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+
+  // `node_id` is the session of the agent that runs now, as a row of `nodes`. What the agent last
+  // said of itself stays when it is gone. `missed_at` is the time at which people are told that the
+  // agent is gone, and `is_missed` says that they were.
+  yield* sql`
+    CREATE TABLE workers (
+      id uuid PRIMARY KEY,
+      workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
+      name text NOT NULL,
+      labels text[] NOT NULL,
+      paused boolean NOT NULL DEFAULT false,
+      node_id integer,
+      offered_labels text[],
+      seen_at timestamptz,
+      version text,
+      host text,
+      slots integer,
+      missed_at timestamptz,
+      is_missed boolean NOT NULL DEFAULT false,
+      created_at timestamptz NOT NULL,
+      updated_at timestamptz NOT NULL
+    ) WITH (fillfactor = 90)`
+  yield* sql`CREATE INDEX workers_by_workspace ON workers (workspace_id, id DESC)`
+  yield* sql`
+    CREATE UNIQUE INDEX workers_by_node ON workers (node_id)
+    WHERE node_id IS NOT NULL`
+  yield* sql`
+    CREATE INDEX workers_missed ON workers (missed_at)
+    WHERE missed_at IS NOT NULL`
+
+  // `check_at` is when it goes down unless a report comes before. `failing_since` is when a rule was
+  // broken first, of those that are broken now.
+  yield* sql`
+    CREATE TABLE process_monitors (
+      monitor_id uuid PRIMARY KEY REFERENCES monitors ON DELETE CASCADE,
+      workspace_id uuid NOT NULL,
+      worker_id uuid NOT NULL REFERENCES workers ON DELETE CASCADE,
+      match jsonb NOT NULL,
+      min_count integer NOT NULL,
+      max_count integer,
+      max_rss_bytes bigint,
+      max_cpu_percent double precision,
+      interval_seconds integer NOT NULL,
+      grace_seconds integer NOT NULL,
+      reported_at timestamptz,
+      report jsonb,
+      failing_since timestamptz,
+      failing jsonb,
+      check_at timestamptz
+    ) WITH (fillfactor = 80)`
+  yield* sql`
+    CREATE INDEX process_monitors_by_worker ON process_monitors (worker_id)`
+  yield* sql`
+    CREATE INDEX process_monitors_by_check ON process_monitors (check_at)
+    WHERE check_at IS NOT NULL`
+
+  // The token in use, and for a while the one before it.
+  yield* sql`
+    CREATE TABLE worker_tokens (
+      token_hash text PRIMARY KEY,
+      worker_id uuid NOT NULL REFERENCES workers ON DELETE CASCADE,
+      token_prefix text NOT NULL,
+      expires_at timestamptz,
+      created_at timestamptz NOT NULL
+    )`
+  yield* sql`CREATE INDEX worker_tokens_by_worker ON worker_tokens (worker_id, created_at DESC)`
+})

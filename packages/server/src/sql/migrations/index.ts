@@ -1,0 +1,20 @@
+import accounts from "./0001_accounts.ts"
+import runs from "./0002_runs.ts"
+import executionStats from "./0003_execution_stats.ts"
+import monitors from "./0004_monitors.ts"
+import notifications from "./0005_notifications.ts"
+import people from "./0006_people.ts"
+import workers from "./0007_workers.ts"
+import billing from "./0008_billing.ts"
+
+/** In order. A migration is never edited once released. */
+export const migrations = {
+  "0001_accounts": accounts,
+  "0002_runs": runs,
+  "0003_execution_stats": executionStats,
+  "0004_monitors": monitors,
+  "0005_notifications": notifications,
+  "0006_people": people,
+  "0007_workers": workers,
+  "0008_billing": billing
+}

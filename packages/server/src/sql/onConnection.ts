@@ -1,0 +1,17 @@
+import type { PgConnection } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { SqlError, Statement } from "effect/sql"
+
+/**
+ * Runs statements on exactly this connection. A client made from one connection cannot listen and
+ * ask on it, because it waits for the end of the listening before it asks.
+ */
+export const onConnection =
+  (connection: PgConnection.PgConnection) =>
+  <A>(statement: Statement.Statement<A>): Effect.Effect<ReadonlyArray<A>, SqlError.SqlError> => {
+    const [text, parameters] = statement.compile()
+    return connection.query(text, parameters).pipe(
+      Effect.map(({ rows }) => rows as ReadonlyArray<unknown> as ReadonlyArray<A>),
+      Effect.withSpan("sql.execute", { kind: "client", attributes: { "db.query.text": text } })
+    )
+  }

@@ -1,0 +1,196 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { NotFound, type QuotaExceeded } from "@scheduling/domain/shared/Errors"
+import type { WorkerId } from "@scheduling/domain/shared/Ids"
+import type { Page, PageQuery } from "@scheduling/domain/shared/Page"
+import {
+  type CreatedWorker,
+  type Worker,
+  type WorkerInput,
+  type WorkerUpdate
+} from "@scheduling/domain/workers/Worker"
+import type { AuditEvent } from "@scheduling/domain/workspaces/AuditEvent"
+import { Context, DateTime, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { AuditLog } from "../audit/AuditLog.ts"
+import type { Actor } from "../audit/currentActor.ts"
+import { Limits } from "../limits/Limits.ts"
+import { Outbox } from "../outbox/Outbox.ts"
+import { hashKey, shownPrefix } from "../platform/bearerKeys.ts"
+import { Ids } from "../platform/Ids.ts"
+import { orNotFound } from "../platform/orNotFound.ts"
+import { Secrets } from "../platform/Secrets.ts"
+import { pageRequest, toPage } from "../sql/Pages.ts"
+import { transactionOf } from "../sql/transaction.ts"
+import { toWorker, type WorkerRow, WorkersRepo } from "./WorkersRepo.ts"
+import { makeToken } from "./workerToken.ts"
+
+export class Workers extends Context.Service<
+  Workers,
+  {
+    readonly list: (
+      workspaceId: AuthorizedWorkspaceId,
+      query: PageQuery
+    ) => Effect.Effect<Page<Worker>>
+    readonly get: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: WorkerId
+    ) => Effect.Effect<Worker, NotFound>
+    readonly create: (
+      workspaceId: AuthorizedWorkspaceId,
+      input: WorkerInput,
+      actor: Actor
+    ) => Effect.Effect<CreatedWorker, NotFound | QuotaExceeded>
+    readonly update: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: WorkerId,
+      changes: WorkerUpdate,
+      actor: Actor
+    ) => Effect.Effect<Worker, NotFound>
+    readonly pause: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: WorkerId,
+      actor: Actor
+    ) => Effect.Effect<Worker, NotFound>
+    readonly resume: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: WorkerId,
+      actor: Actor
+    ) => Effect.Effect<Worker, NotFound>
+    readonly rotate: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: WorkerId,
+      graceSeconds: number,
+      actor: Actor
+    ) => Effect.Effect<CreatedWorker, NotFound>
+    readonly remove: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: WorkerId,
+      actor: Actor
+    ) => Effect.Effect<void, NotFound>
+  }
+>()("@scheduling/server/workers/Workers") {
+  static readonly layer: Layer.Layer<
+    Workers,
+    never,
+    AuditLog | Ids | Limits | Outbox | Secrets | SqlClient.SqlClient | WorkersRepo
+  > = Layer.effect(
+    Workers,
+    Effect.gen(function* () {
+      const transaction = transactionOf(yield* SqlClient.SqlClient)
+      const audit = yield* AuditLog
+      const ids = yield* Ids
+      const limits = yield* Limits
+      const outbox = yield* Outbox
+      const repo = yield* WorkersRepo
+      const ring = (yield* Secrets).keys("worker-token")
+
+      const find = (workspaceId: AuthorizedWorkspaceId, id: string) =>
+        found(repo.find(workspaceId, id))
+
+      /** Changes of one worker come one after the other. */
+      const findLocked = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        id: string
+      ) {
+        if (!(yield* repo.lock(workspaceId, id))) {
+          return yield* new NotFound({ resource: "worker" })
+        }
+        return yield* find(workspaceId, id)
+      })
+
+      const record = (action: AuditEvent["action"], row: WorkerRow, actor: Actor) =>
+        audit.recordInWorkspace(action, row.workspace_id, {
+          actor_id: actor.user_id,
+          target_id: row.id,
+          origin: actor.origin,
+          details: { name: row.name, labels: row.labels, token_prefix: row.token_prefix }
+        })
+
+      const issue = Effect.fnUntraced(function* (
+        worker_id: string,
+        now: Date,
+        graceSeconds: number
+      ) {
+        const token = makeToken()
+        yield* repo.insertToken(
+          {
+            worker_id,
+            token_hash: hashKey(ring, token),
+            token_prefix: shownPrefix(token),
+            created_at: now
+          },
+          new Date(now.getTime() + graceSeconds * 1_000)
+        )
+        return token
+      })
+
+      const setPaused = (paused: boolean) =>
+        Effect.fnUntraced(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          id: WorkerId,
+          actor: Actor
+        ) {
+          const before = yield* findLocked(workspaceId, id)
+          if ((before.status === "paused") === paused) return toWorker(before)
+          const updated_at = yield* DateTime.nowAsDate
+          yield* repo.updatePaused({ id, workspace_id: workspaceId, paused, updated_at })
+          yield* record(paused ? "worker.paused" : "worker.resumed", before, actor)
+          return toWorker(yield* find(workspaceId, id))
+        }, transaction)
+
+      return Workers.of({
+        list: Effect.fn("Workers.list")(function* (workspaceId, query) {
+          const page = pageRequest(query)
+          return toPage(yield* repo.list(workspaceId, page), page, toWorker)
+        }),
+
+        get: Effect.fn("Workers.get")(function* (workspaceId, id) {
+          return toWorker(yield* find(workspaceId, id))
+        }),
+
+        create: Effect.fn("Workers.create")(function* (workspaceId, { labels = [], name }, actor) {
+          yield* limits.allowOneMore(workspaceId, "workers")
+          const now = yield* DateTime.nowAsDate
+          const id = yield* ids.next
+          yield* repo.insert({ id, workspace_id: workspaceId, name, labels, created_at: now })
+          const token = yield* issue(id, now, 0)
+          const row = yield* Effect.orDie(find(workspaceId, id))
+          yield* record("worker.created", row, actor)
+          return { ...toWorker(row), token }
+        }, transaction),
+
+        update: Effect.fn("Workers.update")(function* (workspaceId, id, changes, actor) {
+          const before = yield* findLocked(workspaceId, id)
+          if (Object.keys(changes).length === 0) return toWorker(before)
+          yield* repo.update({ ...before, ...changes, updated_at: yield* DateTime.nowAsDate })
+          const row = yield* find(workspaceId, id)
+          yield* record("worker.updated", row, actor)
+          return toWorker(row)
+        }, transaction),
+
+        pause: setPaused(true),
+
+        resume: setPaused(false),
+
+        rotate: Effect.fn("Workers.rotate")(function* (workspaceId, id, graceSeconds, actor) {
+          yield* findLocked(workspaceId, id)
+          const token = yield* issue(id, yield* DateTime.nowAsDate, graceSeconds)
+          if (graceSeconds === 0) yield* repo.endSession(workspaceId, id)
+          const row = yield* find(workspaceId, id)
+          yield* record("worker.rotated", row, actor)
+          return { ...toWorker(row), token }
+        }, transaction),
+
+        remove: Effect.fn("Workers.remove")(function* (workspaceId, id, actor) {
+          const row = yield* findLocked(workspaceId, id)
+          yield* repo.endSession(workspaceId, id)
+          yield* repo.remove(workspaceId, id)
+          yield* outbox.forget({ workspace_id: workspaceId, subject_id: id })
+          yield* record("worker.deleted", row, actor)
+        }, transaction)
+      })
+    })
+  )
+}
+
+const found = orNotFound("worker")

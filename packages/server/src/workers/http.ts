@@ -1,0 +1,76 @@
+import { Api } from "@scheduling/domain/Api"
+import { CreatedWorker } from "@scheduling/domain/workers/Worker"
+import { Effect } from "effect"
+import { currentActor } from "../audit/currentActor.ts"
+import { Idempotency } from "../http/Idempotency.ts"
+import { implement } from "../http/implement.ts"
+import { inWorkspace } from "../http/inWorkspace.ts"
+import { neverStored } from "../http/neverStored.ts"
+import { Workers } from "./Workers.ts"
+
+export const WorkersHandlers = implement(
+  Api,
+  "workers",
+  Effect.fnUntraced(function* (handlers) {
+    const workers = yield* Workers
+    const idempotency = yield* Idempotency
+    return handlers.handleAll({
+      list: inWorkspace((workspaceId, { query }) => workers.list(workspaceId, query)),
+
+      get: inWorkspace((workspaceId, { params }) => workers.get(workspaceId, params.worker_id)),
+
+      create: inWorkspace(
+        Effect.fnUntraced(function* (workspaceId, { headers, payload }) {
+          const actor = yield* currentActor
+          yield* neverStored
+          return yield* workers.create(workspaceId, payload, actor).pipe(
+            idempotency.once({
+              key: headers["idempotency-key"],
+              workspaceId,
+              operation: "workers.create",
+              payload,
+              answer: CreatedWorker
+            })
+          )
+        })
+      ),
+
+      update: inWorkspace(
+        Effect.fnUntraced(function* (workspaceId, { params, payload }) {
+          return yield* workers.update(workspaceId, params.worker_id, payload, yield* currentActor)
+        })
+      ),
+
+      remove: inWorkspace(
+        Effect.fnUntraced(function* (workspaceId, { params }) {
+          yield* workers.remove(workspaceId, params.worker_id, yield* currentActor)
+        })
+      ),
+
+      pause: inWorkspace(
+        Effect.fnUntraced(function* (workspaceId, { params }) {
+          return yield* workers.pause(workspaceId, params.worker_id, yield* currentActor)
+        })
+      ),
+
+      resume: inWorkspace(
+        Effect.fnUntraced(function* (workspaceId, { params }) {
+          return yield* workers.resume(workspaceId, params.worker_id, yield* currentActor)
+        })
+      ),
+
+      rotate: inWorkspace(
+        Effect.fnUntraced(function* (workspaceId, { params, payload }) {
+          const actor = yield* currentActor
+          yield* neverStored
+          return yield* workers.rotate(
+            workspaceId,
+            params.worker_id,
+            payload.grace_seconds ?? 0,
+            actor
+          )
+        })
+      )
+    })
+  })
+)

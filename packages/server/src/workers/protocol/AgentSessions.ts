@@ -1,0 +1,170 @@
+import {
+  type CurrentWorker,
+  InvalidWorkerToken
+} from "@scheduling/domain/workers/WorkerAuthentication"
+import {
+  type WorkerBeat,
+  type WorkerHello,
+  type WorkerOrders,
+  workerProtocol,
+  type WorkerWelcome
+} from "@scheduling/domain/workers/WorkerProtocol"
+import { AgentOutdated, SessionEnded } from "@scheduling/domain/workers/WorkerProtocolApi"
+import { ExecutionId } from "@scheduling/domain/shared/Ids"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import { Processes } from "../../monitors/process/Processes.ts"
+import { Outbox } from "../../outbox/Outbox.ts"
+import { loop } from "../../platform/Loop.ts"
+import { handBack } from "../../queue/HandBack.ts"
+import { takeBack } from "../../queue/Reap.ts"
+import { Endings } from "../../signals/Endings.ts"
+import { Signals } from "../../signals/Signals.ts"
+import { transactionOf } from "../../sql/transaction.ts"
+import { AgentSessionsRepo } from "./AgentSessionsRepo.ts"
+
+type Worker = CurrentWorker["Service"]
+
+/** After three of these, the runs of a silent agent go to others. */
+const beatSeconds = 5
+
+/** Cancellations come with the answers, and people wait for them. */
+const busyBeatSeconds = 1
+
+/**
+ * The agents that run. The session of an agent is a node to the queue: what it holds is leased to
+ * it, taken back when its lease ends, and fenced like the results of any other node.
+ */
+export class AgentSessions extends Context.Service<
+  AgentSessions,
+  {
+    readonly begin: (
+      worker: Worker,
+      hello: WorkerHello
+    ) => Effect.Effect<WorkerWelcome, AgentOutdated | InvalidWorkerToken>
+    readonly beat: (worker: Worker, beat: WorkerBeat) => Effect.Effect<WorkerOrders, SessionEnded>
+    /** Tells people of workers whose agents have gone and are not back in time. */
+    readonly tellOfMissed: Effect.Effect<void>
+    /** Fails if the request is not of the session that the worker has now. */
+    readonly check: (worker: Worker, session: number) => Effect.Effect<void, SessionEnded>
+  }
+>()("@scheduling/server/workers/protocol/AgentSessions") {
+  static readonly layer: Layer.Layer<
+    AgentSessions,
+    never,
+    Endings | Outbox | Processes | AgentSessionsRepo | Signals | SqlClient.SqlClient
+  > = Layer.effect(
+    AgentSessions,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const transaction = transactionOf(sql)
+      const endings = yield* Endings
+      const outbox = yield* Outbox
+      const processes = yield* Processes
+      const repo = yield* AgentSessionsRepo
+      const signals = yield* Signals
+
+      /** At once, so that others start them without waiting for somebody to notice. */
+      const takeBackNow = (session: number) =>
+        takeBack(sql, session).pipe(
+          Effect.provideService(Endings, endings),
+          Effect.andThen(signals.wake),
+          Effect.orDie
+        )
+
+      const giveBack = (session: number, ids: ReadonlyArray<string>) =>
+        ids.length === 0
+          ? Effect.void
+          : Effect.orDie(Effect.andThen(handBack(sql, session, ids), signals.wake))
+
+      const insert = Effect.fnUntraced(function* (worker: Worker, hello: WorkerHello) {
+        const { host, labels = null, slots, version } = hello
+        const begun = yield* repo.insert(worker, { host, slots, version, offered_labels: labels })
+        if (Option.isSome(begun) && begun.value.was_missed) {
+          yield* outbox.announce({
+            workspace_id: worker.workspace_id,
+            event: "worker.online",
+            subject_id: worker.id,
+            at: yield* DateTime.nowAsDate,
+            data: { name: begun.value.name, reason: `its agent on ${host} is back` }
+          })
+        }
+        return begun
+      }, transaction)
+
+      const tellOfMissed = Effect.gen(function* () {
+        const missed = yield* repo.claimMissed
+        const at = yield* DateTime.nowAsDate
+        yield* outbox.announce(
+          ...missed.map(({ host, id, name, seen_at, workspace_id }) => ({
+            workspace_id,
+            event: "worker.offline" as const,
+            subject_id: id,
+            at,
+            data: {
+              name,
+              reason: `nothing is heard of its agent${host === null ? "" : ` on ${host}`}`,
+              facts: [{ name: "last seen", value: seen_at?.toISOString() ?? "never" }]
+            }
+          }))
+        )
+      }).pipe(transaction)
+
+      const check = (worker: Worker, session: number) =>
+        worker.session === session
+          ? Effect.void
+          : Effect.fail(new SessionEnded({ reason: worker.session === null ? "lost" : "replaced" }))
+
+      return AgentSessions.of({
+        begin: Effect.fn("AgentSessions.begin")(function* (worker, hello) {
+          if (hello.protocol !== workerProtocol) return yield* new AgentOutdated()
+          const begun = yield* insert(worker, hello)
+          // Deleted since the request was let in.
+          if (Option.isNone(begun)) return yield* new InvalidWorkerToken()
+          const { name, replaced, session } = begun.value
+          if (replaced !== null) yield* takeBackNow(replaced)
+          const { labels = worker.labels } = hello
+          return {
+            worker_id: worker.id,
+            name,
+            labels: labels.filter((one) => worker.labels.includes(one)),
+            session,
+            beat_seconds: beatSeconds,
+            busy_beat_seconds: busyBeatSeconds
+          }
+        }),
+
+        beat: Effect.fnUntraced(function* (
+          worker,
+          { leaving = false, reports = [], running, session }
+        ) {
+          yield* check(worker, session)
+          if (leaving) {
+            yield* repo.remove(worker, session)
+            yield* takeBackNow(session)
+            return { cancel: [], watch: [] }
+          }
+          const pulse = yield* repo.renew({ session, running })
+          if (Option.isNone(pulse)) return yield* new SessionEnded({ reason: "lost" })
+          const { cancelled, unknown, watch } = pulse.value
+          yield* giveBack(session, unknown)
+          if (reports.length > 0) yield* processes.report(worker, reports)
+          return { cancel: cancelled.map((id) => ExecutionId.make(id)), watch }
+        }),
+
+        tellOfMissed: Effect.andThen(repo.updateLost, tellOfMissed),
+
+        check
+      })
+    })
+  )
+}
+
+/** Any node may do this: the row of a worker lets only one of them tell. */
+export const AbsencesLayer: Layer.Layer<never, never, AgentSessions> = Layer.effectDiscard(
+  Effect.flatMap(AgentSessions, ({ tellOfMissed }) =>
+    Effect.forkScoped(
+      loop("missing workers", Effect.andThen(Effect.sleep("2 seconds"), tellOfMissed))
+    )
+  )
+)

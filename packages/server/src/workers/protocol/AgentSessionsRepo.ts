@@ -1,0 +1,215 @@
+import { maxWatched, type WatchedProcess } from "@scheduling/domain/workers/WorkerProtocol"
+import type { CurrentWorker } from "@scheduling/domain/workers/WorkerAuthentication"
+import { Context, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import { agentLeaseMs } from "../../queue/Nodes.ts"
+import { batched } from "../../sql/batched.ts"
+import { columnsOf } from "../../sql/columns.ts"
+
+type Worker = Pick<CurrentWorker["Service"], "id" | "workspace_id">
+
+/** What an agent says of itself. */
+export interface Agent {
+  readonly version: string
+  readonly host: string
+  readonly slots: number
+  readonly offered_labels: ReadonlyArray<string> | null
+}
+
+export interface Beat {
+  readonly session: number
+  /** The runs that the agent knows. */
+  readonly running: ReadonlyArray<string>
+}
+
+export interface Pulse {
+  readonly session: number
+  /** Runs that somebody has asked to cancel. */
+  readonly cancelled: ReadonlyArray<string>
+  /** Runs that were given to the agent in an answer that it never got. */
+  readonly unknown: ReadonlyArray<string>
+  readonly watch: ReadonlyArray<WatchedProcess>
+}
+
+/** An answer that is on its way for longer than this has not arrived. */
+const arrivedMs = agentLeaseMs
+
+export class AgentSessionsRepo extends Context.Service<
+  AgentSessionsRepo,
+  {
+    /** Returns the new session and the one that it replaces, and whether people were told of its absence. */
+    readonly insert: (
+      worker: Worker,
+      agent: Agent
+    ) => Effect.Effect<
+      Option.Option<{
+        readonly session: number
+        readonly replaced: number | null
+        readonly name: string
+        readonly was_missed: boolean
+      }>
+    >
+    /** Batched. None if the session has ended. */
+    readonly renew: (beat: Beat) => Effect.Effect<Option.Option<Pulse>>
+    /** People are told of its absence if it is not back in time. */
+    readonly remove: (worker: Worker, session: number) => Effect.Effect<void>
+    /** Workers whose sessions have ended without a word. */
+    readonly updateLost: Effect.Effect<void>
+    /** Workers that are to be missed now. Call it in the transaction that tells people. */
+    readonly claimMissed: Effect.Effect<
+      ReadonlyArray<{
+        readonly id: string
+        readonly workspace_id: string
+        readonly name: string
+        readonly host: string | null
+        readonly seen_at: Date | null
+      }>
+    >
+  }
+>()("@scheduling/server/workers/protocol/AgentSessionsRepo") {
+  static readonly layer: Layer.Layer<AgentSessionsRepo, never, SqlClient.SqlClient> = Layer.effect(
+    AgentSessionsRepo,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const lease = sql`${agentLeaseMs} * interval '1 millisecond'`
+
+      const renewAll = (beats: ReadonlyArray<Beat>) => {
+        const column = columnsOf(beats)
+        return sql<Pulse>`
+          WITH beats AS (
+            SELECT session, string_to_array(running, ' ')::uuid[] AS running
+            FROM unnest(
+              ${column("int4", ({ session }) => session)},
+              ${column("text", ({ running }) => running.join(" "))}
+            ) AS beats (session, running)
+          ), renewed AS (
+            UPDATE nodes
+            SET lease_until = now() + ${lease}
+            FROM beats
+            WHERE nodes.id = beats.session
+              AND nodes.died_at IS NULL
+            RETURNING nodes.id, nodes.worker_id, beats.running
+          )
+          SELECT
+            renewed.id AS session,
+            ARRAY (
+              SELECT id::text
+              FROM runs
+              WHERE lease_owner = renewed.id
+                AND cancel_requested
+            ) AS cancelled,
+            ARRAY (
+              SELECT id::text
+              FROM runs
+              WHERE lease_owner = renewed.id
+                AND coalesce(attempt_started_at, due_at) < now() - ${arrivedMs} * interval '1 millisecond'
+                AND id <> ALL (renewed.running)
+            ) AS unknown,
+            ARRAY (
+              SELECT json_build_object(
+                'monitor_id', p.monitor_id,
+                'match', p.match,
+                'interval_seconds', p.interval_seconds
+              )
+              FROM process_monitors AS p
+              JOIN monitors AS m ON m.id = p.monitor_id
+              WHERE p.worker_id = renewed.worker_id
+                AND m.status <> 'paused'
+              ORDER BY p.monitor_id
+              LIMIT ${maxWatched}
+            ) AS watch
+          FROM renewed`.pipe(
+          Effect.orDie,
+          Effect.map((pulses) => {
+            const found = new Map(pulses.map((pulse) => [pulse.session, pulse]))
+            return beats.map(({ session }) => Option.fromNullishOr(found.get(session)))
+          })
+        )
+      }
+
+      return AgentSessionsRepo.of({
+        insert: Effect.fn("AgentSessionsRepo.insert")(function* ({ id, workspace_id }, agent) {
+          const rows = yield* sql<{
+            readonly session: number
+            readonly replaced: number | null
+            readonly name: string
+            readonly was_missed: boolean
+          }>`
+            WITH worker AS (
+              SELECT id, name, node_id, is_missed
+              FROM workers
+              WHERE workspace_id = ${workspace_id}
+                AND id = ${id}
+              FOR UPDATE
+            ), replaced AS (
+              UPDATE nodes
+              SET died_at = now()
+              FROM worker
+              WHERE nodes.id = worker.node_id
+                AND nodes.died_at IS NULL
+            ), session AS (
+              INSERT INTO nodes (holds_lock, worker_id, lease_until)
+              SELECT false, id, now() + ${lease}
+              FROM worker
+              RETURNING id
+            )
+            UPDATE workers
+            SET
+              node_id = session.id,
+              seen_at = now(),
+              missed_at = NULL,
+              is_missed = false,
+              version = ${agent.version},
+              host = ${agent.host},
+              slots = ${agent.slots},
+              offered_labels = ${agent.offered_labels}::text[]
+            FROM worker, session
+            WHERE workers.id = worker.id
+            RETURNING
+              session.id AS session, worker.node_id AS replaced, worker.name,
+              worker.is_missed AS was_missed`
+          return Option.fromNullishOr(rows[0])
+        }, Effect.orDie),
+
+        renew: yield* batched(renewAll),
+
+        remove: Effect.fn("AgentSessionsRepo.remove")(function* ({ id, workspace_id }, session) {
+          yield* sql`
+            WITH gone AS (
+              UPDATE workers
+              SET node_id = NULL, seen_at = now(), missed_at = now() + interval '1 minute'
+              WHERE workspace_id = ${workspace_id}
+                AND id = ${id}
+                AND node_id = ${session}
+            )
+            UPDATE nodes
+            SET died_at = now()
+            WHERE id = ${session}
+              AND worker_id = ${id}
+              AND died_at IS NULL`
+        }, Effect.orDie),
+
+        updateLost: sql`
+          UPDATE workers
+          SET node_id = NULL, missed_at = now(), seen_at = nodes.lease_until - ${lease}
+          FROM nodes
+          WHERE nodes.died_at IS NOT NULL
+            AND nodes.worker_id IS NOT NULL
+            AND workers.node_id = nodes.id`.pipe(Effect.orDie, Effect.asVoid),
+
+        claimMissed: sql<{
+          readonly id: string
+          readonly workspace_id: string
+          readonly name: string
+          readonly host: string | null
+          readonly seen_at: Date | null
+        }>`
+          UPDATE workers
+          SET missed_at = NULL, is_missed = true
+          WHERE missed_at <= now()
+            AND NOT paused
+          RETURNING id, workspace_id, name, host, seen_at`.pipe(Effect.orDie)
+      })
+    })
+  )
+}

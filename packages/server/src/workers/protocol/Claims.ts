@@ -1,0 +1,251 @@
+import type { CurrentWorker } from "@scheduling/domain/workers/WorkerAuthentication"
+import type { WorkerCall, WorkerClaim } from "@scheduling/domain/workers/WorkerProtocol"
+import type { SessionEnded } from "@scheduling/domain/workers/WorkerProtocolApi"
+import { TaskId } from "@scheduling/domain/executions/Execution"
+import { ExecutionId } from "@scheduling/domain/shared/Ids"
+import { signSync } from "@scheduling/calls/Call"
+import {
+  Clock,
+  Context,
+  DateTime,
+  Effect,
+  Layer,
+  Option,
+  type Redacted,
+  Result,
+  Semaphore
+} from "effect"
+import type { HttpServerRequest } from "effect/http"
+import { SqlClient } from "effect/sql"
+import { idly } from "../../http/Waiting.ts"
+import { Stopping } from "../../http/Stopping.ts"
+import { elapsedMs } from "../../platform/elapsed.ts"
+import { handBack } from "../../queue/HandBack.ts"
+import { agentLeaseMs } from "../../queue/Nodes.ts"
+import { type RunCall, settlementOf, type StartedRun } from "../../queue/Run.ts"
+import { settle } from "../../queue/Settle.ts"
+import { start } from "../../queue/Start.ts"
+import { tellSettled, tellStarted } from "../../queue/tellChanges.ts"
+import { claimForWorker } from "../../queue/WorkerClaim.ts"
+import { ByteBudget } from "../../runner/ByteBudget.ts"
+import { loadCall } from "../../runner/LoadCall.ts"
+import { makeSecretsCache } from "../../runner/secretsCache.ts"
+import { LiveChanges } from "../../signals/Changes.ts"
+import { Endings } from "../../signals/Endings.ts"
+import type { SigningSecrets } from "../../signing/SigningSecrets.ts"
+import { timestampOf } from "../../sql/timestamp.ts"
+import { type Asking, Dispatch, type Sets } from "./Dispatch.ts"
+import { leaseOf } from "./lease.ts"
+import { AgentSessions } from "./AgentSessions.ts"
+
+type Worker = CurrentWorker["Service"]
+
+/** One answer holds about this much of large calls. What is more goes to the next one. */
+const answerBytes = 4 * 1024 * 1024
+
+/** So many answers with large calls are made at once. */
+const largeAtOnce = 4
+
+/** A paused worker asks again after this long, so that it finds out that it was resumed. */
+const pausedMs = 5_000
+
+/** Gives due runs to agents, by the same claim and start as to nodes. */
+export class Claims extends Context.Service<
+  Claims,
+  {
+    readonly claim: (
+      worker: Worker,
+      claim: WorkerClaim
+    ) => Effect.Effect<ReadonlyArray<WorkerCall>, SessionEnded, HttpServerRequest.HttpServerRequest>
+  }
+>()("@scheduling/server/workers/protocol/Claims") {
+  static readonly layer: Layer.Layer<
+    Claims,
+    never,
+    Dispatch | Endings | AgentSessions | SigningSecrets | SqlClient.SqlClient | Stopping
+  > = Layer.effect(
+    Claims,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const changes = yield* LiveChanges
+      const clock = yield* Clock.Clock
+      const dispatch = yield* Dispatch
+      const endings = yield* Endings
+      const sessions = yield* AgentSessions
+      const stopping = yield* Stopping
+      const secretsOf = yield* makeSecretsCache
+      const large = yield* Semaphore.make(largeAtOnce)
+      const loads = yield* Semaphore.make(largeAtOnce)
+
+      const read = Effect.fnUntraced(function* (run: StartedRun) {
+        if (run.withheld === 0) {
+          return run.call === null ? Result.fail("the task has no call") : Result.succeed(run.call)
+        }
+        // What may be read at once is limited by the number of answers that are made.
+        const allowance = new ByteBudget(Number.MAX_SAFE_INTEGER).open(0)
+        return yield* loadCall(run, { allowance, loads }).pipe(
+          Effect.provideService(SqlClient.SqlClient, sql)
+        )
+      })
+
+      /** Ends runs that were leased to the session and are not given to it. */
+      const end = Effect.fnUntraced(function* (
+        session: number,
+        refused: ReadonlyArray<{
+          readonly run: StartedRun
+          readonly status: "cancelled" | "skipped" | "failed"
+          readonly error: string
+        }>
+      ) {
+        if (refused.length === 0) return
+        const settlements = refused.map(({ error, run, status }) =>
+          settlementOf(run, session, { status, error })
+        )
+        const settled = yield* settle(sql, settlements)
+        endings.tell(settled.ended)
+        tellSettled(changes, settlements, settled.ids)
+      })
+
+      /** Reads the calls of runs that have started, as far as one answer holds them. */
+      const answer = Effect.fnUntraced(function* (
+        { workspace_id }: Worker,
+        session: number,
+        started: ReadonlyArray<StartedRun>
+      ) {
+        const secrets = (yield* secretsOf(new Set([workspace_id]))).get(workspace_id) ?? []
+        const now = yield* DateTime.nowAsDate
+        const deadline = timestampOf(new Date(now.getTime() + agentLeaseMs))
+        const calls: Array<WorkerCall> = []
+        const failed: Array<{
+          readonly run: StartedRun
+          readonly status: "failed"
+          readonly error: string
+        }> = []
+        const left: Array<string> = []
+        let bytes = 0
+        for (const run of started) {
+          if (bytes > 0 && bytes + run.withheld > answerBytes) {
+            left.push(run.id)
+            continue
+          }
+          bytes += run.withheld
+          const call = yield* read(run)
+          if (Result.isFailure(call)) {
+            failed.push({ run, status: "failed", error: call.failure })
+          } else {
+            calls.push(toWorkerCall(run, session, call.success, { deadline, now, secrets }))
+          }
+        }
+        if (left.length > 0) yield* handBack(sql, session, left)
+        yield* end(session, failed)
+        return calls
+      })
+
+      const take = Effect.fnUntraced(function* (
+        worker: Worker,
+        { session, slots }: WorkerClaim,
+        sets: Sets
+      ) {
+        if (sets.length === 0) return []
+        const claimed = yield* claimForWorker(sql, {
+          workspace_id: worker.workspace_id,
+          session,
+          sets,
+          limit: slots
+        })
+        const ids = [...claimed.started, ...claimed.leased].map(({ id }) => id)
+        return yield* Effect.gen(function* () {
+          const guarded =
+            claimed.leased.length === 0
+              ? { started: [], refused: [] }
+              : yield* start(sql, session, claimed.leased)
+          yield* end(session, guarded.refused)
+          const started = [...claimed.started, ...guarded.started]
+          tellStarted(changes, started)
+          const answering = answer(worker, session, started)
+          return yield* started.some(({ withheld }) => withheld > 0)
+            ? large.withPermit(answering)
+            : answering
+          // Nobody knows of these runs, so others may have them.
+        }).pipe(Effect.onError(() => Effect.ignore(handBack(sql, session, ids))))
+      }, Effect.orDie)
+
+      return Claims.of({
+        claim: Effect.fnUntraced(function* (worker, claim) {
+          yield* sessions.check(worker, claim.session)
+          const endsAtMs = elapsedMs(clock) + (yield* longestWaitMs(worker, claim))
+          const left = () => endsAtMs - elapsedMs(clock)
+          if (worker.paused) {
+            yield* idly(left(), Effect.raceFirst(Effect.sleep(left()), stopping.begun))
+            return []
+          }
+          const asking: Asking = {
+            worker_id: worker.id,
+            workspace_id: worker.workspace_id,
+            labels: worker.labels,
+            slots: claim.slots
+          }
+          const given = yield* take(worker, claim, yield* dispatch.look(asking))
+          if (given.length > 0 || left() < 1) return given
+          return yield* idly(
+            left(),
+            Effect.gen(function* () {
+              for (;;) {
+                if (left() < 1 || stopping.isStopping()) return []
+                const sets = yield* Effect.raceFirst(
+                  dispatch.wait(asking, left()),
+                  Effect.as(stopping.begun, [])
+                )
+                if (sets.length === 0) return []
+                const calls = yield* take(worker, claim, sets)
+                if (calls.length > 0) return calls
+              }
+            })
+          )
+        })
+      })
+    })
+  )
+}
+
+/** A token that ends meanwhile opens nothing after its time. */
+const longestWaitMs = Effect.fnUntraced(function* (
+  { expires_at, paused }: Worker,
+  { wait_seconds }: WorkerClaim
+) {
+  const now = yield* DateTime.nowAsDate
+  const untilExpiryMs = expires_at === null ? Infinity : expires_at.getTime() - now.getTime()
+  return Math.min(wait_seconds * 1_000, untilExpiryMs, paused ? pausedMs : Infinity)
+})
+
+const toWorkerCall = (
+  run: StartedRun,
+  session: number,
+  call: RunCall,
+  with_: {
+    readonly deadline: string
+    readonly now: Date
+    readonly secrets: ReadonlyArray<Redacted.Redacted>
+  }
+): WorkerCall => {
+  const body = call.method === "GET" || call.method === "HEAD" ? null : call.body
+  const timestamp = Math.floor(with_.now.getTime() / 1_000)
+  const message = { id: run.id, timestamp, body: body ?? "" }
+  return {
+    run_id: ExecutionId.make(run.id),
+    lease: leaseOf(session, run.attempt),
+    attempt: run.attempt,
+    deadline: with_.deadline,
+    method: call.method,
+    url: call.url,
+    headers: call.headers,
+    body,
+    timeout_seconds: call.timeout_seconds,
+    task: { id: TaskId.make(run.task_id), scheduled_ms: run.scheduled_ms },
+    signature: {
+      id: run.id,
+      timestamp,
+      signature: Option.getOrElse(signSync(message, with_.secrets), () => "")
+    }
+  }
+}

@@ -1,0 +1,4 @@
+import { workerTokenPrefix } from "@scheduling/domain/workers/Worker"
+import { bearerKeys } from "../platform/bearerKeys.ts"
+
+export const { isWellFormed, make: makeToken } = bearerKeys(workerTokenPrefix, "worker_token")

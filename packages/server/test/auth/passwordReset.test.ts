@@ -1,0 +1,141 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { mailTo, testAppWithMail } from "../notifications/support/withMail.ts"
+import {
+  ask,
+  createKey,
+  logIn,
+  outcome,
+  randomEmail,
+  randomIp,
+  signUp,
+  standing,
+  together
+} from "../support/http.ts"
+import { testAppLayer, testNow } from "../support/TestApp.ts"
+import { confirmTotp, startTotp } from "./totp.ts"
+import { linkTokenFor } from "./linkTokenFor.ts"
+
+const newPassword = "another long password"
+
+const reset = (token: string, new_password = newPassword, at: "url" | "otherUrl" = "url") =>
+  ask("POST", "/v1/auth/password/reset", {
+    at,
+    headers: { "x-forwarded-for": randomIp() },
+    body: { token, new_password }
+  })
+
+const forgot = (email: string, ip = randomIp()) =>
+  ask("POST", "/v1/auth/password/forgot", { body: { email }, headers: { "x-forwarded-for": ip } })
+
+layer(testAppLayer())("a new password", (it) => {
+  it.effect("is set with a token, once, and ends what the old one began", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const { key } = yield* createKey(member)
+      const token = yield* linkTokenFor("password reset", member)
+      const answers = yield* together([reset(token), reset(token, newPassword, "otherUrl")])
+      assert.deepStrictEqual(answers.map(outcome).toSorted(), ["204", "401 invalid_link"])
+      assert.strictEqual(outcome(yield* reset(token)), "401 invalid_link")
+      assert.strictEqual(yield* standing(member.access_token), "401 invalid_token")
+      const refreshed = yield* ask("POST", "/v1/auth/refresh", {
+        body: { refresh_token: member.refresh_token }
+      })
+      assert.strictEqual(outcome(refreshed), "401 invalid_refresh_token")
+      assert.strictEqual(outcome(yield* logIn(member.email)), "401 invalid_credentials")
+      assert.strictEqual(outcome(yield* logIn(member.email, { password: newPassword })), "200")
+      // Keys belong to the workspace.
+      assert.strictEqual(yield* standing(key), "200")
+    })
+  )
+
+  it.effect("keeps the rules, and leaves the token where it does not", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const token = yield* linkTokenFor("password reset", member)
+      for (const bad of [member.email, "password1234", "short"]) {
+        assert.strictEqual(outcome(yield* reset(token, bad)), "422 validation_failed", bad)
+      }
+      assert.strictEqual(outcome(yield* reset(token)), "204")
+    })
+  )
+
+  it.effect("is not set with a token that is old, altered, replaced or for something else", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const old = yield* linkTokenFor("password reset", member, testNow)
+      const first = yield* linkTokenFor("password reset", member)
+      const second = yield* linkTokenFor("password reset", member)
+      const invited = yield* ask("POST", `${member.workspace}/invitations`, {
+        token: member.access_token,
+        body: { email: randomEmail(), role: "viewer" }
+      })
+      for (const token of [old, first, second.slice(1), `${second}A`, invited.body.token, "x"]) {
+        assert.strictEqual(outcome(yield* reset(token)), "401 invalid_link")
+      }
+      assert.strictEqual(outcome(yield* reset(second)), "204")
+    })
+  )
+
+  it.effect("does not take the second factor away", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      yield* confirmTotp(member, yield* startTotp(member))
+      assert.strictEqual(
+        outcome(yield* reset(yield* linkTokenFor("password reset", member))),
+        "204"
+      )
+      const answer = yield* logIn(member.email, { password: newPassword })
+      assert.strictEqual(outcome(answer), "401 totp_required")
+    })
+  )
+
+  it.effect("cannot be asked for where the server sends no mail, whoever asks", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const answers = [yield* forgot(member.email), yield* forgot(randomEmail())]
+      assert.deepStrictEqual(answers.map(outcome), ["409 conflict", "409 conflict"])
+      assert.strictEqual(answers[0]!.text, answers[1]!.text)
+    })
+  )
+})
+
+layer(testAppWithMail)("a forgotten password", (it) => {
+  it.effect("is got back by mail, and nobody is told whether there is such an account", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const member = yield* signUp()
+      const known = yield* forgot(member.email.toUpperCase())
+      const unknown = yield* forgot(randomEmail())
+      assert.deepStrictEqual([outcome(known), outcome(unknown)], ["204", "204"])
+      const mail = yield* mailTo(member.email, "Set a new password")
+      const token = /^[\w-]{43}$/m.exec(mail.text)?.[0] ?? ""
+      assert.strictEqual(outcome(yield* reset(token)), "204")
+      assert.strictEqual(outcome(yield* logIn(member.email, { password: newPassword })), "200")
+      const events = yield* sql<{ action: string; actor_id: string | null }>`
+        SELECT action, actor_id
+        FROM audit_events
+        WHERE user_id = ${member.user_id}
+          AND action LIKE 'password.%'
+        ORDER BY id`
+      assert.deepStrictEqual(events, [
+        { action: "password.reset_requested", actor_id: null },
+        { action: "password.reset", actor_id: member.user_id }
+      ])
+    })
+  )
+
+  it.effect("brings a person five mails in 15 minutes at most, and an address twenty", () =>
+    Effect.gen(function* () {
+      const email = randomEmail()
+      for (let sent = 0; sent < 5; sent++) assert.strictEqual(outcome(yield* forgot(email)), "204")
+      assert.strictEqual(outcome(yield* forgot(email)), "429 rate_limited")
+      const ip = randomIp()
+      for (let sent = 0; sent < 20; sent++) {
+        assert.strictEqual(outcome(yield* forgot(randomEmail(), ip)), "204")
+      }
+      assert.strictEqual(outcome(yield* forgot(randomEmail(), ip)), "429 rate_limited")
+    })
+  )
+})

@@ -1,0 +1,213 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { ask, logIn, type Member, outcome, signUp, together } from "../support/http.ts"
+import { leap } from "../support/leap.ts"
+import { billingOf, deliver, SceneLayer, sessionOf, Stand, until } from "./support/scene.ts"
+import type { FakeStripe } from "./support/FakeStripe.ts"
+
+/** What is new at the stand-in reaches the service. */
+const tell = (stripe: FakeStripe) =>
+  Effect.forEach(stripe.events.splice(0), (event) => deliver(stripe.sign(event)), {
+    discard: true
+  })
+
+/** Days pass everywhere, and whoever is away for so long logs in again. */
+const pass = Effect.fnUntraced(function* (stripe: FakeStripe, member: Member, days: number) {
+  stripe.pass(days)
+  yield* leap(`${days} days`)
+  yield* tell(stripe)
+  const { body } = yield* logIn(member.email)
+  return { ...member, access_token: body.access_token as string }
+})
+
+const stateOf = (member: Member) =>
+  Effect.map(billingOf(member).get, ({ body }) => ({
+    status: body.subscription?.status,
+    plan: body.plan.id,
+    next: body.subscription?.next_price,
+    ends: body.subscription?.cancel_at !== null
+  }))
+
+const becomes = (member: Member, status: string, plan: string) =>
+  until(stateOf(member), (state) => state.status === status && state.plan === plan)
+
+layer(SceneLayer, { timeout: "60 seconds" })("a subscription", (it) => {
+  it.effect(
+    "is tried, paid, raised at once, lowered at the end, not paid, paid, ended, bought again",
+    () =>
+      Effect.gen(function* () {
+        const { stripe } = yield* Stand
+        let owner: Member = yield* signUp()
+        const before = yield* billingOf(owner).get
+        assert.strictEqual(before.body.provider, "stripe")
+        assert.strictEqual(before.body.plan.id, "free")
+        assert.isNull(before.body.subscription)
+        assert.strictEqual(outcome(yield* billingOf(owner).cancel), "409 conflict")
+        assert.deepStrictEqual((yield* billingOf(owner).invoices).body, { data: [] })
+
+        const { body: page } = yield* billingOf(owner).checkout("price_team")
+        assert.match(page.url, /^https:\/\/checkout\.test\/cs_/)
+        assert.strictEqual((yield* stateOf(owner)).plan, "free")
+        stripe.pay(sessionOf(page.url))
+        yield* tell(stripe)
+        yield* becomes(owner, "trialing", "team")
+
+        owner = yield* pass(stripe, owner, 14)
+        yield* becomes(owner, "active", "team")
+
+        const raised = yield* billingOf(owner).change("price_max")
+        assert.strictEqual(raised.status, 200, raised.text)
+        assert.strictEqual(raised.body.plan.id, "max")
+        const { body: invoices } = yield* billingOf(owner).invoices
+        assert.deepStrictEqual(
+          invoices.data.map(({ total }: { readonly total: number }) => total),
+          [8_000, 1_900]
+        )
+
+        const lowered = yield* billingOf(owner).change("price_team")
+        assert.strictEqual(lowered.body.plan.id, "max")
+        assert.strictEqual(lowered.body.subscription.next_price, "price_team")
+        owner = yield* pass(stripe, owner, 30)
+        yield* becomes(owner, "active", "team")
+
+        stripe.cardFails = true
+        owner = yield* pass(stripe, owner, 30)
+        const due = yield* until(
+          billingOf(owner).get,
+          ({ body }) => body.subscription.status === "past_due"
+        )
+        assert.strictEqual(due.body.plan.id, "team")
+        assert.isNotNull(due.body.subscription.plan_ends_at)
+        assert.strictEqual(outcome(yield* billingOf(owner).change("price_max")), "409 conflict")
+        owner = yield* pass(stripe, owner, 7)
+        assert.deepInclude(yield* stateOf(owner), { status: "past_due", plan: "free" })
+        stripe.cardFails = false
+        owner = yield* pass(stripe, owner, 1)
+        yield* becomes(owner, "active", "team")
+
+        assert.strictEqual((yield* billingOf(owner).cancel).body.subscription.status, "active")
+        assert.isTrue((yield* stateOf(owner)).ends)
+        assert.isFalse((yield* billingOf(owner).resume).body.subscription.cancel_at !== null)
+        assert.strictEqual(outcome(yield* billingOf(owner).resume), "409 conflict")
+        yield* billingOf(owner).cancel
+        owner = yield* pass(stripe, owner, 30)
+        yield* becomes(owner, "canceled", "free")
+
+        const again = yield* billingOf(owner).checkout("price_team")
+        stripe.pay(sessionOf(again.body.url))
+        yield* tell(stripe)
+        // There is one trial only.
+        yield* becomes(owner, "active", "team")
+        const { body: audit } = yield* ask("GET", `${owner.workspace}/audit?limit=100`, {
+          token: owner.access_token
+        })
+        const events: ReadonlyArray<{ readonly action: string; readonly actor_id: string | null }> =
+          audit.data.filter(({ action }: { readonly action: string }) =>
+            action.startsWith("billing.")
+          )
+        assert.deepStrictEqual(
+          events.flatMap(({ action, actor_id }) => (actor_id === owner.user_id ? [action] : [])),
+          [
+            "checkout_started",
+            "cancelled",
+            "resumed",
+            "cancelled",
+            "plan_changed",
+            "plan_changed",
+            "checkout_started"
+          ].map((what) => `billing.${what}`)
+        )
+        assert.isTrue(
+          events.every(
+            ({ action, actor_id }) => (actor_id === null) === (action === "billing.changed")
+          )
+        )
+        assert.match((yield* billingOf(owner).portal).body.url, /^https:\/\/portal\.test\/cus_/)
+      })
+  )
+
+  it.effect("stays as it is if the card is refused, and is resumed when there is a card", () =>
+    Effect.gen(function* () {
+      const { stripe } = yield* Stand
+      stripe.hasCard = false
+      let owner: Member = yield* signUp()
+      const { body } = yield* billingOf(owner).checkout("price_team")
+      stripe.pay(sessionOf(body.url))
+      owner = yield* pass(stripe, owner, 14)
+      yield* becomes(owner, "paused", "free")
+      assert.strictEqual(outcome(yield* billingOf(owner).resume), "402 payment_failed")
+      stripe.hasCard = true
+      const resumed = yield* billingOf(owner).resume
+      assert.strictEqual(resumed.body.plan.id, "team")
+      stripe.cardFails = true
+      assert.strictEqual(outcome(yield* billingOf(owner).change("price_max")), "402 payment_failed")
+      stripe.cardFails = false
+      assert.deepInclude(yield* stateOf(owner), { status: "active", plan: "team" })
+    })
+  )
+
+  it.effect("is one, however many upgrade at once on two nodes, and with two pages paid", () =>
+    Effect.gen(function* () {
+      const { stripe } = yield* Stand
+      const owner = yield* signUp()
+      const { checkout, change } = billingOf(owner)
+      const pages = yield* together([
+        checkout("price_team"),
+        checkout("price_team", "otherUrl"),
+        checkout("price_max"),
+        checkout("price_max", "otherUrl")
+      ])
+      const customers = stripe.customers.filter(({ workspace }) => workspace === owner.workspace_id)
+      assert.lengthOf(customers, 1)
+      for (const page of pages) assert.include(["200", "409 conflict"], outcome(page))
+      const paid = pages.flatMap(({ body }) => stripe.pay(sessionOf(body.url ?? "")) ?? [])
+      assert.lengthOf(paid, 1)
+      // As if two pages had been paid all the same.
+      const late = { ...stripe.sessions.at(-1)!, id: "cs_late", status: "open" }
+      stripe.sessions.push(late)
+      const surplus = stripe.pay("cs_late")
+      yield* tell(stripe)
+      yield* until(
+        Effect.sync(() => surplus?.status),
+        (status) => status === "canceled"
+      )
+      const price = paid[0]?.price === "price_max" ? "price_team" : "price_max"
+      const answers = yield* together([change(price), change(price, "otherUrl"), change(price)])
+      for (const answer of answers) assert.include(["200", "409 conflict"], outcome(answer))
+      assert.strictEqual(outcome(yield* checkout("price_team")), "409 conflict")
+      const live = stripe.subscriptions.filter(
+        ({ customer, status }) => customer === customers[0]?.id && status !== "canceled"
+      )
+      assert.lengthOf(live, 1)
+      assert.strictEqual(live[0]?.id, paid[0]?.id)
+    })
+  )
+
+  it.effect("is found out within a day where no webhook ever comes", () =>
+    Effect.gen(function* () {
+      const { stripe } = yield* Stand
+      const owner = yield* signUp()
+      const { body } = yield* billingOf(owner).checkout("price_max")
+      stripe.pay(sessionOf(body.url))
+      stripe.events.splice(0)
+      yield* leap("25 hours")
+      const { body: login } = yield* logIn(owner.email)
+      yield* becomes({ ...owner, access_token: login.access_token }, "active", "max")
+    })
+  )
+
+  it.effect("is refused where the provider is away, or the price is not ours", () =>
+    Effect.gen(function* () {
+      const { stripe } = yield* Stand
+      const owner = yield* signUp()
+      const { checkout } = billingOf(owner)
+      assert.strictEqual(outcome(yield* checkout("price_other")), "422 validation_failed")
+      stripe.isAway = true
+      const refused = yield* checkout("price_max")
+      stripe.isAway = false
+      assert.strictEqual(outcome(refused), "503 billing_unavailable")
+      assert.strictEqual(refused.headers.get("retry-after"), "5")
+      assert.strictEqual((yield* checkout("price_max")).status, 200)
+    })
+  )
+})

@@ -1,0 +1,90 @@
+import { Context, Effect, Layer, Redacted } from "effect"
+import { TestClock } from "effect/testing"
+import { ProviderAddress } from "../../../src/billing/Provider.ts"
+import { type PlanCatalog, selfHosted } from "../../../src/config/plans.ts"
+import { eventually } from "../../runner/support/tasks.ts"
+import { ask, type Member } from "../../support/http.ts"
+import { testAppLayer, testNow } from "../../support/TestApp.ts"
+import { type FakeStripe, prices, type Sent } from "./FakeStripe.ts"
+import { startStripe } from "./startStripe.ts"
+
+export const webhookSecret = "whsec_of_the_stand_in"
+
+const planOf = (id: string, cron_tasks: number, trial_days = 0) => ({
+  id,
+  name: id,
+  trial_days,
+  limits: { ...selfHosted.limits, cron_tasks, executions_a_month: id === "free" ? 100 : null },
+  prices:
+    id === "free"
+      ? []
+      : [
+          {
+            id: `price_${id}`,
+            currency: "eur",
+            amount: prices[`price_${id}`] ?? 0,
+            interval: "month" as const
+          }
+        ]
+})
+
+const free = planOf("free", 2)
+
+export const plans: PlanCatalog = {
+  plans: new Map([free, planOf("team", 4, 14), planOf("max", 6)].map((plan) => [plan.id, plan])),
+  byDefault: free,
+  assigned: new Map()
+}
+
+export class Stand extends Context.Service<Stand, { readonly stripe: FakeStripe }>()(
+  "@scheduling/server/test/billing/Stand"
+) {}
+
+/** Two nodes that sell plans, and the stand-in that they ask. */
+export const SceneLayer = Layer.unwrap(
+  Effect.map(startStripe(testNow, webhookSecret), ({ port, stripe }) =>
+    Layer.merge(
+      testAppLayer({
+        plans,
+        stripeSecretKey: Redacted.make("sk_test_stand_in"),
+        stripeWebhookSecrets: [Redacted.make(webhookSecret)],
+        publicUrl: "https://scheduling.test"
+      }).pipe(
+        Layer.provide(Layer.succeed(ProviderAddress, { host: "127.0.0.1", port, protocol: "http" }))
+      ),
+      Layer.succeed(Stand, { stripe })
+    )
+  )
+)
+
+export const billingOf = (member: Member) => {
+  const request = (method: string, path: string, body?: object, at?: "url" | "otherUrl") =>
+    ask(method, `${member.workspace}/billing${path}`, {
+      token: member.access_token,
+      ...(body === undefined ? {} : { body }),
+      ...(at === undefined ? {} : { at })
+    })
+  return {
+    get: request("GET", ""),
+    invoices: request("GET", "/invoices"),
+    portal: request("POST", "/portal"),
+    cancel: request("POST", "/cancel"),
+    resume: request("POST", "/resume"),
+    change: (price: string, at?: "url" | "otherUrl") => request("POST", "/change", { price }, at),
+    checkout: (price: string, at?: "url" | "otherUrl") =>
+      request("POST", "/checkout", { price }, at)
+  }
+}
+
+export const sessionOf = (url: string) => url.slice("https://checkout.test/".length)
+
+export const deliver = ({ body, signature }: Sent, at: "url" | "otherUrl" = "url") =>
+  ask("POST", "/v1/billing/webhooks/stripe", {
+    at,
+    body,
+    headers: { "stripe-signature": signature }
+  })
+
+/** By the real clock, for at most half a minute. */
+export const until = <A, E, R>(question: Effect.Effect<A, E, R>, holds: (answer: A) => boolean) =>
+  TestClock.withLive(eventually(question, holds, 1_500))

@@ -1,0 +1,85 @@
+import type { UsageOfDay } from "@scheduling/domain/billing/Usage"
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { onlySelfHosted, selfHosted } from "../../src/config/plans.ts"
+import { ask, joined, logIn, type Member, outcome, password, signUp } from "../support/http.ts"
+import { leap } from "../support/leap.ts"
+import { testAppLayer } from "../support/TestApp.ts"
+
+const get = (member: Member, path: string) =>
+  ask("GET", `${member.workspace}/billing${path}`, { token: member.access_token })
+
+/** Tokens do not last a day. */
+const again = <M extends Member>(member: M) =>
+  Effect.map(logIn(member.email), ({ body }) => ({ ...member, access_token: body.access_token }))
+
+const seatsFrom = Effect.fnUntraced(function* (member: Member, from: string) {
+  const { body } = yield* get(yield* again(member), `/usage?from=${from}`)
+  return body.data.map(({ seats }: UsageOfDay) => seats)
+})
+
+layer(testAppLayer())("a workspace", (it) => {
+  it.effect("is on the plan of a server of one's own, and sees what it uses of it", () =>
+    Effect.gen(function* () {
+      const owner = yield* signUp()
+      yield* ask("POST", `${owner.workspace}/cron`, {
+        token: owner.access_token,
+        body: { name: "a task", url: "https://example.com", schedule: "0 0 * * *" }
+      })
+      const { body } = yield* get(owner, "")
+      assert.strictEqual(body.provider, "none")
+      assert.deepStrictEqual(body.plan, selfHosted)
+      assert.deepInclude(body.usage, { quota: "cron_tasks", used: 1, limit: 10_000 })
+      assert.deepInclude(body.usage, { quota: "members", used: 1, limit: 1_000 })
+      assert.deepInclude(body.usage, { quota: "executions_a_month", used: 0, limit: null })
+      const { body: plans } = yield* ask("GET", "/v1/plans")
+      assert.deepStrictEqual(plans.data, [...onlySelfHosted.plans.values()])
+    })
+  )
+
+  it.effect("sees the seats of each day, also when members leave it with their accounts", () =>
+    Effect.gen(function* () {
+      const owner = yield* signUp()
+      const viewer = yield* joined(owner, "viewer")
+      assert.deepStrictEqual(yield* seatsFrom(owner, "2026-05-31"), [0, 2])
+      yield* leap("1 day")
+      const editor = yield* joined(yield* again(owner), "editor")
+      const gone = yield* ask("DELETE", "/v1/auth/me", {
+        token: (yield* again(viewer)).access_token,
+        body: { current_password: password }
+      })
+      assert.strictEqual(gone.status, 204, gone.text)
+      yield* leap("1 day")
+      yield* ask("POST", `${owner.workspace}/leave`, {
+        token: (yield* again(editor)).access_token
+      })
+      yield* leap("1 day")
+      assert.deepStrictEqual(yield* seatsFrom(owner, "2026-06-01"), [2, 3, 2, 1])
+    })
+  )
+
+  it.effect("is refused a range that is not one", () =>
+    Effect.gen(function* () {
+      const owner = yield* signUp()
+      for (const query of [
+        "from=2026-13-01",
+        "from=2026-02-30",
+        "from=yesterday",
+        "to=2020-01-01&from=2026-01-01",
+        "from=2020-01-01"
+      ]) {
+        assert.strictEqual(outcome(yield* get(owner, `/usage?${query}`)), "422 validation_failed")
+      }
+    })
+  )
+
+  it.effect("shows its bill to owners only", () =>
+    Effect.gen(function* () {
+      const owner = yield* signUp()
+      const admin = yield* joined(owner, "admin")
+      const as = { ...admin, workspace: owner.workspace }
+      assert.strictEqual(outcome(yield* get(as, "")), "403 forbidden")
+      assert.strictEqual(outcome(yield* get(as, "/usage")), "403 forbidden")
+    })
+  )
+})

@@ -1,0 +1,63 @@
+import { type Day, daysBetween, usageRange } from "@scheduling/domain/billing/Usage"
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import { usageOf } from "../../src/billing/usageOf.ts"
+import type { UsageRow } from "../../src/limits/UsageRepo.ts"
+
+const range = { from: "2026-02-27", to: "2026-03-02" }
+
+const row = (day: Day, fields: Partial<UsageRow>): UsageRow => ({
+  day,
+  executions: 0,
+  notifications: 0,
+  most_seats: null,
+  last_seats: null,
+  ...fields
+})
+
+describe("the usage of a range", () => {
+  it("has every day, and the seats that last from one change to the next", () => {
+    const days = usageOf(
+      [
+        row("2026-02-28", { executions: 5, notifications: 1 }),
+        row("2026-03-01", { most_seats: 2, last_seats: 1 })
+      ],
+      { ...range, seatsBefore: 3 }
+    )
+    assert.deepStrictEqual(days, [
+      { day: "2026-02-27", executions: 0, notifications: 0, seats: 3 },
+      { day: "2026-02-28", executions: 5, notifications: 1, seats: 3 },
+      { day: "2026-03-01", executions: 0, notifications: 0, seats: 3 },
+      { day: "2026-03-02", executions: 0, notifications: 0, seats: 1 }
+    ])
+  })
+
+  it("has as many seats as there were after any change of the day", () => {
+    const [day] = usageOf([row("2026-02-27", { most_seats: 5, last_seats: 2 })], {
+      ...range,
+      seatsBefore: 3
+    })
+    assert.strictEqual(day?.seats, 5)
+  })
+
+  const now = new Date("2026-06-01T23:59:59Z")
+
+  it.each([
+    [{}, { from: "2026-05-02", to: "2026-06-01" }],
+    [{ to: "2026-03-31" }, { from: "2026-03-01", to: "2026-03-31" }],
+    [{ from: "2025-06-01" }, { from: "2025-06-01", to: "2026-06-01" }]
+  ])("of %j is %j", (query, expected) => {
+    assert.deepStrictEqual(Result.getOrThrow(usageRange(query, now)), expected)
+  })
+
+  it.each([
+    [{ from: "2026-06-02" }, "must not be after `to`"],
+    [{ from: "2025-05-31" }, "must be less than 366 days before `to`"]
+  ])("of %j is refused: %s", (query, message) => {
+    assert.strictEqual(Result.getOrThrow(Result.flip(usageRange(query, now))).message, message)
+  })
+
+  it("has as many days as a year with a leap day", () => {
+    assert.strictEqual(daysBetween("2028-01-01", "2028-12-31").length, 366)
+  })
+})

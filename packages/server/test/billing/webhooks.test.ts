@@ -1,0 +1,204 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { ask, outcome, signUp } from "../support/http.ts"
+import { testAppLayer } from "../support/TestApp.ts"
+import { billingOf, deliver, SceneLayer, sessionOf, Stand, until } from "./support/scene.ts"
+
+const path = "/v1/billing/webhooks/stripe"
+
+layer(SceneLayer, { timeout: "60 seconds" })("a webhook", (it) => {
+  it.effect("is taken only with a signature of ours that is at most five minutes old", () =>
+    Effect.gen(function* () {
+      const { stripe } = yield* Stand
+      const event = {
+        id: "evt_mine",
+        object: "event",
+        data: { object: { object: "customer", id: "cus_x" } }
+      }
+      const now = yield* TestClock.testClockWith((clock) =>
+        Effect.succeed(clock.currentTimeMillisUnsafe())
+      )
+      const good = stripe.sign(event, now)
+      const minute = 60_000
+      const bad = [
+        { ...good, signature: "" },
+        { ...good, signature: "t=,v1=" },
+        { ...good, signature: good.signature.replace("t=", "t=9") },
+        { ...good, signature: good.signature.slice(0, -1) },
+        { ...good, signature: good.signature.replace("v1=", "v0=") },
+        { ...good, body: good.body.replace("cus_x", "cus_y") },
+        { ...good, body: `${good.body} ` },
+        { ...good, body: "" },
+        stripe.sign(event, now, "whsec_of_somebody_else"),
+        stripe.sign(event, now - 6 * minute),
+        stripe.sign(event, now + 6 * minute)
+      ]
+      for (const sent of bad) {
+        assert.strictEqual(outcome(yield* deliver(sent)), "400 invalid_signature", sent.signature)
+      }
+      assert.strictEqual(
+        outcome(yield* deliver({ ...good, body: "a".repeat(1024 * 1024 + 1) })),
+        "413 payload_too_large"
+      )
+      assert.strictEqual(outcome(yield* ask("GET", path)), "405 method_not_allowed")
+      for (const sent of [
+        good,
+        stripe.sign(event, now - 4 * minute),
+        stripe.sign(event, now + 4 * minute)
+      ]) {
+        assert.deepStrictEqual((yield* deliver(sent)).body, { received: true })
+      }
+    })
+  )
+
+  it.effect("counts once, on whichever node, and says nothing but whom it is about", () =>
+    Effect.gen(function* () {
+      const { stripe } = yield* Stand
+      const sql = yield* SqlClient.SqlClient
+      const owner = yield* signUp()
+      const { body } = yield* billingOf(owner).checkout("price_max")
+      const customer = stripe.customers.find(({ workspace }) => workspace === owner.workspace_id)
+      // Whoever could sign might claim this, and it is not so.
+      const claim = {
+        id: "evt_claim",
+        object: "event",
+        data: {
+          object: {
+            object: "subscription",
+            customer: customer?.id,
+            status: "active",
+            items: { data: [{ price: { id: "price_max" } }] }
+          }
+        }
+      }
+      const versions = sql<{ readonly version: number }>`
+        SELECT version
+        FROM subscriptions
+        WHERE workspace_id = ${owner.workspace_id}`
+      const now = yield* TestClock.testClockWith((clock) =>
+        Effect.succeed(clock.currentTimeMillisUnsafe())
+      )
+      yield* deliver(stripe.sign(claim, now))
+      // One for the webhook, one for what was asked because of it.
+      const after = yield* until(versions, ([row]) => (row?.version ?? 0) >= 3)
+      assert.isNull((yield* billingOf(owner).get).body.subscription)
+      yield* deliver(stripe.sign(claim, now), "otherUrl")
+      yield* deliver(stripe.sign(claim, now))
+      assert.deepStrictEqual(yield* versions, after)
+      stripe.pay(sessionOf(body.url))
+      stripe.events.splice(0)
+    })
+  )
+
+  const Step = Schema.Literals([
+    "pay",
+    "raise",
+    "lower",
+    "fail",
+    "mend",
+    "cancel",
+    "month",
+    "one",
+    "again",
+    "late"
+  ])
+  const Steps = Schema.Array(Step).check(Schema.isMaxLength(12))
+
+  it.effect.prop(
+    "leads to the truth in whatever order, how often and how late they come",
+    [Steps],
+    ([steps]) =>
+      Effect.gen(function* () {
+        const { stripe } = yield* Stand
+        const owner = yield* signUp()
+        const billing = billingOf(owner)
+        const { body } = yield* billing.checkout("price_team")
+        stripe.cardFails = false
+        const mine = stripe.pay(sessionOf(body.url))
+        assert(mine !== undefined)
+        const held: Array<object> = []
+        const now = yield* TestClock.testClockWith((clock) =>
+          Effect.succeed(clock.currentTimeMillisUnsafe())
+        )
+        const send = (event: object | undefined) =>
+          event === undefined ? Effect.void : deliver(stripe.sign(event, now))
+        for (const step of steps) {
+          held.push(...stripe.events.splice(0))
+          if (step === "raise") mine.price = "price_max"
+          if (step === "lower") mine.price = "price_team"
+          if (step === "fail" && mine.status === "active") mine.status = "past_due"
+          if (step === "mend" && mine.status === "past_due") mine.status = "active"
+          if (step === "cancel") mine.cancelAtEnd = !mine.cancelAtEnd
+          if (step === "month" && mine.status === "active") mine.end += 2_592_000
+          if (step !== "one" && step !== "again" && step !== "late") stripe.change(mine)
+          if (step === "one") yield* send(held.shift())
+          if (step === "again") yield* send(held[0])
+          if (step === "late") yield* send(held.pop())
+        }
+        held.push(...stripe.events.splice(0))
+        for (const event of held.toReversed()) yield* send(event)
+        // The last change must be heard of once more than it was made, whenever that is.
+        stripe.change(mine)
+        yield* send(stripe.events.splice(0)[0])
+        const holds = mine.status !== "canceled"
+        yield* until(
+          billing.get,
+          ({ body: { plan, subscription } }) =>
+            subscription?.status === mine.status &&
+            subscription.price === mine.price &&
+            (subscription.cancel_at !== null) === mine.cancelAtEnd &&
+            plan.id === (holds ? mine.price.slice("price_".length) : "free")
+        )
+      }),
+    { arbitrary: { runs: 8 }, timeout: 60_000 }
+  )
+
+  it.effect("ends the subscription of a workspace that is gone", () =>
+    Effect.gen(function* () {
+      const { stripe } = yield* Stand
+      const sql = yield* SqlClient.SqlClient
+      const owner = yield* signUp()
+      const { body } = yield* billingOf(owner).checkout("price_max")
+      const mine = stripe.pay(sessionOf(body.url))
+      assert.strictEqual(
+        (yield* ask("DELETE", owner.workspace, { token: owner.access_token })).status,
+        204
+      )
+      yield* TestClock.adjust("3 minutes")
+      yield* until(
+        Effect.sync(() => mine?.status),
+        (status) => status === "canceled"
+      )
+      yield* until(
+        sql`
+          SELECT customer_id
+          FROM subscriptions
+          WHERE workspace_id = ${owner.workspace_id}`,
+        (rows) => rows.length === 0
+      )
+    })
+  )
+})
+
+layer(testAppLayer())("a service that sends no bills", (it) => {
+  it.effect("says so", () =>
+    Effect.gen(function* () {
+      const owner = yield* signUp()
+      const billing = billingOf(owner)
+      for (const answer of [
+        yield* billing.checkout("price_max"),
+        yield* billing.portal,
+        yield* billing.change("price_max"),
+        yield* billing.cancel,
+        yield* billing.resume,
+        yield* billing.invoices,
+        yield* deliver({ body: "{}", signature: "t=1,v1=1" })
+      ]) {
+        assert.strictEqual(outcome(answer), "409 billing_disabled")
+      }
+      assert.strictEqual((yield* billing.get).body.provider, "none")
+    })
+  )
+})

@@ -1,0 +1,147 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Exit, Layer, Scope } from "effect"
+import { TestClock } from "effect/testing"
+import { StreamLimits } from "../../src/events/EventStreams.ts"
+import { ask, createKey, outcome, signUp } from "../support/http.ts"
+import { testAppLayer } from "../support/TestApp.ts"
+import { follow } from "./streams.ts"
+
+const createTask = (member: { readonly workspace: string; readonly access_token: string }) =>
+  ask("POST", `${member.workspace}/cron`, {
+    token: member.access_token,
+    body: { name: "a", url: "https://example.com/", schedule: "0 0 1 1 *" }
+  })
+
+/** What nodes tell, they gather first, on the clock of the test. */
+const told = TestClock.adjust("1 second")
+
+/** Lets beats pass. They take real time to arrive. */
+const beatsUntil = (holds: () => boolean) =>
+  TestClock.adjust("15 seconds").pipe(
+    Effect.andThen(Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 50)))),
+    Effect.repeat({ until: holds, times: 400 }),
+    Effect.andThen(Effect.sync(() => assert.isTrue(holds())))
+  )
+
+/** The announcement waits on the clock of the test too. */
+const followSoon = (options: Parameters<typeof follow>[0]) =>
+  Effect.raceFirst(
+    follow(options),
+    Effect.forever(
+      Effect.andThen(TestClock.adjust("10 millis"), TestClock.withLive(Effect.sleep("1 millis")))
+    )
+  )
+
+layer(testAppLayer())("a stream of events", (it) => {
+  it.effect("is nothing for caches, and says where it begins", () =>
+    Effect.gen(function* () {
+      const { access_token: token, workspace } = yield* signUp()
+      const { response, text } = yield* followSoon({ workspace, token })
+      assert.strictEqual(response.status, 200)
+      assert.strictEqual(response.headers.get("content-type"), "text/event-stream")
+      assert.strictEqual(response.headers.get("cache-control"), "no-store")
+      assert.strictEqual(response.headers.get("x-accel-buffering"), "no")
+      assert.match(text(), /^: what changes\n\nid: \d+-[0-9a-f]{8}-\d+\n\n/)
+    })
+  )
+
+  it.effect("says every 15 seconds that it is there", () =>
+    Effect.gen(function* () {
+      const { access_token: token, workspace } = yield* signUp()
+      const { text } = yield* followSoon({ workspace, token })
+      for (let beat = 1; beat <= 3; beat++) {
+        yield* beatsUntil(() => text().split(": still there\n\n").length > beat)
+      }
+    })
+  )
+
+  it.effect("ends when its key is revoked, and when its token has expired", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const { workspace } = member
+      const { id, key } = yield* createKey(member, { scopes: ["executions:read"] })
+      const withKey = yield* followSoon({ workspace, token: key })
+      const withToken = yield* followSoon({ workspace, token: member.access_token })
+      yield* ask("DELETE", `${workspace}/api-keys/${id}`, { token: member.access_token })
+      yield* beatsUntil(() => withKey.end() === "ended")
+      assert.isUndefined(withToken.end())
+      yield* TestClock.adjust("15 minutes")
+      yield* beatsUntil(() => withToken.end() === "ended")
+    })
+  )
+
+  it.effect.each([
+    ["that nobody has named", "something"],
+    ["of a time before anybody followed", "1700000000000-0123abcd-1"],
+    ["of another workspace", "1780315200000-0123abcd-1"]
+  ])("begins with a reset after an id %s", ([, after = ""]) =>
+    Effect.gen(function* () {
+      const { access_token: token, workspace } = yield* signUp()
+      const { until } = yield* followSoon({ workspace, token, after })
+      const [first] = yield* until("an event", (events) => events.length > 0)
+      assert.strictEqual(first?.type, "reset")
+    })
+  )
+
+  it.effect("begins with a reset where more than five minutes are missing", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const { access_token: token, workspace } = member
+      const id = yield* Effect.scoped(
+        Effect.map(followSoon({ workspace, token }), (stream) => stream.lastId())
+      )
+      yield* createTask(member)
+      yield* told
+      const soon = yield* followSoon({ workspace, token, after: id })
+      const [missed] = yield* soon.until("an event", (events) => events.length > 0)
+      assert.strictEqual(missed?.type, "task")
+      yield* TestClock.adjust("5 minutes")
+      const late = yield* followSoon({ workspace, token, after: id })
+      const [reset] = yield* late.until("an event", (events) => events.length > 0)
+      assert.strictEqual(reset?.type, "reset")
+    })
+  )
+})
+
+const limited = Layer.provideMerge(
+  Layer.unwrap(Effect.succeed(testAppLayer())),
+  Layer.succeed(StreamLimits, { all: 3, each: 2, unread: 5 })
+)
+
+layer(limited)("streams of events", (it) => {
+  it.effect("are few for each account and each workspace, and for all together", () =>
+    Effect.gen(function* () {
+      const one = yield* signUp()
+      const other = yield* signUp()
+      const { key } = yield* createKey(one, { scopes: ["executions:read"] })
+      const open = ({ access_token: token, workspace }: typeof one) =>
+        followSoon({ workspace, token })
+      const again = ({ access_token: token, workspace }: typeof one) =>
+        Effect.map(ask("GET", `${workspace}/events`, { token }), outcome)
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* open(one)
+          const second = yield* Scope.fork(yield* Effect.scope)
+          yield* Scope.provide(open(one), second)
+          assert.strictEqual(yield* again(one), "429 rate_limited")
+          assert.strictEqual(yield* again({ ...one, access_token: key }), "429 rate_limited")
+          yield* open(other)
+          assert.strictEqual(yield* again(other), "429 rate_limited")
+          yield* Scope.close(second, Exit.void)
+          yield* Effect.repeat(again(other), { until: (answer) => answer === "200", times: 1_000 })
+          yield* open(other)
+        })
+      )
+    })
+  )
+
+  it.effect("are cut where a reader is too far behind", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const stream = yield* followSoon({ workspace: member.workspace, token: member.access_token })
+      yield* Effect.forEach(Array(10), () => createTask(member), { concurrency: 5 })
+      yield* told
+      assert.strictEqual(yield* stream.untilEnd, "cut")
+    })
+  )
+})

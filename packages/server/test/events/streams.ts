@@ -1,0 +1,64 @@
+import { Effect } from "effect"
+import { TestApp } from "../support/TestApp.ts"
+import { eventually } from "../support/ServerProcess.ts"
+
+export interface Event {
+  readonly id: string
+  readonly type: string
+  readonly [field: string]: unknown
+}
+
+interface Following {
+  readonly workspace: string
+  readonly token: string
+  readonly at?: "url" | "otherUrl"
+  readonly after?: string
+}
+
+/** A stream of events that is read as it comes, until the scope closes. It has begun. */
+export const follow = Effect.fnUntraced(function* ({
+  after,
+  at = "url",
+  token,
+  workspace
+}: Following) {
+  const app = yield* TestApp
+  const controller = yield* Effect.acquireRelease(
+    Effect.sync(() => new AbortController()),
+    (made) => Effect.sync(() => made.abort())
+  )
+  const response = yield* Effect.promise(() =>
+    fetch(`${app[at]}${workspace}/events`, {
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(after === undefined ? {} : { "last-event-id": after })
+      },
+      signal: controller.signal
+    })
+  )
+  let text = ""
+  let end: "ended" | "cut" | undefined
+  const read = async () => {
+    try {
+      const decoder = new TextDecoder()
+      for await (const chunk of response.body ?? []) text += decoder.decode(chunk, { stream: true })
+      end = "ended"
+    } catch {
+      end = "cut"
+    }
+  }
+  void read()
+  const events = () =>
+    [...text.matchAll(/^data: (.*)$/gm)].map(([, data = ""]) => JSON.parse(data) as Event)
+  yield* eventually("a stream that has begun", async () => text.includes("id: ") || end)
+  return {
+    response,
+    text: () => text,
+    end: () => end,
+    events,
+    lastId: () => [...text.matchAll(/^id: (.*)$/gm)].at(-1)?.[1] ?? "",
+    until: (what: string, holds: (events: ReadonlyArray<Event>) => boolean) =>
+      eventually(what, async () => holds(events()) && events(), 60_000),
+    untilEnd: eventually("the end of the stream", async () => end, 60_000)
+  }
+})

@@ -1,0 +1,213 @@
+import { NodeHttpServerRequest } from "@effect/platform-node"
+import { Principal } from "@scheduling/domain/auth/Principal"
+import { ApiKeyId } from "@scheduling/domain/shared/Ids"
+import { assert, layer } from "@effect/vitest"
+import { Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { authorize } from "../../src/access/authorize.ts"
+import { AppConfig } from "../../src/config/Config.ts"
+import { CapacityLimits } from "../../src/fairness/Capacity.ts"
+import { HttpServerLayer, serve } from "../../src/http/HttpServer.ts"
+import { Stopping } from "../../src/http/Stopping.ts"
+import { Waiting, WaitingLimits } from "../../src/http/Waiting.ts"
+import { Endings } from "../../src/signals/Endings.ts"
+import { Signals } from "../../src/signals/Signals.ts"
+import { ask } from "../support/http.ts"
+import { eventually } from "../support/ServerProcess.ts"
+import { TestApp, testConfig } from "../support/TestApp.ts"
+import { TestDatabaseLayer } from "../support/TestDatabase.ts"
+
+const noRoutes = { allowedMethods: () => [], givesCredentials: () => false }
+
+const workspace = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"
+
+/** A server whose records end when a test says so, asked for as `/<caller>/<id>/<wait_seconds>`. */
+const startServer = Effect.gen(function* () {
+  const scope = yield* Scope.fork(yield* Effect.scope)
+  const ended = new Set<string>()
+  const reads: Array<string> = []
+  /** How long the connection of each may be silent, as they read. */
+  const silences: Array<number | undefined> = []
+
+  const answer = (waiting: Waiting["Service"]) =>
+    Effect.gen(function* () {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const [, principal = "", id = "", seconds] = request.url.split("/")
+      const read = Effect.sync(() => {
+        reads.push(id)
+        silences.push(NodeHttpServerRequest.toIncomingMessage(request).socket.timeout)
+        return { finished_at: ended.has(id) ? "now" : null }
+      })
+      const wait = { seconds: Number(seconds), workspace_id: `${workspace}-${principal}`, id }
+      const found = yield* waiting.untilEnded(read, wait).pipe(
+        Effect.provideService(Principal, {
+          kind: "api_key",
+          api_key_id: ApiKeyId.make(workspace),
+          workspace_id: authorize(workspace),
+          key_prefix: principal,
+          scopes: [],
+          expires_at: null
+        })
+      )
+      return HttpServerResponse.jsonUnsafe(found)
+    })
+
+  const services = Layer.fresh(
+    Waiting.layer.pipe(
+      Layer.provideMerge(Endings.layer),
+      Layer.provideMerge(Stopping.layer),
+      Layer.provide(Signals.layer),
+      Layer.provide(Layer.succeed(WaitingLimits, { all: 3, each: 3 }))
+    )
+  )
+  const built = yield* Scope.provide(Layer.build(services), scope)
+  const serving = yield* Scope.fork(scope)
+  const server = yield* Layer.build(
+    serve(Effect.interruptible(answer(Context.get(built, Waiting))), noRoutes).pipe(
+      Layer.provideMerge(Layer.fresh(HttpServerLayer)),
+      Layer.provide([
+        Layer.succeed(AppConfig, testConfig),
+        Layer.succeed(Stopping, Context.get(built, Stopping)),
+        Layer.succeed(CapacityLimits, { requests: 1, bodyBytes: 1_024 })
+      ])
+    )
+  ).pipe(Scope.provide(serving))
+  const url = HttpServer.formatAddress(Context.get(server, HttpServer.HttpServer).address)
+  const get = (path: string) =>
+    Effect.provideService(ask("GET", path), TestApp, { url, otherUrl: url, logs: [] })
+  return {
+    url,
+    get,
+    reads,
+    silences,
+    tell: (id: string) => Context.get(built, Endings).tell([id]),
+    end: (id: string) => {
+      ended.add(id)
+      Context.get(built, Endings).tell([id])
+    },
+    stop: Scope.close(serving, Exit.void),
+    /** A request that waits, from when it has read once and left its place. */
+    waitFor: Effect.fnUntraced(function* (path: string) {
+      const before = reads.length
+      const fiber = yield* Effect.forkChild(get(path))
+      yield* eventually("a first look", async () => reads.length > before)
+      yield* eventually("a free place", async () => (await fetch(`${url}/a/free/0`)).ok)
+      return fiber
+    })
+  }
+})
+
+const readsOf = (reads: ReadonlyArray<string>, wanted: string) =>
+  reads.filter((id) => id === wanted).length
+
+layer(TestDatabaseLayer, { excludeTestServices: true, timeout: "60 seconds" })(
+  "a request that waits",
+  (it) => {
+    it.effect("is answered when it is told, having read twice", () =>
+      Effect.gen(function* () {
+        const { end, reads, waitFor } = yield* startServer
+        const waiting = yield* waitFor("/a/one/30")
+        end("other")
+        end("one")
+        assert.deepStrictEqual((yield* Fiber.join(waiting)).body, { finished_at: "now" })
+        assert.strictEqual(readsOf(reads, "one"), 2)
+      })
+    )
+
+    it.effect("is answered as it is when its time is up, having read twice", () =>
+      Effect.gen(function* () {
+        const { get, reads } = yield* startServer
+        const answer = yield* get("/a/one/1")
+        assert.deepStrictEqual(answer.body, { finished_at: null })
+        assert.deepStrictEqual(reads, ["one", "one"])
+      })
+    )
+
+    it.effect("goes on where what it was told of has not ended after all", () =>
+      Effect.gen(function* () {
+        const { end, reads, tell, waitFor } = yield* startServer
+        const waiting = yield* waitFor("/a/chain/30")
+        // As of a chain's first step, which has the id of the run.
+        tell("chain")
+        yield* eventually("another look", async () => readsOf(reads, "chain") === 2)
+        end("chain")
+        assert.deepStrictEqual((yield* Fiber.join(waiting)).body, { finished_at: "now" })
+        assert.strictEqual(readsOf(reads, "chain"), 3)
+      })
+    )
+
+    it.effect("takes no place among those that are worked on", () =>
+      Effect.gen(function* () {
+        const { end, get, waitFor } = yield* startServer
+        const waiting = [
+          yield* waitFor("/a/one/30"),
+          yield* waitFor("/b/two/30"),
+          yield* waitFor("/c/three/30")
+        ]
+        // There is one place.
+        assert.strictEqual((yield* get("/a/none/0")).status, 200)
+        for (const id of ["one", "two", "three"]) end(id)
+        for (const fiber of waiting) assert.strictEqual((yield* Fiber.join(fiber)).status, 200)
+      })
+    )
+
+    it.effect("is answered at once where too many wait", () =>
+      Effect.gen(function* () {
+        const { end, get, waitFor } = yield* startServer
+        const waiting = [
+          yield* waitFor("/a/one/30"),
+          yield* waitFor("/a/two/30"),
+          yield* waitFor("/a/three/30")
+        ]
+        assert.deepStrictEqual((yield* get("/a/four/30")).body, { finished_at: null })
+        for (const id of ["one", "two", "three"]) end(id)
+        for (const fiber of waiting) yield* Fiber.join(fiber)
+        const next = yield* waitFor("/a/four/30")
+        end("four")
+        assert.deepStrictEqual((yield* Fiber.join(next)).body, { finished_at: "now" })
+      })
+    )
+
+    it.effect("makes room when its client leaves", () =>
+      Effect.gen(function* () {
+        const { end, reads, url, waitFor } = yield* startServer
+        const leaving = new AbortController()
+        const gone: Array<Promise<unknown>> = []
+        for (const id of ["one", "two", "three"]) {
+          gone.push(fetch(`${url}/a/${id}/30`, { signal: leaving.signal }).catch(() => undefined))
+          yield* eventually("a first look", async () => reads.includes(id))
+        }
+        const full = yield* Effect.promise(() => fetch(`${url}/a/full/30`))
+        assert.deepStrictEqual(yield* Effect.promise(() => full.json()), { finished_at: null })
+        leaving.abort()
+        yield* Effect.promise(() => Promise.all(gone))
+        const next = yield* waitFor("/a/next/30")
+        end("next")
+        assert.deepStrictEqual((yield* Fiber.join(next)).body, { finished_at: "now" })
+      })
+    )
+
+    it.effect("may be silent for longer than others, while it waits", () =>
+      Effect.gen(function* () {
+        const { end, silences, waitFor } = yield* startServer
+        const waiting = yield* waitFor("/a/one/30")
+        end("one")
+        yield* Fiber.join(waiting)
+        const [first = 0] = silences
+        assert.strictEqual(silences.at(-1), first + 30_000)
+      })
+    )
+
+    it.effect("is answered as it was when the process stops, which it does not hold up", () =>
+      Effect.gen(function* () {
+        const { reads, stop, waitFor } = yield* startServer
+        const waiting = yield* waitFor("/a/one/30")
+        yield* stop.pipe(Effect.timeout("10 seconds"))
+        const answer = yield* Fiber.join(waiting)
+        assert.deepStrictEqual(answer.body, { finished_at: null })
+        assert.strictEqual(answer.headers.get("connection"), "close")
+        assert.strictEqual(readsOf(reads, "one"), 1)
+      })
+    )
+  }
+)

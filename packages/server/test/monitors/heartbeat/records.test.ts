@@ -1,0 +1,246 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { ask, createKey, outcome, readPages, times, together } from "../../support/http.ts"
+import { testAppLayer } from "../../support/TestApp.ts"
+import { begin, beginWith, minimal } from "../monitors.ts"
+
+layer(testAppLayer())("a heartbeat monitor", (it) => {
+  it.effect("is made with what its author said, and defaults for the rest", () =>
+    Effect.gen(function* () {
+      const { heartbeats, id, member, monitor } = yield* beginWith()
+      assert.match(monitor.ping_url, /^http:\/\/127\.0\.0\.1:\d+\/ping\/[0-9a-f-]{36}$/)
+      assert.deepStrictEqual(monitor, {
+        id,
+        workspace_id: member.workspace_id,
+        name: "Nightly backup",
+        tags: [],
+        status: "new",
+        last_change_at: "2026-06-01T12:00:00.000Z",
+        next_check_at: null,
+        open_incident_id: null,
+        created_at: "2026-06-01T12:00:00.000Z",
+        updated_at: "2026-06-01T12:00:00.000Z",
+        period_seconds: 3600,
+        schedule: null,
+        timezone: "UTC",
+        grace_seconds: 300,
+        max_duration_seconds: null,
+        min_interval_seconds: null,
+        ping_url: monitor.ping_url,
+        last_ping_at: null,
+        last_duration_ms: null,
+        running_since: null,
+        expected_at: null,
+        alert_at: null
+      })
+      assert.deepStrictEqual((yield* heartbeats.get(id)).body, monitor)
+      assert.deepStrictEqual((yield* heartbeats.list()).body.data, [monitor])
+    })
+  )
+
+  it.effect.each([
+    [{}, "name"],
+    [{ name: " ", period_seconds: 60 }, "name"],
+    [{ name: "x" }, "period_seconds"],
+    [{ ...minimal, schedule: "0 3 * * *" }, "schedule"],
+    [{ name: "x", schedule: "0 25 * * *" }, "schedule"],
+    [{ ...minimal, period_seconds: 29 }, "period_seconds"],
+    [{ ...minimal, grace_seconds: 31_536_001 }, "grace_seconds"],
+    [{ ...minimal, max_duration_seconds: 0 }, "max_duration_seconds"],
+    [{ ...minimal, min_interval_seconds: 3600 }, "min_interval_seconds"],
+    [{ ...minimal, timezone: "Europe/Berlin" }, "timezone"],
+    [{ name: "x", schedule: "0 3 * * *", timezone: "CEST" }, "timezone"],
+    [{ ...minimal, tags: ["a", "a"] }, "tags"],
+    [{ ...minimal, tags: times(21, String) }, "tags"],
+    [{ ...minimal, ping_url: "http://x" }, "ping_url"]
+  ] as const)("is refused: %j", ([input, field]) =>
+    Effect.gen(function* () {
+      const { heartbeats } = yield* begin
+      const answer = yield* heartbeats.create(input)
+      assert.strictEqual(outcome(answer), "422 validation_failed")
+      assert.include(
+        answer.body.detail.issues.map(({ path }: { path: ReadonlyArray<unknown> }) => path[0]),
+        field
+      )
+    })
+  )
+
+  it.effect("is made once for one idempotency key", () =>
+    Effect.gen(function* () {
+      const { heartbeats } = yield* begin
+      const headers = { "idempotency-key": "once" }
+      const first = yield* heartbeats.create(minimal, headers)
+      assert.deepStrictEqual((yield* heartbeats.create(minimal, headers)).body, first.body)
+      const other = yield* heartbeats.create({ ...minimal, name: "Other" }, headers)
+      assert.strictEqual(outcome(other), "409 idempotency_conflict")
+    })
+  )
+
+  it.effect("shows its URL to nobody who may only read", () =>
+    Effect.gen(function* () {
+      const { id, member } = yield* beginWith()
+      const { key } = yield* createKey(member, { scopes: ["monitors:read"] })
+      const path = `${member.workspace}/monitors/heartbeat`
+      const one = yield* ask("GET", `${path}/${id}`, { token: key })
+      assert.strictEqual(one.status, 200)
+      assert.isNull(one.body.ping_url)
+      const all = yield* ask("GET", path, { token: key })
+      assert.isNull(all.body.data[0].ping_url)
+      const asUser = yield* ask("GET", path, { token: member.access_token })
+      assert.isString(asUser.body.data[0].ping_url)
+    })
+  )
+
+  it.effect("has a URL that is nowhere in the database in the clear", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { url } = yield* beginWith()
+      const secret = url.slice(-36)
+      const rows = yield* sql`
+        SELECT monitor_id
+        FROM ping_urls
+        WHERE strpos(ping_urls::text, ${secret}) > 0 OR strpos(ping_urls::text, ${secret.slice(0, 8)}) > 0`
+      assert.deepStrictEqual(rows, [])
+    })
+  )
+
+  it.effect("gets another URL, and the old one is gone at once, on every node", () =>
+    Effect.gen(function* () {
+      const { heartbeats, id, monitor, ping } = yield* beginWith()
+      assert.strictEqual((yield* ping()).status, 200)
+      const rotated = yield* heartbeats.act(id, "rotate-url")
+      assert.strictEqual(rotated.status, 200)
+      assert.notStrictEqual(rotated.body.ping_url, monitor.ping_url)
+      for (const at of ["url", "otherUrl"] as const) {
+        assert.strictEqual((yield* ping("", { at })).status, 404)
+        const renewed = new URL(rotated.body.ping_url).pathname
+        assert.strictEqual((yield* ask("GET", renewed, { at })).status, 200)
+      }
+    })
+  )
+
+  it.effect("changes in the fields that are given", () =>
+    Effect.gen(function* () {
+      const { heartbeats, id, monitor } = yield* beginWith()
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual((yield* heartbeats.update(id, {})).body, monitor)
+      const changes = { name: "Renamed", tags: ["a"], grace_seconds: 60, max_duration_seconds: 30 }
+      const changed = yield* heartbeats.update(id, changes)
+      assert.deepStrictEqual(changed.body, {
+        ...monitor,
+        ...changes,
+        updated_at: "2026-06-01T12:01:00.000Z"
+      })
+      const scheduled = yield* heartbeats.update(id, {
+        schedule: "0 3 * * *",
+        timezone: "Europe/Berlin",
+        max_duration_seconds: null
+      })
+      assert.deepInclude(scheduled.body, {
+        period_seconds: null,
+        schedule: "0 3 * * *",
+        timezone: "Europe/Berlin",
+        max_duration_seconds: null
+      })
+      const back = yield* heartbeats.update(id, { period_seconds: 60 })
+      assert.deepInclude(back.body, { period_seconds: 60, schedule: null, timezone: "UTC" })
+      for (const [wrong, field] of [
+        [{ timezone: "Europe/Berlin" }, "timezone"],
+        [{ min_interval_seconds: 60 }, "min_interval_seconds"],
+        [{ period_seconds: 60, schedule: "0 3 * * *" }, "schedule"]
+      ] as const) {
+        const refused = yield* heartbeats.update(id, wrong)
+        assert.strictEqual(outcome(refused), "422 validation_failed")
+        assert.deepStrictEqual(refused.body.detail.issues[0].path, [field])
+      }
+      assert.deepStrictEqual((yield* heartbeats.get(id)).body, back.body)
+    })
+  )
+
+  it.effect("is gone with its events and its URL when it is deleted", () =>
+    Effect.gen(function* () {
+      const { heartbeats, id, ping } = yield* beginWith()
+      yield* ping("/fail")
+      const removed = yield* heartbeats.remove(id)
+      assert.strictEqual(removed.status, 204)
+      assert.strictEqual((yield* ping()).status, 404)
+      assert.deepStrictEqual((yield* heartbeats.incidents()).body.data, [])
+      for (const answer of [
+        yield* heartbeats.get(id),
+        yield* heartbeats.update(id, { name: "Too late" }),
+        yield* heartbeats.remove(id),
+        yield* heartbeats.act(id, "pause"),
+        yield* heartbeats.act(id, "resume"),
+        yield* heartbeats.act(id, "rotate-url"),
+        yield* heartbeats.events(id)
+      ]) {
+        assert.strictEqual(outcome(answer), "404 not_found")
+        assert.strictEqual(answer.body.detail.resource, "monitor")
+      }
+    })
+  )
+
+  it.effect("is listed page by page, by status, tag and name, and counted", () =>
+    Effect.gen(function* () {
+      const { heartbeats, key, member } = yield* begin
+      const ids: Array<string> = []
+      for (const [index, name] of ["one", "Two", "three"].entries()) {
+        yield* TestClock.adjust("1 millis")
+        const created = yield* heartbeats.create({ ...minimal, name, tags: [`tag ${index % 2}`] })
+        ids.unshift(created.body.id)
+      }
+      yield* heartbeats.act(ids[0] ?? "", "pause")
+      const pages = yield* readPages(`${member.workspace}/monitors/heartbeat`, key, 2)
+      assert.deepStrictEqual(
+        pages.map((page) => page.map(({ id }) => id)),
+        [ids.slice(0, 2), ids.slice(2)]
+      )
+      const namesOf = (query: string) =>
+        Effect.map(heartbeats.list(query), ({ body }) =>
+          body.data.map(({ name }: { name: string }) => name)
+        )
+      assert.deepStrictEqual(yield* namesOf("?status=paused"), ["three"])
+      assert.deepStrictEqual(yield* namesOf("?tag=tag%200"), ["three", "one"])
+      assert.deepStrictEqual(yield* namesOf("?name=tw"), ["Two"])
+      const all = yield* ask("GET", `${member.workspace}/monitors?limit=1&status=new`, {
+        token: key
+      })
+      assert.deepStrictEqual(all.body.counts, {
+        new: 2,
+        up: 0,
+        late: 0,
+        warning: 0,
+        down: 0,
+        paused: 1
+      })
+      assert.deepInclude(all.body.data[0], { kind: "heartbeat", id: ids[1], status: "new" })
+      const none = yield* ask("GET", `${member.workspace}/monitors?kind=ssl`, { token: key })
+      assert.deepStrictEqual(none.body.data, [])
+    })
+  )
+
+  it.effect("is one of a thousand at most, also when two are made at once", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { heartbeats, id, member } = yield* beginWith()
+      yield* sql`
+        INSERT INTO monitors
+        SELECT
+          gen_random_uuid(), workspace_id, kind, name, tags, status, changed_at, NULL, created_at,
+          updated_at
+        FROM monitors, generate_series(1, 998)
+        WHERE id = ${id}`
+      const made = yield* together(times(3, () => heartbeats.create(minimal)))
+      assert.deepStrictEqual(made.map(outcome).toSorted(), [
+        "201",
+        "402 quota_exceeded",
+        "402 quota_exceeded"
+      ])
+      const refused = made.find(({ status }) => status === 402)
+      assert.deepInclude(refused?.body.detail, { quota: "monitors", limit: 1000 })
+      yield* sql`DELETE FROM workspaces WHERE id = ${member.workspace_id}`
+    })
+  )
+})

@@ -1,0 +1,91 @@
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { Partitions } from "../../src/queue/Partitions.ts"
+import { ask, type Ask, createKey, type Member, signUp } from "../support/http.ts"
+import { testNow } from "../support/TestApp.ts"
+
+export const minimal = { name: "Nightly backup", period_seconds: 3600 }
+
+type Owner = Pick<Member, "workspace" | "access_token">
+
+/** What a test says of heartbeat monitors, with the token of their owner. */
+export const heartbeatsOf = ({ access_token: token, workspace }: Owner) => {
+  const monitors = `${workspace}/monitors/heartbeat`
+  return {
+    create: (input: object = minimal, headers: Readonly<Record<string, string>> = {}) =>
+      ask("POST", monitors, { token, headers, body: input }),
+    list: (query = "") => ask("GET", `${monitors}${query}`, { token }),
+    get: (id: string) => ask("GET", `${monitors}/${id}`, { token }),
+    update: (id: string, changes: object) =>
+      ask("PATCH", `${monitors}/${id}`, { token, body: changes }),
+    remove: (id: string) => ask("DELETE", `${monitors}/${id}`, { token }),
+    act: (id: string, action: string) => ask("POST", `${monitors}/${id}/${action}`, { token }),
+    events: (id: string, query = "") => ask("GET", `${monitors}/${id}/events${query}`, { token }),
+    incidents: (query = "") => ask("GET", `${workspace}/incidents${query}`, { token })
+  }
+}
+
+/** And of SSL monitors. */
+export const sslOf = ({ access_token: token, workspace }: Owner) => {
+  const monitors = `${workspace}/monitors/ssl`
+  return {
+    create: (input: object = {}) =>
+      ask("POST", monitors, { token, body: { name: "Website", host: "site.test", ...input } }),
+    list: (query = "") => ask("GET", `${monitors}${query}`, { token }),
+    get: (id: string) => ask("GET", `${monitors}/${id}`, { token }),
+    update: (id: string, changes: object) =>
+      ask("PATCH", `${monitors}/${id}`, { token, body: changes }),
+    remove: (id: string) => ask("DELETE", `${monitors}/${id}`, { token }),
+    act: (id: string, action: string) => ask("POST", `${monitors}/${id}/${action}`, { token }),
+    events: (id: string) => ask("GET", `${monitors}/${id}/events?limit=100`, { token })
+  }
+}
+
+/** And of process monitors. */
+export const processesOf = ({ access_token: token, workspace }: Owner) => {
+  const monitors = `${workspace}/monitors/process`
+  return {
+    create: (input: object, headers: Readonly<Record<string, string>> = {}) =>
+      ask("POST", monitors, { token, headers, body: input }),
+    list: (query = "") => ask("GET", `${monitors}${query}`, { token }),
+    get: (id: string) => ask("GET", `${monitors}/${id}`, { token }),
+    update: (id: string, changes: object) =>
+      ask("PATCH", `${monitors}/${id}`, { token, body: changes }),
+    remove: (id: string) => ask("DELETE", `${monitors}/${id}`, { token }),
+    act: (id: string, action: string) => ask("POST", `${monitors}/${id}/${action}`, { token }),
+    events: (id: string) => ask("GET", `${monitors}/${id}/events?limit=100`, { token })
+  }
+}
+
+/** Pings as a job does. */
+export const ping = (url: string, signal = "", options: Ask & { readonly method?: string } = {}) =>
+  ask(options.method ?? "GET", new URL(url).pathname + signal, options)
+
+/** A workspace of its own at noon, with a key that outlives every session. */
+export const begin = Effect.gen(function* () {
+  yield* TestClock.setTime(testNow)
+  const partitions = yield* Effect.provide(Partitions, Partitions.layer)
+  yield* partitions.ensure([testNow])
+  const member = yield* signUp()
+  const { key } = yield* createKey(member, { scopes: ["monitors:read", "monitors:write"] })
+  const owner = { ...member, access_token: key }
+  return { member, key, heartbeats: heartbeatsOf(owner), ssl: sslOf(owner) }
+})
+
+/** A new heartbeat monitor of somebody new, as it is answered. */
+export const beginWith = Effect.fnUntraced(function* (input: object = {}) {
+  const scene = yield* begin
+  const created = yield* scene.heartbeats.create({ ...minimal, ...input })
+  assert.strictEqual(created.status, 201, created.text)
+  const url: string = created.body.ping_url
+  return {
+    ...scene,
+    monitor: created.body,
+    id: String(created.body.id),
+    url,
+    ping: (signal = "", options: Ask & { readonly method?: string } = {}) =>
+      ping(url, signal, options),
+    get: Effect.map(scene.heartbeats.get(created.body.id), ({ body }) => body)
+  }
+})

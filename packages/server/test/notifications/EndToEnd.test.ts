@@ -1,0 +1,197 @@
+import { key as certificateKey, root, siteUntil } from "@scheduling/calls/testing/certificates"
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as fs from "node:fs"
+import * as path from "node:path"
+import { createServer } from "node:tls"
+import {
+  call,
+  eventually,
+  listening,
+  newUser,
+  startServer,
+  temporaryFolder
+} from "../support/ServerProcess.ts"
+import { freshDatabaseUrl, testDatabaseUrl } from "../support/TestDatabase.ts"
+import { httpReceiver, smtpReceiver } from "./support/receivers.ts"
+
+const secret = "a secret for tests, thirty-two bytes and more"
+
+const storeVariables =
+  testDatabaseUrl === undefined
+    ? Effect.map(temporaryFolder("notifications"), (DATA_DIR) => ({ DATA_DIR }))
+    : Effect.map(freshDatabaseUrl(testDatabaseUrl), (DATABASE_URL) => ({
+        DATABASE_URL,
+        APP_SECRET: secret
+      }))
+
+/** A server whose certificate ends in so many days, until it is renewed. */
+const tlsServer = (days: number) => {
+  const certificate = (left: number) => ({
+    key: certificateKey,
+    cert: siteUntil(new Date(Date.now() + left * 86_400_000))
+  })
+  const server = createServer(certificate(days))
+  return Effect.map(
+    Effect.acquireRelease(listening(server), () => Effect.sync(() => server.close())),
+    (port) => ({ port, renew: (left: number) => server.setSecureContext(certificate(left)) })
+  )
+}
+
+const trustedRoot = Effect.map(temporaryFolder("trusted"), (folder) => {
+  const file = path.join(folder, "root.pem")
+  fs.writeFileSync(file, root)
+  return file
+})
+
+it.live(
+  "What fails reaches a mail server and a webhook once, and so does its recovery",
+  () =>
+    Effect.gen(function* () {
+      const smtp = yield* smtpReceiver()
+      const hook = yield* httpReceiver()
+      const site = yield* tlsServer(5)
+      let fails = true
+      const target = yield* httpReceiver(() => ({ status: fails ? 400 : 200 }))
+      const server = yield* startServer({
+        ...(yield* storeVariables),
+        EGRESS_ALLOW: "127.0.0.0/8",
+        NODE_EXTRA_CA_CERTS: yield* trustedRoot,
+        SMTP_URL: `smtp://127.0.0.1:${smtp.port}?tls.rejectUnauthorized=false`,
+        MAIL_FROM: "Alerts <alerts@scheduling.test>",
+        PUBLIC_URL: "https://scheduling.test"
+      })
+      const { token, workspace } = yield* newUser(server)
+      const [welcome] = yield* eventually(
+        "a link for the email",
+        async () => smtp.mails.length === 1 && smtp.mails.splice(0),
+        20_000
+      )
+      const link = /\/email\/verify\/\S+/.exec(welcome?.text ?? "")?.[0] ?? ""
+      const opened = yield* Effect.promise(() => fetch(server.url + link, { method: "POST" }))
+      assert.strictEqual(opened.status, 200)
+      const ask = (method: string, at: string, body?: object) =>
+        Effect.promise(() =>
+          call(server, method, workspace + at, { token, ...(body === undefined ? {} : { body }) })
+        )
+      const { body: channel, status } = yield* ask("POST", "/notifications/channels", {
+        name: "hook",
+        kind: "webhook",
+        config: { url: `${hook.url}/alerts` }
+      })
+      assert.strictEqual(status, 201, JSON.stringify(channel))
+      const { body: settings } = yield* ask("GET", "/notifications/settings")
+      assert.lengthOf(settings.rules, 1)
+      const put = yield* ask("PUT", "/notifications/settings", {
+        version: settings.version,
+        group_seconds: 1,
+        rules: [
+          ...settings.rules,
+          {
+            events: [
+              "task.failed",
+              "task.recovered",
+              "monitor.down",
+              "monitor.up",
+              "certificate.expiring",
+              "certificate.changed"
+            ],
+            channel_ids: [channel.id]
+          }
+        ]
+      })
+      assert.strictEqual(put.status, 200, JSON.stringify(put.body))
+
+      const { body: task } = yield* ask("POST", "/cron", {
+        name: "Nightly report <b>",
+        url: `${target.url}/job`,
+        schedule: "0 0 1 1 *"
+      })
+      const run = ask("POST", `/cron/${task.id}/run`)
+      yield* run
+      yield* eventually("a webhook", async () => hook.received.length === 1, 20_000)
+      yield* eventually("a mail", async () => smtp.mails.length === 1, 20_000)
+
+      // It fails again, which is no news, and then it recovers.
+      yield* run
+      yield* eventually("the second run", async () => target.received.length === 2, 20_000)
+      fails = false
+      yield* run
+      yield* eventually("a recovery", async () => hook.received.length === 2, 20_000)
+      yield* eventually("a mail of it", async () => smtp.mails.length === 2, 20_000)
+
+      const [down, up] = hook.received
+      assert.containSubset(down?.body, {
+        state: "down",
+        title: "Failed: Nightly report <b>",
+        events_count: 1,
+        events: [{ event: "task.failed", subject_id: task.id, reason: "answered 400" }]
+      })
+      assert.containSubset(up?.body, {
+        state: "up",
+        events: [{ event: "task.recovered", subject_id: task.id }]
+      })
+      assert.match(String(down?.headers["webhook-signature"]), /^v1,/)
+      assert.strictEqual(down?.headers["idempotency-key"], down?.body.id)
+      assert.deepStrictEqual(
+        smtp.mails.map(({ headers }) => headers.get("subject")?.split("] ")[1]),
+        ["Failed: Nightly report <b>", "Recovered: Nightly report <b>"]
+      )
+
+      // What was sent is written down a moment later.
+      const statuses = yield* eventually(
+        "four deliveries",
+        async () => {
+          const { body } = await Effect.runPromise(ask("GET", "/notifications/deliveries"))
+          const all = body.data.map(({ status }: { readonly status: string }) => status)
+          return !all.includes("queued") && !all.includes("sending") && all
+        },
+        20_000
+      )
+      assert.deepStrictEqual(statuses, Array(4).fill("delivered"))
+
+      const toldOf = (monitor: { readonly id: string }): ReadonlyArray<string> =>
+        hook.received.flatMap(({ body }) =>
+          body.events.flatMap((one: { readonly event: string; readonly subject_id: string }) =>
+            one.subject_id === monitor.id ? [one.event] : []
+          )
+        )
+      const mailsAbout = (name: string) =>
+        smtp.mails.filter(({ text }) => text.includes(name)).length
+
+      const { body: heartbeat } = yield* ask("POST", "/monitors/heartbeat", {
+        name: "Hourly backup",
+        period_seconds: 3_600
+      })
+      const ping = (signal: string) =>
+        Effect.promise(() => fetch(server.url + new URL(heartbeat.ping_url).pathname + signal))
+      yield* ping("/fail")
+      yield* eventually("that it is down", async () => toldOf(heartbeat).length === 1, 20_000)
+      // Otherwise both may be told in one mail.
+      yield* eventually("a mail of it", async () => mailsAbout("Hourly backup") === 1, 20_000)
+      yield* ping("")
+      yield* eventually("that it is up", async () => toldOf(heartbeat).length === 2, 20_000)
+      yield* eventually("mails of both", async () => mailsAbout("Hourly backup") === 2, 20_000)
+      assert.deepStrictEqual(toldOf(heartbeat), ["monitor.down", "monitor.up"])
+      const { body: incidents } = yield* ask("GET", `/incidents?monitor_id=${heartbeat.id}`)
+      assert.lengthOf(incidents.data, 1)
+      const { body: incident } = yield* ask("GET", `/incidents/${incidents.data[0].id}`)
+      assert.lengthOf(incident.deliveries, 4)
+
+      const { body: ssl } = yield* ask("POST", "/monitors/ssl", {
+        name: "Shop",
+        host: "127.0.0.1",
+        port: site.port
+      })
+      yield* eventually("that it expires", async () => toldOf(ssl).length === 1, 20_000)
+      yield* eventually("a mail of it", async () => mailsAbout("Shop") === 1, 20_000)
+      site.renew(300)
+      yield* ask("POST", `/monitors/ssl/${ssl.id}/check`)
+      yield* eventually("that it changed", async () => toldOf(ssl).length === 2, 20_000)
+      assert.deepStrictEqual(toldOf(ssl), ["certificate.expiring", "certificate.changed"])
+      const shown = yield* ask("GET", `/monitors/ssl/${ssl.id}`)
+      assert.deepInclude(shown.body, { status: "up", verification: "ok" })
+      assert.strictEqual(server.stderr(), "")
+    }),
+  { timeout: 120_000 }
+)

@@ -1,0 +1,221 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { randomUUID } from "node:crypto"
+import { Outbox } from "../../src/outbox/Outbox.ts"
+import { transactionOf } from "../../src/sql/transaction.ts"
+import { TestDatabaseLayer } from "../support/TestDatabase.ts"
+import { eventually } from "../runner/support/tasks.ts"
+import {
+  deliveriesTo,
+  insertChannels,
+  insertWorkspaceOf,
+  notifierLayer,
+  SecretsLayer
+} from "./support/nodes.ts"
+import { httpReceiver } from "./support/receivers.ts"
+
+const happens = Effect.fnUntraced(function* (
+  workspace_id: string,
+  event: "monitor.down" | "monitor.up",
+  subjects: ReadonlyArray<string>
+) {
+  const outbox = yield* Outbox
+  const at = new Date()
+  yield* outbox.announce(
+    ...subjects.map((subject_id) => ({
+      workspace_id,
+      event,
+      subject_id,
+      at,
+      data: { name: `monitor ${subject_id}` }
+    }))
+  )
+  return at.getTime()
+})
+
+const percentile = (values: ReadonlyArray<number>, share: number) =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? Infinity
+
+const many = (count: number) => Array.from({ length: count }, () => randomUUID())
+
+const waitFor = (condition: () => boolean, withinMs = 30_000) =>
+  eventually(Effect.sync(condition), (holds) => holds, withinMs / 20)
+
+let share = 0
+const newWorkspace = Effect.suspend(() => insertWorkspaceOf(++share))
+
+layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
+  excludeTestServices: true,
+  timeout: "180 seconds"
+})("The notifier", (it) => {
+  it.effect("tells at once when it is idle", () =>
+    Effect.gen(function* () {
+      const workspace = yield* newWorkspace
+      const receiver = yield* httpReceiver()
+      yield* insertChannels(workspace, [{ config: { url: receiver.url } }], { group_seconds: 0 })
+      const waited: Array<number> = []
+      for (let round = 0; round < 20; round++) {
+        const at = yield* happens(workspace, "monitor.down", [randomUUID()])
+        yield* waitFor(() => receiver.received.length > round)
+        waited.push((receiver.received[round]?.at ?? Infinity) - at)
+      }
+      assert.isBelow(percentile(waited, 0.5), 1_000)
+    }).pipe(Effect.scoped, Effect.provide(notifierLayer()))
+  )
+
+  it.effect("tells of a storm of 10,000 in a few messages, and of its end", () =>
+    Effect.gen(function* () {
+      const workspace = yield* newWorkspace
+      const receiver = yield* httpReceiver()
+      yield* insertChannels(workspace, [{ config: { url: receiver.url } }], { group_seconds: 4 })
+      const subjects = many(10_000)
+      const happenedAt: Array<number> = []
+      const counted = () =>
+        receiver.received.reduce((sum, { body }) => sum + Number(body.events_count), 0)
+
+      for (let from = 0; from < subjects.length; from += 250) {
+        const at = yield* happens(workspace, "monitor.down", subjects.slice(from, from + 250))
+        for (let n = 0; n < 250; n++) happenedAt.push(at)
+      }
+      yield* waitFor(() => counted() === 10_000, 60_000)
+      assert.isBelow(receiver.received.length, 8)
+      assert.match(receiver.received.at(-1)?.body.title, /^[\d,]+ in trouble$/)
+      assert.lengthOf(receiver.received.at(-1)?.body.events, 10)
+      const waited = receiver.received.flatMap(({ at, body }, index) => {
+        const before = receiver.received
+          .slice(0, index)
+          .reduce((sum, one) => sum + Number(one.body.events_count), 0)
+        return happenedAt
+          .slice(before, before + Number(body.events_count))
+          .map((happened) => at - happened)
+      })
+      assert.lengthOf(waited, 10_000)
+      // The first windows, on a machine that is slow: 0.8 + 1.6 + 3.2 s, and what sorting takes.
+      assert.isBelow(percentile(waited, 0.95), 12_000)
+
+      const downs = receiver.received.length
+      yield* happens(workspace, "monitor.up", subjects)
+      yield* waitFor(() => counted() === 20_000, 60_000)
+      assert.isBelow(receiver.received.length - downs, 8)
+      assert.strictEqual(receiver.received.at(-1)?.body.state, "up")
+    }).pipe(Effect.scoped, Effect.provide(notifierLayer()))
+  )
+
+  it.effect("keeps a storm from an incident tool, and closes what it opened", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const workspace = yield* newWorkspace
+      const [channel = ""] = yield* insertChannels(workspace, [
+        { kind: "pagerduty", config: { routing_key: "aB3".repeat(11).slice(0, 32) } }
+      ])
+      // Nobody answers there, so that what is to be sent can be read.
+      yield* sql`UPDATE notification_channels SET held_until = now() + interval '1 hour' WHERE id = ${channel}`
+      const subjects = many(1_000)
+      yield* happens(workspace, "monitor.down", subjects)
+      const opened = yield* eventually(deliveriesTo(channel), (rows) => rows.length > 0)
+      assert.lengthOf(opened, 21)
+      assert.strictEqual(
+        opened.reduce((sum, { events }) => sum + events, 0),
+        1_000
+      )
+      yield* happens(workspace, "monitor.up", subjects)
+      const all = yield* eventually(deliveriesTo(channel), (rows) => rows.length > 21)
+      // One for each that was told alone, and one for all the others.
+      assert.lengthOf(all, 42)
+    }).pipe(Effect.scoped, Effect.provide(notifierLayer()))
+  )
+
+  it.effect("shares the work between two nodes, and sends nothing twice", () =>
+    Effect.gen(function* () {
+      const receiver = yield* httpReceiver()
+      const workspaces = yield* Effect.replicateEffect(newWorkspace, 40)
+      for (const workspace of workspaces) {
+        yield* insertChannels(workspace, [{ config: { url: `${receiver.url}/${workspace}` } }], {
+          group_seconds: 1
+        })
+      }
+      const subjects = new Map(workspaces.map((workspace) => [workspace, randomUUID()]))
+      for (const event of ["monitor.down", "monitor.up", "monitor.down", "monitor.up"] as const) {
+        for (const [workspace, subject] of subjects) yield* happens(workspace, event, [subject])
+        yield* Effect.sleep("150 millis")
+      }
+      const told = () =>
+        receiver.received.reduce((sum, { body }) => sum + Number(body.events_count), 0)
+      yield* waitFor(() => told() >= 160)
+      yield* Effect.sleep("500 millis")
+      const ids = receiver.received.map(({ headers }) => headers["idempotency-key"])
+      assert.strictEqual(new Set(ids).size, ids.length)
+      for (const workspace of workspaces) {
+        const events = receiver.received
+          .filter(({ url }) => url === `/${workspace}`)
+          .flatMap(({ body }) => body.events.map(({ event }: { readonly event: string }) => event))
+        assert.deepStrictEqual(events, ["monitor.down", "monitor.up", "monitor.down", "monitor.up"])
+      }
+    }).pipe(Effect.provide(notifierLayer()), Effect.provide(notifierLayer()))
+  )
+
+  it.effect("lets a channel that hangs, and one that fails, delay no other", () =>
+    Effect.gen(function* () {
+      const workspace = yield* newWorkspace
+      const hanging = yield* httpReceiver(() => ({ hangs: true }))
+      const failing = yield* httpReceiver(() => ({ status: 500 }))
+      const well = yield* httpReceiver()
+      const [, second = ""] = yield* insertChannels(
+        workspace,
+        [hanging, failing, well].map(({ url }) => ({ config: { url } })),
+        { group_seconds: 0 }
+      )
+      for (let round = 1; round <= 10; round++) {
+        const at = yield* happens(workspace, "monitor.down", [randomUUID()])
+        yield* waitFor(() => well.received.length === round)
+        assert.isBelow((well.received.at(-1)?.at ?? Infinity) - at, 8_000)
+      }
+      assert.isBelow(hanging.received.length, 3)
+      assert.isBelow(failing.received.length, 6)
+      const rows = yield* deliveriesTo(second)
+      assert.isTrue(rows.some(({ error }) => error === "answered 500"))
+    }).pipe(Effect.scoped, Effect.provide(notifierLayer()))
+  )
+
+  it.effect("lets a tenant with 10,000 dead channels delay no other", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const dead = yield* httpReceiver(() => ({ hangs: true }))
+      const noisy = yield* newWorkspace
+      const [channel = ""] = yield* insertChannels(noisy, [{ config: { url: dead.url } }])
+      yield* sql`
+        INSERT INTO notification_channels (
+          id, workspace_id, name, kind, config, sealed_secrets, created_at, updated_at, next_at
+        )
+        SELECT
+          gen_random_uuid(), workspace_id, name, kind, config, sealed_secrets, now(), now(), now()
+        FROM notification_channels
+        CROSS JOIN generate_series(1, 10000)
+        WHERE id = ${channel}`
+      yield* sql`
+        INSERT INTO notification_deliveries (
+          id, workspace_id, channel_id, channel_kind, status, begun, ended, other, shown, subjects,
+          mergeable, due_at, give_up_at, created_at
+        )
+        SELECT
+          gen_random_uuid(), workspace_id, id, kind, 'queued', 1, 0, 0, '[]', '{}',
+          false, now(), now() + interval '1 day', now()
+        FROM notification_channels
+        WHERE workspace_id = ${noisy}`
+      const workspace = yield* newWorkspace
+      const well = yield* httpReceiver()
+      yield* insertChannels(workspace, [{ config: { url: well.url } }], { group_seconds: 0 })
+      yield* Effect.gen(function* () {
+        yield* Effect.sleep("1 second")
+        for (let round = 1; round <= 10; round++) {
+          const at = yield* happens(workspace, "monitor.down", [randomUUID()])
+          yield* waitFor(() => well.received.length === round)
+          assert.isBelow((well.received.at(-1)?.at ?? Infinity) - at, 8_000)
+        }
+        // Its channels may be in use at that moment, in another order.
+        yield* transactionOf(sql)(sql`DELETE FROM workspaces WHERE id = ${noisy}`)
+      }).pipe(Effect.scoped, Effect.provide(notifierLayer()))
+    })
+  )
+})

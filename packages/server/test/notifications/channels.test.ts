@@ -1,0 +1,320 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { ask, outcome, signUp, times } from "../support/http.ts"
+import { TestApp, testAppLayer } from "../support/TestApp.ts"
+import { notificationsOf } from "./support/channels.ts"
+
+const slackUrl = "https://hooks.slack.com/services/T00000000/B00000000/verysecretpart"
+const slack = { name: "ops", kind: "slack", config: { url: slackUrl } }
+
+const begin = Effect.map(signUp(), (member) => ({ member, channels: notificationsOf(member) }))
+
+const issues = ({ body }: { readonly body: { readonly detail: { readonly issues: unknown } } }) =>
+  body.detail.issues
+
+layer(testAppLayer())("A channel", (it) => {
+  it.effect("is made, listed, changed and deleted, and its secret is never shown", () =>
+    Effect.gen(function* () {
+      const { channels, member } = yield* begin
+      const sql = yield* SqlClient.SqlClient
+      const created = yield* channels.create(slack)
+      assert.strictEqual(created.status, 201, created.text)
+      assert.deepInclude(created.body, {
+        name: "ops",
+        kind: "slack",
+        config: { url: "••••part" },
+        enabled: true,
+        disabled_reason: null,
+        confirmed: true,
+        last_delivery: null
+      })
+      const { id } = created.body
+      const got = yield* channels.get(id)
+      assert.deepStrictEqual(got.body, created.body)
+      const list = yield* channels.list()
+      assert.deepStrictEqual(list.body.data, [created.body])
+      const renamed = yield* channels.update(id, { name: "night", enabled: false })
+      assert.deepInclude(renamed.body, {
+        name: "night",
+        enabled: false,
+        config: { url: "••••part" }
+      })
+      const rows =
+        yield* sql`SELECT row_to_json(c)::text AS row FROM notification_channels AS c WHERE id = ${id}`
+      const audit = yield* ask("GET", `${member.workspace}/audit`, { token: member.access_token })
+      for (const { text } of [created, got, list, renamed, audit]) {
+        assert.notInclude(text, "verysecret")
+      }
+      assert.notInclude(JSON.stringify(rows), "verysecret")
+      const actions = audit.body.data.map(({ action }: { readonly action: string }) => action)
+      assert.includeMembers(actions, [
+        "notification_channel.created",
+        "notification_channel.updated"
+      ])
+      assert.strictEqual((yield* channels.remove(id)).status, 204)
+      assert.strictEqual(outcome(yield* channels.get(id)), "404 not_found")
+    })
+  )
+
+  it.effect("keeps a secret that comes back masked, or not at all", () =>
+    Effect.gen(function* () {
+      const { channels } = yield* begin
+      const ntfy = { server: "https://ntfy.example.com", topic: "a", token: "tk_abcdefghijkl" }
+      const { body } = yield* channels.create({ kind: "ntfy", config: ntfy })
+      for (const config of [{ topic: "b" }, { ...body.config, topic: "c" }]) {
+        const changed = yield* channels.update(body.id, { config })
+        assert.deepInclude(changed.body.config, { ...config, token: "••••ijkl" }, changed.text)
+      }
+      const other = yield* channels.update(body.id, { config: { token: "tk_mnopqrstuvwx" } })
+      assert.strictEqual(other.body.config.token, "••••uvwx")
+      const without = yield* channels.update(body.id, { config: { token: null } })
+      assert.deepStrictEqual(Object.keys(without.body.config).toSorted(), ["server", "topic"])
+    })
+  )
+
+  it.effect("sends no secret to a server that it was not given for", () =>
+    Effect.gen(function* () {
+      const { channels } = yield* begin
+      const gotify = { server: "https://push.example.com", token: "abcdefghijklmnop" }
+      const { body } = yield* channels.create({ kind: "gotify", config: gotify })
+      const server = "https://evil.example.com"
+      for (const config of [{ server }, { ...body.config, server }]) {
+        const refused = yield* channels.update(body.id, { config })
+        assert.strictEqual(outcome(refused), "422 validation_failed")
+        assert.containSubset(issues(refused), [{ path: ["config", "token"] }])
+      }
+      const changed = yield* channels.update(body.id, {
+        config: { server, token: "qrstuvwxyzabcdef" }
+      })
+      assert.strictEqual(changed.body.config.server, server)
+    })
+  )
+
+  describe("is refused", () => {
+    it.effect.each([
+      [{ config: {} }, ["config", "url"]],
+      [{ config: { url: "https://x.test", extra: 1 } }, ["config", "extra"]],
+      [{ config: { url: "http://169.254.169.254/latest" } }, ["config", "url"]],
+      [{ config: { url: "http://localhost:9/" } }, ["config", "url"]],
+      [{ config: { url: "http://[::ffff:10.0.0.1]/" } }, ["config", "url"]],
+      [{ config: { url: "https://x.test", authorization: "a\r\nb" } }, ["config", "authorization"]],
+      [{ kind: "gotify", config: { server: "http://127.1/", token: "abc" } }, ["config", "server"]],
+      [{ kind: "slack", config: { url: "https://evil.test/" } }, ["config", "url"]],
+      [{ kind: "email", config: { to: "a@example.com" } }, ["kind"]],
+      [{ kind: "pigeon" }, ["kind"]],
+      [{ name: "a\r\nb" }, ["name"]]
+    ] as const)("with %j", ([input, path]) =>
+      Effect.gen(function* () {
+        const { channels } = yield* begin
+        const refused = yield* channels.create(input)
+        assert.strictEqual(outcome(refused), "422 validation_failed", refused.text)
+        assert.containSubset(issues(refused), [{ path: [...path] }])
+      })
+    )
+
+    it.effect("beyond the hundredth", () =>
+      Effect.gen(function* () {
+        const { channels, member } = yield* begin
+        const sql = yield* SqlClient.SqlClient
+        const { body } = yield* channels.create()
+        yield* sql`
+          INSERT INTO notification_channels (
+            id, workspace_id, name, kind, config, sealed_secrets, created_at, updated_at
+          )
+          SELECT gen_random_uuid(), workspace_id, name, kind, config, '', now(), now()
+          FROM notification_channels
+          CROSS JOIN generate_series(1, 98)
+          WHERE id = ${body.id}`
+        const both = yield* Effect.all([channels.create(), channels.create()], { concurrency: 2 })
+        assert.sameMembers(both.map(outcome), ["201", "402 quota_exceeded"])
+        assert.isNotEmpty(member.workspace)
+      })
+    )
+  })
+
+  it.effect("is made once where the request is repeated with its key", () =>
+    Effect.gen(function* () {
+      const { channels } = yield* begin
+      const headers = { "idempotency-key": "once" }
+      const [first, second] = [
+        yield* channels.create(slack, headers),
+        yield* channels.create(slack, headers)
+      ]
+      assert.deepStrictEqual(second.body, first.body)
+      const other = yield* channels.create({ ...slack, name: "x" }, headers)
+      assert.strictEqual(outcome(other), "409 idempotency_conflict")
+    })
+  )
+
+  it.effect("is tested, and the answer says what came of it", () =>
+    Effect.gen(function* () {
+      const { channels } = yield* begin
+      const { body } = yield* channels.create({ config: { url: "http://nowhere.invalid/" } })
+      for (const attempt of times(6, (n) => n)) {
+        const tested = yield* channels.test(body.id)
+        assert.strictEqual(tested.status, 200, `${attempt}: ${tested.text}`)
+        assert.deepInclude(tested.body, { delivered: false, status_code: null })
+        assert.match(tested.body.error, /^dns: /)
+      }
+      const limited = yield* channels.test(body.id)
+      assert.strictEqual(outcome(limited), "429 rate_limited")
+      assert.isNotNull(limited.headers.get("retry-after"))
+      const { body: list } = yield* channels.deliveries(`?channel_id=${body.id}&status=failed`)
+      assert.lengthOf(list.data, 6)
+      assert.strictEqual(list.data[0].events[0].event, "test")
+      const shown = yield* channels.get(body.id)
+      assert.deepInclude(shown.body.last_delivery, { delivered: false })
+    })
+  )
+
+  it.effect("describes its kind as a form can be drawn from it", () =>
+    Effect.gen(function* () {
+      const { channels } = yield* begin
+      const { body } = yield* channels.kinds
+      assert.lengthOf(body.data, 17)
+      for (const kind of body.data) {
+        assert.strictEqual(kind.config_schema.type, "object", kind.kind)
+        for (const field of kind.secret_fields) {
+          assert.isTrue(kind.config_schema.properties[field].writeOnly, `${kind.kind} ${field}`)
+        }
+      }
+      const [email] = body.data
+      assert.deepInclude(email, { kind: "email", available: false })
+      assert.include(email.unavailable_reason, "SMTP_URL")
+    })
+  )
+})
+
+layer(testAppLayer())("The settings", (it) => {
+  it.effect("are replaced as a whole, by whoever read the latest", () =>
+    Effect.gen(function* () {
+      const { channels } = yield* begin
+      const first = yield* channels.settings
+      assert.deepStrictEqual(first.body, {
+        version: 0,
+        rules: [],
+        task_failure_threshold: 1,
+        remind_every_seconds: null,
+        quiet_hours: null,
+        group_seconds: 10,
+        updated_at: null
+      })
+      const { body: channel } = yield* channels.create()
+      const input = {
+        version: 0,
+        rules: [{ events: ["task.failed"], channel_ids: [channel.id], tags: ["db"] }],
+        task_failure_threshold: 3,
+        remind_every_seconds: 3_600,
+        quiet_hours: { timezone: "europe/berlin", from: "22:00", to: "07:00" },
+        group_seconds: 0
+      }
+      const both = yield* Effect.all([channels.replace(input), channels.replace(input)], {
+        concurrency: 2
+      })
+      assert.sameMembers(both.map(outcome), ["200", "409 conflict"])
+      const { body } = yield* channels.settings
+      assert.deepInclude(body, {
+        ...input,
+        version: 1,
+        quiet_hours: { ...input.quiet_hours, timezone: "Europe/Berlin" }
+      })
+      assert.strictEqual(
+        outcome(yield* channels.replace({ version: 7, rules: [] })),
+        "409 conflict"
+      )
+      const plain = yield* channels.replace({ version: 1, rules: [] })
+      assert.deepInclude(plain.body, { version: 2, task_failure_threshold: 1, group_seconds: 10 })
+    })
+  )
+
+  it.effect("name no channel of anybody else", () =>
+    Effect.gen(function* () {
+      const [mine, theirs] = [yield* begin, yield* begin]
+      const { body: own } = yield* mine.channels.create()
+      const { body: foreign } = yield* theirs.channels.create()
+      for (const id of [foreign.id, theirs.member.workspace_id]) {
+        const refused = yield* mine.channels.replace({
+          version: 0,
+          rules: [{ events: ["task.failed"], channel_ids: [own.id, id] }]
+        })
+        assert.strictEqual(outcome(refused), "422 validation_failed")
+        assert.deepStrictEqual(issues(refused), [
+          {
+            path: ["rules", 0, "channel_ids", 1],
+            message: "There is no such channel in this workspace"
+          }
+        ])
+      }
+    })
+  )
+
+  it.effect("lose a channel that is deleted", () =>
+    Effect.gen(function* () {
+      const { channels } = yield* begin
+      const ids = [(yield* channels.create()).body.id, (yield* channels.create()).body.id]
+      yield* channels.replace({
+        version: 0,
+        rules: [
+          { events: ["task.failed"], channel_ids: ids },
+          { events: ["task.recovered"], channel_ids: [ids[0]] }
+        ]
+      })
+      yield* channels.remove(ids[0])
+      const { body } = yield* channels.settings
+      assert.strictEqual(body.version, 2)
+      assert.deepStrictEqual(body.rules, [{ events: ["task.failed"], channel_ids: [ids[1]] }])
+    })
+  )
+
+  it.effect.each([
+    [{ rules: [{ events: [], channel_ids: [] }] }, ["rules", 0, "events"]],
+    [{ task_failure_threshold: 0 }, ["task_failure_threshold"]],
+    [{ remind_every_seconds: 60 }, ["remind_every_seconds"]],
+    [{ group_seconds: 301 }, ["group_seconds"]],
+    [{ quiet_hours: { timezone: "UTC", from: "24:00", to: "07:00" } }, ["quiet_hours", "from"]],
+    [
+      { quiet_hours: { timezone: "Mars", from: "22:00", to: "07:00" } },
+      ["quiet_hours", "timezone"]
+    ],
+    [{ quiet_hours: { timezone: "UTC", from: "07:00", to: "07:00" } }, ["quiet_hours"]]
+  ] as const)("are refused with %j", ([settings, path]) =>
+    Effect.gen(function* () {
+      const { channels } = yield* begin
+      const refused = yield* channels.replace({ version: 0, rules: [], ...settings })
+      assert.strictEqual(outcome(refused), "422 validation_failed", refused.text)
+      assert.containSubset(issues(refused), [{ path: [...path] }])
+    })
+  )
+})
+
+layer(testAppLayer())("A delivery", (it) => {
+  it.effect("is sent again as one of its own, while its channel is there", () =>
+    Effect.gen(function* () {
+      const { channels } = yield* begin
+      const { body: channel } = yield* channels.create({
+        config: { url: "http://nowhere.invalid" }
+      })
+      yield* channels.test(channel.id)
+      const { body: list } = yield* channels.deliveries()
+      const [{ id }] = list.data
+      const again = yield* channels.resend(id)
+      assert.strictEqual(again.status, 202, again.text)
+      assert.deepInclude(again.body, { status: "queued", attempts_count: 0, events_count: 1 })
+      assert.notStrictEqual(again.body.id, id)
+      assert.strictEqual(outcome(yield* channels.resend(again.body.id)), "409 conflict")
+      const { body: detail } = yield* channels.delivery(id)
+      assert.lengthOf(detail.attempts, 1)
+      yield* channels.remove(channel.id)
+      assert.strictEqual(outcome(yield* channels.resend(id)), "409 conflict")
+      assert.strictEqual((yield* channels.delivery(again.body.id)).body.status, "cancelled")
+    })
+  )
+
+  it.effect("says nothing of the secrets of its channel, whatever the provider echoes", () =>
+    Effect.gen(function* () {
+      const { logs } = yield* TestApp
+      assert.notInclude(logs.join("\n"), "verysecretpart")
+    })
+  )
+})

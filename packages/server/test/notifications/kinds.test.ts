@@ -1,0 +1,164 @@
+import { assert, describe, it } from "@effect/vitest"
+import { notificationEvents } from "@scheduling/domain/notifications/NotificationEvent"
+import { Effect, Result, Schema } from "effect"
+import { kinds } from "../../src/notifications/kinds/index.ts"
+import { down, messageWith, nasty, other, sendBy, subjectId, told, up } from "./support/messages.ts"
+import type { Received, Reply } from "./support/receivers.ts"
+import { vendors } from "./support/vendors.ts"
+
+const http = vendors.map((vendor) => ({ ...vendor, kind: kinds[vendor.name] }))
+
+const summary = ({
+  after_seconds,
+  gone,
+  outcome
+}: {
+  readonly outcome: string
+  readonly gone: boolean
+  readonly after_seconds: number | null
+}) =>
+  [outcome, ...(gone ? ["gone"] : []), ...(after_seconds === null ? [] : [after_seconds])].join(" ")
+
+it("there is a vendor for every kind but mail", () => {
+  assert.sameMembers([...vendors.map(({ name }) => name), "email"], Object.keys(kinds))
+})
+
+describe.each(http)("$name", ({ answers, check, config, host, kind, limits, ok, refused }) => {
+  it("takes its configuration, and nothing else", () => {
+    const decode = Schema.decodeUnknownResult(kind.config)
+    const strict = { onExcessProperty: "error" } as const
+    assert.isTrue(Result.isSuccess(decode(config, strict)))
+    assert.isTrue(Result.isFailure(decode({ ...config, extra: 1 }, strict)))
+    for (const wrong of refused) {
+      assert.isTrue(
+        Result.isFailure(decode({ ...config, ...wrong }, strict)),
+        JSON.stringify(wrong)
+      )
+    }
+    for (const field of kind.secrets) {
+      for (const value of ["", "with\r\nbreak", "\u0000", "ü", 1]) {
+        assert.isTrue(Result.isFailure(decode({ ...config, [field]: value }, strict)), field)
+      }
+    }
+  })
+
+  it.live.each([
+    ["down", down],
+    ["up", up],
+    ["other", other]
+  ] as const)("says %s as the vendor wants it", ([tone, message]) =>
+    Effect.gen(function* () {
+      const { requests, urls, verdict } = yield* sendBy(kind, config, message, ok)
+      assert.strictEqual(summary(verdict), "delivered", verdict.error ?? "")
+      assert.match(urls[0]?.host ?? "", host)
+      const last = requests.at(-1)
+      assert(last !== undefined)
+      assert.strictEqual(last.headers["idempotency-key"], message.id)
+      check(last, tone)
+    })
+  )
+
+  it.live("keeps to the vendor's limits, and lets no name mention anybody or add a header", () =>
+    Effect.gen(function* () {
+      const { requests, verdict } = yield* sendBy(kind, config, nasty, ok)
+      assert.strictEqual(verdict.outcome, "delivered", verdict.error ?? "")
+      for (const request of requests) {
+        limits(request)
+        assert.isTrue(request.text.isWellFormed())
+        assert.notInclude(Object.keys(request.headers), "bcc")
+        assert.include(decodeURIComponent(request.text.replaceAll("+", " ")), "12,345")
+      }
+    })
+  )
+
+  it.live.each([...answers, ...common])("takes %j for what it means", ([expected, reply]) =>
+    Effect.gen(function* () {
+      const { verdict } = yield* sendBy(kind, config, down, () => reply)
+      assert.strictEqual(summary(verdict), expected, verdict.error ?? "")
+      if (expected !== "delivered") assert.isNotEmpty(verdict.error)
+    })
+  )
+})
+
+it.live("Every kind is tried again where nobody answers", () =>
+  Effect.forEach(
+    http,
+    Effect.fnUntraced(function* ({ config, kind, name }) {
+      const { verdict } = yield* sendBy(kind, config, down, () => ({ hangs: true }))
+      assert.strictEqual(verdict.outcome, "again", name)
+      assert.match(verdict.error ?? "", /^timeout/, name)
+    }),
+    // Each waits for its timeout, and all of them at the same time.
+    { concurrency: "unbounded", discard: true }
+  )
+)
+
+describe("An incident", () => {
+  const keeping = http.filter(({ kind }) => kind.keepsIncidents)
+
+  it("is kept by three kinds", () => {
+    assert.sameMembers(
+      keeping.map(({ name }) => name),
+      ["pagerduty", "opsgenie", "jira_service_management"]
+    )
+  })
+
+  it.live.each(keeping)("is closed by what it was opened by: $name", ({ config, kind, ok }) =>
+    Effect.gen(function* () {
+      for (const message of [down, up]) {
+        const { requests } = yield* sendBy(kind, config, message, ok)
+        assert.isTrue(
+          requests.some(({ text, url }) => text.includes(subjectId) || url.includes(subjectId))
+        )
+      }
+    })
+  )
+})
+
+it.live("An alert that Jira does not know any more counts as closed", () =>
+  Effect.gen(function* () {
+    const vendor = http.find(({ name }) => name === "jira_service_management")
+    assert(vendor !== undefined)
+    const { requests, verdict } = yield* sendBy(vendor.kind, vendor.config, up, () => ({
+      status: 404
+    }))
+    assert.strictEqual(verdict.outcome, "delivered")
+    assert.lengthOf(requests, 1)
+  })
+)
+
+it.live("A Telegram group that has become a supergroup is found under its new id", () =>
+  Effect.gen(function* () {
+    const vendor = http.find(({ name }) => name === "telegram")
+    assert(vendor !== undefined)
+    const { verdict } = yield* sendBy(vendor.kind, vendor.config, down, () => ({
+      status: 400,
+      body: {
+        ok: false,
+        error_code: 400,
+        description: "Bad Request: group chat was upgraded to a supergroup chat",
+        parameters: { migrate_to_chat_id: -1_001_234_567_890 }
+      }
+    }))
+    assert.deepInclude(verdict, { outcome: "again", after_seconds: 0, gone: false })
+    assert.deepStrictEqual(verdict.changes, { chat_id: "-1001234567890" })
+  })
+)
+
+it("Every event has a title of its own kind", () => {
+  for (const event of notificationEvents) {
+    const { title } = messageWith({ other: 1 }, [told({ event })])
+    assert.match(title, /^[A-Z][A-Za-z ]+: Nightly report$/, event)
+  }
+})
+
+/** What means the same everywhere, unless a vendor says otherwise. */
+const common: ReadonlyArray<readonly [string, Reply]> = [
+  ["again", { status: 500, body: "oh no" }],
+  ["again", { status: 503, body: "<html>busy</html>" }],
+  ["again 17", { status: 503, headers: { "retry-after": "17" } }],
+  ["never", { status: 302, headers: { location: "http://169.254.169.254/" } }],
+  ["never", { status: 422, body: { message: "no" } }]
+]
+
+export type Check = (request: Received, tone: "down" | "up" | "other") => void

@@ -1,0 +1,138 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { ChannelsRepo } from "../../src/notifications/channels/ChannelsRepo.ts"
+import { linkTo } from "../../src/notifications/channels/links.ts"
+import { Secrets } from "../../src/platform/Secrets.ts"
+import { ask, outcome, randomEmail, signUp } from "../support/http.ts"
+import { testAppLayer, testConfig } from "../support/TestApp.ts"
+import { notificationsOf } from "./support/channels.ts"
+
+const ring = Effect.map(Secrets, (service) => service.keys("notification-link")).pipe(
+  Effect.provide(Secrets.layerFrom(testConfig.appSecret ?? Redacted.make(""))),
+  Effect.runSync
+)
+
+const begin = Effect.gen(function* () {
+  const member = yield* signUp()
+  return { member, channels: notificationsOf(member) }
+})
+
+const stranger = (to: string) => ({ name: "a stranger", kind: "email", config: { to } })
+
+const withMail = testAppLayer({
+  smtpUrl: Redacted.make("smtp://127.0.0.1:1"),
+  mailFrom: "alerts@scheduling.test",
+  publicUrl: "https://scheduling.test"
+})
+
+layer(withMail)("An email channel", (it) => {
+  it.effect("to its owner, who has to verify the address, is what a workspace begins with", () =>
+    Effect.gen(function* () {
+      const { channels, member } = yield* begin
+      const { body } = yield* channels.list()
+      assert.containSubset(body.data, [
+        { kind: "email", config: { to: member.email }, confirmed: false }
+      ])
+      const { body: settings } = yield* channels.settings
+      assert.deepInclude(settings.rules[0], { channel_ids: [body.data[0].id] })
+      assert.includeMembers(settings.rules[0].events, ["task.failed", "task.recovered"])
+    })
+  )
+
+  it.effect("to a stranger waits for the button behind the link, and no opening of it", () =>
+    Effect.gen(function* () {
+      const { channels, member } = yield* begin
+      const to = randomEmail()
+      const { body } = yield* channels.create(stranger(to))
+      assert.isFalse(body.confirmed)
+      assert.strictEqual(outcome(yield* channels.test(body.id)), "409 conflict")
+      const { body: list } = yield* channels.deliveries(`?channel_id=${body.id}`)
+      assert.containSubset(list.data, [{ status: "queued", events_count: 0 }])
+
+      const at = (what: "confirm" | "unsubscribe", config: object) =>
+        linkTo(ring, "", what, { id: body.id, config: { ...config } })
+      const confirm = at("confirm", { to })
+      const opened = yield* ask("GET", confirm)
+      assert.strictEqual(opened.status, 200)
+      assert.include(opened.headers.get("content-security-policy"), "default-src 'none'")
+      assert.notInclude(opened.text, to)
+      assert.isFalse((yield* channels.get(body.id)).body.confirmed)
+
+      const forged = [
+        at("confirm", { to: randomEmail() }),
+        at("unsubscribe", { to }).replace("unsubscribe", "confirm"),
+        `${confirm.slice(0, -1)}${confirm.endsWith("A") ? "B" : "A"}`,
+        "/notifications/confirm/x"
+      ]
+      for (const link of forged) {
+        assert.strictEqual((yield* ask("POST", link)).status, 404, link)
+      }
+      assert.isFalse((yield* channels.get(body.id)).body.confirmed)
+      assert.strictEqual((yield* ask("POST", confirm)).status, 200)
+      assert.isTrue((yield* channels.get(body.id)).body.confirmed)
+
+      const form = {
+        body: "List-Unsubscribe=One-Click",
+        headers: { "content-type": "application/x-www-form-urlencoded" }
+      }
+      assert.strictEqual((yield* ask("POST", at("unsubscribe", { to }), form)).status, 200)
+      assert.deepInclude((yield* channels.get(body.id)).body, {
+        enabled: false,
+        disabled_reason: "The receiver wants no more mails."
+      })
+      const audit = yield* ask("GET", `${member.workspace}/audit`, { token: member.access_token })
+      assert.includeMembers(
+        audit.body.data.map(({ action }: { readonly action: string }) => action),
+        ["notification_channel.confirmed", "notification_channel.disabled"]
+      )
+
+      const moved = yield* channels.update(body.id, { config: { to: randomEmail() } })
+      assert.isFalse(moved.body.confirmed)
+      assert.strictEqual((yield* ask("POST", confirm)).status, 404)
+    })
+  )
+
+  it.effect("asks no more than twenty strangers a day", () =>
+    Effect.gen(function* () {
+      const { channels } = yield* begin
+      for (let asked = 0; asked < 20; asked++) {
+        assert.strictEqual((yield* channels.create(stranger(randomEmail()))).status, 201)
+      }
+      const refused = yield* channels.create(stranger(randomEmail()))
+      assert.strictEqual(outcome(refused), "402 quota_exceeded")
+      assert.strictEqual(refused.body.detail.quota, "confirmation_mails_a_day")
+    })
+  )
+
+  it.effect.each(["a@b,c@d", "a@b\r\nBcc: c@d", "<a@b>", "a b@c", "a@b c@d", "@b", '"x"@b'])(
+    "has one address: %j",
+    (to) =>
+      Effect.gen(function* () {
+        const { channels } = yield* begin
+        assert.strictEqual(outcome(yield* channels.create(stranger(to))), "422 validation_failed")
+      })
+  )
+
+  it.effect("is sealed anew only if nobody changed it meanwhile", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { channels } = yield* begin
+      const { body } = yield* channels.create(stranger(randomEmail()))
+      yield* Effect.gen(function* () {
+        const repo = yield* ChannelsRepo
+        const row = (yield* repo.listSealedOtherwise("another key")).find(
+          ({ id }) => id === body.id
+        )
+        assert(row !== undefined)
+        yield* repo.updateSecrets(body.id, { from: "stale", to: "wrong" })
+        yield* repo.updateSecrets(body.id, { from: row.sealed_secrets, to: "right" })
+      }).pipe(Effect.provide(ChannelsRepo.layer))
+      const [kept] = yield* sql`
+        SELECT sealed_secrets
+        FROM notification_channels
+        WHERE id = ${body.id}`
+      assert.deepStrictEqual(kept, { sealed_secrets: "right" })
+    })
+  )
+})

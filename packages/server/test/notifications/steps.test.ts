@@ -1,0 +1,383 @@
+import { assert, layer } from "@effect/vitest"
+import { DateTime, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { randomUUID } from "node:crypto"
+import { Sender } from "../../src/notifications/sending/Sender.ts"
+import { Sorter } from "../../src/notifications/sorting/Sorter.ts"
+import { Outbox } from "../../src/outbox/Outbox.ts"
+import { StoreClock } from "../../src/sql/StoreClock.ts"
+import { insertTask } from "../runner/support/tasks.ts"
+import { TestDatabaseLayer } from "../support/TestDatabase.ts"
+import { deliveriesTo, insertChannels, insertWorkspaceOf, stepsLayer } from "./support/nodes.ts"
+import { httpReceiver, type Reply } from "./support/receivers.ts"
+
+const noon = Date.UTC(2026, 5, 1, 12)
+
+let share = 1_000
+const begin = Effect.fnUntraced(function* (
+  settings: Readonly<Record<string, unknown>> = {},
+  answer: () => Reply = () => ({})
+) {
+  yield* TestClock.setTime(noon)
+  const workspace_id = yield* insertWorkspaceOf(++share)
+  const receiver = yield* httpReceiver(answer)
+  const [channel = ""] = yield* insertChannels(
+    workspace_id,
+    [{ config: { url: receiver.url, authorization: "Bearer verysecret" } }],
+    settings
+  )
+  const outbox = yield* Outbox
+  const say = Effect.fnUntraced(function* (
+    event: "monitor.down" | "monitor.up" | "task.failed" | "certificate.expiring",
+    subject_id: string = randomUUID()
+  ) {
+    const at = yield* DateTime.nowAsDate
+    yield* outbox.announce({ workspace_id, event, subject_id, at, data: { name: "db" } })
+  })
+  return { workspace_id, receiver, channel, say }
+})
+
+const sort = Effect.flatMap(Sorter, ({ sort: one }) => one)
+
+/** Sends all that is due now. */
+const send = Effect.gen(function* () {
+  const sender = yield* Sender
+  const claimed = yield* sender.claim({ limit: 100, except: [] })
+  yield* Effect.forEach(claimed, sender.send, { concurrency: 10 })
+  return claimed.length
+})
+
+const step = Effect.andThen(sort, send)
+
+const statuses = (channel: string) =>
+  Effect.map(deliveriesTo(channel), (rows) => rows.map(({ status }) => status))
+
+const StepsLayer = stepsLayer().pipe(
+  Layer.provide(Layer.succeed(StoreClock, () => DateTime.nowAsDate)),
+  Layer.provideMerge(TestDatabaseLayer)
+)
+
+layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
+  it.effect("a failed run is told under the name of its task", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { receiver, workspace_id } = yield* begin({ group_seconds: 0 })
+      const task = yield* insertTask(workspace_id)
+      yield* sql`
+        UPDATE tasks
+        SET name = 'Nightly backup'
+        WHERE id = ${task}`
+      const at = yield* DateTime.nowAsDate
+      yield* sql`
+        INSERT INTO outbox (workspace_id, event, subject_id, at, data)
+        VALUES (
+          ${workspace_id}, 'task.failed', ${task}, ${at},
+          '{"kind":"cron","error":"connection refused","attempts":1}'
+        )`
+      yield* step
+      assert.include(receiver.received[0]?.body.title, "Nightly backup")
+      const used = yield* sql`
+        SELECT day::text, notifications::int
+        FROM usage_days
+        WHERE workspace_id = ${workspace_id}`
+      assert.deepStrictEqual(used, [{ day: "2026-06-01", notifications: 1 }])
+    })
+  )
+
+  it.effect("what happens in the night is told as one in the morning", () =>
+    Effect.gen(function* () {
+      const { receiver, say } = yield* begin({
+        quiet_hours: { timezone: "UTC", from: "11:00", to: "13:00" }
+      })
+      const subject = randomUUID()
+      yield* say("monitor.down", subject)
+      yield* step
+      yield* TestClock.adjust("30 minutes")
+      yield* say("monitor.up", subject)
+      yield* say("certificate.expiring")
+      yield* step
+      assert.isEmpty(receiver.received)
+      yield* TestClock.adjust("29 minutes")
+      assert.strictEqual(yield* send, 0)
+      yield* TestClock.adjust("1 minute")
+      yield* send
+      assert.lengthOf(receiver.received, 1)
+      assert.deepStrictEqual(
+        receiver.received[0]?.body.events.map((one: { readonly event: string }) => one.event),
+        ["monitor.down", "monitor.up", "certificate.expiring"]
+      )
+    })
+  )
+
+  it.effect("what goes on is said again, until it is over", () =>
+    Effect.gen(function* () {
+      const { receiver, say } = yield* begin({ remind_every_seconds: 3_600, group_seconds: 0 })
+      const { remind } = yield* Sorter
+      const subject = randomUUID()
+      yield* say("monitor.down", subject)
+      yield* step
+      for (const hours of [1, 2]) {
+        yield* TestClock.adjust("59 minutes")
+        yield* remind
+        yield* step
+        assert.lengthOf(receiver.received, hours)
+        yield* TestClock.adjust("1 minute")
+        yield* remind
+        yield* step
+        assert.match(receiver.received.at(-1)?.body.title, /^Still down: db$/)
+      }
+      yield* say("monitor.up", subject)
+      yield* step
+      yield* TestClock.adjust("2 hours")
+      yield* remind
+      yield* step
+      assert.strictEqual(receiver.received.at(-1)?.body.state, "up")
+      assert.lengthOf(receiver.received, 4)
+    })
+  )
+
+  it.effect("a channel that is gone is disabled once, and the others hear of it", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { channel, say, workspace_id } = yield* begin({ group_seconds: 0 }, () => ({
+        status: 410,
+        body: "no Bearer verysecret here any more"
+      }))
+      const other = yield* httpReceiver()
+      yield* sql`DELETE FROM notification_settings WHERE workspace_id = ${workspace_id}`
+      yield* insertChannels(workspace_id, [{ config: { url: other.url } }])
+      yield* sql`
+        UPDATE notification_settings
+        SET settings = jsonb_set(settings, '{rules,0,channel_ids}', to_jsonb(ARRAY[${channel}]))
+        WHERE workspace_id = ${workspace_id}`
+      yield* say("monitor.down")
+      yield* say("monitor.down")
+      yield* step
+      yield* step
+      const [row] = yield* sql<{
+        readonly enabled: boolean
+        readonly disabled_reason: string
+        readonly next_at: Date | null
+      }>`
+        SELECT enabled, disabled_reason, next_at
+        FROM notification_channels
+        WHERE id = ${channel}`
+      assert.deepStrictEqual(row, {
+        enabled: false,
+        disabled_reason: "answered 410: no •••• here any more",
+        next_at: null
+      })
+      assert.lengthOf(other.received, 1)
+      assert.strictEqual(other.received[0]?.body.events[0].event, "channel.disabled")
+      assert.deepStrictEqual(yield* statuses(channel), ["failed"])
+      yield* say("monitor.down")
+      yield* step
+      assert.lengthOf(yield* statuses(channel), 1)
+    })
+  )
+
+  it.effect("what fails is tried with growing waits, for a day", () =>
+    Effect.gen(function* () {
+      const { channel, receiver, say } = yield* begin({}, () => ({ status: 500 }))
+      yield* say("monitor.down")
+      yield* step
+      const began = receiver.received.length
+      assert.strictEqual(began, 1)
+      for (let minute = 0; minute < 24 * 60 + 60; minute += 5) {
+        yield* TestClock.adjust("5 minutes")
+        yield* send
+      }
+      const [only] = yield* deliveriesTo(channel)
+      assert.strictEqual(only?.status, "failed")
+      assert.isAbove(only?.attempts_count ?? 0, 40)
+      assert.isBelow(only?.attempts_count ?? 0, 80)
+      assert.strictEqual(
+        new Set(receiver.received.map(({ headers }) => headers["idempotency-key"])).size,
+        1
+      )
+    })
+  )
+
+  it.effect(
+    "a channel that answers 500 for an hour delays no other, and is asked less and less",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { receiver: failing, say, workspace_id } = yield* begin({}, () => ({ status: 500 }))
+        const well = yield* httpReceiver()
+        const [first] = yield* sql<{ readonly id: string }>`
+        SELECT id
+        FROM notification_channels
+        WHERE workspace_id = ${workspace_id}`
+        yield* sql`DELETE FROM notification_settings WHERE workspace_id = ${workspace_id}`
+        yield* insertChannels(workspace_id, [{ config: { url: well.url } }], { group_seconds: 0 })
+        yield* sql`
+        UPDATE notification_settings
+        SET settings = jsonb_set(
+          settings, '{rules,0,channel_ids}', settings #> '{rules,0,channel_ids}' || to_jsonb(${first?.id ?? ""}::text)
+        )
+        WHERE workspace_id = ${workspace_id}`
+        for (let minute = 1; minute <= 60; minute++) {
+          yield* say("monitor.down")
+          yield* step
+          assert.lengthOf(well.received, minute)
+          yield* TestClock.adjust("1 minute")
+          yield* send
+        }
+        assert.isAbove(failing.received.length, 5)
+        assert.isBelow(failing.received.length, 60)
+      })
+  )
+
+  it.effect("a provider that says when to come back is left alone until then", () =>
+    Effect.gen(function* () {
+      let isBusy = true
+      const { receiver, say } = yield* begin({ group_seconds: 0 }, () =>
+        isBusy ? { status: 429, headers: { "retry-after": "600" } } : {}
+      )
+      yield* say("monitor.down")
+      yield* step
+      isBusy = false
+      yield* say("monitor.down")
+      yield* TestClock.adjust("599 seconds")
+      yield* step
+      assert.lengthOf(receiver.received, 1)
+      yield* TestClock.adjust("1 second")
+      yield* send
+      yield* send
+      assert.lengthOf(receiver.received, 3)
+    })
+  )
+
+  it.effect("an end waits for its beginning, and nothing else does", () =>
+    Effect.gen(function* () {
+      let failures = 1
+      const { receiver, say } = yield* begin({ group_seconds: 0 }, () =>
+        failures-- > 0 ? { status: 500 } : {}
+      )
+      const subject = randomUUID()
+      yield* say("monitor.down", subject)
+      yield* step
+      yield* say("monitor.up", subject)
+      yield* say("certificate.expiring")
+      // The channel is asked again after a second, what failed after about two.
+      yield* TestClock.adjust("1 second")
+      yield* step
+      yield* TestClock.adjust("2 seconds")
+      yield* send
+      yield* TestClock.adjust("1 second")
+      yield* send
+      assert.deepStrictEqual(
+        receiver.received.map(({ body }) => body.events[0].event),
+        ["monitor.down", "certificate.expiring", "monitor.down", "monitor.up"]
+      )
+    })
+  )
+
+  it.effect("a node that is lost after sending is replaced, with the same id", () =>
+    Effect.gen(function* () {
+      const { channel, receiver, say } = yield* begin()
+      const sender = yield* Sender
+      yield* say("monitor.down")
+      yield* sort
+      const lost = yield* sender.claim({ limit: 10, except: [] })
+      assert.lengthOf(lost, 1)
+      assert.strictEqual(yield* send, 0)
+      yield* TestClock.adjust("25 seconds")
+      yield* send
+      // The lost one comes back, sends after all, and writes nothing.
+      for (const one of lost) yield* sender.send(one)
+      assert.lengthOf(receiver.received, 2)
+      assert.strictEqual(receiver.received[0]?.body.id, receiver.received[1]?.body.id)
+      const [only] = yield* deliveriesTo(channel)
+      assert.deepInclude(only, { status: "delivered", attempts_count: 2 })
+    })
+  )
+
+  it.effect(
+    "what is paused or deleted closes the incidents that were opened, and says no more",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { receiver, say, workspace_id } = yield* begin({ group_seconds: 0 })
+        const { forget } = yield* Outbox
+        yield* sql`DELETE FROM notification_settings WHERE workspace_id = ${workspace_id}`
+        const [pagerduty = "", webhook = ""] = yield* insertChannels(workspace_id, [
+          { kind: "pagerduty", config: { routing_key: "aB3".repeat(11).slice(0, 32) } },
+          { config: { url: receiver.url } }
+        ])
+        // Only beginnings are told by the rules: incidents are closed all the same.
+        yield* sql`
+        UPDATE notification_settings
+        SET settings = jsonb_set(settings, '{rules,0,events}', '["monitor.down"]')
+        WHERE workspace_id = ${workspace_id}`
+        const [known, unknown] = [randomUUID(), randomUUID()]
+        yield* say("monitor.down", known)
+        yield* sort
+        // This one is gone before anybody has heard of it.
+        yield* say("monitor.down", unknown)
+        for (const subject_id of [known, unknown, known])
+          yield* forget({ workspace_id, subject_id })
+        yield* sort
+        const keys = sql<{
+          readonly channel_id: string
+          readonly incident_key: string | null
+          readonly events: ReadonlyArray<string>
+        }>`
+        SELECT channel_id, incident_key, jsonb_path_query_array(shown, '$[*].event') AS events
+        FROM notification_deliveries
+        WHERE channel_id IN (${pagerduty}, ${webhook})
+        ORDER BY channel_id = ${webhook}, ordinal`
+        assert.deepStrictEqual(yield* keys, [
+          { channel_id: pagerduty, incident_key: known, events: ["monitor.down"] },
+          { channel_id: pagerduty, incident_key: known, events: ["monitor.up"] },
+          { channel_id: webhook, incident_key: null, events: ["monitor.down"] }
+        ])
+        const left = yield* sql`SELECT 1 FROM troubles WHERE workspace_id = ${workspace_id}`
+        assert.isEmpty(left)
+        assert.isEmpty(yield* sql`SELECT 1 FROM outbox WHERE workspace_id = ${workspace_id}`)
+      })
+  )
+
+  it.effect("an incident knows the messages that tell of it, also where they tell of more", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { channel, workspace_id } = yield* begin()
+      const { announce } = yield* Outbox
+      const incidents = [randomUUID(), randomUUID()]
+      const at = yield* DateTime.nowAsDate
+      for (const [index, incident_id] of incidents.entries()) {
+        yield* announce({
+          workspace_id,
+          event: "monitor.down",
+          subject_id: randomUUID(),
+          at,
+          data: { name: `db ${index}`, incident_id }
+        })
+        yield* sort
+      }
+      const [only] = yield* deliveriesTo(channel)
+      const links = yield* sql<{ readonly incident_id: string; readonly delivery_id: string }>`
+        SELECT incident_id, delivery_id
+        FROM incident_deliveries
+        WHERE incident_id = ANY (${incidents}::uuid[])`
+      assert.sameDeepMembers(
+        [...links],
+        incidents.map((incident_id) => ({ incident_id, delivery_id: only?.id ?? "" }))
+      )
+    })
+  )
+
+  it.effect("what happens in a workspace that is gone is told to nobody", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { receiver, say, workspace_id } = yield* begin()
+      yield* say("monitor.down")
+      yield* sql`DELETE FROM workspaces WHERE id = ${workspace_id}`
+      yield* step
+      assert.isEmpty(receiver.received)
+      assert.isEmpty(yield* sql`SELECT 1 FROM outbox WHERE workspace_id = ${workspace_id}`)
+    })
+  )
+})

@@ -1,0 +1,107 @@
+import { Call } from "@scheduling/calls/Call"
+import { callLayer, callRequest } from "@scheduling/calls/testing/CallTargets"
+import { Effect } from "effect"
+import type {
+  Config,
+  Kind,
+  Outgoing,
+  Transports,
+  Verdict
+} from "../../../src/notifications/Kind.ts"
+import { messageOf, type ToldEvent } from "../../../src/notifications/Message.ts"
+import { httpReceiver, type Reply, type Received } from "./receivers.ts"
+
+export const deliveryId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d42"
+export const subjectId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+export const workspaceId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"
+
+export const told = (fields: Partial<ToldEvent> = {}): ToldEvent => ({
+  event: "task.failed",
+  subject_id: subjectId,
+  name: "Nightly report",
+  reason: "connection refused",
+  at: "2026-01-31T09:30:00.000Z",
+  facts: [{ name: "Execution", value: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d43" }],
+  ...fields
+})
+
+export const messageWith = (
+  counts: { readonly begun?: number; readonly ended?: number; readonly other?: number },
+  shown: ReadonlyArray<ToldEvent>,
+  workspaceName = "Acme"
+) =>
+  messageOf({
+    id: deliveryId,
+    workspace_id: workspaceId,
+    workspace_name: workspaceName,
+    begun: 0,
+    ended: 0,
+    other: 0,
+    ...counts,
+    shown,
+    incident_key: subjectId,
+    created_at: new Date(Date.UTC(2026, 0, 31, 9, 30))
+  })
+
+export const down = messageWith({ begun: 1 }, [told()])
+export const up = messageWith({ ended: 1 }, [told({ event: "task.recovered", reason: null })])
+export const other = messageWith({ other: 1 }, [
+  told({ event: "certificate.expiring", reason: "in 7 days" })
+])
+
+/** As nasty as names and errors get, and as long. */
+export const nasty = messageWith(
+  { begun: 12_345 },
+  Array.from({ length: 10 }, (_, index) =>
+    told({
+      name: `<!channel> @all @**all** <users/all> *b* _i_ [x](http://evil.test) \r\nBcc: x@evil.test\u0000 ${index}${"\u{1F600}".repeat(80)}`,
+      reason: `</td><script>alert(1)</script> \u2028 "quoted" \\ ${"e".repeat(400)}`
+    })
+  ),
+  "Acme\r\nBcc: x@evil.test <b>"
+)
+
+export interface Sent {
+  readonly verdict: Verdict
+  readonly requests: ReadonlyArray<Received>
+  /** Where each would have gone. */
+  readonly urls: ReadonlyArray<URL>
+}
+
+/** Sends by the real call code to a receiver that stands in the vendor's place. */
+export const sendBy = (
+  kind: Kind,
+  config: Config,
+  message = down,
+  answer: (request: Received) => Reply = () => ({})
+): Effect.Effect<Sent> =>
+  Effect.gen(function* () {
+    const receiver = yield* httpReceiver(answer)
+    const call = yield* Call
+    const urls: Array<URL> = []
+    const http =
+      (secrets: ReturnType<typeof callRequest>["secrets"]) =>
+      ({ body, headers = {}, method, url }: Outgoing) => {
+        const target = new URL(url)
+        urls.push(target)
+        return call.run(
+          callRequest(receiver.url + target.pathname + target.search, {
+            execution_id: message.id,
+            method,
+            headers,
+            body:
+              body === undefined ? null : typeof body === "string" ? body : JSON.stringify(body),
+            timeout_seconds: 2,
+            secrets
+          })
+        )
+      }
+    const transports: Transports = {
+      http: http([]),
+      signedHttp: http(callRequest("").secrets),
+      mail: () => Effect.die(new Error("no mail here")),
+      link: (what) => `https://scheduling.test/notifications/${what}/token`
+    }
+    const verdict = yield* kind.send(config, message, transports)
+    return { verdict, requests: receiver.received, urls }
+  }).pipe(Effect.scoped, Effect.provide(callLayer(), { local: true }))

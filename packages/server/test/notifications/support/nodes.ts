@@ -1,0 +1,130 @@
+import { callLayer } from "@scheduling/calls/testing/CallTargets"
+import { Effect, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { randomUUID } from "node:crypto"
+import { AuditLog } from "../../../src/audit/AuditLog.ts"
+import { AppConfig } from "../../../src/config/Config.ts"
+import { ChannelsRepo } from "../../../src/notifications/channels/ChannelsRepo.ts"
+import { sealConfig } from "../../../src/notifications/channels/ChannelSecrets.ts"
+import { DeliveriesRepo } from "../../../src/notifications/deliveries/DeliveriesRepo.ts"
+import { Disabling } from "../../../src/notifications/channels/Disabling.ts"
+import { kinds } from "../../../src/notifications/kinds/index.ts"
+import { Mailer } from "../../../src/notifications/mail/Mailer.ts"
+import { NotifierLayer } from "../../../src/notifications/Notifier.ts"
+import { Sender } from "../../../src/notifications/sending/Sender.ts"
+import { SenderRepo } from "../../../src/notifications/sending/SenderRepo.ts"
+import { SettingsRepo } from "../../../src/notifications/settings/SettingsRepo.ts"
+import { Sorter } from "../../../src/notifications/sorting/Sorter.ts"
+import { SorterRepo } from "../../../src/notifications/sorting/SorterRepo.ts"
+import { Transmitter } from "../../../src/notifications/sending/Transmitter.ts"
+import { Outbox } from "../../../src/outbox/Outbox.ts"
+import { OutboxBell, OutboxDoorbell } from "../../../src/outbox/OutboxBell.ts"
+import { Ids } from "../../../src/platform/Ids.ts"
+import { Secrets } from "../../../src/platform/Secrets.ts"
+import { Signals } from "../../../src/signals/Signals.ts"
+import { SigningSecrets } from "../../../src/signing/SigningSecrets.ts"
+import { insertWorkspaceIn, laneOf } from "../../runner/support/tasks.ts"
+import { testConfig } from "../../support/TestApp.ts"
+
+const secret = Redacted.make("a secret for tests, thirty-two bytes and more")
+
+export const SecretsLayer = Secrets.layerFrom(secret)
+
+export const configLayer = (fields: Partial<AppConfig["Service"]> = {}) =>
+  Layer.succeed(AppConfig, { ...testConfig, ...fields })
+
+const Base = Layer.mergeAll(
+  Ids.layer,
+  SecretsLayer,
+  Signals.layer,
+  Layer.sync(OutboxBell, () => new OutboxDoorbell())
+)
+
+const Repositories = Layer.mergeAll(
+  ChannelsRepo.layer,
+  DeliveriesRepo.layer,
+  SenderRepo.layer,
+  SettingsRepo.layer,
+  SorterRepo.layer,
+  AuditLog.layer,
+  SigningSecrets.layer,
+  Outbox.layer
+)
+
+/** The two steps, to be taken by hand. */
+export const stepsLayer = (fields: Partial<AppConfig["Service"]> = {}) =>
+  Layer.fresh(
+    Layer.mergeAll(Sorter.layer, Sender.layer).pipe(
+      Layer.provideMerge(Disabling.layer),
+      Layer.provideMerge(Transmitter.layer),
+      Layer.provideMerge([Mailer.layer, callLayer()]),
+      Layer.provideMerge(Repositories),
+      Layer.provideMerge(Base),
+      Layer.provideMerge(configLayer(fields))
+    )
+  )
+
+/** A node that does nothing but notify. Each use of it is a node of its own. */
+export const notifierLayer = (fields: Partial<AppConfig["Service"]> = {}) =>
+  NotifierLayer.pipe(Layer.provideMerge(stepsLayer(fields)))
+
+export const insertWorkspaceOf = (share: number) => insertWorkspaceIn(laneOf(share))
+
+const allEvents = [
+  "task.failed",
+  "task.recovered",
+  "monitor.down",
+  "monitor.up",
+  "certificate.expiring"
+]
+
+/** A channel as the service would keep it, and a rule that tells it of everything. */
+export const insertChannels = Effect.fnUntraced(function* (
+  workspace_id: string,
+  channels: ReadonlyArray<{
+    readonly kind?: keyof typeof kinds
+    readonly config: Readonly<Record<string, unknown>>
+  }>,
+  settings: Readonly<Record<string, unknown>> = {}
+) {
+  const sql = yield* SqlClient.SqlClient
+  const ring = (yield* Secrets).keys("notification-channel")
+  const ids: Array<string> = []
+  for (const { config, kind = "webhook" } of channels) {
+    const id = randomUUID()
+    const sealed = sealConfig(ring, id, kinds[kind], config)
+    yield* sql`
+      INSERT INTO notification_channels (
+        id, workspace_id, name, kind, config, sealed_secrets, created_at, updated_at
+      )
+      VALUES (
+        ${id}, ${workspace_id}, ${kind}, ${kind}, ${JSON.stringify(sealed.config)}::jsonb,
+        ${sealed.sealed_secrets}, now(), now()
+      )`
+    ids.push(id)
+  }
+  yield* sql`
+    INSERT INTO notification_settings (workspace_id, version, settings, updated_at)
+    VALUES (
+      ${workspace_id}, 1,
+      ${JSON.stringify({ rules: [{ events: allEvents, channel_ids: ids }], ...settings })}::jsonb,
+      now()
+    )`
+  return ids
+})
+
+export const deliveriesTo = (channelId: string) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql<{
+      readonly id: string
+      readonly status: string
+      readonly attempts_count: number
+      readonly events: number
+      readonly error: string | null
+    }>`
+      SELECT id, status, attempts_count, begun + ended + other AS events, error
+      FROM notification_deliveries
+      WHERE channel_id = ${channelId}
+      ORDER BY ordinal`
+  )

@@ -1,0 +1,70 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Layer, Logger } from "effect"
+import { TestClock } from "effect/testing"
+import { Failures, loop, LoopHealth } from "../../src/platform/Loop.ts"
+
+const observed = Effect.fnUntraced(function* () {
+  const health = new Failures()
+  const lines: Array<string> = []
+  const layer = Layer.mergeAll(
+    Layer.succeed(LoopHealth, health),
+    Logger.layer([Logger.make(({ message }) => void lines.push(String(message)))])
+  )
+  const state = { isBroken: true, turns: 0 }
+  const body = Effect.suspend(() => {
+    state.turns++
+    return state.isBroken ? Effect.fail(new Error("no such table")) : Effect.succeed("done")
+  })
+  const running = yield* Effect.forkChild(
+    loop("tidying", body, {
+      between: () => Effect.sleep("1 hour"),
+      pauseAtMost: "10 seconds"
+    }).pipe(Effect.provide(layer)),
+    { startImmediately: true }
+  )
+  return { health, lines, running, state }
+})
+
+describe("a loop", () => {
+  it.effect("that fails pauses for longer each time, and says so once a minute", () =>
+    Effect.gen(function* () {
+      const { lines, running, state } = yield* observed()
+      // After 0.3, 0.9, 2.1, 4.5, 9.3, 18.9 s, and then every 10 s.
+      yield* TestClock.adjust("19 seconds")
+      assert.strictEqual(state.turns, 7)
+      yield* TestClock.adjust("101 seconds")
+      assert.strictEqual(state.turns, 17)
+      assert.deepStrictEqual(lines, [
+        "tidying: failed: no such table; trying again",
+        "tidying: failed for the 12th time in a row: no such table; trying again"
+      ])
+      yield* Fiber.interrupt(running)
+    })
+  )
+
+  it.effect("is known to fail from its second failure until it works", () =>
+    Effect.gen(function* () {
+      const { health, lines, running, state } = yield* observed()
+      assert.deepStrictEqual(health.list(0), [])
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(health.list(1_000), [{ loop: "tidying", sinceMs: 0 }])
+      state.isBroken = false
+      yield* TestClock.adjust("2 seconds")
+      assert.deepStrictEqual(health.list(3_000), [])
+      assert.strictEqual(lines.at(-1), "tidying: works again after 3 failures")
+      yield* Fiber.interrupt(running)
+    })
+  )
+
+  it("whose body goes on counts as working when it has not failed again", () => {
+    const health = new Failures()
+    for (const at of [0, 1_000]) health.fail("listening", at, 2_000)
+    assert.lengthOf(health.list(2_000), 1)
+    assert.lengthOf(health.list(60_000), 0)
+    assert.deepStrictEqual(health.fail("listening", 90_000, 2_000), {
+      failures: 1,
+      isToldNow: true,
+      pauseMs: 300
+    })
+  })
+})

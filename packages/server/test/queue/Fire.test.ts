@@ -1,0 +1,59 @@
+import { assert, describe, it } from "@effect/vitest"
+import { decideFire, type Timing } from "../../src/queue/Fire.ts"
+
+const at = (time: string) => Date.parse(`2026-03-02T${time}Z`)
+
+const due = (fields: Partial<Timing>): Timing => ({
+  schedule: "0 * * * *",
+  timezone: "UTC",
+  missed: "once",
+  dst_overlap: "first",
+  next_fire_ms: at("09:00:00"),
+  now_ms: at("08:59:58"),
+  ...fields
+})
+
+describe("decideFire", () => {
+  it("runs the slot and moves to the next one", () => {
+    assert.deepStrictEqual(decideFire(due({})), {
+      slot_ms: at("09:00:00"),
+      fired_until_ms: at("09:00:00"),
+      next_fire_ms: at("10:00:00")
+    })
+  })
+
+  it("makes up for all slots that passed with the latest of them", () => {
+    assert.deepStrictEqual(decideFire(due({ now_ms: at("12:30:00") })), {
+      slot_ms: at("12:00:00"),
+      fired_until_ms: at("12:00:00"),
+      next_fire_ms: at("13:00:00")
+    })
+  })
+
+  it("runs none of them where missed is skip, but one that is hardly late", () => {
+    const skip = { missed: "skip" } as const
+    assert.deepStrictEqual(decideFire(due({ ...skip, now_ms: at("12:30:00") })), {
+      slot_ms: null,
+      fired_until_ms: at("12:00:00"),
+      next_fire_ms: at("13:00:00")
+    })
+    assert.deepStrictEqual(decideFire(due({ ...skip, now_ms: at("12:00:20") })), {
+      slot_ms: at("12:00:00"),
+      fired_until_ms: at("12:00:00"),
+      next_fire_ms: at("13:00:00")
+    })
+    assert.deepStrictEqual(decideFire(due({ ...skip, now_ms: at("09:20:00") })), {
+      slot_ms: null,
+      fired_until_ms: at("09:00:00"),
+      next_fire_ms: at("10:00:00")
+    })
+  })
+
+  it("fires a slot that is due at this very moment once", () => {
+    assert.deepStrictEqual(decideFire(due({ now_ms: at("10:00:00") })), {
+      slot_ms: at("10:00:00"),
+      fired_until_ms: at("10:00:00"),
+      next_fire_ms: at("11:00:00")
+    })
+  })
+})

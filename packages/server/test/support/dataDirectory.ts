@@ -1,0 +1,13 @@
+import { Effect } from "effect"
+import * as fs from "node:fs"
+import * as path from "node:path"
+import { inject } from "vitest"
+import { temporaryFolder } from "./ServerProcess.ts"
+
+/** A data directory in which a server finds its store already made. */
+export const dataDirectory = (name: string) =>
+  Effect.tap(temporaryFolder(name), (folder) =>
+    Effect.promise(() =>
+      fs.promises.cp(inject("storeFiles"), path.join(folder, "postgres"), { recursive: true })
+    )
+  )

@@ -1,0 +1,30 @@
+import { type Clock, Duration, Effect } from "effect"
+import { TestClock } from "effect/testing"
+
+/** When the current leap of a clock ends. */
+const ends = new WeakMap<TestClock.TestClock, number>()
+
+/**
+ * Moves the clock of the test by days or months. A sleep that begins during the leap lasts to its
+ * end. Otherwise, a sweep that runs every ten minutes would run 25,000 times in half a year.
+ */
+export const leap = (duration: Duration.Input) =>
+  TestClock.testClockWith((test) =>
+    Effect.sync(() => {
+      ends.set(test, test.currentTimeMillisUnsafe() + Duration.toMillis(duration))
+    }).pipe(
+      Effect.andThen(test.adjust(duration)),
+      Effect.ensuring(Effect.sync(() => ends.delete(test)))
+    )
+  )
+
+/** The clock of the test as nodes see it. */
+export const leapingClock: Effect.Effect<Clock.Clock> = TestClock.testClockWith((test) =>
+  Effect.succeed({
+    ...test,
+    sleep: (duration) => {
+      const rest = (ends.get(test) ?? -Infinity) - test.currentTimeMillisUnsafe()
+      return test.sleep(Duration.max(duration, Duration.millis(rest)))
+    }
+  })
+)

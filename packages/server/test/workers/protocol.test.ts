@@ -1,0 +1,432 @@
+import { assert, layer } from "@effect/vitest"
+import {
+  parseSecret,
+  signature as sign,
+  signedContent
+} from "@scheduling/domain/webhooks/StandardWebhooks"
+import { Effect, Fiber, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { judge } from "../../src/queue/Nodes.ts"
+import { takeBack } from "../../src/queue/Reap.ts"
+import { endUnclaimed } from "../../src/queue/Unclaimed.ts"
+import { Endings } from "../../src/signals/Endings.ts"
+import { AgentSessionsRepo } from "../../src/workers/protocol/AgentSessionsRepo.ts"
+import { WorkerTokensRepo } from "../../src/workers/protocol/WorkerTokensRepo.ts"
+import { begin as beginWithTasks, delayedOf } from "../delayed/tasks.ts"
+import { chainsOf } from "../chains/chains.ts"
+import { ask, createKey, type Member, outcome, standing } from "../support/http.ts"
+import { testAppLayer } from "../support/TestApp.ts"
+import { agentOf, success, workersOf } from "./workers.ts"
+
+const onOffice = { run_on: { labels: ["office"] }, url: "http://10.1.2.3/job", delay_seconds: 0 }
+
+const begin = Effect.gen(function* () {
+  const { member } = yield* beginWithTasks
+  const workers = workersOf(member)
+  const created = (yield* workers.create({ labels: ["office", "gpu"] })).body
+  return {
+    member,
+    workers,
+    worker: created.id as string,
+    token: created.token as string,
+    agent: agentOf(created.token),
+    tasks: delayedOf(member)
+  }
+})
+
+/** An agent that has said hello. */
+const beginOnline = Effect.gen(function* () {
+  const scene = yield* begin
+  const { body } = yield* scene.agent.hello()
+  return { ...scene, session: Number(body.session) }
+})
+
+const executionOf = Effect.fnUntraced(function* (member: Member, runId: string) {
+  const path = `${member.workspace}/executions/${runId}`
+  return (yield* ask("GET", path, { token: member.access_token })).body
+})
+
+/** As if the agent had said nothing for too long. */
+const fallSilent = Effect.fnUntraced(function* (session: number) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    UPDATE nodes
+    SET lease_until = now() - interval '1 second'
+    WHERE id = ${session}`
+  yield* judge(sql, true)
+  yield* takeBack(sql, "dead").pipe(Effect.provide(endings))
+})
+
+const endings = Layer.succeed(
+  Endings,
+  Endings.of({ tell: () => {}, watch: () => Effect.die("nobody waits") })
+)
+
+layer(testAppLayer())("the protocol of workers", (it) => {
+  it.effect("is opened by the token of a worker, which opens nothing else", () =>
+    Effect.gen(function* () {
+      const { agent, member, token } = yield* begin
+      const { key } = yield* createKey(member)
+      for (const other of [member.access_token, key, "pwk_nonsense", `${token}x`, undefined]) {
+        for (const what of ["hello", "claim", "beat", "results"]) {
+          const refused = yield* ask("POST", `/v1/worker/${what}`, { token: other, body: {} })
+          assert.strictEqual(outcome(refused), "401 invalid_worker_token")
+          assert.strictEqual(
+            refused.headers.get("www-authenticate"),
+            'Bearer error="invalid_token"'
+          )
+        }
+      }
+      assert.strictEqual(yield* standing(token), "401 invalid_token")
+      const list = yield* ask("GET", `${member.workspace}/workers`, { token })
+      assert.strictEqual(outcome(list), "401 invalid_token")
+      assert.strictEqual(outcome(yield* ask("GET", "/v1/worker/hello")), "405 method_not_allowed")
+      assert.strictEqual((yield* agent.hello()).status, 200)
+    })
+  )
+
+  it.effect("begins with a hello, which the worker's record shows", () =>
+    Effect.gen(function* () {
+      const { agent, worker, workers } = yield* begin
+      const welcome = (yield* agent.hello({ labels: ["gpu", "moon"], slots: 7 })).body
+      assert.deepInclude(welcome, { worker_id: worker, name: "Office", labels: ["gpu"] })
+      const shown = (yield* workers.get(worker)).body
+      assert.deepInclude(shown, { status: "online", version: "0.1.0", host: "rack2", slots: 7 })
+      assert.isNotNull(shown.last_seen_at)
+      const outdated = yield* agent.hello({ protocol: 0 })
+      assert.strictEqual(outcome(outdated), "409 agent_outdated")
+      assert.strictEqual(outcome(yield* agent.hello({ slots: 101 })), "422 validation_failed")
+      assert.strictEqual(
+        outcome(yield* agent.claim(welcome.session, { slots: 0 })),
+        "422 validation_failed"
+      )
+    })
+  )
+
+  it.effect("gives a run once, signed, and writes down once how it ended, at any node", () =>
+    Effect.gen(function* () {
+      const { agent, member, session, tasks } = yield* beginOnline
+      const task = (yield* tasks.create({ ...onOffice, body: '{"n":1}' })).body
+      assert.deepStrictEqual(task.run_on, { labels: ["office"] })
+      const [call] = (yield* agent.claim(session)).body.calls
+      assert.deepInclude(call, { method: "POST", url: onOffice.url, body: '{"n":1}', attempt: 1 })
+      assert.deepStrictEqual((yield* agent.claim(session)).body.calls, [])
+      const secrets = yield* ask("GET", `${member.workspace}/signing-secrets`, {
+        token: member.access_token
+      })
+      const { id, signature, timestamp } = call.signature
+      const secret = parseSecret(secrets.body.data[0].secret) ?? assert.fail("no secret")
+      const message = { id, timestamp, body: call.body }
+      const expected = yield* Effect.promise(() => sign(signedContent(message), secret))
+      assert.strictEqual(signature, expected)
+      assert.strictEqual((yield* executionOf(member, call.run_id)).status, "running")
+
+      const { body } = yield* agent.results(session, [success(call)], "otherUrl")
+      assert.deepStrictEqual(body.receipts, [{ run_id: call.run_id, receipt: "written" }])
+      const again = yield* agent.results(session, [success(call)])
+      assert.deepStrictEqual(again.body.receipts, [{ run_id: call.run_id, receipt: "fenced" }])
+      const ended = yield* executionOf(member, call.run_id)
+      assert.deepInclude(ended, { status: "succeeded", status_code: 200, attempts_count: 1 })
+      assert.strictEqual(ended.attempts[0].response_body, '{"id":7}')
+    })
+  )
+
+  it.effect("gives only runs of the own workspace whose labels the worker has", () =>
+    Effect.gen(function* () {
+      const { agent, session, tasks } = yield* beginOnline
+      const stranger = yield* beginOnline
+      yield* stranger.tasks.create(onOffice)
+      yield* tasks.create({ ...onOffice, run_on: { labels: ["office", "moon"] } })
+      yield* tasks.create({ ...onOffice, run_on: null, url: "http://example.com/" })
+      assert.deepStrictEqual((yield* agent.claim(session)).body.calls, [])
+      yield* tasks.create({ ...onOffice, run_on: { labels: ["gpu", "office"] } })
+      const { calls } = (yield* agent.claim(session)).body
+      assert.lengthOf(calls, 1)
+      const [foreign] = (yield* stranger.agent.claim(stranger.session)).body.calls
+      const forged = { ...success(foreign), lease: `${session}.1` }
+      const { receipts } = (yield* agent.results(session, [forged, success(foreign)])).body
+      assert.deepStrictEqual(
+        receipts.map(({ receipt }: { readonly receipt: string }) => receipt),
+        ["fenced", "fenced"]
+      )
+    })
+  )
+
+  it.effect("waits until something is due", () =>
+    Effect.gen(function* () {
+      const { agent, session, tasks } = yield* beginOnline
+      const waiting = yield* Effect.forkChild(agent.claim(session, { wait_seconds: 30 }))
+      yield* tasks.create(onOffice)
+      const { calls } = (yield* moved(waiting)).body
+      assert.lengthOf(calls, 1)
+      const late = yield* Effect.forkChild(agent.claim(session, { wait_seconds: 1 }))
+      assert.deepStrictEqual((yield* moved(late)).body.calls, [])
+    })
+  )
+
+  it.effect("tries again what failed, as often as the task says", () =>
+    Effect.gen(function* () {
+      const { agent, member, session, tasks } = yield* beginOnline
+      yield* tasks.create({ ...onOffice, retry_count: 1 })
+      const [call] = (yield* agent.claim(session)).body.calls
+      const failure = { outcome: "retryable", status_code: 503, retry_after_seconds: 0 }
+      yield* agent.results(session, [{ ...success(call), ...failure }])
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`
+        UPDATE runs
+        SET due_at = now()
+        WHERE id = ${call.run_id}`
+      const [second] = (yield* agent.claim(session)).body.calls
+      assert.deepInclude(second, { run_id: call.run_id, attempt: 2 })
+      yield* agent.results(session, [
+        { ...success(second), ...failure, status_code: null, error: "connection refused" }
+      ])
+      const ended = yield* executionOf(member, call.run_id)
+      assert.deepInclude(ended, {
+        status: "failed",
+        attempts_count: 2,
+        error: "connection refused"
+      })
+    })
+  )
+
+  it.effect("tells the agent what to cut off", () =>
+    Effect.gen(function* () {
+      const { agent, member, session, tasks } = yield* beginOnline
+      const { id } = (yield* tasks.create(onOffice)).body
+      const [call] = (yield* agent.claim(session)).body.calls
+      const running = { running: [call.run_id] }
+      assert.deepStrictEqual((yield* agent.beat(session, running)).body.cancel, [])
+      yield* tasks.cancel(id, call.run_id)
+      assert.deepStrictEqual((yield* agent.beat(session, running)).body.cancel, [call.run_id])
+      yield* agent.results(session, [{ ...success(call), outcome: "cancelled" }])
+      assert.strictEqual((yield* executionOf(member, call.run_id)).status, "cancelled")
+    })
+  )
+
+  it.effect("takes runs back from an agent that another one replaces", () =>
+    Effect.gen(function* () {
+      const { agent, session, tasks } = yield* beginOnline
+      yield* tasks.create(onOffice)
+      const [call] = (yield* agent.claim(session)).body.calls
+      const next = Number((yield* agent.hello()).body.session)
+      for (const refused of [
+        yield* agent.beat(session),
+        yield* agent.claim(session),
+        yield* agent.results(session, [success(call)])
+      ]) {
+        assert.strictEqual(outcome(refused), "409 session_ended")
+        assert.strictEqual(refused.body.detail.reason, "replaced")
+      }
+      const late = yield* agent.results(next, [success(call)])
+      assert.strictEqual(late.body.receipts[0].receipt, "fenced")
+      const [again] = (yield* agent.claim(next)).body.calls
+      assert.deepInclude(again, { run_id: call.run_id, attempt: 2 })
+    })
+  )
+
+  it.effect("takes runs back from an agent that falls silent, and tells people", () =>
+    Effect.gen(function* () {
+      const { agent, member, session, tasks, worker, workers } = yield* beginOnline
+      yield* tasks.create(onOffice)
+      const [call] = (yield* agent.claim(session)).body.calls
+      yield* fallSilent(session)
+      assert.strictEqual((yield* workers.get(worker)).body.status, "offline")
+      assert.strictEqual(outcome(yield* agent.beat(session)), "409 session_ended")
+      const other = agentOf((yield* workers.create({ labels: ["office"] })).body.token)
+      const otherSession = Number((yield* other.hello()).body.session)
+      const [again] = (yield* other.claim(otherSession)).body.calls
+      assert.deepInclude(again, { run_id: call.run_id, attempt: 2 })
+      yield* other.results(otherSession, [success(again)])
+      const { attempts, status } = yield* executionOf(member, call.run_id)
+      assert.strictEqual(status, "succeeded")
+      assert.deepStrictEqual(
+        attempts.map(({ error }: { readonly error: string | null }) => error),
+        ["the worker that ran it was lost", null]
+      )
+    })
+  )
+
+  it.effect("misses a worker once, and tells that it is back", () =>
+    Effect.gen(function* () {
+      const { agent, member, session, worker } = yield* beginOnline
+      yield* fallSilent(session)
+      const sessions = yield* Effect.provide(AgentSessionsRepo, AgentSessionsRepo.layer)
+      yield* sessions.updateLost
+      const missed = (yield* sessions.claimMissed).find(({ id }) => id === worker)
+      assert.deepInclude(missed, { name: "Office", host: "rack2" })
+      assert.lengthOf(
+        (yield* sessions.claimMissed).filter(({ id }) => id === worker),
+        0
+      )
+      yield* agent.hello()
+      const sql = yield* SqlClient.SqlClient
+      const told = yield* sql<{ readonly event: string }>`
+        SELECT event
+        FROM outbox
+        WHERE workspace_id = ${member.workspace_id}
+          AND subject_id = ${worker}`
+      assert.deepStrictEqual(
+        told.map(({ event }) => event),
+        ["worker.online"]
+      )
+    })
+  )
+
+  it.effect("knows a token by the hash that is stored now", () =>
+    Effect.gen(function* () {
+      const { agent, session, worker } = yield* beginOnline
+      const sql = yield* SqlClient.SqlClient
+      const [token] = yield* sql<{ readonly token_hash: string }>`
+        SELECT token_hash
+        FROM worker_tokens
+        WHERE worker_id = ${worker}`
+      const hash = token?.token_hash ?? assert.fail("no token")
+      const tokens = yield* Effect.provide(WorkerTokensRepo, WorkerTokensRepo.layer)
+      yield* tokens.updateHash(hash, `${hash} of another secret`)
+      assert.strictEqual(outcome(yield* agent.beat(session)), "401 invalid_worker_token")
+      yield* tokens.updateHash(`${hash} of another secret`, hash)
+      assert.strictEqual((yield* agent.beat(session)).status, 200)
+    })
+  )
+
+  it.effect("gives back what an agent never got, and what it leaves behind", () =>
+    Effect.gen(function* () {
+      const { agent, member, session, tasks } = yield* beginOnline
+      const sql = yield* SqlClient.SqlClient
+      yield* tasks.create(onOffice)
+      const [lost] = (yield* agent.claim(session)).body.calls
+      yield* agent.beat(session)
+      assert.strictEqual((yield* executionOf(member, lost.run_id)).status, "running")
+      yield* sql`
+        UPDATE runs
+        SET attempt_started_at = now() - interval '1 minute', started_at = now() - interval '1 minute'
+        WHERE id = ${lost.run_id}`
+      yield* agent.beat(session)
+      const [again] = (yield* agent.claim(session)).body.calls
+      assert.deepInclude(again, { run_id: lost.run_id, attempt: 1 })
+      const returned = { ...success(again), outcome: "returned", status_code: null }
+      const { receipts } = (yield* agent.results(session, [returned])).body
+      assert.strictEqual(receipts[0].receipt, "written")
+      const [third] = (yield* agent.claim(session)).body.calls
+      assert.strictEqual(third.attempt, 1)
+      yield* agent.beat(session, { running: [third.run_id], leaving: true })
+      assert.strictEqual((yield* executionOf(member, third.run_id)).status, "queued")
+    })
+  )
+
+  it.effect("ends with the token: by rotation, by expiry, and with the worker", () =>
+    Effect.gen(function* () {
+      const { agent, session, tasks, worker, workers } = yield* beginOnline
+      yield* tasks.create(onOffice)
+      const graced = (yield* workers.act(worker, "rotate", { grace_seconds: 60 })).body
+      assert.strictEqual((yield* agent.beat(session)).status, 200)
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(outcome(yield* agent.beat(session)), "401 invalid_worker_token")
+      const next = agentOf(graced.token)
+      const nextSession = Number((yield* next.hello()).body.session)
+      yield* workers.act(worker, "pause")
+      assert.deepStrictEqual((yield* next.claim(nextSession)).body.calls, [])
+      yield* workers.act(worker, "resume")
+      const waiting = yield* Effect.forkChild(next.claim(nextSession))
+      assert.lengthOf((yield* moved(waiting)).body.calls, 1)
+      const last = (yield* workers.act(worker, "rotate", {})).body
+      assert.strictEqual(outcome(yield* next.beat(nextSession)), "401 invalid_worker_token")
+      yield* workers.remove(worker)
+      assert.strictEqual(outcome(yield* agentOf(last.token).hello()), "401 invalid_worker_token")
+    })
+  )
+
+  it.effect("fails runs that no worker takes in time, and ends those that were cancelled", () =>
+    Effect.gen(function* () {
+      const { agent, member, session, tasks } = yield* beginOnline
+      const sql = yield* SqlClient.SqlClient
+      const nowhere = { ...onOffice, run_on: { labels: ["moon"] }, worker_wait_seconds: 0 }
+      const { last_run } = (yield* tasks.create(nowhere)).body
+      const { id } = (yield* tasks.create(onOffice)).body
+      const [call] = (yield* agent.claim(session)).body.calls
+      yield* tasks.cancel(id, call.run_id)
+      yield* fallSilent(session)
+      assert.isTrue((yield* judge(sql)).unclaimed)
+      yield* endUnclaimed(sql).pipe(Effect.provide(endings))
+      const failed = yield* executionOf(
+        member,
+        last_run?.execution_id ?? (yield* runOf(nowhere, member))
+      )
+      assert.deepInclude(failed, { status: "failed", attempts_count: 0 })
+      assert.match(failed.error, /^no_worker: .* moon /)
+      assert.strictEqual((yield* executionOf(member, call.run_id)).status, "cancelled")
+    })
+  )
+
+  it.effect("takes the steps of a chain, with the answers of those before", () =>
+    Effect.gen(function* () {
+      const { agent, member, session } = yield* beginOnline
+      const chains = chainsOf(member)
+      const chain = yield* chains.create({
+        name: "two steps",
+        steps: [
+          { name: "one", url: "http://10.0.0.1/one", run_on: { labels: ["office"] } },
+          {
+            name: "two",
+            url: "http://10.0.0.1/two/{{ steps.one.body.id }}",
+            run_on: { labels: ["gpu"] }
+          }
+        ]
+      })
+      assert.strictEqual(chain.status, 201, chain.text)
+      const run = (yield* chains.act(chain.body.id, "run")).body
+      const [one] = (yield* agent.claim(session)).body.calls
+      assert.strictEqual(one.url, "http://10.0.0.1/one")
+      yield* agent.results(session, [success(one)])
+      const [two] = (yield* agent.claim(session)).body.calls
+      assert.strictEqual(two.url, "http://10.0.0.1/two/7")
+      yield* agent.results(session, [success(two)])
+      const path = `${member.workspace}/chains/${chain.body.id}/runs/${run.id}`
+      const ended = yield* ask("GET", path, { token: member.access_token })
+      assert.strictEqual(ended.body.status, "succeeded", ended.text)
+    })
+  )
+
+  it.effect("follows a task that is moved elsewhere while its run waits", () =>
+    Effect.gen(function* () {
+      const { agent, member, session } = yield* beginOnline
+      const token = member.access_token
+      const cron = `${member.workspace}/cron`
+      const task = { name: "job", schedule: "0 3 * * *", url: "http://10.1.2.3/" }
+      const body = { ...task, run_on: { labels: ["moon"] } }
+      const { id } = (yield* ask("POST", cron, { token, body })).body
+      yield* ask("POST", `${cron}/${id}/run`, { token })
+      assert.deepStrictEqual((yield* agent.claim(session)).body.calls, [])
+      yield* ask("PATCH", `${cron}/${id}`, { token, body: { run_on: { labels: ["gpu"] } } })
+      assert.lengthOf((yield* agent.claim(session)).body.calls, 1)
+      const back = yield* ask("PATCH", `${cron}/${id}`, { token, body: { run_on: null } })
+      assert.strictEqual(outcome(back), "422 validation_failed")
+    })
+  )
+})
+
+/** The id of the run of the task with these labels. */
+const runOf = Effect.fnUntraced(function* (
+  { run_on }: { readonly run_on: object },
+  { workspace_id }: Member
+) {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<{ readonly id: string }>`
+    SELECT executions.id
+    FROM executions
+    JOIN tasks ON tasks.id = executions.task_id
+    WHERE executions.workspace_id = ${workspace_id}
+      AND tasks.run_on = ${JSON.stringify(run_on)}::jsonb`
+  return row?.id ?? assert.fail("there is no run")
+})
+
+/** Lets time pass until the request is answered. */
+const moved = <A, E>(fiber: Fiber.Fiber<A, E>): Effect.Effect<A, E> =>
+  Effect.raceFirst(
+    Fiber.join(fiber),
+    Effect.forever(Effect.andThen(TestClock.adjust("250 millis"), Effect.promise(tick)))
+  )
+
+const tick = () => new Promise((resolve) => setTimeout(resolve, 20))

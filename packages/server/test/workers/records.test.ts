@@ -1,0 +1,187 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { selfHosted } from "../../src/config/plans.ts"
+import { ask, joined, outcome, readPages, signUp, times } from "../support/http.ts"
+import { testAppLayer } from "../support/TestApp.ts"
+import { workersOf } from "./workers.ts"
+
+layer(testAppLayer())("a worker", (it) => {
+  it.effect("is created, read, changed and deleted, and its token is shown once", () =>
+    Effect.gen(function* () {
+      const workers = workersOf(yield* signUp())
+      const created = yield* workers.create({ name: " Office ", labels: ["office", "gpu"] })
+      assert.strictEqual(created.status, 201, created.text)
+      assert.strictEqual(created.headers.get("cache-control"), "no-store")
+      const { token, ...record } = created.body
+      assert.match(token, /^pwk_[A-Za-z0-9_-]{43}$/)
+      assert.deepStrictEqual(record, {
+        id: record.id,
+        name: "Office",
+        labels: ["office", "gpu"],
+        token_prefix: token.slice(0, 12),
+        status: "never_seen",
+        last_seen_at: null,
+        version: null,
+        host: null,
+        running: 0,
+        slots: null,
+        created_at: record.created_at,
+        updated_at: record.created_at
+      })
+      assert.deepStrictEqual((yield* workers.get(record.id)).body, record)
+
+      yield* TestClock.adjust("1 minute")
+      const changed = (yield* workers.update(record.id, { labels: ["office"] })).body
+      assert.deepStrictEqual(changed.labels, ["office"])
+      assert.isAbove(Date.parse(changed.updated_at), Date.parse(record.updated_at))
+      assert.deepStrictEqual((yield* workers.update(record.id, {})).body, changed)
+
+      assert.strictEqual(outcome(yield* workers.remove(record.id)), "204")
+      assert.strictEqual(outcome(yield* workers.get(record.id)), "404 not_found")
+      assert.strictEqual(outcome(yield* workers.remove(record.id)), "404 not_found")
+    })
+  )
+
+  it.effect("is paused and resumed, as often as one likes", () =>
+    Effect.gen(function* () {
+      const workers = workersOf(yield* signUp())
+      const { id } = (yield* workers.create()).body
+      for (const [action, status] of [
+        ["pause", "paused"],
+        ["pause", "paused"],
+        ["resume", "never_seen"],
+        ["resume", "never_seen"]
+      ] as const) {
+        assert.strictEqual((yield* workers.act(id, action)).body.status, status)
+      }
+    })
+  )
+
+  it.effect("gets another token when it is rotated", () =>
+    Effect.gen(function* () {
+      const workers = workersOf(yield* signUp())
+      const { id, token } = (yield* workers.create()).body
+      yield* TestClock.adjust("1 second")
+      const rotated = yield* workers.act(id, "rotate", { grace_seconds: 60 })
+      assert.strictEqual(rotated.status, 201, rotated.text)
+      assert.strictEqual(rotated.headers.get("cache-control"), "no-store")
+      assert.notStrictEqual(rotated.body.token, token)
+      assert.strictEqual(rotated.body.token_prefix, rotated.body.token.slice(0, 12))
+      assert.strictEqual(
+        (yield* workers.get(id)).body.token_prefix,
+        rotated.body.token.slice(0, 12)
+      )
+    })
+  )
+
+  it.effect("is listed newest first, page by page", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const workers = workersOf(member)
+      const ids: Array<string> = []
+      for (let index = 0; index < 3; index++) {
+        yield* TestClock.adjust("1 millis")
+        ids.unshift((yield* workers.create({ name: `worker ${index}` })).body.id)
+      }
+      const pages = yield* readPages(`${member.workspace}/workers`, member.access_token, 2)
+      assert.deepStrictEqual(
+        pages.flat().map(({ id }) => id),
+        ids
+      )
+    })
+  )
+
+  it.effect("is made once however often its create is repeated", () =>
+    Effect.gen(function* () {
+      const workers = workersOf(yield* signUp())
+      const once = { "idempotency-key": "worker-1" }
+      const [first, again] = [yield* workers.create({}, once), yield* workers.create({}, once)]
+      assert.deepStrictEqual(again.body, first.body)
+      const other = yield* workers.create({ name: "Other" }, once)
+      assert.strictEqual(outcome(other), "409 idempotency_conflict")
+      assert.lengthOf((yield* workers.list()).body.data, 1)
+    })
+  )
+
+  it.effect("is one of a limited number", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const workers = workersOf(member)
+      const { id } = (yield* workers.create()).body
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`
+        INSERT INTO workers (id, workspace_id, name, labels, created_at, updated_at)
+        SELECT gen_random_uuid(), workspace_id, name, labels, created_at, updated_at
+        FROM workers, generate_series(2, ${selfHosted.limits.workers})
+        WHERE id = ${id}`
+      const refused = yield* workers.create()
+      assert.strictEqual(outcome(refused), "402 quota_exceeded")
+      assert.deepInclude(refused.body.detail, {
+        quota: "workers",
+        limit: selfHosted.limits.workers
+      })
+    })
+  )
+
+  it.effect("is read by viewers and managed by admins", () =>
+    Effect.gen(function* () {
+      const owner = yield* signUp()
+      const { id } = (yield* workersOf(owner).create()).body
+      for (const [role, answers] of [
+        ["viewer", ["200", "403 forbidden", "403 forbidden"]],
+        ["admin", ["200", "201", "201"]]
+      ] as const) {
+        const member = yield* joined(owner, role)
+        const workers = workersOf({ ...owner, access_token: member.access_token })
+        const given = [
+          outcome(yield* workers.list()),
+          outcome(yield* workers.create()),
+          outcome(yield* workers.act(id, "rotate", {}))
+        ]
+        assert.deepStrictEqual(given, [...answers])
+      }
+    })
+  )
+
+  it.effect("leaves who did what with it in the audit log", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const workers = workersOf(member)
+      const { id, token } = (yield* workers.create()).body
+      yield* workers.update(id, { name: "Lab" })
+      yield* workers.act(id, "pause")
+      yield* workers.act(id, "resume")
+      yield* workers.act(id, "rotate", {})
+      yield* workers.remove(id)
+      const audit = yield* ask("GET", `${member.workspace}/audit`, { token: member.access_token })
+      const actions = audit.body.data
+        .filter(({ target_id }: { readonly target_id: string }) => target_id === id)
+        .map(({ action }: { readonly action: string }) => action)
+      assert.sameMembers(actions, [
+        "worker.created",
+        "worker.updated",
+        "worker.paused",
+        "worker.resumed",
+        "worker.rotated",
+        "worker.deleted"
+      ])
+      assert.notInclude(audit.text, token)
+    })
+  )
+
+  it.effect.each([
+    [{ name: " " }, "name"],
+    [{ labels: ["two words"] }, "labels"],
+    [{ labels: ["a", "a"] }, "labels"],
+    [{ labels: times(21, (n) => `label-${n}`) }, "labels"],
+    [{ slots: 3 }, "slots"]
+  ] as const)("refuses %j", ([input, field]) =>
+    Effect.gen(function* () {
+      const refused = yield* workersOf(yield* signUp()).create(input)
+      assert.strictEqual(outcome(refused), "422 validation_failed")
+      assert.strictEqual(refused.body.detail.issues[0].path[0], field)
+    })
+  )
+})

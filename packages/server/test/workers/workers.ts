@@ -1,0 +1,48 @@
+import { ask, type Member } from "../support/http.ts"
+
+/** What a test says of workers, with the token of an admin. */
+export const workersOf = ({
+  access_token: token,
+  workspace
+}: Pick<Member, "workspace" | "access_token">) => {
+  const workers = `${workspace}/workers`
+  return {
+    create: (input: object = {}, headers: Readonly<Record<string, string>> = {}) =>
+      ask("POST", workers, { token, headers, body: { name: "Office", ...input } }),
+    list: (query = "") => ask("GET", `${workers}${query}`, { token }),
+    get: (id: string) => ask("GET", `${workers}/${id}`, { token }),
+    update: (id: string, changes: object) =>
+      ask("PATCH", `${workers}/${id}`, { token, body: changes }),
+    remove: (id: string) => ask("DELETE", `${workers}/${id}`, { token }),
+    act: (id: string, action: string, body?: object) =>
+      ask("POST", `${workers}/${id}/${action}`, { token, body })
+  }
+}
+
+/** What the agent of a worker says, with its token. */
+export const agentOf = (token: string) => {
+  const say = (what: string, body: object, at: "url" | "otherUrl" = "url") =>
+    ask("POST", `/v1/worker/${what}`, { token, body, at })
+  return {
+    hello: (input: object = {}) =>
+      say("hello", { protocol: 1, version: "0.1.0", host: "rack2", slots: 4, ...input }),
+    claim: (session: number, input: object = {}) =>
+      say("claim", { session, slots: 4, wait_seconds: 0, ...input }),
+    beat: (session: number, input: object = {}) => say("beat", { session, running: [], ...input }),
+    results: (session: number, results: ReadonlyArray<object>, at: "url" | "otherUrl" = "url") =>
+      say("results", { session, results }, at)
+  }
+}
+
+/** The result of a call that was answered with 200. */
+export const success = (call: { readonly run_id: string; readonly lease: string }) => ({
+  run_id: call.run_id,
+  lease: call.lease,
+  outcome: "success",
+  status_code: 200,
+  response_body: '{"id":7}',
+  error: null,
+  retry_after_seconds: null,
+  duration_ms: 0,
+  ended_ago_ms: 0
+})

@@ -1,0 +1,252 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import * as fs from "node:fs"
+import * as path from "node:path"
+import { startSink } from "../../packages/server/test/runner/support/processes.ts"
+import {
+  call,
+  eventually,
+  type ServerProcess,
+  startServer
+} from "../../packages/server/test/support/ServerProcess.ts"
+import { audit, type Audit } from "./Audit.ts"
+import { Ledger, type LoadOptions, openAccount, startLoad } from "./Load.ts"
+import { delays, failures, hangs, type Recovery, surprises } from "./promises.ts"
+import type { Ask, Store } from "./Store.ts"
+
+/** The result of a drill. */
+export interface Outcome {
+  readonly ledger: Ledger
+  readonly audit: Audit
+  /** The most calls that may have been made twice: those in flight when the fault came. */
+  readonly inFlight: number
+  readonly recovery: Recovery
+  /** Other observations. */
+  readonly notes: ReadonlyArray<string>
+  /** Broken promises, in words. */
+  readonly broken: ReadonlyArray<string>
+}
+
+/** A node as a process, and its id in the database. */
+export interface Node extends ServerProcess {
+  readonly id: number
+}
+
+/** Long enough that calls are in flight at every moment of the load. */
+const usualCallMs = 250
+
+const quietWithinMs = 60_000
+
+/** Nodes on a store, a sink that they call, and a workspace with its clients. */
+export const startScene = Effect.fnUntraced(function* <
+  const Stores extends readonly [Store, ...ReadonlyArray<Store>]
+>(options: {
+  /** The address of the store for each node. */
+  readonly nodes: Stores
+  /** The drill's own access to the store. */
+  readonly ask: Ask
+  readonly env?: Readonly<Record<string, string>>
+}) {
+  const { ask } = options
+  let callMs = usualCallMs
+  const sink = yield* startSink(() => callMs)
+  const started = yield* Effect.forEach(options.nodes, (store, n) =>
+    Effect.gen(function* () {
+      const server = yield* startNode(store, options.env)
+      return { ...server, id: yield* eventually("a node", () => Effect.runPromise(ask(nodeAt(n)))) }
+    })
+  )
+  const nodes = started as { readonly [K in keyof Stores]: Node }
+  const account = yield* openAccount(nodes[0], sink.url)
+  const ledger = new Ledger()
+
+  /** Starts clients that write until the end, and waits until their calls are in flight. */
+  const load = Effect.fnUntraced(function* (more: Partial<LoadOptions> = {}) {
+    const running = yield* startLoad({ nodes, account, sinkUrl: sink.url, ledger, ...more })
+    yield* eventually("a load", async () => ledger.acknowledged >= 200 && sink.open() >= 10)
+    return running
+  })
+
+  /**
+   * Seconds until each of the nodes acknowledges a write and starts runs, and everything that was
+   * due before now has ended.
+   */
+  const recovered = Effect.fnUntraced(function* (alive: ReadonlyArray<ServerProcess>) {
+    const startedMs = performance.now()
+    const since = yield* ask(databaseNow)
+    yield* Effect.forEach(
+      alive,
+      (node) =>
+        eventually(
+          `${node.url} acknowledges a write`,
+          async () => {
+            const { status } = await call(node, "POST", `${account.workspace}/delayed`, {
+              token: account.key,
+              body: { name: crypto.randomUUID(), url: sink.url, delay_seconds: 0 },
+              timeoutMs: 5_000
+            })
+            return status === 201
+          },
+          recoversWithinMs
+        ),
+      { concurrency: "unbounded" }
+    )
+    yield* quiet(ask, since)
+    const busy = new Set<number>()
+    yield* eventually(
+      "every node that starts runs",
+      async () => {
+        for (const id of await Effect.runPromise(ask(busyNodes(since)))) busy.add(id)
+        return busy.size >= alive.length
+      },
+      recoversWithinMs
+    )
+    return (performance.now() - startedMs) / 1000
+  })
+
+  const finish = Effect.fnUntraced(function* (outcome: {
+    readonly load: { readonly stop: Effect.Effect<void> }
+    readonly alive: ReadonlyArray<ServerProcess>
+    readonly inFlight: number
+    readonly recovery: Recovery
+    readonly notes?: ReadonlyArray<string>
+    readonly broken?: ReadonlyArray<string>
+    /** A frozen node answers nothing, whatever is promised. */
+    readonly mayHang?: boolean
+  }) {
+    yield* outcome.load.stop
+    yield* Effect.sleep(longestDelayMs)
+    callMs = usualCallMs
+    const until = yield* ask(databaseNow)
+    yield* quiet(ask, until)
+    const found = yield* audit(ask, account, ledger, sink.calls, until)
+    const result: Outcome = {
+      ledger,
+      audit: found,
+      inFlight: outcome.inFlight,
+      recovery: outcome.recovery,
+      notes: outcome.notes ?? [],
+      broken: [
+        ...(outcome.broken ?? []),
+        ...delays(ledger, outcome.recovery),
+        ...(outcome.mayHang === true ? [] : hangs(ledger)),
+        ...surprises(ledger),
+        ...outcome.alive.flatMap(failures)
+      ]
+    }
+    return result
+  })
+
+  /** Sets how long calls take from now on. Without an argument, the usual time. */
+  const letCallsTake = (ms = usualCallMs) =>
+    Effect.sync(() => {
+      callMs = ms
+    })
+
+  return { account, ask, finish, ledger, letCallsTake, load, nodes, recovered, sink }
+})
+
+/** Its logs are kept in the folder that `DRILL_LOGS` names. */
+export const startNode = Effect.fnUntraced(function* (
+  store: Store,
+  env: Readonly<Record<string, string>> = {}
+) {
+  const node = yield* startServer({
+    EGRESS_ALLOW: "127.0.0.0/8",
+    LOG_FORMAT: "json",
+    ...store.env,
+    ...env
+  })
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      const folder = process.env["DRILL_LOGS"]
+      if (folder === undefined) return
+      fs.mkdirSync(folder, { recursive: true })
+      fs.writeFileSync(path.join(folder, `${node.port}.log`), node.stdout() + node.stderr())
+    })
+  )
+  return node
+})
+
+/** The runs that the nodes have started and not ended, according to the database. */
+export const runningOn = (nodes: ReadonlyArray<Node>) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const [row] = yield* sql<{ readonly running: number }>`
+      SELECT count(*)::int AS running
+      FROM runs
+      WHERE state = 'running'
+        AND lease_owner IN ${sql.in(nodes.map(({ id }) => id))}`
+    return row?.running ?? 0
+  })
+
+/** Waits until everything that is due by then has ended. */
+const quiet = (ask: Ask, until: Date) =>
+  Effect.gen(function* () {
+    const startedMs = performance.now()
+    for (;;) {
+      const left = yield* ask(unfinished(until))
+      if (left.length === 0) return
+      if (performance.now() - startedMs > quietWithinMs) {
+        return yield* Effect.die(
+          new Error(
+            `${left.length} runs have not ended after ${quietWithinMs / 1000} s: ${JSON.stringify(left.slice(0, 5))}`
+          )
+        )
+      }
+      yield* Effect.sleep(100)
+    }
+  })
+
+// ---------------------------------------------------------------------------
+
+/** The load asks for delays of up to two seconds. */
+const longestDelayMs = 3_000
+
+const recoversWithinMs = 90_000
+
+const databaseNow = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<{ readonly now: Date }>`SELECT now() AS now`
+  return row?.now ?? new Date(0)
+})
+
+/** The id of the nth node in the order of joining. */
+const nodeAt = (n: number) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const rows = yield* sql<{ readonly id: number }>`
+      SELECT id
+      FROM nodes
+      ORDER BY id`
+    return rows[n]?.id
+  })
+
+/** The nodes with running runs that they started after `since`. */
+const busyNodes = (since: Date) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const rows = yield* sql<{ readonly id: number }>`
+      SELECT DISTINCT lease_owner AS id
+      FROM runs
+      WHERE state = 'running'
+        AND attempt_started_at > ${since}`
+    return rows.map(({ id }) => id)
+  })
+
+/** Includes later steps of chains, which are due when the previous step has ended. */
+const unfinished = (until: Date) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    return yield* sql`
+      SELECT runs.id, state, attempt, waiting, lease_owner, died_at, due_at, attempt_started_at
+      FROM runs
+      LEFT JOIN nodes ON nodes.id = runs.lease_owner
+      WHERE scheduled_for <= ${until}
+        OR EXISTS (
+          SELECT
+          FROM executions
+          WHERE executions.chain_run_id = runs.chain_run_id
+            AND executions.scheduled_for <= ${until}
+        )`
+  })

@@ -1,0 +1,52 @@
+import { PgClient } from "@effect/sql-pg"
+import { Effect, type Layer, Redacted, Schedule } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import { embeddedLayer } from "../../packages/server/src/sql/Sql.ts"
+import { makePostgresCluster } from "../../packages/server/test/support/PostgresCluster.ts"
+
+/** Asks the database directly, and waits while it is unavailable. */
+export type Ask = <A>(
+  question: Effect.Effect<A, SqlError.SqlError, SqlClient.SqlClient>
+) => Effect.Effect<A>
+
+export interface Store {
+  /** The settings with which a node finds the store. */
+  readonly env: Readonly<Record<string, string>>
+  readonly ask: Ask
+}
+
+/**
+ * Each question has its own connection, because a pool notices only by use that a connection is
+ * gone.
+ */
+const askThrough =
+  <E>(database: Layer.Layer<SqlClient.SqlClient, E>): Ask =>
+  (question) =>
+    question.pipe(
+      Effect.provide(database, { local: true }),
+      Effect.retry({ schedule: Schedule.spaced("100 millis"), times: 300 }),
+      Effect.orDie
+    )
+
+const secret = "a secret for drills, thirty-two bytes and more"
+
+export const storeAt = (url: string): Store => ({
+  env: { DATABASE_URL: url, APP_SECRET: secret },
+  ask: askThrough(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 }))
+})
+
+/** For use while no process has the store open. */
+export const embeddedStore = (dataDir: string): Store => ({
+  env: { DATA_DIR: dataDir },
+  ask: askThrough(embeddedLayer({ dataDir }))
+})
+
+/** Two nodes take 32 connections, and each question of a drill takes one more. */
+const maxConnections = 60
+
+/** A running server of the drill's own. */
+export const startPostgres = Effect.tap(makePostgresCluster(maxConnections), (postgres) =>
+  postgres.start.pipe(
+    Effect.andThen(postgres.query("CREATE ROLE app LOGIN; GRANT ALL ON SCHEMA public TO app"))
+  )
+)

@@ -1,0 +1,52 @@
+import { Effect } from "effect"
+import { startTcpProxy } from "../../packages/server/test/support/TcpProxy.ts"
+import { runningOn, startScene } from "./Scene.ts"
+import { startPostgres, storeAt } from "./Store.ts"
+
+/** A node's connections count as lost after 35 s of silence, which is checked every 7 s. */
+const lonelyWithinSeconds = 60
+
+/**
+ * Cuts the network between one of two nodes and the database, and nobody is told. There is no RST
+ * and no FIN, not even when the network is back, as with a firewall that has forgotten the
+ * connections.
+ */
+export const cut = Effect.gen(function* () {
+  const postgres = yield* startPostgres
+  const network = yield* startTcpProxy(postgres.url)
+  const store = storeAt(postgres.url)
+  const scene = yield* startScene({
+    nodes: [storeAt(network.url), store],
+    ask: store.ask
+  })
+  const [lonely, other] = scene.nodes
+  const load = yield* scene.load()
+
+  yield* network.cut
+  const inFlight = yield* store.ask(runningOn([lonely]))
+  const startedMs = performance.now()
+  const seconds = yield* scene.recovered([other])
+  yield* Effect.sleep("5 seconds")
+  yield* network.heal("stay lost")
+  const healed = yield* scene.recovered([lonely, other])
+  const lonelySeconds = (performance.now() - startedMs) / 1000
+  yield* Effect.sleep("2 seconds")
+  const turnedAway = scene.ledger.answers(other).get("503") ?? 0
+  return yield* scene.finish({
+    load,
+    alive: [lonely, other],
+    inFlight,
+    recovery: { seconds, withinSeconds: 25 },
+    broken: [
+      ...(turnedAway === 0
+        ? []
+        : [`the node that was not cut off turned ${turnedAway} requests away`]),
+      ...(lonelySeconds > lonelyWithinSeconds
+        ? [`the node that was cut off served again ${lonelySeconds.toFixed(1)} s after the cut`]
+        : [])
+    ],
+    notes: [
+      `the node that was cut off served again ${healed.toFixed(1)} s after the network was back`
+    ]
+  })
+})

@@ -1,0 +1,99 @@
+import { Effect } from "effect"
+import { startSink } from "../../packages/server/test/runner/support/processes.ts"
+import {
+  call,
+  eventually,
+  type ServerProcess
+} from "../../packages/server/test/support/ServerProcess.ts"
+import { noSmallDisk, smallDisk } from "../../packages/server/test/support/smallDisk.ts"
+import { audit } from "./Audit.ts"
+import { type Account, Ledger, openAccount, startLoad } from "./Load.ts"
+import { delays, failures, hangs, surprises } from "./promises.ts"
+import { type Outcome, startNode } from "./Scene.ts"
+import { embeddedStore } from "./Store.ts"
+
+/** The embedded store takes 60 to 100 MB of it. */
+const diskMegabytes = 200
+
+const fullForSeconds = 5
+
+/** The disk of the embedded store is full to the last byte for a while, and then has room again. */
+export const disk = Effect.gen(function* () {
+  if (noSmallDisk !== undefined) return noSmallDisk
+  const { fill, folder, free } = yield* smallDisk(diskMegabytes)
+  const store = embeddedStore(folder)
+  const sink = yield* startSink(() => 250)
+  const node = yield* startNode(store)
+  const account = yield* openAccount(node, sink.url)
+  const ledger = new Ledger()
+  const load = yield* startLoad({ nodes: [node], account, sinkUrl: sink.url, ledger })
+  yield* eventually("a load", async () => ledger.acknowledged >= 200)
+
+  const startedMs = performance.now()
+  const filled = yield* fill
+  const turnedAway = () => ledger.answers().get("503") ?? 0
+  yield* eventually("a disk that is missed", async () => turnedAway() > 0, 30_000)
+  yield* Effect.sleep(fullForSeconds * 1000)
+  yield* free
+  const awaySeconds = (performance.now() - startedMs) / 1000
+  const seconds = yield* recovered(node, account, sink.url)
+  yield* Effect.sleep("3 seconds")
+
+  yield* load.stop
+  yield* Effect.sleep("3 seconds")
+  const until = new Date()
+  yield* quiet(node, account)
+  const broken = failures(node).filter((line) => !line.includes("The embedded store stopped"))
+  node.kill("SIGTERM")
+  const exitCode = yield* node.exited
+  const recovery = { seconds, withinSeconds: 20, awaySeconds }
+  const outcome: Outcome = {
+    ledger,
+    audit: yield* audit(store.ask, account, ledger, sink.calls, until),
+    inFlight: 0,
+    recovery,
+    notes: [
+      `a tmpfs of ${diskMegabytes} MB was full for ${awaySeconds.toFixed(1)} s, ${filled.toFixed(0)} MB of it not the service's`,
+      `the store was started anew ${node.stdout().split("The embedded store stopped").length - 1} times`
+    ],
+    broken: [
+      ...delays(ledger, recovery),
+      ...hangs(ledger),
+      ...surprises(ledger),
+      ...broken,
+      ...(exitCode === 0 ? [] : [`the node ended with ${exitCode}`])
+    ]
+  }
+  return outcome
+})
+
+/** Seconds until a write is acknowledged and its run has made its call. */
+const recovered = Effect.fnUntraced(function* (
+  node: ServerProcess,
+  account: Account,
+  sinkUrl: string
+) {
+  const startedMs = performance.now()
+  const ask = async (method: string, at: string, body?: object) =>
+    (await call(node, method, account.workspace + at, { token: account.key, body })).body
+  const id = yield* eventually("an acknowledgement", async () => {
+    const name = crypto.randomUUID()
+    const created = await ask("POST", "/delayed", { name, url: sinkUrl, delay_seconds: 0 })
+    return created.id as string | undefined
+  })
+  yield* eventually("a run", async () => (await ask("GET", `/delayed/${id}`)).status === "finished")
+  return (performance.now() - startedMs) / 1000
+})
+
+/** Nobody else may open the store, so the drill asks the node whether work is left. */
+const quiet = (node: ServerProcess, account: Account) =>
+  eventually("the end of all runs", async () => {
+    const counts = await Promise.all(
+      ["queued", "running"].map(async (status) => {
+        const at = `${account.workspace}/executions?status=${status}&limit=1`
+        const { body } = await call(node, "GET", at, { token: account.key })
+        return body.data.length as number
+      })
+    )
+    return counts.every((count) => count === 0)
+  })

@@ -1,0 +1,65 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { eventually } from "../../packages/server/test/support/ServerProcess.ts"
+import { type Node, runningOn, startScene } from "./Scene.ts"
+import { startPostgres, storeAt } from "./Store.ts"
+
+/**
+ * One of two nodes is frozen for longer than its lease of 15 s, and then continues as if nothing
+ * had happened. By then the answers to its calls wait in its sockets, and the other node has made
+ * the same calls. The results that the thawed node writes must not count.
+ */
+export const freeze = Effect.gen(function* () {
+  const store = storeAt((yield* startPostgres).url)
+  const scene = yield* startScene({ nodes: [store, store], ask: store.ask })
+  const [frozen, other] = scene.nodes
+  const load = yield* scene.load()
+
+  frozen.kill("SIGSTOP")
+  const startedMs = performance.now()
+  const inFlight = yield* store.ask(runningOn([frozen]))
+  yield* scene.letCallsTake(repeatedCallMs)
+  const repeated = yield* eventually("a node that repeats the calls", async () => {
+    const runs = await Effect.runPromise(store.ask(repeatedBy(other)))
+    return runs.length > 0 && runs
+  })
+  const seconds = (performance.now() - startedMs) / 1000
+  frozen.kill("SIGCONT")
+  yield* Effect.sleep(usurpWithinMs)
+  const kept = new Set(yield* store.ask(repeatedBy(other)))
+  const usurped = repeated.filter((id) => !kept.has(id))
+  yield* scene.letCallsTake()
+  const thawed = yield* scene.recovered([frozen, other])
+  yield* Effect.sleep("2 seconds")
+  return yield* scene.finish({
+    load,
+    alive: [frozen, other],
+    inFlight,
+    recovery: { seconds, withinSeconds: 25 },
+    mayHang: true,
+    broken:
+      usurped.length === 0
+        ? []
+        : [`the thawed node ended ${usurped.length} runs that it had lost, such as ${usurped[0]}`],
+    notes: [
+      `${repeated.length} calls were being repeated when it thawed; it served again after ${thawed.toFixed(1)} s`
+    ]
+  })
+})
+
+/** A thawed node writes old results in its first moments. Until then no run may end. */
+const usurpWithinMs = 3_000
+const repeatedCallMs = 2 * usurpWithinMs
+
+/** The runs that a node repeats after another lost them. */
+const repeatedBy = (node: Node) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const rows = yield* sql<{ readonly id: string }>`
+      SELECT id
+      FROM runs
+      WHERE state = 'running'
+        AND lost > 0
+        AND lease_owner = ${node.id}`
+    return rows.map(({ id }) => id)
+  })

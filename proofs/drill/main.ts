@@ -1,0 +1,104 @@
+// Drills on real processes. `npm run drill` runs those that bring a fault; `npm run drill cut pool`
+// runs the named ones. Two take long and run only by name:
+// `npm run drill soak -- --minutes 60 [--clients 100]`, and
+// `npm run drill neighbours -- --minutes 10 [--store embedded] [--attack "huge chain"]`.
+// A broken promise is named and makes the exit code 1.
+import { NodeRuntime } from "@effect/platform-node"
+import { Cause, Effect, type Scope } from "effect"
+import { parseArgs } from "node:util"
+import { noCluster } from "../../packages/server/test/support/PostgresCluster.ts"
+import { clock } from "./clock.ts"
+import { cut } from "./cut.ts"
+import { disk } from "./disk.ts"
+import { failover } from "./failover.ts"
+import { freeze } from "./freeze.ts"
+import { kill } from "./kill.ts"
+import { neighbours } from "./neighbours.ts"
+import { pool } from "./pool.ts"
+import { restart } from "./restart.ts"
+import type { Outcome } from "./Scene.ts"
+import { soak } from "./soak.ts"
+import { brokenOf, header, remarksOf, rowOf } from "./table.ts"
+
+/** The broken promises of a drill that prints its own table. */
+interface Broken {
+  readonly broken: ReadonlyArray<string>
+}
+
+/** A drill, or the reason why it cannot run here. */
+type Drill = Effect.Effect<Outcome | Broken | string, unknown, Scope.Scope>
+
+const onPostgres = (drill: Drill): Drill =>
+  noCluster === undefined ? drill : Effect.succeed(noCluster)
+
+const faults: Readonly<Record<string, Drill>> = {
+  kill: onPostgres(kill),
+  freeze: onPostgres(freeze),
+  restart: onPostgres(restart),
+  failover: onPostgres(failover),
+  cut: onPostgres(cut),
+  pool: onPostgres(pool),
+  disk,
+  clock: onPostgres(clock)
+}
+
+const print = (...lines: ReadonlyArray<string>) => Effect.sync(() => console.log(lines.join("\n")))
+
+/** Returns whether all promises were kept. */
+const run = Effect.fnUntraced(function* (name: string, drill: Drill) {
+  const outcome = yield* drill.pipe(Effect.scoped, Effect.exit)
+  if (outcome._tag === "Failure") {
+    if (Cause.hasInterruptsOnly(outcome.cause)) return yield* Effect.interrupt
+    yield* print(`${name}  BROKEN: ${Cause.pretty(outcome.cause)}`)
+    return false
+  }
+  if (typeof outcome.value === "string") {
+    yield* print(`${name}  skipped: ${outcome.value}`)
+    return true
+  }
+  const isOutcome = "ledger" in outcome.value
+  const broken = isOutcome ? brokenOf(outcome.value) : outcome.value.broken
+  yield* print(
+    ...(isOutcome ? [rowOf(name, outcome.value)] : []),
+    ...(isOutcome ? remarksOf(outcome.value) : []).map((remark) => `           ${remark}`),
+    ...broken.map((promise) => `           BROKEN: ${promise}`)
+  )
+  return broken.length === 0
+})
+
+const program = Effect.gen(function* () {
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: {
+      minutes: { type: "string", default: "20" },
+      clients: { type: "string" },
+      store: { type: "string", default: "postgres" },
+      attack: { type: "string", multiple: true, default: [] }
+    }
+  })
+  const minutes = Number(values.minutes)
+  const clients = values.clients === undefined ? undefined : Number(values.clients)
+  const beside = neighbours({
+    minutes,
+    isEmbedded: values.store === "embedded",
+    only: values.attack
+  })
+  const drills: Readonly<Record<string, Drill>> = {
+    ...faults,
+    soak: onPostgres(soak(minutes, clients)),
+    neighbours: values.store === "embedded" ? beside : onPostgres(beside)
+  }
+  const names = positionals.length === 0 ? Object.keys(faults) : positionals
+  let kept = true
+  if (names.some((name) => name in faults)) yield* print(header)
+  for (const name of names) {
+    const drill = drills[name]
+    kept =
+      (drill === undefined
+        ? yield* Effect.as(print(`${name}  BROKEN: there is no such drill`), false)
+        : yield* run(name, drill)) && kept
+  }
+  if (!kept) process.exitCode = 1
+})
+
+NodeRuntime.runMain(program)

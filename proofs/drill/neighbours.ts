@@ -1,0 +1,162 @@
+import { Effect } from "effect"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import * as fs from "node:fs"
+import { createInterface } from "node:readline"
+import { eventually, temporaryFolder } from "../../packages/server/test/support/ServerProcess.ts"
+import { type AttackName, attacks } from "./neighbours/attacks.ts"
+import { Neighbour, type Seen } from "./neighbours/Neighbour.ts"
+import { startNode } from "./Scene.ts"
+import { embeddedStore, startPostgres, storeAt } from "./Store.ts"
+import { tableOf } from "./table.ts"
+
+/** The promises to a tenant, whatever two others do within the limits. */
+const promised = { p99Ms: 250, memoryMb: 1_024 }
+
+/** The heap that Node chooses by itself in a container of 1 GB. */
+const heapMb = 512
+
+/**
+ * One modest tenant beside two hostile ones: first one attack after the other, then all at once.
+ * Prints what the modest tenant noticed of each.
+ */
+export const neighbours = Effect.fnUntraced(function* (options: {
+  readonly minutes: number
+  readonly isEmbedded: boolean
+  readonly only: ReadonlyArray<string>
+}) {
+  const store = options.isEmbedded
+    ? embeddedStore(yield* temporaryFolder("neighbours"))
+    : storeAt((yield* startPostgres).url)
+  const node = yield* startNode(store, { NODE_OPTIONS: `--max-old-space-size=${heapMb}` })
+  const neighbour = yield* Effect.promise(() => Neighbour.join(node.url))
+
+  const names = Object.keys(attacks) as ReadonlyArray<AttackName>
+  const alone =
+    options.only.length === 0 ? names : names.filter((name) => options.only.includes(name))
+  const scenes: ReadonlyArray<readonly [string, ReadonlyArray<ReadonlyArray<AttackName>>]> = [
+    ["nobody", []],
+    ...alone.map((name) => [name, [[name]]] as const),
+    ...(options.only.length > 0
+      ? []
+      : [
+          [
+            "all at once",
+            [names.filter((_, n) => n % 2 === 0), names.filter((_, n) => n % 2 === 1)]
+          ] as const
+        ])
+  ]
+  // The attack of all at once takes a third of the time.
+  const parts = scenes.length + (options.only.length > 0 ? 0 : Math.ceil(scenes.length / 2))
+  const partMs = (options.minutes * 60_000) / parts
+
+  const broken: Array<string> = []
+  yield* print(header)
+  for (const [name, tenants] of scenes) {
+    const lastsMs = name === "all at once" ? (parts - scenes.length + 1) * partMs : partMs
+    const result = yield* Effect.scoped(
+      Effect.gen(function* () {
+        const hostile = yield* Effect.forEach(
+          tenants,
+          (attack) => startAttacker(node.url, attack),
+          { concurrency: "unbounded" }
+        )
+        for (const { begin } of hostile) begin()
+        const seen = yield* Effect.promise(() => neighbour.live(lastsMs))
+        return { seen, memoryMb: peakMb(node.pid) }
+      })
+    )
+    yield* print(rowOf(name, result))
+    broken.push(...brokenOf(name, result))
+    if (!fs.existsSync(`/proc/${node.pid}`)) {
+      broken.push(`${name}: the node ended: ${node.stderr().slice(-300)}`)
+      break
+    }
+  }
+  return { broken }
+})
+
+// ---------------------------------------------------------------------------
+
+interface Result {
+  readonly seen: Seen
+  readonly memoryMb: number
+}
+
+const print = (line: string) => Effect.sync(() => console.log(line))
+
+/** An attacker that is set up and waits for its start. Its accounts are deleted with the scope. */
+const startAttacker = Effect.fnUntraced(function* (url: string, names: ReadonlyArray<AttackName>) {
+  const script = new URL("./neighbours/attacker.ts", import.meta.url).pathname
+  const child = yield* Effect.acquireRelease(
+    Effect.sync(() =>
+      spawn(process.execPath, [script, url, ...names], { stdio: ["pipe", "pipe", "inherit"] })
+    ),
+    (child) =>
+      Effect.promise(async () => {
+        const timer = setTimeout(() => child.kill("SIGKILL"), 90_000)
+        child.kill("SIGTERM")
+        if (child.exitCode === null && child.signalCode === null) await once(child, "exit")
+        clearTimeout(timer)
+      })
+  )
+  let isReady = false
+  createInterface(child.stdout).on("line", (line) => {
+    if (line === "ready") isReady = true
+  })
+  yield* eventually("a hostile tenant that is ready", async () => {
+    if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}`)
+    return isReady
+  })
+  return { begin: () => child.stdin.write("begin\n") }
+})
+
+/** The most memory that it held since the last time this was asked. */
+const peakMb = (pid: number): number => {
+  const status = `/proc/${pid}/status`
+  if (!fs.existsSync(status)) return Number.NaN
+  const peak = Number(/VmHWM:\s+(\d+)/.exec(fs.readFileSync(status, "utf8"))?.[1]) / 1024
+  // Writing 5 resets the peak to the present size.
+  fs.writeFileSync(`/proc/${pid}/clear_refs`, "5")
+  return peak
+}
+
+const quantile = (values: ReadonlyArray<number>, part: number): number => {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
+}
+
+const { header, row } = tableOf([
+  ["beside", 16],
+  ["late p50", 8],
+  ["p99", 7],
+  ["worst", 7],
+  ["answer p50", 10],
+  ["p99", 7],
+  ["worst", 7],
+  ["calls", 6],
+  ["errors", 6],
+  ["peak MB", 7]
+])
+
+const rowOf = (name: string, { memoryMb, seen }: Result): string =>
+  row([
+    name,
+    ...[0.5, 0.99, 1].map((part) => `${quantile(seen.latenessMs, part).toFixed(0)} ms`),
+    ...[0.5, 0.99, 1].map((part) => `${quantile(seen.answerMs, part).toFixed(0)} ms`),
+    String(seen.latenessMs.length),
+    String(seen.errors.length),
+    memoryMb.toFixed(0)
+  ])
+
+const brokenOf = (name: string, { memoryMb, seen }: Result): ReadonlyArray<string> => {
+  const late = quantile(seen.latenessMs, 0.99)
+  const slow = quantile(seen.answerMs, 0.99)
+  const [error] = seen.errors
+  return [
+    ...(late <= promised.p99Ms ? [] : [`${name}: p99 of lateness is ${late.toFixed(0)} ms`]),
+    ...(slow <= promised.p99Ms ? [] : [`${name}: p99 of answers is ${slow.toFixed(0)} ms`]),
+    ...(error === undefined ? [] : [`${name}: ${seen.errors.length} errors, such as ${error}`]),
+    ...(memoryMb <= promised.memoryMb ? [] : [`${name}: the node took ${memoryMb.toFixed(0)} MB`])
+  ]
+}

@@ -1,0 +1,121 @@
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { setTimeout as sleep } from "node:timers/promises"
+import { Person, type Reply } from "./Person.ts"
+
+/** The experience of somebody who only wanted a few tasks to run. */
+export interface Seen {
+  /** Delays of calls after the requested time. */
+  readonly latenessMs: ReadonlyArray<number>
+  /** Times of answers of the API. */
+  readonly answerMs: ReadonlyArray<number>
+  readonly errors: ReadonlyArray<string>
+}
+
+const nowMs = () => performance.timeOrigin + performance.now()
+
+const everyMs = 100
+
+/** Far enough ahead that creating the task is no part of its lateness. */
+const aheadMs = 1_500
+
+/** A call that has not arrived by then counts as lost, and as this late. */
+const lostAfterMs = 30_000
+
+/**
+ * A modest tenant: ten times per second it makes a delayed task, reads a list and asks who it is.
+ */
+export class Neighbour {
+  #seen: { latenessMs: Array<number>; answerMs: Array<number>; errors: Array<string> } = empty()
+  readonly #awaited = new Map<string, number>()
+  readonly #person: Person
+  readonly #sinkUrl: string
+
+  private constructor(person: Person, sinkUrl: string) {
+    this.#person = person
+    this.#sinkUrl = sinkUrl
+  }
+
+  static async join(url: string): Promise<Neighbour> {
+    const person = await new Person(url, "127.0.200.1", 64).join()
+    const sink = createServer((request, response) => {
+      neighbour.#arrived(request.url?.slice(1) ?? "")
+      request.resume()
+      response.end("ok")
+    }).listen(0, "127.0.0.1")
+    await new Promise((resolve) => sink.once("listening", resolve))
+    sink.unref()
+    const neighbour = new Neighbour(
+      person,
+      `http://127.0.0.1:${(sink.address() as AddressInfo).port}/`
+    )
+    return neighbour
+  }
+
+  /** Runs for this time and returns what it saw. */
+  async live(forMs: number): Promise<Seen> {
+    this.#seen = empty()
+    // Needed because a session would end before a long drill does.
+    await this.#timed("login", () => this.#person.login())
+    const untilMs = nowMs() + forMs
+    const steps: Array<Promise<void>> = []
+    for (let nextMs = nowMs(); nextMs < untilMs; nextMs += everyMs) {
+      await sleep(Math.max(0, nextMs - nowMs()))
+      steps.push(this.#step())
+    }
+    await Promise.all(steps)
+    const graceUntilMs = nowMs() + lostAfterMs
+    while (this.#awaited.size > 0 && nowMs() < graceUntilMs) await sleep(50)
+    for (const [id, dueMs] of this.#awaited) {
+      this.#seen.latenessMs.push(nowMs() - dueMs)
+      this.#seen.errors.push("a call that never came")
+      this.#awaited.delete(id)
+    }
+    return this.#seen
+  }
+
+  async #step(): Promise<void> {
+    const { workspace } = this.#person
+    await Promise.all([
+      this.#timed("list", () => this.#person.ask("GET", `${workspace}/cron`)),
+      this.#timed("whoami", () => this.#person.ask("GET", "/v1/whoami")),
+      this.#timed("create", async () => {
+        const id = crypto.randomUUID()
+        const dueMs = Math.ceil(nowMs()) + aheadMs
+        this.#awaited.set(id, dueMs)
+        const made = await this.#person.ask("POST", `${workspace}/delayed`, {
+          url: this.#sinkUrl + id,
+          run_at: new Date(dueMs).toISOString()
+        })
+        if (made.status !== 201) this.#awaited.delete(id)
+        return made
+      })
+    ])
+  }
+
+  async #timed(what: string, ask: () => Promise<Person | Reply>): Promise<void> {
+    const startedMs = performance.now()
+    try {
+      const answer = await ask()
+      if ("status" in answer && answer.status >= 300) {
+        this.#seen.errors.push(`${what}: ${answer.status}`)
+      }
+    } catch (error) {
+      this.#seen.errors.push(`${what}: ${error instanceof Error ? error.message : String(error)}`)
+    }
+    this.#seen.answerMs.push(performance.now() - startedMs)
+  }
+
+  #arrived(id: string): void {
+    const dueMs = this.#awaited.get(id)
+    if (dueMs === undefined) return
+    this.#awaited.delete(id)
+    this.#seen.latenessMs.push(nowMs() - dueMs)
+  }
+}
+
+const empty = () => ({
+  latenessMs: [] as Array<number>,
+  answerMs: [] as Array<number>,
+  errors: [] as Array<string>
+})

@@ -1,0 +1,104 @@
+import { Agent, request as httpRequest } from "node:http"
+
+export interface Reply {
+  readonly status: number
+  // oxlint-disable-next-line typescript/no-explicit-any -- an answer is what its reader says it is
+  readonly body: any
+}
+
+export const password = "correct horse battery staple"
+
+/** Uses the service from an address of its own: all of 127.0.0.0/8 is this machine. */
+export class Person {
+  readonly address: string
+  readonly url: string
+  token = ""
+  workspace = ""
+  readonly email = `${crypto.randomUUID()}@example.com`
+  readonly #agent: Agent
+
+  constructor(url: string, address: string, connections: number) {
+    this.url = url
+    this.address = address
+    this.#agent = new Agent({
+      keepAlive: true,
+      maxSockets: connections,
+      localAddress: address
+    })
+  }
+
+  ask(
+    method: string,
+    path: string,
+    body?: unknown,
+    options: { readonly timeoutMs?: number; readonly token?: string } = {}
+  ): Promise<Reply> {
+    const payload = body === undefined ? undefined : JSON.stringify(body)
+    const token = options.token ?? this.token
+    return new Promise((resolve, reject) => {
+      const request = httpRequest(
+        this.url + path,
+        {
+          agent: this.#agent,
+          method,
+          timeout: options.timeoutMs ?? 20_000,
+          headers: {
+            ...(token === "" ? {} : { authorization: `Bearer ${token}` }),
+            ...(payload === undefined
+              ? {}
+              : {
+                  "content-type": "application/json",
+                  "content-length": Buffer.byteLength(payload)
+                })
+          }
+        },
+        (response) => {
+          const chunks: Array<Buffer> = []
+          response
+            .on("data", (chunk: Buffer) => chunks.push(chunk))
+            .on("error", reject)
+            .on("end", () => {
+              const text = Buffer.concat(chunks).toString()
+              resolve({
+                status: response.statusCode ?? 0,
+                body: text === "" ? null : JSON.parse(text)
+              })
+            })
+        }
+      )
+      request
+        .on("timeout", () => request.destroy(new Error("no answer in time")))
+        .on("error", reject)
+        .end(payload)
+    })
+  }
+
+  /** Fails if the service does not do what it is asked. */
+  async make(path: string, body: unknown): Promise<Reply["body"]> {
+    const { body: answer, status } = await this.ask("POST", path, body)
+    if (status >= 300) throw new Error(`${path}: ${status} ${JSON.stringify(answer)}`)
+    return answer
+  }
+
+  /** An account with its first workspace, and a session. */
+  async join(): Promise<this> {
+    const account = { email: this.email, password }
+    const { workspace } = await this.make("/v1/auth/register", account)
+    this.workspace = `/v1/workspaces/${workspace.id}`
+    return this.login()
+  }
+
+  async login(): Promise<this> {
+    const { access_token } = await this.make("/v1/auth/login", { email: this.email, password })
+    this.token = access_token
+    return this
+  }
+
+  leave(): Promise<Reply> {
+    return this.ask("DELETE", "/v1/auth/me", { current_password: password }, { timeoutMs: 60_000 })
+  }
+
+  close(): void {
+    this.#agent.destroy()
+  }
+}

@@ -1,0 +1,45 @@
+// A hostile tenant as a process of its own: `node attacker.ts <url> <attack>...`. It prints `ready`
+// once everything is set up, starts when it is told so on standard input, and on SIGTERM deletes
+// its accounts.
+import { once } from "node:events"
+import { setPriority } from "node:os"
+import { attacks, type AttackName } from "./attacks.ts"
+import { Person } from "./Person.ts"
+import { startTargets } from "./targets.ts"
+
+/** On a machine of its own it would take no processor time from the service. */
+setPriority(10)
+
+const [url = "", ...names] = process.argv.slice(2)
+const people: Array<Person> = []
+
+const newcomer = (connections = 8): Person => {
+  const at = people.length
+  const address = `127.${process.pid % 200}.${1 + Math.floor(at / 250)}.${1 + (at % 250)}`
+  const person = new Person(url, address, connections)
+  people.push(person)
+  return person
+}
+
+const targets = await startTargets()
+const ready = await Promise.all(
+  names.map((name) => attacks[name as AttackName]({ url, targets, newcomer }))
+)
+process.stdout.write("ready\n")
+await once(process.stdin, "data")
+for (const { goOn } of ready) void goOn()
+
+process.once("SIGTERM", async () => {
+  const left = await Promise.all(
+    people
+      .map((person) => new Person(url, person.address, 1))
+      .map(async (fresh, n) => {
+        Object.assign(fresh, { email: people[n]?.email, token: people[n]?.token })
+        return fresh.leave().catch(() => ({ status: 0 }))
+      })
+  )
+  process.stdout.write(
+    `left ${left.filter(({ status }) => status === 204).length} of ${left.length}\n`
+  )
+  process.exit()
+})

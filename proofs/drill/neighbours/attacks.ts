@@ -1,0 +1,258 @@
+import { connect } from "node:net"
+import { setTimeout as sleep } from "node:timers/promises"
+import type { Person, Reply } from "./Person.ts"
+import type { Targets } from "./targets.ts"
+
+export interface Surroundings {
+  readonly url: string
+  readonly targets: Targets
+  /** Makes a person with an address that nobody else has. */
+  readonly newcomer: (connections?: number) => Person
+}
+
+/** The worst that one tenant can do within the limits. Goes on until the process ends. */
+export type Attack = (surroundings: Surroundings) => Promise<{ readonly goOn: () => Promise<void> }>
+
+const forever = async (work: (round: number) => Promise<unknown>): Promise<never> => {
+  for (let round = 0; ; round++) {
+    // The attack provokes refusals. The pause makes the service the busy side, not the attacker.
+    await work(round).catch(() => sleep(20))
+  }
+}
+
+const times = <A>(count: number, make: (index: number) => A): Array<A> =>
+  Array.from({ length: count }, (_, index) => make(index))
+
+/** A few at a time, because the setup is not meant to be the attack. */
+const each = async <A>(
+  items: ReadonlyArray<A>,
+  width: number,
+  act: (item: A) => Promise<unknown>
+) => {
+  const left = [...items]
+  await Promise.all(
+    times(width, async () => {
+      for (let item = left.pop(); item !== undefined; item = left.pop()) await act(item)
+    })
+  )
+}
+
+const daily = "0 3 1 1 *"
+
+/** A chain of nearly a megabyte, 700 of whose runs hang in their first step. */
+const hugeChain: Attack = async ({ newcomer, targets }) => {
+  const person = await newcomer(8).join()
+  const body = "x".repeat(19_000)
+  const steps = times(50, (n) => ({
+    name: `s${n}`,
+    url: targets.hanging,
+    timeout_seconds: 900,
+    body
+  }))
+  const chain = await person.make(`${person.workspace}/chains`, { name: "huge", steps })
+  const run = () => person.ask("POST", `${person.workspace}/chains/${chain.id}/run`)
+  return {
+    goOn: async () => {
+      await each(
+        times(700, () => 0),
+        8,
+        run
+      )
+      await forever(async () => {
+        await run()
+        await sleep(200)
+      })
+    }
+  }
+}
+
+/** Delayed tasks with the longest allowed body, a thousand of them due at one instant. */
+const hugeBodies: Attack = async ({ newcomer, targets }) => {
+  const person = await newcomer(4).join()
+  const task = { url: targets.slow, body: "x".repeat(255_000) }
+  return {
+    goOn: () =>
+      forever(async () => {
+        const run_at = new Date(performance.timeOrigin + performance.now() + 15_000).toISOString()
+        await each(
+          times(500, () => 0),
+          4,
+          () => person.ask("POST", `${person.workspace}/delayed`, { ...task, run_at })
+        )
+        await sleep(10_000)
+      })
+  }
+}
+
+/** Workspaces are free. Each has a few runs that hang for as long as a run may. */
+const manyWorkspaces: Attack = async ({ newcomer, targets }) => {
+  const people = await Promise.all(times(10, () => newcomer(2).join()))
+  const task = { name: "hangs", url: targets.hanging, timeout_seconds: 900, schedule: daily }
+  const tasks: Array<readonly [Person, string]> = []
+  await each(people, 10, async (person) => {
+    await each(
+      times(99, (n) => n),
+      2,
+      async (n) => {
+        const { id } = await person.make("/v1/workspaces", { name: `w${n}` })
+        const made = await person.make(`/v1/workspaces/${id}/cron`, { ...task, overlap: "allow" })
+        tasks.push([person, `/v1/workspaces/${id}/cron/${made.id}/run`])
+      }
+    )
+  })
+  return {
+    goOn: () =>
+      forever(async () => {
+        await each(times(5, () => tasks).flat(), 10, ([person, run]) => person.ask("POST", run))
+      })
+  }
+}
+
+/** The most tasks that a workspace may have, all due at each full minute. */
+const fullMinute: Attack = async ({ newcomer, targets }) => {
+  const person = await newcomer(8).join()
+  const workspaces = [person.workspace]
+  for (let n = 0; n < 2; n++) {
+    const { id } = await person.make("/v1/workspaces", { name: `w${n}` })
+    workspaces.push(`/v1/workspaces/${id}`)
+  }
+  const task = { name: "each minute", url: targets.quick, schedule: "* * * * *" }
+  await each(
+    times(6_000, (n) => workspaces[n % workspaces.length]),
+    8,
+    (workspace) => person.ask("POST", `${workspace}/cron`, task)
+  )
+  return { goOn: () => forever(() => sleep(1_000)) }
+}
+
+/** A runaway queue that is stopped, again and again. */
+const runawayQueue: Attack = async ({ newcomer, targets }) => {
+  const person = await newcomer(16).join()
+  const task = { name: "runaway", url: targets.hanging, timeout_seconds: 900, schedule: daily }
+  return {
+    goOn: () =>
+      forever(async () => {
+        const { id } = await person.make(`${person.workspace}/cron`, { ...task, overlap: "queue" })
+        const at = `${person.workspace}/cron/${id}`
+        await each(
+          times(3_000, () => 0),
+          16,
+          () => person.ask("POST", `${at}/run`)
+        )
+        await person.ask("POST", `${at}/pause`)
+        await person.ask("DELETE", at)
+      })
+  }
+}
+
+/** Answers of two megabytes that are requested and not read, then read byte by byte. */
+const unreadAnswers: Attack = async ({ newcomer, targets, url }) => {
+  const person = await newcomer(4).join()
+  const task = { name: "large", url: targets.quick, schedule: daily, body: "x".repeat(200_000) }
+  await each(
+    times(10, () => 0),
+    4,
+    () => person.make(`${person.workspace}/cron`, task)
+  )
+  const { hostname, port } = new URL(url)
+  const list =
+    `GET ${person.workspace}/cron?limit=100 HTTP/1.1\r\nhost: ${hostname}:${port}\r\n` +
+    `authorization: Bearer ${person.token}\r\n\r\n`
+  const askAndNotRead = () =>
+    new Promise<void>((resolve) => {
+      const socket = connect({ host: hostname, port: Number(port), localAddress: person.address })
+      socket.on("error", () => {}).on("close", () => resolve())
+      socket.write(list.repeat(60))
+      const drip = setInterval(() => socket.read(1), 100)
+      socket.on("close", () => clearInterval(drip))
+    })
+  return {
+    goOn: async () => {
+      await Promise.all(times(16, () => forever(askAndNotRead)))
+    }
+  }
+}
+
+/** Bodies that take long to refuse. */
+const costlyBodies: Attack = async ({ newcomer }) => {
+  const person = await newcomer(20).join()
+  const empty = { name: "c", steps: times(4_000, () => ({})) }
+  const deep = { name: "c", steps: JSON.parse(`${"[".repeat(4_000)}${"]".repeat(4_000)}`) }
+  const wide = { name: "c", steps: times(50, () => "x".repeat(20_000)) }
+  const cron = { name: "c", url: "http://x.test/", schedule: "1,".repeat(400_000) }
+  const at = (round: number): Promise<Reply> =>
+    round % 4 === 3
+      ? person.ask("POST", `${person.workspace}/cron`, cron)
+      : person.ask("POST", `${person.workspace}/chains`, [empty, deep, wide][round % 3])
+  return {
+    goOn: async () => {
+      await Promise.all(times(20, (n) => forever((round) => at(round + n))))
+    }
+  }
+}
+
+/** More connections than there are places. Each sends a body slowly and is refused. */
+const manyConnections: Attack = async ({ newcomer, url }) => {
+  const person = await newcomer().join()
+  const { hostname, port } = new URL(url)
+  const head =
+    `POST ${person.workspace}/cron HTTP/1.1\r\nhost: ${hostname}:${port}\r\n` +
+    `authorization: Bearer ${person.token}\r\ncontent-type: application/json\r\n` +
+    `content-length: 250000\r\n\r\n`
+  const body = `{"name":"${"x".repeat(249_989)}`
+  const hold = () =>
+    new Promise<void>((resolve) => {
+      const socket = connect({ host: hostname, port: Number(port), localAddress: person.address })
+      socket.on("error", () => {}).on("close", () => resolve())
+      socket.on("data", () => socket.destroy())
+      socket.write(head)
+      setTimeout(() => socket.end(body), 2_000)
+    })
+  return {
+    goOn: async () => {
+      await Promise.all(times(1_100, () => forever(hold)))
+    }
+  }
+}
+
+/** Logins with the right password, as fast as they are answered. */
+const logins: Attack = async ({ newcomer }) => {
+  const people = await Promise.all(times(12, () => newcomer(4).join()))
+  return {
+    goOn: async () => {
+      await Promise.all(people.flatMap((person) => times(4, () => forever(() => person.login()))))
+    }
+  }
+}
+
+/** Targets that send an endless answer as long as anybody reads it. */
+const endlessAnswers: Attack = async ({ newcomer, targets }) => {
+  const person = await newcomer(4).join()
+  const task = { url: targets.endless, timeout_seconds: 900, delay_seconds: 0 }
+  return {
+    goOn: () =>
+      forever(async () => {
+        await each(
+          times(50, () => 0),
+          4,
+          () => person.ask("POST", `${person.workspace}/delayed`, task)
+        )
+        await sleep(500)
+      })
+  }
+}
+
+export const attacks = {
+  "huge chain": hugeChain,
+  "huge bodies": hugeBodies,
+  "many workspaces": manyWorkspaces,
+  "full minute": fullMinute,
+  "runaway queue": runawayQueue,
+  "unread answers": unreadAnswers,
+  "costly bodies": costlyBodies,
+  "many connections": manyConnections,
+  logins,
+  "endless answers": endlessAnswers
+} as const satisfies Readonly<Record<string, Attack>>
+
+export type AttackName = keyof typeof attacks

@@ -1,0 +1,49 @@
+import { Effect } from "effect"
+import { runningOn, startScene } from "./Scene.ts"
+import { startPostgres, storeAt } from "./Store.ts"
+
+/**
+ * First others take every connection that PostgreSQL has left, and the nodes go on with their own.
+ * Then the database ends those too and refuses new ones, with the error of a full server.
+ */
+export const pool = Effect.gen(function* () {
+  const postgres = yield* startPostgres
+  const store = storeAt(postgres.url)
+  const { ask } = storeAt(postgres.ownerUrl)
+  const scene = yield* startScene({ nodes: [store, store], ask })
+  const { ledger, nodes } = scene
+  const load = yield* scene.load()
+
+  const full = yield* Effect.scoped(
+    Effect.gen(function* () {
+      yield* postgres.takeAllConnections
+      const before = ledger.acknowledged
+      yield* Effect.sleep("5 seconds")
+      return ledger.acknowledged - before
+    })
+  )
+  const startedMs = performance.now()
+  const inFlight = yield* Effect.scoped(
+    Effect.gen(function* () {
+      yield* postgres.refuseConnections
+      const running = yield* ask(runningOn(nodes))
+      yield* Effect.sleep("5 seconds")
+      return running
+    })
+  )
+  const awaySeconds = (performance.now() - startedMs) / 1000
+  const seconds = yield* scene.recovered(nodes)
+  yield* Effect.sleep("2 seconds")
+  const turnedAway = ledger.answers().get("503") ?? 0
+  return yield* scene.finish({
+    load,
+    alive: nodes,
+    inFlight,
+    recovery: { seconds, withinSeconds: 10, awaySeconds },
+    broken: [
+      ...(full > 0 ? [] : ["with its connections in hand, it acknowledged nothing"]),
+      ...(turnedAway > 0 ? [] : ["nobody was turned away, so nothing was refused"])
+    ],
+    notes: [`${full} acknowledged in 5 s while others had all the connections that were left`]
+  })
+})

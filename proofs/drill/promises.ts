@@ -1,0 +1,60 @@
+import type { ServerProcess } from "../../packages/server/test/support/ServerProcess.ts"
+import { type Ledger, refused, unanswered } from "./Load.ts"
+
+/** How soon the service recovered, and what is promised. */
+export interface Recovery {
+  readonly seconds: number
+  /** The promise, which also holds for the longest time without an acknowledgement. */
+  readonly withinSeconds: number
+  /** The time for which the drill itself kept everybody from being served. */
+  readonly awaySeconds?: number
+}
+
+export const delays = (ledger: Ledger, recovery: Recovery): ReadonlyArray<string> => {
+  const { awaySeconds = 0, seconds, withinSeconds } = recovery
+  const gapSeconds = ledger.longestGapMs / 1000
+  return [
+    ...(seconds > withinSeconds
+      ? [`served again after ${seconds.toFixed(1)} s, promised within ${withinSeconds} s`]
+      : []),
+    ...(gapSeconds > awaySeconds + withinSeconds
+      ? [`acknowledged nothing for ${gapSeconds.toFixed(1)} s`]
+      : [])
+  ]
+}
+
+export const hangs = (ledger: Ledger): ReadonlyArray<string> => [
+  ...(ledger.answers().has(unanswered) ? [`requests without an answer`] : []),
+  ...(ledger.slowestMs > answeredWithinMs
+    ? [`an answer took ${(ledger.slowestMs / 1000).toFixed(1)} s`]
+    : [])
+]
+
+/** A fault outside the service shows as 503, as no connection, or not at all. */
+export const surprises = (ledger: Ledger): ReadonlyArray<string> =>
+  [...ledger.answers().keys()]
+    .filter((answer) => !/^(2..|503)$/.test(answer) && answer !== refused && answer !== unanswered)
+    .map((answer) => `an answer with status ${answer}`)
+
+export const failures = (node: ServerProcess): ReadonlyArray<string> => [
+  ...(isAlive(node.pid) ? [] : [`node ${node.pid} ended: ${node.stderr().slice(-300)}`]),
+  ...node
+    .stdout()
+    .split("\n")
+    .filter((line) => line.includes('"level":"error"'))
+    .slice(0, 3)
+    .map((line) => `node ${node.pid} logged ${line.slice(0, 300)}`)
+]
+
+// ---------------------------------------------------------------------------
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+/** Requests wait 15 s for an answer, and the machine may be busy. */
+const answeredWithinMs = 17_000

@@ -1,0 +1,38 @@
+import { Effect } from "effect"
+import { runningOn, startScene } from "./Scene.ts"
+import { startPostgres, storeAt } from "./Store.ts"
+
+/** PostgreSQL is restarted under load: first with a shutdown, then as if its power was cut. */
+export const restart = Effect.gen(function* () {
+  const postgres = yield* startPostgres
+  const store = storeAt(postgres.url)
+  const { finish, load, nodes, recovered } = yield* startScene({
+    nodes: [store, store],
+    ask: store.ask
+  })
+  const running = yield* load()
+
+  const down = Effect.fnUntraced(function* (stop: Effect.Effect<unknown>) {
+    const startedMs = performance.now()
+    yield* stop
+    yield* Effect.sleep("2 seconds")
+    yield* postgres.start
+    const awaySeconds = (performance.now() - startedMs) / 1000
+    const inFlight = yield* store.ask(runningOn(nodes))
+    const seconds = yield* recovered(nodes)
+    yield* Effect.sleep("2 seconds")
+    return { awaySeconds, inFlight, seconds }
+  })
+  const stopped = yield* down(postgres.stop)
+  const crashed = yield* down(postgres.crash)
+  return yield* finish({
+    load: running,
+    alive: nodes,
+    inFlight: stopped.inFlight + crashed.inFlight,
+    recovery: {
+      seconds: Math.max(stopped.seconds, crashed.seconds),
+      withinSeconds: 10,
+      awaySeconds: Math.max(stopped.awaySeconds, crashed.awaySeconds)
+    }
+  })
+})

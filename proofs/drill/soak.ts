@@ -1,0 +1,162 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import * as fs from "node:fs"
+import { type Node, startScene } from "./Scene.ts"
+import { type Ask, startPostgres, storeAt } from "./Store.ts"
+import { tableOf } from "./table.ts"
+
+/** The sizes that must not grow while the load stays the same. The history grows by design. */
+interface Sample {
+  readonly minute: number
+  readonly memoryMb: ReadonlyArray<number>
+  readonly handles: ReadonlyArray<number>
+  readonly connections: number
+  readonly queued: number
+  readonly queueMb: number
+  readonly nodes: number
+  readonly executions: number
+  readonly historyMb: number
+  /** How many seconds the roll-up of statistics is behind. */
+  readonly lag: number
+}
+
+const samplesTaken = 18
+
+/**
+ * The load of the drills without a fault, for a long time. Prints what the nodes and tables take.
+ * With a number of clients, they write without a pause.
+ */
+export const soak = Effect.fnUntraced(function* (minutes: number, clients?: number) {
+  const store = storeAt((yield* startPostgres).url)
+  const scene = yield* startScene({ nodes: [store, store], ask: store.ask })
+  const load = yield* scene.load(clients === undefined ? {} : { clients, pauseMs: 0 })
+  const startedMs = performance.now()
+  const samples: Array<Sample> = []
+
+  yield* print(header)
+  for (let n = 1; n <= samplesTaken; n++) {
+    const dueMs = startedMs + (n / samplesTaken) * minutes * 60_000
+    yield* Effect.sleep(Math.max(0, dueMs - performance.now()))
+    const sample = yield* take(scene.nodes, store.ask, (performance.now() - startedMs) / 60_000)
+    samples.push(sample)
+    yield* print(rowOf(sample))
+  }
+  const seconds = yield* scene.recovered(scene.nodes)
+  yield* print("")
+  return yield* scene.finish({
+    load,
+    alive: scene.nodes,
+    inFlight: 0,
+    recovery: { seconds, withinSeconds: 5 },
+    broken: [...growth(samples), ...behind(samples)],
+    notes: [`${minutes} min of the same load on two nodes, after a third of it to warm up`]
+  })
+})
+
+// ---------------------------------------------------------------------------
+
+const print = (line: string) => Effect.sync(() => console.log(line))
+
+const { header, row } = tableOf([
+  ["minute", 6],
+  ["memory MB", 11],
+  ["handles", 9],
+  ["connections", 11],
+  ["queued", 6],
+  ["queue MB", 8],
+  ["nodes", 5],
+  ["executions", 10],
+  ["history MB", 10],
+  ["statistics s behind", 19]
+])
+
+const rowOf = (sample: Sample): string =>
+  row([
+    sample.minute.toFixed(1),
+    sample.memoryMb.map((mb) => mb.toFixed(0)).join(" "),
+    sample.handles.join(" "),
+    String(sample.connections),
+    String(sample.queued),
+    sample.queueMb.toFixed(1),
+    String(sample.nodes),
+    String(sample.executions),
+    sample.historyMb.toFixed(1),
+    String(sample.lag)
+  ])
+
+const take = Effect.fnUntraced(function* (nodes: ReadonlyArray<Node>, ask: Ask, minute: number) {
+  const sample: Sample = {
+    minute,
+    memoryMb: nodes.map(({ pid }) => residentMb(pid)),
+    handles: nodes.map(({ pid }) => fs.readdirSync(`/proc/${pid}/fd`).length),
+    ...(yield* ask(tables))
+  }
+  return sample
+})
+
+const residentMb = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(fs.readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024
+
+const tables = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<Omit<Sample, "minute" | "memoryMb" | "handles">>`
+    SELECT
+      (
+        SELECT count(*)::int
+        FROM pg_stat_activity
+        WHERE usename = current_user
+          AND pid <> pg_backend_pid()
+      ) AS connections,
+      (SELECT count(*)::int FROM runs) AS queued,
+      pg_total_relation_size('runs') / 1048576.0::float8 AS "queueMb",
+      (SELECT count(*)::int FROM nodes) AS nodes,
+      (SELECT count(*)::int FROM executions) AS executions,
+      (
+        SELECT sum(pg_total_relation_size(inhrelid)) / 1048576.0::float8
+        FROM pg_inherits
+        WHERE inhparent IN ('executions'::regclass, 'earlier_attempts'::regclass)
+      ) AS "historyMb",
+      coalesce((
+        SELECT extract(epoch FROM now() - finished_at)::int
+        FROM executions
+        WHERE ordinal > (SELECT rolled_up_to FROM execution_stats_progress)
+        ORDER BY ordinal
+        LIMIT 1
+      ), 0) AS lag`
+  return row ?? (yield* Effect.die(new Error("SELECT returned no row")))
+})
+
+/** How much more the last third may have than the one before: a part of that, and a few. */
+const allowances = {
+  memoryMb: [0.1, 10],
+  handles: [0.1, 16],
+  connections: [0, 6],
+  queued: [1, 200],
+  queueMb: [0.5, 1],
+  nodes: [0, 0]
+} as const
+
+const longestLagSeconds = 120
+
+const behind = (samples: ReadonlyArray<Sample>): ReadonlyArray<string> => {
+  const longest = Math.max(...samples.map(({ lag }) => lag))
+  return longest > longestLagSeconds ? [`statistics were ${longest} s behind`] : []
+}
+
+const growth = (samples: ReadonlyArray<Sample>): ReadonlyArray<string> => {
+  const third = Math.floor(samples.length / 3)
+  const before = samples.slice(third, 2 * third)
+  const last = samples.slice(2 * third)
+  const highest = (of: ReadonlyArray<Sample>, what: keyof typeof allowances, n: number) =>
+    Math.max(...of.map((sample) => [sample[what]].flat()[n] ?? 0))
+  return Object.entries(allowances).flatMap(([name, [part, few]]) => {
+    const what = name as keyof typeof allowances
+    return [0, 1].flatMap((n) => {
+      const was = highest(before, what, n)
+      const is = highest(last, what, n)
+      return is > was * (1 + part) + few
+        ? [`${what} grew from ${was.toFixed(1)} to ${is.toFixed(1)}`]
+        : []
+    })
+  })
+}

@@ -1,0 +1,155 @@
+import { makeTargets, type Target, targetsAt } from "./Contract.ts"
+import { type Dice, diceFrom } from "./Dice.ts"
+import { type Draft, draftOf, endings, requestOf } from "./Draft.ts"
+import { foundWorld } from "./Founders.ts"
+import { makeGenerators } from "./Generate.ts"
+import { errorOf, type Exchange, targetOf } from "./Exchange.ts"
+import { judge } from "./Judge.ts"
+import { learn } from "./Learn.ts"
+import { mutate } from "./Mutations.ts"
+import { Connection, NoAnswer, type WireAnswer, type WireRequest } from "./Wire.ts"
+import type { World } from "./World.ts"
+
+export interface AttackOptions {
+  readonly url: string
+  /** The target of generated calls: the origin of a server that accepts them. */
+  readonly sink: string
+  readonly seed: number
+  readonly requests: number
+  readonly concurrency: number
+  /** Generated times are near this time, in milliseconds. */
+  readonly now: number
+  /** Called before each request, with its number. */
+  readonly onRequest?: (number: number) => void
+}
+
+export interface Failure {
+  readonly number: number
+  readonly problems: ReadonlyArray<string>
+  readonly draft: Draft
+  readonly request: WireRequest
+  readonly answer: WireAnswer | undefined
+}
+
+export interface Outcome {
+  readonly targets: ReadonlyArray<Target>
+  readonly failures: ReadonlyArray<Failure>
+  /** Counts by the name of the intended endpoint and by `<status> <code>`. */
+  readonly answers: ReadonlyMap<string, ReadonlyMap<string, number>>
+  /** Everything that was sent or received and must not appear in a log. */
+  readonly secrets: ReadonlySet<string>
+}
+
+/** Enough to see a pattern. More problems are seldom about something else. */
+const maxFailures = 10
+
+/** The share of requests that stay as they were generated. */
+const validShare = 0.55
+
+/** An endpoint's weight. Endpoints that are not named have 1. Passwords cost 30 ms of CPU each. */
+const shares: Readonly<Record<string, number>> = {
+  "auth.register": 0.08,
+  "auth.login": 0.1,
+  "auth.updateMe": 0.15,
+  "auth.changePassword": 0.05,
+  "auth.removeMe": 0.05,
+  "auth.logout": 0.05,
+  "workspaces.remove": 0.15,
+  "cron.create": 2,
+  "delayed.create": 2,
+  "chains.create": 2
+}
+
+/**
+ * Sends the requests that follow from the seed, judges each answer, and learns from it for later
+ * requests.
+ */
+export const attack = async (options: AttackOptions): Promise<Outcome> => {
+  const { concurrency, now, onRequest, requests, seed, sink, url } = options
+  const targets = makeTargets(makeGenerators({ seed: String(seed), sink, now }))
+  const targetsOf = targetsAt(targets)
+  const choose = chooser(targets)
+  const world = await foundWorld(url)
+  const { host } = new URL(url)
+  const failures: Array<Failure> = []
+  const answers = new Map<string, Map<string, number>>()
+  const said = new Set<string>()
+
+  const count = (name: string, outcome: string) => {
+    const tally = answers.get(name) ?? new Map<string, number>()
+    answers.set(name, tally.set(outcome, (tally.get(outcome) ?? 0) + 1))
+  }
+
+  const make = (number: number) => {
+    const dice = diceFrom(`${seed}/${number}`)
+    const draft = draftOf(choose(dice.fork("target")), dice, world)
+    if (!dice.chance(validShare)) mutate(draft, dice.fork("mutations"), world)
+    const request = requestOf(draft, host)
+    const here = targetsOf(request.target.split("?")[0] ?? "")
+    return { draft, here, request: sparing(world, request, targetOf({ here, request })) }
+  }
+
+  let next = 0
+  const attacker = async () => {
+    const connection = new Connection(url)
+    while (next < requests && failures.length < maxFailures) {
+      const number = next++
+      onRequest?.(number)
+      const { draft, here, request } = make(number)
+      for (const secret of draft.secrets) said.add(secret)
+      try {
+        const answer = await connection.send(request)
+        const exchange: Exchange = { draft, request, answer, here }
+        const problems = judge(exchange, world)
+        if (problems.length > 0) failures.push({ number, problems, draft, request, answer })
+        learn(exchange, world)
+        count(draft.target.name, `${answer.status} ${errorOf(answer)?.error ?? ""}`.trim())
+      } catch (error) {
+        if (!(error instanceof NoAnswer)) throw error
+        failures.push({
+          number,
+          problems: [`no answer: ${error.message}`],
+          draft,
+          request,
+          answer: undefined
+        })
+      }
+    }
+    connection.close()
+  }
+  await Promise.all(Array.from({ length: concurrency }, attacker))
+  return { targets, failures, answers, secrets: new Set([...world.shownOnce, ...said]) }
+}
+
+// ---------------------------------------------------------------------------
+
+const chooser = (targets: ReadonlyArray<Target>) => {
+  const ends: Array<readonly [end: number, target: Target]> = []
+  let total = 0
+  for (const target of targets) ends.push([(total += shares[target.name] ?? 1), target])
+  const precision = 1_000
+  return (dice: Dice): Target => {
+    const at = dice.below(total * precision) / precision
+    const [, target] = ends.find(([end]) => at < end) ?? ends[0] ?? []
+    if (target === undefined) throw new Error("a contract without endpoints")
+    return target
+  }
+}
+
+/**
+ * A mutation may lead to an endpoint that would end a lasting credential. Such a request goes
+ * without one.
+ */
+const sparing = (world: World, request: WireRequest, target: Target | undefined): WireRequest => {
+  if (!endings.has(target?.name ?? "")) return request
+  const isLasting = world.sessions.some(
+    (session) =>
+      session.isLasting &&
+      request.headers.some(
+        ([name, value]) => name === "authorization" && value.includes(session.token)
+      )
+  )
+  return isLasting
+    ? { ...request, headers: request.headers.filter(([name]) => name !== "authorization") }
+    : request
+}

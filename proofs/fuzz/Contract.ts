@@ -1,0 +1,149 @@
+import { Api } from "@scheduling/domain/Api"
+import * as ApiErrors from "@scheduling/domain/shared/Errors"
+import type { AccessRule } from "@scheduling/domain/shared/Access"
+import { endpointsOf, type ErrorClass } from "@scheduling/openapi/endpoints"
+import { refusalsOf } from "@scheduling/openapi/refusals"
+import { Schema } from "effect"
+import { HttpApi, HttpApiSchema } from "effect/http-api"
+import { type Generator, type makeGenerators } from "./Generate.ts"
+
+/** One part of a request: the values to send, and their form on the wire. */
+export interface Part {
+  readonly generate: Generator
+  readonly encode: (value: unknown) => unknown
+}
+
+/** An endpoint as the attacker sees it, all of it read from the contract. */
+export interface Target {
+  readonly name: string
+  readonly method: string
+  readonly path: string
+  readonly segments: ReadonlyArray<string>
+  readonly access: AccessRule
+  readonly query: Part | undefined
+  readonly headers: Part | undefined
+  readonly payload: Part | undefined
+  /** By status. */
+  readonly successes: ReadonlyMap<number, Expected>
+  /** By code. */
+  readonly errors: ReadonlyMap<string, Expected>
+}
+
+export interface Expected {
+  readonly status: number
+  /** Absent if there is no body. */
+  readonly decode: Decode | undefined
+  /** The headers that go with the decoded answer. */
+  readonly headersOf: (decoded: unknown) => Readonly<Record<string, string>>
+}
+
+type Decode = (body: unknown) => unknown
+
+/** Throws if anything is missing, wrong or too much. */
+const strictly = (schema: Schema.Top): Decode =>
+  Schema.decodeUnknownSync(schema as Schema.Codec<unknown>, { onExcessProperty: "error" })
+
+const expectedError = (error: Pick<ErrorClass, "code" | "status">): [code: string, Expected] => [
+  error.code,
+  {
+    status: error.status,
+    decode: strictly(error as unknown as Schema.Top),
+    headersOf: (decoded) => (decoded as InstanceType<ErrorClass>).headers
+  }
+]
+
+const byCode = (...errors: ReadonlyArray<Pick<ErrorClass, "code" | "status">>) =>
+  new Map(errors.map(expectedError))
+
+/** The answers to a request that counts as invalid HTTP. */
+export const unreadErrors = byCode(
+  ApiErrors.MalformedRequest,
+  ApiErrors.HeadersTooLarge,
+  ApiErrors.MisdirectedRequest
+)
+
+/** The answers to a request that matches no endpoint. */
+export const unroutedErrors = byCode(ApiErrors.NotFound, ApiErrors.MethodNotAllowed)
+
+export const makeTargets = (
+  generators: ReturnType<typeof makeGenerators>
+): ReadonlyArray<Target> => {
+  const described = new Map(endpointsOf(Api).map((endpoint) => [endpoint.name, endpoint]))
+  const targets: Array<Target> = []
+  HttpApi.reflect(Api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint, group, successes }) => {
+      const name = `${group.identifier}.${endpoint.identifier}`
+      const facts = described.get(name)
+      const isStream = facts?.successes.some((schema) => "contentType" in schema) === true
+      const nothing: ReadonlyMap<number, readonly [undefined]> = new Map([
+        [isStream ? 200 : 204, [undefined]]
+      ])
+      if (facts === undefined) throw new Error(`${name} is not described`)
+      const part = (schema: Schema.Top | undefined, label: string): Part | undefined =>
+        schema && {
+          generate: generators(schema, `${name}/${label}`),
+          encode: Schema.encodeUnknownSync(schema as Schema.Codec<unknown>)
+        }
+      targets.push({
+        name,
+        method: endpoint.method,
+        path: endpoint.path,
+        segments: endpoint.path.split("/").slice(1),
+        access: facts.access,
+        query: part(endpoint.query, "query"),
+        headers: part(endpoint.headers, "headers"),
+        payload: part(facts.payloads[0], "payload"),
+        successes: new Map(
+          [...(successes.size === 0 ? nothing : successes)].map(([status, [success]]) => [
+            status,
+            {
+              status,
+              headersOf: () => ({}),
+              decode:
+                success === undefined || HttpApiSchema.isNoContent(success.ast)
+                  ? undefined
+                  : strictly(success)
+            }
+          ])
+        ),
+        errors: new Map([...refusalsOf(facts).values()].flat().map(expectedError))
+      })
+    }
+  })
+  return targets
+}
+
+/** The endpoints of a path, one per method. Literal segments come before ids. */
+export const targetsAt = (targets: ReadonlyArray<Target>) => {
+  const routes = targets
+    .map((target) => ({
+      target,
+      pattern: new RegExp(`^${target.path.replaceAll(/:\w+/g, "[^/]+")}$`)
+    }))
+    .toSorted((left, right) => idsIn(right.target) - idsIn(left.target))
+  return (path: string): ReadonlyMap<string, Target> =>
+    new Map(
+      routes.flatMap(({ pattern, target }) =>
+        pattern.test(path) && isOneSpelling(path) ? [[target.method, target] as const] : []
+      )
+    )
+}
+
+/** A path that is not UTF-8 spells nothing. */
+const isOneSpelling = (path: string): boolean => {
+  try {
+    decodeURIComponent(path)
+    return !respelled.test(path)
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Characters that need no encoding, and characters that others take for the end of a path: such a
+ * path is not our spelling.
+ */
+const respelled = /[;#]|%(?:2[de]|3\d|[46][1-9a-f]|[57][\da]|5f|7e)/i
+
+const idsIn = ({ segments }: Target) => segments.filter((segment) => segment.startsWith(":")).length

@@ -1,0 +1,42 @@
+import { Option, Predicate } from "effect"
+import type { Target } from "./Contract.ts"
+import type { Draft } from "./Draft.ts"
+import type { WireAnswer, WireRequest } from "./Wire.ts"
+
+export interface Exchange {
+  readonly draft: Draft
+  readonly request: WireRequest
+  readonly answer: WireAnswer
+  /** The endpoints of the path by method. Empty if the contract has no such path. */
+  readonly here: ReadonlyMap<string, Target>
+}
+
+/** The endpoint that answered: HEAD is the GET without its body. */
+export const targetOf = ({
+  here,
+  request
+}: Pick<Exchange, "here" | "request">): Target | undefined =>
+  here.get(request.method === "HEAD" ? "GET" : request.method)
+
+export const parseJson = Option.liftThrowable((text: string): unknown => JSON.parse(text))
+
+export type Json = Readonly<Record<string, unknown>>
+
+export const jsonObject = (value: unknown): Json =>
+  Predicate.isObject(value) ? (value as Json) : {}
+
+export const jsonObjects = (value: unknown): ReadonlyArray<Json> =>
+  Array.isArray(value) ? value.map(jsonObject) : []
+
+/** The body of an answer, if it is an object. */
+export const bodyOf = ({ text }: WireAnswer): Json =>
+  jsonObject(Option.getOrUndefined(parseJson(text)))
+
+export const errorOf = (
+  answer: WireAnswer
+): { readonly error: string; readonly [field: string]: unknown } | undefined => {
+  const { detail } = bodyOf(answer)
+  return Predicate.hasProperty(detail, "error") && typeof detail.error === "string"
+    ? (detail as { readonly error: string })
+    : undefined
+}

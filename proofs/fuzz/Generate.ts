@@ -1,0 +1,121 @@
+import { Arbitrary, Effect, Redacted, Result, Schema, SchemaAST } from "effect"
+import { index, oneOf } from "./Chance.ts"
+import { filtersOf, isSubset, knownSchemas } from "./KnownValues.ts"
+
+/** Makes values of a schema's decoded side, always the same values in the same order. */
+export type Generator = () => unknown
+
+/** The size of the texts and lists in a batch. */
+const sizes = [2, 8, 24, 80]
+const batchLength = 24
+
+export interface GeneratorOptions {
+  readonly seed: string
+  /** The target of most generated calls. */
+  readonly sink: string
+  /** Generated times are near this time, in milliseconds. */
+  readonly now: number
+}
+
+export const makeGenerators = ({ now, seed, sink }: GeneratorOptions) => {
+  const arbitraryOf = arbitraries(sink, now)
+
+  return (schema: Schema.Top, label: string): Generator => {
+    const arbitrary = arbitraryOf(SchemaAST.toType(schema.ast))
+    let batches = 0
+    let values: Array<unknown> = []
+    const refill = () => {
+      const size = sizes[batches % sizes.length] ?? 8
+      const options = { seed: `${seed}/${label}/${batches++}`, size, count: batchLength }
+      values = [
+        ...Effect.runSync(
+          Arbitrary.sampleEffect(arbitrary, { ...options, maxDiscards: 100 * batchLength })
+        )
+      ]
+    }
+    return () => {
+      if (values.length === 0) refill()
+      return values.pop()
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------
+
+type Values = Arbitrary.Arbitrary<unknown>
+
+/**
+ * Effect generates most values. It finds no text that passes our own filters, such as those of URLs
+ * and schedules, so generators for them are here. For filters added later, the contract has
+ * examples.
+ */
+const arbitraries = (sink: string, now: number) => {
+  const known = knownSchemas(sink, now)
+
+  const arbitraryOf = (ast: SchemaAST.AST): Values => {
+    const ours = known.find(({ filters }) => isSubset(filters, filtersOf(ast)))
+    return ours?.arbitrary ?? satisfying(ast, composed(ast) ?? derived(ast))
+  }
+
+  const composed = (ast: SchemaAST.AST): Values | undefined => {
+    if (SchemaAST.isObjects(ast) && ast.indexSignatures.length === 0) {
+      const fields = ast.propertySignatures.map(({ name, type }): [string, Values] => [
+        String(name),
+        SchemaAST.isOptional(type) ? sometimes(arbitraryOf(type)) : arbitraryOf(type)
+      ])
+      return Arbitrary.map(Arbitrary.all(Object.fromEntries(fields)), withoutAbsent)
+    }
+    if (SchemaAST.isUnion(ast)) {
+      const options = Arbitrary.all(ast.types.map(arbitraryOf))
+      return Arbitrary.map(
+        Arbitrary.all([index(ast.types.length), options]),
+        ([at, all]) => all[at]
+      )
+    }
+    const [item] = SchemaAST.isArrays(ast) && ast.elements.length === 0 ? ast.rest : []
+    return item === undefined ? undefined : lists(ast, arbitraryOf(item))
+  }
+
+  return arbitraryOf
+}
+
+/** Effect generates lists that must be unique or have a length, as far as it can. */
+const lists = (ast: SchemaAST.AST, items: Values): Values =>
+  isSampled(Arbitrary.schema(Schema.make(ast)))
+    ? Arbitrary.schema(Schema.make(ast))
+    : Arbitrary.array(items, { minLength: 1, maxLength: 6 })
+
+const derived = (ast: SchemaAST.AST): Values => {
+  const arbitrary = Arbitrary.schema(Schema.make(ast))
+  if (isSampled(arbitrary)) return arbitrary
+  const { examples } = SchemaAST.resolve(ast) ?? {}
+  if (!Array.isArray(examples)) {
+    throw new Error(`nothing to make of ${JSON.stringify(SchemaAST.resolve(ast))} and no example`)
+  }
+  return oneOf(examples)
+}
+
+const isSampled = (arbitrary: Values) =>
+  Result.isSuccess(
+    Effect.runSync(Effect.result(Arbitrary.sampleEffect(arbitrary, { seed: 1, maxDiscards: 200 })))
+  )
+
+const satisfying = (ast: SchemaAST.AST, values: Values): Values =>
+  ast.checks === undefined ? values : Arbitrary.filter(values, Schema.is(Schema.make(ast)))
+
+const absent = Symbol("absent")
+
+const sometimes = (values: Values): Values =>
+  Arbitrary.map(Arbitrary.all([index(2), values]), ([isThere, value]) =>
+    isThere === 1 ? value : absent
+  )
+
+const withoutAbsent = (fields: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== absent))
+
+/** The secrets in a generated value, in the clear. */
+export const secretsIn = (value: unknown): ReadonlyArray<string> => {
+  if (Redacted.isRedacted(value)) return [String(Redacted.value(value))]
+  if (typeof value !== "object" || value === null) return []
+  return Object.values(value).flatMap(secretsIn)
+}

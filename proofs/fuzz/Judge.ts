@@ -1,0 +1,175 @@
+import { type Expected, unreadErrors, unroutedErrors } from "./Contract.ts"
+import { ownRequestId } from "./Draft.ts"
+import { errorOf, type Exchange, targetOf } from "./Exchange.ts"
+import { judgeAccess } from "./JudgeAccess.ts"
+import { judgeFacts } from "./JudgeFacts.ts"
+import type { WireAnswer } from "./Wire.ts"
+import type { World } from "./World.ts"
+
+/**
+ * Rules between fields, or about the time, that no schema states. A valid request may break them.
+ */
+const rulesBetweenFields: Readonly<Record<string, ReadonlyArray<string>>> = {
+  "auth.register": ["password"],
+  "auth.changePassword": ["new_password"],
+  "delayed.create": ["run_at"],
+  "delayed.update": ["run_at"],
+  "executions.stats": ["from"],
+  "heartbeatMonitors.create": ["min_interval_seconds", "max_duration_seconds"],
+  "heartbeatMonitors.update": ["timezone", "min_interval_seconds", "max_duration_seconds"],
+  // What a channel is made of depends on its kind, and on what the operator has set up.
+  "notifications.createChannel": ["kind", "config"],
+  "notifications.updateChannel": ["config"]
+}
+
+/** What is wrong with an answer, if anything. */
+export const judge = (exchange: Exchange, world: World): ReadonlyArray<string> => [
+  ...judgeEnvelope(exchange),
+  ...judgeSecrecy(exchange, world),
+  ...(exchange.answer.status < 400 ? judgeSuccess(exchange) : judgeError(exchange)),
+  ...judgeAccess(exchange, world),
+  ...judgeFacts(exchange),
+  ...judgeOutcome(exchange)
+]
+
+// ---------------------------------------------------------------------------
+
+const judgeEnvelope = ({ answer, request }: Exchange): ReadonlyArray<string> => {
+  const { headers, status, text } = answer
+  const id = headers.get("x-request-id")
+  const [, asked = ""] = request.headers.find(([name]) => name === "x-request-id") ?? []
+  const isRead = !isUnread(answer)
+  const type = headers.get("content-type")
+  return [
+    ...(status >= 500 ? [`${status}: the server failed`] : []),
+    ...(id === undefined ? ["no x-request-id"] : []),
+    ...(asked.startsWith(ownRequestId) && isRead && id !== asked
+      ? [`x-request-id ${id} for ${asked}`]
+      : []),
+    ...(text !== "" && type !== "application/json" ? [`a body of type ${type}`] : []),
+    ...(isRead && headers.get("x-content-type-options") !== "nosniff" ? ["no nosniff"] : []),
+    ...(secretFields.test(text) && headers.get("cache-control") !== "no-store"
+      ? ["a secret that caches may keep"]
+      : [])
+  ]
+}
+
+/** HEAD has no body to judge by. */
+const isUnread = (answer: WireAnswer) =>
+  answer.text === ""
+    ? [...unreadErrors.values()].some(({ status }) => status === answer.status)
+    : unreadErrors.has(errorOf(answer)?.error ?? "")
+
+/** About a password or a code in the body, not about the credential. */
+const inBody = new Set(["invalid_credentials", "invalid_code"])
+
+/** The answers that contain a secret in the clear, as the contract names them. */
+const secretFields = /"(?:key":"pak_|(?:secret|token|access_token|refresh_token)":")/
+
+const secrets = /pak_[\w-]{43}|whsec_[\w+/=]{20,}|eyJ[\w-]+\.[\w-]+\.[\w-]+/g
+
+const judgeSecrecy = (exchange: Exchange, world: World): ReadonlyArray<string> => {
+  const { answer, draft, request } = exchange
+  const shown = (answer.text.match(secrets) ?? []).filter((secret) => world.shownOnce.has(secret))
+  const said = [
+    ...draft.secrets,
+    ...request.headers.flatMap(([name, value]) =>
+      name === "authorization" ? [value.replace(/^bearer\s+/i, "")] : []
+    )
+  ].filter(
+    (secret) => secret.length >= 12 && answer.text.includes(JSON.stringify(secret).slice(1, -1))
+  )
+  return [
+    ...(shown.length > 0 ? ["a secret that was to be shown once"] : []),
+    ...(said.length > 0 ? ["a secret of the request"] : [])
+  ]
+}
+
+const judgeSuccess = (exchange: Exchange): ReadonlyArray<string> => {
+  const { answer, here, request } = exchange
+  const target = targetOf(exchange)
+  if (request.method === "OPTIONS" && here.size > 0) {
+    return answer.status === 204 && answer.headers.get("allow") === methodsOf(here)
+      ? []
+      : ["no preflight"]
+  }
+  if (target === undefined) return [`${answer.status} for no endpoint of the contract`]
+  const success = target.successes.get(answer.status)
+  if (success === undefined)
+    return [`${answer.status} is not ${[...target.successes.keys()].join(" or ")}`]
+  if (request.method === "HEAD") return []
+  return judgeBody(answer, success)
+}
+
+const judgeError = (exchange: Exchange): ReadonlyArray<string> => {
+  const { answer, here, request } = exchange
+  if (request.method === "HEAD") return answer.text === "" ? [] : ["a body for HEAD"]
+  const error = errorOf(answer)
+  if (error === undefined) return ["not the shape of an error"]
+  const code = error.error
+  const target = targetOf(exchange)
+  const expected = unreadErrors.get(code) ?? (target?.errors ?? unroutedErrors).get(code)
+  if (expected === undefined) return [`${answer.status} ${code} is not declared`]
+  if (expected.status !== answer.status) return [`${code} with ${answer.status}`]
+  const isLost = target === undefined && !unreadErrors.has(code)
+  if (isLost && (code === "not_found") !== (here.size === 0)) return [`${code}, but it is there`]
+  if (isLost && code === "not_found" && error["resource"] !== "route")
+    return ["no route, no resource"]
+  if (code === "method_not_allowed" && answer.headers.get("allow") !== methodsOf(here)) {
+    return [`allow: ${answer.headers.get("allow")}, not ${methodsOf(here)}`]
+  }
+  return judgeBody(answer, expected)
+}
+
+/** The methods as `Allow` lists them. */
+const methodsOf = (here: Exchange["here"]) =>
+  [...here.keys(), ...(here.has("GET") ? ["HEAD"] : [])].toSorted().join(", ")
+
+const judgeBody = (
+  { headers, text }: WireAnswer,
+  { decode, headersOf }: Expected
+): ReadonlyArray<string> => {
+  if (decode === undefined) return text === "" ? [] : ["a body where none is declared"]
+  try {
+    return Object.entries(headersOf(decode(JSON.parse(text)))).flatMap(([name, value]) =>
+      headers.get(name) === value ? [] : [`${name}: ${headers.get(name)}, not ${value}`]
+    )
+  } catch (error) {
+    return [`not as declared: ${error instanceof Error ? error.message : String(error)}`]
+  }
+}
+
+/** The required outcome of a request without flaws, or with a flaw that must not be accepted. */
+const judgeOutcome = (exchange: Exchange): ReadonlyArray<string> => {
+  const { answer, draft } = exchange
+  const { credential, flaws, hopeless, target } = draft
+  const { status } = answer
+  const isLetIn = status < 400
+  if (flaws.length > 0) {
+    return hopeless.size > 0 && isLetIn && targetOf(exchange) === target
+      ? ["let in with its flaws"]
+      : []
+  }
+  const code = errorOf(answer)?.error
+  if (code === "origin_refused") return []
+  if (status === 422) {
+    const wrong = issuesOf(answer).filter(
+      (field) => rulesBetweenFields[target.name]?.includes(field) !== true
+    )
+    return wrong.length > 0 ? [`valid, but refused for ${wrong.join(", ")}`] : []
+  }
+  if ([400, 403, 405, 413, 415, 431].includes(status)) return [`valid, but refused with ${code}`]
+  if (credential?.isLasting === true && status === 401 && !inBody.has(String(code))) {
+    return [`a credential that lives, but ${code}`]
+  }
+  return []
+}
+
+/** The fields at fault, except those that depend on the server's own networks. */
+const issuesOf = (answer: WireAnswer): ReadonlyArray<string> => {
+  const issues = errorOf(answer)?.["issues"]
+  if (!Array.isArray(issues)) return []
+  return (issues as ReadonlyArray<{ readonly path?: ReadonlyArray<unknown>; message?: string }>)
+    .filter(({ message }) => message?.includes("EGRESS_ALLOW") !== true)
+    .map(({ path }) => String(path?.[0]))
+}

@@ -1,0 +1,36 @@
+import { type Exchange, targetOf } from "./Exchange.ts"
+import type { World } from "./World.ts"
+
+/** Finds answers that were given to somebody without access. */
+export const judgeAccess = (exchange: Exchange, world: World): ReadonlyArray<string> => {
+  const { answer, request } = exchange
+  const target = targetOf(exchange)
+  if (answer.status >= 400 || target === undefined || target.access.kind === "public") return []
+  const credential = world.credentialOf(tokenOf(request.headers) ?? "")
+  if (credential === undefined) return ["let in without a credential of ours"]
+  const { access, segments } = target
+  const workspace = request.target.split(/[/?]/)[segments.indexOf(":workspace_id") + 1]
+  const isElsewhere = (own: string) =>
+    segments.includes(":workspace_id") && own !== workspace?.toLowerCase()
+  if (credential.key === undefined) {
+    const owner = world.ownerOf(workspace?.toLowerCase() ?? "")
+    return owner === undefined ||
+      owner === credential.account ||
+      !segments.includes(":workspace_id")
+      ? []
+      : ["let into somebody else's workspace"]
+  }
+  return [
+    ...(access.kind === "jwt" ? ["an API key let in where only a session may be"] : []),
+    ...(access.kind === "scope" && !credential.key.scopes.includes(access.scope)
+      ? [`let in without ${access.scope}`]
+      : []),
+    ...(isElsewhere(credential.key.workspace) ? ["an API key let into another workspace"] : [])
+  ]
+}
+
+/** Exactly one header, with exactly one token. */
+const tokenOf = (headers: Exchange["request"]["headers"]): string | undefined => {
+  const [value, ...more] = headers.flatMap(([name, one]) => (name === "authorization" ? [one] : []))
+  return more.length > 0 ? undefined : /^bearer ([^ ]+)$/i.exec(value ?? "")?.[1]
+}

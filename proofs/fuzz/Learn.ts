@@ -1,0 +1,138 @@
+import { collectionOf, type Draft } from "./Draft.ts"
+import {
+  bodyOf,
+  errorOf,
+  type Exchange,
+  type Json,
+  jsonObject,
+  jsonObjects,
+  targetOf
+} from "./Exchange.ts"
+import type { World } from "./World.ts"
+
+/** Remembers what an answer tells: ids to use again, credentials, and what is gone. */
+export const learn = (exchange: Exchange, world: World): void => {
+  const { answer, draft, request } = exchange
+  const target = targetOf(exchange)
+  if (target === undefined || request.method === "HEAD") return
+  if (answer.status >= 400) return unlearn(exchange, world)
+
+  for (const [key] of answer.text.matchAll(/pak_[\w-]{43}/g)) world.shownOnce.add(key)
+  const path = request.target.split("?")[0] ?? ""
+  const segments = path.split("/").slice(1)
+  const body = bodyOf(answer)
+  if (request.method === "DELETE") {
+    world.removeId(collectionOf(segments.slice(0, -1), draft.credential), segments.at(-1) ?? "")
+  }
+  if (typeof body["next_cursor"] === "string") world.addCursor(path, body["next_cursor"])
+  const isCollection = target.method === "GET" || target.successes.has(201)
+  for (const record of [body, ...jsonObjects(body["data"])]) {
+    if (isCollection && typeof record["id"] === "string" && !path.endsWith(record["id"])) {
+      world.addId(collectionOf(segments, draft.credential), record["id"])
+    }
+    learnExecutions(record, segments, world)
+  }
+  if (draft.flaws.length === 0) lessons[target.name]?.(draft, body, world)
+}
+
+// ---------------------------------------------------------------------------
+
+const unlearn = ({ answer, draft, request }: Exchange, world: World) => {
+  const { credential, segments } = draft
+  const error = errorOf(answer)
+  if (draft.flaws.length > 0 || credential === undefined) return
+  if (error?.error === "invalid_token" || error?.error === "invalid_api_key") {
+    if (!credential.isLasting) world.forget(credential)
+  } else if (error?.["resource"] === "workspace") {
+    world.forgetWorkspace(segments[2] ?? "")
+  } else if (error?.error === "not_found") {
+    for (const [at, id] of segments.entries()) {
+      if (at > 2) world.removeId(collectionOf(segments.slice(0, at), credential), id)
+    }
+  } else if (request.method === "DELETE" && error?.error === "conflict") {
+    world.removeId(collectionOf(segments.slice(0, -1), credential), segments.at(-1) ?? "")
+  }
+}
+
+const folders: Readonly<Record<string, string>> = {
+  cron: "cron",
+  delayed: "delayed",
+  chain: "chains"
+}
+
+/** An execution is found under its workspace and its task, and a chain's run under the chain. */
+const learnExecutions = (record: Json, segments: ReadonlyArray<string>, world: World) => {
+  const workspace = `/${segments.slice(0, 3).join("/")}`
+  const add = (owner: string, execution: unknown) => {
+    if (typeof execution !== "string") return
+    world.addId(`${workspace}/executions`, execution)
+    world.addId(`${workspace}/${owner}/executions`, execution)
+  }
+  const { chain_id, id, kind, task_id } = record
+  if (typeof kind === "string" && typeof task_id === "string")
+    add(`${folders[kind]}/${task_id}`, id)
+  if (typeof chain_id === "string" && typeof id === "string") {
+    world.addId(`${workspace}/chains/${chain_id}/runs`, id)
+    for (const { execution } of jsonObjects(record["steps"]))
+      add(`chains/${chain_id}`, jsonObject(execution)["id"])
+  }
+}
+
+/** The effects of flawless requests on later ones. */
+const lessons: Readonly<Record<string, (draft: Draft, body: Json, world: World) => void>> = {
+  "auth.register": ({ payload }, { user, workspace }, world) =>
+    world.addAccount({
+      email: String(jsonObject(user)["email"]),
+      password: String(jsonObject(payload)["password"]),
+      isLasting: false,
+      workspaces: [String(jsonObject(workspace)["id"])]
+    }),
+  "auth.login": ({ payload }, body, world) =>
+    learnSession(jsonObject(payload)["email"], body, world),
+  "auth.refresh": ({ payload }, body, world) => {
+    const used = jsonObject(payload)["refresh_token"]
+    const session = world.sessions.find(({ refreshToken }) => refreshToken === used)
+    if (session === undefined) return
+    world.forget(session)
+    learnSession(session.account.email, body, world)
+  },
+  "auth.updateMe": ({ credential }, { email }) => {
+    if (credential !== undefined) credential.account.email = String(email)
+  },
+  "auth.changePassword": ({ credential, payload }, body, world) => {
+    if (credential === undefined) return
+    credential.account.password = String(jsonObject(payload)["new_password"])
+    learnSession(credential.account.email, body, world)
+  },
+  "workspaces.create": ({ credential }, { id }, world) => {
+    if (credential === undefined) return
+    // The first workspaces are kept and filled. Of the others only the newest is.
+    credential.account.workspaces.splice(2, Infinity, String(id))
+    world.addOwner(String(id), credential.account)
+  },
+  "workspaces.remove": ({ segments }, _, world) => world.forgetWorkspace(segments[2] ?? ""),
+  "apiKeys.create": learnKey,
+  "apiKeys.rotate": learnKey
+}
+
+const learnSession = (email: unknown, { access_token, refresh_token }: Json, world: World) => {
+  const account = world.accounts.find((one) => one.email === email)
+  if (account === undefined) return
+  const session = { token: String(access_token), refreshToken: String(refresh_token) }
+  world.shownOnce.add(session.token)
+  world.addSession({
+    ...session,
+    account,
+    isLasting: false
+  })
+}
+
+function learnKey({ credential, segments }: Draft, { key, scopes }: Json, world: World) {
+  if (credential === undefined || !Array.isArray(scopes)) return
+  world.addKey({
+    token: String(key),
+    account: credential.account,
+    isLasting: false,
+    key: { workspace: segments[2] ?? "", scopes: scopes.map(String) }
+  })
+}

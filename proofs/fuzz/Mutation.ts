@@ -1,0 +1,20 @@
+import type { Dice } from "./Dice.ts"
+import type { Draft } from "./Draft.ts"
+import type { World } from "./World.ts"
+
+export type Mutation = (draft: Draft, dice: Dice, world: World) => void
+
+export type Texts = readonly [string, ...Array<string>]
+
+/** With it, a client may get the answers to an invalid request. */
+export const flaw = (draft: Draft, name: string, hopeless?: "body" | "size") => {
+  draft.flaws.push(name)
+  if (hopeless !== undefined) draft.hopeless.add(hopeless)
+}
+
+export const setHeader = (draft: Draft, name: string, ...values: ReadonlyArray<string>) => {
+  draft.headers = [
+    ...draft.headers.filter(([one]) => one !== name),
+    ...values.map((value) => [name, value] as const)
+  ]
+}

@@ -1,0 +1,51 @@
+import type { Dice } from "./Dice.ts"
+import type { Draft } from "./Draft.ts"
+import { bytes, json } from "./MutateBody.ts"
+import {
+  authorization,
+  contentType,
+  harmless,
+  idempotencyKey,
+  method,
+  tooMuch
+} from "./MutateHead.ts"
+import { path, query } from "./MutateTarget.ts"
+import type { Mutation } from "./Mutation.ts"
+import type { World } from "./World.ts"
+
+/** Adds one to three flaws to the draft and notes them. */
+export const mutate = (draft: Draft, dice: Dice, world: World): void => {
+  const count = dice.pick([1, 1, 1, 2, 3])
+  for (let index = 0; index < count; index++) {
+    const mutation = dice.pick(mutations)
+    mutation(draft, dice.fork(`mutation ${index}`), world)
+  }
+}
+
+const mutations: readonly [Mutation, ...Array<Mutation>] = [
+  json,
+  json,
+  json,
+  json,
+  json,
+  json,
+  bytes,
+  bytes,
+  query,
+  query,
+  query,
+  path,
+  path,
+  path,
+  path,
+  method,
+  contentType,
+  authorization,
+  authorization,
+  harmless,
+  harmless,
+  harmless,
+  harmless,
+  idempotencyKey,
+  tooMuch
+]

@@ -1,0 +1,99 @@
+import type { Failure, Outcome } from "./Attack.ts"
+import { fifth, median, type Vitals } from "./Vitals.ts"
+import { asCurl } from "./Wire.ts"
+
+/** How endpoints answered, one line per intended endpoint; mutations may lead elsewhere. */
+export const answersTable = ({ answers, targets }: Outcome): string => {
+  const width = Math.max(...targets.map(({ name }) => name.length))
+  return targets
+    .map(({ name }) => {
+      const tally = [...(answers.get(name) ?? [])].toSorted(([left], [right]) =>
+        left.localeCompare(right)
+      )
+      return `${name.padEnd(width)}  ${tally.map(([outcome, count]) => `${outcome} ${count}`).join(", ")}`
+    })
+    .join("\n")
+}
+
+export const statusTable = ({ answers }: Outcome): string => {
+  const totals = new Map<string, number>()
+  for (const [outcome, count] of [...answers.values()].flatMap((tally) => [...tally])) {
+    const status = outcome.slice(0, 3)
+    totals.set(status, (totals.get(status) ?? 0) + count)
+  }
+  return [...totals]
+    .toSorted(([left], [right]) => left.localeCompare(right))
+    .map(([status, count]) => `${status} ${count}`)
+    .join(", ")
+}
+
+/**
+ * The endpoints that never succeeded, which means that the generator does not know how to use them.
+ */
+export const neverSucceeded = ({ answers, targets }: Outcome): ReadonlyArray<string> =>
+  targets.flatMap(({ name, successes }) =>
+    [...successes.keys()].some((status) => answers.get(name)?.has(String(status)) === true)
+      ? []
+      : [name]
+  )
+
+export const describeFailure = (url: string, seed: number, failure: Failure): string => {
+  const { answer, draft, number, problems, request } = failure
+  const headers = [...(answer?.headers ?? [])].map(([name, value]) => `${name}: ${value}`)
+  return [
+    `Request ${number} of seed ${seed}, to ${draft.target.name}:`,
+    ...problems.map((problem) => `  ${problem}`),
+    `Its flaws: ${draft.flaws.join(", ") || "none"}`,
+    asCurl(url, request, `${seed}-${number}`),
+    ...(answer === undefined ? [] : [`${answer.status}`, ...headers, "", shortened(answer.text)]),
+    `To see it again: npm run fuzz -- --seed ${seed} --requests ${number + 1}`
+  ].join("\n")
+}
+
+const shortened = (text: string) =>
+  text.length <= 4_000 ? text : `${text.slice(0, 4_000)}… (${text.length} characters)`
+
+/** In the clear or escaped as in JSON. */
+export const isAnyIn = (secrets: ReadonlySet<string>, logs: string): boolean =>
+  [...secrets].some(
+    (secret) => logs.includes(secret) || logs.includes(JSON.stringify(secret).slice(1, -1))
+  )
+
+// ---------------------------------------------------------------------------
+
+/** The memory that the process may keep per request, with room for normal growth of a heap. */
+const leakBytes = 1024
+const noise = 0.7
+const handlesToSpare = 50
+
+export interface Growth {
+  readonly rssMb: number
+  readonly handles: number
+  readonly isFlat: boolean
+  readonly line: string
+}
+
+/** Compares the last fifth of a run with the second. The first warms up. */
+export const growthOf = (samples: ReadonlyArray<Vitals>, requests: number): Growth => {
+  const of = (number: number) => {
+    const part = fifth(samples, number)
+    return {
+      rssMb: median(part.map(({ rssMb }) => rssMb)),
+      handles: median(part.map(({ handles }) => handles))
+    }
+  }
+  const [before, after] = [of(1), of(4)]
+  const boundMb = (noise * 0.6 * requests * leakBytes) / 2 ** 20
+  const rssMb = after.rssMb - before.rssMb
+  const handles = after.handles - before.handles
+  return {
+    rssMb,
+    handles,
+    isFlat: rssMb <= boundMb && handles <= handlesToSpare,
+    line:
+      `memory ${before.rssMb.toFixed(0)} MB, later ${after.rssMb.toFixed(0)} MB ` +
+      `(${rssMb.toFixed(1)} more, ${boundMb.toFixed(1)} allowed); ` +
+      `handles ${before.handles}, later ${after.handles}; ` +
+      `at its highest ${Math.max(...samples.map((sample) => sample.rssMb)).toFixed(0)} MB`
+  }
+}

@@ -1,0 +1,216 @@
+export interface Guard {
+  readonly name: string
+  readonly file: string
+  /** Returns the file without the guard. */
+  readonly breaking: (source: string) => string
+  /** The tests that must notice. */
+  readonly shownBy: string
+}
+
+const guard = (
+  name: string,
+  file: string,
+  shownBy: string,
+  ...replacements: ReadonlyArray<readonly [from: string, to: string]>
+): Guard => ({
+  name,
+  file: inServer("src", file),
+  breaking: (source) =>
+    replacements.reduce((text, [from, to]) => {
+      if (!text.includes(from)) throw new Error(`${name}: ${file} has no ${from}`)
+      return text.replace(from, () => to)
+    }, source),
+  shownBy: inServer("test", shownBy)
+})
+
+/** Most guards are in the server. Other packages are named. */
+const inServer = (folder: "src" | "test", file: string) =>
+  file.startsWith("packages/") ? file : `packages/server/${folder}/${file}`
+
+const accessMatrix = "adversarial/accessMatrix.test.ts"
+const decideAccess = "auth/decideAccess.ts"
+
+const access = [
+  guard("the scope of a key", decideAccess, accessMatrix, [
+    "!principal.scopes.includes(access.scope)",
+    "false"
+  ]),
+  guard("endpoints for JWTs only", decideAccess, accessMatrix, [
+    'if (access.kind === "jwt" || access.kind === "public") return new JwtOnly()',
+    ""
+  ]),
+  guard("the workspace of a key", decideAccess, accessMatrix, [
+    "workspace.id.toLowerCase() !== principal.workspace_id",
+    "false"
+  ]),
+  guard("the membership of a user", decideAccess, accessMatrix, [
+    'if (workspace.role === null) return new NotFound({ resource: "workspace" })',
+    "if (workspace.role === null) return undefined"
+  ]),
+  guard("the role of a member", decideAccess, accessMatrix, [
+    "required === null || includesRole(workspace.role, required)",
+    "true"
+  ])
+]
+
+const credentials = [
+  guard("the session of a token", "auth/Auth.ts", "auth/sessions.test.ts", [
+    `session === undefined ||
+          session.user_id !== claims.user_id ||
+          session.expires_at <= now`,
+    "session === undefined"
+  ]),
+  guard("the end of a session", "auth/sessions/SessionsRepo.ts", "auth/sessions.test.ts", [
+    `DELETE FROM sessions
+            WHERE id = \${id}
+              AND user_id = \${userId}`,
+    `SELECT id FROM sessions
+            WHERE id = \${id}
+              AND user_id = \${userId}`
+  ]),
+  guard(
+    "the revocation of a key",
+    "api-keys/ApiKeyRepo.ts",
+    accessMatrix,
+    ["row.revoked_at === null &&", ""],
+    ["AND revoked_at IS NULL`).pipe(", "`).pipe("]
+  ),
+  guard("the networks of a key", "auth/Auth.ts", "api-keys/usage.test.ts", [
+    "if (isRefused) return Effect.fail(new InvalidApiKey())",
+    ""
+  ]),
+  guard("that a code works once", "auth/totp/TotpRepo.ts", "auth/totp.test.ts", [
+    "AND last_step < ${step}",
+    ""
+  ]),
+  guard("the last owner", "members/Members.ts", "members/members.test.ts", [
+    "owners < 2",
+    "owners < 0"
+  ]),
+  guard("the expiry of a key", "api-keys/ApiKeyRepo.ts", accessMatrix, [
+    "row.expires_at === null || now < row.expires_at",
+    "true"
+  ]),
+  guard("the spelling of a signature", "auth/sessions/Tokens.ts", "auth/Tokens.test.ts", [
+    'if (!isSignedAsOurs.test(token)) throw new Error("the signature has another spelling")',
+    ""
+  ]),
+  guard("who a token is for", "auth/sessions/Tokens.ts", "auth/Tokens.test.ts", [
+    "audience: issuer,",
+    ""
+  ]),
+  guard("a refresh token used twice", "auth/sessions/Logins.ts", "auth/sessions.test.ts", [
+    "if (isPrevious && isRecent) return session",
+    "return session"
+  ]),
+  guard("the count of wrong passwords", "throttle/Throttle.ts", "auth/login.test.ts", [
+    "row.failures > allowed.failures",
+    "false"
+  ])
+]
+
+/** Statements that name a resource by an id, which may belong to another workspace. */
+const workspaceFilters = (
+  [
+    ["cron/CronTasksRepo.ts", "find"],
+    ["delayed/DelayedTasksRepo.ts", "find"],
+    ["chains/ChainsRepo.ts", "find"],
+    ["tasks/TasksRepo.ts", "findForUpdate"],
+    ["tasks/TasksRepo.ts", "remove"],
+    ["api-keys/ApiKeyRepo.ts", "find"],
+    ["api-keys/ApiKeyRepo.ts", "findForUpdate"],
+    ["api-keys/ApiKeyRepo.ts", "updateRevoked"],
+    ["api-keys/ApiKeyRepo.ts", "remove"]
+  ] as const
+).map(([file, method]): Guard => {
+  const statement = new RegExp(`(${method}(?::| =) Effect[^]*?)workspace_id = \\$\\{workspaceId\\}`)
+  return {
+    name: `the workspace in ${method} of ${file}`,
+    file: inServer("src", file),
+    breaking: (source) => source.replace(statement, "$1${workspaceId}::uuid IS NOT NULL"),
+    shownBy: inServer("test", "adversarial/foreignIds.test.ts")
+  }
+})
+
+const engine = [
+  guard("the fence of a lease", "queue/Settle.ts", "queue/History.test.ts", [
+    `AND runs.lease_owner IS NOT DISTINCT FROM input.lease_owner
+        AND input.status IS NOT NULL`,
+    "AND input.status IS NOT NULL"
+  ]),
+  guard(
+    "the addresses that a name resolves to",
+    "packages/calls/src/Egress.ts",
+    "packages/calls/test/Egress.test.ts",
+    [".filter((address) => isAllowed(address, allow))", ""]
+  ),
+  guard("addresses in URLs", "packages/calls/src/Egress.ts", "packages/calls/test/Egress.test.ts", [
+    "isIP(target.hostname) === 0 ? undefined : refuse(target.hostname, options.allow)",
+    "undefined as EgressRefused | undefined"
+  ])
+]
+
+const requests = [
+  guard(
+    "requests that can be read in two ways",
+    "http/RequestHead.ts",
+    "adversarial/ambiguousHttp.test.ts",
+    ["if (!spoiled.has(message.socket) && isUnambiguous(message)) return true", "return true"]
+  ),
+  guard("how many requests are worked on", "fairness/Capacity.ts", "adversarial/flood.test.ts", [
+    '!client.mayHold("requests", this.limits.requests - this.requests)',
+    "false"
+  ]),
+  guard("what one client may hold", "fairness/Clients.ts", "adversarial/flood.test.ts", [
+    "return this[what] < share * (share * free - this.address[what])",
+    "return free > 0"
+  ]),
+  guard("many doors for a crowd", "http/Doors.ts", "http/Doors.test.ts", ["? 16 : 1", "? 1 : 1"]),
+  guard("the doors of one process", "http/Doors.ts", "http/Doors.test.ts", [
+    "alone.listen(wanted,",
+    "alone.listen({ ...wanted, ...firstDoor },"
+  ]),
+  guard("one request of a connection", "http/NodeServer.ts", "adversarial/flood.test.ts", [
+    "if (!this.#turns.take(event, request, answer)) return true",
+    ""
+  ]),
+  guard("answers that nobody reads", "fairness/UnsentAnswers.ts", "adversarial/flood.test.ts", [
+    "while (this.free < 0) this.#giveUpOne()",
+    ""
+  ]),
+  guard("pages of other origins", "http/HttpServer.ts", "adversarial/foreignPages.test.ts", [
+    "if (pages.refuses(request)) return originRefused",
+    ""
+  ]),
+  guard("names of other hosts", "http/HttpServer.ts", "adversarial/foreignPages.test.ts", [
+    "if (!isAllowedHost(message.headers.host) && !probes.has(request.url)) return misdirectedRequest",
+    ""
+  ]),
+  guard("how much a body may hold", "http/RequestBody.ts", "http/bodies.test.ts", [
+    "const message = excessOf(text)",
+    "const message = excessOf('')"
+  ]),
+  guard(
+    "the size of a body",
+    "http/RequestBody.ts",
+    "http/bodies.test.ts",
+    ["if (length > maxBodySize) return Effect.die(new PayloadTooLarge())", ""],
+    ["size > maxBodySize ? Effect.die(new PayloadTooLarge()) : place.take", "place.take"]
+  ),
+  guard("whose idempotency key it is", "http/Idempotency.ts", "adversarial/idempotency.test.ts", [
+    "principalId(yield* Principal)",
+    '(yield* Principal, "00000000-0000-7000-8000-000000000000")'
+  ]),
+  guard("the lines of the log", "platform/Logging.ts", "adversarial/logs.test.ts", [
+    'inert(title ?? "")',
+    'title ?? ""'
+  ])
+]
+
+export const guards: ReadonlyArray<Guard> = [
+  ...access,
+  ...credentials,
+  ...workspaceFilters,
+  ...engine,
+  ...requests
+]

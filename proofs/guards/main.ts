@@ -1,0 +1,43 @@
+/**
+ * Removes the guards one by one in a copy of the project. For each, a test must fail. `npm run
+ * guards` tries all, `npm run guards -- scope` those whose name contains that word, and
+ * `npm run guards -- --since origin/main` those whose code or test has changed since that commit.
+ */
+import { execFileSync } from "node:child_process"
+import { parseArgs } from "node:util"
+import { makeCopy } from "./Copy.ts"
+import { guards } from "./guards.ts"
+
+const {
+  positionals: [word = ""],
+  values: { since }
+} = parseArgs({ allowPositionals: true, options: { since: { type: "string" } } })
+
+const filesChangedSince = (commit: string) =>
+  execFileSync("git", ["diff", "--name-only", `${commit}...`], { encoding: "utf8" }).split("\n")
+
+const changed = since === undefined ? undefined : new Set(filesChangedSince(since))
+const named = guards.filter(
+  ({ file, name, shownBy }) =>
+    name.includes(word) && (changed === undefined || changed.has(file) || changed.has(shownBy))
+)
+using copy = makeCopy()
+
+for (const tests of new Set(named.map(({ shownBy }) => shownBy))) {
+  const [failed] = await copy.failuresOf(tests)
+  if (failed !== undefined) throw new Error(`${tests} fails with every guard in place: "${failed}"`)
+}
+
+let unguarded = 0
+for (const { breaking, file, name, shownBy } of named) {
+  const intact = copy.read(file)
+  const broken = breaking(intact)
+  if (broken === intact) throw new Error(`${name}: nothing to take away in ${file}`)
+  copy.write(file, broken)
+  const [failed] = await copy.failuresOf(shownBy)
+  copy.write(file, intact)
+  if (failed === undefined) unguarded++
+  console.log(failed === undefined ? `NOT NOTICED  ${name}` : `noticed      ${name}: "${failed}"`)
+}
+console.log(`${named.length - unguarded} of ${named.length} guards are missed when they are gone`)
+if (unguarded > 0) process.exitCode = 1

@@ -1,0 +1,68 @@
+import { Agent, request } from "node:http"
+
+export interface Timed {
+  readonly method: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+export interface Taken {
+  readonly status: number
+  readonly text: string
+  readonly millis: number
+}
+
+/** A kept connection, as an attacker would use to measure only the server's time. */
+export const makeStopwatch = (url: string) => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const take = ({ body, headers, method, path }: Timed) =>
+    new Promise<Taken>((resolve, reject) => {
+      const start = performance.now()
+      const sent = request(url + path, { agent, method, headers }, (response) => {
+        let text = ""
+        response
+          .setEncoding("utf8")
+          .on("data", (chunk) => (text += chunk))
+          .on("error", reject)
+          .on("end", () =>
+            resolve({
+              status: response.statusCode ?? 0,
+              text,
+              millis: performance.now() - start
+            })
+          )
+      })
+      sent.on("error", reject).end(body)
+    })
+  return { take, close: () => agent.destroy() }
+}
+
+/** The answer times of each kind of request. The order is shuffled, so that no kind is favoured. */
+export const race = async <Kind extends string>(
+  rounds: number,
+  runners: Readonly<Record<Kind, (round: number) => Promise<Taken>>>
+): Promise<Readonly<Record<Kind, ReadonlyArray<number>>>> => {
+  const kinds = Object.keys(runners) as Array<Kind>
+  const taken = Object.fromEntries(kinds.map((kind) => [kind, []])) as unknown as Record<
+    Kind,
+    Array<number>
+  >
+  const answers = new Set<string>()
+  for (let round = 0; round < rounds; round++) {
+    for (const kind of shuffled(kinds)) {
+      const { millis, status, text } = await runners[kind](round)
+      answers.add(`${status} ${text}`)
+      taken[kind].push(millis)
+    }
+  }
+  // If the answer itself tells the difference, its time does not matter.
+  if (answers.size !== 1) throw new Error(`the answers differ: ${[...answers].join(" | ")}`)
+  return taken
+}
+
+const shuffled = <A>(values: ReadonlyArray<A>): ReadonlyArray<A> =>
+  values
+    .map((value) => ({ value, at: Math.random() }))
+    .toSorted((left, right) => left.at - right.at)
+    .map(({ value }) => value)

@@ -1,0 +1,42 @@
+import { call, type ServerProcess } from "../../packages/server/test/support/ServerProcess.ts"
+import { codeOfApp } from "../../packages/server/test/auth/totp.ts"
+import { newAccount, password, posted, type Watch } from "./senders.ts"
+import { race } from "./Stopwatch.ts"
+
+/** Each account takes ten wrong codes in 15 minutes. */
+const accounts = 60
+const guesses = 480
+
+/** An account with a second factor, and one of its recovery codes. */
+const newProtectedAccount = async (server: ServerProcess) => {
+  const { email, token } = await newAccount(server)
+  const started = await call(server, "POST", "/v1/auth/totp/start", {
+    token,
+    body: { current_password: password }
+  })
+  const confirmed = await call(server, "POST", "/v1/auth/totp/confirm", {
+    token,
+    body: { code: codeOfApp(String(started.body.secret), Date.now()) }
+  })
+  return { email, code: String(confirmed.body.recovery_codes?.[0]) }
+}
+
+/** The code with another last character, of those that codes have. */
+const nearlyCode = (code: string) => code.slice(0, -1) + (code.endsWith("2") ? "3" : "2")
+
+export const raceCodes = async (server: ServerProcess, { take }: Watch) => {
+  const ofNobody = await newProtectedAccount(server)
+  const protectedAccounts: Array<typeof ofNobody> = []
+  for (let index = 0; index < accounts; index++) {
+    protectedAccounts.push(await newProtectedAccount(server))
+  }
+  const half = accounts / 2
+  const attempt = (first: number, totpOf: (code: string) => string) => (round: number) => {
+    const { code, email } = protectedAccounts[first + (round % half)] ?? ofNobody
+    return take(posted("/v1/auth/login", { email, password, totp: totpOf(code) }))
+  }
+  return race(guesses / 2, {
+    "nearly a recovery code": attempt(0, nearlyCode),
+    "no recovery code": attempt(half, () => ofNobody.code)
+  })
+}

@@ -1,0 +1,47 @@
+import { Effect } from "effect"
+import { randomBytes } from "node:crypto"
+import {
+  call,
+  newUser,
+  type ServerProcess
+} from "../../packages/server/test/support/ServerProcess.ts"
+import { nearly, type Watch } from "./senders.ts"
+import { race, type Taken } from "./Stopwatch.ts"
+
+const keyUses = 5_000
+
+const unknownKey = () => `pak_${randomBytes(32).toString("base64url")}`
+
+const makeKeys = async (server: ServerProcess) => {
+  const { token, workspace } = await Effect.runPromise(newUser(server))
+  const create = async () => {
+    const input = { name: "a key", scopes: ["workspace:read"] }
+    const { body } = await call(server, "POST", `${workspace}/api-keys`, { token, body: input })
+    return body as { readonly id: string; readonly key: string }
+  }
+  const [live, revoked]: [Array<string>, Array<string>] = [[], []]
+  for (let index = 0; index < 20; index++) {
+    live.push((await create()).key)
+    const { id, key } = await create()
+    await call(server, "POST", `${workspace}/api-keys/${id}/revoke`, { token })
+    revoked.push(key)
+  }
+  return { live, revoked }
+}
+
+export const raceKeys = async (server: ServerProcess, { take }: Watch) => {
+  const { live, revoked } = await makeKeys(server)
+  const one = (keys: ReadonlyArray<string>, round: number) => keys[round % keys.length] ?? ""
+  const use = (key: string): Promise<Taken> =>
+    take({ method: "GET", path: "/v1/whoami", headers: { authorization: `Bearer ${key}` } })
+  const runners = {
+    "unknown key": () => use(unknownKey()),
+    "nearly a key": (round: number) => use(nearly(one(live, round))),
+    "revoked key": (round: number) => use(one(revoked, round)),
+    // Refused before the look-up, which is no secret. A watch that misses this difference proves
+    // nothing.
+    "malformed key": () => use(`${unknownKey()}x`)
+  }
+  await race(200, runners)
+  return race(keyUses, runners)
+}

@@ -1,0 +1,63 @@
+import { randomBytes } from "node:crypto"
+import { askServer } from "../../packages/server/src/operator/askServer.ts"
+import { call, type ServerProcess } from "../../packages/server/test/support/ServerProcess.ts"
+import { nearly, newAccount, posted, somebodysEmail, type Watch } from "./senders.ts"
+import { race } from "./Stopwatch.ts"
+
+const uses = 2_000
+const tokensOfEach = 20
+
+const unknownToken = () => randomBytes(32).toString("base64url")
+
+const made = async (dataDir: string, command: string, email: string) => {
+  const { ok, text } = await askServer(dataDir, [command, email])
+  if (!ok) throw new Error(text)
+  return text.split("\n")[0] ?? ""
+}
+
+/** Tokens that would work, for each thing that a token is good for. */
+const makeTokens = async (server: ServerProcess, dataDir: string) => {
+  const [resets, emails, invitations]: [Array<string>, Array<string>, Array<string>] = [[], [], []]
+  const owner = await newAccount(server)
+  for (let index = 0; index < tokensOfEach; index++) {
+    const { email } = await newAccount(server)
+    resets.push(await made(dataDir, "reset-link", email))
+    emails.push(await made(dataDir, "verify-link", email))
+    const { body } = await call(server, "POST", `${owner.workspace}/invitations`, {
+      token: owner.token,
+      body: { email: somebodysEmail(), role: "viewer" }
+    })
+    invitations.push(String(body.token))
+  }
+  return { resets, emails, invitations, owner }
+}
+
+/** For each kind of token: one that nearly works beside one that nobody has. */
+export const raceLinks = async (server: ServerProcess, { take }: Watch, dataDir: string) => {
+  const { emails, invitations, owner, resets } = await makeTokens(server, dataDir)
+  const kinds = {
+    "password reset": {
+      tokens: resets,
+      use: (token: string) =>
+        posted("/v1/auth/password/reset", { token, new_password: "another long password" })
+    },
+    "email link": {
+      tokens: emails,
+      use: (token: string) => posted("/v1/auth/email/verify", { token })
+    },
+    invitation: {
+      tokens: invitations,
+      use: (token: string) => posted("/v1/invitations/accept", { token }, owner.token)
+    }
+  }
+  const results: Record<string, Readonly<Record<"nearly" | "unknown", ReadonlyArray<number>>>> = {}
+  for (const [kind, { tokens, use }] of Object.entries(kinds)) {
+    const runners = {
+      nearly: (round: number) => take(use(nearly(tokens[round % tokens.length] ?? ""))),
+      unknown: () => take(use(unknownToken()))
+    }
+    await race(100, runners)
+    results[kind] = await race(uses, runners)
+  }
+  return results
+}

@@ -1,0 +1,47 @@
+import { randomBytes } from "node:crypto"
+import { call, type ServerProcess } from "../../packages/server/test/support/ServerProcess.ts"
+import type { makeStopwatch } from "./Stopwatch.ts"
+
+export type Watch = ReturnType<typeof makeStopwatch>
+
+/** Every request comes from another address, so that no throttle of addresses applies. */
+export const fromSomewhere = () => ({ "x-forwarded-for": `100.${[...randomBytes(3)].join(".")}` })
+
+export const password = "correct horse battery staple"
+
+export const somebodysEmail = () => `${crypto.randomUUID()}@example.com`
+
+/** A new account, and an access token for it. */
+export const newAccount = async (server: ServerProcess) => {
+  const account = { email: somebodysEmail(), password }
+  const post = async (path: string) => {
+    const { body, status } = await call(server, "POST", path, {
+      body: account,
+      headers: fromSomewhere()
+    })
+    if (status > 201) throw new Error(`${path} was answered with ${status}`)
+    return body
+  }
+  const { workspace } = await post("/v1/auth/register")
+  const { access_token } = await post("/v1/auth/login")
+  return {
+    email: account.email,
+    token: String(access_token),
+    workspace: `/v1/workspaces/${workspace.id}`
+  }
+}
+
+/** A request with a body, as `take` sends it. */
+export const posted = (path: string, body: object, token?: string) => ({
+  method: "POST",
+  path,
+  headers: {
+    "content-type": "application/json",
+    ...fromSomewhere(),
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` })
+  },
+  body: JSON.stringify(body)
+})
+
+/** The secret with another last character. */
+export const nearly = (secret: string) => secret.slice(0, -1) + (secret.endsWith("A") ? "B" : "A")

@@ -1,0 +1,165 @@
+/**
+ * Says which room may import which. The linter enforces it (`house/borders`). A room names only
+ * rooms above it here, so no two import each other in circles. `App.ts`, `Server.ts` and the other
+ * files in `src` itself wire the rooms and may import them all, as `routes.tsx` does in the panel.
+ */
+export const packageImports: Readonly<Record<string, ReadonlyArray<string>>> = {
+  domain: [],
+  calls: ["domain"],
+  openapi: ["domain"],
+  agent: ["domain", "calls"],
+  sdk: ["domain"],
+  panel: ["sdk"],
+  server: ["domain", "calls", "openapi"]
+}
+
+export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
+  // The rooms that all others stand on.
+  config: [],
+  platform: ["config"],
+  sql: ["config", "platform"],
+  fairness: [],
+  // The engine, from the tables up.
+  signals: ["platform", "sql"],
+  outbox: ["platform", "signals", "sql"],
+  limits: ["config", "fairness", "outbox", "platform", "sql"],
+  queue: ["config", "fairness", "limits", "outbox", "platform", "signals", "sql"],
+  // The edge.
+  http: ["config", "fairness", "platform", "signals", "sql"],
+  // Who may use what.
+  access: [],
+  throttle: ["fairness", "platform", "sql"],
+  // The nouns.
+  users: ["sql"],
+  audit: ["config", "http", "platform", "sql"],
+  signing: ["platform", "sql"],
+  tasks: ["limits", "outbox", "platform", "queue", "signals", "sql"],
+  notifications: [
+    "audit",
+    "config",
+    "http",
+    "limits",
+    "outbox",
+    "platform",
+    "signals",
+    "signing",
+    "sql",
+    "tasks",
+    "users"
+  ],
+  workspaces: [
+    "access",
+    "audit",
+    "http",
+    "limits",
+    "notifications",
+    "platform",
+    "queue",
+    "signing",
+    "sql",
+    "users"
+  ],
+  members: [
+    "access",
+    "audit",
+    "http",
+    "limits",
+    "notifications",
+    "platform",
+    "sql",
+    "throttle",
+    "users",
+    "workspaces"
+  ],
+  "api-keys": ["audit", "http", "limits", "outbox", "platform", "sql", "throttle", "workspaces"],
+  auth: [
+    "access",
+    "api-keys",
+    "audit",
+    "config",
+    "fairness",
+    "http",
+    "limits",
+    "members",
+    "notifications",
+    "platform",
+    "sql",
+    "throttle",
+    "users",
+    "workspaces"
+  ],
+  panel: ["auth", "config", "http"],
+  operator: ["access", "audit", "auth", "config", "http", "sql", "users"],
+  executions: ["config", "http", "limits", "platform", "queue", "sql"],
+  cron: ["executions", "fairness", "http", "limits", "outbox", "platform", "queue", "sql", "tasks"],
+  delayed: ["executions", "fairness", "http", "limits", "platform", "queue", "sql", "tasks"],
+  chains: ["executions", "http", "limits", "outbox", "platform", "queue", "sql", "tasks"],
+  incidents: ["http", "platform", "signals", "sql"],
+  monitors: [
+    "config",
+    "fairness",
+    "http",
+    "incidents",
+    "limits",
+    "outbox",
+    "platform",
+    "queue",
+    "signals",
+    "sql",
+    "tasks"
+  ],
+  billing: [
+    "access",
+    "audit",
+    "config",
+    "http",
+    "limits",
+    "outbox",
+    "platform",
+    "queue",
+    "sql",
+    "tasks"
+  ],
+  events: ["auth", "http", "platform", "signals", "sql"],
+  // The work beside the requests.
+  runner: ["outbox", "platform", "queue", "signals", "signing", "sql"],
+  workers: [
+    "access",
+    "audit",
+    "http",
+    "limits",
+    "monitors",
+    "outbox",
+    "platform",
+    "queue",
+    "runner",
+    "signals",
+    "signing",
+    "sql",
+    "workspaces"
+  ],
+  system: ["config", "executions", "http", "platform", "queue", "sql"]
+}
+
+export const panelImports: Readonly<Record<string, ReadonlyArray<string>>> = {
+  // How everything looks.
+  ui: [],
+  // Who is signed in, and what the API says.
+  data: ["ui"],
+  "sign-in": ["data", "ui"],
+  // The frame: where one is, and where one can go.
+  app: ["data", "ui"],
+  // The pages, by noun.
+  executions: ["data", "ui"],
+  tasks: ["data", "executions", "ui"],
+  incidents: ["data", "ui"],
+  monitors: ["data", "incidents", "tasks", "ui"],
+  notifications: ["data", "tasks", "ui"],
+  overview: ["data", "executions", "ui"],
+  "api-keys": ["data", "ui"],
+  workers: ["data", "ui"],
+  members: ["data", "ui"],
+  billing: ["data", "ui"],
+  settings: ["data", "ui"],
+  account: ["data", "ui"]
+}
