@@ -27,7 +27,8 @@ interface Node {
 const tags = new Set(["sql", "own"])
 const statement = /^(?:ALTER|CREATE|DELETE|DROP|INSERT|SELECT|SET|TRUNCATE|UPDATE|WITH)\b/
 
-const inOneLine = (text: string) => text.replaceAll(/\s+/g, " ")
+const inOneLine = (text: string) =>
+  text.replaceAll(/\s+/g, " ").replaceAll("( ", "(").replaceAll(" )", ")")
 
 const templatesIn = (file: string): ReadonlyArray<Template> => {
   const source = readFileSync(file, "utf8")
@@ -47,21 +48,34 @@ const templatesIn = (file: string): ReadonlyArray<Template> => {
   return found
 }
 
-const textOf = (parts: ReadonlyArray<string>) =>
-  parts
-    .map((part) => part.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`))
-    .join("[^]*?")
-    .trim()
+type Frame = readonly [open: string, close: string]
 
-const patternsOf = ({ isStatement, parts }: Template) => {
-  const text = textOf(parts)
-  return isStatement
-    ? {
-        whole: new RegExp(`^${text}$`),
-        part: new RegExp(`(?:\\(|UNION ALL) ?${text} ?(?:\\)|UNION ALL)`)
-      }
-    : { whole: undefined, part: new RegExp(text) }
+/** Where a text begins and ends. Neither character is ever in a text. */
+const edges: Frame = ["\u0002", "\u0003"]
+const nothing: Frame = ["", ""]
+const inner: ReadonlyArray<Frame> = ["(", "UNION ALL "].flatMap((open) =>
+  [")", " UNION ALL"].map((close): Frame => [open, close])
+)
+
+const isIn = (text: string, parts: ReadonlyArray<string>, [open, close]: Frame) => {
+  let end = 0
+  for (const [index, part] of parts.entries()) {
+    const isFirst = index === 0
+    const isLast = index === parts.length - 1
+    const start = isFirst ? open + part.trimStart() : part
+    const wanted = isLast ? start.trimEnd() + close : start
+    const at = text.indexOf(wanted, end)
+    if (at === -1) return false
+    end = at + wanted.length
+  }
+  return true
 }
+
+const isWhole = ({ isStatement, parts }: Template, text: string) =>
+  isStatement && isIn(edges[0] + text + edges[1], parts, edges)
+
+const isPart = ({ isStatement, parts }: Template, text: string) =>
+  (isStatement ? inner : [nothing]).some((frame) => isIn(text, parts, frame))
 
 const [folder = ""] = process.argv.slice(2)
 const texts = new Set(
@@ -74,20 +88,16 @@ const texts = new Set(
 )
 const templates = globSync("packages/server/src/**/*.ts")
   .flatMap(templatesIn)
-  .map((template) => ({
-    ...template,
-    ...patternsOf(template),
-    example: template.parts.join("$1").trim()
-  }))
+  .map((template) => ({ ...template, example: template.parts.join("$1").trim() }))
 
 const run = new Set<string>()
 for (const text of texts) {
-  const whole = templates.filter((template) => template.whole?.test(text))
+  const whole = templates.filter((template) => isWhole(template, text))
   for (const template of templates) {
     const goesOn = whole.some(
-      ({ example }) => example.length > template.example.length && template.whole?.test(example)
+      ({ example }) => example.length > template.example.length && isWhole(template, example)
     )
-    if ((whole.includes(template) && !goesOn) || template.part.test(text)) run.add(template.at)
+    if ((whole.includes(template) && !goesOn) || isPart(template, text)) run.add(template.at)
   }
 }
 

@@ -1,0 +1,31 @@
+/**
+ * A Vitest reporter that notes what the count of tests does not show: tests that passed only when
+ * they were tried again, and errors outside any test, for which Vitest fails as well. The notes go
+ * to the file that `TEST_NOTES` names.
+ */
+import { appendFileSync } from "node:fs"
+import type { Reporter, TestModule } from "vitest/node"
+
+type Errors = Parameters<NonNullable<Reporter["onTestRunEnd"]>>[1]
+
+const notesFile = process.env["TEST_NOTES"]
+
+const flakyIn = (file: TestModule) =>
+  [...file.children.allTests()].filter((test) => test.diagnostic()?.flaky === true)
+
+const flakyNotes = (files: ReadonlyArray<TestModule>) =>
+  files.flatMap(flakyIn).map((test) => {
+    const messages = (test.result().errors ?? []).map(({ message }) => `       ${message}`)
+    return [`flaky: ${test.module.relativeModuleId} > ${test.fullName}`, ...messages].join("\n")
+  })
+
+export default class TestNotes implements Reporter {
+  onTestRunEnd(files: ReadonlyArray<TestModule>, errors: Errors): void {
+    const outside = errors.map(
+      ({ message, stack }) => `outside any test: ${message}\n${stack ?? "(no stack)"}`
+    )
+    const notes = [...flakyNotes(files), ...outside]
+    if (notesFile !== undefined)
+      appendFileSync(notesFile, notes.map((note) => `${note}\n`).join(""))
+  }
+}
