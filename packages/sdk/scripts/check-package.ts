@@ -51,7 +51,7 @@ const install = async (project: string): Promise<string> => {
 }
 
 /** The largest size of each entry, minified and gzipped, in bytes. */
-const budgets = { ".": 10_000, "./webhooks": 2_000 }
+const budgets = { ".": 12_000, "./webhooks": 2_000 }
 
 const weigh = async (project: string, entry: string, external: ReadonlyArray<string>) => {
   const input = join(project, "entry.js")
