@@ -62,6 +62,7 @@ export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
   members: [
     "access",
     "audit",
+    "config",
     "http",
     "limits",
     "notifications",

@@ -47,6 +47,7 @@ export class Service {
         PORT: String(this.#port),
         DATA_DIR: this.#data,
         EGRESS_ALLOW: "127.0.0.0/8",
+        PUBLIC_URL: this.url,
         ...this.#environment
       },
       stdio: ["ignore", "pipe", "pipe"]

@@ -1,5 +1,8 @@
 import { HttpServerResponse } from "effect/http"
 
+/** The sign of the product, as the control panel shows it. */
+const mark = `<svg aria-hidden="true" viewBox="0 0 32 32" fill="none" stroke="currentColor" stroke-width="3" stroke-linecap="round"><circle cx="16" cy="16" r="13"/><path d="M16 8v8l6 4"/></svg>`
+
 /**
  * A page behind the link of a mail. Scanners of mail servers open all links, so only its button may
  * change something. It sends what it was opened with, to the same address.
@@ -14,12 +17,17 @@ export const linkPage = (text: string, button?: string, status = 200) =>
 <meta name="robots" content="noindex">
 <title>Scheduling Service</title>
 <style>
-  :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }
-  main { max-width: 32rem; margin: 20vh auto; padding: 0 1rem }
-  button { font: inherit; padding: .6rem 1.2rem }
+  :root { color-scheme: light dark; font: 14px/1.6 system-ui, sans-serif }
+  body { margin: 0; min-height: 100dvh; display: grid; place-items: center; background: light-dark(#fafbfc, #0e1116); color: light-dark(#15181f, #eff1f3) }
+  main { box-sizing: border-box; width: 100%; max-width: 26rem; padding: 2.5rem 1rem }
+  svg { width: 36px; color: light-dark(#007a53, #4fd49b) }
+  p { margin: 1.25rem 0; font-size: 1.125rem; font-weight: 500; text-wrap: balance }
+  button { font: inherit; font-weight: 500; height: 36px; padding: 0 14px; border: 0; border-radius: 8px; cursor: pointer; background: light-dark(#15181f, #eff1f3); color: light-dark(#fff, #0e1116) }
+  button:hover { opacity: .85 }
+  :focus-visible { outline: 2px solid light-dark(#2860d8, #8db8ff); outline-offset: 2px }
 </style>
 </head>
-<body><main><p>${text}</p>${button === undefined ? "" : `<form method="post"><button>${button}</button></form>`}</main></body>
+<body><main>${mark}<p>${text}</p>${button === undefined ? "" : `<form method="post"><button>${button}</button></form>`}</main></body>
 </html>`,
     {
       status,

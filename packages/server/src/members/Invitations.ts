@@ -21,6 +21,7 @@ import { SqlClient } from "effect/sql"
 import { authorize } from "../access/authorize.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
 import type { Actor } from "../audit/currentActor.ts"
+import { AppConfig } from "../config/Config.ts"
 import { Limits } from "../limits/Limits.ts"
 import { Letters } from "../notifications/mail/Letters.ts"
 import { UsageRepo } from "../limits/UsageRepo.ts"
@@ -69,6 +70,7 @@ export class Invitations extends Context.Service<
   static readonly layer: Layer.Layer<
     Invitations,
     never,
+    | AppConfig
     | AuditLog
     | Ids
     | InvitationsRepo
@@ -87,6 +89,7 @@ export class Invitations extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const transaction = transactionOf(sql)
+      const { publicUrl = "" } = yield* AppConfig
       const audit = yield* AuditLog
       const letters = yield* Letters
       const throttle = yield* Throttle
@@ -138,7 +141,7 @@ export class Invitations extends Context.Service<
             details: { role }
           })
           if (letters.unavailable !== null) return { ...toInvitation(row), token }
-          const letter = Effect.succeed(invitationLetter(email, token))
+          const letter = Effect.succeed(invitationLetter(email, publicUrl, token))
           yield* sql.afterCommit(letters.post("an invitation", letter))
           return { ...toInvitation(row), token: null }
         }, transaction),

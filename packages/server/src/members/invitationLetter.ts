@@ -3,14 +3,18 @@ import { Redacted } from "effect"
 import type { Letter } from "../notifications/mail/letterOf.ts"
 
 /** Nothing in it is written by whoever invites. */
-export const invitationLetter = (to: string, token: Redacted.Redacted): Letter => ({
+export const invitationLetter = (
+  to: string,
+  publicUrl: string,
+  token: Redacted.Redacted
+): Letter => ({
   to,
   subject: "You are invited to a workspace",
   lines: [
-    "Somebody invites you to their workspace at the scheduling service.",
-    `If you want to become a member, accept with this token within ${invitationDays} days:`,
-    Redacted.value(token),
-    "(POST /v1/invitations/accept with the field token, logged in to an account with this email.)"
+    `Somebody invites you to their workspace at ${new URL(publicUrl).host}.`,
+    `If you want to become a member, open this link within ${invitationDays} days:`
   ],
+  // After the `#`, which browsers send to no server.
+  link: { words: "Become a member", url: `${publicUrl}/invitation#${Redacted.value(token)}` },
   otherwise: "If you do not want to, do nothing."
 })

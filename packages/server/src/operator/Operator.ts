@@ -77,7 +77,7 @@ export class Operator extends Context.Service<
 
       const tokenFor = Effect.fnUntraced(function* (user: UserRow) {
         const token = yield* resets.make(user, here)
-        return `${Redacted.value(token)}\nIt sets a new password within an hour: POST /v1/auth/password/reset with the fields token and new_password.`
+        return `${Redacted.value(token)}\nIt sets a new password within an hour, at /reset-password of the control panel, or by POST /v1/auth/password/reset with the fields token and new_password.`
       })
 
       const commands: Readonly<Record<string, (user: UserRow) => Effect.Effect<string, Refused>>> =

@@ -215,7 +215,8 @@ layer(testAppWithMail)("an account, where mail is sent,", (it) => {
       assert.strictEqual(invited.status, 201)
       assert.isNull(invited.body.token)
       const mail = yield* mailTo(guest.email, "You are invited to a workspace")
-      const token = /^[\w-]{43}$/m.exec(mail.text)?.[0] ?? ""
+      const token =
+        /^https:\/\/scheduling\.test\/invitation#([\w-]{43})$/m.exec(mail.text)?.[1] ?? ""
       const accepted = yield* ask("POST", "/v1/invitations/accept", {
         token: guest.access_token,
         body: { token }

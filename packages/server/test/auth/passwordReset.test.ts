@@ -110,7 +110,8 @@ layer(testAppWithMail)("a forgotten password", (it) => {
       const unknown = yield* forgot(randomEmail())
       assert.deepStrictEqual([outcome(known), outcome(unknown)], ["204", "204"])
       const mail = yield* mailTo(member.email, "Set a new password")
-      const token = /^[\w-]{43}$/m.exec(mail.text)?.[0] ?? ""
+      const token =
+        /^https:\/\/scheduling\.test\/reset-password#([\w-]{43})$/m.exec(mail.text)?.[1] ?? ""
       assert.strictEqual(outcome(yield* reset(token)), "204")
       assert.strictEqual(outcome(yield* logIn(member.email, { password: newPassword })), "200")
       const events = yield* sql<{ action: string; actor_id: string | null }>`

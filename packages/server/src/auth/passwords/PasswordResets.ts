@@ -5,6 +5,7 @@ import type { Redacted } from "effect"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditLog } from "../../audit/AuditLog.ts"
+import { AppConfig } from "../../config/Config.ts"
 import type { RequestOrigin } from "../../http/RequestOrigin.ts"
 import { Letters } from "../../notifications/mail/Letters.ts"
 import { hashLinkToken, linkTokenHashes, makeLinkToken } from "../../platform/linkTokens.ts"
@@ -41,6 +42,7 @@ export class PasswordResets extends Context.Service<
   static readonly layer: Layer.Layer<
     PasswordResets,
     never,
+    | AppConfig
     | AuditLog
     | Letters
     | Passwords
@@ -54,6 +56,7 @@ export class PasswordResets extends Context.Service<
     PasswordResets,
     Effect.gen(function* () {
       const transaction = transactionOf(yield* SqlClient.SqlClient)
+      const { publicUrl = "" } = yield* AppConfig
       const audit = yield* AuditLog
       const letters = yield* Letters
       const passwords = yield* Passwords
@@ -84,7 +87,8 @@ export class PasswordResets extends Context.Service<
 
       const letterFor = Effect.fnUntraced(function* (email: string, origin: RequestOrigin) {
         const user = yield* users.findByEmail(email)
-        return Option.isNone(user) ? undefined : resetLetter(email, yield* make(user.value, origin))
+        if (Option.isNone(user)) return undefined
+        return resetLetter(email, publicUrl, yield* make(user.value, origin))
       })
 
       return PasswordResets.of({

@@ -1,0 +1,86 @@
+import { describe, expect, it } from "vitest"
+import { mailbox } from "./support/mailbox.ts"
+import { missing, usePanel } from "./support/panel.ts"
+import { password, signIn, somebody } from "./support/people.ts"
+
+const { environment, linkIn } = await mailbox()
+
+describe.skipIf(missing !== undefined)("the link of a mail", () => {
+  const panel = usePanel(environment)
+
+  it("sets a new password, stays in no history, and works once", async () => {
+    const { client, email } = await somebody(panel.url())
+    const { page, problems } = await panel.open()
+    await page.goto(`${panel.url()}/sign-in`)
+    await page.getByRole("link", { name: "Forgot it?" }).click()
+    await page.getByRole("heading", { name: "Set a new password" }).waitFor()
+    await page.getByLabel("Email").fill(email)
+    await page.getByRole("button", { name: "Send the link" }).click()
+    await page.getByRole("status").getByText(email).waitFor()
+    const link = await linkIn(email, "Set a new password")
+    const setTo = async (text: string) => {
+      await page.goto(link)
+      await page.getByLabel("New password").fill(text)
+      expect(new URL(page.url()).hash).toBe("")
+      await page.getByRole("button", { name: "Set password" }).click()
+    }
+    await setTo("four other random words")
+    await page.getByText("Your password is set.").waitFor()
+    await page.getByLabel("Email").fill(email)
+    await page.getByLabel("Password").fill("four other random words")
+    await page.getByRole("button", { name: "Sign in" }).click()
+    await page.waitForURL(/\/w\//)
+    await expect(client.auth.me()).rejects.toThrow("token")
+
+    await page.goto("about:blank")
+    await setTo("and four more random words")
+    await page.getByRole("alert").getByText("was used before").waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it("makes somebody with an account a member, after they signed in", async () => {
+    const owner = await somebody(panel.url(), "Ada Lovelace", "Analytical engines")
+    const guest = await somebody(panel.url(), "Grace Hopper", "Hers")
+    const { page } = await panel.openAs(owner)
+    await page.goto(`${panel.url()}/w/${owner.workspaceId}/members`)
+    await page.getByRole("button", { name: "Invite somebody" }).click()
+    await page.getByLabel("Email").fill(guest.email)
+    await page.getByRole("button", { name: "Invite", exact: true }).click()
+    await page.getByText(`A mail was sent to ${guest.email}`).waitFor()
+
+    const hers = await panel.open()
+    await hers.page.goto(await linkIn(guest.email, "You are invited to a workspace"))
+    await hers.page.getByLabel("Email").fill(guest.email)
+    await hers.page.getByLabel("Password").fill(password)
+    await hers.page.getByRole("button", { name: "Sign in" }).click()
+    await hers.page.getByRole("button", { name: "Join" }).click()
+    await hers.page.waitForURL(`**/w/${owner.workspaceId}**`)
+    await hers.page.getByText("You are a member of Analytical engines.").waitFor()
+    expect(hers.problems).toEqual([])
+  })
+
+  it("makes somebody new a member, after they made an account", async () => {
+    const owner = await somebody(panel.url())
+    const email = `new-${owner.email}`
+    await owner.client.invitations.create({ email, role: "viewer" })
+    const { page } = await panel.open()
+    await page.goto(await linkIn(email, "You are invited to a workspace"))
+    await page.getByRole("link", { name: "Create one" }).click()
+    await page.getByLabel("Email").fill(email)
+    await page.getByLabel("Password").fill(password)
+    await page.getByRole("button", { name: "Create account" }).click()
+    await page.getByRole("button", { name: "Join" }).click()
+    await page.waitForURL(`**/w/${owner.workspaceId}**`)
+  })
+
+  it("verifies an email, when its button is pressed", async () => {
+    const person = await somebody(panel.url())
+    const { page } = await panel.open()
+    await page.goto(await linkIn(person.email, "Is this your email?"))
+    await page.getByRole("button", { name: "Yes, it is mine" }).click()
+    await page.getByText("Done. The email is yours now.").waitFor()
+    await signIn(page, panel.url(), person)
+    await page.goto(`${panel.url()}/account/settings`)
+    await page.getByText("Verified.", { exact: true }).waitFor()
+  })
+})
