@@ -11,7 +11,7 @@ const onItsOwn = ["packages/server/test/runner/{Burst,Nodes,Restart}.test.ts"]
 const processes = [
   "packages/server/test/{npmStart,process,processPostgres}.test.ts",
   "packages/server/test/notifications/{EndToEnd,Killed}.test.ts",
-  "packages/server/test/operator/{account,backup}.test.ts",
+  "packages/server/test/operator/{account,backup,move,moveRows}.test.ts",
   "packages/server/test/sql/embeddedDurability.test.ts",
   "packages/server/test/workers/agents.test.ts",
   "packages/sdk/test/examples.test.ts"
@@ -42,6 +42,7 @@ const long = [
   "sdk/test/examples.test.ts",
   "operator/account.test.ts",
   "operator/backup.test.ts",
+  "operator/moveRows.test.ts",
   "server/test/processPostgres.test.ts",
   "sql/embeddedDurability.test.ts"
 ]

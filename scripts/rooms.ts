@@ -90,7 +90,7 @@ export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
     "workspaces"
   ],
   panel: ["auth", "config", "http"],
-  operator: ["access", "audit", "auth", "config", "http", "sql", "users"],
+  operator: ["access", "audit", "auth", "config", "http", "queue", "sql", "users"],
   executions: ["config", "http", "limits", "platform", "queue", "sql"],
   cron: ["executions", "fairness", "http", "limits", "outbox", "platform", "queue", "sql", "tasks"],
   delayed: ["executions", "fairness", "http", "limits", "platform", "queue", "sql", "tasks"],

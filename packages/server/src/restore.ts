@@ -3,6 +3,7 @@ import { Config, DateTime, Effect } from "effect"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { backedUp, copy } from "./operator/Backup.ts"
+import { runCommand } from "./operator/runCommand.ts"
 import { holdDataDir } from "./sql/embedded/DataDirLock.ts"
 import { ownerOnly } from "./sql/embedded/ownerOnly.ts"
 
@@ -35,17 +36,4 @@ const program = Effect.gen(function* () {
     : `${dataDir} is as it was backed up.`
 }).pipe(Effect.scoped)
 
-process.exitCode = await Effect.runPromise(
-  program.pipe(
-    Effect.match({
-      onFailure: ({ message }) => {
-        process.stderr.write(`${message}\n`)
-        return 1
-      },
-      onSuccess: (text) => {
-        process.stdout.write(`${text}\n`)
-        return 0
-      }
-    })
-  )
-)
+await runCommand(program)

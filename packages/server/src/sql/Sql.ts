@@ -120,7 +120,7 @@ const migrated = <E>(
     Layer.provideMerge(client)
   )
 
-const migrate = Effect.gen(function* () {
+export const migrate = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   // In a container the database is often still starting. A minute is enough for it.
   yield* sql`SELECT 1`.pipe(

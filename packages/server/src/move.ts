@@ -1,0 +1,35 @@
+/** Of `npm run move -- --to URL`: moves from the embedded store to PostgreSQL. */
+import { Config, ConfigProvider, Effect, Redacted, References } from "effect"
+import * as fs from "node:fs"
+import * as path from "node:path"
+import { parseArgs } from "node:util"
+import { orSecretFiles } from "./config/secretFiles.ts"
+import { move } from "./operator/Move.ts"
+import { runCommand } from "./operator/runCommand.ts"
+
+const usage = "npm run move -- --to postgres://USER:PASSWORD@HOST/DATABASE"
+
+const program = Effect.gen(function* () {
+  const { values } = yield* Effect.try({
+    try: () => parseArgs({ options: { to: { type: "string" } } }),
+    catch: () => new Error(usage)
+  })
+  const dataDir = path.resolve(
+    yield* Config.NonEmptyString("DATA_DIR").pipe(Config.withDefault(".data"))
+  )
+  // Others can read the words of a command, so the URL may also be where the service will find it.
+  const provider = orSecretFiles(yield* ConfigProvider.ConfigProvider)
+  const to =
+    values.to ?? (yield* Config.String("DATABASE_URL").pipe(Config.withDefault("")).parse(provider))
+  if (!/^postgres(?:ql)?:\/\//.test(to)) return yield* Effect.fail(new Error(usage))
+  const moved = yield* move({ dataDir, to: Redacted.make(to) })
+  const secretFile = path.join(dataDir, "app-secret")
+  const secret = fs.existsSync(secretFile) ? `APP_SECRET_FILE=${secretFile}` : "the same APP_SECRET"
+  return [
+    ...moved.filter(({ rows }) => rows > 0).map(({ rows, table }) => `${rows}\t${table}`),
+    `${moved.reduce((sum, { rows }) => sum + rows, 0)} rows of ${moved.length} tables are in PostgreSQL as they were here.`,
+    `Now start the service with DATABASE_URL and ${secret}. Never start it without DATABASE_URL on ${dataDir} again: two services would run the same tasks.`
+  ].join("\n")
+})
+
+await runCommand(Effect.provideService(program, References.MinimumLogLevel, "Error"))

@@ -1,0 +1,89 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { Partition, Table } from "./catalog.ts"
+
+/** How much of a table is in memory at a time, as far as the size of its next rows can be known. */
+const batchBytes = 2 * 1024 * 1024
+
+const firstBatch = 50
+
+const largestBatch = 5_000
+
+/**
+ * Copies the rows as the database writes and reads them itself, so that no value passes through a
+ * type that could change it. Both databases must be in a transaction. Returns how many there were.
+ */
+export const copyTable = Effect.fnUntraced(function* (
+  from: SqlClient.SqlClient,
+  to: SqlClient.SqlClient,
+  { columns, has_triggers, name }: Table
+) {
+  const fields = columns.map((column) => to`(whole).${to(column)}`)
+  // What triggers made is copied too.
+  if (has_triggers) yield* to`ALTER TABLE ${to(name)} DISABLE TRIGGER USER`
+  yield* from`
+    DECLARE moving NO SCROLL CURSOR FOR
+    SELECT moved::text AS line
+    FROM ${from(name)} AS moved`
+  let copied = 0
+  let batch = firstBatch
+  while (true) {
+    const rows = yield* from<{ readonly line: string }>`
+      FETCH FORWARD ${from.literal(String(batch))} FROM moving`
+    if (rows.length === 0) break
+    const lines = rows.map(({ line }) => line)
+    yield* to`
+      INSERT INTO ${to(name)} (${to.csv(columns.map((column) => to`${to(column)}`))})
+      OVERRIDING SYSTEM VALUE
+      SELECT ${to.csv(fields)}
+      FROM (
+        SELECT line::${to(name)} AS whole
+        FROM unnest(${lines}::text[]) AS lines (line)
+        OFFSET 0
+      ) AS read`
+    copied += lines.length
+    const bytes = lines.reduce((sum, line) => sum + line.length, 0)
+    batch = Math.max(1, Math.min(largestBatch, Math.floor((lines.length * batchBytes) / bytes)))
+  }
+  yield* from`CLOSE moving`
+  if (has_triggers) yield* to`ALTER TABLE ${to(name)} ENABLE TRIGGER USER`
+  return copied
+})
+
+/** Gives the target the same days of history, and `ahead` the same beginning. */
+export const copyPartitions = Effect.fnUntraced(function* (
+  to: SqlClient.SqlClient,
+  wanted: ReadonlyArray<Partition>,
+  made: ReadonlyArray<Partition>
+) {
+  for (const { name, parent } of made) {
+    yield* to`ALTER TABLE ${to(parent)} DETACH PARTITION ${to(name)}`
+  }
+  const names = new Set(made.map(({ name }) => name))
+  for (const { bounds, name, parent } of wanted) {
+    if (!names.has(name)) yield* to`CREATE TABLE ${to(name)} (LIKE ${to(parent)} INCLUDING ALL)`
+    yield* to`ALTER TABLE ${to(parent)} ATTACH PARTITION ${to(name)} ${to.literal(bounds)}`
+  }
+})
+
+/** The next number of the target is the one that the source would have given. */
+export const copySequence = Effect.fnUntraced(function* (
+  from: SqlClient.SqlClient,
+  to: SqlClient.SqlClient,
+  name: string
+) {
+  const [at] = yield* from<{ readonly last_value: string; readonly is_called: boolean }>`
+    SELECT last_value::text, is_called
+    FROM ${from(name)}`
+  if (at === undefined) return
+  yield* to`SELECT setval(${name}::regclass, ${at.last_value}::bigint, ${at.is_called})`
+})
+
+/** Equal in two databases if the table has the same rows in both, in whatever order. */
+export const fingerprint = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, name: string) {
+  const [found] = yield* sql<{ readonly print: string }>`
+    SELECT count(*) || ' rows ' ||
+      coalesce(sum(('x' || left(md5(moved::text), 15))::bit(60)::bigint), 0) AS print
+    FROM ${sql(name)} AS moved`
+  return found?.print
+})
