@@ -10,7 +10,7 @@ const onItsOwn = ["packages/server/test/runner/{Burst,Nodes,Restart}.test.ts"]
 /** These tests start the service, or npm, as processes. */
 const processes = [
   "packages/server/test/{npmStart,process,processPostgres}.test.ts",
-  "packages/server/test/notifications/{EndToEnd,Killed}.test.ts",
+  "packages/server/test/notifications/{EndToEnd,Killed,KilledEmbedded}.test.ts",
   "packages/server/test/operator/{account,backup,move,moveRows}.test.ts",
   "packages/server/test/sql/embeddedDurability.test.ts",
   "packages/server/test/workers/agents.test.ts",
@@ -33,6 +33,7 @@ const leftOut = isFileNamed ? [] : [...walks, ...processes, ...onItsOwn]
  */
 const long = [
   "notifications/Killed.test.ts",
+  "notifications/KilledEmbedded.test.ts",
   "server/test/process.test.ts",
   "adversarial/hostileJson.test.ts",
   "adversarial/foreignIds.test.ts",

@@ -9,7 +9,8 @@ import { ChannelsRepo } from "./channels/ChannelsRepo.ts"
 import { openConfig, sealConfig } from "./channels/ChannelSecrets.ts"
 import { DeliveriesRepo } from "./deliveries/DeliveriesRepo.ts"
 import { kinds } from "./kinds/index.ts"
-import { maxSending, maxSendingOfShare, Sender } from "./sending/Sender.ts"
+import type { Claimed } from "./sending/Claimed.ts"
+import { maxFailingOfShare, maxSending, maxSendingOfShare, Sender } from "./sending/Sender.ts"
 import { Sorter } from "./sorting/Sorter.ts"
 import { SorterRepo } from "./sorting/SorterRepo.ts"
 
@@ -28,7 +29,7 @@ export const NotifierLayer: Layer.Layer<
   Effect.gen(function* () {
     const { retentionDays } = yield* AppConfig
     const bell = yield* OutboxBell
-    const channels = yield* ChannelsRepo
+    const channelsRepo = yield* ChannelsRepo
     const deliveries = yield* DeliveriesRepo
     const sender = yield* Sender
     const signals = yield* Signals
@@ -50,8 +51,12 @@ export const NotifierLayer: Layer.Layer<
     })
 
     // 1. Messages under way. A share that has enough gets no more until one of its own has ended.
-    const underWay = new Map<Fiber.Fiber<void>, number>()
-    const countOf = (share: number) => [...underWay.values()].filter((one) => one === share).length
+    const underWay = new Map<Fiber.Fiber<void>, Claimed["channel"]>()
+    /** Shares that so many of these are of. */
+    const sharesWith = (count: number, channels: ReadonlyArray<Claimed["channel"]>) =>
+      [...Map.groupBy(channels, ({ share }) => share)].flatMap(([share, own]) =>
+        own.length >= count ? [share] : []
+      )
     yield* Effect.addFinalizer(() =>
       Effect.suspend(() => Fiber.awaitAll([...underWay.keys()])).pipe(
         Effect.timeout("15 seconds"),
@@ -62,9 +67,16 @@ export const NotifierLayer: Layer.Layer<
     // 2. Sending: whenever there is room and something is due.
     const sendSome = Effect.gen(function* () {
       const room = maxSending - underWay.size
-      const shares = new Set(underWay.values())
-      const except = [...shares].filter((share) => countOf(share) >= maxSendingOfShare)
-      const claimed = room > 0 ? yield* sender.claim({ limit: room, except }) : []
+      const channels = [...underWay.values()]
+      const failing = channels.filter(({ failures }) => failures > 0)
+      const claimed =
+        room <= 0
+          ? []
+          : yield* sender.claim({
+              limit: room,
+              except: sharesWith(maxSendingOfShare, channels),
+              except_failing: sharesWith(maxFailingOfShare, failing)
+            })
       for (const one of claimed) {
         const fiber = runFork(
           sender
@@ -75,7 +87,7 @@ export const NotifierLayer: Layer.Layer<
               )
             )
         )
-        underWay.set(fiber, one.channel.share)
+        underWay.set(fiber, one.channel)
         fiber.addObserver(() => {
           underWay.delete(fiber)
           sendBell.ring()
@@ -108,10 +120,10 @@ export const NotifierLayer: Layer.Layer<
       const now = yield* DateTime.nowAsDate
       yield* troubles.removeOrphans
       yield* deliveries.removeEnded(new Date(now.getTime() - retentionDays * dayMs))
-      for (const row of yield* channels.listSealedOtherwise(ring[0].id)) {
+      for (const row of yield* channelsRepo.listSealedOtherwise(ring[0].id)) {
         const { config } = openConfig(ring, row.id, row)
         const { sealed_secrets: to } = sealConfig(ring, row.id, kinds[row.kind], config)
-        yield* channels.updateSecrets(row.id, { from: row.sealed_secrets, to })
+        yield* channelsRepo.updateSecrets(row.id, { from: row.sealed_secrets, to })
       }
     })
     yield* Effect.forkScoped(

@@ -7,12 +7,14 @@ import { messageOf } from "../Message.ts"
 import { outcomeOf } from "./outcome.ts"
 import { Meters } from "../../platform/Meters.ts"
 import type { Claimed } from "./Claimed.ts"
-import { firstLane, SenderRepo } from "./SenderRepo.ts"
+import { type ClaimOptions, firstLane, SenderRepo } from "./SenderRepo.ts"
 import { Transmitter } from "./Transmitter.ts"
 
 /** So much is under way on a node, of a share of the accounts, and of one lane that was just found. */
 export const maxSending = 128
 export const maxSendingOfShare = 16
+/** Of a share to channels that failed lately: when a provider hangs, the other channels have the rest. */
+export const maxFailingOfShare = 8
 const maxClaimedOfLane = 4
 
 const timeoutSeconds = 10
@@ -24,11 +26,10 @@ const leaseMs = 25_000
 export class Sender extends Context.Service<
   Sender,
   {
-    /** Leases channels that have something to send; `except` are shares that have enough. */
-    readonly claim: (options: {
-      readonly limit: number
-      readonly except: ReadonlyArray<number>
-    }) => Effect.Effect<ReadonlyArray<Claimed>>
+    /** Leases channels that have something to send. */
+    readonly claim: (
+      options: Pick<ClaimOptions, "limit" | "except" | "except_failing">
+    ) => Effect.Effect<ReadonlyArray<Claimed>>
     /** Sends one message and writes down what came of it. */
     readonly send: (claimed: Claimed) => Effect.Effect<void>
     /** How long until something is due, as far as is known now. */
@@ -75,14 +76,13 @@ export class Sender extends Context.Service<
       }, transaction)
 
       return Sender.of({
-        claim: Effect.fn("Sender.claim")(function* ({ except, limit }) {
+        claim: Effect.fn("Sender.claim")(function* (options) {
           const now = yield* clock
           const { claimed, reached } = yield* repo.claim({
+            ...options,
             now,
             lease_until: new Date(now.getTime() + leaseMs),
-            except,
             per_lane: maxClaimedOfLane,
-            limit,
             after_lane: afterLane
           })
           afterLane = reached ?? firstLane

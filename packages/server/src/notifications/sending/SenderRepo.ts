@@ -9,6 +9,8 @@ export interface ClaimOptions {
   readonly lease_until: Date
   /** Shares that have enough under way on this node. */
   readonly except: ReadonlyArray<number>
+  /** Shares that have enough under way to channels that failed lately. */
+  readonly except_failing: ReadonlyArray<number>
   /** So many channels of one lane, and of all. */
   readonly per_lane: number
   readonly limit: number
@@ -84,6 +86,10 @@ export class SenderRepo extends Context.Service<
             WHERE next_at <= ${options.now}
               AND lane = lanes.lane
               AND (lease_until IS NULL OR lease_until <= ${options.now})
+              AND (
+                failures = 0
+                OR (lanes.lane >> 32)::integer <> ALL (${options.except_failing}::integer[])
+              )
             ORDER BY next_at
             LIMIT ${options.per_lane}
             FOR UPDATE SKIP LOCKED

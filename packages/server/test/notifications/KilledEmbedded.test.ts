@@ -1,0 +1,71 @@
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { dataDirectory } from "../support/dataDirectory.ts"
+import { eventually } from "../support/ServerProcess.ts"
+import {
+  assertToldOnce,
+  beginScene,
+  createHeartbeat,
+  type Scene,
+  withinMs
+} from "./support/scene.ts"
+
+/** After the answer to the ping that is told of: while it is sorted, sent and written down. */
+const killedAfterMs = [0, 10, 50]
+
+const fail = ({ node }: Scene, pingPath: string) =>
+  Effect.promise(() => fetch(`${node().url + pingPath}/fail`, { method: "POST" }))
+
+/** A webhook that has the message of a failure, and whose answer is still to come. */
+const unanswered = Effect.fnUntraced(function* (scene: Scene, name: string) {
+  const answer = yield* scene.holdAnswers
+  const before = scene.hookCalls()
+  const heartbeat = yield* createHeartbeat(scene, name)
+  yield* fail(scene, heartbeat.pingPath)
+  yield* eventually("a message", async () => scene.hookCalls() > before, withinMs)
+  return { heartbeat, answer }
+})
+
+it.live(
+  "A node that is killed on the embedded store loses no message, and nobody is told twice",
+  () =>
+    Effect.gen(function* () {
+      const scene = yield* beginScene({ DATA_DIR: yield* dataDirectory("killed") })
+      const { node, replaceNode } = scene
+
+      // Before the transition: the ping has arrived, and nobody has read it.
+      const unread = yield* createHeartbeat(scene, "unread")
+      node().kill("SIGSTOP")
+      const lost = fetch(`${node().url + unread.pingPath}/fail`).then(
+        () => "answered",
+        () => "lost"
+      )
+      yield* replaceNode()
+      assert.strictEqual(yield* Effect.promise(() => lost), "lost")
+      yield* fail(scene, unread.pingPath)
+      yield* assertToldOnce(scene, unread)
+
+      // After the transition, as early as the ping was answered.
+      for (const ms of killedAfterMs) {
+        const heartbeat = yield* createHeartbeat(scene, `killed after ${ms} ms`)
+        const { status } = yield* fail(scene, heartbeat.pingPath)
+        assert.strictEqual(status, 200)
+        yield* Effect.sleep(ms)
+        yield* replaceNode()
+        yield* assertToldOnce(scene, heartbeat)
+      }
+
+      // After the send: the message is there, and the node never hears of it.
+      const unheard = yield* unanswered(scene, "without an answer")
+      yield* replaceNode(unheard.answer)
+      yield* assertToldOnce(scene, unheard.heartbeat)
+
+      // Before the record: the answer has arrived, and the node never writes it down.
+      const unrecorded = yield* unanswered(scene, "without a record")
+      node().kill("SIGSTOP")
+      yield* unrecorded.answer
+      yield* replaceNode()
+      yield* assertToldOnce(scene, unrecorded.heartbeat)
+    }),
+  { timeout: 300_000 }
+)

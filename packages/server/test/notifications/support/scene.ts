@@ -1,0 +1,141 @@
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import {
+  call,
+  eventually,
+  newUser,
+  type ServerProcess,
+  startServer
+} from "../../support/ServerProcess.ts"
+import { httpReceiver, smtpReceiver } from "./receivers.ts"
+
+export const withinMs = 60_000
+
+/** People who are told by mail and by webhook of their monitors, and nodes that may be killed. */
+export const beginScene = Effect.fnUntraced(function* (store: Readonly<Record<string, string>>) {
+  const smtp = yield* smtpReceiver()
+  let hold: Promise<void> | undefined
+  const hook = yield* httpReceiver(() => (hold === undefined ? {} : { after: hold }))
+  const start = startServer({
+    ...store,
+    EGRESS_ALLOW: "127.0.0.0/8",
+    SMTP_URL: `smtp://127.0.0.1:${smtp.port}?tls.rejectUnauthorized=false`,
+    MAIL_FROM: "alerts@scheduling.test",
+    PUBLIC_URL: "https://scheduling.test"
+  })
+  let node: ServerProcess = yield* start
+  const { token, workspace } = yield* newUser(node)
+  const ask = (method: string, at: string, body?: object) =>
+    Effect.promise(() =>
+      call(node, method, workspace + at, { token, ...(body === undefined ? {} : { body }) })
+    )
+
+  const link = yield* eventually(
+    "a link for the email",
+    async () => /\/email\/verify\/\S+/.exec(smtp.mails[0]?.text ?? "")?.[0],
+    withinMs
+  )
+  yield* Effect.promise(() => fetch(node.url + link, { method: "POST" }))
+  const { body: channel } = yield* ask("POST", "/notifications/channels", {
+    name: "hook",
+    kind: "webhook",
+    config: { url: `${hook.url}/alerts` }
+  })
+  const { body: channels } = yield* ask("GET", "/notifications/channels")
+  const channel_ids = channels.data.map(({ id }: { readonly id: string }) => id)
+  const put = yield* ask("PUT", "/notifications/settings", {
+    version: 1,
+    group_seconds: 0,
+    rules: [{ events: ["monitor.down", "monitor.up"], channel_ids }]
+  })
+  assert.strictEqual(put.status, 200, JSON.stringify(put.body))
+
+  return {
+    ask,
+    channel,
+    start,
+    node: () => node,
+    use: (other: ServerProcess) => {
+      node = other
+    },
+    /** What the webhook was told about a monitor, each message once, whatever was sent again. */
+    toldOf: (monitorId: string): ReadonlyArray<string> => {
+      const messages = new Map(hook.received.map(({ body }) => [body.id, body.events]))
+      return [...messages.values()]
+        .flat()
+        .filter(({ subject_id }) => subject_id === monitorId)
+        .map(({ event }) => event)
+    },
+    mailsOf: (name: string): number =>
+      new Set(
+        smtp.mails
+          .filter(({ headers }) => headers.get("subject")?.includes(name))
+          .map(({ headers }) => headers.get("message-id"))
+      ).size,
+    hookCalls: () => hook.received.length,
+    /** Kills the node, lets something happen, and starts another one. */
+    replaceNode: (meanwhile: Effect.Effect<unknown> = Effect.void) =>
+      Effect.gen(function* () {
+        node.kill("SIGKILL")
+        yield* node.exited
+        yield* meanwhile
+        node = yield* start
+      }),
+    /** From now on the webhook does not answer, until the returned effect is run. */
+    holdAnswers: Effect.sync(() => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      hold = promise
+      return Effect.sync(() => {
+        hold = undefined
+        resolve()
+      })
+    })
+  }
+})
+
+export type Scene = Effect.Success<ReturnType<typeof beginScene>>
+
+export interface Watched {
+  readonly id: string
+  readonly name: string
+  readonly pingPath: string
+}
+
+export const createHeartbeat = Effect.fnUntraced(function* ({ ask }: Scene, name: string) {
+  const { body } = yield* ask("POST", "/monitors/heartbeat", {
+    name,
+    period_seconds: 30,
+    grace_seconds: 30
+  })
+  const pingPath = new URL(String(body.ping_url)).pathname
+  return { id: String(body.id), name, pingPath } satisfies Watched
+})
+
+/** It is told once that it is down, and once that it is back, of one incident. */
+export const assertToldOnce = Effect.fnUntraced(function* (
+  { ask, mailsOf, node, toldOf }: Scene,
+  { id, name, pingPath }: Watched
+) {
+  yield* eventually(`${name}: down`, async () => toldOf(id).length === 1, withinMs)
+  yield* eventually(`${name}: a mail`, async () => mailsOf(name) === 1, withinMs)
+  yield* Effect.promise(() => fetch(node().url + pingPath))
+  yield* eventually(`${name}: up`, async () => toldOf(id).length === 2, withinMs)
+  yield* eventually(`${name}: another mail`, async () => mailsOf(name) === 2, withinMs)
+  assert.deepStrictEqual(toldOf(id), ["monitor.down", "monitor.up"], name)
+  const { body } = yield* ask("GET", `/incidents?monitor_id=${id}`)
+  assert.lengthOf(body.data, 1, name)
+  assert.isNotNull(body.data[0].closed_at, name)
+  // What was sent may be written down a moment later.
+  const deliveries = yield* eventually(
+    `${name}: four deliveries`,
+    async () => {
+      const { body: incident } = await Effect.runPromise(
+        ask("GET", `/incidents/${body.data[0].id}`)
+      )
+      const statuses = incident.deliveries.map(({ status }: { readonly status: string }) => status)
+      return !statuses.includes("sending") && !statuses.includes("queued") && statuses
+    },
+    withinMs
+  )
+  assert.deepStrictEqual(deliveries, Array(4).fill("delivered"), name)
+})
