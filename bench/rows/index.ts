@@ -7,6 +7,7 @@ import { logins } from "./logins.ts"
 import { jwt, keys, list } from "./requests.ts"
 import { deadlines } from "./deadlines.ts"
 import { monitorScale } from "./monitorScale.ts"
+import { notifications } from "./notifications.ts"
 import { pings } from "./pings.ts"
 import { start } from "./start.ts"
 import { taskScale } from "./taskScale.ts"
@@ -27,6 +28,7 @@ export const rows: Readonly<Record<string, () => Promise<Report>>> = {
   "task-scale": taskScale,
   pings,
   deadlines,
+  notifications,
   "monitor-scale": monitorScale,
   start
 }

@@ -86,23 +86,27 @@ export const get = async (url: string, { path, token }: Get): Promise<unknown> =
   return response.json()
 }
 
-export const post = async <A>(
-  url: string,
-  path: string,
-  body: object,
-  accessToken?: string
-): Promise<A> => {
-  const response = await fetch(url + path, {
-    method: "POST",
-    headers: {
-      "content-type": "application/json",
-      ...(accessToken === undefined ? {} : { authorization: `Bearer ${accessToken}` })
-    },
-    body: JSON.stringify(body)
-  })
-  if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`)
-  return (await response.json()) as A
-}
+type Send = <A>(url: string, path: string, body: object, accessToken?: string) => Promise<A>
+
+const sendBy =
+  (method: "POST" | "PUT"): Send =>
+  async (url, path, body, accessToken) => {
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        "content-type": "application/json",
+        ...(accessToken === undefined ? {} : { authorization: `Bearer ${accessToken}` })
+      },
+      body: JSON.stringify(body)
+    })
+    if (!response.ok)
+      throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
+    return response.json()
+  }
+
+export const post = sendBy("POST")
+
+export const put = sendBy("PUT")
 
 const untilAllRan = async (serviceUrl: string, workspace: Workspace) => {
   const [request] = cronLists([workspace])

@@ -88,7 +88,7 @@ const quietHours = Schema.NullOr(QuietHours).annotate({
 const groupSeconds = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 300 })).annotate({
   description:
     "What happens together is told together. The first message goes at once; what comes after it " +
-    "is gathered, for a fifth of this time at first and twice as long each time. 10 when absent.",
+    "is gathered, for a tenth of this time at first and twice as long each time. 10 when absent.",
   examples: [10]
 })
 

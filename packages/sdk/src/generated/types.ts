@@ -1790,7 +1790,7 @@ export interface NotificationSettings {
   readonly quiet_hours: QuietHours | null
   /**
    * What happens together is told together. The first message goes at once; what comes after it is
-   * gathered, for a fifth of this time at first and twice as long each time. 10 when absent.
+   * gathered, for a tenth of this time at first and twice as long each time. 10 when absent.
    */
   readonly group_seconds: number
   /** When it was last changed. */
@@ -1816,7 +1816,7 @@ export interface NotificationSettingsInput {
   readonly quiet_hours?: QuietHours | null | undefined
   /**
    * What happens together is told together. The first message goes at once; what comes after it is
-   * gathered, for a fifth of this time at first and twice as long each time. 10 when absent. 0 to
+   * gathered, for a tenth of this time at first and twice as long each time. 10 when absent. 0 to
    * 300.
    */
   readonly group_seconds?: number | undefined

@@ -91,7 +91,7 @@ layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
           .map((happened) => at - happened)
       })
       assert.lengthOf(waited, 10_000)
-      // The first windows, on a machine that is slow: 0.8 + 1.6 + 3.2 s, and what sorting takes.
+      // The first windows, on a machine that is slow: 0.4 + 0.8 + 1.6 + 3.2 s, and what sorting takes.
       assert.isBelow(percentile(waited, 0.95), 12_000)
 
       const downs = receiver.received.length

@@ -117,10 +117,10 @@ describe("Waits", () => {
 
   it("of a group are short at first, double, and begin anew when it was quiet", () => {
     const second = { windowMs: 2_000, quietForMs: 2_000 }
-    assert.strictEqual(windowMs(10, { windowMs: 0, quietForMs: null }), 2_000)
+    assert.strictEqual(windowMs(10, { windowMs: 0, quietForMs: null }), 1_000)
     assert.strictEqual(windowMs(10, second), 4_000)
     assert.strictEqual(windowMs(10, { windowMs: 8_000, quietForMs: 8_000 }), 10_000)
-    assert.strictEqual(windowMs(10, { windowMs: 10_000, quietForMs: 21_000 }), 2_000)
+    assert.strictEqual(windowMs(10, { windowMs: 10_000, quietForMs: 21_000 }), 1_000)
     assert.strictEqual(windowMs(0, second), 0)
   })
 })

@@ -24,5 +24,5 @@ export const windowMs = (
 ): number => {
   const longest = groupSeconds * 1_000
   const isQuiet = before.quietForMs === null || before.quietForMs > 2 * longest
-  return isQuiet || before.windowMs === 0 ? longest / 5 : Math.min(longest, before.windowMs * 2)
+  return isQuiet || before.windowMs === 0 ? longest / 10 : Math.min(longest, before.windowMs * 2)
 }

@@ -1,0 +1,157 @@
+import { createServer } from "node:http"
+import { setTimeout } from "node:timers/promises"
+import { makeDatabase, query } from "../support/database.ts"
+import { insertHeartbeats } from "../support/heartbeats.ts"
+import { listen } from "../support/listen.ts"
+import { get, newWorkspaces, post, put } from "../support/population.ts"
+import { startService } from "../support/processes.ts"
+import type { Report } from "../support/report.ts"
+import { figure, percentile } from "../support/statistics.ts"
+
+const idleCount = 90
+const idleEveryMs = 150
+const storm = { count: 10_000, firstInMs: 5_000, spreadMs: 1_000 }
+const stormWorkspaces = 10
+const patienceMs = 60_000
+
+interface Message {
+  readonly workspace_id: string
+  readonly events_count: number
+  readonly events: ReadonlyArray<{ readonly at: string }>
+}
+
+interface Receiver extends AsyncDisposable {
+  readonly url: string
+  readonly received: Array<Message & { readonly receivedAt: number }>
+  /** Once they have told of so many events. */
+  readonly told: (events: number) => Promise<void>
+}
+
+const startReceiver = async (): Promise<Receiver> => {
+  const received: Array<Message & { readonly receivedAt: number }> = []
+  const server = createServer(async (incoming, response) => {
+    const receivedAt = Date.now()
+    const message = JSON.parse(Buffer.concat(await incoming.toArray()).toString()) as Message
+    received.push({ ...message, receivedAt })
+    response.end("ok")
+  })
+  const url = `http://127.0.0.1:${await listen(server)}/`
+  const toldOf = () => received.reduce((sum, { events_count }) => sum + events_count, 0)
+  return {
+    url,
+    received,
+    told: async (events) => {
+      const endsAt = performance.now() + patienceMs
+      while (toldOf() < events) {
+        if (performance.now() > endsAt) throw new Error(`told of ${toldOf()}, not of ${events}`)
+        await setTimeout(10)
+      }
+    },
+    [Symbol.asyncDispose]: async () => {
+      server.close()
+      server.closeAllConnections()
+    }
+  }
+}
+
+/** Workspaces of which each tells one webhook, with the settings that they begin with. */
+const populate = async (service: string, count: number, receiver: string) => {
+  const workspaces = await newWorkspaces(service, count)
+  for (const { accessToken, id } of workspaces) {
+    const at = `/v1/workspaces/${id}/notifications`
+    const channel = { name: "Bench", kind: "webhook", config: { url: receiver } }
+    const { id: channelId } = await post<{ id: string }>(
+      service,
+      `${at}/channels`,
+      channel,
+      accessToken
+    )
+    const { version } = (await get(service, { path: `${at}/settings`, token: accessToken })) as {
+      readonly version: number
+    }
+    const rules = [{ events: ["monitor.down", "monitor.up"], channel_ids: [channelId] }]
+    await put(service, `${at}/settings`, { version, rules }, accessToken)
+  }
+  return workspaces
+}
+
+/** One after the other, each in a workspace in which nothing has happened before. */
+const measureIdle = async (service: string, receiver: Receiver) => {
+  const workspaces = await populate(service, idleCount, receiver.url)
+  const failPaths: Array<string> = []
+  for (const { accessToken, id } of workspaces) {
+    const monitor = { name: "Nightly", period_seconds: 86_400 }
+    const at = `/v1/workspaces/${id}/monitors/heartbeat`
+    const { ping_url } = await post<{ ping_url: string }>(service, at, monitor, accessToken)
+    failPaths.push(`${new URL(ping_url).pathname}/fail`)
+  }
+  for (const path of failPaths) {
+    await fetch(service + path, { method: "POST" })
+    await setTimeout(idleEveryMs * (0.5 + Math.random()))
+  }
+  await receiver.told(idleCount)
+  return receiver.received.map(({ events, receivedAt }) => receivedAt - timeOf(events[0]))
+}
+
+const timeOf = (event: { readonly at: string } | undefined) => Date.parse(event?.at ?? "")
+
+/** Messages name ten events at most, and count them all: they tell of them in their order. */
+const measureStorm = async (service: string, database: string, receiver: Receiver) => {
+  const workspaces = await populate(service, stormWorkspaces, receiver.url)
+  const ids = workspaces.map(({ id }) => id)
+  await insertHeartbeats(database, ids, storm)
+  await receiver.told(storm.count)
+  const late: Array<number> = []
+  for (const id of ids) {
+    const began = await query<{ readonly ms: number }>(
+      database,
+      `SELECT (extract(epoch FROM opened_at) * 1000)::float8 AS ms
+       FROM incidents
+       WHERE workspace_id = $1
+       ORDER BY opened_at`,
+      [id]
+    )
+    let told = 0
+    for (const message of receiver.received.filter(({ workspace_id }) => workspace_id === id)) {
+      const own = began.slice(told, told + message.events_count)
+      late.push(...own.map(({ ms }) => message.receivedAt - ms))
+      told += message.events_count
+    }
+  }
+  if (late.length !== storm.count) throw new Error(`told of ${late.length}, not of ${storm.count}`)
+  return late
+}
+
+/** On a service of its own. */
+const measure = async (
+  how: (service: string, database: string, receiver: Receiver) => Promise<ReadonlyArray<number>>
+) => {
+  await using database = await makeDatabase()
+  await using service = await startService({ DATABASE_URL: database.url, LOG_LEVEL: "warn" })
+  await using receiver = await startReceiver()
+  const late = await how(service.url, database.url, receiver)
+  return { late, messages: receiver.received.length }
+}
+
+const rowOf = (name: string, { late, messages }: Awaited<ReturnType<typeof measure>>) => [
+  name,
+  figure(messages),
+  ...[0.5, 0.95, 0.99, 1].map((share) => figure(percentile(late, share)))
+]
+
+export const notifications = async (): Promise<Report> => {
+  const idle = await measure((service, _, receiver) => measureIdle(service, receiver))
+  const stormy = await measure(measureStorm)
+  const p95 = ({ late }: typeof idle) => figure(percentile(late, 0.95))
+  return {
+    title: "Notifications",
+    work: `Milliseconds from the moment that a monitor goes down until its message is at a local webhook. Idle: ${idleCount} pings that say \`fail\`, one every ${idleEveryMs} ms, each in another workspace. Storm: ${figure(storm.count)} heartbeats of ${stormWorkspaces} workspaces whose times are up within ${storm.spreadMs / 1_000} s; 250 ms of it are waited on purpose, for pings on their way to the disk. The settings are those that a workspace begins with: what follows a first message is gathered for 1 s, then for 2, 4 and so on up to 10 s.`,
+    columns: ["", "messages", "p50 ms", "p95 ms", "p99 ms", "last ms"],
+    rows: [
+      rowOf(`idle, ${idleCount} transitions`, idle),
+      rowOf(`storm, ${figure(storm.count)} transitions`, stormy)
+    ],
+    goal: "p95 ≤ 250 ms when idle, ≤ 5 s in a storm",
+    result: `p95 ${p95(idle)} ms when idle, ${p95(stormy)} ms in a storm`
+  }
+}
