@@ -3,6 +3,7 @@ import { ChainInput } from "@scheduling/domain/chains/Chain"
 import { StepUrl } from "@scheduling/domain/chains/StepCall"
 import { Schedule } from "@scheduling/domain/cron/Schedule"
 import { TimeZone } from "@scheduling/domain/cron/TimeZone"
+import { StatusRange } from "@scheduling/domain/shared/CallOptions"
 import { CallHeaders } from "@scheduling/domain/shared/CallHeaders"
 import { CallUrl } from "@scheduling/domain/shared/CallUrl"
 import { Timestamp } from "@scheduling/domain/shared/Timestamp"
@@ -28,6 +29,7 @@ export const knownSchemas = (sink: string, now: number) => {
     known(TimeZone, oneOf([...Intl.supportedValuesOf("timeZone"), "UTC", "Etc/GMT+5"])),
     known(Timestamp, timestamp(now)),
     known(Email, email),
+    known(StatusRange, oneOf(["200", "404", "200-299", "500-599"])),
     known(CallHeaders, headers),
     known(ChainInput.fields.steps, steps(url))
   ]
@@ -144,6 +146,7 @@ const steps = (url: Values) => {
     run_if: oneOf(["success", "failure", "always", undefined]),
     method: oneOf(["GET", "POST", "DELETE", undefined]),
     retry_count: oneOf([0, 1, undefined]),
+    body_lacks: oneOf(["error", undefined]),
     earlier: index(50),
     reference: oneOf([
       "",

@@ -1,5 +1,6 @@
 import { headersProblems } from "@scheduling/domain/shared/CallHeaders"
 import { parseCallUrl } from "@scheduling/domain/shared/CallUrl"
+import type { SuccessRule } from "@scheduling/domain/shared/CallOptions"
 import type { CallMethod } from "@scheduling/domain/shared/HttpCall"
 import { header, parseSecret, signedPrefix } from "@scheduling/domain/webhooks/StandardWebhooks"
 import { type Clock, Context, Effect, Layer, Option, Redacted, Result } from "effect"
@@ -10,6 +11,7 @@ import { type ConnectionLimits, Connections, type OutgoingRequest } from "./Conn
 import { EgressAllow, EgressRefused, makeConnect, Resolver } from "./Egress.ts"
 import { parseCidrs } from "./EgressRules.ts"
 import { Exchange } from "./Exchange.ts"
+import { judgeAnswer } from "./judgeAnswer.ts"
 import { OwnEcho } from "./OwnEcho.ts"
 
 export interface CallRequest {
@@ -27,6 +29,8 @@ export interface CallRequest {
    * From connecting to the last byte. Time spent waiting for one of our connections does not count.
    */
   readonly timeout_seconds: number
+  /** Which answers are a success. Those with 2xx where nothing is said. */
+  readonly success?: SuccessRule | null
   /** `whsec_...`, newest first. There are two while a secret is being rotated, and none where nothing is signed. */
   readonly secrets: ReadonlyArray<Redacted.Redacted>
   /** Made before, by whoever has the secrets. */
@@ -90,7 +94,7 @@ export class Call extends Context.Service<
             const outgoing = prepare(request, clock)
             if (Result.isFailure(outgoing)) return Effect.succeed(ended(refused(outgoing.failure)))
             const exchange = new Exchange()
-            const { timeout_seconds } = request
+            const { success = null, timeout_seconds } = request
             const { origin, path } = outgoing.success
             const way = origin + path === ownEcho ? toOwnEcho : connections
             return Effect.map(
@@ -99,7 +103,7 @@ export class Call extends Context.Service<
                 const timeout = timedOut
                   ? `timeout after ${timeout_seconds} s while ${exchange.phase}`
                   : null
-                return ended(judge(exchange, timeout, clock.currentTimeMillisUnsafe()))
+                return ended(judge(exchange, timeout, success, clock.currentTimeMillisUnsafe()))
               }
             )
           })
@@ -229,9 +233,14 @@ const refused = (error: string): Answer => ({
   outcome: "failed"
 })
 
-/** A call without a complete answer may be tried again. With a complete one, the status decides. */
-const judge = (exchange: Exchange, timeout: string | null, nowMillis: number): Answer => {
-  if (exchange.complete) return answered(exchange, nowMillis)
+/** A call without a complete answer may be tried again. A complete one is judged. */
+const judge = (
+  exchange: Exchange,
+  timeout: string | null,
+  success: SuccessRule | null,
+  nowMillis: number
+): Answer => {
+  if (exchange.complete) return answered(exchange, success, nowMillis)
   if (timeout === null && exchange.error instanceof EgressRefused) {
     return refused(exchange.error.message)
   }
@@ -244,23 +253,20 @@ const judge = (exchange: Exchange, timeout: string | null, nowMillis: number): A
   }
 }
 
-const answered = (exchange: Exchange, nowMillis: number): Answer => {
-  const status = exchange.statusCode ?? 0
-  const outcome = outcomeOf(status)
+const answered = (
+  { body, retryAfter, statusCode }: Exchange,
+  success: SuccessRule | null,
+  nowMillis: number
+): Answer => {
+  const status = statusCode ?? 0
+  const { error, outcome } = judgeAnswer(status, body, success)
   return {
     status_code: status,
-    response_body: exchange.body,
-    error: status >= 300 && status < 400 ? "redirects are not followed" : null,
-    retry_after_seconds:
-      outcome === "retryable" ? parseRetryAfter(exchange.retryAfter, nowMillis) : null,
+    response_body: body,
+    error,
+    retry_after_seconds: outcome === "retryable" ? parseRetryAfter(retryAfter, nowMillis) : null,
     outcome
   }
-}
-
-const outcomeOf = (status: number): CallResult["outcome"] => {
-  if (status >= 200 && status < 300) return "success"
-  if (status === 408 || status === 425 || status === 429) return "retryable"
-  return status >= 500 && status < 600 ? "retryable" : "failed"
 }
 
 const maxRetryAfterSeconds = 3_600

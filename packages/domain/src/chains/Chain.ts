@@ -2,6 +2,7 @@ import { Schema, Struct } from "effect"
 import { firingDefaults, firingFields, firingInput, NextRunAt, TaskStatus } from "../cron/Firing.ts"
 import { Schedule } from "../cron/Schedule.ts"
 import { ExecutionStatus } from "../executions/Execution.ts"
+import { retriesAgree } from "../shared/CallOptions.ts"
 import { callDefaults, callFields, callInput } from "../shared/HttpCall.ts"
 import { ChainId, ChainRunId, WorkspaceId } from "../shared/Ids.ts"
 import { NameFilter } from "../shared/NameFilter.ts"
@@ -44,17 +45,19 @@ export const ChainStepInput = Schema.Struct({
   ...runOnInput,
   url: StepUrl,
   run_if: Schema.optionalKey(RunIf)
-}).annotate({
-  identifier: "ChainStepInput",
-  description:
-    "A call that may use the answers of earlier steps in `url`, `headers` and `body`: `{{ " +
-    "steps.<name>.status }}`, `{{ steps.<name>.body }}` and, in a body that is JSON, `{{ " +
-    "steps.<name>.body.items[0].id }}`. A value in a URL is percent-encoded; in a JSON body it " +
-    "is escaped inside a string and a JSON value elsewhere. If a value is missing, the step " +
-    "fails. The first 10,000 bytes of each answer can be used. All steps of a chain together may " +
-    "hold 2,000 references. Write `{{ '{{' }}` for the " +
-    "braces themselves."
 })
+  .check(retriesAgree)
+  .annotate({
+    identifier: "ChainStepInput",
+    description:
+      "A call that may use the answers of earlier steps in `url`, `headers` and `body`: `{{ " +
+      "steps.<name>.status }}`, `{{ steps.<name>.body }}` and, in a body that is JSON, `{{ " +
+      "steps.<name>.body.items[0].id }}`. A value in a URL is percent-encoded; in a JSON body it " +
+      "is escaped inside a string and a JSON value elsewhere. If a value is missing, the step " +
+      "fails. The first 10,000 bytes of each answer can be used. All steps of a chain together may " +
+      "hold 2,000 references. Write `{{ '{{' }}` for the " +
+      "braces themselves."
+  })
 export type ChainStepInput = typeof ChainStepInput.Type
 
 /** Checks that each name is used once and that references name only earlier steps. */

@@ -1,5 +1,6 @@
 import { Schema, Struct } from "effect"
 import { LastRun } from "../executions/Execution.ts"
+import { retriesAgree } from "../shared/CallOptions.ts"
 import { callDefaults, callFields, callInput } from "../shared/HttpCall.ts"
 import { CronTaskId, WorkspaceId } from "../shared/Ids.ts"
 import { NameFilter } from "../shared/NameFilter.ts"
@@ -38,24 +39,31 @@ const exampleDefinition = {
   retry_count: 3
 } as const
 
-export const CronTaskInput = Schema.Struct({ ...definition, ...keyInput }).annotate({
+const fieldsWithKey = Schema.Struct({ ...definition, ...keyInput })
+
+export const CronTaskInput = fieldsWithKey.check(retriesAgree).annotate({
   identifier: "CronTaskInput",
   examples: [exampleDefinition]
 })
 export type CronTaskInput = typeof CronTaskInput.Type
 
-export const CronTaskDefinition = Schema.Struct(definition).annotate({
-  identifier: "CronTaskDefinition",
-  description: "A cron task whose key is in the path. Absent fields get their defaults.",
-  examples: [exampleDefinition]
-})
+export const CronTaskDefinition = Schema.Struct(definition)
+  .check(retriesAgree)
+  .annotate({
+    identifier: "CronTaskDefinition",
+    description: "A cron task whose key is in the path. Absent fields get their defaults.",
+    examples: [exampleDefinition]
+  })
 export type CronTaskDefinition = typeof CronTaskDefinition.Type
 
-export const CronTaskUpdate = CronTaskInput.mapFields(Struct.map(Schema.optionalKey)).annotate({
-  identifier: "CronTaskUpdate",
-  description: "Any of the fields. Absent fields keep their values.",
-  examples: [{ schedule: Schedule.make("0 4 * * *") }]
-})
+export const CronTaskUpdate = fieldsWithKey
+  .mapFields(Struct.map(Schema.optionalKey))
+  .check(retriesAgree)
+  .annotate({
+    identifier: "CronTaskUpdate",
+    description: "Any of the fields. Absent fields keep their values.",
+    examples: [{ schedule: Schedule.make("0 4 * * *") }]
+  })
 export type CronTaskUpdate = typeof CronTaskUpdate.Type
 
 export const CronTask = Schema.Struct({

@@ -1,5 +1,6 @@
 import { Schema, Struct } from "effect"
 import { LastRun } from "../executions/Execution.ts"
+import { retriesAgree } from "../shared/CallOptions.ts"
 import { callDefaults, callFields, callInput } from "../shared/HttpCall.ts"
 import { DelayedTaskId, WorkspaceId } from "../shared/Ids.ts"
 import { NameFilter } from "../shared/NameFilter.ts"
@@ -84,14 +85,14 @@ const exampleDefinition = {
   retry_count: 3
 }
 
-export const DelayedTaskInput = fieldsWithKey.check(exactlyOne).annotate({
+export const DelayedTaskInput = fieldsWithKey.check(exactlyOne, retriesAgree).annotate({
   identifier: "DelayedTaskInput",
   description: "Give either `run_at` or `delay_seconds`.",
   examples: [exampleDefinition]
 })
 export type DelayedTaskInput = typeof DelayedTaskInput.Type
 
-export const DelayedTaskDefinition = fields.check(exactlyOne).annotate({
+export const DelayedTaskDefinition = fields.check(exactlyOne, retriesAgree).annotate({
   identifier: "DelayedTaskDefinition",
   description:
     "A delayed task whose key is in the path. Absent fields get their defaults. Give either " +
@@ -102,7 +103,7 @@ export type DelayedTaskDefinition = typeof DelayedTaskDefinition.Type
 
 export const DelayedTaskUpdate = fieldsWithKey
   .mapFields(Struct.map(Schema.optionalKey))
-  .check(atMostOne)
+  .check(atMostOne, retriesAgree)
   .annotate({
     identifier: "DelayedTaskUpdate",
     description:

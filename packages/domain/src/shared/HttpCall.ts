@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { CallHeaders } from "./CallHeaders.ts"
+import { callOptionsDefaults, callOptionsFields, callOptionsInput } from "./CallOptions.ts"
 import { CallUrl } from "./CallUrl.ts"
 import { text } from "./Text.ts"
 import { oneOf } from "./oneOf.ts"
@@ -12,7 +13,8 @@ export const callDefaults = {
   headers: {},
   body: null,
   timeout_seconds: 30,
-  retry_count: 0
+  retry_count: 0,
+  ...callOptionsDefaults
 } as const
 
 export const CallMethod = oneOf(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"], {
@@ -66,20 +68,22 @@ export const callInput = {
     Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10 })).annotate({
       description:
         "How often a call is tried again after a connection error, a timeout, 408, 425, 429 or " +
-        "5xx. 0 when absent.",
+        "5xx, or an answer whose body was not as it should be. 0 when absent.",
       examples: [3]
     })
-  )
+  ),
+  ...callOptionsInput
 }
 
-/** The same fields as they are kept and shown, with none absent. */
+/** The same fields as they are kept and shown. Only options that few calls have may be absent. */
 export const callFields = {
   method: CallMethod,
   url: Schema.String,
   headers: Schema.Record(Schema.String, Schema.String),
   body: Schema.NullOr(Schema.String),
   timeout_seconds: Schema.Int,
-  retry_count: Schema.Int
+  retry_count: Schema.Int,
+  ...callOptionsFields
 }
 
 /** A call with every field given. */

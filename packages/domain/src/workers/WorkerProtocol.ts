@@ -1,5 +1,6 @@
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import { TaskId } from "../executions/Execution.ts"
+import { callOptionsFields } from "../shared/CallOptions.ts"
 import { CallMethod } from "../shared/HttpCall.ts"
 import { maxShownPids } from "../monitors/process/ProcessMonitor.ts"
 import { ExecutionId, MonitorId, WorkerId } from "../shared/Ids.ts"
@@ -72,6 +73,9 @@ export const CallSignature = Schema.Struct({
 }).annotate({ identifier: "CallSignature" })
 export type CallSignature = typeof CallSignature.Type
 
+/** Which answers are a success. Those with 2xx when absent. */
+const Success = Schema.Struct(Struct.omit(callOptionsFields, ["retry"]))
+
 export const WorkerCall = Schema.Struct({
   run_id: ExecutionId,
   lease: Schema.String.annotate({ description: "Goes back with the result, unchanged." }),
@@ -84,6 +88,7 @@ export const WorkerCall = Schema.Struct({
   headers: Schema.Record(Schema.String, Schema.String),
   body: Schema.NullOr(Schema.String),
   timeout_seconds: Schema.Int,
+  success: Schema.optionalKey(Success),
   task: Schema.Struct({ id: TaskId, scheduled_ms: Schema.Finite }),
   signature: CallSignature
 }).annotate({ identifier: "WorkerCall" })

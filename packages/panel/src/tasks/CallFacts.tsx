@@ -3,6 +3,7 @@ import { duration } from "../ui/format.ts"
 import { Card, Facts } from "../ui/Page.tsx"
 import { pretty } from "../ui/pretty.ts"
 import { Badge } from "../ui/Status.tsx"
+import type { CallOptions } from "./callOptionValues.ts"
 
 /** What is called, for those who read. */
 export const CallFacts = ({
@@ -15,7 +16,7 @@ export const CallFacts = ({
     readonly body: string | null
     readonly timeout_seconds: number
     readonly retry_count: number
-  }
+  } & CallOptions
 }) => {
   const headers = Object.entries(call.headers)
   return (
@@ -34,9 +35,24 @@ export const CallFacts = ({
       <Facts
         facts={[
           ["Timeout", duration(call.timeout_seconds * 1_000)],
-          ["Retries", call.retry_count]
+          ["Retries", retriesOf(call)],
+          ...successFacts(call)
         ]}
       />
     </Card>
   )
+}
+
+const retriesOf = ({ retry, retry_count }: CallOptions & { readonly retry_count: number }) =>
+  retry === undefined
+    ? retry_count
+    : `${retry_count}, after ${duration(retry.first_seconds * 1_000)}, then ${retry.factor} times as long, at most ${duration(retry.max_seconds * 1_000)}`
+
+const successFacts = ({ body_contains, body_lacks, success_codes }: CallOptions) => {
+  const facts: ReadonlyArray<readonly [string, string | undefined]> = [
+    ["Success", success_codes?.join(", ")],
+    ["Must contain", body_contains],
+    ["Must not contain", body_lacks]
+  ]
+  return facts.filter(([, value]) => value !== undefined)
 }

@@ -1,7 +1,13 @@
 import type { CallMethod } from "@scheduling/sdk"
+import {
+  callOptionInputOf,
+  type CallOptions,
+  callOptionValuesOf,
+  type CallOptionValues
+} from "./callOptionValues.ts"
 
 /** The call of a task or a step, as it is typed. */
-export interface CallValues {
+export interface CallValues extends CallOptionValues {
   readonly method: CallMethod
   readonly url: string
   readonly headers: ReadonlyArray<readonly [name: string, value: string]>
@@ -10,7 +16,7 @@ export interface CallValues {
   readonly retry_count: string
 }
 
-interface Call {
+interface Call extends CallOptions {
   readonly method: CallMethod
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -25,7 +31,8 @@ export const callValuesOf = (call: Call): CallValues => ({
   headers: Object.entries(call.headers),
   body: call.body ?? "",
   timeout_seconds: String(call.timeout_seconds),
-  retry_count: String(call.retry_count)
+  retry_count: String(call.retry_count),
+  ...callOptionValuesOf(call)
 })
 
 export const newCall: CallValues = callValuesOf({
@@ -51,5 +58,6 @@ export const callInputOf = (values: CallValues) => ({
   ),
   body: values.body === "" || !hasBody(values.method) ? null : values.body,
   timeout_seconds: Number(values.timeout_seconds),
-  retry_count: Number(values.retry_count)
+  retry_count: Number(values.retry_count),
+  ...callOptionInputOf(values, Number(values.retry_count))
 })

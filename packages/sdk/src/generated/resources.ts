@@ -1308,8 +1308,8 @@ export class DelayedResource extends DelayedBase {
    *   name: "Trial ends: ada@example.com",
    *   url: "https://api.example.com/trials/ended",
    *   body: "{\"user\":\"ada@example.com\"}",
-   *   delay_seconds: 1209600,
-   *   retry_count: 3
+   *   retry_count: 3,
+   *   delay_seconds: 1209600
    * })
    */
   create(
@@ -1342,8 +1342,8 @@ export class DelayedResource extends DelayedBase {
    *   name: "Trial ends: ada@example.com",
    *   url: "https://api.example.com/trials/ended",
    *   body: "{\"user\":\"ada@example.com\"}",
-   *   delay_seconds: 1209600,
-   *   retry_count: 3
+   *   retry_count: 3,
+   *   delay_seconds: 1209600
    * })
    */
   upsert(

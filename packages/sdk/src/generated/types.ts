@@ -356,6 +356,14 @@ export interface ChainStep {
   readonly timeout_seconds: number
   /** How often a call that failed is made again. */
   readonly retry_count: number
+  /** The statuses that count as a success. Absent if 200-299 do. */
+  readonly success_codes?: ReadonlyArray<string>
+  /** What an answer must contain to be a success. Absent if nothing. */
+  readonly body_contains?: string
+  /** What an answer must not contain to be a success. Absent if nothing. */
+  readonly body_lacks?: string
+  /** Its own waits between attempts. Absent if it has none. */
+  readonly retry?: Retry
   /** Which worker makes the call. Null: the service itself. */
   readonly run_on: RunOn | null
   /** How long a run waits for a worker before it fails. */
@@ -388,10 +396,30 @@ export interface ChainStepInput {
   /** How long one attempt may take, from connecting to the last byte. 30 when absent. 1 to 900. */
   readonly timeout_seconds?: number | undefined
   /**
-   * How often a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx. 0
-   * when absent. 0 to 10.
+   * How often a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx, or an
+   * answer whose body was not as it should be. 0 when absent. 0 to 10.
    */
   readonly retry_count?: number | undefined
+  /**
+   * The statuses that count as a success: codes and ranges. 200-299 when absent or null. 1 to 10
+   * items.
+   */
+  readonly success_codes?: ReadonlyArray<string> | null | undefined
+  /**
+   * An answer is a success only if the first 10,000 bytes of its body contain this text, at most 500
+   * characters. An answer without it is tried again, as far as there are retries.
+   */
+  readonly body_contains?: string | null | undefined
+  /**
+   * An answer is no success if the first 10,000 bytes of its body contain this text, at most 500
+   * characters. An answer with it is tried again, as far as there are retries.
+   */
+  readonly body_lacks?: string | null | undefined
+  /**
+   * Retries with waits of your own. Its `count` is the `retry_count`: if both are given, they must
+   * agree. Absent or null: `retry_count` retries, after 1 s, 2 s, 4 s and so on.
+   */
+  readonly retry?: RetryInput | null | undefined
   /**
    * Which worker makes the call. The service itself when absent or null. With it, the URL may name a
    * private address: the worker decides where it may call.
@@ -527,6 +555,14 @@ export interface CronTask {
   readonly timeout_seconds: number
   /** How often a call that failed is made again. */
   readonly retry_count: number
+  /** The statuses that count as a success. Absent if 200-299 do. */
+  readonly success_codes?: ReadonlyArray<string>
+  /** What an answer must contain to be a success. Absent if nothing. */
+  readonly body_contains?: string
+  /** What an answer must not contain to be a success. Absent if nothing. */
+  readonly body_lacks?: string
+  /** Its own waits between attempts. Absent if it has none. */
+  readonly retry?: Retry
   /** Which worker makes the call. Null: the service itself. */
   readonly run_on: RunOn | null
   /** How long a run waits for a worker before it fails. */
@@ -572,10 +608,30 @@ export interface CronTaskDefinition {
   /** How long one attempt may take, from connecting to the last byte. 30 when absent. 1 to 900. */
   readonly timeout_seconds?: number | undefined
   /**
-   * How often a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx. 0
-   * when absent. 0 to 10.
+   * How often a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx, or an
+   * answer whose body was not as it should be. 0 when absent. 0 to 10.
    */
   readonly retry_count?: number | undefined
+  /**
+   * The statuses that count as a success: codes and ranges. 200-299 when absent or null. 1 to 10
+   * items.
+   */
+  readonly success_codes?: ReadonlyArray<string> | null | undefined
+  /**
+   * An answer is a success only if the first 10,000 bytes of its body contain this text, at most 500
+   * characters. An answer without it is tried again, as far as there are retries.
+   */
+  readonly body_contains?: string | null | undefined
+  /**
+   * An answer is no success if the first 10,000 bytes of its body contain this text, at most 500
+   * characters. An answer with it is tried again, as far as there are retries.
+   */
+  readonly body_lacks?: string | null | undefined
+  /**
+   * Retries with waits of your own. Its `count` is the `retry_count`: if both are given, they must
+   * agree. Absent or null: `retry_count` retries, after 1 s, 2 s, 4 s and so on.
+   */
+  readonly retry?: RetryInput | null | undefined
   /**
    * Which worker makes the call. The service itself when absent or null. With it, the URL may name a
    * private address: the worker decides where it may call.
@@ -617,10 +673,30 @@ export interface CronTaskInput {
   /** How long one attempt may take, from connecting to the last byte. 30 when absent. 1 to 900. */
   readonly timeout_seconds?: number | undefined
   /**
-   * How often a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx. 0
-   * when absent. 0 to 10.
+   * How often a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx, or an
+   * answer whose body was not as it should be. 0 when absent. 0 to 10.
    */
   readonly retry_count?: number | undefined
+  /**
+   * The statuses that count as a success: codes and ranges. 200-299 when absent or null. 1 to 10
+   * items.
+   */
+  readonly success_codes?: ReadonlyArray<string> | null | undefined
+  /**
+   * An answer is a success only if the first 10,000 bytes of its body contain this text, at most 500
+   * characters. An answer without it is tried again, as far as there are retries.
+   */
+  readonly body_contains?: string | null | undefined
+  /**
+   * An answer is no success if the first 10,000 bytes of its body contain this text, at most 500
+   * characters. An answer with it is tried again, as far as there are retries.
+   */
+  readonly body_lacks?: string | null | undefined
+  /**
+   * Retries with waits of your own. Its `count` is the `retry_count`: if both are given, they must
+   * agree. Absent or null: `retry_count` retries, after 1 s, 2 s, 4 s and so on.
+   */
+  readonly retry?: RetryInput | null | undefined
   /**
    * Which worker makes the call. The service itself when absent or null. With it, the URL may name a
    * private address: the worker decides where it may call.
@@ -669,10 +745,30 @@ export interface CronTaskUpdate {
   /** How long one attempt may take, from connecting to the last byte. 30 when absent. 1 to 900. */
   readonly timeout_seconds?: number | undefined
   /**
-   * How often a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx. 0
-   * when absent. 0 to 10.
+   * How often a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx, or an
+   * answer whose body was not as it should be. 0 when absent. 0 to 10.
    */
   readonly retry_count?: number | undefined
+  /**
+   * The statuses that count as a success: codes and ranges. 200-299 when absent or null. 1 to 10
+   * items.
+   */
+  readonly success_codes?: ReadonlyArray<string> | null | undefined
+  /**
+   * An answer is a success only if the first 10,000 bytes of its body contain this text, at most 500
+   * characters. An answer without it is tried again, as far as there are retries.
+   */
+  readonly body_contains?: string | null | undefined
+  /**
+   * An answer is no success if the first 10,000 bytes of its body contain this text, at most 500
+   * characters. An answer with it is tried again, as far as there are retries.
+   */
+  readonly body_lacks?: string | null | undefined
+  /**
+   * Retries with waits of your own. Its `count` is the `retry_count`: if both are given, they must
+   * agree. Absent or null: `retry_count` retries, after 1 s, 2 s, 4 s and so on.
+   */
+  readonly retry?: RetryInput | null | undefined
   /**
    * Which worker makes the call. The service itself when absent or null. With it, the URL may name a
    * private address: the worker decides where it may call.
@@ -716,6 +812,14 @@ export interface DelayedTask {
   readonly timeout_seconds: number
   /** How often a call that failed is made again. */
   readonly retry_count: number
+  /** The statuses that count as a success. Absent if 200-299 do. */
+  readonly success_codes?: ReadonlyArray<string>
+  /** What an answer must contain to be a success. Absent if nothing. */
+  readonly body_contains?: string
+  /** What an answer must not contain to be a success. Absent if nothing. */
+  readonly body_lacks?: string
+  /** Its own waits between attempts. Absent if it has none. */
+  readonly retry?: Retry
   /** Which worker makes the call. Null: the service itself. */
   readonly run_on: RunOn | null
   /** How long a run waits for a worker before it fails. */
@@ -752,10 +856,30 @@ export type DelayedTaskDefinition = {
   /** How long one attempt may take, from connecting to the last byte. 30 when absent. 1 to 900. */
   readonly timeout_seconds?: number | undefined
   /**
-   * How often a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx. 0
-   * when absent. 0 to 10.
+   * How often a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx, or an
+   * answer whose body was not as it should be. 0 when absent. 0 to 10.
    */
   readonly retry_count?: number | undefined
+  /**
+   * The statuses that count as a success: codes and ranges. 200-299 when absent or null. 1 to 10
+   * items.
+   */
+  readonly success_codes?: ReadonlyArray<string> | null | undefined
+  /**
+   * An answer is a success only if the first 10,000 bytes of its body contain this text, at most 500
+   * characters. An answer without it is tried again, as far as there are retries.
+   */
+  readonly body_contains?: string | null | undefined
+  /**
+   * An answer is no success if the first 10,000 bytes of its body contain this text, at most 500
+   * characters. An answer with it is tried again, as far as there are retries.
+   */
+  readonly body_lacks?: string | null | undefined
+  /**
+   * Retries with waits of your own. Its `count` is the `retry_count`: if both are given, they must
+   * agree. Absent or null: `retry_count` retries, after 1 s, 2 s, 4 s and so on.
+   */
+  readonly retry?: RetryInput | null | undefined
   /**
    * Which worker makes the call. The service itself when absent or null. With it, the URL may name a
    * private address: the worker decides where it may call.
@@ -797,10 +921,30 @@ export type DelayedTaskInput = {
   /** How long one attempt may take, from connecting to the last byte. 30 when absent. 1 to 900. */
   readonly timeout_seconds?: number | undefined
   /**
-   * How often a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx. 0
-   * when absent. 0 to 10.
+   * How often a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx, or an
+   * answer whose body was not as it should be. 0 when absent. 0 to 10.
    */
   readonly retry_count?: number | undefined
+  /**
+   * The statuses that count as a success: codes and ranges. 200-299 when absent or null. 1 to 10
+   * items.
+   */
+  readonly success_codes?: ReadonlyArray<string> | null | undefined
+  /**
+   * An answer is a success only if the first 10,000 bytes of its body contain this text, at most 500
+   * characters. An answer without it is tried again, as far as there are retries.
+   */
+  readonly body_contains?: string | null | undefined
+  /**
+   * An answer is no success if the first 10,000 bytes of its body contain this text, at most 500
+   * characters. An answer with it is tried again, as far as there are retries.
+   */
+  readonly body_lacks?: string | null | undefined
+  /**
+   * Retries with waits of your own. Its `count` is the `retry_count`: if both are given, they must
+   * agree. Absent or null: `retry_count` retries, after 1 s, 2 s, 4 s and so on.
+   */
+  readonly retry?: RetryInput | null | undefined
   /**
    * Which worker makes the call. The service itself when absent or null. With it, the URL may name a
    * private address: the worker decides where it may call.
@@ -857,10 +1001,30 @@ export interface DelayedTaskUpdate {
   /** How long one attempt may take, from connecting to the last byte. 30 when absent. 1 to 900. */
   readonly timeout_seconds?: number | undefined
   /**
-   * How often a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx. 0
-   * when absent. 0 to 10.
+   * How often a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx, or an
+   * answer whose body was not as it should be. 0 when absent. 0 to 10.
    */
   readonly retry_count?: number | undefined
+  /**
+   * The statuses that count as a success: codes and ranges. 200-299 when absent or null. 1 to 10
+   * items.
+   */
+  readonly success_codes?: ReadonlyArray<string> | null | undefined
+  /**
+   * An answer is a success only if the first 10,000 bytes of its body contain this text, at most 500
+   * characters. An answer without it is tried again, as far as there are retries.
+   */
+  readonly body_contains?: string | null | undefined
+  /**
+   * An answer is no success if the first 10,000 bytes of its body contain this text, at most 500
+   * characters. An answer with it is tried again, as far as there are retries.
+   */
+  readonly body_lacks?: string | null | undefined
+  /**
+   * Retries with waits of your own. Its `count` is the `retry_count`: if both are given, they must
+   * agree. Absent or null: `retry_count` retries, after 1 s, 2 s, 4 s and so on.
+   */
+  readonly retry?: RetryInput | null | undefined
   /**
    * Which worker makes the call. The service itself when absent or null. With it, the URL may name a
    * private address: the worker decides where it may call.
@@ -2110,6 +2274,32 @@ export interface ResetEvent {
   readonly at: Timestamp
   /** Always `reset`. */
   readonly type: "reset"
+}
+
+export interface Retry {
+  /** How often a call that failed is made again. */
+  readonly count: number
+  /** The wait before the first further attempt. */
+  readonly first_seconds: number
+  /** By how much each wait is longer than the last. */
+  readonly factor: number
+  /** The longest wait. */
+  readonly max_seconds: number
+}
+
+/**
+ * Each wait is a random time between half of it and the whole, so that calls that failed together
+ * do not come back together. A `Retry-After` of up to an hour makes it longer.
+ */
+export interface RetryInput {
+  /** How often a call is tried again. 0 to 10. */
+  readonly count: number
+  /** The wait before the first further attempt. 1 when absent. 1 to 86,400. */
+  readonly first_seconds?: number | undefined
+  /** By how much each wait is longer than the one before it. 2 when absent. 1 to 10. */
+  readonly factor?: number | undefined
+  /** The longest wait. 3,600 when absent. 1 to 86,400. */
+  readonly max_seconds?: number | undefined
 }
 
 /**

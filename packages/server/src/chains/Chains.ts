@@ -4,6 +4,7 @@ import {
   type ChainDefinition,
   chainDefaults,
   type ChainInput,
+  type ChainStep,
   type ChainStepInput,
   chainStepDefaults,
   type ChainUpdate
@@ -33,6 +34,7 @@ import { StoreClock } from "../sql/StoreClock.ts"
 import { transactionOf } from "../sql/transaction.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import { againIfOvertaken, isDefinedAs, stillUnder, type Upserted } from "../tasks/byKey.ts"
+import { withCallOptions } from "../tasks/callOptions.ts"
 import type { TaskQuery } from "../tasks/listing.ts"
 import { schedulesOf } from "../tasks/Schedules.ts"
 import { targetCheck } from "../tasks/targets.ts"
@@ -275,7 +277,10 @@ export class Chains extends Context.Service<
 const targetsOf = (steps: ReadonlyArray<ChainStepInput>) =>
   steps.map(({ run_on = null, url }, index) => ({ path: ["steps", index, "url"], url, run_on }))
 
-const withDefaults = (step: ChainStepInput) => ({ ...chainStepDefaults, ...step })
+const withDefaults = (given: ChainStepInput): ChainStep => {
+  const { call_options, ...step } = withCallOptions({ ...chainStepDefaults, ...given })
+  return { ...step, ...call_options }
+}
 
 const namesOf = (chain: ChainRow) => chain.steps.map((step) => step.name)
 

@@ -205,13 +205,18 @@ const columnNames = [
   "updated_at"
 ] satisfies ReadonlyArray<keyof ChainRow>
 
-const stepsColumn = `(
-  SELECT json_agg(
-    json_build_object(
+const plainStep = `json_build_object(
       'name', name, 'method', method, 'url', url, 'headers', headers, 'body', body,
       'timeout_seconds', timeout_seconds, 'retry_count', retry_count,
       'run_on', run_on, 'worker_wait_seconds', worker_wait_seconds, 'run_if', run_if
-    )
+    )`
+
+const stepsColumn = `(
+  SELECT json_agg(
+    CASE
+      WHEN call_options IS NULL THEN ${plainStep}
+      ELSE (${plainStep}::jsonb || call_options)::json
+    END
     ORDER BY step_index
   )
   FROM chain_steps

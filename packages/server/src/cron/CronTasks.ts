@@ -33,6 +33,7 @@ import { StoreClock } from "../sql/StoreClock.ts"
 import { transactionOf } from "../sql/transaction.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import { againIfOvertaken, isDefinedAs, stillUnder, type Upserted } from "../tasks/byKey.ts"
+import { withCallOptions } from "../tasks/callOptions.ts"
 import type { TaskQuery } from "../tasks/listing.ts"
 import { schedulesOf } from "../tasks/Schedules.ts"
 import { targetCheck } from "../tasks/targets.ts"
@@ -136,8 +137,7 @@ export class CronTasks extends Context.Service<
         yield* limits.allowOneMore(workspaceId, "cron_tasks")
         const createdAt = yield* now
         const task = yield* schedules.insert({
-          ...cronTaskDefaults,
-          ...input,
+          ...withCallOptions({ ...cronTaskDefaults, ...input }),
           id: CronTaskId.make(yield* ids.next),
           workspace_id: workspaceId,
           status: "active",
@@ -149,7 +149,7 @@ export class CronTasks extends Context.Service<
       })
 
       const change = Effect.fnUntraced(function* (task: CronTaskRow, changes: CronTaskUpdate) {
-        const changed = { ...task, ...changes }
+        const changed = { ...task, ...withCallOptions(changes, task) }
         if (changes.url !== undefined || changes.run_on === null) {
           yield* checkTargets([{ ...changed, path: ["url"] }])
         }
@@ -192,7 +192,7 @@ export class CronTasks extends Context.Service<
               return { isNew: true, task: yield* make(workspaceId, { ...definition, key }) }
             }
             const defined = { ...cronTaskDefaults, ...definition, key }
-            if (isDefinedAs(known.value, defined)) {
+            if (isDefinedAs(known.value, withCallOptions(defined))) {
               return { isNew: false, task: toCronTask(known.value) }
             }
             const task = yield* stillUnder(key)(repo.findForUpdate(workspaceId, known.value.id))

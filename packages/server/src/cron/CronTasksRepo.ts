@@ -1,6 +1,7 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { CronTask } from "@scheduling/domain/cron/CronTask"
 import type { TaskStatus } from "@scheduling/domain/cron/Firing"
+import type { CallOptions } from "@scheduling/domain/shared/CallOptions"
 import type { UserId } from "@scheduling/domain/shared/Ids"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
@@ -24,9 +25,10 @@ import { type TasksRepo, tasksRepo } from "../tasks/TasksRepo.ts"
 
 export interface CronTaskRow extends Omit<
   CronTask,
-  "workspace_id" | "next_run_at" | "last_run" | "created_at" | "updated_at"
+  keyof CallOptions | "workspace_id" | "next_run_at" | "last_run" | "created_at" | "updated_at"
 > {
   readonly workspace_id: AuthorizedWorkspaceId
+  readonly call_options: CallOptions | null
   readonly next_fire_at: Date | null
   readonly created_at: Date
   readonly updated_at: Date
@@ -48,6 +50,7 @@ export const toCronTask = (row: ListedCronTask): CronTask => ({
   body: row.body,
   timeout_seconds: row.timeout_seconds,
   retry_count: row.retry_count,
+  ...row.call_options,
   run_on: row.run_on,
   worker_wait_seconds: row.worker_wait_seconds,
   timezone: row.timezone,
@@ -228,6 +231,7 @@ const columnNames = [
   "body",
   "timeout_seconds",
   "retry_count",
+  "call_options",
   "run_on",
   "worker_wait_seconds",
   "timezone",

@@ -27,6 +27,7 @@ import { StoreClock } from "../sql/StoreClock.ts"
 import { transactionOf } from "../sql/transaction.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import { againIfOvertaken, isDefinedAs, stillUnder, type Upserted } from "../tasks/byKey.ts"
+import { withCallOptions } from "../tasks/callOptions.ts"
 import type { TaskQuery } from "../tasks/listing.ts"
 import { targetCheck } from "../tasks/targets.ts"
 import { type DelayedTaskRow, DelayedTasksRepo, toDelayedTask } from "./DelayedTasksRepo.ts"
@@ -128,8 +129,7 @@ export class DelayedTasks extends Context.Service<
         yield* limits.allowOneMoreOfMany(workspaceId, "pending_delayed_tasks")
         if (Option.isSome(takesKeyFrom)) yield* repo.giveKey(takesKeyFrom.value, null)
         const row: DelayedTaskRow = {
-          ...delayedTaskDefaults,
-          ...Struct.omit(input, dueFields),
+          ...withCallOptions({ ...delayedTaskDefaults, ...Struct.omit(input, dueFields) }),
           id: DelayedTaskId.make(yield* ids.next),
           workspace_id: workspaceId,
           status: "pending",
@@ -166,7 +166,7 @@ export class DelayedTasks extends Context.Service<
           const run_at = moved ?? task.run_at
           yield* repo.update({
             ...task,
-            ...Struct.omit(changes, dueFields),
+            ...withCallOptions(Struct.omit(changes, dueFields), task),
             run_at,
             updated_at: now
           })
@@ -198,7 +198,8 @@ export class DelayedTasks extends Context.Service<
               const { value: task } = known
               if (task.status !== "cancelled" && isDueAs(task, definition)) {
                 const fields = Struct.omit(definition, dueFields)
-                if (isDefinedAs(task, { ...delayedTaskDefaults, ...fields, key })) {
+                const defined = withCallOptions({ ...delayedTaskDefaults, ...fields, key })
+                if (isDefinedAs(task, defined)) {
                   return { isNew: false, task: toDelayedTask(task) }
                 }
               }

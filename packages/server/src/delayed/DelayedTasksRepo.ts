@@ -1,5 +1,6 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { DelayedTask, DelayedTaskStatus } from "@scheduling/domain/delayed/DelayedTask"
+import type { CallOptions } from "@scheduling/domain/shared/CallOptions"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { timestampOf } from "../sql/timestamp.ts"
@@ -21,9 +22,16 @@ import { type TasksRepo, tasksRepo } from "../tasks/TasksRepo.ts"
  */
 export interface DelayedTaskRow extends Omit<
   DelayedTask,
-  "workspace_id" | "status" | "run_at" | "last_run" | "created_at" | "updated_at"
+  | keyof CallOptions
+  | "workspace_id"
+  | "status"
+  | "run_at"
+  | "last_run"
+  | "created_at"
+  | "updated_at"
 > {
   readonly workspace_id: AuthorizedWorkspaceId
+  readonly call_options: CallOptions | null
   readonly status: Exclude<DelayedTaskStatus, "running">
   readonly run_at: Date
   readonly created_at: Date
@@ -48,6 +56,7 @@ export const toDelayedTask = (row: ListedDelayedTask): DelayedTask => ({
   body: row.body,
   timeout_seconds: row.timeout_seconds,
   retry_count: row.retry_count,
+  ...row.call_options,
   run_on: row.run_on,
   worker_wait_seconds: row.worker_wait_seconds,
   status: row.status,
@@ -195,6 +204,7 @@ const columnNames = [
   "body",
   "timeout_seconds",
   "retry_count",
+  "call_options",
   "run_on",
   "worker_wait_seconds",
   "status",

@@ -2,6 +2,7 @@ import type { ChainStep } from "@scheduling/domain/chains/Chain"
 import { stepsUsedBy } from "@scheduling/domain/chains/StepCall"
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
+import { callOptionsOf } from "./callOptions.ts"
 import { heaviestCall } from "./Run.ts"
 
 interface ChainRef {
@@ -17,7 +18,13 @@ export const insertVersion = Effect.fnUntraced(function* (
   const names = steps.map((step) => step.name)
   const rows = steps.map((step, step_index) => {
     const uses = Array.from(stepsUsedBy(step), (name) => names.indexOf(name))
-    return { ...step, step_index, uses, weight: weightOf(step, uses.length) }
+    return {
+      ...step,
+      call_options: callOptionsOf(step),
+      step_index,
+      uses,
+      weight: weightOf(step, uses.length)
+    }
   })
   const [version] = yield* sql<{ readonly id: string }>`
     WITH version AS (
@@ -27,16 +34,16 @@ export const insertVersion = Effect.fnUntraced(function* (
     ), steps AS (
       INSERT INTO chain_steps (
         version_id, step_index, name, run_if, method, url, headers, body,
-        timeout_seconds, retry_count, run_on, worker_wait_seconds, uses, weight
+        timeout_seconds, retry_count, call_options, run_on, worker_wait_seconds, uses, weight
       )
       SELECT
         version.id, step_index, name, run_if, method, url, headers, body,
-        timeout_seconds, retry_count, run_on, worker_wait_seconds, uses, weight
+        timeout_seconds, retry_count, call_options, run_on, worker_wait_seconds, uses, weight
       FROM version
       CROSS JOIN json_to_recordset(${JSON.stringify(rows)}::json) AS step (
         step_index smallint, name text, run_if text, method text, url text, headers jsonb, body text,
-        timeout_seconds integer, retry_count integer, run_on jsonb, worker_wait_seconds integer,
-        uses smallint[], weight integer
+        timeout_seconds integer, retry_count integer, call_options jsonb, run_on jsonb,
+        worker_wait_seconds integer, uses smallint[], weight integer
       )
     )
     SELECT id FROM version`

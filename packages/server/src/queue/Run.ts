@@ -3,6 +3,7 @@ import type {
   ExecutionTrigger,
   ExecutionStatus
 } from "@scheduling/domain/executions/Execution"
+import type { CallOptions } from "@scheduling/domain/shared/CallOptions"
 import { maxBodyBytes } from "@scheduling/domain/shared/HttpCall"
 import type { CallRequest } from "@scheduling/calls/Call"
 
@@ -41,7 +42,7 @@ export interface LeasedRun extends Claimant {
 export type RunCall = Pick<
   CallRequest,
   "method" | "url" | "headers" | "body" | "timeout_seconds"
-> & { readonly retry_count: number }
+> & { readonly retry_count: number; readonly call_options: CallOptions | null }
 
 /**
  * Headers and body up to this size come with the start of a run. Larger ones are read on their own.

@@ -26,6 +26,7 @@ export const callColumns = [
   "body",
   "timeout_seconds",
   "retry_count",
+  "call_options",
   "withheld"
 ] satisfies ReadonlyArray<keyof StartedRow>
 
@@ -39,7 +40,8 @@ export const callOfTask = [
   `CASE WHEN tasks.bytes <= ${givenBytes} THEN tasks.headers END AS headers`,
   `CASE WHEN tasks.bytes <= ${givenBytes} THEN tasks.body END AS body`,
   "tasks.timeout_seconds",
-  "tasks.retry_count"
+  "tasks.retry_count",
+  "tasks.call_options"
 ].join(", ")
 
 export const withheldOfTask = `CASE WHEN tasks.bytes > ${givenBytes} THEN tasks.bytes END`
@@ -63,7 +65,8 @@ export const toStartedRun = (row: StartedRow, place: StepPlace | null = null): S
           headers: row.headers ?? {},
           body: row.body,
           timeout_seconds: row.timeout_seconds ?? 30,
-          retry_count: row.retry_count ?? 0
+          retry_count: row.retry_count ?? 0,
+          call_options: row.call_options
         },
   withheld: row.withheld ?? 0
 })

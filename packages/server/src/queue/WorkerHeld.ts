@@ -1,3 +1,4 @@
+import type { CallOptions } from "@scheduling/domain/shared/CallOptions"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { columnsOf } from "../sql/columns.ts"
@@ -10,6 +11,7 @@ export interface HeldRun extends Pick<
   "id" | "workspace_id" | "task_id" | "kind" | "attempt" | "lost" | "place"
 > {
   readonly retry_count: number
+  readonly call_options: CallOptions | null
   readonly started_ms: number
   readonly now_ms: number
   readonly cancel_requested: boolean
@@ -30,18 +32,7 @@ export const findHeld = Effect.fnUntraced(function* (
     SELECT
       runs.id, runs.workspace_id, runs.task_id, runs.kind, runs.attempt, runs.lost,
       runs.cancel_requested, ${sql.literal(placeColumn())},
-      coalesce(
-        CASE runs.kind
-          WHEN 'chain' THEN (
-            SELECT chain_steps.retry_count
-            FROM chain_steps
-            WHERE chain_steps.version_id = runs.version_id
-              AND chain_steps.step_index = runs.step_index
-          )
-          ELSE (SELECT tasks.retry_count FROM tasks WHERE tasks.id = runs.task_id)
-        END,
-        0
-      ) AS retry_count,
+      coalesce(call.retry_count, 0) AS retry_count, call.call_options,
       date_part('epoch', runs.attempt_started_at) * 1000 AS started_ms,
       date_part('epoch', now()) * 1000 AS now_ms
     FROM unnest(
@@ -57,6 +48,18 @@ export const findHeld = Effect.fnUntraced(function* (
         AND runs.id = held.id
       OFFSET 0
     ) AS runs
+    LEFT JOIN LATERAL (
+      SELECT retry_count, call_options
+      FROM chain_steps
+      WHERE runs.kind = 'chain'
+        AND chain_steps.version_id = runs.version_id
+        AND chain_steps.step_index = runs.step_index
+      UNION ALL
+      SELECT retry_count, call_options
+      FROM tasks
+      WHERE runs.kind <> 'chain'
+        AND tasks.id = runs.task_id
+    ) AS call ON true
     WHERE runs.attempt = held.attempt
       AND runs.lease_owner = held.session
       AND runs.state = 'running'`

@@ -4,7 +4,7 @@ import type { Allowance } from "./ByteBudget.ts"
 import { Call, type CallResult } from "@scheduling/calls/Call"
 import type { DbClock } from "./DbClock.ts"
 import { loadCall } from "./LoadCall.ts"
-import { type Settlement, settlementOf, type StartedRun } from "../queue/Run.ts"
+import { type RunCall, type Settlement, settlementOf, type StartedRun } from "../queue/Run.ts"
 
 /** Who executes a run and with what. */
 export interface Execution {
@@ -35,9 +35,10 @@ export const execute = Effect.fnUntraced(function* (
   }
 
   const calls = yield* Call
-  const { retry_count, ...request } = call.success
+  const { call_options, retry_count, ...request } = call.success
   const answer = yield* calls.run({
     ...request,
+    success: call_options,
     workspace_id: run.workspace_id,
     execution_id: run.id,
     attempt: run.attempt,
@@ -45,21 +46,29 @@ export const execute = Effect.fnUntraced(function* (
     secrets,
     ...(execution.traceparent !== undefined && { traceparent: execution.traceparent })
   })
-  const verdict = verdictOn(answer, { ...run, retry_count }, yield* Random.next)
+  const verdict = verdictOn(answer, { ...run, retry_count, call_options }, yield* Random.next)
   return endOf(run, execution, { ...answer, ...verdict })
 })
 
 /** What comes after a call: an end, or another attempt. */
 export const verdictOn = (
   answer: Pick<CallResult, "outcome" | "retry_after_seconds">,
-  run: Pick<StartedRun, "attempt" | "lost"> & { readonly retry_count: number },
+  run: Pick<StartedRun, "attempt" | "lost"> & Pick<RunCall, "retry_count" | "call_options">,
   random: number
 ) => {
   const { retry_after_seconds } = answer
   const failures = run.attempt - run.lost
   const retry_delay_ms =
     answer.outcome === "retryable"
-      ? nextAttempt({ failures, retry_count: run.retry_count, retry_after_seconds }, random)
+      ? nextAttempt(
+          {
+            failures,
+            retry_count: run.retry_count,
+            waits: run.call_options?.retry,
+            retry_after_seconds
+          },
+          random
+        )
       : null
   const status =
     answer.outcome === "success" ? "succeeded" : retry_delay_ms === null ? "failed" : null

@@ -43,7 +43,8 @@ const readTask = (run: StartedRun) =>
     const sql = yield* SqlClient.SqlClient
     const [row] = yield* sql<RunCall & { readonly bytes: number }>`
       SELECT
-        tasks.method, tasks.url, tasks.timeout_seconds, tasks.retry_count, tasks.bytes,
+        tasks.method, tasks.url, tasks.timeout_seconds, tasks.retry_count, tasks.call_options,
+        tasks.bytes,
         CASE WHEN tasks.bytes <= ${room} THEN tasks.headers END AS headers,
         CASE WHEN tasks.bytes <= ${room} THEN tasks.body END AS body
       FROM runs
@@ -61,7 +62,7 @@ const readStep = (run: StartedRun, place: StepPlace) =>
   Effect.fnUntraced(function* () {
     const sql = yield* SqlClient.SqlClient
     const [step] = yield* sql<RunCall & { readonly uses: ReadonlyArray<number> }>`
-      SELECT method, url, headers, body, timeout_seconds, retry_count, uses
+      SELECT method, url, headers, body, timeout_seconds, retry_count, call_options, uses
       FROM chain_steps
       WHERE version_id = ${place.version_id}
         AND step_index = ${place.step_index}`

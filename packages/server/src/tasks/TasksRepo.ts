@@ -106,13 +106,21 @@ export const tasksRepo = Effect.fnUntraced(function* <Row extends TaskRow>(
   }
 })
 
-/** Headers and `run_on` are objects in a row and JSON in a statement. */
+/** These are objects in a row and JSON in a statement. */
 const valuesOf = ({
+  call_options,
   headers,
   run_on,
   ...task
-}: TaskRow & { readonly headers?: object; readonly run_on?: object | null }) => ({
+}: TaskRow & {
+  readonly headers?: object
+  readonly call_options?: object | null
+  readonly run_on?: object | null
+}) => ({
   ...task,
+  ...(call_options !== undefined && {
+    call_options: call_options && JSON.stringify(call_options)
+  }),
   ...(headers !== undefined && { headers: JSON.stringify(headers) }),
   ...(run_on !== undefined && { run_on: run_on && JSON.stringify(run_on) })
 })

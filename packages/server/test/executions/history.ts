@@ -1,4 +1,4 @@
-import { type ChainStepInput, chainStepDefaults } from "@scheduling/domain/chains/Chain"
+import type { ChainStepInput } from "@scheduling/domain/chains/Chain"
 import type { ExecutionKind, ExecutionStatus } from "@scheduling/domain/executions/Execution"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto"
 import { insertVersion } from "../../src/queue/ChainVersions.ts"
 import { Partitions } from "../../src/queue/Partitions.ts"
 import { makeRunId, timeOfId } from "../../src/queue/RunId.ts"
+import { step } from "../runner/support/tasks.ts"
 
 /** A run that is queued or running, a row of `runs`, or that has ended, a row of `executions`. */
 export interface SomeRun {
@@ -72,7 +73,7 @@ export const insertRuns = Effect.fnUntraced(function* (runs: ReadonlyArray<SomeR
           insertVersion(sql, {
             workspace_id: run.workspace_id,
             chain_id: run.task_id,
-            steps: steps.map((step) => ({ ...chainStepDefaults, ...step }))
+            steps: steps.map(({ name, url }) => step(name, { url }))
           }),
           (version_id) => ({ ...run, version_id })
         )

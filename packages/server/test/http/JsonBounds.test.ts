@@ -40,13 +40,14 @@ const largestOf = (schema: JsonSchema.JsonSchema): Size => {
       depth: Math.max(...sizes.map(({ depth }) => depth))
     }
   }
-  if (type === "array") {
+  const is = (kind: string) => type === kind || (Array.isArray(type) && type.includes(kind))
+  if (is("array")) {
     if (typeof maxItems !== "number") assert.fail("an array without a bound")
     const item = largestOf(items as JsonSchema.JsonSchema)
     const all = Array.from({ length: maxItems }, () => item)
     return together(all, { values: maxItems, items: maxItems, depth: 1 })
   }
-  if (type !== "object") return nothing
+  if (!is("object")) return nothing
   const names = propertiesOf({ properties })
   const fields = names.map((name) =>
     largestOf((properties as Record<string, JsonSchema.JsonSchema>)[name] ?? {})

@@ -57,8 +57,8 @@ layer(testAppLayer())("Bodies", (it) => {
   )
 
   it.effect.each([
-    ["4,500 values", 4_500, 100],
-    ["4,501 values", 4_501, "Expected at most 4500 values in all"]
+    ["5,500 values", 5_500, 100],
+    ["5,501 values", 5_501, "Expected at most 5500 values in all"]
   ] as const)("looks at each value of a long body, up to a bound: %s", ([, values, expected]) =>
     Effect.gen(function* () {
       // Texts that hold what counts outside of them, and that end with a backslash.

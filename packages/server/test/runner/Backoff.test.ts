@@ -40,6 +40,22 @@ describe("nextAttempt", () => {
     }
   )
 
+  it.prop(
+    "waits at least half of what the author of the call chose, and not more than that",
+    [positive, fraction, Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 86_400 }))],
+    ([failures, random, max_seconds]) => {
+      const waits = { first_seconds: 10, factor: 1.5, max_seconds }
+      const retry = { failures, retry_count: 10, waits, retry_after_seconds: null }
+      const delay = nextAttempt(retry, random) ?? -1
+      const chosenMs = Math.min(10 * 1.5 ** (failures - 1), max_seconds) * 1_000
+      assert.isAtLeast(delay, Math.floor(chosenMs / 2))
+      assert.isAtMost(delay, Math.ceil(chosenMs))
+      // The server's word is heard as without them.
+      const asked = nextAttempt({ ...retry, retry_after_seconds: 7_200 }, random) ?? -1
+      assert.strictEqual(asked, Math.max(delay, hourMs))
+    }
+  )
+
   it("spreads what failed together over the whole range", () => {
     const retry = { failures: 4, retry_count: 10, retry_after_seconds: null }
     assert.strictEqual(nextAttempt(retry, 0), 0)

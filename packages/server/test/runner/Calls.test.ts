@@ -29,7 +29,8 @@ const started = (path: string): StartedRun & Claimant => ({
     headers: {},
     body: null,
     timeout_seconds: 30,
-    retry_count: 0
+    retry_count: 0,
+    call_options: null
   },
   withheld: 0
 })

@@ -76,6 +76,37 @@ layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
       })
     )
 
+    it.effect("an answer counts only if it is as its task says", () =>
+      Effect.gen(function* () {
+        const { outcomeOf } = yield* Service
+        let calls = 0
+        const port = yield* httpTarget((incoming, response) => {
+          if (incoming.url === "/gone") response.writeHead(404).end("gone")
+          else response.end(++calls > 1 ? '{"state":"ready"}' : '{"state":"starting"}')
+        })
+        const url = `http://127.0.0.1:${port}`
+        const rule = { success_codes: ["404"], body_lacks: "here" }
+        assert.deepInclude(yield* outcomeOf({ url: `${url}/gone`, ...rule }), {
+          status: "succeeded",
+          status_code: 404,
+          error: null
+        })
+        const retry = { count: 2, first_seconds: 1, factor: 1 }
+        const second = yield* outcomeOf({ url, body_contains: '"ready"', retry })
+        assert.deepInclude(second, { status: "succeeded", attempts_count: 2 })
+        assert.strictEqual(
+          second.attempts[0].error,
+          'the answer does not contain "\\"ready\\"" in the part that is kept'
+        )
+        assert.deepInclude(yield* outcomeOf({ url, success_codes: ["204"], retry_count: 1 }), {
+          status: "failed",
+          status_code: 200,
+          attempts_count: 1,
+          error: "the status 200 is not one of 204"
+        })
+      })
+    )
+
     it.effect("a target that says when to come back is called again then", () =>
       Effect.gen(function* () {
         const { outcomeOf } = yield* Service

@@ -93,10 +93,10 @@ const target = Effect.fnUntraced(function* (afterMs: number) {
   return { calls, url: `http://127.0.0.1:${port}/` }
 })
 
-const cronTask = ({ ask }: Scene, url: string) =>
+const cronTask = ({ ask }: Scene, url: string, options: object = {}) =>
   Effect.promise(async () => {
     const task = { name: "job", url, schedule: "0 0 1 1 *", run_on: { labels: ["office"] } }
-    const { body } = await ask("POST", "/cron", { ...task, overlap: "allow" })
+    const { body } = await ask("POST", "/cron", { ...task, overlap: "allow", ...options })
     return String(body.id)
   })
 
@@ -199,6 +199,25 @@ describe("agents", () => {
         assert.include(next.output(), "the service refuses the token")
       }),
     120_000
+  )
+
+  it.live(
+    "judge an answer by the rule of its task",
+    () =>
+      Effect.gen(function* () {
+        const scene = yield* begin
+        const { url } = yield* target(0)
+        yield* startAgent(scene, (yield* worker(scene)).token)
+        for (const [rule, status, error] of [
+          [{ body_contains: "OK" }, "succeeded", null],
+          [{ success_codes: ["201-299"] }, "failed", "the status 200 is not one of 201-299"],
+          [{ body_lacks: "OK" }, "failed", 'the answer contains "OK"']
+        ] as const) {
+          const run = yield* runTask(scene, yield* cronTask(scene, url, rule))
+          assert.deepInclude(yield* ended(scene, run), { status, status_code: 200, error })
+        }
+      }),
+    60_000
   )
 
   it.live.runIf(process.platform === "linux")(

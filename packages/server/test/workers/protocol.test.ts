@@ -191,6 +191,27 @@ layer(testAppLayer())("the protocol of workers", (it) => {
     })
   )
 
+  it.effect("says which answers are a success, and waits as the task says", () =>
+    Effect.gen(function* () {
+      const { agent, session, tasks } = yield* beginOnline
+      const rule = { success_codes: ["200", "404"], body_contains: "ok" }
+      const retry = { count: 1, first_seconds: 600, factor: 1, max_seconds: 600 }
+      yield* tasks.create({ ...onOffice, ...rule, retry })
+      const [call] = (yield* agent.claim(session)).body.calls
+      assert.deepStrictEqual(call.success, rule)
+      yield* agent.results(session, [
+        { ...success(call), outcome: "retryable", status_code: 500, response_body: "" }
+      ])
+      const sql = yield* SqlClient.SqlClient
+      const [run] = yield* sql<{ readonly wait_s: number }>`
+        SELECT date_part('epoch', due_at - now()) AS wait_s
+        FROM runs
+        WHERE id = ${call.run_id}`
+      assert.isAtLeast(run?.wait_s ?? 0, 290)
+      assert.isAtMost(run?.wait_s ?? 0, 600)
+    })
+  )
+
   it.effect("tells the agent what to cut off", () =>
     Effect.gen(function* () {
       const { agent, member, session, tasks } = yield* beginOnline

@@ -4,6 +4,7 @@ import { IconButton } from "../../ui/Button.tsx"
 import { Field, Input, Select } from "../../ui/Field.tsx"
 import { Card } from "../../ui/Page.tsx"
 import { CallFields, LimitFields } from "../CallFields.tsx"
+import { CallOptionFields } from "../CallOptionFields.tsx"
 import { referenceProblem, type StepValues } from "./chainValues.ts"
 
 /** One step of a chain. */
@@ -77,6 +78,7 @@ export const StepFields = ({
         </p>
       )}
       <LimitFields values={step} onChange={onChange} errorOf={errorOf} />
+      <CallOptionFields values={step} onChange={onChange} errorOf={errorOf} />
     </Card>
   )
 }

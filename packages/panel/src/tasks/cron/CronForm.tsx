@@ -6,6 +6,7 @@ import { Card, Section } from "../../ui/Page.tsx"
 import { Problem } from "../../ui/Problem.tsx"
 import { useForm } from "../../ui/useForm.ts"
 import { CallFields, LimitFields } from "../CallFields.tsx"
+import { CallOptionFields } from "../CallOptionFields.tsx"
 import { callInputOf, callValuesOf, newCall } from "../callValues.ts"
 import { PasteBox } from "../PasteBox.tsx"
 import { FiringFields, ScheduleFields } from "../ScheduleFields.tsx"
@@ -76,6 +77,7 @@ export const CronForm = ({
         <Card className="flex flex-col gap-5 p-5">
           <LimitFields values={values} onChange={set} errorOf={errorOf} />
           <FiringFields values={values} onChange={set} />
+          <CallOptionFields values={values} onChange={set} errorOf={errorOf} />
         </Card>
       </Section>
       <div className="flex flex-col gap-4">

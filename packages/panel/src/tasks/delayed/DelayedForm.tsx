@@ -7,6 +7,7 @@ import { Card, Section } from "../../ui/Page.tsx"
 import { Problem } from "../../ui/Problem.tsx"
 import { useForm } from "../../ui/useForm.ts"
 import { CallFields, LimitFields } from "../CallFields.tsx"
+import { CallOptionFields } from "../CallOptionFields.tsx"
 import { callInputOf, callValuesOf, newCall } from "../callValues.ts"
 
 const units = { "60": "minutes", "3600": "hours", "86400": "days" }
@@ -114,8 +115,9 @@ export const DelayedForm = ({
         </Card>
       </Section>
       <Section title="If something goes wrong">
-        <Card className="p-5">
+        <Card className="flex flex-col gap-5 p-5">
           <LimitFields values={values} onChange={set} errorOf={errorOf} />
+          <CallOptionFields values={values} onChange={set} errorOf={errorOf} />
         </Card>
       </Section>
       <div className="flex flex-col gap-4">

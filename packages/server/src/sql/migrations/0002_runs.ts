@@ -19,7 +19,8 @@ export default Effect.gen(function* () {
     CREATE INDEX chain_versions_replaced ON chain_versions (id)
     WHERE replaced_at IS NOT NULL`
   // `uses` are the earlier steps whose answers the call uses. `weight` is the most bytes that the
-  // call takes with them filled in.
+  // call takes with them filled in. `call_options` are those that few calls have: what counts as a
+  // success, and how long to wait before the next attempt.
   yield* sql`
     CREATE TABLE chain_steps (
       version_id uuid NOT NULL REFERENCES chain_versions ON DELETE CASCADE,
@@ -32,6 +33,7 @@ export default Effect.gen(function* () {
       body text,
       timeout_seconds integer NOT NULL,
       retry_count integer NOT NULL,
+      call_options jsonb,
       run_on jsonb,
       worker_wait_seconds integer NOT NULL DEFAULT 300,
       uses smallint[] NOT NULL,
@@ -63,13 +65,14 @@ export default Effect.gen(function* () {
       body text,
       timeout_seconds integer,
       retry_count integer,
+      call_options jsonb,
       run_on jsonb,
       worker_wait_seconds integer NOT NULL DEFAULT 300,
       version_id uuid REFERENCES chain_versions,
       steps_bytes integer,
       bytes integer NOT NULL GENERATED ALWAYS AS (
         coalesce(octet_length(body), 0) + coalesce(octet_length(headers::text), 0)
-          + coalesce(steps_bytes, 0)
+          + coalesce(octet_length(call_options::text), 0) + coalesce(steps_bytes, 0)
       ) STORED,
       schedule text,
       timezone text,

@@ -241,6 +241,7 @@ const toWorkerCall = (
     headers: call.headers,
     body,
     timeout_seconds: call.timeout_seconds,
+    ...(call.call_options !== null && { success: call.call_options }),
     task: { id: TaskId.make(run.task_id), scheduled_ms: run.scheduled_ms },
     signature: {
       id: run.id,

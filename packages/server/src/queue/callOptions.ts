@@ -1,0 +1,17 @@
+import type { CallOptions } from "@scheduling/domain/shared/CallOptions"
+
+/** The options that a call has, as a row keeps them: null if it has none, as most calls. */
+export const callOptionsOf = ({
+  body_contains,
+  body_lacks,
+  retry,
+  success_codes
+}: CallOptions): CallOptions | null => {
+  const options: CallOptions = {
+    ...(success_codes !== undefined && { success_codes }),
+    ...(body_contains !== undefined && { body_contains }),
+    ...(body_lacks !== undefined && { body_lacks }),
+    ...(retry !== undefined && { retry })
+  }
+  return Object.keys(options).length === 0 ? null : options
+}
