@@ -7,7 +7,8 @@ import { type Clock, Context, Effect, Layer, Option, Redacted, Result } from "ef
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto"
 import packageJson from "../package.json" with { type: "json" }
 import { describeError } from "./CallErrors.ts"
-import { type ConnectionLimits, Connections, type OutgoingRequest } from "./Connections.ts"
+import type { OutgoingRequest } from "./Connection.ts"
+import { type ConnectionLimits, Connections } from "./Connections.ts"
 import { EgressAllow, EgressRefused, makeConnect, Resolver } from "./Egress.ts"
 import { parseCidrs } from "./EgressRules.ts"
 import { Exchange } from "./Exchange.ts"

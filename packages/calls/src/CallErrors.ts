@@ -1,8 +1,8 @@
-import { errors } from "undici"
-import { AnswerTooLong } from "./Connections.ts"
+import { AnswerCutOff, HeadTooLarge, InvalidAnswer } from "./AnswerParser.ts"
+import { AnswerTooLong } from "./Connection.ts"
 import { ConnectTimeout, EgressRefused } from "./Egress.ts"
 
-/** Codes of Node, OpenSSL, c-ares and undici. Every other code becomes "connection failed". */
+/** Codes of Node, OpenSSL and c-ares. Every other code becomes "connection failed". */
 const texts: Readonly<Record<string, string>> = {
   ECONNREFUSED: "connection refused",
   ECONNRESET: "connection reset",
@@ -27,12 +27,7 @@ const texts: Readonly<Record<string, string>> = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "tls: certificate issuer is unknown",
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: "tls: certificate chain is incomplete",
   ERR_TLS_CERT_ALTNAME_INVALID: "tls: certificate is for another host",
-  EPROTO: "tls: handshake failed",
-
-  UND_ERR_CONNECT_TIMEOUT: "connection timed out",
-  UND_ERR_HEADERS_OVERFLOW: "response headers too large",
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "connection closed before the answer was complete",
-  UND_ERR_SOCKET: "connection closed before the answer was complete"
+  EPROTO: "tls: handshake failed"
 }
 
 const codeOf = (error: Error): string =>
@@ -43,7 +38,9 @@ export const describeError = (error: Error): string => {
   if (error instanceof EgressRefused) return error.message
   if (error instanceof ConnectTimeout) return `connection timed out after ${error.seconds} s`
   if (error instanceof AnswerTooLong) return "the answer is too long"
-  if (error instanceof errors.HTTPParserError) return "invalid HTTP answer"
+  if (error instanceof HeadTooLarge) return "response headers too large"
+  if (error instanceof InvalidAnswer) return "invalid HTTP answer"
+  if (error instanceof AnswerCutOff) return "connection closed before the answer was complete"
   const code = codeOf(error)
   const text = texts[code]
   if (text !== undefined) return text

@@ -1,99 +1,13 @@
-import { Data, Effect, Exit, type Fiber } from "effect"
-import type { Socket } from "node:net"
-import { Client } from "undici"
-import type { makeConnect } from "./Egress.ts"
+import { Effect, Exit, type Fiber } from "effect"
+import { Connection, type OutgoingRequest } from "./Connection.ts"
+import type { Connect } from "./Egress.ts"
 import type { Exchange } from "./Exchange.ts"
-
-const maxResponseHeaderBytes = 16 * 1024
-
-/**
- * Limits one answer as it comes over the wire. The longest useful answer is its header and the 64
- * KiB of body after which we hang up. The rest is room for chunk sizes and interim answers, which
- * nothing else limits: a server that sent them without end kept the processor busy until the
- * timeout.
- */
-const maxAnswerBytes = 256 * 1024
-
-/** Shorter than the 5 s after which Node, Apache and many others hang up on an idle connection. */
-const idleMillis = 4_000
-
-const maxIdleMillis = 30_000
-
-export interface OutgoingRequest {
-  readonly origin: string
-  readonly path: string
-  readonly method: string
-  /**
-   * Names and values alternate. This is a function because the signature holds the time of sending.
-   */
-  readonly headers: () => Array<string>
-  readonly body: string | null
-  /** Workspaces take turns when calls have to wait. */
-  readonly workspace_id: string
-}
 
 export interface ConnectionLimits {
   /** Further calls to the origin wait until one of these ends. Their timeouts begin after that. */
   readonly perOrigin: number
   /** Idle connections kept over all origins. */
   readonly idle: number
-}
-
-export class AnswerTooLong extends Data.TaggedError("AnswerTooLong")<{}> {}
-
-/**
- * One keep-alive connection: an undici client, and its socket so that connecting can be cancelled.
- */
-class Connection {
-  readonly client: Client
-  private connecting: Socket | undefined
-  /**
-   * The socket that calls are read from and written to. With TLS it is not the one that connected.
-   */
-  private socket: Socket | undefined
-  private mayReadUpTo = maxAnswerBytes
-
-  constructor(origin: string, connect: ReturnType<typeof makeConnect>) {
-    this.client = new Client(origin, {
-      connect: (target, callback) => {
-        this.connecting = connect(target, (...result) => {
-          if (result[0] === null) this.watch(result[1])
-          callback(...result)
-        })
-      },
-      // HTTP/2 shares one connection between calls: one reset or one stalled window fails many.
-      allowH2: false,
-      pipelining: 1,
-      // The whole call has one deadline, which the fiber keeps.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      keepAliveTimeout: idleMillis,
-      keepAliveMaxTimeout: maxIdleMillis,
-      maxHeaderSize: maxResponseHeaderBytes
-    })
-  }
-
-  send(request: OutgoingRequest, exchange: Exchange): void {
-    this.mayReadUpTo = (this.socket?.bytesRead ?? 0) + maxAnswerBytes
-    const { body, method, origin, path } = request
-    this.client.dispatch({ origin, path, method, headers: request.headers(), body }, exchange)
-  }
-
-  close(): void {
-    this.client.destroy(() => {})
-    this.connecting?.destroy()
-  }
-
-  /**
-   * Must be called before the client listens, so that the client never parses what is over the
-   * limit.
-   */
-  private watch(socket: Socket): void {
-    this.socket = socket
-    socket.on("readable", () => {
-      if (socket.bytesRead > this.mayReadUpTo) socket.destroy(new AnswerTooLong())
-    })
-  }
 }
 
 interface Origin {
@@ -109,17 +23,15 @@ interface Origin {
 }
 
 /**
- * Keep-alive connections by origin. undici's own Agent is not used because a request in its queue
- * cannot be taken back. Calls that were interrupted while a host did not answer would stay there
- * with their bodies and connecting sockets, and would later break a working connection.
+ * Keep-alive connections by origin. A call that waits for one can be taken back at any time.
  */
 export class Connections {
   private readonly origins = new Map<string, Origin>()
   private idle = 0
-  private readonly connect: ReturnType<typeof makeConnect>
+  private readonly connect: Connect
   private readonly limits: ConnectionLimits
 
-  constructor(connect: ReturnType<typeof makeConnect>, limits: ConnectionLimits) {
+  constructor(connect: Connect, limits: ConnectionLimits) {
     this.connect = connect
     this.limits = limits
   }
@@ -230,14 +142,13 @@ export class Connections {
 
   private open(name: string, origin: Origin): Connection {
     const connection = new Connection(name, this.connect)
-    connection.client.on("disconnect", () => {
+    connection.onIdleEnd = () => {
       const index = origin.idle.indexOf(connection)
       if (index === -1) return
       origin.idle.splice(index, 1)
       this.idle--
-      connection.close()
       this.forgetUnused(name, origin)
-    })
+    }
     return connection
   }
 

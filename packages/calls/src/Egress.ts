@@ -1,9 +1,9 @@
 import { Context, Data } from "effect"
 import type { LookupAddress } from "node:dns"
 import { connect as connectTcp, isIP, isIPv6, type LookupFunction, type Socket } from "node:net"
-import { buildConnector } from "undici"
 import { type Cidr, classify, isAllowed } from "./EgressRules.ts"
 import { makeResolve, type Resolve } from "./HostNames.ts"
+import { makeUpgradeToTls } from "./TlsUpgrade.ts"
 
 /** The ranges of `EGRESS_ALLOW`. There are none unless the operator lists some. */
 export const EgressAllow = Context.Reference<ReadonlyArray<Cidr>>("@scheduling/calls/EgressAllow", {
@@ -38,32 +38,45 @@ const maxAddresses = 8
  */
 const nextAddressAfterMillis = 2_000
 
+/** Where a connection leads. */
+export interface Target {
+  /** As the `Host` header names it. */
+  readonly host: string
+  /** A name or an address, without brackets. */
+  readonly hostname: string
+  readonly port: number
+  readonly isSecure: boolean
+}
+
+type Connected = (...result: [null, Socket] | [Error, null]) => void
+
 /**
- * A connector for undici that judges the very address that the socket dials. Host names are
- * filtered inside the socket's own look-up, so no second look-up can give a different result.
- * Literal addresses are judged before the socket exists, because Node looks nothing up for them.
- * The socket is returned so that an interrupted call can end it while it is still connecting.
+ * Opens a connection and calls back once. The socket is returned so that an interrupted call can
+ * end it while it is still connecting.
+ */
+export type Connect = (target: Target, callback: Connected) => Socket | undefined
+
+/**
+ * A connector that judges the very address that the socket dials. Host names are filtered inside
+ * the socket's own look-up, so no second look-up can give a different result. Literal addresses are
+ * judged before the socket exists, because Node looks nothing up for them.
  */
 export const makeConnect = (options: {
   readonly allow: ReadonlyArray<Cidr>
   readonly resolve: Resolve
-}) => {
+}): Connect => {
   const lookupAllowed = guardedLookup(options.allow, sharing(options.resolve))
-  const upgradeToTls = buildConnector({ allowH2: false, timeout: connectTimeoutSeconds * 1_000 })
+  const upgradeToTls = makeUpgradeToTls()
 
-  return (
-    target: buildConnector.Options,
-    callback: buildConnector.Callback
-  ): Socket | undefined => {
-    const refusal = isIP(target.hostname) === 0 ? undefined : refuse(target.hostname, options.allow)
+  return ({ hostname, isSecure, port }, callback) => {
+    const refusal = isIP(hostname) === 0 ? undefined : refuse(hostname, options.allow)
     if (refusal !== undefined) {
       queueMicrotask(() => callback(refusal, null))
       return undefined
     }
-    const secure = target.protocol === "https:"
     const socket = connectTcp({
-      host: target.hostname,
-      port: target.port === "" ? (secure ? 443 : 80) : Number(target.port),
+      host: hostname,
+      port,
       lookup: lookupAllowed,
       autoSelectFamily: true,
       autoSelectFamilyAttemptTimeout: nextAddressAfterMillis,
@@ -71,27 +84,33 @@ export const makeConnect = (options: {
       keepAlive: true,
       keepAliveInitialDelay: 60_000
     })
-    const fail = (error: Error) => callback(error, null)
-    socket
-      .once("error", fail)
-      .setTimeout(connectTimeoutSeconds * 1_000, () =>
-        socket.destroy(new ConnectTimeout({ seconds: connectTimeoutSeconds }))
-      )
-      .once("connect", () => {
-        socket.setTimeout(0)
-        // Both paths above have judged this address. If Node ever reaches a different one, it is
-        // caught here, before a byte of the request or of a TLS handshake is written.
-        const late = refuse(socket.remoteAddress ?? "", options.allow)
-        if (late !== undefined) {
-          socket.destroy(late)
-          return
-        }
-        socket.off("error", fail)
-        if (secure) upgradeToTls({ ...target, httpSocket: socket }, callback)
-        else callback(null, socket)
-      })
-    return socket
+    return whenOpen(socket, "connect", (...[error]) => {
+      if (error !== null) return callback(error, null)
+      // Both paths above have judged this address. If Node ever reaches a different one, it is
+      // caught here, before a byte of the request or of a TLS handshake is written.
+      const late = refuse(socket.remoteAddress ?? "", options.allow)
+      if (late !== undefined) {
+        socket.destroy()
+        callback(late, null)
+      } else if (isSecure) {
+        whenOpen(upgradeToTls(socket, hostname), "secureConnect", callback)
+      } else {
+        callback(null, socket)
+      }
+    })
   }
+}
+
+const whenOpen = (socket: Socket, event: "connect" | "secureConnect", callback: Connected) => {
+  const giveUp = () => socket.destroy(new ConnectTimeout({ seconds: connectTimeoutSeconds }))
+  const fail = (error: Error) => callback(error, null)
+  return socket
+    .setTimeout(connectTimeoutSeconds * 1_000, giveUp)
+    .once("error", fail)
+    .once(event, () => {
+      socket.setTimeout(0).off("timeout", giveUp).off("error", fail)
+      callback(null, socket)
+    })
 }
 
 const refuse = (ip: string, allow: ReadonlyArray<Cidr>): EgressRefused | undefined =>

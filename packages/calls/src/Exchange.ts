@@ -1,4 +1,4 @@
-import type { Dispatcher } from "undici"
+import type { AnswerReader } from "./AnswerParser.ts"
 
 /** The part of an answer's body that is kept and shown. */
 const keptBytes = 10_000
@@ -10,7 +10,7 @@ const keptBytes = 10_000
 const discardedBytes = 64 * 1024
 
 /** What came back from one request. It stays readable when the request is cut off half-way. */
-export class Exchange implements Dispatcher.DispatchHandler {
+export class Exchange implements AnswerReader {
   phase:
     | "waiting for a connection"
     | "connecting"
@@ -41,40 +41,34 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return new TextDecoder().decode(bytes, { stream: isCut }).replaceAll("\u0000", "")
   }
 
-  onRequestStart(): void {
+  onSent(): void {
     this.phase = "waiting for the answer"
   }
 
-  onResponseStarted(): void {
+  onFirstByte(): void {
     this.phase = "reading the answer"
   }
 
-  onResponseStart(
-    _controller: Dispatcher.DispatchController,
-    statusCode: number,
-    headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
-  ): void {
-    if (statusCode < 200) return
+  onHead(statusCode: number, retryAfter: string | null): void {
     this.statusCode = statusCode
-    const retryAfter = headers["retry-after"]
-    this.retryAfter = (typeof retryAfter === "object" ? retryAfter[0] : retryAfter) ?? null
+    this.retryAfter = retryAfter
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onBody(bytes: Buffer): void {
     const room = keptBytes - this.receivedBytes
-    this.receivedBytes += chunk.length
+    this.receivedBytes += bytes.length
     // Copied, because a slice would keep the whole 64 KiB read in memory.
-    if (room > 0) this.kept.push(Buffer.from(chunk.subarray(0, room)))
+    if (room > 0) this.kept.push(Buffer.from(bytes.subarray(0, room)))
     this.complete = this.receivedBytes >= keptBytes
     if (this.receivedBytes > discardedBytes) this.settle(false)
   }
 
-  onResponseEnd(): void {
+  onEnd(reusable: boolean): void {
     this.complete = true
-    this.settle(true)
+    this.settle(reusable)
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+  onError(error: Error): void {
     this.error = error
     this.settle(false)
   }

@@ -76,7 +76,7 @@ export class TlsProbe extends Context.Service<
             })
           }
           const socket = connect(
-            { hostname: target.host, protocol: "tcp:", port: String(target.port) },
+            { host: target.host, hostname: target.host, port: target.port, isSecure: false },
             (error, connected) => {
               if (error !== null) return fail(error)
               isConnected = true

@@ -3,9 +3,11 @@ import { callLayer, callRequest, httpTarget, replying, tcpTarget } from "./suppo
 import { expired, key, root } from "./support/certificates.ts"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
-import type { Socket } from "node:net"
+import { once } from "node:events"
+import type { AddressInfo, Socket } from "node:net"
 import {
   createSecureContext,
+  createServer as createTlsServer,
   getCACertificates,
   setDefaultCACertificates,
   TLSSocket
@@ -128,17 +130,18 @@ describe("a target that misbehaves", () => {
 
   const interim = "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n"
   const chunks = `${ok}transfer-encoding: chunked\r\n\r\n`
-  const endless: ReadonlyArray<readonly [string, string, string, number | null]> = [
-    ["interim answers", "", interim.repeat(100), null],
-    ["empty lines", "", "\r\n".repeat(1_000), null],
-    ["a status text", "HTTP/1.1 200 ", "a".repeat(10_000), null],
-    ["the extensions of a chunk", `${chunks}1;`, "a".repeat(10_000), 200],
-    ["chunks of a byte", chunks, "1;extension\r\na\r\n".repeat(100), 200]
+  const tooLong = "the answer is too long"
+  const endless: ReadonlyArray<readonly [string, string, string, number | null, string | null]> = [
+    ["interim answers", "", interim.repeat(100), null, tooLong],
+    ["empty lines", "", "\r\n".repeat(1_000), null, tooLong],
+    ["a status text", "HTTP/1.1 200 ", "a".repeat(10_000), null, "response headers too large"],
+    ["the extensions of a chunk", `${chunks}1;`, "a".repeat(10_000), 200, tooLong],
+    ["chunks of a byte", chunks, "1;extension\r\na\r\n".repeat(100), 200, null]
   ]
 
   it.live.each(endless)(
     "that sends %s without end is soon cut off",
-    ([, start, repeated, status]) =>
+    ([, start, repeated, status, error]) =>
       Effect.gen(function* () {
         let written = 0
         const port = yield* tcpTarget((socket) => {
@@ -150,7 +153,7 @@ describe("a target that misbehaves", () => {
         const call = yield* Call
         const result = yield* call.run(callRequest(`http://127.0.0.1:${port}/`))
         assert.strictEqual(result.status_code, status)
-        if (result.outcome !== "success") assert.strictEqual(result.error, "the answer is too long")
+        assert.strictEqual(result.error, error)
         // Up to what the kernel's buffers on both sides hold.
         assert.isBelow(written, 16 * 1024 * 1024)
       }).pipe(Effect.provide(callLayer()))
@@ -307,6 +310,47 @@ describe("connections", () => {
     }).pipe(Effect.provide(callLayer()))
   )
 
+  const answer = `${ok}content-length: 2\r\n\r\nok`
+  const notKept: ReadonlyArray<readonly [string, string]> = [
+    ["the server says that it closes it", answer.replace("\r\n", "\r\nconnection: close\r\n")],
+    ["the server keeps it for a second", answer.replace("\r\n", "\r\nkeep-alive: timeout=1\r\n")],
+    ["more comes than was asked for", `${answer}${answer}`]
+  ]
+
+  it.live.each(notKept)("serve one call if %s", ([, text]) =>
+    Effect.gen(function* () {
+      let connections = 0
+      const port = yield* tcpTarget((socket) => {
+        connections++
+        socket.on("data", () => socket.write(text))
+      })
+      const call = yield* Call
+      const run = call.run(callRequest(`http://127.0.0.1:${port}/`))
+      assert.deepInclude(yield* run, { outcome: "success", response_body: "ok" })
+      assert.deepInclude(yield* run, { outcome: "success", response_body: "ok" })
+      assert.strictEqual(connections, 2)
+    }).pipe(Effect.provide(callLayer()))
+  )
+
+  it.live("that are idle end with the first byte that nobody asked for", () =>
+    Effect.gen(function* () {
+      const closed = yield* Deferred.make<void>()
+      const sockets: Array<Socket> = []
+      const port = yield* tcpTarget((socket) => {
+        sockets.push(socket)
+        socket.on("data", () => socket.write(answer))
+        socket.once("close", () => Deferred.doneUnsafe(closed, Effect.void))
+      })
+      const call = yield* Call
+      const run = call.run(callRequest(`http://127.0.0.1:${port}/`))
+      assert.strictEqual((yield* run).response_body, "ok")
+      sockets[0]?.write("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nother")
+      yield* Deferred.await(closed)
+      assert.strictEqual((yield* run).response_body, "ok")
+      assert.lengthOf(sockets, 2)
+    }).pipe(Effect.provide(callLayer()))
+  )
+
   it.live("a call on a kept connection that was hung up on is sent once more on a new one", () =>
     Effect.gen(function* () {
       const requests: Array<number> = []
@@ -391,6 +435,29 @@ describe("over TLS", () => {
     Effect.gen(function* () {
       const result = yield* callTarget(tlsTarget(root), "https://service.test")
       assert.deepInclude(result, { outcome: "success", response_body: "ok" })
+    }).pipe(Effect.provide(callLayer()))
+  )
+
+  it.live("the next connection to a host goes on with the session of the last", () =>
+    Effect.gen(function* () {
+      const resumed: Array<boolean> = []
+      const server = yield* Effect.acquireRelease(
+        Effect.sync(() =>
+          createTlsServer({ cert: root, key }, (socket) => {
+            resumed.push(socket.isSessionReused())
+            socket.once("data", () => socket.end(`${ok}content-length: 2\r\n\r\nok`))
+          }).listen(0, "127.0.0.1")
+        ),
+        (listening) => Effect.sync(() => listening.close())
+      )
+      yield* Effect.promise(() => once(server, "listening"))
+      const { port } = server.address() as AddressInfo
+      const call = yield* Call
+      const run = call.run(callRequest(`https://service.test:${port}/`))
+      for (let repeat = 0; repeat < 3; repeat++) {
+        assert.strictEqual((yield* run).response_body, "ok")
+      }
+      assert.deepStrictEqual(resumed, [false, true, true])
     }).pipe(Effect.provide(callLayer()))
   )
 

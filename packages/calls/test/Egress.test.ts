@@ -295,7 +295,7 @@ it.live("a socket that reached an address it should not is ended before a byte i
   Effect.gen(function* () {
     let bytes = 0
     const port = yield* tcpTarget((socket) => socket.on("data", (chunk) => (bytes += chunk.length)))
-    for (const protocol of ["http:", "https:"]) {
+    for (const isSecure of [false, true]) {
       // Allows 127.0.0.1 the first time it is asked, which is before the socket connects.
       let reads = 0
       const allow = Object.defineProperty<Array<Cidr>>([], 0, {
@@ -303,9 +303,8 @@ it.live("a socket that reached an address it should not is ended before a byte i
       })
       const connect = makeConnect({ allow, resolve: async () => [] })
       const error = yield* Effect.callback<Error | null>((resume) => {
-        connect({ protocol, hostname: "127.0.0.1", port: String(port) }, (...[failure]) =>
-          resume(Effect.succeed(failure))
-        )
+        const target = { host: "service.test", hostname: "127.0.0.1", port, isSecure }
+        connect(target, (...[failure]) => resume(Effect.succeed(failure)))
       })
       assert.strictEqual(error?.message, "address 127.0.0.1 is loopback and not allowed")
     }

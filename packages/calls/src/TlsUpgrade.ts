@@ -1,0 +1,30 @@
+import { isIP, type Socket } from "node:net"
+import { connect, type TLSSocket } from "node:tls"
+
+/** A session is a few kilobytes, and saves a server and us most of a handshake. */
+const maxSessions = 1_000
+
+/** Begins TLS on sockets that are connected. The last session of each host is resumed. */
+export const makeUpgradeToTls = () => {
+  const sessions = new Map<string, Buffer>()
+
+  const remember = (hostname: string, session: Buffer) => {
+    sessions.delete(hostname)
+    sessions.set(hostname, session)
+    const [oldest] = sessions.keys()
+    if (sessions.size > maxSessions && oldest !== undefined) sessions.delete(oldest)
+  }
+
+  return (socket: Socket, hostname: string): TLSSocket => {
+    const session = sessions.get(hostname)
+    const secure = connect({
+      socket,
+      host: hostname,
+      // HTTP/2 shares one connection between calls: one reset or one stalled window fails many.
+      ALPNProtocols: ["http/1.1"],
+      ...(isIP(hostname) === 0 && { servername: hostname }),
+      ...(session !== undefined && { session })
+    })
+    return secure.on("session", (made: Buffer) => remember(hostname, made))
+  }
+}
