@@ -57,6 +57,30 @@ export const watchRoutes = (parent: typeof workspace) =>
     }),
     createRoute({
       getParentRoute: () => parent,
+      path: "/monitors/process/new",
+      component: lazyRouteComponent(
+        () => import("./monitors/process/NewProcessPage.tsx"),
+        "NewProcessPage"
+      )
+    }),
+    createRoute({
+      getParentRoute: () => parent,
+      path: "/monitors/process/$monitorId",
+      component: lazyRouteComponent(
+        () => import("./monitors/process/ProcessPage.tsx"),
+        "ProcessPage"
+      )
+    }),
+    createRoute({
+      getParentRoute: () => parent,
+      path: "/monitors/process/$monitorId/edit",
+      component: lazyRouteComponent(
+        () => import("./monitors/process/EditProcessPage.tsx"),
+        "EditProcessPage"
+      )
+    }),
+    createRoute({
+      getParentRoute: () => parent,
       path: "/incidents",
       validateSearch: incidentSearch,
       component: lazyRouteComponent(

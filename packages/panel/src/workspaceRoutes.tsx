@@ -34,6 +34,11 @@ export const workspaceRoutes = (parent: typeof workspace) =>
     }),
     createRoute({
       getParentRoute: () => parent,
+      path: "/workers/$workerId",
+      component: lazyRouteComponent(() => import("./workers/WorkerPage.tsx"), "WorkerPage")
+    }),
+    createRoute({
+      getParentRoute: () => parent,
       path: "/usage",
       component: lazyRouteComponent(() => import("./billing/UsagePage.tsx"), "UsagePage")
     }),

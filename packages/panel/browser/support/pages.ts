@@ -19,6 +19,8 @@ export const pagesOf = async ({
 }: Person): Promise<ReadonlyArray<PanelPage>> => {
   const { data: heartbeats } = await client.heartbeatMonitors.list({ limit: 100 })
   const { data: certificates } = await client.sslMonitors.list({ limit: 1 })
+  const { data: processes } = await client.processMonitors.list({ limit: 1 })
+  const { data: workers } = await client.workers.list({ limit: 100 })
   const { data: incidents } = await client.incidents.list({ limit: 1 })
   const { data: channels } = await client.notifications.channels({ limit: 100 })
   const { data: deliveries } = await client.notifications.deliveries({ limit: 1 })
@@ -70,6 +72,8 @@ export const pagesOf = async ({
     inside("heartbeat-edit", `/monitors/heartbeat/${heartbeats[0]?.id}/edit`),
     inside("ssl-new", "/monitors/ssl/new"),
     inside("ssl-detail", `/monitors/ssl/${certificates[0]?.id}`),
+    inside("process-new", "/monitors/process/new"),
+    inside("process-detail", `/monitors/process/${processes[0]?.id}`),
     inside("incident-list", "/incidents"),
     inside("incident-detail", `/incidents/${incidents[0]?.id}`),
     inside("channel-list", "/notifications"),
@@ -86,6 +90,7 @@ export const pagesOf = async ({
     inside("key-new", "/keys/new?scopes=tasks:read,tasks:write"),
     inside("key-detail", `/keys/${keys[0]?.id}`),
     inside("workers", "/workers"),
+    inside("worker-detail", `/workers/${workers.at(-1)?.id}`),
     inside("members", "/members"),
     inside("usage", "/usage"),
     inside("audit", "/audit"),

@@ -77,5 +77,5 @@ export const seed = async (client: SchedulingClient, baseUrl: string): Promise<v
   await seedKeys(client, baseUrl)
   await seedNotifications(client, baseUrl)
   await seedMonitors(client)
-  await seedWorkspace(client)
+  await seedWorkspace(client, baseUrl)
 }

@@ -1,5 +1,6 @@
 import type { HeartbeatMonitorInput, SchedulingClient } from "@scheduling/sdk"
 import { serveCertificate } from "./certificates.ts"
+import { poll } from "./poll.ts"
 
 const heartbeats: ReadonlyArray<
   HeartbeatMonitorInput & { readonly pings: ReadonlyArray<readonly [path: string, body: string]> }
@@ -35,12 +36,6 @@ const heartbeats: ReadonlyArray<
     ]
   }
 ]
-
-const poll = async (isDone: () => Promise<boolean>) => {
-  for (let tries = 0; tries < 100 && !(await isDone()); tries++) {
-    await new Promise((resolve) => setTimeout(resolve, 200))
-  }
-}
 
 /** Monitors of all kinds: up, down, paused, and one that waits. */
 export const seedMonitors = async (client: SchedulingClient): Promise<void> => {

@@ -1,4 +1,5 @@
 import type { SchedulingClient } from "@scheduling/sdk"
+import { poll } from "./poll.ts"
 import { receiver } from "./receiver.ts"
 
 /** Two channels, of which one fails, a rule, and what was sent by it. */
@@ -32,9 +33,8 @@ export const seedNotifications = async (
     retry_count: 0
   })
   await client.cron.runAndWait(id)
-  for (let tries = 0; tries < 100; tries++) {
+  await poll(async () => {
     const { data } = await client.notifications.deliveries({ channel_id: day.id })
-    if (data.some(({ status }) => status === "delivered")) return
-    await new Promise((resolve) => setTimeout(resolve, 200))
-  }
+    return data.some(({ status }) => status === "delivered")
+  })
 }

@@ -1,9 +1,21 @@
 import type { SchedulingClient } from "@scheduling/sdk"
+import { startAgent } from "./agent.ts"
+import { poll } from "./poll.ts"
 
-/** An invitation that waits, and two workers. */
-export const seedWorkspace = async (client: SchedulingClient): Promise<void> => {
+/** An invitation that waits, and two workers, of which one watches a process. */
+export const seedWorkspace = async (client: SchedulingClient, baseUrl: string): Promise<void> => {
   await client.invitations.create({ email: "grace@example.com", role: "editor" })
-  await client.workers.create({ name: "Office, rack 2", labels: ["office", "gpu"] })
+  const office = await client.workers.create({ name: "Office, rack 2", labels: ["office", "gpu"] })
   const { id } = await client.workers.create({ name: "Warehouse", labels: ["warehouse"] })
   await client.workers.pause(id)
+  startAgent(baseUrl, office.token)
+  const watched = await client.processMonitors.create({
+    name: "Database of the office",
+    tags: ["office"],
+    worker_id: office.id,
+    match: { command_contains: "server/src/main.ts" },
+    max_rss_bytes: 536_870_912,
+    max_cpu_percent: 150
+  })
+  await poll(async () => (await client.processMonitors.get(watched.id)).last_report !== null)
 }

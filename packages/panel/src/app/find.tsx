@@ -1,6 +1,6 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query"
 import type { NavigateOptions } from "@tanstack/react-router"
-import { CalendarClock, HeartPulse, Plus, ShieldCheck, Timer, Workflow } from "lucide-react"
+import { Cpu, CalendarClock, HeartPulse, Plus, ShieldCheck, Timer, Workflow } from "lucide-react"
 import type { ReactNode } from "react"
 import { clientOf } from "../data/client.ts"
 import { places } from "./navigation.tsx"
@@ -48,6 +48,7 @@ export const findPlaces = (workspaceId: string | undefined, text: string): Reado
       action("New chain", { to: "/w/$workspaceId/chains/new", params }),
       action("New heartbeat", { to: "/w/$workspaceId/monitors/heartbeat/new", params }),
       action("Watch a certificate", { to: "/w/$workspaceId/monitors/ssl/new", params }),
+      action("Watch a process", { to: "/w/$workspaceId/monitors/process/new", params }),
       action("New notification channel", {
         to: "/w/$workspaceId/notifications/channels/new",
         params
@@ -58,6 +59,12 @@ export const findPlaces = (workspaceId: string | undefined, text: string): Reado
     ].filter(({ name }) => isMeant(name, "create add"))
   ]
 }
+
+const monitorKinds = {
+  heartbeat: ["Heartbeat", <HeartPulse key="0" />, "/w/$workspaceId/monitors/heartbeat/$monitorId"],
+  ssl: ["Certificate", <ShieldCheck key="1" />, "/w/$workspaceId/monitors/ssl/$monitorId"],
+  process: ["Process", <Cpu key="2" />, "/w/$workspaceId/monitors/process/$monitorId"]
+} as const
 
 /** What the workspace has by this name. */
 export const foundOptions = (workspaceId: string | undefined, name: string) =>
@@ -94,17 +101,10 @@ export const foundOptions = (workspaceId: string | undefined, name: string) =>
             params: { ...scope, chainId: chain.id }
           })
         ),
-        ...monitors.data.map((monitor) =>
-          monitor.kind === "heartbeat"
-            ? thing("Heartbeat", <HeartPulse />, monitor, {
-                to: "/w/$workspaceId/monitors/heartbeat/$monitorId",
-                params: { ...scope, monitorId: monitor.id }
-              })
-            : thing("Certificate", <ShieldCheck />, monitor, {
-                to: "/w/$workspaceId/monitors/ssl/$monitorId",
-                params: { ...scope, monitorId: monitor.id }
-              })
-        )
+        ...monitors.data.map((monitor) => {
+          const [kind, icon, to] = monitorKinds[monitor.kind]
+          return thing(kind, icon, monitor, { to, params: { ...scope, monitorId: monitor.id } })
+        })
       ]
     }
   })

@@ -1,7 +1,7 @@
 import type { Monitor } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
-import { HeartPulse, Plus, ShieldCheck, X } from "lucide-react"
+import { Cpu, HeartPulse, Plus, ShieldCheck, X } from "lucide-react"
 import { useWorkspace } from "../data/client.ts"
 import { useList } from "../data/queries.ts"
 import { Button, ButtonLink } from "../ui/Button.tsx"
@@ -38,6 +38,13 @@ export const MonitorListPage = () => {
         icon={<ShieldCheck className="size-4" />}
       >
         Watch a certificate
+      </ButtonLink>
+      <ButtonLink
+        to="/w/$workspaceId/monitors/process/new"
+        params={{ workspaceId }}
+        icon={<Cpu className="size-4" />}
+      >
+        Watch a process
       </ButtonLink>
       <ButtonLink
         to="/w/$workspaceId/monitors/heartbeat/new"
@@ -105,7 +112,7 @@ export const MonitorListPage = () => {
               >
                 <p className="mb-6">
                   A heartbeat tells you when a job did not run. A certificate monitor tells you
-                  before a certificate expires.
+                  before a certificate expires. A process monitor tells you when a program is gone.
                 </p>
                 <MonitorExamples />
               </Empty>

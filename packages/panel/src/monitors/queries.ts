@@ -41,6 +41,17 @@ export const sslEventsOptions = (workspaceId: WorkspaceId, monitorId: MonitorId)
     clientOf(workspaceId).sslMonitors.events(monitorId, { cursor, limit: 50 }, { signal })
   )
 
+export const processOptions = (workspaceId: WorkspaceId, monitorId: MonitorId) =>
+  queryOptions({
+    queryKey: [...all(workspaceId), "process", monitorId],
+    queryFn: ({ signal }) => clientOf(workspaceId).processMonitors.get(monitorId, { signal })
+  })
+
+export const processEventsOptions = (workspaceId: WorkspaceId, monitorId: MonitorId) =>
+  listOptions([...all(workspaceId), "process", monitorId, "events"], (cursor, signal) =>
+    clientOf(workspaceId).processMonitors.events(monitorId, { cursor, limit: 50 }, { signal })
+  )
+
 /** What happens to a monitor without a change of its status is not told, so that it is asked for. */
 export const askEvery = 5_000
 

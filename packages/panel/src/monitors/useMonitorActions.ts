@@ -9,7 +9,12 @@ type Named = Pick<Monitor, "id" | "kind" | "name">
 /** What can be done with a monitor from wherever it is shown. */
 export const useMonitorActions = () => {
   const { api, workspaceId } = useWorkspace()
-  const of = ({ kind }: Named) => (kind === "heartbeat" ? api.heartbeatMonitors : api.sslMonitors)
+  const kinds = {
+    heartbeat: api.heartbeatMonitors,
+    ssl: api.sslMonitors,
+    process: api.processMonitors
+  }
+  const of = ({ kind }: Named) => kinds[kind]
   const changed = () => Promise.all([monitorsChanged(workspaceId), incidentsChanged(workspaceId)])
   return {
     pause: async (monitor: Named) => {

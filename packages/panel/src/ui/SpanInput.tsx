@@ -15,6 +15,7 @@ const unitOf = (seconds: number): string =>
 export const SpanInput = ({
   isOptional = false,
   label,
+  min = 1,
   onChange,
   seconds
 }: {
@@ -22,6 +23,8 @@ export const SpanInput = ({
   readonly seconds: number | null
   readonly onChange: (seconds: number | null) => void
   readonly isOptional?: boolean
+  /** In whichever unit: 0 where none at all is fine too. */
+  readonly min?: 0 | 1
 }) => {
   const [unit, setUnit] = useState(unitOf(seconds ?? 0))
   const [text, setText] = useState(seconds === null ? "" : String(seconds / Number(unit)))
@@ -34,7 +37,7 @@ export const SpanInput = ({
     <div className="flex gap-2">
       <Input
         type="number"
-        min={1}
+        min={min}
         step="any"
         required={!isOptional}
         value={text}

@@ -56,7 +56,9 @@ export const bytes = (value: number): string =>
     ? `${value} B`
     : value < 1e6
       ? `${Math.round(value / 1e3)} kB`
-      : `${(value / 1e6).toFixed(1)} MB`
+      : value < 1e9
+        ? `${(value / 1e6).toFixed(1)} MB`
+        : `${(value / 1e9).toFixed(1)} GB`
 
 const inZone = (options: Intl.DateTimeFormatOptions) => {
   const known = new Map<string | undefined, Intl.DateTimeFormat>()

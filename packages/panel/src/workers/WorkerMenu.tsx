@@ -11,11 +11,13 @@ import { RotateSheet, WorkerSheet } from "./WorkerSheets.tsx"
 /** All that can be done with a worker. */
 export const WorkerMenu = ({
   onCreated,
+  onRemoved,
   worker
 }: {
   readonly worker: Worker
   /** Called with the new token, which has to be shown now. */
   readonly onCreated: (created: CreatedWorker) => void
+  readonly onRemoved?: () => void
 }) => {
   const { api, workspaceId } = useWorkspace()
   const [asked, ask] = useState<"delete" | "edit" | "rotate">()
@@ -68,6 +70,7 @@ export const WorkerMenu = ({
         onConfirm={async () => {
           await api.workers.remove(id)
           tell(`${name} was deleted`)
+          onRemoved?.()
           await workersChanged(workspaceId)
         }}
       >

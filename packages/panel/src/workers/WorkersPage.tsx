@@ -1,16 +1,17 @@
-import type { CreatedWorker, Worker } from "@scheduling/sdk"
+import type { CreatedWorker, Worker, WorkerId } from "@scheduling/sdk"
+import { Link } from "@tanstack/react-router"
 import { Cpu, Plus } from "lucide-react"
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { useList } from "../data/queries.ts"
 import { Button } from "../ui/Button.tsx"
 import { Snippets } from "../ui/Code.tsx"
-import { type Column, List } from "../ui/List.tsx"
+import { type Column, List, rowLink } from "../ui/List.tsx"
 import { Empty, Page } from "../ui/Page.tsx"
 import { Problem } from "../ui/Problem.tsx"
 import { Badge, Status } from "../ui/Status.tsx"
 import { Ago, None } from "../ui/Time.tsx"
-import { workerListOptions } from "./queries.ts"
+import { askForWorkersMs, workerListOptions } from "./queries.ts"
 import { ShownToken } from "./ShownToken.tsx"
 import { WorkerMenu } from "./WorkerMenu.tsx"
 import { WorkerSheet } from "./WorkerSheets.tsx"
@@ -21,8 +22,7 @@ export const WorkersPage = () => {
   const [isMaking, setMaking] = useState(false)
   const { error, refetch, ...list } = useList({
     ...workerListOptions(workspaceId),
-    // Agents come and go without a word to those who look.
-    refetchInterval: 15_000
+    refetchInterval: askForWorkersMs
   })
   const create = (
     <Button look="main" icon={<Plus className="size-4" />} onClick={() => setMaking(true)}>
@@ -82,6 +82,19 @@ const Examples = () => {
   )
 }
 
+const WorkerName = ({ name, workerId }: { readonly workerId: WorkerId; readonly name: string }) => {
+  const { workspaceId } = useWorkspace()
+  return (
+    <Link
+      to="/w/$workspaceId/workers/$workerId"
+      params={{ workspaceId, workerId }}
+      className={`block truncate font-medium ${rowLink}`}
+    >
+      {name}
+    </Link>
+  )
+}
+
 const columnsWith = (
   onCreated: (created: CreatedWorker) => void
 ): ReadonlyArray<Column<Worker>> => [
@@ -102,9 +115,9 @@ const columnsWith = (
     key: "name",
     head: "Name",
     className: "grow basis-0",
-    cell: ({ host, name, token_prefix, version }) => (
+    cell: ({ host, id, name, token_prefix, version }) => (
       <>
-        <span className="block truncate font-medium">{name}</span>
+        <WorkerName workerId={id} name={name} />
         <span className="block truncate font-mono text-xs text-faint">
           {host === null ? `${token_prefix}…` : `${host} · ${version ?? ""}`}
         </span>
@@ -132,7 +145,7 @@ const columnsWith = (
   {
     key: "menu",
     head: <span className="sr-only">Actions</span>,
-    className: "w-8 shrink-0",
+    className: "relative w-8 shrink-0",
     cell: (worker) => <WorkerMenu worker={worker} onCreated={onCreated} />
   }
 ]

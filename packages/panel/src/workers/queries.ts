@@ -16,6 +16,17 @@ export const workerOptions = (workspaceId: WorkspaceId, workerId: WorkerId) =>
     queryFn: ({ signal }) => clientOf(workspaceId).workers.get(workerId, { signal })
   })
 
+/** All that can be chosen from. */
+export const allWorkersOptions = (workspaceId: WorkspaceId) =>
+  queryOptions({
+    queryKey: [...all(workspaceId), "all"],
+    queryFn: ({ signal }) =>
+      clientOf(workspaceId).workers.list({ limit: 100 }, { signal }).toArray({ limit: 1_000 })
+  })
+
+/** Agents come and go without a word to those who look. */
+export const askForWorkersMs = 15_000
+
 /** After a change: what is shown of workers is asked for again. */
 export const workersChanged = (workspaceId: WorkspaceId): Promise<void> =>
   queries.invalidateQueries({ queryKey: all(workspaceId) })

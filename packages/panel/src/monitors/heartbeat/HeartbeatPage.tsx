@@ -1,11 +1,10 @@
 import type { HeartbeatMonitor } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
-import { useNavigate, useParams } from "@tanstack/react-router"
-import { Pencil, RefreshCw } from "lucide-react"
+import { useParams } from "@tanstack/react-router"
+import { RefreshCw } from "lucide-react"
 import { useState } from "react"
 import { useWorkspace } from "../../data/client.ts"
 import { inWords } from "../../tasks/inWords.ts"
-import { ButtonLink } from "../../ui/Button.tsx"
 import { Code } from "../../ui/Code.tsx"
 import { CopyText } from "../../ui/Copy.tsx"
 import { Confirm } from "../../ui/Dialog.tsx"
@@ -16,7 +15,7 @@ import { Card, Facts, Section } from "../../ui/Page.tsx"
 import { Ago, At, Duration, None } from "../../ui/Time.tsx"
 import { tell } from "../../ui/toast.ts"
 import { AboveMonitors, MonitorFrame } from "../MonitorFrame.tsx"
-import { MonitorMenu } from "../MonitorMenu.tsx"
+import { MonitorActions } from "../MonitorPages.tsx"
 import { askEvery, heartbeatOptions, monitorsChanged } from "../queries.ts"
 import { HeartbeatEvents } from "./HeartbeatEvents.tsx"
 import { PingRecipes } from "./PingRecipes.tsx"
@@ -78,28 +77,14 @@ const Ping = ({
 
 const HeartbeatActions = ({ monitor }: { readonly monitor: HeartbeatMonitor }) => {
   const { api, workspaceId } = useWorkspace()
-  const navigate = useNavigate()
   const [isRotating, setRotating] = useState(false)
-  const params = { workspaceId, monitorId: monitor.id }
   return (
     <>
-      <ButtonLink
-        to="/w/$workspaceId/monitors/heartbeat/$monitorId/edit"
-        params={params}
-        icon={<Pencil className="size-4" />}
-      >
-        Edit
-      </ButtonLink>
-      <MonitorMenu
-        monitor={{ ...monitor, kind: "heartbeat" }}
-        onRemoved={() =>
-          void navigate({ to: "/w/$workspaceId/monitors", params: { workspaceId }, replace: true })
-        }
-      >
+      <MonitorActions monitor={{ ...monitor, kind: "heartbeat" }}>
         <MenuItem icon={<RefreshCw className="size-4" />} onSelect={() => setRotating(true)}>
           Replace the ping URL
         </MenuItem>
-      </MonitorMenu>
+      </MonitorActions>
       <Confirm
         isOpen={isRotating}
         onClose={() => setRotating(false)}

@@ -1,10 +1,10 @@
 import type { SslMonitor } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
-import { useNavigate, useParams } from "@tanstack/react-router"
-import { Eye, Pencil } from "lucide-react"
+import { useParams } from "@tanstack/react-router"
+import { Eye } from "lucide-react"
 import { useState } from "react"
 import { useWorkspace } from "../../data/client.ts"
-import { Button, ButtonLink } from "../../ui/Button.tsx"
+import { Button } from "../../ui/Button.tsx"
 import { CopyText } from "../../ui/Copy.tsx"
 import { duration } from "../../ui/format.ts"
 import { Loaded } from "../../ui/Loaded.tsx"
@@ -13,7 +13,7 @@ import { Badge } from "../../ui/Status.tsx"
 import { Ago, At, None } from "../../ui/Time.tsx"
 import { tellProblem } from "../../ui/toast.ts"
 import { AboveMonitors, MonitorFrame } from "../MonitorFrame.tsx"
-import { MonitorMenu } from "../MonitorMenu.tsx"
+import { MonitorActions } from "../MonitorPages.tsx"
 import { sslOptions } from "../queries.ts"
 import { CertificateFacts } from "./CertificateFacts.tsx"
 import { SslEvents } from "./SslEvents.tsx"
@@ -54,7 +54,7 @@ export const SslPage = () => {
                   Check now
                 </Button>
               )}
-              <SslActions monitor={monitor} />
+              <MonitorActions monitor={{ ...monitor, kind: "ssl" }} />
             </>
           }
           aside={
@@ -72,28 +72,6 @@ export const SslPage = () => {
         </MonitorFrame>
       )}
     </Loaded>
-  )
-}
-
-const SslActions = ({ monitor }: { readonly monitor: SslMonitor }) => {
-  const { workspaceId } = useWorkspace()
-  const navigate = useNavigate()
-  return (
-    <>
-      <ButtonLink
-        to="/w/$workspaceId/monitors/ssl/$monitorId/edit"
-        params={{ workspaceId, monitorId: monitor.id }}
-        icon={<Pencil className="size-4" />}
-      >
-        Edit
-      </ButtonLink>
-      <MonitorMenu
-        monitor={{ ...monitor, kind: "ssl" }}
-        onRemoved={() =>
-          void navigate({ to: "/w/$workspaceId/monitors", params: { workspaceId }, replace: true })
-        }
-      />
-    </>
   )
 }
 

@@ -1,0 +1,126 @@
+import type { MonitorKind, MonitorId } from "@scheduling/sdk"
+import { useQuery, type UseQueryOptions } from "@tanstack/react-query"
+import { useNavigate } from "@tanstack/react-router"
+import { Pencil } from "lucide-react"
+import type { ReactNode } from "react"
+import { useWorkspace } from "../data/client.ts"
+import { ButtonLink } from "../ui/Button.tsx"
+import { Loaded } from "../ui/Loaded.tsx"
+import { Page } from "../ui/Page.tsx"
+import { tell } from "../ui/toast.ts"
+import { editMonitorLink, type KnownMonitor, monitorLink } from "./links.ts"
+import { AboveMonitors } from "./MonitorFrame.tsx"
+import { MonitorMenu } from "./MonitorMenu.tsx"
+import { monitorsChanged } from "./queries.ts"
+
+/** What the form of a monitor does at its end. */
+interface FormEnds<Input> {
+  readonly onCancel: () => void
+  readonly onSend: (input: Input) => Promise<unknown>
+}
+
+interface Named {
+  readonly id: MonitorId
+  readonly name: string
+}
+
+/** Makes a monitor of any kind. */
+export const NewMonitor = <Input,>({
+  children,
+  description,
+  kind,
+  onCreate,
+  title
+}: {
+  readonly kind: MonitorKind
+  readonly title: string
+  readonly description: string
+  readonly onCreate: (input: Input) => Promise<Named>
+  readonly children: (ends: FormEnds<Input>) => ReactNode
+}) => {
+  const { workspaceId } = useWorkspace()
+  const navigate = useNavigate()
+  return (
+    <Page
+      title={title}
+      above={<AboveMonitors workspaceId={workspaceId} />}
+      description={description}
+      width="narrow"
+    >
+      {children({
+        onCancel: () => void navigate({ to: "/w/$workspaceId/monitors", params: { workspaceId } }),
+        onSend: async (input) => {
+          const { id, name } = await onCreate(input)
+          tell(`${name} was created`)
+          void monitorsChanged(workspaceId)
+          await navigate(monitorLink({ id, kind, workspace_id: workspaceId }))
+        }
+      })}
+    </Page>
+  )
+}
+
+/** Changes a monitor of any kind. */
+export const EditMonitor = <Monitor extends Named, Input>({
+  children,
+  kind,
+  monitorId,
+  onUpdate,
+  options
+}: {
+  readonly kind: MonitorKind
+  readonly monitorId: MonitorId
+  // oxlint-disable-next-line typescript/no-explicit-any -- the key of a query is of no concern here
+  readonly options: UseQueryOptions<Monitor, Error, Monitor, any>
+  readonly onUpdate: (input: Input) => Promise<Named>
+  readonly children: (monitor: Monitor, ends: FormEnds<Input>) => ReactNode
+}) => {
+  const { workspaceId } = useWorkspace()
+  const navigate = useNavigate()
+  const back = () => navigate(monitorLink({ id: monitorId, kind, workspace_id: workspaceId }))
+  return (
+    <Loaded query={useQuery(options)} name="Edit" width="narrow">
+      {(monitor) => (
+        <Page title={`Edit ${monitor.name}`} width="narrow">
+          {children(monitor, {
+            onCancel: () => void back(),
+            onSend: async (input) => {
+              const { name } = await onUpdate(input)
+              tell(`${name} was changed`)
+              await monitorsChanged(workspaceId)
+              await back()
+            }
+          })}
+        </Page>
+      )}
+    </Loaded>
+  )
+}
+
+/** What can be done with a monitor of any kind, on its page. */
+export const MonitorActions = ({
+  children,
+  monitor
+}: {
+  readonly monitor: KnownMonitor & Parameters<typeof MonitorMenu>[0]["monitor"]
+  /** What only its kind can do. */
+  readonly children?: ReactNode
+}) => {
+  const { workspaceId } = useWorkspace()
+  const navigate = useNavigate()
+  return (
+    <>
+      <ButtonLink {...editMonitorLink(monitor)} icon={<Pencil className="size-4" />}>
+        Edit
+      </ButtonLink>
+      <MonitorMenu
+        monitor={monitor}
+        onRemoved={() =>
+          void navigate({ to: "/w/$workspaceId/monitors", params: { workspaceId }, replace: true })
+        }
+      >
+        {children}
+      </MonitorMenu>
+    </>
+  )
+}

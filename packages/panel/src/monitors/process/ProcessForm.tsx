@@ -1,0 +1,170 @@
+import type { ProcessMonitor, ProcessMonitorInput, WorkerId } from "@scheduling/sdk"
+import { Choice, Field, Input } from "../../ui/Field.tsx"
+import { FormEnd } from "../../ui/FormEnd.tsx"
+import { Card, Section } from "../../ui/Page.tsx"
+import { SpanInput } from "../../ui/SpanInput.tsx"
+import { useForm } from "../../ui/useForm.ts"
+import { WorkerSelect } from "../../workers/WorkerSelect.tsx"
+import { tagsOf } from "../MonitorFrame.tsx"
+import { matchOf, type MatchBy, matchWords } from "./match.ts"
+
+const mebibyte = 1_048_576
+
+export const newProcess = {
+  name: "",
+  tags: "",
+  worker_id: "" as WorkerId | "",
+  match_by: "name" as MatchBy,
+  match: "",
+  min_count: "1",
+  max_count: "",
+  max_rss_bytes: "",
+  max_cpu_percent: "",
+  interval_seconds: 30 as number | null,
+  grace_seconds: 60 as number | null
+}
+
+export type ProcessValues = typeof newProcess
+
+const textOf = (value: number | null) => (value === null ? "" : String(value))
+
+export const processValuesOf = (monitor: ProcessMonitor): ProcessValues => {
+  const [match_by, match] = matchOf(monitor)
+  return {
+    name: monitor.name,
+    tags: monitor.tags.join(", "),
+    worker_id: monitor.worker_id,
+    match_by,
+    match,
+    min_count: String(monitor.min_count),
+    max_count: textOf(monitor.max_count),
+    max_rss_bytes: textOf(monitor.max_rss_bytes && monitor.max_rss_bytes / mebibyte),
+    max_cpu_percent: textOf(monitor.max_cpu_percent),
+    interval_seconds: monitor.interval_seconds,
+    grace_seconds: monitor.grace_seconds
+  }
+}
+
+const numberOf = (text: string) => (text === "" ? null : Number(text))
+
+const inputOf = (values: ProcessValues): ProcessMonitorInput => ({
+  name: values.name.trim() || values.match.trim(),
+  tags: tagsOf(values.tags),
+  worker_id: values.worker_id as WorkerId,
+  match: { [values.match_by]: values.match.trim() },
+  min_count: Number(values.min_count),
+  max_count: numberOf(values.max_count),
+  max_rss_bytes:
+    values.max_rss_bytes === "" ? null : Math.round(Number(values.max_rss_bytes) * mebibyte),
+  max_cpu_percent: numberOf(values.max_cpu_percent),
+  interval_seconds: values.interval_seconds ?? 0,
+  grace_seconds: values.grace_seconds ?? 0
+})
+
+/** Makes a process monitor, or changes one. */
+export const ProcessForm = ({
+  action,
+  initial,
+  onCancel,
+  onSend
+}: {
+  readonly initial: ProcessValues
+  readonly action: string
+  readonly onSend: (input: ProcessMonitorInput) => Promise<unknown>
+  readonly onCancel: () => void
+}) => {
+  const form = useForm({ initial, send: (values) => onSend(inputOf(values)) })
+  const { errorOf, set, values } = form
+  const words = matchWords[values.match_by]
+  return (
+    <form className="flex flex-col gap-8" onSubmit={form.submit}>
+      <Section title="Process">
+        <Card className="flex flex-col gap-5 p-5">
+          <Field
+            label="Worker"
+            hint="Its agent looks, on the machine that it runs on."
+            error={errorOf("worker_id")}
+          >
+            <WorkerSelect value={values.worker_id} onChange={(worker_id) => set({ worker_id })} />
+          </Field>
+          <Choice
+            label="Found by"
+            value={values.match_by}
+            options={[
+              ["name", "Its name"],
+              ["command_contains", "Its command line"],
+              ["pid_file", "A file"]
+            ]}
+            onChange={(match_by) => set({ match_by })}
+          />
+          <Field label={words.label} hint={words.hint} error={errorOf("match")}>
+            <Input
+              {...form.text("match")}
+              mono
+              required
+              spellCheck={false}
+              autoComplete="off"
+              placeholder={words.example}
+            />
+          </Field>
+        </Card>
+      </Section>
+      <Section title="What is right">
+        <Card className="flex flex-col gap-5 p-5">
+          <div className="grid gap-5 sm:grid-cols-2">
+            <Field label="At least so many run" error={errorOf("min_count")}>
+              <Input {...form.text("min_count")} type="number" min={0} required />
+            </Field>
+            <Field label="At most" hint="Any number if empty." error={errorOf("max_count")}>
+              <Input {...form.text("max_count")} type="number" min={0} />
+            </Field>
+            <Field
+              label="Memory at most, in MiB"
+              hint="Of all of them together. Any if empty."
+              error={errorOf("max_rss_bytes")}
+            >
+              <Input {...form.text("max_rss_bytes")} type="number" min={1} step="any" />
+            </Field>
+            <Field
+              label="Processor time at most, in %"
+              hint="Of all of them together; 100 is one core. Any if empty."
+              error={errorOf("max_cpu_percent")}
+            >
+              <Input {...form.text("max_cpu_percent")} type="number" min={0} step="any" />
+            </Field>
+          </div>
+          <Field
+            label="Grace"
+            hint="How long a rule may be broken, or the worker silent, before the monitor goes down."
+            error={errorOf("grace_seconds")}
+          >
+            <SpanInput
+              label="Grace"
+              min={0}
+              seconds={values.grace_seconds}
+              onChange={(grace_seconds) => set({ grace_seconds })}
+            />
+          </Field>
+          <Field label="Look every" error={errorOf("interval_seconds")}>
+            <SpanInput
+              label="Look every"
+              seconds={values.interval_seconds}
+              onChange={(interval_seconds) => set({ interval_seconds })}
+            />
+          </Field>
+        </Card>
+      </Section>
+      <Section title="Monitor">
+        <Card className="flex flex-col gap-5 p-5">
+          <Field label="Name" hint="What it is found by if empty." error={errorOf("name")}>
+            <Input {...form.text("name")} maxLength={200} placeholder="Database" />
+          </Field>
+          <Field label="Tags" hint="With commas between them." error={errorOf("tags")}>
+            <Input {...form.text("tags")} placeholder="billing, nightly" />
+          </Field>
+        </Card>
+      </Section>
+      <FormEnd form={form} action={action} onCancel={onCancel} />
+    </form>
+  )
+}

@@ -1,0 +1,106 @@
+import type { ProcessMonitor } from "@scheduling/sdk"
+import { useQuery } from "@tanstack/react-query"
+import { useParams } from "@tanstack/react-router"
+import { useWorkspace } from "../../data/client.ts"
+import { CopyText } from "../../ui/Copy.tsx"
+import { Figure, Figures } from "../../ui/Figure.tsx"
+import { bytes, count, duration } from "../../ui/format.ts"
+import { Loaded } from "../../ui/Loaded.tsx"
+import { Card, Empty, Facts, Section } from "../../ui/Page.tsx"
+import { Ago, At, None } from "../../ui/Time.tsx"
+import { WorkerLink } from "../../workers/WorkerLink.tsx"
+import { AboveMonitors, MonitorFrame } from "../MonitorFrame.tsx"
+import { MonitorActions } from "../MonitorPages.tsx"
+import { askEvery, processOptions } from "../queries.ts"
+import { matchOf, matchWords } from "./match.ts"
+import { ProcessEvents } from "./ProcessEvents.tsx"
+
+export const ProcessPage = () => {
+  const { workspaceId } = useWorkspace()
+  const { monitorId } = useParams({ from: "/inside/w/$workspaceId/monitors/process/$monitorId" })
+  const query = useQuery({ ...processOptions(workspaceId, monitorId), refetchInterval: askEvery })
+  return (
+    <Loaded query={query} name="Process" above={<AboveMonitors workspaceId={workspaceId} />}>
+      {(monitor) => (
+        <MonitorFrame
+          monitor={monitor}
+          actions={<MonitorActions monitor={{ ...monitor, kind: "process" }} />}
+          first={<LastReport monitor={monitor} />}
+          aside={
+            <Section title="Monitor">
+              <Card className="p-5">
+                <Facts facts={factsOf(monitor)} />
+              </Card>
+            </Section>
+          }
+        >
+          <ProcessEvents monitorId={monitor.id} />
+        </MonitorFrame>
+      )}
+    </Loaded>
+  )
+}
+
+/** What its worker has seen, beside what is right. */
+const LastReport = ({ monitor }: { readonly monitor: ProcessMonitor }) => {
+  const { last_report: report, max_cpu_percent, max_rss_bytes } = monitor
+  if (report === null) {
+    return (
+      <Empty title="Its worker has not reported yet">
+        <WorkerLink workerId={monitor.worker_id} /> reports as soon as its agent runs.
+      </Empty>
+    )
+  }
+  const most = (limit: string | undefined) => (limit === undefined ? "no limit" : `of ${limit}`)
+  return (
+    <Section title="Latest report" actions={<Ago at={report.at} className="text-sm text-faint" />}>
+      <Figures>
+        <Figure name="Processes" value={count(report.count)} note={countRule(monitor)} />
+        <Figure
+          name="Memory"
+          value={bytes(report.rss_bytes)}
+          note={most(max_rss_bytes === null ? undefined : bytes(max_rss_bytes))}
+        />
+        <Figure
+          name="Processor"
+          value={report.cpu_percent === null ? "–" : `${report.cpu_percent.toFixed(1)} %`}
+          note={most(max_cpu_percent === null ? undefined : `${max_cpu_percent} %`)}
+        />
+        <Figure
+          name="Process ids"
+          value={report.pids.length === 0 ? "–" : report.pids.slice(0, 2).join(", ")}
+          note={report.pids.length > 2 ? `and ${report.pids.length - 2} more` : ""}
+        />
+      </Figures>
+    </Section>
+  )
+}
+
+const countRule = ({ max_count, min_count }: ProcessMonitor): string =>
+  max_count === null
+    ? `at least ${min_count}`
+    : max_count === min_count
+      ? `exactly ${min_count}`
+      : `${min_count} to ${max_count}`
+
+const factsOf = (monitor: ProcessMonitor) => {
+  const [by, match] = matchOf(monitor)
+  return [
+    ["Worker", <WorkerLink key="0" workerId={monitor.worker_id} />],
+    [
+      "Found by",
+      <>
+        {matchWords[by].label}
+        <span className="block font-mono text-sm break-words">{match}</span>
+      </>
+    ],
+    ["Looks every", duration(monitor.interval_seconds * 1_000)],
+    ["Grace", duration(monitor.grace_seconds * 1_000)],
+    [
+      "Silent from",
+      monitor.next_check_at === null ? <None /> : <Ago key="1" at={monitor.next_check_at} />
+    ],
+    ["Created", <At key="2" at={monitor.created_at} />],
+    ["Id", <CopyText key="3" text={monitor.id} />]
+  ] as const
+}
