@@ -1,4 +1,4 @@
-import { DateTime, Effect, Fiber, Layer } from "effect"
+import { DateTime, Effect, Fiber, Layer, Semaphore } from "effect"
 import { AppConfig } from "../config/Config.ts"
 import { OutboxBell } from "../outbox/OutboxBell.ts"
 import { briefly, Doorbell, loop } from "../platform/Loop.ts"
@@ -16,6 +16,9 @@ import { SorterRepo } from "./sorting/SorterRepo.ts"
 
 /** What nobody rings for is found after this time: what other nodes did, and what comes due. */
 const pollMs = 1_000
+
+/** Who sorts now may have begun before the latest came in, and is done in a moment. */
+const whileBusyMs = 50
 
 /**
  * What runs beside the requests: from what happened to deliveries, from deliveries to people. Any
@@ -100,18 +103,22 @@ export const NotifierLayer: Layer.Layer<
     })
     yield* Effect.forkScoped(loop("sending notifications", sendSome))
 
+    const inTurns = (yield* Semaphore.make(1)).withPermit
+
     // 3. Sorting: whenever something was put into the outbox.
     const sortAll = Effect.gen(function* () {
-      const isMore = yield* sorter.sort
+      const sorted = yield* inTurns(sorter.sort)
       sendBell.ring()
-      if (!isMore) yield* bell.wait(pollMs)
+      if (sorted === "all") yield* bell.wait(pollMs)
+      if (sorted === "busy") yield* Effect.sleep(whileBusyMs)
     })
     yield* Effect.forkScoped(loop("sorting notifications", sortAll))
 
     // 4. Reminders.
     const remindAll = Effect.gen(function* () {
-      const isMore = yield* sorter.remind
-      if (!isMore) yield* Effect.sleep("15 seconds")
+      const reminded = yield* inTurns(sorter.remind)
+      if (reminded === "all") yield* Effect.sleep("15 seconds")
+      if (reminded === "busy") yield* Effect.sleep(whileBusyMs)
     })
     yield* Effect.forkScoped(loop("reminding", remindAll))
 

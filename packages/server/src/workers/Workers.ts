@@ -184,8 +184,10 @@ export class Workers extends Context.Service<
         remove: Effect.fn("Workers.remove")(function* (workspaceId, id, actor) {
           const row = yield* findLocked(workspaceId, id)
           yield* repo.endSession(workspaceId, id)
-          yield* repo.remove(workspaceId, id)
-          yield* outbox.forget({ workspace_id: workspaceId, subject_id: id })
+          const monitorIds = yield* repo.remove(workspaceId, id)
+          for (const subject_id of [...monitorIds, id]) {
+            yield* outbox.forget({ workspace_id: workspaceId, subject_id })
+          }
           yield* record("worker.deleted", row, actor)
         }, transaction)
       })

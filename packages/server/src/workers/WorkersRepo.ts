@@ -72,8 +72,11 @@ export class WorkersRepo extends Context.Service<
     ) => Effect.Effect<void>
     /** The runs of its agent go to others, and the agent has to begin anew. */
     readonly endSession: (workspaceId: AuthorizedWorkspaceId, id: string) => Effect.Effect<void>
-    /** With the monitors of processes on its machine. */
-    readonly remove: (workspaceId: AuthorizedWorkspaceId, id: string) => Effect.Effect<void>
+    /** With the monitors of processes on its machine, whose ids it returns. */
+    readonly remove: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: string
+    ) => Effect.Effect<ReadonlyArray<string>>
   }
 >()("@scheduling/server/workers/WorkersRepo") {
   static readonly layer: Layer.Layer<WorkersRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -202,14 +205,23 @@ export class WorkersRepo extends Context.Service<
         }, Effect.orDie),
 
         remove: Effect.fn("WorkersRepo.remove")(function* (workspaceId, id) {
+          const watched = yield* sql<{ readonly monitor_id: string }>`
+            SELECT monitor_id
+            FROM process_monitors
+            WHERE workspace_id = ${workspaceId}
+              AND worker_id = ${id}
+            ORDER BY monitor_id
+            FOR UPDATE`
+          const monitorIds = watched.map(({ monitor_id }) => monitor_id)
           yield* sql`
             DELETE FROM monitors
             WHERE workspace_id = ${workspaceId}
-              AND id IN (SELECT monitor_id FROM process_monitors WHERE worker_id = ${id})`
+              AND id = ANY (${monitorIds}::uuid[])`
           yield* sql`
             DELETE FROM workers
             WHERE workspace_id = ${workspaceId}
               AND id = ${id}`
+          return monitorIds
         }, Effect.orDie)
       })
     })

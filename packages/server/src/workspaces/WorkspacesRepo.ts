@@ -44,7 +44,7 @@ export class WorkspacesRepo extends Context.Service<
        * Locks in the order that `transaction.ts` names. The delete itself cascades in any order,
        * and settling a run waits for its pending task, as a ping does for its monitor.
        */
-      const lockWithPendingTasks = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
+      const lockAll = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
         yield* sql`
           SELECT id
           FROM workspaces
@@ -55,13 +55,22 @@ export class WorkspacesRepo extends Context.Service<
           SELECT count(*)
           FROM (
             SELECT id
+            FROM workers
+            WHERE workspace_id = ANY (${ids}::uuid[])
+            ORDER BY id
+            FOR UPDATE
+          ) AS held`
+        yield* sql`
+          SELECT count(*)
+          FROM (
+            SELECT id
             FROM tasks
             WHERE workspace_id = ANY (${ids}::uuid[])
               AND status = 'pending'
             ORDER BY id
             FOR UPDATE
           ) AS pending`
-        for (const table of ["heartbeats", "ssl_monitors"]) {
+        for (const table of ["heartbeats", "ssl_monitors", "process_monitors"]) {
           yield* sql`
             SELECT count(*)
             FROM (
@@ -126,7 +135,7 @@ export class WorkspacesRepo extends Context.Service<
         }, Effect.orDie),
 
         remove: Effect.fn("WorkspacesRepo.remove")(function* (id) {
-          yield* lockWithPendingTasks([id])
+          yield* lockAll([id])
           const rows = yield* sql<WorkspaceRow>`
             DELETE FROM workspaces
             WHERE id = ${id}
@@ -140,7 +149,7 @@ export class WorkspacesRepo extends Context.Service<
             FROM memberships
             WHERE user_id = ${userId}
               AND role = 'owner'`
-          yield* lockWithPendingTasks(owned.map(({ id }) => id))
+          yield* lockAll(owned.map(({ id }) => id))
           return yield* sql<WorkspaceRow>`
             DELETE FROM workspaces
             WHERE id IN (

@@ -27,7 +27,7 @@ export const collide = <A, E, R>(
   })
 
 /** Asks on the connection of the transaction, which is the only one that is certainly free. */
-const untilWaiting = Effect.fnUntraced(function* (count: number) {
+export const untilWaiting = Effect.fnUntraced(function* (count: number) {
   const sql = yield* SqlClient.SqlClient
   for (let tries = 0; tries < 200; tries++) {
     const [row] = yield* sql<{ waiting: number }>`

@@ -135,8 +135,8 @@ export class ProcessMonitors extends Context.Service<
         get,
 
         create: Effect.fn("ProcessMonitors.create")(function* (workspaceId, input) {
-          yield* checkWorker(workspaceId, input.worker_id)
           yield* limits.allowOneMore(workspaceId, "monitors")
+          yield* checkWorker(workspaceId, input.worker_id)
           const at = yield* now
           const id = MonitorId.make(yield* ids.next)
           const defined = {
@@ -150,8 +150,8 @@ export class ProcessMonitors extends Context.Service<
         }, transaction),
 
         update: Effect.fn("ProcessMonitors.update")(function* (workspaceId, id, changes) {
-          const row = yield* found(repo.claim(workspaceId, id))
           if (changes.worker_id !== undefined) yield* checkWorker(workspaceId, changes.worker_id)
+          const row = yield* found(repo.claim(workspaceId, id))
           if (Object.keys(changes).length === 0) return yield* get(workspaceId, id)
           const at = yield* now
           const before = yield* found(repo.find(workspaceId, id, at))

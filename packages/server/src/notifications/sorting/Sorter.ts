@@ -13,6 +13,9 @@ import { noSettings, SettingsRepo } from "../settings/SettingsRepo.ts"
 import { type OutboxRow, SorterRepo, type TroubleRow, type WrittenRow } from "./SorterRepo.ts"
 import { isForAll, type Judged, tellEach, whereTold } from "./tellEach.ts"
 
+/** Whether all is done, there may be more, or somebody else does it at this moment. */
+export type Sorted = "all" | "more" | "busy"
+
 /**
  * Turns what happened into deliveries. One node does it at a time, so that what happens to a thing is
  * told in the order in which it happened; a batch is one transaction, so that a node that dies half-way
@@ -21,10 +24,9 @@ import { isForAll, type Judged, tellEach, whereTold } from "./tellEach.ts"
 export class Sorter extends Context.Service<
   Sorter,
   {
-    /** True: there may be more. */
-    readonly sort: Effect.Effect<boolean>
+    readonly sort: Effect.Effect<Sorted>
     /** Puts into the outbox again what goes on failing, where the workspace wants to be reminded. */
-    readonly remind: Effect.Effect<boolean>
+    readonly remind: Effect.Effect<Sorted>
   }
 >()("@scheduling/server/notifications/sorting/Sorter") {
   static readonly layer: Layer.Layer<
@@ -47,7 +49,7 @@ export class Sorter extends Context.Service<
         const subjects = [...new Set(rows.map(({ subject_id }) => subject_id))]
         const workspaces = [...new Set(rows.map(({ workspace_id }) => workspace_id))]
         const settingsOf = yield* settingsRepo.findAll(workspaces)
-        const names = yield* repo.findTaskNames(
+        const tasks = yield* repo.findTasks(
           rows.flatMap(({ data, subject_id }) => (data.kind === undefined ? [] : [subject_id]))
         )
         const before = yield* repo.findTroubles(subjects)
@@ -66,8 +68,8 @@ export class Sorter extends Context.Service<
             else troubles.set(row.subject_id, troubleRow(row, trouble, known))
           }
           if (telling === undefined) continue
-          const named = names.get(row.subject_id)
-          const name = named?.workspace_id === row.workspace_id ? named.name : undefined
+          const task = tasks.get(row.subject_id)
+          const name = task?.workspace_id === row.workspace_id ? task.name : undefined
           judged.push({
             row,
             telling,
@@ -81,13 +83,15 @@ export class Sorter extends Context.Service<
       })
 
       const sortSome = Effect.gen(function* () {
-        if (!(yield* repo.claim)) return false
-        const rows = yield* repo.list(batch)
-        if (rows.length === 0) return false
-        const now = yield* clock
+        if (!(yield* repo.claim)) return "busy"
+        const listed = yield* repo.list(batch)
+        if (listed.length === 0) return "all"
+        // Before the rows: who deletes a monitor waits for these, and its workspace waits for that.
         const there = yield* repo.findWorkspaces([
-          ...new Set(rows.map(({ workspace_id }) => workspace_id))
+          ...new Set(listed.map(({ workspace_id }) => workspace_id))
         ])
+        const rows = yield* repo.claimRows(listed.map(({ ordinal }) => ordinal))
+        const now = yield* clock
         const {
           existed,
           judged: byRules,
@@ -129,7 +133,7 @@ export class Sorter extends Context.Service<
         )
         yield* repo.insertDrafts(drafts, now)
         yield* repo.remove(rows.map(({ ordinal }) => ordinal))
-        return rows.length === batch
+        return listed.length === batch ? "more" : "all"
       })
 
       return Sorter.of({
@@ -137,16 +141,16 @@ export class Sorter extends Context.Service<
 
         remind: transaction(
           Effect.gen(function* () {
-            if (!(yield* repo.claim)) return false
+            if (!(yield* repo.claim)) return "busy"
             const now = yield* clock
             const due = yield* repo.listToRemind(now, batch)
-            if (due.length === 0) return false
+            if (due.length === 0) return "all"
             const settingsOf = yield* settingsRepo.findAll([
               ...new Set(due.map(({ workspace_id }) => workspace_id))
             ])
-            const statuses = yield* repo.findTaskStatuses(due.map(({ subject_id }) => subject_id))
+            const tasks = yield* repo.findTasks(due.map(({ subject_id }) => subject_id))
             const isGone = ({ data, subject_id }: TroubleRow) =>
-              data.kind !== undefined && !statuses.has(subject_id)
+              data.kind !== undefined && !tasks.has(subject_id)
             const changed = due
               .filter((row) => !isGone(row))
               .map((row) => ({
@@ -161,7 +165,7 @@ export class Sorter extends Context.Service<
             yield* outbox.announce(
               ...changed
                 .filter(
-                  (row) => row.remind_at !== null && statuses.get(row.subject_id) !== "paused"
+                  (row) => row.remind_at !== null && tasks.get(row.subject_id)?.status !== "paused"
                 )
                 .map(({ data, event, subject_id, tags, workspace_id }) => ({
                   workspace_id,
@@ -172,7 +176,7 @@ export class Sorter extends Context.Service<
                   data: { ...data, reminder: true }
                 }))
             )
-            return due.length === batch
+            return due.length === batch ? "more" : "all"
           })
         ).pipe(Effect.withSpan("Sorter.remind"))
       })

@@ -57,19 +57,32 @@ export interface TellingRow {
 }
 
 /** What the sorter reads and writes, all in one transaction that no other node has at the same time. */
+export interface SortedTaskRow {
+  readonly id: string
+  readonly workspace_id: string
+  readonly name: string
+  readonly status: string
+}
+
 export class SorterRepo extends Context.Service<
   SorterRepo,
   {
     /** False: another node does it. Until the commit. */
     readonly claim: Effect.Effect<boolean>
-    readonly list: (limit: number) => Effect.Effect<ReadonlyArray<WrittenRow>>
+    /** What was put into the outbox first. */
+    readonly list: (
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<Pick<WrittenRow, "ordinal" | "workspace_id">>>
+    /** Locks them, but for those that somebody takes out of the outbox at this moment. */
+    readonly claimRows: (
+      ordinals: ReadonlyArray<bigint>
+    ) => Effect.Effect<ReadonlyArray<WrittenRow>>
     /** Those of the workspaces that are there. They stay until the commit. */
     readonly findWorkspaces: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>
-    readonly findTaskNames: (
+    /** Those of the tasks and chains that are there. */
+    readonly findTasks: (
       ids: ReadonlyArray<string>
-    ) => Effect.Effect<
-      ReadonlyMap<string, { readonly name: string; readonly workspace_id: string }>
-    >
+    ) => Effect.Effect<ReadonlyMap<string, SortedTaskRow>>
     readonly findTroubles: (
       subjectIds: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyArray<TroubleRow>>
@@ -91,10 +104,6 @@ export class SorterRepo extends Context.Service<
     readonly insertDrafts: (drafts: ReadonlyArray<Draft>, now: Date) => Effect.Effect<void>
     readonly remove: (ordinals: ReadonlyArray<bigint>) => Effect.Effect<void>
     readonly listToRemind: (now: Date, limit: number) => Effect.Effect<ReadonlyArray<TroubleRow>>
-    /** Those of the tasks and chains that are there, and whether they are paused. */
-    readonly findTaskStatuses: (
-      ids: ReadonlyArray<string>
-    ) => Effect.Effect<ReadonlyMap<string, string>>
     /** Those of tasks and chains that are gone. */
     readonly removeOrphans: Effect.Effect<void>
   }
@@ -112,11 +121,19 @@ export class SorterRepo extends Context.Service<
         ).pipe(Effect.orDie),
 
         list: Effect.fn("SorterRepo.list")(function* (limit) {
+          return yield* sql<Pick<WrittenRow, "ordinal" | "workspace_id">>`
+            SELECT ordinal, workspace_id
+            FROM outbox
+            ORDER BY ordinal
+            LIMIT ${limit}`
+        }, Effect.orDie),
+
+        claimRows: Effect.fn("SorterRepo.claimRows")(function* (ordinals) {
           return yield* sql<WrittenRow>`
             SELECT *
             FROM outbox
+            WHERE ordinal = ANY (${ordinals.map(String)}::bigint[])
             ORDER BY ordinal
-            LIMIT ${limit}
             FOR UPDATE SKIP LOCKED`
         }, Effect.orDie),
 
@@ -130,14 +147,10 @@ export class SorterRepo extends Context.Service<
           return new Set(rows.map(({ id }) => id))
         }, Effect.orDie),
 
-        findTaskNames: Effect.fn("SorterRepo.findTaskNames")(function* (ids) {
+        findTasks: Effect.fn("SorterRepo.findTasks")(function* (ids) {
           if (ids.length === 0) return new Map()
-          const rows = yield* sql<{
-            readonly id: string
-            readonly name: string
-            readonly workspace_id: string
-          }>`
-            SELECT id, workspace_id, coalesce(name, url, kind) AS name
+          const rows = yield* sql<SortedTaskRow>`
+            SELECT id, workspace_id, coalesce(name, url, kind) AS name, status
             FROM tasks
             WHERE id = ANY (${ids}::uuid[])`
           return new Map(rows.map((row) => [row.id, row]))
@@ -267,14 +280,6 @@ export class SorterRepo extends Context.Service<
             ORDER BY remind_at
             LIMIT ${limit}
             FOR UPDATE SKIP LOCKED`
-        }, Effect.orDie),
-
-        findTaskStatuses: Effect.fn("SorterRepo.findTaskStatuses")(function* (ids) {
-          const rows = yield* sql<{ readonly id: string; readonly status: string }>`
-            SELECT id, status
-            FROM tasks
-            WHERE id = ANY (${ids}::uuid[])`
-          return new Map(rows.map(({ id, status }) => [id, status]))
         }, Effect.orDie),
 
         removeOrphans: sql`
