@@ -1,7 +1,7 @@
 import { DateTime, Effect, Fiber, Layer, Semaphore } from "effect"
 import { AppConfig } from "../config/Config.ts"
 import { OutboxBell } from "../outbox/OutboxBell.ts"
-import { briefly, Doorbell, loop } from "../platform/Loop.ts"
+import { briefly, Doorbell, loop, mayBeStuck } from "../platform/Loop.ts"
 import { dayMs } from "../platform/millis.ts"
 import { Secrets } from "../platform/Secrets.ts"
 import { Signals } from "../signals/Signals.ts"
@@ -101,7 +101,7 @@ export const NotifierLayer: Layer.Layer<
       // What is due and was not claimed is another node's, or of a share that has enough.
       yield* sendBell.wait(idleMs <= 0 ? pollMs / 5 : Math.min(idleMs, pollMs))
     })
-    yield* Effect.forkScoped(loop("sending notifications", sendSome))
+    yield* Effect.forkScoped(loop("sending notifications", sendSome, mayBeStuck))
 
     const inTurns = (yield* Semaphore.make(1)).withPermit
 
@@ -112,7 +112,7 @@ export const NotifierLayer: Layer.Layer<
       if (sorted === "all") yield* bell.wait(pollMs)
       if (sorted === "busy") yield* Effect.sleep(whileBusyMs)
     })
-    yield* Effect.forkScoped(loop("sorting notifications", sortAll))
+    yield* Effect.forkScoped(loop("sorting notifications", sortAll, mayBeStuck))
 
     // 4. Reminders.
     const remindAll = Effect.gen(function* () {

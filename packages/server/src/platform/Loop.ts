@@ -1,4 +1,4 @@
-import { Cause, Clock, Context, Duration, Effect } from "effect"
+import { Cause, Clock, Context, Duration, Effect, Fiber } from "effect"
 
 export interface LoopOptions<A> {
   /** Runs between two turns. */
@@ -8,6 +8,9 @@ export interface LoopOptions<A> {
   /** A turn that takes longer is cut off, and the loop begins again. If absent, it may last. */
   readonly stuckAfterMinutes?: number
 }
+
+/** Of loops whose turns end within a minute or so. Statements end after half of one. */
+export const mayBeStuck = { stuckAfterMinutes: 5 }
 
 /**
  * Repeats `body` until interrupted. After a failure, such as a lost database, it pauses, longer
@@ -54,18 +57,39 @@ export const loop = <A, E, R>(
       Effect.forever
     )
     if (stuckAfterMinutes === undefined) return endless
-    /** Counts minutes in which nothing moved, because a clock that is set is no sign of a fault. */
+    const limit = Math.round((stuckAfterMinutes * 60_000) / sampleMs)
+    /** Counts samples in which nothing moved, because a clock that is set is no sign of a fault. */
     const untilStuck = Effect.gen(function* () {
       let seen = -1
-      for (let still = 0; still < stuckAfterMinutes; still++) {
+      for (let still = 0; still < limit; still++) {
         if (turns !== seen) still = 0
         seen = turns
-        yield* Effect.sleep("1 minute")
+        health.stand(name, still * sampleMs)
+        yield* Effect.sleep(sampleMs)
       }
+      health.restarts++
+      health.stand(name, 0)
       yield* Effect.logError(`${name}: did not move for ${stuckAfterMinutes} minutes; begins again`)
     })
-    return Effect.forever(Effect.raceFirst(endless, untilStuck))
+    return Effect.forever(
+      Effect.acquireUseRelease(
+        Effect.forkDetach(endless),
+        (running) => Effect.raceFirst(Fiber.join(running), untilStuck),
+        // What waits for something that never comes, and may not be interrupted, is left behind.
+        (running) =>
+          Effect.interruptible(Fiber.interrupt(running)).pipe(
+            Effect.timeout("10 seconds"),
+            Effect.ignore
+          )
+      )
+    )
   })
+
+/** How often a loop that may be stuck is looked at. */
+const sampleMs = 30_000
+
+/** A loop that moves turns once per minute, also if there is nothing to do. */
+const standsAfterMs = 120_000
 
 interface Failing {
   readonly sinceMs: number
@@ -81,6 +105,16 @@ interface Failing {
  */
 export class Failures {
   readonly #failing = new Map<string, Failing>()
+  readonly #standing = new Map<string, number>()
+
+  /** How often a loop was begun anew because it did not move. */
+  restarts = 0
+
+  /** Notes for how long a loop has not moved. */
+  stand(name: string, forMs: number): void {
+    if (forMs < standsAfterMs) this.#standing.delete(name)
+    else this.#standing.set(name, forMs)
+  }
 
   /** Returns how often it had failed in a row. */
   succeed(name: string): number {
@@ -105,13 +139,15 @@ export class Failures {
   }
 
   /**
-   * Lists the loops that failed more than once in a row. A single failure may just be a broken
-   * connection that is made anew.
+   * Lists the loops that do not move, and those that failed more than once in a row. A single failure
+   * may just be a broken connection that is made anew.
    */
   list(nowMs: number): ReadonlyArray<{ readonly loop: string; readonly sinceMs: number }> {
-    return [...this.#failing]
-      .filter(([, failing]) => failing.failures > 1 && isRecent(failing, nowMs))
-      .map(([name, { sinceMs }]) => ({ loop: name, sinceMs }))
+    const failing = [...this.#failing].flatMap(([loop, one]) =>
+      one.failures > 1 && isRecent(one, nowMs) ? [{ loop, sinceMs: one.sinceMs }] : []
+    )
+    const standing = [...this.#standing].map(([loop, ms]) => ({ loop, sinceMs: nowMs - ms }))
+    return [...failing, ...standing]
   }
 }
 

@@ -2,7 +2,10 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 
 export interface Depth {
-  /** Runs that are due and not leased, counted up to `countTo`. */
+  /**
+   * Runs that are due and not leased, counted up to `countTo`. Those for workers are left out here
+   * and below: how long they wait is up to the users' machines.
+   */
   readonly due: number
   /** Of the one that has been due for longest. 0 if none is. */
   readonly oldest_due_seconds: number
@@ -25,6 +28,7 @@ export const findDepth = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, 
           FROM runs
           WHERE lease_owner IS NULL
             AND NOT waiting
+            AND run_on IS NULL
             AND date_bin('1 second', due_at, timestamptz 'epoch') <= ${now}::timestamptz - interval '1 second'
           LIMIT ${countTo}
         ) AS due
@@ -34,6 +38,7 @@ export const findDepth = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, 
         FROM runs
         WHERE lease_owner IS NULL
           AND NOT waiting
+          AND run_on IS NULL
       )))::float8 AS oldest_due_seconds,
       greatest(0, extract(epoch FROM ${now}::timestamptz - (
         SELECT min(next_fire_at)

@@ -11,7 +11,7 @@ import { handBack } from "../queue/HandBack.ts"
 import type { Endings } from "../signals/Endings.ts"
 import { makeEngine, type RunnerCounts } from "./Engine.ts"
 import { makeFeed } from "./Feed.ts"
-import { Doorbell, loop } from "../platform/Loop.ts"
+import { Doorbell, loop, mayBeStuck } from "../platform/Loop.ts"
 import { join } from "./Membership.ts"
 import { judge, removeTombstones } from "../queue/Nodes.ts"
 import { removeHistoryOfGoneWorkspaces } from "../queue/GoneWorkspaces.ts"
@@ -33,9 +33,6 @@ export interface RunnerStats extends Readonly<RunnerCounts> {
   /** Runs that have ended and are not written yet. */
   readonly settling: number
 }
-
-/** Each turn of these ends within a minute or so, and statements end after half of one. */
-const mayBeStuck = { stuckAfterMinutes: 5 }
 
 type Requirements =
   | SqlClient.SqlClient

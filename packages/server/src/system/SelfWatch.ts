@@ -1,7 +1,7 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { elapsedMs } from "../platform/elapsed.ts"
-import { loop } from "../platform/Loop.ts"
+import { loop, mayBeStuck } from "../platform/Loop.ts"
 import { Meters } from "../platform/Meters.ts"
 import { type Depth, findDepth } from "../queue/Depth.ts"
 import { StoreClock } from "../sql/StoreClock.ts"
@@ -71,7 +71,10 @@ export class SelfWatch extends Context.Service<SelfWatch, { readonly latest: () 
         yield* judge
       })
       yield* Effect.forkScoped(
-        loop("watching the queue", look, { between: () => Effect.sleep(lookEveryMs) })
+        loop("watching the queue", look, {
+          ...mayBeStuck,
+          between: () => Effect.sleep(lookEveryMs)
+        })
       )
 
       const gauges = [

@@ -30,8 +30,13 @@ export const ProcessMetersLayer: Layer.Layer<never> = Layer.effectDiscard(
     )
     meters.gauge(
       "scheduling_failing_loops",
-      "Background loops of this node that fail again and again.",
+      "Background loops of this node that fail again and again, or do not move.",
       () => health.list(clock.currentTimeMillisUnsafe()).length
+    )
+    meters.counter(
+      "scheduling_loop_restarts_total",
+      "Background loops that were begun anew because they did not move.",
+      () => health.restarts
     )
     meters.counter("process_cpu_seconds_total", "Processor time that the process took.", () => {
       const { system, user } = process.cpuUsage()

@@ -1,15 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
-import { Failures, loop, LoopHealth } from "../../src/platform/Loop.ts"
+import { Failures, loop, LoopHealth, mayBeStuck } from "../../src/platform/Loop.ts"
 
-const observed = Effect.fnUntraced(function* () {
+const observer = () => {
   const health = new Failures()
   const lines: Array<string> = []
   const layer = Layer.mergeAll(
     Layer.succeed(LoopHealth, health),
     Logger.layer([Logger.make(({ message }) => void lines.push(String(message)))])
   )
+  return { health, layer, lines }
+}
+
+const observed = Effect.fnUntraced(function* () {
+  const { health, layer, lines } = observer()
   const state = { isBroken: true, turns: 0 }
   const body = Effect.suspend(() => {
     state.turns++
@@ -52,6 +57,36 @@ describe("a loop", () => {
       yield* TestClock.adjust("2 seconds")
       assert.deepStrictEqual(health.list(3_000), [])
       assert.strictEqual(lines.at(-1), "tidying: works again after 3 failures")
+      yield* Fiber.interrupt(running)
+    })
+  )
+
+  it.effect.each([
+    { what: "hangs", hang: Effect.never },
+    { what: "hangs and may not be interrupted", hang: Effect.uninterruptible(Effect.never) }
+  ])("that $what is named after two minutes, and begun anew after five", ({ hang }) =>
+    Effect.gen(function* () {
+      const { health, lines, layer } = observer()
+      let turns = 0
+      const body = Effect.suspend(() => (++turns === 2 ? hang : Effect.sleep("50 seconds")))
+      const running = yield* Effect.forkChild(
+        loop("taking runs", body, mayBeStuck).pipe(Effect.provide(layer)),
+        { startImmediately: true }
+      )
+      yield* TestClock.adjust("2 minutes")
+      assert.deepStrictEqual(health.list(0), [])
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(
+        health.list(0).map((one) => one.loop),
+        ["taking runs"]
+      )
+      yield* TestClock.adjust("4 minutes")
+      assert.deepStrictEqual(lines, ["taking runs: did not move for 5 minutes; begins again"])
+      assert.strictEqual(health.restarts, 1)
+      assert.isAtLeast(turns, 3)
+      yield* TestClock.adjust("1 hour")
+      assert.deepStrictEqual(health.list(0), [])
+      assert.strictEqual(health.restarts, 1)
       yield* Fiber.interrupt(running)
     })
   )

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { loop } from "../../platform/Loop.ts"
+import { loop, mayBeStuck } from "../../platform/Loop.ts"
 import { StoreClock } from "../../sql/StoreClock.ts"
 import { transactionOf } from "../../sql/transaction.ts"
 import { MonitorEventsRepo } from "../MonitorEventsRepo.ts"
@@ -77,7 +77,10 @@ export const DeadlinesLayer: Layer.Layer<never, never, Deadlines> = Layer.effect
   Effect.gen(function* () {
     const { look } = yield* Deadlines
     yield* Effect.forkScoped(
-      loop("looking at the deadlines of heartbeats", look, { between: (ms) => Effect.sleep(ms) })
+      loop("looking at the deadlines of heartbeats", look, {
+        ...mayBeStuck,
+        between: (ms) => Effect.sleep(ms)
+      })
     )
   })
 )
