@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, Statement } from "effect/sql"
 
 export interface Depth {
   /**
@@ -12,6 +12,19 @@ export interface Depth {
   /** How long ago the next slot of a schedule should have fired. 0 if it is still to come. */
   readonly unfired_seconds: number
   readonly nodes: number
+  /** Agents of workers that are heard of. */
+  readonly workers: number
+  /** Runs that are due and no worker has taken, counted up to `countTo`. */
+  readonly due_for_workers: number
+}
+
+export const noDepth: Depth = {
+  due: 0,
+  oldest_due_seconds: 0,
+  unfired_seconds: 0,
+  nodes: 0,
+  workers: 0,
+  due_for_workers: 0
 }
 
 /** More are not told apart, so that looking at a long queue costs no more than a claim does. */
@@ -21,18 +34,12 @@ export const countTo = 10_000
 export const findDepth = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, now: Date) {
   const [depth] = yield* sql<Depth>`
     SELECT
-      (
-        SELECT count(*)::int
-        FROM (
-          SELECT
-          FROM runs
-          WHERE lease_owner IS NULL
-            AND NOT waiting
-            AND run_on IS NULL
-            AND date_bin('1 second', due_at, timestamptz 'epoch') <= ${now}::timestamptz - interval '1 second'
-          LIMIT ${countTo}
-        ) AS due
-      ) AS due,
+      ${countOf(
+        sql,
+        sql`
+          run_on IS NULL
+          AND date_bin('1 second', due_at, timestamptz 'epoch') <= ${now}::timestamptz - interval '1 second'`
+      )} AS due,
       greatest(0, extract(epoch FROM ${now}::timestamptz - (
         SELECT min(date_bin('1 second', due_at, timestamptz 'epoch'))
         FROM runs
@@ -45,10 +52,31 @@ export const findDepth = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, 
         FROM tasks
         WHERE next_fire_at IS NOT NULL
       )))::float8 AS unfired_seconds,
+      ${countOf(sql, sql`run_on IS NOT NULL AND due_at <= ${now}`)} AS due_for_workers,
       (
         SELECT count(*)::int
         FROM nodes
         WHERE died_at IS NULL
-      ) AS nodes`
-  return depth ?? { due: 0, oldest_due_seconds: 0, unfired_seconds: 0, nodes: 0 }
+          AND worker_id IS NULL
+      ) AS nodes,
+      (
+        SELECT count(*)::int
+        FROM nodes
+        WHERE died_at IS NULL
+          AND worker_id IS NOT NULL
+      ) AS workers`
+  return depth ?? noDepth
 })
+
+const countOf = (sql: SqlClient.SqlClient, due: Statement.Fragment) => sql`
+  (
+    SELECT count(*)::int
+    FROM (
+      SELECT
+      FROM runs
+      WHERE lease_owner IS NULL
+        AND NOT waiting
+        AND ${due}
+      LIMIT ${countTo}
+    ) AS due
+  )`

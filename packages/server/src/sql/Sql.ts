@@ -6,6 +6,7 @@ import { AppConfig } from "../config/Config.ts"
 import { migrations } from "./migrations/index.ts"
 import { databaseSocket } from "./DatabaseSocket.ts"
 import { leaveToStatements } from "./leaveToStatements.ts"
+import { PoolUse } from "./PoolUse.ts"
 import {
   type DataDirInUse,
   type EmbeddedPostgresOptions,
@@ -18,9 +19,10 @@ import { explainSqlError, isLockTimeout } from "./failures.ts"
  * Which store holds the data. Both speak SQL through one driver. Only listening and the number of
  * nodes differ.
  */
-export class Store extends Context.Service<Store, { readonly kind: "postgres" | "embedded" }>()(
-  "@scheduling/server/sql/Store"
-) {}
+export class Store extends Context.Service<
+  Store,
+  { readonly kind: "postgres" | "embedded"; readonly pool: PoolUse }
+>()("@scheduling/server/sql/Store") {}
 
 export type Database = SqlClient.SqlClient | PgClient.PgClient | Store
 
@@ -57,13 +59,13 @@ export const postgresLayer = ({
   /** How long a connection may be silent before it counts as lost. */
   readonly silenceMs?: number
 }): Layer.Layer<Database, SqlError.SqlError | Migrator.MigrationError> =>
-  migrated(
+  migrated("postgres", options.maxConnections, (pool) =>
     PgClient.layerFrom(
       Effect.map(
         PgClient.make({
           ...session,
           ...options,
-          stream: () => databaseSocket(Redacted.value(options.url), silenceMs),
+          stream: () => pool.opened(databaseSocket(Redacted.value(options.url), silenceMs)),
           connectTimeout: "5 seconds",
           keepAlive: "30 seconds",
           startupParameters: {
@@ -83,10 +85,9 @@ export const postgresLayer = ({
             lock_timeout: "12s"
           }
         }),
-        (sql) => leaveToStatements(sql, options.maxConnections)
+        (sql) => leaveToStatements(sql, pool)
       )
-    ),
-    "postgres"
+    )
   )
 
 export const embeddedLayer = (
@@ -97,27 +98,33 @@ export const embeddedLayer = (
 export const embeddedLayerOn = <E>(
   store: Effect.Effect<() => Duplex, E, Scope.Scope>
 ): Layer.Layer<Database, E | SqlError.SqlError | Migrator.MigrationError> =>
-  migrated(
+  migrated("embedded", 1, (pool) =>
     PgClient.layerFrom(
       Effect.flatMap(store, (stream) =>
         PgClient.make({
           ...session,
-          stream,
+          stream: () => pool.opened(stream()),
           username: "postgres",
           database: "postgres",
           maxConnections: 1
         })
-      )
-    ),
-    "embedded"
+      ).pipe(Effect.map((sql) => leaveToStatements(sql, pool)))
+    )
   )
 
 const migrated = <E>(
-  client: Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, E>,
-  kind: Store["Service"]["kind"]
+  kind: Store["Service"]["kind"],
+  size: number,
+  client: (pool: PoolUse) => Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, E>
 ) =>
-  Layer.mergeAll(Layer.effectDiscard(migrate), Layer.succeed(Store, { kind })).pipe(
-    Layer.provideMerge(client)
+  Layer.unwrap(
+    Effect.sync(() => {
+      const pool = new PoolUse(size)
+      return Layer.mergeAll(
+        Layer.effectDiscard(migrate),
+        Layer.succeed(Store, { kind, pool })
+      ).pipe(Layer.provideMerge(client(pool)))
+    })
   )
 
 export const migrate = Effect.gen(function* () {

@@ -1,5 +1,6 @@
 import { Effect, Option, Semaphore } from "effect"
 import type { SqlClient } from "effect/sql"
+import type { PoolUse } from "./PoolUse.ts"
 
 /**
  * Lets transactions have all connections of a pool but one, which single statements share. A
@@ -8,17 +9,16 @@ import type { SqlClient } from "effect/sql"
  */
 export const leaveToStatements = <Client extends SqlClient.SqlClient>(
   sql: Client,
-  connections: number
+  use: PoolUse
 ): Client => {
-  if (connections === 1) return sql
-  const transactions = Semaphore.makeUnsafe(connections - 1)
+  const transactions = Semaphore.makeUnsafe(Math.max(1, use.size - 1))
   const { transactionService, withTransaction } = sql
   return Object.assign(sql, {
     withTransaction: <A, E, R>(work: Effect.Effect<A, E, R>) =>
       Effect.flatMap(Effect.serviceOption(transactionService), (outer) =>
         Option.isSome(outer)
           ? withTransaction(work)
-          : transactions.withPermit(withTransaction(work))
+          : use.transaction(transactions.withPermit, withTransaction(work))
       )
   })
 }

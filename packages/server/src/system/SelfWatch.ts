@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { elapsedMs } from "../platform/elapsed.ts"
 import { loop, mayBeStuck } from "../platform/Loop.ts"
 import { Meters } from "../platform/Meters.ts"
-import { type Depth, findDepth } from "../queue/Depth.ts"
+import { type Depth, findDepth, noDepth } from "../queue/Depth.ts"
 import { StoreClock } from "../sql/StoreClock.ts"
 
 const lookEveryMs = 10_000
@@ -38,8 +38,9 @@ export class SelfWatch extends Context.Service<SelfWatch, { readonly latest: () 
       const clock = yield* Clock.Clock
       const now = (yield* StoreClock)(sql)
       const meters = yield* Meters
-      let depth: Depth = { due: 0, oldest_due_seconds: 0, unfired_seconds: 0, nodes: 0 }
+      let depth = noDepth
       let timerDelaySeconds = 0
+      let databaseDelaySeconds = 0
       let lateSinceMs: number | null = null
       let toldMs = Number.NEGATIVE_INFINITY
 
@@ -67,7 +68,9 @@ export class SelfWatch extends Context.Service<SelfWatch, { readonly latest: () 
 
       const look = Effect.gen(function* () {
         yield* canary
+        const asked = elapsedMs(clock)
         depth = yield* findDepth(sql, yield* now)
+        databaseDelaySeconds = (elapsedMs(clock) - asked) / 1_000
         yield* judge
       })
       yield* Effect.forkScoped(
@@ -89,7 +92,18 @@ export class SelfWatch extends Context.Service<SelfWatch, { readonly latest: () 
           "How long the oldest slot that has not fired has waited.",
           () => depth.unfired_seconds
         ],
-        ["scheduling_nodes", "Nodes that are alive.", () => depth.nodes],
+        ["scheduling_nodes", "Nodes that run tasks and are alive.", () => depth.nodes],
+        ["scheduling_workers_online", "Workers that are heard of.", () => depth.workers],
+        [
+          "scheduling_worker_due_runs",
+          "Runs that are due and no worker has taken, up to 10,000.",
+          () => depth.due_for_workers
+        ],
+        [
+          "scheduling_database_delay_seconds",
+          "How long two statements took, with their wait for a connection.",
+          () => databaseDelaySeconds
+        ],
         [
           "scheduling_engine_late",
           "1 while what is due has waited for more than a minute.",

@@ -2,9 +2,10 @@ import { Clock, Effect, Layer } from "effect"
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import { LoopHealth } from "../platform/Loop.ts"
 import { Meters } from "../platform/Meters.ts"
+import { Store } from "../sql/Sql.ts"
 
 /** What every process has, under the names that dashboards of others know. */
-export const ProcessMetersLayer: Layer.Layer<never> = Layer.effectDiscard(
+export const ProcessMetersLayer: Layer.Layer<never, never, Store> = Layer.effectDiscard(
   Effect.gen(function* () {
     const meters = yield* Meters
     const health = yield* LoopHealth
@@ -50,6 +51,20 @@ export const ProcessMetersLayer: Layer.Layer<never> = Layer.effectDiscard(
     ] as const
     for (const [name, description, part] of memory) {
       meters.gauge(name, description, () => process.memoryUsage()[part])
+    }
+    const { pool } = yield* Store
+    const database = [
+      ["scheduling_database_connections", "Open connections to the database.", "connections"],
+      ["scheduling_database_pool_size", "The most connections that requests open.", "size"],
+      ["scheduling_database_transactions", "Transactions under way.", "transactions"],
+      [
+        "scheduling_database_transactions_waiting",
+        "Transactions that wait for a connection.",
+        "waiting"
+      ]
+    ] as const
+    for (const [name, description, field] of database) {
+      meters.gauge(name, description, () => pool[field])
     }
     const startedSeconds = clock.currentTimeMillisUnsafe() / 1_000 - process.uptime()
     meters.gauge("process_start_time_seconds", "When the process began.", () => startedSeconds)

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
+import { Store } from "../../src/sql/Sql.ts"
 import { eventually } from "../support/ServerProcess.ts"
 import {
   databaseLayer,
@@ -11,7 +12,7 @@ import {
 
 const connections = 4
 
-const onPool = <A, E>(test: Effect.Effect<A, E, SqlClient.SqlClient>) =>
+const onPool = <A, E>(test: Effect.Effect<A, E, SqlClient.SqlClient | Store>) =>
   Effect.gen(function* () {
     const url = yield* freshDatabaseUrl(testDatabaseUrl ?? "")
     return yield* Effect.provide(test, databaseLayer(url, connections))
@@ -22,6 +23,7 @@ describe.skipIf(!onPostgres)("a pool whose transactions go on for long", () => {
     onPool(
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
+        const { pool } = yield* Store
         const mayEnd = yield* Deferred.make<void>()
         let begun = 0
         const transactions = yield* Effect.forEach(
@@ -38,6 +40,8 @@ describe.skipIf(!onPostgres)("a pool whose transactions go on for long", () => {
         )
         yield* eventually("transactions", async () => begun >= connections - 1)
         const answered = yield* sql`SELECT 1 AS n`.pipe(Effect.timeoutOption("5 seconds"))
+        assert.deepInclude(pool, { size: 4, transactions: 3, waiting: 9 })
+        assert.strictEqual(pool.connections, 4)
         yield* Deferred.succeed(mayEnd, undefined)
         const ended = yield* Fiber.joinAll(transactions)
         assert.deepInclude(answered, { value: [{ n: 1 }] })
@@ -45,6 +49,22 @@ describe.skipIf(!onPostgres)("a pool whose transactions go on for long", () => {
           ended,
           transactions.map((_, n) => [{ n }])
         )
+        assert.deepInclude(pool, { transactions: 0, waiting: 0 })
+      })
+    )
+  )
+
+  it.live("counts no transaction that was given up, waiting or under way", () =>
+    onPool(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { pool } = yield* Store
+        const endless = sql.withTransaction(Effect.andThen(sql`SELECT 1`, Effect.never))
+        const fibers = yield* Effect.forEach([1, 2, 3, 4, 5], () => Effect.forkChild(endless))
+        yield* eventually("transactions", async () => pool.transactions === 3)
+        assert.strictEqual(pool.waiting, 2)
+        yield* Fiber.interruptAll(fibers)
+        assert.deepInclude(pool, { transactions: 0, waiting: 0 })
       })
     )
   )

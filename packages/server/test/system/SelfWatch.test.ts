@@ -27,24 +27,32 @@ layer(testAppLayer({ metricsToken: Redacted.make(token) }))(
           logs
             .map((line) => JSON.parse(line))
             .filter(({ message }) => String(message).startsWith("runs "))
-        const lateIs = Effect.fnUntraced(function* (expected: number) {
+        const until = Effect.fnUntraced(function* (name: string, expected: number) {
           for (let tries = 0; tries < 300; tries++) {
             yield* TestClock.adjust("10 seconds")
-            if ((yield* valueOf("scheduling_engine_late")) === expected) return
+            if ((yield* valueOf(name)) === expected) return
           }
-          return assert.fail(`scheduling_engine_late was never ${expected}`)
+          return assert.fail(`${name} was never ${expected}`)
         })
         const workspace_id = randomUUID()
         const due = runAt(testNow, { workspace_id, status: "queued" })
         yield* insertRuns([due])
         yield* sql`UPDATE runs SET run_on = '["a"]'`
+        yield* sql`
+          INSERT INTO nodes (holds_lock, worker_id, lease_until)
+          VALUES (false, ${randomUUID()}, 'infinity')`
+        yield* until("scheduling_worker_due_runs", 1)
+        yield* until("scheduling_workers_online", 1)
         yield* TestClock.adjust("5 minutes")
         // How long a run waits for a worker is up to the user's machines.
         assert.strictEqual(yield* valueOf("scheduling_oldest_due_run_age_seconds"), 0)
+        assert.strictEqual(yield* valueOf("scheduling_worker_due_runs"), 1)
+        assert.strictEqual(yield* valueOf("scheduling_workers_online"), 1)
+        assert.strictEqual(yield* valueOf("scheduling_nodes"), 0)
         assert.strictEqual(outcome(yield* ask("GET", "/v1/ready?deep=1")), "200")
 
         yield* sql`UPDATE runs SET run_on = NULL`
-        yield* lateIs(1)
+        yield* until("scheduling_engine_late", 1)
         assert.isAbove(yield* valueOf("scheduling_oldest_due_run_age_seconds"), 60)
         assert.strictEqual(yield* valueOf("scheduling_due_runs"), 1)
         const degraded = yield* ask("GET", "/v1/ready?deep=1")
@@ -57,7 +65,7 @@ layer(testAppLayer({ metricsToken: Redacted.make(token) }))(
         assert.strictEqual(lines()[0]?.level, "ERROR")
 
         yield* sql`DELETE FROM runs`
-        yield* lateIs(0)
+        yield* until("scheduling_engine_late", 0)
         assert.strictEqual(lines().at(-1)?.message, "runs start in time again")
         assert.strictEqual(outcome(yield* ask("GET", "/v1/ready?deep=1")), "200")
       })
