@@ -89,6 +89,7 @@ import { Looks, LooksLayer } from "./monitors/ssl/Looks.ts"
 import { SslMonitors } from "./monitors/ssl/SslMonitors.ts"
 import { TlsProbe } from "@scheduling/calls/TlsProbe"
 import { MonitorsCleaningLayer } from "./monitors/Cleaning.ts"
+import { MonitorRecords } from "./monitors/MonitorRecords.ts"
 import { Monitors } from "./monitors/Monitors.ts"
 import { StatusChanges } from "./monitors/StatusChanges.ts"
 import { AuditChain } from "./audit/AuditChain.ts"
@@ -157,7 +158,8 @@ const Services = Layer.mergeAll(
   ]),
   Layer.provideMerge(Processes.layer),
   Layer.provide([Dispatch.layer, Partitions.layer]),
-  Layer.provide([StatusChanges.layer, PingUrls.layer, TlsProbe.layer]),
+  Layer.provide([MonitorRecords.layer, PingUrls.layer, TlsProbe.layer]),
+  Layer.provide(StatusChanges.layer),
   Layer.provideMerge([Disabling.layer, Letters.layer, Starter.layer, Transmitter.layer]),
   Layer.provideMerge([Mailer.layer, Call.layer, SecondFactors.layer, AuditChain.layer]),
   Layer.provideMerge(KeepingToPlans.layer),

@@ -130,8 +130,12 @@ export class MonitorsRepo extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       now: Date
     ) => Effect.Effect<MonitorCounts>
+    /** What is undefined stays as it is. */
     readonly update: (
-      monitor: Pick<MonitorRow, "id" | "workspace_id" | "name" | "tags" | "updated_at">
+      monitor: Pick<MonitorRow, "id" | "workspace_id" | "updated_at"> & {
+        readonly name: string | undefined
+        readonly tags: ReadonlyArray<string> | undefined
+      }
     ) => Effect.Effect<void>
     readonly listKnown: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<KnownMonitor>>
     /** For who holds the rows of their kinds. */
@@ -197,8 +201,8 @@ export class MonitorsRepo extends Context.Service<
           const updated = yield* sql<ToldMonitor>`
             UPDATE monitors
             SET
-              name = ${monitor.name},
-              tags = ${monitor.tags}::text[],
+              name = coalesce(${monitor.name ?? null}::text, name),
+              tags = coalesce(${monitor.tags ?? null}::text[], tags),
               updated_at = ${monitor.updated_at}
             WHERE workspace_id = ${monitor.workspace_id}
               AND id = ${monitor.id}

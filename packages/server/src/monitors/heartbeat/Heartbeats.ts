@@ -8,27 +8,23 @@ import {
   type HeartbeatMonitorUpdate,
   timingProblem
 } from "@scheduling/domain/monitors/heartbeat/HeartbeatMonitor"
-import { type MonitorFilters, type MonitorStatus } from "@scheduling/domain/monitors/Monitor"
+import type { MonitorStatus } from "@scheduling/domain/monitors/Monitor"
 import {
   type NotFound,
   type QuotaExceeded,
   ValidationFailed
 } from "@scheduling/domain/shared/Errors"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import { MonitorId } from "@scheduling/domain/shared/Ids"
-import type { Page, PageQuery } from "@scheduling/domain/shared/Page"
+import type { MonitorId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { Outbox } from "../../outbox/Outbox.ts"
-import { Limits } from "../../limits/Limits.ts"
-import { Ids } from "../../platform/Ids.ts"
 import { orNotFound } from "../../platform/orNotFound.ts"
 import { pageRequest, toPage } from "../../sql/Pages.ts"
 import { StoreClock } from "../../sql/StoreClock.ts"
 import { timestampOf } from "../../sql/timestamp.ts"
 import { transactionOf } from "../../sql/transaction.ts"
 import { type MonitorEventRow, MonitorEventsRepo } from "../MonitorEventsRepo.ts"
-import { MonitorsRepo } from "../MonitorsRepo.ts"
+import { MonitorRecords, type MonitorsOfKind } from "../MonitorRecords.ts"
 import { StatusChanges } from "../StatusChanges.ts"
 import { decideHeartbeat, type HeartbeatRules, type HeartbeatSignal } from "./decideHeartbeat.ts"
 import {
@@ -44,15 +40,7 @@ import { PingUrls } from "./PingUrls.ts"
 
 export class Heartbeats extends Context.Service<
   Heartbeats,
-  {
-    readonly list: (
-      workspaceId: AuthorizedWorkspaceId,
-      query: PageQuery & MonitorFilters
-    ) => Effect.Effect<Page<Heartbeat>>
-    readonly get: (
-      workspaceId: AuthorizedWorkspaceId,
-      id: MonitorId
-    ) => Effect.Effect<Heartbeat, NotFound>
+  MonitorsOfKind<Heartbeat, HeartbeatEvent> & {
     readonly create: (
       workspaceId: AuthorizedWorkspaceId,
       input: HeartbeatMonitorInput
@@ -62,38 +50,18 @@ export class Heartbeats extends Context.Service<
       id: MonitorId,
       changes: HeartbeatMonitorUpdate
     ) => Effect.Effect<Heartbeat, NotFound | ValidationFailed>
-    readonly remove: (
-      workspaceId: AuthorizedWorkspaceId,
-      id: MonitorId
-    ) => Effect.Effect<void, NotFound>
-    readonly pause: (
-      workspaceId: AuthorizedWorkspaceId,
-      id: MonitorId
-    ) => Effect.Effect<Heartbeat, NotFound>
-    readonly resume: (
-      workspaceId: AuthorizedWorkspaceId,
-      id: MonitorId
-    ) => Effect.Effect<Heartbeat, NotFound>
     readonly rotateUrl: (
       workspaceId: AuthorizedWorkspaceId,
       id: MonitorId
     ) => Effect.Effect<Heartbeat, NotFound>
-    readonly events: (
-      workspaceId: AuthorizedWorkspaceId,
-      id: MonitorId,
-      query: PageQuery
-    ) => Effect.Effect<Page<HeartbeatEvent>, NotFound>
   }
 >()("@scheduling/server/monitors/heartbeat/Heartbeats") {
   static readonly layer: Layer.Layer<
     Heartbeats,
     never,
     | HeartbeatsRepo
-    | Ids
-    | Limits
     | MonitorEventsRepo
-    | MonitorsRepo
-    | Outbox
+    | MonitorRecords
     | PingUrls
     | SqlClient.SqlClient
     | StatusChanges
@@ -103,11 +71,8 @@ export class Heartbeats extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const transaction = transactionOf(sql)
       const now = Effect.orDie((yield* StoreClock)(sql))
-      const ids = yield* Ids
-      const limits = yield* Limits
       const events = yield* MonitorEventsRepo
-      const monitors = yield* MonitorsRepo
-      const outbox = yield* Outbox
+      const records = yield* MonitorRecords
       const repo = yield* HeartbeatsRepo
       const statusChanges = yield* StatusChanges
       const urls = yield* PingUrls
@@ -148,12 +113,9 @@ export class Heartbeats extends Context.Service<
         get,
 
         create: Effect.fn("Heartbeats.create")(function* (workspaceId, input) {
-          yield* limits.allowOneMore(workspaceId, "monitors")
-          const created_at = yield* now
-          const id = MonitorId.make(yield* ids.next)
-          const defined = { ...heartbeatDefaults, ...input, id, workspace_id: workspaceId }
-          yield* monitors.insert({ ...defined, kind: "heartbeat", created_at })
-          yield* repo.insert(defined)
+          const defined = { ...heartbeatDefaults, ...input }
+          const { id } = yield* records.create(workspaceId, "heartbeat", defined)
+          yield* repo.insert({ ...defined, id, workspace_id: workspaceId })
           yield* repo.updatePingUrl(urls.make({ monitor_id: id, workspace_id: workspaceId }))
           return yield* Effect.orDie(get(workspaceId, id))
         }, transaction),
@@ -168,8 +130,7 @@ export class Heartbeats extends Context.Service<
             return yield* new ValidationFailed({ issues: [{ path, message }] })
           }
           const at = yield* now
-          const before = yield* found(repo.find(workspaceId, id, at))
-          yield* monitors.update({ ...before, ...changes, updated_at: at })
+          yield* records.update(row, changes, at)
           if (timing.some((field) => rules[field] !== row[field])) {
             yield* decide(row, { type: "rules", before: row }, at, rules)
           }
@@ -177,9 +138,7 @@ export class Heartbeats extends Context.Service<
         }, transaction),
 
         remove: Effect.fn("Heartbeats.remove")(function* (workspaceId, id) {
-          yield* found(repo.claim(workspaceId, id))
-          yield* monitors.remove(workspaceId, id)
-          yield* outbox.forget({ workspace_id: workspaceId, subject_id: id })
+          yield* records.remove(yield* found(repo.claim(workspaceId, id)))
         }, transaction),
 
         pause: claimAndDecide("pause"),
@@ -194,8 +153,7 @@ export class Heartbeats extends Context.Service<
 
         events: Effect.fn("Heartbeats.events")(function* (workspaceId, id, query) {
           yield* get(workspaceId, id)
-          const page = pageRequest(query)
-          return toPage(yield* events.list<PingDetails>(workspaceId, id, page), page, toEvent)
+          return yield* records.events<PingDetails, HeartbeatEvent>(workspaceId, id, query, toEvent)
         })
       })
     })

@@ -5,7 +5,7 @@ import type {
   ProcessMonitor,
   ProcessReport
 } from "@scheduling/domain/monitors/process/ProcessMonitor"
-import { MonitorId, WorkerId } from "@scheduling/domain/shared/Ids"
+import { type MonitorId, WorkerId } from "@scheduling/domain/shared/Ids"
 import { timestampOf } from "../../sql/timestamp.ts"
 import { type MonitorRow, toMonitorFields } from "../MonitorsRepo.ts"
 import type { ProcessRules, ProcessState } from "./decideProcess.ts"
@@ -26,7 +26,7 @@ interface Known {
 
 /** One that is decided about, with its row locked. */
 export interface WatchedRow extends ProcessSettings, Known {
-  readonly monitor_id: string
+  readonly monitor_id: MonitorId
   readonly workspace_id: AuthorizedWorkspaceId
   readonly status: ProcessState["status"] | "paused"
 }
@@ -42,7 +42,7 @@ export const stateOf = ({ failing, failing_since, status }: WatchedRow): Process
 })
 
 export const toProcessMonitor = (row: ProcessRow): ProcessMonitor => ({
-  ...toMonitorFields({ ...row, id: MonitorId.make(row.id) }, row.check_at),
+  ...toMonitorFields(row, row.check_at),
   worker_id: WorkerId.make(row.worker_id),
   match: row.match,
   min_count: row.min_count,

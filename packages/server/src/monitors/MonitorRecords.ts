@@ -1,0 +1,143 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { MonitorFilters, MonitorKind } from "@scheduling/domain/monitors/Monitor"
+import type { NotFound, QuotaExceeded } from "@scheduling/domain/shared/Errors"
+import { MonitorId } from "@scheduling/domain/shared/Ids"
+import type { Page, PageQuery } from "@scheduling/domain/shared/Page"
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { Limits } from "../limits/Limits.ts"
+import { Outbox } from "../outbox/Outbox.ts"
+import { Ids } from "../platform/Ids.ts"
+import { pageRequest, toPage } from "../sql/Pages.ts"
+import { StoreClock } from "../sql/StoreClock.ts"
+import { type MonitorEventRow, MonitorEventsRepo } from "./MonitorEventsRepo.ts"
+import { MonitorsRepo } from "./MonitorsRepo.ts"
+import { type StatusChange, StatusChanges } from "./StatusChanges.ts"
+
+/** What the services of all kinds offer alike. */
+export interface MonitorsOfKind<Monitor, Event> {
+  readonly list: (
+    workspaceId: AuthorizedWorkspaceId,
+    query: PageQuery & MonitorFilters
+  ) => Effect.Effect<Page<Monitor>>
+  readonly get: (
+    workspaceId: AuthorizedWorkspaceId,
+    id: MonitorId
+  ) => Effect.Effect<Monitor, NotFound>
+  readonly remove: (
+    workspaceId: AuthorizedWorkspaceId,
+    id: MonitorId
+  ) => Effect.Effect<void, NotFound>
+  readonly pause: (
+    workspaceId: AuthorizedWorkspaceId,
+    id: MonitorId
+  ) => Effect.Effect<Monitor, NotFound>
+  readonly resume: (
+    workspaceId: AuthorizedWorkspaceId,
+    id: MonitorId
+  ) => Effect.Effect<Monitor, NotFound>
+  readonly events: (
+    workspaceId: AuthorizedWorkspaceId,
+    id: MonitorId,
+    query: PageQuery
+  ) => Effect.Effect<Page<Event>, NotFound>
+}
+
+/** A monitor whose rows the transaction has locked. */
+interface Claimed {
+  readonly workspace_id: AuthorizedWorkspaceId
+  readonly monitor_id: MonitorId
+}
+
+/**
+ * What becomes of a monitor whatever its kind. The service of the kind calls it in its transaction,
+ * and does what concerns its own row.
+ */
+export class MonitorRecords extends Context.Service<
+  MonitorRecords,
+  {
+    /** As far as the limit of the workspace allows. */
+    readonly create: (
+      workspaceId: AuthorizedWorkspaceId,
+      kind: MonitorKind,
+      named: { readonly name: string; readonly tags: ReadonlyArray<string> }
+    ) => Effect.Effect<
+      { readonly id: MonitorId; readonly created_at: Date },
+      NotFound | QuotaExceeded
+    >
+    readonly update: (
+      claimed: Claimed,
+      changes: { readonly name?: string; readonly tags?: ReadonlyArray<string> },
+      at: Date
+    ) => Effect.Effect<void>
+    readonly remove: (claimed: Claimed) => Effect.Effect<void>
+    /** For kinds of which a pause makes nothing but a pause. Call it where it changes something. */
+    readonly setPaused: (
+      claimed: Claimed & Pick<StatusChange, "kind"> & { readonly status: StatusChange["from"] },
+      isPaused: boolean,
+      at: Date
+    ) => Effect.Effect<void>
+    readonly events: <Details, Event>(
+      workspaceId: AuthorizedWorkspaceId,
+      id: MonitorId,
+      query: PageQuery,
+      toEvent: (row: MonitorEventRow<Details>) => Event
+    ) => Effect.Effect<Page<Event>>
+  }
+>()("@scheduling/server/monitors/MonitorRecords") {
+  static readonly layer: Layer.Layer<
+    MonitorRecords,
+    never,
+    Ids | Limits | MonitorEventsRepo | MonitorsRepo | Outbox | SqlClient.SqlClient | StatusChanges
+  > = Layer.effect(
+    MonitorRecords,
+    Effect.gen(function* () {
+      const now = Effect.orDie((yield* StoreClock)(yield* SqlClient.SqlClient))
+      const ids = yield* Ids
+      const limits = yield* Limits
+      const eventsRepo = yield* MonitorEventsRepo
+      const monitors = yield* MonitorsRepo
+      const outbox = yield* Outbox
+      const statusChanges = yield* StatusChanges
+
+      return MonitorRecords.of({
+        create: Effect.fnUntraced(function* (workspace_id, kind, { name, tags }) {
+          yield* limits.allowOneMore(workspace_id, "monitors")
+          const created_at = yield* now
+          const id = MonitorId.make(yield* ids.next)
+          yield* monitors.insert({ id, workspace_id, kind, name, tags, created_at })
+          return { id, created_at }
+        }),
+
+        update: ({ monitor_id, workspace_id }, { name, tags }, updated_at) =>
+          monitors.update({ id: monitor_id, workspace_id, name, tags, updated_at }),
+
+        remove: Effect.fnUntraced(function* ({ monitor_id, workspace_id }) {
+          yield* monitors.remove(workspace_id, monitor_id)
+          yield* outbox.forget({ workspace_id, subject_id: monitor_id })
+        }),
+
+        setPaused: Effect.fnUntraced(function* (claimed, isPaused, at) {
+          const { kind, monitor_id, status: from, workspace_id } = claimed
+          const place = { workspace_id, monitor_id, at: at.getTime() }
+          const to = isPaused ? "paused" : "new"
+          yield* statusChanges.record([{ ...place, kind, from, to, cause: null }])
+          const type = isPaused ? "paused" : "resumed"
+          yield* eventsRepo.insert([{ ...place, type, status: to, details: null }])
+        }),
+
+        events: <Details, Event>(
+          workspaceId: AuthorizedWorkspaceId,
+          id: MonitorId,
+          query: PageQuery,
+          toEvent: (row: MonitorEventRow<Details>) => Event
+        ) => {
+          const page = pageRequest(query)
+          return Effect.map(eventsRepo.list<Details>(workspaceId, id, page), (rows) =>
+            toPage(rows, page, toEvent)
+          )
+        }
+      })
+    })
+  )
+}
