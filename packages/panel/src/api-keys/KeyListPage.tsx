@@ -15,20 +15,23 @@ import { KeyState } from "./KeyState.tsx"
 import { keyListOptions } from "./queries.ts"
 import { scopesInWords } from "./scopes.ts"
 import { ShownKey } from "./ShownKey.tsx"
+import { Only } from "../ui/role.tsx"
 
 export const KeyListPage = () => {
   const { workspaceId } = useWorkspace()
   const { error, refetch, ...list } = useList(keyListOptions(workspaceId))
   const [rotated, setRotated] = useState<CreatedApiKey>()
   const create = (
-    <ButtonLink
-      to="/w/$workspaceId/keys/new"
-      params={{ workspaceId }}
-      look="main"
-      icon={<Plus className="size-4" />}
-    >
-      New API key
-    </ButtonLink>
+    <Only role="admin">
+      <ButtonLink
+        to="/w/$workspaceId/keys/new"
+        params={{ workspaceId }}
+        look="main"
+        icon={<Plus className="size-4" />}
+      >
+        New API key
+      </ButtonLink>
+    </Only>
   )
   return (
     <Page

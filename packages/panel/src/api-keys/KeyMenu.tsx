@@ -8,6 +8,7 @@ import { ActionMenu, MenuItem, MenuLine } from "../ui/Menu.tsx"
 import { Ago } from "../ui/Time.tsx"
 import { useForm } from "../ui/useForm.ts"
 import { useKeyActions } from "./useKeyActions.ts"
+import { Only } from "../ui/role.tsx"
 
 type Asked = "rotate" | "revoke" | "delete"
 
@@ -26,7 +27,7 @@ export const KeyMenu = ({
   const [asked, ask] = useState<Asked>()
   const close = () => ask(undefined)
   return (
-    <>
+    <Only role="admin">
       <ActionMenu label={`Actions for ${apiKey.name}`}>
         {apiKey.is_active && (
           <>
@@ -75,7 +76,7 @@ export const KeyMenu = ({
         <WhatStops apiKey={apiKey} /> It also goes off the list. The audit log keeps that it was
         there.
       </Confirm>
-    </>
+    </Only>
   )
 }
 

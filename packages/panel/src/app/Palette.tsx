@@ -6,6 +6,7 @@ import { classes } from "../ui/classes.ts"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Spinner } from "../ui/Spinner.tsx"
 import { type Found, findPlaces, foundOptions } from "./find.tsx"
+import { useMay } from "../ui/role.tsx"
 
 /** Finds any page, action and thing by a few letters of its name. */
 const Palette = ({
@@ -23,7 +24,7 @@ const Palette = ({
   const asked = useDeferredValue(text.trim())
   const things = useQuery(foundOptions(workspaceId, asked))
   const found: ReadonlyArray<Found> = [
-    ...findPlaces(workspaceId, text.trim()),
+    ...findPlaces(workspaceId, text.trim(), useMay()),
     ...(asked === "" ? [] : (things.data ?? []))
   ]
   useEffect(() => setAt(0), [text])

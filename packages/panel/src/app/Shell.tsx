@@ -8,6 +8,8 @@ import { IconButton } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { rememberWorkspace } from "./lastWorkspace.ts"
 import { Sidebar } from "./Sidebar.tsx"
+import { RoleContext } from "../ui/role.tsx"
+import { useMyRole } from "../data/role.ts"
 
 const Palette = lazy(() => import("./Palette.tsx"))
 
@@ -38,39 +40,41 @@ export const Shell = () => {
     />
   )
   return (
-    <div className="md:grid md:grid-cols-[15rem_minmax(0,1fr)]">
-      <a
-        href="#main"
-        className="fixed top-2 left-2 z-50 -translate-y-16 rounded-lg bg-ink px-3 py-2 text-canvas focus:translate-y-0"
-      >
-        Skip to the page
-      </a>
-      <header className="sticky top-0 z-20 flex h-14 items-center justify-between border-b border-line bg-canvas/85 px-2 backdrop-blur-md md:hidden">
-        <IconButton label="Menu" onClick={() => setMenuOpen(true)}>
-          <MenuIcon className="size-5" />
-        </IconButton>
-        <IconButton label="Search" onClick={() => setPaletteOpen(true)}>
-          <Search className="size-5" />
-        </IconButton>
-      </header>
-      <div className="sticky top-0 hidden h-dvh border-r border-line md:block">{sidebar}</div>
-      <Dialog
-        isOpen={isMenuOpen}
-        onClose={() => setMenuOpen(false)}
-        label="Navigation"
-        place="side"
-      >
-        {sidebar}
-      </Dialog>
-      <main id="main" tabIndex={-1} className="min-w-0 outline-none">
-        <Outlet />
-      </main>
-      {isPaletteOpen && (
-        <Suspense>
-          <Palette workspaceId={workspaceId} onClose={() => setPaletteOpen(false)} />
-        </Suspense>
-      )}
-    </div>
+    <RoleContext value={useMyRole(workspaceId)}>
+      <div className="md:grid md:grid-cols-[15rem_minmax(0,1fr)]">
+        <a
+          href="#main"
+          className="fixed top-2 left-2 z-50 -translate-y-16 rounded-lg bg-ink px-3 py-2 text-canvas focus:translate-y-0"
+        >
+          Skip to the page
+        </a>
+        <header className="sticky top-0 z-20 flex h-14 items-center justify-between border-b border-line bg-canvas/85 px-2 backdrop-blur-md md:hidden">
+          <IconButton label="Menu" onClick={() => setMenuOpen(true)}>
+            <MenuIcon className="size-5" />
+          </IconButton>
+          <IconButton label="Search" onClick={() => setPaletteOpen(true)}>
+            <Search className="size-5" />
+          </IconButton>
+        </header>
+        <div className="sticky top-0 hidden h-dvh border-r border-line md:block">{sidebar}</div>
+        <Dialog
+          isOpen={isMenuOpen}
+          onClose={() => setMenuOpen(false)}
+          label="Navigation"
+          place="side"
+        >
+          {sidebar}
+        </Dialog>
+        <main id="main" tabIndex={-1} className="min-w-0 outline-none">
+          <Outlet />
+        </main>
+        {isPaletteOpen && (
+          <Suspense>
+            <Palette workspaceId={workspaceId} onClose={() => setPaletteOpen(false)} />
+          </Suspense>
+        )}
+      </div>
+    </RoleContext>
   )
 }
 

@@ -8,6 +8,7 @@ import { Menu, MenuItem } from "../ui/Menu.tsx"
 import { tellProblem } from "../ui/toast.ts"
 import { places } from "./navigation.tsx"
 import { WorkspaceSwitcher } from "./WorkspaceSwitcher.tsx"
+import { useMay } from "../ui/role.tsx"
 
 const item =
   "flex h-8 items-center gap-2.5 rounded-md px-2.5 text-soft transition-colors duration-75 hover:bg-sunken hover:text-ink [&_svg]:size-4 [&_svg]:text-faint"
@@ -21,57 +22,62 @@ export const Sidebar = ({
   readonly onSearch: () => void
   /** Called when a place was chosen. */
   readonly onLeave: () => void
-}) => (
-  <div className="flex h-full flex-col gap-4 overflow-y-auto p-3">
-    <WorkspaceSwitcher workspaceId={workspaceId} />
-    <button
-      type="button"
-      onClick={() => {
-        onLeave()
-        onSearch()
-      }}
-      className={`${item} border border-line bg-surface shadow-card`}
-    >
-      <Search />
-      <span className="grow text-left">Search</span>
-      <kbd className="font-mono text-xs text-faint">{isMac ? "⌘K" : "Ctrl K"}</kbd>
-    </button>
-    {workspaceId !== undefined && (
-      <nav aria-label="Workspace" className="flex grow flex-col gap-4">
-        {places.map(([group, entries]) => (
-          <div key={group ?? ""} className="flex flex-col gap-px">
-            {group !== undefined && (
-              <p className="mb-1 px-2.5 text-xs font-medium text-faint">{group}</p>
-            )}
-            {entries.map(({ icon, name, to }) => (
-              <Link
-                key={name}
-                to={to}
-                params={{ workspaceId }}
-                onClick={onLeave}
-                activeOptions={{ exact: to === "/w/$workspaceId" }}
-                className={classes(
-                  item,
-                  "data-[status=active]:bg-sunken data-[status=active]:font-medium data-[status=active]:text-ink data-[status=active]:[&_svg]:text-ink"
-                )}
-              >
-                {icon}
-                {name}
-              </Link>
-            ))}
-          </div>
-        ))}
-      </nav>
-    )}
-    <footer className="mt-auto flex flex-col gap-px">
-      <a href="/docs" className={item}>
-        <BookOpen />
-        API reference
-      </a>
-      <AccountMenu />
-    </footer>
-  </div>
-)
+}) => {
+  const may = useMay()
+  return (
+    <div className="flex h-full flex-col gap-4 overflow-y-auto p-3">
+      <WorkspaceSwitcher workspaceId={workspaceId} />
+      <button
+        type="button"
+        onClick={() => {
+          onLeave()
+          onSearch()
+        }}
+        className={`${item} border border-line bg-surface shadow-card`}
+      >
+        <Search />
+        <span className="grow text-left">Search</span>
+        <kbd className="font-mono text-xs text-faint">{isMac ? "⌘K" : "Ctrl K"}</kbd>
+      </button>
+      {workspaceId !== undefined && (
+        <nav aria-label="Workspace" className="flex grow flex-col gap-4">
+          {places.map(([group, entries]) => (
+            <div key={group ?? ""} className="flex flex-col gap-px">
+              {group !== undefined && (
+                <p className="mb-1 px-2.5 text-xs font-medium text-faint">{group}</p>
+              )}
+              {entries
+                .filter(({ needs }) => may(needs))
+                .map(({ icon, name, to }) => (
+                  <Link
+                    key={name}
+                    to={to}
+                    params={{ workspaceId }}
+                    onClick={onLeave}
+                    activeOptions={{ exact: to === "/w/$workspaceId" }}
+                    className={classes(
+                      item,
+                      "data-[status=active]:bg-sunken data-[status=active]:font-medium data-[status=active]:text-ink data-[status=active]:[&_svg]:text-ink"
+                    )}
+                  >
+                    {icon}
+                    {name}
+                  </Link>
+                ))}
+            </div>
+          ))}
+        </nav>
+      )}
+      <footer className="mt-auto flex flex-col gap-px">
+        <a href="/docs" className={item}>
+          <BookOpen />
+          API reference
+        </a>
+        <AccountMenu />
+      </footer>
+    </div>
+  )
+}
 
 const AccountMenu = () => {
   const { data: me } = useQuery(meOptions)

@@ -1,3 +1,4 @@
+import type { Role } from "@scheduling/sdk"
 import { keepPreviousData, queryOptions } from "@tanstack/react-query"
 import type { NavigateOptions } from "@tanstack/react-router"
 import { Cpu, CalendarClock, HeartPulse, Plus, ShieldCheck, Timer, Workflow } from "lucide-react"
@@ -14,12 +15,18 @@ export interface Found {
   readonly link: NavigateOptions
 }
 
-const action = (name: string, link: NavigateOptions): Found => ({
+interface Offered extends Found {
+  /** Who may use it. Everybody if absent. */
+  readonly needs?: Role | undefined
+}
+
+const action = (name: string, link: NavigateOptions, needs?: Role): Offered => ({
   key: name,
   name,
   kind: "Action",
   icon: <Plus />,
-  link
+  link,
+  needs
 })
 
 const thing = (
@@ -30,7 +37,11 @@ const thing = (
 ): Found => ({ key: id, name: name ?? id, kind, icon, link })
 
 /** Pages and actions. Each word that was typed has to be in it. */
-export const findPlaces = (workspaceId: string | undefined, text: string): ReadonlyArray<Found> => {
+export const findPlaces = (
+  workspaceId: string | undefined,
+  text: string,
+  may: (needed: Role | undefined) => boolean
+): ReadonlyArray<Found> => {
   const words = text.toLowerCase().split(/\s+/)
   const isMeant = (name: string, others = "") =>
     words.every((word) => `${name} ${others}`.toLowerCase().includes(word))
@@ -41,23 +52,34 @@ export const findPlaces = (workspaceId: string | undefined, text: string): Reado
     ...places
       .flatMap(([, entries]) => entries)
       .filter(({ name, words: others }) => isMeant(name, others))
-      .map(({ icon, name, to }) => ({ key: name, name, icon, kind: "Page", link: { to, params } })),
+      .map(({ icon, name, needs, to }) => ({
+        key: name,
+        name,
+        icon,
+        kind: "Page",
+        link: { to, params },
+        needs
+      })),
     ...[
-      action("New cron task", { to: "/w/$workspaceId/cron/new", params }),
-      action("New delayed task", { to: "/w/$workspaceId/delayed/new", params }),
-      action("New chain", { to: "/w/$workspaceId/chains/new", params }),
-      action("New heartbeat", { to: "/w/$workspaceId/monitors/heartbeat/new", params }),
-      action("Watch a certificate", { to: "/w/$workspaceId/monitors/ssl/new", params }),
-      action("Watch a process", { to: "/w/$workspaceId/monitors/process/new", params }),
-      action("New notification channel", {
-        to: "/w/$workspaceId/notifications/channels/new",
-        params
-      }),
+      action("New cron task", { to: "/w/$workspaceId/cron/new", params }, "editor"),
+      action("New delayed task", { to: "/w/$workspaceId/delayed/new", params }, "editor"),
+      action("New chain", { to: "/w/$workspaceId/chains/new", params }, "editor"),
+      action("New heartbeat", { to: "/w/$workspaceId/monitors/heartbeat/new", params }, "editor"),
+      action("Watch a certificate", { to: "/w/$workspaceId/monitors/ssl/new", params }, "editor"),
+      action("Watch a process", { to: "/w/$workspaceId/monitors/process/new", params }, "editor"),
+      action(
+        "New notification channel",
+        {
+          to: "/w/$workspaceId/notifications/channels/new",
+          params
+        },
+        "editor"
+      ),
       action("Your account", { to: "/account/settings" }),
-      action("New API key", { to: "/w/$workspaceId/keys/new", params }),
+      action("New API key", { to: "/w/$workspaceId/keys/new", params }, "admin"),
       ...actions
     ].filter(({ name }) => isMeant(name, "create add"))
-  ]
+  ].filter(({ needs }: Offered) => may(needs))
 }
 
 const monitorKinds = {

@@ -1,3 +1,4 @@
+import type { Role } from "@scheduling/sdk"
 import type { LinkProps } from "@tanstack/react-router"
 import {
   Activity,
@@ -23,6 +24,8 @@ export interface Place {
   readonly to: NonNullable<LinkProps["to"]>
   /** Other words by which somebody may look for it. */
   readonly words?: string
+  /** Who may see it. Everybody if absent. */
+  readonly needs?: Role
 }
 
 /** Where one can go in a workspace, in groups. The palette knows the same places. */
@@ -92,7 +95,8 @@ export const places: ReadonlyArray<readonly [group: string | undefined, Readonly
         name: "API keys",
         icon: <KeyRound />,
         to: "/w/$workspaceId/keys",
-        words: "tokens credentials secrets scopes"
+        words: "tokens credentials secrets scopes",
+        needs: "admin"
       },
       {
         name: "Workers",
@@ -110,13 +114,15 @@ export const places: ReadonlyArray<readonly [group: string | undefined, Readonly
         name: "Usage",
         icon: <ChartNoAxesColumn />,
         to: "/w/$workspaceId/usage",
-        words: "billing plan limits quota"
+        words: "billing plan limits quota",
+        needs: "owner"
       },
       {
         name: "Audit log",
         icon: <ScrollText />,
         to: "/w/$workspaceId/audit",
-        words: "history changes who"
+        words: "history changes who",
+        needs: "admin"
       },
       {
         name: "Settings",

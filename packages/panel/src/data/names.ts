@@ -1,4 +1,4 @@
-import type { MonitorId, MonitorKind, WorkspaceId } from "@scheduling/sdk"
+import type { Member, MonitorId, MonitorKind, WorkspaceId } from "@scheduling/sdk"
 import { queryOptions, useQuery } from "@tanstack/react-query"
 import { clientOf } from "./client.ts"
 
@@ -45,19 +45,19 @@ export const useMonitorName = (
   return known ?? one.data ?? (one.isError ? "A deleted monitor" : undefined)
 }
 
-/** The members of a workspace, for those who did something in it. */
-const memberNamesOptions = (workspaceId: WorkspaceId) =>
+/** The members of a workspace. */
+export const membersOptions = (workspaceId: WorkspaceId) =>
   queryOptions({
-    queryKey: ["w", workspaceId, "members", "names"],
+    queryKey: ["w", workspaceId, "members", "all"],
     staleTime: 60_000,
-    queryFn: async ({ signal }): Promise<ReadonlyMap<string, string>> => {
-      const members = await clientOf(workspaceId)
-        .members.list(newest, { signal })
-        .toArray({ limit: 1_000 })
-      return new Map(members.map(({ email, id, name }) => [id, name ?? email]))
-    }
+    queryFn: ({ signal }) =>
+      clientOf(workspaceId).members.list(newest, { signal }).toArray({ limit: 1_000 })
   })
+
+const nobody: ReadonlyMap<string, string> = new Map()
+const namesOf = (members: ReadonlyArray<Member>): ReadonlyMap<string, string> =>
+  new Map(members.map(({ email, id, name }) => [id, name ?? email]))
 
 /** Names of members by their ids. Those who are gone, and API keys, have none. */
 export const useMemberNames = (workspaceId: WorkspaceId): ReadonlyMap<string, string> =>
-  useQuery(memberNamesOptions(workspaceId)).data ?? new Map()
+  useQuery({ ...membersOptions(workspaceId), select: namesOf }).data ?? nobody

@@ -6,6 +6,7 @@ import { useWorkspace } from "../data/client.ts"
 import { Button } from "../ui/Button.tsx"
 import { tell, tellProblem } from "../ui/toast.ts"
 import { executionsChanged } from "./queries.ts"
+import { Only } from "../ui/role.tsx"
 
 /** Stops what is under way; runs again what has ended. */
 export const ExecutionActions = ({ execution }: { readonly execution: ExecutionDetail }) => {
@@ -49,13 +50,17 @@ export const ExecutionActions = ({ execution }: { readonly execution: ExecutionD
       })
     })
 
-  return execution.finished_at === null ? (
-    <Button look="danger" busy={isBusy} icon={<Ban className="size-4" />} onClick={cancel}>
-      Cancel
-    </Button>
-  ) : (
-    <Button look="main" busy={isBusy} icon={<Play className="size-4" />} onClick={runAgain}>
-      Run again
-    </Button>
+  return (
+    <Only role="editor">
+      {execution.finished_at === null ? (
+        <Button look="danger" busy={isBusy} icon={<Ban className="size-4" />} onClick={cancel}>
+          Cancel
+        </Button>
+      ) : (
+        <Button look="main" busy={isBusy} icon={<Play className="size-4" />} onClick={runAgain}>
+          Run again
+        </Button>
+      )}
+    </Only>
   )
 }

@@ -15,6 +15,7 @@ import { attempt } from "../ui/toast.ts"
 import { IncidentStatus, Lasted } from "./IncidentList.tsx"
 import { MonitorName } from "./MonitorName.tsx"
 import { incidentOptions, incidentsChanged } from "./queries.ts"
+import { Only } from "../ui/role.tsx"
 
 const monitorPages = {
   heartbeat: "/w/$workspaceId/monitors/heartbeat/$monitorId",
@@ -66,16 +67,18 @@ const Acknowledge = ({
   const { api, workspaceId } = useWorkspace()
   if (acknowledged_at !== null) return null
   return (
-    <Button
-      look="main"
-      icon={<Check className="size-4" />}
-      onClick={async () => {
-        await attempt(() => api.incidents.acknowledge(id), "The others know that you know")
-        await incidentsChanged(workspaceId)
-      }}
-    >
-      Acknowledge
-    </Button>
+    <Only role="editor">
+      <Button
+        look="main"
+        icon={<Check className="size-4" />}
+        onClick={async () => {
+          await attempt(() => api.incidents.acknowledge(id), "The others know that you know")
+          await incidentsChanged(workspaceId)
+        }}
+      >
+        Acknowledge
+      </Button>
+    </Only>
   )
 }
 

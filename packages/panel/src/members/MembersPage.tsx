@@ -17,6 +17,7 @@ import { attempt, tell } from "../ui/toast.ts"
 import { InviteSheet } from "./InviteSheet.tsx"
 import { invitationListOptions, memberListOptions, membersChanged } from "./queries.ts"
 import { roleNames } from "./roles.ts"
+import { Only } from "../ui/role.tsx"
 
 export const MembersPage = () => {
   const [isInviting, setInviting] = useState(false)
@@ -26,22 +27,26 @@ export const MembersPage = () => {
       title="Members"
       description="Who shares this workspace, and what each of them may do."
       actions={
-        <Button
-          look="main"
-          icon={<Plus className="size-4" />}
-          onClick={() => {
-            setInvited(undefined)
-            setInviting(true)
-          }}
-        >
-          Invite somebody
-        </Button>
+        <Only role="admin">
+          <Button
+            look="main"
+            icon={<Plus className="size-4" />}
+            onClick={() => {
+              setInvited(undefined)
+              setInviting(true)
+            }}
+          >
+            Invite somebody
+          </Button>
+        </Only>
       }
     >
       <div className="flex flex-col gap-8">
         {invited?.token != null && <ShownInvitation invited={invited} token={invited.token} />}
         <Members />
-        <Invitations />
+        <Only role="admin">
+          <Invitations />
+        </Only>
       </div>
       <InviteSheet
         isOpen={isInviting}
@@ -117,12 +122,14 @@ const MemberRole = ({ member: { email, id, name, role } }: { readonly member: Me
     await membersChanged(workspaceId)
   }
   return (
-    <Select
-      aria-label={`Role of ${name ?? email}`}
-      options={roleNames}
-      value={role}
-      onChange={({ target }) => void change(target.value as Role)}
-    />
+    <Only role="admin" instead={<Badge>{role}</Badge>}>
+      <Select
+        aria-label={`Role of ${name ?? email}`}
+        options={roleNames}
+        value={role}
+        onChange={({ target }) => void change(target.value as Role)}
+      />
+    </Only>
   )
 }
 
@@ -132,7 +139,7 @@ const RemoveMember = ({ member: { email, id, name } }: { readonly member: Member
   const [isOpen, setOpen] = useState(false)
   if (me?.id === id) return <Badge>you</Badge>
   return (
-    <>
+    <Only role="admin">
       <IconButton label={`Remove ${name ?? email}`} onClick={() => setOpen(true)}>
         <UserMinus className="size-4" />
       </IconButton>
@@ -150,7 +157,7 @@ const RemoveMember = ({ member: { email, id, name } }: { readonly member: Member
         Their next request is refused. API keys that they made go on working, because keys belong to
         the workspace. Invitations that they made end.
       </Confirm>
-    </>
+    </Only>
   )
 }
 

@@ -18,6 +18,7 @@ import { MonitorExamples } from "./MonitorExamples.tsx"
 import { MonitorMenu } from "./MonitorMenu.tsx"
 import { monitorCountsOptions, monitorListOptions } from "./queries.ts"
 import { type MonitorSearch, monitorSearch, monitorStatuses } from "./search.ts"
+import { Only } from "../ui/role.tsx"
 
 export const MonitorListPage = () => {
   const { workspaceId } = useWorkspace()
@@ -31,7 +32,7 @@ export const MonitorListPage = () => {
     void navigate({ search: (before) => monitorSearch({ ...before, ...change }), replace: true })
   const isNarrowed = Object.keys(search).length > 0
   const create = (
-    <>
+    <Only role="editor">
       <ButtonLink
         to="/w/$workspaceId/monitors/ssl/new"
         params={{ workspaceId }}
@@ -54,7 +55,7 @@ export const MonitorListPage = () => {
       >
         New heartbeat
       </ButtonLink>
-    </>
+    </Only>
   )
   return (
     <Page

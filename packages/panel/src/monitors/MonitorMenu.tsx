@@ -6,6 +6,7 @@ import { Confirm } from "../ui/Dialog.tsx"
 import { ActionMenu, MenuItem, MenuLine } from "../ui/Menu.tsx"
 import { editMonitorLink } from "./links.ts"
 import { useMonitorActions } from "./useMonitorActions.ts"
+import { Only } from "../ui/role.tsx"
 
 /** What can be done with a monitor of any kind. */
 export const MonitorMenu = ({
@@ -22,7 +23,7 @@ export const MonitorMenu = ({
   const { pause, remove, resume } = useMonitorActions()
   const [isRemoving, setRemoving] = useState(false)
   return (
-    <>
+    <Only role="editor">
       <ActionMenu label={`Actions for ${monitor.name}`}>
         {monitor.status === "paused" ? (
           <MenuItem icon={<RotateCcw className="size-4" />} onSelect={() => void resume(monitor)}>
@@ -62,6 +63,6 @@ export const MonitorMenu = ({
         Its events and incidents go with it.
         {monitor.kind === "heartbeat" && " Its ping URL answers 404 at once."}
       </Confirm>
-    </>
+    </Only>
   )
 }

@@ -12,6 +12,7 @@ import { editMonitorLink, type KnownMonitor, monitorLink } from "./links.ts"
 import { AboveMonitors } from "./MonitorFrame.tsx"
 import { MonitorMenu } from "./MonitorMenu.tsx"
 import { monitorsChanged } from "./queries.ts"
+import { Only } from "../ui/role.tsx"
 
 /** What the form of a monitor does at its end. */
 interface FormEnds<Input> {
@@ -109,7 +110,7 @@ export const MonitorActions = ({
   const { workspaceId } = useWorkspace()
   const navigate = useNavigate()
   return (
-    <>
+    <Only role="editor">
       <ButtonLink {...editMonitorLink(monitor)} icon={<Pencil className="size-4" />}>
         Edit
       </ButtonLink>
@@ -121,6 +122,6 @@ export const MonitorActions = ({
       >
         {children}
       </MonitorMenu>
-    </>
+    </Only>
   )
 }

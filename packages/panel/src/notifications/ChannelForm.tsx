@@ -50,6 +50,7 @@ export const ChannelForm = ({
         />
       </Card>
       <FormEnd
+        needs="editor"
         form={isElsewhere ? { ...form, problem: error } : form}
         action={action}
         onCancel={onCancel}

@@ -13,19 +13,22 @@ import { ChannelExamples } from "./ChannelExamples.tsx"
 import { ChannelState } from "./ChannelState.tsx"
 import { NotificationsPage } from "./NotificationsPage.tsx"
 import { channelsOptions } from "./queries.ts"
+import { Only } from "../ui/role.tsx"
 
 export const ChannelListPage = () => {
   const { workspaceId } = useWorkspace()
   const { data, error, isPending, refetch } = useQuery(channelsOptions(workspaceId))
   const create = (
-    <ButtonLink
-      to="/w/$workspaceId/notifications/channels/new"
-      params={{ workspaceId }}
-      look="main"
-      icon={<Plus className="size-4" />}
-    >
-      New channel
-    </ButtonLink>
+    <Only role="editor">
+      <ButtonLink
+        to="/w/$workspaceId/notifications/channels/new"
+        params={{ workspaceId }}
+        look="main"
+        icon={<Plus className="size-4" />}
+      >
+        New channel
+      </ButtonLink>
+    </Only>
   )
   return (
     <NotificationsPage name="channels" actions={create}>

@@ -18,6 +18,7 @@ import { kindName } from "./ChannelListPage.tsx"
 import { ChannelState } from "./ChannelState.tsx"
 import { DeliveryList } from "./DeliveryList.tsx"
 import { channelOptions, kindsOptions, notificationsChanged } from "./queries.ts"
+import { Only } from "../ui/role.tsx"
 
 export const ChannelPage = () => {
   const { workspaceId } = useWorkspace()
@@ -104,9 +105,11 @@ const Test = ({ channel: { id } }: { readonly channel: NotificationChannel }) =>
       <Card className="flex flex-col gap-4 p-5">
         <div className="flex flex-wrap items-center justify-between gap-4">
           <p className="text-soft">Sends a message now and shows what comes back.</p>
-          <Button icon={<Send className="size-4" />} busy={isBusy} onClick={test}>
-            Send a test
-          </Button>
+          <Only role="editor">
+            <Button icon={<Send className="size-4" />} busy={isBusy} onClick={test}>
+              Send a test
+            </Button>
+          </Only>
         </div>
         {answer !== undefined && (
           <div role="status" className="flex flex-col gap-1.5 border-t border-line pt-4">
@@ -166,7 +169,7 @@ const ChannelActions = ({
     await notificationsChanged(workspaceId)
   }
   return (
-    <>
+    <Only role="editor">
       <ActionMenu label={`Actions for ${name}`}>
         {enabled ? (
           <MenuItem icon={<Pause className="size-4" />} onSelect={() => void enable(false)}>
@@ -203,6 +206,6 @@ const ChannelActions = ({
       >
         It goes out of all rules, and what waits for it is cancelled. What was sent stays listed.
       </Confirm>
-    </>
+    </Only>
   )
 }

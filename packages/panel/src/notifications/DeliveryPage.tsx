@@ -15,6 +15,7 @@ import { tell, tellProblem } from "../ui/toast.ts"
 import { kindName } from "./ChannelListPage.tsx"
 import { eventInWords, titleOf } from "./events.ts"
 import { deliveryOptions, notificationsChanged } from "./queries.ts"
+import { Only } from "../ui/role.tsx"
 
 export const DeliveryPage = () => {
   const { workspaceId } = useWorkspace()
@@ -37,7 +38,13 @@ export const DeliveryPage = () => {
           title={titleOf(delivery)}
           above={above}
           width="narrow"
-          actions={delivery.finished_at !== null && <Resend delivery={delivery} />}
+          actions={
+            delivery.finished_at !== null && (
+              <Only role="editor">
+                <Resend delivery={delivery} />
+              </Only>
+            )
+          }
         >
           <div className="flex flex-col gap-8">
             <Card className="p-5">

@@ -5,6 +5,7 @@ import { Confirm } from "../ui/Dialog.tsx"
 import { ActionMenu, MenuItem } from "../ui/Menu.tsx"
 import { Card } from "../ui/Page.tsx"
 import { eventInWords, listed } from "./events.ts"
+import { Only } from "../ui/role.tsx"
 
 /** A rule in a sentence. */
 export const Rule = ({
@@ -32,18 +33,20 @@ export const Rule = ({
           {listed(rule.events.map(eventInWords))}
           {scopeOf(rule)}.
         </p>
-        <ActionMenu label={`Actions for rule ${number}`}>
-          <MenuItem icon={<Pencil className="size-4" />} onSelect={onEdit}>
-            Edit
-          </MenuItem>
-          <MenuItem
-            isDanger
-            icon={<Trash2 className="size-4 text-bad" />}
-            onSelect={() => setRemoving(true)}
-          >
-            Delete
-          </MenuItem>
-        </ActionMenu>
+        <Only role="editor">
+          <ActionMenu label={`Actions for rule ${number}`}>
+            <MenuItem icon={<Pencil className="size-4" />} onSelect={onEdit}>
+              Edit
+            </MenuItem>
+            <MenuItem
+              isDanger
+              icon={<Trash2 className="size-4 text-bad" />}
+              onSelect={() => setRemoving(true)}
+            >
+              Delete
+            </MenuItem>
+          </ActionMenu>
+        </Only>
       </Card>
       <Confirm
         isOpen={isRemoving}

@@ -12,6 +12,7 @@ import { Rule } from "./Rule.tsx"
 import { RuleSheet } from "./RuleSheet.tsx"
 import { TimingForm } from "./TimingForm.tsx"
 import { useReplaceSettings } from "./useReplaceSettings.ts"
+import { Only } from "../ui/role.tsx"
 
 export const RulesPage = () => {
   const { workspaceId } = useWorkspace()
@@ -56,9 +57,11 @@ const Rules = ({
         title="Who hears of what"
         actions={
           channels.length > 0 && (
-            <Button size="small" icon={<Plus className="size-3.5" />} onClick={() => edit({})}>
-              Add a rule
-            </Button>
+            <Only role="editor">
+              <Button size="small" icon={<Plus className="size-3.5" />} onClick={() => edit({})}>
+                Add a rule
+              </Button>
+            </Only>
           )
         }
       >

@@ -11,6 +11,7 @@ import { FirstSteps } from "./FirstSteps.tsx"
 import { Incidents } from "./Incidents.tsx"
 import { type Coming, comingUpOptions } from "./queries.ts"
 import { Timeline } from "./Timeline.tsx"
+import { Only } from "../ui/role.tsx"
 
 const lastDay = { bucket: "hour" } as const
 
@@ -25,7 +26,11 @@ export const OverviewPage = () => {
     <Page title="Overview">
       <div className="flex flex-col gap-8">
         <Problem error={stats.error ?? coming.error} retry={stats.refetch} />
-        {isNew && <FirstSteps />}
+        {isNew && (
+          <Only role="admin">
+            <FirstSteps />
+          </Only>
+        )}
         <Timeline
           workspaceId={workspaceId}
           past={stats.data?.buckets}

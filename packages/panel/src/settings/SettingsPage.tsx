@@ -15,6 +15,7 @@ import { tell } from "../ui/toast.ts"
 import { useForm } from "../ui/useForm.ts"
 import { workspaceChanged, workspaceOptions } from "./queries.ts"
 import { SigningSecrets } from "./SigningSecrets.tsx"
+import { Only } from "../ui/role.tsx"
 
 export const SettingsPage = () => {
   const { workspaceId } = useWorkspace()
@@ -34,9 +35,11 @@ export const SettingsPage = () => {
                 />
               </Card>
             </Section>
-            <Section title="Signing secret">
-              <SigningSecrets />
-            </Section>
+            <Only role="admin">
+              <Section title="Signing secret">
+                <SigningSecrets />
+              </Section>
+            </Only>
             <Section title="Leave or delete">
               <Ends workspace={workspace} />
             </Section>
@@ -62,7 +65,7 @@ const NameForm = ({ workspace: { id, name } }: { readonly workspace: Workspace }
       <Field label="Name" error={form.errorOf("name")}>
         <Input {...form.text("name")} required maxLength={100} />
       </Field>
-      <FormEnd form={form} action="Rename" look="plain" />
+      <FormEnd form={form} action="Rename" look="plain" needs="admin" />
     </form>
   )
 }
@@ -87,14 +90,17 @@ const Ends = ({ workspace: { id, name } }: { readonly workspace: Workspace }) =>
           Leave
         </Button>
       </div>
-      <div className="flex flex-wrap items-center justify-between gap-4 p-5">
-        <p className="max-w-[26rem] text-soft">
-          Deletes the workspace and everything in it: keys, tasks, monitors and their history.
-        </p>
-        <Button look="danger" onClick={() => ask("delete")}>
-          Delete
-        </Button>
-      </div>
+      <Only role="owner">
+        {" "}
+        <div className="flex flex-wrap items-center justify-between gap-4 p-5">
+          <p className="max-w-[26rem] text-soft">
+            Deletes the workspace and everything in it: keys, tasks, monitors and their history.
+          </p>
+          <Button look="danger" onClick={() => ask("delete")}>
+            Delete
+          </Button>
+        </div>
+      </Only>
       <Confirm
         isOpen={asked === "leave"}
         onClose={close}

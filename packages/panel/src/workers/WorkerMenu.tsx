@@ -7,6 +7,7 @@ import { ActionMenu, MenuItem, MenuLine } from "../ui/Menu.tsx"
 import { attempt, tell } from "../ui/toast.ts"
 import { workersChanged } from "./queries.ts"
 import { RotateSheet, WorkerSheet } from "./WorkerSheets.tsx"
+import { Only } from "../ui/role.tsx"
 
 /** All that can be done with a worker. */
 export const WorkerMenu = ({
@@ -28,7 +29,7 @@ export const WorkerMenu = ({
     await workersChanged(workspaceId)
   }
   return (
-    <>
+    <Only role="admin">
       <ActionMenu label={`Actions for ${name}`}>
         {worker.status === "paused" ? (
           <MenuItem
@@ -76,6 +77,6 @@ export const WorkerMenu = ({
       >
         Its token is refused from its next request on. The runs that it has start on other workers.
       </Confirm>
-    </>
+    </Only>
   )
 }

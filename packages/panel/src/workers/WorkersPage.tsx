@@ -15,6 +15,7 @@ import { askForWorkersMs, workerListOptions } from "./queries.ts"
 import { ShownToken } from "./ShownToken.tsx"
 import { WorkerMenu } from "./WorkerMenu.tsx"
 import { WorkerSheet } from "./WorkerSheets.tsx"
+import { Only } from "../ui/role.tsx"
 
 export const WorkersPage = () => {
   const { workspaceId } = useWorkspace()
@@ -25,9 +26,11 @@ export const WorkersPage = () => {
     refetchInterval: askForWorkersMs
   })
   const create = (
-    <Button look="main" icon={<Plus className="size-4" />} onClick={() => setMaking(true)}>
-      New worker
-    </Button>
+    <Only role="admin">
+      <Button look="main" icon={<Plus className="size-4" />} onClick={() => setMaking(true)}>
+        New worker
+      </Button>
+    </Only>
   )
   return (
     <Page

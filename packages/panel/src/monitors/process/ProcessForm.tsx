@@ -164,7 +164,7 @@ export const ProcessForm = ({
           </Field>
         </Card>
       </Section>
-      <FormEnd form={form} action={action} onCancel={onCancel} />
+      <FormEnd form={form} action={action} needs="editor" onCancel={onCancel} />
     </form>
   )
 }

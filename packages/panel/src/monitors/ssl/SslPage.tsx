@@ -17,6 +17,7 @@ import { MonitorActions } from "../MonitorPages.tsx"
 import { sslOptions } from "../queries.ts"
 import { CertificateFacts } from "./CertificateFacts.tsx"
 import { SslEvents } from "./SslEvents.tsx"
+import { Only } from "../../ui/role.tsx"
 
 export const SslPage = () => {
   const { api, workspaceId } = useWorkspace()
@@ -37,22 +38,24 @@ export const SslPage = () => {
           actions={
             <>
               {monitor.status !== "paused" && (
-                <Button
-                  look="main"
-                  busy={isLooking}
-                  icon={<Eye className="size-4" />}
-                  onClick={async () => {
-                    setLookedAt(monitor.last_check_at)
-                    try {
-                      await api.sslMonitors.check(monitorId)
-                    } catch (error) {
-                      setLookedAt(undefined)
-                      tellProblem(error)
-                    }
-                  }}
-                >
-                  Check now
-                </Button>
+                <Only role="editor">
+                  <Button
+                    look="main"
+                    busy={isLooking}
+                    icon={<Eye className="size-4" />}
+                    onClick={async () => {
+                      setLookedAt(monitor.last_check_at)
+                      try {
+                        await api.sslMonitors.check(monitorId)
+                      } catch (error) {
+                        setLookedAt(undefined)
+                        tellProblem(error)
+                      }
+                    }}
+                  >
+                    Check now
+                  </Button>
+                </Only>
               )}
               <MonitorActions monitor={{ ...monitor, kind: "ssl" }} />
             </>

@@ -9,6 +9,7 @@ import { Confirm } from "../../ui/Dialog.tsx"
 import { Menu, MenuItem } from "../../ui/Menu.tsx"
 import { tell, tellProblem } from "../../ui/toast.ts"
 import { chainsChanged } from "./queries.ts"
+import { Only } from "../../ui/role.tsx"
 
 export const ChainActions = ({ chain }: { readonly chain: Chain }) => {
   const { api, workspaceId } = useWorkspace()
@@ -34,7 +35,7 @@ export const ChainActions = ({ chain }: { readonly chain: Chain }) => {
     }, "was started")
 
   return (
-    <>
+    <Only role="editor">
       <Button look="main" icon={<Play className="size-4" />} onClick={run}>
         Run now
       </Button>
@@ -88,6 +89,6 @@ export const ChainActions = ({ chain }: { readonly chain: Chain }) => {
       >
         Runs that are under way are cancelled. Its executions stay readable.
       </Confirm>
-    </>
+    </Only>
   )
 }

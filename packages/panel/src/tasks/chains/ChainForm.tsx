@@ -3,11 +3,11 @@ import { Plus } from "lucide-react"
 import { Button } from "../../ui/Button.tsx"
 import { Field, Input } from "../../ui/Field.tsx"
 import { Card, Section } from "../../ui/Page.tsx"
-import { Problem } from "../../ui/Problem.tsx"
 import { useForm } from "../../ui/useForm.ts"
 import { FiringFields, ScheduleFields } from "../ScheduleFields.tsx"
 import { chainInputOf, type ChainValues, newStep, type StepValues } from "./chainValues.ts"
 import { StepFields } from "./StepFields.tsx"
+import { FormEnd } from "../../ui/FormEnd.tsx"
 
 const maxSteps = 50
 
@@ -85,15 +85,7 @@ export const ChainForm = ({
           {values.schedule.trim() !== "" && <FiringFields values={values} onChange={set} />}
         </Card>
       </Section>
-      <div className="flex flex-col gap-4">
-        <Problem error={form.problem} />
-        <div className="flex gap-2">
-          <Button type="submit" look="main" busy={form.isBusy}>
-            {action}
-          </Button>
-          <Button onClick={onCancel}>Cancel</Button>
-        </div>
-      </div>
+      <FormEnd form={form} action={action} needs="editor" onCancel={onCancel} />
     </form>
   )
 }

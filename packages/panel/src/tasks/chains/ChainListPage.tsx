@@ -15,6 +15,7 @@ import { inWords } from "../inWords.ts"
 import { TaskExamples } from "../TaskExamples.tsx"
 import { chainListOptions } from "./queries.ts"
 import { type ChainSearch, chainSearch } from "./search.ts"
+import { Only } from "../../ui/role.tsx"
 
 export const ChainListPage = () => {
   const { workspaceId } = useWorkspace()
@@ -25,14 +26,16 @@ export const ChainListPage = () => {
     void navigate({ search: (before) => chainSearch({ ...before, ...change }), replace: true })
   const isNarrowed = Object.keys(search).length > 0
   const create = (
-    <ButtonLink
-      to="/w/$workspaceId/chains/new"
-      params={{ workspaceId }}
-      look="main"
-      icon={<Plus className="size-4" />}
-    >
-      New chain
-    </ButtonLink>
+    <Only role="editor">
+      <ButtonLink
+        to="/w/$workspaceId/chains/new"
+        params={{ workspaceId }}
+        look="main"
+        icon={<Plus className="size-4" />}
+      >
+        New chain
+      </ButtonLink>
+    </Only>
   )
   return (
     <Page

@@ -1,15 +1,14 @@
 import type { CronTask, CronTaskInput, DstOverlap, Missed, Overlap } from "@scheduling/sdk"
-import { Button } from "../../ui/Button.tsx"
 import { Field, Input } from "../../ui/Field.tsx"
 import { readersZone } from "../../ui/format.ts"
 import { Card, Section } from "../../ui/Page.tsx"
-import { Problem } from "../../ui/Problem.tsx"
 import { useForm } from "../../ui/useForm.ts"
 import { CallFields, LimitFields } from "../CallFields.tsx"
 import { CallOptionFields } from "../CallOptionFields.tsx"
 import { callInputOf, callValuesOf, newCall } from "../callValues.ts"
 import { PasteBox } from "../PasteBox.tsx"
 import { FiringFields, ScheduleFields } from "../ScheduleFields.tsx"
+import { FormEnd } from "../../ui/FormEnd.tsx"
 
 export const newCron = {
   ...newCall,
@@ -80,15 +79,7 @@ export const CronForm = ({
           <CallOptionFields values={values} onChange={set} errorOf={errorOf} />
         </Card>
       </Section>
-      <div className="flex flex-col gap-4">
-        <Problem error={form.problem} />
-        <div className="flex gap-2">
-          <Button type="submit" look="main" busy={form.isBusy}>
-            {action}
-          </Button>
-          <Button onClick={onCancel}>Cancel</Button>
-        </div>
-      </div>
+      <FormEnd form={form} action={action} needs="editor" onCancel={onCancel} />
     </form>
   )
 }

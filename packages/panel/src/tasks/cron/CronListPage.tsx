@@ -16,6 +16,7 @@ import { TaskExamples } from "../TaskExamples.tsx"
 import { CronMenu } from "./CronMenu.tsx"
 import { cronListOptions } from "./queries.ts"
 import { type CronSearch, cronSearch } from "./search.ts"
+import { Only } from "../../ui/role.tsx"
 
 export const CronListPage = () => {
   const { workspaceId } = useWorkspace()
@@ -26,14 +27,16 @@ export const CronListPage = () => {
     void navigate({ search: (before) => cronSearch({ ...before, ...change }), replace: true })
   const isNarrowed = search.name !== undefined || search.status !== undefined
   const create = (
-    <ButtonLink
-      to="/w/$workspaceId/cron/new"
-      params={{ workspaceId }}
-      look="main"
-      icon={<Plus className="size-4" />}
-    >
-      New cron task
-    </ButtonLink>
+    <Only role="editor">
+      <ButtonLink
+        to="/w/$workspaceId/cron/new"
+        params={{ workspaceId }}
+        look="main"
+        icon={<Plus className="size-4" />}
+      >
+        New cron task
+      </ButtonLink>
+    </Only>
   )
   return (
     <Page title="Cron tasks" description="HTTP calls that repeat on a schedule." actions={create}>

@@ -5,6 +5,7 @@ import { useState } from "react"
 import { Confirm } from "../../ui/Dialog.tsx"
 import { ActionMenu, MenuItem, MenuLine } from "../../ui/Menu.tsx"
 import { useCronActions } from "./useCronActions.ts"
+import { Only } from "../../ui/role.tsx"
 
 /** All that can be done with a task. */
 export const CronMenu = ({
@@ -19,7 +20,7 @@ export const CronMenu = ({
   const [isRemoving, setRemoving] = useState(false)
   const params = { workspaceId: task.workspace_id, taskId: task.id }
   return (
-    <>
+    <Only role="editor">
       <ActionMenu label={`Actions for ${task.name}`}>
         <MenuItem icon={<Play className="size-4" />} onSelect={() => run(task)}>
           Run now
@@ -69,6 +70,6 @@ export const CronMenu = ({
         It stops firing, and runs that are queued or running are cancelled. Its executions stay
         readable.
       </Confirm>
-    </>
+    </Only>
   )
 }

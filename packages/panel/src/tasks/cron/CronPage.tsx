@@ -16,6 +16,7 @@ import { inWords } from "../inWords.ts"
 import { CronMenu } from "./CronMenu.tsx"
 import { cronOptions } from "./queries.ts"
 import { useCronActions } from "./useCronActions.ts"
+import { Only } from "../../ui/role.tsx"
 
 export const CronPage = () => {
   const { workspaceId } = useWorkspace()
@@ -88,7 +89,7 @@ const CronActions = ({ task }: { readonly task: CronTask }) => {
   const navigate = useNavigate()
   const params = { workspaceId: task.workspace_id, taskId: task.id }
   return (
-    <>
+    <Only role="editor">
       <Button look="main" icon={<Play className="size-4" />} onClick={() => run(task)}>
         Run now
       </Button>
@@ -112,7 +113,7 @@ const CronActions = ({ task }: { readonly task: CronTask }) => {
         task={task}
         onRemoved={() => navigate({ to: "/w/$workspaceId/cron", params, replace: true })}
       />
-    </>
+    </Only>
   )
 }
 

@@ -1,14 +1,13 @@
 import type { DelayedTask, DelayedTaskInput } from "@scheduling/sdk"
-import { Button } from "../../ui/Button.tsx"
 import { now } from "../../ui/clock.ts"
 import { Choice, Field, Input, Select } from "../../ui/Field.tsx"
 import { dateTime, readersZone } from "../../ui/format.ts"
 import { Card, Section } from "../../ui/Page.tsx"
-import { Problem } from "../../ui/Problem.tsx"
 import { useForm } from "../../ui/useForm.ts"
 import { CallFields, LimitFields } from "../CallFields.tsx"
 import { CallOptionFields } from "../CallOptionFields.tsx"
 import { callInputOf, callValuesOf, newCall } from "../callValues.ts"
+import { FormEnd } from "../../ui/FormEnd.tsx"
 
 const units = { "60": "minutes", "3600": "hours", "86400": "days" }
 
@@ -120,15 +119,7 @@ export const DelayedForm = ({
           <CallOptionFields values={values} onChange={set} errorOf={errorOf} />
         </Card>
       </Section>
-      <div className="flex flex-col gap-4">
-        <Problem error={form.problem} />
-        <div className="flex gap-2">
-          <Button type="submit" look="main" busy={form.isBusy}>
-            {action}
-          </Button>
-          <Button onClick={onCancel}>Cancel</Button>
-        </div>
-      </div>
+      <FormEnd form={form} action={action} needs="editor" onCancel={onCancel} />
     </form>
   )
 }

@@ -15,6 +15,7 @@ import { Ago, At } from "../../ui/Time.tsx"
 import { TaskExamples } from "../TaskExamples.tsx"
 import { delayedListOptions } from "./queries.ts"
 import { type DelayedSearch, delayedSearch } from "./search.ts"
+import { Only } from "../../ui/role.tsx"
 
 export const DelayedListPage = () => {
   const { workspaceId } = useWorkspace()
@@ -27,14 +28,16 @@ export const DelayedListPage = () => {
     void navigate({ search: (before) => delayedSearch({ ...before, ...change }), replace: true })
   const isNarrowed = Object.keys(search).length > 0
   const create = (
-    <ButtonLink
-      to="/w/$workspaceId/delayed/new"
-      params={{ workspaceId }}
-      look="main"
-      icon={<Plus className="size-4" />}
-    >
-      New delayed task
-    </ButtonLink>
+    <Only role="editor">
+      <ButtonLink
+        to="/w/$workspaceId/delayed/new"
+        params={{ workspaceId }}
+        look="main"
+        icon={<Plus className="size-4" />}
+      >
+        New delayed task
+      </ButtonLink>
+    </Only>
   )
   return (
     <Page

@@ -18,6 +18,7 @@ import { tell, tellProblem } from "../../ui/toast.ts"
 import { CallFacts } from "../CallFacts.tsx"
 import { DelayedForm, delayedValuesOf } from "./DelayedForm.tsx"
 import { delayedChanged, delayedOptions } from "./queries.ts"
+import { Only } from "../../ui/role.tsx"
 
 export const DelayedPage = () => {
   const { workspaceId } = useWorkspace()
@@ -37,7 +38,15 @@ export const DelayedPage = () => {
   }
   const name = task.name ?? unnamed(task.url)
   return (
-    <Page title={name} above={above} actions={<DelayedActions task={task} name={name} />}>
+    <Page
+      title={name}
+      above={above}
+      actions={
+        <Only role="editor">
+          <DelayedActions task={task} name={name} />
+        </Only>
+      }
+    >
       <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
         <Section title="Executions">
           <ExecutionList
