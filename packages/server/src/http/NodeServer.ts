@@ -7,6 +7,7 @@ import { notServing, parserError, type RawAnswer, stalled } from "./Errors.ts"
 import { messageId, nextRequestId } from "./RequestId.ts"
 import { type Turn, Turns } from "../fairness/Turns.ts"
 import { UnsentAnswers } from "../fairness/UnsentAnswers.ts"
+import { UnusedConnections } from "./UnusedConnections.ts"
 
 export const serverLimits = {
   /** An idle connection takes about 10 kB. */
@@ -93,7 +94,7 @@ export const makeNodeServer = (
   server
     .on("connection", (socket) => {
       const free = connections - clients.connections
-      if (clients.admit(socket, free)) return
+      if (clients.admit(socket, free)) return server.unused.watch(socket)
       socket.destroy()
       // Makes room: nobody should be turned away for the sake of idle connections.
       if (free <= 0) server.closeIdleConnections()
@@ -115,6 +116,7 @@ export const makeNodeServer = (
 
 /** Announces a request only when it has its turn. */
 class ServerOfTurns extends ServerOfManyDoors {
+  readonly unused = new UnusedConnections()
   readonly #turns: Turns
 
   constructor(turns: Turns, options: ServerOptions) {
@@ -132,6 +134,11 @@ class ServerOfTurns extends ServerOfManyDoors {
 
   begin({ answer, event, request }: Turn): void {
     super.emit(event, request, answer)
+  }
+
+  override close(closed?: (error?: Error) => void): this {
+    this.unused.close()
+    return super.close(closed)
   }
 }
 

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { once } from "node:events"
 import type { RequestListener } from "node:http"
-import type { AddressInfo } from "node:net"
+import { type AddressInfo, connect } from "node:net"
 import { makeNodeServer, serverLimits } from "../../src/http/NodeServer.ts"
 import { request, talkTo } from "../support/rawHttp.ts"
 
@@ -106,6 +107,21 @@ describe("Limits of the Node server", () => {
         ["408 request_timeout"]
       )
       assert.isTrue(isClosed)
+    })
+  )
+
+  it.live("does not wait for a connection that was never used when it stops", () =>
+    Effect.gen(function* () {
+      const server = makeNodeServer(() => {})
+      server.listen(0, "127.0.0.1")
+      yield* Effect.promise(() => once(server, "listening"))
+      const unused = connect((server.address() as AddressInfo).port)
+      yield* Effect.promise(() => once(server, "connection"))
+      const closed = Effect.callback<void>((resume) => {
+        server.close(() => resume(Effect.void))
+      })
+      yield* closed.pipe(Effect.timeout("5 seconds"))
+      yield* Effect.promise(() => once(unused, "close"))
     })
   )
 

@@ -1,0 +1,19 @@
+import type { Socket } from "node:net"
+
+/**
+ * Connections on which nothing has arrived yet, as browsers and load balancers keep them ready.
+ * Node counts a connection as idle only after its first request. A server that stops would wait for
+ * these until they time out.
+ */
+export class UnusedConnections {
+  readonly #open = new Set<Socket>()
+
+  watch(socket: Socket): void {
+    this.#open.add(socket)
+    socket.once("close", () => this.#open.delete(socket))
+  }
+
+  close(): void {
+    for (const socket of this.#open) if (socket.bytesRead === 0) socket.destroy()
+  }
+}
