@@ -17,6 +17,7 @@ import {
 import { ask, signUp } from "../support/http.ts"
 import { eventually } from "../support/ServerProcess.ts"
 import { startNode, TestApp, testConfig } from "../support/TestApp.ts"
+import { decodeOtlp } from "../support/otlpProtobuf.ts"
 import { onPostgres, TestDatabaseLayer } from "../support/TestDatabase.ts"
 
 const traceId = "0af7651916cd43dd8448eb211c80319c"
@@ -97,8 +98,11 @@ const collector = Effect.gen(function* () {
       const bytes = Buffer.concat(chunks)
       const plain = request.headers["content-encoding"] === "gzip" ? gunzipSync(bytes) : bytes
       const { headers, url = "" } = request
-      received.push({ path: url, headers, body: JSON.parse(plain.toString()) })
-      response.writeHead(200, { "content-type": "application/json" }).end("{}")
+      const signal = /\/v1\/(traces|metrics|logs)$/.exec(url)?.[1] as "traces" | "metrics" | "logs"
+      const isJson = headers["content-type"] === "application/json"
+      const body = isJson ? JSON.parse(plain.toString()) : decodeOtlp(signal, plain)
+      received.push({ path: url, headers, body })
+      response.writeHead(200, { "content-type": headers["content-type"] }).end(isJson ? "{}" : "")
     })
   })
   const spans = () =>
@@ -113,14 +117,20 @@ const collector = Effect.gen(function* () {
   return { received, spans, url: `http://127.0.0.1:${port}/otlp/` }
 })
 
-const startCollected = Effect.gen(function* () {
+type Protocol = AppConfig["Service"]["otlpProtocol"]
+
+const protocols: ReadonlyArray<Protocol> = ["http/json", "http/protobuf"]
+
+const contentTypes = { "http/json": "application/json", "http/protobuf": "application/x-protobuf" }
+
+const startCollected = Effect.fnUntraced(function* (otlpProtocol: Protocol) {
   const collected = yield* collector
   const config = {
     ...testConfig,
     runner: "on" as const,
     egressAllow: Result.getOrThrow(parseCidrs("127.0.0.0/8")),
     otlpEndpoint: collected.url.replace(/\/$/, ""),
-    otlpProtocol: "http/json" as const,
+    otlpProtocol,
     otlpHeaders: Redacted.make({ "x-collector-key": "of the collector" })
   }
   const url = yield* startNode(config)
@@ -133,9 +143,9 @@ const attributesOf = (span: {
 }) => Object.fromEntries(span.attributes.map(({ key, value }) => [key, Object.values(value)[0]]))
 
 layer(TestDatabaseLayer, { excludeTestServices: true, timeout: "60 seconds" })("traces", (it) => {
-  it.effect("follow each run from when it was due to its end, whichever nodes have it", () =>
+  it.effect.each(protocols)("follow each run over all nodes that have it, by %s", (protocol) =>
     Effect.gen(function* () {
-      const { app, collected } = yield* startCollected
+      const { app, collected } = yield* startCollected(protocol)
       yield* Effect.gen(function* () {
         const { access_token: token, workspace } = yield* signUp()
         const heads: Array<IncomingMessage["headers"]> = []
@@ -193,7 +203,9 @@ layer(TestDatabaseLayer, { excludeTestServices: true, timeout: "60 seconds" })("
         assert.strictEqual(service.value.stringValue, "scheduling-service")
         assert.isTrue(
           collected.received.every(
-            ({ headers }) => headers["x-collector-key"] === "of the collector"
+            ({ headers }) =>
+              headers["x-collector-key"] === "of the collector" &&
+              headers["content-type"] === contentTypes[protocol]
           )
         )
       }).pipe(Effect.provideService(TestApp, app))
@@ -204,27 +216,36 @@ layer(TestDatabaseLayer, { excludeTestServices: true, timeout: "60 seconds" })("
 layer(TestDatabaseLayer, { excludeTestServices: true, timeout: "60 seconds" })(
   "metrics and logs",
   (it) => {
-    it.effect("are sent too, at the latest when the node stops", () =>
-      Effect.gen(function* () {
-        const { collected } = yield* Effect.scoped(startCollected)
-        const sent = collected.received
-          .filter(({ path }) => path === "/otlp/v1/metrics")
-          .flatMap(({ body }) => body.resourceMetrics)
-          .flatMap(({ scopeMetrics }) => scopeMetrics)
-          .flatMap(({ metrics }) => metrics.map(({ name }: { readonly name: string }) => name))
-        assert.include(sent, "scheduling_attempts_ended_total")
-        assert.include(sent, "scheduling_run_lateness_seconds")
-      })
+    it.effect.each(protocols)(
+      "are sent too, at the latest when the node stops, by %s",
+      (protocol) =>
+        Effect.gen(function* () {
+          const { collected } = yield* Effect.scoped(startCollected(protocol))
+          const sent = collected.received
+            .filter(({ path }) => path === "/otlp/v1/metrics")
+            .flatMap(({ body }) => body.resourceMetrics)
+            .flatMap(({ scopeMetrics }) => scopeMetrics)
+            .flatMap(({ metrics }) => metrics)
+          const named = (name: string) => sent.find((one) => one.name === name)
+          assert.deepStrictEqual(
+            named("scheduling_attempts_ended_total").sum.dataPoints.map(
+              (point: Parameters<typeof attributesOf>[0]) => attributesOf(point)["outcome"]
+            ),
+            ["succeeded", "failed", "retried", "cancelled", "skipped"]
+          )
+          const [lateness] = named("scheduling_run_lateness_seconds").histogram.dataPoints
+          assert.lengthOf(lateness.bucketCounts, lateness.explicitBounds.length + 1)
+        })
     )
 
-    it.effect("have the fields of a line as attributes", () =>
+    it.effect.each(protocols)("have the fields of a line as attributes, by %s", (otlpProtocol) =>
       Effect.gen(function* () {
         const collected = yield* collector
         const config = {
           ...testConfig,
           logLevel: "info" as const,
           otlpEndpoint: collected.url.replace(/\/$/, ""),
-          otlpProtocol: "http/json" as const
+          otlpProtocol
         }
         yield* Effect.logWarning("an execution failed").pipe(
           Effect.annotateLogs({ execution_id: "e-1", request_id: "r-1" }),
