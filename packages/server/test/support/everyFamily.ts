@@ -95,8 +95,8 @@ export const everyFamily = (at: Date): ReadonlyArray<string> => {
      VALUES (${worker}, ${workspace}, ${odd}, ${array}, NULL, ${t}, '1.0.0', 'host', 4, ${t}, ${t})`,
     `INSERT INTO worker_tokens (token_hash, worker_id, token_prefix, expires_at, created_at)
      VALUES ('t1', ${worker}, 'pwk_1', NULL, ${t})`,
-    `INSERT INTO nodes (holds_lock, worker_id, lease_until, died_at)
-     VALUES (true, NULL, 'infinity', ${t})`,
+    `INSERT INTO nodes (holds_lock, worker_id, lease_until, died_at, started_at)
+     VALUES (true, NULL, 'infinity', ${t}, ${t})`,
     `INSERT INTO monitors (id, workspace_id, kind, name, tags, status, changed_at, open_incident_id, created_at, updated_at)
      VALUES (${heartbeat}, ${workspace}, 'heartbeat', ${odd}, ${array}, 'down', ${t}, ${incident}, ${t}, ${t}),
             (${ssl}, ${workspace}, 'ssl', 'ssl', '{}', 'paused', ${t}, NULL, ${t}, ${t}),

@@ -1,0 +1,78 @@
+/**
+ * Writes down the schema of the version that is being made, with rows in every table, to
+ * `test/sql/released/<version>.json`. As soon as `CHANGELOG.md` has that version as released, the file
+ * is left alone, and all later migrations are tested on it. With `--check` it compares instead.
+ */
+import { Effect, References, Tracer } from "effect"
+import { SqlClient } from "effect/sql"
+import { readFileSync } from "node:fs"
+import packageJson from "../package.json" with { type: "json" }
+import { migrations } from "../src/sql/migrations/index.ts"
+import { inOrder, listTables } from "../src/sql/moving/catalog.ts"
+import { embeddedLayer } from "../src/sql/Sql.ts"
+import { everyFamily } from "../test/support/everyFamily.ts"
+import type { Released } from "../test/sql/support/released.ts"
+import { writeOrCheck } from "./writeOrCheck.ts"
+
+/** Runs a migration and returns the statements that it ran. */
+const recorded = Effect.fnUntraced(function* (
+  migration: Effect.Effect<unknown, unknown, SqlClient.SqlClient>
+) {
+  const statements: Array<string> = []
+  const tracer = Tracer.make({
+    span: (options) =>
+      Object.assign(new Tracer.NativeSpan(options), {
+        attribute: (key: string, value: unknown) => {
+          if (key === "db.query.text") statements.push(String(value))
+        }
+      })
+  })
+  yield* Effect.withTracer(migration, tracer)
+  const withParameter = statements.find((text) => /\$\d/.test(text.replaceAll(/\$\$|'[^']*'/g, "")))
+  if (withParameter !== undefined) {
+    return yield* Effect.die(new Error(`a migration has a parameter: ${withParameter}`))
+  }
+  return statements.map((text) => text.trim())
+})
+
+const released = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`DROP SCHEMA public CASCADE`
+  yield* sql`CREATE SCHEMA public`
+  yield* sql`SET timezone = 'UTC'`
+  const made: Record<string, ReadonlyArray<string>> = {}
+  for (const [name, migration] of Object.entries(migrations))
+    made[name] = yield* recorded(migration)
+  const before = yield* rowsOf(sql)
+  for (const statement of everyFamily(new Date("2026-01-15"))) yield* sql.unsafe(statement)
+  const rows = (yield* rowsOf(sql)).filter(
+    ({ table }) => !before.some((one) => one.table === table)
+  )
+  return { migrations: made, rows } satisfies Released
+})
+
+const rowsOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+  const all: Array<Released["rows"][number]> = []
+  for (const { columns, name } of inOrder(yield* listTables(sql))) {
+    const found = yield* sql<{ readonly line: string }>`
+      SELECT kept::text AS line
+      FROM ${sql(name)} AS kept`
+    const lines = found.map(({ line }) => line).toSorted()
+    if (lines.length > 0) all.push({ table: name, columns, lines })
+  }
+  return all
+})
+
+const { version } = packageJson
+const changelog = readFileSync(new URL("../../../CHANGELOG.md", import.meta.url), "utf8")
+
+if (!changelog.includes(`\n## [${version}]`)) {
+  const found = await Effect.runPromise(
+    released.pipe(
+      Effect.provide(embeddedLayer({ dataDir: undefined })),
+      Effect.provideService(References.MinimumLogLevel, "Warn")
+    )
+  )
+  const file = new URL(`../test/sql/released/${version}.json`, import.meta.url)
+  writeOrCheck(file, `${JSON.stringify(found, undefined, 2)}\n`)
+}

@@ -1,0 +1,64 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+
+/** The schema of a version as its migrations made it, and rows in every table. */
+export interface Released {
+  readonly migrations: Readonly<Record<string, ReadonlyArray<string>>>
+  readonly rows: ReadonlyArray<{
+    readonly table: string
+    readonly columns: ReadonlyArray<string>
+    /** As the database writes a whole row. */
+    readonly lines: ReadonlyArray<string>
+  }>
+}
+
+/** Makes an empty database one that this version has left behind, up to one of its migrations. */
+export const loadReleased = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  { migrations, rows }: Released,
+  upTo = Object.keys(migrations).length
+) {
+  yield* sql`DROP SCHEMA public CASCADE`
+  yield* sql`CREATE SCHEMA public`
+  yield* sql`
+    CREATE TABLE effect_sql_migrations (
+      migration_id integer PRIMARY KEY,
+      created_at timestamptz NOT NULL DEFAULT now(),
+      name text NOT NULL
+    )`
+  for (const [name, statements] of Object.entries(migrations).slice(0, upTo)) {
+    for (const statement of statements) yield* sql.unsafe(statement)
+    yield* sql`
+      INSERT INTO effect_sql_migrations (migration_id, name)
+      VALUES (${Number(name.slice(0, 4))}, ${name.slice(5)})`
+  }
+  const loaded: Array<Released["rows"][number]> = []
+  for (const one of rows) {
+    const { columns, lines, table } = one
+    const [found] = yield* sql<{ readonly is_there: boolean }>`
+      SELECT to_regclass(${table}) IS NOT NULL AS is_there`
+    if (found?.is_there !== true) continue
+    loaded.push(one)
+    yield* sql`ALTER TABLE ${sql(table)} DISABLE TRIGGER USER`
+    yield* sql`
+      INSERT INTO ${sql(table)} (${sql.csv(columns.map((column) => sql`${sql(column)}`))})
+      OVERRIDING SYSTEM VALUE
+      SELECT ${sql.csv(columns.map((column) => sql`(line::${sql(table)}).${sql(column)}`))}
+      FROM unnest(${lines}::text[]) AS lines (line)`
+    yield* sql`ALTER TABLE ${sql(table)} ENABLE TRIGGER USER`
+  }
+  return loaded
+})
+
+/** Of each row the columns that this version knew, if the table still has them. */
+export const readReleased = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  { columns, table }: Released["rows"][number]
+) {
+  const rows = yield* sql<{ readonly row: Readonly<Record<string, unknown>> }>`
+    SELECT to_json(kept) AS row
+    FROM ${sql(table)} AS kept`
+  return rows
+    .map(({ row }) => JSON.stringify(columns.map((column) => [column, row[column]])))
+    .toSorted()
+})
