@@ -8,6 +8,7 @@ import { jwt, keys, list } from "./requests.ts"
 import { deadlines } from "./deadlines.ts"
 import { monitorScale } from "./monitorScale.ts"
 import { notifications } from "./notifications.ts"
+import { observing, observingRuns } from "./observing.ts"
 import { pings } from "./pings.ts"
 import { start } from "./start.ts"
 import { taskScale } from "./taskScale.ts"
@@ -30,5 +31,7 @@ export const rows: Readonly<Record<string, () => Promise<Report>>> = {
   deadlines,
   notifications,
   "monitor-scale": monitorScale,
+  observing,
+  "observing-runs": observingRuns,
   start
 }

@@ -1,5 +1,5 @@
 import { Effect, Layer, type Logger, Metric, Redacted, type Scope } from "effect"
-import { FetchHttpClient } from "effect/http"
+import { FetchHttpClient, HttpBody } from "effect/http"
 import {
   OtlpExporter,
   OtlpLogger,
@@ -10,13 +10,12 @@ import {
 import packageJson from "../../package.json" with { type: "json" }
 import { AppConfig } from "../config/Config.ts"
 import { Meters } from "./Meters.ts"
+import { encodeSpans, spanKinds, spanStatuses } from "./spanProtobuf.ts"
 import { type Span, Tracer, Tracing } from "./Tracing.ts"
 
 const spansPerSecond = 5_000
 
-const kinds = { internal: 1, server: 2, client: 3 } as const
-
-const statuses = { ok: 1, error: 2 } as const
+const scope = "scheduling"
 
 const nanos = (ms: number): string => `${Math.round(ms * 1_000)}000`
 
@@ -25,7 +24,7 @@ const toOtlp = (span: Span) => ({
   spanId: span.spanId,
   parentSpanId: span.parentSpanId,
   name: span.name,
-  kind: kinds[span.kind],
+  kind: spanKinds[span.kind],
   startTimeUnixNano: nanos(span.startMs),
   endTimeUnixNano: nanos(Math.max(span.startMs, span.endMs)),
   attributes: OtlpResource.entriesToAttributes(Object.entries(span.attributes)),
@@ -34,8 +33,8 @@ const toOtlp = (span: Span) => ({
   droppedEventsCount: 0,
   status:
     span.error === undefined
-      ? { code: statuses.ok }
-      : { code: statuses.error, message: span.error },
+      ? { code: spanStatuses.ok }
+      : { code: spanStatuses.error, message: span.error },
   links: [],
   droppedLinksCount: 0
 })
@@ -67,9 +66,20 @@ export const TracingLayer: Layer.Layer<never, never, AppConfig> = Layer.effect(
   Effect.gen(function* () {
     const to = yield* collector
     if (to === undefined) return undefined
-    const { otlpSampled } = yield* AppConfig
+    const { otlpProtocol, otlpSampled } = yield* AppConfig
     const resource = yield* OtlpResource.fromConfig(to.resource)
     const serialization = yield* OtlpSerialization.OtlpSerialization
+    const names = Object.fromEntries(
+      resource.attributes.map(({ key, value }) => [key, String(value.stringValue)])
+    )
+    const bodyOf = (spans: ReadonlyArray<Span>) =>
+      otlpProtocol === "http/json"
+        ? serialization.traces({
+            resourceSpans: [
+              { resource, scopeSpans: [{ scope: { name: scope }, spans: spans.map(toOtlp) }] }
+            ]
+          })
+        : HttpBody.uint8Array(encodeSpans(names, scope, spans), "application/x-protobuf")
     const exporter = yield* OtlpExporter.make({
       label: "Tracer",
       url: to.urlOf("traces"),
@@ -77,14 +87,9 @@ export const TracingLayer: Layer.Layer<never, never, AppConfig> = Layer.effect(
       exportInterval: "5 seconds",
       maxBatchSize: 1_000,
       shutdownTimeout: "3 seconds",
-      body: (spans) => [
-        serialization.traces({
-          resourceSpans: [{ resource, scopeSpans: [{ scope: { name: "scheduling" }, spans }] }]
-        }),
-        Effect.void
-      ]
+      body: (spans) => [bodyOf(spans as ReadonlyArray<Span>), Effect.void]
     })
-    const tracer = new Tracer((span) => exporter.push(toOtlp(span)), {
+    const tracer = new Tracer((span) => exporter.push(span), {
       ratio: otlpSampled,
       spansPerSecond
     })

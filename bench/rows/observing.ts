@@ -1,0 +1,183 @@
+import { Effect } from "effect"
+import { encodeSpans } from "../../packages/server/src/platform/spanProtobuf.ts"
+import {
+  makeSpanId,
+  makeTraceId,
+  type Span,
+  Tracer
+} from "../../packages/server/src/platform/Tracing.ts"
+import { requestRecords } from "../../packages/server/src/http/RequestRecord.ts"
+import { observe, type ObservedEngine } from "../engines/observe.ts"
+import { startServiceEngine } from "../engines/service.ts"
+import { alternate } from "../support/alternate.ts"
+import { makeDatabase } from "../support/database.ts"
+import { load } from "../support/load.ts"
+import { cronLists, populate } from "../support/population.ts"
+import { processorTimeOf } from "../support/processorTime.ts"
+import { appSecret, type Server, startPeer, startService } from "../support/processes.ts"
+import type { Report } from "../support/report.ts"
+import { figure, median, ratios, spread } from "../support/statistics.ts"
+
+const rounds = 5
+const runs = 10_000
+
+/** What the service is told besides. */
+const watched = (collector: Server) => ({
+  off: {},
+  metrics: { METRICS_TOKEN: "a-token-of-the-bench" },
+  traces: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }
+})
+
+const names = {
+  off: "nobody looks",
+  metrics: "metrics",
+  traces: "metrics, traces and logs to a collector"
+} as const
+
+type Name = keyof typeof names
+
+/** The rounds of each, in turns, after one to warm up. */
+const takeTurns = async <A>(measure: (name: Name) => () => Promise<A>) => {
+  const contenders = {
+    off: measure("off"),
+    metrics: measure("metrics"),
+    traces: measure("traces")
+  }
+  await alternate(1, contenders)
+  return alternate(rounds, contenders)
+}
+
+const tableOf = (
+  micros: Readonly<Record<Name, ReadonlyArray<number>>>,
+  perSecond: Readonly<Record<Name, ReadonlyArray<number>>>
+) =>
+  (Object.keys(names) as Array<Name>).map((name) => [
+    names[name],
+    spread(perSecond[name]),
+    spread(micros[name]),
+    name === "off" ? "" : `${spread(ratios(micros[name], micros.off))} ×`
+  ])
+
+const fieldsOf = <A extends object>(
+  measured: Readonly<Record<Name, ReadonlyArray<A>>>,
+  field: keyof A
+) => {
+  const of = (name: Name) => measured[name].map((round) => Number(round[field]))
+  return { off: of("off"), metrics: of("metrics"), traces: of("traces") }
+}
+
+/** Processor time of one turn in microseconds, which other work on the machine changes least. */
+const microsOf = (turn: () => void, turns: number) => {
+  const round = () => {
+    const before = process.cpuUsage()
+    for (let n = 0; n < turns; n++) turn()
+    const { system, user } = process.cpuUsage(before)
+    return (system + user) / turns
+  }
+  round()
+  return round()
+}
+
+/** What a request spends on being recorded where nobody looks. */
+const microsWhenOff = () => {
+  const { begin, end } = Effect.runSync(requestRecords({ isMetered: false, isLogged: false }))
+  const request = {} as Parameters<typeof begin>[0]
+  return microsOf(() => {
+    begin(request)
+    end(request, 200)
+  }, 20_000_000)
+}
+
+/** What the span of a request takes, from its ids to the bytes that are sent. */
+const microsOfSpan = () => {
+  let spans: Array<Span> = []
+  const keep = (span: Span) => {
+    if (spans.push(span) < 1_000) return
+    encodeSpans({ "service.name": "scheduling-service" }, "scheduling", spans)
+    spans = []
+  }
+  const tracer = new Tracer(keep, { ratio: 1, spansPerSecond: Infinity })
+  let requests = 0
+  return microsOf(
+    () =>
+      tracer.span({
+        traceId: makeTraceId(),
+        spanId: makeSpanId(),
+        parentSpanId: undefined,
+        name: "GET /v1/workspaces/:workspace_id/cron",
+        kind: "server",
+        startMs: 1_763_819_000_000.1,
+        endMs: 1_763_819_000_010.2,
+        attributes: {
+          "http.request.method": "GET",
+          "http.route": "/v1/workspaces/:workspace_id/cron",
+          "http.response.status_code": 200,
+          "scheduling.request_id": `0123456789-${requests++}`
+        },
+        error: undefined
+      }),
+    500_000
+  )
+}
+
+export const observing = async (): Promise<Report> => {
+  await using stack = new AsyncDisposableStack()
+  const { url: DATABASE_URL } = stack.use(await makeDatabase())
+  const env = watched(stack.use(await startPeer("collector", {})))
+  const start = async (extra: Readonly<Record<string, string>>) =>
+    stack.use(await startService({ DATABASE_URL, APP_SECRET: appSecret, ...extra }))
+  const servers = {
+    off: await start(env.off),
+    metrics: await start(env.metrics),
+    traces: await start(env.traces)
+  }
+  const requests = cronLists(await populate(servers.off.url, 64))
+  const measure = (name: Name) => async () => {
+    const { pid, url } = servers[name]
+    const beforeMs = processorTimeOf(pid)
+    const { perSecond } = await load({ url, requests, connections: 64, seconds: 5 })
+    return { perSecond, micros: ((processorTimeOf(pid) - beforeMs) * 1_000) / (perSecond * 5) }
+  }
+  const measured = await takeTurns(measure)
+  const micros = fieldsOf(measured, "micros")
+  const shareOf = (part: number) => `${figure((part / median(micros.off)) * 100)} %`
+  const off = microsWhenOff()
+  const on = microsOfSpan()
+  return {
+    title: "Requests that are observed",
+    work: `\`GET W/cron\` with API keys as in "Authenticated list", on three nodes of one database; ${rounds} rounds of 5 s in turns. Measured in a loop, a request takes ${(off * 1_000).toFixed(1)} ns more where nobody looks (two empty functions), and its span ${figure(on)} µs, with the bytes that are sent.`,
+    columns: ["", "requests/s", "processor µs a request, without PostgreSQL's", "beside nobody"],
+    rows: tableOf(micros, fieldsOf(measured, "perSecond")),
+    goal: "≤ 1 % where nobody looks, ≤ 1.1 × with a collector",
+    result: `${shareOf(off)} where nobody looks; with a collector ${shareOf(on)} in the loop, and ${spread(ratios(micros.traces, micros.off))} × under load`
+  }
+}
+
+export const observingRuns = async (): Promise<Report> => {
+  await using stack = new AsyncDisposableStack()
+  const env = watched(stack.use(await startPeer("collector", {})))
+  const start = async (extra: Readonly<Record<string, string>>) => {
+    const { url: database } = stack.use(await makeDatabase())
+    return stack.use(await observe(startServiceEngine, { database, env: extra }))
+  }
+  const engines: Record<Name, ObservedEngine> = {
+    off: await start(env.off),
+    metrics: await start(env.metrics),
+    traces: await start(env.traces)
+  }
+  const measure = (name: Name) => async () => {
+    const { engine, run } = engines[name]
+    const { doneAtMs, micros, times } = await run(runs, () => engine.enqueue(runs))
+    return { micros, perSecond: (runs * 1_000) / (doneAtMs - (times[0] ?? Number.NaN)) }
+  }
+  const measured = await takeTurns(measure)
+  const micros = fieldsOf(measured, "micros")
+  return {
+    title: "Runs that are observed",
+    work: `${figure(runs)} runs that are due, each a POST to a local receiver, as in "Drain"; ${rounds} rounds in turns. A node exports at most 5,000 spans per second.`,
+    columns: ["", "runs/s", "processor µs a run, with PostgreSQL's", "beside nobody"],
+    rows: tableOf(micros, fieldsOf(measured, "perSecond")),
+    goal: "≤ 1.1 × with a collector",
+    result: `${spread(ratios(micros.traces, micros.off))} × with a collector`
+  }
+}
