@@ -157,7 +157,7 @@ export const panelImports: Readonly<Record<string, ReadonlyArray<string>>> = {
   workers: ["data", "ui"],
   monitors: ["data", "incidents", "tasks", "ui", "workers"],
   notifications: ["data", "tasks", "ui"],
-  overview: ["data", "executions", "ui"],
+  overview: ["data", "executions", "incidents", "ui"],
   "api-keys": ["data", "ui"],
   members: ["data", "ui"],
   billing: ["data", "ui"],

@@ -8,6 +8,13 @@ describe.skipIf(missing !== undefined)("notifications", () => {
   it("show what the other side of a channel answers, and send by rules", async () => {
     const { answer, url } = await receiver()
     const { page, person, problems } = await panel.openAs()
+    const make = (name: string) =>
+      person.client.cron.create({
+        name,
+        schedule: "0 5 * * *",
+        url: `${panel.url()}/nowhere`,
+        retry_count: 0
+      })
     const notifications = `${panel.url()}/w/${person.workspaceId}/notifications`
     await page.goto(notifications)
     await page.getByText("No channels yet").waitFor()
@@ -39,19 +46,24 @@ describe.skipIf(missing !== undefined)("notifications", () => {
     await page.getByLabel("Only of what has one of these tags").fill("")
     await page.getByRole("button", { name: "Save rule" }).click()
     await page.getByText(/certificate expires soon\.$/).waitFor()
+
+    const tasks = [await make("Export"), await make("Import")]
+    await page.getByRole("button", { name: "Actions for rule 1" }).click()
+    await page.getByRole("menuitem", { name: "Edit" }).click()
+    for (const { name } of tasks) {
+      await page.getByLabel("Only of these tasks: search").fill(name.slice(0, 3))
+      await page.getByRole("button", { name: `${name} Cron task` }).click()
+    }
+    await page.getByRole("button", { name: "Take Import out" }).click()
+    await page.getByRole("button", { name: "Save rule" }).click()
+    await page.getByText(/and only of Export\.$/).waitFor()
     await page.getByLabel("Quiet hours").check()
     await page.getByLabel("From").fill("02:00")
     await page.getByLabel("Until").fill("02:01")
     await page.getByRole("button", { name: "Save changes" }).click()
     await page.getByText("The settings were changed").waitFor()
 
-    const { id } = await person.client.cron.create({
-      name: "Export",
-      schedule: "0 5 * * *",
-      url: `${panel.url()}/nowhere`,
-      retry_count: 0
-    })
-    await person.client.cron.runAndWait(id)
+    await person.client.cron.runAndWait(tasks[0]?.id ?? "")
     await page.goto(`${notifications}/deliveries`)
     await page.getByText("Export: a task fails").waitFor()
     await page.getByRole("row", { name: /Delivered.*Export/ }).waitFor()

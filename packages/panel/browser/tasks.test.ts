@@ -40,7 +40,7 @@ describe.skipIf(missing !== undefined)("tasks", () => {
     await page.getByRole("button", { name: "Actions for Nightly" }).click()
     await page.getByRole("menuitem", { name: "Delete" }).click()
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click()
-    await page.getByText("No task fits the filters").waitFor()
+    await page.getByText("No cron tasks fit the filters").waitFor()
     const left = await person.client.cron.list().toArray({ limit: 5 })
     expect(left.map(({ name }) => name)).toEqual(["Nightly (copy)"])
     expect(problems).toEqual([])

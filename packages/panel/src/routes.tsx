@@ -14,6 +14,7 @@ import { executionSearch } from "./executions/search.ts"
 import { chainSearch, runSearch } from "./tasks/chains/search.ts"
 import { cronSearch } from "./tasks/cron/search.ts"
 import { delayedSearch } from "./tasks/delayed/search.ts"
+import { copySearch } from "./tasks/search.ts"
 import { watchRoutes } from "./watchRoutes.tsx"
 import { workspaceRoutes } from "./workspaceRoutes.tsx"
 
@@ -118,8 +119,7 @@ const cron = createRoute({
 const newCron = createRoute({
   getParentRoute: () => workspace,
   path: "/cron/new",
-  validateSearch: ({ from }: Record<string, unknown>): { readonly from?: string } =>
-    typeof from === "string" ? { from } : {},
+  validateSearch: copySearch,
   component: lazyRouteComponent(() => import("./tasks/cron/NewCronPage.tsx"), "NewCronPage")
 })
 
@@ -148,6 +148,7 @@ const delayed = createRoute({
 const newDelayed = createRoute({
   getParentRoute: () => workspace,
   path: "/delayed/new",
+  validateSearch: copySearch,
   component: lazyRouteComponent(
     () => import("./tasks/delayed/NewDelayedPage.tsx"),
     "NewDelayedPage"
@@ -170,6 +171,7 @@ const chains = createRoute({
 const newChain = createRoute({
   getParentRoute: () => workspace,
   path: "/chains/new",
+  validateSearch: copySearch,
   component: lazyRouteComponent(() => import("./tasks/chains/NewChainPage.tsx"), "NewChainPage")
 })
 

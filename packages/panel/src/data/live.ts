@@ -17,7 +17,7 @@ const nounsOf = (event: LiveEvent): ReadonlyArray<string> => {
   if (event.type === "execution") {
     return ["executions", event.kind === "chain" ? "chains" : event.kind]
   }
-  if (event.type === "task") return [event.kind === "chain" ? "chains" : event.kind]
+  if (event.type === "task") return [event.kind === "chain" ? "chains" : event.kind, "names"]
   if (event.type === "monitor" || event.type === "incident") return ["monitors", "incidents"]
   return []
 }

@@ -15,6 +15,12 @@ const monitorNamesOptions = (workspaceId: WorkspaceId) =>
     }
   })
 
+const none: ReadonlyMap<string, string> = new Map()
+
+/** The names of the newest monitors. */
+export const useMonitorNames = (workspaceId: WorkspaceId): ReadonlyMap<string, string> =>
+  useQuery(monitorNamesOptions(workspaceId)).data ?? none
+
 const monitorNameOptions = (workspaceId: WorkspaceId, kind: MonitorKind, id: MonitorId) =>
   queryOptions({
     queryKey: ["w", workspaceId, "monitors", "names", id],
@@ -54,10 +60,9 @@ export const membersOptions = (workspaceId: WorkspaceId) =>
       clientOf(workspaceId).members.list(newest, { signal }).toArray({ limit: 1_000 })
   })
 
-const nobody: ReadonlyMap<string, string> = new Map()
 const namesOf = (members: ReadonlyArray<Member>): ReadonlyMap<string, string> =>
   new Map(members.map(({ email, id, name }) => [id, name ?? email]))
 
 /** Names of members by their ids. Those who are gone, and API keys, have none. */
 export const useMemberNames = (workspaceId: WorkspaceId): ReadonlyMap<string, string> =>
-  useQuery({ ...membersOptions(workspaceId), select: namesOf }).data ?? nobody
+  useQuery({ ...membersOptions(workspaceId), select: namesOf }).data ?? none

@@ -39,6 +39,12 @@ const namesOptions = (workspaceId: WorkspaceId) =>
     }
   })
 
+const none: ReadonlyMap<string, string> = new Map()
+
+/** The names of the newest tasks. */
+export const useTaskNames = (workspaceId: WorkspaceId): ReadonlyMap<string, string> =>
+  useQuery(namesOptions(workspaceId)).data ?? none
+
 export const taskOptions = (workspaceId: WorkspaceId, kind: ExecutionKind, taskId: string) =>
   queryOptions({
     queryKey: ["w", workspaceId, "names", taskId],

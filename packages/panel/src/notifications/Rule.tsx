@@ -5,6 +5,7 @@ import { Confirm } from "../ui/Dialog.tsx"
 import { ActionMenu, MenuItem } from "../ui/Menu.tsx"
 import { Card } from "../ui/Page.tsx"
 import { eventInWords, listed } from "./events.ts"
+import { useTargets } from "./targets.ts"
 import { Only } from "../ui/role.tsx"
 
 /** A rule in a sentence. */
@@ -22,6 +23,7 @@ export const Rule = ({
   readonly onRemove: () => Promise<unknown>
 }) => {
   const [isRemoving, setRemoving] = useState(false)
+  const scope = useScope(rule)
   const names = rule.channel_ids.map(
     (id) => channels.find((channel) => channel.id === id)?.name ?? "a deleted channel"
   )
@@ -31,7 +33,7 @@ export const Rule = ({
         <p className="min-w-0 grow break-words">
           Tell <b className="font-semibold">{listed(names)}</b> when{" "}
           {listed(rule.events.map(eventInWords))}
-          {scopeOf(rule)}.
+          {scope}.
         </p>
         <Only role="editor">
           <ActionMenu label={`Actions for rule ${number}`}>
@@ -61,14 +63,22 @@ export const Rule = ({
   )
 }
 
-const plural = (items: ReadonlyArray<unknown>, noun: string) =>
-  `${items.length} ${noun}${items.length === 1 ? "" : "s"}`
+/** So many are named; the others are counted. */
+const maxNamed = 3
 
-/** `, of what is tagged billing, and only of 2 monitors`. */
-const scopeOf = ({ monitor_ids, tags, task_ids }: NotificationRule): string => {
+const named = <Id extends string>(
+  ids: ReadonlyArray<Id> | undefined,
+  noun: string,
+  nameOf: (id: Id) => string
+): ReadonlyArray<string> =>
+  ids === undefined ? [] : ids.length > maxNamed ? [`${ids.length} ${noun}s`] : ids.map(nameOf)
+
+/** `, of what is tagged billing, and only of Nightly backup`. */
+const useScope = ({ monitor_ids, tags, task_ids }: NotificationRule): string => {
+  const { monitors, tasks } = useTargets()
   const only = [
-    ...(task_ids === undefined ? [] : [plural(task_ids, "task")]),
-    ...(monitor_ids === undefined ? [] : [plural(monitor_ids, "monitor")])
+    ...named(task_ids, "task", tasks.nameOf),
+    ...named(monitor_ids, "monitor", monitors.nameOf)
   ]
   return [
     tags === undefined ? "" : `, of what is tagged ${tags.join(" or ")}`,

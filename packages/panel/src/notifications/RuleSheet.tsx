@@ -1,10 +1,11 @@
 import type { NotificationChannel, NotificationEvent, NotificationRule } from "@scheduling/sdk"
-import { Button } from "../ui/Button.tsx"
 import { Sheet } from "../ui/Dialog.tsx"
 import { Checkbox, Field, Input } from "../ui/Field.tsx"
 import { FormEnd } from "../ui/FormEnd.tsx"
 import { useForm } from "../ui/useForm.ts"
 import { eventGroups } from "./events.ts"
+import { TargetPicker } from "./TargetPicker.tsx"
+import { useTargets } from "./targets.ts"
 
 const usual: ReadonlyArray<NotificationEvent> = [
   "task.failed",
@@ -33,8 +34,8 @@ export const RuleSheet = ({
       events: rule?.events ?? usual,
       channel_ids: rule?.channel_ids ?? channels.slice(0, 1).map(({ id }) => id),
       tags: rule?.tags?.join(", ") ?? "",
-      task_ids: rule?.task_ids,
-      monitor_ids: rule?.monitor_ids
+      task_ids: rule?.task_ids ?? [],
+      monitor_ids: rule?.monitor_ids ?? []
     },
     send: async ({ channel_ids, events, monitor_ids, tags, task_ids }) => {
       const tagged = tags
@@ -45,8 +46,8 @@ export const RuleSheet = ({
         events,
         channel_ids,
         ...(tagged.length > 0 && { tags: tagged }),
-        ...(task_ids && { task_ids }),
-        ...(monitor_ids && { monitor_ids })
+        ...(task_ids.length > 0 && { task_ids }),
+        ...(monitor_ids.length > 0 && { monitor_ids })
       })
       onClose()
     }
@@ -54,7 +55,7 @@ export const RuleSheet = ({
   const { set, values } = form
   const toggled = <Item,>(items: ReadonlyArray<Item>, item: Item, isIn: boolean) =>
     isIn ? [...items, item] : items.filter((other) => other !== item)
-  const only = (values.task_ids?.length ?? 0) + (values.monitor_ids?.length ?? 0)
+  const targets = useTargets()
   return (
     <Sheet isOpen onClose={onClose} title={rule === undefined ? "New rule" : "Edit rule"}>
       <form className="flex flex-col gap-5" onSubmit={form.submit}>
@@ -96,17 +97,18 @@ export const RuleSheet = ({
         >
           <Input {...form.text("tags")} placeholder="billing, nightly" />
         </Field>
-        {only > 0 && (
-          <p className="flex flex-wrap items-center justify-between gap-3 text-soft">
-            It is about {only} chosen tasks and monitors only.
-            <Button
-              size="small"
-              onClick={() => set({ task_ids: undefined, monitor_ids: undefined })}
-            >
-              Make it about all
-            </Button>
-          </p>
-        )}
+        <TargetPicker
+          label="Only of these tasks"
+          {...targets.tasks}
+          chosen={values.task_ids}
+          onChange={(task_ids) => set({ task_ids })}
+        />
+        <TargetPicker
+          label="Only of these monitors"
+          {...targets.monitors}
+          chosen={values.monitor_ids}
+          onChange={(monitor_ids) => set({ monitor_ids })}
+        />
         <FormEnd form={form} action="Save rule" onCancel={onClose} />
       </form>
     </Sheet>

@@ -1,5 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
 import { clientOf, useWorkspace } from "../data/client.ts"
+import { MonitorName } from "../incidents/MonitorName.tsx"
 import { Card, Section, Skeleton } from "../ui/Page.tsx"
 import { Problem } from "../ui/Problem.tsx"
 import { Dot } from "../ui/Status.tsx"
@@ -32,11 +34,22 @@ export const Incidents = () => {
       ) : (
         <Card>
           <ul className="divide-y divide-line">
-            {data.map(({ cause, id, opened_at }) => (
-              <li key={id} className="flex items-baseline gap-3 px-4 py-3">
-                <Dot tone="bad" />
-                <span className="min-w-0 grow break-words">{cause.message}</span>
-                <Ago at={opened_at} className="text-sm text-faint" />
+            {data.map(({ acknowledged_at, cause, id, kind, monitor_id, opened_at }) => (
+              <li key={id}>
+                <Link
+                  to="/w/$workspaceId/incidents/$incidentId"
+                  params={{ workspaceId, incidentId: id }}
+                  className="flex items-baseline gap-3 px-4 py-2.5 transition-colors duration-75 hover:bg-sunken/60"
+                >
+                  <Dot tone={acknowledged_at === null ? "bad" : "warn"} />
+                  <span className="min-w-0 grow">
+                    <span className="block truncate font-medium">
+                      <MonitorName kind={kind} monitorId={monitor_id} />
+                    </span>
+                    <span className="block truncate text-xs text-faint">{cause.message}</span>
+                  </span>
+                  <Ago at={opened_at} className="text-sm text-faint" />
+                </Link>
               </li>
             ))}
           </ul>

@@ -1,60 +1,29 @@
 import type { Chain } from "@scheduling/sdk"
 import { useNavigate } from "@tanstack/react-router"
-import { Ellipsis, Pause, Pencil, Play, RotateCcw, Trash2 } from "lucide-react"
-import { useState } from "react"
-import { useWorkspace } from "../../data/client.ts"
-import { executionsChanged } from "../../executions/queries.ts"
+import { Pause, Pencil, Play, RotateCcw } from "lucide-react"
 import { Button, ButtonLink } from "../../ui/Button.tsx"
-import { Confirm } from "../../ui/Dialog.tsx"
-import { Menu, MenuItem } from "../../ui/Menu.tsx"
-import { tell, tellProblem } from "../../ui/toast.ts"
-import { chainsChanged } from "./queries.ts"
 import { Only } from "../../ui/role.tsx"
+import { ChainMenu } from "./ChainMenu.tsx"
+import { useChainActions } from "./useChainActions.ts"
 
 export const ChainActions = ({ chain }: { readonly chain: Chain }) => {
-  const { api, workspaceId } = useWorkspace()
+  const { pause, resume, run } = useChainActions()
   const navigate = useNavigate()
-  const [isRemoving, setRemoving] = useState(false)
-  const params = { workspaceId, chainId: chain.id }
-  const changed = () => Promise.all([chainsChanged(workspaceId), executionsChanged(workspaceId)])
-
-  const act = async (work: () => Promise<unknown>, done: string) => {
-    try {
-      await work()
-      tell(`${chain.name} ${done}`)
-    } catch (error) {
-      tellProblem(error)
-    }
-    await changed()
-  }
-
-  const run = () =>
-    act(async () => {
-      const { id } = await api.chains.run(chain.id)
-      await navigate({ to: "/w/$workspaceId/chains/$chainId", params, search: { run: id } })
-    }, "was started")
-
+  const params = { workspaceId: chain.workspace_id, chainId: chain.id }
   return (
     <Only role="editor">
-      <Button look="main" icon={<Play className="size-4" />} onClick={run}>
+      <Button look="main" icon={<Play className="size-4" />} onClick={() => run(chain)}>
         Run now
       </Button>
-      {chain.schedule !== null &&
-        (chain.status === "active" ? (
-          <Button
-            icon={<Pause className="size-4" />}
-            onClick={() => act(() => api.chains.pause(chain.id), "is paused")}
-          >
-            Pause
-          </Button>
-        ) : (
-          <Button
-            icon={<RotateCcw className="size-4" />}
-            onClick={() => act(() => api.chains.resume(chain.id), "is active again")}
-          >
-            Resume
-          </Button>
-        ))}
+      {chain.schedule === null ? null : chain.status === "active" ? (
+        <Button icon={<Pause className="size-4" />} onClick={() => pause(chain)}>
+          Pause
+        </Button>
+      ) : (
+        <Button icon={<RotateCcw className="size-4" />} onClick={() => resume(chain)}>
+          Resume
+        </Button>
+      )}
       <ButtonLink
         to="/w/$workspaceId/chains/$chainId/edit"
         params={params}
@@ -62,33 +31,10 @@ export const ChainActions = ({ chain }: { readonly chain: Chain }) => {
       >
         Edit
       </ButtonLink>
-      <Menu
-        label={`More for ${chain.name}`}
-        className="grid size-8 place-items-center rounded-md text-faint hover:bg-sunken hover:text-ink"
-        button={<Ellipsis className="size-4" />}
-      >
-        <MenuItem
-          isDanger
-          icon={<Trash2 className="size-4 text-bad" />}
-          onSelect={() => setRemoving(true)}
-        >
-          Delete
-        </MenuItem>
-      </Menu>
-      <Confirm
-        isOpen={isRemoving}
-        onClose={() => setRemoving(false)}
-        title={`Delete ${chain.name}?`}
-        action="Delete"
-        onConfirm={async () => {
-          await api.chains.remove(chain.id)
-          tell(`${chain.name} was deleted`)
-          void changed()
-          await navigate({ to: "/w/$workspaceId/chains", params, replace: true })
-        }}
-      >
-        Runs that are under way are cancelled. Its executions stay readable.
-      </Confirm>
+      <ChainMenu
+        chain={chain}
+        onRemoved={() => void navigate({ to: "/w/$workspaceId/chains", params, replace: true })}
+      />
     </Only>
   )
 }

@@ -1,16 +1,22 @@
-import { useNavigate } from "@tanstack/react-router"
-import { useState } from "react"
+import { useNavigate, useSearch } from "@tanstack/react-router"
 import { useWorkspace } from "../../data/client.ts"
-import { Page } from "../../ui/Page.tsx"
+import { Page, Skeleton } from "../../ui/Page.tsx"
 import { tell } from "../../ui/toast.ts"
+import { useOriginal } from "../useOriginal.ts"
 import { ChainForm } from "./ChainForm.tsx"
-import { newChain } from "./chainValues.ts"
-import { chainsChanged } from "./queries.ts"
+import { chainValuesOf, newChain } from "./chainValues.ts"
+import { chainOptions, chainsChanged } from "./queries.ts"
 
 export const NewChainPage = () => {
   const { api, workspaceId } = useWorkspace()
+  const { from } = useSearch({ from: "/inside/w/$workspaceId/chains/new" })
   const navigate = useNavigate()
-  const [initial] = useState(newChain)
+  const original = useOriginal(from, chainOptions(workspaceId, from ?? ""))
+  if (original === null) return <Skeleton className="m-8 h-96" />
+  const initial =
+    original === undefined
+      ? newChain()
+      : { ...chainValuesOf(original), name: `${original.name} (copy)` }
   return (
     <Page title="New chain" width="narrow">
       <ChainForm

@@ -1,8 +1,8 @@
-import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import { useWorkspace } from "../../data/client.ts"
 import { Page, Skeleton } from "../../ui/Page.tsx"
 import { tell } from "../../ui/toast.ts"
+import { useOriginal } from "../useOriginal.ts"
 import { CronForm, cronValuesOf, newCron } from "./CronForm.tsx"
 import { cronChanged, cronOptions } from "./queries.ts"
 
@@ -10,14 +10,12 @@ export const NewCronPage = () => {
   const { api, workspaceId } = useWorkspace()
   const { from } = useSearch({ from: "/inside/w/$workspaceId/cron/new" })
   const navigate = useNavigate()
-  const template = useQuery({
-    ...cronOptions(workspaceId, from ?? ""),
-    enabled: from !== undefined
-  })
-  if (from !== undefined && template.isPending) return <Skeleton className="m-8 h-96" />
-  const { data } = template
+  const original = useOriginal(from, cronOptions(workspaceId, from ?? ""))
+  if (original === null) return <Skeleton className="m-8 h-96" />
   const initial =
-    data === undefined ? newCron : { ...cronValuesOf(data), name: `${data.name} (copy)` }
+    original === undefined
+      ? newCron
+      : { ...cronValuesOf(original), name: `${original.name} (copy)` }
   return (
     <Page title="New cron task" width="narrow">
       <CronForm

@@ -36,6 +36,13 @@ export const delayedValuesOf = (task: DelayedTask): DelayedValues => ({
   run_at: localTime(task.run_at)
 })
 
+/** The same call, once more after a while: the time of the original may be over. */
+export const delayedCopyOf = (task: DelayedTask): DelayedValues => ({
+  ...newDelayed,
+  ...callValuesOf(task),
+  name: task.name ?? ""
+})
+
 const inputOf = (values: DelayedValues): DelayedTaskInput => ({
   ...callInputOf(values),
   name: values.name.trim() === "" ? null : values.name.trim(),

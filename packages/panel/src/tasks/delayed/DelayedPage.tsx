@@ -1,13 +1,13 @@
 import type { DelayedTask } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
-import { Ban, Pencil, Play } from "lucide-react"
+import { Ban, Copy, Pencil, Play } from "lucide-react"
 import { useState } from "react"
 import { useWorkspace } from "../../data/client.ts"
 import { unnamed } from "../../data/tasks.ts"
 import { ExecutionList } from "../../executions/ExecutionList.tsx"
 import { executionsChanged } from "../../executions/queries.ts"
-import { Button } from "../../ui/Button.tsx"
+import { Button, ButtonLink } from "../../ui/Button.tsx"
 import { CopyText } from "../../ui/Copy.tsx"
 import { Confirm, Sheet } from "../../ui/Dialog.tsx"
 import { Card, Empty, Facts, Page, Section, Skeleton } from "../../ui/Page.tsx"
@@ -107,26 +107,32 @@ const DelayedActions = ({ name, task }: { readonly task: DelayedTask; readonly n
     }
     await changed()
   }
-  if (task.status !== "pending") {
-    return (
-      task.status === "finished" && (
-        <Button look="main" icon={<Play className="size-4" />} onClick={run}>
-          Run again
-        </Button>
-      )
-    )
-  }
+  const isPending = task.status === "pending"
   return (
     <>
-      <Button look="main" icon={<Play className="size-4" />} onClick={run}>
-        Run now
-      </Button>
-      <Button icon={<Pencil className="size-4" />} onClick={() => setOpen("edit")}>
-        Edit
-      </Button>
-      <Button look="danger" icon={<Ban className="size-4" />} onClick={() => setOpen("cancel")}>
-        Cancel task
-      </Button>
+      {(isPending || task.status === "finished") && (
+        <Button look="main" icon={<Play className="size-4" />} onClick={run}>
+          {isPending ? "Run now" : "Run again"}
+        </Button>
+      )}
+      {isPending && (
+        <Button icon={<Pencil className="size-4" />} onClick={() => setOpen("edit")}>
+          Edit
+        </Button>
+      )}
+      <ButtonLink
+        to="/w/$workspaceId/delayed/new"
+        params={{ workspaceId }}
+        search={{ from: task.id }}
+        icon={<Copy className="size-4" />}
+      >
+        Duplicate
+      </ButtonLink>
+      {isPending && (
+        <Button look="danger" icon={<Ban className="size-4" />} onClick={() => setOpen("cancel")}>
+          Cancel task
+        </Button>
+      )}
       <Sheet isOpen={open === "edit"} onClose={close} title={`Edit ${name}`}>
         <DelayedForm
           initial={delayedValuesOf(task)}

@@ -1,17 +1,21 @@
-import { useNavigate } from "@tanstack/react-router"
+import { useNavigate, useSearch } from "@tanstack/react-router"
 import { useWorkspace } from "../../data/client.ts"
-import { Page } from "../../ui/Page.tsx"
+import { Page, Skeleton } from "../../ui/Page.tsx"
 import { tell } from "../../ui/toast.ts"
-import { DelayedForm, newDelayed } from "./DelayedForm.tsx"
-import { delayedChanged } from "./queries.ts"
+import { useOriginal } from "../useOriginal.ts"
+import { delayedCopyOf, DelayedForm, newDelayed } from "./DelayedForm.tsx"
+import { delayedChanged, delayedOptions } from "./queries.ts"
 
 export const NewDelayedPage = () => {
   const { api, workspaceId } = useWorkspace()
+  const { from } = useSearch({ from: "/inside/w/$workspaceId/delayed/new" })
   const navigate = useNavigate()
+  const original = useOriginal(from, delayedOptions(workspaceId, from ?? ""))
+  if (original === null) return <Skeleton className="m-8 h-96" />
   return (
     <Page title="New delayed task" width="narrow">
       <DelayedForm
-        initial={newDelayed}
+        initial={original === undefined ? newDelayed : delayedCopyOf(original)}
         action="Create delayed task"
         onCancel={() => navigate({ to: "/w/$workspaceId/delayed", params: { workspaceId } })}
         onSend={async (input) => {

@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest"
+import { missing, usePanel } from "./support/panel.ts"
+
+describe.skipIf(missing !== undefined)("tasks in a list", () => {
+  const panel = usePanel()
+
+  it("are paused, resumed and deleted many at once", async () => {
+    const { page, person, problems } = await panel.openAs()
+    const url = `${panel.url()}/v1/echo`
+    for (const name of ["One", "Two", "Three"]) {
+      await person.client.cron.create({ name, schedule: "0 5 * * *", url })
+    }
+    const states = async () =>
+      (await person.client.cron.list()).data.map(({ name, status }) => `${name} ${status}`)
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/cron`)
+    const bar = page.getByRole("toolbar", { name: "Selected" })
+    await page.getByLabel("Select all that are shown").check()
+    await bar.getByText("3 selected").waitFor()
+    await bar.getByRole("button", { name: "Pause" }).click()
+    await page.getByText("3 are paused").waitFor()
+    expect(await states()).toEqual(["Three paused", "Two paused", "One paused"])
+    await bar.waitFor({ state: "detached" })
+
+    await page.getByLabel("Select Two").check()
+    await bar.getByRole("button", { name: "Resume" }).click()
+    await page.getByText("1 is active again").waitFor()
+    await page.getByLabel("Select One").check()
+    await page.getByLabel("Select Three").check()
+    await bar.getByRole("button", { name: "Delete" }).click()
+    await page.getByRole("dialog", { name: "Delete 2 tasks?" }).waitFor()
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click()
+    await page.getByText("2 were deleted").waitFor()
+    expect(await states()).toEqual(["Two active"])
+    expect(problems).toEqual([])
+  })
+
+  it("are copied, chains with their steps and delayed tasks with a new time", async () => {
+    const { page, person, problems } = await panel.openAs()
+    const url = `${panel.url()}/v1/echo`
+    const chain = await person.client.chains.create({
+      name: "Export",
+      steps: [
+        { name: "login", url },
+        { name: "fetch", url }
+      ]
+    })
+    const task = await person.client.delayed.create({ name: "Remind", url, delay_seconds: 0 })
+    const w = `${panel.url()}/w/${person.workspaceId}`
+    await page.goto(`${w}/chains`)
+    await page.getByRole("button", { name: "Actions for Export" }).click()
+    await page.getByRole("menuitem", { name: "Duplicate" }).click()
+    await page.getByRole("button", { name: "Create chain" }).click()
+    await page.getByRole("heading", { name: "Export (copy)" }).waitFor()
+    const copies = await person.client.chains.list()
+    expect(copies.data.map(({ steps }) => steps.length)).toEqual([2, 2])
+    expect(copies.data[1]?.id).toBe(chain.id)
+
+    await page.goto(`${w}/delayed/${task.id}`)
+    await page.getByRole("link", { name: "Duplicate" }).click()
+    await page.getByLabel("Delay", { exact: true }).fill("2")
+    await page.getByRole("button", { name: "Create delayed task" }).click()
+    await page.getByRole("button", { name: "Cancel task" }).waitFor()
+    expect((await person.client.delayed.list()).data.map(({ name }) => name)).toEqual([
+      "Remind",
+      "Remind"
+    ])
+    expect(problems).toEqual([])
+  })
+})

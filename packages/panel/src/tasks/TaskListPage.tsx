@@ -1,0 +1,142 @@
+import type { ReactNode } from "react"
+import type { useList } from "../data/queries.ts"
+import { Choice } from "../ui/Field.tsx"
+import { Filters, NameFilter } from "../ui/Filters.tsx"
+import { type Column, List } from "../ui/List.tsx"
+import { Empty, Page } from "../ui/Page.tsx"
+import { Problem } from "../ui/Problem.tsx"
+import { Only, useMay } from "../ui/role.tsx"
+import { type BulkAction, BulkBar } from "./BulkBar.tsx"
+import { TaskExamples } from "./TaskExamples.tsx"
+import { useSelection } from "./useSelection.ts"
+
+interface Narrowed<Status> {
+  readonly name?: string
+  readonly status?: Status
+}
+
+/** Tasks of one kind: what narrows them, the list, and what is done with many at once. */
+export const TaskListPage = <
+  Row extends { readonly id: string; readonly name: string | null },
+  Status extends string
+>({
+  about,
+  bulk,
+  columns,
+  create,
+  description,
+  example,
+  icon,
+  list: { error, refetch, ...list },
+  noun,
+  onNarrow,
+  search,
+  statuses,
+  title
+}: {
+  readonly title: string
+  readonly description: string
+  /** As the API calls the kind. */
+  readonly noun: "chains" | "cron" | "delayed"
+  readonly create: ReactNode
+  readonly list: ReturnType<typeof useList<Row>>
+  readonly columns: ReadonlyArray<Column<Row>>
+  readonly search: Narrowed<Status>
+  readonly statuses: ReadonlyArray<readonly [status: Status, name: string]>
+  readonly onNarrow: (change: {
+    readonly name?: string | undefined
+    readonly status?: Status | undefined
+  }) => void
+  readonly bulk: ReadonlyArray<BulkAction<Row>>
+  /** For who has none yet: what they are good for, and one to begin with. */
+  readonly icon: ReactNode
+  readonly about: string
+  readonly example: object
+}) => {
+  const selection = useSelection(list.rows)
+  const offer = <Only role="editor">{create}</Only>
+  const isNarrowed = Object.keys(search).length > 0
+  const mayChoose = useMay()("editor")
+  const things = title.toLowerCase()
+  return (
+    <Page title={title} description={description} actions={offer}>
+      {(isNarrowed || list.isLoading || list.rows.length > 0) && (
+        <Filters>
+          <NameFilter
+            label="Filter by name"
+            value={search.name}
+            onChange={(name) => onNarrow({ name })}
+          />
+          <Choice<Status | "all">
+            label="Status"
+            value={search.status ?? "all"}
+            options={[["all", "All"], ...statuses]}
+            onChange={(status) => onNarrow({ status: status === "all" ? undefined : status })}
+          />
+        </Filters>
+      )}
+      {error === null ? (
+        <List
+          {...list}
+          label={title}
+          columns={mayChoose ? [choosing(selection, list.rows), ...columns] : columns}
+          keyOf={({ id }) => id}
+          empty={
+            isNarrowed ? (
+              <Empty title={`No ${things} fit the filters`} />
+            ) : (
+              <Empty title={`No ${things} yet`} icon={icon} action={offer}>
+                <p className="mb-6">{about}</p>
+                <TaskExamples noun={noun} input={example} />
+              </Empty>
+            )
+          }
+        />
+      ) : (
+        <Problem error={error} retry={refetch} />
+      )}
+      {selection.chosen.length > 0 && (
+        <BulkBar
+          chosen={selection.chosen}
+          actions={bulk}
+          onClear={selection.none}
+          onDone={() => {
+            selection.none()
+            refetch()
+          }}
+        />
+      )}
+    </Page>
+  )
+}
+
+const box = "size-4 shrink-0 cursor-pointer accent-ink"
+
+const choosing = <Row extends { readonly id: string; readonly name: string | null }>(
+  { all, chosen, has, none, toggle }: ReturnType<typeof useSelection<Row>>,
+  rows: ReadonlyArray<Row>
+): Column<Row> => ({
+  key: "choose",
+  head: (
+    <input
+      type="checkbox"
+      aria-label="Select all that are shown"
+      className={`${box} translate-y-0.5`}
+      checked={chosen.length > 0 && chosen.length === rows.length}
+      onChange={chosen.length === rows.length ? none : all}
+    />
+  ),
+  className: "relative z-10 w-4 shrink-0",
+  cell: (row) => (
+    // The finger may miss the box by a bit.
+    <label className="absolute -inset-4 grid cursor-pointer place-items-center">
+      <input
+        type="checkbox"
+        aria-label={`Select ${row.name ?? row.id}`}
+        className={box}
+        checked={has(row)}
+        onChange={() => toggle(row)}
+      />
+    </label>
+  )
+})

@@ -1,0 +1,61 @@
+import type { CronTask, LastRun } from "@scheduling/sdk"
+import type { Column } from "../ui/List.tsx"
+import { Status } from "../ui/Status.tsx"
+import { Ago, None } from "../ui/Time.tsx"
+import { inWords } from "./inWords.ts"
+
+interface Scheduled extends Pick<CronTask, "next_run_at" | "status" | "timezone"> {
+  readonly schedule: string | null
+  readonly last_run: Pick<LastRun, "finished_at" | "status"> | null
+}
+
+/** What lists show of everything that repeats. */
+export const scheduleColumns: ReadonlyArray<Column<Scheduled>> = [
+  {
+    key: "schedule",
+    head: "Schedule",
+    className: "w-56 shrink-0 max-lg:hidden",
+    cell: ({ schedule, timezone }) =>
+      schedule === null ? (
+        <span className="text-faint">Only by hand</span>
+      ) : (
+        <>
+          <span className="block truncate" title={inWords(schedule)}>
+            {inWords(schedule)}
+          </span>
+          <span className="block truncate text-xs text-faint">
+            <span className="font-mono">{schedule}</span> · {timezone}
+          </span>
+        </>
+      )
+  },
+  {
+    key: "next",
+    head: "Next run",
+    className: "w-24 shrink-0 max-sm:hidden",
+    cell: ({ next_run_at, status }) =>
+      status === "paused" ? (
+        <span className="text-faint">Paused</span>
+      ) : next_run_at === null ? (
+        <None />
+      ) : (
+        <Ago at={next_run_at} />
+      )
+  },
+  {
+    key: "last",
+    head: "Last run",
+    className: "w-28 shrink-0",
+    cell: ({ last_run }) =>
+      last_run === null ? (
+        <span className="text-faint">None yet</span>
+      ) : (
+        <>
+          <Status of={last_run.status} />
+          {last_run.finished_at !== null && (
+            <Ago at={last_run.finished_at} className="block pl-4 text-xs text-faint" />
+          )}
+        </>
+      )
+  }
+]
