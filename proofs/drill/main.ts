@@ -1,5 +1,6 @@
 // Drills on real processes. `npm run drill` runs those that bring a fault; `npm run drill cut pool`
-// runs the named ones. Two take long and run only by name:
+// runs the named ones. Three take long and run only by name:
+// `npm run drill usage -- [--runs 100000]`,
 // `npm run drill soak -- --minutes 60 [--clients 100]`, and
 // `npm run drill neighbours -- --minutes 10 [--store embedded] [--attack "huge chain"]`.
 // A broken promise is named and makes the exit code 1.
@@ -19,6 +20,7 @@ import { restart } from "./restart.ts"
 import type { Outcome } from "./Scene.ts"
 import { soak } from "./soak.ts"
 import { brokenOf, header, remarksOf, rowOf } from "./table.ts"
+import { usage } from "./usage.ts"
 
 /** The broken promises of a drill that prints its own table. */
 interface Broken {
@@ -71,6 +73,7 @@ const program = Effect.gen(function* () {
     allowPositionals: true,
     options: {
       minutes: { type: "string", default: "20" },
+      runs: { type: "string", default: "100000" },
       clients: { type: "string" },
       store: { type: "string", default: "postgres" },
       attack: { type: "string", multiple: true, default: [] }
@@ -86,6 +89,7 @@ const program = Effect.gen(function* () {
   const drills: Readonly<Record<string, Drill>> = {
     ...faults,
     soak: onPostgres(soak(minutes, clients)),
+    usage: onPostgres(usage(Number(values.runs))),
     neighbours: values.store === "embedded" ? beside : onPostgres(beside)
   }
   const names = positionals.length === 0 ? Object.keys(faults) : positionals
