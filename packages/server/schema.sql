@@ -489,10 +489,10 @@ CREATE INDEX process_monitors_by_worker ON process_monitors USING btree (worker_
 
 CREATE TABLE quota_tellings (
   workspace_id uuid NOT NULL,
-  month date NOT NULL,
+  quota text NOT NULL,
+  since date NOT NULL,
   percent integer NOT NULL,
-  CONSTRAINT quota_tellings_pkey PRIMARY KEY (workspace_id, month, percent),
-  CONSTRAINT quota_tellings_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+  CONSTRAINT quota_tellings_pkey PRIMARY KEY (workspace_id, quota, since, percent)
 );
 
 CREATE TABLE recovery_codes (
@@ -728,6 +728,8 @@ CREATE TABLE usage_days (
   notifications bigint DEFAULT 0 NOT NULL,
   most_seats integer,
   last_seats integer,
+  most_monitors integer,
+  last_monitors integer,
   CONSTRAINT usage_days_pkey PRIMARY KEY (workspace_id, day)
 ) WITH (fillfactor=80);
 CREATE INDEX usage_days_by_day ON usage_days USING btree (day);

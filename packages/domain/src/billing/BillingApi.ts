@@ -32,7 +32,7 @@ export class BillingApi extends HttpApiGroup.make("billing")
       .annotateMerge(
         docs(
           "Get the usage by day",
-          "Executions, notifications and seats of each day in UTC, exactly. At most 366 days."
+          "Executions, notifications, monitors and seats of each day in UTC, exactly. At most 366 days."
         )
       ),
 

@@ -27,10 +27,13 @@ export const UsageOfDay = Schema.Struct({
     description: "Executions that made at least one call, and ended on this day."
   }),
   notifications: Schema.Int.annotate({ description: "Notifications that were delivered." }),
+  monitors: Schema.Int.annotate({
+    description: "The most monitors that there were at one time."
+  }),
   seats: Schema.Int.annotate({ description: "The most members that there were at one time." })
 }).annotate({
   identifier: "UsageOfDay",
-  examples: [{ day: "2026-01-31", executions: 1440, notifications: 3, seats: 4 }]
+  examples: [{ day: "2026-01-31", executions: 1440, notifications: 3, monitors: 12, seats: 4 }]
 })
 export type UsageOfDay = typeof UsageOfDay.Type
 

@@ -2970,7 +2970,7 @@ export class BillingResource extends Resource {
   /**
    * Get the usage by day.
    *
-   * Executions, notifications and seats of each day in UTC, exactly. At most 366 days.
+   * Executions, notifications, monitors and seats of each day in UTC, exactly. At most 366 days.
    *
    * Needs an access token of a member who is an `owner`; API keys are refused.
    *

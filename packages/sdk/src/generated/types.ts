@@ -2667,6 +2667,8 @@ export interface UsageOfDay {
   readonly executions: number
   /** Notifications that were delivered. */
   readonly notifications: number
+  /** The most monitors that there were at one time. */
+  readonly monitors: number
   /** The most members that there were at one time. */
   readonly seats: number
 }

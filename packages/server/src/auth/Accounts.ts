@@ -263,7 +263,7 @@ export class Accounts extends Context.Service<
               yield* workspaces.removeOwnedAloneBy(actor)
               const others = yield* usage.holdSeatsOf(row.id)
               yield* users.remove(row.id)
-              yield* usage.recordSeats(others, yield* DateTime.nowAsDate)
+              yield* usage.record("seats", others, yield* DateTime.nowAsDate)
               yield* invitations.removeOf(row.email)
               yield* idempotency.removeOwnedBy(row.id)
               yield* audit.erase(row.id)

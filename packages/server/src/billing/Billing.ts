@@ -72,9 +72,9 @@ export class Billing extends Context.Service<
             return yield* new ValidationFailed({ issues: [range.failure] })
           }
           const { from, to } = range.success
-          const seatsBefore = yield* repo.findSeatsBefore(workspaceId, from)
+          const before = yield* repo.findBefore(workspaceId, from)
           const rows = yield* repo.list(workspaceId, from, to)
-          return { data: usageOf(rows, { from, to, seatsBefore }) }
+          return { data: usageOf(rows, { from, to, before }) }
         })
       })
     })

@@ -1,10 +1,11 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { shortestGapSeconds } from "@scheduling/domain/cron/shortestGap"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditLog } from "../audit/AuditLog.ts"
 import { AppConfig } from "../config/Config.ts"
 import { Limits } from "../limits/Limits.ts"
-import { firstOfMonth, nearAnnouncement, percentOf } from "../limits/nearLimits.ts"
+import { firstOfMonth, percentOf } from "../limits/nearLimits.ts"
 import { LimitsRepo } from "../limits/LimitsRepo.ts"
 import { UsageRepo } from "../limits/UsageRepo.ts"
 import { Outbox } from "../outbox/Outbox.ts"
@@ -15,8 +16,9 @@ import { schedulesOf } from "../tasks/Schedules.ts"
 import { type PlannedKind, type PlannedRow, PlanPausesRepo } from "./PlanPausesRepo.ts"
 
 /**
- * Pauses the newest tasks and chains of a workspace where its plan allows fewer than are active,
- * and resumes the oldest of those where it allows more again. Nothing is deleted.
+ * Pauses what the plan of a workspace does not allow: tasks and chains that fire too often, and the
+ * newest where more are active than it allows. Resumes the oldest of those when it allows them
+ * again. Nothing is deleted.
  */
 export class KeepingToPlans extends Context.Service<
   KeepingToPlans,
@@ -97,6 +99,14 @@ export class KeepingToPlans extends Context.Service<
       ) {
         if (!(yield* workspaces.lock(workspaceId))) return false
         const plan = yield* limits.planOf(workspaceId)
+        const { shortest_interval_seconds: seconds } = plan.limits
+        const hasty = yield* hastySchedules(workspaceId, kind, seconds)
+        if (hasty.length > 0) {
+          const rows = yield* repo.listActive(workspaceId, kind, batch, hasty)
+          const reason = `The plan ${plan.name} allows a schedule to fire every ${seconds} seconds.`
+          yield* pause(rows, reason)
+          if (rows.length === batch) return true
+        }
         const isUsedUp = yield* isMonthUsedUp(workspaceId)
         const allowed = isUsedUp ? 0 : plan.limits[kind === "cron" ? "cron_tasks" : "chains"]
         const active = yield* repo.countActive(workspaceId, kind)
@@ -110,11 +120,22 @@ export class KeepingToPlans extends Context.Service<
         }
         const paused =
           active < allowed
-            ? yield* repo.listPaused(workspaceId, kind, Math.min(batch, allowed - active))
+            ? yield* repo.listPaused(workspaceId, kind, hasty, Math.min(batch, allowed - active))
             : []
         if (paused.length > 0) yield* resume(paused)
         return paused.length === batch
       }, transaction)
+
+      /** The schedules in use that fire more often than the plan allows. */
+      const hastySchedules = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        kind: PlannedKind,
+        seconds: number
+      ) {
+        if (seconds <= 60) return []
+        const schedules = yield* repo.listSchedules(workspaceId, kind)
+        return schedules.filter((schedule) => shortestGapSeconds(schedule) < seconds)
+      })
 
       const isMonthUsedUp = Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId) {
         const limit = (yield* limits.planOf(workspaceId)).limits.executions_a_month
@@ -137,10 +158,8 @@ export class KeepingToPlans extends Context.Service<
         const limit = (yield* limits.planOf(workspaceId)).limits.executions_a_month
         const percent = limit === null ? undefined : percentOf(used, limit)
         if (limit === null || percent === undefined) return
-        const telling = { workspace_id: workspaceId, month: firstOfMonth(now), percent }
-        if (!(yield* repo.insertTelling(telling))) return
-        const quota = "executions_a_month"
-        yield* outbox.announce(nearAnnouncement({ workspaceId, quota, used, limit, percent }, now))
+        const near = { workspaceId, quota: "executions_a_month", used, limit, percent }
+        yield* limits.tellNear(near, firstOfMonth(now))
       }, transaction)
 
       return KeepingToPlans.of({

@@ -18,16 +18,23 @@ export class PlanPausesRepo extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       kind: PlannedKind
     ) => Effect.Effect<number>
-    /** The newest that are active. Locks them. */
+    /** The newest that are active, of all or of those with one of these schedules. Locks them. */
     readonly listActive: (
       workspaceId: AuthorizedWorkspaceId,
       kind: PlannedKind,
-      limit: number
+      limit: number,
+      schedules?: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyArray<PlannedRow>>
-    /** The oldest that the plan has paused. Locks them. */
+    /** The different schedules of all, whatever their status. */
+    readonly listSchedules: (
+      workspaceId: AuthorizedWorkspaceId,
+      kind: PlannedKind
+    ) => Effect.Effect<ReadonlyArray<string>>
+    /** The oldest that the plan has paused, but none with one of these schedules. Locks them. */
     readonly listPaused: (
       workspaceId: AuthorizedWorkspaceId,
       kind: PlannedKind,
+      except: ReadonlyArray<string>,
       limit: number
     ) => Effect.Effect<ReadonlyArray<PlannedRow>>
     readonly update: (row: PlannedRow) => Effect.Effect<void>
@@ -41,12 +48,6 @@ export class PlanPausesRepo extends Context.Service<
     ) => Effect.Effect<
       ReadonlyArray<{ readonly workspace_id: AuthorizedWorkspaceId; readonly executions: number }>
     >
-    /** Returns false if they were told before. */
-    readonly insertTelling: (telling: {
-      readonly workspace_id: AuthorizedWorkspaceId
-      readonly month: string
-      readonly percent: number
-    }) => Effect.Effect<boolean>
   }
 >()("@scheduling/server/billing/PlanPausesRepo") {
   static readonly layer: Layer.Layer<PlanPausesRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -70,19 +71,40 @@ export class PlanPausesRepo extends Context.Service<
           return row?.active ?? 0
         }, Effect.orDie),
 
-        listActive: Effect.fn("PlanPausesRepo.listActive")(function* (workspaceId, kind, limit) {
+        listActive: Effect.fn("PlanPausesRepo.listActive")(function* (
+          workspaceId,
+          kind,
+          limit,
+          schedules
+        ) {
           return yield* sql<PlannedRow>`
             SELECT ${columns}
             FROM tasks
             WHERE workspace_id = ${workspaceId}
               AND kind = ${kind}
               AND status = 'active'
+              ${schedules === undefined ? sql.literal("") : sql`AND schedule = ANY (${schedules}::text[])`}
             ORDER BY id DESC
             LIMIT ${limit}
             FOR UPDATE`
         }, Effect.orDie),
 
-        listPaused: Effect.fn("PlanPausesRepo.listPaused")(function* (workspaceId, kind, limit) {
+        listSchedules: Effect.fn("PlanPausesRepo.listSchedules")(function* (workspaceId, kind) {
+          const rows = yield* sql<{ readonly schedule: string }>`
+            SELECT DISTINCT schedule
+            FROM tasks
+            WHERE workspace_id = ${workspaceId}
+              AND kind = ${kind}
+              AND schedule IS NOT NULL`
+          return rows.map(({ schedule }) => schedule)
+        }, Effect.orDie),
+
+        listPaused: Effect.fn("PlanPausesRepo.listPaused")(function* (
+          workspaceId,
+          kind,
+          except,
+          limit
+        ) {
           return yield* sql<PlannedRow>`
             SELECT ${columns}
             FROM tasks
@@ -93,6 +115,7 @@ export class PlanPausesRepo extends Context.Service<
                 FROM plan_pauses
                 WHERE plan_pauses.workspace_id = ${workspaceId}
               )
+              AND (schedule IS NULL OR schedule <> ALL (${except}::text[]))
             ORDER BY id
             LIMIT ${limit}
             FOR UPDATE`
@@ -140,14 +163,6 @@ export class PlanPausesRepo extends Context.Service<
             GROUP BY workspace_id
             HAVING sum(executions) >= ${executions}`
           return rows.map((row) => ({ ...row, workspace_id: authorize(row.workspace_id) }))
-        }, Effect.orDie),
-
-        insertTelling: Effect.fn("PlanPausesRepo.insertTelling")(function* (telling) {
-          const rows = yield* sql`
-            INSERT INTO quota_tellings ${sql.insert(telling)}
-            ON CONFLICT DO NOTHING
-            RETURNING percent`
-          return rows.length > 0
         }, Effect.orDie)
       })
     })

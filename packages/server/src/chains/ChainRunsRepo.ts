@@ -2,6 +2,7 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import type { ExecutionStatus, ExecutionTrigger } from "@scheduling/domain/executions/Execution"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
+import { earliestIdAt } from "../executions/idRange.ts"
 import type { PageRequest } from "../sql/Pages.ts"
 
 /** The execution of a step: a row of `runs` or of `executions`. */
@@ -44,10 +45,12 @@ export interface ChainRunRow<Step extends StepRow = StepRow> {
 export class ChainRunsRepo extends Context.Service<
   ChainRunsRepo,
   {
+    /** Only runs that were scheduled at `since` or later, if it is given. */
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
       chainId: string,
-      page: PageRequest
+      page: PageRequest,
+      since: Date | undefined
     ) => Effect.Effect<ReadonlyArray<ChainRunRow>>
     readonly find: (
       workspaceId: AuthorizedWorkspaceId,
@@ -138,11 +141,16 @@ export class ChainRunsRepo extends Context.Service<
       })
 
       return ChainRunsRepo.of({
-        list: Effect.fn("ChainRunsRepo.list")(function* (workspaceId, chainId, page) {
+        list: Effect.fn("ChainRunsRepo.list")(function* (workspaceId, chainId, page, since) {
           const condition = sql`
             workspace_id = ${workspaceId}
             AND task_id = ${chainId}
-            AND id < ${page.before}`
+            AND id < ${page.before}
+            ${
+              since === undefined
+                ? sql.literal("")
+                : sql`AND scheduled_for >= ${since} AND id >= ${earliestIdAt(since)}`
+            }`
           return yield* runsOf(workspaceId, newest(condition, page.limit + 1))
         }, Effect.orDie),
 

@@ -251,13 +251,18 @@ export class Chains extends Context.Service<
         runs: Effect.fn("Chains.runs")(function* (workspaceId, id, query) {
           const names = namesOf(yield* find(workspaceId, id))
           const page = pageRequest(query)
-          const runs = yield* runsRepo.list(workspaceId, id, page)
+          const since = yield* limits.historyFrom(workspaceId)
+          const runs = yield* runsRepo.list(workspaceId, id, page, since)
           return toPage(runs, page, (run) => toChainRun(run, names))
         }),
 
         getRun: Effect.fn("Chains.getRun")(function* (workspaceId, id, runId) {
           const names = namesOf(yield* find(workspaceId, id))
           const run = yield* foundRun(runsRepo.find(workspaceId, id, runId))
+          const since = yield* limits.historyFrom(workspaceId)
+          if (since !== undefined && run.steps[0].scheduled_for < since) {
+            return yield* new NotFound({ resource: "chain_run" })
+          }
           return toChainRunDetail(run, names)
         }),
 

@@ -2,11 +2,12 @@ import { InvalidToken } from "@scheduling/domain/auth/AuthErrors"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { LimitName } from "@scheduling/domain/billing/Limits"
 import type { UsedLimit } from "@scheduling/domain/billing/Billing"
+import { type Day, dayOf } from "@scheduling/domain/billing/Usage"
 import type { Plan } from "@scheduling/domain/billing/Plan"
 import { shortestGapSeconds } from "@scheduling/domain/cron/shortestGap"
 import { NotFound, QuotaExceeded } from "@scheduling/domain/shared/Errors"
 import type { UserId } from "@scheduling/domain/shared/Ids"
-import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { Clock, Context, DateTime, Effect, Layer, Option } from "effect"
 import { AppConfig } from "../config/Config.ts"
 import { plansByPrice } from "../config/plans.ts"
 import { Places } from "../fairness/Places.ts"
@@ -14,7 +15,13 @@ import { type CountedLimit, countedLimits } from "./counted.ts"
 import { LimitsRepo } from "./LimitsRepo.ts"
 import { Outbox } from "../outbox/Outbox.ts"
 import { dayMs } from "../platform/millis.ts"
-import { firstOfMonth, nearAnnouncement, percentReachedBy } from "./nearLimits.ts"
+import {
+  firstOfMonth,
+  nearAnnouncement,
+  type NearLimit,
+  percentOf,
+  percentReachedBy
+} from "./nearLimits.ts"
 import { standingOf } from "./standing.ts"
 import { UsageRepo } from "./UsageRepo.ts"
 
@@ -42,6 +49,10 @@ export class Limits extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       limit: LargeLimit
     ) => Effect.Effect<void, NotFound | QuotaExceeded>
+    /** Locks the row of the workspace until the commit. */
+    readonly hold: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<void, NotFound>
+    /** Tells people that a limit is nearly used up, once in the time that begins `since`. */
+    readonly tellNear: (near: NearLimit, since: Day) => Effect.Effect<void>
     /** For what the caller has counted. */
     readonly allowAfter: (
       workspaceId: AuthorizedWorkspaceId,
@@ -130,6 +141,28 @@ export class Limits extends Context.Service<
           )
         })
 
+        const tellNear = Effect.fn("Limits.tellNear")(function* (near: NearLimit, since: Day) {
+          const { percent, quota, workspaceId: workspace_id } = near
+          if (!(yield* repo.insertTelling({ workspace_id, quota, since, percent }))) return
+          yield* outbox.announce(nearAnnouncement(near, yield* DateTime.nowAsDate))
+        })
+
+        /** Nobody counts each of them, so the counts say on which days they were many. */
+        const countFreeOfMany = Effect.fnUntraced(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          quota: LargeLimit
+        ) {
+          const { free, plan } = yield* countFree(workspaceId, quota)
+          const limit = plan.limits[quota]
+          const used = limit - free + 1
+          const percent = free < 1 ? undefined : percentOf(used, limit)
+          if (percent !== undefined) {
+            const today = dayOf(yield* Clock.currentTimeMillis)
+            yield* tellNear({ workspaceId, quota, used, limit, percent }, today)
+          }
+          return free
+        })
+
         const allowMonth = Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId) {
           if (!someLimitMonths) return
           const plan = yield* planOf(workspaceId)
@@ -153,6 +186,10 @@ export class Limits extends Context.Service<
         return Limits.of({
           planOf,
 
+          hold,
+
+          tellNear,
+
           allowOneMore: Effect.fn("Limits.allowOneMore")(function* (workspaceId, ...limits) {
             yield* hold(workspaceId)
             for (const limit of limits) {
@@ -171,7 +208,7 @@ export class Limits extends Context.Service<
                 Effect.gen(function* () {
                   // A run is enqueued with its task locked, after which no workspace may be.
                   if (limit === "pending_delayed_tasks") yield* hold(workspaceId)
-                  return (yield* countFree(workspaceId, limit)).free
+                  return yield* countFreeOfMany(workspaceId, limit)
                 })
               )
               if (!isFree) return yield* exceeded(yield* planOf(workspaceId), limit)

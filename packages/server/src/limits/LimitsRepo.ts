@@ -1,4 +1,5 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { Day } from "@scheduling/domain/billing/Usage"
 import type { UserId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
@@ -24,6 +25,13 @@ export class LimitsRepo extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       taskId: string
     ) => Effect.Effect<boolean>
+    /** Returns false if they were told before. */
+    readonly insertTelling: (telling: {
+      readonly workspace_id: string
+      readonly quota: string
+      readonly since: Day
+      readonly percent: number
+    }) => Effect.Effect<boolean>
     /** Reads at most as many rows as `upTo`. */
     readonly count: (
       workspaceId: AuthorizedWorkspaceId,
@@ -81,6 +89,14 @@ export class LimitsRepo extends Context.Service<
               LIMIT ${upTo}
             ) AS counted`
           return row?.used ?? 0
+        }, Effect.orDie),
+
+        insertTelling: Effect.fn("LimitsRepo.insertTelling")(function* (telling) {
+          const rows = yield* sql`
+            INSERT INTO quota_tellings ${sql.insert(telling)}
+            ON CONFLICT DO NOTHING
+            RETURNING percent`
+          return rows.length > 0
         }, Effect.orDie),
 
         countOwnedWorkspaces: Effect.fn("LimitsRepo.countOwnedWorkspaces")(function* (userId) {

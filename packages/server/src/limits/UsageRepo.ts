@@ -9,7 +9,18 @@ export interface UsageRow {
   readonly notifications: number
   readonly most_seats: number | null
   readonly last_seats: number | null
+  readonly most_monitors: number | null
+  readonly last_monitors: number | null
 }
+
+/** How many there were after the last change before a day. */
+export interface UsageBefore {
+  readonly seats: number
+  readonly monitors: number
+}
+
+/** What lasts from one change to the next: the rows that are counted. */
+const lasting = { seats: "memberships", monitors: "monitors" } as const
 
 /**
  * What workspaces use, by day. Executions are taken in by the roll-up of statistics, notifications
@@ -24,11 +35,10 @@ export class UsageRepo extends Context.Service<
       from: Day,
       to: Day
     ) => Effect.Effect<ReadonlyArray<UsageRow>>
-    /** The seats after the last change before this day. */
-    readonly findSeatsBefore: (
+    readonly findBefore: (
       workspaceId: AuthorizedWorkspaceId,
       day: Day
-    ) => Effect.Effect<number>
+    ) => Effect.Effect<UsageBefore>
     /** Only what the roll-up has taken in, which is all but the last minute or so. */
     readonly countExecutionsSince: (
       workspaceId: AuthorizedWorkspaceId,
@@ -39,8 +49,12 @@ export class UsageRepo extends Context.Service<
      * that no seat changes meanwhile.
      */
     readonly holdSeatsOf: (userId: string) => Effect.Effect<ReadonlyArray<string>>
-    /** Call it after members came or went, while the workspaces are locked. */
-    readonly recordSeats: (workspaceIds: ReadonlyArray<string>, now: Date) => Effect.Effect<void>
+    /** Call it after members or monitors came or went, while the workspaces are locked. */
+    readonly record: (
+      what: keyof typeof lasting,
+      workspaceIds: ReadonlyArray<string>,
+      now: Date
+    ) => Effect.Effect<void>
   }
 >()("@scheduling/server/limits/UsageRepo") {
   static readonly layer: Layer.Layer<UsageRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -57,13 +71,16 @@ export class UsageRepo extends Context.Service<
             SELECT
               day::text, sum(executions)::float8 AS executions,
               sum(notifications)::float8 AS notifications,
-              max(most_seats) AS most_seats, max(last_seats) AS last_seats
+              max(most_seats) AS most_seats, max(last_seats) AS last_seats,
+              max(most_monitors) AS most_monitors, max(last_monitors) AS last_monitors
             FROM (
-              SELECT day, executions, notifications, most_seats, last_seats
+              SELECT
+                day, executions, notifications,
+                most_seats, last_seats, most_monitors, last_monitors
               FROM usage_days
               WHERE workspace_id = ${workspaceId}
               UNION ALL
-              SELECT (finished_at AT TIME ZONE 'UTC')::date, count(*), 0, NULL, NULL
+              SELECT (finished_at AT TIME ZONE 'UTC')::date, count(*), 0, NULL, NULL, NULL, NULL
               FROM executions
               WHERE workspace_id = ${workspaceId}
                 AND attempts_count > 0
@@ -76,16 +93,20 @@ export class UsageRepo extends Context.Service<
             ORDER BY day`
         }, Effect.orDie),
 
-        findSeatsBefore: Effect.fn("UsageRepo.findSeatsBefore")(function* (workspaceId, day) {
-          const [row] = yield* sql<{ readonly last_seats: number }>`
-            SELECT last_seats
-            FROM usage_days
-            WHERE workspace_id = ${workspaceId}
-              AND day < ${day}::date
-              AND last_seats IS NOT NULL
-            ORDER BY day DESC
-            LIMIT 1`
-          return row?.last_seats ?? 0
+        findBefore: Effect.fn("UsageRepo.findBefore")(function* (workspaceId, day) {
+          const last = (what: keyof typeof lasting) => sql`
+            coalesce((
+              SELECT ${sql(`last_${what}`)}
+              FROM usage_days
+              WHERE workspace_id = ${workspaceId}
+                AND day < ${day}::date
+                AND ${sql(`last_${what}`)} IS NOT NULL
+              ORDER BY day DESC
+              LIMIT 1
+            ), 0)`
+          const [row] = yield* sql<UsageBefore>`
+            SELECT ${last("seats")} AS seats, ${last("monitors")} AS monitors`
+          return row ?? { seats: 0, monitors: 0 }
         }, Effect.orDie),
 
         countExecutionsSince: Effect.fn("UsageRepo.countExecutionsSince")(function* (
@@ -119,22 +140,23 @@ export class UsageRepo extends Context.Service<
           return rows.map(({ id }) => id)
         }, Effect.orDie),
 
-        recordSeats: Effect.fn("UsageRepo.recordSeats")(function* (workspaceIds, now) {
+        record: Effect.fn("UsageRepo.record")(function* (what, workspaceIds, now) {
           if (workspaceIds.length === 0) return
+          const [most, last, table] = [sql(`most_${what}`), sql(`last_${what}`), sql(lasting[what])]
           yield* sql`
-            INSERT INTO usage_days AS used (workspace_id, day, most_seats, last_seats)
-            SELECT workspace_id, (${now}::timestamptz AT TIME ZONE 'UTC')::date, seats, seats
+            INSERT INTO usage_days AS used (workspace_id, day, ${most}, ${last})
+            SELECT workspace_id, (${now}::timestamptz AT TIME ZONE 'UTC')::date, amount, amount
             FROM (
-              SELECT asked.workspace_id, count(memberships.user_id)::int AS seats
+              SELECT asked.workspace_id, count(counted.workspace_id)::int AS amount
               FROM unnest(${workspaceIds}::uuid[]) AS asked (workspace_id)
-              LEFT JOIN memberships ON memberships.workspace_id = asked.workspace_id
+              LEFT JOIN ${table} AS counted ON counted.workspace_id = asked.workspace_id
               GROUP BY asked.workspace_id
-            ) AS counted
+            ) AS counts
             ORDER BY workspace_id
             ON CONFLICT (workspace_id, day) DO UPDATE
             SET
-              most_seats = greatest(used.most_seats, EXCLUDED.most_seats),
-              last_seats = EXCLUDED.last_seats`
+              ${most} = greatest(used.${most}, EXCLUDED.${most}),
+              ${last} = EXCLUDED.${last}`
         }, Effect.orDie)
       })
     )

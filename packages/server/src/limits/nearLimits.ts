@@ -22,16 +22,15 @@ export const firstOfMonth = (now: Date): Day =>
 const titleOf = (quota: string) =>
   quota.charAt(0).toUpperCase() + quota.slice(1).replaceAll("_", " ")
 
-export const nearAnnouncement = (
-  near: {
-    readonly workspaceId: string
-    readonly quota: string
-    readonly used: number
-    readonly limit: number
-    readonly percent: Percent
-  },
-  at: Date
-): Announcement => ({
+export interface NearLimit {
+  readonly workspaceId: string
+  readonly quota: string
+  readonly used: number
+  readonly limit: number
+  readonly percent: Percent
+}
+
+export const nearAnnouncement = (near: NearLimit, at: Date): Announcement => ({
   workspace_id: near.workspaceId,
   event: "quota.near",
   subject_id: near.workspaceId,

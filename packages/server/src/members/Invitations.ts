@@ -174,7 +174,7 @@ export class Invitations extends Context.Service<
           if (!(yield* members.insert({ ...membership, created_at: now }))) {
             return yield* new InvalidToken()
           }
-          yield* usage.recordSeats([workspaceId], now)
+          yield* usage.record("seats", [workspaceId], now)
           yield* audit.recordInWorkspace("member.added", workspaceId, {
             actor_id: actor.user_id,
             target_id: actor.user_id,

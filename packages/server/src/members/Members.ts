@@ -64,7 +64,7 @@ export class Members extends Context.Service<
       const workspaces = yield* WorkspacesRepo
 
       const recordSeats = Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId) {
-        yield* usage.recordSeats([workspaceId], yield* DateTime.nowAsDate)
+        yield* usage.record("seats", [workspaceId], yield* DateTime.nowAsDate)
       })
 
       const hold = Effect.fnUntraced(function* (

@@ -6,6 +6,7 @@ import type { Page, PageQuery } from "@scheduling/domain/shared/Page"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Limits } from "../limits/Limits.ts"
+import { UsageRepo } from "../limits/UsageRepo.ts"
 import { Outbox } from "../outbox/Outbox.ts"
 import { Ids } from "../platform/Ids.ts"
 import { pageRequest, toPage } from "../sql/Pages.ts"
@@ -70,7 +71,11 @@ export class MonitorRecords extends Context.Service<
       changes: { readonly name?: string; readonly tags?: ReadonlyArray<string> },
       at: Date
     ) => Effect.Effect<void>
-    readonly remove: (claimed: Claimed) => Effect.Effect<void>
+    /** Locks the workspace before the monitor. */
+    readonly remove: (
+      workspaceId: AuthorizedWorkspaceId,
+      claim: Effect.Effect<Claimed, NotFound>
+    ) => Effect.Effect<void, NotFound>
     /** For kinds of which a pause makes nothing but a pause. Call it where it changes something. */
     readonly setPaused: (
       claimed: Claimed & Pick<StatusChange, "kind"> & { readonly status: StatusChange["from"] },
@@ -88,7 +93,14 @@ export class MonitorRecords extends Context.Service<
   static readonly layer: Layer.Layer<
     MonitorRecords,
     never,
-    Ids | Limits | MonitorEventsRepo | MonitorsRepo | Outbox | SqlClient.SqlClient | StatusChanges
+    | Ids
+    | Limits
+    | MonitorEventsRepo
+    | MonitorsRepo
+    | Outbox
+    | SqlClient.SqlClient
+    | StatusChanges
+    | UsageRepo
   > = Layer.effect(
     MonitorRecords,
     Effect.gen(function* () {
@@ -99,6 +111,7 @@ export class MonitorRecords extends Context.Service<
       const monitors = yield* MonitorsRepo
       const outbox = yield* Outbox
       const statusChanges = yield* StatusChanges
+      const usage = yield* UsageRepo
 
       return MonitorRecords.of({
         create: Effect.fnUntraced(function* (workspace_id, kind, { name, tags }) {
@@ -106,14 +119,18 @@ export class MonitorRecords extends Context.Service<
           const created_at = yield* now
           const id = MonitorId.make(yield* ids.next)
           yield* monitors.insert({ id, workspace_id, kind, name, tags, created_at })
+          yield* usage.record("monitors", [workspace_id], created_at)
           return { id, created_at }
         }),
 
         update: ({ monitor_id, workspace_id }, { name, tags }, updated_at) =>
           monitors.update({ id: monitor_id, workspace_id, name, tags, updated_at }),
 
-        remove: Effect.fnUntraced(function* ({ monitor_id, workspace_id }) {
+        remove: Effect.fnUntraced(function* (workspace_id, claim) {
+          yield* limits.hold(workspace_id)
+          const { monitor_id } = yield* claim
           yield* monitors.remove(workspace_id, monitor_id)
+          yield* usage.record("monitors", [workspace_id], yield* now)
           yield* outbox.forget({ workspace_id, subject_id: monitor_id })
         }),
 

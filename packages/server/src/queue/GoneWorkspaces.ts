@@ -75,6 +75,9 @@ const removeSomeStatistics = (sql: SqlClient.SqlClient, workspaceId: string) =>
       yield* sql`
         DELETE FROM usage_days
         WHERE workspace_id = ${workspaceId}`
+      yield* sql`
+        DELETE FROM quota_tellings
+        WHERE workspace_id = ${workspaceId}`
       return rows.length < removeBatch
     })
   )

@@ -73,7 +73,11 @@ export class HousekeepingRepo extends Context.Service<
           yield* sql`
             DELETE FROM usage_days
             WHERE day < ${new Date(now.getTime() - meteredDays * dayMs)}::timestamptz::date
-              AND last_seats IS NULL`
+              AND last_seats IS NULL
+              AND last_monitors IS NULL`
+          yield* sql`
+            DELETE FROM quota_tellings
+            WHERE since < ${new Date(now.getTime() - 60 * dayMs)}::timestamptz::date`
         }, Effect.orDie),
 
         removeEndedTasks: Effect.fn("HousekeepingRepo.removeEndedTasks")(function* (endedBefore) {

@@ -88,6 +88,7 @@ export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow
 
     resume: Effect.fnUntraced(function* (task: Row) {
       if (task.status === "active") return task
+      yield* allowSchedule(task)
       yield* limits.allowResume(task.workspace_id, task.id)
       return yield* fireAgain(task)
     })

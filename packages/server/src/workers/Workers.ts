@@ -14,6 +14,7 @@ import { SqlClient } from "effect/sql"
 import { AuditLog } from "../audit/AuditLog.ts"
 import type { Actor } from "../audit/currentActor.ts"
 import { Limits } from "../limits/Limits.ts"
+import { UsageRepo } from "../limits/UsageRepo.ts"
 import { Outbox } from "../outbox/Outbox.ts"
 import { hashKey, shownPrefix } from "../platform/bearerKeys.ts"
 import { Ids } from "../platform/Ids.ts"
@@ -72,7 +73,7 @@ export class Workers extends Context.Service<
   static readonly layer: Layer.Layer<
     Workers,
     never,
-    AuditLog | Ids | Limits | Outbox | Secrets | SqlClient.SqlClient | WorkersRepo
+    AuditLog | Ids | Limits | Outbox | Secrets | SqlClient.SqlClient | UsageRepo | WorkersRepo
   > = Layer.effect(
     Workers,
     Effect.gen(function* () {
@@ -82,6 +83,7 @@ export class Workers extends Context.Service<
       const limits = yield* Limits
       const outbox = yield* Outbox
       const repo = yield* WorkersRepo
+      const usage = yield* UsageRepo
       const ring = (yield* Secrets).keys("worker-token")
 
       const find = (workspaceId: AuthorizedWorkspaceId, id: string) =>
@@ -182,9 +184,11 @@ export class Workers extends Context.Service<
         }, transaction),
 
         remove: Effect.fn("Workers.remove")(function* (workspaceId, id, actor) {
+          yield* limits.hold(workspaceId)
           const row = yield* findLocked(workspaceId, id)
           yield* repo.endSession(workspaceId, id)
           const monitorIds = yield* repo.remove(workspaceId, id)
+          yield* usage.record("monitors", [workspaceId], yield* DateTime.nowAsDate)
           for (const subject_id of [...monitorIds, id]) {
             yield* outbox.forget({ workspace_id: workspaceId, subject_id })
           }

@@ -91,7 +91,7 @@ export class Workspaces extends Context.Service<
       ) {
         const row = { id: authorize(yield* ids.next), name, created_at: yield* DateTime.nowAsDate }
         yield* repo.insert(row, userId)
-        yield* usage.recordSeats([row.id], row.created_at)
+        yield* usage.record("seats", [row.id], row.created_at)
         yield* starter.begin(authorize(row.id), userId)
         yield* secrets.insert(row.id)
         yield* audit.recordInWorkspace("workspace.created", row.id, {

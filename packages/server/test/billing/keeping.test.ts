@@ -112,6 +112,63 @@ layer(SceneLayer, { timeout: "60 seconds" })(
         })
     )
 
+    it.effect("keeps what fires too often, paused until its schedule or the plan changes", () =>
+      Effect.gen(function* () {
+        const { stripe } = yield* Stand
+        const owner = yield* signUp()
+        const buy = Effect.gen(function* () {
+          const { body } = yield* billingOf(owner).checkout("price_max")
+          const bought = stripe.pay(sessionOf(body.url))
+          assert(bought !== undefined)
+          for (const event of stripe.events.splice(0)) yield* deliver(stripe.sign(event))
+          return bought
+        })
+        const bought = yield* buy
+        yield* until(billingOf(owner).get, (got) => got.body.plan.id === "max")
+        const often = { ...cron, schedule: "*/2 0 1 1 *" }
+        const { body: hasty } = yield* post(owner, "cron", often)
+        const { body: other } = yield* post(owner, "cron", { ...often, name: "another" })
+        const { body: calm } = yield* post(owner, "cron", cron)
+        const { body: chain } = yield* post(owner, "chains", {
+          name: "a chain",
+          schedule: "*/2 0 1 1 *",
+          steps: [{ name: "first", url }]
+        })
+
+        bought.status = "canceled"
+        stripe.change(bought)
+        for (const event of stripe.events.splice(0)) yield* deliver(stripe.sign(event))
+        yield* until(announced(owner, "task.disabled"), (rows) => rows.length === 3)
+        assert.deepStrictEqual(yield* activeOf(owner), [calm.id])
+        const [told, ...more] = yield* announced(owner, "task.disabled")
+        assert.sameMembers(
+          [told, ...more].map((row) => row?.subject_id),
+          [hasty.id, other.id, chain.id]
+        )
+        assert.strictEqual(
+          told?.reason,
+          "The plan free allows a schedule to fire every 300 seconds."
+        )
+        const refused = yield* post(owner, `cron/${hasty.id}/resume`)
+        assert.strictEqual(refused.body.detail.quota, "shortest_interval_seconds")
+
+        yield* ask("PATCH", `${owner.workspace}/cron/${hasty.id}`, {
+          token: owner.access_token,
+          body: { schedule: "*/5 0 1 1 *" }
+        })
+        yield* TestClock.adjust("1 minute")
+        yield* until(activeOf(owner), (active) => active.length === 2)
+        assert.deepStrictEqual(yield* activeOf(owner), [calm.id, hasty.id])
+
+        yield* buy
+        yield* until(activeOf(owner), (active) => active.length === 3)
+        const { body } = yield* ask("GET", `${owner.workspace}/chains/${chain.id}`, {
+          token: owner.access_token
+        })
+        assert.strictEqual(body.status, "active")
+      })
+    )
+
     it.effect("waits for the next month when the executions of this one are used up", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

@@ -1,6 +1,6 @@
-import type { UsageOfDay } from "@scheduling/domain/billing/Usage"
+import { dayOf, type UsageOfDay } from "@scheduling/domain/billing/Usage"
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import { onlySelfHosted, selfHosted } from "../../src/config/plans.ts"
 import { ask, joined, logIn, type Member, outcome, password, signUp } from "../support/http.ts"
 import { leap } from "../support/leap.ts"
@@ -55,6 +55,42 @@ layer(testAppLayer())("a workspace", (it) => {
       })
       yield* leap("1 day")
       assert.deepStrictEqual(yield* seatsFrom(owner, "2026-06-01"), [2, 3, 2, 1])
+    })
+  )
+
+  it.effect("sees the monitors of each day, also when they go with their worker", () =>
+    Effect.gen(function* () {
+      const owner = yield* signUp()
+      const post = Effect.fnUntraced(function* (path: string, body: object) {
+        const made = yield* ask("POST", `${owner.workspace}/${path}`, {
+          token: (yield* again(owner)).access_token,
+          body
+        })
+        assert.strictEqual(made.status, 201, made.text)
+        return made.body
+      })
+      const remove = Effect.fnUntraced(function* (path: string) {
+        const { access_token: token } = yield* again(owner)
+        const removed = yield* ask("DELETE", `${owner.workspace}/${path}`, { token })
+        assert.strictEqual(removed.status, 204, removed.text)
+      })
+      const today = dayOf(yield* Clock.currentTimeMillis)
+      const heartbeat = yield* post("monitors/heartbeat", { name: "a job", period_seconds: 60 })
+      const ssl = yield* post("monitors/ssl", { name: "a site", host: "site.test" })
+      const worker = yield* post("workers", { name: "the basement" })
+      const process = { name: "a daemon", worker_id: worker.id, match: { name: "cron" } }
+      yield* post("monitors/process", process)
+      yield* leap("1 day")
+      yield* remove(`monitors/ssl/${ssl.id}`)
+      yield* leap("2 days")
+      yield* remove(`workers/${worker.id}`)
+      yield* remove(`monitors/heartbeat/${heartbeat.id}`)
+      yield* leap("1 day")
+      const { body } = yield* get(yield* again(owner), `/usage?from=${today}`)
+      assert.deepStrictEqual(
+        body.data.map(({ monitors }: UsageOfDay) => monitors),
+        [3, 3, 2, 2, 0]
+      )
     })
   )
 

@@ -12,30 +12,32 @@ const row = (day: Day, fields: Partial<UsageRow>): UsageRow => ({
   notifications: 0,
   most_seats: null,
   last_seats: null,
+  most_monitors: null,
+  last_monitors: null,
   ...fields
 })
 
 describe("the usage of a range", () => {
-  it("has every day, and the seats that last from one change to the next", () => {
+  it("has every day, and the seats and monitors that last from one change to the next", () => {
     const days = usageOf(
       [
-        row("2026-02-28", { executions: 5, notifications: 1 }),
+        row("2026-02-28", { executions: 5, notifications: 1, most_monitors: 9, last_monitors: 8 }),
         row("2026-03-01", { most_seats: 2, last_seats: 1 })
       ],
-      { ...range, seatsBefore: 3 }
+      { ...range, before: { seats: 3, monitors: 7 } }
     )
     assert.deepStrictEqual(days, [
-      { day: "2026-02-27", executions: 0, notifications: 0, seats: 3 },
-      { day: "2026-02-28", executions: 5, notifications: 1, seats: 3 },
-      { day: "2026-03-01", executions: 0, notifications: 0, seats: 3 },
-      { day: "2026-03-02", executions: 0, notifications: 0, seats: 1 }
+      { day: "2026-02-27", executions: 0, notifications: 0, monitors: 7, seats: 3 },
+      { day: "2026-02-28", executions: 5, notifications: 1, monitors: 9, seats: 3 },
+      { day: "2026-03-01", executions: 0, notifications: 0, monitors: 8, seats: 3 },
+      { day: "2026-03-02", executions: 0, notifications: 0, monitors: 8, seats: 1 }
     ])
   })
 
   it("has as many seats as there were after any change of the day", () => {
     const [day] = usageOf([row("2026-02-27", { most_seats: 5, last_seats: 2 })], {
       ...range,
-      seatsBefore: 3
+      before: { seats: 3, monitors: 0 }
     })
     assert.strictEqual(day?.seats, 5)
   })

@@ -1,7 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import { onlySelfHosted, type PlanCatalog, selfHosted } from "../../src/config/plans.ts"
 import { ask, joined, type Member, outcome, signUp } from "../support/http.ts"
+import { runOf } from "../chains/chains.ts"
 import { insertRuns, runAt } from "../executions/history.ts"
 import { testAppLayer, testNow } from "../support/TestApp.ts"
 
@@ -132,9 +134,39 @@ layer(testAppLayer({ plans }))("a workspace on a plan", (it) => {
         const since = new Date(testNow - 20 * days).toISOString()
         const { body } = yield* get(`/stats?bucket=day&from=${since}`)
         assert.strictEqual(body.totals.counts.succeeded, shown)
+        const { body: chain } = yield* post(member, "chains", { name: "a chain", steps: [step] })
+        const chainRuns = [8, 6].flatMap((ago) => runOf(chain, testNow - ago * days, [{}]))
+        yield* insertRuns(chainRuns)
+        const getRuns = (path: string) =>
+          ask("GET", `${member.workspace}/chains/${chain.id}/runs${path}`, {
+            token: member.access_token
+          })
+        assert.lengthOf((yield* getRuns("")).body.data, shown)
+        assert.strictEqual((yield* getRuns(`/${chainRuns[0]?.id}`)).status, shown === 2 ? 200 : 404)
+        assert.strictEqual((yield* getRuns(`/${chainRuns[1]?.id}`)).status, 200)
         const early = new Date(testNow - 10 * days).toISOString()
         assert.strictEqual((yield* get(`/stats?bucket=day&from=${since}&to=${early}`)).status, 200)
       }
+    })
+  )
+
+  it.effect("is told once in a day that many delayed tasks are pending", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const member = yield* onTiny
+      const told = sql<{ readonly reason: string }>`
+        SELECT data ->> 'reason' AS reason
+        FROM outbox
+        WHERE workspace_id = ${member.workspace_id}
+          AND event = 'quota.near'
+          AND data ->> 'name' = 'Pending delayed tasks'`
+      for (let n = 0; n < 2; n++) {
+        const { body } = yield* post(member, "delayed", { url, delay_seconds: 3_600 })
+        yield* ask("DELETE", `${member.workspace}/delayed/${body.id}`, {
+          token: member.access_token
+        })
+      }
+      assert.deepStrictEqual(yield* told, [{ reason: "100 % of the limit is used: 1 of 1." }])
     })
   )
 

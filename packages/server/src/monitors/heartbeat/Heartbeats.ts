@@ -138,7 +138,7 @@ export class Heartbeats extends Context.Service<
         }, transaction),
 
         remove: Effect.fn("Heartbeats.remove")(function* (workspaceId, id) {
-          yield* records.remove(yield* found(repo.claim(workspaceId, id)))
+          yield* records.remove(workspaceId, found(repo.claim(workspaceId, id)))
         }, transaction),
 
         pause: claimAndDecide("pause"),

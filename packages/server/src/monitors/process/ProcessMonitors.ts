@@ -109,7 +109,7 @@ export class ProcessMonitors extends Context.Service<
         }, transaction),
 
         remove: Effect.fn("ProcessMonitors.remove")(function* (workspaceId, id) {
-          yield* records.remove(yield* found(repo.claim(workspaceId, id)))
+          yield* records.remove(workspaceId, found(repo.claim(workspaceId, id)))
         }, transaction),
 
         pause: setPaused(true),

@@ -116,7 +116,7 @@ export class SslMonitors extends Context.Service<
         }, transaction),
 
         remove: Effect.fn("SslMonitors.remove")(function* (workspaceId, id) {
-          yield* records.remove(yield* found(repo.claim(workspaceId, id)))
+          yield* records.remove(workspaceId, found(repo.claim(workspaceId, id)))
         }, transaction),
 
         pause: setPaused(true),

@@ -6,8 +6,9 @@ export default Effect.gen(function* () {
 
   // What a workspace used on a day of UTC. Executions are those up to `rolled_up_to`, as in
   // execution_stats; later ones are counted as rows. A row has seats only if members came or went
-  // that day: how many there were at the most after such a change, and after the last one. There is
-  // no reference to workspaces, because whoever counts would wait for one that is being deleted.
+  // that day: how many there were at the most after such a change, and after the last one. The same
+  // goes for monitors. There is no reference to workspaces, because whoever counts would wait for
+  // one that is being deleted.
   yield* sql`
     CREATE TABLE usage_days (
       workspace_id uuid NOT NULL,
@@ -16,6 +17,8 @@ export default Effect.gen(function* () {
       notifications bigint NOT NULL DEFAULT 0,
       most_seats integer,
       last_seats integer,
+      most_monitors integer,
+      last_monitors integer,
       PRIMARY KEY (workspace_id, day)
     ) WITH (fillfactor = 80)`
   yield* sql`CREATE INDEX usage_days_by_day ON usage_days (day)`
@@ -58,12 +61,14 @@ export default Effect.gen(function* () {
     )`
   yield* sql`CREATE INDEX plan_pauses_by_workspace ON plan_pauses (workspace_id)`
 
-  // Who was told that the executions of a month are nearly used up.
+  // Who was told that a limit is nearly used up, in the month or on the day that begins `since`.
+  // There is no reference to workspaces, because some tell while they hold a task.
   yield* sql`
     CREATE TABLE quota_tellings (
-      workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
-      month date NOT NULL,
+      workspace_id uuid NOT NULL,
+      quota text NOT NULL,
+      since date NOT NULL,
       percent integer NOT NULL,
-      PRIMARY KEY (workspace_id, month, percent)
+      PRIMARY KEY (workspace_id, quota, since, percent)
     )`
 })

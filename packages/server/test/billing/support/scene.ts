@@ -14,7 +14,11 @@ const planOf = (id: string, cron_tasks: number, trial_days = 0) => ({
   id,
   name: id,
   trial_days,
-  limits: { ...selfHosted.limits, cron_tasks, executions_a_month: id === "free" ? 100 : null },
+  limits: {
+    ...selfHosted.limits,
+    cron_tasks,
+    ...(id === "free" ? { executions_a_month: 100, shortest_interval_seconds: 300 } : {})
+  },
   prices:
     id === "free"
       ? []
