@@ -56,6 +56,38 @@ describe.skipIf(missing !== undefined)("a workspace", () => {
     await page.waitForURL(/welcome/)
   })
 
+  it("says how the payment went to whoever comes back from it", async () => {
+    const { page, person } = await panel.openAs()
+    const back = (outcome: string) =>
+      page.goto(`${panel.url()}/?checkout=${outcome}&workspace=${person.workspaceId}`)
+    await back("cancelled")
+    await page.getByRole("status").getByText("Nothing was bought").waitFor()
+    await page.getByRole("button", { name: "Close" }).click()
+    await page.waitForURL(`**/w/${person.workspaceId}/usage`)
+    await page.getByText("Nothing was bought").waitFor({ state: "detached" })
+
+    await back("done")
+    await page.getByRole("status").getByText("is being confirmed").waitFor()
+    // There is no payment provider here, so its news are put into the real answer.
+    await page.route("**/billing", async (route) => {
+      const answer = await route.fetch()
+      const billing = await answer.json()
+      const subscription = {
+        status: "active",
+        plan: "team",
+        price: "price_team",
+        next_price: null,
+        current_period_end: "2099-01-31T00:00:00.000Z",
+        cancel_at: null,
+        plan_ends_at: null
+      }
+      const plan = { ...billing.plan, name: "Team" }
+      await route.fulfill({ json: { ...billing, provider: "stripe", plan, subscription } })
+    })
+    await page.getByRole("status").getByText("Your plan is Team").waitFor()
+    await page.getByText("Goes on after").waitFor()
+  })
+
   it("has workers, whose tokens are shown once", async () => {
     const { page, person } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/workers`)

@@ -10,6 +10,8 @@ import { lastWorkspace } from "./app/lastWorkspace.ts"
 import { requireSession } from "./app/requireSession.ts"
 import { queries, workspacesOptions } from "./data/queries.ts"
 import { takeLinkToken } from "./sign-in/linkToken.ts"
+import { usageSearch } from "./billing/search.ts"
+import { given, textIn } from "./ui/search.ts"
 import { executionSearch } from "./executions/search.ts"
 import { chainSearch, runSearch } from "./tasks/chains/search.ts"
 import { cronSearch } from "./tasks/cron/search.ts"
@@ -71,13 +73,19 @@ const invitation = createRoute({
 const home = createRoute({
   getParentRoute: () => root,
   path: "/",
-  beforeLoad: async ({ location }) => {
+  // The payment provider sends people back here.
+  validateSearch: (search): ReturnType<typeof usageSearch> & { readonly workspace?: string } =>
+    given({ ...usageSearch(search), workspace: textIn(search["workspace"]) }),
+  beforeLoad: async ({ location, search: { checkout, workspace: named } }) => {
     await requireSession(location)
     const workspaces = await queries.ensureQueryData(workspacesOptions)
-    const known = workspaces.find(({ id }) => id === lastWorkspace()) ?? workspaces.at(-1)
-    throw known === undefined
-      ? redirect({ to: "/welcome", replace: true })
-      : redirect({ to: "/w/$workspaceId", params: { workspaceId: known.id }, replace: true })
+    const wanted = named ?? lastWorkspace()
+    const known = workspaces.find(({ id }) => id === wanted) ?? workspaces.at(-1)
+    if (known === undefined) throw redirect({ to: "/welcome", replace: true })
+    const params = { workspaceId: known.id }
+    throw checkout === undefined
+      ? redirect({ to: "/w/$workspaceId", params, replace: true })
+      : redirect({ to: "/w/$workspaceId/usage", params, search: { checkout }, replace: true })
   }
 })
 

@@ -1,5 +1,6 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router"
 import { newKeySearch } from "./api-keys/search.ts"
+import { usageSearch } from "./billing/search.ts"
 import type { workspace } from "./routes.tsx"
 import { auditSearch } from "./settings/search.ts"
 
@@ -40,6 +41,7 @@ export const workspaceRoutes = (parent: typeof workspace) =>
     createRoute({
       getParentRoute: () => parent,
       path: "/usage",
+      validateSearch: usageSearch,
       component: lazyRouteComponent(() => import("./billing/UsagePage.tsx"), "UsagePage")
     }),
     createRoute({

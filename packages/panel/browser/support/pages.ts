@@ -93,6 +93,8 @@ export const pagesOf = async ({
     inside("worker-detail", `/workers/${workers.at(-1)?.id}`),
     inside("members", "/members"),
     inside("usage", "/usage"),
+    inside("checkout-done", "/usage?checkout=done"),
+    inside("checkout-cancelled", "/usage?checkout=cancelled"),
     inside("audit", "/audit"),
     inside("settings", "/settings"),
     { name: "account", path: "/account/settings", isPublic: false },

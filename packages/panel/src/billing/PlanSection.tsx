@@ -6,6 +6,7 @@ import { Card, Section } from "../ui/Page.tsx"
 import { Badge } from "../ui/Status.tsx"
 import { FullAt } from "../ui/Time.tsx"
 import { attempt, tellProblem } from "../ui/toast.ts"
+import { isOver } from "./isOver.ts"
 import { billingChanged, plansOptions } from "./queries.ts"
 
 /** A page of the payment provider. Anything but https is no such page. */
@@ -23,11 +24,12 @@ const priceOf = ({ amount, currency, interval }: Price): string =>
 
 /** What is paid, and what else there is. */
 export const PlanSection = ({
-  billing: { plan, subscription }
+  billing: { plan, subscription: bought }
 }: {
   readonly billing: WorkspaceBilling
 }) => {
   const { api, workspaceId } = useWorkspace()
+  const subscription = bought === null || isOver(bought) ? null : bought
   const { data: plans } = useQuery(plansOptions)
   const act = async (work: () => Promise<unknown>, done: string) => {
     await attempt(work, done)
@@ -41,7 +43,7 @@ export const PlanSection = ({
     <Section
       title="Plan"
       actions={
-        subscription !== null && (
+        bought !== null && (
           <Button size="small" onClick={() => void goTo(api.billing.portal())}>
             Payment and invoices
           </Button>

@@ -1,16 +1,19 @@
 import type { UsageOfDay, UsedLimit } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
+import { useSearch } from "@tanstack/react-router"
 import { useWorkspace } from "../data/client.ts"
 import { classes } from "../ui/classes.ts"
 import { count, dayOf } from "../ui/format.ts"
 import { Loaded } from "../ui/Loaded.tsx"
 import { Card, Page, Section, Skeleton } from "../ui/Page.tsx"
 import { Problem } from "../ui/Problem.tsx"
+import { CheckoutNotice } from "./CheckoutNotice.tsx"
 import { PlanSection } from "./PlanSection.tsx"
 import { billingOptions, usageOptions } from "./queries.ts"
 
 export const UsagePage = () => {
   const { workspaceId } = useWorkspace()
+  const { checkout } = useSearch({ from: "/inside/w/$workspaceId/usage" })
   return (
     <Loaded query={useQuery(billingOptions(workspaceId))} name="Usage" width="narrow">
       {(billing) => (
@@ -19,6 +22,7 @@ export const UsagePage = () => {
           description={`What this workspace uses of its plan, ${billing.plan.name}.`}
           width="narrow"
         >
+          {checkout !== undefined && <CheckoutNotice billing={billing} outcome={checkout} />}
           <div className="flex flex-col gap-10">
             <Section title="Limits">
               <Card className="divide-y divide-line">

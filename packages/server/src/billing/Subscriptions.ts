@@ -88,8 +88,6 @@ export class Subscriptions extends Context.Service<
           details
         })
 
-      const pageOf = (outcome: string) => `${publicUrl}/?checkout=${outcome}`
-
       const find = Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId) {
         const row = Option.getOrUndefined(yield* repo.find(workspaceId))
         return row ?? (yield* nothingBought)
@@ -173,14 +171,15 @@ export class Subscriptions extends Context.Service<
               }
               if (checkout_id !== null) yield* expire(checkout_id, stripe)
               const trial = data.length === 0 ? price.trial_days : 0
+              const back = `${publicUrl}/?workspace=${workspaceId}&checkout=`
               const { id, url } = yield* ask(stripe, (api) =>
                 api.checkout.sessions.create({
                   mode: "subscription",
                   customer: customer_id,
                   client_reference_id: workspaceId,
                   line_items: [{ price: price.id, quantity: 1 }],
-                  success_url: pageOf("done"),
-                  cancel_url: pageOf("cancelled"),
+                  success_url: `${back}done`,
+                  cancel_url: `${back}cancelled`,
                   subscription_data: {
                     metadata: { workspace_id: workspaceId },
                     ...(trial === 0 ? {} : { trial_period_days: trial })

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Redacted } from "effect"
+import { Context, Effect, Exit, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { ProviderAddress } from "../../../src/billing/Provider.ts"
 import { type PlanCatalog, selfHosted } from "../../../src/config/plans.ts"
@@ -88,6 +88,19 @@ export const deliver = ({ body, signature }: Sent, at: "url" | "otherUrl" = "url
     body,
     headers: { "stripe-signature": signature }
   })
+
+/** Lets a minute pass again and again, because a loop that is busy does not notice the first one. */
+export const untilSomeMinute = Effect.fnUntraced(function* <A, E, R>(
+  question: Effect.Effect<A, E, R>,
+  holds: (answer: A) => boolean
+) {
+  for (let minutes = 0; minutes < 12; minutes++) {
+    yield* TestClock.adjust("1 minute")
+    const isSo = yield* TestClock.withLive(Effect.exit(eventually(question, holds, 100)))
+    if (Exit.isSuccess(isSo)) return isSo.value
+  }
+  return yield* until(question, holds)
+})
 
 /** By the real clock, for at most half a minute. */
 export const until = <A, E, R>(question: Effect.Effect<A, E, R>, holds: (answer: A) => boolean) =>
