@@ -55,7 +55,8 @@ export class ChainRunsRepo extends Context.Service<
     readonly find: (
       workspaceId: AuthorizedWorkspaceId,
       chainId: string,
-      id: string
+      id: string,
+      since: Date | undefined
     ) => Effect.Effect<Option.Option<ChainRunRow<AnsweredStepRow>>>
     /** The latest run of each chain that has one. */
     readonly listLatest: (
@@ -140,25 +141,27 @@ export class ChainRunsRepo extends Context.Service<
         return byRun(rows)
       })
 
+      const scheduledSince = (since: Date | undefined) =>
+        since === undefined
+          ? sql.literal("")
+          : sql`AND scheduled_for >= ${since} AND id >= ${earliestIdAt(since)}`
+
       return ChainRunsRepo.of({
         list: Effect.fn("ChainRunsRepo.list")(function* (workspaceId, chainId, page, since) {
           const condition = sql`
             workspace_id = ${workspaceId}
             AND task_id = ${chainId}
             AND id < ${page.before}
-            ${
-              since === undefined
-                ? sql.literal("")
-                : sql`AND scheduled_for >= ${since} AND id >= ${earliestIdAt(since)}`
-            }`
+            ${scheduledSince(since)}`
           return yield* runsOf(workspaceId, newest(condition, page.limit + 1))
         }, Effect.orDie),
 
-        find: Effect.fn("ChainRunsRepo.find")(function* (workspaceId, chainId, id) {
+        find: Effect.fn("ChainRunsRepo.find")(function* (workspaceId, chainId, id, since) {
           const condition = sql`
             workspace_id = ${workspaceId}
             AND task_id = ${chainId}
-            AND id = ${id}`
+            AND id = ${id}
+            ${scheduledSince(since)}`
           const heads = newest(condition, 1)
           const [run] = yield* runsOf<AnsweredStepRow>(workspaceId, heads, { answers: true })
           return Option.fromUndefinedOr(run)

@@ -258,11 +258,8 @@ export class Chains extends Context.Service<
 
         getRun: Effect.fn("Chains.getRun")(function* (workspaceId, id, runId) {
           const names = namesOf(yield* find(workspaceId, id))
-          const run = yield* foundRun(runsRepo.find(workspaceId, id, runId))
           const since = yield* limits.historyFrom(workspaceId)
-          if (since !== undefined && run.steps[0].scheduled_for < since) {
-            return yield* new NotFound({ resource: "chain_run" })
-          }
+          const run = yield* foundRun(runsRepo.find(workspaceId, id, runId, since))
           return toChainRunDetail(run, names)
         }),
 
