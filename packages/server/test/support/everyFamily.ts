@@ -66,10 +66,10 @@ export const everyFamily = (at: Date): ReadonlyArray<string> => {
     `INSERT INTO billing_events (id, received_at) VALUES ('evt_1', ${t})`,
     `INSERT INTO subscriptions (workspace_id, customer_id, subscription_id, status, period_end, sync_at)
      VALUES (${workspace}, 'cus_1', 'sub_1', 'active', ${t}, ${t})`,
-    `INSERT INTO usage_days (workspace_id, day, executions, notifications, most_seats, last_seats)
-     VALUES (${workspace}, '2026-01-31', 9007199254740993, 1, 2, NULL)`,
-    `INSERT INTO quota_tellings (workspace_id, month, percent)
-     VALUES (${workspace}, '2026-01-01', 80)`,
+    `INSERT INTO usage_days (workspace_id, day, executions, notifications, most_seats, last_seats, most_monitors, last_monitors)
+     VALUES (${workspace}, '2026-01-31', 9007199254740993, 1, 2, NULL, 3, 2)`,
+    `INSERT INTO quota_tellings (workspace_id, quota, since, percent)
+     VALUES (${workspace}, 'executions_a_month', '2026-01-01', 80)`,
     `INSERT INTO chain_versions (id, workspace_id, chain_id, replaced_at)
      VALUES (${version}, ${workspace}, ${chain}, NULL)`,
     `INSERT INTO chain_steps (version_id, step_index, name, run_if, method, url, headers, body, timeout_seconds, retry_count, run_on, uses, weight)
