@@ -62,6 +62,10 @@ describe.skipIf(missing !== undefined)("tasks", () => {
     await page.getByRole("button", { name: "Run again" }).click()
     await page.waitForURL((url) => url.href !== first)
     await page.getByText("404").first().waitFor()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/executions?status=failed`)
+    await page.getByRole("button", { name: "Run these again" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Run again" }).click()
+    await page.getByText("2 executions run again").waitFor()
     expect(problems).toEqual([])
   })
 

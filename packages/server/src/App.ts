@@ -30,6 +30,7 @@ import { CronTasks } from "./cron/CronTasks.ts"
 import { DelayedTasks } from "./delayed/DelayedTasks.ts"
 import { EventStreams } from "./events/EventStreams.ts"
 import { Executions } from "./executions/Executions.ts"
+import { Reruns } from "./executions/Reruns.ts"
 import { StatsRollUpLayer } from "./executions/StatsRollUp.ts"
 import { AppConfig } from "./config/Config.ts"
 import { ErrorShapeLayer } from "./http/Errors.ts"
@@ -140,6 +141,7 @@ const Services = Layer.mergeAll(
   Billing.layer,
   Subscriptions.layer,
   Deliveries.layer,
+  Reruns.layer,
   Workers.layer,
   Claims.layer,
   Results.layer

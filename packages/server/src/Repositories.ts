@@ -15,6 +15,7 @@ import { ChainsRepo } from "./chains/ChainsRepo.ts"
 import { CronTasksRepo } from "./cron/CronTasksRepo.ts"
 import { DelayedTasksRepo } from "./delayed/DelayedTasksRepo.ts"
 import { ExecutionsRepo } from "./executions/ExecutionsRepo.ts"
+import { RerunsRepo } from "./executions/RerunsRepo.ts"
 import { ExecutionStatsRepo } from "./executions/ExecutionStatsRepo.ts"
 import { StatsRollUpRepo } from "./executions/StatsRollUpRepo.ts"
 import { Idempotency } from "./http/Idempotency.ts"
@@ -63,6 +64,7 @@ export const Repositories = Layer.mergeAll(
   ChainsRepo.layer,
   ChainRunsRepo.layer,
   ExecutionsRepo.layer,
+  RerunsRepo.layer,
   ExecutionStatsRepo.layer,
   StatsRollUpRepo.layer,
   MonitorsRepo.layer,

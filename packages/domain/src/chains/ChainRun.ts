@@ -42,7 +42,7 @@ const stepFields = { name: Schema.String, status: ChainRunStepStatus }
 const runFields = {
   id: ChainRunId,
   chain_id: ChainId,
-  trigger: Schema.Literals(["schedule", "manual"]),
+  trigger: Schema.Literals(["schedule", "manual", "rerun"]),
   status: ExecutionStatus,
   scheduled_for: Timestamp,
   started_at: Schema.NullOr(Timestamp),

@@ -12,11 +12,12 @@ export const ExecutionKind = oneOf(["cron", "delayed", "chain"], {
 })
 export type ExecutionKind = typeof ExecutionKind.Type
 
-export const ExecutionTrigger = oneOf(["schedule", "manual", "retry", "chain"], {
+export const ExecutionTrigger = oneOf(["schedule", "manual", "retry", "chain", "rerun"], {
   identifier: "ExecutionTrigger",
   description:
     "`schedule`: its time had come. `manual`: somebody asked for it. `retry`: the node that " +
-    "ran it before was lost. `chain`: it is a step of a chain run."
+    "ran it before was lost. `chain`: it is a step of a chain run. `rerun`: it repeats one that had " +
+    "ended, and has its `scheduled_for`."
 })
 export type ExecutionTrigger = typeof ExecutionTrigger.Type
 
@@ -57,7 +58,7 @@ const fields = {
   started_at: Schema.NullOr(Timestamp),
   finished_at: Schema.NullOr(Timestamp),
   lateness_ms: Schema.NullOr(Schema.Int).annotate({
-    description: "From `scheduled_for` to `started_at`. Null until it starts."
+    description: "From `scheduled_for` to `started_at`. Null until it starts, and for a `rerun`."
   }),
   duration_ms: Schema.NullOr(Schema.Int).annotate({
     description: "From `started_at` to `finished_at`, including retries and the waits between them."

@@ -1,13 +1,15 @@
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Authentication } from "../auth/Authentication.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
-import { NotFound } from "../shared/Errors.ts"
+import { Conflict, IdempotencyConflict, NotFound, QuotaExceeded } from "../shared/Errors.ts"
+import { IdempotencyKey } from "../shared/IdempotencyKey.ts"
 import { ExecutionId, inPath, WorkspaceId } from "../shared/Ids.ts"
 import { PageQuery } from "../shared/Page.ts"
 import { WaitQuery } from "../shared/WaitQuery.ts"
-import { ExecutionDetail, ExecutionFilters, ExecutionPage } from "./Execution.ts"
+import { Execution, ExecutionDetail, ExecutionFilters, ExecutionPage } from "./Execution.ts"
 import { ExecutionStats, StatsQuery } from "./ExecutionStats.ts"
+import { RerunFilter, Reruns } from "./Rerun.ts"
 
 const workspace = { workspace_id: inPath(WorkspaceId) }
 const execution = { workspace_id: inPath(WorkspaceId), execution_id: inPath(ExecutionId) }
@@ -54,6 +56,40 @@ export class ExecutionsApi extends HttpApiGroup.make("executions")
           "Get an execution",
           "One execution with every attempt. With `wait_seconds` the answer comes when it has " +
             "ended."
+        )
+      ),
+
+    HttpApiEndpoint.post("rerunMany", "/rerun", {
+      params: workspace,
+      headers: IdempotencyKey,
+      payload: RerunFilter,
+      success: Reruns.pipe(HttpApiSchema.status(202)),
+      error: [NotFound, IdempotencyConflict, QuotaExceeded]
+    })
+      .annotate(Access, Access.scope("tasks:write"))
+      .annotateMerge(
+        docs(
+          "Run executions again",
+          "Runs again what the filter finds, newest first, as far as its tasks still exist. A request looks at 1,000 " +
+            "executions at most and queues all of its runs or none. While the answer has a `cursor`, send " +
+            "it with the same filter to go on. A chain runs again as a whole, and once. Its steps that were " +
+            "skipped are no reason to."
+        )
+      ),
+
+    HttpApiEndpoint.post("rerun", "/:execution_id/rerun", {
+      params: execution,
+      headers: IdempotencyKey,
+      success: Execution.pipe(HttpApiSchema.status(202)),
+      error: [NotFound, Conflict, IdempotencyConflict, QuotaExceeded]
+    })
+      .annotate(Access, Access.scope("tasks:write"))
+      .annotateMerge(
+        docs(
+          "Run an execution again",
+          "Queues a run of the same task, as the task is defined now, even while it is paused. The run has " +
+            "the `scheduled_for` of the one that it repeats. For a step, the whole chain runs again. If the " +
+            "execution or its chain run has not ended, the answer is 409."
         )
       )
   )

@@ -35,18 +35,17 @@ export const ExecutionActions = ({ execution }: { readonly execution: ExecutionD
 
   const runAgain = () =>
     act(async () => {
-      if (kind === "chain") {
-        const run = await api.chains.run(task_id)
+      const again = await api.executions.rerun(id)
+      if (again.chain_run_id !== null) {
         return navigate({
           to: "/w/$workspaceId/chains/$chainId",
           params: { workspaceId, chainId: task_id },
-          search: { run: run.id }
+          search: { run: again.chain_run_id }
         })
       }
-      const run = await (kind === "cron" ? api.cron : api.delayed).run(task_id)
       return navigate({
         to: "/w/$workspaceId/executions/$executionId",
-        params: { workspaceId, executionId: run.id }
+        params: { workspaceId, executionId: again.id }
       })
     })
 

@@ -95,7 +95,8 @@ const triggers = {
   schedule: "Its schedule",
   manual: "Somebody, by hand",
   retry: "A node was lost, so it ran again",
-  chain: "The step before it"
+  chain: "The step before it",
+  rerun: "Somebody, to run it again"
 }
 
 const orNone = (at: string | null) => (at === null ? <None /> : <At at={at} />)

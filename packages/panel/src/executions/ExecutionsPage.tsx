@@ -9,7 +9,8 @@ import { dateTime } from "../ui/format.ts"
 import { Empty, Page } from "../ui/Page.tsx"
 import { Dot } from "../ui/Status.tsx"
 import { ExecutionList } from "./ExecutionList.tsx"
-import { type ExecutionSearch, executionSearch, statuses } from "./search.ts"
+import { RunThese } from "./RunThese.tsx"
+import { type ExecutionSearch, executionSearch, rerunFilter, statuses } from "./search.ts"
 import { TaskName } from "./TaskName.tsx"
 
 export const ExecutionsPage = () => {
@@ -23,17 +24,21 @@ export const ExecutionsPage = () => {
     void navigate({ search: (before) => executionSearch({ ...before, ...change }), replace: true })
   const isNarrowed = Object.keys(search).length > 0
   const { from, task_id, to } = search
+  const again = rerunFilter(search)
   return (
     <Page
       title="Executions"
       description="Every call that was made, with what was answered."
       actions={
-        isLive && (
-          <span className="flex h-9 items-center gap-2 text-sm text-soft">
-            <Dot tone="live" />
-            Live
-          </span>
-        )
+        <>
+          {isLive && (
+            <span className="flex h-9 items-center gap-2 text-sm text-soft">
+              <Dot tone="live" />
+              Live
+            </span>
+          )}
+          {again !== undefined && <RunThese filter={again} />}
+        </>
       }
     >
       <Filters>

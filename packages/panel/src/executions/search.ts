@@ -1,4 +1,4 @@
-import type { ExecutionKind, ExecutionStatus } from "@scheduling/sdk"
+import type { ExecutionKind, ExecutionStatus, RerunFilter } from "@scheduling/sdk"
 import { given, oneOf, textIn } from "../ui/search.ts"
 
 export const kinds = ["cron", "delayed", "chain"] as const
@@ -34,3 +34,11 @@ export const executionSearch = (search: Record<string, unknown>): ExecutionSearc
     from: moment(search["from"]),
     to: moment(search["to"])
   })
+
+const runAgain = ["failed", "cancelled", "skipped"] as const
+
+/** What runs again of the list, if its status is one that does. */
+export const rerunFilter = ({ status, ...search }: ExecutionSearch): RerunFilter | undefined => {
+  const ended = oneOf(runAgain, status)
+  return ended === undefined ? undefined : { ...search, status: ended }
+}

@@ -102,6 +102,8 @@ import type {
   Refresh,
   Registered,
   Registration,
+  RerunFilter,
+  Reruns,
   SchedulePreview,
   Session,
   SessionId,
@@ -1887,6 +1889,64 @@ export class ExecutionsResource extends ExecutionsBase {
       path: "/v1/workspaces/{workspace_id}/executions/{execution_id}",
       ids: { execution_id: executionId },
       query,
+      options
+    })
+  }
+
+  /**
+   * Run executions again.
+   *
+   * Runs again what the filter finds, newest first, as far as its tasks still exist. A request looks
+   * at 1,000 executions at most and queues all of its runs or none. While the answer has a `cursor`,
+   * send it with the same filter to go on. A chain runs again as a whole, and once. Its steps that
+   * were skipped are no reason to.
+   *
+   * Needs an access token of a member who is at least `editor`, or an API key with the scope
+   * `tasks:write`.
+   *
+   * @example
+   * const reruns = await client.executions.rerunMany({
+   *   status: "failed",
+   *   from: "2026-01-31T09:00:00.000Z",
+   *   to: "2026-01-31T10:00:00.000Z"
+   * })
+   */
+  rerunMany(
+    body: RerunFilter,
+    options?: RequestOptions & InWorkspace & Idempotent
+  ): ApiPromise<Reruns> {
+    return this.call({
+      verb: "POST",
+      path: "/v1/workspaces/{workspace_id}/executions/rerun",
+      body,
+      acceptsKey: true,
+      options
+    })
+  }
+
+  /**
+   * Run an execution again.
+   *
+   * Queues a run of the same task, as the task is defined now, even while it is paused. The run has
+   * the `scheduled_for` of the one that it repeats. For a step, the whole chain runs again. If the
+   * execution or its chain run has not ended, the answer is 409.
+   *
+   * Needs an access token of a member who is at least `editor`, or an API key with the scope
+   * `tasks:write`.
+   *
+   * @example
+   * const executionId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const execution = await client.executions.rerun(executionId)
+   */
+  rerun(
+    executionId: ExecutionId,
+    options?: RequestOptions & InWorkspace & Idempotent
+  ): ApiPromise<Execution> {
+    return this.call({
+      verb: "POST",
+      path: "/v1/workspaces/{workspace_id}/executions/{execution_id}/rerun",
+      ids: { execution_id: executionId },
+      acceptsKey: true,
       options
     })
   }

@@ -278,7 +278,7 @@ export interface ChainRun {
   /** The chain of the run. */
   readonly chain_id: ChainId
   /** What started it. */
-  readonly trigger: "schedule" | "manual"
+  readonly trigger: "schedule" | "manual" | "rerun"
   readonly status: ExecutionStatus
   /** When it was due. */
   readonly scheduled_for: Timestamp
@@ -301,7 +301,7 @@ export interface ChainRunDetail {
   /** The chain of the run. */
   readonly chain_id: ChainId
   /** What started it. */
-  readonly trigger: "schedule" | "manual"
+  readonly trigger: "schedule" | "manual" | "rerun"
   readonly status: ExecutionStatus
   /** When it was due. */
   readonly scheduled_for: Timestamp
@@ -1098,7 +1098,7 @@ export interface Execution {
   readonly started_at: Timestamp | null
   /** When it ended. Null until then. */
   readonly finished_at: Timestamp | null
-  /** From `scheduled_for` to `started_at`. Null until it starts. */
+  /** From `scheduled_for` to `started_at`. Null until it starts, and for a `rerun`. */
   readonly lateness_ms: number | null
   /** From `started_at` to `finished_at`, including retries and the waits between them. */
   readonly duration_ms: number | null
@@ -1157,7 +1157,7 @@ export interface ExecutionDetail {
   readonly started_at: Timestamp | null
   /** When it ended. Null until then. */
   readonly finished_at: Timestamp | null
-  /** From `scheduled_for` to `started_at`. Null until it starts. */
+  /** From `scheduled_for` to `started_at`. Null until it starts, and for a `rerun`. */
   readonly lateness_ms: number | null
   /** From `started_at` to `finished_at`, including retries and the waits between them. */
   readonly duration_ms: number | null
@@ -1232,9 +1232,10 @@ export type ExecutionStatus =
 
 /**
  * `schedule`: its time had come. `manual`: somebody asked for it. `retry`: the node that ran it
- * before was lost. `chain`: it is a step of a chain run.
+ * before was lost. `chain`: it is a step of a chain run. `rerun`: it repeats one that had ended,
+ * and has its `scheduled_for`.
  */
-export type ExecutionTrigger = "schedule" | "manual" | "retry" | "chain"
+export type ExecutionTrigger = "schedule" | "manual" | "retry" | "chain" | "rerun"
 
 export interface Health {
   /** Its current state. */
@@ -2264,6 +2265,30 @@ export interface Registration {
   readonly password: string
   /** Your name, at most 100 characters. Optional. */
   readonly name?: string | undefined
+}
+
+/** The filters of the list. `from` is inclusive and `to` exclusive. Both refer to `scheduled_for`. */
+export interface RerunFilter {
+  readonly kind?: ExecutionKind | undefined
+  /** The id of a cron task, a delayed task or a chain. */
+  readonly task_id?: string | undefined
+  /** Scheduled for this time or later. */
+  readonly from?: Timestamp | undefined
+  /** Scheduled before this time. */
+  readonly to?: Timestamp | undefined
+  readonly status: RerunStatus
+  /** The `cursor` that the request before was answered with. Absent for the first. */
+  readonly cursor?: string | undefined
+}
+
+/** How the executions ended that run again. */
+export type RerunStatus = "failed" | "cancelled" | "skipped"
+
+export interface Reruns {
+  /** How many executions this request has queued. */
+  readonly count: number
+  /** Where the next request goes on with the same filter. Null when nothing is left. */
+  readonly cursor: string | null
 }
 
 /** Some events may be missing before this one. Read again what you show. */

@@ -30,7 +30,7 @@ const runWith = <Step extends StepRow, Shown>(
   return {
     id: ChainRunId.make(run.id),
     chain_id: ChainId.make(run.chain_id),
-    trigger: head.trigger === "manual" ? ("manual" as const) : ("schedule" as const),
+    trigger: triggerOf(head),
     status: statusOf(run),
     scheduled_for: timestampOf(head.scheduled_for),
     started_at: timestampOrNull(firstStart(run)),
@@ -53,6 +53,9 @@ export const toLastChainRun = (run: ChainRunRow): LastChainRun => ({
 // ---------------------------------------------------------------------------
 
 const isUnfinished = (row: StepRow) => row.status === "queued" || row.status === "running"
+
+const triggerOf = ({ trigger }: StepRow): ChainRun["trigger"] =>
+  trigger === "manual" || trigger === "rerun" ? trigger : "schedule"
 
 const statusOf = ({ steps }: ChainRunRow): ExecutionStatus => {
   const [head] = steps

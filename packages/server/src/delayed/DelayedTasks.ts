@@ -126,7 +126,7 @@ export class DelayedTasks extends Context.Service<
         yield* checkTargets([{ ...input, path: ["url"] }])
         const now = yield* storeNow
         const run_at = (yield* runAtOf(input, now)) ?? now
-        yield* limits.allowOneMoreOfMany(workspaceId, "pending_delayed_tasks")
+        yield* limits.allowMoreOfMany(workspaceId, "pending_delayed_tasks")
         if (Option.isSome(takesKeyFrom)) yield* repo.giveKey(takesKeyFrom.value, null)
         const row: DelayedTaskRow = {
           ...withCallOptions({ ...delayedTaskDefaults, ...Struct.omit(input, dueFields) }),

@@ -201,7 +201,9 @@ export class ExecutionsRepo extends Context.Service<
 const unfinishedColumns = `
   id, kind, task_id, chain_run_id, step, trigger, state AS status,
   scheduled_for, started_at, NULL::timestamptz AS finished_at,
-  round(extract(epoch FROM started_at - scheduled_for) * 1000)::float8 AS lateness_ms,
+  CASE WHEN trigger <> 'rerun'
+    THEN round(extract(epoch FROM started_at - scheduled_for) * 1000)::float8
+  END AS lateness_ms,
   NULL::float8 AS duration_ms,
   CASE state WHEN 'running' THEN attempt ELSE attempt - 1 END AS attempts_count,
   status_code, error`

@@ -1,15 +1,21 @@
 import { Api } from "@scheduling/domain/Api"
+import { Execution } from "@scheduling/domain/executions/Execution"
+import * as Rerun from "@scheduling/domain/executions/Rerun"
 import { Effect } from "effect"
+import { Idempotency } from "../http/Idempotency.ts"
 import { implement } from "../http/implement.ts"
 import { inWorkspace } from "../http/inWorkspace.ts"
 import { Waiting } from "../http/Waiting.ts"
 import { Executions } from "./Executions.ts"
+import { Reruns } from "./Reruns.ts"
 
 export const ExecutionsHandlers = implement(
   Api,
   "executions",
   Effect.fnUntraced(function* (handlers) {
     const executions = yield* Executions
+    const idempotency = yield* Idempotency
+    const reruns = yield* Reruns
     const waiting = yield* Waiting
     return handlers.handleAll({
       list: inWorkspace((workspaceId, { query }) => executions.list(workspaceId, query)),
@@ -22,6 +28,30 @@ export const ExecutionsHandlers = implement(
           workspace_id: workspaceId,
           id: execution_id
         })
+      ),
+
+      rerunMany: inWorkspace((workspaceId, { headers, payload }) =>
+        reruns.many(workspaceId, payload).pipe(
+          idempotency.once({
+            key: headers["idempotency-key"],
+            workspaceId,
+            operation: "executions.rerunMany",
+            payload,
+            answer: Rerun.Reruns
+          })
+        )
+      ),
+
+      rerun: inWorkspace((workspaceId, { headers, params: { execution_id } }) =>
+        reruns.one(workspaceId, execution_id).pipe(
+          idempotency.once({
+            key: headers["idempotency-key"],
+            workspaceId,
+            operation: `executions.rerun ${execution_id}`,
+            payload: null,
+            answer: Execution
+          })
+        )
       )
     })
   })

@@ -10,17 +10,21 @@ export class Places {
   readonly #left = new Map<string, number>()
 
   /** Returns false if there is no room. */
-  take<E, R>(owner: string, countFree: Effect.Effect<number, E, R>): Effect.Effect<boolean, E, R> {
+  take<E, R>(
+    owner: string,
+    countFree: Effect.Effect<number, E, R>,
+    more = 1
+  ): Effect.Effect<boolean, E, R> {
     return Effect.suspend(() => {
       const left = this.#left.get(owner) ?? 0
-      if (left > 0) {
-        this.#left.set(owner, left - 1)
+      if (left >= more) {
+        this.#left.set(owner, left - more)
         return Effect.succeed(true)
       }
       return Effect.map(countFree, (free) => {
-        if (free < 1) return false
+        if (free < more) return false
         if (this.#left.size >= maxRemembered) this.#left.clear()
-        this.#left.set(owner, Math.floor(free / 100))
+        this.#left.set(owner, Math.floor((free - more + 1) / 100))
         return true
       })
     })

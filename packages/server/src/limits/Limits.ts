@@ -45,9 +45,10 @@ export class Limits extends Context.Service<
      * Counts now and then only, so that each node can exceed the limit by 1 %. Creates go side by
      * side until the last hundred places are left.
      */
-    readonly allowOneMoreOfMany: (
+    readonly allowMoreOfMany: (
       workspaceId: AuthorizedWorkspaceId,
-      limit: LargeLimit
+      limit: LargeLimit,
+      more?: number
     ) => Effect.Effect<void, NotFound | QuotaExceeded>
     /** Locks the row of the workspace until the commit. */
     readonly hold: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<void, NotFound>
@@ -163,13 +164,16 @@ export class Limits extends Context.Service<
           return free
         })
 
-        const allowMonth = Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId) {
+        const allowMonth = Effect.fnUntraced(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          more: number
+        ) {
           if (!someLimitMonths) return
           const plan = yield* planOf(workspaceId)
           const limit = plan.limits.executions_a_month
           if (limit === null) return
           const since = firstOfMonth(yield* DateTime.nowAsDate)
-          if ((yield* usage.countExecutionsSince(workspaceId, since)) >= limit) {
+          if ((yield* usage.countExecutionsSince(workspaceId, since)) + more > limit) {
             return yield* exceeded(plan, "executions_a_month")
           }
         })
@@ -200,20 +204,23 @@ export class Limits extends Context.Service<
             }
           }),
 
-          allowOneMoreOfMany: Effect.fn("Limits.allowOneMoreOfMany")(
-            function* (workspaceId, limit) {
-              yield* allowMonth(workspaceId)
-              const isFree = yield* places[limit].take(
-                workspaceId,
-                Effect.gen(function* () {
-                  // A run is enqueued with its task locked, after which no workspace may be.
-                  if (limit === "pending_delayed_tasks") yield* hold(workspaceId)
-                  return yield* countFreeOfMany(workspaceId, limit)
-                })
-              )
-              if (!isFree) return yield* exceeded(yield* planOf(workspaceId), limit)
-            }
-          ),
+          allowMoreOfMany: Effect.fn("Limits.allowMoreOfMany")(function* (
+            workspaceId,
+            limit,
+            more = 1
+          ) {
+            yield* allowMonth(workspaceId, more)
+            const isFree = yield* places[limit].take(
+              workspaceId,
+              Effect.gen(function* () {
+                // A run is enqueued with its task locked, after which no workspace may be.
+                if (limit === "pending_delayed_tasks") yield* hold(workspaceId)
+                return yield* countFreeOfMany(workspaceId, limit)
+              }),
+              more
+            )
+            if (!isFree) return yield* exceeded(yield* planOf(workspaceId), limit)
+          }),
 
           allowAfter: Effect.fn("Limits.allowAfter")(function* (workspaceId, limit, used) {
             const plan = yield* planOf(workspaceId)

@@ -17,6 +17,7 @@ import { maxTaskRuns } from "../config/plans.ts"
 import { Endings } from "../signals/Endings.ts"
 import { Limits } from "../limits/Limits.ts"
 import { insertRun, moveRuns } from "./Enqueue.ts"
+import { type EndedRun, insertReruns, someAreOverfull } from "./Rerun.ts"
 import type { QueuedRun } from "./Run.ts"
 import { RunnerOptions } from "./RunnerOptions.ts"
 import { LiveChanges } from "../signals/Changes.ts"
@@ -43,6 +44,15 @@ export class RunQueue extends Context.Service<
     readonly enqueue: (
       task: TaskRef & { readonly kind: ExecutionKind }
     ) => Effect.Effect<QueuedRun, NotFound | QuotaExceeded>
+
+    /**
+     * Adds a run for each of these that have ended, whatever the status of its task and whatever
+     * else of it is running. Leaves out those whose task is gone.
+     */
+    readonly rerun: (
+      workspaceId: AuthorizedWorkspaceId,
+      ended: ReadonlyArray<EndedRun>
+    ) => Effect.Effect<ReadonlyArray<QueuedRun>, NotFound | QuotaExceeded>
 
     /** Adds the run of a delayed task. A time in the past means now. */
     readonly schedule: (task: TaskRef & { readonly run_at: Date }) => Effect.Effect<QueuedRun>
@@ -138,15 +148,15 @@ export class RunQueue extends Context.Service<
         return slots
       })
 
+      const tooManyOfTask = Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId) {
+        const { id: plan } = yield* limits.planOf(workspaceId)
+        const quota = "unfinished_runs_of_a_task"
+        return yield* new QuotaExceeded({ quota, limit: maxTaskRuns, plan })
+      })
+
       const insert = Effect.fnUntraced(function* (run: TaskRef & Parameters<typeof insertRun>[1]) {
         const inserted = yield* insertRun(sql, run)
-        if (inserted === null) {
-          return yield* new QuotaExceeded({
-            quota: "unfinished_runs_of_a_task",
-            limit: maxTaskRuns,
-            plan: (yield* limits.planOf(run.workspace_id)).id
-          })
-        }
+        if (inserted === null) return yield* tooManyOfTask(run.workspace_id)
         yield* wakeIfDueBy(inserted.scheduled_for.getTime(), yield* Clock.currentTimeMillis)
         yield* sql.afterCommit(Effect.sync(() => tellQueued(changes, inserted)))
         return inserted
@@ -167,9 +177,25 @@ export class RunQueue extends Context.Service<
       return RunQueue.of({
         enqueue: Effect.fn("RunQueue.enqueue")(
           function* (task) {
-            yield* limits.allowOneMoreOfMany(task.workspace_id, "unfinished_runs")
+            yield* limits.allowMoreOfMany(task.workspace_id, "unfinished_runs")
             return yield* insert({ ...task, trigger: "manual", run_at: null })
           },
+          Effect.catchTag("SqlError", Effect.die)
+        ),
+
+        rerun: Effect.fn("RunQueue.rerun")(
+          function* (workspaceId, ended) {
+            if (ended.length === 0) return []
+            yield* limits.allowMoreOfMany(workspaceId, "unfinished_runs", ended.length)
+            const runs = yield* insertReruns(sql, workspaceId, ended)
+            if (yield* someAreOverfull(sql, runs)) return yield* tooManyOfTask(workspaceId)
+            yield* sql.afterCommit(signals.wake)
+            yield* sql.afterCommit(
+              Effect.sync(() => runs.forEach((run) => tellQueued(changes, run)))
+            )
+            return runs
+          },
+          sql.withTransaction,
           Effect.catchTag("SqlError", Effect.die)
         ),
 

@@ -123,7 +123,7 @@ export const settle = Effect.fnUntraced(function* (
         state = 'queued',
         attempt = runs.attempt + 1,
         lost = runs.lost + input.lost::integer,
-        trigger = CASE WHEN input.lost AND runs.kind <> 'chain' THEN 'retry' ELSE runs.trigger END,
+        trigger = CASE WHEN input.lost AND runs.kind <> 'chain' AND runs.trigger <> 'rerun' THEN 'retry' ELSE runs.trigger END,
         due_at = CASE
           WHEN runs.cancel_requested THEN now()
           ELSE now() + input.retry_delay_ms * interval '1 millisecond'
@@ -159,7 +159,7 @@ export const settle = Effect.fnUntraced(function* (
       SELECT
         id, workspace_id, task_id, kind, trigger, chain_run_id, step_index, step, status,
         scheduled_for, started_at, coalesce(finished_at, now()),
-        date_part('epoch', started_at - scheduled_for) * 1000,
+        CASE WHEN trigger <> 'rerun' THEN date_part('epoch', started_at - scheduled_for) * 1000 END,
         date_part('epoch', coalesce(finished_at, now()) - started_at) * 1000,
         CASE WHEN started THEN attempt ELSE attempt - 1 END,
         CASE WHEN started AND finished_at IS NOT NULL THEN attempt_started_at END,

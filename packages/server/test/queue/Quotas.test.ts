@@ -39,6 +39,23 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })(
         })
     )
 
+    it.effect("that would hold more than 10,000 runs takes none of those that run again", () =>
+      Effect.gen(function* () {
+        const queue = yield* RunQueue
+        const workspace_id = yield* insertWorkspace
+        const task = { workspace_id, task_id: yield* insertTask(workspace_id) }
+        const other = { task_id: yield* insertTask(workspace_id), scheduled_for: new Date(0) }
+        const ended = { ...task, scheduled_for: new Date(0) }
+        yield* enqueueMany(task, maxTaskRuns - 1)
+        const refused = yield* Effect.flip(queue.rerun(workspace_id, [other, ended, ended]))
+        assert.deepInclude(refused, { quota: "unfinished_runs_of_a_task", limit: maxTaskRuns })
+        assert.strictEqual((yield* unfinished(workspace_id)).length, maxTaskRuns - 1)
+        const runs = yield* queue.rerun(workspace_id, [other, ended])
+        assert.strictEqual(runs.length, 2)
+        assert.isEmpty(yield* queue.rerun(workspace_id, []))
+      })
+    )
+
     it.effect("that is full skips the fires of its schedule, and says so", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

@@ -139,6 +139,28 @@ layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
       })
     )
 
+    it.effect("what has failed runs again, and says for when it was scheduled", () =>
+      Effect.gen(function* () {
+        const { finished, outcomeOf, request } = yield* Service
+        const times: Array<unknown> = []
+        const port = yield* httpTarget(({ headers }, response) => {
+          times.push(headers["x-scheduling-scheduled-for"])
+          response.writeHead(times.length > 1 ? 200 : 400).end()
+        })
+        const first = yield* outcomeOf({ url: `http://127.0.0.1:${port}/` })
+        assert.strictEqual(first.status, "failed")
+        const again = yield* request("POST", `/executions/${first.id}/rerun`)
+        assert.strictEqual(again.status, 202)
+        assert.deepInclude(yield* finished(again.body.id), {
+          status: "succeeded",
+          trigger: "rerun",
+          scheduled_for: first.scheduled_for,
+          lateness_ms: null
+        })
+        assert.deepStrictEqual(times, [first.scheduled_for, first.scheduled_for])
+      })
+    )
+
     it.effect.each([
       ["paused", "POST", "/pause"],
       ["deleted", "DELETE", ""]

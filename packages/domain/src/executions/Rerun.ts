@@ -1,0 +1,38 @@
+import { Schema, Struct } from "effect"
+import { oneOf } from "../shared/oneOf.ts"
+import { Cursor } from "../shared/Page.ts"
+import { ExecutionFilters } from "./Execution.ts"
+
+/** At most this many executions are looked at for one request. */
+export const maxReruns = 1_000
+
+export const RerunStatus = oneOf(["failed", "cancelled", "skipped"], {
+  identifier: "RerunStatus",
+  description: "How the executions ended that run again."
+})
+export type RerunStatus = typeof RerunStatus.Type
+
+/** Which executions run again. */
+export const RerunFilter = Schema.Struct({
+  ...Struct.omit(ExecutionFilters, ["status"]),
+  status: RerunStatus,
+  cursor: Schema.optionalKey(
+    Cursor.annotate({
+      description: "The `cursor` that the request before was answered with. Absent for the first."
+    })
+  )
+}).annotate({
+  identifier: "RerunFilter",
+  description:
+    "The filters of the list. `from` is inclusive and `to` exclusive. Both refer to `scheduled_for`.",
+  examples: [{ status: "failed", from: "2026-01-31T09:00:00.000Z", to: "2026-01-31T10:00:00.000Z" }]
+})
+export type RerunFilter = typeof RerunFilter.Type
+
+export const Reruns = Schema.Struct({
+  count: Schema.Int.annotate({ description: "How many executions this request has queued." }),
+  cursor: Schema.NullOr(Cursor).annotate({
+    description: "Where the next request goes on with the same filter. Null when nothing is left."
+  })
+}).annotate({ identifier: "Reruns", examples: [{ count: 42, cursor: null }] })
+export type Reruns = typeof Reruns.Type

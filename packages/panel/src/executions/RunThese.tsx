@@ -1,0 +1,45 @@
+import type { RerunFilter } from "@scheduling/sdk"
+import { Play } from "lucide-react"
+import { useState } from "react"
+import { useWorkspace } from "../data/client.ts"
+import { Button } from "../ui/Button.tsx"
+import { Confirm } from "../ui/Dialog.tsx"
+import { count } from "../ui/format.ts"
+import { tell } from "../ui/toast.ts"
+import { executionsChanged } from "./queries.ts"
+
+/** Runs everything again that the list is narrowed to. */
+export const RunThese = ({ filter }: { readonly filter: RerunFilter }) => {
+  const { api, workspaceId } = useWorkspace()
+  const [isAsking, setAsking] = useState(false)
+
+  const runAll = async () => {
+    let all = 0
+    let cursor: string | undefined
+    do {
+      const reruns = await api.executions.rerunMany({ ...filter, cursor })
+      all += reruns.count
+      cursor = reruns.cursor ?? undefined
+    } while (cursor !== undefined)
+    tell(`${count(all)} ${all === 1 ? "execution runs" : "executions run"} again`)
+    await executionsChanged(workspaceId)
+  }
+
+  return (
+    <>
+      <Button icon={<Play className="size-4" />} onClick={() => setAsking(true)}>
+        Run these again
+      </Button>
+      <Confirm
+        isOpen={isAsking}
+        onClose={() => setAsking(false)}
+        title={`Run all that are ${filter.status} again?`}
+        action="Run again"
+        onConfirm={runAll}
+      >
+        Every execution of this list runs again now, as its task is defined now, and a chain as a
+        whole. Those on further pages do too.
+      </Confirm>
+    </>
+  )
+}
