@@ -110,7 +110,10 @@ export class ExecutionStatsRepo extends Context.Service<
                     sql`
                       SELECT
                         scheduled_for, state, NULL,
-                        round(extract(epoch FROM started_at - scheduled_for) * 1000), 1
+                        CASE WHEN trigger <> 'rerun'
+                          THEN round(extract(epoch FROM started_at - scheduled_for) * 1000)
+                        END,
+                        1
                       FROM runs
                       WHERE workspace_id = ${workspaceId}
                         AND ${ofTask}

@@ -96,8 +96,9 @@ describe("the contract", () => {
     const inputs = endpoints.flatMap(({ name, schema }) =>
       idFields(Object.keys(schema?.["properties"] ?? {})).map((field) => `${name} ${field}`)
     )
-    // In the tests of process monitors.
+    // In the tests of reruns and of process monitors.
     assert.deepStrictEqual(inputs, [
+      "executions.rerunMany task_id",
       "processMonitors.create worker_id",
       "processMonitors.update worker_id"
     ])

@@ -125,7 +125,7 @@ export const acquire = Effect.fnUntraced(function* (owner: Member) {
     "workers/:worker_id": [worker, workerPaused],
     "notifications/channels/:channel_id": [channel],
     "notifications/deliveries/:delivery_id": [delivery],
-    "executions/:execution_id": [cronRun, cronEnded, delayedRun, chainStep]
+    "executions/:execution_id": [cronEnded, cronRun, delayedRun, chainStep]
   } satisfies Holdings
 })
 

@@ -258,6 +258,24 @@ layer(testAppLayer())("running executions of a filter again", (it) => {
     })
   )
 
+  it.effect("finds nothing of a task of another workspace", () =>
+    Effect.gen(function* () {
+      const { ended, member, rerunMany, task } = yield* beginWithTask
+      const stranger = yield* beginWithTask
+      yield* insertRuns([ended(1)])
+      const filter = { status: "failed", task_id: task.id }
+      assert.deepStrictEqual((yield* stranger.rerunMany(filter)).body, { count: 0, cursor: null })
+      const path = `${member.workspace}/executions/rerun`
+      const { token } = stranger
+      assert.strictEqual(
+        outcome(yield* ask("POST", path, { token, body: filter })),
+        "404 not_found"
+      )
+      assert.isEmpty(yield* runsOf(task.id))
+      assert.strictEqual((yield* rerunMany(filter)).body.count, 1)
+    })
+  )
+
   it.effect("takes no status that is no reason, and no unknown field", () =>
     Effect.gen(function* () {
       const { rerunMany } = yield* beginWithTask
