@@ -7,6 +7,7 @@ import { Choice, Select } from "../ui/Field.tsx"
 import { Filters } from "../ui/Filters.tsx"
 import { dateTime } from "../ui/format.ts"
 import { Empty, Page } from "../ui/Page.tsx"
+import { Only } from "../ui/role.tsx"
 import { Dot } from "../ui/Status.tsx"
 import { ExecutionList } from "./ExecutionList.tsx"
 import { RunThese } from "./RunThese.tsx"
@@ -37,7 +38,11 @@ export const ExecutionsPage = () => {
               Live
             </span>
           )}
-          {again !== undefined && <RunThese filter={again} />}
+          {again !== undefined && (
+            <Only role="editor">
+              <RunThese filter={again} />
+            </Only>
+          )}
         </>
       }
     >

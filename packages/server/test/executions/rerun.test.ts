@@ -267,10 +267,8 @@ layer(testAppLayer())("running executions of a filter again", (it) => {
       assert.deepStrictEqual((yield* stranger.rerunMany(filter)).body, { count: 0, cursor: null })
       const path = `${member.workspace}/executions/rerun`
       const { token } = stranger
-      assert.strictEqual(
-        outcome(yield* ask("POST", path, { token, body: filter })),
-        "404 not_found"
-      )
+      const refused = yield* ask("POST", path, { token, body: filter })
+      assert.strictEqual(outcome(refused), "403 workspace_forbidden")
       assert.isEmpty(yield* runsOf(task.id))
       assert.strictEqual((yield* rerunMany(filter)).body.count, 1)
     })
