@@ -151,12 +151,13 @@ export class Limits extends Context.Service<
         /** Nobody counts each of them, so the counts say on which days they were many. */
         const countFreeOfMany = Effect.fnUntraced(function* (
           workspaceId: AuthorizedWorkspaceId,
-          quota: LargeLimit
+          quota: LargeLimit,
+          more: number
         ) {
           const { free, plan } = yield* countFree(workspaceId, quota)
           const limit = plan.limits[quota]
-          const used = limit - free + 1
-          const percent = free < 1 ? undefined : percentOf(used, limit)
+          const used = limit - free + more
+          const percent = free < more ? undefined : percentOf(used, limit)
           if (percent !== undefined) {
             const today = dayOf(yield* Clock.currentTimeMillis)
             yield* tellNear({ workspaceId, quota, used, limit, percent }, today)
@@ -215,7 +216,7 @@ export class Limits extends Context.Service<
               Effect.gen(function* () {
                 // A run is enqueued with its task locked, after which no workspace may be.
                 if (limit === "pending_delayed_tasks") yield* hold(workspaceId)
-                return yield* countFreeOfMany(workspaceId, limit)
+                return yield* countFreeOfMany(workspaceId, limit, more)
               }),
               more
             )
