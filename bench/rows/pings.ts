@@ -1,6 +1,8 @@
 import { alternate } from "../support/alternate.ts"
 import { makeDatabase, query } from "../support/database.ts"
-import { load } from "../support/load.ts"
+import { type DatabaseWatch, watchDatabase } from "../support/databaseUse.ts"
+import { useOf } from "../support/idle.ts"
+import { generator, load } from "../support/load.ts"
 import { newWorkspaces, post } from "../support/population.ts"
 import { startPeer, startService } from "../support/processes.ts"
 import type { Report } from "../support/report.ts"
@@ -41,6 +43,29 @@ const verify = async (database: string, monitors: number) => {
   if (row?.unheard !== 0) throw new Error(`${row?.unheard} of ${2 * monitors} heard nothing`)
 }
 
+type Request = { readonly path: string }
+
+/** Pings with what each takes of the processors: of the server, of PostgreSQL, and of who sends it. */
+const measureOf =
+  (watch: DatabaseWatch, requests: ReadonlyArray<Request>) =>
+  ({ pid, url }: { readonly pid: number; readonly url: string }) => {
+    const used = useOf(pid, watch)
+    return async () => {
+      await used()
+      const sentBefore = process.cpuUsage()
+      const measured = await load({ url, requests, connections, seconds })
+      const { system, user } = process.cpuUsage(sentBefore)
+      const { postgresMs, serviceMs } = await used()
+      const heard = measured.perSecond * seconds
+      return {
+        ...measured,
+        serverMicros: (serviceMs * 1_000) / heard,
+        postgresMicros: (postgresMs * 1_000) / heard,
+        sentMicros: (system + user) / heard
+      }
+    }
+  }
+
 export const pings = async (): Promise<Report> => {
   await using database = await makeDatabase()
   const env = { DATABASE_URL: database.url, LOG_LEVEL: "warn" }
@@ -53,8 +78,9 @@ export const pings = async (): Promise<Report> => {
     paths.map((path) => path.split("/").at(-1))
   )
   const requests = paths.map((path) => ({ path }))
-  const measure = (url: string) => () => load({ url, requests, connections, seconds })
-  const contenders = { service: measure(ours.url), peer: measure(theirs.url) }
+  await using watch = await watchDatabase(database.url)
+  const measure = measureOf(watch, requests)
+  const contenders = { service: measure(ours), peer: measure(theirs) }
   await alternate(1, contenders)
   const measured = await alternate(rounds, contenders)
   await verify(database.url, paths.length)
@@ -67,14 +93,22 @@ export const pings = async (): Promise<Report> => {
     name,
     spread(throughput[of]),
     figure(median(measured[of].map(({ p50 }) => p50))),
-    figure(median(measured[of].map(({ p99 }) => p99)))
+    figure(median(measured[of].map(({ p99 }) => p99))),
+    `${figure(median(measured[of].map(({ serverMicros }) => serverMicros)))} + ${figure(median(measured[of].map(({ postgresMicros }) => postgresMicros)))}`
   ]
+  const microsOf = (of: "service" | "peer") =>
+    measured[of].map(({ postgresMicros, serverMicros }) => serverMicros + postgresMicros)
+  // wrk is a process of its own, and takes little.
+  const sent =
+    generator === "wrk"
+      ? ""
+      : ` ${generator} takes ${figure(median([...measured.service, ...measured.peer].map(({ sentMicros }) => sentMicros)))} µs of the same processors for each.`
   return {
     title: "Pings",
-    work: `\`GET /ping/…\` of ${figure(paths.length)} heartbeats in turn over ${connections} connections; ${rounds} rounds of ${seconds} s. A ping is answered when it is on disk. The peer makes one UPDATE and one INSERT per ping.`,
-    columns: ["", "pings/s", "p50 ms", "p99 ms"],
+    work: `\`GET /ping/…\` of ${figure(paths.length)} heartbeats in turn over ${connections} connections; ${rounds} rounds of ${seconds} s. A ping is answered when it is on disk. The peer makes one UPDATE and one INSERT per ping.${sent}`,
+    columns: ["", "pings/s", "p50 ms", "p99 ms", "processor µs a ping, server + PostgreSQL"],
     rows: [row("this service", "service"), row("Fastify + pg, by hand", "peer")],
     goal: "≥ 3 ×; healthchecks publishes 250 per second for its Django handler",
-    result: `${spread(ratios(throughput.service, throughput.peer))} ×`
+    result: `${spread(ratios(throughput.service, throughput.peer))} ×; by processor time ${spread(ratios(microsOf("peer"), microsOf("service")))} ×`
   }
 }
