@@ -1,6 +1,7 @@
 import { Email } from "@scheduling/domain/auth/User"
 import { ChainInput } from "@scheduling/domain/chains/Chain"
 import { StepUrl } from "@scheduling/domain/chains/StepCall"
+import { ExcludedDay, ExcludedDays } from "@scheduling/domain/cron/FiringOptions"
 import { Schedule } from "@scheduling/domain/cron/Schedule"
 import { TimeZone } from "@scheduling/domain/cron/TimeZone"
 import { StatusRange } from "@scheduling/domain/shared/CallOptions"
@@ -29,6 +30,8 @@ export const knownSchemas = (sink: string, now: number) => {
     known(TimeZone, oneOf([...Intl.supportedValuesOf("timeZone"), "UTC", "Etc/GMT+5"])),
     known(Timestamp, timestamp(now)),
     known(Email, email),
+    known(ExcludedDay, oneOf(["2026-12-24", "2028-02-29"])),
+    known(ExcludedDays, oneOf(["2026-12-24", "2026-12-24,2028-02-29"])),
     known(StatusRange, oneOf(["200", "404", "200-299", "500-599"])),
     known(CallHeaders, headers),
     known(ChainInput.fields.steps, steps(url))

@@ -46,6 +46,36 @@ describe.skipIf(missing !== undefined)("tasks", () => {
     expect(problems).toEqual([])
   })
 
+  it("keep the options that few of them have", async () => {
+    const { page, person, problems } = await panel.openAs()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/new`)
+    await page.getByLabel("Name", { exact: true }).fill("Careful")
+    await page.getByLabel("URL", { exact: true }).fill(`${panel.url()}/v1/echo`)
+    await page.getByLabel("Schedule").fill("0 3 * * *")
+    await page.getByText("Dates, jitter and pauses").click()
+    await page.getByLabel("Days without runs").fill("2099-12-24")
+    await page.getByLabel("Jitter, seconds").fill("30")
+    await page.getByLabel("Pause after failures in a row").fill("5")
+    await page.getByText("Advanced").click()
+    await page.getByLabel("Statuses that are a success").fill("200, 404-410")
+    await page.getByLabel("First wait, seconds").fill("10")
+    await page.getByRole("button", { name: "Create cron task" }).click()
+    await page.getByText("after 5 failures in a row").waitFor()
+    await page.getByText("200, 404-410").waitFor()
+    await page.getByRole("link", { name: "Edit" }).click()
+    await page.getByRole("button", { name: "Save changes" }).click()
+    await page.getByRole("heading", { name: "Careful" }).waitFor()
+    const [task] = await person.client.cron.list().toArray({ limit: 1 })
+    expect(task).toMatchObject({
+      excluded_days: ["2099-12-24"],
+      jitter_seconds: 30,
+      disable_after_failures: 5,
+      success_codes: ["200", "404-410"],
+      retry: { count: 3, first_seconds: 10, factor: 2, max_seconds: 3_600 }
+    })
+    expect(problems).toEqual([])
+  })
+
   it("that fail show their attempts, and can be run again", async () => {
     const { page, person, problems } = await panel.openAs()
     const { id } = await person.client.cron.create({

@@ -57,7 +57,7 @@ const inWorkspace = HttpApiGroup.make("cron")
       .annotateMerge(
         docs(
           "Preview a schedule",
-          "When a schedule would fire from now on, and how clock changes affect it."
+          "When a schedule would fire from now on, and how clock changes and excluded days affect it."
         )
       ),
 

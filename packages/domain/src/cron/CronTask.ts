@@ -10,6 +10,7 @@ import { label } from "../shared/Text.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
 import { runOnDefaults, runOnFields, runOnInput } from "../workers/RunOn.ts"
 import { firingDefaults, firingFields, firingInput, NextRunAt, TaskStatus } from "./Firing.ts"
+import { firingOptionsQuery } from "./FiringOptions.ts"
 import { PreviewedFire, Schedule } from "./Schedule.ts"
 
 /** The defaults of a cron task. */
@@ -124,6 +125,7 @@ export const PreviewQuery = {
   schedule: Schedule,
   timezone: firingInput.timezone,
   dst_overlap: firingInput.dst_overlap,
+  ...firingOptionsQuery,
   count: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 })).annotate({
       description: "How many fires to show. 10 when absent.",
@@ -139,7 +141,9 @@ export const SchedulePreview = Schema.Struct({
   description:
     "The next fires, soonest first. `clock_change` says what a clock change did: `moved` " +
     "a fire out of the skipped hour, `doubled` a fire, or `dropped` a repetition, which " +
-    "is not a fire and does not count.",
+    "is not a fire and does not count. An excluded day is shown by its first fire, marked `excluded`, " +
+    "which does not count either. There are fewer than asked for if `ends_at` comes before. Jitter is " +
+    "not shown, as each task has its own.",
   examples: [
     {
       data: [

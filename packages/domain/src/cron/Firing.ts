@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { oneOf } from "../shared/oneOf.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
+import { firingOptionsDefaults, firingOptionsFields, firingOptionsInput } from "./FiringOptions.ts"
 import { DstOverlap } from "./Schedule.ts"
 import { TimeZone } from "./TimeZone.ts"
 
@@ -9,7 +10,8 @@ export const firingDefaults = {
   timezone: TimeZone.make("UTC"),
   overlap: "skip",
   missed: "once",
-  dst_overlap: "first"
+  dst_overlap: "first",
+  ...firingOptionsDefaults
 } as const
 
 export const Overlap = oneOf(["allow", "skip", "queue"], {
@@ -46,14 +48,16 @@ export const firingInput = {
   ),
   overlap: Schema.optionalKey(Overlap),
   missed: Schema.optionalKey(Missed),
-  dst_overlap: Schema.optionalKey(DstOverlapRule)
+  dst_overlap: Schema.optionalKey(DstOverlapRule),
+  ...firingOptionsInput
 }
 
 export const firingFields = {
   timezone: Schema.String,
   overlap: Overlap,
   missed: Missed,
-  dst_overlap: DstOverlapRule
+  dst_overlap: DstOverlapRule,
+  ...firingOptionsFields
 }
 
 /** While a task is paused its schedule does not fire. Manual runs still work. */
@@ -64,5 +68,7 @@ export const TaskStatus = oneOf(["active", "paused"], {
 export type TaskStatus = typeof TaskStatus.Type
 
 export const NextRunAt = Schema.NullOr(Timestamp).annotate({
-  description: "The next fire. Null while paused or without a schedule."
+  description:
+    "When it runs next, jitter included. Null while paused, without a schedule, and after the last " +
+    "slot before `ends_at`."
 })

@@ -59,7 +59,12 @@ export const PreviewedFire = Schema.Struct({
     description: "The same moment on the clocks of the time zone, with its offset from UTC.",
     examples: ["2026-10-25T02:30:00+02:00"]
   }),
-  clock_change: Schema.NullOr(ClockChange)
+  clock_change: Schema.NullOr(ClockChange),
+  excluded: Schema.optionalKey(
+    Schema.Literal(true).annotate({
+      description: "On an excluded day, so this is not a fire. Absent otherwise."
+    })
+  )
 })
 export type PreviewedFire = typeof PreviewedFire.Type
 

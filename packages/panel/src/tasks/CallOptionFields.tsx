@@ -1,6 +1,7 @@
 import { Field, Input } from "../ui/Field.tsx"
 import { Fold } from "../ui/Fold.tsx"
 import type { CallOptionValues } from "./callOptionValues.ts"
+import { typedInto } from "./typedInto.ts"
 
 /** What counts as a success, and how long to wait before the next attempt. */
 export const CallOptionFields = ({
@@ -12,12 +13,7 @@ export const CallOptionFields = ({
   readonly onChange: (change: Partial<CallOptionValues>) => void
   readonly errorOf: (field: keyof CallOptionValues) => string | undefined
 }) => {
-  const text = (field: keyof CallOptionValues) => ({
-    name: field,
-    value: values[field],
-    onChange: (event: { readonly target: { readonly value: string } }) =>
-      onChange({ [field]: event.target.value })
-  })
+  const text = typedInto(values, onChange)
   return (
     <Fold summary="Advanced">
       <div className="flex flex-col gap-5">

@@ -1,11 +1,13 @@
 import type { DstOverlap, Missed, Overlap } from "@scheduling/sdk"
 import { Button } from "../ui/Button.tsx"
 import { Field, Input, Select } from "../ui/Field.tsx"
+import { FiringOptionFields } from "./FiringOptionFields.tsx"
+import { type FiringOptionValues, slotQueryOf } from "./firingOptionValues.ts"
 import { SchedulePreview } from "./SchedulePreview.tsx"
 import { ZoneInput } from "./ZoneInput.tsx"
 
 /** When something runs, as it is typed. */
-export interface FiringValues {
+export interface FiringValues extends FiringOptionValues {
   readonly schedule: string
   readonly timezone: string
   readonly overlap: Overlap
@@ -34,7 +36,9 @@ export const ScheduleFields = ({
   values
 }: Props & {
   readonly isRequired: boolean
-  readonly errorOf: (field: "schedule" | "timezone") => string | undefined
+  readonly errorOf: (
+    field: "schedule" | "timezone" | keyof FiringOptionValues
+  ) => string | undefined
 }) => (
   <>
     <div className="grid gap-5 sm:grid-cols-2">
@@ -73,7 +77,11 @@ export const ScheduleFields = ({
       schedule={values.schedule}
       timezone={values.timezone}
       dstOverlap={values.dst_overlap}
+      slots={slotQueryOf(values)}
     />
+    {values.schedule.trim() !== "" && (
+      <FiringOptionFields values={values} onChange={onChange} errorOf={errorOf} />
+    )}
   </>
 )
 

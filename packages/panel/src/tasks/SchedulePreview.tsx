@@ -7,17 +7,21 @@ import { Problem } from "../ui/Problem.tsx"
 import { Badge } from "../ui/Status.tsx"
 import { Ago } from "../ui/Time.tsx"
 import { previewOptions } from "./cron/queries.ts"
+import type { slotQueryOf } from "./firingOptionValues.ts"
 import { inWords } from "./inWords.ts"
 
 /** When a schedule will fire, while it is typed. */
 export const SchedulePreview = ({
   dstOverlap,
   schedule,
+  slots = {},
   timezone
 }: {
   readonly schedule: string
   readonly timezone: string
   readonly dstOverlap: DstOverlap
+  /** Which slots count. All where nothing is said. */
+  readonly slots?: ReturnType<typeof slotQueryOf>
 }) => {
   const { workspaceId } = useWorkspace()
   const asked = useDeferredValue(schedule.trim())
@@ -26,6 +30,7 @@ export const SchedulePreview = ({
       schedule: asked,
       timezone: timezone.trim() || "UTC",
       dst_overlap: dstOverlap,
+      ...slots,
       count: 6
     })
   )
@@ -77,11 +82,18 @@ const onItsClock = (local: string): string => {
   return `${words}, ${time} ${offset === "Z" ? "UTC" : offset}`
 }
 
-const Fire = ({ fire: { at, clock_change, local } }: { readonly fire: PreviewedFire }) => {
-  const change = clock_change === null ? undefined : changes[clock_change]
+const Fire = ({ fire }: { readonly fire: PreviewedFire }) => {
+  const { at, clock_change, excluded = false, local } = fire
+  const change = excluded
+    ? (["no run", "This day is excluded."] as const)
+    : clock_change === null
+      ? undefined
+      : changes[clock_change]
   return (
     <li className="flex flex-wrap items-center gap-x-3 text-sm">
-      <span className={classes("nums w-52", clock_change === "dropped" && "line-through")}>
+      <span
+        className={classes("nums w-52", (excluded || clock_change === "dropped") && "line-through")}
+      >
         {onItsClock(local)}
       </span>
       {change === undefined ? (

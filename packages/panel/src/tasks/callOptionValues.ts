@@ -1,4 +1,4 @@
-import type { Retry, RetryInput } from "@scheduling/sdk"
+import type { CronTask, RetryInput } from "@scheduling/sdk"
 
 /** The options of a call that few calls have, as they are typed. Empty: not set. */
 export interface CallOptionValues {
@@ -10,12 +10,7 @@ export interface CallOptionValues {
   readonly max_seconds: string
 }
 
-export interface CallOptions {
-  readonly success_codes?: ReadonlyArray<string>
-  readonly body_contains?: string
-  readonly body_lacks?: string
-  readonly retry?: Retry
-}
+export type CallOptions = Pick<CronTask, "success_codes" | "body_contains" | "body_lacks" | "retry">
 
 export const callOptionValuesOf = ({
   body_contains = "",

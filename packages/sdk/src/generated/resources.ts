@@ -1009,7 +1009,7 @@ export class CronResource extends CronBase {
   /**
    * Preview a schedule.
    *
-   * When a schedule would fire from now on, and how clock changes affect it.
+   * When a schedule would fire from now on, and how clock changes and excluded days affect it.
    *
    * Needs an access token, or an API key with the scope `tasks:read`.
    *

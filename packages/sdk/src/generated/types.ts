@@ -221,8 +221,24 @@ export interface Chain {
   readonly overlap: Overlap
   readonly missed: Missed
   readonly dst_overlap: DstOverlap
+  /** How long after its slot a run may start. Absent if it starts at its slot. */
+  readonly jitter_seconds?: number
+  /** No slot before it fires. */
+  readonly starts_at?: Timestamp
+  /** No slot after it fires. */
+  readonly ends_at?: Timestamp
+  /** The dates on which nothing fires. Absent if there are none. */
+  readonly excluded_days?: ReadonlyArray<string>
+  readonly on_pause?: OnPause
+  /** After how many runs that failed in a row it is paused by itself. Absent if never. */
+  readonly disable_after_failures?: number
+  /** Why it was paused by itself. Absent if it was not. */
+  readonly paused_reason?: string
   readonly status: TaskStatus
-  /** The next fire. Null while paused or without a schedule. */
+  /**
+   * When it runs next, jitter included. Null while paused, without a schedule, and after the last
+   * slot before `ends_at`.
+   */
   readonly next_run_at: Timestamp | null
   /** How the latest run went. Null before the first run. */
   readonly last_run: LastChainRun | null
@@ -245,6 +261,26 @@ export interface ChainDefinition {
   readonly overlap?: Overlap | undefined
   readonly missed?: Missed | undefined
   readonly dst_overlap?: DstOverlap | undefined
+  /**
+   * Each run starts up to so many seconds after its slot. How many is drawn from the id of the task
+   * and the slot, so tasks with one schedule do not start together. None when absent, null or 0. 0
+   * to 3,600.
+   */
+  readonly jitter_seconds?: number | null | undefined
+  /** No slot before it fires. */
+  readonly starts_at?: Timestamp | null | undefined
+  /** No slot after it fires. */
+  readonly ends_at?: Timestamp | null | undefined
+  /** Dates in the time zone of the schedule on which nothing fires, at most 100. */
+  readonly excluded_days?: ReadonlyArray<string> | null | undefined
+  /** What a pause does to runs. `cancel` when absent or null. */
+  readonly on_pause?: OnPause | null | undefined
+  /**
+   * After so many runs that failed in a row, the task is paused by itself, which is announced as
+   * `task.disabled`. A change or a resume begins the count anew. Never when absent or null. 1 to
+   * 100.
+   */
+  readonly disable_after_failures?: number | null | undefined
 }
 
 export interface ChainInput {
@@ -259,6 +295,26 @@ export interface ChainInput {
   readonly overlap?: Overlap | undefined
   readonly missed?: Missed | undefined
   readonly dst_overlap?: DstOverlap | undefined
+  /**
+   * Each run starts up to so many seconds after its slot. How many is drawn from the id of the task
+   * and the slot, so tasks with one schedule do not start together. None when absent, null or 0. 0
+   * to 3,600.
+   */
+  readonly jitter_seconds?: number | null | undefined
+  /** No slot before it fires. */
+  readonly starts_at?: Timestamp | null | undefined
+  /** No slot after it fires. */
+  readonly ends_at?: Timestamp | null | undefined
+  /** Dates in the time zone of the schedule on which nothing fires, at most 100. */
+  readonly excluded_days?: ReadonlyArray<string> | null | undefined
+  /** What a pause does to runs. `cancel` when absent or null. */
+  readonly on_pause?: OnPause | null | undefined
+  /**
+   * After so many runs that failed in a row, the task is paused by itself, which is announced as
+   * `task.disabled`. A change or a resume begins the count anew. Never when absent or null. 1 to
+   * 100.
+   */
+  readonly disable_after_failures?: number | null | undefined
   /**
    * An id of your own, by which the task is made or replaced: 1 to 200 letters, digits and
    * `. _ ~ : @ -`, beginning with a letter or a digit. Unique among the tasks of its kind in the
@@ -450,6 +506,26 @@ export interface ChainUpdate {
   readonly missed?: Missed | undefined
   readonly dst_overlap?: DstOverlap | undefined
   /**
+   * Each run starts up to so many seconds after its slot. How many is drawn from the id of the task
+   * and the slot, so tasks with one schedule do not start together. None when absent, null or 0. 0
+   * to 3,600.
+   */
+  readonly jitter_seconds?: number | null | undefined
+  /** No slot before it fires. */
+  readonly starts_at?: Timestamp | null | undefined
+  /** No slot after it fires. */
+  readonly ends_at?: Timestamp | null | undefined
+  /** Dates in the time zone of the schedule on which nothing fires, at most 100. */
+  readonly excluded_days?: ReadonlyArray<string> | null | undefined
+  /** What a pause does to runs. `cancel` when absent or null. */
+  readonly on_pause?: OnPause | null | undefined
+  /**
+   * After so many runs that failed in a row, the task is paused by itself, which is announced as
+   * `task.disabled`. A change or a resume begins the count anew. Never when absent or null. 1 to
+   * 100.
+   */
+  readonly disable_after_failures?: number | null | undefined
+  /**
    * An id of your own, by which the task is made or replaced: 1 to 200 letters, digits and
    * `. _ ~ : @ -`, beginning with a letter or a digit. Unique among the tasks of its kind in the
    * workspace. None when absent or null. 1 to 200 characters.
@@ -572,8 +648,24 @@ export interface CronTask {
   readonly overlap: Overlap
   readonly missed: Missed
   readonly dst_overlap: DstOverlap
+  /** How long after its slot a run may start. Absent if it starts at its slot. */
+  readonly jitter_seconds?: number
+  /** No slot before it fires. */
+  readonly starts_at?: Timestamp
+  /** No slot after it fires. */
+  readonly ends_at?: Timestamp
+  /** The dates on which nothing fires. Absent if there are none. */
+  readonly excluded_days?: ReadonlyArray<string>
+  readonly on_pause?: OnPause
+  /** After how many runs that failed in a row it is paused by itself. Absent if never. */
+  readonly disable_after_failures?: number
+  /** Why it was paused by itself. Absent if it was not. */
+  readonly paused_reason?: string
   readonly status: TaskStatus
-  /** The next fire. Null while paused or without a schedule. */
+  /**
+   * When it runs next, jitter included. Null while paused, without a schedule, and after the last
+   * slot before `ends_at`.
+   */
   readonly next_run_at: Timestamp | null
   /** How the latest run went. Null before the first run. */
   readonly last_run: LastRun | null
@@ -647,6 +739,26 @@ export interface CronTaskDefinition {
   readonly overlap?: Overlap | undefined
   readonly missed?: Missed | undefined
   readonly dst_overlap?: DstOverlap | undefined
+  /**
+   * Each run starts up to so many seconds after its slot. How many is drawn from the id of the task
+   * and the slot, so tasks with one schedule do not start together. None when absent, null or 0. 0
+   * to 3,600.
+   */
+  readonly jitter_seconds?: number | null | undefined
+  /** No slot before it fires. */
+  readonly starts_at?: Timestamp | null | undefined
+  /** No slot after it fires. */
+  readonly ends_at?: Timestamp | null | undefined
+  /** Dates in the time zone of the schedule on which nothing fires, at most 100. */
+  readonly excluded_days?: ReadonlyArray<string> | null | undefined
+  /** What a pause does to runs. `cancel` when absent or null. */
+  readonly on_pause?: OnPause | null | undefined
+  /**
+   * After so many runs that failed in a row, the task is paused by itself, which is announced as
+   * `task.disabled`. A change or a resume begins the count anew. Never when absent or null. 1 to
+   * 100.
+   */
+  readonly disable_after_failures?: number | null | undefined
 }
 
 export interface CronTaskInput {
@@ -712,6 +824,26 @@ export interface CronTaskInput {
   readonly overlap?: Overlap | undefined
   readonly missed?: Missed | undefined
   readonly dst_overlap?: DstOverlap | undefined
+  /**
+   * Each run starts up to so many seconds after its slot. How many is drawn from the id of the task
+   * and the slot, so tasks with one schedule do not start together. None when absent, null or 0. 0
+   * to 3,600.
+   */
+  readonly jitter_seconds?: number | null | undefined
+  /** No slot before it fires. */
+  readonly starts_at?: Timestamp | null | undefined
+  /** No slot after it fires. */
+  readonly ends_at?: Timestamp | null | undefined
+  /** Dates in the time zone of the schedule on which nothing fires, at most 100. */
+  readonly excluded_days?: ReadonlyArray<string> | null | undefined
+  /** What a pause does to runs. `cancel` when absent or null. */
+  readonly on_pause?: OnPause | null | undefined
+  /**
+   * After so many runs that failed in a row, the task is paused by itself, which is announced as
+   * `task.disabled`. A change or a resume begins the count anew. Never when absent or null. 1 to
+   * 100.
+   */
+  readonly disable_after_failures?: number | null | undefined
   /**
    * An id of your own, by which the task is made or replaced: 1 to 200 letters, digits and
    * `. _ ~ : @ -`, beginning with a letter or a digit. Unique among the tasks of its kind in the
@@ -784,6 +916,26 @@ export interface CronTaskUpdate {
   readonly overlap?: Overlap | undefined
   readonly missed?: Missed | undefined
   readonly dst_overlap?: DstOverlap | undefined
+  /**
+   * Each run starts up to so many seconds after its slot. How many is drawn from the id of the task
+   * and the slot, so tasks with one schedule do not start together. None when absent, null or 0. 0
+   * to 3,600.
+   */
+  readonly jitter_seconds?: number | null | undefined
+  /** No slot before it fires. */
+  readonly starts_at?: Timestamp | null | undefined
+  /** No slot after it fires. */
+  readonly ends_at?: Timestamp | null | undefined
+  /** Dates in the time zone of the schedule on which nothing fires, at most 100. */
+  readonly excluded_days?: ReadonlyArray<string> | null | undefined
+  /** What a pause does to runs. `cancel` when absent or null. */
+  readonly on_pause?: OnPause | null | undefined
+  /**
+   * After so many runs that failed in a row, the task is paused by itself, which is announced as
+   * `task.disabled`. A change or a resume begins the count anew. Never when absent or null. 1 to
+   * 100.
+   */
+  readonly disable_after_failures?: number | null | undefined
   /**
    * An id of your own, by which the task is made or replaced: 1 to 200 letters, digits and
    * `. _ ~ : @ -`, beginning with a letter or a digit. Unique among the tasks of its kind in the
@@ -2000,6 +2152,13 @@ export interface NotifiedEvent {
 }
 
 /**
+ * What a pause does to runs. `cancel` ends queued and running ones. `finish` lets those that have
+ * started go on to their end, with retries and further steps, and cancels only scheduled ones that
+ * have not.
+ */
+export type OnPause = "cancel" | "finish"
+
+/**
  * What to do with a fire while the previous run is unfinished: `allow` starts it beside that run,
  * `queue` starts it after that run, `skip` drops it and records a skipped execution. `skip` when
  * absent.
@@ -2065,6 +2224,8 @@ export interface PreviewedFire {
   readonly local: string
   /** What a clock change did to this fire. Null if it was not affected. */
   readonly clock_change: "moved" | "doubled" | "dropped" | null
+  /** On an excluded day, so this is not a fire. Absent otherwise. */
+  readonly excluded?: true
 }
 
 export interface Price {
@@ -2354,7 +2515,9 @@ export interface RunOnInput {
 /**
  * The next fires, soonest first. `clock_change` says what a clock change did: `moved` a fire out
  * of the skipped hour, `doubled` a fire, or `dropped` a repetition, which is not a fire and does
- * not count.
+ * not count. An excluded day is shown by its first fire, marked `excluded`, which does not count
+ * either. There are fewer than asked for if `ends_at` comes before. Jitter is not shown, as each
+ * task has its own.
  */
 export interface SchedulePreview {
   /** The next fires, earliest first. */
@@ -2875,6 +3038,12 @@ export interface CronPreviewQuery {
    * and always fire both times. `first` when absent.
    */
   readonly dst_overlap?: DstOverlap | undefined
+  /** No slot before it fires. */
+  readonly starts_at?: Timestamp | undefined
+  /** No slot after it fires. */
+  readonly ends_at?: Timestamp | undefined
+  /** Dates on which nothing fires, with commas between them, at most 100. */
+  readonly excluded_days?: string | undefined
   /** How many fires to show. 10 when absent. 1 to 100. */
   readonly count?: number | undefined
 }

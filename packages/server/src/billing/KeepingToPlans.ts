@@ -72,7 +72,7 @@ export class KeepingToPlans extends Context.Service<
 
       const pause = Effect.fnUntraced(function* (rows: ReadonlyArray<PlannedRow>, reason: string) {
         const at = yield* DateTime.nowAsDate
-        yield* Effect.forEach(rows, schedules.pause, { discard: true })
+        yield* Effect.forEach(rows, (row) => schedules.pause(row, reason), { discard: true })
         yield* repo.insert(rows, at)
         yield* record("billing.tasks_paused", rows)
         yield* outbox.announce(

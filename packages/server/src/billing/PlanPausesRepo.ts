@@ -57,7 +57,7 @@ export class PlanPausesRepo extends Context.Service<
       const columns = sql.literal(`
         id, workspace_id, coalesce(name, '') AS name, status, schedule,
         coalesce(timezone, 'UTC') AS timezone, coalesce(dst_overlap, 'first') AS dst_overlap,
-        next_fire_at, created_at, updated_at`)
+        firing_options, paused_reason, next_fire_at, created_at, updated_at`)
       const idsOf = (rows: ReadonlyArray<PlannedRow>) => rows.map(({ id }) => id)
 
       return PlanPausesRepo.of({
@@ -126,6 +126,7 @@ export class PlanPausesRepo extends Context.Service<
             UPDATE tasks
             SET
               status = ${row.status},
+              paused_reason = ${row.paused_reason},
               next_fire_at = ${row.next_fire_at},
               updated_at = ${row.updated_at}
             WHERE workspace_id = ${row.workspace_id}

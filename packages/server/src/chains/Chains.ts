@@ -36,6 +36,7 @@ import { RunQueue } from "../queue/RunQueue.ts"
 import { againIfOvertaken, isDefinedAs, stillUnder, type Upserted } from "../tasks/byKey.ts"
 import { withCallOptions } from "../tasks/callOptions.ts"
 import type { TaskQuery } from "../tasks/listing.ts"
+import { withFiringOptions } from "../tasks/firingOptions.ts"
 import { schedulesOf } from "../tasks/Schedules.ts"
 import { targetCheck } from "../tasks/targets.ts"
 import { ChainRunsRepo } from "./ChainRunsRepo.ts"
@@ -151,12 +152,12 @@ export class Chains extends Context.Service<
         yield* limits.allowOneMore(workspaceId, "chains")
         const createdAt = yield* now
         const chain = yield* schedules.insert({
-          ...chainDefaults,
-          ...input,
+          ...withFiringOptions({ ...chainDefaults, ...input }),
           steps: input.steps.map(withDefaults),
           id: ChainId.make(yield* ids.next),
           workspace_id: workspaceId,
           status: "active",
+          paused_reason: null,
           next_fire_at: null,
           created_at: createdAt,
           updated_at: createdAt
@@ -176,7 +177,7 @@ export class Chains extends Context.Service<
         if (changes.key !== undefined && changes.key !== chain.key) {
           yield* repo.giveKey(chain, changes.key)
         }
-        const changed: ChainRow = { ...chain, ...changes, steps }
+        const changed: ChainRow = { ...chain, ...withFiringOptions(changes, chain), steps }
         if (!isDeepStrictEqual(steps, chain.steps)) {
           yield* repo.replaceSteps(changed)
           const task = { workspace_id: chain.workspace_id, task_id: chain.id }
@@ -207,7 +208,7 @@ export class Chains extends Context.Service<
             }
             const steps = definition.steps.map(withDefaults)
             const defined = { ...chainDefaults, ...definition, key }
-            if (isDefinedAs(known.value, { ...defined, steps })) {
+            if (isDefinedAs(known.value, { ...withFiringOptions(defined), steps })) {
               return { isNew: false, task: yield* withLastRun(known.value) }
             }
             const chain = yield* stillUnder(key)(repo.findForUpdate(workspaceId, known.value.id))

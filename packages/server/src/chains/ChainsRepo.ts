@@ -1,13 +1,15 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { Chain, ChainStep } from "@scheduling/domain/chains/Chain"
+import type { FiringOptions } from "@scheduling/domain/cron/FiringOptions"
 import type { TaskStatus } from "@scheduling/domain/cron/Firing"
 import { type RunOn, runOnDefaults } from "@scheduling/domain/workers/RunOn"
 import { Context, Effect, Layer, Option, Struct } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import type { PageRow } from "../sql/Pages.ts"
-import { timestampOf, timestampOrNull } from "../sql/timestamp.ts"
+import { timestampOf } from "../sql/timestamp.ts"
 import { insertVersion, removeReplaced } from "../queue/ChainVersions.ts"
 import { intoWorkspace } from "../tasks/intoWorkspace.ts"
+import { shownFiring } from "../tasks/firingOptions.ts"
 import { havingKey, havingName, type TaskListing } from "../tasks/listing.ts"
 import { pageBytes, withinPage } from "../tasks/pageBytes.ts"
 import { type TasksRepo, tasksRepo } from "../tasks/TasksRepo.ts"
@@ -15,10 +17,18 @@ import { type TasksRepo, tasksRepo } from "../tasks/TasksRepo.ts"
 /** A row of `tasks` of the kind `chain`. */
 export interface ChainRow extends Omit<
   Chain,
-  "workspace_id" | "next_run_at" | "last_run" | "created_at" | "updated_at"
+  | keyof FiringOptions
+  | "paused_reason"
+  | "workspace_id"
+  | "next_run_at"
+  | "last_run"
+  | "created_at"
+  | "updated_at"
 > {
   readonly workspace_id: AuthorizedWorkspaceId
   readonly steps: ReadonlyArray<ChainStep>
+  readonly firing_options: FiringOptions | null
+  readonly paused_reason: string | null
   readonly next_fire_at: Date | null
   readonly created_at: Date
   readonly updated_at: Date
@@ -47,7 +57,7 @@ export const toChain = (row: ChainRow, lastRun: Chain["last_run"]): Chain => ({
   missed: row.missed,
   dst_overlap: row.dst_overlap,
   status: row.status,
-  next_run_at: timestampOrNull(row.next_fire_at),
+  ...shownFiring(row),
   last_run: lastRun,
   created_at: timestampOf(row.created_at),
   updated_at: timestampOf(row.updated_at)
@@ -199,6 +209,8 @@ const columnNames = [
   "overlap",
   "missed",
   "dst_overlap",
+  "firing_options",
+  "paused_reason",
   "status",
   "next_fire_at",
   "created_at",

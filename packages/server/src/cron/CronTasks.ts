@@ -10,7 +10,8 @@ import {
   type SchedulePreview
 } from "@scheduling/domain/cron/CronTask"
 import type { TaskStatus } from "@scheduling/domain/cron/Firing"
-import { type DstOverlap, preview, type Schedule } from "@scheduling/domain/cron/Schedule"
+import type { DstOverlap, Schedule } from "@scheduling/domain/cron/Schedule"
+import { previewSlots } from "@scheduling/domain/cron/slots"
 import type { TimeZone } from "@scheduling/domain/cron/TimeZone"
 import { type Execution, TaskId } from "@scheduling/domain/executions/Execution"
 import {
@@ -35,6 +36,7 @@ import { RunQueue } from "../queue/RunQueue.ts"
 import { againIfOvertaken, isDefinedAs, stillUnder, type Upserted } from "../tasks/byKey.ts"
 import { withCallOptions } from "../tasks/callOptions.ts"
 import type { TaskQuery } from "../tasks/listing.ts"
+import { withFiringOptions } from "../tasks/firingOptions.ts"
 import { schedulesOf } from "../tasks/Schedules.ts"
 import { targetCheck } from "../tasks/targets.ts"
 import { type CronTaskRow, CronTasksRepo, toCronTask } from "./CronTasksRepo.ts"
@@ -102,6 +104,10 @@ export class CronTasks extends Context.Service<
       readonly schedule: Schedule
       readonly timezone?: TimeZone
       readonly dst_overlap?: DstOverlap
+      readonly starts_at?: string
+      readonly ends_at?: string
+      /** Dates, with commas between them. */
+      readonly excluded_days?: string
       readonly count?: number
     }) => Effect.Effect<SchedulePreview>
   }
@@ -137,10 +143,11 @@ export class CronTasks extends Context.Service<
         yield* limits.allowOneMore(workspaceId, "cron_tasks")
         const createdAt = yield* now
         const task = yield* schedules.insert({
-          ...withCallOptions({ ...cronTaskDefaults, ...input }),
+          ...withFiringOptions(withCallOptions({ ...cronTaskDefaults, ...input })),
           id: CronTaskId.make(yield* ids.next),
           workspace_id: workspaceId,
           status: "active",
+          paused_reason: null,
           next_fire_at: null,
           created_at: createdAt,
           updated_at: createdAt
@@ -149,7 +156,7 @@ export class CronTasks extends Context.Service<
       })
 
       const change = Effect.fnUntraced(function* (task: CronTaskRow, changes: CronTaskUpdate) {
-        const changed = { ...task, ...withCallOptions(changes, task) }
+        const changed = { ...task, ...withFiringOptions(withCallOptions(changes, task), task) }
         if (changes.url !== undefined || changes.run_on === null) {
           yield* checkTargets([{ ...changed, path: ["url"] }])
         }
@@ -192,7 +199,7 @@ export class CronTasks extends Context.Service<
               return { isNew: true, task: yield* make(workspaceId, { ...definition, key }) }
             }
             const defined = { ...cronTaskDefaults, ...definition, key }
-            if (isDefinedAs(known.value, withCallOptions(defined))) {
+            if (isDefinedAs(known.value, withFiringOptions(withCallOptions(defined)))) {
               return { isNew: false, task: toCronTask(known.value) }
             }
             const task = yield* stillUnder(key)(repo.findForUpdate(workspaceId, known.value.id))
@@ -246,16 +253,17 @@ export class CronTasks extends Context.Service<
         preview: Effect.fn("CronTasks.preview")(function* (query) {
           const {
             count = defaultPreviewCount,
-            dst_overlap,
+            excluded_days,
             schedule,
-            timezone
-          } = {
-            ...cronTaskDefaults,
-            ...query
+            timezone = cronTaskDefaults.timezone,
+            ...bounds
+          } = query
+          const now = yield* DateTime.nowAsDate
+          const rule = {
+            ...bounds,
+            ...(excluded_days !== undefined && { excluded_days: excluded_days.split(",") })
           }
-          return {
-            data: preview(schedule, timezone, yield* DateTime.nowAsDate, count, { dst_overlap })
-          }
+          return { data: previewSlots(schedule, timezone, now, count, rule) }
         })
       })
     })

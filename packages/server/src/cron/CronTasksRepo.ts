@@ -1,5 +1,6 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { CronTask } from "@scheduling/domain/cron/CronTask"
+import type { FiringOptions } from "@scheduling/domain/cron/FiringOptions"
 import type { TaskStatus } from "@scheduling/domain/cron/Firing"
 import type { CallOptions } from "@scheduling/domain/shared/CallOptions"
 import type { UserId } from "@scheduling/domain/shared/Ids"
@@ -8,7 +9,7 @@ import { SqlClient, type Statement } from "effect/sql"
 import { type AskedPage, askedPages, batchPages } from "../sql/batchPages.ts"
 import { afterEverythingElse, FairQueue } from "../fairness/FairQueue.ts"
 import { rowsOf } from "../sql/rows.ts"
-import { timestampOf, timestampOrNull } from "../sql/timestamp.ts"
+import { timestampOf } from "../sql/timestamp.ts"
 import {
   isOlderThanRecent,
   joinLastRun,
@@ -19,16 +20,26 @@ import {
   toLastRun,
   withOlderLastRuns
 } from "../tasks/LastRunRepo.ts"
+import { shownFiring } from "../tasks/firingOptions.ts"
 import { havingKey, havingName, type TaskListing } from "../tasks/listing.ts"
 import { isHeavyIn, pageBytes, unlessHeavy, withinPage } from "../tasks/pageBytes.ts"
 import { type TasksRepo, tasksRepo } from "../tasks/TasksRepo.ts"
 
 export interface CronTaskRow extends Omit<
   CronTask,
-  keyof CallOptions | "workspace_id" | "next_run_at" | "last_run" | "created_at" | "updated_at"
+  | keyof CallOptions
+  | keyof FiringOptions
+  | "paused_reason"
+  | "workspace_id"
+  | "next_run_at"
+  | "last_run"
+  | "created_at"
+  | "updated_at"
 > {
   readonly workspace_id: AuthorizedWorkspaceId
   readonly call_options: CallOptions | null
+  readonly firing_options: FiringOptions | null
+  readonly paused_reason: string | null
   readonly next_fire_at: Date | null
   readonly created_at: Date
   readonly updated_at: Date
@@ -58,7 +69,7 @@ export const toCronTask = (row: ListedCronTask): CronTask => ({
   missed: row.missed,
   dst_overlap: row.dst_overlap,
   status: row.status,
-  next_run_at: timestampOrNull(row.next_fire_at),
+  ...shownFiring(row),
   last_run: toLastRun(row),
   created_at: timestampOf(row.created_at),
   updated_at: timestampOf(row.updated_at)
@@ -238,6 +249,8 @@ const columnNames = [
   "overlap",
   "missed",
   "dst_overlap",
+  "firing_options",
+  "paused_reason",
   "status",
   "next_fire_at",
   "created_at",

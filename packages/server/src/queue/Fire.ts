@@ -1,10 +1,7 @@
 import type { ExecutionKind } from "@scheduling/domain/executions/Execution"
-import {
-  type DstOverlap,
-  latestAtOrBefore,
-  nextFire,
-  Schedule
-} from "@scheduling/domain/cron/Schedule"
+import type { FiringOptions } from "@scheduling/domain/cron/FiringOptions"
+import { type DstOverlap, Schedule } from "@scheduling/domain/cron/Schedule"
+import { jitterMs, latestSlot, nextSlot } from "@scheduling/domain/cron/slots"
 import { TimeZone } from "@scheduling/domain/cron/TimeZone"
 import { Effect, Option, Result } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -23,6 +20,7 @@ export interface DueTask {
   readonly timezone: string
   readonly missed: "skip" | "once"
   readonly dst_overlap: DstOverlap
+  readonly firing_options: FiringOptions | null
   readonly next_fire_ms: number
   readonly now_ms: number
   readonly lane: string
@@ -33,7 +31,7 @@ export interface DueTask {
 
 export type Timing = Pick<
   DueTask,
-  "schedule" | "timezone" | "missed" | "dst_overlap" | "next_fire_ms" | "now_ms"
+  "schedule" | "timezone" | "missed" | "dst_overlap" | "firing_options" | "next_fire_ms" | "now_ms"
 >
 
 export interface Fire {
@@ -41,7 +39,8 @@ export interface Fire {
   readonly slot_ms: number | null
   /** The last slot that has been dealt with. */
   readonly fired_until_ms: number
-  readonly next_fire_ms: number
+  /** Null if no slot is left. */
+  readonly next_fire_ms: number | null
 }
 
 /** Nodes fire seconds ahead, so a slot this old has passed while no node was working. */
@@ -55,9 +54,9 @@ const missedAfterMs = 60_000
 export const decideFire = (task: Timing): Fire => {
   const schedule = Schedule.make(task.schedule)
   const timezone = TimeZone.make(task.timezone)
-  const options = { dst_overlap: task.dst_overlap }
-  const next = nextFire(schedule, timezone, task.next_fire_ms, options)
-  if (next > task.now_ms) {
+  const rule = { ...task.firing_options, dst_overlap: task.dst_overlap }
+  const next = nextSlot(schedule, timezone, task.next_fire_ms, rule)
+  if (next === null || next > task.now_ms) {
     return {
       slot_ms: slotToRun(task, task.next_fire_ms),
       fired_until_ms: task.next_fire_ms,
@@ -65,13 +64,13 @@ export const decideFire = (task: Timing): Fire => {
     }
   }
   const latest = Option.getOrElse(
-    latestAtOrBefore(schedule, timezone, task.now_ms, next, options),
+    latestSlot(schedule, timezone, task.now_ms, next, rule),
     () => next
   )
   return {
     slot_ms: slotToRun(task, latest),
     fired_until_ms: latest,
-    next_fire_ms: nextFire(schedule, timezone, task.now_ms, options)
+    next_fire_ms: nextSlot(schedule, timezone, task.now_ms, rule)
   }
 }
 
@@ -106,7 +105,10 @@ export const fire = Effect.fnUntraced(
         const fire = yield* fireOf(task)
         if (fire.run_id === undefined) return fire
         tasks.set(fire.run_id, task)
-        return { ...fire, leases: !task.on_worker && options.leases(task.share) }
+        // Whoever looks for work when its time has come takes a run that is due much later.
+        const isSoon =
+          fire.due_at === undefined || +fire.due_at <= task.now_ms + options.lookAheadMs
+        return { ...fire, leases: isSoon && !task.on_worker && options.leases(task.share) }
       })
     )
     const inserted = yield* sql<
@@ -116,7 +118,7 @@ export const fire = Effect.fnUntraced(
       SELECT *
       FROM json_to_recordset(${JSON.stringify(fires)}::json) AS fires (
         task_id uuid, workspace_id uuid, kind text, lane bigint, run_id uuid, step text,
-        slot_at timestamptz, fired_until timestamptz, next_fire_at timestamptz, leases boolean,
+        slot_at timestamptz, due_at timestamptz, fired_until timestamptz, next_fire_at timestamptz, leases boolean,
         on_worker boolean
       )
     ), moved AS (
@@ -144,7 +146,7 @@ export const fire = Effect.fnUntraced(
         run_id, workspace_id, task_id, kind, 'schedule',
         CASE kind WHEN 'chain' THEN run_id END,
         CASE kind WHEN 'chain' THEN 0 END,
-        'skipped', slot_at, now(), 0, ${fullQueue}
+        'skipped', coalesce(due_at, slot_at), now(), 0, ${fullQueue}
       FROM slots
       WHERE is_full
     )
@@ -156,7 +158,7 @@ export const fire = Effect.fnUntraced(
       run_id, workspace_id, task_id, kind, 'schedule', lane,
       CASE kind WHEN 'chain' THEN run_id END,
       CASE kind WHEN 'chain' THEN 0 END,
-      slot_at, slot_at, slot_at,
+      slot_at, coalesce(due_at, slot_at), coalesce(due_at, slot_at),
       CASE WHEN leases THEN (SELECT id FROM node) END,
       CASE WHEN on_worker THEN (SELECT run_on FROM tasks WHERE tasks.id = task_id) END,
       CASE WHEN on_worker THEN (SELECT worker_wait_seconds FROM tasks WHERE tasks.id = task_id) END
@@ -191,7 +193,7 @@ interface FoundTask extends DueTask {
 
 const findDue = (sql: SqlClient.SqlClient, { limit, lookAheadMs, turns }: FireOptions) => {
   const columns = sql.literal(`
-      id, workspace_id, kind, schedule, timezone, missed, dst_overlap,
+      id, workspace_id, kind, schedule, timezone, missed, dst_overlap, firing_options,
       lane::text AS lane, (lane >> 32)::integer AS share,
       ${targetOf({ kind: "tasks.kind", task_id: "tasks.id", version_id: "tasks.version_id", step_index: "0" })} AS target,
       run_on IS NOT NULL AS on_worker,
@@ -242,6 +244,8 @@ interface FireRow {
   readonly next_fire_at?: Date
   readonly run_id?: string
   readonly slot_at?: Date
+  /** Absent if the run is due at its slot. */
+  readonly due_at?: Date
   readonly on_worker?: true
 }
 
@@ -259,10 +263,22 @@ const fireOf = (task: DueTask): Effect.Effect<FireRow> => {
   return Effect.succeed({
     ...row,
     fired_until: new Date(fired_until_ms),
-    next_fire_at: new Date(next_fire_ms),
-    ...(slot_ms === null
-      ? {}
-      : { run_id: makeRunId(slot_ms, task.now_ms), slot_at: new Date(slot_ms) }),
+    ...(next_fire_ms !== null && { next_fire_at: new Date(next_fire_ms) }),
+    ...(slot_ms !== null && runOf(task, slot_ms)),
     ...(task.on_worker && { on_worker: true })
   })
+}
+
+/** The run of a slot. Its id carries the time at which it is due. */
+const runOf = ({ firing_options, id, now_ms }: DueTask, slotMs: number) => {
+  const jitter_seconds = firing_options?.jitter_seconds
+  if (jitter_seconds === undefined) {
+    return { run_id: makeRunId(slotMs, now_ms), slot_at: new Date(slotMs) }
+  }
+  const dueMs = slotMs + jitterMs(id, slotMs, jitter_seconds)
+  return {
+    run_id: makeRunId(dueMs, now_ms),
+    slot_at: new Date(slotMs),
+    due_at: new Date(dueMs)
+  }
 }

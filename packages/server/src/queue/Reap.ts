@@ -53,7 +53,7 @@ export const takeBack = Effect.fnUntraced(function* (
     const settlements = runs.map(lostSettlement)
     const settled = yield* settle(sql, settlements)
     endings.tell(settled.ended)
-    tellSettled(changes, settlements, settled.ids)
+    tellSettled(changes, settlements, settled)
     lost += settled.ids.length
   }
 })

@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { announceEnded } from "../outbox/endedRuns.ts"
 import { columnsOf } from "../sql/columns.ts"
+import { type DisabledTask, disableFailing } from "./disableFailing.ts"
 import { findFollowUps, type NextStep } from "./ChainRuns.ts"
 import type { LeasedRun, Settlement } from "./Run.ts"
 import { releaseWaiting } from "./releaseWaiting.ts"
@@ -12,6 +13,8 @@ export interface Settled {
   readonly ended: ReadonlyArray<string>
   /** Whether a run that waited for one of these may start now, or a step on a worker. */
   readonly released: boolean
+  /** Tasks that were paused because they have failed too often. */
+  readonly disabled: ReadonlyArray<DisabledTask>
   /** Whether the outbox has something new. */
   readonly announced: boolean
   /** The next steps of chains, leased to the node that ended the steps before them. */
@@ -233,13 +236,25 @@ export const settle = Effect.fnUntraced(function* (
     FROM (SELECT id FROM ended UNION ALL SELECT id FROM again) AS settled`
   const ids = rows.map((row) => row.id)
   const written = new Set(ids)
+  // The results are written, so nothing about this may make the caller write them again.
+  const disabled = yield* disableFailing(
+    sql,
+    settlements
+      .filter((one) => written.has(one.id) && nextOf(one) == null && endsInFailure(one))
+      .map(({ task_id }) => task_id)
+  ).pipe(
+    Effect.catch((error) =>
+      Effect.as(Effect.logWarning("failing tasks could not be paused", error), [])
+    )
+  )
   const settled: Settled = {
     ids,
     ended: settlements.flatMap((settlement) => endedBy(settlement, nextOf(settlement))),
     released:
       rows.some((row) => row.released) ||
       settlements.some((settlement) => nextOf(settlement)?.on_worker),
-    announced: rows.some((row) => row.announced),
+    disabled,
+    announced: disabled.length > 0 || rows.some((row) => row.announced),
     next: settlements.flatMap((settlement) => {
       const next = nextOf(settlement)
       return next === undefined || next === null || next.on_worker || !written.has(settlement.id)
@@ -257,6 +272,11 @@ export const settle = Effect.fnUntraced(function* (
   }
   return settled
 })
+
+/** A delayed task has nothing to pause. */
+const endsInFailure = ({ kind, place, status }: Settlement): boolean =>
+  kind !== "delayed" &&
+  (status === "failed" || (status === "succeeded" && place?.after_failure === true))
 
 const endedBy = (
   { id, place, status }: Settlement,

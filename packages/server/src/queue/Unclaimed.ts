@@ -39,10 +39,10 @@ export const endUnclaimed = Effect.fnUntraced(function* (sql: SqlClient.SqlClien
     LIMIT ${batch}`
   if (runs.length === 0) return false
   const settlements = runs.map((run) => settlementOf(run, null, endOf(run)))
-  const { announced, ended, ids } = yield* settle(sql, settlements)
-  endings.tell(ended)
-  tellSettled(changes, settlements, ids)
-  return announced
+  const settled = yield* settle(sql, settlements)
+  endings.tell(settled.ended)
+  tellSettled(changes, settlements, settled)
+  return settled.announced
 })
 
 const endOf = ({ cancel_requested, labels, worker_wait_seconds }: UnclaimedRun) =>

@@ -2,18 +2,24 @@ import { TaskId } from "@scheduling/domain/executions/Execution"
 import { ChainRunId, ExecutionId } from "@scheduling/domain/shared/Ids"
 import type { Changes } from "../signals/Changes.ts"
 import type { Change } from "../signals/Recent.ts"
+import type { Settled } from "./Settle.ts"
 import type { QueuedRun, SettledRun, Settlement, StartedRun } from "./Run.ts"
 
 type Status = Extract<Change, { readonly type: "execution" }>["status"]
 
-/** Tells of runs that were settled, all of them or those with these ids. */
+/** Tells of runs that were settled, all of them or those that were written, and of their tasks. */
 export const tellSettled = (
   changes: Changes,
   settlements: ReadonlyArray<Settlement>,
-  ids: ReadonlyArray<string> = settlements.map(({ id }) => id)
+  settled?: Pick<Settled, "ids" | "disabled">
 ): void => {
   if (changes.isIdle) return
-  const written = new Set(ids)
+  const written = new Set(settled?.ids ?? settlements.map(({ id }) => id))
+  for (const { id, kind, workspace_id } of settled?.disabled ?? []) {
+    changes.tell(workspace_id, [
+      { type: "task", kind, task_id: TaskId.make(id), change: "updated" }
+    ])
+  }
   tell(
     changes,
     settlements.filter(({ id }) => written.has(id)),

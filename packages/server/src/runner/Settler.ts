@@ -71,7 +71,7 @@ export const makeSettler = Effect.fnUntraced(function* (
     yield* logFailures(settlements, settled.ids)
     if (tracer !== undefined) traceSettled(tracer, settlements, settled.ids, engine.clock.now())
     endings.tell(settled.ended)
-    tellSettled(changes, settlements, settled.ids)
+    tellSettled(changes, settlements, settled)
     if (settled.announced) outboxBell.ring()
   })
 

@@ -109,17 +109,22 @@ export const tasksRepo = Effect.fnUntraced(function* <Row extends TaskRow>(
 /** These are objects in a row and JSON in a statement. */
 const valuesOf = ({
   call_options,
+  firing_options,
   headers,
   run_on,
   ...task
 }: TaskRow & {
   readonly headers?: object
   readonly call_options?: object | null
+  readonly firing_options?: object | null
   readonly run_on?: object | null
 }) => ({
   ...task,
   ...(call_options !== undefined && {
     call_options: call_options && JSON.stringify(call_options)
+  }),
+  ...(firing_options !== undefined && {
+    firing_options: firing_options && JSON.stringify(firing_options)
   }),
   ...(headers !== undefined && { headers: JSON.stringify(headers) }),
   ...(run_on !== undefined && { run_on: run_on && JSON.stringify(run_on) })

@@ -4,7 +4,7 @@ import {
   type Retry,
   type RetryInput
 } from "@scheduling/domain/shared/CallOptions"
-import { callOptionsOf } from "../queue/callOptions.ts"
+import { mergedOptions } from "./mergedOptions.ts"
 
 /** The columns that the options of a call are kept in. */
 export interface CallOptionsRow {
@@ -32,23 +32,13 @@ export const withCallOptions = <Changes extends CallChanges>(
   return {
     ...others,
     retry_count: count,
-    call_options: callOptionsOf({
-      ...changed("success_codes", success_codes, call_options),
-      ...changed("body_contains", body_contains, call_options),
-      ...changed("body_lacks", body_lacks, call_options),
-      ...changed("retry", completed(retry, count), withCount(call_options, count))
+    call_options: mergedOptions<CallOptions>(withCount(call_options, count), {
+      success_codes,
+      body_contains,
+      body_lacks,
+      retry: completed(retry, count)
     })
   }
-}
-
-/** Undefined changes nothing, null takes the option away. */
-const changed = <Name extends keyof CallOptions>(
-  name: Name,
-  value: CallOptions[Name] | null | undefined,
-  before: CallOptions | null
-): Partial<CallOptions> => {
-  const next = value === undefined ? before?.[name] : value
-  return next === undefined || next === null ? {} : { [name]: next }
 }
 
 const completed = (retry: RetryInput | null | undefined, count: number): Retry | null | undefined =>

@@ -8,6 +8,7 @@ const due = (fields: Partial<Timing>): Timing => ({
   timezone: "UTC",
   missed: "once",
   dst_overlap: "first",
+  firing_options: null,
   next_fire_ms: at("09:00:00"),
   now_ms: at("08:59:58"),
   ...fields
@@ -54,6 +55,27 @@ describe("decideFire", () => {
       slot_ms: at("10:00:00"),
       fired_until_ms: at("10:00:00"),
       next_fire_ms: at("11:00:00")
+    })
+  })
+
+  it("has no next slot after the last one, and still runs that", () => {
+    const firing_options = { ends_at: "2026-03-02T09:30:00Z" }
+    for (const now_ms of [at("08:59:58"), at("23:00:00")]) {
+      assert.deepStrictEqual(decideFire(due({ firing_options, now_ms })), {
+        slot_ms: at("09:00:00"),
+        fired_until_ms: at("09:00:00"),
+        next_fire_ms: null
+      })
+    }
+  })
+
+  it("makes up for the latest slot that is not on an excluded day", () => {
+    const firing_options = { excluded_days: ["2026-03-03"] }
+    const now_ms = at("12:30:00") + 24 * 3_600_000
+    assert.deepStrictEqual(decideFire(due({ firing_options, now_ms })), {
+      slot_ms: at("23:00:00"),
+      fired_until_ms: at("23:00:00"),
+      next_fire_ms: at("00:00:00") + 48 * 3_600_000
     })
   })
 })

@@ -1,3 +1,4 @@
+import { jitterMs } from "@scheduling/domain/cron/slots"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -9,6 +10,7 @@ import {
   eventually,
   history,
   insertTask,
+  insertTasks,
   insertWorkspace,
   unfinished
 } from "../runner/support/tasks.ts"
@@ -47,6 +49,35 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
           FROM tasks
           WHERE id = ${task}`
         assert.isAbove(next_fire_at.getTime(), Date.now())
+      })
+    )
+
+    it.effect("of a schedule with jitter starts as much later as its slot says", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const workspace = yield* insertWorkspace
+        const tasks = yield* insertTasks(workspace, {
+          fires_in: 500,
+          url: urlOf("/jitter"),
+          count: 8
+        })
+        const slots = yield* sql<{ readonly id: string; readonly slot: Date }>`
+          UPDATE tasks
+          SET
+            firing_options = '{"jitter_seconds": 4}',
+            next_fire_at = date_trunc('milliseconds', next_fire_at)
+          WHERE workspace_id = ${workspace}
+          RETURNING id, next_fire_at AS slot`
+        yield* (yield* RunQueue).wake(new Date())
+        const rows = yield* eventually(history(workspace), ({ length }) => length === tasks.length)
+        const dueAt = new Map(
+          slots.map(({ id, slot }) => [id, slot.getTime() + jitterMs(id, slot.getTime(), 4)])
+        )
+        for (const { scheduled_for, started_at, status, task_id } of rows) {
+          assert.strictEqual(status, "succeeded")
+          assert.strictEqual(scheduled_for.getTime(), dueAt.get(task_id))
+          assert.isAtLeast(started_at?.getTime() ?? 0, scheduled_for.getTime())
+        }
       })
     )
 

@@ -56,12 +56,14 @@ const nodeOf = (aheadMs: number) => {
   )
 }
 
-const input = Schema.decodeUnknownSync(CronTaskInput)({
-  name: "each minute",
-  url: "https://example.com/",
-  schedule: "* * * * *",
-  overlap: "allow"
-})
+const inputWith = (options: object) =>
+  Schema.decodeUnknownSync(CronTaskInput)({
+    name: "each minute",
+    url: "https://example.com/",
+    schedule: "* * * * *",
+    overlap: "allow",
+    ...options
+  })
 
 const minuteMs = 60_000
 const slotsAhead = 3
@@ -73,19 +75,19 @@ interface Slot {
   readonly duration_ms: number | null
 }
 
-/** Everything that became of a task's slots, in the queue and in the history. */
+/** Everything that became of a task's slots, in the queue and in the history. Jitter stays within the minute. */
 const slotsOf = (taskId: string) =>
   Effect.flatMap(
     SqlClient.SqlClient,
     (sql) => sql<Slot>`
       SELECT
-        date_part('epoch', slot_at) * 1000 AS slot_ms, state,
+        date_part('epoch', date_trunc('minute', scheduled_for)) * 1000 AS slot_ms, state,
         started_at IS NOT NULL AS started, NULL::float8 AS duration_ms
       FROM runs
       WHERE task_id = ${taskId}
       UNION ALL
       SELECT
-        date_part('epoch', scheduled_for) * 1000, status,
+        date_part('epoch', date_trunc('minute', scheduled_for)) * 1000, status,
         started_at IS NOT NULL, duration_ms::float8
       FROM executions
       WHERE task_id = ${taskId}
@@ -95,8 +97,22 @@ const slotsOf = (taskId: string) =>
 layer(TestDatabaseLayer, { excludeTestServices: true })("through nodes with wrong clocks", (it) => {
   const clocks = [0, -100, -1_000, 5_000, -3_600_000, 3_600_000]
 
+  const edits = Schema.decodeUnknownSync(
+    Schema.Struct({
+      timezone: CronTaskInput.fields.timezone,
+      jitter_seconds: CronTaskInput.fields.jitter_seconds,
+      ends_at: CronTaskInput.fields.ends_at
+    })
+  )
+
   const changes = {
     edit: (
+      cron: CronTasks["Service"],
+      workspace: AuthorizedWorkspaceId,
+      id: CronTaskId,
+      round: number
+    ) => cron.update(workspace, id, edits({ timezone: round % 2 === 0 ? "Europe/Berlin" : "UTC" })),
+    "edit of the options": (
       cron: CronTasks["Service"],
       workspace: AuthorizedWorkspaceId,
       id: CronTaskId,
@@ -105,9 +121,11 @@ layer(TestDatabaseLayer, { excludeTestServices: true })("through nodes with wron
       cron.update(
         workspace,
         id,
-        Schema.decodeUnknownSync(Schema.Struct({ timezone: CronTaskInput.fields.timezone }))({
-          timezone: round % 2 === 0 ? "Europe/Berlin" : "UTC"
-        })
+        edits(
+          round % 2 === 0
+            ? { jitter_seconds: 50, ends_at: "2999-01-01T00:00:00Z" }
+            : { jitter_seconds: 10, ends_at: null }
+        )
       ),
     "pause and resume": (
       cron: CronTasks["Service"],
@@ -116,13 +134,21 @@ layer(TestDatabaseLayer, { excludeTestServices: true })("through nodes with wron
     ) => Effect.andThen(cron.pause(workspace, id), cron.resume(workspace, id))
   } as const
 
+  const tasks = {
+    "a plain task": {},
+    "a task with jitter": { jitter_seconds: 59 },
+    "a task that finishes": { on_pause: "finish", jitter_seconds: 1 }
+  }
+
   const cases = Object.entries(changes).flatMap(([name, change]) =>
-    clocks.map((aheadMs) => ({ name, change, aheadMs }))
+    Object.entries(tasks).flatMap(([task, options]) =>
+      clocks.map((aheadMs) => ({ name, change, task, options, aheadMs }))
+    )
   )
 
   it.effect.each(cases)(
-    "$name loses no slot and repeats none, $aheadMs ms ahead",
-    ({ aheadMs, change }) =>
+    "$name of $task loses no slot and repeats none, $aheadMs ms ahead",
+    ({ aheadMs, change, options }) =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const node = yield* nodeOf(aheadMs)
@@ -132,7 +158,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true })("through nodes with wron
           VALUES (false, now() + interval '1 hour')
           RETURNING id`
         const owner = member?.id ?? assert.fail("no node")
-        const { id } = yield* node(({ cron }) => cron.create(workspace, input))
+        const { id } = yield* node(({ cron }) => cron.create(workspace, inputWith(options)))
         const fireUntil = (lookAheadMs: number) =>
           fire(sql, {
             node: owner,

@@ -8,6 +8,7 @@ import type {
   RunIf
 } from "@scheduling/sdk"
 import { readersZone } from "../../ui/format.ts"
+import { firingOptionInputOf, firingOptionValuesOf } from "../firingOptionValues.ts"
 import { callInputOf, type CallValues, callValuesOf, newCall } from "../callValues.ts"
 
 /** A step as it is typed. Its key stays when it moves or changes its name. */
@@ -41,7 +42,8 @@ export const newChain = () => ({
   timezone: readersZone(),
   overlap: "skip" as Overlap,
   missed: "once" as Missed,
-  dst_overlap: "first" as DstOverlap
+  dst_overlap: "first" as DstOverlap,
+  ...firingOptionValuesOf({})
 })
 
 export type ChainValues = ReturnType<typeof newChain>
@@ -53,7 +55,8 @@ export const chainValuesOf = (chain: Chain): ChainValues => ({
   timezone: chain.timezone,
   overlap: chain.overlap,
   missed: chain.missed,
-  dst_overlap: chain.dst_overlap
+  dst_overlap: chain.dst_overlap,
+  ...firingOptionValuesOf(chain)
 })
 
 export const chainInputOf = (values: ChainValues): ChainInput => ({
@@ -67,7 +70,8 @@ export const chainInputOf = (values: ChainValues): ChainInput => ({
   timezone: values.timezone.trim(),
   overlap: values.overlap,
   missed: values.missed,
-  dst_overlap: values.dst_overlap
+  dst_overlap: values.dst_overlap,
+  ...firingOptionInputOf(values)
 })
 
 const reference = /\{\{\s*steps\.([\w-]+)/g

@@ -6,6 +6,7 @@ import { useForm } from "../../ui/useForm.ts"
 import { CallFields, LimitFields } from "../CallFields.tsx"
 import { CallOptionFields } from "../CallOptionFields.tsx"
 import { callInputOf, callValuesOf, newCall } from "../callValues.ts"
+import { firingOptionInputOf, firingOptionValuesOf } from "../firingOptionValues.ts"
 import { PasteBox } from "../PasteBox.tsx"
 import { FiringFields, ScheduleFields } from "../ScheduleFields.tsx"
 import { FormEnd } from "../../ui/FormEnd.tsx"
@@ -17,7 +18,8 @@ export const newCron = {
   timezone: readersZone(),
   overlap: "skip" as Overlap,
   missed: "once" as Missed,
-  dst_overlap: "first" as DstOverlap
+  dst_overlap: "first" as DstOverlap,
+  ...firingOptionValuesOf({})
 }
 
 export type CronValues = typeof newCron
@@ -29,7 +31,8 @@ export const cronValuesOf = (task: CronTask): CronValues => ({
   timezone: task.timezone,
   overlap: task.overlap,
   missed: task.missed,
-  dst_overlap: task.dst_overlap
+  dst_overlap: task.dst_overlap,
+  ...firingOptionValuesOf(task)
 })
 
 const inputOf = (values: CronValues): CronTaskInput => ({
@@ -39,7 +42,8 @@ const inputOf = (values: CronValues): CronTaskInput => ({
   timezone: values.timezone.trim(),
   overlap: values.overlap,
   missed: values.missed,
-  dst_overlap: values.dst_overlap
+  dst_overlap: values.dst_overlap,
+  ...firingOptionInputOf(values)
 })
 
 /** Makes a cron task, or changes one. */

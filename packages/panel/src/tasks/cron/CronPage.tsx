@@ -12,6 +12,7 @@ import { Problem } from "../../ui/Problem.tsx"
 import { Badge } from "../../ui/Status.tsx"
 import { Ago, At } from "../../ui/Time.tsx"
 import { CallFacts } from "../CallFacts.tsx"
+import { firingOptionFacts } from "../firingOptionFacts.tsx"
 import { inWords } from "../inWords.ts"
 import { CronMenu } from "./CronMenu.tsx"
 import { cronOptions } from "./queries.ts"
@@ -42,6 +43,9 @@ export const CronPage = () => {
         <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
           {task.name}
           {task.status === "paused" && <Badge tone="warn">Paused</Badge>}
+          {task.paused_reason !== undefined && (
+            <span className="text-sm font-normal text-faint">{task.paused_reason}</span>
+          )}
         </span>
       }
       description={inWords(task.schedule)}
@@ -125,7 +129,11 @@ const scheduleFacts = (task: CronTask) =>
     [
       "Next run",
       task.next_run_at === null ? (
-        "None while paused"
+        task.status === "paused" ? (
+          "None while paused"
+        ) : (
+          "None: the schedule has ended"
+        )
       ) : (
         <>
           <Ago at={task.next_run_at} />
@@ -143,6 +151,7 @@ const scheduleFacts = (task: CronTask) =>
     ["Time zone", task.timezone],
     ["If unfinished", overlaps[task.overlap]],
     ["Missed runs", misses[task.missed]],
+    ...firingOptionFacts(task),
     ["Created", <At key="1" at={task.created_at} />],
     ["Id", <CopyText key="2" text={task.id} />]
   ] as const

@@ -6,6 +6,7 @@ import { Card, Section } from "../../ui/Page.tsx"
 import { useForm } from "../../ui/useForm.ts"
 import { CallFields, LimitFields } from "../CallFields.tsx"
 import { CallOptionFields } from "../CallOptionFields.tsx"
+import { localTime } from "../localTime.ts"
 import { callInputOf, callValuesOf, newCall } from "../callValues.ts"
 import { FormEnd } from "../../ui/FormEnd.tsx"
 
@@ -21,12 +22,6 @@ export const newDelayed = {
 }
 
 export type DelayedValues = typeof newDelayed
-
-/** As `<input type="datetime-local">` wants it: on the reader's clock. */
-const localTime = (at: string): string => {
-  const date = new Date(at)
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
-}
 
 export const delayedValuesOf = (task: DelayedTask): DelayedValues => ({
   ...newDelayed,

@@ -44,7 +44,8 @@ export default Effect.gen(function* () {
   // What the user defined, in one table for the three kinds. A cron or delayed task has the columns
   // of a call, a chain has a version of its steps. `next_fire_at` is null while the task is paused
   // or without a schedule. `fired_until` is the last slot that has fired: no change to the task
-  // lets it fire again. `run_on` of a chain is that of its first step. `bytes` limits the pages of lists, as a hundred chains may have a hundred
+  // lets it fire again. `run_on` of a chain is that of its first step. `firing_options`
+  // are those that few schedules have. `bytes` limits the pages of lists, as a hundred chains may have a hundred
   // megabytes, and the calls that a node has in memory.
   yield* sql`
     CREATE TABLE tasks (
@@ -72,13 +73,16 @@ export default Effect.gen(function* () {
       steps_bytes integer,
       bytes integer NOT NULL GENERATED ALWAYS AS (
         coalesce(octet_length(body), 0) + coalesce(octet_length(headers::text), 0)
-          + coalesce(octet_length(call_options::text), 0) + coalesce(steps_bytes, 0)
+          + coalesce(octet_length(call_options::text), 0)
+          + coalesce(octet_length(firing_options::text), 0) + coalesce(steps_bytes, 0)
       ) STORED,
       schedule text,
       timezone text,
       overlap text CHECK (overlap IN ('allow', 'skip', 'queue')),
       missed text CHECK (missed IN ('skip', 'once')),
       dst_overlap text CHECK (dst_overlap IN ('first', 'both')),
+      firing_options jsonb,
+      paused_reason text,
       next_fire_at timestamptz,
       fired_until timestamptz,
       lane bigint NOT NULL,

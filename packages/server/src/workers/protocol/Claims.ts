@@ -103,7 +103,7 @@ export class Claims extends Context.Service<
         )
         const settled = yield* settle(sql, settlements)
         endings.tell(settled.ended)
-        tellSettled(changes, settlements, settled.ids)
+        tellSettled(changes, settlements, settled)
       })
 
       /** Reads the calls of runs that have started, as far as one answer holds them. */

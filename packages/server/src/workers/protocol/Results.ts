@@ -75,7 +75,7 @@ export class Results extends Context.Service<
           )
         )
         endings.tell(settled.ended)
-        tellSettled(changes, settlements, settled.ids)
+        tellSettled(changes, settlements, settled)
         if (settled.announced) outboxBell.ring()
         const isMoreDue =
           settled.released ||

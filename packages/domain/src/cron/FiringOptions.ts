@@ -1,0 +1,111 @@
+import { Schema } from "effect"
+import { oneOf } from "../shared/oneOf.ts"
+import { Timestamp } from "../shared/Timestamp.ts"
+
+const maxExcludedDays = 100
+
+const isDate = (text: string): boolean =>
+  /^\d{4}-\d{2}-\d{2}$/.test(text) &&
+  !Number.isNaN(Date.parse(`${text}T00:00:00Z`)) &&
+  new Date(`${text}T00:00:00Z`).toISOString().startsWith(text)
+
+export const ExcludedDay = Schema.String.check(
+  Schema.makeFilter(isDate, {
+    expected: "a date such as 2026-12-24",
+    toJsonSchema: () => ({ format: "date" })
+  })
+).annotate({ examples: ["2026-12-24"] })
+
+export const OnPause = oneOf(["cancel", "finish"], {
+  identifier: "OnPause",
+  description:
+    "What a pause does to runs. `cancel` ends queued and running ones. `finish` lets those that " +
+    "have started go on to their end, with retries and further steps, and cancels only scheduled " +
+    "ones that have not."
+})
+export type OnPause = typeof OnPause.Type
+
+const StartsAt = Timestamp.annotate({ description: "No slot before it fires." })
+const EndsAt = Timestamp.annotate({ description: "No slot after it fires." })
+
+/** The options of a schedule that few have. Null takes one away. */
+export const firingOptionsInput = {
+  jitter_seconds: Schema.optionalKey(
+    Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 3_600 }))).annotate({
+      description:
+        "Each run starts up to so many seconds after its slot. How many is drawn from the id of " +
+        "the task and the slot, so tasks with one schedule do not start together. None when " +
+        "absent, null or 0.",
+      examples: [30]
+    })
+  ),
+  starts_at: Schema.optionalKey(Schema.NullOr(StartsAt)),
+  ends_at: Schema.optionalKey(Schema.NullOr(EndsAt)),
+  excluded_days: Schema.optionalKey(
+    Schema.NullOr(Schema.Array(ExcludedDay).check(Schema.isMaxLength(maxExcludedDays))).annotate({
+      description: "Dates in the time zone of the schedule on which nothing fires, at most 100.",
+      examples: [["2026-12-24", "2026-12-25"]]
+    })
+  ),
+  on_pause: Schema.optionalKey(
+    Schema.NullOr(OnPause).annotate({
+      description: "What a pause does to runs. `cancel` when absent or null."
+    })
+  ),
+  disable_after_failures: Schema.optionalKey(
+    Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 }))).annotate({
+      description:
+        "After so many runs that failed in a row, the task is paused by itself, which is announced " +
+        "as `task.disabled`. A change or a resume begins the count anew. Never when absent or null.",
+      examples: [10]
+    })
+  )
+}
+
+/** The same as they are kept and shown. What was not set is absent. */
+export const firingOptionsFields = {
+  jitter_seconds: Schema.optionalKey(Schema.Int),
+  starts_at: Schema.optionalKey(StartsAt),
+  ends_at: Schema.optionalKey(EndsAt),
+  excluded_days: Schema.optionalKey(Schema.Array(Schema.String)),
+  on_pause: Schema.optionalKey(OnPause),
+  disable_after_failures: Schema.optionalKey(Schema.Int),
+  paused_reason: Schema.optionalKey(
+    Schema.String.annotate({
+      description: "Why it was paused by itself. Absent if it was not.",
+      examples: ["it failed 10 times in a row"]
+    })
+  )
+}
+
+export const firingOptionsDefaults = {
+  jitter_seconds: null,
+  starts_at: null,
+  ends_at: null,
+  excluded_days: null,
+  on_pause: null,
+  disable_after_failures: null
+} as const
+
+/** What a schedule has of the options. */
+export type FiringOptions = Omit<Schema.Struct.Type<typeof firingOptionsFields>, "paused_reason">
+
+const dates = /^\d{4}-\d{2}-\d{2}(?:,\d{4}-\d{2}-\d{2}){0,99}$/
+
+/** As a query holds them. */
+export const ExcludedDays = Schema.String.check(
+  Schema.makeFilter((text) => dates.test(text) && text.split(",").every(isDate), {
+    expected: "at most 100 dates with commas between them, such as 2026-12-24,2026-12-25",
+    toJsonSchema: () => ({ pattern: dates.source })
+  })
+).annotate({
+  description: "Dates on which nothing fires, with commas between them, at most 100.",
+  examples: ["2026-12-24,2026-12-25"]
+})
+
+/** The options that a preview takes. */
+export const firingOptionsQuery = {
+  starts_at: Schema.optionalKey(StartsAt),
+  ends_at: Schema.optionalKey(EndsAt),
+  excluded_days: Schema.optionalKey(ExcludedDays)
+}

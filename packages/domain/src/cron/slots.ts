@@ -1,0 +1,136 @@
+import { Option } from "effect"
+import {
+  type FireOptions,
+  latestAtOrBefore,
+  nextFire,
+  preview,
+  type PreviewedFire,
+  type Schedule
+} from "./Schedule.ts"
+import type { TimeZone } from "./TimeZone.ts"
+import { stretchAt } from "./ZoneClock.ts"
+
+/** Which fires of a schedule are slots of its task. All of them where nothing is said. */
+export interface SlotRule extends FireOptions {
+  readonly starts_at?: string
+  readonly ends_at?: string
+  /** Dates in the time zone of the schedule, such as `2026-12-24`. */
+  readonly excluded_days?: ReadonlyArray<string>
+}
+
+/** The first slot after `after`. Null if none is left before `ends_at`. */
+export const nextSlot = (
+  schedule: Schedule,
+  timezone: TimeZone,
+  after: Date | number,
+  rule: SlotRule
+): number | null => {
+  const { ends, excluded, starts } = boundsOf(rule)
+  for (let from = Math.max(Number(after), starts - 1); ;) {
+    const fire = nextFire(schedule, timezone, from, rule)
+    if (fire > ends) return null
+    if (excluded === undefined || !excluded.has(dayOf(fire, timezone))) return fire
+    from = lastOfDay(fire, timezone)
+  }
+}
+
+/** The last slot that is at or before `now` and not before `lowerBound`. */
+export const latestSlot = (
+  schedule: Schedule,
+  timezone: TimeZone,
+  now: Date | number,
+  lowerBound: Date | number,
+  rule: SlotRule
+): Option.Option<number> => {
+  const { ends, excluded, starts } = boundsOf(rule)
+  const earliest = Math.max(Number(lowerBound), starts)
+  for (let until = Math.min(Number(now), ends); ;) {
+    const fire = latestAtOrBefore(schedule, timezone, until, earliest, rule)
+    if (excluded === undefined || Option.isNone(fire)) return fire
+    if (!excluded.has(dayOf(fire.value, timezone))) return fire
+    until = beforeDay(fire.value, timezone)
+  }
+}
+
+/**
+ * The next `count` slots after `from`, as `preview` shows them. An excluded day is shown by its
+ * first fire, which does not count.
+ */
+export const previewSlots = (
+  schedule: Schedule,
+  timezone: TimeZone,
+  from: Date | number,
+  count: number,
+  rule: SlotRule
+): ReadonlyArray<PreviewedFire> => {
+  const { ends, excluded, starts } = boundsOf(rule)
+  const listed: Array<PreviewedFire> = []
+  let after = Math.max(Number(from), starts - 1)
+  let shownDay: string | undefined
+  for (let slots = 0; slots < count;) {
+    const fires = preview(schedule, timezone, after, 1, rule).filter(
+      ({ at }) => Date.parse(at) <= ends
+    )
+    if (fires.length === 0) break
+    for (const fire of fires) {
+      after = Date.parse(fire.at)
+      const day = dayOf(after, timezone)
+      const isDropped = fire.clock_change === "dropped"
+      if (excluded === undefined || !excluded.has(day)) {
+        listed.push(fire)
+        if (!isDropped) slots++
+        continue
+      }
+      if (!isDropped && day !== shownDay) listed.push({ ...fire, excluded: true })
+      shownDay = day
+      after = lastOfDay(after, timezone)
+    }
+  }
+  return listed
+}
+
+/**
+ * How much later than its slot a task is due: the same on every node, spread evenly over the time
+ * that it may take, and another for each slot.
+ */
+export const jitterMs = (taskId: string, slotMs: number, jitterSeconds: number): number =>
+  Math.floor((hashOf(`${taskId}${slotMs}`) / 2 ** 32) * jitterSeconds * 1_000)
+
+// ---------------------------------------------------------------------------
+
+const dayMs = 86_400_000
+
+const boundsOf = ({ ends_at, excluded_days, starts_at }: SlotRule) => ({
+  starts: starts_at === undefined ? -Infinity : Date.parse(starts_at),
+  ends: ends_at === undefined ? Infinity : Date.parse(ends_at),
+  excluded: excluded_days === undefined ? undefined : new Set(excluded_days)
+})
+
+const dayOf = (at: number, timezone: TimeZone): string =>
+  new Date(at + stretchAt(timezone, at).offset).toISOString().slice(0, 10)
+
+/**
+ * The last millisecond of the day, or of the time until the next clock change. A day with one is
+ * passed in two steps.
+ */
+const lastOfDay = (at: number, timezone: TimeZone): number => {
+  const { end, offset } = stretchAt(timezone, at)
+  return Math.min(Math.ceil((at + offset + 1) / dayMs) * dayMs - offset, end) - 1
+}
+
+/** The last millisecond before the day, or before the clock change in it. */
+const beforeDay = (at: number, timezone: TimeZone): number => {
+  const { offset, start } = stretchAt(timezone, at)
+  return Math.max(Math.floor((at + offset) / dayMs) * dayMs - offset, start) - 1
+}
+
+/** FNV-1a with the last step of MurmurHash 3, without which near slots get near values. */
+const hashOf = (text: string): number => {
+  let hash = 0x811c9dc5
+  for (let index = 0; index < text.length; index++) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
+  }
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return (hash ^ (hash >>> 16)) >>> 0
+}

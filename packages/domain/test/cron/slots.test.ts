@@ -1,0 +1,183 @@
+import {
+  nextFire,
+  type Schedule,
+  Schedule as ScheduleSchema
+} from "@scheduling/domain/cron/Schedule"
+import {
+  jitterMs,
+  latestSlot,
+  nextSlot,
+  previewSlots,
+  type SlotRule
+} from "@scheduling/domain/cron/slots"
+import { TimeZone } from "@scheduling/domain/cron/TimeZone"
+import { assert, describe, it } from "@effect/vitest"
+import { Option, Schema } from "effect"
+
+/** Clocks change at midnight in Havana and Beirut, and Lord Howe goes back by half an hour. */
+const zones = ["UTC", "Europe/Berlin", "America/Havana", "Asia/Beirut", "Australia/Lord_Howe"].map(
+  (name) => TimeZone.make(name)
+)
+const schedules = ["0 0 * * *", "30 2 * * *", "*/20 * * * *", "0 */5 * * *", "15 23 * * 1-5"].map(
+  (text) => ScheduleSchema.make(text)
+)
+/** Days around clock changes of these zones in 2026, and some others. */
+const days = ["2026-03-08", "2026-03-29", "2026-03-30", "2026-04-05", "2026-10-24", "2026-10-25"]
+const bothWays = ["first", "both"] as const
+
+const pick = <A>(values: ReadonlyArray<A>, index: number): A => {
+  const value = values[index % values.length]
+  return value === undefined ? assert.fail("nothing to pick from") : value
+}
+
+const localDay = (at: number, timezone: string) =>
+  new Intl.DateTimeFormat("en-CA", { timeZone: timezone, dateStyle: "short" }).format(at)
+
+const isSlot = (at: number, timezone: string, rule: SlotRule) =>
+  at >= Date.parse(rule.starts_at ?? "1970-01-01T00:00:00Z") &&
+  at <= Date.parse(rule.ends_at ?? "2100-01-01T00:00:00Z") &&
+  rule.excluded_days?.includes(localDay(at, timezone)) !== true
+
+/** All slots of a few days, one fire after the other. */
+const slotsOf = (
+  schedule: Schedule,
+  timezone: TimeZone,
+  from: number,
+  until: number,
+  rule: SlotRule
+) => {
+  const slots: Array<number> = []
+  for (let at = nextFire(schedule, timezone, from, rule); at <= until;) {
+    if (isSlot(at, timezone, rule)) slots.push(at)
+    at = nextFire(schedule, timezone, at, rule)
+  }
+  return slots
+}
+
+const index = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000 }))
+const minutes = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 5 * 24 * 60 }))
+
+const Scene = Schema.Struct({
+  seed: index,
+  away: minutes,
+  begins: minutes,
+  lasts: minutes,
+  excluded: Schema.Array(index)
+})
+
+const sceneOf = ({ away, begins, excluded, lasts, seed }: typeof Scene.Type) => {
+  const from = Date.parse(`${pick(days, seed)}T00:00:00Z`) - 2 * 86_400_000 + away * 60_000
+  const starts = from + (begins - 24 * 60) * 60_000
+  const rule: SlotRule = {
+    dst_overlap: pick(bothWays, seed),
+    starts_at: new Date(starts).toISOString(),
+    ends_at: new Date(starts + lasts * 60_000).toISOString(),
+    excluded_days: excluded.map((one) => pick(days, one))
+  }
+  return { from, rule, schedule: pick(schedules, seed), timezone: pick(zones, seed >> 3) }
+}
+
+describe("slots", () => {
+  it.prop("come one after the other, without those that are left out", [Scene], ([scene]) => {
+    const { from, rule, schedule, timezone } = sceneOf(scene)
+    const until = from + 12 * 86_400_000
+    const found: Array<number> = []
+    for (let after: number | null = from; after !== null && after <= until;) {
+      after = nextSlot(schedule, timezone, after, rule)
+      if (after !== null && after <= until) found.push(after)
+    }
+    assert.deepStrictEqual(found, slotsOf(schedule, timezone, from, until, rule))
+  })
+
+  it.prop("are found backwards too", [Scene], ([scene]) => {
+    const { from, rule, schedule, timezone } = sceneOf(scene)
+    const now = from + 5 * 86_400_000
+    assert.deepStrictEqual(
+      latestSlot(schedule, timezone, now, from, rule),
+      Option.fromNullishOr(slotsOf(schedule, timezone, from - 1, now, rule).at(-1))
+    )
+  })
+
+  it("end where nothing is left", () => {
+    const rule = { ends_at: "2026-06-03T03:00:00Z", excluded_days: ["2026-06-03"] }
+    const daily = ScheduleSchema.make("0 3 * * *")
+    const utc = TimeZone.make("UTC")
+    const next = (after: string) => nextSlot(daily, utc, Date.parse(after), rule)
+    assert.strictEqual(next("2026-06-01T12:00:00Z"), Date.parse("2026-06-02T03:00:00Z"))
+    assert.isNull(next("2026-06-02T03:00:00Z"))
+  })
+
+  it("pass over a hundred excluded days in no time", () => {
+    const start = Date.parse("2026-01-01T00:00:00Z")
+    const dayOf = (index: number) => new Date(start + index * 86_400_000).toISOString().slice(0, 10)
+    const rule = { excluded_days: Array.from({ length: 100 }, (_, at) => dayOf(at)) }
+    const began = performance.now()
+    const next = nextSlot(ScheduleSchema.make("* * * * *"), TimeZone.make("UTC"), start, rule)
+    assert.strictEqual(next, start + 100 * 86_400_000)
+    assert.isBelow(performance.now() - began, 50)
+  })
+})
+
+describe("the preview", () => {
+  const berlin = TimeZone.make("Europe/Berlin")
+  const shown = (schedule: string, from: string, count: number, rule: SlotRule) =>
+    previewSlots(ScheduleSchema.make(schedule), berlin, Date.parse(from), count, rule).map(
+      ({ clock_change, excluded, local }) =>
+        [local.slice(0, 16), excluded === true ? "excluded" : clock_change] as const
+    )
+
+  it("shows an excluded day by its first fire, which does not count", () => {
+    const rule = { excluded_days: ["2026-06-02"] }
+    assert.deepStrictEqual(shown("0 */8 * * *", "2026-06-01T10:00:00Z", 3, rule), [
+      ["2026-06-01T16:00", null],
+      ["2026-06-02T00:00", "excluded"],
+      ["2026-06-03T00:00", null],
+      ["2026-06-03T08:00", null]
+    ])
+    const dayOfChange = { excluded_days: ["2026-10-25"] }
+    assert.deepStrictEqual(shown("30 2 * * *", "2026-10-24T10:00:00Z", 1, dayOfChange), [
+      ["2026-10-25T02:30", "excluded"],
+      ["2026-10-26T02:30", null]
+    ])
+  })
+
+  it("begins and ends with the slots", () => {
+    const rule = { starts_at: "2026-10-25T00:00:00Z", ends_at: "2026-10-26T01:30:00Z" }
+    assert.deepStrictEqual(shown("30 2 * * *", "2026-06-01T00:00:00Z", 10, rule), [
+      ["2026-10-25T02:30", null],
+      ["2026-10-25T02:30", "dropped"],
+      ["2026-10-26T02:30", null]
+    ])
+    assert.deepStrictEqual(shown("30 2 * * *", "2026-10-27T00:00:00Z", 10, rule), [])
+  })
+})
+
+describe("jitter", () => {
+  const id = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+  const minute = 60_000
+
+  it("is the same for a slot, and less than its bound", () => {
+    const all = Array.from({ length: 1_000 }, (_, at) => jitterMs(id, at * minute, 30))
+    assert.deepStrictEqual(
+      all,
+      Array.from({ length: 1_000 }, (_, at) => jitterMs(id, at * minute, 30))
+    )
+    assert.isTrue(all.every((ms) => Number.isInteger(ms) && ms >= 0 && ms < 30_000))
+  })
+
+  it.each([
+    ["slots of a task", (at: number) => jitterMs(id, at * minute, 60)],
+    ["tasks of a slot", (at: number) => jitterMs(`${id.slice(0, -4)}${at}`, minute, 60)]
+  ] as const)("spreads %s evenly", (_, jitter) => {
+    const tenths = Array<number>(10).fill(0)
+    for (let at = 1_000; at < 6_000; at++) {
+      const tenth = Math.floor(jitter(at) / 6_000)
+      tenths[tenth] = (tenths[tenth] ?? 0) + 1
+    }
+    // 500 each, and a deviation of 21.
+    assert.isTrue(
+      tenths.every((count) => count > 390 && count < 610),
+      tenths.join(" ")
+    )
+  })
+})
