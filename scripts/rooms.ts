@@ -127,6 +127,8 @@ export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
   workers: [
     "access",
     "audit",
+    "config",
+    "fairness",
     "http",
     "limits",
     "monitors",
@@ -137,6 +139,7 @@ export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
     "signals",
     "signing",
     "sql",
+    "throttle",
     "workspaces"
   ],
   system: ["config", "executions", "http", "platform", "queue", "sql"]

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { ExecutionKind, ExecutionStatus, TaskId } from "../executions/Execution.ts"
 import { MonitorKind, MonitorStatus } from "../monitors/Monitor.ts"
-import { ChainRunId, ExecutionId, IncidentId, MonitorId } from "../shared/Ids.ts"
+import { ChainRunId, ExecutionId, IncidentId, MonitorId, WorkerId } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
 
@@ -96,6 +96,19 @@ export const IncidentEvent = Schema.Struct({
   })
 }).annotate({ identifier: "IncidentEvent", description: "An incident opened or closed." })
 
+export const WorkerEvent = Schema.Struct({
+  ...fields,
+  type: type("worker"),
+  worker_id: WorkerId.annotate({ description: "The id of the worker." }),
+  change: oneOf(["online", "offline"], {
+    identifier: "WorkerChange",
+    description: "`offline`: its agent has stopped, or nothing was heard of it for 15 seconds."
+  })
+}).annotate({
+  identifier: "WorkerEvent",
+  description: "The agent of a worker came or went. API keys do not hear of it."
+})
+
 export const ResetEvent = Schema.Struct({
   ...fields,
   type: type("reset")
@@ -109,6 +122,7 @@ export const LiveEvent = Schema.Union([
   TaskEvent,
   MonitorEvent,
   IncidentEvent,
+  WorkerEvent,
   ResetEvent
 ]).annotate({
   identifier: "LiveEvent",

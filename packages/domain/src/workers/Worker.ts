@@ -102,6 +102,17 @@ export const WorkerUpdate = Schema.Struct({
 })
 export type WorkerUpdate = typeof WorkerUpdate.Type
 
+export const LeakedWorkerToken = Schema.Struct({
+  token: Schema.RedactedFromValue(Schema.String.check(Schema.isMaxLength(512)), {
+    label: "worker_token"
+  }).pipe(
+    Schema.annotateEncoded({
+      description: "The token that was found.",
+      examples: ["pwk_Zk3vT9qLm2XcR7wYbN5hJ8dFgKsPaQeUoViWxCzTyBM"]
+    })
+  )
+}).annotate({ identifier: "LeakedWorkerToken" })
+
 export const WorkerRotation = Schema.Struct({
   grace_seconds: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 604_800 })).annotate({

@@ -1,7 +1,7 @@
 import { Context } from "effect"
 import { HttpApiMiddleware } from "effect/http-api"
 import type { AuthorizedWorkspaceId } from "../auth/CurrentWorkspace.ts"
-import { ApiError } from "../shared/Errors.ts"
+import { ApiError, RateLimited } from "../shared/Errors.ts"
 import type { WorkerId } from "../shared/Ids.ts"
 
 export class InvalidWorkerToken extends ApiError<InvalidWorkerToken>()("InvalidWorkerToken", {
@@ -33,5 +33,5 @@ export class WorkerAuthentication extends HttpApiMiddleware.Service<
   { provides: CurrentWorker }
 >()("@scheduling/domain/workers/WorkerAuthentication", {
   requiredForClient: true,
-  error: InvalidWorkerToken
+  error: [InvalidWorkerToken, RateLimited]
 }) {}

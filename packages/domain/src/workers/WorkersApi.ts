@@ -2,12 +2,13 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Authentication } from "../auth/Authentication.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
-import { IdempotencyConflict, NotFound, QuotaExceeded } from "../shared/Errors.ts"
+import { IdempotencyConflict, NotFound, QuotaExceeded, RateLimited } from "../shared/Errors.ts"
 import { IdempotencyKey } from "../shared/IdempotencyKey.ts"
 import { inPath, WorkerId, WorkspaceId } from "../shared/Ids.ts"
 import { PageQuery } from "../shared/Page.ts"
 import {
   CreatedWorker,
+  LeakedWorkerToken,
   Worker,
   WorkerInput,
   WorkerPage,
@@ -99,6 +100,19 @@ export class WorkersApi extends HttpApiGroup.make("workers")
   )
   .middleware(Authentication)
   .prefix("/v1/workspaces/:workspace_id/workers")
+  .add(
+    HttpApiEndpoint.post("revokeLeaked", "/v1/workers/revoke", {
+      payload: LeakedWorkerToken,
+      error: RateLimited
+    })
+      .annotate(Access, Access.public)
+      .annotateMerge(
+        docs(
+          "Revoke a leaked worker token",
+          "For whoever finds a token where it should not be: it is refused from the next request on, and the runs that the worker has start on other workers. The answer is 204 whether or not there was such a token. An address may send 100 in 15 minutes, leaked API keys included."
+        )
+      )
+  )
   .annotateMerge(
     OpenApi.annotations({
       title: "Workers",

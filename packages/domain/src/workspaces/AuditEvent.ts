@@ -35,6 +35,7 @@ export const auditActions = [
   "worker.paused",
   "worker.resumed",
   "worker.rotated",
+  "worker.token_revoked",
   "worker.deleted"
 ] as const
 

@@ -19,6 +19,7 @@ const nounsOf = (event: LiveEvent): ReadonlyArray<string> => {
   }
   if (event.type === "task") return [event.kind === "chain" ? "chains" : event.kind, "names"]
   if (event.type === "monitor" || event.type === "incident") return ["monitors", "incidents"]
+  if (event.type === "worker") return ["workers"]
   return []
 }
 

@@ -68,6 +68,7 @@ import type {
   InvitationInput,
   Invoices,
   LeakedApiKey,
+  LeakedWorkerToken,
   LiveEvent,
   Login,
   Member,
@@ -1959,6 +1960,7 @@ export class EventsResource extends Resource {
    *
    * Server-sent events, as they happen: each message has one event as JSON in `data`. An API key
    * also needs `tasks:read` to hear of tasks and `monitors:read` to hear of monitors and incidents.
+   * Of workers it hears nothing.
    *
    * With `Last-Event-ID` the stream goes on after that event, if it is not older than five minutes;
    * an event may then come a second time, with the same id. If events may be missing, the stream
@@ -3348,6 +3350,24 @@ export class WorkersResource extends Resource {
       body: body ?? {},
       options
     })
+  }
+
+  /**
+   * Revoke a leaked worker token.
+   *
+   * For whoever finds a token where it should not be: it is refused from the next request on, and
+   * the runs that the worker has start on other workers. The answer is 204 whether or not there was
+   * such a token. An address may send 100 in 15 minutes, leaked API keys included.
+   *
+   * Needs no credential.
+   *
+   * @example
+   * await client.workers.revokeLeaked({
+   *   token: "pwk_Zk3vT9qLm2XcR7wYbN5hJ8dFgKsPaQeUoViWxCzTyBM"
+   * })
+   */
+  revokeLeaked(body: LeakedWorkerToken, options?: RequestOptions): ApiPromise<void> {
+    return this.call({ verb: "POST", path: "/v1/workers/revoke", body, isPublic: true, options })
   }
 }
 

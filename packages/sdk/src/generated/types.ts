@@ -154,6 +154,7 @@ export interface AuditEvent {
     | "worker.paused"
     | "worker.resumed"
     | "worker.rotated"
+    | "worker.token_revoked"
     | "worker.deleted"
   /** The user who did it. Null if nobody knows who it was. */
   readonly actor_id: UserId | null
@@ -1762,6 +1763,11 @@ export interface LeakedApiKey {
   readonly key: string
 }
 
+export interface LeakedWorkerToken {
+  /** The token that was found. At most 512 characters. */
+  readonly token: string
+}
+
 export interface Limits {
   /** Cron tasks. */
   readonly cron_tasks: number
@@ -1804,7 +1810,13 @@ export interface Limits {
  * What has changed. `type` says which of these it is; more may come, so pass over what you do not
  * know.
  */
-export type LiveEvent = ExecutionEvent | TaskEvent | MonitorStatusEvent | IncidentEvent | ResetEvent
+export type LiveEvent =
+  | ExecutionEvent
+  | TaskEvent
+  | MonitorStatusEvent
+  | IncidentEvent
+  | WorkerEvent
+  | ResetEvent
 
 /** `totp` is needed by accounts that have a second factor. */
 export interface Login {
@@ -2959,6 +2971,22 @@ export interface Worker {
   readonly created_at: Timestamp
   /** When it was last changed. */
   readonly updated_at: Timestamp
+}
+
+/** `offline`: its agent has stopped, or nothing was heard of it for 15 seconds. */
+export type WorkerChange = "online" | "offline"
+
+/** The agent of a worker came or went. API keys do not hear of it. */
+export interface WorkerEvent {
+  /** Resume from here: send it as `Last-Event-ID`. */
+  readonly id: string
+  /** When the event was told. */
+  readonly at: Timestamp
+  /** Always `worker`. */
+  readonly type: "worker"
+  /** The id of the worker. */
+  readonly worker_id: string
+  readonly change: WorkerChange
 }
 
 export interface WorkerInput {

@@ -5,12 +5,13 @@ import type { Told } from "../signals/Recent.ts"
 import { timestampOf } from "../sql/timestamp.ts"
 
 /** What an API key needs to hear of a change. Whoever has a stream may read executions. */
-const needs: Readonly<Record<LiveEvent["type"], Scope | undefined>> = {
+const needs: Readonly<Record<LiveEvent["type"], Scope | "jwt" | undefined>> = {
   execution: undefined,
   reset: undefined,
   task: "tasks:read",
   monitor: "monitors:read",
-  incident: "monitors:read"
+  incident: "monitors:read",
+  worker: "jwt"
 }
 
 export const mayHear = (
@@ -18,7 +19,11 @@ export const mayHear = (
   type: LiveEvent["type"]
 ): boolean => {
   const scope = needs[type]
-  return principal.kind === "jwt" || scope === undefined || principal.scopes.includes(scope)
+  return (
+    principal.kind === "jwt" ||
+    scope === undefined ||
+    (scope !== "jwt" && principal.scopes.includes(scope))
+  )
 }
 
 /** A message of the stream, as `text/event-stream` has it. */

@@ -1,5 +1,5 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import { NotFound, type QuotaExceeded } from "@scheduling/domain/shared/Errors"
+import { NotFound, type QuotaExceeded, type RateLimited } from "@scheduling/domain/shared/Errors"
 import type { WorkerId } from "@scheduling/domain/shared/Ids"
 import type { Page, PageQuery } from "@scheduling/domain/shared/Page"
 import {
@@ -9,21 +9,22 @@ import {
   type WorkerUpdate
 } from "@scheduling/domain/workers/Worker"
 import type { AuditEvent } from "@scheduling/domain/workspaces/AuditEvent"
-import { Context, DateTime, Effect, Layer } from "effect"
+import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditLog } from "../audit/AuditLog.ts"
 import type { Actor } from "../audit/currentActor.ts"
 import { Limits } from "../limits/Limits.ts"
 import { UsageRepo } from "../limits/UsageRepo.ts"
 import { Outbox } from "../outbox/Outbox.ts"
-import { hashKey, shownPrefix } from "../platform/bearerKeys.ts"
+import { hashesOf, hashKey, shownPrefix } from "../platform/bearerKeys.ts"
 import { Ids } from "../platform/Ids.ts"
 import { orNotFound } from "../platform/orNotFound.ts"
 import { Secrets } from "../platform/Secrets.ts"
 import { pageRequest, toPage } from "../sql/Pages.ts"
 import { transactionOf } from "../sql/transaction.ts"
+import { Throttle } from "../throttle/Throttle.ts"
 import { toWorker, type WorkerRow, WorkersRepo } from "./WorkersRepo.ts"
-import { makeToken } from "./workerToken.ts"
+import { isWellFormed, makeToken } from "./workerToken.ts"
 
 export class Workers extends Context.Service<
   Workers,
@@ -63,6 +64,11 @@ export class Workers extends Context.Service<
       graceSeconds: number,
       actor: Actor
     ) => Effect.Effect<CreatedWorker, NotFound>
+    /** For whoever has found the token. Does nothing if it is none. */
+    readonly revokeLeaked: (
+      token: Redacted.Redacted,
+      origin: Actor["origin"]
+    ) => Effect.Effect<void, RateLimited>
     readonly remove: (
       workspaceId: AuthorizedWorkspaceId,
       id: WorkerId,
@@ -73,7 +79,15 @@ export class Workers extends Context.Service<
   static readonly layer: Layer.Layer<
     Workers,
     never,
-    AuditLog | Ids | Limits | Outbox | Secrets | SqlClient.SqlClient | UsageRepo | WorkersRepo
+    | AuditLog
+    | Ids
+    | Limits
+    | Outbox
+    | Secrets
+    | SqlClient.SqlClient
+    | Throttle
+    | UsageRepo
+    | WorkersRepo
   > = Layer.effect(
     Workers,
     Effect.gen(function* () {
@@ -83,6 +97,7 @@ export class Workers extends Context.Service<
       const limits = yield* Limits
       const outbox = yield* Outbox
       const repo = yield* WorkersRepo
+      const throttle = yield* Throttle
       const usage = yield* UsageRepo
       const ring = (yield* Secrets).keys("worker-token")
 
@@ -100,7 +115,11 @@ export class Workers extends Context.Service<
         return yield* find(workspaceId, id)
       })
 
-      const record = (action: AuditEvent["action"], row: WorkerRow, actor: Actor) =>
+      const record = (
+        action: AuditEvent["action"],
+        row: WorkerRow,
+        actor: Pick<Actor, "origin"> & { readonly user_id: Actor["user_id"] | null }
+      ) =>
         audit.recordInWorkspace(action, row.workspace_id, {
           actor_id: actor.user_id,
           target_id: row.id,
@@ -182,6 +201,23 @@ export class Workers extends Context.Service<
           yield* record("worker.rotated", row, actor)
           return { ...toWorker(row), token }
         }, transaction),
+
+        revokeLeaked: Effect.fn("Workers.revokeLeaked")(function* (secret, origin) {
+          yield* throttle.count("leaked keys", origin.ip)
+          const token = Redacted.value(secret)
+          if (!isWellFormed(token)) return
+          yield* transaction(
+            Effect.gen(function* () {
+              const now = yield* DateTime.nowAsDate
+              const ended = yield* repo.updateTokenEnded(hashesOf(ring, token), now)
+              if (Option.isNone(ended)) return
+              const { id, workspace_id } = ended.value
+              yield* repo.endSession(workspace_id, id)
+              const row = yield* Effect.orDie(find(workspace_id, id))
+              yield* record("worker.token_revoked", row, { origin, user_id: null })
+            })
+          )
+        }),
 
         remove: Effect.fn("Workers.remove")(function* (workspaceId, id, actor) {
           yield* limits.hold(workspaceId)

@@ -3,6 +3,7 @@ import { WorkerId } from "@scheduling/domain/shared/Ids"
 import type { Worker, WorkerStatus } from "@scheduling/domain/workers/Worker"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
+import { authorize } from "../access/authorize.ts"
 import { agentLeaseMs } from "../queue/Nodes.ts"
 import type { PageRequest } from "../sql/Pages.ts"
 import { timestampOf, timestampOrNull } from "../sql/timestamp.ts"
@@ -72,6 +73,13 @@ export class WorkersRepo extends Context.Service<
     ) => Effect.Effect<void>
     /** The runs of its agent go to others, and the agent has to begin anew. */
     readonly endSession: (workspaceId: AuthorizedWorkspaceId, id: string) => Effect.Effect<void>
+    /** Returns whose it was. None if it has ended already. */
+    readonly updateTokenEnded: (
+      hashes: ReadonlyArray<string>,
+      now: Date
+    ) => Effect.Effect<
+      Option.Option<{ readonly id: string; readonly workspace_id: AuthorizedWorkspaceId }>
+    >
     /** With the monitors of processes on its machine, whose ids it returns. */
     readonly remove: (
       workspaceId: AuthorizedWorkspaceId,
@@ -202,6 +210,21 @@ export class WorkersRepo extends Context.Service<
               AND workers.id = ${id}
               AND nodes.id = workers.node_id
               AND nodes.died_at IS NULL`
+        }, Effect.orDie),
+
+        updateTokenEnded: Effect.fn("WorkersRepo.updateTokenEnded")(function* (hashes, now) {
+          const rows = yield* sql<{ readonly id: string; readonly workspace_id: string }>`
+            UPDATE worker_tokens
+            SET expires_at = ${now}
+            FROM workers
+            WHERE token_hash = ANY (${hashes}::text[])
+              AND (expires_at IS NULL OR expires_at > ${now})
+              AND workers.id = worker_tokens.worker_id
+            RETURNING workers.id, workers.workspace_id`
+          return Option.map(Option.fromNullishOr(rows[0]), ({ id, workspace_id }) => ({
+            id,
+            workspace_id: authorize(workspace_id)
+          }))
         }, Effect.orDie),
 
         remove: Effect.fn("WorkersRepo.remove")(function* (workspaceId, id) {

@@ -6,6 +6,8 @@ import { Idempotency } from "../http/Idempotency.ts"
 import { implement } from "../http/implement.ts"
 import { inWorkspace } from "../http/inWorkspace.ts"
 import { neverStored } from "../http/neverStored.ts"
+import { noSoonerThan } from "../http/noSoonerThan.ts"
+import { requestOrigin } from "../http/RequestOrigin.ts"
 import { Workers } from "./Workers.ts"
 
 export const WorkersHandlers = implement(
@@ -58,6 +60,12 @@ export const WorkersHandlers = implement(
           return yield* workers.resume(workspaceId, params.worker_id, yield* currentActor)
         })
       ),
+
+      revokeLeaked: Effect.fnUntraced(function* ({ payload }) {
+        yield* workers
+          .revokeLeaked(payload.token, yield* requestOrigin)
+          .pipe(noSoonerThan("50 millis"))
+      }),
 
       rotate: inWorkspace(
         Effect.fnUntraced(function* (workspaceId, { params, payload }) {

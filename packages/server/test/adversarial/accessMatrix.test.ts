@@ -143,7 +143,7 @@ describe("Access as it is declared", () => {
     }
   })
 
-  it("is public for nothing but logins, leaked keys, plans and health", () => {
+  it("is public for nothing but logins, leaked keys and tokens, plans and health", () => {
     assert.deepStrictEqual(
       endpoints.filter(({ access }) => access?.kind === "public").map(({ name }) => name),
       [
@@ -155,6 +155,7 @@ describe("Access as it is declared", () => {
         "auth.verifyEmail",
         "apiKeys.revokeLeaked",
         "billing.plans",
+        "workers.revokeLeaked",
         "system.health",
         "system.ready"
       ]

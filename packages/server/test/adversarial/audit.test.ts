@@ -35,9 +35,16 @@ const silent = ["auth.refresh"]
 
 const tokenFor = ({ example = {}, name }: Endpoint, member: Member) => {
   if (!("token" in example)) return Effect.succeed("")
+  if (name === "workers.revokeLeaked") return workerTokenFor(member)
   if (name === "auth.resetPassword") return linkTokenFor("password reset", member)
   return name === "auth.verifyEmail" ? linkTokenFor("email", member) : invitationFor(member)
 }
+
+const workerTokenFor = ({ access_token: token, workspace }: Member) =>
+  Effect.map(
+    ask("POST", `${workspace}/workers`, { token, body: { name: "a worker" } }),
+    ({ body }) => String(body.token)
+  )
 
 /** The token of an invitation into the workspace of somebody else. */
 const invitationFor = Effect.fnUntraced(function* ({ email }: Member) {
@@ -61,7 +68,7 @@ const codeFor = Effect.fnUntraced(function* ({ example = {}, name }: Endpoint, m
 type Settled = Effect.Success<typeof settle>
 
 /** What anybody may do: there is nobody to name. */
-const anonymous = new Set(["apiKeys.revokeLeaked"])
+const anonymous = new Set(["apiKeys.revokeLeaked", "workers.revokeLeaked"])
 
 /** The example, true of this member. */
 const bodyFor = (

@@ -5,7 +5,8 @@ import { parseCidrs } from "@scheduling/calls/EgressRules"
 import { ask, createKey, signUp } from "../support/http.ts"
 import { startNode, TestApp, testConfig } from "../support/TestApp.ts"
 import { onPostgres, TestDatabaseLayer } from "../support/TestDatabase.ts"
-import { follow } from "./streams.ts"
+import { agentOf } from "../workers/workers.ts"
+import { type Event, follow } from "./streams.ts"
 
 const config = {
   ...testConfig,
@@ -138,6 +139,26 @@ layer(Nodes, { excludeTestServices: true, timeout: "60 seconds" })("events", (it
         all.some((one) => one["status"] === "cancelled")
       )
       assert.deepInclude(events.at(-1), { execution_id: execution, kind: "delayed" })
+    })
+  )
+
+  it.effect("tell people when an agent comes and goes, and API keys nothing of it", () =>
+    Effect.gen(function* () {
+      const { member, post, token, workspace } = yield* begin
+      const { key } = yield* createKey(member, { scopes: ["executions:read", "tasks:read"] })
+      const worker = (yield* post("/workers", { name: "Office" })).body
+      const agent = agentOf(worker.token)
+      const stream = yield* follow({ workspace, token })
+      const ofKey = yield* follow({ workspace, token: key })
+      const { session } = (yield* agent.hello()).body
+      yield* agent.beat(session, { leaving: true })
+      yield* post("/cron", { name: "a", url: "https://example.com", schedule: "0 0 1 1 *" })
+      const isLast = (all: ReadonlyArray<Event>) => all.some(({ type }) => type === "task")
+      const events = yield* stream.until("all of it", isLast)
+      assert.deepStrictEqual(events.map(short), ["worker online", "worker offline", "task created"])
+      assert.strictEqual(events[0]?.["worker_id"], worker.id)
+      const heard = yield* ofKey.until("the task", isLast)
+      assert.deepStrictEqual(heard.map(short), ["task created"])
     })
   )
 

@@ -3,6 +3,9 @@ import type { CurrentWorker } from "@scheduling/domain/workers/WorkerAuthenticat
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { agentLeaseMs } from "../../queue/Nodes.ts"
+import { LiveChanges } from "../../signals/Changes.ts"
+import type { Change } from "../../signals/Recent.ts"
+import { tellAfterCommit } from "../../signals/tellAfterCommit.ts"
 import { batched } from "../../sql/batched.ts"
 import { columnsOf } from "../../sql/columns.ts"
 
@@ -33,6 +36,10 @@ export interface Pulse {
 
 /** An answer that is on its way for longer than this has not arrived. */
 const arrivedMs = agentLeaseMs
+
+const toldAs =
+  (change: "online" | "offline") =>
+  ({ id }: Worker): Change => ({ type: "worker", worker_id: id, change })
 
 export class AgentSessionsRepo extends Context.Service<
   AgentSessionsRepo,
@@ -71,6 +78,7 @@ export class AgentSessionsRepo extends Context.Service<
     AgentSessionsRepo,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const tell = tellAfterCommit(sql, yield* LiveChanges)
       const lease = sql`${agentLeaseMs} * interval '1 millisecond'`
 
       const renewAll = (beats: ReadonlyArray<Beat>) => {
@@ -168,6 +176,7 @@ export class AgentSessionsRepo extends Context.Service<
             RETURNING
               session.id AS session, worker.node_id AS replaced, worker.name,
               worker.is_missed AS was_missed`
+          yield* tell(rows.length === 0 ? [] : [{ id, workspace_id }], toldAs("online"))
           return Option.fromNullishOr(rows[0])
         }, Effect.orDie),
 
@@ -187,15 +196,20 @@ export class AgentSessionsRepo extends Context.Service<
             WHERE id = ${session}
               AND worker_id = ${id}
               AND died_at IS NULL`
+          yield* tell([{ id, workspace_id }], toldAs("offline"))
         }, Effect.orDie),
 
-        updateLost: sql`
+        updateLost: sql<Worker>`
           UPDATE workers
           SET node_id = NULL, missed_at = now(), seen_at = nodes.lease_until - ${lease}
           FROM nodes
           WHERE nodes.died_at IS NOT NULL
             AND nodes.worker_id IS NOT NULL
-            AND workers.node_id = nodes.id`.pipe(Effect.orDie, Effect.asVoid),
+            AND workers.node_id = nodes.id
+          RETURNING workers.id, workers.workspace_id`.pipe(
+          Effect.flatMap((lost) => tell(lost, toldAs("offline"))),
+          Effect.orDie
+        ),
 
         claimMissed: sql<{
           readonly id: string

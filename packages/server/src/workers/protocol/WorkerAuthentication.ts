@@ -3,10 +3,14 @@ import {
   InvalidWorkerToken,
   WorkerAuthentication
 } from "@scheduling/domain/workers/WorkerAuthentication"
-import { DateTime, Effect, Layer, Option } from "effect"
+import { RateLimited } from "@scheduling/domain/shared/Errors"
+import { Clock, DateTime, Effect, Layer, Option } from "effect"
 import { HttpServerRequest } from "effect/http"
+import { AppConfig } from "../../config/Config.ts"
+import { RateLimits } from "../../fairness/RateLimits.ts"
 import { authorizationHeaders, bearerOf } from "../../http/authorization.ts"
 import { hashesOf } from "../../platform/bearerKeys.ts"
+import { elapsedMs } from "../../platform/elapsed.ts"
 import { Secrets } from "../../platform/Secrets.ts"
 import { isWellFormed } from "../workerToken.ts"
 import { WorkerTokensRepo } from "./WorkerTokensRepo.ts"
@@ -15,12 +19,15 @@ import { WorkerTokensRepo } from "./WorkerTokensRepo.ts"
 export const WorkerAuthenticationLayer: Layer.Layer<
   WorkerAuthentication,
   never,
-  Secrets | WorkerTokensRepo
+  AppConfig | Secrets | WorkerTokensRepo
 > = Layer.effect(
   WorkerAuthentication,
   Effect.gen(function* () {
     const tokens = yield* WorkerTokensRepo
     const ring = (yield* Secrets).keys("worker-token")
+    const clock = yield* Clock.Clock
+    const { rateLimit } = yield* AppConfig
+    const limits = rateLimit === 0 ? undefined : new RateLimits(rateLimit * timesThatOfKeys)
 
     const authenticate = Effect.gen(function* () {
       const request = yield* HttpServerRequest.HttpServerRequest
@@ -34,6 +41,8 @@ export const WorkerAuthenticationLayer: Layer.Layer<
         return yield* new InvalidWorkerToken()
       }
       const { token_hash, worker } = found.value
+      const standing = limits?.take(worker.id, elapsedMs(clock))
+      if (standing?.isOver) return yield* new RateLimited({ retry_after: standing.seconds })
       const [current = token_hash] = hashes
       if (token_hash !== current) yield* tokens.updateHash(token_hash, current)
       return worker
@@ -44,6 +53,9 @@ export const WorkerAuthenticationLayer: Layer.Layer<
     )
   })
 )
+
+/** A busy agent claims and hands in results about a hundred times per second. */
+const timesThatOfKeys = 20
 
 const hasExpired = ({ expires_at }: CurrentWorker["Service"], now: Date) =>
   expires_at !== null && expires_at <= now

@@ -1,0 +1,80 @@
+/**
+ * Checks that the package to be published is what users need: builds and packs it, installs the
+ * tarball into an empty folder, and runs it there, also against a real service.
+ */
+import { spawnSync } from "node:child_process"
+import { mkdtemp, readdir, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { run, say, writeFiles } from "../packages/sdk/scripts/command.ts"
+import { startServer } from "../packages/sdk/test/support/server.ts"
+
+const agent = fileURLToPath(new URL("../packages/agent", import.meta.url))
+const project = await mkdtemp(join(tmpdir(), "scheduling-agent-package-"))
+
+const install = async () => {
+  run("The build", process.execPath, [join(agent, "scripts/build.ts")], agent)
+  const pack = ["pack", "--json", "--pack-destination", project]
+  const [tarball] = JSON.parse(run("npm pack", "npm", pack, join(agent, "dist")))
+  say(`packed ${tarball.entryCount} files, ${tarball.size} bytes`)
+  await writeFiles(project, { "package.json": { private: true } })
+  const options = ["--offline", "--no-audit", "--no-fund"]
+  run("npm install", "npm", ["install", ...options, tarball.filename], project)
+  const installed = await readdir(join(project, "node_modules"))
+  const others = installed.filter((name) => !name.startsWith(".") && name !== "scheduling-agent")
+  if (others.length > 0) throw new Error(`it installs more than itself: ${others.join(", ")}`)
+}
+
+/** Runs the command as users do, and fails if it ends or speaks otherwise. */
+const expectOf = (args: ReadonlyArray<string>, code: number, ...texts: ReadonlyArray<string>) => {
+  const { status, stderr, stdout } = spawnSync(
+    "npx",
+    ["--no-install", "scheduling-agent", ...args],
+    { cwd: project, encoding: "utf8", timeout: 60_000 }
+  )
+  const said = stdout + stderr
+  const missing = texts.filter((text) => !said.includes(text))
+  if (status !== code || missing.length > 0) {
+    throw new Error(`scheduling-agent ${args.join(" ")} ended with ${status} and said:\n${said}`)
+  }
+  say(`scheduling-agent ${args[0]}: ${code}`)
+}
+
+const tokenOf = async (url: string): Promise<string> => {
+  const post = async (path: string, body: object, token?: string) => {
+    const answer = await fetch(url + path, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` })
+      },
+      body: JSON.stringify(body)
+    })
+    if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`)
+    return answer.json()
+  }
+  const account = { email: "agent@example.com", password: "correct horse battery staple" }
+  const { workspace } = await post("/v1/auth/register", account)
+  const { access_token } = await post("/v1/auth/login", account)
+  const workers = `/v1/workspaces/${workspace.id}/workers`
+  return (await post(workers, { name: "packed" }, access_token)).token
+}
+
+try {
+  await install()
+  expectOf(["--help"], 0, "run", "check", "status")
+  expectOf(["run", "--help"], 0, "--allow", "--drain-seconds")
+  {
+    await using server = await startServer()
+    const token = await tokenOf(server.url)
+    expectOf(["check", "--url", server.url, "--token", token], 0, "token      ok")
+    const wrong = `${token.slice(0, -4)}AAAA`
+    expectOf(["check", "--url", server.url, "--token", wrong], 2, "refused")
+  }
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.exitCode = 1
+} finally {
+  await rm(project, { recursive: true, force: true })
+}
