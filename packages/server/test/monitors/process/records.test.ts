@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { ProcessMonitorsRepo } from "../../../src/monitors/process/ProcessMonitorsRepo.ts"
+import { subjectGone } from "../../../src/outbox/Outbox.ts"
 import { ask, createKey, outcome, signUp } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 import { agentOf, workersOf } from "../../workers/workers.ts"
@@ -139,6 +140,27 @@ layer(testAppLayer())("a process monitor", (it) => {
       assert.strictEqual(outcome(yield* monitors.get(first.body.id)), "404 not_found")
       const all = yield* ask("GET", `${member.workspace}/monitors`, { token: key })
       assert.deepStrictEqual(all.body.data, [])
+    })
+  )
+
+  it.effect("is no longer in trouble once its worker is deleted", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { input, member, monitors, worker, workers } = yield* begin
+      const { id } = (yield* monitors.create(input)).body
+      // As if people had been told that it is down.
+      yield* sql`
+        INSERT INTO troubles (subject_id, workspace_id, event, failures, since, told_at, tags, data)
+        VALUES (
+          ${id}, ${member.workspace.split("/").at(-1)}, 'monitor.down', 1, now(), now(), '{}',
+          '{"name":"Database"}'
+        )`
+      yield* workers.remove(worker.id)
+      const told = yield* sql`
+        SELECT event
+        FROM outbox
+        WHERE subject_id = ${id}`
+      assert.deepStrictEqual(told, [{ event: subjectGone }])
     })
   )
 
