@@ -74,6 +74,52 @@ describe.skipIf(missing !== undefined)("notifications", () => {
     expect(problems).toEqual([])
   })
 
+  it("go out when a task fails and when it works again, once each", async () => {
+    const { url } = await receiver()
+    const { page, person, problems } = await panel.openAs()
+    const { client } = person
+    const channel = await client.notifications.createChannel({
+      name: "Operations",
+      kind: "webhook",
+      config: { url }
+    })
+    const { version } = await client.notifications.settings()
+    await client.notifications.replaceSettings({
+      version,
+      rules: [{ events: ["task.failed", "task.recovered"], channel_ids: [channel.id] }]
+    })
+    const w = `${panel.url()}/w/${person.workspaceId}`
+    await page.goto(`${w}/cron/new`)
+    await page.getByLabel("Name", { exact: true }).fill("Export")
+    await page.getByLabel("Schedule").fill("0 5 * * *")
+    await page.getByLabel("URL", { exact: true }).fill(`${panel.url()}/nowhere`)
+    await page.getByRole("button", { name: "Create cron task" }).click()
+    const executions = page.getByRole("table", { name: "Executions" })
+    for (const runs of [1, 2]) {
+      await page.getByRole("button", { name: "Run now" }).click()
+      await executions
+        .getByRole("row", { name: /Failed/ })
+        .nth(runs - 1)
+        .waitFor()
+    }
+    await page.goto(w)
+    await page.getByRole("link", { name: "Export" }).first().waitFor()
+    await page.goto(`${w}/notifications/deliveries`)
+    await page.getByRole("row", { name: /Delivered.*Export: a task fails/ }).waitFor()
+
+    await page.goto(`${w}/cron`)
+    await page.getByRole("link", { name: "Export" }).click()
+    await page.getByRole("link", { name: "Edit" }).click()
+    await page.getByLabel("URL", { exact: true }).fill(`${panel.url()}/v1/echo`)
+    await page.getByRole("button", { name: "Save changes" }).click()
+    await page.getByRole("button", { name: "Run now" }).click()
+    await executions.getByRole("row", { name: /Succeeded/ }).waitFor()
+    await page.goto(`${w}/notifications/deliveries`)
+    await page.getByRole("row", { name: /Delivered.*Export: a task .*again/ }).waitFor()
+    await expect.poll(() => page.getByRole("row", { name: /Delivered/ }).count()).toBe(2)
+    expect(problems).toEqual([])
+  })
+
   it("say so when somebody else has changed the settings", async () => {
     const { page, person } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/notifications/rules`)

@@ -1,6 +1,7 @@
 /**
  * Pictures of every page, wide and narrow, in light and dark, into `packages/panel/screenshots`.
- * `npm run screenshots -- cron` makes only those whose name contains `cron`.
+ * `npm run screenshots -- cron` makes only those whose name contains `cron`, and
+ * `npm run screenshots -- --docs` those of the documentation, into `docs/pictures`.
  */
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
@@ -11,13 +12,20 @@ import { seed } from "../browser/support/seed.ts"
 import { Service } from "../browser/support/service.ts"
 
 const folder = join(import.meta.dirname, "../screenshots")
-const wanted = process.argv[2] ?? ""
+const docs = join(import.meta.dirname, "../../../docs/pictures")
+const isForDocs = process.argv[2] === "--docs"
+const wanted = isForDocs ? "" : (process.argv[2] ?? "")
+const shown = new Set([
+  "overview-1440-light",
+  "chain-detail-1440-dark",
+  "heartbeat-detail-1440-light"
+])
 
 await using service = await Service.start()
 const person = await somebody(service.url)
 await seed(person.client, service.url)
 const browser = await launchChromium()
-mkdirSync(folder, { recursive: true })
+mkdirSync(isForDocs ? docs : folder, { recursive: true })
 
 for (const colorScheme of ["light", "dark"] as const) {
   for (const width of [1440, 390]) {
@@ -33,12 +41,12 @@ for (const colorScheme of ["light", "dark"] as const) {
     const pages = await pagesOf(person)
     const take = async (isPublic: boolean) => {
       for (const one of pages.filter(({ isPublic: isOpen }) => isOpen === isPublic)) {
-        const { name } = one
-        if (!name.includes(wanted)) continue
+        const name = `${one.name}-${width}-${colorScheme}`
+        if (isForDocs ? !shown.has(name) : !one.name.includes(wanted)) continue
         await show(page, service.url, one)
         await page.screenshot({
-          path: join(folder, `${name}-${width}-${colorScheme}.png`),
-          fullPage: true
+          path: join(isForDocs ? docs : folder, `${name}.png`),
+          fullPage: !isForDocs
         })
       }
     }

@@ -21,6 +21,7 @@ export const startAgent = (baseUrl: string, token: string): (() => Promise<void>
     },
     stdio: "ignore"
   })
+  child.unref()
   process.once("exit", () => child.kill("SIGTERM"))
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()))
   return async () => {

@@ -14,7 +14,7 @@ export const seedWorkspace = async (client: SchedulingClient, baseUrl: string): 
     tags: ["office"],
     worker_id: office.id,
     match: { command_contains: "server/src/main.ts" },
-    max_rss_bytes: 536_870_912,
+    max_rss_bytes: 8_589_934_592,
     max_cpu_percent: 150
   })
   await poll(async () => (await client.processMonitors.get(watched.id)).last_report !== null)

@@ -50,6 +50,7 @@ export const MonitorListPage = () => {
       <ButtonLink
         to="/w/$workspaceId/monitors/heartbeat/new"
         params={{ workspaceId }}
+        className="max-sm:order-first"
         look="main"
         icon={<Plus className="size-4" />}
       >

@@ -7,6 +7,7 @@ import { statsOptions } from "../executions/queries.ts"
 import { Card, Empty, Page, Section, Skeleton } from "../ui/Page.tsx"
 import { Problem } from "../ui/Problem.tsx"
 import { Ago } from "../ui/Time.tsx"
+import { FailingNow } from "./FailingNow.tsx"
 import { FirstSteps } from "./FirstSteps.tsx"
 import { Incidents } from "./Incidents.tsx"
 import { type Coming, comingUpOptions } from "./queries.ts"
@@ -49,6 +50,7 @@ export const OverviewPage = () => {
             />
           </Section>
           <aside className="flex min-w-0 flex-col gap-8">
+            <FailingNow />
             <Incidents />
             <Section title="Coming up">
               {coming.data === undefined ? (

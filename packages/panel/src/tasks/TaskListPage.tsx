@@ -126,7 +126,8 @@ const choosing = <Row extends { readonly id: string; readonly name: string | nul
       onChange={chosen.length === rows.length ? none : all}
     />
   ),
-  className: "relative z-10 w-4 shrink-0",
+  // On a phone the width is for the names.
+  className: "relative z-10 w-4 shrink-0 max-sm:hidden",
   cell: (row) => (
     // The finger may miss the box by a bit.
     <label className="absolute -inset-4 grid cursor-pointer place-items-center">

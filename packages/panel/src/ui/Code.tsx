@@ -12,7 +12,7 @@ export const Code = ({
   readonly label: string
   readonly wrap?: boolean
 }) => (
-  <div className="group relative min-w-0 rounded-lg border border-line bg-sunken/60">
+  <div className="group relative min-w-0 rounded-lg border border-line bg-sunken">
     <pre
       role="region"
       tabIndex={0}
@@ -21,11 +21,9 @@ export const Code = ({
     >
       {text}
     </pre>
-    <CopyButton
-      text={text}
-      label={`Copy ${label}`}
-      className="absolute top-1.5 right-1.5 bg-sunken"
-    />
+    <div className="absolute top-0 right-0 max-h-full overflow-hidden rounded-r-lg bg-sunken p-1.5">
+      <CopyButton text={text} label={`Copy ${label}`} />
+    </div>
   </div>
 )
 

@@ -64,7 +64,7 @@ export const List = <Row,>({
         role="rowgroup"
         className="sticky top-0 z-10 border-b border-line bg-surface max-md:top-14"
       >
-        <div role="row" aria-rowindex={1} className="flex h-9 items-center gap-4 px-4">
+        <div role="row" aria-rowindex={1} className="flex h-9 items-center gap-3 px-4 sm:gap-4">
           {columns.map(({ className, head, key }) => (
             <div
               key={key}
@@ -84,7 +84,7 @@ export const List = <Row,>({
       >
         {isLoading
           ? Array.from({ length: 8 }, (_, index) => (
-              <div key={index} role="row" className="flex h-14 items-center gap-4 px-4">
+              <div key={index} role="row" className="flex h-14 items-center gap-3 px-4 sm:gap-4">
                 {columns.map(({ className, key }) => (
                   <div key={key} role="cell" className={classes("min-w-0", className)}>
                     <Skeleton className="h-4 w-3/5" />
@@ -100,7 +100,7 @@ export const List = <Row,>({
                     key={keyOf(row)}
                     role="row"
                     aria-rowindex={index + 2}
-                    className="absolute inset-x-0 top-0 flex h-14 items-center gap-4 border-b border-line px-4 transition-colors duration-75 last:border-b-0 focus-within:bg-sunken/60 hover:bg-sunken/60"
+                    className="absolute inset-x-0 top-0 flex h-14 items-center gap-3 border-b border-line px-4 transition-colors duration-75 sm:gap-4 last:border-b-0 focus-within:bg-sunken/60 hover:bg-sunken/60"
                     style={{ transform: `translateY(${start - top}px)` }}
                   >
                     {columns.map(({ cell, className, key }) => (

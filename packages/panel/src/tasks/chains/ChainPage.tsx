@@ -97,7 +97,16 @@ const ChainView = ({ chain }: { readonly chain: Chain }) => {
                     <Ago key="0" at={chain.next_run_at} />
                   )
                 ],
-                ["Schedule", chain.schedule ?? <None key="1" />],
+                [
+                  "Schedule",
+                  chain.schedule === null ? (
+                    <None key="1" />
+                  ) : (
+                    <code key="1" className="font-mono text-sm">
+                      {chain.schedule}
+                    </code>
+                  )
+                ],
                 ["Time zone", chain.timezone],
                 ["Created", <At key="2" at={chain.created_at} />],
                 ["Id", <CopyText key="3" text={chain.id} />]
