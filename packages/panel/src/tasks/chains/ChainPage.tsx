@@ -9,7 +9,9 @@ import { duration } from "../../ui/format.ts"
 import { type Column, List, rowLink } from "../../ui/List.tsx"
 import { Card, Empty, Facts, Page, Section, Skeleton } from "../../ui/Page.tsx"
 import { Problem } from "../../ui/Problem.tsx"
-import { Badge, Status } from "../../ui/Status.tsx"
+import { Status } from "../../ui/Status.tsx"
+import { firingOptionFacts } from "../firingOptionFacts.tsx"
+import { PausedMark } from "../PausedMark.tsx"
 import { Ago, At, None } from "../../ui/Time.tsx"
 import { inWords } from "../inWords.ts"
 import { ChainActions } from "./ChainActions.tsx"
@@ -39,7 +41,7 @@ export const ChainPage = () => {
       title={
         <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
           {chain.name}
-          {chain.status === "paused" && <Badge tone="warn">Paused</Badge>}
+          <PausedMark task={chain} />
         </span>
       }
       description={chain.schedule === null ? "Runs by hand" : inWords(chain.schedule)}
@@ -108,6 +110,7 @@ const ChainView = ({ chain }: { readonly chain: Chain }) => {
                   )
                 ],
                 ["Time zone", chain.timezone],
+                ...firingOptionFacts(chain),
                 ["Created", <At key="2" at={chain.created_at} />],
                 ["Id", <CopyText key="3" text={chain.id} />]
               ]}

@@ -16,6 +16,8 @@ export interface StepValues extends CallValues {
   readonly key: number
   readonly name: string
   readonly run_if: RunIf
+  /** Not shown in the form, and kept as it is. */
+  readonly place: Pick<ChainStep, "run_on" | "worker_wait_seconds"> | undefined
 }
 
 let lastKey = 0
@@ -25,14 +27,16 @@ export const newStep = (name: string): StepValues => ({
   retry_count: "0",
   key: ++lastKey,
   name,
-  run_if: "success"
+  run_if: "success",
+  place: undefined
 })
 
 const stepValuesOf = (step: ChainStep): StepValues => ({
   ...callValuesOf(step),
   key: ++lastKey,
   name: step.name,
-  run_if: step.run_if
+  run_if: step.run_if,
+  place: { run_on: step.run_on, worker_wait_seconds: step.worker_wait_seconds }
 })
 
 export const newChain = () => ({
@@ -63,6 +67,7 @@ export const chainInputOf = (values: ChainValues): ChainInput => ({
   name: values.name.trim(),
   steps: values.steps.map((step) => ({
     ...callInputOf(step),
+    ...step.place,
     name: step.name.trim(),
     run_if: step.run_if
   })),

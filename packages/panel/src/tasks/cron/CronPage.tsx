@@ -9,9 +9,9 @@ import { Button, ButtonLink } from "../../ui/Button.tsx"
 import { CopyText } from "../../ui/Copy.tsx"
 import { Card, Empty, Facts, Page, Section, Skeleton } from "../../ui/Page.tsx"
 import { Problem } from "../../ui/Problem.tsx"
-import { Badge } from "../../ui/Status.tsx"
 import { Ago, At } from "../../ui/Time.tsx"
 import { CallFacts } from "../CallFacts.tsx"
+import { PausedMark } from "../PausedMark.tsx"
 import { firingOptionFacts } from "../firingOptionFacts.tsx"
 import { inWords } from "../inWords.ts"
 import { CronMenu } from "./CronMenu.tsx"
@@ -42,10 +42,7 @@ export const CronPage = () => {
       title={
         <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
           {task.name}
-          {task.status === "paused" && <Badge tone="warn">Paused</Badge>}
-          {task.paused_reason !== undefined && (
-            <span className="text-sm font-normal text-faint">{task.paused_reason}</span>
-          )}
+          <PausedMark task={task} />
         </span>
       }
       description={inWords(task.schedule)}

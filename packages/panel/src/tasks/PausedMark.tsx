@@ -1,0 +1,17 @@
+import type { CronTask } from "@scheduling/sdk"
+import { Badge } from "../ui/Status.tsx"
+
+/** That a task is paused, and why, if nobody has paused it. */
+export const PausedMark = ({
+  task: { paused_reason, status }
+}: {
+  readonly task: Pick<CronTask, "status" | "paused_reason">
+}) =>
+  status === "paused" && (
+    <>
+      <Badge tone="warn">Paused</Badge>
+      {paused_reason !== undefined && (
+        <span className="text-sm font-normal text-faint">{paused_reason}</span>
+      )}
+    </>
+  )
