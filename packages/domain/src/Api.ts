@@ -8,6 +8,7 @@ import { CronApi } from "./cron/CronApi.ts"
 import { DelayedApi } from "./delayed/DelayedApi.ts"
 import { EventsApi } from "./events/EventsApi.ts"
 import { ExecutionsApi } from "./executions/ExecutionsApi.ts"
+import { ForecastApi } from "./forecast/ForecastApi.ts"
 import { IncidentsApi } from "./incidents/IncidentsApi.ts"
 import { InvitationsApi } from "./members/InvitationsApi.ts"
 import { MembersApi } from "./members/MembersApi.ts"
@@ -34,6 +35,7 @@ export class Api extends HttpApi.make("scheduling")
     DelayedApi,
     ChainsApi,
     ExecutionsApi,
+    ForecastApi,
     EventsApi,
     MonitorsApi,
     HeartbeatMonitorsApi,

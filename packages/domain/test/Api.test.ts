@@ -59,6 +59,7 @@ type Facts = ReturnType<typeof facts>
 const identifier = ({ ast }: Schema.Top) => SchemaAST.resolveIdentifier(ast)
 
 const resources: Readonly<Record<string, string>> = {
+  forecast: "tasks",
   chains: "tasks",
   cron: "tasks",
   "cron-tasks": "tasks",
@@ -76,6 +77,8 @@ const scopeOf = ({ method, segments }: Facts): string | undefined => {
   const verb = method === "GET" ? "read" : "write"
   // What changes is told as executions are read; the other events belong to a monitor.
   if (segments[3] === "events") return `executions:${verb}`
+  // What runs again is a task.
+  if (segments.at(-1) === "rerun") return `tasks:${verb}`
   return segments
     .flatMap((segment) =>
       resources[segment] === undefined ? [] : [`${resources[segment]}:${verb}`]

@@ -31,6 +31,7 @@ import { DelayedTasks } from "./delayed/DelayedTasks.ts"
 import { EventStreams } from "./events/EventStreams.ts"
 import { Executions } from "./executions/Executions.ts"
 import { Reruns } from "./executions/Reruns.ts"
+import { Forecasts } from "./forecast/Forecasts.ts"
 import { StatsRollUpLayer } from "./executions/StatsRollUp.ts"
 import { AppConfig } from "./config/Config.ts"
 import { ErrorShapeLayer } from "./http/Errors.ts"
@@ -142,6 +143,7 @@ const Services = Layer.mergeAll(
   Subscriptions.layer,
   Deliveries.layer,
   Reruns.layer,
+  Forecasts.layer,
   Workers.layer,
   Claims.layer,
   Results.layer

@@ -7,6 +7,7 @@ import { CronHandlers } from "./cron/http.ts"
 import { DelayedHandlers } from "./delayed/http.ts"
 import { EventsHandlers } from "./events/http.ts"
 import { ExecutionsHandlers } from "./executions/http.ts"
+import { ForecastHandlers } from "./forecast/http.ts"
 import { IncidentsHandlers } from "./incidents/http.ts"
 import { InvitationsHandlers, MembersHandlers } from "./members/http.ts"
 import { HeartbeatMonitorsHandlers } from "./monitors/heartbeat/http.ts"
@@ -30,6 +31,7 @@ export const Handlers = Layer.mergeAll(
   DelayedHandlers,
   ChainsHandlers,
   ExecutionsHandlers,
+  ForecastHandlers,
   EventsHandlers,
   MonitorsHandlers,
   HeartbeatMonitorsHandlers,

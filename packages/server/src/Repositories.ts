@@ -16,6 +16,7 @@ import { CronTasksRepo } from "./cron/CronTasksRepo.ts"
 import { DelayedTasksRepo } from "./delayed/DelayedTasksRepo.ts"
 import { ExecutionsRepo } from "./executions/ExecutionsRepo.ts"
 import { RerunsRepo } from "./executions/RerunsRepo.ts"
+import { ForecastRepo } from "./forecast/ForecastRepo.ts"
 import { ExecutionStatsRepo } from "./executions/ExecutionStatsRepo.ts"
 import { StatsRollUpRepo } from "./executions/StatsRollUpRepo.ts"
 import { Idempotency } from "./http/Idempotency.ts"
@@ -65,6 +66,7 @@ export const Repositories = Layer.mergeAll(
   ChainRunsRepo.layer,
   ExecutionsRepo.layer,
   RerunsRepo.layer,
+  ForecastRepo.layer,
   ExecutionStatsRepo.layer,
   StatsRollUpRepo.layer,
   MonitorsRepo.layer,

@@ -170,11 +170,11 @@ const fireAfter = (
   }
 }
 
-const dropsRepeatsOf = (parsed: ParsedSchedule, overlap: DstOverlap): boolean =>
+export const dropsRepeatsOf = (parsed: ParsedSchedule, overlap: DstOverlap): boolean =>
   overlap === "first" && !parsed.byElapsedTime
 
 /** Whether clocks that sprang forward at the start of the stretch skipped a slot that must fire. */
-const standsForSkipped = (parsed: ParsedSchedule, stretch: Stretch): boolean => {
+export const standsForSkipped = (parsed: ParsedSchedule, stretch: Stretch): boolean => {
   if (stretch.skipped === 0 || parsed.everyHour) return false
   const gapEnd = (stretch.start + stretch.offset) / minuteMillis
   const gapStart = Math.ceil(gapEnd - stretch.skipped / minuteMillis)
@@ -207,7 +207,7 @@ const remember = (text: string, parsed: ParsedSchedule): ParsedSchedule => {
   return parsed
 }
 
-const parsedOf = (schedule: Schedule): ParsedSchedule =>
+export const parsedOf = (schedule: Schedule): ParsedSchedule =>
   parsedSchedules.get(schedule) ?? Result.getOrThrow(parseCached(schedule))
 
 const scheduleProblems = (text: string): ReadonlyArray<string> =>

@@ -16,6 +16,26 @@ export const slotAtOrAfter = (schedule: ParsedSchedule, from: number): number =>
 export const slotAtOrBefore = (schedule: ParsedSchedule, from: number): number =>
   findSlot(schedule, from, -1)
 
+/** Each local minute from `from` to `to`, both included, that the schedule names. */
+export const visitSlots = (
+  schedule: ParsedSchedule,
+  from: number,
+  to: number,
+  visit: (slot: number) => void
+): void => {
+  for (let day = Math.floor(from / minutesOfDay); day * minutesOfDay <= to; day++) {
+    if (!dayMatches(schedule, day)) continue
+    for (let hour = 0; hour < 24; hour++) {
+      if (schedule.hours[hour] === 0) continue
+      for (let minute = 0; minute < 60; minute++) {
+        if (schedule.minutes[minute] === 0) continue
+        const slot = day * minutesOfDay + hour * 60 + minute
+        if (slot >= from && slot <= to) visit(slot)
+      }
+    }
+  }
+}
+
 type Direction = 1 | -1
 
 const findSlot = (schedule: ParsedSchedule, from: number, direction: Direction): number => {

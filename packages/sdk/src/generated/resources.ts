@@ -52,6 +52,8 @@ import type {
   ExecutionsGetQuery,
   ExecutionsListQuery,
   ExecutionsStatsQuery,
+  Forecast,
+  ForecastGetQuery,
   Health,
   HeartbeatEvent,
   HeartbeatMonitor,
@@ -1953,6 +1955,31 @@ export class ExecutionsResource extends ExecutionsBase {
   }
 }
 
+/** What is going to run, and where it comes together. */
+export class ForecastResource extends Resource {
+  /**
+   * Get a forecast.
+   *
+   * How many runs of cron tasks, scheduled chains and delayed tasks begin in each minute, which
+   * tasks collide in the fullest minutes, and how spreading them would help. At most 7 days, and
+   * 5,000,000 slots of different schedules: tasks with the same schedule and time zone are counted
+   * once.
+   *
+   * Needs an access token, or an API key with the scope `tasks:read`.
+   *
+   * @example
+   * const forecast = await client.forecast.get({ from: "2026-01-31T09:30:00.000Z" })
+   */
+  get(query?: ForecastGetQuery, options?: RequestOptions & InWorkspace): ApiPromise<Forecast> {
+    return this.call({
+      verb: "GET",
+      path: "/v1/workspaces/{workspace_id}/forecast",
+      query,
+      options
+    })
+  }
+}
+
 /** What changes, while it changes. */
 export class EventsResource extends Resource {
   /**
@@ -3428,6 +3455,8 @@ export class Resources {
   readonly chains: ChainsResource
   /** The history of cron tasks, delayed tasks and chains, kept for 30 days by default. */
   readonly executions: ExecutionsResource
+  /** What is going to run, and where it comes together. */
+  readonly forecast: ForecastResource
   /** What changes, while it changes. */
   readonly events: EventsResource
   /** What is watched but not run by this service, and how all of it stands. */
@@ -3472,6 +3501,7 @@ export class Resources {
     this.delayed = new DelayedResource(caller)
     this.chains = new ChainsResource(caller)
     this.executions = new ExecutionsResource(caller)
+    this.forecast = new ForecastResource(caller)
     this.events = new EventsResource(caller)
     this.monitors = new MonitorsResource(caller)
     this.heartbeatMonitors = new HeartbeatMonitorsResource(caller)

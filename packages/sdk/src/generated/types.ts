@@ -180,6 +180,15 @@ export interface BillingPage {
 /** `none` if the service sends no bills. */
 export type BillingProvider = "none" | "stripe"
 
+export interface BusyMinute {
+  /** The beginning of the minute. */
+  readonly at: Timestamp
+  /** How many begin in it. */
+  readonly runs: number
+  /** Which tasks begin together, at most 10 of them. */
+  readonly tasks: ReadonlyArray<ForecastTask>
+}
+
 /** POST when absent. */
 export type CallMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD"
 
@@ -1389,6 +1398,47 @@ export type ExecutionStatus =
  * and has its `scheduled_for`.
  */
 export type ExecutionTrigger = "schedule" | "manual" | "retry" | "chain" | "rerun"
+
+/** How many runs of cron tasks, scheduled chains and delayed tasks begin when. */
+export interface Forecast {
+  /** The start of the time covered, inclusive. */
+  readonly from: Timestamp
+  /** The end of the time covered, exclusive. */
+  readonly to: Timestamp
+  /** How many begin in all. */
+  readonly runs: number
+  /** The minutes in which any begin, soonest first. */
+  readonly minutes: ReadonlyArray<ForecastMinute>
+  /** The minutes in which several begin, at most 10, the fullest first. */
+  readonly busiest: ReadonlyArray<BusyMinute>
+  /**
+   * The most runs that would begin within one second if each schedule's run began at a random time
+   * within so many seconds after its slot. Delayed tasks count as spread over their minute.
+   */
+  readonly spread: ReadonlyArray<ForecastSpread>
+}
+
+export interface ForecastMinute {
+  /** The beginning of the minute. */
+  readonly at: Timestamp
+  /** How many begin in it. */
+  readonly runs: number
+}
+
+export interface ForecastSpread {
+  /** 0: as it is now. */
+  readonly seconds: number
+  /** The most runs within one second. */
+  readonly most_per_second: number
+}
+
+export interface ForecastTask {
+  readonly kind: ExecutionKind
+  /** The id of a cron task, a delayed task or a chain. */
+  readonly task_id: string
+  /** The name for people. */
+  readonly name: string | null
+}
 
 export interface Health {
   /** Its current state. */
@@ -3149,6 +3199,13 @@ export interface ExecutionsGetQuery {
    * the node stops, or when too many requests wait. Ask again while `finished_at` is null.
    */
   readonly wait_seconds?: number | undefined
+}
+
+export interface ForecastGetQuery {
+  /** The start, inclusive. Now when absent or past. At most 365 days ahead. */
+  readonly from?: Timestamp | undefined
+  /** The end, exclusive. A day after `from` when absent, and at most 7 days after it. */
+  readonly to?: Timestamp | undefined
 }
 
 export interface MonitorsListQuery extends PageQuery {

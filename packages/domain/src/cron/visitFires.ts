@@ -1,0 +1,42 @@
+import {
+  dropsRepeatsOf,
+  type FireOptions,
+  parsedOf,
+  type Schedule,
+  standsForSkipped
+} from "./Schedule.ts"
+import { visitSlots } from "./ScheduleCalendar.ts"
+import type { TimeZone } from "./TimeZone.ts"
+import { stretchAt } from "./ZoneClock.ts"
+
+const minuteMillis = 60_000
+
+/**
+ * Visits each fire from `from` until before `to`, in order. They are those that `nextFire` finds one
+ * by one, for a twentieth of the time where there are many.
+ */
+export const visitFires = (
+  schedule: Schedule,
+  timezone: TimeZone,
+  from: number,
+  to: number,
+  { dst_overlap = "first" }: FireOptions,
+  visit: (at: number) => void
+): void => {
+  const parsed = parsedOf(schedule)
+  const dropsRepeats = dropsRepeatsOf(parsed, dst_overlap)
+  for (let start = from; start < to;) {
+    const stretch = stretchAt(timezone, start)
+    const { offset } = stretch
+    const end = Math.min(stretch.end, to)
+    let first = dropsRepeats ? Math.max(start, stretch.repeatsUntil) : start
+    if (start === stretch.start && standsForSkipped(parsed, stretch)) {
+      visit(start)
+      first = start + 1
+    }
+    const firstSlot = Math.ceil((first + offset) / minuteMillis)
+    const lastSlot = Math.ceil((end + offset) / minuteMillis) - 1
+    visitSlots(parsed, firstSlot, lastSlot, (slot) => visit(slot * minuteMillis - offset))
+    start = end
+  }
+}

@@ -1,0 +1,128 @@
+import { Result, Schema } from "effect"
+import { ExecutionKind, TaskId } from "../executions/Execution.ts"
+import { Timestamp } from "../shared/Timestamp.ts"
+
+const day = 86_400_000
+
+export const maxForecastDays = 7
+export const maxAheadDays = 365
+
+/** How many of the fullest minutes are shown, and how many tasks of each. */
+export const maxBusiest = 10
+export const maxColliding = 10
+
+export const ForecastQuery = {
+  from: Schema.optionalKey(
+    Timestamp.annotate({
+      description: "The start, inclusive. Now when absent or past. At most 365 days ahead."
+    })
+  ),
+  to: Schema.optionalKey(
+    Timestamp.annotate({
+      description:
+        "The end, exclusive. A day after `from` when absent, and at most 7 days after it."
+    })
+  )
+}
+
+export interface ForecastRange {
+  readonly from: number
+  readonly to: number
+}
+
+/** The time that a forecast covers. By default it begins now and is a day long. */
+export const forecastRange = (
+  query: { readonly from?: Timestamp; readonly to?: Timestamp },
+  now: number
+): Result.Result<
+  ForecastRange,
+  { readonly path: readonly ["from" | "to"]; readonly message: string }
+> => {
+  const from = Math.max(now, query.from === undefined ? now : Date.parse(query.from))
+  const to = query.to === undefined ? from + day : Date.parse(query.to)
+  if (from > now + maxAheadDays * day) {
+    return Result.fail({ path: ["from"], message: `must be at most ${maxAheadDays} days ahead` })
+  }
+  if (to <= from) {
+    return Result.fail({ path: ["to"], message: "must be after `from`, and in the future" })
+  }
+  if (to - from > maxForecastDays * day) {
+    const message = `must be at most ${maxForecastDays} days after \`from\`, which is now when absent or past`
+    return Result.fail({ path: ["to"], message })
+  }
+  return Result.succeed({ from, to })
+}
+
+const minute = {
+  at: Timestamp.annotate({ description: "The beginning of the minute." }),
+  runs: Schema.Int.annotate({ description: "How many begin in it." })
+}
+
+const ForecastTask = Schema.Struct({
+  kind: ExecutionKind,
+  task_id: TaskId,
+  name: Schema.NullOr(Schema.String)
+}).annotate({ identifier: "ForecastTask" })
+export type ForecastTask = typeof ForecastTask.Type
+
+/** How many runs begin when. */
+export const Forecast = Schema.Struct({
+  from: Timestamp,
+  to: Timestamp,
+  runs: Schema.Int.annotate({ description: "How many begin in all." }),
+  minutes: Schema.Array(Schema.Struct(minute).annotate({ identifier: "ForecastMinute" })).annotate({
+    description: "The minutes in which any begin, soonest first."
+  }),
+  busiest: Schema.Array(
+    Schema.Struct({
+      ...minute,
+      tasks: Schema.Array(ForecastTask).annotate({
+        description: "Which tasks begin together, at most 10 of them."
+      })
+    }).annotate({ identifier: "BusyMinute" })
+  ).annotate({
+    description: "The minutes in which several begin, at most 10, the fullest first."
+  }),
+  spread: Schema.Array(
+    Schema.Struct({
+      seconds: Schema.Int.annotate({ description: "0: as it is now." }),
+      most_per_second: Schema.Finite.annotate({ description: "The most runs within one second." })
+    }).annotate({ identifier: "ForecastSpread" })
+  ).annotate({
+    description:
+      "The most runs that would begin within one second if each schedule's run began at a random time within " +
+      "so many seconds after its slot. Delayed tasks count as spread over their minute."
+  })
+}).annotate({
+  identifier: "Forecast",
+  description: "How many runs of cron tasks, scheduled chains and delayed tasks begin when.",
+  examples: [
+    {
+      from: "2026-01-31T09:00:00.000Z",
+      to: "2026-01-31T10:00:00.000Z",
+      runs: 62,
+      minutes: [
+        { at: "2026-01-31T09:00:00.000Z", runs: 61 },
+        { at: "2026-01-31T09:30:00.000Z", runs: 1 }
+      ],
+      busiest: [
+        {
+          at: "2026-01-31T09:00:00.000Z",
+          runs: 61,
+          tasks: [
+            {
+              kind: "cron",
+              task_id: TaskId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"),
+              name: "Nightly report"
+            }
+          ]
+        }
+      ],
+      spread: [
+        { seconds: 0, most_per_second: 61 },
+        { seconds: 60, most_per_second: 1.02 }
+      ]
+    }
+  ]
+})
+export type Forecast = typeof Forecast.Type

@@ -1,0 +1,32 @@
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Authentication } from "../auth/Authentication.ts"
+import { Access } from "../shared/Access.ts"
+import { docs } from "../shared/docs.ts"
+import { inPath, WorkspaceId } from "../shared/Ids.ts"
+import { Forecast, ForecastQuery } from "./Forecast.ts"
+
+export class ForecastApi extends HttpApiGroup.make("forecast")
+  .add(
+    HttpApiEndpoint.get("get", "/", {
+      params: { workspace_id: inPath(WorkspaceId) },
+      query: ForecastQuery,
+      success: Forecast
+    })
+      .annotate(Access, Access.scope("tasks:read"))
+      .annotateMerge(
+        docs(
+          "Get a forecast",
+          "How many runs of cron tasks, scheduled chains and delayed tasks begin in each minute, which tasks " +
+            "collide in the fullest minutes, and how spreading them would help. At most 7 days, and 5,000,000 " +
+            "slots of different schedules: tasks with the same schedule and time zone are counted once."
+        )
+      )
+  )
+  .middleware(Authentication)
+  .prefix("/v1/workspaces/:workspace_id/forecast")
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Forecasts",
+      description: "What is going to run, and where it comes together."
+    })
+  ) {}

@@ -1,0 +1,70 @@
+import { assert, describe, it } from "@effect/vitest"
+import { nextFire, Schedule } from "../../src/cron/Schedule.ts"
+import { TimeZone } from "../../src/cron/TimeZone.ts"
+import { visitFires } from "../../src/cron/visitFires.ts"
+
+const day = 86_400_000
+
+const schedules = [
+  "* * * * *",
+  "*/15 * * * *",
+  "30 * * * *",
+  "0 2,3 * * *",
+  "30 2 * * *",
+  "*/10 1-2 * * *",
+  "15 1 * * *",
+  "0 0 1 * *",
+  "0 9 * * MON-FRI",
+  "0 12 LW * *",
+  "5 4 29 2 *"
+]
+
+/** With a clock change in each direction, and one by half an hour. */
+const times: ReadonlyArray<readonly [timezone: string, from: string]> = [
+  ["UTC", "2026-01-30T12:34:56.789Z"],
+  ["Europe/Berlin", "2026-03-27T00:00:00.000Z"],
+  ["Europe/Berlin", "2026-10-23T22:30:00.001Z"],
+  ["Australia/Lord_Howe", "2026-04-02T00:00:30.000Z"],
+  ["Australia/Lord_Howe", "2026-10-01T00:00:00.000Z"],
+  ["Asia/Kathmandu", "2026-06-01T00:00:00.000Z"]
+]
+
+const oneByOne = (
+  schedule: Schedule,
+  timezone: TimeZone,
+  from: number,
+  to: number,
+  dst_overlap: "first" | "both"
+) => {
+  const fires: Array<number> = []
+  for (let at = from - 1; ;) {
+    at = nextFire(schedule, timezone, at, { dst_overlap })
+    if (at >= to) return fires
+    fires.push(at)
+  }
+}
+
+describe("visitFires", () => {
+  for (const [zone, start] of times) {
+    it.each(schedules)(`finds in ${zone} from ${start} what is found one by one: %s`, (text) => {
+      const schedule = Schedule.make(text)
+      const timezone = TimeZone.make(zone)
+      const from = Date.parse(start)
+      for (const to of [from + 4 * day, from + 2 * day + 1, from + 1]) {
+        for (const dst_overlap of ["first", "both"] as const) {
+          const visited: Array<number> = []
+          visitFires(schedule, timezone, from, to, { dst_overlap }, (at) => visited.push(at))
+          assert.deepStrictEqual(visited, oneByOne(schedule, timezone, from, to, dst_overlap))
+        }
+      }
+    })
+  }
+
+  it("includes the start and not the end", () => {
+    const at = Date.parse("2026-01-01T00:00:00.000Z")
+    const visited: Array<number> = []
+    const visit = (fire: number) => visited.push(fire)
+    visitFires(Schedule.make("0 * * * *"), TimeZone.make("UTC"), at, at + 3_600_000, {}, visit)
+    assert.deepStrictEqual(visited, [at])
+  })
+})

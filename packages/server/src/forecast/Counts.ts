@@ -1,0 +1,84 @@
+import { visitFires } from "@scheduling/domain/cron/visitFires"
+import { type ForecastRange, maxBusiest } from "@scheduling/domain/forecast/Forecast"
+import type { CountedRhythm, Rhythm } from "./ForecastRepo.ts"
+
+const minuteMs = 60_000
+
+/** How many runs begin in each minute of a range. */
+export class Counts {
+  readonly #range: ForecastRange
+  readonly #first: number
+  readonly #scheduled: Uint32Array
+  readonly #delayed: Uint32Array
+
+  constructor(range: ForecastRange) {
+    this.#range = range
+    this.#first = Math.floor(range.from / minuteMs)
+    const length = Math.ceil(range.to / minuteMs) - this.#first
+    this.#scheduled = new Uint32Array(length)
+    this.#delayed = new Uint32Array(length)
+  }
+
+  /** Returns how many slots the rhythm has in the range. */
+  addRhythm({ dst_overlap, schedule, tasks, timezone }: CountedRhythm): number {
+    const { from, to } = this.#range
+    const counts = this.#scheduled
+    const first = this.#first
+    let slots = 0
+    visitFires(schedule, timezone, from, to, { dst_overlap }, (at) => {
+      const index = Math.floor(at / minuteMs) - first
+      counts[index] = (counts[index] ?? 0) + tasks
+      slots++
+    })
+    return slots
+  }
+
+  addDelayed(minute: number, runs: number): void {
+    this.#delayed[minute - this.#first] = runs
+  }
+
+  get all(): ReadonlyArray<{ readonly minute: number; readonly runs: number }> {
+    return Array.from(this.#scheduled, (_, index) => ({
+      minute: this.#first + index,
+      runs: this.#runsAt(index)
+    })).filter(({ runs }) => runs > 0)
+  }
+
+  /** The fullest minutes in which several runs begin. */
+  get busiest() {
+    return this.all
+      .filter(({ runs }) => runs > 1)
+      .toSorted((a, b) => b.runs - a.runs || a.minute - b.minute)
+      .slice(0, maxBusiest)
+  }
+
+  /** The most runs in one second, if those of schedules begin so many minutes after their slots. */
+  mostPerSecond(spreadMinutes: number): number {
+    let within = 0
+    let most = 0
+    for (const [index, scheduled] of this.#scheduled.entries()) {
+      within += scheduled
+      if (index >= spreadMinutes) within -= this.#scheduled[index - spreadMinutes] ?? 0
+      const perSecond = spreadMinutes === 0 ? scheduled : within / (spreadMinutes * 60)
+      most = Math.max(most, perSecond + (this.#delayed[index] ?? 0) / 60)
+    }
+    return Math.ceil(most * 100) / 100
+  }
+
+  #runsAt(index: number): number {
+    return (this.#scheduled[index] ?? 0) + (this.#delayed[index] ?? 0)
+  }
+}
+
+/** Whether the rhythm fires in the minute, as far as it is in the range. */
+export const firesIn = (
+  { dst_overlap, schedule, timezone }: Rhythm,
+  minute: number,
+  { from, to }: ForecastRange
+): boolean => {
+  let fires = false
+  const start = Math.max(from, minute * minuteMs)
+  const end = Math.min(to, (minute + 1) * minuteMs)
+  visitFires(schedule, timezone, start, end, { dst_overlap }, () => (fires = true))
+  return fires
+}

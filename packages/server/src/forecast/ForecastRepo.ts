@@ -1,0 +1,121 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { DstOverlap, Schedule } from "@scheduling/domain/cron/Schedule"
+import type { TimeZone } from "@scheduling/domain/cron/TimeZone"
+import type { ExecutionKind } from "@scheduling/domain/executions/Execution"
+import { type ForecastRange, maxColliding } from "@scheduling/domain/forecast/Forecast"
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { columnsOf } from "../sql/columns.ts"
+
+/** When tasks fire. Those that fire alike are one rhythm. */
+export interface Rhythm {
+  readonly schedule: Schedule
+  readonly timezone: TimeZone
+  readonly dst_overlap: DstOverlap
+}
+
+export interface CountedRhythm extends Rhythm {
+  readonly tasks: number
+}
+
+export interface TaskRow {
+  readonly kind: ExecutionKind
+  readonly id: string
+  readonly name: string | null
+}
+
+/** Minutes are whole minutes since 1970. */
+export class ForecastRepo extends Context.Service<
+  ForecastRepo,
+  {
+    readonly listRhythms: (
+      workspaceId: AuthorizedWorkspaceId
+    ) => Effect.Effect<ReadonlyArray<CountedRhythm>>
+    readonly countDelayed: (
+      workspaceId: AuthorizedWorkspaceId,
+      range: ForecastRange
+    ) => Effect.Effect<ReadonlyArray<{ readonly minute: number; readonly runs: number }>>
+    /** A few tasks of each rhythm. `index` says which one it is. */
+    readonly listOfRhythms: (
+      workspaceId: AuthorizedWorkspaceId,
+      rhythms: ReadonlyArray<Rhythm>
+    ) => Effect.Effect<ReadonlyArray<TaskRow & { readonly index: number }>>
+    /** A few delayed tasks of each minute. */
+    readonly listDelayed: (
+      workspaceId: AuthorizedWorkspaceId,
+      range: ForecastRange,
+      minutes: ReadonlyArray<number>
+    ) => Effect.Effect<ReadonlyArray<TaskRow & { readonly minute: number }>>
+  }
+>()("@scheduling/server/forecast/ForecastRepo") {
+  static readonly layer: Layer.Layer<ForecastRepo, never, SqlClient.SqlClient> = Layer.effect(
+    ForecastRepo,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      const minute = sql.literal("floor(date_part('epoch', run_at) / 60)::integer")
+
+      const pending = (workspaceId: AuthorizedWorkspaceId, { from, to }: ForecastRange) => sql`
+        workspace_id = ${workspaceId}
+        AND status = 'pending'
+        AND run_at >= ${new Date(from)}
+        AND run_at < ${new Date(to)}`
+
+      return ForecastRepo.of({
+        listRhythms: Effect.fn("ForecastRepo.listRhythms")(function* (workspaceId) {
+          return yield* sql<CountedRhythm>`
+            SELECT schedule, timezone, dst_overlap, count(*)::integer AS tasks
+            FROM tasks
+            WHERE workspace_id = ${workspaceId}
+              AND kind IN ('cron', 'chain')
+              AND status = 'active'
+              AND schedule IS NOT NULL
+            GROUP BY schedule, timezone, dst_overlap`
+        }, Effect.orDie),
+
+        countDelayed: Effect.fn("ForecastRepo.countDelayed")(function* (workspaceId, range) {
+          return yield* sql<{ readonly minute: number; readonly runs: number }>`
+            SELECT ${minute} AS minute, count(*)::integer AS runs
+            FROM tasks
+            WHERE ${pending(workspaceId, range)}
+            GROUP BY 1`
+        }, Effect.orDie),
+
+        listOfRhythms: Effect.fn("ForecastRepo.listOfRhythms")(function* (workspaceId, rhythms) {
+          const column = columnsOf(rhythms)
+          return yield* sql<TaskRow & { readonly index: number }>`
+            SELECT kind, id, name, index
+            FROM (
+              SELECT
+                tasks.kind, tasks.id, tasks.name, (rhythm.ordinal - 1)::integer AS index,
+                row_number() OVER (PARTITION BY rhythm.ordinal ORDER BY tasks.id) AS place
+              FROM unnest(
+                ${column("text", ({ schedule }) => schedule)},
+                ${column("text", ({ timezone }) => timezone)},
+                ${column("text", ({ dst_overlap }) => dst_overlap)}
+              ) WITH ORDINALITY AS rhythm (schedule, timezone, dst_overlap, ordinal)
+              JOIN tasks USING (schedule, timezone, dst_overlap)
+              WHERE tasks.workspace_id = ${workspaceId}
+                AND tasks.kind IN ('cron', 'chain')
+                AND tasks.status = 'active'
+            ) AS colliding
+            WHERE place <= ${maxColliding}`
+        }, Effect.orDie),
+
+        listDelayed: Effect.fn("ForecastRepo.listDelayed")(function* (workspaceId, range, minutes) {
+          return yield* sql<TaskRow & { readonly minute: number }>`
+            SELECT kind, id, name, minute
+            FROM (
+              SELECT
+                kind, id, name, ${minute} AS minute,
+                row_number() OVER (PARTITION BY ${minute} ORDER BY id) AS place
+              FROM tasks
+              WHERE ${pending(workspaceId, range)}
+                AND ${minute} = ANY (${minutes}::integer[])
+            ) AS colliding
+            WHERE place <= ${maxColliding}`
+        }, Effect.orDie)
+      })
+    })
+  )
+}
