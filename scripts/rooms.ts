@@ -95,7 +95,7 @@ export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
   cron: ["executions", "fairness", "http", "limits", "outbox", "platform", "queue", "sql", "tasks"],
   delayed: ["executions", "fairness", "http", "limits", "platform", "queue", "sql", "tasks"],
   chains: ["executions", "http", "limits", "outbox", "platform", "queue", "sql", "tasks"],
-  forecast: ["http", "sql"],
+  forecast: ["http", "platform", "sql"],
   incidents: ["http", "platform", "signals", "sql"],
   monitors: [
     "config",

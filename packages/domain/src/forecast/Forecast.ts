@@ -85,7 +85,7 @@ export const Forecast = Schema.Struct({
   }),
   spread: Schema.Array(
     Schema.Struct({
-      seconds: Schema.Int.annotate({ description: "0: as it is now." }),
+      seconds: Schema.Int.annotate({ description: "0: each at its slot." }),
       most_per_second: Schema.Finite.annotate({ description: "The most runs within one second." })
     }).annotate({ identifier: "ForecastSpread" })
   ).annotate({

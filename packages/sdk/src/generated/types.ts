@@ -1426,7 +1426,7 @@ export interface ForecastMinute {
 }
 
 export interface ForecastSpread {
-  /** 0: as it is now. */
+  /** 0: each at its slot. */
   readonly seconds: number
   /** The most runs within one second. */
   readonly most_per_second: number

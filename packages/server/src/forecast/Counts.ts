@@ -1,6 +1,6 @@
-import { visitFires } from "@scheduling/domain/cron/visitFires"
 import { type ForecastRange, maxBusiest } from "@scheduling/domain/forecast/Forecast"
 import type { CountedRhythm, Rhythm } from "./ForecastRepo.ts"
+import { visitRhythm } from "./visitRhythm.ts"
 
 const minuteMs = 60_000
 
@@ -20,12 +20,12 @@ export class Counts {
   }
 
   /** Returns how many slots the rhythm has in the range. */
-  addRhythm({ dst_overlap, schedule, tasks, timezone }: CountedRhythm): number {
-    const { from, to } = this.#range
+  addRhythm(rhythm: CountedRhythm): number {
+    const { tasks } = rhythm
     const counts = this.#scheduled
     const first = this.#first
     let slots = 0
-    visitFires(schedule, timezone, from, to, { dst_overlap }, (at) => {
+    visitRhythm(rhythm, this.#range, (at) => {
       const index = Math.floor(at / minuteMs) - first
       counts[index] = (counts[index] ?? 0) + tasks
       slots++
@@ -71,14 +71,10 @@ export class Counts {
 }
 
 /** Whether the rhythm fires in the minute, as far as it is in the range. */
-export const firesIn = (
-  { dst_overlap, schedule, timezone }: Rhythm,
-  minute: number,
-  { from, to }: ForecastRange
-): boolean => {
+export const firesIn = (rhythm: Rhythm, minute: number, { from, to }: ForecastRange): boolean => {
   let fires = false
   const start = Math.max(from, minute * minuteMs)
   const end = Math.min(to, (minute + 1) * minuteMs)
-  visitFires(schedule, timezone, start, end, { dst_overlap }, () => (fires = true))
+  visitRhythm(rhythm, { from: start, to: end }, () => (fires = true))
   return fires
 }

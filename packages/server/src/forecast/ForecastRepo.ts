@@ -12,6 +12,8 @@ export interface Rhythm {
   readonly schedule: Schedule
   readonly timezone: TimeZone
   readonly dst_overlap: DstOverlap
+  /** JSON of the options that leave slots out. */
+  readonly bounds: string
 }
 
 export interface CountedRhythm extends Rhythm {
@@ -53,6 +55,11 @@ export class ForecastRepo extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
+      const bounds = sql.literal(`(
+        coalesce(firing_options, '{}')
+          - '{jitter_seconds, on_pause, disable_after_failures}'::text[]
+      )::text`)
+
       const minute = sql.literal("floor(date_part('epoch', run_at) / 60)::integer")
 
       const pending = (workspaceId: AuthorizedWorkspaceId, { from, to }: ForecastRange) => sql`
@@ -64,13 +71,13 @@ export class ForecastRepo extends Context.Service<
       return ForecastRepo.of({
         listRhythms: Effect.fn("ForecastRepo.listRhythms")(function* (workspaceId) {
           return yield* sql<CountedRhythm>`
-            SELECT schedule, timezone, dst_overlap, count(*)::integer AS tasks
+            SELECT schedule, timezone, dst_overlap, ${bounds} AS bounds, count(*)::integer AS tasks
             FROM tasks
             WHERE workspace_id = ${workspaceId}
               AND kind IN ('cron', 'chain')
               AND status = 'active'
               AND schedule IS NOT NULL
-            GROUP BY schedule, timezone, dst_overlap`
+            GROUP BY schedule, timezone, dst_overlap, 4`
         }, Effect.orDie),
 
         countDelayed: Effect.fn("ForecastRepo.countDelayed")(function* (workspaceId, range) {
@@ -92,12 +99,14 @@ export class ForecastRepo extends Context.Service<
               FROM unnest(
                 ${column("text", ({ schedule }) => schedule)},
                 ${column("text", ({ timezone }) => timezone)},
-                ${column("text", ({ dst_overlap }) => dst_overlap)}
-              ) WITH ORDINALITY AS rhythm (schedule, timezone, dst_overlap, ordinal)
+                ${column("text", ({ dst_overlap }) => dst_overlap)},
+                ${column("text", (rhythm) => rhythm.bounds)}
+              ) WITH ORDINALITY AS rhythm (schedule, timezone, dst_overlap, bounds, ordinal)
               JOIN tasks USING (schedule, timezone, dst_overlap)
               WHERE tasks.workspace_id = ${workspaceId}
                 AND tasks.kind IN ('cron', 'chain')
                 AND tasks.status = 'active'
+                AND ${bounds} = rhythm.bounds
             ) AS colliding
             WHERE place <= ${maxColliding}`
         }, Effect.orDie),

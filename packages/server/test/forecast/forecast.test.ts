@@ -89,6 +89,30 @@ layer(testAppLayer())("a forecast", (it) => {
     })
   )
 
+  it.effect("leaves out what comes before a start, after an end and on excluded days", () =>
+    Effect.gen(function* () {
+      const { cron, forecast } = yield* beginForecast
+      const schedule = "0 0 * * *"
+      yield* cron.create({
+        schedule,
+        timezone: "Asia/Tokyo",
+        starts_at: "2026-06-02T15:00:00Z",
+        ends_at: "2026-06-05T15:00:00Z",
+        excluded_days: ["2026-06-04", "2026-12-24"],
+        jitter_seconds: 30
+      })
+      const { body } = yield* forecast({ to: inSevenDays })
+      assert.deepStrictEqual(
+        body.minutes.map(({ at }: { readonly at: string }) => at),
+        ["2026-06-02T15:00:00.000Z", "2026-06-04T15:00:00.000Z", "2026-06-05T15:00:00.000Z"]
+      )
+      yield* cron.create({ schedule: "0 15 2 * *" })
+      const together = (yield* forecast({ to: inSevenDays })).body.busiest
+      assert.strictEqual(together.length, 1)
+      assert.strictEqual(together[0].tasks.length, 2)
+    })
+  )
+
   it.effect("begins now and is a day long, unless it is told more", () =>
     Effect.gen(function* () {
       const { cron, forecast } = yield* beginForecast

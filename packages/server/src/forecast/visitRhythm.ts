@@ -1,0 +1,28 @@
+import type { FiringOptions } from "@scheduling/domain/cron/FiringOptions"
+import { visitFires } from "@scheduling/domain/cron/visitFires"
+import { stretchAt } from "@scheduling/domain/cron/ZoneClock"
+import type { ForecastRange } from "@scheduling/domain/forecast/Forecast"
+import { dayMs } from "../platform/millis.ts"
+import type { Rhythm } from "./ForecastRepo.ts"
+
+/** Visits the slots of a range in order. */
+export const visitRhythm = (
+  { bounds, dst_overlap, schedule, timezone }: Rhythm,
+  { from, to }: ForecastRange,
+  visit: (at: number) => void
+): void => {
+  const { ends_at, excluded_days, starts_at }: FiringOptions = JSON.parse(bounds)
+  const first = Math.max(from, starts_at === undefined ? from : Date.parse(starts_at))
+  const end = Math.min(to, ends_at === undefined ? to : Date.parse(ends_at) + 1)
+  const excluded = new Set(excluded_days?.map((day) => Date.parse(day) / dayMs))
+  const isExcluded = (at: number) =>
+    excluded.has(Math.floor((at + stretchAt(timezone, at).offset) / dayMs))
+  visitFires(
+    schedule,
+    timezone,
+    first,
+    end,
+    { dst_overlap },
+    excluded.size === 0 ? visit : (at) => !isExcluded(at) && visit(at)
+  )
+}
