@@ -134,6 +134,7 @@ describe("agents", () => {
         )
         first.kill("SIGKILL")
         second.kill("SIGSTOP")
+        const goneAtMs = Date.now()
         yield* startAgent(scene, kept.token)
         const results = yield* Effect.all(
           runs.map((run) => ended(scene, run)),
@@ -147,6 +148,10 @@ describe("agents", () => {
           assert.strictEqual(status, "succeeded")
           const last = attempts.at(-1)
           assert.strictEqual(last.status_code, 200)
+          const [, elsewhere] = attempts
+          if (elsewhere !== undefined) {
+            assert.isBelow(Date.parse(elsewhere.started_at) - goneAtMs, 20_000)
+          }
           for (const lost of attempts.slice(0, -1)) {
             assert.strictEqual(lost.error, "the worker that ran it was lost")
           }
@@ -182,8 +187,8 @@ describe("agents", () => {
         yield* Effect.promise(() =>
           scene.ask("POST", `/cron/${toHanging}/executions/${run}/cancel`)
         )
+        yield* eventually("the end of the call", async () => !hanging.calls[0]?.open, 2_000)
         assert.strictEqual((yield* ended(scene, run)).status, "cancelled")
-        yield* eventually("the end of the call", async () => !hanging.calls[0]?.open)
 
         const slow = yield* target(1_500)
         const last = yield* runTask(scene, yield* cronTask(scene, slow.url))
