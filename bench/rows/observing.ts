@@ -8,7 +8,7 @@ import {
   traceIdOf,
   Tracer
 } from "../../packages/server/src/platform/Tracing.ts"
-import { requestRecords } from "../../packages/server/src/http/RequestRecord.ts"
+import { requestRecords } from "../../packages/server/src/http/request/RequestRecord.ts"
 import { observe, type ObservedEngine } from "../engines/observe.ts"
 import { startServiceEngine } from "../engines/service.ts"
 import { alternate } from "../support/alternate.ts"

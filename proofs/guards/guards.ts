@@ -133,7 +133,7 @@ const workspaceFilters = (
 })
 
 const engine = [
-  guard("the fence of a lease", "queue/Settle.ts", "queue/History.test.ts", [
+  guard("the fence of a lease", "queue/ending/Settle.ts", "queue/History.test.ts", [
     `AND runs.lease_owner IS NOT DISTINCT FROM input.lease_owner
         AND input.status IS NOT NULL`,
     "AND input.status IS NOT NULL"
@@ -153,7 +153,7 @@ const engine = [
 const requests = [
   guard(
     "requests that can be read in two ways",
-    "http/RequestHead.ts",
+    "http/request/RequestHead.ts",
     "adversarial/ambiguousHttp.test.ts",
     ["if (!spoiled.has(message.socket) && isUnambiguous(message)) return true", "return true"]
   ),
@@ -165,12 +165,15 @@ const requests = [
     "return this[what] < share * (share * free - this.address[what])",
     "return free > 0"
   ]),
-  guard("many doors for a crowd", "http/Doors.ts", "http/Doors.test.ts", ["? 16 : 1", "? 1 : 1"]),
-  guard("the doors of one process", "http/Doors.ts", "http/Doors.test.ts", [
+  guard("many doors for a crowd", "http/server/Doors.ts", "http/server/Doors.test.ts", [
+    "? 16 : 1",
+    "? 1 : 1"
+  ]),
+  guard("the doors of one process", "http/server/Doors.ts", "http/server/Doors.test.ts", [
     "alone.listen(wanted,",
     "alone.listen({ ...wanted, ...firstDoor },"
   ]),
-  guard("one request of a connection", "http/NodeServer.ts", "adversarial/flood.test.ts", [
+  guard("one request of a connection", "http/server/NodeServer.ts", "adversarial/flood.test.ts", [
     "if (!this.#turns.take(event, request, answer)) return true",
     ""
   ]),
@@ -186,21 +189,23 @@ const requests = [
     "if (!isAllowedHost(message.headers.host) && !probes.has(request.url)) return misdirectedRequest",
     ""
   ]),
-  guard("how much a body may hold", "http/RequestBody.ts", "http/bodies.test.ts", [
+  guard("how much a body may hold", "http/request/RequestBody.ts", "http/request/bodies.test.ts", [
     "const message = excessOf(text)",
     "const message = excessOf('')"
   ]),
   guard(
     "the size of a body",
-    "http/RequestBody.ts",
-    "http/bodies.test.ts",
+    "http/request/RequestBody.ts",
+    "http/request/bodies.test.ts",
     ["if (length > maxBodySize) return Effect.die(new PayloadTooLarge())", ""],
     ["size > maxBodySize ? Effect.die(new PayloadTooLarge()) : place.take", "place.take"]
   ),
-  guard("whose idempotency key it is", "http/Idempotency.ts", "adversarial/idempotency.test.ts", [
-    "principalId(yield* Principal)",
-    '(yield* Principal, "00000000-0000-7000-8000-000000000000")'
-  ]),
+  guard(
+    "whose idempotency key it is",
+    "http/request/Idempotency.ts",
+    "adversarial/idempotency.test.ts",
+    ["principalId(yield* Principal)", '(yield* Principal, "00000000-0000-7000-8000-000000000000")']
+  ),
   guard("the lines of the log", "platform/Logging.ts", "adversarial/logs.test.ts", [
     'inert(title ?? "")',
     'title ?? ""'

@@ -1,4 +1,4 @@
-import type { Answer } from "./Http.ts"
+import type { Answer } from "./transport/Http.ts"
 
 /** The data of an answer together with the answer itself, whose body has been read. */
 export interface WithResponse<A> {

@@ -1,11 +1,11 @@
 import { ApiPromise } from "./ApiPromise.ts"
-import { Caller } from "./Caller.ts"
-import { variable } from "./environment.ts"
+import { Caller } from "./transport/Caller.ts"
+import { variable } from "./transport/environment.ts"
 import { SchedulingError } from "./errors.ts"
 import { InvalidRefreshTokenError, InvalidTokenError } from "./generated/errors.ts"
 import { Resources } from "./generated/resources.ts"
 import type { Login, Registration, WorkspaceId } from "./generated/types.ts"
-import { Http } from "./Http.ts"
+import { Http } from "./transport/Http.ts"
 import {
   type Credential,
   type Method,
@@ -14,7 +14,7 @@ import {
   type Settings,
   visibleAscii
 } from "./options.ts"
-import { type Bearer, bearerFrom, fixedBearer, Session } from "./Session.ts"
+import { type Bearer, bearerFrom, fixedBearer, Session } from "./session/Session.ts"
 
 export type ClientOptions = Settings & Credential
 

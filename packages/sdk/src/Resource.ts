@@ -1,7 +1,7 @@
 import { ApiPromise } from "./ApiPromise.ts"
-import type { Call, Caller } from "./Caller.ts"
-import { follow, type StreamCall, streamHeaders } from "./events.ts"
-import { PagePromise } from "./pagination.ts"
+import type { Call, Caller } from "./transport/Caller.ts"
+import { follow, type StreamCall, streamHeaders } from "./reading/events.ts"
+import { PagePromise } from "./reading/pagination.ts"
 
 /** The base of the generated classes. */
 export class Resource {

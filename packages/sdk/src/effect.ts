@@ -14,12 +14,12 @@ import {
 } from "effect"
 import { HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
-import { userAgent } from "./environment.ts"
-import { retrySafely, withKey } from "./effectRequests.ts"
+import { userAgent } from "./transport/environment.ts"
+import { retrySafely, withKey } from "./effect/effectRequests.ts"
 import { version } from "./generated/version.ts"
-import { refreshLimits, renewAt, renewKeptAt } from "./tokenLife.ts"
+import { refreshLimits, renewAt, renewKeptAt } from "./session/tokenLife.ts"
 import { parseBaseUrl } from "./options.ts"
-import { type WireClient, wireClient } from "./wireClient.ts"
+import { type WireClient, wireClient } from "./effect/wireClient.ts"
 
 export { Api } from "@scheduling/domain/Api"
 export * from "@scheduling/domain/auth/AuthErrors"
@@ -55,7 +55,7 @@ export {
   WorkspaceId
 } from "@scheduling/domain/shared/Ids"
 
-export { untilEnded, WaitTimeout } from "./untilEnded.ts"
+export { untilEnded, WaitTimeout } from "./effect/untilEnded.ts"
 
 export interface Settings {
   /**

@@ -13,7 +13,7 @@ export {
 export * from "./generated/errors.ts"
 export type * from "./generated/resources.ts"
 export type * from "./generated/types.ts"
-export type { StreamOptions } from "./events.ts"
+export type { StreamOptions } from "./reading/events.ts"
 export type { Id } from "./Id.ts"
 export type {
   AccessTokenCredential,
@@ -31,6 +31,6 @@ export type {
   Settings,
   TokensCredential
 } from "./options.ts"
-export type { Logger, Observer, RequestEvent, ResponseEvent } from "./observer.ts"
-export { type AtMost, Page, type PageQuery, PagePromise } from "./pagination.ts"
-export type { WaitOptions } from "./waiting.ts"
+export type { Logger, Observer, RequestEvent, ResponseEvent } from "./transport/observer.ts"
+export { type AtMost, Page, type PageQuery, PagePromise } from "./reading/pagination.ts"
+export type { WaitOptions } from "./reading/waiting.ts"

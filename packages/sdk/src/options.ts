@@ -1,6 +1,6 @@
 import { SchedulingError } from "./errors.ts"
 import type { TokenPair, WorkspaceId } from "./generated/types.ts"
-import type { Observer } from "./observer.ts"
+import type { Observer } from "./transport/observer.ts"
 
 /** How the client talks to the service, whatever its credential. */
 export interface Settings extends Observer {

@@ -7,7 +7,7 @@ import {
   signature,
   signedContent
 } from "@scheduling/domain/webhooks/StandardWebhooks"
-import { now } from "./clock.ts"
+import { now } from "./transport/clock.ts"
 import { SchedulingError } from "./errors.ts"
 import type { ExecutionId } from "./generated/types.ts"
 

@@ -1,6 +1,6 @@
 import { ForbiddenError, type LiveEvent, SchedulingClient } from "@scheduling/sdk"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
-import { EventParser } from "../src/EventParser.ts"
+import { EventParser } from "../src/reading/EventParser.ts"
 import { broken, failure, scriptedFetch, type Step } from "./support/scriptedFetch.ts"
 
 const encode = (text: string) => new TextEncoder().encode(text)

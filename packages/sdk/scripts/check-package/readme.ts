@@ -38,7 +38,12 @@ ${code.replaceAll(isImport, "")}
  * client.
  */
 export const readExamples = async (sdk: string): Promise<Block> => {
-  const files = ["generated/resources.ts", "Client.ts", "pagination.ts", "waiting.ts"]
+  const files = [
+    "generated/resources.ts",
+    "Client.ts",
+    "reading/pagination.ts",
+    "reading/waiting.ts"
+  ]
   const sources = await Promise.all(files.map((file) => readFile(join(sdk, "src", file), "utf8")))
   const examples = sources.flatMap((source) =>
     [...source.matchAll(/^ *\/\*\*\n(.*?)\*\/$/gms)].flatMap(([, comment = ""]) => {

@@ -14,12 +14,12 @@ export const renderResources = (contract: Contract): string => {
       .join(", ")
   return [
     `import type { ApiPromise } from "../ApiPromise.ts"`,
-    `import type { Caller } from "../Caller.ts"`,
-    `import type { StreamOptions } from "../events.ts"`,
+    `import type { Caller } from "../transport/Caller.ts"`,
+    `import type { StreamOptions } from "../reading/events.ts"`,
     `import type { ${imported(["Idempotent", "InWorkspace", "RequestOptions"])} } from "../options.ts"`,
-    `import type { ${imported(["PagePromise", "PageQuery"])} } from "../pagination.ts"`,
+    `import type { ${imported(["PagePromise", "PageQuery"])} } from "../reading/pagination.ts"`,
     `import { Resource } from "../Resource.ts"`,
-    `import { ${[...handWritten.values()].toSorted().join(", ")} } from "../waiting.ts"`,
+    `import { ${[...handWritten.values()].toSorted().join(", ")} } from "../reading/waiting.ts"`,
     `import type { ${imported(typesOf(groups)).replaceAll(", ", ",\n")} } from "./types.ts"`,
     "",
     source,

@@ -8,7 +8,7 @@ export const renderTypes = ({ brands, queries, schemas }: Contract): string => {
   const kinds = [...new Set(brands.values())].toSorted()
   const named = Object.entries(schemas).filter(([name, schema]) => !isHidden(name, schema))
   return [
-    `import type { Id } from "../Id.ts"\nimport type { PageQuery } from "../pagination.ts"`,
+    `import type { Id } from "../Id.ts"\nimport type { PageQuery } from "../reading/pagination.ts"`,
     kinds.map((kind) => `export type ${kind} = Id<"${kind}">`).join("\n"),
     `/** A moment: ISO 8601 in UTC, such as \`2026-01-31T09:30:00.000Z\`. */\nexport type Timestamp = string`,
     ...named.map(([name, schema]) => renderNamed(name, schema, brands)),

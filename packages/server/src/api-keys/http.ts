@@ -3,9 +3,9 @@ import { Effect } from "effect"
 import { currentActor } from "../audit/currentActor.ts"
 import { implement } from "../http/implement.ts"
 import { inWorkspace } from "../http/inWorkspace.ts"
-import { neverStored } from "../http/neverStored.ts"
-import { noSoonerThan } from "../http/noSoonerThan.ts"
-import { requestOrigin } from "../http/RequestOrigin.ts"
+import { neverStored } from "../http/answers/neverStored.ts"
+import { noSoonerThan } from "../http/answers/noSoonerThan.ts"
+import { requestOrigin } from "../http/request/RequestOrigin.ts"
 import { ApiKeys } from "./ApiKeys.ts"
 
 export const ApiKeysHandlers = implement(

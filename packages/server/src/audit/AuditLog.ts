@@ -6,7 +6,7 @@ import { SqlClient } from "effect/sql"
 import { Doorbell } from "../platform/Loop.ts"
 import { Ids } from "../platform/Ids.ts"
 import type { PageRequest } from "../sql/Pages.ts"
-import type { RequestOrigin } from "../http/RequestOrigin.ts"
+import type { RequestOrigin } from "../http/request/RequestOrigin.ts"
 import { timestampOf } from "../sql/timestamp.ts"
 
 export type AccountAction =

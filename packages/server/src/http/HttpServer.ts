@@ -4,7 +4,7 @@ import { HttpMiddleware, HttpServer, HttpServerRequest, HttpServerResponse } fro
 import { AppConfig, isMetered } from "../config/Config.ts"
 import { Capacity, CapacityLimits, freeBytes } from "../fairness/Capacity.ts"
 import { clientOf } from "../fairness/Clients.ts"
-import { firstDoor, freeAddress } from "./Doors.ts"
+import { firstDoor, freeAddress } from "./server/Doors.ts"
 import {
   answerTo,
   isRouteNotFound,
@@ -13,15 +13,15 @@ import {
   originRefused,
   routeError,
   unsupportedMediaType
-} from "./Errors.ts"
-import { makeNodeServer } from "./NodeServer.ts"
-import { withCheckedBody } from "./RequestBody.ts"
-import { isWellFormed } from "./RequestHead.ts"
-import { hostCheck } from "./RequestHost.ts"
-import { requestId } from "./RequestId.ts"
-import { rateLimitHeaders } from "./RateLimitHeaders.ts"
-import { type RequestRecords, requestRecords } from "./RequestRecord.ts"
-import { PageRules } from "./RequestPage.ts"
+} from "./answers/Errors.ts"
+import { makeNodeServer } from "./server/NodeServer.ts"
+import { withCheckedBody } from "./request/RequestBody.ts"
+import { isWellFormed } from "./request/RequestHead.ts"
+import { hostCheck } from "./request/RequestHost.ts"
+import { requestId } from "./request/RequestId.ts"
+import { rateLimitHeaders } from "./answers/RateLimitHeaders.ts"
+import { type RequestRecords, requestRecords } from "./request/RequestRecord.ts"
+import { PageRules } from "./request/RequestPage.ts"
 import { Stopping } from "./Stopping.ts"
 
 export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {

@@ -5,7 +5,7 @@ import { HttpServerRequest } from "effect/http"
 import { Endings } from "../signals/Endings.ts"
 import { Place } from "../fairness/Capacity.ts"
 import { elapsedMs } from "../platform/elapsed.ts"
-import { expectSilence } from "./NodeServer.ts"
+import { expectSilence } from "./server/NodeServer.ts"
 import { Stopping } from "./Stopping.ts"
 
 /** How many requests may wait on this node. A request over the limit is answered at once. */

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { currentActor } from "../audit/currentActor.ts"
 import { implement } from "../http/implement.ts"
 import { inWorkspace } from "../http/inWorkspace.ts"
-import { neverStored } from "../http/neverStored.ts"
+import { neverStored } from "../http/answers/neverStored.ts"
 import { Invitations } from "./Invitations.ts"
 import { Members } from "./Members.ts"
 

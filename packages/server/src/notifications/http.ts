@@ -3,7 +3,7 @@ import { NotificationChannel } from "@scheduling/domain/notifications/Notificati
 import { NotificationDelivery } from "@scheduling/domain/notifications/NotificationDelivery"
 import { Effect } from "effect"
 import { currentAuthor } from "../audit/currentAuthor.ts"
-import { Idempotency } from "../http/Idempotency.ts"
+import { Idempotency } from "../http/request/Idempotency.ts"
 import { implement } from "../http/implement.ts"
 import { inWorkspace } from "../http/inWorkspace.ts"
 import { Channels } from "./channels/Channels.ts"

@@ -16,8 +16,8 @@ import {
 } from "effect/http"
 import { Accounts } from "../auth/Accounts.ts"
 import { Logins } from "../auth/sessions/Logins.ts"
-import { issuesIn } from "../http/Errors.ts"
-import { requestOrigin } from "../http/RequestOrigin.ts"
+import { issuesIn } from "../http/answers/Errors.ts"
+import { requestOrigin } from "../http/request/RequestOrigin.ts"
 import { panelSessionPath } from "../http/Routes.ts"
 import { isOnHttps, isOwnPage, sessionCookie, tokenIn } from "./sessionCookie.ts"
 

@@ -1,6 +1,6 @@
 import { Context } from "effect"
 import { Doorbell } from "../platform/Loop.ts"
-import type { Upcoming } from "./Claim.ts"
+import type { Upcoming } from "./starting/Claim.ts"
 
 /**
  * What the runner tells the agents that wait for runs at this node. It looks for work anyway, so

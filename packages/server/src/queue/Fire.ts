@@ -5,12 +5,12 @@ import { jitterMs, latestSlot, nextSlot } from "@scheduling/domain/cron/slots"
 import { TimeZone } from "@scheduling/domain/cron/TimeZone"
 import { Effect, Option, Result } from "effect"
 import type { SqlClient } from "effect/sql"
-import { targetOf } from "./Claim.ts"
+import { targetOf } from "./starting/Claim.ts"
 import { maxTaskRuns } from "../config/plans.ts"
 import { isFull } from "./Enqueue.ts"
 import type { LeasedRun } from "./Run.ts"
 import { makeRunId } from "./RunId.ts"
-import { lanesInTurns, type Place } from "./Turns.ts"
+import { lanesInTurns, type Place } from "./starting/Turns.ts"
 
 export interface DueTask {
   readonly id: string

@@ -12,7 +12,7 @@ import {
   type TaskRef,
   withdrawDelayed,
   withdrawSlots
-} from "./Cancel.ts"
+} from "./ending/Cancel.ts"
 import { maxTaskRuns } from "../config/plans.ts"
 import { Endings } from "../signals/Endings.ts"
 import { Limits } from "../limits/Limits.ts"
@@ -22,7 +22,7 @@ import type { QueuedRun } from "./Run.ts"
 import { RunnerOptions } from "./RunnerOptions.ts"
 import { LiveChanges } from "../signals/Changes.ts"
 import { Signals } from "../signals/Signals.ts"
-import { clearSome, type Stop, stopTask, stopWorkspace } from "./Stop.ts"
+import { clearSome, type Stop, stopTask, stopWorkspace } from "./ending/Stop.ts"
 import { tellQueued, tellSettled } from "./tellChanges.ts"
 
 /**

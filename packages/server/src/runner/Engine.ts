@@ -1,15 +1,15 @@
 import { Effect, Semaphore } from "effect"
-import { ByteBudget } from "./ByteBudget.ts"
+import { ByteBudget } from "./intake/ByteBudget.ts"
 import { ConnectionsLimits } from "@scheduling/calls/Call"
 import { DbClock } from "./DbClock.ts"
-import { DueFrom } from "./DueFrom.ts"
-import { Intake } from "./Intake.ts"
+import { DueFrom } from "./intake/DueFrom.ts"
+import { Intake } from "./intake/Intake.ts"
 import { EngineMeters } from "./EngineMeters.ts"
 import { Doorbell } from "../platform/Loop.ts"
 import { Meters, type NodeMeters } from "../platform/Meters.ts"
 import type { LeasedRun, Settlement } from "../queue/Run.ts"
 import { RunnerOptions } from "../queue/RunnerOptions.ts"
-import type { Settled } from "../queue/Settle.ts"
+import type { Settled } from "../queue/ending/Settle.ts"
 
 /** Since the process started. */
 export interface RunnerCounts {

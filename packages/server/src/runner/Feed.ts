@@ -3,11 +3,11 @@ import { SqlClient, type SqlError } from "effect/sql"
 import type { Calls } from "./Calls.ts"
 import { elapsedMs } from "../platform/elapsed.ts"
 import { AwaitedRunsOfNode } from "../queue/AwaitedRuns.ts"
-import { claim, type ClaimOptions, findLeased, findUpcoming } from "../queue/Claim.ts"
-import { handBack } from "../queue/HandBack.ts"
+import { claim, type ClaimOptions, findLeased, findUpcoming } from "../queue/starting/Claim.ts"
+import { handBack } from "../queue/ending/HandBack.ts"
 import type { Engine } from "./Engine.ts"
 import { fire } from "../queue/Fire.ts"
-import { beginningOf, type Place } from "../queue/Turns.ts"
+import { beginningOf, type Place } from "../queue/starting/Turns.ts"
 
 const batch = 500
 

@@ -7,7 +7,7 @@ import { timeOfId } from "../queue/RunId.ts"
 import { LiveChanges } from "../signals/Changes.ts"
 import { Signals } from "../signals/Signals.ts"
 import { tellSettled } from "../queue/tellChanges.ts"
-import { clearSome, findToClear, listStops, removeStop, type Stop } from "../queue/Stop.ts"
+import { clearSome, findToClear, listStops, removeStop, type Stop } from "../queue/ending/Stop.ts"
 
 /** Nodes are told of a stop. This is for nodes that did not hear it. */
 const pollMs = 5_000

@@ -5,7 +5,7 @@ import { PrometheusMetrics } from "effect/observability"
 import { createHash, timingSafeEqual } from "node:crypto"
 import { createServer } from "node:http"
 import { AppConfig } from "../config/Config.ts"
-import { routeError } from "../http/Errors.ts"
+import { routeError } from "../http/answers/Errors.ts"
 import { Meters, type NodeMeters } from "../platform/Meters.ts"
 
 const contentType = "text/plain; version=0.0.4; charset=utf-8"

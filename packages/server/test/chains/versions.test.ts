@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { removeReplaced } from "../../src/queue/ChainVersions.ts"
+import { removeReplaced } from "../../src/queue/chains/ChainVersions.ts"
 import { endRun } from "../executions/history.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { alarm, asStored, begin, close, login } from "./chains.ts"

@@ -3,7 +3,7 @@ import type { ExecutionKind, ExecutionStatus } from "@scheduling/domain/executio
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
-import { insertVersion } from "../../src/queue/ChainVersions.ts"
+import { insertVersion } from "../../src/queue/chains/ChainVersions.ts"
 import { Partitions } from "../../src/queue/Partitions.ts"
 import { makeRunId, timeOfId } from "../../src/queue/RunId.ts"
 import { step } from "../runner/support/tasks.ts"

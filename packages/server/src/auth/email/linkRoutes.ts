@@ -1,7 +1,7 @@
 import { Effect, Layer, Option, Redacted } from "effect"
 import { HttpRouter } from "effect/http"
-import { linkGone, linkPage } from "../../http/linkPage.ts"
-import { requestOrigin } from "../../http/RequestOrigin.ts"
+import { linkGone, linkPage } from "../../http/answers/linkPage.ts"
+import { requestOrigin } from "../../http/request/RequestOrigin.ts"
 import { EmailLinks } from "./EmailLinks.ts"
 import { linkPath } from "./letters.ts"
 

@@ -13,7 +13,7 @@ import { Context, Data, DateTime, Effect, Layer, Option, type Redacted } from "e
 import { SqlClient } from "effect/sql"
 import { Ids } from "../../platform/Ids.ts"
 import { pageRequest, toPage } from "../../sql/Pages.ts"
-import type { RequestOrigin } from "../../http/RequestOrigin.ts"
+import type { RequestOrigin } from "../../http/request/RequestOrigin.ts"
 import { transactionOf } from "../../sql/transaction.ts"
 import { AuditLog } from "../../audit/AuditLog.ts"
 import type { Actor } from "../../audit/currentActor.ts"

@@ -4,7 +4,7 @@ import { HeartbeatMonitor } from "@scheduling/domain/monitors/heartbeat/Heartbea
 import { Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { AppConfig } from "../../config/Config.ts"
-import { Idempotency } from "../../http/Idempotency.ts"
+import { Idempotency } from "../../http/request/Idempotency.ts"
 import { implement } from "../../http/implement.ts"
 import { inWorkspace } from "../../http/inWorkspace.ts"
 import type { Heartbeat } from "./HeartbeatRow.ts"

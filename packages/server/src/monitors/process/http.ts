@@ -1,7 +1,7 @@
 import { Api } from "@scheduling/domain/Api"
 import { ProcessMonitor } from "@scheduling/domain/monitors/process/ProcessMonitor"
 import { Effect } from "effect"
-import { Idempotency } from "../../http/Idempotency.ts"
+import { Idempotency } from "../../http/request/Idempotency.ts"
 import { implement } from "../../http/implement.ts"
 import { inWorkspace } from "../../http/inWorkspace.ts"
 import { ProcessMonitors } from "./ProcessMonitors.ts"

@@ -1,7 +1,7 @@
 import { Api } from "@scheduling/domain/Api"
 import { SslMonitor } from "@scheduling/domain/monitors/ssl/SslMonitor"
 import { Effect } from "effect"
-import { Idempotency } from "../../http/Idempotency.ts"
+import { Idempotency } from "../../http/request/Idempotency.ts"
 import { implement } from "../../http/implement.ts"
 import { inWorkspace } from "../../http/inWorkspace.ts"
 import { SslMonitors } from "./SslMonitors.ts"

@@ -1,6 +1,6 @@
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { Effect, type Schema as S, Schema } from "effect"
-import { issuesIn } from "../../http/Errors.ts"
+import { issuesIn } from "../../http/answers/Errors.ts"
 import { type KeyRing, seal, unseal } from "../../platform/Secrets.ts"
 import type { Kind } from "../Kind.ts"
 

@@ -5,7 +5,7 @@ import { elapsedMs } from "../../platform/elapsed.ts"
 import { Doorbell, loop } from "../../platform/Loop.ts"
 import { AwaitedRunsOfNode } from "../../queue/AwaitedRuns.ts"
 import { RunnerOptions } from "../../queue/RunnerOptions.ts"
-import { type DueForWorkers, findDueForWorkers } from "../../queue/WorkerClaim.ts"
+import { type DueForWorkers, findDueForWorkers } from "../../queue/workers/WorkerClaim.ts"
 import { batched } from "../../sql/batched.ts"
 
 /** An agent that asks for runs. */

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import type { ChainStep } from "@scheduling/domain/chains/Chain"
 import { randomInt, randomUUID } from "node:crypto"
 import { authorize } from "../../../src/access/authorize.ts"
-import { insertVersion } from "../../../src/queue/ChainVersions.ts"
+import { insertVersion } from "../../../src/queue/chains/ChainVersions.ts"
 
 /** In a lane of its own, unless the test names one. */
 export const insertWorkspaceIn = Effect.fnUntraced(function* (lane: bigint) {

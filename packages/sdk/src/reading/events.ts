@@ -1,0 +1,100 @@
+import { orAborted, sleep } from "../transport/clock.ts"
+import { ApiError, ConnectionError, SchedulingError, TimeoutError } from "../errors.ts"
+import { EventParser } from "./EventParser.ts"
+import type { Answer } from "../transport/Http.ts"
+import type { InWorkspace, RequestOptions } from "../options.ts"
+
+export interface StreamOptions extends Omit<RequestOptions, "timeoutMs"> {
+  /**
+   * The `id` of the last event that was seen before, up to five minutes ago. The stream goes on
+   * after it.
+   */
+  readonly lastEventId?: string | undefined
+}
+
+export interface StreamCall {
+  readonly options?: (StreamOptions & InWorkspace) | undefined
+}
+
+export const streamHeaders = (lastEventId: string | undefined) => ({
+  accept: "text/event-stream",
+  ...(lastEventId !== undefined && { "last-event-id": lastEventId })
+})
+
+/** The service says something every 15 seconds. */
+const silenceMs = 45_000
+
+const firstPauseMs = 500
+const longestPauseMs = 30_000
+
+/**
+ * Reads one stream after the other, each from where the last one ended, until it is stopped. A
+ * stream that cannot be opened at all is an error. Once there was one, only a refusal is.
+ */
+export async function* follow<A>(
+  open: (lastEventId: string | undefined) => Promise<Answer>,
+  lastEventId: string | undefined,
+  signal: AbortSignal | undefined
+): AsyncGenerator<A, void, undefined> {
+  const parser = new EventParser(lastEventId)
+  let failures = 0
+  let wasOpen = false
+  for (;;) {
+    let answer: Answer
+    try {
+      answer = await open(parser.lastEventId)
+    } catch (error) {
+      if (!wasOpen || !mayPass(error)) throw error
+      await sleep(pauseMs(++failures), signal)
+      continue
+    }
+    wasOpen = true
+    for await (const data of messages(answer.response, parser, signal)) {
+      failures = 0
+      yield JSON.parse(data) as A
+    }
+    signal?.throwIfAborted()
+    await sleep(pauseMs(++failures), signal)
+  }
+}
+
+/** The data of each message, until the stream ends, breaks or falls silent. */
+async function* messages(
+  { body }: Response,
+  parser: EventParser,
+  signal: AbortSignal | undefined
+): AsyncGenerator<string, void, undefined> {
+  if (body === null) throw new SchedulingError("The answer has no body to read events from")
+  const reader = body.getReader()
+  parser.begin()
+  try {
+    for (;;) {
+      const chunk = await orAborted(withinSilence(reader.read()), signal)
+      if (chunk === undefined || chunk.done) return
+      yield* parser.read(chunk.value)
+    }
+  } catch (error) {
+    if (signal?.aborted === true || error instanceof SchedulingError) throw error
+  } finally {
+    // Also when the program stops to iterate. What is still to come must not hold a connection.
+    reader.cancel().catch(() => undefined)
+  }
+}
+
+/** Undefined if nothing comes for too long, because the connection may be gone unnoticed. */
+const withinSilence = <A>(read: Promise<A>): Promise<A | undefined> => {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const silence = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), silenceMs)
+  })
+  return Promise.race([read, silence]).finally(() => clearTimeout(timer))
+}
+
+const mayPass = (error: unknown): boolean =>
+  error instanceof ConnectionError ||
+  error instanceof TimeoutError ||
+  (error instanceof ApiError &&
+    (error.status >= 500 || error.status === 408 || error.status === 429))
+
+const pauseMs = (failures: number): number =>
+  Math.min(longestPauseMs, firstPauseMs * 2 ** (failures - 1)) * (0.5 + Math.random() / 2)

@@ -1,0 +1,158 @@
+import type { ApiPromise } from "../ApiPromise.ts"
+import { now, sleep } from "../transport/clock.ts"
+import { WaitTimeoutError } from "../errors.ts"
+import type {
+  ChainId,
+  ChainRun,
+  ChainRunDetail,
+  ChainRunId,
+  CronTaskId,
+  DelayedTaskId,
+  Execution,
+  ExecutionDetail,
+  ExecutionId
+} from "../generated/types.ts"
+import { type Idempotent, type InWorkspace, limits, type RequestOptions } from "../options.ts"
+import { Resource } from "../Resource.ts"
+import { askForMs, nextPauseMs, spareMs } from "./waitPace.ts"
+
+export interface WaitOptions extends Omit<RequestOptions, "timeoutMs">, InWorkspace {
+  /**
+   * The time limit of the whole wait. 300,000 when absent. After it the call throws
+   * `WaitTimeoutError`.
+   */
+  readonly timeoutMs?: number | undefined
+}
+
+/** The base of the classes with waiting methods. Their other methods are generated. */
+abstract class WaitingResource extends Resource {
+  /** Needs the scope `executions:read`, because it reads an execution. */
+  protected async execution(
+    id: ExecutionId,
+    { timeoutMs, ...options }: WaitOptions = {}
+  ): Promise<ExecutionDetail> {
+    return untilEnded(id, { ...options, timeoutMs }, (wait_seconds, attemptMs) =>
+      this.call<ExecutionDetail>({
+        verb: "GET",
+        path: "/v1/workspaces/{workspace_id}/executions/{execution_id}",
+        ids: { execution_id: id },
+        query: { wait_seconds },
+        options: { ...options, timeoutMs: attemptMs }
+      })
+    )
+  }
+}
+
+export abstract class ExecutionsBase extends WaitingResource {
+  /**
+   * Waits until the execution has ended, and returns it with its attempts. `status` tells how it
+   * ended.
+   *
+   * @example
+   * const executionId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const { status } = await client.executions.wait(executionId, { timeoutMs: 60_000 })
+   */
+  wait(executionId: ExecutionId, options?: WaitOptions): Promise<ExecutionDetail> {
+    return this.execution(executionId, options)
+  }
+}
+
+abstract class TaskBase<TaskId> extends WaitingResource {
+  abstract run(
+    taskId: TaskId,
+    options?: RequestOptions & InWorkspace & Idempotent
+  ): ApiPromise<Execution>
+
+  /**
+   * Runs the task now, waits until the execution has ended, and returns it with its attempts.
+   * `status` tells how it ended. Needs the scopes `tasks:write` and `executions:read`.
+   *
+   * @example
+   * const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const { attempts, status } = await client.cron.runAndWait(taskId)
+   */
+  async runAndWait(
+    taskId: TaskId,
+    options: WaitOptions & Idempotent = {}
+  ): Promise<ExecutionDetail> {
+    const { idempotencyKey, timeoutMs, ...both } = options
+    const { id } = await this.run(taskId, { ...both, idempotencyKey })
+    return this.execution(id, { ...both, timeoutMs })
+  }
+}
+
+export abstract class CronBase extends TaskBase<CronTaskId> {}
+
+export abstract class DelayedBase extends TaskBase<DelayedTaskId> {}
+
+export abstract class ChainsBase extends Resource {
+  abstract run(
+    chainId: ChainId,
+    options?: RequestOptions & InWorkspace & Idempotent
+  ): ApiPromise<ChainRun>
+
+  abstract getRun(
+    chainId: ChainId,
+    runId: ChainRunId,
+    query?: { readonly wait_seconds?: number | undefined },
+    options?: RequestOptions & InWorkspace
+  ): ApiPromise<ChainRunDetail>
+
+  /**
+   * Waits until a run has ended, and returns it with the answer of each step.
+   *
+   * @example
+   * const chainId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const { id } = await client.chains.run(chainId)
+   * const { status, steps } = await client.chains.waitForRun(chainId, id)
+   */
+  async waitForRun(
+    chainId: ChainId,
+    runId: ChainRunId,
+    { timeoutMs, ...options }: WaitOptions = {}
+  ): Promise<ChainRunDetail> {
+    return untilEnded(runId, { ...options, timeoutMs }, (wait_seconds, attemptMs) =>
+      this.getRun(chainId, runId, { wait_seconds }, { ...options, timeoutMs: attemptMs })
+    )
+  }
+
+  /**
+   * Runs the chain now, waits until the run has ended, and returns it with the answer of each step.
+   * `status` tells how it ended. Needs the scopes `tasks:write` and `executions:read`.
+   *
+   * @example
+   * const chainId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const { status, steps } = await client.chains.runAndWait(chainId)
+   */
+  async runAndWait(
+    chainId: ChainId,
+    options: WaitOptions & Idempotent = {}
+  ): Promise<ChainRunDetail> {
+    const { idempotencyKey, timeoutMs, ...both } = options
+    const { id } = await this.run(chainId, { ...both, idempotencyKey })
+    return this.waitForRun(chainId, id, { ...both, timeoutMs })
+  }
+}
+
+const defaults = { timeoutMs: 300_000, maxRetries: 0 }
+
+/**
+ * Asks until it has ended or the time is up, each time for as long as the service holds an answer.
+ */
+const untilEnded = async <A extends { readonly finished_at: string | null }>(
+  id: string,
+  { signal, ...given }: Pick<WaitOptions, "signal" | "timeoutMs">,
+  ask: (waitSeconds: number, attemptMs: number) => Promise<A>
+): Promise<A> => {
+  const { timeoutMs } = limits({ timeoutMs: given.timeoutMs }, defaults)
+  const endsAt = now() + timeoutMs
+  for (;;) {
+    const askedAt = now()
+    const heldMs = askForMs(endsAt - askedAt)
+    const record = await ask(heldMs / 1_000, heldMs + spareMs)
+    if (record.finished_at !== null) return record
+    const left = endsAt - now()
+    if (left <= 0) throw new WaitTimeoutError(id, timeoutMs)
+    await sleep(nextPauseMs(now() - askedAt, left), signal)
+  }
+}

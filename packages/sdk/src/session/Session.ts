@@ -1,0 +1,173 @@
+import { now } from "../transport/clock.ts"
+import { SchedulingError } from "../errors.ts"
+import { InvalidRefreshTokenError } from "../generated/errors.ts"
+import type { TokenPair } from "../generated/types.ts"
+import type { Answer, Http } from "../transport/Http.ts"
+import { refreshLimits, renewAt, renewKeptAt } from "./tokenLife.ts"
+import { type SessionListener, visibleAscii } from "../options.ts"
+
+/** Puts a credential on requests. */
+export interface Bearer {
+  /** The credential to send now, if any. */
+  readonly current: () => Promise<string | undefined>
+  /** Gets another credential in place of a refused one. Returns whether there is one. */
+  readonly replace: (refused: string) => Promise<boolean>
+  /** What the user must do if there is no credential. Undefined if there is one. */
+  readonly problem: string | undefined
+  /** Takes the tokens after a change of the password, which ended the old ones. */
+  readonly exchange: (answer: Promise<Answer>, newPassword: string) => Promise<Answer>
+}
+
+export const fixedBearer = (credential: string | undefined): Bearer => ({
+  current: () => Promise.resolve(credential),
+  replace: () => Promise.resolve(false),
+  exchange: (answer) => answer,
+  problem:
+    credential === undefined
+      ? "set SCHEDULING_API_KEY, or give the client an apiKey, the tokens of a session, or an email and a password"
+      : undefined
+})
+
+/** A bearer whose tokens somebody else keeps. */
+export const bearerFrom = (
+  accessToken: (refused: string | undefined) => Promise<string | undefined>
+): Bearer => ({
+  current: () => accessToken(undefined),
+  replace: async (refused) => ((await accessToken(refused)) ?? refused) !== refused,
+  exchange: (answer) => answer,
+  problem: undefined
+})
+
+type Tokens = Pick<TokenPair, "access_token" | "refresh_token">
+
+interface Login {
+  readonly email: string
+  readonly password: string
+}
+
+/**
+ * The tokens of a login. They are refreshed shortly before they expire, once for all waiting calls.
+ */
+export class Session implements Bearer {
+  readonly #http: Http
+  readonly #onTokens: SessionListener["onTokens"]
+  #login: Login | undefined
+  #tokens: (Tokens & { readonly renewAt: number }) | undefined
+  #renewal: Promise<void> | undefined
+  #exchange: Promise<unknown> | undefined
+
+  constructor(
+    http: Http,
+    start: { readonly tokens?: Tokens | undefined; readonly login?: Login } & SessionListener
+  ) {
+    this.#http = http
+    this.#onTokens = start.onTokens
+    this.#login = start.login
+    if (start.tokens !== undefined) {
+      const { access_token, refresh_token } = start.tokens
+      visibleAscii("tokens.access_token", access_token)
+      visibleAscii("tokens.refresh_token", refresh_token)
+      this.#tokens = { access_token, refresh_token, renewAt: renewKeptAt(access_token) }
+    }
+  }
+
+  async current(): Promise<string | undefined> {
+    if (this.#tokens === undefined ? this.#login !== undefined : now() >= this.#tokens.renewAt) {
+      await this.#renew()
+    }
+    return this.#tokens?.access_token
+  }
+
+  async replace(refused: string): Promise<boolean> {
+    // Another call may have renewed the tokens while this one was on its way.
+    if (this.#tokens?.access_token === refused) await this.#renew()
+    return this.#tokens !== undefined
+  }
+
+  get problem(): string | undefined {
+    const hasEnded = this.#tokens === undefined && this.#login === undefined
+    return hasEnded ? "the session has ended; log in again" : undefined
+  }
+
+  exchange(answer: Promise<Answer>, newPassword: string): Promise<Answer> {
+    const exchanged = answer.then(async (given) => {
+      if (this.#login !== undefined) this.#login = { ...this.#login, password: newPassword }
+      await this.#keep(given.data)
+      return given
+    })
+    // A refused refresh waits for this: it may have lost the race against this answer.
+    const settled = exchanged
+      .catch(() => undefined)
+      .finally(() => {
+        if (this.#exchange === settled) this.#exchange = undefined
+      })
+    this.#exchange = settled
+    return exchanged
+  }
+
+  get isOpen(): boolean {
+    return this.#tokens !== undefined
+  }
+
+  /** Forgets the tokens and the password. */
+  async end(): Promise<void> {
+    this.#login = undefined
+    // Otherwise a pair that is on its way would open the session again.
+    await this.#renewal?.catch(() => undefined)
+    await this.#forget()
+  }
+
+  async #forget(): Promise<void> {
+    if (this.#tokens === undefined) return
+    this.#tokens = undefined
+    await this.#onTokens?.(undefined)
+  }
+
+  #renew(): Promise<void> {
+    this.#renewal ??= this.#renewNow().finally(() => {
+      this.#renewal = undefined
+    })
+    return this.#renewal
+  }
+
+  async #renewNow(): Promise<void> {
+    const refreshToken = this.#tokens?.refresh_token
+    if (refreshToken === undefined) return this.#logIn()
+    try {
+      const body = { refresh_token: refreshToken }
+      const repeatable = { ...refreshLimits, isRepeatable: true }
+      await this.#take({ verb: "POST", path: "/v1/auth/refresh", body, ...repeatable })
+    } catch (error) {
+      if (!(error instanceof InvalidRefreshTokenError)) throw error
+      await this.#exchange
+      if (this.#tokens?.refresh_token !== refreshToken) return
+      await this.#forget()
+      if (this.#login === undefined) throw error
+      await this.#logIn()
+    }
+  }
+
+  async #logIn(): Promise<void> {
+    await this.#take({ verb: "POST", path: "/v1/auth/login", body: this.#login })
+  }
+
+  async #take(request: Parameters<Http["send"]>[0]): Promise<void> {
+    const before = this.#tokens
+    const { data } = await this.#http.send(request)
+    // If the pair was exchanged in the meantime, that one is newer.
+    if (this.#tokens === before) await this.#keep(data)
+  }
+
+  async #keep(data: unknown): Promise<void> {
+    if (!isTokenPair(data)) throw new SchedulingError("The service gave no tokens")
+    this.#tokens = { ...data, renewAt: renewAt(data.expires_in, now()) }
+    await this.#onTokens?.(data)
+  }
+}
+
+const isTokenPair = (data: unknown): data is TokenPair =>
+  typeof data === "object" &&
+  data !== null &&
+  "access_token" in data &&
+  "refresh_token" in data &&
+  "expires_in" in data

@@ -1,0 +1,131 @@
+import { orAborted } from "./clock.ts"
+import { NoCredentialError, SchedulingError } from "../errors.ts"
+import { InvalidTokenError } from "../generated/errors.ts"
+import type { PasswordChange, WhoAmI, Workspace, WorkspaceId } from "../generated/types.ts"
+import type { Answer, Http } from "./Http.ts"
+import { randomKey } from "./idempotencyKey.ts"
+import { type Idempotent, type InWorkspace, type RequestOptions, visibleAscii } from "../options.ts"
+import type { Bearer } from "../session/Session.ts"
+
+/** One call, as the generated methods describe it. */
+export interface Call {
+  readonly verb: string
+  /** The path as in the contract: `/v1/workspaces/{workspace_id}/cron/{task_id}` */
+  readonly path: string
+  readonly ids?: Readonly<Record<string, string>>
+  readonly query?: object | undefined
+  readonly body?: object | undefined
+  readonly isPublic?: boolean
+  /** Sent even without a credential. The service decides whether that is allowed. */
+  readonly isRaw?: boolean
+  readonly acceptsKey?: boolean
+  readonly isStream?: boolean
+  readonly options?: (RequestOptions & InWorkspace & Idempotent) | undefined
+}
+
+/** Turns calls into requests by adding the workspace, the credential and the idempotency key. */
+export class Caller {
+  readonly #http: Http
+  readonly #bearer: Bearer
+  #workspaceId: Promise<WorkspaceId> | undefined
+
+  constructor(http: Http, bearer: Bearer, workspaceId: WorkspaceId | undefined) {
+    this.#http = http
+    this.#bearer = bearer
+    if (workspaceId !== undefined) this.#workspaceId = Promise.resolve(workspaceId)
+  }
+
+  /** The same caller on another `Http`. A workspace that is known stays known. */
+  by(http: Http): Caller {
+    const caller = new Caller(http, this.#bearer, undefined)
+    caller.#workspaceId = this.#workspaceId
+    return caller
+  }
+
+  async send(call: Call): Promise<Answer> {
+    const { idempotencyKey, workspaceId, ...options } = call.options ?? {}
+    const { signal } = options
+    signal?.throwIfAborted()
+    const { problem } = this.#bearer
+    // Checked before anything is sent, so that the error names the call that needs the credential.
+    if (problem !== undefined && call.isPublic !== true && call.isRaw !== true) {
+      throw new NoCredentialError(`${call.verb} ${call.path}`, problem)
+    }
+    const ids = call.path.includes("{workspace_id}/")
+      ? { workspace_id: workspaceId ?? (await orAborted(this.workspaceId(), signal)), ...call.ids }
+      : (call.ids ?? {})
+    const request = {
+      ...options,
+      verb: call.verb,
+      path: fill(call.path, ids) + queryString(call.query),
+      body: call.body,
+      ...(call.isStream === true && { isStream: true }),
+      // All attempts share one key; otherwise a retry would do the work again.
+      idempotencyKey:
+        idempotencyKey === undefined
+          ? call.acceptsKey === true
+            ? randomKey()
+            : undefined
+          : visibleAscii("idempotencyKey", idempotencyKey, 255)
+    }
+    if (call.isPublic === true) return this.#http.send(request)
+
+    const send = (bearer: string | undefined) => {
+      const answer = this.#http.send({ ...request, bearer })
+      return call.path === "/v1/auth/password" && call.body !== undefined
+        ? this.#bearer.exchange(answer, (call.body as PasswordChange).new_password)
+        : answer
+    }
+    const bearer = await orAborted(this.#bearer.current(), signal)
+    try {
+      return await send(bearer)
+    } catch (error) {
+      if (!(error instanceof InvalidTokenError) || bearer === undefined) throw error
+      if (!(await orAborted(this.#bearer.replace(bearer), signal))) throw error
+      return send(await this.#bearer.current())
+    }
+  }
+
+  /** Asks once. A failure is forgotten, so that the next call asks again. */
+  workspaceId(): Promise<WorkspaceId> {
+    this.#workspaceId ??= this.#findWorkspace().catch((error: unknown) => {
+      this.#workspaceId = undefined
+      throw error
+    })
+    return this.#workspaceId
+  }
+
+  async #findWorkspace(): Promise<WorkspaceId> {
+    const { data: me } = await this.send({ verb: "GET", path: "/v1/whoami" })
+    if ((me as WhoAmI).kind === "api_key") return (me as ApiKeyCaller).workspace_id
+    const { data } = await this.send({ verb: "GET", path: "/v1/workspaces", query: { limit: 2 } })
+    const [first, second] = (data as { readonly data: ReadonlyArray<Workspace> }).data
+    if (first !== undefined && second === undefined) return first.id
+    throw new SchedulingError(
+      first === undefined
+        ? "You are a member of no workspace: make one with client.workspaces.create"
+        : "You are a member of several workspaces: name one, as `workspaceId` or by withWorkspace"
+    )
+  }
+}
+
+type ApiKeyCaller = Extract<WhoAmI, { readonly kind: "api_key" }>
+
+/**
+ * Replaces `{task_id}` by the encoded id. Encoding does not change dots or an empty text, which
+ * would make a different path: `cron.remove("..")` must not delete the workspace.
+ */
+const fill = (path: string, ids: Readonly<Record<string, string>>): string =>
+  path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const id: unknown = ids[name]
+    if (typeof id !== "string" || /^\.{0,2}$/.test(id)) {
+      throw new SchedulingError(`${name} is not an id: ${JSON.stringify(id)}`)
+    }
+    return encodeURIComponent(id)
+  })
+
+const queryString = (query: object = {}): string => {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined)
+  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
+  return text === "" ? "" : `?${text}`
+}

@@ -1,0 +1,213 @@
+import { now, orAborted, sleep } from "./clock.ts"
+import { userAgent, variable } from "./environment.ts"
+import { ApiError, ConnectionError, SchedulingError, TimeoutError } from "../errors.ts"
+import {
+  checkHeaders,
+  type Fetch,
+  type Limits,
+  limits,
+  parseBaseUrl,
+  type Settings
+} from "../options.ts"
+import { version } from "../generated/version.ts"
+import { type Observer, tellRequest, tellResponse } from "./observer.ts"
+import { type Failure, isRepeatable, retryDelayMs } from "./retry.ts"
+import { toApiError } from "./toApiError.ts"
+
+/** A request that is complete except for the address of the service. */
+export interface HttpRequest {
+  readonly verb: string
+  /** Includes the query. */
+  readonly path: string
+  readonly body?: object | undefined
+  readonly bearer?: string | undefined
+  readonly idempotencyKey?: string | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly signal?: AbortSignal | undefined
+  readonly timeoutMs?: number | undefined
+  readonly maxRetries?: number | undefined
+  /**
+   * The request works once however often it arrives, for a reason that its method and key do not
+   * show.
+   */
+  readonly isRepeatable?: boolean
+  /** Its answer never ends and is left unread. */
+  readonly isStream?: boolean
+}
+
+export interface Answer {
+  readonly data: unknown
+  readonly response: Response
+}
+
+/** How an attempt without a good answer ended. */
+interface End {
+  readonly error?: unknown
+  readonly retryInMs?: number | undefined
+}
+
+const agent = userAgent(version)
+
+/** Makes requests, with attempts, timeouts and retries. It knows nothing of credentials. */
+export class Http {
+  readonly #baseUrl: string
+  readonly #fetch: Fetch
+  readonly #headers: Readonly<Record<string, string>>
+  readonly #limits: Limits
+  readonly #observer: Observer
+
+  constructor(settings: Settings) {
+    const baseUrl = settings.baseUrl ?? variable("SCHEDULING_URL")
+    this.#baseUrl = parseBaseUrl(baseUrl ?? "http://127.0.0.1:4000")
+    // Looked up at each call, so that a patched or polyfilled `fetch` is used.
+    this.#fetch = settings.fetch ?? ((url, init) => fetch(url, init))
+    this.#headers = checkHeaders(settings.defaultHeaders)
+    this.#limits = limits(settings, { timeoutMs: 30_000, maxRetries: 2 })
+    const { logger, onRequest, onResponse } = settings
+    this.#observer = { logger, onRequest, onResponse }
+  }
+
+  /** Returns the answer if its status is 200 to 299. Makes at most `maxRetries + 1` attempts. */
+  async send(request: HttpRequest): Promise<Answer> {
+    const { signal } = request
+    const { maxRetries, timeoutMs } = limits(request, this.#limits)
+    const init = this.#initOf(request)
+    const repeatable = request.isRepeatable ?? isRepeatable(request.verb, request.idempotencyKey)
+    for (let number = 0; ; number++) {
+      const started = now()
+      const attempt = {
+        method: request.verb,
+        url: this.#baseUrl + request.path,
+        attempt: number + 1
+      }
+      const ended = (answer: Pick<ApiError, "headers" | "status"> | undefined, end: End = {}) =>
+        tellResponse(this.#observer, {
+          ...attempt,
+          status: answer?.status,
+          requestId: answer?.headers.get("x-request-id") ?? undefined,
+          durationMs: now() - started,
+          error: end.error instanceof Error ? end.error : undefined,
+          retryInMs: end.retryInMs
+        })
+      tellRequest(this.#observer, attempt)
+      try {
+        const answer = await this.#attempt(request, init, timeoutMs, signal)
+        ended(answer.response)
+        return answer
+      } catch (error) {
+        const failure = number < maxRetries ? failureOf(error) : undefined
+        const delay =
+          failure &&
+          retryDelayMs(failure, {
+            number,
+            isRepeatable: repeatable,
+            now: now(),
+            random: Math.random()
+          })
+        ended(error instanceof ApiError ? error : undefined, { error, retryInMs: delay })
+        if (delay === undefined) throw error
+        await sleep(delay, signal)
+      }
+    }
+  }
+
+  #initOf({ bearer, body, headers, idempotencyKey, verb }: HttpRequest): RequestInit {
+    return {
+      method: verb,
+      headers: joined(
+        { accept: "application/json" },
+        agent === undefined ? {} : { "user-agent": agent },
+        this.#headers,
+        checkHeaders(headers),
+        bearer === undefined ? {} : { authorization: `Bearer ${bearer}` },
+        idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey },
+        body === undefined ? {} : { "content-type": "application/json" }
+      ),
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      // The service never redirects. A redirect would carry the request to somebody else.
+      redirect: "manual"
+    }
+  }
+
+  async #attempt(
+    request: HttpRequest,
+    init: RequestInit,
+    timeoutMs: number,
+    signal: AbortSignal | undefined
+  ): Promise<Answer> {
+    signal?.throwIfAborted()
+    const controller = new AbortController()
+    const abort = () => controller.abort(signal?.reason)
+    signal?.addEventListener("abort", abort, { once: true })
+    const timer = setTimeout(
+      () => controller.abort(new TimeoutError(`No answer within ${timeoutMs} ms`)),
+      timeoutMs
+    )
+    try {
+      // A `fetch` given as an option may ignore signals.
+      return await orAborted(
+        this.#exchange(request, { ...init, signal: controller.signal }),
+        controller.signal
+      )
+    } catch (cause) {
+      if (controller.signal.aborted) throw controller.signal.reason
+      if (cause instanceof SchedulingError) throw cause
+      throw new ConnectionError(
+        `${init.method} ${this.#baseUrl}${request.path} failed: ${whyOf(cause)}`,
+        {
+          cause
+        }
+      )
+    } finally {
+      clearTimeout(timer)
+      signal?.removeEventListener("abort", abort)
+    }
+  }
+
+  async #exchange({ isStream, path }: HttpRequest, init: RequestInit): Promise<Answer> {
+    // Browsers refuse a `fetch` that is called as a method of another object.
+    const fetch = this.#fetch
+    const response = await fetch(this.#baseUrl + path, init)
+    if (isStream === true && response.ok) return { data: undefined, response }
+    const text = await response.text()
+    const body = text === "" ? undefined : parseJson(text)
+    if (!response.ok || body === notJson) throw toApiError(response, body)
+    return { data: body, response }
+  }
+}
+
+/** Joins headers. A later one wins, whatever the case of the names. */
+const joined = (...parts: ReadonlyArray<Readonly<Record<string, string>>>): Headers => {
+  const headers = new Headers()
+  for (const [name, value] of parts.flatMap((part) => Object.entries(part))) {
+    headers.set(name, value)
+  }
+  return headers
+}
+
+const failureOf = (error: unknown): Failure | undefined => {
+  if (error instanceof ApiError) {
+    const retryAfter = error.headers.get("retry-after") ?? undefined
+    return { kind: "answer", status: error.status, retryAfter }
+  }
+  if (error instanceof TimeoutError) return { kind: "timeout" }
+  return error instanceof ConnectionError ? { kind: "connection", cause: error.cause } : undefined
+}
+
+const notJson = Symbol("not JSON")
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return notJson
+  }
+}
+
+/** `fetch failed` says nothing, but its cause says `connect ECONNREFUSED 127.0.0.1:4000`. */
+const whyOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error)
+  if (!(error.cause instanceof Error)) return error.message
+  const code = "code" in error.cause ? String(error.cause.code) : ""
+  return error.cause.message === "" ? code : error.cause.message
+}

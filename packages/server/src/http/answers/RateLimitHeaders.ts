@@ -1,0 +1,26 @@
+import { type Standing, windowSeconds } from "../../fairness/RateLimits.ts"
+
+/** A property on the request, not a map: a long-lived map would stop requests from dying young. */
+const standing = Symbol("what the credential of a request may still do")
+
+interface Counted {
+  [standing]?: Standing
+}
+
+export const noteStanding = (request: object, known: Standing): void => {
+  ;(request as Counted)[standing] = known
+}
+
+/** The headers of draft-ietf-httpapi-ratelimit-headers-11. None before a credential is known. */
+export const rateLimitHeaders = (perMinute: number) => {
+  const policy = `"default";q=${perMinute};w=${windowSeconds}`
+  return (request: object): Readonly<Record<string, string>> | undefined => {
+    const known = (request as Counted)[standing]
+    return known === undefined
+      ? undefined
+      : {
+          "ratelimit-policy": policy,
+          ratelimit: `"default";r=${known.remaining};t=${known.seconds}`
+        }
+  }
+}

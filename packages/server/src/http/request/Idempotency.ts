@@ -1,0 +1,134 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { Principal } from "@scheduling/domain/auth/Principal"
+import { IdempotencyConflict } from "@scheduling/domain/shared/Errors"
+import { Context, DateTime, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { dayMs } from "../../platform/millis.ts"
+import { mac, seal, Secrets, unseal } from "../../platform/Secrets.ts"
+import { transactionOf } from "../../sql/transaction.ts"
+
+export interface IdempotentRequest<A, I> {
+  readonly key: string | undefined
+  /** The workspace that owns the created record. Absent if the record belongs to the principal. */
+  readonly workspaceId?: AuthorizedWorkspaceId
+  /** The operation within which a key is unique: the endpoint and what it acts on. */
+  readonly operation: string
+  readonly payload: unknown
+  readonly answer: Schema.Codec<A, I>
+}
+
+/**
+ * Makes a create safe to repeat. The key is taken in the same transaction as the create. Stored
+ * answers are sealed, because they hold the headers and bodies of calls. Of the request only a MAC
+ * is stored.
+ */
+export class Idempotency extends Context.Service<
+  Idempotency,
+  {
+    readonly once: <A, I>(
+      request: IdempotentRequest<A, I>
+    ) => <E, R>(
+      create: Effect.Effect<A, E, R>
+    ) => Effect.Effect<A, E | IdempotencyConflict, R | Principal>
+    /**
+     * For the deletion of a workspace or an account: in its transaction, after its own row is gone.
+     */
+    readonly removeOwnedBy: (ownerId: string) => Effect.Effect<void>
+  }
+>()("@scheduling/server/http/Idempotency") {
+  static readonly layer: Layer.Layer<Idempotency, never, Secrets | SqlClient.SqlClient> =
+    Layer.effect(
+      Idempotency,
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const transaction = transactionOf(sql)
+        const secrets = yield* Secrets
+        const requestKeys = secrets.keys("idempotent-request")
+        const answerKeys = secrets.keys("idempotent-answer")
+
+        const is = ({ principal_id, key, operation, owner_id }: Use) => sql`
+          owner_id = ${owner_id}
+          AND principal_id = ${principal_id}
+          AND operation = ${operation}
+          AND key = ${key}`
+
+        /**
+         * Waits for a concurrent request with the same key to commit. Returns no row if that one
+         * has the key.
+         */
+        const take = (use: Use, request_hash: string, now: Date) => sql`
+          INSERT INTO idempotent_requests ${sql.insert({ ...use, request_hash, created_at: now })}
+          ON CONFLICT (owner_id, principal_id, operation, key) DO UPDATE
+          SET request_hash = EXCLUDED.request_hash, created_at = EXCLUDED.created_at, sealed_answer = NULL
+          WHERE idempotent_requests.created_at <= ${new Date(now.getTime() - dayMs)}
+          RETURNING key`
+
+        const find = (use: Use) => sql<{
+          readonly request_hash: string
+          readonly sealed_answer: string | null
+        }>`
+          SELECT request_hash, sealed_answer
+          FROM idempotent_requests
+          WHERE ${is(use)}`
+
+        const keep = (use: Use, answer: string) => sql`
+          UPDATE idempotent_requests
+          SET sealed_answer = ${seal(answerKeys, contextOf(use), answer)}
+          WHERE ${is(use)}`
+
+        return Idempotency.of({
+          once: ({ answer, key, operation, payload, workspaceId }) => {
+            const codec = Schema.fromJsonString(answer)
+            return (create) =>
+              key === undefined
+                ? create
+                : Effect.gen(function* () {
+                    const principal_id = principalId(yield* Principal)
+                    const use = {
+                      owner_id: workspaceId ?? principal_id,
+                      principal_id,
+                      operation,
+                      key
+                    }
+                    const request = JSON.stringify(payload)
+                    const now = yield* DateTime.nowAsDate
+                    const taken = yield* take(use, mac(requestKeys[0], request), now)
+                    if (taken.length === 0) {
+                      const [stored] = yield* find(use)
+                      const isSame = requestKeys.some(
+                        (one) => stored?.request_hash === mac(one, request)
+                      )
+                      if (stored === undefined || stored.sealed_answer === null || !isSame) {
+                        return yield* new IdempotencyConflict()
+                      }
+                      const given = unseal(answerKeys, contextOf(use), stored.sealed_answer)
+                      return yield* Effect.orDie(Schema.decodeEffect(codec)(given))
+                    }
+                    const made = yield* create
+                    yield* keep(use, yield* Effect.orDie(Schema.encodeEffect(codec)(made)))
+                    return made
+                  }).pipe(Effect.catchTag("SqlError", Effect.die), transaction)
+          },
+
+          removeOwnedBy: Effect.fn("Idempotency.removeOwnedBy")(function* (ownerId) {
+            yield* sql`
+              DELETE FROM idempotent_requests
+              WHERE owner_id = ${ownerId}`
+          }, Effect.orDie)
+        })
+      })
+    )
+}
+
+interface Use {
+  readonly owner_id: string
+  readonly principal_id: string
+  readonly operation: string
+  readonly key: string
+}
+
+const contextOf = ({ principal_id, key, operation, owner_id }: Use) =>
+  [owner_id, principal_id, operation, key].join(" ")
+
+const principalId = (principal: Principal["Service"]) =>
+  principal.kind === "jwt" ? principal.user_id : principal.api_key_id

@@ -1,0 +1,65 @@
+import { MalformedJson, PayloadTooLarge, ValidationFailed } from "@scheduling/domain/shared/Errors"
+import { Effect, Stream } from "effect"
+import { HttpMethod, type HttpServerRequest } from "effect/http"
+import { freeBytes, type Place } from "../../fairness/Capacity.ts"
+import { withText } from "../../seams.ts"
+import { excessOf } from "./JsonBounds.ts"
+
+const maxBodySize = 1024 * 1024
+
+/**
+ * The request with these checks on its body, made when the framework asks for it:
+ *
+ * - A body whose `content-length` is too large is refused unread.
+ * - A missing body becomes an empty object, so that a request with only optional fields needs none.
+ * - Bytes that are not UTF-8 are refused. The default would replace them by U+FFFD, which nobody
+ *   sent.
+ * - JSON larger than the contract needs is refused before it is parsed.
+ */
+export const withCheckedBody = (
+  request: HttpServerRequest.HttpServerRequest,
+  place: Place
+): HttpServerRequest.HttpServerRequest => {
+  if (!HttpMethod.hasBody(request.method)) return request
+  const text = Effect.suspend(() => {
+    const length = lengthOf(request)
+    if (length > maxBodySize) return Effect.die(new PayloadTooLarge())
+    if (length <= freeBytes) return Effect.flatMap(place.waiting(request.arrayBuffer), read)
+    return place.longBody(readCounted(request, place), read)
+  })
+  return withText(request, text)
+}
+
+/** NaN for a chunked body, whose length is unknown. */
+const lengthOf = ({ headers }: HttpServerRequest.HttpServerRequest): number =>
+  headers["transfer-encoding"] === undefined ? Number(headers["content-length"] ?? 0) : NaN
+
+const readCounted = (request: HttpServerRequest.HttpServerRequest, place: Place) => {
+  const chunks: Array<Uint8Array> = []
+  let size = 0
+  return Effect.map(
+    Stream.runForEach(request.stream, (chunk) => {
+      chunks.push(chunk)
+      size += chunk.length
+      return size > maxBodySize ? Effect.die(new PayloadTooLarge()) : place.take(chunk.length)
+    }),
+    () => Buffer.concat(chunks)
+  )
+}
+
+const read = (bytes: ArrayBuffer | Buffer) => Effect.flatMap(decode(bytes), withinBounds)
+
+const utf8 = new TextDecoder("utf-8", { fatal: true })
+
+const decode = (bytes: ArrayBuffer | Buffer) =>
+  Effect.try({
+    try: () => (bytes.byteLength === 0 ? "{}" : utf8.decode(bytes)),
+    catch: () => new MalformedJson()
+  }).pipe(Effect.orDie)
+
+const withinBounds = (text: string): Effect.Effect<string> => {
+  const message = excessOf(text)
+  return message === undefined
+    ? Effect.succeed(text)
+    : Effect.die(new ValidationFailed({ issues: [{ path: [], message }] }))
+}

@@ -1,0 +1,170 @@
+import { NodeHttpServerRequest } from "@effect/platform-node"
+import { Clock, Effect, Option } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import { elapsedMs } from "../../platform/elapsed.ts"
+import { type Histogram, Meters, type NodeMeters, secondsBounds } from "../../platform/Meters.ts"
+import {
+  makeSpanId,
+  makeTraceId,
+  readTraceparent,
+  type Tracer,
+  Tracing
+} from "../../platform/Tracing.ts"
+import { requestId } from "./RequestId.ts"
+
+/** Properties on the request, not maps: a long-lived map would stop requests from dying young. */
+const route = Symbol("the route of a request")
+const begun = Symbol("when a request began")
+
+interface Recorded {
+  [route]?: string
+  [begun]?: number
+}
+
+export const noteRoute = (message: object, path: string): void => {
+  ;(message as Recorded)[route] = path
+}
+
+export interface RequestRecords {
+  readonly begin: (request: HttpServerRequest.HttpServerRequest) => void
+  /** Undefined if there is nothing to write. */
+  readonly end: (
+    request: HttpServerRequest.HttpServerRequest,
+    status: number
+  ) => Effect.Effect<void> | undefined
+}
+
+/** Counts requests by route, and writes the access log. Without either it does nothing. */
+export const requestRecords = Effect.fnUntraced(function* (options: {
+  readonly isMetered: boolean
+  readonly isLogged: boolean
+}): Effect.fn.Return<RequestRecords> {
+  if (!options.isMetered && !options.isLogged) return { begin: () => {}, end: () => undefined }
+  const clock = yield* Clock.Clock
+  const tracer = yield* Tracing
+  const meter = new RequestMeter(yield* Meters)
+  return {
+    begin: (request) => {
+      const message = recordOf(request)
+      message[begun] = elapsedMs(clock)
+    },
+    end: (request, status) => {
+      const message = recordOf(request)
+      const now = elapsedMs(clock)
+      const took = now - (message[begun] ?? now)
+      const path = message[route] ?? unroutedOf(request.url)
+      if (options.isMetered) meter.count(methodOf(request.method), path, status, took / 1_000)
+      if (tracer !== undefined) {
+        const endMs = clock.currentTimeMillisUnsafe()
+        traceRequest(tracer, request, { path, status, startMs: endMs - took, endMs })
+      }
+      if (!options.isLogged) return undefined
+      return Effect.logInfo("request").pipe(
+        Effect.annotateLogs({
+          request_id: requestId(request),
+          method: methodOf(request.method),
+          path: shownPath(request.url, path),
+          status,
+          duration_ms: Math.round(took * 10) / 10,
+          ip: Option.getOrNull(request.remoteAddress)
+        })
+      )
+    }
+  }
+})
+
+interface Traced {
+  readonly path: string
+  readonly status: number
+  readonly startMs: number
+  readonly endMs: number
+}
+
+/** Within the trace of the caller, if the request names one. */
+const traceRequest = (
+  tracer: Tracer,
+  request: HttpServerRequest.HttpServerRequest,
+  { endMs, path, startMs, status }: Traced
+): void => {
+  const caller = readTraceparent(request.headers["traceparent"])
+  const method = methodOf(request.method)
+  tracer.span({
+    traceId: caller?.traceId ?? makeTraceId(),
+    spanId: makeSpanId(),
+    parentSpanId: caller?.spanId,
+    name: `${method} ${path}`,
+    kind: "server",
+    startMs,
+    endMs,
+    attributes: {
+      "http.request.method": method,
+      "http.route": path,
+      "http.response.status_code": status,
+      "scheduling.request_id": requestId(request)
+    },
+    error: status >= 500 ? `answered with ${status}` : undefined
+  })
+}
+
+const recordOf = (request: HttpServerRequest.HttpServerRequest) =>
+  NodeHttpServerRequest.toIncomingMessage(request) as object as Recorded
+
+/** Series appear with the first request of their kind, so that a node shows what it is asked for. */
+class RequestMeter {
+  readonly #meters: NodeMeters
+  readonly #counts = new Map<string, { requests: number }>()
+  readonly #durations = new Map<string, Histogram>()
+
+  constructor(meters: NodeMeters) {
+    this.#meters = meters
+  }
+
+  count(method: string, path: string, status: number, seconds: number): void {
+    const kind = `${method} ${path}`
+    const key = `${kind} ${status}`
+    let counted = this.#counts.get(key)
+    if (counted === undefined) {
+      const made = { requests: 0 }
+      this.#meters.counter(
+        "scheduling_http_requests_total",
+        "Requests that were answered.",
+        () => made.requests,
+        { method, route: path, status: String(status) }
+      )
+      this.#counts.set(key, made)
+      counted = made
+    }
+    counted.requests++
+    let durations = this.#durations.get(kind)
+    if (durations === undefined) {
+      durations = this.#meters.histogram(
+        "scheduling_http_request_duration_seconds",
+        "From the head of a request to its answer, requests that wait for a result among them.",
+        secondsBounds,
+        { method, route: path }
+      )
+      this.#durations.set(kind, durations)
+    }
+    durations.observe(seconds)
+  }
+}
+
+const methods: ReadonlySet<string> = new Set([
+  "GET",
+  "HEAD",
+  "POST",
+  "PUT",
+  "PATCH",
+  "DELETE",
+  "OPTIONS"
+])
+
+const methodOf = (method: string): string => (methods.has(method) ? method : "OTHER")
+
+/** Anybody can make up paths, but there are only so many routes. */
+const unroutedOf = (url: string): string =>
+  url.startsWith("/ping/") ? "/ping/:ping_id" : url.startsWith("/v1/echo") ? "/v1/echo" : "other"
+
+/** Outside of `/v1` a path may hold a secret, such as that of a ping. */
+const shownPath = (url: string, path: string): string =>
+  url.startsWith("/v1/") ? (url.split("?", 1)[0] ?? "").slice(0, 200) : path

@@ -1,0 +1,189 @@
+import { type IncomingMessage, type ServerOptions, ServerResponse, STATUS_CODES } from "node:http"
+import type { Duplex } from "node:stream"
+import { Clients } from "../../fairness/Clients.ts"
+import { ServerOfManyDoors } from "./Doors.ts"
+import { refuseFurtherUpgradeListeners } from "../../seams.ts"
+import { notServing, parserError, type RawAnswer, stalled } from "../answers/Errors.ts"
+import { messageId, nextRequestId } from "../request/RequestId.ts"
+import { type Turn, Turns } from "../../fairness/Turns.ts"
+import { UnsentAnswers } from "../../fairness/UnsentAnswers.ts"
+import { UnusedConnections } from "./UnusedConnections.ts"
+
+export const serverLimits = {
+  /** An idle connection takes about 10 kB. */
+  connections: 10_000,
+  /**
+   * How long a client may take to send the headers and the whole request, and how often that is
+   * checked.
+   */
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  connectionsCheckingInterval: 5_000,
+  /** How long a reader may take for an answer. A page of 2 MiB has 26 s. */
+  readers: { graceMs: 10_000, bytesPerSecond: 128 * 1024, maxBytes: 64 * 1024 * 1024 }
+}
+
+/**
+ * Node's server with the limits that hold before a request exists and when a request gets no
+ * answer.
+ */
+export const makeNodeServer = (
+  warn: (message: string, requestId: string) => void,
+  {
+    connections,
+    connectionsCheckingInterval,
+    headersTimeout,
+    readers,
+    requestTimeout
+  } = serverLimits
+): ServerOfManyDoors => {
+  const clients = new Clients()
+  const unsent = new UnsentAnswers(readers)
+  const turns = new Turns((turn) => server.begin(turn))
+
+  const answerStalled = (request: IncomingMessage, response: ServerResponse) => {
+    const { socket } = request
+    if (response.headersSent) return void socket.destroy()
+    const id = messageId(request)
+    if (request.complete) warn(`no answer within ${silenceMs / 1000} s`, id)
+    answerRaw(socket, stalled(request.complete), id)
+  }
+
+  const watch = (request: IncomingMessage, response: ServerResponse) => {
+    if (server.listenerCount("request") === 1) {
+      return answerRaw(request.socket, notServing(), messageId(request))
+    }
+    response.on("timeout", () => answerStalled(request, response))
+  }
+
+  const refuse = (socket: Duplex, code: string | undefined, id: string) =>
+    turns.whenGiven(socket, (unfinished) => {
+      if (!socket.writable) return void socket.destroy()
+      // The answer was sent before the request turned out to be broken, so there is no second one.
+      if (unfinished?.headersSent === true) return void socket.end(() => socket.destroy())
+      answerRaw(socket, parserError(code), id)
+    })
+
+  /**
+   * A client may offer h2c with any request, as Java's does. We answer in HTTP/1.1. If Node is told
+   * not to upgrade, it drops the bytes that arrived together with the offer and reads on in the
+   * middle of the next request. So we take the upgrade, put the head back without the offer, and
+   * read it again.
+   */
+  const readWithoutOffer = (request: IncomingMessage, socket: Duplex, rest: Buffer) =>
+    turns.whenGiven(socket, () => {
+      socket.unshift(Buffer.concat([headWithoutOffer(request), rest]))
+      server.emit("connection", socket)
+    })
+
+  const server = new ServerOfTurns(turns, {
+    ServerResponse: answersWatchedBy(unsent),
+    maxHeaderSize: 16 * 1024,
+    headersTimeout,
+    requestTimeout,
+    connectionsCheckingInterval,
+    // Longer than proxies keep idle connections, so that we never close one just as a request
+    // arrives.
+    keepAliveTimeout: 65_000,
+    // By default Node itself answers 400 to a request without `Host`, and not in our shape.
+    requireHostHeader: false
+  })
+  // Limits how long a request may wait, for example for a frozen database or a client that stopped
+  // reading. It costs a request nothing, while a timer and a fiber of its own cost 3 µs.
+  server.timeout = silenceMs
+  server
+    .on("connection", (socket) => {
+      const free = connections - clients.connections
+      if (clients.admit(socket, free)) return server.unused.watch(socket)
+      socket.destroy()
+      // Makes room: nobody should be turned away for the sake of idle connections.
+      if (free <= 0) server.closeIdleConnections()
+    })
+    .on("request", watch)
+    .on("checkContinue", watch)
+    .on("checkExpectation", (request, response) => server.emit("request", request, response))
+    .on("connect", (request, socket) => refuse(socket, undefined, messageId(request)))
+    .on("upgrade", readWithoutOffer)
+    .on("clientError", (error: NodeJS.ErrnoException, socket) => {
+      if (error.code === "ECONNRESET") return void socket.destroy()
+      refuse(socket, error.code, nextRequestId())
+    })
+  refuseFurtherUpgradeListeners(server)
+  return server
+}
+
+// ---------------------------------------------------------------------------
+
+/** Announces a request only when it has its turn. */
+class ServerOfTurns extends ServerOfManyDoors {
+  readonly unused = new UnusedConnections()
+  readonly #turns: Turns
+
+  constructor(turns: Turns, options: ServerOptions) {
+    super(options)
+    this.#turns = turns
+  }
+
+  override emit(event: string, ...told: ReadonlyArray<unknown>): boolean {
+    if (event === "request" || event === "checkContinue") {
+      const [request, answer] = told as [IncomingMessage, ServerResponse<IncomingMessage>]
+      if (!this.#turns.take(event, request, answer)) return true
+    }
+    return super.emit(event, ...told)
+  }
+
+  begin({ answer, event, request }: Turn): void {
+    super.emit(event, request, answer)
+  }
+
+  override close(closed?: (error?: Error) => void): this {
+    this.unused.close()
+    return super.close(closed)
+  }
+}
+
+const answersWatchedBy = (unsent: UnsentAnswers) =>
+  class<Request extends IncomingMessage> extends ServerResponse<Request> {
+    override end(...written: ReadonlyArray<unknown>): this {
+      super.end(...(written as []))
+      // Most answers are gone already, because the kernel has taken them whole.
+      if (this.socket != null && this.socket.writableLength > 0) unsent.watch(this)
+      return this
+    }
+  }
+
+const silenceMs = 15_000
+
+/** Lets a waiting request be silent for this long before the usual limit applies. */
+export const expectSilence = (request: Pick<IncomingMessage, "socket">, ms: number): void => {
+  request.socket.setTimeout(silenceMs + ms)
+}
+
+const headWithoutOffer = ({ httpVersion, method, rawHeaders, url }: IncomingMessage): Buffer => {
+  let head = `${method} ${url} HTTP/${httpVersion}\r\n`
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? ""
+    if (name.toLowerCase() !== "upgrade") head += `${name}: ${rawHeaders[index + 1]}\r\n`
+  }
+  return Buffer.from(`${head}\r\n`, "latin1")
+}
+
+/** Ends the connection and everything that still works on the request. */
+const answerRaw = (socket: Duplex, { body, headers, status }: RawAnswer, id: string) => {
+  const lines = {
+    ...headers,
+    "content-type": "application/json",
+    "content-length": Buffer.byteLength(body),
+    "x-request-id": id,
+    "x-content-type-options": "nosniff",
+    connection: "close"
+  }
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n` +
+      Object.entries(lines)
+        .map(([name, value]) => `${name}: ${value}\r\n`)
+        .join("") +
+      `\r\n${body}`,
+    () => socket.destroy()
+  )
+}

@@ -1,0 +1,78 @@
+import { advanceChain, type StepOutcome } from "./advanceChain.ts"
+import { Clock, Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import { findOutlines, type Outline } from "./ChainVersions.ts"
+import type { Settlement, StepPlace } from "../Run.ts"
+import { makeRunId } from "../RunId.ts"
+
+/**
+ * The `place` of a row of `runs`, or null if it has no version. `version` is the SQL for the
+ * version: a run that starts just now takes the version of its task.
+ */
+export const placeColumn = (version = "runs.version_id") => `
+  CASE WHEN ${version} IS NOT NULL THEN json_build_object(
+    'chain_run_id', runs.chain_run_id,
+    'version_id', ${version},
+    'step_index', runs.step_index,
+    'after_failure', runs.after_failure IS TRUE
+  ) END AS place`
+
+/** A step of a chain that comes after the one that ended. */
+export interface NextStep {
+  readonly id: string
+  readonly step_index: number
+  readonly step: string
+  /** Nobody holds it yet. */
+  readonly on_worker: boolean
+}
+
+export interface FollowUp {
+  /** The step to start. */
+  readonly next: NextStep | null
+  /** The steps that are passed over. */
+  readonly skipped: ReadonlyArray<NextStep>
+}
+
+export const followUp = (
+  { after_failure, step_index }: Pick<StepPlace, "after_failure" | "step_index">,
+  { conditions, names, on_workers }: Omit<Outline, "version_id">,
+  outcome: StepOutcome,
+  nowMs: number
+): FollowUp => {
+  // The whole chain run is skipped because the one before it is still going on. Its later steps are
+  // not recorded either.
+  if (outcome === "skipped") return { next: null, skipped: [] }
+  const before = Array.from({ length: step_index }, () => (after_failure ? "failed" : "skipped"))
+  const steps = conditions.map((run_if) => ({ run_if }))
+  const { next, skipped } = advanceChain(steps, [...before, outcome])
+  const toNext = (index: number): NextStep => ({
+    id: makeRunId(nowMs, nowMs),
+    step_index: index,
+    step: names[index] ?? "",
+    on_worker: on_workers[index] ?? false
+  })
+  return { next: next === null ? null : toNext(next), skipped: skipped.map(toNext) }
+}
+
+/** What comes after each step that ends, by the id of its run. One statement serves all. */
+export const findFollowUps = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  settlements: ReadonlyArray<Settlement>
+) {
+  const followUps = new Map<string, FollowUp>()
+  const versions = new Set<string>()
+  for (const { place, status } of settlements) {
+    if (place !== null && status !== null) versions.add(place.version_id)
+  }
+  if (versions.size === 0) return followUps
+  const outlines = yield* findOutlines(sql, [...versions])
+  const byVersion = new Map(outlines.map((outline) => [outline.version_id, outline]))
+  const now = yield* Clock.currentTimeMillis
+  for (const { finished_ms, id, place, status } of settlements) {
+    if (place === null || status === null) continue
+    const outline = byVersion.get(place.version_id)
+    if (outline === undefined) continue
+    followUps.set(id, followUp(place, outline, status, finished_ms ?? now))
+  }
+  return followUps
+})

@@ -1,0 +1,111 @@
+import type { ChainStep } from "@scheduling/domain/chains/Chain"
+import { stepsUsedBy } from "@scheduling/domain/chains/StepCall"
+import { Effect } from "effect"
+import type { SqlClient, Statement } from "effect/sql"
+import { callOptionsOf } from "../callOptions.ts"
+import { heaviestCall } from "../Run.ts"
+
+interface ChainRef {
+  readonly workspace_id: string
+  readonly chain_id: string
+}
+
+/** Stores the steps of a chain as a new version and returns its id. */
+export const insertVersion = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  { chain_id, steps, workspace_id }: ChainRef & { readonly steps: ReadonlyArray<ChainStep> }
+) {
+  const names = steps.map((step) => step.name)
+  const rows = steps.map((step, step_index) => {
+    const uses = Array.from(stepsUsedBy(step), (name) => names.indexOf(name))
+    return {
+      ...step,
+      call_options: callOptionsOf(step),
+      step_index,
+      uses,
+      weight: weightOf(step, uses.length)
+    }
+  })
+  const [version] = yield* sql<{ readonly id: string }>`
+    WITH version AS (
+      INSERT INTO chain_versions (workspace_id, chain_id)
+      VALUES (${workspace_id}, ${chain_id})
+      RETURNING id
+    ), steps AS (
+      INSERT INTO chain_steps (
+        version_id, step_index, name, run_if, method, url, headers, body,
+        timeout_seconds, retry_count, call_options, run_on, worker_wait_seconds, uses, weight
+      )
+      SELECT
+        version.id, step_index, name, run_if, method, url, headers, body,
+        timeout_seconds, retry_count, call_options, run_on, worker_wait_seconds, uses, weight
+      FROM version
+      CROSS JOIN json_to_recordset(${JSON.stringify(rows)}::json) AS step (
+        step_index smallint, name text, run_if text, method text, url text, headers jsonb, body text,
+        timeout_seconds integer, retry_count integer, call_options jsonb, run_on jsonb,
+        worker_wait_seconds integer, uses smallint[], weight integer
+      )
+    )
+    SELECT id FROM version`
+  return version?.id ?? (yield* Effect.die(new Error("INSERT returned no row")))
+})
+
+/**
+ * The most bytes that the call of a step takes. The answers that it uses are read first and then
+ * filled in.
+ */
+const weightOf = (step: ChainStep, uses: number): number => {
+  const own = Buffer.byteLength(step.url + JSON.stringify(step.headers) + (step.body ?? ""))
+  return uses === 0 ? own : own + uses * answerBytes + heaviestCall
+}
+
+/** The most that is kept of one answer. */
+const answerBytes = 10_000
+
+/**
+ * How long a replaced version is kept while its chain has runs. A start guard may have read the
+ * version before it was replaced, and not yet have written that a run took it. Statements are cut
+ * off after half a minute, so this is long enough.
+ */
+const keepReplacedMinutes = 5
+
+/** Removes versions that no chain and no run needs any more, of one chain or of all. */
+export const removeReplaced = (sql: SqlClient.SqlClient, chain?: ChainRef) => {
+  const ofChain: Statement.Fragment =
+    chain === undefined
+      ? sql.literal("")
+      : sql`AND workspace_id = ${chain.workspace_id} AND chain_id = ${chain.chain_id}`
+  return sql`
+    DELETE FROM chain_versions
+    WHERE replaced_at IS NOT NULL
+      ${ofChain}
+      AND NOT EXISTS (
+        SELECT
+        FROM runs
+        WHERE runs.task_id = chain_versions.chain_id
+          AND (
+            runs.version_id = chain_versions.id
+            OR chain_versions.replaced_at > now() - ${keepReplacedMinutes} * interval '1 minute'
+          )
+      )`
+}
+
+/** The part of a version that decides where a run goes after each step. */
+export interface Outline {
+  readonly version_id: string
+  readonly names: ReadonlyArray<string>
+  readonly conditions: ReadonlyArray<ChainStep["run_if"]>
+  /** Which of the steps run on workers. */
+  readonly on_workers: ReadonlyArray<boolean>
+}
+
+export const findOutlines = (sql: SqlClient.SqlClient, versions: ReadonlyArray<string>) =>
+  sql<Outline>`
+    SELECT
+      version_id,
+      array_agg(name ORDER BY step_index) AS names,
+      array_agg(run_if ORDER BY step_index) AS conditions,
+      array_agg(run_on IS NOT NULL ORDER BY step_index) AS on_workers
+    FROM chain_steps
+    WHERE version_id = ANY (${versions}::uuid[])
+    GROUP BY version_id`

@@ -1,0 +1,74 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import { placeColumn } from "../chains/ChainRuns.ts"
+import { LiveChanges } from "../../signals/Changes.ts"
+import { Endings } from "../../signals/Endings.ts"
+import { deadNodes } from "../Nodes.ts"
+import { type SettledRun, type Settlement, settlementOf } from "../Run.ts"
+import { settle } from "./Settle.ts"
+import { tellSettled } from "../tellChanges.ts"
+
+/**
+ * A run fails after this many lost attempts: if it brings down its node, it must not bring down all
+ * of them.
+ */
+const maxLost = 5
+
+const batch = 500
+
+interface LostRun extends SettledRun {
+  readonly lost: number
+  readonly lease_owner: number
+  readonly on_worker: boolean
+}
+
+/**
+ * Takes back everything that is leased to the nodes. Runs that had not started go back unchanged.
+ * Runs that were running start again with a further attempt, because nobody knows how the lost one
+ * ended. Several nodes may do this at once: the fence of `settle` lets each run through once.
+ */
+export const takeBack = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  nodes: "dead" | number
+) {
+  const endings = yield* Endings
+  const changes = yield* LiveChanges
+  const owners = nodes === "dead" ? sql.literal(deadNodes) : sql`SELECT ${nodes}::integer`
+  yield* sql`
+    UPDATE runs
+    SET lease_owner = NULL
+    WHERE lease_owner IN (${owners})
+      AND state = 'queued'`
+  let lost = 0
+  for (;;) {
+    const runs = yield* sql<LostRun>`
+      SELECT
+        id, workspace_id, task_id, kind, attempt, lost, lease_owner,
+        run_on IS NOT NULL AS on_worker, ${sql.literal(placeColumn())}
+      FROM runs
+      WHERE lease_owner IN (${owners})
+        AND state = 'running'
+      LIMIT ${batch}`
+    if (runs.length === 0) return lost
+    const settlements = runs.map(lostSettlement)
+    const settled = yield* settle(sql, settlements)
+    endings.tell(settled.ended)
+    tellSettled(changes, settlements, settled)
+    lost += settled.ids.length
+  }
+})
+
+/** What is written about a run that its node, or its worker, did not end. */
+export const lostSettlement = (run: LostRun): Settlement => {
+  const isPoisonous = run.lost + 1 >= maxLost
+  const holder = run.on_worker ? "worker" : "node"
+  return settlementOf(run, run.lease_owner, {
+    status: isPoisonous ? "failed" : null,
+    retry_delay_ms: 0,
+    lost: true,
+    started: true,
+    error: isPoisonous
+      ? `the ${holder} that ran it was lost, for the ${maxLost}th time`
+      : `the ${holder} that ran it was lost`
+  })
+}

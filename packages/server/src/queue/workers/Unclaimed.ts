@@ -1,0 +1,54 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import { LiveChanges } from "../../signals/Changes.ts"
+import { Endings } from "../../signals/Endings.ts"
+import { placeColumn } from "../chains/ChainRuns.ts"
+import { type SettledRun, settlementOf } from "../Run.ts"
+import { settle } from "../ending/Settle.ts"
+import { tellSettled } from "../tellChanges.ts"
+import { isAbandoned, isUnclaimed } from "../ForWorkers.ts"
+
+const batch = 500
+
+interface UnclaimedRun extends SettledRun {
+  readonly cancel_requested: boolean
+  readonly labels: ReadonlyArray<string>
+  readonly worker_wait_seconds: number
+}
+
+/**
+ * Ends runs that no worker took in time, and those that were cancelled while their worker was lost.
+ * Several nodes may do this at once: the fence of `settle` lets each run through once, and none that
+ * a worker takes meanwhile. Returns whether something was announced.
+ */
+export const endUnclaimed = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+  const changes = yield* LiveChanges
+  const endings = yield* Endings
+  const columns = sql.literal(`
+    id, workspace_id, task_id, kind, attempt, cancel_requested, worker_wait_seconds,
+    run_on -> 'labels' AS labels, ${placeColumn()}`)
+  const runs = yield* sql<UnclaimedRun>`
+    SELECT ${columns}
+    FROM runs
+    WHERE ${sql.literal(isUnclaimed)}
+      AND NOT cancel_requested
+    UNION ALL
+    SELECT ${columns}
+    FROM runs
+    WHERE ${sql.literal(isAbandoned)}
+    LIMIT ${batch}`
+  if (runs.length === 0) return false
+  const settlements = runs.map((run) => settlementOf(run, null, endOf(run)))
+  const settled = yield* settle(sql, settlements)
+  endings.tell(settled.ended)
+  tellSettled(changes, settlements, settled)
+  return settled.announced
+})
+
+const endOf = ({ cancel_requested, labels, worker_wait_seconds }: UnclaimedRun) =>
+  cancel_requested
+    ? ({ status: "cancelled", error: "cancelled" } as const)
+    : ({
+        status: "failed",
+        error: `no_worker: within ${worker_wait_seconds} s no worker with the labels ${labels.join(", ")} was there to take it`
+      } as const)

@@ -1,0 +1,108 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import { claimFound } from "../starting/Claim.ts"
+import { isForWorkers } from "../ForWorkers.ts"
+
+/** Runs of a workspace that are due and name the same labels. */
+export interface DueForWorkers {
+  readonly workspace_id: string
+  readonly labels: ReadonlyArray<string>
+  /** At most `mostCounted`. */
+  readonly due: number
+}
+
+const mostCounted = 500
+
+/** A workspace has few sets of labels. More than this are served as the first ones are. */
+const mostSets = 64
+
+/**
+ * What is due for the workers of the workspaces. The statement hops from one set of labels to the
+ * next, so that its cost does not depend on how many runs wait.
+ */
+export const findDueForWorkers = (
+  sql: SqlClient.SqlClient,
+  workspaces: ReadonlyArray<AuthorizedWorkspaceId>
+) =>
+  sql<DueForWorkers>`
+    WITH RECURSIVE sets AS (
+      SELECT asked.workspace_id, first.run_on, 1 AS n
+      FROM unnest(${workspaces}::uuid[]) AS asked (workspace_id)
+      CROSS JOIN LATERAL (
+        SELECT run_on
+        FROM runs
+        WHERE ${sql.literal(isForWorkers)}
+          AND workspace_id = asked.workspace_id
+        ORDER BY run_on
+        LIMIT 1
+      ) AS first
+      UNION ALL
+      SELECT sets.workspace_id, next.run_on, sets.n + 1
+      FROM sets
+      CROSS JOIN LATERAL (
+        SELECT run_on
+        FROM runs
+        WHERE ${sql.literal(isForWorkers)}
+          AND workspace_id = sets.workspace_id
+          AND run_on > sets.run_on
+        ORDER BY run_on
+        LIMIT 1
+      ) AS next
+      WHERE sets.n < ${mostSets}
+    )
+    SELECT sets.workspace_id, sets.run_on -> 'labels' AS labels, counted.due
+    FROM sets
+    CROSS JOIN LATERAL (
+      SELECT count(*)::int AS due
+      FROM (
+        SELECT
+        FROM runs
+        WHERE ${sql.literal(isForWorkers)}
+          AND workspace_id = sets.workspace_id
+          AND run_on = sets.run_on
+          AND ${sql.literal(second)} <= now()
+          AND due_at <= now()
+        LIMIT ${mostCounted}
+      ) AS found
+    ) AS counted
+    WHERE counted.due > 0`
+
+const second = "date_bin('1 second', due_at, timestamptz 'epoch')"
+
+/**
+ * Leases due runs with these sets of labels to the session of a worker, the most overdue of each
+ * set first. The sets come in the order in which they are served.
+ */
+export const claimForWorker = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  options: {
+    readonly workspace_id: AuthorizedWorkspaceId
+    readonly session: number
+    readonly sets: ReadonlyArray<ReadonlyArray<string>>
+    readonly limit: number
+  }
+) {
+  const sets = options.sets.map((labels) => JSON.stringify({ labels }))
+  return yield* claimFound(sql, options.session, {
+    due: sql`
+      due AS (
+        SELECT picked.place
+        FROM unnest(${sets}::text[]) WITH ORDINALITY AS sets (run_on, n)
+        CROSS JOIN LATERAL (
+          SELECT ctid AS place
+          FROM runs
+          WHERE ${sql.literal(isForWorkers)}
+            AND workspace_id = ${options.workspace_id}
+            AND run_on = sets.run_on::jsonb
+            AND ${sql.literal(second)} <= now()
+            AND due_at <= now()
+          ORDER BY ${sql.literal(second)}
+          LIMIT ${options.limit}
+          FOR UPDATE SKIP LOCKED
+        ) AS picked
+        LIMIT ${options.limit}
+      )`,
+    reached: sql.literal("")
+  })
+})
