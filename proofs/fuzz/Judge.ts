@@ -22,6 +22,7 @@ const rulesBetweenFields: Readonly<Record<string, ReadonlyArray<string>>> = {
   "delayed.update": ["run_at", "retry"],
   "delayed.upsert": ["run_at", "retry"],
   "executions.stats": ["from"],
+  "forecast.get": ["to"],
   "heartbeatMonitors.create": ["min_interval_seconds", "max_duration_seconds"],
   "heartbeatMonitors.update": ["timezone", "min_interval_seconds", "max_duration_seconds"],
   // What a channel is made of depends on its kind, and on what the operator has set up.

@@ -59,7 +59,7 @@ const judgePage = ({ request }: Exchange, body: Json): ReadonlyArray<string> => 
 }
 
 /** Fields that are stored in another spelling than they were sent, or made anew. */
-const respelled = new Set(["email", "name", "run_at", "refresh_token", "version"])
+const respelled = new Set(["cursor", "email", "name", "run_at", "refresh_token", "version"])
 
 /** A record that was created or changed must be as requested. */
 const judgeEcho = ({ draft, request }: Exchange, body: Json): ReadonlyArray<string> =>
