@@ -32,8 +32,9 @@ const leftOut = isFileNamed ? [] : [...walks, ...processes, ...onItsOwn]
  * few of those that start processes run at the same time.
  */
 const long = [
-  "notifications/Killed.test.ts",
   "notifications/KilledEmbedded.test.ts",
+  "workers/agents.test.ts",
+  "notifications/Killed.test.ts",
   "server/test/process.test.ts",
   "adversarial/hostileJson.test.ts",
   "adversarial/foreignIds.test.ts",

@@ -75,8 +75,8 @@ export class Waiting extends Context.Service<
             let latest = seen
             for (;;) {
               const left = endsAt - elapsedMs(clock)
-              // Timers count whole milliseconds and may fire up to one early.
-              if (left < 1) return latest
+              // Timers count from the beginning of the loop's turn, so they fire some milliseconds early.
+              if (left < 10) return latest
               yield* Effect.raceFirst(bell.wait(left), stopping.begun)
               if (stopping.isStopping()) return latest
               latest = yield* reads.withPermit(read)

@@ -87,7 +87,6 @@ export class Runner extends Context.Service<
     Runner,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const store = yield* Store
       const signals = yield* Signals
       const partitions = yield* Partitions
       const changes = yield* LiveChanges
@@ -149,7 +148,7 @@ export class Runner extends Context.Service<
         loop(
           "looking after nodes",
           Effect.gen(function* () {
-            yield* Effect.sleep(store.kind === "postgres" ? "1 second" : "3 seconds")
+            yield* Effect.sleep("1 second")
             if (!mayJudge()) return
             const { released, to_take_back, unclaimed } = yield* judge(sql, mayJudgeAgents())
             if (unclaimed && (yield* endUnclaimed(sql))) outboxBell.ring()
