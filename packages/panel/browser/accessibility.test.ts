@@ -17,11 +17,12 @@ describe.skipIf(missing !== undefined)("every page", () => {
     const found: Array<string> = []
     for (const one of await pagesOf(person)) {
       const { page } = one.isPublic ? strangers : members
-      await page.emulateMedia({ colorScheme: "light" })
+      // A colour on its way to another has the contrast of neither.
+      await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" })
       await show(page, panel.url(), one)
       await page.evaluate(axe.source)
       for (const colorScheme of ["light", "dark"] as const) {
-        await page.emulateMedia({ colorScheme })
+        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
         const { violations } = await page.evaluate(
           (rules) =>
             (globalThis as unknown as { readonly axe: typeof axe }).axe.run(
