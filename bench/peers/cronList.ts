@@ -12,8 +12,9 @@ export const listCronTasks = async (pool: Pool, workspaceId: string) => {
   })
   const shown = rows.slice(0, limit)
   return {
-    data: shown.map(({ last_run_finished_at, last_run_id, last_run_status, ...task }) => ({
+    data: shown.map(({ last_run_finished_at, last_run_id, last_run_status, options, ...task }) => ({
       ...task,
+      ...options,
       last_run:
         last_run_id === null
           ? null
@@ -29,6 +30,8 @@ export const listCronTasks = async (pool: Pool, workspaceId: string) => {
 
 interface CronTaskRow {
   readonly id: string
+  /** Few tasks have any. */
+  readonly options: object | null
   readonly last_run_id: string | null
   readonly last_run_status: string | null
   readonly last_run_finished_at: Date | null
@@ -48,8 +51,9 @@ const dayBefore = (days: number) => {
 
 const listStatement = `
   SELECT
-    t.id, t.workspace_id, t.name, t.schedule, t.method, t.url, t.headers, t.body,
-    t.timeout_seconds, t.retry_count, t.timezone, t.overlap, t.missed, t.dst_overlap, t.status,
+    t.id, t.workspace_id, t.key, t.name, t.schedule, t.method, t.url, t.headers, t.body,
+    t.timeout_seconds, t.retry_count, t.run_on, t.worker_wait_seconds,
+    t.call_options || t.firing_options AS options, t.timezone, t.overlap, t.missed, t.dst_overlap, t.status,
     t.next_fire_at AS next_run_at, t.created_at, t.updated_at,
     last_run.id AS last_run_id, last_run.status AS last_run_status,
     last_run.finished_at AS last_run_finished_at
@@ -90,6 +94,7 @@ export const cronListSchema = {
         properties: {
           id: text,
           workspace_id: text,
+          key: optionalText,
           name: text,
           schedule: text,
           method: text,
@@ -98,6 +103,8 @@ export const cronListSchema = {
           body: optionalText,
           timeout_seconds: integer,
           retry_count: integer,
+          run_on: { type: ["object", "null"], additionalProperties: true },
+          worker_wait_seconds: integer,
           timezone: text,
           overlap: text,
           missed: text,
