@@ -5,6 +5,7 @@
  */
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
+import { stopAgents } from "../browser/support/agent.ts"
 import { launchChromium } from "../browser/support/chromium.ts"
 import { pagesOf, show } from "../browser/support/pages.ts"
 import { signIn, somebody } from "../browser/support/people.ts"
@@ -58,3 +59,4 @@ for (const colorScheme of ["light", "dark"] as const) {
 }
 
 await browser.close()
+await stopAgents()

@@ -5,10 +5,14 @@ import { join } from "node:path"
 
 const program = join(import.meta.dirname, "../../../agent/src/main.ts")
 
-/**
- * The real agent of a worker as a process, which ends with this one at the latest. Answers how it is
- * stopped before.
- */
+const running = new Set<() => Promise<void>>()
+
+/** Stops those that nobody has stopped. A test run may end this process without an `exit`. */
+export const stopAgents = async (): Promise<void> => {
+  await Promise.all([...running].map((stop) => stop()))
+}
+
+/** The real agent of a worker as a process. Answers how it is stopped. */
 export const startAgent = (baseUrl: string, token: string): (() => Promise<void>) => {
   const folder = mkdtempSync(join(tmpdir(), "panel-agent-"))
   const child = spawn(process.execPath, [program, "run", "--allow", "127.0.0.0/8"], {
@@ -21,12 +25,14 @@ export const startAgent = (baseUrl: string, token: string): (() => Promise<void>
     },
     stdio: "ignore"
   })
-  child.unref()
   process.once("exit", () => child.kill("SIGTERM"))
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()))
-  return async () => {
+  const stop = async () => {
+    running.delete(stop)
     child.kill("SIGTERM")
     await ended
     rmSync(folder, { recursive: true, force: true })
   }
+  running.add(stop)
+  return stop
 }

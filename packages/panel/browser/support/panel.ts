@@ -1,5 +1,6 @@
 import type { Browser, BrowserContextOptions, Page } from "playwright-core"
 import { afterAll, beforeAll } from "vitest"
+import { stopAgents } from "./agent.ts"
 import { chromiumPath, launchChromium } from "./chromium.ts"
 import { type Person, signIn, somebody } from "./people.ts"
 import { Service } from "./service.ts"
@@ -21,6 +22,7 @@ export const usePanel = (environment: NodeJS.ProcessEnv = {}) => {
   })
   afterAll(async () => {
     await browser.close()
+    await stopAgents()
     await service[Symbol.asyncDispose]()
   })
 
