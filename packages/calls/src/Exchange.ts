@@ -1,7 +1,5 @@
+import { maxResponseBodyBytes } from "@scheduling/domain/executions/Execution"
 import type { AnswerReader } from "./AnswerParser.ts"
-
-/** The part of an answer's body that is kept and shown. */
-const keptBytes = 10_000
 
 /**
  * A longer body is read and dropped up to this size, so that its connection can serve the next
@@ -36,7 +34,7 @@ export class Exchange implements AnswerReader {
    */
   get body(): string | null {
     if (this.statusCode === null) return null
-    const isCut = this.receivedBytes > keptBytes
+    const isCut = this.receivedBytes > maxResponseBodyBytes
     const bytes = Buffer.concat(this.kept)
     return new TextDecoder().decode(bytes, { stream: isCut }).replaceAll("\u0000", "")
   }
@@ -55,11 +53,11 @@ export class Exchange implements AnswerReader {
   }
 
   onBody(bytes: Buffer): void {
-    const room = keptBytes - this.receivedBytes
+    const room = maxResponseBodyBytes - this.receivedBytes
     this.receivedBytes += bytes.length
     // Copied, because a slice would keep the whole 64 KiB read in memory.
     if (room > 0) this.kept.push(Buffer.from(bytes.subarray(0, room)))
-    this.complete = this.receivedBytes >= keptBytes
+    this.complete = this.receivedBytes >= maxResponseBodyBytes
     if (this.receivedBytes > discardedBytes) this.settle(false)
   }
 

@@ -4,6 +4,7 @@ import { oneOf } from "../shared/oneOf.ts"
 import { Page } from "../shared/Page.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
 
+/** The part of an answer's body that is kept and shown. */
 export const maxResponseBodyBytes = 10_000
 
 export const ExecutionKind = oneOf(["cron", "delayed", "chain"], {

@@ -1,4 +1,4 @@
-import type { LiveEvent } from "@scheduling/domain/events/LiveEvent"
+import { keptSeconds, type LiveEvent } from "@scheduling/domain/events/LiveEvent"
 
 type Without<A, K extends PropertyKey> = A extends unknown ? Omit<A, K> : never
 
@@ -119,7 +119,7 @@ const defaultLimits: RecentLimits = {
   workspaces: 5_000,
   events: 50_000,
   eventsOfOne: 2_000,
-  keptMs: 300_000,
+  keptMs: keptSeconds * 1_000,
   followedMs: 420_000,
   clockSlackMs: 1_000
 }

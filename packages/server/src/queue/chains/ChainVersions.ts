@@ -1,4 +1,5 @@
 import type { ChainStep } from "@scheduling/domain/chains/Chain"
+import { maxResponseBodyBytes } from "@scheduling/domain/executions/Execution"
 import { stepsUsedBy } from "@scheduling/domain/chains/StepCall"
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
@@ -56,11 +57,8 @@ export const insertVersion = Effect.fnUntraced(function* (
  */
 const weightOf = (step: ChainStep, uses: number): number => {
   const own = Buffer.byteLength(step.url + JSON.stringify(step.headers) + (step.body ?? ""))
-  return uses === 0 ? own : own + uses * answerBytes + heaviestCall
+  return uses === 0 ? own : own + uses * maxResponseBodyBytes + heaviestCall
 }
-
-/** The most that is kept of one answer. */
-const answerBytes = 10_000
 
 /**
  * How long a replaced version is kept while its chain has runs. A start guard may have read the
