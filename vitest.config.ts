@@ -1,20 +1,31 @@
 import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
 import { BaseSequencer, type TestSpecification } from "vitest/node"
+import { testsWithoutStore } from "./scripts/tests-of-store.ts"
 
 /**
  * These tests start several nodes and measure how soon they act, so nothing else runs beside them.
  */
-const onItsOwn = ["packages/server/test/runner/{Burst,Nodes,Restart}.test.ts"]
+const onItsOwn = [
+  "packages/server/test/runner/{Burst,Nodes,Restart,Seconds}.test.ts",
+  "packages/server/test/queue/admitting/Nodes.test.ts"
+]
 
 /** These tests start the service, or npm, as processes. */
 const processes = [
   "packages/server/test/{npmStart,process,processPostgres}.test.ts",
+  "packages/server/test/completions/death.test.ts",
   "packages/server/test/notifications/{EndToEnd,Killed,KilledEmbedded}.test.ts",
   "packages/server/test/operator/{account,backup,move,moveRows}.test.ts",
-  "packages/server/test/sql/embeddedDurability.test.ts",
-  "packages/server/test/workers/agents.test.ts",
-  "packages/sdk/test/examples.test.ts"
+  "packages/server/test/sql/{embeddedDurability,embeddedTemplate}.test.ts",
+  "packages/server/test/workers/{agents,privateNetwork}.test.ts",
+  "packages/sdk/test/{examples,readme,server}.test.ts"
+]
+
+/** These tests let thousands of things happen at once, or hours pass in trouble. */
+const storms = [
+  "packages/server/test/monitors/process/thousand.test.ts",
+  "packages/server/test/notifications/{Notifier,troubledChannels}.test.ts"
 ]
 
 /** These tests send everything that is hostile to every endpoint. */
@@ -25,7 +36,13 @@ const walks = ["packages/server/test/adversarial/**"]
  * naming a file finds it wherever it is.
  */
 const isFileNamed = process.argv.slice(2).some((word) => word !== "run" && !word.startsWith("-"))
-const leftOut = isFileNamed ? [] : [...walks, ...processes, ...onItsOwn]
+const leftOut = isFileNamed ? [] : [...walks, ...processes, ...storms, ...onItsOwn]
+
+const service = ["{packages/*/test,proofs}/**/*.test.ts"]
+
+/** CI runs every test on the embedded store. What does not use the store is not run on another. */
+const sameOnEachStore =
+  process.env["TESTS_OF_STORE"] === undefined ? [] : testsWithoutStore(service)
 
 /**
  * These files take longest. If they started last, everything would wait for them. In this order,
@@ -70,6 +87,8 @@ export default defineConfig({
     // The files of a worker share its modules and its embedded store, which is emptied for each
     // file.
     isolate: false,
+    // Compiled modules are kept between runs, by their content.
+    fsModuleCache: true,
     sequence: { sequencer: LongFilesFirst },
     // The longest test takes a few seconds if it runs alone. A file starts a database and a server
     // first.
@@ -85,9 +104,12 @@ export default defineConfig({
         extends: true,
         test: {
           name: "service",
-          include: ["{packages/*/test,proofs}/**/*.test.ts"],
-          exclude: [...onItsOwn, ...leftOut],
-          globalSetup: "./packages/server/test/support/storeFiles.ts",
+          include: service,
+          exclude: [...onItsOwn, ...leftOut, ...sameOnEachStore],
+          globalSetup: [
+            "./packages/server/test/support/storeFiles.ts",
+            "./packages/server/test/support/dropDatabases.ts"
+          ],
           // One more than there are cores, because tests wait for processes and for the store.
           maxWorkers: availableParallelism() + 1,
           sequence: { groupOrder: 0 }

@@ -1,4 +1,5 @@
 import { randomInt, randomUUID } from "node:crypto"
+import { label, newWorkers, startAgent } from "../support/agents.ts"
 import { query } from "../support/database.ts"
 import { startService } from "../support/processes.ts"
 import {
@@ -15,14 +16,34 @@ import {
 const history = "executions WHERE status = 'succeeded'"
 
 /** This service. Its tasks are cron tasks, as if they had been created over its API. */
-export const startServiceEngine = async ({
-  body,
-  database,
-  env,
-  sinkUrl
-}: EngineOptions): Promise<Engine> => {
-  const server = await startService({ DATABASE_URL: database, LOG_LEVEL: "warn", ...env })
-  const target = { body, sinkUrl, workspaceId: await register(server.url) }
+export const startServiceEngine = (options: EngineOptions): Promise<Engine> =>
+  startEngine(options, async (url) => ({ workspaceId: await register(url), runOn: "NULL" }))
+
+/** The same, with calls that the agents of workers make. */
+export const startWorkersEngine =
+  (agents: number, slots: number) =>
+  (options: EngineOptions): Promise<Engine> =>
+    startEngine(options, async (url, stack) => {
+      const { tokens, workspaceId } = await newWorkers(url, agents)
+      for (const token of tokens) stack.use(await startAgent(url, token, slots))
+      return { workspaceId, runOn: `'${JSON.stringify({ labels: [label] })}'` }
+    })
+
+/** Where tasks are, and in SQL where their calls are made. */
+interface Place {
+  readonly workspaceId: string
+  readonly runOn: string
+}
+
+const startEngine = async (
+  { body, database, env, sinkUrl }: EngineOptions,
+  begin: (url: string, stack: AsyncDisposableStack) => Promise<Place>
+): Promise<Engine> => {
+  await using starting = new AsyncDisposableStack()
+  const settings = { DATABASE_URL: database, LOG_LEVEL: "warn", ...env }
+  const server = starting.use(await startService(settings))
+  const target = { body, sinkUrl, ...(await begin(server.url, starting)) }
+  const stack = starting.move()
   return {
     pid: server.pid,
     schedule: (work) =>
@@ -32,13 +53,13 @@ export const startServiceEngine = async ({
     enqueue: (count) =>
       fill(database, "tasks, runs", (client) =>
         client.query(
-          `WITH made AS (${insertTasks(target, "NULL")} RETURNING id, workspace_id) ${insertRuns}`,
+          `WITH made AS (${insertTasks(target, "NULL")} RETURNING id, workspace_id, run_on) ${insertRuns}`,
           [count]
         )
       ),
     isDone: (calls) => isDone(database, "runs", history, calls),
     history: () => readHistory(database, history),
-    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]()
+    [Symbol.asyncDispose]: () => stack.disposeAsync()
   }
 }
 
@@ -57,31 +78,34 @@ const register = async (url: string): Promise<string> => {
  * measurement.
  */
 const insertTasks = (
-  target: { readonly workspaceId: string; readonly sinkUrl: string; readonly body: string },
+  target: Place & { readonly sinkUrl: string; readonly body: string },
   nextFireAt: string
 ) => `
   INSERT INTO tasks (
     id, workspace_id, kind, name, status, method, url, headers, body, timeout_seconds,
     retry_count, schedule, timezone, overlap, missed, dst_overlap, next_fire_at,
-    created_at, updated_at
+    run_on, created_at, updated_at
   )
   SELECT
     gen_random_uuid(), '${target.workspaceId}', 'cron', 'Report ' || n, 'active', 'POST',
     '${target.sinkUrl}', '{}', '${target.body}', 30,
     0, '0 0 1 1 *', 'UTC', 'skip', 'once', 'first', ${nextFireAt},
-    now(), now()
+    ${target.runOn}, now(), now()
   FROM generate_series(1, $1::int) AS n`
 
 /** Their ids are UUIDs v7 made from the time at which they are due. */
 const insertRuns = `
-  INSERT INTO runs (id, workspace_id, task_id, kind, trigger, scheduled_for, due_at)
+  INSERT INTO runs (
+    id, workspace_id, task_id, kind, trigger, scheduled_for, due_at, run_on, worker_wait_seconds
+  )
   SELECT
     (
       lpad(to_hex((extract(epoch FROM now()) * 1000)::bigint), 12, '0')
       || '7' || substr(md5(random()::text), 1, 3)
       || '8' || substr(md5(random()::text), 1, 15)
     )::uuid,
-    workspace_id, id, 'cron', 'manual', now(), now()
+    workspace_id, id, 'cron', 'manual', now(), now(), run_on,
+    CASE WHEN run_on IS NOT NULL THEN 300 END
   FROM made`
 
 /** Reschedules existing tasks from all over the table. */

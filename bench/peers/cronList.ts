@@ -52,7 +52,7 @@ const dayBefore = (days: number) => {
 const listStatement = `
   SELECT
     t.id, t.workspace_id, t.key, t.name, t.schedule, t.method, t.url, t.headers, t.body,
-    t.timeout_seconds, t.retry_count, t.run_on, t.worker_wait_seconds,
+    t.timeout_seconds, t.retry_count, t.run_on, t.worker_wait_seconds, t.queue_id,
     t.call_options || t.firing_options AS options, t.timezone, t.overlap, t.missed, t.dst_overlap, t.status,
     t.next_fire_at AS next_run_at, t.created_at, t.updated_at,
     last_run.id AS last_run_id, last_run.status AS last_run_status,
@@ -105,6 +105,7 @@ export const cronListSchema = {
           retry_count: integer,
           run_on: { type: ["object", "null"], additionalProperties: true },
           worker_wait_seconds: integer,
+          queue_id: optionalText,
           timezone: text,
           overlap: text,
           missed: text,

@@ -26,7 +26,8 @@ interface Drained {
   readonly walBytes: number
 }
 
-const contend = async (start: StartEngine, { call, runs }: Work) => {
+/** An engine that drains so many runs, as often as it is asked to. */
+export const contend = async (start: StartEngine, { call, runs }: Pick<Work, "call" | "runs">) => {
   await using starting = new AsyncDisposableStack()
   const { url: database } = starting.use(await makeDatabase())
   const observed = starting.use(await observe(start, { database, call }))

@@ -1,6 +1,7 @@
 import type { Report } from "../support/report.ts"
 import { burst } from "./burst.ts"
 import { bodies, drain, https, httpsConnections } from "./drain.ts"
+import { handshakes } from "./handshakes.ts"
 import { keyScale } from "./keyScale.ts"
 import { lateness } from "./lateness.ts"
 import { logins } from "./logins.ts"
@@ -12,6 +13,7 @@ import { observing, observingRuns } from "./observing.ts"
 import { pings } from "./pings.ts"
 import { start } from "./start.ts"
 import { taskScale } from "./taskScale.ts"
+import { workerDrain, workerIdle, workerLateness } from "./workers.ts"
 
 /** All measurements, in the order in which they run. */
 export const rows: Readonly<Record<string, () => Promise<Report>>> = {
@@ -24,6 +26,7 @@ export const rows: Readonly<Record<string, () => Promise<Report>>> = {
   bodies,
   https,
   "https-connections": httpsConnections,
+  handshakes,
   burst,
   lateness,
   "task-scale": taskScale,
@@ -31,6 +34,9 @@ export const rows: Readonly<Record<string, () => Promise<Report>>> = {
   deadlines,
   notifications,
   "monitor-scale": monitorScale,
+  "worker-drain": workerDrain,
+  "worker-idle": workerIdle,
+  "worker-lateness": workerLateness,
   observing,
   "observing-runs": observingRuns,
   start

@@ -75,7 +75,7 @@ const stop = async (child: ChildProcess) => {
   clearTimeout(killer)
 }
 
-const freePort = async (): Promise<number> => {
+export const freePort = async (): Promise<number> => {
   const server = createServer()
   const port = await listen(server)
   server.close()

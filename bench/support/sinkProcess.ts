@@ -2,6 +2,7 @@
  * The receiver of all calls, in a process of its own. It notes when each call arrived and answers
  * "ok". It parses HTTP by hand, to leave the processors to the measured programs.
  */
+import { constants } from "node:crypto"
 import { createServer, type Socket } from "node:net"
 import { createServer as createTlsServer } from "node:tls"
 import { listen } from "./listen.ts"
@@ -75,6 +76,12 @@ process.on("message", (count: number) => {
 process.on("disconnect", () => process.exit())
 
 const server =
-  certificate === undefined ? createServer(receive) : createTlsServer(certificate, receive)
+  certificate === undefined
+    ? createServer(receive)
+    : createTlsServer(
+        // Without tickets nothing is resumed: each new connection is like one to a new target.
+        { ...certificate, secureOptions: keepsConnections ? 0 : constants.SSL_OP_NO_TICKET },
+        receive
+      )
 const scheme = certificate === undefined ? "http" : "https"
 process.send?.(`${scheme}://127.0.0.1:${await listen(server)}/`)

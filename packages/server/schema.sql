@@ -97,6 +97,8 @@ CREATE TABLE audit_events (
   hash text,
   CONSTRAINT audit_events_pkey PRIMARY KEY (id)
 );
+CREATE INDEX audit_events_by_actor ON audit_events USING btree (workspace_id, actor_id, id DESC);
+CREATE INDEX audit_events_by_target ON audit_events USING btree (workspace_id, target_id, id DESC);
 CREATE INDEX audit_events_by_user ON audit_events USING btree (user_id) WHERE user_id IS NOT NULL;
 CREATE INDEX audit_events_by_workspace ON audit_events USING btree (workspace_id, id DESC);
 CREATE INDEX audit_events_unlinked ON audit_events USING btree (workspace_id) WHERE ordinal IS NULL AND workspace_id IS NOT NULL;
@@ -108,6 +110,35 @@ CREATE TABLE billing_events (
   CONSTRAINT billing_events_pkey PRIMARY KEY (id)
 );
 CREATE INDEX billing_events_by_age ON billing_events USING btree (received_at);
+
+CREATE TABLE calendars (
+  id uuid NOT NULL,
+  workspace_id uuid NOT NULL,
+  url text NOT NULL,
+  days jsonb NOT NULL,
+  fetched_at timestamp with time zone NOT NULL,
+  error text,
+  failures integer DEFAULT 0 NOT NULL,
+  is_applied boolean DEFAULT true NOT NULL,
+  version integer DEFAULT 1 NOT NULL,
+  check_at timestamp with time zone NOT NULL,
+  used_at timestamp with time zone NOT NULL,
+  CONSTRAINT calendars_pkey PRIMARY KEY (id),
+  CONSTRAINT calendars_workspace_id_url_key UNIQUE (workspace_id, url),
+  CONSTRAINT calendars_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+CREATE INDEX calendars_by_check ON calendars USING btree (check_at);
+
+CREATE TABLE callback_outbox (
+  ordinal bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  workspace_id uuid NOT NULL,
+  task_id uuid NOT NULL,
+  url text NOT NULL,
+  event text NOT NULL,
+  at timestamp with time zone NOT NULL,
+  data jsonb NOT NULL,
+  CONSTRAINT callback_outbox_pkey PRIMARY KEY (ordinal)
+) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
 
 CREATE TABLE chain_steps (
   version_id uuid NOT NULL,
@@ -325,6 +356,7 @@ CREATE TABLE monitors (
   id uuid NOT NULL,
   workspace_id uuid NOT NULL,
   kind text NOT NULL,
+  key text,
   name text NOT NULL,
   tags text[] NOT NULL,
   status text NOT NULL,
@@ -339,6 +371,7 @@ CREATE TABLE monitors (
   CONSTRAINT monitors_status_check CHECK (status = ANY (ARRAY['new'::text, 'up'::text, 'warning'::text, 'down'::text, 'paused'::text]))
 );
 CREATE INDEX monitors_by_workspace ON monitors USING btree (workspace_id, kind, id DESC);
+CREATE UNIQUE INDEX monitors_by_key ON monitors USING btree (workspace_id, kind, key) WHERE key IS NOT NULL;
 CREATE TRIGGER monitors_removed AFTER DELETE ON public.monitors REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remember_removed_monitors();
 
 CREATE TABLE nodes (
@@ -368,6 +401,7 @@ CREATE TABLE notification_channels (
   id uuid NOT NULL,
   workspace_id uuid NOT NULL,
   lane bigint NOT NULL,
+  key text,
   name text NOT NULL,
   kind text NOT NULL,
   config jsonb NOT NULL,
@@ -392,14 +426,17 @@ CREATE TABLE notification_channels (
 ) WITH (fillfactor=80);
 CREATE INDEX notification_channels_by_workspace ON notification_channels USING btree (workspace_id, id DESC);
 CREATE INDEX notification_channels_due ON notification_channels USING btree (lane, next_at) WHERE next_at IS NOT NULL;
+CREATE UNIQUE INDEX notification_channels_by_key ON notification_channels USING btree (workspace_id, key) WHERE key IS NOT NULL;
 CREATE TRIGGER notification_channels_lane BEFORE INSERT ON public.notification_channels FOR EACH ROW EXECUTE FUNCTION lane_of_workspace();
 
 CREATE TABLE notification_deliveries (
   id uuid NOT NULL,
   ordinal bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   workspace_id uuid NOT NULL,
-  channel_id uuid NOT NULL,
+  channel_id uuid,
   channel_kind text NOT NULL,
+  target text,
+  lane bigint,
   status text NOT NULL,
   begun integer NOT NULL,
   ended integer NOT NULL,
@@ -418,11 +455,15 @@ CREATE TABLE notification_deliveries (
   finished_at timestamp with time zone,
   CONSTRAINT notification_deliveries_pkey PRIMARY KEY (id),
   CONSTRAINT notification_deliveries_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
-  CONSTRAINT notification_deliveries_status_check CHECK (status = ANY (ARRAY['queued'::text, 'sending'::text, 'delivered'::text, 'failed'::text, 'cancelled'::text]))
+  CONSTRAINT notification_deliveries_status_check CHECK (status = ANY (ARRAY['queued'::text, 'sending'::text, 'delivered'::text, 'failed'::text, 'cancelled'::text, 'dropped'::text]))
 ) WITH (fillfactor=80);
 CREATE INDEX notification_deliveries_by_channel ON notification_deliveries USING btree (workspace_id, channel_id, id DESC);
 CREATE INDEX notification_deliveries_by_workspace ON notification_deliveries USING btree (workspace_id, id DESC);
-CREATE INDEX notification_deliveries_unfinished ON notification_deliveries USING btree (channel_id, ordinal) WHERE status = ANY (ARRAY['queued'::text, 'sending'::text]);
+CREATE INDEX notification_deliveries_dropped ON notification_deliveries USING btree (workspace_id, created_at) WHERE status = 'dropped'::text;
+CREATE INDEX notification_deliveries_to_callbacks ON notification_deliveries USING btree (lane, due_at) WHERE (status = ANY (ARRAY['queued'::text, 'sending'::text])) AND channel_id IS NULL;
+CREATE INDEX notification_deliveries_unfinished ON notification_deliveries USING btree (channel_id, ordinal) WHERE (status = ANY (ARRAY['queued'::text, 'sending'::text])) AND channel_id IS NOT NULL;
+CREATE INDEX notification_deliveries_waiting_callbacks ON notification_deliveries USING btree (workspace_id) WHERE (status = ANY (ARRAY['queued'::text, 'sending'::text])) AND channel_id IS NULL;
+CREATE TRIGGER notification_deliveries_lane BEFORE INSERT ON public.notification_deliveries FOR EACH ROW WHEN ((new.channel_id IS NULL)) EXECUTE FUNCTION lane_of_workspace();
 
 CREATE TABLE notification_settings (
   workspace_id uuid NOT NULL,
@@ -467,7 +508,9 @@ CREATE INDEX plan_pauses_by_workspace ON plan_pauses USING btree (workspace_id);
 CREATE TABLE process_monitors (
   monitor_id uuid NOT NULL,
   workspace_id uuid NOT NULL,
-  worker_id uuid NOT NULL,
+  worker_id uuid,
+  labels text[],
+  judge text NOT NULL,
   match jsonb NOT NULL,
   min_count integer NOT NULL,
   max_count integer,
@@ -475,17 +518,61 @@ CREATE TABLE process_monitors (
   max_cpu_percent double precision,
   interval_seconds integer NOT NULL,
   grace_seconds integer NOT NULL,
-  reported_at timestamp with time zone,
-  report jsonb,
+  since timestamp with time zone NOT NULL,
   failing_since timestamp with time zone,
   failing jsonb,
   check_at timestamp with time zone,
   CONSTRAINT process_monitors_pkey PRIMARY KEY (monitor_id),
   CONSTRAINT process_monitors_monitor_id_fkey FOREIGN KEY (monitor_id) REFERENCES monitors(id) ON DELETE CASCADE,
-  CONSTRAINT process_monitors_worker_id_fkey FOREIGN KEY (worker_id) REFERENCES workers(id) ON DELETE CASCADE
+  CONSTRAINT process_monitors_worker_id_fkey FOREIGN KEY (worker_id) REFERENCES workers(id) ON DELETE CASCADE,
+  CONSTRAINT process_monitors_check CHECK ((worker_id IS NULL) <> (labels IS NULL)),
+  CONSTRAINT process_monitors_judge_check CHECK (judge = ANY (ARRAY['each'::text, 'together'::text]))
 ) WITH (fillfactor=80);
 CREATE INDEX process_monitors_by_check ON process_monitors USING btree (check_at) WHERE check_at IS NOT NULL;
+CREATE INDEX process_monitors_by_labels ON process_monitors USING btree (workspace_id) WHERE labels IS NOT NULL;
 CREATE INDEX process_monitors_by_worker ON process_monitors USING btree (worker_id);
+
+CREATE TABLE process_reports (
+  monitor_id uuid NOT NULL,
+  worker_id uuid NOT NULL,
+  workspace_id uuid NOT NULL,
+  reported_at timestamp with time zone NOT NULL,
+  report jsonb NOT NULL,
+  failing_since timestamp with time zone,
+  failing jsonb,
+  CONSTRAINT process_reports_pkey PRIMARY KEY (monitor_id, worker_id),
+  CONSTRAINT process_reports_monitor_id_fkey FOREIGN KEY (monitor_id) REFERENCES process_monitors(monitor_id) ON DELETE CASCADE,
+  CONSTRAINT process_reports_worker_id_fkey FOREIGN KEY (worker_id) REFERENCES workers(id) ON DELETE CASCADE
+) WITH (fillfactor=70);
+CREATE INDEX process_reports_by_worker ON process_reports USING btree (worker_id);
+
+CREATE TABLE progress (
+  execution_id uuid NOT NULL,
+  workspace_id uuid NOT NULL,
+  lines jsonb NOT NULL,
+  CONSTRAINT progress_pkey PRIMARY KEY (execution_id),
+  CONSTRAINT progress_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+CREATE INDEX progress_by_workspace ON progress USING btree (workspace_id);
+
+CREATE TABLE queues (
+  id uuid NOT NULL,
+  workspace_id uuid NOT NULL,
+  key text,
+  name text NOT NULL,
+  max_concurrency integer,
+  rate_per_second double precision,
+  paused boolean DEFAULT false NOT NULL,
+  next_at timestamp with time zone NOT NULL,
+  held_until timestamp with time zone[] DEFAULT '{}'::timestamp with time zone[] NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  updated_at timestamp with time zone NOT NULL,
+  CONSTRAINT queues_pkey PRIMARY KEY (id),
+  CONSTRAINT queues_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT queues_check CHECK (max_concurrency IS NOT NULL OR rate_per_second IS NOT NULL)
+) WITH (fillfactor=70);
+CREATE INDEX queues_by_workspace ON queues USING btree (workspace_id, id DESC);
+CREATE UNIQUE INDEX queues_by_key ON queues USING btree (workspace_id, key) WHERE key IS NOT NULL;
 
 CREATE TABLE quota_tellings (
   workspace_id uuid NOT NULL,
@@ -540,18 +627,25 @@ CREATE TABLE runs (
   run_on jsonb,
   worker_wait_seconds integer,
   ordinal bigint NOT NULL,
+  queue_id uuid,
+  parked boolean DEFAULT false NOT NULL,
+  awaiting_since timestamp with time zone,
+  completes_by timestamp with time zone,
   CONSTRAINT runs_pkey PRIMARY KEY (workspace_id, id),
   CONSTRAINT runs_task_id_slot_at_key UNIQUE (task_id, slot_at),
   CONSTRAINT runs_state_check CHECK (state = ANY (ARRAY['queued'::text, 'running'::text]))
 ) WITH (fillfactor=60, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000, autovacuum_vacuum_cost_delay=0, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=5000);
+CREATE INDEX runs_admitted ON runs USING btree (queue_id) WHERE queue_id IS NOT NULL AND NOT waiting;
+CREATE INDEX runs_awaiting ON runs USING btree (completes_by) WHERE completes_by IS NOT NULL;
 CREATE INDEX runs_by_chain_run ON runs USING btree (chain_run_id) WHERE chain_run_id IS NOT NULL;
 CREATE INDEX runs_by_due ON runs USING btree (date_bin('00:00:01'::interval, due_at, '1970-01-01 00:00:00+00'::timestamp with time zone), lane) WHERE lease_owner IS NULL AND NOT waiting AND run_on IS NULL;
 CREATE INDEX runs_by_owner ON runs USING btree (lease_owner) WHERE lease_owner IS NOT NULL;
 CREATE INDEX runs_for_workers ON runs USING btree (workspace_id, run_on, date_bin('00:00:01'::interval, due_at, '1970-01-01 00:00:00+00'::timestamp with time zone)) WHERE lease_owner IS NULL AND NOT waiting AND run_on IS NOT NULL;
 CREATE INDEX runs_for_workers_by_due ON runs USING btree (due_at) WHERE lease_owner IS NULL AND NOT waiting AND run_on IS NOT NULL;
+CREATE INDEX runs_parked ON runs USING btree (queue_id, due_at) WHERE parked;
 CREATE INDEX runs_to_cancel ON runs USING btree (lease_owner) WHERE cancel_requested;
 CREATE INDEX runs_unclaimed ON runs USING btree (seconds_after(due_at, worker_wait_seconds)) WHERE lease_owner IS NULL AND NOT waiting AND run_on IS NOT NULL;
-CREATE INDEX runs_waiting ON runs USING btree (task_id, id) WHERE waiting;
+CREATE INDEX runs_waiting ON runs USING btree (task_id, id) WHERE waiting AND NOT parked;
 
 CREATE TABLE sessions (
   id uuid NOT NULL,
@@ -645,13 +739,14 @@ CREATE TABLE tasks (
   worker_wait_seconds integer DEFAULT 300 NOT NULL,
   version_id uuid,
   steps_bytes integer,
-  bytes integer GENERATED ALWAYS AS (((((COALESCE(octet_length(body), 0) + COALESCE(octet_length((headers)::text), 0)) + COALESCE(octet_length((call_options)::text), 0)) + COALESCE(octet_length((firing_options)::text), 0)) + COALESCE(steps_bytes, 0))) STORED NOT NULL,
+  bytes integer GENERATED ALWAYS AS ((((((COALESCE(octet_length(body), 0) + COALESCE(octet_length((headers)::text), 0)) + COALESCE(octet_length((call_options)::text), 0)) + COALESCE(octet_length((firing_options)::text), 0)) + COALESCE(octet_length((ending_options)::text), 0)) + COALESCE(steps_bytes, 0))) STORED NOT NULL,
   schedule text,
   timezone text,
   overlap text,
   missed text,
   dst_overlap text,
   firing_options jsonb,
+  ending_options jsonb,
   paused_reason text,
   next_fire_at timestamp with time zone,
   fired_until timestamp with time zone,
@@ -659,7 +754,9 @@ CREATE TABLE tasks (
   run_at timestamp with time zone,
   created_at timestamp with time zone NOT NULL,
   updated_at timestamp with time zone NOT NULL,
+  queue_id uuid,
   CONSTRAINT tasks_pkey PRIMARY KEY (id),
+  CONSTRAINT tasks_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES queues(id) ON DELETE SET NULL,
   CONSTRAINT tasks_version_id_fkey FOREIGN KEY (version_id) REFERENCES chain_versions(id),
   CONSTRAINT tasks_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
   CONSTRAINT tasks_check CHECK (
@@ -680,9 +777,12 @@ END),
   CONSTRAINT tasks_overlap_check CHECK (overlap = ANY (ARRAY['allow'::text, 'skip'::text, 'queue'::text]))
 ) WITH (fillfactor=80);
 CREATE INDEX tasks_by_next_fire ON tasks USING btree (next_fire_at, lane) WHERE next_fire_at IS NOT NULL;
+CREATE INDEX tasks_by_queue ON tasks USING btree (queue_id) WHERE queue_id IS NOT NULL;
 CREATE INDEX tasks_by_version ON tasks USING btree (version_id) WHERE version_id IS NOT NULL;
 CREATE INDEX tasks_by_workspace ON tasks USING btree (workspace_id, kind, id DESC);
 CREATE INDEX tasks_pending ON tasks USING btree (workspace_id, id DESC) WHERE status = 'pending'::text;
+CREATE INDEX tasks_upcoming ON tasks USING btree (workspace_id, COALESCE(next_fire_at, run_at)) WHERE next_fire_at IS NOT NULL OR status = 'pending'::text;
+CREATE INDEX tasks_with_ending_options ON tasks USING btree (id) WHERE ending_options IS NOT NULL;
 CREATE UNIQUE INDEX tasks_by_key ON tasks USING btree (workspace_id, kind, key) WHERE key IS NOT NULL;
 CREATE TRIGGER tasks_lane BEFORE INSERT ON public.tasks FOR EACH ROW EXECUTE FUNCTION lane_of_workspace();
 

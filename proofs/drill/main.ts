@@ -1,8 +1,9 @@
 // Drills on real processes. `npm run drill` runs those that bring a fault; `npm run drill cut pool`
 // runs the named ones. Three take long and run only by name:
 // `npm run drill usage -- [--runs 100000]`,
-// `npm run drill soak -- --minutes 60 [--clients 100]`, and
-// `npm run drill neighbours -- --minutes 10 [--store embedded] [--attack "huge chain"]`.
+// `npm run drill soak -- --minutes 60 [--clients 100] [--rate 1500]`, and
+// `npm run drill neighbours -- --minutes 10 [--store embedded] [--attack "huge chain"]
+// [--addresses 3]`.
 // A broken promise is named and makes the exit code 1.
 import { NodeRuntime } from "@effect/platform-node"
 import { Cause, Effect, type Scope } from "effect"
@@ -75,7 +76,9 @@ const program = Effect.gen(function* () {
       minutes: { type: "string", default: "20" },
       runs: { type: "string", default: "100000" },
       clients: { type: "string" },
+      rate: { type: "string", default: "0" },
       store: { type: "string", default: "postgres" },
+      addresses: { type: "string", default: "3" },
       attack: { type: "string", multiple: true, default: [] }
     }
   })
@@ -84,11 +87,12 @@ const program = Effect.gen(function* () {
   const beside = neighbours({
     minutes,
     isEmbedded: values.store === "embedded",
+    addresses: Number(values.addresses),
     only: values.attack
   })
   const drills: Readonly<Record<string, Drill>> = {
     ...faults,
-    soak: onPostgres(soak(minutes, clients)),
+    soak: onPostgres(soak({ minutes, clients, perSecond: Number(values.rate) })),
     usage: onPostgres(usage(Number(values.runs))),
     neighbours: values.store === "embedded" ? beside : onPostgres(beside)
   }

@@ -23,6 +23,8 @@ const heapMb = 512
 export const neighbours = Effect.fnUntraced(function* (options: {
   readonly minutes: number
   readonly isEmbedded: boolean
+  /** How many addresses each hostile tenant has. */
+  readonly addresses: number
   readonly only: ReadonlyArray<string>
 }) {
   const store = options.isEmbedded
@@ -32,33 +34,27 @@ export const neighbours = Effect.fnUntraced(function* (options: {
   const neighbour = yield* Effect.promise(() => Neighbour.join(node.url))
 
   const names = Object.keys(attacks) as ReadonlyArray<AttackName>
-  const alone =
-    options.only.length === 0 ? names : names.filter((name) => options.only.includes(name))
-  const scenes: ReadonlyArray<readonly [string, ReadonlyArray<ReadonlyArray<AttackName>>]> = [
-    ["nobody", []],
-    ...alone.map((name) => [name, [[name]]] as const),
-    ...(options.only.length > 0
-      ? []
-      : [
-          [
-            "all at once",
-            [names.filter((_, n) => n % 2 === 0), names.filter((_, n) => n % 2 === 1)]
-          ] as const
-        ])
-  ]
-  // The attack of all at once takes a third of the time.
-  const parts = scenes.length + (options.only.length > 0 ? 0 : Math.ceil(scenes.length / 2))
-  const partMs = (options.minutes * 60_000) / parts
+  const isWanted = (name: string) => options.only.length === 0 || options.only.includes(name)
+  const scenes: ReadonlyArray<Scene> = [
+    { name: "nobody", tenants: [], share: 1 },
+    ...names.map((name) => ({ name, tenants: [[name]], share: 1 })),
+    {
+      name: "all at once",
+      tenants: [names.filter((_, n) => n % 2 === 0), names.filter((_, n) => n % 2 === 1)],
+      share: names.length / 2
+    }
+  ].filter(({ name }) => isWanted(name))
+  const shares = scenes.reduce((sum, { share }) => sum + share, 0)
 
   const broken: Array<string> = []
   yield* print(header)
-  for (const [name, tenants] of scenes) {
-    const lastsMs = name === "all at once" ? (parts - scenes.length + 1) * partMs : partMs
+  for (const { name, share, tenants } of scenes) {
+    const lastsMs = (options.minutes * 60_000 * share) / shares
     const result = yield* Effect.scoped(
       Effect.gen(function* () {
         const hostile = yield* Effect.forEach(
           tenants,
-          (attack) => startAttacker(node.url, attack),
+          (attack) => startAttacker(node.url, options.addresses, attack),
           { concurrency: "unbounded" }
         )
         for (const { begin } of hostile) begin()
@@ -78,6 +74,14 @@ export const neighbours = Effect.fnUntraced(function* (options: {
 
 // ---------------------------------------------------------------------------
 
+interface Scene {
+  readonly name: string
+  /** What each hostile tenant does. */
+  readonly tenants: ReadonlyArray<ReadonlyArray<AttackName>>
+  /** How much of the time it takes, compared with the others. */
+  readonly share: number
+}
+
 interface Result {
   readonly seen: Seen
   readonly memoryMb: number
@@ -86,11 +90,17 @@ interface Result {
 const print = (line: string) => Effect.sync(() => console.log(line))
 
 /** An attacker that is set up and waits for its start. Its accounts are deleted with the scope. */
-const startAttacker = Effect.fnUntraced(function* (url: string, names: ReadonlyArray<AttackName>) {
+const startAttacker = Effect.fnUntraced(function* (
+  url: string,
+  addresses: number,
+  names: ReadonlyArray<AttackName>
+) {
   const script = new URL("./neighbours/attacker.ts", import.meta.url).pathname
   const child = yield* Effect.acquireRelease(
     Effect.sync(() =>
-      spawn(process.execPath, [script, url, ...names], { stdio: ["pipe", "pipe", "inherit"] })
+      spawn(process.execPath, [script, url, String(addresses), ...names], {
+        stdio: ["pipe", "pipe", "inherit"]
+      })
     ),
     (child) =>
       Effect.promise(async () => {

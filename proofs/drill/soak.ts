@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import * as fs from "node:fs"
 import { type Node, startScene } from "./Scene.ts"
 import { type Ask, startPostgres, storeAt } from "./Store.ts"
+import { startStream } from "./stream.ts"
 import { tableOf } from "./table.ts"
 
 /** The sizes that must not grow while the load stays the same. The history grows by design. */
@@ -24,12 +25,20 @@ const samplesTaken = 18
 
 /**
  * The load of the drills without a fault, for a long time. Prints what the nodes and tables take.
- * With a number of clients, they write without a pause.
+ * With a number of clients, they write without a pause. With a rate, so many more runs are due in
+ * each second.
  */
-export const soak = Effect.fnUntraced(function* (minutes: number, clients?: number) {
-  const store = storeAt((yield* startPostgres).url)
+export const soak = Effect.fnUntraced(function* (options: {
+  readonly minutes: number
+  readonly clients: number | undefined
+  readonly perSecond: number
+}) {
+  const { clients, minutes, perSecond } = options
+  const { url } = yield* startPostgres
+  const store = storeAt(url)
   const scene = yield* startScene({ nodes: [store, store], ask: store.ask })
   const load = yield* scene.load(clients === undefined ? {} : { clients, pauseMs: 0 })
+  const stream = yield* startStream({ node: scene.nodes[0], databaseUrl: url, perSecond })
   const startedMs = performance.now()
   const samples: Array<Sample> = []
 
@@ -41,6 +50,7 @@ export const soak = Effect.fnUntraced(function* (minutes: number, clients?: numb
     samples.push(sample)
     yield* print(rowOf(sample))
   }
+  const wrong = yield* stream.verify
   const seconds = yield* scene.recovered(scene.nodes)
   yield* print("")
   return yield* scene.finish({
@@ -48,8 +58,11 @@ export const soak = Effect.fnUntraced(function* (minutes: number, clients?: numb
     alive: scene.nodes,
     inFlight: 0,
     recovery: { seconds, withinSeconds: 5 },
-    broken: [...growth(samples), ...behind(samples)],
-    notes: [`${minutes} min of the same load on two nodes, after a third of it to warm up`]
+    broken: [...wrong, ...growth(samples), ...behind(samples)],
+    notes: [
+      `${minutes} min of the same load on two nodes, after a third of it to warm up`,
+      `${stream.made()} runs besides, ${perSecond} in each second`
+    ]
   })
 })
 

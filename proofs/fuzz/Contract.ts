@@ -1,9 +1,10 @@
 import { Api } from "@scheduling/domain/Api"
 import * as ApiErrors from "@scheduling/domain/shared/Errors"
 import type { AccessRule } from "@scheduling/domain/shared/Access"
+import { batchOf } from "@scheduling/domain/shared/requests/Batch"
 import { endpointsOf, type ErrorClass } from "@scheduling/openapi/endpoints"
 import { refusalsOf } from "@scheduling/openapi/refusals"
-import { Schema } from "effect"
+import { Schema, SchemaAST } from "effect"
 import { HttpApi, HttpApiSchema } from "effect/http-api"
 import { type Generator, type makeGenerators } from "./Generate.ts"
 
@@ -82,7 +83,7 @@ export const makeTargets = (
       if (facts === undefined) throw new Error(`${name} is not described`)
       const part = (schema: Schema.Top | undefined, label: string): Part | undefined =>
         schema && {
-          generate: generators(schema, `${name}/${label}`),
+          generate: generators(readable(schema), `${name}/${label}`),
           encode: Schema.encodeUnknownSync(schema as Schema.Codec<unknown>)
         }
       targets.push({
@@ -112,6 +113,14 @@ export const makeTargets = (
     }
   })
   return targets
+}
+
+/** A batch takes whatever its items are. Those that it can read are valid. */
+const readable = (schema: Schema.Top): Schema.Top => {
+  const item = SchemaAST.resolve(schema.ast)?.[batchOf]
+  return Schema.isSchema(item)
+    ? Schema.Struct({ items: Schema.Array(item).check(Schema.isMinLength(1)) })
+    : schema
 }
 
 /** The endpoints of a path, one per method. Literal segments come before ids. */

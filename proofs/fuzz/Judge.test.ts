@@ -114,6 +114,12 @@ const list: Asked = { name: "cron.list", path: `${tasks}?limit=2&status=active` 
 const page = (...data: ReadonlyArray<object>) => answer(200, { data, next_cursor: null })
 const older = { ...example, id: id.replace(/1$/, "0") }
 const eldest = { ...example, id: id.replace(/41$/, "00") }
+const batch: Asked = {
+  name: "cron.createMany",
+  path: `${tasks}/batch`,
+  as: keyWith("B", workspace_id, "tasks:write")
+}
+const { detail } = new ApiErrors.ValidationFailed({ issues: [{ path: ["name"], message: "a" }] })
 const spoiled = { flaws: ["a flaw"] }
 
 describe("the judge of the fuzzer", () => {
@@ -255,6 +261,33 @@ describe("the judge of the fuzzer", () => {
       answer(200, { data: [example], next_cursor: "AZqfPFsefEqdLz6LemxdQQ" })
     ],
     ["not filtered by status", list, page({ ...example, status: "paused" })],
+    [
+      "1 outcomes of 2 items",
+      { ...batch, payload: { items: [{}, {}] } },
+      answer(200, { items: [{ status: 201, data: example }] })
+    ],
+    [
+      "of another workspace",
+      batch,
+      answer(200, { items: [{ status: 201, data: { ...example, workspace_id: id } }] })
+    ],
+    [
+      "url is not as asked for",
+      { ...batch, payload: { items: [{ url: "https://b.example" }] } },
+      answer(200, { items: [{ status: 201, data: example }] })
+    ],
+    [
+      "valid, but refused for name",
+      { ...batch, payload: { items: [{}] } },
+      answer(200, {
+        items: [
+          {
+            status: 422,
+            error: { detail }
+          }
+        ]
+      })
+    ],
     [
       "url is not as asked for",
       {

@@ -2,6 +2,7 @@ import { type Expected, unreadErrors, unroutedErrors } from "./Contract.ts"
 import { ownRequestId } from "./Draft.ts"
 import { errorOf, type Exchange, targetOf } from "./Exchange.ts"
 import { judgeAccess } from "./JudgeAccess.ts"
+import { itemsOf, judgeCount } from "./JudgeBatch.ts"
 import { judgeFacts } from "./JudgeFacts.ts"
 import type { WireAnswer } from "./Wire.ts"
 import type { World } from "./World.ts"
@@ -12,22 +13,26 @@ import type { World } from "./World.ts"
 const rulesBetweenFields: Readonly<Record<string, ReadonlyArray<string>>> = {
   "auth.register": ["password"],
   "auth.changePassword": ["new_password"],
-  "chains.create": ["ends_at"],
-  "cron.create": ["retry", "ends_at"],
-  "chains.update": ["ends_at"],
-  "cron.update": ["retry", "ends_at"],
-  "chains.upsert": ["ends_at"],
-  "cron.upsert": ["retry", "ends_at"],
-  "delayed.create": ["run_at", "retry"],
-  "delayed.update": ["run_at", "retry"],
-  "delayed.upsert": ["run_at", "retry"],
+  "chains.create": ["ends_at", "queue_id"],
+  "cron.create": ["retry", "ends_at", "queue_id"],
+  "chains.update": ["ends_at", "queue_id"],
+  "cron.update": ["retry", "ends_at", "queue_id"],
+  "chains.upsert": ["ends_at", "queue_id"],
+  "cron.upsert": ["retry", "ends_at", "queue_id"],
+  "delayed.create": ["run_at", "retry", "queue_id"],
+  "delayed.update": ["run_at", "retry", "queue_id"],
+  "delayed.upsert": ["run_at", "retry", "queue_id"],
+  "queues.create": ["max_concurrency"],
+  "queues.update": ["max_concurrency"],
   "executions.stats": ["from"],
   "forecast.get": ["to"],
   "heartbeatMonitors.create": ["min_interval_seconds", "max_duration_seconds"],
+  "heartbeatMonitors.upsert": ["min_interval_seconds", "max_duration_seconds"],
   "heartbeatMonitors.update": ["timezone", "min_interval_seconds", "max_duration_seconds"],
   // What a channel is made of depends on its kind, and on what the operator has set up.
   "notifications.createChannel": ["kind", "config"],
-  "notifications.updateChannel": ["config"]
+  "notifications.updateChannel": ["config"],
+  "notifications.upsertChannel": ["kind", "config"]
 }
 
 /** What is wrong with an answer, if anything. */
@@ -37,7 +42,9 @@ export const judge = (exchange: Exchange, world: World): ReadonlyArray<string> =
   ...(exchange.answer.status < 400 ? judgeSuccess(exchange) : judgeError(exchange)),
   ...judgeAccess(exchange, world),
   ...judgeFacts(exchange),
-  ...judgeOutcome(exchange)
+  ...judgeOutcome(exchange),
+  ...judgeCount(exchange),
+  ...itemsOf(exchange).flatMap((item) => [...judgeFacts(item), ...judgeOutcome(item)])
 ]
 
 // ---------------------------------------------------------------------------
@@ -147,6 +154,9 @@ const judgeBody = (
   }
 }
 
+/** Most of the generated URLs serve no calendar. */
+const readElsewhere = "excluded_calendar"
+
 /** The required outcome of a request without flaws, or with a flaw that must not be accepted. */
 const judgeOutcome = (exchange: Exchange): ReadonlyArray<string> => {
   const { answer, draft } = exchange
@@ -162,7 +172,8 @@ const judgeOutcome = (exchange: Exchange): ReadonlyArray<string> => {
   if (code === "origin_refused") return []
   if (status === 422) {
     const wrong = issuesOf(answer).filter(
-      (field) => rulesBetweenFields[target.name]?.includes(field) !== true
+      (field) =>
+        field !== readElsewhere && rulesBetweenFields[target.name]?.includes(field) !== true
     )
     return wrong.length > 0 ? [`valid, but refused for ${wrong.join(", ")}`] : []
   }

@@ -1,6 +1,7 @@
-import { defaultLimit } from "@scheduling/domain/shared/Page"
+import { defaultLimit } from "@scheduling/domain/shared/requests/Page"
 import { Predicate } from "effect"
 import { bodyOf, type Exchange, type Json, jsonObject, jsonObjects, targetOf } from "./Exchange.ts"
+import { isBatch } from "./JudgeBatch.ts"
 
 /** Finds statements in a successful answer that cannot be true, although its shape is right. */
 export const judgeFacts = (exchange: Exchange): ReadonlyArray<string> => {
@@ -8,6 +9,8 @@ export const judgeFacts = (exchange: Exchange): ReadonlyArray<string> => {
   if (answer.status >= 300 || request.method === "HEAD" || targetOf(exchange) === undefined) {
     return []
   }
+  // Its items are judged one by one.
+  if (isBatch(exchange)) return []
   const body = bodyOf(answer)
   return [
     ...judgePlace(exchange, body),

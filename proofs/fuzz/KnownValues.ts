@@ -2,11 +2,11 @@ import { Email } from "@scheduling/domain/auth/User"
 import { ChainInput } from "@scheduling/domain/chains/Chain"
 import { StepUrl } from "@scheduling/domain/chains/StepCall"
 import { ExcludedDay, ExcludedDays } from "@scheduling/domain/cron/FiringOptions"
-import { Schedule } from "@scheduling/domain/cron/Schedule"
+import { MinuteSchedule, Schedule } from "@scheduling/domain/cron/Schedule"
 import { TimeZone } from "@scheduling/domain/cron/TimeZone"
-import { StatusRange } from "@scheduling/domain/shared/CallOptions"
-import { CallHeaders } from "@scheduling/domain/shared/CallHeaders"
-import { CallUrl } from "@scheduling/domain/shared/CallUrl"
+import { StatusRange } from "@scheduling/domain/calls/CallOptions"
+import { CallHeaders } from "@scheduling/domain/calls/CallHeaders"
+import { CallUrl } from "@scheduling/domain/calls/CallUrl"
 import { Timestamp } from "@scheduling/domain/shared/Timestamp"
 import { Arbitrary, Schema, SchemaAST } from "effect"
 import { between, index, matching, oneOf } from "./Chance.ts"
@@ -27,6 +27,7 @@ export const knownSchemas = (sink: string, now: number) => {
     known(CallUrl, url),
     known(StepUrl, url),
     known(Schedule, schedule),
+    known(MinuteSchedule, schedule),
     known(TimeZone, oneOf([...Intl.supportedValuesOf("timeZone"), "UTC", "Etc/GMT+5"])),
     known(Timestamp, timestamp(now)),
     known(Email, email),
@@ -62,6 +63,7 @@ const callUrl = (sink: string) =>
       "/404",
       "/500",
       "/retry",
+      "/calendar",
       "/drop",
       "/big",
       ""

@@ -8,6 +8,7 @@ import {
   jsonObjects,
   targetOf
 } from "./Exchange.ts"
+import { itemsOf } from "./JudgeBatch.ts"
 import type { World } from "./World.ts"
 
 /** Remembers what an answer tells: ids to use again, credentials, and what is gone. */
@@ -26,6 +27,11 @@ export const learn = (exchange: Exchange, world: World): void => {
   }
   if (typeof body["next_cursor"] === "string") world.addCursor(path, body["next_cursor"])
   const isCollection = target.method === "GET" || target.successes.has(201)
+  for (const item of itemsOf(exchange)) {
+    const { id } = bodyOf(item.answer)
+    if (typeof id === "string")
+      world.addId(collectionOf(segments.slice(0, -1), draft.credential), id)
+  }
   for (const record of [body, ...jsonObjects(body["data"])]) {
     if (isCollection && typeof record["id"] === "string" && !path.endsWith(record["id"])) {
       world.addId(collectionOf(segments, draft.credential), record["id"])

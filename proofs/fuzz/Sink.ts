@@ -30,7 +30,23 @@ const answer: RequestListener = (request, response) => {
       return response
         .writeHead(200, { "content-type": "application/json" })
         .end('{"items":[{"id":12345678901234567890}],"odd key":"\\ud83d\\u0000\\r\\n{{ x }}"}')
+    case "calendar":
+      return response.end(calendar)
     default:
       return response.end("ok")
   }
 }
+
+const calendar = [
+  "BEGIN:VCALENDAR",
+  "VERSION:2.0",
+  "PRODID:-//fuzz//EN",
+  "BEGIN:VEVENT",
+  "UID:1@fuzz",
+  "DTSTAMP:20260101T000000Z",
+  "DTSTART;VALUE=DATE:20261224",
+  "RRULE:FREQ=YEARLY",
+  "END:VEVENT",
+  "END:VCALENDAR",
+  ""
+].join("\r\n")

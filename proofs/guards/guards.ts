@@ -84,8 +84,8 @@ const credentials = [
     ""
   ]),
   guard("the last owner", "members/Members.ts", "members/members.test.ts", [
-    "owners < 2",
-    "owners < 0"
+    "countOwners(workspaceId)) < 2",
+    "countOwners(workspaceId)) < 0"
   ]),
   guard("the expiry of a key", "api-keys/ApiKeyRepo.ts", accessMatrix, [
     "row.expires_at === null || now < row.expires_at",
@@ -112,9 +112,9 @@ const credentials = [
 /** Statements that name a resource by an id, which may belong to another workspace. */
 const workspaceFilters = (
   [
-    ["cron/CronTasksRepo.ts", "find"],
-    ["delayed/DelayedTasksRepo.ts", "find"],
-    ["chains/ChainsRepo.ts", "find"],
+    ["cron/CronTasksRepo.ts", "findWhere"],
+    ["delayed/DelayedTasksRepo.ts", "findWhere"],
+    ["chains/ChainsRepo.ts", "findWhere"],
     ["tasks/TasksRepo.ts", "findForUpdate"],
     ["tasks/TasksRepo.ts", "remove"],
     ["api-keys/ApiKeyRepo.ts", "find"],
@@ -123,7 +123,9 @@ const workspaceFilters = (
     ["api-keys/ApiKeyRepo.ts", "remove"]
   ] as const
 ).map(([file, method]): Guard => {
-  const statement = new RegExp(`(${method}(?::| =) Effect[^]*?)workspace_id = \\$\\{workspaceId\\}`)
+  const statement = new RegExp(
+    `(${method}(?::| =) Effect[^]*?)(?:t\\.)?workspace_id = \\$\\{workspaceId\\}`
+  )
   return {
     name: `the workspace in ${method} of ${file}`,
     file: inServer("src", file),
@@ -140,14 +142,19 @@ const engine = [
   ]),
   guard(
     "the addresses that a name resolves to",
-    "packages/calls/src/Egress.ts",
-    "packages/calls/test/Egress.test.ts",
+    "packages/calls/src/egress/Egress.ts",
+    "packages/calls/test/egress/Egress.test.ts",
     [".filter((address) => isAllowed(address, allow))", ""]
   ),
-  guard("addresses in URLs", "packages/calls/src/Egress.ts", "packages/calls/test/Egress.test.ts", [
-    "isIP(target.hostname) === 0 ? undefined : refuse(target.hostname, options.allow)",
-    "undefined as EgressRefused | undefined"
-  ])
+  guard(
+    "addresses in URLs",
+    "packages/calls/src/egress/Egress.ts",
+    "packages/calls/test/egress/Egress.test.ts",
+    [
+      "isIP(hostname) === 0 ? undefined : refuse(hostname, options.allow)",
+      "undefined as EgressRefused | undefined"
+    ]
+  )
 ]
 
 const requests = [

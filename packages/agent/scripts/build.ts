@@ -18,12 +18,22 @@ await bundle.write({ file, format: "esm", codeSplitting: false })
 await bundle.close()
 await chmod(file, 0o755)
 
+/** npm attests where a package was built only if the package names its repository. */
+const repository = (): object => {
+  const { GITHUB_REPOSITORY: of, GITHUB_SERVER_URL: server } = process.env
+  if (of === undefined || server === undefined) return {}
+  return {
+    repository: { type: "git", url: `git+${server}/${of}.git`, directory: "packages/agent" }
+  }
+}
+
 const { description, license, name, version } = manifest
 const published = {
   name,
   version,
   description,
   license,
+  ...repository(),
   type: "module",
   bin: { [name]: "scheduling-agent.js" },
   files: ["scheduling-agent.js"],

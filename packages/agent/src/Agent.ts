@@ -1,34 +1,35 @@
-import { Call } from "@scheduling/calls/Call"
+import { Call, type CallResult } from "@scheduling/calls/Call"
 import {
-  maxWaitSeconds,
+  type ProcessObservation,
   type WorkerCall,
   workerProtocol
 } from "@scheduling/domain/workers/WorkerProtocol"
 import { SessionEnded } from "@scheduling/domain/workers/WorkerProtocolApi"
-import { Clock, Deferred, Duration, Effect, Exit, Fiber, Random } from "effect"
+import { Clock, Deferred, Duration, Effect, Exit } from "effect"
 import packageJson from "../package.json" with { type: "json" }
-import { backoffMs } from "./backoff.ts"
 import { Bell } from "./Bell.ts"
 import { type Ending, Held } from "./Held.ts"
-import { endedBy, reasonOf, type Refusal, refusalIn } from "./refusals.ts"
+import { makePersistence } from "./persistence.ts"
+import { endedBy, type Refusal, refusalIn } from "./refusals.ts"
 import { ProcessWatch } from "./processes.ts"
 import { Service } from "./Service.ts"
 import type { Settings } from "./settings.ts"
 import type { Status } from "./status.ts"
 
-/** The service is told to wait shorter than any proxy would. */
-const answerWithin = "10 seconds"
-const claimWithin = Duration.seconds(maxWaitSeconds + 15)
+const answerWithinMs = 10_000
 
 /** Results that end together are handed in together. */
 const gatherMs = 5
+
+/** Slots that become free soon after each other are asked for together. */
+const gatherSlotsMs = 10
 
 type Answer = Omit<Ending, "lease" | "run_id" | "endedAtMs">
 
 interface Session {
   readonly id: number
+  readonly waitSeconds: number
   readonly beatMs: number
-  readonly busyBeatMs: number
 }
 
 /**
@@ -45,39 +46,25 @@ export const runAgent = Effect.fnUntraced(function* (
     readonly stop: Deferred.Deferred<void>
   }
 ) {
+  const runFork = Effect.runForkWith(yield* Effect.context<never>())
   const call = yield* Call
   const clock = yield* Clock.Clock
   const service = yield* Service
+  const { persistently, trouble } = makePersistence()
   const held = new Held(settings.slots)
-  const calls = new Map<string, Fiber.Fiber<Answer>>()
+  /** How to cut off the calls that are under way. */
+  const calls = new Map<string, () => void>()
   const watch = new ProcessWatch()
   const freed = new Bell()
   const ended = new Bell()
   const beatNow = new Bell()
+  /** The session is kept by claims, which a beat would only repeat. */
+  let isSilent = false
+  let gotNothing = false
+  let watching = ""
   const nowMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
   let done = 0
-  let trouble: string | null = null
   let worker = ""
-
-  /** Tries until the service answers, and says once what is wrong and once that it is over. */
-  const persistently = Effect.fnUntraced(function* <A, E>(
-    what: string,
-    request: Effect.Effect<A, E>
-  ) {
-    for (let failures = 1; ; failures++) {
-      const exit = yield* Effect.exit(request)
-      if (Exit.isSuccess(exit)) {
-        if (failures > 1) yield* Effect.logInfo(`${what}: the service answers again`)
-        trouble = null
-        return exit.value
-      }
-      const refusal = refusalIn(exit)
-      if (refusal !== undefined) return yield* Effect.fail(refusal)
-      trouble = reasonOf(exit)
-      if (failures === 1) yield* Effect.logWarning(`${what}: ${trouble}; trying again`)
-      yield* Effect.sleep(backoffMs(failures, yield* Random.next))
-    }
-  })
 
   const begin = persistently(
     "saying hello",
@@ -91,87 +78,104 @@ export const runAgent = Effect.fnUntraced(function* (
           ...(settings.labels !== undefined && { labels: settings.labels })
         }
       }),
-      answerWithin
+      answerWithinMs
     )
   )
 
-  const make = (given: WorkerCall) =>
-    call
-      .run({
-        ...given,
-        workspace_id: "",
-        execution_id: given.run_id,
-        secrets: []
-      })
-      .pipe(
-        Effect.map((answer): Answer => ({
-          outcome: answer.outcome,
-          status_code: answer.status_code,
-          response_body: answer.response_body,
-          error: answer.error,
-          retry_after_seconds: answer.retry_after_seconds,
-          duration_ms: answer.duration_ms
-        }))
-      )
-
-  const runCall = Effect.fnUntraced(function* (given: WorkerCall) {
-    const startedMs = nowMs()
+  const end = (given: WorkerCall, startedMs: number, exit: Exit.Exit<CallResult>) => {
     const { lease, run_id } = given
-    const fiber = yield* Effect.forkDetach(Effect.interruptible(make(given)))
-    calls.set(run_id, fiber)
-    const exit = yield* Fiber.await(fiber)
-    calls.delete(run_id)
     const endedAtMs = nowMs()
     const duration_ms = Math.round(endedAtMs - startedMs)
-    const result = Exit.isSuccess(exit)
-      ? exit.value
-      : {
-          outcome: "cancelled" as const,
-          status_code: null,
-          response_body: null,
-          error: null,
-          retry_after_seconds: null,
-          duration_ms
-        }
+    const result: Answer = Exit.isSuccess(exit)
+      ? answerOf(exit.value)
+      : { ...cutOffAnswer, duration_ms }
     held.end({ ...result, lease, run_id, endedAtMs })
     done++
     ended.ring()
     const how = result.status_code ?? result.error ?? result.outcome
-    yield* Effect.logInfo(
-      `${given.method} ${withoutQuery(given.url)}: ${how} in ${duration_ms} ms`
-    ).pipe(Effect.annotateLogs({ run: run_id, attempt: given.attempt }))
-  })
+    runFork(
+      Effect.logInfo(
+        `${given.method} ${withoutQuery(given.url)}: ${how} in ${duration_ms} ms`
+      ).pipe(Effect.annotateLogs({ run: run_id, attempt: given.attempt }))
+    )
+  }
 
-  /** Of its own, because a call goes on while the agent drains. */
-  const start = (given: WorkerCall) =>
-    held.take(given) ? Effect.asVoid(Effect.forkDetach(runCall(given))) : Effect.void
+  /** Of no fiber, because a call goes on while the agent drains. */
+  const start = (given: WorkerCall) => {
+    if (!held.take(given)) return
+    const startedMs = nowMs()
+    let hasEnded = false
+    const cutOff = call.begin(
+      { ...given, workspace_id: "", execution_id: given.run_id, secrets: [] },
+      (exit) => {
+        hasEnded = true
+        calls.delete(given.run_id)
+        end(given, startedMs, exit)
+      }
+    )
+    if (!hasEnded) calls.set(given.run_id, cutOff)
+  }
 
-  const claimOnce = Effect.fnUntraced(function* ({ id }: Session) {
-    if (held.free === 0) return yield* freed.wait
-    const { calls: given } = yield* persistently(
-      "asking for runs",
-      Effect.timeout(
-        service.claim({
-          payload: { session: id, slots: held.free, wait_seconds: maxWaitSeconds }
-        }),
-        claimWithin
+  const tell = (online: boolean) =>
+    report({ worker, online, running: calls.size, unsent: held.unsent, done, trouble: trouble() })
+
+  const askForOrders = Effect.fnUntraced(function* (
+    { id }: Session,
+    reports: ReadonlyArray<ProcessObservation>
+  ) {
+    const orders = yield* persistently(
+      "beating",
+      Effect.suspend(() =>
+        Effect.timeout(
+          service.beat({ payload: { session: id, running: [...held.ids], reports } }),
+          answerWithinMs
+        )
       )
     )
-    yield* Effect.forEach(given, start, { discard: true })
-    if (given.length > 0) beatNow.ring()
+    watch.watch(orders.watch)
+    watching = orders.watching
+    for (const runId of orders.cancel) calls.get(runId)?.()
+  })
+
+  const claimOnce = Effect.fnUntraced(function* (session: Session) {
+    const { id, waitSeconds } = session
+    if (held.free === 0) return yield* freed.wait
+    if (held.size > 0 && held.free < settings.slots / 2) yield* Effect.sleep(gatherSlotsMs)
+    const { beat = false, calls: given } = yield* persistently(
+      "asking for runs",
+      Effect.suspend(() =>
+        Effect.timeout(
+          service.claim({
+            query: {
+              session: id,
+              slots: held.free,
+              wait_seconds: waitSeconds,
+              ...(gotNothing && held.size === 0 && { idle: true }),
+              ...(watching !== "" && { watching })
+            }
+          }),
+          waitSeconds * 1_000 + answerWithinMs
+        )
+      )
+    )
+    gotNothing = given.length === 0
+    for (const one of given) start(one)
+    // The next claim is to say what is watched now.
+    if (beat) yield* askForOrders(session, [])
+    if (beat || (given.length > 0 && isSilent)) beatNow.ring()
+    if (isSilent) yield* tell(true)
   })
 
   const handIn = Effect.fnUntraced(function* ({ id }: Session) {
     if (held.unsent === 0) yield* ended.wait
     yield* Effect.sleep(gatherMs)
-    const results = held.next(nowMs())
-    if (results.length === 0) return
+    if (held.unsent === 0) return
     const { receipts } = yield* persistently(
       "handing in results",
       Effect.suspend(() =>
         Effect.timeout(
           service.results({ payload: { session: id, results: held.next(nowMs()) } }),
-          answerWithin
+          answerWithinMs
         )
       )
     )
@@ -185,34 +189,17 @@ export const runAgent = Effect.fnUntraced(function* (
     }
   })
 
-  const tell = (online: boolean) =>
-    report({ worker, online, running: calls.size, unsent: held.unsent, done, trouble })
-
-  const beatOnce = Effect.fnUntraced(function* ({ beatMs, busyBeatMs, id }: Session) {
-    const reports = yield* Effect.promise(() => watch.observe(nowMs()))
-    const orders = yield* persistently(
-      "beating",
-      Effect.suspend(() =>
-        Effect.timeout(
-          service.beat({ payload: { session: id, running: [...held.ids], reports } }),
-          answerWithin
-        )
-      )
-    )
-    watch.watch(orders.watch)
-    for (const runId of orders.cancel) {
-      const fiber = calls.get(runId)
-      if (fiber !== undefined) yield* Effect.forkDetach(Fiber.interrupt(fiber))
-    }
+  const beatOnce = Effect.fnUntraced(function* (session: Session) {
+    yield* askForOrders(session, yield* Effect.promise(() => watch.observe(nowMs())))
     yield* tell(true)
-    const pauseMs = held.size > 0 ? busyBeatMs : beatMs
-    yield* Effect.raceFirst(Effect.sleep(pauseMs), beatNow.wait)
+    isSilent = held.size === 0
+    const restMs = isSilent ? watch.restMs(nowMs()) : session.beatMs
+    yield* Effect.raceFirst(restMs === Infinity ? Effect.never : Effect.sleep(restMs), beatNow.wait)
   })
 
-  const abandon = Effect.suspend(() => {
-    const running = [...calls.values()]
+  const abandon = Effect.sync(() => {
     held.clear()
-    return Fiber.interruptAll(running)
+    for (const cutOff of calls.values()) cutOff()
   })
 
   /** Lets calls end and hands in their results, as far as that goes in time. */
@@ -259,8 +246,8 @@ export const runAgent = Effect.fnUntraced(function* (
       yield* tell(true)
       const session: Session = {
         id: welcome.session,
-        beatMs: welcome.beat_seconds * 1_000,
-        busyBeatMs: welcome.busy_beat_seconds * 1_000
+        waitSeconds: welcome.wait_seconds,
+        beatMs: welcome.beat_seconds * 1_000
       }
       const exit = yield* Effect.exit(work(session))
       if (Exit.isSuccess(exit)) return
@@ -279,6 +266,24 @@ export const runAgent = Effect.fnUntraced(function* (
     Effect.ensuring(tell(false))
   )
 })
+
+const answerOf = ({ completes_later, ...answer }: CallResult): Answer => ({
+  outcome: answer.outcome,
+  status_code: answer.status_code,
+  response_body: answer.response_body,
+  error: answer.error,
+  retry_after_seconds: answer.retry_after_seconds,
+  duration_ms: answer.duration_ms,
+  ...(completes_later && { completes_later: true })
+})
+
+const cutOffAnswer = {
+  outcome: "cancelled",
+  status_code: null,
+  response_body: null,
+  error: null,
+  retry_after_seconds: null
+} as const
 
 /** Queries may hold secrets. */
 const withoutQuery = (url: string) => url.split(/[?#]/, 1)[0]

@@ -7,7 +7,7 @@ import type { Settings } from "./settings.ts"
 
 const makeClient = ({ token, url }: Pick<Settings, "token" | "url">) =>
   HttpApiClient.make(WorkerApi, { baseUrl: url }).pipe(
-    Effect.map(({ protocol }) => protocol),
+    Effect.map(({ claims, protocol }) => ({ ...protocol, ...claims })),
     Effect.provide(
       HttpApiMiddleware.layerClient(WorkerAuthentication, ({ next, request }) =>
         next(HttpClientRequest.bearerToken(request, token))

@@ -1,5 +1,5 @@
 import { Call, ConnectionsLimits } from "@scheduling/calls/Call"
-import { EgressAllow } from "@scheduling/calls/Egress"
+import { EgressAllow } from "@scheduling/calls/egress/Egress"
 import { maxSlots } from "@scheduling/domain/workers/WorkerProtocol"
 import { Console, DateTime, Deferred, Effect, Layer, Option, Redacted, Result } from "effect"
 import { Command, Flag } from "effect/cli"

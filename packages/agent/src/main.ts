@@ -5,9 +5,13 @@ import { CliError, Command } from "effect/cli"
 import packageJson from "../package.json" with { type: "json" }
 import { command } from "./cli.ts"
 import { lineOf } from "./line.ts"
+import { Lines } from "./Lines.ts"
 import { AgentEnded } from "./refusals.ts"
 
-const Logs = Logger.layer([Logger.make((entry) => process.stdout.write(`${lineOf(entry)}\n`))])
+const lines = new Lines((text) => process.stdout.write(text))
+process.once("exit", () => lines.flush())
+
+const Logs = Logger.layer([Logger.make((entry) => lines.add(lineOf(entry)))])
 
 /** The command line has explained its own errors by then. */
 const explain = (cause: Cause.Cause<unknown>): number => {

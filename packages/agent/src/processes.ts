@@ -124,6 +124,13 @@ export class ProcessWatch {
     }
   }
 
+  /** How long nothing is due. */
+  restMs(nowMs: number): number {
+    if (!canRead) return Infinity
+    const dueMs = this.#watched.map(({ monitor_id }) => this.#dueMs.get(monitor_id) ?? nowMs)
+    return Math.max(0, Math.min(...dueMs) - nowMs)
+  }
+
   /** What is due now. Processes are read only if something is. */
   async observe(nowMs: number): Promise<ReadonlyArray<ProcessObservation>> {
     if (!canRead) return []

@@ -1,4 +1,4 @@
-import { type Cidr, parseCidr } from "@scheduling/calls/EgressRules"
+import { type Cidr, parseCidr } from "@scheduling/calls/egress/EgressRules"
 import { maxSlots } from "@scheduling/domain/workers/WorkerProtocol"
 import { Redacted, Result, Schema } from "effect"
 import { hostname } from "node:os"

@@ -3,7 +3,7 @@ import { readFile, rename, writeFile } from "node:fs/promises"
 import { tmpdir, userInfo } from "node:os"
 import { join } from "node:path"
 
-/** What a running agent leaves for `status` to read, at every beat. */
+/** What a running agent leaves for `status` to read, at every beat and claim. */
 export const Status = Schema.Struct({
   pid: Schema.Int,
   at: Schema.String,

@@ -1,6 +1,7 @@
-import { AnswerCutOff, HeadTooLarge, InvalidAnswer } from "./AnswerParser.ts"
-import { AnswerTooLong } from "./Connection.ts"
-import { ConnectTimeout, EgressRefused } from "./Egress.ts"
+import { Data } from "effect"
+import { AnswerCutOff, HeadTooLarge, InvalidAnswer } from "./exchange/AnswerParser.ts"
+import { AnswerTooLong } from "./exchange/Connection.ts"
+import { ConnectTimeout, EgressRefused } from "./egress/Egress.ts"
 
 /** Codes of Node, OpenSSL and c-ares. Every other code becomes "connection failed". */
 const texts: Readonly<Record<string, string>> = {
@@ -30,12 +31,17 @@ const texts: Readonly<Record<string, string>> = {
   EPROTO: "tls: handshake failed"
 }
 
+/** An error that another thread has described already. */
+export class DescribedError extends Data.TaggedError("DescribedError")<{
+  readonly message: string
+}> {}
+
 const codeOf = (error: Error): string =>
   "code" in error && typeof error.code === "string" ? error.code : ""
 
 /** One line for the user. It names no address from DNS, no file and no library. */
 export const describeError = (error: Error): string => {
-  if (error instanceof EgressRefused) return error.message
+  if (error instanceof EgressRefused || error instanceof DescribedError) return error.message
   if (error instanceof ConnectTimeout) return `connection timed out after ${error.seconds} s`
   if (error instanceof AnswerTooLong) return "the answer is too long"
   if (error instanceof HeadTooLarge) return "response headers too large"

@@ -1,4 +1,4 @@
-import { type SuccessRule, statusRangeOf } from "@scheduling/domain/shared/CallOptions"
+import { type SuccessRule, statusRangeOf } from "@scheduling/domain/calls/CallOptions"
 
 export interface Judgement {
   readonly outcome: "success" | "retryable" | "failed"

@@ -5,10 +5,10 @@ import {
   withPlaceholders
 } from "@scheduling/domain/chains/StepCall"
 import { parseTemplate, type Reference, type Template } from "@scheduling/domain/chains/Template"
-import { headersProblems } from "@scheduling/domain/shared/CallHeaders"
-import { maxUrlLength, parseCallUrl } from "@scheduling/domain/shared/CallUrl"
-import { bodyFits, maxBodyBytes } from "@scheduling/domain/shared/HttpCall"
-import type { Answers } from "./Answers.ts"
+import { headersProblems } from "@scheduling/domain/calls/CallHeaders"
+import { maxUrlLength, parseCallUrl } from "@scheduling/domain/calls/CallUrl"
+import { bodyFits, maxBodyBytes } from "@scheduling/domain/calls/HttpCall"
+import type { Answers } from "./exchange/Answers.ts"
 
 /**
  * Fills in the references of a call, or says why the call cannot be made. How a value is written

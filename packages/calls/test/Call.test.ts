@@ -1,4 +1,6 @@
-import { Call, type CallRequest, parseRetryAfter, signSync } from "../src/Call.ts"
+import { Call, type CallRequest } from "../src/Call.ts"
+import { signSync } from "../src/signSync.ts"
+import { parseRetryAfter } from "../src/parseRetryAfter.ts"
 import { callLayer, callRequest, httpTarget, secret } from "./support/CallTargets.ts"
 import { sign } from "./support/sign.ts"
 import { assert, describe, it } from "@effect/vitest"

@@ -1,8 +1,12 @@
+import { AnswerCutOff } from "../src/exchange/AnswerParser.ts"
 import { Call } from "../src/Call.ts"
+import { EgressRefused } from "../src/egress/Egress.ts"
+import { Exchange } from "../src/exchange/Exchange.ts"
+import { TlsThread } from "../src/threads/TlsThread.ts"
 import { callLayer, callRequest, httpTarget, replying, tcpTarget } from "./support/CallTargets.ts"
 import { expired, key, root } from "./support/certificates.ts"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber } from "effect"
+import { afterAll, assert, beforeAll, describe, it, layer } from "@effect/vitest"
+import { Context, Deferred, Effect, Fiber, Layer } from "effect"
 import { once } from "node:events"
 import type { AddressInfo, Socket } from "node:net"
 import {
@@ -277,7 +281,11 @@ describe("without a connection", () => {
 
 describe("connections", () => {
   // Over https the target stays silent during the handshake, so there is no connection yet.
-  it.live.each(["http", "https"])("an interrupted call over %s ends its socket", (scheme) =>
+  it.live.each([
+    ["http", {}],
+    ["https", {}],
+    ["https", { threads: 1 }]
+  ] as const)("an interrupted call over %s ends its socket (%o)", ([scheme, options]) =>
     Effect.gen(function* () {
       const arrived = yield* Deferred.make<void>()
       const closed = yield* Deferred.make<void>()
@@ -290,7 +298,7 @@ describe("connections", () => {
       yield* Deferred.await(arrived)
       yield* Fiber.interrupt(fiber)
       yield* Deferred.await(closed)
-    }).pipe(Effect.provide(callLayer()))
+    }).pipe(Effect.provide(callLayer(options)))
   )
 
   it.live("are bounded per origin and reused by thousands of calls", () =>
@@ -417,67 +425,153 @@ describe("connections", () => {
   )
 })
 
-describe("over TLS", () => {
+describe.each([
+  ["on the main thread", {}],
+  ["in a thread", { threads: 1 }]
+] as const)("over TLS %s", (_where, options) => {
   const before = getCACertificates("default")
   beforeAll(() => setDefaultCACertificates([root]))
   afterAll(() => setDefaultCACertificates(before))
 
-  const tlsTarget = (cert: string) => (socket: Socket) => {
-    const secure = new TLSSocket(socket, {
-      isServer: true,
-      secureContext: createSecureContext({ cert, key })
-    })
-    secure.on("error", () => {})
-    secure.once("data", () => secure.end(`${ok}content-length: 2\r\n\r\nok`))
-  }
-
-  it.live("a trusted certificate of the host is accepted", () =>
-    Effect.gen(function* () {
-      const result = yield* callTarget(tlsTarget(root), "https://service.test")
-      assert.deepInclude(result, { outcome: "success", response_body: "ok" })
-    }).pipe(Effect.provide(callLayer()))
+  /** A thread takes a moment to start, which counts as connecting. */
+  const started = Layer.tap(callLayer(options), (context) =>
+    Context.get(context, Call).run(callRequest("https://127.0.0.1:1/"))
   )
 
-  it.live("the next connection to a host goes on with the session of the last", () =>
+  const tlsTarget =
+    (cert: string, head = ok) =>
+    (socket: Socket) => {
+      const secure = new TLSSocket(socket, {
+        isServer: true,
+        secureContext: createSecureContext({ cert, key })
+      })
+      secure.on("error", () => {})
+      secure.once("data", () => secure.end(`${head}content-length: 2\r\n\r\nok`))
+    }
+
+  layer(started, { excludeTestServices: true })((it) => {
+    it.effect("a trusted certificate of the host is accepted", () =>
+      Effect.gen(function* () {
+        const result = yield* callTarget(tlsTarget(root), "https://service.test")
+        assert.deepInclude(result, { outcome: "success", response_body: "ok" })
+      })
+    )
+
+    it.effect("an answer says that its job goes on, or when to come back", () =>
+      Effect.gen(function* () {
+        const accepted = "HTTP/1.1 202 Accepted\r\nscheduling-complete: later\r\n"
+        const busy = "HTTP/1.1 503 Service Unavailable\r\nretry-after: 7\r\n"
+        const answers = yield* Effect.forEach([accepted, busy], (head) =>
+          callTarget(tlsTarget(root, head), "https://service.test")
+        )
+        assert.deepStrictEqual(
+          answers.map(({ completes_later, retry_after_seconds }) => [
+            completes_later,
+            retry_after_seconds
+          ]),
+          [
+            [true, null],
+            [false, 7]
+          ]
+        )
+      })
+    )
+
+    it.effect("the next connection to a host goes on with the session of the last", () =>
+      Effect.gen(function* () {
+        const resumed: Array<boolean> = []
+        const server = yield* Effect.acquireRelease(
+          Effect.sync(() =>
+            createTlsServer({ cert: root, key }, (socket) => {
+              resumed.push(socket.isSessionReused())
+              socket.once("data", () => socket.end(`${ok}content-length: 2\r\n\r\nok`))
+            }).listen(0, "127.0.0.1")
+          ),
+          (listening) => Effect.sync(() => listening.close())
+        )
+        yield* Effect.promise(() => once(server, "listening"))
+        const { port } = server.address() as AddressInfo
+        const call = yield* Call
+        const run = call.run(callRequest(`https://service.test:${port}/`))
+        for (let repeat = 0; repeat < 3; repeat++) {
+          assert.strictEqual((yield* run).response_body, "ok")
+        }
+        assert.deepStrictEqual(resumed, [false, true, true])
+      })
+    )
+
+    const reset = (socket: Socket) => {
+      socket.once("data", () => socket.resetAndDestroy())
+    }
+    const service = "https://service.test"
+    const faults: ReadonlyArray<readonly [string, OnConnection, string, string]> = [
+      [
+        "another host",
+        tlsTarget(root),
+        "https://other.test",
+        "tls: certificate is for another host"
+      ],
+      ["expiry", tlsTarget(expired), "https://expired.test", "tls: certificate has expired"],
+      ["no TLS", replying(`${ok}\r\n`), service, "tls: handshake failed"],
+      ["a reset", reset, service, "connection reset"],
+      ["a hung-up handshake", closing(""), service, "connection reset"],
+      ["a silent handshake", () => {}, service, "timeout after 0.5 s while connecting"]
+    ]
+
+    it.effect.each(faults)("%s is told apart", ([, onConnection, url, error]) =>
+      Effect.gen(function* () {
+        const result = yield* callTarget(onConnection, url)
+        assert.deepInclude(result, { status_code: null, outcome: "retryable", error })
+      })
+    )
+  })
+})
+
+describe("a thread for TLS", () => {
+  const rules = { allow: [], resolve: async () => ["127.0.0.1"] }
+
+  it.live.each([
+    ["https://127.0.0.1:1/", "address 127.0.0.1 is loopback and not allowed"],
+    [
+      "https://service.test/",
+      "host service.test resolves to an address that is loopback and not allowed"
+    ]
+  ] as const)("calls no private address: %s", ([url, error]) =>
     Effect.gen(function* () {
-      const resumed: Array<boolean> = []
-      const server = yield* Effect.acquireRelease(
-        Effect.sync(() =>
-          createTlsServer({ cert: root, key }, (socket) => {
-            resumed.push(socket.isSessionReused())
-            socket.once("data", () => socket.end(`${ok}content-length: 2\r\n\r\nok`))
-          }).listen(0, "127.0.0.1")
-        ),
-        (listening) => Effect.sync(() => listening.close())
-      )
-      yield* Effect.promise(() => once(server, "listening"))
-      const { port } = server.address() as AddressInfo
       const call = yield* Call
-      const run = call.run(callRequest(`https://service.test:${port}/`))
-      for (let repeat = 0; repeat < 3; repeat++) {
-        assert.strictEqual((yield* run).response_body, "ok")
-      }
-      assert.deepStrictEqual(resumed, [false, true, true])
-    }).pipe(Effect.provide(callLayer()))
+      assert.deepInclude(yield* call.run(callRequest(url)), { outcome: "failed", error })
+    }).pipe(Effect.provide(callLayer({ threads: 2, allow: "" })))
   )
 
-  const reset = (socket: Socket) => {
-    socket.once("data", () => socket.resetAndDestroy())
-  }
-  const service = "https://service.test"
-  const faults: ReadonlyArray<readonly [string, OnConnection, string, string]> = [
-    ["another host", tlsTarget(root), "https://other.test", "tls: certificate is for another host"],
-    ["expiry", tlsTarget(expired), "https://expired.test", "tls: certificate has expired"],
-    ["no TLS", replying(`${ok}\r\n`), service, "tls: handshake failed"],
-    ["a reset", reset, service, "connection reset"],
-    ["a hung-up handshake", closing(""), service, "connection reset"],
-    ["a silent handshake", () => {}, service, "timeout after 0.5 s while connecting"]
-  ]
-
-  it.live.each(faults)("%s is told apart", ([, onConnection, url, error]) =>
+  it.live("that ends fails its calls, and another one takes the next", () =>
     Effect.gen(function* () {
-      const result = yield* callTarget(onConnection, url)
-      assert.deepInclude(result, { status_code: null, outcome: "retryable", error })
-    }).pipe(Effect.provide(callLayer()))
+      const thread = yield* Effect.acquireRelease(
+        Effect.sync(() => new TlsThread(rules)),
+        (thread) => Effect.promise(() => thread.close())
+      )
+      const ask = (exchange: Exchange) =>
+        Effect.callback<void>((resume) => {
+          exchange.begin(() => resume(Effect.void))
+          const connection = thread.open("https://127.0.0.1:1")
+          connection.send({ ...outgoing, origin: "https://127.0.0.1:1" }, exchange)
+        })
+      yield* ask(new Exchange())
+      const lost = new Exchange()
+      const asking = yield* Effect.forkChild(ask(lost), { startImmediately: true })
+      yield* Effect.promise(() => thread.close())
+      yield* Fiber.join(asking)
+      assert.instanceOf(lost.error, AnswerCutOff)
+      const next = new Exchange()
+      yield* ask(next)
+      assert.instanceOf(next.error, EgressRefused)
+    })
   )
 })
+
+const outgoing = {
+  path: "/",
+  method: "GET",
+  headers: () => [],
+  body: null,
+  workspace_id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"
+}

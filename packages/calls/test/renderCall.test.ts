@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type StepCall, StepUrl } from "@scheduling/domain/chains/StepCall"
-import { answersOf } from "../src/Answers.ts"
+import { answersOf } from "../src/exchange/Answers.ts"
 import { renderCall } from "../src/renderCall.ts"
 import { Result, Schema } from "effect"
 

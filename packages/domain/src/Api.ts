@@ -1,4 +1,5 @@
 import { HttpApi, OpenApi } from "effect/http-api"
+import { ActivityApi } from "./activity/ActivityApi.ts"
 import { ApiKeysApi } from "./api-keys/ApiKeysApi.ts"
 import { AuthApi } from "./auth/AuthApi.ts"
 import { TotpApi } from "./auth/TotpApi.ts"
@@ -17,6 +18,7 @@ import { SslMonitorsApi } from "./monitors/ssl/SslMonitorsApi.ts"
 import { ProcessMonitorsApi } from "./monitors/process/ProcessMonitorsApi.ts"
 import { MonitorsApi } from "./monitors/MonitorsApi.ts"
 import { NotificationsApi } from "./notifications/NotificationsApi.ts"
+import { QueuesApi } from "./queues/QueuesApi.ts"
 import { ErrorShape } from "./shared/ErrorShape.ts"
 import { SystemApi } from "./system/SystemApi.ts"
 import { WorkersApi } from "./workers/WorkersApi.ts"
@@ -34,8 +36,10 @@ export class Api extends HttpApi.make("scheduling")
     CronApi,
     DelayedApi,
     ChainsApi,
+    QueuesApi,
     ExecutionsApi,
     ForecastApi,
+    ActivityApi,
     EventsApi,
     MonitorsApi,
     HeartbeatMonitorsApi,

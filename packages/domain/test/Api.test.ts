@@ -59,6 +59,7 @@ type Facts = ReturnType<typeof facts>
 const identifier = ({ ast }: Schema.Top) => SchemaAST.resolveIdentifier(ast)
 
 const resources: Readonly<Record<string, string>> = {
+  activity: "tasks",
   forecast: "tasks",
   chains: "tasks",
   cron: "tasks",
@@ -68,6 +69,7 @@ const resources: Readonly<Record<string, string>> = {
   incidents: "monitors",
   monitors: "monitors",
   notifications: "notifications",
+  queues: "tasks",
   runs: "executions",
   workspaces: "workspace"
 }

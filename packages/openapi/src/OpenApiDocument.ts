@@ -10,6 +10,7 @@ import { introduction } from "./introduction.ts"
 import type { MediaType, OpenApiDocument, Operation, Response } from "./model.ts"
 import { describeParameters } from "./parameters.ts"
 import { errorResponses } from "./refusals.ts"
+import { completionPaths, completionsTag } from "./completions.ts"
 import { pingPaths, pingsTag } from "./pings.ts"
 import { withChoices } from "./schemas.ts"
 import { samplesOf } from "./samples.ts"
@@ -58,8 +59,8 @@ export const openApiDocument = <Id extends string, Groups extends HttpApiGroup.C
       license: { name: "MIT", identifier: "MIT" }
     },
     servers: [server],
-    tags: [...spec.tags, pingsTag, webhooksTag],
-    paths: { ...paths, ...pingPaths },
+    tags: [...spec.tags, pingsTag, completionsTag, webhooksTag],
+    paths: { ...paths, ...pingPaths, ...completionPaths },
     webhooks,
     components: {
       ...tidy(paths, {

@@ -47,16 +47,19 @@ const rid: Parameter = {
   }
 }
 
-const answer = (description: string, text: string): Response => ({
+export const plainAnswer = (description: string, text: string): Response => ({
   description,
   headers: headerReferences([]),
   content: { "text/plain": { schema: { type: "string" }, example: `${text}\n` } }
 })
 
 const responses = {
-  200: answer("It is on disk.", "OK"),
-  400: answer("The `rid` is no UUID, or the exit status is above 255.", "bad rid or exit status"),
-  404: answer("There is no such URL, or not any more.", "not found")
+  200: plainAnswer("It is on disk.", "OK"),
+  400: plainAnswer(
+    "The `rid` is no UUID, or the exit status is above 255.",
+    "bad rid or exit status"
+  ),
+  404: plainAnswer("There is no such URL, or not any more.", "not found")
 }
 
 const withoutContent = ({ content: _content, ...response }: Response): Response => response

@@ -69,6 +69,14 @@ export const webhooks: Readonly<Record<string, { readonly post: Webhook }>> = {
           "The time that the execution was scheduled for, the same at every attempt.",
           "2026-01-31T09:30:00.000Z"
         ),
+        {
+          ...header(
+            "scheduling-complete-url",
+            "Where the job says that it is done. Only of tasks and steps with a `completion`.",
+            "https://scheduling.example.com/complete/AZqfPFse..."
+          ),
+          required: false
+        },
         header(
           "user-agent",
           "Names the service, unless the task's headers name something else.",

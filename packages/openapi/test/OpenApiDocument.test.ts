@@ -14,8 +14,10 @@ const { headers, responses, schemas } = document.components
 
 const everything = Object.values(document.paths).flatMap((path) => Object.values(path))
 const isPing = ({ operationId }: Operation) => operationId.startsWith("pings.")
-const operations = everything.filter((one) => !isPing(one))
+const isCallback = ({ operationId }: Operation) => operationId.startsWith("completions.")
+const operations = everything.filter((one) => !isPing(one) && !isCallback(one))
 const pings = everything.filter(isPing)
+const callbacks = everything.filter(isCallback)
 
 const operation = (id: string): Operation => {
   const found = operations.find(({ operationId }) => operationId === id)
@@ -353,6 +355,18 @@ describe("pings", () => {
     }
     for (const unknown of ["", "stop", "256", "00", "-1"]) {
       assert.notMatch(unknown, new RegExp(signal))
+    }
+  })
+})
+
+describe("call-backs of jobs", () => {
+  it("are in the document, although no endpoint declares them", () => {
+    const ids = callbacks.map(({ operationId }) => operationId)
+    assert.deepStrictEqual(ids, ["completions.complete", "completions.fail", "completions.log"])
+    for (const { operationId, responses: all, security } of callbacks) {
+      assert.deepStrictEqual(security, [], operationId)
+      const more = operationId === "completions.log" ? ["429"] : []
+      assert.deepStrictEqual(Object.keys(all), ["200", "404", "409", "410", ...more], operationId)
     }
   })
 })

@@ -20,6 +20,9 @@ describe.skipIf(missing !== undefined)("every page", () => {
       // A colour on its way to another has the contrast of neither.
       await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" })
       await show(page, panel.url(), one)
+      await page.addStyleTag({
+        content: "* { transition: none !important; animation: none !important }"
+      })
       await page.evaluate(axe.source)
       for (const colorScheme of ["light", "dark"] as const) {
         await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
@@ -36,6 +39,7 @@ describe.skipIf(missing !== undefined)("every page", () => {
           found.push(`${one.name}, ${colorScheme}: ${help}: ${where}`)
         }
       }
+      await one.after?.(page)
     }
     expect(found).toEqual([])
     expect([...strangers.problems, ...members.problems]).toEqual([])

@@ -56,6 +56,7 @@ describe.skipIf(missing !== undefined)("an account", () => {
       await next.getByLabel("Password").fill(password)
       await next.getByRole("button", { name: "Sign in" }).click()
       for (const [index, code] of tried.entries()) {
+        await next.getByRole("heading", { name: "Enter your code" }).waitFor()
         await next.getByLabel("Code").fill(code)
         await next.getByRole("button", { name: "Confirm" }).click()
         if (index < tried.length - 1) await next.getByRole("alert").waitFor()

@@ -85,6 +85,7 @@ describe.skipIf(missing !== undefined)("what others say", () => {
         ).length
       }))
       expect({ name, ...found }).toEqual({ name, ran: false, elements: 0, links: 0 })
+      await one.after?.(page)
     }
     expect(problems).toEqual([])
   }, 600_000)

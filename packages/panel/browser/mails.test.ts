@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest"
 import { mailbox } from "./support/mailbox.ts"
-import { missing, usePanel } from "./support/panel.ts"
+import { missing, useOwnPanel } from "./support/panel.ts"
 import { password, signIn, somebody } from "./support/people.ts"
 
 const { environment, linkIn } = await mailbox()
 
 describe.skipIf(missing !== undefined)("the link of a mail", () => {
-  const panel = usePanel(environment)
+  const panel = useOwnPanel(environment)
 
   it("sets a new password, stays in no history, and works once", async () => {
     const { client, email } = await somebody(panel.url())

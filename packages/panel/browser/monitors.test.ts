@@ -67,6 +67,26 @@ describe.skipIf(missing !== undefined)("monitors", () => {
     await page.getByRole("heading", { name: "Import" }).waitFor()
   })
 
+  it("are named in a list of incidents with one request", async () => {
+    const { page, person, problems } = await panel.openAs()
+    const { client, workspaceId } = person
+    for (const name of ["Import", "Export", "Backup"]) {
+      const { ping_url } = await client.heartbeatMonitors.create({ name, period_seconds: 3_600 })
+      await fetch(`${ping_url}/fail`)
+    }
+    const asked: Array<URL> = []
+    page.on("request", (request) => asked.push(new URL(request.url())))
+    await page.goto(`${panel.url()}/w/${workspaceId}/incidents`)
+    for (const name of ["Import", "Export", "Backup"]) {
+      await page.getByRole("row", { name: new RegExp(name) }).waitFor()
+    }
+    const monitors = asked.filter(({ pathname }) => pathname.includes("/monitors"))
+    expect(monitors.map(({ searchParams }) => searchParams.get("monitor_ids")?.length)).toEqual([
+      3 * 36 + 2
+    ])
+    expect(problems).toEqual([])
+  })
+
   it("show the certificate of a server, and look again when asked", async () => {
     const { page, person } = await panel.openAs()
     const port = await serveCertificate("plain")
@@ -78,6 +98,6 @@ describe.skipIf(missing !== undefined)("monitors", () => {
     await page.getByText("CN=www.acme.example").first().waitFor()
     await page.getByText("self signed").first().waitFor()
     await page.getByRole("button", { name: "Check now" }).click()
-    await page.getByRole("table", { name: "Looks" }).getByRole("row").nth(2).waitFor()
+    await page.getByRole("table", { name: "Checks" }).getByRole("row").nth(2).waitFor()
   })
 })

@@ -117,6 +117,10 @@ describe.skipIf(missing !== undefined)("notifications", () => {
     await page.goto(`${w}/notifications/deliveries`)
     await page.getByRole("row", { name: /Delivered.*Export: a task .*again/ }).waitFor()
     await expect.poll(() => page.getByRole("row", { name: /Delivered/ }).count()).toBe(2)
+    await page.getByLabel("Kind").selectOption("callback")
+    await page.getByText("Nothing was sent").waitFor()
+    await page.getByLabel("Kind").selectOption("webhook")
+    await expect.poll(() => page.getByRole("row", { name: /Delivered/ }).count()).toBe(2)
     expect(problems).toEqual([])
   })
 

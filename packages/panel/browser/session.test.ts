@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest"
-import { missing, usePanel } from "./support/panel.ts"
+import { missing, useOwnPanel } from "./support/panel.ts"
 import { password, signIn, somebody } from "./support/people.ts"
 
 describe.skipIf(missing !== undefined)("being signed in", () => {
-  const panel = usePanel()
+  const panel = useOwnPanel()
 
   it("leads from an account to a task that has run", async () => {
     const { page, problems } = await panel.open()
@@ -98,6 +98,49 @@ describe.skipIf(missing !== undefined)("being signed in", () => {
     await page.getByRole("link", { name: "Cron tasks" }).click()
     await page.getByText("No cron tasks yet").waitFor()
     expect(refused).toBeGreaterThan(1)
+  })
+
+  it("renews a token that is over, without a word and without losing work", async () => {
+    const { page, person } = await panel.openAs()
+    await page.clock.install()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/new`)
+    await page.getByLabel("Name", { exact: true }).fill("Written slowly")
+    await page.getByLabel("URL", { exact: true }).fill(`${panel.url()}/v1/echo`)
+    await page.getByLabel("Schedule").fill("0 3 * * *")
+    await page.clock.fastForward("20:00")
+    const renewed = page.waitForResponse(
+      (answer) => answer.url().endsWith("/panel/session") && answer.request().method() === "PUT"
+    )
+    await page.getByRole("button", { name: "Create cron task" }).click()
+    expect((await renewed).status()).toBe(200)
+    await page.getByRole("heading", { name: "Written slowly" }).waitFor()
+  })
+
+  it("asks for nothing while nobody looks", async () => {
+    const { page, person } = await panel.openAs()
+    await page.clock.install()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/executions`)
+    await page.getByText("Live").waitFor()
+    const look = (state: "hidden" | "visible") =>
+      page.evaluate((visibilityState) => {
+        Object.defineProperties(document, {
+          hidden: { configurable: true, value: visibilityState === "hidden" },
+          visibilityState: { configurable: true, value: visibilityState }
+        })
+        document.dispatchEvent(new Event("visibilitychange", { bubbles: true }))
+      }, state)
+    await look("hidden")
+    await page.getByText("Live").waitFor({ state: "detached" })
+    const asked: Array<string> = []
+    // The panel's own files are not what a hidden tab costs the service.
+    page.on("request", (request) => {
+      if (!request.url().includes("/assets/")) asked.push(request.url())
+    })
+    await page.clock.runFor("10:00")
+    expect(asked).toEqual([])
+    await look("visible")
+    await page.getByText("Live").waitFor()
+    expect(asked.length).toBeGreaterThan(0)
   })
 
   it("makes a first heartbeat and a first key in a moment", async () => {

@@ -1,5 +1,7 @@
+import { verify } from "@scheduling/sdk/webhooks"
 import { describe, expect, it } from "vitest"
 import { missing, usePanel } from "./support/panel.ts"
+import { receiver } from "./support/receiver.ts"
 
 describe.skipIf(missing !== undefined)("tasks", () => {
   const panel = usePanel()
@@ -52,8 +54,8 @@ describe.skipIf(missing !== undefined)("tasks", () => {
     await page.getByLabel("Name", { exact: true }).fill("Careful")
     await page.getByLabel("URL", { exact: true }).fill(`${panel.url()}/v1/echo`)
     await page.getByLabel("Schedule").fill("0 3 * * *")
-    await page.getByText("Dates, jitter and pauses").click()
-    await page.getByLabel("Days without runs").fill("2099-12-24")
+    await page.getByText("Seconds, dates, jitter and pauses").click()
+    await page.getByLabel("Days without runs", { exact: true }).fill("2099-12-24")
     await page.getByLabel("Jitter, seconds").fill("30")
     await page.getByLabel("Pause after failures in a row").fill("5")
     await page.getByText("Advanced").click()
@@ -76,6 +78,84 @@ describe.skipIf(missing !== undefined)("tasks", () => {
     expect(problems).toEqual([])
   })
 
+  it("say who is told of their runs, and wait for call-backs", async () => {
+    const { page, person, problems } = await panel.openAs()
+    const w = `${panel.url()}/w/${person.workspaceId}`
+    const { answer, url } = await receiver()
+    const told = "https://hooks.example.com/"
+    await page.goto(`${w}/delayed/new`)
+    await page.getByLabel("Name", { exact: true }).fill("Import")
+    await page.getByLabel("URL", { exact: true }).fill(url)
+    await page.getByLabel("Delay", { exact: true }).fill("0")
+    await page.getByText("Advanced").click()
+    await page.getByLabel("An attempt ends").selectOption("callback")
+    await page.getByLabel("Timeout, seconds").fill("3600")
+    await page.getByLabel("Call on failure").fill("ftp://hooks.example.com/")
+    await page.getByRole("button", { name: "Create delayed task" }).click()
+    await page.getByRole("alert").first().waitFor()
+    await page.getByLabel("Call on failure").fill(told)
+    await page.getByRole("button", { name: "Create delayed task" }).click()
+    await page.getByRole("heading", { name: "Import" }).waitFor()
+    await page.getByText("When the job calls back").waitFor()
+    await page.getByText(told).waitFor()
+    await expect.poll(() => answer.calls.length).toBe(1)
+    const [task] = await person.client.delayed.list().toArray({ limit: 1 })
+    expect(task).toMatchObject({ completion: "callback", on_failure: { url: told } })
+    expect(task).not.toHaveProperty("on_success")
+
+    const [run] = await person.client.executions.list().toArray({ limit: 1 })
+    await page.goto(`${w}/executions/${run?.id}`)
+    await page.getByText("Waiting for its call-back since").waitFor()
+    const completeUrl = String(answer.calls[0]?.["scheduling-complete-url"])
+    await fetch(`${completeUrl}/log`, { method: "POST", body: "21 of 42 rows" })
+    await page.reload()
+    await page.getByText("21 of 42 rows").waitFor()
+    await fetch(completeUrl, { method: "POST" })
+    await page.getByText("Waiting for its call-back since").waitFor({ state: "detached" })
+    expect(problems).toEqual([])
+  })
+
+  it("keep their call-backs when they are edited, also of steps", async () => {
+    const { page, person, problems } = await panel.openAs()
+    const w = `${panel.url()}/w/${person.workspaceId}`
+    const callbacks = {
+      on_failure: { url: "https://hooks.example.com/failed" },
+      on_success: { url: "https://hooks.example.com/done" }
+    }
+    const call = {
+      url: `${panel.url()}/v1/echo`,
+      completion: "auto",
+      timeout_seconds: 3_600
+    } as const
+    const { id: cronId } = await person.client.cron.create({
+      ...call,
+      ...callbacks,
+      name: "Told cron",
+      schedule: "0 3 * * *"
+    })
+    const { id: chainId } = await person.client.chains.create({
+      ...callbacks,
+      name: "Told chain",
+      steps: [{ ...call, name: "only" }]
+    })
+    for (const path of [`cron/${cronId}`, `chains/${chainId}`]) {
+      await page.goto(`${w}/${path}`)
+      await page.getByText(callbacks.on_success.url).waitFor()
+      await page.getByRole("link", { name: "Edit" }).click()
+      await page.getByLabel("Call on failure").fill("")
+      await page.getByRole("button", { name: "Save changes" }).click()
+      await page.getByText(callbacks.on_success.url).waitFor()
+      await page.getByText(callbacks.on_failure.url).waitFor({ state: "detached" })
+    }
+    const cron = await person.client.cron.get(cronId)
+    expect(cron).toMatchObject({ completion: "auto", on_success: callbacks.on_success })
+    expect(cron).not.toHaveProperty("on_failure")
+    const chain = await person.client.chains.get(chainId)
+    expect(chain).toMatchObject({ on_success: callbacks.on_success })
+    expect(chain.steps[0]).toMatchObject({ completion: "auto", timeout_seconds: 3_600 })
+    expect(problems).toEqual([])
+  })
+
   it("that fail show their attempts, and can be run again", async () => {
     const { page, person, problems } = await panel.openAs()
     const { id } = await person.client.cron.create({
@@ -87,7 +167,17 @@ describe.skipIf(missing !== undefined)("tasks", () => {
     await page.goto(`${panel.url()}/w/${person.workspaceId}/executions?status=failed`)
     await page.getByRole("link", { name: "Broken" }).click()
     await page.getByText("There is no such route.").waitFor()
-    await page.getByText(`curl -X POST '${panel.url()}/nowhere'`).waitFor()
+    const curl = page.getByRole("region", { name: "curl command" })
+    await curl.getByText(`curl -X POST '${panel.url()}/nowhere'`).waitFor()
+    await page.getByRole("button", { name: "Sign it" }).click()
+    await curl.getByText(/webhook-signature: v1,/).waitFor()
+    const headers = Object.fromEntries(
+      [...((await curl.textContent()) ?? "").matchAll(/-H '([\w-]+): ([^']*)'/g)].map(
+        ([, name = "", value = ""]) => [name, value]
+      )
+    )
+    const { data: secrets } = await person.client.workspaces.signingSecrets()
+    await verify("", headers, secrets[0]?.secret)
     const first = page.url()
     await page.getByRole("button", { name: "Run again" }).click()
     await page.waitForURL((url) => url.href !== first)
@@ -111,6 +201,27 @@ describe.skipIf(missing !== undefined)("tasks", () => {
     })
     await person.client.cron.run(id)
     await page.getByRole("row", { name: /Succeeded.*From elsewhere/ }).waitFor()
+  })
+
+  it("are named in a list of executions with one request", async () => {
+    const { page, person, problems } = await panel.openAs()
+    const { client, workspaceId } = person
+    const url = `${panel.url()}/v1/echo`
+    const { id } = await client.cron.create({ name: "Kept", url, schedule: "0 3 * * *" })
+    const gone = await client.cron.create({ name: "Gone", url, schedule: "0 3 * * *" })
+    const unnamed = await client.delayed.create({ url, delay_seconds: 0 })
+    for (const one of [id, gone.id, id]) await client.cron.runAndWait(one)
+    await client.cron.remove(gone.id)
+    await expect.poll(async () => (await client.delayed.get(unnamed.id)).status).toBe("finished")
+    const asked: Array<string> = []
+    page.on("request", (request) => asked.push(new URL(request.url()).pathname))
+    await page.goto(`${panel.url()}/w/${workspaceId}/executions`)
+    await page.getByRole("row", { name: /Kept/ }).nth(1).waitFor()
+    await page.getByRole("row", { name: /A deleted task/ }).waitFor()
+    await page.getByRole("row", { name: new RegExp(url.replace("http://", "")) }).waitFor()
+    expect(asked.filter((path) => path.endsWith("/activity/names"))).toHaveLength(1)
+    expect(asked.filter((path) => /\/(?:cron|delayed|chains)(?:\/|$)/.test(path))).toEqual([])
+    expect(problems).toEqual([])
   })
 
   it("with a delay run once, and can be cancelled before", async () => {
@@ -147,6 +258,16 @@ describe.skipIf(missing !== undefined)("tasks", () => {
     await page.getByRole("heading", { name: "Export" }).waitFor()
     await page.getByRole("button", { name: "Run now" }).click()
     await page.getByRole("row", { name: /Succeeded/ }).waitFor()
+    await page.getByText("step2").click()
+    await page.getByText(String.raw`"body": "{\"was\":200}"`).waitFor()
+    await page.getByText("Request, as the chain defines it now.").last().waitFor()
+
+    const { data } = await person.client.chains.list({ limit: 1 })
+    const url = `${panel.url()}/v1/echo`
+    await person.client.chains.update(data[0]!.id, { steps: [{ name: "first", url }] })
+    await page.reload()
+    await page.getByText("The chain was changed after this run began").waitFor()
+    await page.getByText("No longer in the chain").waitFor()
     await page.getByText("step2").click()
     await page.getByText(String.raw`"body": "{\"was\":200}"`).waitFor()
     expect(problems).toEqual([])

@@ -45,10 +45,15 @@ for (const colorScheme of ["light", "dark"] as const) {
         const name = `${one.name}-${width}-${colorScheme}`
         if (isForDocs ? !shown.has(name) : !one.name.includes(wanted)) continue
         await show(page, service.url, one)
+        // A field that was filled in may have scrolled the page below what sticks to its top.
+        await page.evaluate(() => scrollTo(0, 0))
         await page.screenshot({
           path: join(isForDocs ? docs : folder, `${name}.png`),
-          fullPage: !isForDocs
+          fullPage: !isForDocs,
+          // A busy machine may still be fading a colour.
+          animations: "disabled"
         })
+        await one.after?.(page)
       }
     }
     await take(true)

@@ -5,7 +5,7 @@ import { StrictMode } from "react"
 import { createRoot } from "react-dom/client"
 import { queries } from "./data/queries.ts"
 import { router } from "./router.tsx"
-import { Toaster } from "./ui/Toaster.tsx"
+import { Toaster } from "./ui/messages/Toaster.tsx"
 
 const root = document.getElementById("root")
 if (root === null) throw new Error("the page has no #root")

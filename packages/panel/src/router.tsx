@@ -1,8 +1,8 @@
 import { createRouter } from "@tanstack/react-router"
 import { routeTree } from "./routes.tsx"
 import { NotFound } from "./app/NotFound.tsx"
-import { Page, Skeleton } from "./ui/Page.tsx"
-import { Problem } from "./ui/Problem.tsx"
+import { Page, Skeleton } from "./ui/layout/Page.tsx"
+import { Problem } from "./ui/messages/Problem.tsx"
 
 export const router = createRouter({
   routeTree,

@@ -8,13 +8,18 @@ import {
 import { Shell } from "./app/Shell.tsx"
 import { lastWorkspace } from "./app/lastWorkspace.ts"
 import { requireSession } from "./app/requireSession.ts"
-import { queries, workspacesOptions } from "./data/queries.ts"
+import { loadList, queries, workspacesOptions } from "./data/queries.ts"
 import { takeLinkToken } from "./sign-in/linkToken.ts"
 import { usageSearch } from "./billing/search.ts"
-import { given, textIn } from "./ui/search.ts"
+import { given, textIn } from "./ui/lists/search.ts"
+import { executionListOptions } from "./executions/queries.ts"
 import { executionSearch } from "./executions/search.ts"
+import { chainListOptions } from "./tasks/chains/queries.ts"
 import { chainSearch, runSearch } from "./tasks/chains/search.ts"
+import { cronListOptions } from "./tasks/cron/queries.ts"
 import { cronSearch } from "./tasks/cron/search.ts"
+import { forecastSearch } from "./forecast/search.ts"
+import { delayedListOptions } from "./tasks/delayed/queries.ts"
 import { delayedSearch } from "./tasks/delayed/search.ts"
 import { copySearch } from "./tasks/search.ts"
 import { watchRoutes } from "./watchRoutes.tsx"
@@ -117,10 +122,19 @@ const overview = createRoute({
   component: lazyRouteComponent(() => import("./overview/OverviewPage.tsx"), "OverviewPage")
 })
 
+const forecast = createRoute({
+  getParentRoute: () => workspace,
+  path: "/forecast",
+  validateSearch: forecastSearch,
+  component: lazyRouteComponent(() => import("./forecast/ForecastPage.tsx"), "ForecastPage")
+})
+
 const cron = createRoute({
   getParentRoute: () => workspace,
   path: "/cron",
   validateSearch: cronSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ deps, params: { workspaceId } }) => loadList(cronListOptions(workspaceId, deps)),
   component: lazyRouteComponent(() => import("./tasks/cron/CronListPage.tsx"), "CronListPage")
 })
 
@@ -147,6 +161,8 @@ const delayed = createRoute({
   getParentRoute: () => workspace,
   path: "/delayed",
   validateSearch: delayedSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ deps, params: { workspaceId } }) => loadList(delayedListOptions(workspaceId, deps)),
   component: lazyRouteComponent(
     () => import("./tasks/delayed/DelayedListPage.tsx"),
     "DelayedListPage"
@@ -173,6 +189,8 @@ const chains = createRoute({
   getParentRoute: () => workspace,
   path: "/chains",
   validateSearch: chainSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ deps, params: { workspaceId } }) => loadList(chainListOptions(workspaceId, deps)),
   component: lazyRouteComponent(() => import("./tasks/chains/ChainListPage.tsx"), "ChainListPage")
 })
 
@@ -200,6 +218,8 @@ const executions = createRoute({
   getParentRoute: () => workspace,
   path: "/executions",
   validateSearch: executionSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ deps, params: { workspaceId } }) => loadList(executionListOptions(workspaceId, deps)),
   component: lazyRouteComponent(() => import("./executions/ExecutionsPage.tsx"), "ExecutionsPage")
 })
 
@@ -221,6 +241,7 @@ export const routeTree = root.addChildren([
     account,
     workspace.addChildren([
       overview,
+      forecast,
       cron,
       newCron,
       oneCron,

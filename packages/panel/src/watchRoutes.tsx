@@ -97,35 +97,41 @@ export const watchRoutes = (parent: typeof workspace) =>
       getParentRoute: () => parent,
       path: "/notifications",
       component: lazyRouteComponent(
-        () => import("./notifications/ChannelListPage.tsx"),
+        () => import("./notifications/channels/ChannelListPage.tsx"),
         "ChannelListPage"
       )
     }),
     createRoute({
       getParentRoute: () => parent,
       path: "/notifications/rules",
-      component: lazyRouteComponent(() => import("./notifications/RulesPage.tsx"), "RulesPage")
+      component: lazyRouteComponent(
+        () => import("./notifications/rules/RulesPage.tsx"),
+        "RulesPage"
+      )
     }),
     createRoute({
       getParentRoute: () => parent,
       path: "/notifications/channels/new",
       validateSearch: newChannelSearch,
       component: lazyRouteComponent(
-        () => import("./notifications/NewChannelPage.tsx"),
+        () => import("./notifications/channels/NewChannelPage.tsx"),
         "NewChannelPage"
       )
     }),
     createRoute({
       getParentRoute: () => parent,
       path: "/notifications/channels/$channelId",
-      component: lazyRouteComponent(() => import("./notifications/ChannelPage.tsx"), "ChannelPage")
+      component: lazyRouteComponent(
+        () => import("./notifications/channels/ChannelPage.tsx"),
+        "ChannelPage"
+      )
     }),
     createRoute({
       getParentRoute: () => parent,
       path: "/notifications/deliveries",
       validateSearch: deliverySearch,
       component: lazyRouteComponent(
-        () => import("./notifications/DeliveryListPage.tsx"),
+        () => import("./notifications/deliveries/DeliveryListPage.tsx"),
         "DeliveryListPage"
       )
     }),
@@ -133,7 +139,7 @@ export const watchRoutes = (parent: typeof workspace) =>
       getParentRoute: () => parent,
       path: "/notifications/deliveries/$deliveryId",
       component: lazyRouteComponent(
-        () => import("./notifications/DeliveryPage.tsx"),
+        () => import("./notifications/deliveries/DeliveryPage.tsx"),
         "DeliveryPage"
       )
     })

@@ -40,6 +40,11 @@ export const workspaceRoutes = (parent: typeof workspace) =>
     }),
     createRoute({
       getParentRoute: () => parent,
+      path: "/queues",
+      component: lazyRouteComponent(() => import("./queues/QueuesPage.tsx"), "QueuesPage")
+    }),
+    createRoute({
+      getParentRoute: () => parent,
       path: "/usage",
       validateSearch: usageSearch,
       component: lazyRouteComponent(() => import("./billing/UsagePage.tsx"), "UsagePage")

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { bytes, count, dateTime, duration, percent, relative } from "../src/ui/format.ts"
+import { bytes, count, dateTime, duration, percent, relative } from "../src/ui/values/format.ts"
 
 const second = 1_000
 const minute = 60 * second

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
-import { readPasted } from "../src/tasks/paste.ts"
-import { shellWords } from "../src/tasks/shellWords.ts"
+import { readPasted } from "../src/tasks/call/paste.ts"
+import { shellWords } from "../src/tasks/call/shellWords.ts"
 import { curlOf } from "../src/executions/curl.ts"
 
 describe("a pasted text", () => {

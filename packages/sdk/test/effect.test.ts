@@ -161,6 +161,7 @@ const task = {
   retry_count: 0,
   run_on: null,
   worker_wait_seconds: 300,
+  queue_id: null,
   timezone: "Europe/Berlin",
   overlap: "skip",
   missed: "once",

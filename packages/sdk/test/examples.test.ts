@@ -8,6 +8,16 @@ const folder = fileURLToPath(new URL("../../../examples/", import.meta.url))
 
 /** What each example says, where it does what it is there to show. */
 const says: Readonly<Record<string, ReadonlyArray<string | RegExp>>> = {
+  "batch.ts": [
+    /^ada: will be called at \S+Z\.$/m,
+    /^grace: will be called at \S+Z\.$/m,
+    /^alan: 422, .+ at run_at\.$/m
+  ],
+  "callbacks.ts": [
+    /^\/failed: task\.failed, .+$/m,
+    "/done: task.succeeded, no reason",
+    /^2 deliveries, /m
+  ],
   "chain.ts": [
     "POST /days/2026-01-31/close, Bearer t0ken",
     "The run failed:",
@@ -17,6 +27,11 @@ const says: Readonly<Record<string, ReadonlyArray<string | RegExp>>> = {
     /report: skipped$/m
   ],
   "ci-deploy-hook.ts": ['"migrate the search index" succeeded.'],
+  "completion.ts": [
+    "It is running, was answered 202, and awaits its call-back.",
+    "  40 of 42 rows",
+    'It succeeded: {"rows":42}'
+  ],
   "delayed.ts": ['Called with {"text":"Two seconds are over"}.', /^It succeeded, \d+ ms late\.$/m],
   "effect-program.ts": [
     /^The next three: \S+T09:30:00\+0[12]:00, /m,
@@ -30,6 +45,7 @@ const says: Readonly<Record<string, ReadonlyArray<string | RegExp>>> = {
     "fail: down, Error: the disk is full"
   ],
   "notifications.ts": ["Told: Failed: Nightly report", "Told: Recovered: Nightly report"],
+  "queue.ts": [/^\d go on and \d+ wait\.$/m, /^All 10 were made, never more than [12] at once\.$/m],
   "quickstart.py": ["Ran it by hand: succeeded, status code 200, no error.", "Deleted the task"],
   "quickstart.sh": ['It succeeded: {"status_code":200,"error":null}.', "Deleted the task"],
   "quickstart.ts": [

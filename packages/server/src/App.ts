@@ -1,14 +1,15 @@
 import { NodeHttpServer } from "@effect/platform-node"
 import { Api } from "@scheduling/domain/Api"
-import { WorkerApi } from "@scheduling/domain/workers/WorkerProtocolApi"
+import { RoutedWorkerApi } from "@scheduling/domain/workers/WorkerProtocolApi"
 import { Context, Effect, Layer } from "effect"
-import { HttpRouter, HttpServer } from "effect/http"
+import { HttpRouter } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { ApiKeys } from "./api-keys/ApiKeys.ts"
 import { ExpiringKeysLayer } from "./api-keys/ExpiringKeys.ts"
 import { KeyUses } from "./api-keys/KeyUses.ts"
 import { Accounts } from "./auth/Accounts.ts"
 import { Auth } from "./auth/Auth.ts"
+import { RequestRates } from "./auth/RequestRates.ts"
 import { ApiKeysRefusedLayer, AuthenticationLayer } from "./auth/Authentication.ts"
 import { EmailLinks } from "./auth/email/EmailLinks.ts"
 import { emailLinkRoutesLayer } from "./auth/email/linkRoutes.ts"
@@ -26,11 +27,15 @@ import { Provider } from "./billing/Provider.ts"
 import { Subscriptions } from "./billing/Subscriptions.ts"
 import { Syncing, SyncingLayer } from "./billing/Syncing.ts"
 import { webhookRouteLayer } from "./billing/webhookRoute.ts"
+import { CalendarReader } from "./calendars/CalendarReader.ts"
+import { Calendars, CalendarsLayer } from "./calendars/Calendars.ts"
 import { CronTasks } from "./cron/CronTasks.ts"
 import { DelayedTasks } from "./delayed/DelayedTasks.ts"
 import { EventStreams } from "./events/EventStreams.ts"
+import { Queues } from "./queues/Queues.ts"
 import { Executions } from "./executions/Executions.ts"
 import { Reruns } from "./executions/Reruns.ts"
+import { Activities } from "./activity/Activities.ts"
 import { Forecasts } from "./forecast/Forecasts.ts"
 import { StatsRollUpLayer } from "./executions/StatsRollUp.ts"
 import { AppConfig } from "./config/Config.ts"
@@ -42,20 +47,19 @@ import { Secrets } from "./platform/Secrets.ts"
 import { Stopping } from "./http/Stopping.ts"
 import { Waiting } from "./http/Waiting.ts"
 import { Call } from "@scheduling/calls/Call"
-import { EgressAllow } from "@scheduling/calls/Egress"
 import { LiveChangesLayer } from "./signals/Changes.ts"
 import { Endings } from "./signals/Endings.ts"
 import { ListeningLayer } from "./signals/Listening.ts"
 import { Failures, LoopHealth } from "./platform/Loop.ts"
 import { MetricsExportLayer, TracingLayer } from "./platform/Otlp.ts"
 import { Meters, NodeMeters } from "./platform/Meters.ts"
-import { OwnEcho, ownEchoOf } from "@scheduling/calls/OwnEcho"
 import { Channels } from "./notifications/channels/Channels.ts"
 import { Deliveries } from "./notifications/deliveries/Deliveries.ts"
 import { Disabling } from "./notifications/channels/Disabling.ts"
 import { linkRoutesLayer } from "./notifications/channels/linkRoutes.ts"
 import { Letters } from "./notifications/mail/Letters.ts"
 import { Mailer } from "./notifications/mail/Mailer.ts"
+import { CallingBackLayer } from "./notifications/callbacks/callingBack.ts"
 import { NotifierLayer } from "./notifications/Notifier.ts"
 import { Sender } from "./notifications/sending/Sender.ts"
 import { Settings } from "./notifications/settings/Settings.ts"
@@ -64,12 +68,14 @@ import { Starter } from "./notifications/channels/Starter.ts"
 import { Transmitter } from "./notifications/sending/Transmitter.ts"
 import { OutboxBell, OutboxDoorbell } from "./outbox/OutboxBell.ts"
 import { panelLayer } from "./panel/panel.ts"
-import { AwaitedRuns, AwaitedRunsOfNode } from "./queue/AwaitedRuns.ts"
+import { AwaitedRuns, AwaitedRunsOfNode } from "./queue/awaiting/AwaitedRuns.ts"
+import { Settling } from "./queue/ending/Settling.ts"
 import { Partitions } from "./queue/Partitions.ts"
 import { Runner } from "./runner/Runner.ts"
 import { defaultRunnerOptions, RunnerOptions } from "./queue/RunnerOptions.ts"
 import { RunQueue } from "./queue/RunQueue.ts"
 import { Signals } from "./signals/Signals.ts"
+import { Egress } from "./Egress.ts"
 import { Handlers } from "./Handlers.ts"
 import { Repositories } from "./Repositories.ts"
 import { docsLayer } from "./system/docs.ts"
@@ -82,6 +88,9 @@ import { Limits } from "./limits/Limits.ts"
 import { Incidents } from "./incidents/Incidents.ts"
 import { Deadlines, DeadlinesLayer } from "./monitors/heartbeat/Deadlines.ts"
 import { Heartbeats } from "./monitors/heartbeat/Heartbeats.ts"
+import { completionsOr } from "./completions/completionRoute.ts"
+import { Completions } from "./completions/Completions.ts"
+import { CompletionUrls } from "./completions/CompletionUrls.ts"
 import { pingsOr } from "./monitors/heartbeat/pingRoute.ts"
 import { Pings } from "./monitors/heartbeat/Pings.ts"
 import { PingUrls } from "./monitors/heartbeat/PingUrls.ts"
@@ -89,7 +98,7 @@ import { Processes, SilencesLayer } from "./monitors/process/Processes.ts"
 import { ProcessMonitors } from "./monitors/process/ProcessMonitors.ts"
 import { Looks, LooksLayer } from "./monitors/ssl/Looks.ts"
 import { SslMonitors } from "./monitors/ssl/SslMonitors.ts"
-import { TlsProbe } from "@scheduling/calls/TlsProbe"
+import { TlsProbe } from "@scheduling/calls/tls/TlsProbe"
 import { MonitorsCleaningLayer } from "./monitors/Cleaning.ts"
 import { MonitorRecords } from "./monitors/MonitorRecords.ts"
 import { Monitors } from "./monitors/Monitors.ts"
@@ -99,10 +108,12 @@ import { ControlSocketLayer } from "./operator/ControlSocket.ts"
 import { Invitations } from "./members/Invitations.ts"
 import { Members } from "./members/Members.ts"
 import { Claims } from "./workers/protocol/Claims.ts"
+import { claimsOr } from "./workers/protocol/claimRoute.ts"
 import { Dispatch } from "./workers/protocol/Dispatch.ts"
 import { WorkerProtocolHandlers } from "./workers/protocol/http.ts"
 import { Results } from "./workers/protocol/Results.ts"
 import { AbsencesLayer, AgentSessions } from "./workers/protocol/AgentSessions.ts"
+import { WorkerAdmission } from "./workers/protocol/WorkerAdmission.ts"
 import { WorkerAuthenticationLayer } from "./workers/protocol/WorkerAuthentication.ts"
 import { Workers } from "./workers/Workers.ts"
 import { Workspaces } from "./workspaces/Workspaces.ts"
@@ -113,12 +124,10 @@ const Middleware = Layer.mergeAll(AuthenticationLayer, ApiKeysRefusedLayer, Erro
 
 const ApiRoutes = HttpApiBuilder.layer(Api).pipe(Layer.provide(Handlers), Layer.provide(Middleware))
 
-const WorkerRoutes = HttpApiBuilder.layer(WorkerApi).pipe(
+const WorkerRoutes = HttpApiBuilder.layer(RoutedWorkerApi).pipe(
   Layer.provide(WorkerProtocolHandlers),
   Layer.provide([WorkerAuthenticationLayer, ErrorShapeLayer])
 )
-
-const DocsRoutes = docsLayer(Api)
 
 const Services = Layer.mergeAll(
   Accounts.layer,
@@ -127,9 +136,11 @@ const Services = Layer.mergeAll(
   Invitations.layer,
   ApiKeys.layer,
   Auth.layer,
+  Calendars.layer,
   CronTasks.layer,
   DelayedTasks.layer,
   Chains.layer,
+  Queues.layer,
   Monitors.layer,
   Heartbeats.layer,
   SslMonitors.layer,
@@ -144,8 +155,11 @@ const Services = Layer.mergeAll(
   Deliveries.layer,
   Reruns.layer,
   Forecasts.layer,
+  Activities.layer,
   Workers.layer,
   Claims.layer,
+  WorkerAdmission.layer,
+  Completions.layer,
   Results.layer
 ).pipe(
   Layer.provideMerge([
@@ -161,28 +175,17 @@ const Services = Layer.mergeAll(
     Syncing.layer
   ]),
   Layer.provideMerge(Processes.layer),
-  Layer.provide([Dispatch.layer, Partitions.layer]),
+  Layer.provide([Dispatch.layer, Settling.layer]),
+  Layer.provide(Partitions.layer),
   Layer.provide([MonitorRecords.layer, PingUrls.layer, TlsProbe.layer]),
-  Layer.provide(StatusChanges.layer),
+  Layer.provide([StatusChanges.layer, CalendarReader.layer]),
   Layer.provideMerge([Disabling.layer, Letters.layer, Starter.layer, Transmitter.layer]),
   Layer.provideMerge([Mailer.layer, Call.layer, SecondFactors.layer, AuditChain.layer]),
   Layer.provideMerge(KeepingToPlans.layer),
   Layer.provide(RunQueue.layer),
-  Layer.provide(Limits.layer),
+  Layer.provideMerge(Limits.layer),
   Layer.provideMerge(Provider.layer),
   Layer.provide([Throttle.layer, Passwords.layer, Tokens.layer, KeyUses.layer])
-)
-
-/** Where tasks may call besides the public Internet. */
-const Egress = Layer.unwrap(
-  Effect.gen(function* () {
-    const { egressAllow } = yield* AppConfig
-    const { address } = yield* HttpServer.HttpServer
-    return Layer.merge(
-      Layer.succeed(EgressAllow, egressAllow),
-      Layer.succeed(OwnEcho, ownEchoOf(HttpServer.formatAddress(address)))
-    )
-  })
 )
 
 /** The run engine. A node without it only answers the API and hears from others what has ended. */
@@ -196,10 +199,11 @@ const Engine = Layer.unwrap(
             Layer.provide(Layer.succeed(RunnerOptions, { ...defaultRunnerOptions, retentionDays }))
           ),
           DeadlinesLayer,
+          CalendarsLayer,
           LooksLayer,
           AbsencesLayer,
           SilencesLayer,
-          NotifierLayer.pipe(Layer.provide([Sender.layer, Sorter.layer]))
+          NotifierLayer.pipe(Layer.provide([Sender.layer, Sorter.layer, CallingBackLayer]))
         )
   )
 )
@@ -217,7 +221,7 @@ const onServices = <A, E, R>(layer: Layer.Layer<A, E, R>) =>
   layer.pipe(
     Layer.provide(Services),
     Layer.provide(Repositories),
-    Layer.provide(Waiting.layer),
+    Layer.provide([CompletionUrls.layer, RequestRates.layer, Waiting.layer]),
     Layer.provide([Egress, Endings.layer, LiveChangesLayer, Stopping.layer]),
     Layer.provide([Ids.layer, Secrets.layer, Signals.layer, NodeLayer]),
     Layer.provide(NodeHttpServer.layerHttpServices)
@@ -227,7 +231,7 @@ const makeAnswer = HttpRouter.toHttpEffect(
   Layer.mergeAll(
     ApiRoutes,
     WorkerRoutes,
-    DocsRoutes,
+    docsLayer(Api),
     panelLayer,
     metricsRouteLayer,
     echoLayer,
@@ -235,7 +239,12 @@ const makeAnswer = HttpRouter.toHttpEffect(
     emailLinkRoutesLayer,
     webhookRouteLayer
   )
-).pipe(Effect.provideService(HttpRouter.RouterConfig, routerConfig), Effect.flatMap(pingsOr))
+).pipe(
+  Effect.provideService(HttpRouter.RouterConfig, routerConfig),
+  Effect.flatMap(pingsOr),
+  Effect.flatMap(completionsOr),
+  Effect.flatMap(claimsOr)
+)
 
 class Answer extends Context.Service<Answer, Effect.Success<typeof makeAnswer>>()(
   "@scheduling/server/App/Answer"

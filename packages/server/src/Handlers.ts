@@ -1,12 +1,14 @@
 import { Layer } from "effect"
 import { ApiKeysHandlers } from "./api-keys/http.ts"
 import { AuthHandlers, TotpHandlers } from "./auth/http.ts"
+import { Batches } from "./batches/Batches.ts"
 import { BillingHandlers } from "./billing/http.ts"
 import { ChainsHandlers } from "./chains/http.ts"
 import { CronHandlers } from "./cron/http.ts"
 import { DelayedHandlers } from "./delayed/http.ts"
 import { EventsHandlers } from "./events/http.ts"
 import { ExecutionsHandlers } from "./executions/http.ts"
+import { ActivityHandlers } from "./activity/http.ts"
 import { ForecastHandlers } from "./forecast/http.ts"
 import { IncidentsHandlers } from "./incidents/http.ts"
 import { InvitationsHandlers, MembersHandlers } from "./members/http.ts"
@@ -15,6 +17,7 @@ import { MonitorsHandlers } from "./monitors/http.ts"
 import { ProcessMonitorsHandlers } from "./monitors/process/http.ts"
 import { SslMonitorsHandlers } from "./monitors/ssl/http.ts"
 import { NotificationsHandlers } from "./notifications/http.ts"
+import { QueuesHandlers } from "./queues/http.ts"
 import { SystemHandlers } from "./system/http.ts"
 import { WorkersHandlers } from "./workers/http.ts"
 import { WorkspacesHandlers } from "./workspaces/http.ts"
@@ -30,8 +33,10 @@ export const Handlers = Layer.mergeAll(
   CronHandlers,
   DelayedHandlers,
   ChainsHandlers,
+  QueuesHandlers,
   ExecutionsHandlers,
   ForecastHandlers,
+  ActivityHandlers,
   EventsHandlers,
   MonitorsHandlers,
   HeartbeatMonitorsHandlers,
@@ -42,4 +47,4 @@ export const Handlers = Layer.mergeAll(
   BillingHandlers,
   WorkersHandlers,
   SystemHandlers
-)
+).pipe(Layer.provide(Batches.layer))

@@ -12,10 +12,13 @@ import { UsageRepo } from "./limits/UsageRepo.ts"
 import { UsersRepo } from "./users/UsersRepo.ts"
 import { ChainRunsRepo } from "./chains/ChainRunsRepo.ts"
 import { ChainsRepo } from "./chains/ChainsRepo.ts"
+import { CompletionsRepo } from "./completions/CompletionsRepo.ts"
 import { CronTasksRepo } from "./cron/CronTasksRepo.ts"
 import { DelayedTasksRepo } from "./delayed/DelayedTasksRepo.ts"
 import { ExecutionsRepo } from "./executions/ExecutionsRepo.ts"
 import { RerunsRepo } from "./executions/RerunsRepo.ts"
+import { ActivityRepo } from "./activity/ActivityRepo.ts"
+import { QueuesRepo } from "./queues/QueuesRepo.ts"
 import { ForecastRepo } from "./forecast/ForecastRepo.ts"
 import { ExecutionStatsRepo } from "./executions/ExecutionStatsRepo.ts"
 import { StatsRollUpRepo } from "./executions/StatsRollUpRepo.ts"
@@ -25,11 +28,15 @@ import { DeliveriesRepo } from "./notifications/deliveries/DeliveriesRepo.ts"
 import { SenderRepo } from "./notifications/sending/SenderRepo.ts"
 import { SettingsRepo } from "./notifications/settings/SettingsRepo.ts"
 import { SorterRepo } from "./notifications/sorting/SorterRepo.ts"
+import { CallbackOutboxRepo } from "./notifications/callbacks/CallbackOutboxRepo.ts"
+import { CallbackSenderRepo } from "./notifications/callbacks/CallbackSenderRepo.ts"
 import { Outbox } from "./outbox/Outbox.ts"
 import { HousekeepingRepo } from "./system/HousekeepingRepo.ts"
 import { IncidentsRepo } from "./incidents/IncidentsRepo.ts"
 import { HeartbeatsRepo } from "./monitors/heartbeat/HeartbeatsRepo.ts"
 import { ProcessMonitorsRepo } from "./monitors/process/ProcessMonitorsRepo.ts"
+import { ProcessReportsRepo } from "./monitors/process/ProcessReportsRepo.ts"
+import { CalendarsRepo } from "./calendars/CalendarsRepo.ts"
 import { SslMonitorsRepo } from "./monitors/ssl/SslMonitorsRepo.ts"
 import { MonitorEventsRepo } from "./monitors/MonitorEventsRepo.ts"
 import { MonitorsRepo } from "./monitors/MonitorsRepo.ts"
@@ -60,20 +67,25 @@ export const Repositories = Layer.mergeAll(
   ExpiringKeysRepo.layer,
   AuditLog.layer,
   SigningSecrets.layer,
+  CompletionsRepo.layer,
   CronTasksRepo.layer,
   DelayedTasksRepo.layer,
   ChainsRepo.layer,
   ChainRunsRepo.layer,
+  QueuesRepo.layer,
   ExecutionsRepo.layer,
   RerunsRepo.layer,
   ForecastRepo.layer,
+  ActivityRepo.layer,
   ExecutionStatsRepo.layer,
   StatsRollUpRepo.layer,
   MonitorsRepo.layer,
   MonitorEventsRepo.layer,
   HeartbeatsRepo.layer,
   SslMonitorsRepo.layer,
+  CalendarsRepo.layer,
   ProcessMonitorsRepo.layer,
+  ProcessReportsRepo.layer,
   IncidentsRepo.layer,
   Idempotency.layer,
   HousekeepingRepo.layer,
@@ -83,6 +95,8 @@ export const Repositories = Layer.mergeAll(
   DeliveriesRepo.layer,
   SenderRepo.layer,
   SorterRepo.layer,
+  CallbackOutboxRepo.layer,
+  CallbackSenderRepo.layer,
   WorkersRepo.layer,
   WorkerTokensRepo.layer,
   AgentSessionsRepo.layer

@@ -94,7 +94,8 @@ const assertLogLines = (stdout: string) => {
   }
 }
 
-const timeout = 60_000
+/** Each starts processes on stores of their own, which takes a busy machine half a minute. */
+const timeout = 180_000
 
 describe("The process", { concurrent: true }, () => {
   it.live(

@@ -1,5 +1,5 @@
-// A hostile tenant as a process of its own: `node attacker.ts <url> <attack>...`. It prints `ready`
-// once everything is set up, starts when it is told so on standard input, and on SIGTERM deletes
+// A hostile tenant as a process of its own: `node attacker.ts <url> <addresses> <attack>...`, with
+// the number of addresses that it has. It prints `ready` once everything is set up, starts when it is told so on standard input, and on SIGTERM deletes
 // its accounts.
 import { once } from "node:events"
 import { setPriority } from "node:os"
@@ -10,11 +10,11 @@ import { startTargets } from "./targets.ts"
 /** On a machine of its own it would take no processor time from the service. */
 setPriority(10)
 
-const [url = "", ...names] = process.argv.slice(2)
+const [url = "", addresses = "1", ...names] = process.argv.slice(2)
 const people: Array<Person> = []
 
 const newcomer = (connections = 8): Person => {
-  const at = people.length
+  const at = people.length % Number(addresses)
   const address = `127.${process.pid % 200}.${1 + Math.floor(at / 250)}.${1 + (at % 250)}`
   const person = new Person(url, address, connections)
   people.push(person)

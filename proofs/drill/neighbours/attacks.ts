@@ -6,7 +6,7 @@ import type { Targets } from "./targets.ts"
 export interface Surroundings {
   readonly url: string
   readonly targets: Targets
-  /** Makes a person with an address that nobody else has. */
+  /** Makes a person at one of the addresses that the tenant has. */
   readonly newcomer: (connections?: number) => Person
 }
 

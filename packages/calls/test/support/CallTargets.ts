@@ -1,8 +1,9 @@
-import { Call, type CallRequest, ConnectionsLimits } from "../../src/Call.ts"
-import type { ConnectionLimits } from "../../src/Connections.ts"
-import { EgressAllow, Resolver } from "../../src/Egress.ts"
-import { parseCidrs } from "../../src/EgressRules.ts"
-import type { Resolve } from "../../src/HostNames.ts"
+import { Call, type CallRequest, ConnectionsLimits, SecureConnections } from "../../src/Call.ts"
+import type { ConnectionLimits } from "../../src/exchange/Connections.ts"
+import { EgressAllow, Resolver } from "../../src/egress/Egress.ts"
+import { tlsThreads } from "../../src/threads/TlsThreads.ts"
+import { parseCidrs } from "../../src/egress/EgressRules.ts"
+import type { Resolve } from "../../src/egress/HostNames.ts"
 import { Effect, Layer, Redacted, Result } from "effect"
 import { createServer, type RequestListener } from "node:http"
 import {
@@ -34,6 +35,8 @@ export const callLayer = (
     readonly allow?: string
     readonly resolve?: Resolve
     readonly limits?: Partial<ConnectionLimits>
+    /** How many threads make the connections with TLS. None: they are made here. */
+    readonly threads?: number
   } = {}
 ): Layer.Layer<Call> =>
   Call.layer.pipe(
@@ -43,7 +46,11 @@ export const callLayer = (
         Result.getOrThrow(parseCidrs(options.allow ?? "127.0.0.0/8,::1/128"))
       ),
       Layer.succeed(Resolver, options.resolve ?? (async () => ["127.0.0.1"])),
-      Layer.succeed(ConnectionsLimits, { perOrigin: 64, idle: 64, ...options.limits })
+      Layer.succeed(ConnectionsLimits, { perOrigin: 64, idle: 64, ...options.limits }),
+      Layer.succeed(
+        SecureConnections,
+        options.threads === undefined ? undefined : tlsThreads(options.threads)
+      )
     ])
   )
 

@@ -5,7 +5,7 @@ import { docs } from "../shared/docs.ts"
 import { Conflict, NotFound, RateLimited } from "../shared/Errors.ts"
 import { inPath, SessionId } from "../shared/Ids.ts"
 import { LinkToken } from "../shared/LinkToken.ts"
-import { Page, PageQuery } from "../shared/Page.ts"
+import { Page, PageQuery } from "../shared/requests/Page.ts"
 import { Workspace } from "../workspaces/Workspace.ts"
 import { ApiKeysRefused, Authentication } from "./Authentication.ts"
 import {

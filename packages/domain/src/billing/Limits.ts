@@ -14,13 +14,16 @@ const orUnlimited = (description: string) =>
 export const Limits = Schema.Struct({
   cron_tasks: count("Cron tasks."),
   chains: count("Chains."),
+  second_precision_tasks: count("Cron tasks and chains that may have seconds in their schedules."),
+  calendars: count("Calendars whose days schedules exclude."),
   pending_delayed_tasks: count("Delayed tasks that have not run yet."),
   unfinished_runs: count("Runs that wait or run."),
   executions_a_month: orUnlimited(
     "Executions that make a call and end in a calendar month, in UTC."
   ),
   shortest_interval_seconds: count(
-    "How close together two fires of a schedule may be. 60 or less allows every schedule."
+    "How close together two fires of a schedule may be. 5 or less allows every schedule, 60 every " +
+      "one without seconds."
   ),
   history_days: orUnlimited(
     "For how many days executions are shown, if that is less than the service keeps them."
@@ -32,7 +35,11 @@ export const Limits = Schema.Struct({
   monitors: count("Monitors of all kinds."),
   notification_channels: count("Notification channels."),
   confirmation_mails_a_day: count("Mails that ask a stranger to confirm an email channel."),
+  waiting_callbacks: count(
+    "Call-backs of tasks that wait to be delivered. What comes on top is dropped."
+  ),
   workers: count("Workers."),
+  queues: count("Queues."),
   owned_workspaces: count("Workspaces that one account owns. The default plan's limit holds.")
 }).annotate({ identifier: "Limits" })
 export type Limits = typeof Limits.Type

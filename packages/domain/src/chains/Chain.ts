@@ -2,13 +2,16 @@ import { Schema, Struct } from "effect"
 import { firingDefaults, firingFields, firingInput, NextRunAt, TaskStatus } from "../cron/Firing.ts"
 import { Schedule } from "../cron/Schedule.ts"
 import { ExecutionStatus } from "../executions/Execution.ts"
-import { retriesAgree } from "../shared/CallOptions.ts"
-import { callDefaults, callFields, callInput } from "../shared/HttpCall.ts"
+import { Batch, BatchResult } from "../shared/requests/Batch.ts"
+import { retriesAgree, timeoutFits } from "../calls/CallOptions.ts"
+import { callbacksDefaults, callbacksFields, callbacksInput } from "../calls/Callbacks.ts"
+import { callDefaults, callFields, callInput } from "../calls/HttpCall.ts"
 import { ChainId, ChainRunId, WorkspaceId } from "../shared/Ids.ts"
-import { NameFilter } from "../shared/NameFilter.ts"
+import { NameFilter } from "../shared/requests/NameFilter.ts"
 import { oneOf } from "../shared/oneOf.ts"
-import { Page } from "../shared/Page.ts"
-import { keyFields, keyFilter, keyInput } from "../shared/TaskKey.ts"
+import { Page } from "../shared/requests/Page.ts"
+import { keyFields, keyFilter, keyInput } from "../shared/requests/OwnKey.ts"
+import { queueDefaults, queueFields, queueInput } from "../queues/QueueRef.ts"
 import { label } from "../shared/Text.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
 import { runOnDefaults, runOnFields, runOnInput } from "../workers/RunOn.ts"
@@ -21,7 +24,13 @@ export const maxSteps = 50
 const maxReferences = 2_000
 
 /** The defaults of a chain and of a step. */
-export const chainDefaults = { key: null, schedule: null, ...firingDefaults } as const
+export const chainDefaults = {
+  key: null,
+  schedule: null,
+  ...queueDefaults,
+  ...firingDefaults,
+  ...callbacksDefaults
+} as const
 export const chainStepDefaults = { ...callDefaults, ...runOnDefaults, run_if: "success" } as const
 
 export const RunIf = oneOf(["success", "failure", "always"], {
@@ -46,7 +55,7 @@ export const ChainStepInput = Schema.Struct({
   url: StepUrl,
   run_if: Schema.optionalKey(RunIf)
 })
-  .check(retriesAgree)
+  .check(retriesAgree, timeoutFits)
   .annotate({
     identifier: "ChainStepInput",
     description:
@@ -90,7 +99,9 @@ const definition = {
       description: "Absent or null: the chain runs only when somebody runs it."
     })
   ),
-  ...firingInput
+  ...queueInput,
+  ...firingInput,
+  ...callbacksInput
 }
 
 const exampleDefinition = {
@@ -158,7 +169,9 @@ export const Chain = Schema.Struct({
   name: Schema.String,
   steps: Schema.Array(ChainStep),
   schedule: Schema.NullOr(Schema.String),
+  ...queueFields,
   ...firingFields,
+  ...callbacksFields,
   status: TaskStatus,
   next_run_at: NextRunAt,
   last_run: Schema.NullOr(LastChainRun),
@@ -186,6 +199,7 @@ export const Chain = Schema.Struct({
         }
       ],
       schedule: "0 18 * * MON-FRI",
+      ...queueDefaults,
       timezone: "UTC",
       overlap: "skip",
       missed: "once",
@@ -207,3 +221,7 @@ export const ChainFilters = {
   name: Schema.optionalKey(NameFilter),
   ...keyFilter
 }
+
+export const ChainBatch = Batch("ChainBatch", ChainInput, exampleDefinition)
+
+export const ChainBatchResult = BatchResult("ChainBatchResult", Chain)

@@ -1,8 +1,8 @@
 import { Schema } from "effect"
-import { ExecutionStatus } from "../executions/Execution.ts"
+import { awaitingFields, ExecutionStatus } from "../executions/Execution.ts"
 import { ChainId, ChainRunId, ExecutionId } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
-import { Page } from "../shared/Page.ts"
+import { Page } from "../shared/requests/Page.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
 
 export const ChainRunStepStatus = oneOf(["pending", ...ExecutionStatus.literals], {
@@ -19,7 +19,8 @@ const executionFields = {
   finished_at: Schema.NullOr(Timestamp),
   duration_ms: Schema.NullOr(Schema.Int),
   status_code: Schema.NullOr(Schema.Int),
-  error: Schema.NullOr(Schema.String)
+  error: Schema.NullOr(Schema.String),
+  ...awaitingFields
 }
 
 /** A step's execution in short. The executions endpoint shows all of it under this id. */

@@ -3,14 +3,22 @@ import { Authentication } from "../auth/Authentication.ts"
 import { Execution } from "../executions/Execution.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
-import { Conflict, IdempotencyConflict, NotFound, QuotaExceeded } from "../shared/Errors.ts"
-import { IdempotencyKey } from "../shared/IdempotencyKey.ts"
+import {
+  Conflict,
+  IdempotencyConflict,
+  NotFound,
+  QuotaExceeded,
+  RateLimited
+} from "../shared/Errors.ts"
+import { IdempotencyKey } from "../shared/requests/IdempotencyKey.ts"
 import { ChainId, ChainRunId, ExecutionId, inPath, WorkspaceId } from "../shared/Ids.ts"
-import { PageQuery } from "../shared/Page.ts"
-import { TaskKey } from "../shared/TaskKey.ts"
-import { WaitQuery } from "../shared/WaitQuery.ts"
+import { PageQuery } from "../shared/requests/Page.ts"
+import { OwnKey } from "../shared/requests/OwnKey.ts"
+import { WaitQuery } from "../shared/requests/WaitQuery.ts"
 import {
   Chain,
+  ChainBatch,
+  ChainBatchResult,
   ChainDefinition,
   ChainFilters,
   ChainInput,
@@ -50,8 +58,24 @@ export class ChainsApi extends HttpApiGroup.make("chains")
         )
       ),
 
+    HttpApiEndpoint.post("createMany", "/batch", {
+      params: workspace,
+      headers: IdempotencyKey,
+      payload: ChainBatch,
+      success: ChainBatchResult,
+      error: [IdempotencyConflict, NotFound, RateLimited]
+    })
+      .annotate(Access, Access.scope("tasks:write"))
+      .annotateMerge(
+        docs(
+          "Create up to 100 chains",
+          "Each item is created or refused on its own, and has its own status in the answer, which is 200 " +
+            "whatever became of them. Counts as many requests as it has items."
+        )
+      ),
+
     HttpApiEndpoint.put("upsert", "/by-key/:key", {
-      params: { ...workspace, key: TaskKey },
+      params: { ...workspace, key: OwnKey },
       payload: ChainDefinition,
       success: [Chain, Chain.pipe(HttpApiSchema.status(201))],
       error: [Conflict, QuotaExceeded]

@@ -1,5 +1,5 @@
 import { Result, Schema } from "effect"
-import { maxUrlLength, parseCallUrl } from "../shared/CallUrl.ts"
+import { maxUrlLength, parseCallUrl } from "../calls/CallUrl.ts"
 import { countBraces, parseTemplate, place, referencesOf, type Template } from "./Template.ts"
 
 /** The parts of a call that may hold references. */

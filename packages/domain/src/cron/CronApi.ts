@@ -3,13 +3,21 @@ import { Authentication } from "../auth/Authentication.ts"
 import { Execution, ExecutionPage } from "../executions/Execution.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
-import { Conflict, IdempotencyConflict, NotFound, QuotaExceeded } from "../shared/Errors.ts"
-import { IdempotencyKey } from "../shared/IdempotencyKey.ts"
+import {
+  Conflict,
+  IdempotencyConflict,
+  NotFound,
+  QuotaExceeded,
+  RateLimited
+} from "../shared/Errors.ts"
+import { IdempotencyKey } from "../shared/requests/IdempotencyKey.ts"
 import { CronTaskId, ExecutionId, inPath, WorkspaceId } from "../shared/Ids.ts"
-import { PageQuery } from "../shared/Page.ts"
-import { TaskKey } from "../shared/TaskKey.ts"
+import { PageQuery } from "../shared/requests/Page.ts"
+import { OwnKey } from "../shared/requests/OwnKey.ts"
 import {
   CronTask,
+  CronTaskBatch,
+  CronTaskBatchResult,
   CronTaskDefinition,
   CronTaskFilters,
   CronTaskInput,
@@ -48,6 +56,22 @@ const inWorkspace = HttpApiGroup.make("cron")
         )
       ),
 
+    HttpApiEndpoint.post("createMany", "/batch", {
+      params: workspace,
+      headers: IdempotencyKey,
+      payload: CronTaskBatch,
+      success: CronTaskBatchResult,
+      error: [IdempotencyConflict, NotFound, RateLimited]
+    })
+      .annotate(Access, Access.scope("tasks:write"))
+      .annotateMerge(
+        docs(
+          "Create up to 100 cron tasks",
+          "Each item is created or refused on its own, and has its own status in the answer, which is 200 " +
+            "whatever became of them. Counts as many requests as it has items."
+        )
+      ),
+
     HttpApiEndpoint.get("preview", "/preview", {
       params: workspace,
       query: PreviewQuery,
@@ -62,7 +86,7 @@ const inWorkspace = HttpApiGroup.make("cron")
       ),
 
     HttpApiEndpoint.put("upsert", "/by-key/:key", {
-      params: { ...workspace, key: TaskKey },
+      params: { ...workspace, key: OwnKey },
       payload: CronTaskDefinition,
       success: [CronTask, CronTask.pipe(HttpApiSchema.status(201))],
       error: [Conflict, QuotaExceeded]

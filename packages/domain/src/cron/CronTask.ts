@@ -1,11 +1,14 @@
 import { Schema, Struct } from "effect"
 import { LastRun } from "../executions/Execution.ts"
-import { retriesAgree } from "../shared/CallOptions.ts"
-import { callDefaults, callFields, callInput } from "../shared/HttpCall.ts"
+import { Batch, BatchResult } from "../shared/requests/Batch.ts"
+import { retriesAgree, timeoutFits } from "../calls/CallOptions.ts"
+import { callbacksDefaults, callbacksFields, callbacksInput } from "../calls/Callbacks.ts"
+import { callDefaults, callFields, callInput } from "../calls/HttpCall.ts"
 import { CronTaskId, WorkspaceId } from "../shared/Ids.ts"
-import { NameFilter } from "../shared/NameFilter.ts"
-import { Page } from "../shared/Page.ts"
-import { keyFields, keyFilter, keyInput } from "../shared/TaskKey.ts"
+import { NameFilter } from "../shared/requests/NameFilter.ts"
+import { Page } from "../shared/requests/Page.ts"
+import { keyFields, keyFilter, keyInput } from "../shared/requests/OwnKey.ts"
+import { queueDefaults, queueFields, queueInput } from "../queues/QueueRef.ts"
 import { label } from "../shared/Text.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
 import { runOnDefaults, runOnFields, runOnInput } from "../workers/RunOn.ts"
@@ -18,7 +21,9 @@ export const cronTaskDefaults = {
   key: null,
   ...callDefaults,
   ...runOnDefaults,
-  ...firingDefaults
+  ...queueDefaults,
+  ...firingDefaults,
+  ...callbacksDefaults
 } as const
 
 const definition = {
@@ -26,7 +31,9 @@ const definition = {
   schedule: Schedule,
   ...callInput,
   ...runOnInput,
-  ...firingInput
+  ...queueInput,
+  ...firingInput,
+  ...callbacksInput
 }
 
 const exampleDefinition = {
@@ -42,14 +49,14 @@ const exampleDefinition = {
 
 const fieldsWithKey = Schema.Struct({ ...definition, ...keyInput })
 
-export const CronTaskInput = fieldsWithKey.check(retriesAgree).annotate({
+export const CronTaskInput = fieldsWithKey.check(retriesAgree, timeoutFits).annotate({
   identifier: "CronTaskInput",
   examples: [exampleDefinition]
 })
 export type CronTaskInput = typeof CronTaskInput.Type
 
 export const CronTaskDefinition = Schema.Struct(definition)
-  .check(retriesAgree)
+  .check(retriesAgree, timeoutFits)
   .annotate({
     identifier: "CronTaskDefinition",
     description: "A cron task whose key is in the path. Absent fields get their defaults.",
@@ -75,7 +82,9 @@ export const CronTask = Schema.Struct({
   schedule: Schema.String,
   ...callFields,
   ...runOnFields,
+  ...queueFields,
   ...firingFields,
+  ...callbacksFields,
   status: TaskStatus,
   next_run_at: NextRunAt,
   last_run: Schema.NullOr(LastRun),
@@ -97,6 +106,7 @@ export const CronTask = Schema.Struct({
       timeout_seconds: 30,
       retry_count: 3,
       ...runOnDefaults,
+      ...queueDefaults,
       timezone: "UTC",
       overlap: "skip",
       missed: "once",
@@ -153,3 +163,7 @@ export const SchedulePreview = Schema.Struct({
   ]
 })
 export type SchedulePreview = typeof SchedulePreview.Type
+
+export const CronTaskBatch = Batch("CronTaskBatch", CronTaskInput, exampleDefinition)
+
+export const CronTaskBatchResult = BatchResult("CronTaskBatchResult", CronTask)

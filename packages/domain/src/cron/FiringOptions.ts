@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { CallUrl } from "../calls/CallUrl.ts"
 import { oneOf } from "../shared/oneOf.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
 
@@ -25,11 +26,26 @@ export const OnPause = oneOf(["cancel", "finish"], {
 })
 export type OnPause = typeof OnPause.Type
 
+export const Precision = oneOf(["minute", "second"], {
+  identifier: "Precision",
+  description:
+    "`second`: the schedule may have a sixth field, the first, for the second. `minute` when absent " +
+    "or null: it has five."
+})
+export type Precision = typeof Precision.Type
+
 const StartsAt = Timestamp.annotate({ description: "No slot before it fires." })
 const EndsAt = Timestamp.annotate({ description: "No slot after it fires." })
 
 /** The options of a schedule that few have. Null takes one away. */
 export const firingOptionsInput = {
+  precision: Schema.optionalKey(
+    Schema.NullOr(Precision).annotate({
+      description:
+        "`second` allows a sixth field in the schedule, the first, for the second. Fires are at " +
+        "least 5 seconds apart, and a workspace has few such schedules. `minute` when absent or null."
+    })
+  ),
   jitter_seconds: Schema.optionalKey(
     Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 3_600 }))).annotate({
       description:
@@ -47,6 +63,19 @@ export const firingOptionsInput = {
       examples: [["2026-12-24", "2026-12-25"]]
     })
   ),
+  excluded_calendar: Schema.optionalKey(
+    Schema.NullOr(
+      Schema.Struct({ url: CallUrl.annotate({ description: "Where the file is." }) }).annotate({
+        identifier: "ExcludedCalendarInput"
+      })
+    ).annotate({
+      description:
+        "An iCalendar file on the web, read when it is saved and once a day. Nothing fires on the days " +
+        "of its all-day events, in the time zone of the schedule. If it cannot be read later, the days " +
+        "of the last good copy stay excluded.",
+      examples: [{ url: "https://calendar.example.com/holidays.ics" }]
+    })
+  ),
   on_pause: Schema.optionalKey(
     Schema.NullOr(OnPause).annotate({
       description: "What a pause does to runs. `cancel` when absent or null."
@@ -62,12 +91,37 @@ export const firingOptionsInput = {
   )
 }
 
+export const ExcludedCalendar = Schema.Struct({
+  url: Schema.String.annotate({ description: "Where the file is." }),
+  fetched_at: Schema.NullOr(Timestamp).annotate({
+    description: "When it was last read well. Its days are of that copy."
+  }),
+  error: Schema.NullOr(Schema.String).annotate({
+    description: "Why it could not be read since then. Null if nothing is wrong."
+  }),
+  days: Schema.Int.annotate({ description: "How many days of the next 400 it excludes." })
+}).annotate({
+  identifier: "ExcludedCalendar",
+  description: "The calendar on whose days nothing fires, and what is known of it.",
+  examples: [
+    {
+      url: "https://calendar.example.com/holidays.ics",
+      fetched_at: "2026-01-31T09:30:00.000Z",
+      error: null,
+      days: 14
+    }
+  ]
+})
+export type ExcludedCalendar = typeof ExcludedCalendar.Type
+
 /** The same as they are kept and shown. What was not set is absent. */
 export const firingOptionsFields = {
+  precision: Schema.optionalKey(Precision),
   jitter_seconds: Schema.optionalKey(Schema.Int),
   starts_at: Schema.optionalKey(StartsAt),
   ends_at: Schema.optionalKey(EndsAt),
   excluded_days: Schema.optionalKey(Schema.Array(Schema.String)),
+  excluded_calendar: Schema.optionalKey(ExcludedCalendar),
   on_pause: Schema.optionalKey(OnPause),
   disable_after_failures: Schema.optionalKey(Schema.Int),
   paused_reason: Schema.optionalKey(
@@ -79,16 +133,21 @@ export const firingOptionsFields = {
 }
 
 export const firingOptionsDefaults = {
+  precision: null,
   jitter_seconds: null,
   starts_at: null,
   ends_at: null,
   excluded_days: null,
+  excluded_calendar: null,
   on_pause: null,
   disable_after_failures: null
 } as const
 
 /** What a schedule has of the options. */
-export type FiringOptions = Omit<Schema.Struct.Type<typeof firingOptionsFields>, "paused_reason">
+export type FiringOptions = Omit<
+  Schema.Struct.Type<typeof firingOptionsFields>,
+  "excluded_calendar" | "paused_reason"
+> & { readonly excluded_calendar?: Pick<ExcludedCalendar, "url"> }
 
 const dates = /^\d{4}-\d{2}-\d{2}(?:,\d{4}-\d{2}-\d{2}){0,99}$/
 
@@ -105,7 +164,16 @@ export const ExcludedDays = Schema.String.check(
 
 /** The options that a preview takes. */
 export const firingOptionsQuery = {
+  precision: Schema.optionalKey(Precision),
   starts_at: Schema.optionalKey(StartsAt),
   ends_at: Schema.optionalKey(EndsAt),
-  excluded_days: Schema.optionalKey(ExcludedDays)
+  excluded_days: Schema.optionalKey(ExcludedDays),
+  excluded_calendar: Schema.optionalKey(
+    CallUrl.annotate({
+      description:
+        "The URL of a calendar. Counts if a task of the workspace has it, because a preview reads no " +
+        "calendar.",
+      examples: ["https://calendar.example.com/holidays.ics"]
+    })
+  )
 }

@@ -1,5 +1,6 @@
 // When a cron task fires. A schedule names local times ("slots"); between two clock changes each
-// slot is one instant. At a clock change these rules hold:
+// slot is one instant. A slot is a minute, or a second where the schedule has a field of seconds. At
+// a clock change these rules hold:
 //
 // Clocks spring forward: the slots they skip fire once, together, at the first instant after the
 // gap, unless the schedule covers every hour of the day. So "30 2 * * *" and "*/15 2 * * *" fire
@@ -18,27 +19,54 @@
 import { Option, Result, Schema, SchemaTransformation } from "effect"
 import { Timestamp } from "../shared/Timestamp.ts"
 import { slotAtOrAfter, slotAtOrBefore } from "./ScheduleCalendar.ts"
-import { normalizeSchedule, parseSchedule, type ParsedSchedule } from "./ScheduleParser.ts"
+import { leastGapSeconds } from "./gapOf.ts"
+import {
+  hasSeconds,
+  normalizeSchedule,
+  type ParsedSchedule,
+  parseSchedule,
+  tooManyFields
+} from "./ScheduleParser.ts"
 import type { TimeZone } from "./TimeZone.ts"
 import { type Stretch, stretchAt } from "./ZoneClock.ts"
 
-/** A cron expression as its author wrote it, with each run of white space reduced to one space. */
-export const Schedule = Schema.String.annotate({
-  description:
-    "A cron expression with five fields: minute hour day-of-month month day-of-week. The day of " +
-    "month may be `L` (the last), `L-3`, `LW` (the last weekday) or `15W` (the weekday nearest to " +
-    "the 15th), the day of week `FRI#2` (the second Friday) or `FRIL` (the last). `@hourly`, " +
-    "`@daily`, `@weekly`, `@monthly` and `@yearly` are taken too.",
-  examples: ["*/15 * * * *", "0 9 * * MON-FRI"]
-}).pipe(
-  Schema.decodeTo(
-    Schema.String.check(Schema.makeFilter((text) => scheduleProblems(text))).pipe(
-      Schema.brand("Schedule")
-    ),
-    SchemaTransformation.transform({ decode: normalizeSchedule, encode: (text) => text })
+const scheduleOf = (description: string, problems: (text: string) => ReadonlyArray<string>) =>
+  Schema.String.annotate({ description, examples: ["*/15 * * * *", "0 9 * * MON-FRI"] }).pipe(
+    Schema.decodeTo(
+      Schema.String.check(Schema.makeFilter(problems)).pipe(Schema.brand("Schedule")),
+      SchemaTransformation.transform({ decode: normalizeSchedule, encode: (text) => text })
+    )
   )
+
+const fiveFields =
+  "A cron expression with five fields: minute hour day-of-month month day-of-week. The day of " +
+  "month may be `L` (the last), `L-3`, `LW` (the last weekday) or `15W` (the weekday nearest to " +
+  "the 15th), the day of week `FRI#2` (the second Friday) or `FRIL` (the last). `@hourly`, " +
+  "`@daily`, `@weekly`, `@monthly` and `@yearly` are taken too."
+
+/** A cron expression as its author wrote it, with each run of white space reduced to one space. */
+export const Schedule = scheduleOf(
+  `${fiveFields} With \`precision: "second"\` a sixth may stand before them, for the second; then ` +
+    `fires must be at least ${leastGapSeconds} seconds apart.`,
+  (text) => scheduleProblems(text)
 )
 export type Schedule = typeof Schedule.Type
+
+/** What a schedule is told that has seconds and may not. Undefined if there is nothing to tell. */
+export const precisionProblem = (
+  schedule: Schedule,
+  precision: "minute" | "second" | undefined
+): string | undefined =>
+  precision !== "second" && hasSeconds(schedule)
+    ? tooManyFields(6, 'a field of seconds needs `precision: "second"`')
+    : undefined
+
+/** A schedule without a field of seconds. */
+export const MinuteSchedule = scheduleOf(fiveFields, (text) =>
+  hasSeconds(text)
+    ? [tooManyFields(6, "seconds and years are not supported")]
+    : scheduleProblems(text)
+)
 
 export const DstOverlap = Schema.Literals(["first", "both"])
 export type DstOverlap = typeof DstOverlap.Type
@@ -99,8 +127,8 @@ export const latestAtOrBefore = (
   while (last >= earliest) {
     const stretch = stretchAt(timezone, last)
     const first = dropsRepeats ? Math.max(stretch.start, stretch.repeatsUntil) : stretch.start
-    const minute = Math.floor((last + stretch.offset) / minuteMillis)
-    const fire = slotAtOrBefore(parsed, minute) * minuteMillis - stretch.offset
+    const second = Math.floor((last + stretch.offset) / secondMillis)
+    const fire = slotAtOrBefore(parsed, second) * secondMillis - stretch.offset
     if (fire >= first) return fire >= earliest ? Option.some(fire) : Option.none()
     if (stretch.start >= earliest && standsForSkipped(parsed, stretch)) {
       return Option.some(stretch.start)
@@ -140,6 +168,7 @@ export const preview = (
   return listed
 }
 
+const secondMillis = 1_000
 const minuteMillis = 60_000
 
 /**
@@ -160,8 +189,8 @@ const fireAfter = (
     const stretch = stretchAt(timezone, from)
     if (from === stretch.start && standsForSkipped(parsed, stretch)) return from
     const first = dropsRepeats ? Math.max(from, stretch.repeatsUntil) : from
-    const minute = Math.ceil((first + stretch.offset) / minuteMillis)
-    const fire = slotAtOrAfter(parsed, minute) * minuteMillis - stretch.offset
+    const second = Math.ceil((first + stretch.offset) / secondMillis)
+    const fire = slotAtOrAfter(parsed, second) * secondMillis - stretch.offset
     if (fire < stretch.end) return fire
     // The search for a slot years away can skip the clock changes up to it. Only a near change
     // matters: where clocks fall back, slots from before `from` come again.
@@ -176,8 +205,8 @@ export const dropsRepeatsOf = (parsed: ParsedSchedule, overlap: DstOverlap): boo
 /** Whether clocks that sprang forward at the start of the stretch skipped a slot that must fire. */
 export const standsForSkipped = (parsed: ParsedSchedule, stretch: Stretch): boolean => {
   if (stretch.skipped === 0 || parsed.everyHour) return false
-  const gapEnd = (stretch.start + stretch.offset) / minuteMillis
-  const gapStart = Math.ceil(gapEnd - stretch.skipped / minuteMillis)
+  const gapEnd = (stretch.start + stretch.offset) / secondMillis
+  const gapStart = gapEnd - stretch.skipped / secondMillis
   return slotAtOrAfter(parsed, gapStart) < gapEnd
 }
 

@@ -2,26 +2,41 @@ import { daysInMonth, matchesDate } from "./matchesDate.ts"
 import type { ParsedSchedule } from "./ScheduleParser.ts"
 
 /**
- * Works on local minutes: whole minutes since 1970-01-01 00:00 on a clock that never changes. Every
+ * Works on local seconds: whole seconds since 1970-01-01 00:00 on a clock that never changes. Every
  * search ends, because the parser refuses schedules without a date, and no date is more than 40
  * years from its next (29 February that must also be a Sunday).
  */
 const minutesOfDay = 1440
 
-/** The first local minute at or after `from` that the schedule names. */
+/** The first local second at or after `from` that the schedule names. */
 export const slotAtOrAfter = (schedule: ParsedSchedule, from: number): number =>
-  findSlot(schedule, from, 1)
+  findSecond(schedule, from, 1)
 
-/** The last local minute at or before `from` that the schedule names. */
+/** The last local second at or before `from` that the schedule names. */
 export const slotAtOrBefore = (schedule: ParsedSchedule, from: number): number =>
-  findSlot(schedule, from, -1)
+  findSecond(schedule, from, -1)
 
-/** Each local minute from `from` to `to`, both included, that the schedule names. */
+/** Each local second from `from` to `to`, both included, that the schedule names. */
 export const visitSlots = (
   schedule: ParsedSchedule,
   from: number,
   to: number,
   visit: (slot: number) => void
+): void => {
+  const seconds = [...schedule.seconds.keys()].filter((second) => schedule.seconds[second] === 1)
+  visitMinutes(schedule, Math.floor(from / 60), Math.floor(to / 60), (minute) => {
+    for (const second of seconds) {
+      const slot = minute * 60 + second
+      if (slot >= from && slot <= to) visit(slot)
+    }
+  })
+}
+
+const visitMinutes = (
+  schedule: ParsedSchedule,
+  from: number,
+  to: number,
+  visit: (minute: number) => void
 ): void => {
   for (let day = Math.floor(from / minutesOfDay); day * minutesOfDay <= to; day++) {
     if (!dayMatches(schedule, day)) continue
@@ -29,8 +44,8 @@ export const visitSlots = (
       if (schedule.hours[hour] === 0) continue
       for (let minute = 0; minute < 60; minute++) {
         if (schedule.minutes[minute] === 0) continue
-        const slot = day * minutesOfDay + hour * 60 + minute
-        if (slot >= from && slot <= to) visit(slot)
+        const found = day * minutesOfDay + hour * 60 + minute
+        if (found >= from && found <= to) visit(found)
       }
     }
   }
@@ -38,7 +53,33 @@ export const visitSlots = (
 
 type Direction = 1 | -1
 
-const findSlot = (schedule: ParsedSchedule, from: number, direction: Direction): number => {
+const findSecond = (schedule: ParsedSchedule, from: number, direction: Direction): number => {
+  const minute = Math.floor(from / 60)
+  const found = findMinute(schedule, minute, direction)
+  if (found === minute) {
+    const second = secondFrom(schedule, from - minute * 60, direction)
+    if (second !== undefined) return minute * 60 + second
+    return edgeOf(schedule, findMinute(schedule, minute + direction, direction), direction)
+  }
+  return edgeOf(schedule, found, direction)
+}
+
+/** The second of a minute with which a search in this direction meets it. */
+const edgeOf = (schedule: ParsedSchedule, minute: number, direction: Direction): number =>
+  minute * 60 + (secondFrom(schedule, direction === 1 ? 0 : 59, direction) ?? 0)
+
+const secondFrom = (
+  { seconds }: ParsedSchedule,
+  from: number,
+  direction: Direction
+): number | undefined => {
+  for (let second = from; second >= 0 && second < 60; second += direction) {
+    if (seconds[second] === 1) return second
+  }
+  return undefined
+}
+
+const findMinute = (schedule: ParsedSchedule, from: number, direction: Direction): number => {
   const day = Math.floor(from / minutesOfDay)
   if (dayMatches(schedule, day)) {
     const time = findTime(schedule, from - day * minutesOfDay, direction)

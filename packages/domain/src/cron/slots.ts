@@ -1,3 +1,4 @@
+import { hashOf } from "../shared/hashOf.ts"
 import { Option } from "effect"
 import {
   type FireOptions,
@@ -16,6 +17,8 @@ export interface SlotRule extends FireOptions {
   readonly ends_at?: string
   /** Dates in the time zone of the schedule, such as `2026-12-24`. */
   readonly excluded_days?: ReadonlyArray<string>
+  /** The same, of a calendar. */
+  readonly calendar_days?: ReadonlySet<string> | undefined
 }
 
 /** The first slot after `after`. Null if none is left before `ends_at`. */
@@ -89,6 +92,10 @@ export const previewSlots = (
   return listed
 }
 
+/** Whether the rule leaves out the day of a moment. */
+export const isExcluded = (at: number, timezone: TimeZone, rule: SlotRule): boolean =>
+  boundsOf(rule).excluded?.has(dayOf(at, timezone)) ?? false
+
 /**
  * How much later than its slot a task is due: the same on every node, spread evenly over the time
  * that it may take, and another for each slot.
@@ -100,11 +107,20 @@ export const jitterMs = (taskId: string, slotMs: number, jitterSeconds: number):
 
 const dayMs = 86_400_000
 
-const boundsOf = ({ ends_at, excluded_days, starts_at }: SlotRule) => ({
+const boundsOf = ({ calendar_days, ends_at, excluded_days, starts_at }: SlotRule) => ({
   starts: starts_at === undefined ? -Infinity : Date.parse(starts_at),
   ends: ends_at === undefined ? Infinity : Date.parse(ends_at),
-  excluded: excluded_days === undefined ? undefined : new Set(excluded_days)
+  excluded: excludedBy(excluded_days, calendar_days)
 })
+
+const excludedBy = (
+  days: ReadonlyArray<string> | undefined,
+  calendar: ReadonlySet<string> | undefined
+): Pick<ReadonlySet<string>, "has"> | undefined => {
+  if (days === undefined) return calendar
+  const own = new Set(days)
+  return calendar === undefined ? own : { has: (day) => own.has(day) || calendar.has(day) }
+}
 
 const dayOf = (at: number, timezone: TimeZone): string =>
   new Date(at + stretchAt(timezone, at).offset).toISOString().slice(0, 10)
@@ -122,15 +138,4 @@ const lastOfDay = (at: number, timezone: TimeZone): number => {
 const beforeDay = (at: number, timezone: TimeZone): number => {
   const { offset, start } = stretchAt(timezone, at)
   return Math.max(Math.floor((at + offset) / dayMs) * dayMs - offset, start) - 1
-}
-
-/** FNV-1a with the last step of MurmurHash 3, without which near slots get near values. */
-const hashOf = (text: string): number => {
-  let hash = 0x811c9dc5
-  for (let index = 0; index < text.length; index++) {
-    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
-  }
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
-  return (hash ^ (hash >>> 16)) >>> 0
 }

@@ -9,7 +9,7 @@ import { visitSlots } from "./ScheduleCalendar.ts"
 import type { TimeZone } from "./TimeZone.ts"
 import { stretchAt } from "./ZoneClock.ts"
 
-const minuteMillis = 60_000
+const secondMillis = 1_000
 
 /**
  * Visits each fire from `from` until before `to`, in order. They are those that `nextFire` finds one
@@ -34,9 +34,9 @@ export const visitFires = (
       visit(start)
       first = start + 1
     }
-    const firstSlot = Math.ceil((first + offset) / minuteMillis)
-    const lastSlot = Math.ceil((end + offset) / minuteMillis) - 1
-    visitSlots(parsed, firstSlot, lastSlot, (slot) => visit(slot * minuteMillis - offset))
+    const firstSlot = Math.ceil((first + offset) / secondMillis)
+    const lastSlot = Math.ceil((end + offset) / secondMillis) - 1
+    visitSlots(parsed, firstSlot, lastSlot, (slot) => visit(slot * secondMillis - offset))
     start = end
   }
 }

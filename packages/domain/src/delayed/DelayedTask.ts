@@ -1,12 +1,15 @@
 import { Schema, Struct } from "effect"
 import { LastRun } from "../executions/Execution.ts"
-import { retriesAgree } from "../shared/CallOptions.ts"
-import { callDefaults, callFields, callInput } from "../shared/HttpCall.ts"
+import { Batch, BatchResult } from "../shared/requests/Batch.ts"
+import { retriesAgree, timeoutFits } from "../calls/CallOptions.ts"
+import { callbacksDefaults, callbacksFields, callbacksInput } from "../calls/Callbacks.ts"
+import { callDefaults, callFields, callInput } from "../calls/HttpCall.ts"
 import { DelayedTaskId, WorkspaceId } from "../shared/Ids.ts"
-import { NameFilter } from "../shared/NameFilter.ts"
+import { NameFilter } from "../shared/requests/NameFilter.ts"
 import { oneOf } from "../shared/oneOf.ts"
-import { Page } from "../shared/Page.ts"
-import { keyFields, keyFilter, keyInput } from "../shared/TaskKey.ts"
+import { Page } from "../shared/requests/Page.ts"
+import { keyFields, keyFilter, keyInput } from "../shared/requests/OwnKey.ts"
+import { queueDefaults, queueFields, queueInput } from "../queues/QueueRef.ts"
 import { label } from "../shared/Text.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
 import { runOnDefaults, runOnFields, runOnInput } from "../workers/RunOn.ts"
@@ -21,7 +24,9 @@ export const delayedTaskDefaults = {
   key: null,
   name: null,
   ...callDefaults,
-  ...runOnDefaults
+  ...runOnDefaults,
+  ...queueDefaults,
+  ...callbacksDefaults
 } as const
 
 export const DelayedTaskStatus = oneOf(["pending", "running", "finished", "cancelled"], {
@@ -40,6 +45,8 @@ const fields = Schema.Struct({
   ),
   ...callInput,
   ...runOnInput,
+  ...queueInput,
+  ...callbacksInput,
   run_at: Schema.optionalKey(
     Timestamp.annotate({
       description: "At most 365 days ahead. A time in the past means now."
@@ -85,14 +92,16 @@ const exampleDefinition = {
   retry_count: 3
 }
 
-export const DelayedTaskInput = fieldsWithKey.check(exactlyOne, retriesAgree).annotate({
-  identifier: "DelayedTaskInput",
-  description: "Give either `run_at` or `delay_seconds`.",
-  examples: [exampleDefinition]
-})
+export const DelayedTaskInput = fieldsWithKey
+  .check(exactlyOne, retriesAgree, timeoutFits)
+  .annotate({
+    identifier: "DelayedTaskInput",
+    description: "Give either `run_at` or `delay_seconds`.",
+    examples: [exampleDefinition]
+  })
 export type DelayedTaskInput = typeof DelayedTaskInput.Type
 
-export const DelayedTaskDefinition = fields.check(exactlyOne, retriesAgree).annotate({
+export const DelayedTaskDefinition = fields.check(exactlyOne, retriesAgree, timeoutFits).annotate({
   identifier: "DelayedTaskDefinition",
   description:
     "A delayed task whose key is in the path. Absent fields get their defaults. Give either " +
@@ -120,6 +129,8 @@ export const DelayedTask = Schema.Struct({
   name: Schema.NullOr(Schema.String),
   ...callFields,
   ...runOnFields,
+  ...queueFields,
+  ...callbacksFields,
   status: DelayedTaskStatus,
   run_at: Timestamp,
   last_run: Schema.NullOr(LastRun),
@@ -140,6 +151,7 @@ export const DelayedTask = Schema.Struct({
       timeout_seconds: 30,
       retry_count: 3,
       ...runOnDefaults,
+      ...queueDefaults,
       status: "pending",
       run_at: "2026-02-14T09:30:00.000Z",
       last_run: null,
@@ -157,3 +169,7 @@ export const DelayedTaskFilters = {
   name: Schema.optionalKey(NameFilter),
   ...keyFilter
 }
+
+export const DelayedTaskBatch = Batch("DelayedTaskBatch", DelayedTaskInput, exampleDefinition)
+
+export const DelayedTaskBatchResult = BatchResult("DelayedTaskBatchResult", DelayedTask)

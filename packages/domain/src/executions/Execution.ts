@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { ChainRunId, CronTaskId, ExecutionId } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
-import { Page } from "../shared/Page.ts"
+import { Page } from "../shared/requests/Page.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
 
 /** The part of an answer's body that is kept and shown. */
@@ -27,7 +27,7 @@ export const ExecutionStatus = oneOf(
   {
     identifier: "ExecutionStatus",
     description:
-      "`succeeded`: an attempt was answered with 200 to 299. `failed`: none was. `skipped`: the " +
+      "`succeeded`: an attempt was answered with 200 to 299, or its call-back said so. `failed`: none was. `skipped`: the " +
       "run before it was still going on and `overlap` is `skip`."
   }
 )
@@ -46,6 +46,31 @@ export const TaskId = Schema.String.check(
   })
   .pipe(Schema.brand("TaskId"))
 export type TaskId = typeof TaskId.Type
+
+/** Of a run that was answered and is not done. */
+export const awaitingFields = {
+  awaiting_completion_since: Schema.optionalKey(
+    Timestamp.annotate({
+      description: "The call was answered then, and its call-back is still to come."
+    })
+  )
+}
+
+/** Of an attempt. */
+export const maxProgressLines = 50
+
+/** A longer line is cut. */
+export const maxProgressBytes = 500
+
+export const ProgressLine = Schema.Struct({
+  at: Timestamp,
+  attempt: Schema.Int.annotate({ description: "Which attempt said it.", examples: [1] }),
+  text: Schema.String.annotate({
+    description: "The first line, cut at 500 bytes.",
+    examples: ["21 of 42 rows"]
+  })
+}).annotate({ identifier: "ProgressLine" })
+export type ProgressLine = typeof ProgressLine.Type
 
 const fields = {
   id: ExecutionId,
@@ -70,7 +95,8 @@ const fields = {
   }),
   error: Schema.NullOr(Schema.String).annotate({
     description: "Why the last attempt failed, or why no attempt was made."
-  })
+  }),
+  ...awaitingFields
 }
 
 const example = {
@@ -117,7 +143,12 @@ export type Attempt = typeof Attempt.Type
 
 export const ExecutionDetail = Schema.Struct({
   ...fields,
-  attempts: Schema.Array(Attempt)
+  attempts: Schema.Array(Attempt),
+  progress: Schema.optionalKey(
+    Schema.Array(ProgressLine).annotate({
+      description: `The last ${maxProgressLines} lines that the job sent to \`/log\`, oldest first.`
+    })
+  )
 }).annotate({
   identifier: "ExecutionDetail",
   description: "An execution with every attempt, oldest first.",

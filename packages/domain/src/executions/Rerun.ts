@@ -1,6 +1,6 @@
 import { Schema, Struct } from "effect"
 import { oneOf } from "../shared/oneOf.ts"
-import { Cursor } from "../shared/Page.ts"
+import { Cursor } from "../shared/requests/Page.ts"
 import { ExecutionFilters } from "./Execution.ts"
 
 /** At most this many executions are looked at for one request. */

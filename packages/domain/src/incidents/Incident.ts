@@ -10,7 +10,7 @@ import {
   WorkspaceId
 } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
-import { Page } from "../shared/Page.ts"
+import { Page } from "../shared/requests/Page.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
 
 export const IncidentCode = oneOf(

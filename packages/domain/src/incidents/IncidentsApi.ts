@@ -4,7 +4,7 @@ import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { NotFound } from "../shared/Errors.ts"
 import { IncidentId, inPath, WorkspaceId } from "../shared/Ids.ts"
-import { PageQuery } from "../shared/Page.ts"
+import { PageQuery } from "../shared/requests/Page.ts"
 import { IncidentDetail, IncidentFilters, IncidentPage } from "./Incident.ts"
 
 const workspace = { workspace_id: inPath(WorkspaceId) }

@@ -4,7 +4,7 @@ import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { Conflict, NotFound, QuotaExceeded, RateLimited } from "../shared/Errors.ts"
 import { inPath, InvitationId, WorkspaceId } from "../shared/Ids.ts"
-import { Page, PageQuery } from "../shared/Page.ts"
+import { Page, PageQuery } from "../shared/requests/Page.ts"
 import { Workspace } from "../workspaces/Workspace.ts"
 import {
   CreatedInvitation,

@@ -4,7 +4,7 @@ import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { Conflict, NotFound } from "../shared/Errors.ts"
 import { inPath, UserId, WorkspaceId } from "../shared/Ids.ts"
-import { Page, PageQuery } from "../shared/Page.ts"
+import { Page, PageQuery } from "../shared/requests/Page.ts"
 import { Member, MemberUpdate } from "./Member.ts"
 
 const workspace = { workspace_id: inPath(WorkspaceId) }

@@ -1,8 +1,9 @@
 import { Schema } from "effect"
 import { IncidentId, MonitorId, WorkspaceId } from "../shared/Ids.ts"
-import { NameFilter } from "../shared/NameFilter.ts"
+import { NameFilter } from "../shared/requests/NameFilter.ts"
 import { oneOf } from "../shared/oneOf.ts"
-import { Cursor } from "../shared/Page.ts"
+import { keyFields, keyFilter } from "../shared/requests/OwnKey.ts"
+import { Cursor } from "../shared/requests/Page.ts"
 import { label } from "../shared/Text.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
 
@@ -43,6 +44,7 @@ export const monitorInput = {
 export const monitorFields = {
   id: MonitorId,
   workspace_id: WorkspaceId,
+  ...keyFields,
   name: Schema.String,
   tags: Schema.Array(Schema.String),
   status: MonitorStatus,
@@ -62,6 +64,7 @@ export const monitorFields = {
 export const exampleOfMonitor = {
   id: MonitorId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),
   workspace_id: WorkspaceId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"),
+  key: "backups:nightly",
   name: "Nightly backup",
   tags: ["billing", "nightly"],
   status: "up",
@@ -111,11 +114,13 @@ const TagFilter = label(50).pipe(
 export const MonitorFilters = {
   status: Schema.optionalKey(MonitorStatus),
   tag: Schema.optionalKey(TagFilter),
-  name: Schema.optionalKey(NameFilter)
+  name: Schema.optionalKey(NameFilter),
+  ...keyFilter
 }
 
 export interface MonitorFilters {
   readonly status?: MonitorStatus
   readonly tag?: string
   readonly name?: string
+  readonly key?: string
 }

@@ -4,14 +4,20 @@ import { Authentication } from "../auth/Authentication.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { inPath, WorkspaceId } from "../shared/Ids.ts"
-import { PageQuery } from "../shared/Page.ts"
-import { MonitorFilters, MonitorKind, MonitorPage } from "./Monitor.ts"
+import { PageQuery } from "../shared/requests/Page.ts"
+import { manyIds } from "../shared/requests/ManyIds.ts"
+import { exampleOfMonitor, MonitorFilters, MonitorKind, MonitorPage } from "./Monitor.ts"
 
 export class MonitorsApi extends HttpApiGroup.make("monitors")
   .add(
     HttpApiEndpoint.get("list", "/", {
       params: { workspace_id: inPath(WorkspaceId) },
-      query: { ...PageQuery, kind: Schema.optionalKey(MonitorKind), ...MonitorFilters },
+      query: {
+        ...PageQuery,
+        kind: Schema.optionalKey(MonitorKind),
+        monitor_ids: Schema.optionalKey(manyIds("monitors", exampleOfMonitor.id)),
+        ...MonitorFilters
+      },
       success: MonitorPage
     })
       .annotate(Access, Access.scope("monitors:read"))

@@ -1,36 +1,36 @@
 import { Schema } from "effect"
 import { NotificationChannelId, WorkspaceId } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
-import { Page } from "../shared/Page.ts"
+import { keyFields, keyFilter, keyInput } from "../shared/requests/OwnKey.ts"
+import { Page } from "../shared/requests/Page.ts"
 import { label } from "../shared/Text.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
 
-export const NotificationKind = oneOf(
-  [
-    "email",
-    "webhook",
-    "slack",
-    "discord",
-    "teams",
-    "google_chat",
-    "mattermost",
-    "telegram",
-    "pagerduty",
-    "opsgenie",
-    "jira_service_management",
-    "ntfy",
-    "gotify",
-    "pushover",
-    "twilio_sms",
-    "zulip",
-    "matrix"
-  ],
-  {
-    identifier: "NotificationKind",
-    description: "Where a channel leads to. `GET …/notifications/kinds` says what each needs.",
-    examples: ["slack"]
-  }
-)
+export const notificationKinds = [
+  "email",
+  "webhook",
+  "slack",
+  "discord",
+  "teams",
+  "google_chat",
+  "mattermost",
+  "telegram",
+  "pagerduty",
+  "opsgenie",
+  "jira_service_management",
+  "ntfy",
+  "gotify",
+  "pushover",
+  "twilio_sms",
+  "zulip",
+  "matrix"
+] as const
+
+export const NotificationKind = oneOf(notificationKinds, {
+  identifier: "NotificationKind",
+  description: "Where a channel leads to. `GET …/notifications/kinds` says what each needs.",
+  examples: ["slack"]
+})
 export type NotificationKind = typeof NotificationKind.Type
 
 const Name = label(100).pipe(Schema.annotateEncoded({ examples: ["Operations"] }))
@@ -39,7 +39,7 @@ const Config = Schema.Record(Schema.String, Schema.Unknown)
 
 const configExample = { url: "https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXX" }
 
-export const NotificationChannelInput = Schema.Struct({
+const definition = {
   name: Name,
   kind: NotificationKind,
   config: Config.annotate({
@@ -51,11 +51,31 @@ export const NotificationChannelInput = Schema.Struct({
   enabled: Schema.optionalKey(
     Schema.Boolean.annotate({ description: "Whether anything is sent to it. True when absent." })
   )
-}).annotate({
+}
+
+const exampleDefinition = { name: "Operations", kind: "slack", config: configExample } as const
+
+export const NotificationChannelInput = Schema.Struct({ ...definition, ...keyInput }).annotate({
   identifier: "NotificationChannelInput",
-  examples: [{ name: "Operations", kind: "slack", config: configExample }]
+  examples: [exampleDefinition]
 })
 export type NotificationChannelInput = typeof NotificationChannelInput.Type
+
+export const NotificationChannelDefinition = Schema.Struct({
+  ...definition,
+  enabled: Schema.optionalKey(
+    Schema.Boolean.annotate({
+      description:
+        "Whether anything is sent to it. When absent, it stays as it is, and true if it is new."
+    })
+  )
+}).annotate({
+  identifier: "NotificationChannelDefinition",
+  description:
+    "A channel whose key is in the path. A secret may be given as it is shown, and stays then.",
+  examples: [exampleDefinition]
+})
+export type NotificationChannelDefinition = typeof NotificationChannelDefinition.Type
 
 export const NotificationChannelUpdate = Schema.Struct({
   name: Schema.optionalKey(Name),
@@ -70,7 +90,8 @@ export const NotificationChannelUpdate = Schema.Struct({
   ),
   enabled: Schema.optionalKey(
     Schema.Boolean.annotate({ description: "True takes a channel that was disabled up again." })
-  )
+  ),
+  ...keyInput
 }).annotate({
   identifier: "NotificationChannelUpdate",
   description: "Any of the fields; those that are absent stay as they are.",
@@ -87,6 +108,7 @@ const LastDelivery = Schema.Struct({
 export const NotificationChannel = Schema.Struct({
   id: NotificationChannelId,
   workspace_id: WorkspaceId,
+  ...keyFields,
   name: Schema.String,
   kind: NotificationKind,
   config: Config.annotate({
@@ -111,6 +133,7 @@ export const NotificationChannel = Schema.Struct({
     {
       id: NotificationChannelId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),
       workspace_id: WorkspaceId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"),
+      key: "operations",
       name: "Operations",
       kind: "slack",
       config: { url: "••••XXXX" },
@@ -124,6 +147,8 @@ export const NotificationChannel = Schema.Struct({
   ]
 })
 export type NotificationChannel = typeof NotificationChannel.Type
+
+export const ChannelFilters = { ...keyFilter }
 
 export const NotificationChannelPage = Page("NotificationChannelPage", NotificationChannel)
 

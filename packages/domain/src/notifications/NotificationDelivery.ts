@@ -1,24 +1,35 @@
 import { Schema } from "effect"
 import { NotificationChannelId, NotificationDeliveryId, SubjectId } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
-import { Page } from "../shared/Page.ts"
+import { Page } from "../shared/requests/Page.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
-import { NotificationKind } from "./NotificationChannel.ts"
-import { NotificationEvent } from "./NotificationEvent.ts"
+import { notificationKinds } from "./NotificationChannel.ts"
+import { DeliveredEvent } from "./NotificationEvent.ts"
 
 /** So many events of a message are named; of the others it says how many there are. */
 export const maxNamedEvents = 10
 
-export const DeliveryStatus = oneOf(["queued", "sending", "delivered", "failed", "cancelled"], {
-  identifier: "DeliveryStatus",
-  description:
-    "`queued`: it waits for its time, or for the next attempt. `failed`: the channel will never " +
-    "take it, or did not within 24 hours. `cancelled`: its channel was disabled or deleted first."
-})
+export const DeliveryStatus = oneOf(
+  ["queued", "sending", "delivered", "failed", "cancelled", "dropped"],
+  {
+    identifier: "DeliveryStatus",
+    description:
+      "`queued`: it waits for its time, or for the next attempt. `failed`: the channel will never " +
+      "take it, or did not within 24 hours. `cancelled`: its channel was disabled or deleted first. " +
+      "`dropped`: so many call-backs came while as many as the plan allows were waiting."
+  }
+)
 export type DeliveryStatus = typeof DeliveryStatus.Type
 
+export const DeliveryKind = oneOf([...notificationKinds, "callback"], {
+  identifier: "DeliveryKind",
+  description:
+    "The kind of the channel, or `callback`: to the `on_failure` or `on_success` of a task."
+})
+export type DeliveryKind = typeof DeliveryKind.Type
+
 export const NotifiedEvent = Schema.Struct({
-  event: NotificationEvent,
+  event: DeliveredEvent,
   subject_id: SubjectId.annotate({ description: "What it is about: a task, a monitor, a key." }),
   name: Schema.String,
   reason: Schema.NullOr(Schema.String).annotate({ description: "Why, in one line." }),
@@ -30,10 +41,12 @@ const fields = {
   id: NotificationDeliveryId.annotate({
     description: "The receiver sees it, the same at every attempt: as `Idempotency-Key`."
   }),
-  channel_id: NotificationChannelId.annotate({
-    description: "Where it goes. The channel may be deleted by now."
+  channel_id: Schema.NullOr(NotificationChannelId).annotate({
+    description:
+      "Where it goes. The channel may be deleted by now. Null for the call-backs of tasks, which go " +
+      "to no channel."
   }),
-  kind: NotificationKind,
+  kind: DeliveryKind,
   status: DeliveryStatus,
   events_count: Schema.Int.annotate({
     description: "How many events it tells of. 0 for the mail that asks to confirm an address."
@@ -72,7 +85,7 @@ const example = {
   finished_at: "2026-01-31T09:30:00.153Z"
 } as const
 
-/** One message to one channel. */
+/** One message to one channel, or to a call-back. */
 export const NotificationDelivery = Schema.Struct(fields).annotate({
   identifier: "NotificationDelivery",
   examples: [example]
@@ -121,5 +134,6 @@ export type NotificationDeliveryDetail = typeof NotificationDeliveryDetail.Type
 
 export const DeliveryFilters = {
   channel_id: Schema.optionalKey(NotificationChannelId),
+  kind: Schema.optionalKey(DeliveryKind),
   status: Schema.optionalKey(DeliveryStatus)
 }

@@ -29,6 +29,16 @@ export const NotificationEvent = oneOf(notificationEvents, {
 })
 export type NotificationEvent = typeof NotificationEvent.Type
 
+/** What a delivery tells of: the call-backs of tasks tell of successes, too. */
+export const DeliveredEvent = oneOf([...notificationEvents, "task.succeeded", "chain.succeeded"], {
+  identifier: "DeliveredEvent",
+  description:
+    "What happened. `task.succeeded` and `chain.succeeded` are told only to the `on_success` of " +
+    "the task.",
+  examples: ["task.failed"]
+})
+export type DeliveredEvent = typeof DeliveredEvent.Type
+
 /** Which event ends the trouble that another one begins. */
 export const recoveries = {
   "task.failed": "task.recovered",
@@ -39,8 +49,8 @@ export const recoveries = {
 
 export type TroubleEvent = keyof typeof recoveries
 
-export const isTrouble = (event: NotificationEvent): event is TroubleEvent => event in recoveries
+export const isTrouble = (event: DeliveredEvent): event is TroubleEvent => event in recoveries
 
-const endings: ReadonlySet<NotificationEvent> = new Set(Object.values(recoveries))
+const endings: ReadonlySet<DeliveredEvent> = new Set(Object.values(recoveries))
 
-export const isRecovery = (event: NotificationEvent): boolean => endings.has(event)
+export const isRecovery = (event: DeliveredEvent): boolean => endings.has(event)

@@ -9,16 +9,19 @@ import {
   QuotaExceeded,
   RateLimited
 } from "../shared/Errors.ts"
-import { IdempotencyKey } from "../shared/IdempotencyKey.ts"
+import { IdempotencyKey } from "../shared/requests/IdempotencyKey.ts"
 import {
   inPath,
   NotificationChannelId,
   NotificationDeliveryId,
   WorkspaceId
 } from "../shared/Ids.ts"
-import { PageQuery } from "../shared/Page.ts"
+import { OwnKey } from "../shared/requests/OwnKey.ts"
+import { PageQuery } from "../shared/requests/Page.ts"
 import {
+  ChannelFilters,
   NotificationChannel,
+  NotificationChannelDefinition,
   NotificationChannelInput,
   NotificationChannelPage,
   NotificationChannelUpdate,
@@ -41,7 +44,7 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
   .add(
     HttpApiEndpoint.get("channels", "/channels", {
       params: workspace,
-      query: PageQuery,
+      query: { ...PageQuery, ...ChannelFilters },
       success: NotificationChannelPage
     })
       .annotate(Access, Access.scope("notifications:read"))
@@ -52,7 +55,7 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
       headers: IdempotencyKey,
       payload: NotificationChannelInput,
       success: NotificationChannel.pipe(HttpApiSchema.status(201)),
-      error: [IdempotencyConflict, QuotaExceeded]
+      error: [Conflict, IdempotencyConflict, QuotaExceeded]
     })
       .annotate(Access, Access.scope("notifications:write"))
       .annotateMerge(
@@ -61,6 +64,22 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
           "Nothing is sent to it until a rule of the settings names it. An email address that is " +
             "no member's gets a mail with a link, and must be confirmed by it first. A workspace " +
             "has at most 100 channels."
+        )
+      ),
+
+    HttpApiEndpoint.put("upsertChannel", "/channels/by-key/:key", {
+      params: { ...workspace, key: OwnKey },
+      payload: NotificationChannelDefinition,
+      success: [NotificationChannel, NotificationChannel.pipe(HttpApiSchema.status(201))],
+      error: [Conflict, QuotaExceeded]
+    })
+      .annotate(Access, Access.scope("notifications:write"))
+      .annotateMerge(
+        docs(
+          "Make or replace a channel by its key",
+          "Gives the channel with this key exactly this definition, or makes it. The answer is 200 if it " +
+            "was there and 201 if it is new. If nothing differs, its secrets included, nothing changes. " +
+            "A channel stays of its kind: a definition of another one answers 409."
         )
       ),
 
@@ -76,7 +95,7 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
       params: channel,
       payload: NotificationChannelUpdate,
       success: NotificationChannel,
-      error: [NotFound, QuotaExceeded]
+      error: [NotFound, Conflict, QuotaExceeded]
     })
       .annotate(Access, Access.scope("notifications:write"))
       .annotateMerge(

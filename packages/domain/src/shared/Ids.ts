@@ -60,6 +60,9 @@ export type MonitorEventId = typeof MonitorEventId.Type
 export const WorkerId = Id.pipe(Schema.brand("WorkerId"))
 export type WorkerId = typeof WorkerId.Type
 
+export const QueueId = Id.pipe(Schema.brand("QueueId"))
+export type QueueId = typeof QueueId.Type
+
 export const IncidentId = Id.pipe(Schema.brand("IncidentId"))
 export type IncidentId = typeof IncidentId.Type
 export const NotificationChannelId = Id.pipe(Schema.brand("NotificationChannelId"))

@@ -14,7 +14,8 @@ export const resources = [
   "incident",
   "notification_channel",
   "notification_delivery",
-  "worker"
+  "worker",
+  "queue"
 ] as const
 
 export type Resource = (typeof resources)[number]

@@ -1,7 +1,7 @@
 import { Schema, Struct } from "effect"
 import { TaskId } from "../executions/Execution.ts"
-import { callOptionsFields } from "../shared/CallOptions.ts"
-import { CallMethod } from "../shared/HttpCall.ts"
+import { callOptionsFields } from "../calls/CallOptions.ts"
+import { CallMethod } from "../calls/HttpCall.ts"
 import { maxShownPids } from "../monitors/process/ProcessMonitor.ts"
 import { ExecutionId, MonitorId, WorkerId } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
@@ -46,11 +46,11 @@ export const WorkerWelcome = Schema.Struct({
   name: Schema.String,
   labels: Schema.Array(Schema.String),
   session: Session,
-  beat_seconds: Schema.Int.annotate({
+  wait_seconds: Schema.Int.annotate({
     description:
-      "How often to beat while nothing runs. After three times as long, the session ends."
+      "For how long to ask for runs at a time. That keeps the session, which ends five seconds after the next request was to come."
   }),
-  busy_beat_seconds: Schema.Int.annotate({
+  beat_seconds: Schema.Int.annotate({
     description: "How often to beat while something runs: cancellations come with the answers."
   })
 }).annotate({ identifier: "WorkerWelcome" })
@@ -61,7 +61,18 @@ export const WorkerClaim = Schema.Struct({
   slots: Slots.annotate({ description: "How many runs to give at most.", examples: [16] }),
   wait_seconds: Schema.Int.check(
     Schema.isBetween({ minimum: 0, maximum: maxWaitSeconds })
-  ).annotate({ description: "How long to wait for the first one.", examples: [30] })
+  ).annotate({ description: "How long to wait for the first one.", examples: [10] }),
+  idle: Schema.optionalKey(
+    Schema.Boolean.annotate({
+      description:
+        "The agent holds nothing, and got nothing the last time. The service may then take a moment until it waits."
+    })
+  ),
+  watching: Schema.optionalKey(
+    Schema.String.check(Schema.isMaxLength(40)).annotate({
+      description: "What the last orders said. Empty when absent."
+    })
+  )
 }).annotate({ identifier: "WorkerClaim" })
 export type WorkerClaim = typeof WorkerClaim.Type
 
@@ -74,7 +85,7 @@ export const CallSignature = Schema.Struct({
 export type CallSignature = typeof CallSignature.Type
 
 /** Which answers are a success. Those with 2xx when absent. */
-const Success = Schema.Struct(Struct.omit(callOptionsFields, ["retry"]))
+const Success = Schema.Struct(Struct.omit(callOptionsFields, ["retry", "completion"]))
 
 export const WorkerCall = Schema.Struct({
   run_id: ExecutionId,
@@ -89,14 +100,20 @@ export const WorkerCall = Schema.Struct({
   body: Schema.NullOr(Schema.String),
   timeout_seconds: Schema.Int,
   success: Schema.optionalKey(Success),
+  complete_url: Schema.optionalKey(
+    Schema.String.annotate({ description: "Sent as `Scheduling-Complete-Url`." })
+  ),
   task: Schema.Struct({ id: TaskId, scheduled_ms: Schema.Finite }),
   signature: CallSignature
 }).annotate({ identifier: "WorkerCall" })
 export type WorkerCall = typeof WorkerCall.Type
 
-export const WorkerCalls = Schema.Struct({ calls: Schema.Array(WorkerCall) }).annotate({
-  identifier: "WorkerCalls"
-})
+export const WorkerCalls = Schema.Struct({
+  calls: Schema.Array(WorkerCall),
+  beat: Schema.optionalKey(
+    Schema.Boolean.annotate({ description: "There are other processes to watch: beat now." })
+  )
+}).annotate({ identifier: "WorkerCalls" })
 export type WorkerCalls = typeof WorkerCalls.Type
 
 const Held = Schema.Struct({
@@ -123,7 +140,12 @@ export const WorkerResult = Schema.Struct({
   duration_ms: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 86_400_000 })),
   ended_ago_ms: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 86_400_000 })).annotate({
     description: "How long ago the call ended, so that clocks need not agree."
-  })
+  }),
+  completes_later: Schema.optionalKey(
+    Schema.Boolean.annotate({
+      description: "The answer was 202 with `Scheduling-Complete: later`."
+    })
+  )
 }).annotate({
   identifier: "WorkerResult",
   examples: [
@@ -211,6 +233,7 @@ export type WorkerBeat = typeof WorkerBeat.Type
 
 export const WorkerOrders = Schema.Struct({
   cancel: Schema.Array(ExecutionId).annotate({ description: "Calls to cut off." }),
-  watch: Schema.Array(WatchedProcess).annotate({ description: "Processes to watch." })
+  watch: Schema.Array(WatchedProcess).annotate({ description: "Processes to watch." }),
+  watching: Schema.String.annotate({ description: "Names what is in `watch`, for the next claim." })
 }).annotate({ identifier: "WorkerOrders" })
 export type WorkerOrders = typeof WorkerOrders.Type

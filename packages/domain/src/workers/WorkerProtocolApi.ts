@@ -45,17 +45,6 @@ export class WorkerProtocolApi extends HttpApiGroup.make("protocol")
       )
     ),
 
-    HttpApiEndpoint.post("claim", "/claim", {
-      payload: WorkerClaim,
-      success: WorkerCalls,
-      error: SessionEnded
-    }).annotateMerge(
-      docs(
-        "Take runs",
-        "Answers as soon as there is a run for the worker, or with none when the time is up."
-      )
-    ),
-
     HttpApiEndpoint.post("beat", "/beat", {
       payload: WorkerBeat,
       success: WorkerOrders,
@@ -77,11 +66,37 @@ export class WorkerProtocolApi extends HttpApiGroup.make("protocol")
   .prefix("/v1/worker") {}
 
 /**
+ * A thousand agents that wait make a hundred of these requests per second. So it has no body, and
+ * the service answers it before its router.
+ */
+export class WorkerClaimsApi extends HttpApiGroup.make("claims")
+  .add(
+    HttpApiEndpoint.post("claim", "/claim", {
+      query: WorkerClaim.fields,
+      success: WorkerCalls,
+      error: SessionEnded
+    }).annotateMerge(
+      docs(
+        "Take runs",
+        "Answers as soon as there is a run for the worker, or with none when the time is up. Asking keeps the session, as a beat does."
+      )
+    )
+  )
+  .middleware(WorkerAuthentication)
+  .prefix("/v1/worker") {}
+
+/** What the service's router answers. */
+export class RoutedWorkerApi extends HttpApi.make("worker")
+  .add(WorkerProtocolApi)
+  .middleware(ErrorShape)
+  .annotate(HttpApi.PayloadParseOptions, { errors: "all" }) {}
+
+/**
  * What agents and the service say to each other. It is an API of its own, because nobody else needs
  * it: neither the reference nor the SDK shows it. Fields that the service does not know are ignored,
  * so that an agent may be newer.
  */
 export class WorkerApi extends HttpApi.make("worker")
   .add(WorkerProtocolApi)
-  .middleware(ErrorShape)
-  .annotate(HttpApi.PayloadParseOptions, { errors: "all" }) {}
+  .add(WorkerClaimsApi)
+  .middleware(ErrorShape) {}

@@ -3,9 +3,9 @@ import { Authentication } from "../auth/Authentication.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { IdempotencyConflict, NotFound, QuotaExceeded, RateLimited } from "../shared/Errors.ts"
-import { IdempotencyKey } from "../shared/IdempotencyKey.ts"
+import { IdempotencyKey } from "../shared/requests/IdempotencyKey.ts"
 import { inPath, WorkerId, WorkspaceId } from "../shared/Ids.ts"
-import { PageQuery } from "../shared/Page.ts"
+import { PageQuery } from "../shared/requests/Page.ts"
 import {
   CreatedWorker,
   LeakedWorkerToken,

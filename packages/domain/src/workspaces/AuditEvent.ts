@@ -1,5 +1,7 @@
 import { Schema } from "effect"
-import { AuditEventId, UserId } from "../shared/Ids.ts"
+import { AuditEventId, inPath, UserId } from "../shared/Ids.ts"
+import { oneOf } from "../shared/oneOf.ts"
+import { text } from "../shared/Text.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
 
 export const auditActions = [
@@ -39,13 +41,30 @@ export const auditActions = [
   "worker.deleted"
 ] as const
 
+const AuditAction = oneOf(auditActions, {
+  identifier: "AuditAction",
+  description: "What was done: the kind of thing, and what happened to it."
+})
+
+export const auditResources = [
+  "workspace",
+  "member",
+  "invitation",
+  "api_key",
+  "signing_secret",
+  "billing",
+  "notification_channel",
+  "notification_settings",
+  "worker"
+] as const
+
 /**
  * Who changed what in a workspace, when and from where. It is written together with the change and
  * never edited.
  */
 export const AuditEvent = Schema.Struct({
   id: AuditEventId,
-  action: Schema.Literals(auditActions),
+  action: AuditAction,
   actor_id: Schema.NullOr(UserId),
   target_id: Schema.NullOr(Schema.String),
   ip: Schema.NullOr(Schema.String),
@@ -59,3 +78,34 @@ export const AuditEvent = Schema.Struct({
   created_at: Timestamp
 }).annotate({ identifier: "AuditEvent" })
 export type AuditEvent = typeof AuditEvent.Type
+
+/** Which events a list shows: those that meet all that is given. */
+export const AuditFilters = {
+  actor_id: Schema.optionalKey(
+    inPath(UserId).annotate({ description: "Changes that this user made." })
+  ),
+  action: Schema.optionalKey(AuditAction),
+  resource: Schema.optionalKey(
+    oneOf(auditResources, {
+      identifier: "AuditResource",
+      description: "The kind of thing that was changed: what the action begins with."
+    })
+  ),
+  target_id: Schema.optionalKey(
+    text({ min: 1, max: 200 }).annotate({ description: "Changes of this one thing." })
+  ),
+  from: Schema.optionalKey(Timestamp.annotate({ description: "At this time or later." })),
+  to: Schema.optionalKey(Timestamp.annotate({ description: "Before this time." }))
+}
+export type AuditFilters = Schema.Struct.Type<typeof AuditFilters>
+
+/** The actions that the filters let through. */
+export const actionsOf = ({
+  action,
+  resource
+}: Pick<AuditFilters, "action" | "resource">): ReadonlyArray<AuditEvent["action"]> =>
+  auditActions.filter(
+    (one) =>
+      (action === undefined || one === action) &&
+      (resource === undefined || one.startsWith(`${resource}.`))
+  )

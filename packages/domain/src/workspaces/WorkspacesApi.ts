@@ -3,10 +3,10 @@ import { Authentication } from "../auth/Authentication.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { IdempotencyConflict, QuotaExceeded } from "../shared/Errors.ts"
-import { IdempotencyKey } from "../shared/IdempotencyKey.ts"
+import { IdempotencyKey } from "../shared/requests/IdempotencyKey.ts"
 import { inPath, WorkspaceId } from "../shared/Ids.ts"
-import { Page, PageQuery } from "../shared/Page.ts"
-import { AuditEvent } from "./AuditEvent.ts"
+import { Page, PageQuery } from "../shared/requests/Page.ts"
+import { AuditEvent, AuditFilters } from "./AuditEvent.ts"
 import { SigningSecret } from "./SigningSecret.ts"
 import { WhoAmI } from "./WhoAmI.ts"
 import { Workspace, WorkspaceInput } from "./Workspace.ts"
@@ -83,7 +83,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
 
     HttpApiEndpoint.get("audit", "/workspaces/:workspace_id/audit", {
       params,
-      query: PageQuery,
+      query: { ...PageQuery, ...AuditFilters },
       success: Page("AuditEventPage", AuditEvent)
     })
       .annotate(Access, Access.role("admin"))

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Schedule from "@scheduling/domain/cron/Schedule"
 import { TimeZone } from "@scheduling/domain/cron/TimeZone"
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { arbitrarySchedule } from "./ScheduleArbitrary.ts"
 
 const decode = Schema.decodeUnknownEffect(Schedule.Schedule)
@@ -76,6 +76,29 @@ describe("a preview", () => {
     ])
   })
 
+  it("shows the seconds, and lets them follow their minutes through clock changes", () => {
+    assert.deepStrictEqual(lines("*/20 * * * * *", "Europe/Berlin", "2026-03-29T00:59:30Z", 3), [
+      "2026-03-29T01:59:40+01:00",
+      "2026-03-29T03:00:00+02:00",
+      "2026-03-29T03:00:20+02:00"
+    ])
+    assert.deepStrictEqual(lines("*/20 30 2 * * *", "Europe/Berlin", "2026-03-28T12:00:00Z", 2), [
+      "2026-03-29T03:00:00+02:00 moved",
+      "2026-03-30T02:30:00+02:00"
+    ])
+    assert.deepStrictEqual(lines("*/30 30 2 * * *", "Europe/Berlin", "2026-10-24T12:00:00Z", 3), [
+      "2026-10-25T02:30:00+02:00",
+      "2026-10-25T02:30:30+02:00",
+      "2026-10-25T02:30:00+01:00 dropped",
+      "2026-10-25T02:30:30+01:00 dropped",
+      "2026-10-26T02:30:00+01:00"
+    ])
+    assert.deepStrictEqual(lines("50 59 * * * *", "Europe/Berlin", "2026-10-25T00:30:00Z", 2), [
+      "2026-10-25T02:59:50+02:00",
+      "2026-10-25T02:59:50+01:00 doubled"
+    ])
+  })
+
   it("lists a repeated time that is dropped and does not count it", () => {
     assert.deepStrictEqual(lines("30 2 * * *", "Europe/Berlin", "2026-10-24T12:00:00Z", 2), [
       "2026-10-25T02:30:00+02:00",
@@ -132,6 +155,53 @@ describe("a day that depends on how its month falls", () => {
     const fires = lines(`0 0 ${date} * ${weekday}`, "UTC", "2026-01-31T12:00:00Z", 4)
     assert.strictEqual(fires.map((line) => line.slice(0, 10)).join(" "), expected)
   })
+})
+
+describe("seconds", () => {
+  const zone = TimeZone.make("Europe/Berlin")
+  const from = Date.UTC(2026, 9, 24, 23, 30)
+  const to = from + 2 * 3_600_000
+  // The clocks go back at 01:00 UTC, and the time between stands there twice.
+  const wall = (at: number) => new Date(at + (at < Date.UTC(2026, 9, 25, 1) ? 2 : 1) * 3_600_000)
+  const firesOf = (text: string) => {
+    const fires: Array<number> = []
+    const schedule = Schedule.Schedule.make(text)
+    for (let at = from - 1; ;) {
+      at = Schedule.nextFire(schedule, zone, at)
+      if (at >= to) return fires
+      fires.push(at)
+    }
+  }
+
+  it("are those that a walk through every second finds", () => {
+    const expected: Array<number> = []
+    for (let at = from; at < to; at += 1_000) {
+      if (wall(at).getUTCSeconds() % 12 === 5 && wall(at).getUTCMinutes() % 3 === 0)
+        expected.push(at)
+    }
+    assert.deepStrictEqual(firesOf("5/12 */3 * * * *"), expected)
+  })
+
+  it("are found backwards as well", () => {
+    const schedule = Schedule.Schedule.make("*/12 */7 * * * *")
+    const fires = firesOf(schedule)
+    for (let at = from + 60_000; at < to; at += 7_300) {
+      const latest = Schedule.latestAtOrBefore(schedule, zone, at, from)
+      assert.strictEqual(
+        Option.getOrUndefined(latest),
+        fires.findLast((fire) => fire <= at)
+      )
+    }
+  })
+
+  it.effect("are not for every schedule", () =>
+    Effect.gen(function* () {
+      const decode = Schema.decodeUnknownEffect(Schedule.MinuteSchedule)
+      assert.strictEqual(yield* decode("*/5 * * * *"), "*/5 * * * *")
+      const error = yield* Effect.flip(decode("*/5  * * * * *"))
+      assert.match(error.message, /got 6: seconds and years are not supported$/)
+    })
+  )
 })
 
 describe("the next fire", () => {

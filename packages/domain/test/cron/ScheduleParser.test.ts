@@ -1,9 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import {
-  type ParsedSchedule,
-  parseSchedule,
-  type ScheduleField
-} from "@scheduling/domain/cron/ScheduleParser"
+import type { ScheduleField } from "@scheduling/domain/cron/parseField"
+import { type ParsedSchedule, parseSchedule } from "@scheduling/domain/cron/ScheduleParser"
 import { Result } from "effect"
 import { arbitrarySchedule } from "./ScheduleArbitrary.ts"
 
@@ -23,6 +20,9 @@ describe("a field", () => {
     readonly [expression: string, table: keyof ParsedSchedule, values: ReadonlyArray<number>]
   > = [
     ["7 * * * *", "minutes", [7]],
+    ["7 * * * *", "seconds", [0]],
+    ["*/15 7 * * * *", "seconds", [0, 15, 30, 45]],
+    ["*/15 7 * * * *", "minutes", [7]],
     ["07 * * * *", "minutes", [7]],
     ["*/15 * * * *", "minutes", [0, 15, 30, 45]],
     ["10-40/10 * * * *", "minutes", [10, 20, 30, 40]],
@@ -82,6 +82,12 @@ describe("an expression", () => {
     assert.deepStrictEqual(parsed(nickname), parsed(meaning))
   })
 
+  it("takes seconds that are far enough apart on the days on which it fires", () => {
+    for (const expression of ["*/5 * * * * *", "*/7 9 * * * *", "3,58 */2 * * * *"]) {
+      assert.deepStrictEqual(issuesOf(expression), [])
+    }
+  })
+
   it("accepts rare dates that do come", () => {
     const rare = [
       "0 0 29 2 *",
@@ -130,7 +136,12 @@ describe("what is wrong with an expression", () => {
   > = [
     ["", "schedule", `expected ${five}, got 0`],
     ["0 9 * *", "schedule", `expected ${five}, got 4`],
-    ["0 0 9 * * *", "schedule", `expected ${five}, got 6: seconds and years are not supported`],
+    ["0 0 9 * * * 2026", "schedule", `expected ${five}, got 7: years are not supported`],
+    ["60 0 9 * * *", "second", `second: "60" is outside 0-59`],
+    ["* * * * * *", "second", `second: "*" fires again after 1 s, and 5 s is the least`],
+    ["*/7 * * * * *", "second", `second: "*/7" fires again after 4 s, and 5 s is the least`],
+    ["0,4 0 9 * * *", "second", `second: "0,4" fires again after 4 s, and 5 s is the least`],
+    ["1,57 * 9 * * *", "second", `second: "1,57" fires again after 4 s, and 5 s is the least`],
     [`${"0,".repeat(200)}0 0 * * *`, "schedule", "expected at most 400 characters, got 409"],
     ["* ".repeat(500) + "*", "schedule", "expected at most 400 characters, got 1001"],
     ["@reboot", "schedule", `"@reboot" is not one of ${nicknames}`],

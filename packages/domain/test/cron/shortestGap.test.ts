@@ -13,12 +13,27 @@ describe("the shortest gap of a schedule", () => {
     ["0 0,23 * * *", 3_600],
     ["59 23,0 * * *", 3_600],
     ["30 6,18 1 1 *", 43_200],
+    ["*/5 * * * * *", 5],
+    ["*/10 30 * * * *", 10],
+    ["30 * * * * *", 60],
+    ["5,55 * * * * *", 10],
+    ["5,55 */2 * * * *", 50],
+    ["0 0 0 * * *", 86_400],
+    ["0 */15 * * * *", 900],
     ["not a schedule", Infinity]
   ])("of %s is %d s", (schedule, seconds) => {
     assert.strictEqual(shortestGapSeconds(schedule), seconds)
   })
 
-  it.each(["*/7 2-5 * * *", "3,9,50 */3 * * *", "0,1 0,12 1 * *", "*/25 22-23 * * 1-5"])(
+  it.each([
+    "*/7 2-5 * * *",
+    "3,9,50 */3 * * *",
+    "0,1 0,12 1 * *",
+    "*/25 22-23 * * 1-5",
+    "*/7 9,10 * * *",
+    "7,58 */9 4-5 * * *",
+    "*/20 1,2 * * * *"
+  ])(
     "is no longer than any between the fires of %s, and one of them where it fires daily",
     (schedule) => {
       let at = new Date(Date.UTC(2026, 0, 1))

@@ -16,7 +16,11 @@ const schedules = [
   "0 0 1 * *",
   "0 9 * * MON-FRI",
   "0 12 LW * *",
-  "5 4 29 2 *"
+  "5 4 29 2 *",
+  "*/10 */6 * * * *",
+  "17 30 2 * * *",
+  "5,55 * 1-3 * * *",
+  "30 59 23 L * *"
 ]
 
 /** With a clock change in each direction, and one by half an hour. */

@@ -12,8 +12,9 @@ export const renderRecords = ({ components, paths }: OpenApiDocument): string =>
       .flatMap((operations) => Object.values(operations))
       .map(({ requestBody }) => referenced(requestBody?.content["application/json"]?.schema ?? {}))
   )
+  const isShown = (name: string) => !bodies.has(name) || bodies.has(`${name.slice(0, -5)}Batch`)
   const records = Object.entries(components.schemas).filter(
-    ([name, schema]) => !bodies.has(name) && !isError(schema) && itemOfPage(schema) === undefined
+    ([name, schema]) => isShown(name) && !isError(schema) && itemOfPage(schema) === undefined
   )
   const sections = records.map(([name, schema]) => renderRecord(name, schema, components.schemas))
   return ["## Records", ...sections].join("\n\n")

@@ -1,14 +1,32 @@
-import type { Page } from "playwright-core"
-import type { Person } from "./people.ts"
+import type { Page, Route } from "playwright-core"
+import { password, type Person } from "./people.ts"
 
 export interface PanelPage {
   readonly name: string
   readonly path: string
   /** Seen without signing in. */
   readonly isPublic: boolean
+  /** What to do before going there. It is undone by `after`. */
+  readonly before?: (page: Page) => Promise<unknown>
   /** What to do there first. */
   readonly prepare?: (page: Page) => Promise<unknown>
+  readonly after?: (page: Page) => Promise<unknown>
+  /** It shows what waits. */
+  readonly isWaiting?: boolean
 }
+
+const sessionPath = "**/panel/session"
+
+/** As for somebody with a second factor. */
+const asksForCode = (route: Route) =>
+  route.request().method() === "POST"
+    ? route.fulfill({
+        status: 401,
+        json: { detail: { error: "totp_required", message: "This account has a second factor." } }
+      })
+    : route.fallback()
+
+const cronList = /\/cron\?limit=100/
 
 const open = (name: string, path: string): PanelPage => ({ name, path, isPublic: true })
 
@@ -32,7 +50,17 @@ export const pagesOf = async ({
       client.executions.list({ limit: 1, status: "failed" }),
       client.apiKeys.list({ limit: 1 })
     ])
+  const { data: running } = await client.executions.list({ limit: 1, status: "running" })
   const w = `/w/${workspaceId}`
+  const workspaces = await client.workspaces.list({ limit: 100 }).toArray({ limit: 100 })
+  const fresh =
+    workspaces.find(({ name }) => name === "Fresh") ??
+    (await client.workspaces.create({ name: "Fresh" }))
+  const empty = (name: string, path: string): PanelPage => ({
+    name: `${name}-empty`,
+    path: `/w/${fresh.id}${path}`,
+    isPublic: false
+  })
   const inside = (name: string, path: string, prepare?: PanelPage["prepare"]): PanelPage => ({
     name,
     path: w + path,
@@ -42,20 +70,76 @@ export const pagesOf = async ({
   const cron = `/cron/${tasks[0]?.id}`
   return [
     open("sign-in", "/sign-in"),
+    {
+      ...open("sign-in-refused", "/sign-in"),
+      prepare: async (page) => {
+        await page.getByLabel("Email").fill("ada@example.com")
+        await page.getByLabel("Password").fill("not her password at all")
+        await page.getByRole("button", { name: "Sign in" }).click()
+        await page.getByRole("alert").waitFor()
+      }
+    },
     open("register", "/register"),
     open("forgot-password", "/forgot-password"),
+    {
+      ...open("sign-in-code", "/sign-in"),
+      before: (page) => page.route(sessionPath, asksForCode),
+      prepare: async (page) => {
+        await page.getByLabel("Email").fill("ada@example.com")
+        await page.getByLabel("Password").fill("correct horse battery staple")
+        await page.getByRole("button", { name: "Sign in" }).click()
+        await page.getByLabel("Code").waitFor()
+      },
+      after: (page) => page.unroute(sessionPath)
+    },
     open("reset-password", "/reset-password"),
+    open("reset-password-link", "/reset-password#token"),
+    open("email-link-gone", "/email/verify/token"),
     { name: "invitation", path: "/invitation", isPublic: false },
+    { name: "invitation-link", path: "/invitation#token", isPublic: false },
     { name: "welcome", path: "/welcome", isPublic: false },
     inside("overview", ""),
+    empty("overview", ""),
+    empty("forecast", "/forecast"),
+    empty("executions", "/executions"),
+    empty("cron", "/cron"),
+    empty("delayed", "/delayed"),
+    empty("chain", "/chains"),
+    empty("queue", "/queues"),
+    empty("monitor", "/monitors"),
+    empty("incident", "/incidents"),
+    empty("channel", "/notifications"),
+    empty("key", "/keys"),
+    empty("worker", "/workers"),
+    inside("not-found", "/nowhere"),
+    {
+      ...inside("cron-waits", "/cron"),
+      isWaiting: true,
+      before: (page) => page.route(cronList, () => {}),
+      prepare: (page) => page.locator("[aria-busy=true]").waitFor(),
+      after: (page) => page.unroute(cronList)
+    },
+    {
+      ...inside("cron-failed", "/cron"),
+      before: (page) => page.route(cronList, (route) => route.abort()),
+      prepare: (page) => page.getByRole("alert").waitFor({ timeout: 60_000 }),
+      isWaiting: true,
+      after: (page) => page.unroute(cronList)
+    },
+    inside("forecast", "/forecast"),
+    inside("forecast-week", "/forecast?span=week"),
     inside("executions", "/executions"),
     inside("execution", `/executions/${failed[0]?.id}`),
+    inside("execution-awaiting", `/executions/${running[0]?.id}`),
     inside("delayed-list", "/delayed"),
     inside("delayed-new", "/delayed/new"),
     inside("delayed-detail", `/delayed/${delayed[0]?.id}`),
     inside("chain-list", "/chains"),
     inside("chain-new", "/chains/new"),
     inside("chain-detail", `/chains/${chains[0]?.id}`),
+    inside("chain-step", `/chains/${chains[0]?.id}`, (page) =>
+      page.getByText("export", { exact: true }).click()
+    ),
     inside("chain-edit", `/chains/${chains[0]?.id}/edit`),
     inside("cron-list", "/cron"),
     inside("cron-filtered", "/cron?name=nothing"),
@@ -65,6 +149,11 @@ export const pagesOf = async ({
     }),
     inside("cron-detail", cron),
     inside("cron-edit", `${cron}/edit`),
+    inside("queues", "/queues"),
+    inside("queue-new", "/queues", async (page) => {
+      await page.getByRole("button", { name: "New queue" }).first().click()
+      await page.getByRole("dialog").waitFor()
+    }),
     inside("monitor-list", "/monitors"),
     inside("heartbeat-new", "/monitors/heartbeat/new"),
     inside("heartbeat-detail", `/monitors/heartbeat/${heartbeats[0]?.id}`),
@@ -73,6 +162,8 @@ export const pagesOf = async ({
     inside("ssl-new", "/monitors/ssl/new"),
     inside("ssl-detail", `/monitors/ssl/${certificates[0]?.id}`),
     inside("process-new", "/monitors/process/new"),
+    inside("ssl-edit", `/monitors/ssl/${certificates[0]?.id}/edit`),
+    inside("process-edit", `/monitors/process/${processes[0]?.id}/edit`),
     inside("process-detail", `/monitors/process/${processes[0]?.id}`),
     inside("incident-list", "/incidents"),
     inside("incident-detail", `/incidents/${incidents[0]?.id}`),
@@ -85,19 +176,43 @@ export const pagesOf = async ({
     }),
     inside("notification-rules", "/notifications/rules"),
     inside("delivery-list", "/notifications/deliveries"),
+    inside("delivery-filtered", "/notifications/deliveries?kind=callback"),
     inside("delivery-detail", `/notifications/deliveries/${deliveries[0]?.id}`),
     inside("key-list", "/keys"),
     inside("key-new", "/keys/new?scopes=tasks:read,tasks:write"),
     inside("key-detail", `/keys/${keys[0]?.id}`),
     inside("workers", "/workers"),
     inside("worker-detail", `/workers/${workers.at(-1)?.id}`),
+    inside("worker-new", "/workers", async (page) => {
+      await page.getByRole("button", { name: "New worker" }).click()
+      await page.getByRole("dialog").waitFor()
+    }),
     inside("members", "/members"),
+    inside("member-invite", "/members", async (page) => {
+      await page.getByRole("button", { name: "Invite somebody" }).click()
+      await page.getByRole("dialog").waitFor()
+    }),
     inside("usage", "/usage"),
     inside("checkout-done", "/usage?checkout=done"),
     inside("checkout-cancelled", "/usage?checkout=cancelled"),
     inside("audit", "/audit"),
+    inside("audit-filtered", "/audit?resource=api_key", async (page) => {
+      await page.getByRole("button", { name: "Details" }).first().click()
+      await page.getByRole("dialog").waitFor()
+    }),
     inside("settings", "/settings"),
     { name: "account", path: "/account/settings", isPublic: false },
+    {
+      name: "account-second-factor",
+      path: "/account/settings",
+      isPublic: false,
+      prepare: async (page) => {
+        await page.getByRole("button", { name: "Set up" }).click()
+        await page.getByLabel("Your password").fill(password)
+        await page.getByRole("button", { name: "Continue" }).click()
+        await page.getByRole("img", { name: "QR code for the authenticator app" }).waitFor()
+      }
+    },
     inside("palette", "/cron", async (page) => {
       await page.keyboard.press("Control+k")
       await page.getByRole("combobox", { name: "Search" }).fill("s")
@@ -110,12 +225,19 @@ export const pagesOf = async ({
 }
 
 /** Goes there, and waits until nothing waits. */
-export const show = async (page: Page, baseUrl: string, { name, path, prepare }: PanelPage) => {
+export const show = async (
+  page: Page,
+  baseUrl: string,
+  { before, isWaiting = false, name, path, prepare }: PanelPage
+) => {
+  await before?.(page)
   await page.goto(baseUrl + path)
   await page.getByRole("heading", { level: 1 }).waitFor()
-  await page.waitForFunction(() => document.querySelector(".shimmer, [aria-busy=true]") === null)
+  if (!isWaiting) {
+    await page.waitForFunction(() => document.querySelector(".shimmer, [aria-busy=true]") === null)
+  }
   await page.evaluate(() => document.fonts.ready)
   await prepare?.(page)
-  if (page.url().endsWith("/sign-in") && name !== "sign-in")
+  if (page.url().endsWith("/sign-in") && !name.startsWith("sign-in"))
     throw new Error(`${name} needs a session`)
 }

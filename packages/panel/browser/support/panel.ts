@@ -1,7 +1,7 @@
 import type { Browser, BrowserContextOptions, Page } from "playwright-core"
-import { afterAll, beforeAll } from "vitest"
+import { afterAll, beforeAll, inject } from "vitest"
 import { stopAgents } from "./agent.ts"
-import { chromiumPath, launchChromium } from "./chromium.ts"
+import { chromiumPath, connectToChromium } from "./chromium.ts"
 import { type Person, signIn, somebody } from "./people.ts"
 import { Service } from "./service.ts"
 
@@ -13,22 +13,31 @@ export const missing =
 
 if (missing !== undefined) console.warn(missing)
 
-/** A service and a browser for the tests of a file. */
-export const usePanel = (environment: NodeJS.ProcessEnv = {}) => {
+/** The service that all files share, and the browser. */
+export const usePanel = () => useBrowser(() => inject("panelUrl") ?? "")
+
+/** A service for this file alone, which it may stop, and the browser. */
+export const useOwnPanel = (environment: NodeJS.ProcessEnv = {}) => {
   let service: Service
+  beforeAll(async () => {
+    service = await Service.start(environment)
+  })
+  afterAll(() => service[Symbol.asyncDispose]())
+  return { ...useBrowser(() => service.url), service: () => service }
+}
+
+const useBrowser = (url: () => string) => {
   let browser: Browser
   beforeAll(async () => {
-    ;[service, browser] = await Promise.all([Service.start(environment), launchChromium()])
+    browser = await connectToChromium(inject("browserEndpoint"))
   })
   afterAll(async () => {
     await browser.close()
     await stopAgents()
-    await service[Symbol.asyncDispose]()
   })
 
   return {
-    service: () => service,
-    url: () => service.url,
+    url,
     /** A browser of its own, whose errors fail the test that asks for `problems`. */
     open: async (options: BrowserContextOptions = {}) => {
       const context = await browser.newContext({ reducedMotion: "reduce", ...options })
@@ -37,11 +46,11 @@ export const usePanel = (environment: NodeJS.ProcessEnv = {}) => {
     },
     /** Somebody who is signed in. */
     openAs: async (person?: Person, options: BrowserContextOptions = {}) => {
-      const who = person ?? (await somebody(service.url))
+      const who = person ?? (await somebody(url()))
       const context = await browser.newContext({ reducedMotion: "reduce", ...options })
       const page = await context.newPage()
       const problems = problemsOf(page)
-      await signIn(page, service.url, who)
+      await signIn(page, url(), who)
       return { context, page, person: who, problems }
     }
   }

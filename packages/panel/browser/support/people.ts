@@ -18,7 +18,9 @@ export const somebody = async (
   workspace = "Acme production"
 ): Promise<Person> => {
   const email = `ada-${randomBytes(4).toString("hex")}@example.com`
-  const client = await SchedulingClient.register({ baseUrl, email, password, name })
+  const address = `100.${[...randomBytes(3)].join(".")}`
+  const defaultHeaders = { "x-forwarded-for": address }
+  const client = await SchedulingClient.register({ baseUrl, email, password, name, defaultHeaders })
   const workspaceId = await client.getWorkspaceId()
   await client.workspaces.rename(workspaceId, { name: workspace })
   return { email, workspaceId, client }

@@ -1,10 +1,11 @@
 import { once } from "node:events"
-import { createServer } from "node:http"
+import { createServer, type IncomingHttpHeaders } from "node:http"
 
 /** A server that takes messages, and answers as it is told. It ends with the process. */
 export const receiver = async () => {
-  const answer = { status: 200, body: "ok" }
+  const answer = { status: 200, body: "ok", calls: [] as Array<IncomingHttpHeaders> }
   const server = createServer((request, response) => {
+    answer.calls.push(request.headers)
     request.resume()
     response.writeHead(answer.status, { "content-type": "text/html" }).end(answer.body)
   })

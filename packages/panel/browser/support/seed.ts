@@ -1,6 +1,8 @@
 import type { CronTaskInput, SchedulingClient } from "@scheduling/sdk"
+import { seedCallbacks } from "./seedCallbacks.ts"
 import { seedKeys } from "./seedKeys.ts"
 import { seedMonitors } from "./seedMonitors.ts"
+import { seedQueues } from "./seedQueues.ts"
 import { seedNotifications } from "./seedNotifications.ts"
 import { seedWorkspace } from "./seedWorkspace.ts"
 
@@ -39,6 +41,7 @@ const cronTasks: ReadonlyArray<Omit<CronTaskInput, "url"> & { readonly path: str
 
 /** A workspace as one may look after a while. */
 export const seed = async (client: SchedulingClient, baseUrl: string): Promise<void> => {
+  await seedCallbacks(client)
   for (const { path, ...task } of cronTasks.toReversed()) {
     const { id } = await client.cron.create({
       headers: { authorization: "Bearer 3f9c..." },
@@ -74,6 +77,7 @@ export const seed = async (client: SchedulingClient, baseUrl: string): Promise<v
     ]
   })
   await client.chains.runAndWait(id)
+  await seedQueues(client, baseUrl)
   await seedKeys(client, baseUrl)
   await seedNotifications(client, baseUrl)
   await seedMonitors(client)

@@ -48,6 +48,9 @@ export class Service {
         DATA_DIR: this.#data,
         EGRESS_ALLOW: "127.0.0.0/8",
         PUBLIC_URL: this.url,
+        // Each account comes from an address of its own, as few may come from one.
+        TRUST_PROXY: "127.0.0.0/8",
+        RATE_LIMIT: "0",
         ...this.#environment
       },
       stdio: ["ignore", "pipe", "pipe"]

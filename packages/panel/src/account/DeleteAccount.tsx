@@ -3,12 +3,12 @@ import { useState } from "react"
 import { client } from "../data/client.ts"
 import { queries } from "../data/queries.ts"
 import { session } from "../data/session.ts"
-import { Button } from "../ui/Button.tsx"
-import { Sheet } from "../ui/Dialog.tsx"
-import { Field, Input } from "../ui/Field.tsx"
-import { FormEnd } from "../ui/FormEnd.tsx"
-import { Card } from "../ui/Page.tsx"
-import { useForm } from "../ui/useForm.ts"
+import { Button } from "../ui/actions/Button.tsx"
+import { Sheet } from "../ui/actions/Dialog.tsx"
+import { Field, Input } from "../ui/forms/Field.tsx"
+import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { Card } from "../ui/layout/Page.tsx"
+import { useForm } from "../ui/forms/useForm.ts"
 
 export const DeleteAccount = () => {
   const [isOpen, setOpen] = useState(false)

@@ -1,10 +1,10 @@
 import { queries } from "../data/queries.ts"
 import { session } from "../data/session.ts"
-import { Field, Input } from "../ui/Field.tsx"
-import { FormEnd } from "../ui/FormEnd.tsx"
-import { Card } from "../ui/Page.tsx"
-import { tell } from "../ui/toast.ts"
-import { useForm } from "../ui/useForm.ts"
+import { Field, Input } from "../ui/forms/Field.tsx"
+import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { Card } from "../ui/layout/Page.tsx"
+import { tell } from "../ui/messages/toast.ts"
+import { useForm } from "../ui/forms/useForm.ts"
 import { sessionListOptions } from "./queries.ts"
 
 export const PasswordForm = () => {
@@ -44,7 +44,7 @@ export const PasswordForm = () => {
             />
           </Field>
         </div>
-        <p className="text-sm text-faint">It ends all other sessions of yours.</p>
+        <p className="text-sm text-faint">This ends all your other sessions.</p>
         <FormEnd form={form} action="Change password" look="plain" />
       </form>
     </Card>

@@ -1,12 +1,12 @@
 import { InvalidCredentialsError, type User } from "@scheduling/sdk"
 import { client } from "../data/client.ts"
 import { meOptions, queries } from "../data/queries.ts"
-import { Button } from "../ui/Button.tsx"
-import { Field, Input } from "../ui/Field.tsx"
-import { FormEnd } from "../ui/FormEnd.tsx"
-import { Card } from "../ui/Page.tsx"
-import { attempt, tell } from "../ui/toast.ts"
-import { useForm } from "../ui/useForm.ts"
+import { Button } from "../ui/actions/Button.tsx"
+import { Field, Input } from "../ui/forms/Field.tsx"
+import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { Card } from "../ui/layout/Page.tsx"
+import { attempt, tell } from "../ui/messages/toast.ts"
+import { useForm } from "../ui/forms/useForm.ts"
 
 const changed = () => queries.invalidateQueries(meOptions)
 

@@ -4,11 +4,11 @@ import { KeyRound, Plus } from "lucide-react"
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { useList } from "../data/queries.ts"
-import { ButtonLink } from "../ui/Button.tsx"
-import { type Column, List, rowLink } from "../ui/List.tsx"
-import { Empty, Page } from "../ui/Page.tsx"
-import { Problem } from "../ui/Problem.tsx"
-import { Ago } from "../ui/Time.tsx"
+import { ButtonLink } from "../ui/actions/Button.tsx"
+import { type Column, List, rowLink } from "../ui/lists/List.tsx"
+import { Empty, Page } from "../ui/layout/Page.tsx"
+import { Problem } from "../ui/messages/Problem.tsx"
+import { Ago } from "../ui/values/Time.tsx"
 import { KeyExamples } from "./KeyExamples.tsx"
 import { KeyMenu } from "./KeyMenu.tsx"
 import { KeyState } from "./KeyState.tsx"
@@ -88,7 +88,7 @@ const columnsWith = (
   },
   {
     key: "scopes",
-    head: "May",
+    head: "Scopes",
     className: "w-72 shrink-0 max-lg:hidden",
     cell: ({ scopes }) => (
       <span className="line-clamp-2 text-soft" title={scopes.join(", ")}>

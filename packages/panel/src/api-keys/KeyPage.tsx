@@ -3,11 +3,11 @@ import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useParams } from "@tanstack/react-router"
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
-import { AboveLink } from "../ui/AboveLink.tsx"
-import { CopyText } from "../ui/Copy.tsx"
-import { Loaded } from "../ui/Loaded.tsx"
-import { Card, Facts, Page, Section } from "../ui/Page.tsx"
-import { Ago, At } from "../ui/Time.tsx"
+import { AboveLink } from "../ui/layout/AboveLink.tsx"
+import { CopyText } from "../ui/values/Copy.tsx"
+import { Loaded } from "../ui/messages/Loaded.tsx"
+import { Card, Facts, Page, Section } from "../ui/layout/Page.tsx"
+import { Ago, At } from "../ui/values/Time.tsx"
 import { KeyMenu } from "./KeyMenu.tsx"
 import { KeyState } from "./KeyState.tsx"
 import { KeyUsage } from "./KeyUsage.tsx"
@@ -66,7 +66,7 @@ export const KeyPage = () => {
 const factsOf = (apiKey: ApiKey) =>
   [
     ["State", <KeyState key="0" of={apiKey} />],
-    ["May", scopesInWords(apiKey.scopes)],
+    ["Scopes", scopesInWords(apiKey.scopes)],
     ["Last used", apiKey.last_used_at === null ? "Never" : <Ago at={apiKey.last_used_at} />],
     ["Ends", apiKey.expires_at === null ? "Never" : <At key="1" at={apiKey.expires_at} />],
     [

@@ -1,6 +1,6 @@
 import type { ApiKey } from "@scheduling/sdk"
-import { Status } from "../ui/Status.tsx"
-import { Ago } from "../ui/Time.tsx"
+import { Status } from "../ui/values/Status.tsx"
+import { Ago } from "../ui/values/Time.tsx"
 
 type Known = Pick<ApiKey, "expires_at" | "is_active" | "revoked_at">
 

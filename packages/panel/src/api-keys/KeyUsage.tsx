@@ -1,11 +1,11 @@
 import type { ApiKey, ApiKeyUsage, UsedAddress } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
 import { useWorkspace } from "../data/client.ts"
-import { ButtonLink } from "../ui/Button.tsx"
-import { Card, Section, Skeleton } from "../ui/Page.tsx"
-import { Problem } from "../ui/Problem.tsx"
-import { Badge } from "../ui/Status.tsx"
-import { Ago, At } from "../ui/Time.tsx"
+import { ButtonLink } from "../ui/actions/Button.tsx"
+import { Card, Section, Skeleton } from "../ui/layout/Page.tsx"
+import { Problem } from "../ui/messages/Problem.tsx"
+import { Badge } from "../ui/values/Status.tsx"
+import { Ago, At } from "../ui/values/Time.tsx"
 import { keyUsageOptions } from "./queries.ts"
 
 /** What a key has used of what it may, and from where. */
@@ -71,7 +71,7 @@ const Advice = ({
   const { workspaceId } = useWorkspace()
   const text = {
     keep: undefined,
-    wait: "It is too young to say what it does not need.",
+    wait: "The key is too new to say which scopes it does not need.",
     narrow:
       "It may do more than it ever did. A key with less in its place is worth less to a thief.",
     revoke: "Nobody has used it. Revoke it, unless you know what it is for."

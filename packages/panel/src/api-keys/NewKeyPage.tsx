@@ -2,12 +2,12 @@ import type { ApiKeyInput, CreatedApiKey, Scope } from "@scheduling/sdk"
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
-import { AboveLink } from "../ui/AboveLink.tsx"
-import { ButtonLink } from "../ui/Button.tsx"
-import { Field, Input, Select, Textarea } from "../ui/Field.tsx"
-import { FormEnd } from "../ui/FormEnd.tsx"
-import { Card, Page, Section } from "../ui/Page.tsx"
-import { useForm } from "../ui/useForm.ts"
+import { AboveLink } from "../ui/layout/AboveLink.tsx"
+import { ButtonLink } from "../ui/actions/Button.tsx"
+import { Field, Input, Select, Textarea } from "../ui/forms/Field.tsx"
+import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { Card, Page, Section } from "../ui/layout/Page.tsx"
+import { useForm } from "../ui/forms/useForm.ts"
 import { keysChanged } from "./queries.ts"
 import { scopesIn } from "./scopes.ts"
 import { ScopeTable } from "./ScopeTable.tsx"
@@ -109,11 +109,11 @@ const KeyForm = ({ onSend }: { readonly onSend: (input: ApiKeyInput) => Promise<
           />
         </Card>
       </Section>
-      <Section title="Until when, and from where">
+      <Section title="Limits">
         <Card className="flex flex-col gap-5 p-5">
           <Field
-            label="It works for"
-            hint="Its end is told 7 days and 1 day before, through your notifications."
+            label="Expires after"
+            hint="Your notifications tell 7 days and 1 day before."
             error={errorOf("expires_in_days")}
           >
             <Select

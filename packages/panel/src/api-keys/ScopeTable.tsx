@@ -1,5 +1,5 @@
 import type { Scope } from "@scheduling/sdk"
-import { Button } from "../ui/Button.tsx"
+import { Button } from "../ui/actions/Button.tsx"
 import { areas, presets } from "./scopes.ts"
 
 /** What a key may do: one row for what it is about, one box for reading and one for writing. */
@@ -41,7 +41,7 @@ export const ScopeTable = ({
         <table className="w-full">
           <thead>
             <tr className="border-b border-line text-xs text-faint [&_th]:h-8 [&_th]:font-medium">
-              <th className="px-3.5 text-left">May</th>
+              <th className="px-3.5 text-left">Resource</th>
               <th className="w-16 sm:w-20">Read</th>
               <th className="w-16 sm:w-20">Write</th>
             </tr>

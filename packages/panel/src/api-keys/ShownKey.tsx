@@ -1,7 +1,7 @@
 import type { CreatedApiKey } from "@scheduling/sdk"
 import { useWorkspace } from "../data/client.ts"
-import { Snippets } from "../ui/Code.tsx"
-import { ShownOnce } from "../ui/ShownOnce.tsx"
+import { Snippets } from "../ui/values/Code.tsx"
+import { ShownOnce } from "../ui/values/ShownOnce.tsx"
 
 /** A key that was just made, and how to use it. */
 export const ShownKey = ({ created }: { readonly created: CreatedApiKey }) => {

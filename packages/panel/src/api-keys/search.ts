@@ -1,4 +1,4 @@
-import { given, textIn } from "../ui/search.ts"
+import { given, textIn } from "../ui/lists/search.ts"
 
 /** What a new key begins with. */
 export interface NewKeySearch {

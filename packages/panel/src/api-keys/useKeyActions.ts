@@ -1,6 +1,6 @@
 import type { ApiKey } from "@scheduling/sdk"
 import { useWorkspace } from "../data/client.ts"
-import { tell } from "../ui/toast.ts"
+import { tell } from "../ui/messages/toast.ts"
 import { keysChanged } from "./queries.ts"
 
 type Named = Pick<ApiKey, "id" | "name">

@@ -1,5 +1,5 @@
-import { ButtonLink } from "../ui/Button.tsx"
-import { Empty, Page } from "../ui/Page.tsx"
+import { ButtonLink } from "../ui/actions/Button.tsx"
+import { Empty, Page } from "../ui/layout/Page.tsx"
 
 export const NotFound = () => (
   <Page title="Not found" width="narrow">

@@ -3,9 +3,10 @@ import { useNavigate } from "@tanstack/react-router"
 import { CornerDownLeft, Search } from "lucide-react"
 import { type KeyboardEvent, useDeferredValue, useEffect, useId, useRef, useState } from "react"
 import { classes } from "../ui/classes.ts"
-import { Dialog } from "../ui/Dialog.tsx"
-import { Spinner } from "../ui/Spinner.tsx"
-import { type Found, findPlaces, foundOptions } from "./find.tsx"
+import { Dialog } from "../ui/actions/Dialog.tsx"
+import { Spinner } from "../ui/messages/Spinner.tsx"
+import { workspacesOptions } from "../data/queries.ts"
+import { bestFirst, type Found, findPlaces, findWorkspaces, foundOptions } from "./find.tsx"
 import { useMay } from "../ui/role.tsx"
 
 /** Finds any page, action and thing by a few letters of its name. */
@@ -23,10 +24,12 @@ const Palette = ({
   const list = useRef<HTMLDivElement>(null)
   const asked = useDeferredValue(text.trim())
   const things = useQuery(foundOptions(workspaceId, asked))
-  const found: ReadonlyArray<Found> = [
+  const { data: workspaces = [] } = useQuery(workspacesOptions)
+  const found: ReadonlyArray<Found> = bestFirst(text.trim(), [
     ...findPlaces(workspaceId, text.trim(), useMay()),
-    ...(asked === "" ? [] : (things.data ?? []))
-  ]
+    ...(asked === "" ? [] : (things.data ?? [])),
+    ...findWorkspaces(workspaces, workspaceId, asked)
+  ])
   useEffect(() => setAt(0), [text])
   useEffect(() => {
     list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" })

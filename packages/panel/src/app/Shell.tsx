@@ -1,21 +1,24 @@
+import { useQuery } from "@tanstack/react-query"
 import { Outlet, useNavigate, useParams } from "@tanstack/react-router"
 import { Menu as MenuIcon, Search } from "lucide-react"
 import { lazy, Suspense, useEffect, useState } from "react"
 import { useLive } from "../data/live.ts"
-import { queries } from "../data/queries.ts"
+import { queries, workspacesOptions } from "../data/queries.ts"
 import { session } from "../data/session.ts"
-import { IconButton } from "../ui/Button.tsx"
-import { Dialog } from "../ui/Dialog.tsx"
-import { rememberWorkspace } from "./lastWorkspace.ts"
+import { IconButton } from "../ui/actions/Button.tsx"
+import { Dialog } from "../ui/actions/Dialog.tsx"
+import { lastWorkspace, rememberWorkspace } from "./lastWorkspace.ts"
 import { Sidebar } from "./Sidebar.tsx"
 import { RoleContext } from "../ui/role.tsx"
 import { useMyRole } from "../data/role.ts"
 
-const Palette = lazy(() => import("./Palette.tsx"))
+const loadPalette = () => import("./Palette.tsx")
+const Palette = lazy(loadPalette)
 
 /** The frame of all pages: where one is, and where one can go. */
 export const Shell = () => {
   const { workspaceId } = useParams({ strict: false })
+  const near = useNearWorkspace(workspaceId)
   const [isMenuOpen, setMenuOpen] = useState(false)
   const [isPaletteOpen, setPaletteOpen] = useState(false)
   useSignInWhenTheSessionEnds()
@@ -23,6 +26,11 @@ export const Shell = () => {
   useEffect(() => {
     if (workspaceId !== undefined) rememberWorkspace(workspaceId)
   }, [workspaceId])
+  // Whoever presses its keys goes on typing at once.
+  useEffect(() => {
+    const timer = setTimeout(loadPalette, 1_000)
+    return () => clearTimeout(timer)
+  }, [])
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== "k" || !(event.metaKey || event.ctrlKey)) return
@@ -34,13 +42,13 @@ export const Shell = () => {
   }, [])
   const sidebar = (
     <Sidebar
-      workspaceId={workspaceId}
+      workspaceId={near?.id}
       onSearch={() => setPaletteOpen(true)}
       onLeave={() => setMenuOpen(false)}
     />
   )
   return (
-    <RoleContext value={useMyRole(workspaceId)}>
+    <RoleContext value={useMyRole(near?.id)}>
       <div className="md:grid md:grid-cols-[15rem_minmax(0,1fr)]">
         <a
           href="#main"
@@ -52,6 +60,7 @@ export const Shell = () => {
           <IconButton label="Menu" onClick={() => setMenuOpen(true)}>
             <MenuIcon className="size-5" />
           </IconButton>
+          <span className="min-w-0 truncate px-2 font-medium">{near?.name}</span>
           <IconButton label="Search" onClick={() => setPaletteOpen(true)}>
             <Search className="size-5" />
           </IconButton>
@@ -70,12 +79,20 @@ export const Shell = () => {
         </main>
         {isPaletteOpen && (
           <Suspense>
-            <Palette workspaceId={workspaceId} onClose={() => setPaletteOpen(false)} />
+            <Palette workspaceId={near?.id} onClose={() => setPaletteOpen(false)} />
           </Suspense>
         )}
       </div>
     </RoleContext>
   )
+}
+
+/** The workspace of the page, or on the pages of the account that which one came from. */
+const useNearWorkspace = (workspaceId: string | undefined) => {
+  const { data: workspaces } = useQuery(workspacesOptions)
+  const wanted = workspaceId ?? lastWorkspace()
+  const known = workspaces?.find(({ id }) => id === wanted)
+  return known ?? (workspaceId === undefined ? undefined : { id: workspaceId, name: "" })
 }
 
 const useSignInWhenTheSessionEnds = () => {

@@ -1,11 +1,11 @@
 import { useNavigate } from "@tanstack/react-router"
 import { client } from "../data/client.ts"
 import { queries, workspacesOptions } from "../data/queries.ts"
-import { Button } from "../ui/Button.tsx"
-import { Field, Input } from "../ui/Field.tsx"
-import { Card, Page } from "../ui/Page.tsx"
-import { Problem } from "../ui/Problem.tsx"
-import { useForm } from "../ui/useForm.ts"
+import { Button } from "../ui/actions/Button.tsx"
+import { Field, Input } from "../ui/forms/Field.tsx"
+import { Card, Page } from "../ui/layout/Page.tsx"
+import { Problem } from "../ui/messages/Problem.tsx"
+import { useForm } from "../ui/forms/useForm.ts"
 
 /** Makes a workspace. */
 export const WelcomePage = () => {

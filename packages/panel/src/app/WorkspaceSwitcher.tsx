@@ -2,8 +2,8 @@ import { Link } from "@tanstack/react-router"
 import { useQuery } from "@tanstack/react-query"
 import { Check, ChevronsUpDown, Plus } from "lucide-react"
 import { workspacesOptions } from "../data/queries.ts"
-import { Mark } from "../ui/Mark.tsx"
-import { Menu, menuItem, MenuLine } from "../ui/Menu.tsx"
+import { Mark } from "../ui/layout/Mark.tsx"
+import { Menu, menuItem, MenuLine } from "../ui/actions/Menu.tsx"
 
 export const WorkspaceSwitcher = ({
   workspaceId

@@ -1,7 +1,16 @@
-import type { Role } from "@scheduling/sdk"
+import type { Role, Workspace } from "@scheduling/sdk"
 import { keepPreviousData, queryOptions } from "@tanstack/react-query"
 import type { NavigateOptions } from "@tanstack/react-router"
-import { Cpu, CalendarClock, HeartPulse, Plus, ShieldCheck, Timer, Workflow } from "lucide-react"
+import {
+  Building2,
+  CalendarClock,
+  Cpu,
+  HeartPulse,
+  Plus,
+  ShieldCheck,
+  Timer,
+  Workflow
+} from "lucide-react"
 import type { ReactNode } from "react"
 import { clientOf } from "../data/client.ts"
 import { places } from "./navigation.tsx"
@@ -36,15 +45,29 @@ const thing = (
   link: NavigateOptions
 ): Found => ({ key: id, name: name ?? id, kind, icon, link })
 
+const hasWords = (name: string, text: string): boolean =>
+  text
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => name.toLowerCase().includes(word))
+
+/** What has the typed text at the beginning of its name, then of a word in it, then the rest. */
+export const bestFirst = (text: string, found: ReadonlyArray<Found>): ReadonlyArray<Found> => {
+  const typed = text.toLowerCase()
+  const fit = ({ name }: Found): number => {
+    const words = name.toLowerCase()
+    return words.startsWith(typed) ? 0 : words.includes(` ${typed}`) ? 1 : 2
+  }
+  return typed === "" ? found : found.toSorted((one, other) => fit(one) - fit(other))
+}
+
 /** Pages and actions. Each word that was typed has to be in it. */
 export const findPlaces = (
   workspaceId: string | undefined,
   text: string,
   may: (needed: Role | undefined) => boolean
 ): ReadonlyArray<Found> => {
-  const words = text.toLowerCase().split(/\s+/)
-  const isMeant = (name: string, others = "") =>
-    words.every((word) => `${name} ${others}`.toLowerCase().includes(word))
+  const isMeant = (name: string, others = "") => hasWords(`${name} ${others}`, text)
   const actions = [action("New workspace", { to: "/welcome" })]
   if (workspaceId === undefined) return actions.filter(({ name }) => isMeant(name))
   const params = { workspaceId }
@@ -81,6 +104,23 @@ export const findPlaces = (
     ].filter(({ name }) => isMeant(name, "create add"))
   ].filter(({ needs }: Offered) => may(needs))
 }
+
+/** The other workspaces of whoever is signed in. */
+export const findWorkspaces = (
+  workspaces: ReadonlyArray<Pick<Workspace, "id" | "name">>,
+  workspaceId: string | undefined,
+  text: string
+): ReadonlyArray<Found> =>
+  text === ""
+    ? []
+    : workspaces
+        .filter(({ id, name }) => id !== workspaceId && hasWords(name, text))
+        .map((workspace) =>
+          thing("Workspace", <Building2 />, workspace, {
+            to: "/w/$workspaceId",
+            params: { workspaceId: workspace.id }
+          })
+        )
 
 const monitorKinds = {
   heartbeat: ["Heartbeat", <HeartPulse key="0" />, "/w/$workspaceId/monitors/heartbeat/$monitorId"],

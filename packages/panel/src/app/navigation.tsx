@@ -4,11 +4,13 @@ import {
   Activity,
   BellRing,
   CalendarClock,
+  CalendarRange,
   ChartNoAxesColumn,
   Cpu,
   Gauge,
   HeartPulse,
   KeyRound,
+  ListOrdered,
   ScrollText,
   Settings,
   Siren,
@@ -39,6 +41,12 @@ export const places: ReadonlyArray<readonly [group: string | undefined, Readonly
         icon: <Activity />,
         to: "/w/$workspaceId/executions",
         words: "runs history logs"
+      },
+      {
+        name: "Coming up",
+        icon: <CalendarRange />,
+        to: "/w/$workspaceId/forecast",
+        words: "forecast next future collisions jitter"
       }
     ]
   ],
@@ -62,6 +70,12 @@ export const places: ReadonlyArray<readonly [group: string | undefined, Readonly
         icon: <Workflow />,
         to: "/w/$workspaceId/chains",
         words: "steps flow workflow"
+      },
+      {
+        name: "Queues",
+        icon: <ListOrdered />,
+        to: "/w/$workspaceId/queues",
+        words: "concurrency rate limit throttle places waiting"
       }
     ]
   ],

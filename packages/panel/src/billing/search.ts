@@ -1,4 +1,4 @@
-import { given, oneOf } from "../ui/search.ts"
+import { given, oneOf } from "../ui/lists/search.ts"
 
 /** How somebody came back from the page on which to pay. */
 export type CheckoutOutcome = "done" | "cancelled"

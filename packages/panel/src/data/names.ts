@@ -1,54 +1,51 @@
-import type { Member, MonitorId, MonitorKind, WorkspaceId } from "@scheduling/sdk"
-import { queryOptions, useQuery } from "@tanstack/react-query"
+import type { Member, MonitorId, WorkspaceId } from "@scheduling/sdk"
+import { queryOptions, useQueries, useQuery } from "@tanstack/react-query"
+import { askTogether, type Names } from "./askTogether.ts"
 import { clientOf } from "./client.ts"
+import { queries } from "./queries.ts"
 
-const newest = { limit: 100 }
+const nameOf = askTogether(async (workspaceId, monitor_ids) => {
+  const query = { monitor_ids, limit: 100 }
+  const { data } = await clientOf(workspaceId).monitors.list(query)
+  return new Map(data.map(({ id, name }) => [id, name]))
+})
 
-/** The names of the newest monitors, which are most of those that a list shows. */
-const monitorNamesOptions = (workspaceId: WorkspaceId) =>
-  queryOptions({
-    queryKey: ["w", workspaceId, "monitors", "names"],
-    staleTime: 60_000,
-    queryFn: async ({ signal }): Promise<ReadonlyMap<string, string>> => {
-      const { data } = await clientOf(workspaceId).monitors.list(newest, { signal })
-      return new Map(data.map(({ id, name }) => [id, name]))
-    }
-  })
-
-const none: ReadonlyMap<string, string> = new Map()
-
-/** The names of the newest monitors. */
-export const useMonitorNames = (workspaceId: WorkspaceId): ReadonlyMap<string, string> =>
-  useQuery(monitorNamesOptions(workspaceId)).data ?? none
-
-const monitorNameOptions = (workspaceId: WorkspaceId, kind: MonitorKind, id: MonitorId) =>
+const monitorNameOptions = (workspaceId: WorkspaceId, id: MonitorId) =>
   queryOptions({
     queryKey: ["w", workspaceId, "monitors", "names", id],
     staleTime: 60_000,
-    queryFn: async ({ signal }) => {
-      const api = clientOf(workspaceId)
-      const monitors = {
-        heartbeat: api.heartbeatMonitors,
-        ssl: api.sslMonitors,
-        process: api.processMonitors
-      }
-      return (await monitors[kind].get(id, { signal })).name
-    }
+    queryFn: async () => (await nameOf(workspaceId, id)) ?? "A deleted monitor"
+  })
+
+/** Asks for the names of all that a list shows, before the reader gets there. */
+export const askForMonitorNames = (
+  workspaceId: WorkspaceId,
+  monitorIds: ReadonlyArray<MonitorId>
+): void => {
+  for (const id of new Set(monitorIds)) {
+    void queries.prefetchQuery(monitorNameOptions(workspaceId, id))
+  }
+}
+
+/** The names of a few monitors, as far as they are known. */
+export const useMonitorNames = (
+  workspaceId: WorkspaceId,
+  monitorIds: ReadonlyArray<MonitorId>
+): Names =>
+  useQueries({
+    queries: monitorIds.map((id) => monitorNameOptions(workspaceId, id)),
+    combine: (answers) =>
+      new Map(
+        answers.flatMap(({ data }, at) =>
+          data === undefined ? [] : [[monitorIds[at] ?? "", data] as const]
+        )
+      )
   })
 
 /** The name of a monitor. Undefined until it is known. */
-export const useMonitorName = (
-  workspaceId: WorkspaceId,
-  kind: MonitorKind,
-  id: MonitorId
-): string | undefined => {
-  const names = useQuery(monitorNamesOptions(workspaceId))
-  const known = names.data?.get(id)
-  const one = useQuery({
-    ...monitorNameOptions(workspaceId, kind, id),
-    enabled: names.isSuccess && known === undefined
-  })
-  return known ?? one.data ?? (one.isError ? "A deleted monitor" : undefined)
+export const useMonitorName = (workspaceId: WorkspaceId, id: MonitorId): string | undefined => {
+  const { data, isError } = useQuery(monitorNameOptions(workspaceId, id))
+  return data ?? (isError ? `Monitor …${id.slice(-6)}` : undefined)
 }
 
 /** The members of a workspace. */
@@ -57,12 +54,14 @@ export const membersOptions = (workspaceId: WorkspaceId) =>
     queryKey: ["w", workspaceId, "members", "all"],
     staleTime: 60_000,
     queryFn: ({ signal }) =>
-      clientOf(workspaceId).members.list(newest, { signal }).toArray({ limit: 1_000 })
+      clientOf(workspaceId).members.list({ limit: 100 }, { signal }).toArray({ limit: 1_000 })
   })
 
-const namesOf = (members: ReadonlyArray<Member>): ReadonlyMap<string, string> =>
+const namesOf = (members: ReadonlyArray<Member>): Names =>
   new Map(members.map(({ email, id, name }) => [id, name ?? email]))
 
+const nobody: Names = new Map()
+
 /** Names of members by their ids. Those who are gone, and API keys, have none. */
-export const useMemberNames = (workspaceId: WorkspaceId): ReadonlyMap<string, string> =>
-  useQuery({ ...membersOptions(workspaceId), select: namesOf }).data ?? none
+export const useMemberNames = (workspaceId: WorkspaceId): Names =>
+  useQuery({ ...membersOptions(workspaceId), select: namesOf }).data ?? nobody

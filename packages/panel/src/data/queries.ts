@@ -6,6 +6,7 @@ import {
   type QueryKey,
   useInfiniteQuery
 } from "@tanstack/react-query"
+import { useMemo } from "react"
 import { client } from "./client.ts"
 
 export const queries = new QueryClient({
@@ -40,11 +41,19 @@ export const listOptions = <A>(
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined
   })
 
+/** For the loader of a page: its list is asked for while its code is on the way. */
+export const loadList = <A>(options: ReturnType<typeof listOptions<A>>): void => {
+  void queries.prefetchInfiniteQuery(options)
+}
+
 /** What `List` needs of such a list. */
 export const useList = <A>(options: ReturnType<typeof listOptions<A>>) => {
   const query = useInfiniteQuery(options)
+  const pages = query.data?.pages
+  // The same rows as long as nothing else was read, so that what is drawn of them stays.
+  const rows = useMemo(() => pages?.flatMap(({ data }) => data) ?? [], [pages])
   return {
-    rows: query.data?.pages.flatMap(({ data }) => data) ?? [],
+    rows,
     isLoading: query.isPending,
     hasMore: query.hasNextPage && !query.isFetchingNextPage,
     onMore: query.fetchNextPage,

@@ -1,5 +1,5 @@
 import { ApiError, InvalidRefreshTokenError, SchedulingClient } from "@scheduling/sdk"
-import { now } from "../ui/clock.ts"
+import { now } from "../ui/values/clock.ts"
 
 /** An access token, and when it should be renewed. It is kept in memory and nowhere else. */
 interface Token {

@@ -1,14 +1,10 @@
 import type { CallMethod, ExecutionKind, WorkspaceId } from "@scheduling/sdk"
-import { queryOptions, useQuery } from "@tanstack/react-query"
+import { queryOptions, useQueries, useQuery } from "@tanstack/react-query"
+import { askTogether, type Names } from "./askTogether.ts"
 import { clientOf } from "./client.ts"
+import { queries } from "./queries.ts"
 
-/** What pages of other nouns show of a task. */
-export interface TaskInShort {
-  readonly name: string
-  /** Undefined for a chain, which has several. */
-  readonly call: Call | undefined
-}
-
+/** A call as a task makes it. */
 export interface Call {
   readonly method: CallMethod
   readonly url: string
@@ -19,60 +15,49 @@ export interface Call {
 /** A name for what has none. */
 export const unnamed = (url: string): string => url.replace(/^https?:\/\//, "")
 
-/** The names of the newest tasks of all kinds, which are most of those that a list shows. */
-const namesOptions = (workspaceId: WorkspaceId) =>
-  queryOptions({
-    queryKey: ["w", workspaceId, "names"],
-    staleTime: 60_000,
-    queryFn: async ({ signal }): Promise<ReadonlyMap<string, string>> => {
-      const api = clientOf(workspaceId)
-      const newest = { limit: 100 }
-      const [cron, delayed, chains] = await Promise.all([
-        api.cron.list(newest, { signal }),
-        api.delayed.list(newest, { signal }),
-        api.chains.list(newest, { signal })
-      ])
-      return new Map<string, string>([
-        ...[...cron.data, ...chains.data].map(({ id, name }) => [id, name] as const),
-        ...delayed.data.map(({ id, name, url }) => [id, name ?? unnamed(url)] as const)
-      ])
-    }
-  })
+const nameOf = askTogether(async (workspaceId, task_ids) => {
+  const { data } = await clientOf(workspaceId).activity.names({ task_ids })
+  return new Map(data.map(({ name, task_id, url }) => [task_id, name ?? unnamed(url ?? "")]))
+})
 
-const none: ReadonlyMap<string, string> = new Map()
-
-/** The names of the newest tasks. */
-export const useTaskNames = (workspaceId: WorkspaceId): ReadonlyMap<string, string> =>
-  useQuery(namesOptions(workspaceId)).data ?? none
-
-export const taskOptions = (workspaceId: WorkspaceId, kind: ExecutionKind, taskId: string) =>
+const nameOptions = (workspaceId: WorkspaceId, taskId: string) =>
   queryOptions({
     queryKey: ["w", workspaceId, "names", taskId],
     staleTime: 60_000,
-    queryFn: async ({ signal }): Promise<TaskInShort> => {
-      const api = clientOf(workspaceId)
-      if (kind === "chain") {
-        const { name, steps } = await api.chains.get(taskId, { signal })
-        return { name, call: steps.length === 1 ? steps[0] : undefined }
-      }
-      const call = await (kind === "cron"
-        ? api.cron.get(taskId, { signal })
-        : api.delayed.get(taskId, { signal }))
-      return { name: call.name ?? unnamed(call.url), call }
-    }
+    queryFn: async () => (await nameOf(workspaceId, taskId)) ?? "A deleted task"
   })
 
-/** The name of a task. Undefined until it is known; those that were deleted have none. */
-export const useTaskName = (
-  workspaceId: WorkspaceId,
-  kind: ExecutionKind,
-  taskId: string
-): string | undefined => {
-  const names = useQuery(namesOptions(workspaceId))
-  const known = names.data?.get(taskId)
-  const one = useQuery({
-    ...taskOptions(workspaceId, kind, taskId),
-    enabled: names.isSuccess && known === undefined
-  })
-  return known ?? one.data?.name ?? (one.isError ? "A deleted task" : undefined)
+/** Asks for the names of all that a list shows, before the reader gets there. */
+export const askForNames = (workspaceId: WorkspaceId, taskIds: ReadonlyArray<string>): void => {
+  for (const id of new Set(taskIds)) void queries.prefetchQuery(nameOptions(workspaceId, id))
 }
+
+/** The names of a few tasks, as far as they are known. */
+export const useTaskNames = (workspaceId: WorkspaceId, taskIds: ReadonlyArray<string>): Names =>
+  useQueries({
+    queries: taskIds.map((id) => nameOptions(workspaceId, id)),
+    combine: (answers) =>
+      new Map(
+        answers.flatMap(({ data }, at) => (data === undefined ? [] : [[taskIds[at] ?? "", data]]))
+      )
+  })
+
+/** The name of a task. Undefined until it is known. */
+export const useTaskName = (workspaceId: WorkspaceId, taskId: string): string | undefined => {
+  const { data, isError } = useQuery(nameOptions(workspaceId, taskId))
+  return data ?? (isError ? `Task …${taskId.slice(-6)}` : undefined)
+}
+
+/** What a task calls. */
+export const callOptions = (workspaceId: WorkspaceId, kind: ExecutionKind, taskId: string) =>
+  queryOptions({
+    queryKey: ["w", workspaceId, "names", taskId, "call"],
+    staleTime: 60_000,
+    queryFn: async ({ signal }): Promise<Call | null> => {
+      const api = clientOf(workspaceId)
+      if (kind === "chain") return null
+      return await (kind === "cron"
+        ? api.cron.get(taskId, { signal })
+        : api.delayed.get(taskId, { signal }))
+    }
+  })

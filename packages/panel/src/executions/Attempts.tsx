@@ -1,11 +1,11 @@
 import type { Attempt, ExecutionDetail } from "@scheduling/sdk"
 import { classes } from "../ui/classes.ts"
-import { useNow } from "../ui/clock.ts"
-import { Code } from "../ui/Code.tsx"
-import { duration, exactTimeOfDay } from "../ui/format.ts"
-import { pretty } from "../ui/pretty.ts"
-import { Card } from "../ui/Page.tsx"
-import { Badge, type Tone } from "../ui/Status.tsx"
+import { useNow } from "../ui/values/clock.ts"
+import { Code } from "../ui/values/Code.tsx"
+import { duration, exactTimeOfDay } from "../ui/values/format.ts"
+import { pretty } from "../ui/values/pretty.ts"
+import { Card } from "../ui/layout/Page.tsx"
+import { Badge, type Tone } from "../ui/values/Status.tsx"
 import { toneOfCode } from "./ExecutionList.tsx"
 
 const bars: Readonly<Record<Tone, string>> = {

@@ -4,11 +4,11 @@ import { type ReactNode, useMemo } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { useIsLive } from "../data/live.ts"
 import { useList } from "../data/queries.ts"
-import { duration } from "../ui/format.ts"
-import { type Column, List, rowLink } from "../ui/List.tsx"
-import { Problem } from "../ui/Problem.tsx"
-import { Badge, Status } from "../ui/Status.tsx"
-import { At, Duration, None } from "../ui/Time.tsx"
+import { duration } from "../ui/values/format.ts"
+import { type Column, List, rowLink } from "../ui/lists/List.tsx"
+import { Problem } from "../ui/messages/Problem.tsx"
+import { Badge, Status } from "../ui/values/Status.tsx"
+import { At, Duration, None } from "../ui/values/Time.tsx"
 import { executionListOptions } from "./queries.ts"
 import { TaskName } from "./TaskName.tsx"
 
@@ -68,7 +68,7 @@ const columnsFor = (
     {
       key: "status",
       head: "Status",
-      className: "w-28 shrink-0",
+      className: "w-28 shrink-0 max-sm:w-25",
       cell: ({ id, status }) =>
         showsTask ? <Status of={status} /> : link(id, "", <Status of={status} />)
     },
@@ -122,7 +122,7 @@ const taskColumn = (
       {link(
         id,
         "block truncate font-medium",
-        <TaskName workspaceId={workspaceId} kind={kind} taskId={task_id} />
+        <TaskName workspaceId={workspaceId} taskId={task_id} />
       )}
       <span className="block truncate text-xs text-faint">
         {kind}

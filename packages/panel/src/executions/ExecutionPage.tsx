@@ -3,17 +3,16 @@ import { useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import { useWorkspace } from "../data/client.ts"
 import { useIsLive } from "../data/live.ts"
-import { taskOptions, useTaskName } from "../data/tasks.ts"
-import { Code } from "../ui/Code.tsx"
-import { CopyText } from "../ui/Copy.tsx"
-import { Card, Facts, Page, Section, Skeleton } from "../ui/Page.tsx"
-import { Problem } from "../ui/Problem.tsx"
-import { Status } from "../ui/Status.tsx"
-import { At, Duration, None } from "../ui/Time.tsx"
+import { callOptions, useTaskName } from "../data/tasks.ts"
+import { CopyText } from "../ui/values/Copy.tsx"
+import { Card, Facts, Page, Section, Skeleton } from "../ui/layout/Page.tsx"
+import { Problem } from "../ui/messages/Problem.tsx"
+import { Status } from "../ui/values/Status.tsx"
+import { At, Duration, None } from "../ui/values/Time.tsx"
 import { Attempts } from "./Attempts.tsx"
-import { curlOf } from "./curl.ts"
 import { ExecutionActions } from "./ExecutionActions.tsx"
 import { executionOptions } from "./queries.ts"
+import { Repeat } from "./Repeat.tsx"
 import { TaskLink } from "./TaskLink.tsx"
 
 export const ExecutionPage = () => {
@@ -48,9 +47,8 @@ const ExecutionView = ({
 }) => {
   const { workspaceId } = useWorkspace()
   const { kind, task_id } = execution
-  const name = useTaskName(workspaceId, kind, task_id)
-  const task = useQuery(taskOptions(workspaceId, kind, task_id))
-  const call = kind === "chain" ? undefined : task.data?.call
+  const name = useTaskName(workspaceId, task_id)
+  const { data: call } = useQuery(callOptions(workspaceId, kind, task_id))
   return (
     <Page
       name={name ?? "Execution"}
@@ -63,7 +61,9 @@ const ExecutionView = ({
           </span>
         </span>
       }
-      description={execution.error ?? undefined}
+      description={
+        execution.error ?? (isAwaiting(execution) ? "Waiting for its call-back." : undefined)
+      }
       actions={<ExecutionActions execution={execution} />}
     >
       <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
@@ -71,13 +71,21 @@ const ExecutionView = ({
           <Section title={execution.attempts.length === 1 ? "Attempt" : "Attempts"}>
             <Attempts execution={execution} />
           </Section>
-          {call !== undefined && (
+          {execution.progress !== undefined && (
+            <Section title="What the job says">
+              <Card className="flex flex-col gap-2 p-5">
+                {execution.progress.map(({ at, text }, index) => (
+                  <p key={index} className="flex flex-wrap gap-x-3">
+                    <At at={at} className="text-faint" />
+                    <span className="min-w-0 break-words">{text}</span>
+                  </p>
+                ))}
+              </Card>
+            </Section>
+          )}
+          {call != null && (
             <Section title="Repeat it yourself">
-              <Code label="curl command" text={curlOf(call, execution.id)} />
-              <p className="mt-2 text-xs text-faint">
-                The call as the task has it now. The service adds a signature, by which your server
-                knows who calls.
-              </p>
+              <Repeat call={call} executionId={execution.id} />
             </Section>
           )}
         </div>
@@ -101,6 +109,11 @@ const triggers = {
 
 const orNone = (at: string | null) => (at === null ? <None /> : <At at={at} />)
 
+const isAwaiting = (
+  execution: ExecutionDetail
+): execution is ExecutionDetail & { readonly awaiting_completion_since: string } =>
+  execution.awaiting_completion_since !== undefined
+
 const factsOf = (execution: ExecutionDetail) =>
   [
     ["Task", <TaskLink key="task" execution={execution} />],
@@ -108,6 +121,14 @@ const factsOf = (execution: ExecutionDetail) =>
     ["Started by", triggers[execution.trigger]],
     ["Due", <At key="due" at={execution.scheduled_for} />],
     ["Started", orNone(execution.started_at)],
+    ...(isAwaiting(execution)
+      ? [
+          [
+            "Waiting for its call-back since",
+            <At key="awaiting" at={execution.awaiting_completion_since} />
+          ] as const
+        ]
+      : []),
     ["Late by", <Duration key="late" ms={execution.lateness_ms} />],
     ["Ended", orNone(execution.finished_at)],
     ["Took", <Duration key="took" ms={execution.duration_ms} />],

@@ -2,13 +2,13 @@ import { useNavigate, useSearch } from "@tanstack/react-router"
 import { Activity, X } from "lucide-react"
 import { useWorkspace } from "../data/client.ts"
 import { useIsLive } from "../data/live.ts"
-import { Button } from "../ui/Button.tsx"
-import { Choice, Select } from "../ui/Field.tsx"
-import { Filters } from "../ui/Filters.tsx"
-import { dateTime } from "../ui/format.ts"
-import { Empty, Page } from "../ui/Page.tsx"
+import { Button } from "../ui/actions/Button.tsx"
+import { Choice, Select } from "../ui/forms/Field.tsx"
+import { Filters } from "../ui/lists/Filters.tsx"
+import { dateTime } from "../ui/values/format.ts"
+import { Empty, Page } from "../ui/layout/Page.tsx"
 import { Only } from "../ui/role.tsx"
-import { Dot } from "../ui/Status.tsx"
+import { Dot } from "../ui/values/Status.tsx"
 import { ExecutionList } from "./ExecutionList.tsx"
 import { RunThese } from "./RunThese.tsx"
 import { type ExecutionSearch, executionSearch, rerunFilter, statuses } from "./search.ts"
@@ -73,7 +73,7 @@ export const ExecutionsPage = () => {
             aria-label="Show executions of all tasks"
           >
             <span className="max-w-48 truncate">
-              <TaskName workspaceId={workspaceId} kind={search.kind ?? "cron"} taskId={task_id} />
+              <TaskName workspaceId={workspaceId} taskId={task_id} />
             </span>
           </Button>
         )}

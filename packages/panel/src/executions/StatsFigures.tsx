@@ -1,9 +1,9 @@
 import type { ExecutionsStatsQuery } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
 import { useWorkspace } from "../data/client.ts"
-import { Figure, Figures } from "../ui/Figure.tsx"
-import { count, duration, percent } from "../ui/format.ts"
-import { None } from "../ui/Time.tsx"
+import { Figure, Figures } from "../ui/layout/Figure.tsx"
+import { count, duration, percent } from "../ui/values/format.ts"
+import { None } from "../ui/values/Time.tsx"
 import { statsOptions } from "./queries.ts"
 
 /** How a task, or all of them, did in a time: the last 24 hours, unless the query says more. */
@@ -22,13 +22,13 @@ export const StatsFigures = ({ query }: { readonly query: ExecutionsStatsQuery }
         value={orNone(counts, ({ failed, succeeded }) => count(succeeded + failed))}
       />
       <Figure
-        name="Takes"
-        note={duration_ms ? `99 of 100 below ${duration(duration_ms.p99)}` : "half of the runs"}
+        name="Median duration"
+        note={duration_ms ? `p99 ${duration(duration_ms.p99)}` : "of the runs that ended"}
         value={orNone(duration_ms, ({ p50 }) => duration(p50))}
       />
       <Figure
-        name="Late by"
-        note={lateness_ms ? `99 of 100 below ${duration(lateness_ms.p99)}` : "half of the runs"}
+        name="Median lateness"
+        note={lateness_ms ? `p99 ${duration(lateness_ms.p99)}` : "of the runs that began"}
         value={orNone(lateness_ms, ({ p50 }) => duration(p50))}
       />
     </Figures>

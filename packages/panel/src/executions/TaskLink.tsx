@@ -1,6 +1,6 @@
 import type { Execution } from "@scheduling/sdk"
-import { Link } from "@tanstack/react-router"
 import { useWorkspace } from "../data/client.ts"
+import { LinkToTask } from "./LinkToTask.tsx"
 import { TaskName } from "./TaskName.tsx"
 
 /** Leads to the task of an execution, or to the run of its chain. */
@@ -10,27 +10,14 @@ export const TaskLink = ({
   readonly execution: Execution
 }) => {
   const { workspaceId } = useWorkspace()
-  const name = <TaskName workspaceId={workspaceId} kind={kind} taskId={task_id} />
-  const className = "font-medium hover:underline"
-  if (kind === "chain") {
-    return (
-      <Link
-        to="/w/$workspaceId/chains/$chainId"
-        params={{ workspaceId, chainId: task_id }}
-        search={chain_run_id === null ? {} : { run: chain_run_id }}
-        className={className}
-      >
-        {name}
-      </Link>
-    )
-  }
   return (
-    <Link
-      to={kind === "cron" ? "/w/$workspaceId/cron/$taskId" : "/w/$workspaceId/delayed/$taskId"}
-      params={{ workspaceId, taskId: task_id }}
-      className={className}
+    <LinkToTask
+      kind={kind}
+      taskId={task_id}
+      runId={chain_run_id}
+      className="font-medium hover:underline"
     >
-      {name}
-    </Link>
+      <TaskName workspaceId={workspaceId} taskId={task_id} />
+    </LinkToTask>
   )
 }

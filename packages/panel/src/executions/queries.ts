@@ -7,13 +7,20 @@ import type {
 import { queryOptions } from "@tanstack/react-query"
 import { clientOf } from "../data/client.ts"
 import { listOptions, queries } from "../data/queries.ts"
+import { askForNames } from "../data/tasks.ts"
 
 const all = (workspaceId: WorkspaceId) => ["w", workspaceId, "executions"] as const
 
 export const executionListOptions = (workspaceId: WorkspaceId, search: ExecutionsListQuery) =>
-  listOptions([...all(workspaceId), "list", search], (cursor, signal) =>
-    clientOf(workspaceId).executions.list({ ...search, cursor, limit: 50 }, { signal })
-  )
+  listOptions([...all(workspaceId), "list", search], async (cursor, signal) => {
+    const query = { ...search, cursor, limit: 50 }
+    const page = await clientOf(workspaceId).executions.list(query, { signal })
+    askForNames(
+      workspaceId,
+      page.data.map(({ task_id }) => task_id)
+    )
+    return page
+  })
 
 export const executionOptions = (workspaceId: WorkspaceId, executionId: ExecutionId) =>
   queryOptions({

@@ -1,5 +1,5 @@
 import type { ExecutionKind, ExecutionStatus, RerunFilter } from "@scheduling/sdk"
-import { given, oneOf, textIn } from "../ui/search.ts"
+import { given, oneOf, textIn } from "../ui/lists/search.ts"
 
 export const kinds = ["cron", "delayed", "chain"] as const
 

@@ -3,12 +3,12 @@ import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { useList } from "../data/queries.ts"
-import { useNow } from "../ui/clock.ts"
-import { duration } from "../ui/format.ts"
-import { type Column, List, rowLink } from "../ui/List.tsx"
-import { Problem } from "../ui/Problem.tsx"
-import { Badge, Status } from "../ui/Status.tsx"
-import { At } from "../ui/Time.tsx"
+import { useNow } from "../ui/values/clock.ts"
+import { duration } from "../ui/values/format.ts"
+import { type Column, List, rowLink } from "../ui/lists/List.tsx"
+import { Problem } from "../ui/messages/Problem.tsx"
+import { Badge, Status } from "../ui/values/Status.tsx"
+import { At } from "../ui/values/Time.tsx"
 import { MonitorName } from "./MonitorName.tsx"
 import { incidentListOptions } from "./queries.ts"
 import type { IncidentSearch } from "./search.ts"
@@ -55,7 +55,7 @@ export const IncidentStatus = ({
       {acknowledged_at === null ? "Open" : "Acknowledged"}
     </Status>
   ) : (
-    <Status of="over">Over</Status>
+    <Status of="over">Resolved</Status>
   )
 
 const columns: ReadonlyArray<Column<Incident>> = [
@@ -69,14 +69,14 @@ const columns: ReadonlyArray<Column<Incident>> = [
     key: "what",
     head: "Monitor",
     className: "grow basis-0",
-    cell: ({ cause, id, kind, monitor_id, workspace_id }) => (
+    cell: ({ cause, id, monitor_id, workspace_id }) => (
       <>
         <Link
           to="/w/$workspaceId/incidents/$incidentId"
           params={{ workspaceId: workspace_id, incidentId: id }}
           className={`block truncate font-medium ${rowLink}`}
         >
-          <MonitorName kind={kind} monitorId={monitor_id} />
+          <MonitorName monitorId={monitor_id} />
         </Link>
         <span className="block truncate text-xs text-faint">{cause.message}</span>
       </>

@@ -1,9 +1,9 @@
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import { CircleCheck, X } from "lucide-react"
-import { Button } from "../ui/Button.tsx"
-import { Choice } from "../ui/Field.tsx"
-import { Filters } from "../ui/Filters.tsx"
-import { Empty, Page } from "../ui/Page.tsx"
+import { Button } from "../ui/actions/Button.tsx"
+import { Choice } from "../ui/forms/Field.tsx"
+import { Filters } from "../ui/lists/Filters.tsx"
+import { Empty, Page } from "../ui/layout/Page.tsx"
 import { IncidentList } from "./IncidentList.tsx"
 import { incidentSearch } from "./search.ts"
 
@@ -21,7 +21,7 @@ export const IncidentListPage = () => {
           options={[
             ["all", "All"],
             ["true", "Open"],
-            ["false", "Over"]
+            ["false", "Resolved"]
           ]}
           onChange={(open) => narrow({ open: open === "all" ? undefined : open })}
         />

@@ -4,14 +4,14 @@ import { Link, useParams } from "@tanstack/react-router"
 import { Check } from "lucide-react"
 import { useWorkspace } from "../data/client.ts"
 import { useMemberNames } from "../data/names.ts"
-import { AboveLink } from "../ui/AboveLink.tsx"
-import { Button } from "../ui/Button.tsx"
-import { CopyText } from "../ui/Copy.tsx"
-import { Loaded } from "../ui/Loaded.tsx"
-import { Card, Facts, Page, Section } from "../ui/Page.tsx"
-import { Badge, Status } from "../ui/Status.tsx"
-import { At } from "../ui/Time.tsx"
-import { attempt } from "../ui/toast.ts"
+import { AboveLink } from "../ui/layout/AboveLink.tsx"
+import { Button } from "../ui/actions/Button.tsx"
+import { CopyText } from "../ui/values/Copy.tsx"
+import { Loaded } from "../ui/messages/Loaded.tsx"
+import { Card, Facts, Page, Section } from "../ui/layout/Page.tsx"
+import { Badge, Status } from "../ui/values/Status.tsx"
+import { At } from "../ui/values/Time.tsx"
+import { attempt } from "../ui/messages/toast.ts"
 import { IncidentStatus, Lasted } from "./IncidentList.tsx"
 import { MonitorName } from "./MonitorName.tsx"
 import { incidentOptions, incidentsChanged } from "./queries.ts"
@@ -43,7 +43,7 @@ export const IncidentPage = () => {
           name="Incident"
           above={above}
           width="narrow"
-          title={<MonitorName kind={incident.kind} monitorId={incident.monitor_id} />}
+          title={<MonitorName monitorId={incident.monitor_id} />}
           description={incident.cause.message}
           actions={incident.closed_at === null && <Acknowledge incident={incident} />}
         >
@@ -113,7 +113,7 @@ const IncidentFacts = ({ incident }: { readonly incident: IncidentDetail }) => {
             params={{ workspaceId, monitorId: monitor_id }}
             className="font-medium text-live underline-offset-2 hover:underline"
           >
-            <MonitorName kind={kind} monitorId={monitor_id} />
+            <MonitorName monitorId={monitor_id} />
           </Link>
         ],
         ["Id", <CopyText key="6" text={id} />]
@@ -123,7 +123,7 @@ const IncidentFacts = ({ incident }: { readonly incident: IncidentDetail }) => {
 }
 
 const Deliveries = ({ incident: { deliveries } }: { readonly incident: IncidentDetail }) => (
-  <Section title="Who was told">
+  <Section title="Notified">
     <Card className="divide-y divide-line">
       {deliveries.map(({ created_at, id, kind, status }) => (
         <p key={id} className="flex items-center gap-4 px-5 py-3">

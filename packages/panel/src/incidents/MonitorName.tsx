@@ -1,17 +1,9 @@
-import type { MonitorKind } from "@scheduling/sdk"
+import type { MonitorId } from "@scheduling/sdk"
 import { useWorkspace } from "../data/client.ts"
 import { useMonitorName } from "../data/names.ts"
-import { Skeleton } from "../ui/Page.tsx"
+import { Skeleton } from "../ui/layout/Page.tsx"
 
-export const MonitorName = ({
-  kind,
-  monitorId
-}: {
-  readonly kind: MonitorKind
-  readonly monitorId: string
-}) => {
+export const MonitorName = ({ monitorId }: { readonly monitorId: MonitorId }) => {
   const { workspaceId } = useWorkspace()
-  return (
-    useMonitorName(workspaceId, kind, monitorId) ?? <Skeleton className="inline-block h-4 w-32" />
-  )
+  return useMonitorName(workspaceId, monitorId) ?? <Skeleton className="inline-block h-4 w-32" />
 }

@@ -1,16 +1,23 @@
 import type { IncidentId, MonitorId, WorkspaceId } from "@scheduling/sdk"
 import { queryOptions } from "@tanstack/react-query"
 import { clientOf } from "../data/client.ts"
+import { askForMonitorNames } from "../data/names.ts"
 import { listOptions, queries } from "../data/queries.ts"
-import { now } from "../ui/clock.ts"
+import { now } from "../ui/values/clock.ts"
 import type { IncidentSearch } from "./search.ts"
 
 const all = (workspaceId: WorkspaceId) => ["w", workspaceId, "incidents"] as const
 
 export const incidentListOptions = (workspaceId: WorkspaceId, search: IncidentSearch) =>
-  listOptions([...all(workspaceId), "list", search], (cursor, signal) =>
-    clientOf(workspaceId).incidents.list({ ...search, cursor, limit: 50 }, { signal })
-  )
+  listOptions([...all(workspaceId), "list", search], async (cursor, signal) => {
+    const query = { ...search, cursor, limit: 50 }
+    const page = await clientOf(workspaceId).incidents.list(query, { signal })
+    askForMonitorNames(
+      workspaceId,
+      page.data.map(({ monitor_id }) => monitor_id)
+    )
+    return page
+  })
 
 export const incidentOptions = (workspaceId: WorkspaceId, incidentId: IncidentId) =>
   queryOptions({

@@ -1,4 +1,4 @@
-import { given, oneOf, textIn } from "../ui/search.ts"
+import { given, oneOf, textIn } from "../ui/lists/search.ts"
 
 /** What the list of incidents is narrowed to. */
 export interface IncidentSearch {

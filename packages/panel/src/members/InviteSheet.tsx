@@ -1,9 +1,9 @@
 import type { CreatedInvitation, Role } from "@scheduling/sdk"
 import { useWorkspace } from "../data/client.ts"
-import { Sheet } from "../ui/Dialog.tsx"
-import { Field, Input, Select } from "../ui/Field.tsx"
-import { FormEnd } from "../ui/FormEnd.tsx"
-import { useForm } from "../ui/useForm.ts"
+import { Sheet } from "../ui/actions/Dialog.tsx"
+import { Field, Input, Select } from "../ui/forms/Field.tsx"
+import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { useForm } from "../ui/forms/useForm.ts"
 import { membersChanged } from "./queries.ts"
 import { roles } from "./roles.ts"
 

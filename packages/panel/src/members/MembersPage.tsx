@@ -4,16 +4,16 @@ import { Plus, Trash2, UserMinus } from "lucide-react"
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { meOptions, useList } from "../data/queries.ts"
-import { Button, IconButton } from "../ui/Button.tsx"
-import { Confirm } from "../ui/Dialog.tsx"
-import { Select } from "../ui/Field.tsx"
-import { type Column, List } from "../ui/List.tsx"
-import { Empty, Page, Section } from "../ui/Page.tsx"
-import { Problem } from "../ui/Problem.tsx"
-import { ShownOnce } from "../ui/ShownOnce.tsx"
-import { Badge } from "../ui/Status.tsx"
-import { Ago, At } from "../ui/Time.tsx"
-import { attempt, tell } from "../ui/toast.ts"
+import { Button, IconButton } from "../ui/actions/Button.tsx"
+import { Confirm } from "../ui/actions/Dialog.tsx"
+import { Select } from "../ui/forms/Field.tsx"
+import { type Column, List } from "../ui/lists/List.tsx"
+import { Empty, Page, Section } from "../ui/layout/Page.tsx"
+import { Problem } from "../ui/messages/Problem.tsx"
+import { ShownOnce } from "../ui/values/ShownOnce.tsx"
+import { Badge } from "../ui/values/Status.tsx"
+import { Ago, At } from "../ui/values/Time.tsx"
+import { attempt, tell } from "../ui/messages/toast.ts"
 import { InviteSheet } from "./InviteSheet.tsx"
 import { invitationListOptions, memberListOptions, membersChanged } from "./queries.ts"
 import { roleNames } from "./roles.ts"
@@ -150,7 +150,7 @@ const RemoveMember = ({ member: { email, id, name } }: { readonly member: Member
         action="Remove"
         onConfirm={async () => {
           await api.members.remove(id)
-          tell(`${name ?? email} is no member any more`)
+          tell(`${name ?? email} was removed`)
           await membersChanged(workspaceId)
         }}
       >

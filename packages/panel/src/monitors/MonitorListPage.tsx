@@ -4,15 +4,15 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { Cpu, HeartPulse, Plus, ShieldCheck, X } from "lucide-react"
 import { useWorkspace } from "../data/client.ts"
 import { useList } from "../data/queries.ts"
-import { Button, ButtonLink } from "../ui/Button.tsx"
-import { CountFilter } from "../ui/CountFilter.tsx"
-import { Choice } from "../ui/Field.tsx"
-import { Filters, NameFilter } from "../ui/Filters.tsx"
-import { type Column, List, rowLink } from "../ui/List.tsx"
-import { Empty, Page } from "../ui/Page.tsx"
-import { Problem } from "../ui/Problem.tsx"
-import { Badge, Status } from "../ui/Status.tsx"
-import { Ago, None } from "../ui/Time.tsx"
+import { Button, ButtonLink } from "../ui/actions/Button.tsx"
+import { CountFilter } from "../ui/lists/CountFilter.tsx"
+import { Choice } from "../ui/forms/Field.tsx"
+import { Filters, NameFilter } from "../ui/lists/Filters.tsx"
+import { type Column, List, rowLink } from "../ui/lists/List.tsx"
+import { Empty, Page } from "../ui/layout/Page.tsx"
+import { Problem } from "../ui/messages/Problem.tsx"
+import { Badge, Status } from "../ui/values/Status.tsx"
+import { Ago, None } from "../ui/values/Time.tsx"
 import { monitorLink } from "./links.ts"
 import { MonitorExamples } from "./MonitorExamples.tsx"
 import { MonitorMenu } from "./MonitorMenu.tsx"
@@ -196,7 +196,7 @@ const columns: ReadonlyArray<Column<Monitor>> = [
         <>
           <Ago at={next_check_at} />
           <span className="block text-xs text-faint">
-            {kind === "heartbeat" ? "pinged by then" : "looked at"}
+            {kind === "heartbeat" ? "ping due" : "check"}
           </span>
         </>
       )

@@ -1,5 +1,5 @@
 import type { MonitorKind, MonitorStatus } from "@scheduling/sdk"
-import { given, oneOf, textIn } from "../ui/search.ts"
+import { given, oneOf, textIn } from "../ui/lists/search.ts"
 
 /** What the list of monitors is narrowed to. */
 export interface MonitorSearch {

@@ -1,7 +1,7 @@
 import type { Monitor } from "@scheduling/sdk"
 import { useWorkspace } from "../data/client.ts"
 import { incidentsChanged } from "../incidents/queries.ts"
-import { attempt, tell } from "../ui/toast.ts"
+import { attempt, tell } from "../ui/messages/toast.ts"
 import { monitorsChanged } from "./queries.ts"
 
 type Named = Pick<Monitor, "id" | "kind" | "name">

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react"
 import { useWorkspace } from "../data/client.ts"
-import { LinkTab, LinkTabs } from "../ui/LinkTabs.tsx"
-import { Page } from "../ui/Page.tsx"
+import { LinkTab, LinkTabs } from "../ui/layout/LinkTabs.tsx"
+import { Page } from "../ui/layout/Page.tsx"
 
 /** The frame of the pages about notifications. */
 export const NotificationsPage = ({

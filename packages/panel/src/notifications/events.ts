@@ -1,4 +1,4 @@
-import type { NotificationDelivery, NotificationEvent } from "@scheduling/sdk"
+import type { DeliveredEvent, NotificationDelivery, NotificationEvent } from "@scheduling/sdk"
 
 /** Events in words, in the groups in which rules name them. */
 export const eventGroups: ReadonlyArray<
@@ -37,10 +37,12 @@ export const eventGroups: ReadonlyArray<
 
 const words = new Map<string, string>([
   ...eventGroups.flatMap(([, events]) => events),
+  ["task.succeeded", "a run succeeded"],
+  ["chain.succeeded", "a run succeeded"],
   ["test", "this is a test"]
 ])
 
-export const eventInWords = (event: NotificationEvent): string => words.get(event) ?? event
+export const eventInWords = (event: DeliveredEvent): string => words.get(event) ?? event
 
 /** `Nightly report: a task fails, and 2 more`. */
 export const titleOf = ({

@@ -1,11 +1,13 @@
+import type { FailingTask } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { useWorkspace } from "../data/client.ts"
-import { Card, Section, Skeleton } from "../ui/Page.tsx"
-import { Problem } from "../ui/Problem.tsx"
-import { Dot } from "../ui/Status.tsx"
-import { Ago } from "../ui/Time.tsx"
-import { type Failing, failingNowOptions } from "./failingNow.ts"
+import { LinkToTask } from "../executions/LinkToTask.tsx"
+import { Card, Section, Skeleton } from "../ui/layout/Page.tsx"
+import { Problem } from "../ui/messages/Problem.tsx"
+import { Dot } from "../ui/values/Status.tsx"
+import { Ago } from "../ui/values/Time.tsx"
+import { failingNowOptions } from "./failingNow.ts"
 
 /** Tasks whose latest run failed: what somebody has to look at. */
 export const FailingNow = () => {
@@ -26,7 +28,7 @@ export const FailingNow = () => {
         <Card>
           <ul className="divide-y divide-line">
             {data.map((failing) => (
-              <li key={failing.id}>
+              <li key={failing.task_id}>
                 <FailingLink failing={failing} />
               </li>
             ))}
@@ -37,33 +39,39 @@ export const FailingNow = () => {
   )
 }
 
-const row = "flex items-baseline gap-3 px-4 py-2.5 transition-colors duration-75 hover:bg-sunken/60"
-
-const FailingLink = ({ failing: { at, id, kind, name, runId } }: { readonly failing: Failing }) => {
+const FailingLink = ({ failing }: { readonly failing: FailingTask }) => {
   const { workspaceId } = useWorkspace()
+  const { execution, kind, name, task_id } = failing
   const text = (
     <>
       <Dot tone="bad" />
-      <span className="min-w-0 grow truncate font-medium">{name}</span>
-      {at !== null && <Ago at={at} className="text-sm text-faint" />}
+      <span className="min-w-0 grow">
+        <span className="block truncate font-medium">{name}</span>
+        <span className="block truncate text-xs text-faint">{reasonOf(execution)}</span>
+      </span>
+      {execution.finished_at !== null && (
+        <Ago at={execution.finished_at} className="text-sm text-faint" />
+      )}
     </>
   )
-  return kind === "cron" ? (
-    <Link
-      to="/w/$workspaceId/executions/$executionId"
-      params={{ workspaceId, executionId: runId }}
-      className={row}
-    >
+  return kind === "chain" ? (
+    <LinkToTask kind={kind} taskId={task_id} runId={execution.chain_run_id} className={row}>
       {text}
-    </Link>
+    </LinkToTask>
   ) : (
     <Link
-      to="/w/$workspaceId/chains/$chainId"
-      params={{ workspaceId, chainId: id }}
-      search={{ run: runId }}
+      to="/w/$workspaceId/executions/$executionId"
+      params={{ workspaceId, executionId: execution.id }}
       className={row}
     >
       {text}
     </Link>
   )
 }
+
+const row = "flex items-baseline gap-3 px-4 py-2.5 transition-colors duration-75 hover:bg-sunken/60"
+
+const reasonOf = ({ error, status_code, step }: FailingTask["execution"]): string =>
+  [step, error ?? (status_code === null ? "failed" : `answered ${status_code}`)]
+    .filter((part) => part !== null)
+    .join(" · ")

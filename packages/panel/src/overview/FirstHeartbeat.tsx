@@ -1,11 +1,11 @@
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { queries } from "../data/queries.ts"
-import { Button } from "../ui/Button.tsx"
-import { Snippets } from "../ui/Code.tsx"
-import { Field, Input, Select } from "../ui/Field.tsx"
-import { Problem } from "../ui/Problem.tsx"
-import { useForm } from "../ui/useForm.ts"
+import { Button } from "../ui/actions/Button.tsx"
+import { Snippets } from "../ui/values/Code.tsx"
+import { Field, Input, Select } from "../ui/forms/Field.tsx"
+import { Problem } from "../ui/messages/Problem.tsx"
+import { useForm } from "../ui/forms/useForm.ts"
 
 /** Makes a heartbeat, and says what the job has to do. */
 export const FirstHeartbeat = () => {

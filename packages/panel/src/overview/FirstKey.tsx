@@ -2,11 +2,11 @@ import type { Scope } from "@scheduling/sdk"
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { queries } from "../data/queries.ts"
-import { Button } from "../ui/Button.tsx"
-import { Code, Snippets } from "../ui/Code.tsx"
-import { Field, Input } from "../ui/Field.tsx"
-import { Problem } from "../ui/Problem.tsx"
-import { useForm } from "../ui/useForm.ts"
+import { Button } from "../ui/actions/Button.tsx"
+import { Code, Snippets } from "../ui/values/Code.tsx"
+import { Field, Input } from "../ui/forms/Field.tsx"
+import { Problem } from "../ui/messages/Problem.tsx"
+import { useForm } from "../ui/forms/useForm.ts"
 
 const scopes: ReadonlyArray<Scope> = ["tasks:read", "tasks:write", "executions:read"]
 

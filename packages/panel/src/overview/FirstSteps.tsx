@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router"
 import { CalendarClock, HeartPulse, KeyRound } from "lucide-react"
 import { type ReactNode, useState } from "react"
 import { useWorkspace } from "../data/client.ts"
-import { Sheet } from "../ui/Dialog.tsx"
+import { Sheet } from "../ui/actions/Dialog.tsx"
 import { FirstHeartbeat } from "./FirstHeartbeat.tsx"
 import { FirstKey } from "./FirstKey.tsx"
 

@@ -2,10 +2,10 @@ import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { clientOf, useWorkspace } from "../data/client.ts"
 import { MonitorName } from "../incidents/MonitorName.tsx"
-import { Card, Section, Skeleton } from "../ui/Page.tsx"
-import { Problem } from "../ui/Problem.tsx"
-import { Dot } from "../ui/Status.tsx"
-import { Ago } from "../ui/Time.tsx"
+import { Card, Section, Skeleton } from "../ui/layout/Page.tsx"
+import { Problem } from "../ui/messages/Problem.tsx"
+import { Dot } from "../ui/values/Status.tsx"
+import { Ago } from "../ui/values/Time.tsx"
 
 /** What is down right now. */
 export const Incidents = () => {
@@ -34,7 +34,7 @@ export const Incidents = () => {
       ) : (
         <Card>
           <ul className="divide-y divide-line">
-            {data.map(({ acknowledged_at, cause, id, kind, monitor_id, opened_at }) => (
+            {data.map(({ acknowledged_at, cause, id, monitor_id, opened_at }) => (
               <li key={id}>
                 <Link
                   to="/w/$workspaceId/incidents/$incidentId"
@@ -44,7 +44,7 @@ export const Incidents = () => {
                   <Dot tone={acknowledged_at === null ? "bad" : "warn"} />
                   <span className="min-w-0 grow">
                     <span className="block truncate font-medium">
-                      <MonitorName kind={kind} monitorId={monitor_id} />
+                      <MonitorName monitorId={monitor_id} />
                     </span>
                     <span className="block truncate text-xs text-faint">{cause.message}</span>
                   </span>

@@ -4,13 +4,14 @@ import { useWorkspace } from "../data/client.ts"
 import { StatsFigures } from "../executions/StatsFigures.tsx"
 import { ExecutionList } from "../executions/ExecutionList.tsx"
 import { statsOptions } from "../executions/queries.ts"
-import { Card, Empty, Page, Section, Skeleton } from "../ui/Page.tsx"
-import { Problem } from "../ui/Problem.tsx"
-import { Ago } from "../ui/Time.tsx"
+import { forecastOptions, upcomingOptions } from "../forecast/queries.ts"
+import { UpcomingList } from "../forecast/UpcomingList.tsx"
+import { Empty, Page, Section, Skeleton } from "../ui/layout/Page.tsx"
+import { Problem } from "../ui/messages/Problem.tsx"
 import { FailingNow } from "./FailingNow.tsx"
 import { FirstSteps } from "./FirstSteps.tsx"
 import { Incidents } from "./Incidents.tsx"
-import { type Coming, comingUpOptions } from "./queries.ts"
+import { hoursOf } from "./hours.ts"
 import { Timeline } from "./Timeline.tsx"
 import { Only } from "../ui/role.tsx"
 
@@ -19,14 +20,15 @@ const lastDay = { bucket: "hour" } as const
 export const OverviewPage = () => {
   const { workspaceId } = useWorkspace()
   const stats = useQuery(statsOptions(workspaceId, lastDay))
-  const coming = useQuery(comingUpOptions(workspaceId))
+  const forecast = useQuery(forecastOptions(workspaceId, 1))
+  const upcoming = useQuery(upcomingOptions(workspaceId))
   const counts = stats.data?.totals.counts
   const hasRun = counts !== undefined && Object.values(counts).some((count) => count > 0)
-  const isNew = counts !== undefined && coming.data?.next.length === 0 && !hasRun
+  const isNew = counts !== undefined && upcoming.data?.length === 0 && !hasRun
   return (
     <Page title="Overview">
       <div className="flex flex-col gap-8">
-        <Problem error={stats.error ?? coming.error} retry={stats.refetch} />
+        <Problem error={stats.error ?? forecast.error ?? upcoming.error} retry={stats.refetch} />
         {isNew && (
           <Only role="admin">
             <FirstSteps />
@@ -35,7 +37,7 @@ export const OverviewPage = () => {
         <Timeline
           workspaceId={workspaceId}
           past={stats.data?.buckets}
-          coming={coming.data?.hours}
+          coming={forecast.data && hoursOf(forecast.data)}
         />
         <Section title="Last 24 hours">
           <StatsFigures query={lastDay} />
@@ -52,11 +54,11 @@ export const OverviewPage = () => {
           <aside className="flex min-w-0 flex-col gap-8">
             <FailingNow />
             <Incidents />
-            <Section title="Coming up">
-              {coming.data === undefined ? (
+            <Section title="Coming up" actions={<ForecastLink />}>
+              {upcoming.data === undefined ? (
                 <Skeleton className="h-40" />
               ) : (
-                <ComingList coming={coming.data.next.slice(0, 8)} />
+                <UpcomingList runs={upcoming.data.slice(0, 8)} />
               )}
             </Section>
           </aside>
@@ -80,29 +82,15 @@ const FailuresLink = () => {
   )
 }
 
-const ComingList = ({ coming }: { readonly coming: ReadonlyArray<Coming> }) => {
+const ForecastLink = () => {
   const { workspaceId } = useWorkspace()
-  if (coming.length === 0) {
-    return <Card className="px-5 py-4 text-soft">Nothing runs in the next 24 hours.</Card>
-  }
   return (
-    <Card>
-      <ul className="divide-y divide-line">
-        {coming.map(({ at, key, kind, name, taskId }) => (
-          <li key={key}>
-            <Link
-              to={
-                kind === "cron" ? "/w/$workspaceId/cron/$taskId" : "/w/$workspaceId/delayed/$taskId"
-              }
-              params={{ workspaceId, taskId }}
-              className="flex items-baseline gap-4 px-4 py-2.5 transition-colors duration-75 hover:bg-sunken/60"
-            >
-              <span className="grow truncate">{name}</span>
-              <Ago at={at} className="text-sm text-faint" />
-            </Link>
-          </li>
-        ))}
-      </ul>
-    </Card>
+    <Link
+      to="/w/$workspaceId/forecast"
+      params={{ workspaceId }}
+      className="text-sm font-medium text-live hover:underline"
+    >
+      All upcoming runs
+    </Link>
   )
 }

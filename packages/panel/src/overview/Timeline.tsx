@@ -1,9 +1,9 @@
 import type { ExecutionBucket, WorkspaceId } from "@scheduling/sdk"
 import { Link } from "@tanstack/react-router"
 import { classes } from "../ui/classes.ts"
-import { dayOf, timeOfDay } from "../ui/format.ts"
-import { Card, Skeleton } from "../ui/Page.tsx"
-import type { Hour } from "./queries.ts"
+import { dayOf, timeOfDay } from "../ui/values/format.ts"
+import { Card, Skeleton } from "../ui/layout/Page.tsx"
+import type { Hour } from "./hours.ts"
 
 /** The last and the next 24 hours on one line, an hour a bar. */
 export const Timeline = ({
@@ -26,7 +26,12 @@ export const Timeline = ({
         <Key className="bg-ok" name="Succeeded" />
         <Key className="bg-bad" name="Failed" />
         <Key className="border border-edge bg-sunken" name="To come" />
-        <span className="ml-auto nums">at most {most} an hour</span>
+        {ahead.some(({ colliding }) => colliding > 0) && (
+          <Key className="bg-warn" name="Begin together" />
+        )}
+        {done.some(({ ended }) => ended > 0) || ahead.some(({ runs }) => runs > 0) ? (
+          <span className="ml-auto nums">at most {most} per hour</span>
+        ) : null}
       </div>
       <div className="flex h-32 items-stretch gap-px sm:gap-[3px]">
         {done.map(({ counts, ended, start }) => (
@@ -52,20 +57,27 @@ export const Timeline = ({
         <span aria-hidden className="relative mx-1 w-px shrink-0 bg-live">
           <span className="absolute -top-1 -left-[3px] size-[7px] rounded-full bg-live" />
         </span>
-        {ahead.map(({ names, runs, start }) => (
-          <div
+        {ahead.map(({ colliding, names, runs, start }) => (
+          <Link
             key={start}
-            title={comingTitle(start, runs, names)}
+            to="/w/$workspaceId/forecast"
+            params={{ workspaceId }}
+            title={comingTitle(start, runs, colliding, names)}
+            aria-label={comingTitle(start, runs, colliding, names)}
             className="flex min-w-0 grow basis-0 flex-col justify-end rounded-sm hover:bg-sunken"
           >
             <span
               className={classes(
                 "block rounded-t-[2px] border border-b-0 border-edge bg-sunken",
-                runs === 0 && "border-0"
+                runs === colliding && "border-0"
               )}
-              style={{ height: height(runs) }}
+              style={{ height: height(runs - colliding) }}
             />
-          </div>
+            <span
+              className={classes("block bg-warn", runs === colliding && "rounded-t-[2px]")}
+              style={{ height: height(colliding) }}
+            />
+          </Link>
         ))}
       </div>
       <div className="mt-2 flex justify-between border-t border-line pt-2 text-xs nums text-faint">
@@ -91,9 +103,14 @@ const hourOf = (start: number | string) => `${dayOf(start)}, from ${timeOfDay(st
 const titleOf = (start: string, { failed, succeeded }: ExecutionBucket["counts"]) =>
   `${hourOf(start)}: ${succeeded} succeeded, ${failed} failed`
 
-const comingTitle = (start: number, runs: number, names: ReadonlyArray<string>) =>
+const comingTitle = (
+  start: number,
+  runs: number,
+  colliding: number,
+  names: ReadonlyArray<string>
+) =>
   [
-    `${hourOf(start)}: ${runs} to come`,
+    `${hourOf(start)}: ${runs} to come${colliding === 0 ? "" : `, ${colliding} of them together`}`,
     ...names.slice(0, 6),
     ...(names.length > 6 ? [`and ${names.length - 6} more`] : [])
   ].join("\n")

@@ -4,55 +4,51 @@ import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { useMemberNames } from "../data/names.ts"
 import { useList } from "../data/queries.ts"
-import { Button } from "../ui/Button.tsx"
-import { Code } from "../ui/Code.tsx"
-import { CopyText } from "../ui/Copy.tsx"
-import { Sheet } from "../ui/Dialog.tsx"
-import { Filters, NameFilter } from "../ui/Filters.tsx"
-import { type Column, List } from "../ui/List.tsx"
-import { Empty, Facts, Page } from "../ui/Page.tsx"
-import { Problem } from "../ui/Problem.tsx"
-import { At, None } from "../ui/Time.tsx"
+import { Button } from "../ui/actions/Button.tsx"
+import { Code } from "../ui/values/Code.tsx"
+import { CopyText } from "../ui/values/Copy.tsx"
+import { Sheet } from "../ui/actions/Dialog.tsx"
+import { type Column, List } from "../ui/lists/List.tsx"
+import { Empty, Facts, Page } from "../ui/layout/Page.tsx"
+import { Problem } from "../ui/messages/Problem.tsx"
+import { At, None } from "../ui/values/Time.tsx"
+import { type AuditChange, AuditFilters } from "./AuditFilters.tsx"
 import { auditOptions } from "./queries.ts"
 import { auditSearch } from "./search.ts"
 
 export const AuditPage = () => {
   const { workspaceId } = useWorkspace()
-  const { text } = useSearch({ from: "/inside/w/$workspaceId/audit" })
+  const search = useSearch({ from: "/inside/w/$workspaceId/audit" })
   const navigate = useNavigate({ from: "/w/$workspaceId/audit" })
   const names = useMemberNames(workspaceId)
   const [shown, show] = useState<AuditEvent>()
-  const { error, refetch, ...list } = useList(auditOptions(workspaceId))
-  const whoOf = ({ actor_id }: AuditEvent) =>
-    actor_id === null ? "The service" : (names.get(actor_id) ?? "Somebody who has left")
-  const isMeant = (event: AuditEvent) =>
-    text === undefined ||
-    `${inWords(event.action)} ${whoOf(event)} ${event.ip ?? ""} ${event.target_id ?? ""}`
-      .toLowerCase()
-      .includes(text.toLowerCase())
+  const { error, refetch, ...list } = useList(auditOptions(workspaceId, search))
+  const whoOf = (actorId: AuditEvent["actor_id"]) =>
+    actorId === null ? "The service" : (names.get(actorId) ?? "Somebody who has left")
+  const narrow = (change: AuditChange) => {
+    show(undefined)
+    void navigate({ search: (before) => auditSearch({ ...before, ...change }), replace: true })
+  }
   return (
     <Page
       title="Audit log"
       description="Who changed what, when and from where. Each event carries the hash of the one before it."
     >
-      <Filters>
-        <NameFilter
-          label="Filter by what, who or address"
-          value={text}
-          onChange={(next) => void navigate({ search: auditSearch({ text: next }), replace: true })}
-        />
-        {text !== undefined && list.hasMore && (
-          <span className="text-sm text-faint">Among the newest {list.rows.length} events.</span>
-        )}
-      </Filters>
+      <AuditFilters search={search} names={names} onNarrow={narrow} />
       {error === null ? (
         <List
           {...list}
-          rows={list.rows.filter(isMeant)}
           label="Audit log"
           columns={columnsWith(whoOf, show)}
           keyOf={({ id }) => id}
-          empty={<Empty title="No event fits the filter" />}
+          empty={
+            <Empty
+              title="No event fits the filters"
+              action={
+                <Button onClick={() => void navigate({ search: {} })}>Show all events</Button>
+              }
+            />
+          }
         />
       ) : (
         <Problem error={error} retry={refetch} />
@@ -62,7 +58,9 @@ export const AuditPage = () => {
         onClose={() => show(undefined)}
         title={shown === undefined ? "Event" : inWords(shown.action)}
       >
-        {shown !== undefined && <EventDetail event={shown} who={whoOf(shown)} />}
+        {shown !== undefined && (
+          <EventDetail event={shown} who={whoOf(shown.actor_id)} onNarrow={narrow} />
+        )}
       </Sheet>
     </Page>
   )
@@ -74,7 +72,15 @@ const inWords = (action: string): string => {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-const EventDetail = ({ event, who }: { readonly event: AuditEvent; readonly who: string }) => (
+const EventDetail = ({
+  event,
+  onNarrow,
+  who
+}: {
+  readonly event: AuditEvent
+  readonly who: string
+  readonly onNarrow: (change: AuditChange) => void
+}) => (
   <div className="flex flex-col gap-4">
     <Facts
       facts={[
@@ -87,11 +93,23 @@ const EventDetail = ({ event, who }: { readonly event: AuditEvent; readonly who:
       ]}
     />
     <Code label="details" text={JSON.stringify(event.details, null, 2)} />
+    <div className="flex flex-wrap gap-2">
+      {event.target_id !== null && (
+        <Button size="small" onClick={() => onNarrow({ target_id: event.target_id ?? undefined })}>
+          All that happened to it
+        </Button>
+      )}
+      {event.actor_id !== null && (
+        <Button size="small" onClick={() => onNarrow({ actor_id: event.actor_id ?? undefined })}>
+          All by {who}
+        </Button>
+      )}
+    </div>
   </div>
 )
 
 const columnsWith = (
-  whoOf: (event: AuditEvent) => string,
+  whoOf: (actorId: AuditEvent["actor_id"]) => string,
   show: (event: AuditEvent) => void
 ): ReadonlyArray<Column<AuditEvent>> => [
   {
@@ -101,7 +119,12 @@ const columnsWith = (
     cell: (event) => (
       <>
         <span className="block truncate font-medium">{inWords(event.action)}</span>
-        <span className="block truncate text-xs text-faint">{whoOf(event)}</span>
+        <span className="block truncate text-xs text-faint">
+          {whoOf(event.actor_id)}
+          <span className="sm:hidden">
+            , <At at={event.created_at} />
+          </span>
+        </span>
       </>
     )
   },
@@ -114,7 +137,7 @@ const columnsWith = (
   {
     key: "at",
     head: "When",
-    className: "w-28 shrink-0",
+    className: "w-28 shrink-0 max-sm:hidden",
     cell: ({ created_at }) => <At at={created_at} />
   },
   {

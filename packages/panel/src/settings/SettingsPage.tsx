@@ -3,16 +3,16 @@ import { useQuery } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
-import { Button } from "../ui/Button.tsx"
-import { CopyText } from "../ui/Copy.tsx"
-import { Confirm } from "../ui/Dialog.tsx"
-import { Field, Input } from "../ui/Field.tsx"
-import { FormEnd } from "../ui/FormEnd.tsx"
-import { Loaded } from "../ui/Loaded.tsx"
-import { Card, Facts, Page, Section } from "../ui/Page.tsx"
-import { At } from "../ui/Time.tsx"
-import { tell } from "../ui/toast.ts"
-import { useForm } from "../ui/useForm.ts"
+import { Button } from "../ui/actions/Button.tsx"
+import { CopyText } from "../ui/values/Copy.tsx"
+import { Confirm } from "../ui/actions/Dialog.tsx"
+import { Field, Input } from "../ui/forms/Field.tsx"
+import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { Loaded } from "../ui/messages/Loaded.tsx"
+import { Card, Facts, Page, Section } from "../ui/layout/Page.tsx"
+import { At } from "../ui/values/Time.tsx"
+import { tell } from "../ui/messages/toast.ts"
+import { useForm } from "../ui/forms/useForm.ts"
 import { workspaceChanged, workspaceOptions } from "./queries.ts"
 import { SigningSecrets } from "./SigningSecrets.tsx"
 import { Only } from "../ui/role.tsx"
@@ -22,7 +22,7 @@ export const SettingsPage = () => {
   return (
     <Loaded query={useQuery(workspaceOptions(workspaceId))} name="Settings" width="narrow">
       {(workspace) => (
-        <Page title="Settings" width="narrow" description={`Of the workspace ${workspace.name}.`}>
+        <Page title="Settings" width="narrow" description={`For the workspace ${workspace.name}.`}>
           <div className="flex flex-col gap-10">
             <Section title="Workspace">
               <Card className="flex flex-col gap-5 p-5">
@@ -84,7 +84,7 @@ const Ends = ({ workspace: { id, name } }: { readonly workspace: Workspace }) =>
     <Card className="divide-y divide-line">
       <div className="flex flex-wrap items-center justify-between gap-4 p-5">
         <p className="max-w-[26rem] text-soft">
-          You are no member any more. The last owner cannot leave.
+          You lose access to this workspace. The last owner cannot leave.
         </p>
         <Button look="danger" onClick={() => ask("leave")}>
           Leave

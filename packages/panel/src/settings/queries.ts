@@ -2,6 +2,7 @@ import type { WorkspaceId } from "@scheduling/sdk"
 import { queryOptions } from "@tanstack/react-query"
 import { clientOf } from "../data/client.ts"
 import { listOptions, queries, workspacesOptions } from "../data/queries.ts"
+import type { AuditSearch } from "./search.ts"
 
 const all = (workspaceId: WorkspaceId) => ["w", workspaceId, "settings"] as const
 
@@ -21,10 +22,26 @@ export const signingSecretsOptions = (workspaceId: WorkspaceId) =>
       (await clientOf(workspaceId).workspaces.signingSecrets({ limit: 10 }, { signal })).data
   })
 
-export const auditOptions = (workspaceId: WorkspaceId) =>
-  listOptions(["w", workspaceId, "audit"], (cursor, signal) =>
-    clientOf(workspaceId).workspaces.audit({ cursor, limit: 100 }, { signal })
+export const auditOptions = (workspaceId: WorkspaceId, { from, to, ...search }: AuditSearch) =>
+  listOptions(["w", workspaceId, "audit", { ...search, from, to }], (cursor, signal) =>
+    clientOf(workspaceId).workspaces.audit(
+      {
+        ...search,
+        ...(from !== undefined && { from: midnight(from, 0) }),
+        ...(to !== undefined && { to: midnight(to, 1) }),
+        cursor,
+        limit: 100
+      },
+      { signal }
+    )
   )
+
+/** The beginning of a day of the reader, or of one so many days later. */
+const midnight = (day: string, later: number): string => {
+  const at = new Date(`${day}T00:00`)
+  at.setDate(at.getDate() + later)
+  return at.toISOString()
+}
 
 /** After a change of the workspace itself. */
 export const workspaceChanged = (workspaceId: WorkspaceId): Promise<unknown> =>

@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect } from "react"
-import { Card } from "../ui/Page.tsx"
-import { Mark } from "../ui/Mark.tsx"
+import { Card } from "../ui/layout/Page.tsx"
+import { Mark } from "../ui/layout/Mark.tsx"
 
 /** The frame of the pages before somebody is signed in. */
 export const AuthPage = ({

@@ -3,11 +3,11 @@ import { useNavigate } from "@tanstack/react-router"
 import { useQuery } from "@tanstack/react-query"
 import { client } from "../data/client.ts"
 import { meOptions, queries, workspacesOptions } from "../data/queries.ts"
-import { Button } from "../ui/Button.tsx"
-import { Field, Input } from "../ui/Field.tsx"
-import { Problem } from "../ui/Problem.tsx"
-import { tell } from "../ui/toast.ts"
-import { useForm } from "../ui/useForm.ts"
+import { Button } from "../ui/actions/Button.tsx"
+import { Field, Input } from "../ui/forms/Field.tsx"
+import { Problem } from "../ui/messages/Problem.tsx"
+import { tell } from "../ui/messages/toast.ts"
+import { useForm } from "../ui/forms/useForm.ts"
 import { AuthPage, textLink } from "./AuthPage.tsx"
 import { takeLinkToken } from "./linkToken.ts"
 import { session } from "../data/session.ts"
@@ -33,7 +33,7 @@ export const InvitationPage = () => {
   return (
     <AuthPage
       title="Join a workspace"
-      description={me && `As ${me.email}. The invitation has to be for this address.`}
+      description={me && `You join as ${me.email}. The invitation must be for this address.`}
       below={
         <button type="button" className={textLink} onClick={signOut}>
           Sign in as somebody else

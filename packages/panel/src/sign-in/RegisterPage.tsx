@@ -1,9 +1,9 @@
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { client } from "../data/client.ts"
-import { Button } from "../ui/Button.tsx"
-import { Field, Input } from "../ui/Field.tsx"
-import { Problem } from "../ui/Problem.tsx"
-import { useForm } from "../ui/useForm.ts"
+import { Button } from "../ui/actions/Button.tsx"
+import { Field, Input } from "../ui/forms/Field.tsx"
+import { Problem } from "../ui/messages/Problem.tsx"
+import { useForm } from "../ui/forms/useForm.ts"
 import { AuthPage, textLink } from "./AuthPage.tsx"
 import { session } from "../data/session.ts"
 

@@ -1,11 +1,11 @@
 import { useState } from "react"
 import { Link, useNavigate } from "@tanstack/react-router"
 import { client } from "../data/client.ts"
-import { Button } from "../ui/Button.tsx"
-import { Field, Input } from "../ui/Field.tsx"
-import { Problem } from "../ui/Problem.tsx"
-import { tell } from "../ui/toast.ts"
-import { useForm } from "../ui/useForm.ts"
+import { Button } from "../ui/actions/Button.tsx"
+import { Field, Input } from "../ui/forms/Field.tsx"
+import { Problem } from "../ui/messages/Problem.tsx"
+import { tell } from "../ui/messages/toast.ts"
+import { useForm } from "../ui/forms/useForm.ts"
 import { AuthPage, textLink } from "./AuthPage.tsx"
 import { takeLinkToken } from "./linkToken.ts"
 
@@ -23,7 +23,7 @@ export const ResetPasswordPage = () => {
   return (
     <AuthPage
       title="Set a new password"
-      description="Everywhere you are signed in, you will be signed out."
+      description="You will be signed out everywhere."
       below={
         <Link to="/forgot-password" className={textLink}>
           Get a new link

@@ -1,10 +1,10 @@
 import { TotpRequiredError, InvalidCodeError } from "@scheduling/sdk"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { useState } from "react"
-import { Button } from "../ui/Button.tsx"
-import { Field, Input } from "../ui/Field.tsx"
-import { Problem } from "../ui/Problem.tsx"
-import { useForm } from "../ui/useForm.ts"
+import { Button } from "../ui/actions/Button.tsx"
+import { Field, Input } from "../ui/forms/Field.tsx"
+import { Problem } from "../ui/messages/Problem.tsx"
+import { useForm } from "../ui/forms/useForm.ts"
 import { AuthPage, textLink } from "./AuthPage.tsx"
 import { session } from "../data/session.ts"
 
@@ -28,14 +28,27 @@ export const SignInPage = () => {
   const wrongCode = form.problem instanceof InvalidCodeError ? form.problem.message : undefined
   return (
     <AuthPage
-      title="Sign in"
+      title={asksForCode ? "Enter your code" : "Sign in"}
       below={
-        <>
-          No account yet?{" "}
-          <Link to="/register" search={next === undefined ? {} : { next }} className={textLink}>
-            Create one
-          </Link>
-        </>
+        asksForCode ? (
+          <button
+            type="button"
+            className={textLink}
+            onClick={() => {
+              form.set({ password: "", totp: "" })
+              setAsksForCode(false)
+            }}
+          >
+            Sign in as somebody else
+          </button>
+        ) : (
+          <>
+            No account yet?{" "}
+            <Link to="/register" search={next === undefined ? {} : { next }} className={textLink}>
+              Create one
+            </Link>
+          </>
+        )
       }
     >
       <form className="flex flex-col gap-4" onSubmit={form.submit}>

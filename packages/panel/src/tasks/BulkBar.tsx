@@ -1,9 +1,9 @@
 import { X } from "lucide-react"
 import { type ReactNode, useState } from "react"
-import { Button, IconButton } from "../ui/Button.tsx"
-import { Confirm } from "../ui/Dialog.tsx"
-import { messageOf } from "../ui/Problem.tsx"
-import { tell, tellProblem } from "../ui/toast.ts"
+import { Button, IconButton } from "../ui/actions/Button.tsx"
+import { Confirm } from "../ui/actions/Dialog.tsx"
+import { messageOf } from "../ui/messages/Problem.tsx"
+import { tell, tellProblem } from "../ui/messages/toast.ts"
 
 /** What can be done with many at once. */
 export interface BulkAction<Row> {

@@ -1,5 +1,5 @@
 import type { CronTask } from "@scheduling/sdk"
-import { Badge } from "../ui/Status.tsx"
+import { Badge } from "../ui/values/Status.tsx"
 
 /** That a task is paused, and why, if nobody has paused it. */
 export const PausedMark = ({

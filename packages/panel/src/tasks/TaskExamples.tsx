@@ -1,5 +1,5 @@
 import { useWorkspace } from "../data/client.ts"
-import { Snippets } from "../ui/Code.tsx"
+import { Snippets } from "../ui/values/Code.tsx"
 
 /** How to make a task without the panel. */
 export const TaskExamples = ({

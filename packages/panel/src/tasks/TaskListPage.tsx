@@ -1,13 +1,16 @@
-import type { ReactNode } from "react"
+import { type ReactNode, useMemo, useState } from "react"
+import { useWorkspace } from "../data/client.ts"
 import type { useList } from "../data/queries.ts"
-import { Choice } from "../ui/Field.tsx"
-import { Filters, NameFilter } from "../ui/Filters.tsx"
-import { type Column, List } from "../ui/List.tsx"
-import { Empty, Page } from "../ui/Page.tsx"
-import { Problem } from "../ui/Problem.tsx"
+import { Button } from "../ui/actions/Button.tsx"
+import { Choice } from "../ui/forms/Field.tsx"
+import { Filters, NameFilter } from "../ui/lists/Filters.tsx"
+import { type Column, List } from "../ui/lists/List.tsx"
+import { Empty, Page } from "../ui/layout/Page.tsx"
+import { Problem } from "../ui/messages/Problem.tsx"
 import { Only, useMay } from "../ui/role.tsx"
 import { type BulkAction, BulkBar } from "./BulkBar.tsx"
 import { TaskExamples } from "./TaskExamples.tsx"
+import { RecentRunsOf, useRecentRuns } from "./RecentRuns.tsx"
 import { useSelection } from "./useSelection.ts"
 
 interface Narrowed<Status> {
@@ -53,16 +56,27 @@ export const TaskListPage = <
   readonly about: string
   readonly example: object
 }) => {
+  const { workspaceId } = useWorkspace()
+  const [cleared, setCleared] = useState(0)
   const selection = useSelection(list.rows)
+  const repeating = noun === "delayed" ? [] : list.rows.map(({ id }) => id)
+  const recent = useRecentRuns(workspaceId, repeating)
   const offer = <Only role="editor">{create}</Only>
   const isNarrowed = Object.keys(search).length > 0
   const mayChoose = useMay()("editor")
   const things = title.toLowerCase()
+  const { rows } = list
+  // Otherwise all rows are drawn again when their latest runs are there.
+  const shown = useMemo(
+    () => (mayChoose ? [choosing(selection, rows), ...columns] : columns),
+    [mayChoose, selection, rows, columns]
+  )
   return (
     <Page title={title} description={description} actions={offer}>
       {(isNarrowed || list.isLoading || list.rows.length > 0) && (
         <Filters>
           <NameFilter
+            key={cleared}
             label="Filter by name"
             value={search.name}
             onChange={(name) => onNarrow({ name })}
@@ -76,22 +90,36 @@ export const TaskListPage = <
         </Filters>
       )}
       {error === null ? (
-        <List
-          {...list}
-          label={title}
-          columns={mayChoose ? [choosing(selection, list.rows), ...columns] : columns}
-          keyOf={({ id }) => id}
-          empty={
-            isNarrowed ? (
-              <Empty title={`No ${things} fit the filters`} />
-            ) : (
-              <Empty title={`No ${things} yet`} icon={icon} action={offer}>
-                <p className="mb-6">{about}</p>
-                <TaskExamples noun={noun} input={example} />
-              </Empty>
-            )
-          }
-        />
+        <RecentRunsOf value={recent}>
+          <List
+            {...list}
+            label={title}
+            columns={shown}
+            keyOf={({ id }) => id}
+            empty={
+              isNarrowed ? (
+                <Empty
+                  title={`No ${things} fit the filters`}
+                  action={
+                    <Button
+                      onClick={() => {
+                        onNarrow({ name: undefined, status: undefined })
+                        setCleared(cleared + 1)
+                      }}
+                    >
+                      Show all
+                    </Button>
+                  }
+                />
+              ) : (
+                <Empty title={`No ${things} yet`} icon={icon} action={offer}>
+                  <p className="mb-6">{about}</p>
+                  <TaskExamples noun={noun} input={example} />
+                </Empty>
+              )
+            }
+          />
+        </RecentRunsOf>
       ) : (
         <Problem error={error} retry={refetch} />
       )}
@@ -121,6 +149,7 @@ const choosing = <Row extends { readonly id: string; readonly name: string | nul
     <input
       type="checkbox"
       aria-label="Select all that are shown"
+      disabled={rows.length === 0}
       className={`${box} translate-y-0.5`}
       checked={chosen.length > 0 && chosen.length === rows.length}
       onChange={chosen.length === rows.length ? none : all}

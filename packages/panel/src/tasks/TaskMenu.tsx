@@ -3,8 +3,8 @@ import type { NavigateOptions } from "@tanstack/react-router"
 import { useNavigate } from "@tanstack/react-router"
 import { Copy, Pause, Pencil, Play, RotateCcw, Trash2 } from "lucide-react"
 import { useState } from "react"
-import { Confirm } from "../ui/Dialog.tsx"
-import { ActionMenu, MenuItem, MenuLine } from "../ui/Menu.tsx"
+import { Confirm } from "../ui/actions/Dialog.tsx"
+import { ActionMenu, MenuItem, MenuLine } from "../ui/actions/Menu.tsx"
 import { Only } from "../ui/role.tsx"
 
 interface Actions<Task> {

@@ -1,10 +1,12 @@
 import type { CronTask, LastRun } from "@scheduling/sdk"
-import type { Column } from "../ui/List.tsx"
-import { Status } from "../ui/Status.tsx"
-import { Ago, None } from "../ui/Time.tsx"
-import { inWords } from "./inWords.ts"
+import type { Column } from "../ui/lists/List.tsx"
+import { Status } from "../ui/values/Status.tsx"
+import { Ago, At, None } from "../ui/values/Time.tsx"
+import { inWords } from "./schedule/inWords.ts"
+import { RecentRuns } from "./RecentRuns.tsx"
 
 interface Scheduled extends Pick<CronTask, "next_run_at" | "status" | "timezone"> {
+  readonly id: string
   readonly schedule: string | null
   readonly last_run: Pick<LastRun, "finished_at" | "status"> | null
 }
@@ -32,15 +34,24 @@ export const scheduleColumns: ReadonlyArray<Column<Scheduled>> = [
   {
     key: "next",
     head: "Next run",
-    className: "w-24 shrink-0 max-sm:hidden",
+    className: "w-28 shrink-0 max-sm:hidden",
     cell: ({ next_run_at, status }) =>
       status === "paused" ? (
         <span className="text-faint">Paused</span>
       ) : next_run_at === null ? (
         <None />
       ) : (
-        <Ago at={next_run_at} />
+        <>
+          <Ago at={next_run_at} className="block" />
+          <At at={next_run_at} className="block text-xs text-faint" />
+        </>
       )
+  },
+  {
+    key: "recent",
+    head: "Latest runs",
+    className: "w-18 shrink-0 max-md:hidden",
+    cell: ({ id }) => <RecentRuns taskId={id} />
   },
   {
     key: "last",

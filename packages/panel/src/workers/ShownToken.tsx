@@ -1,6 +1,6 @@
 import type { CreatedWorker } from "@scheduling/sdk"
-import { Snippets } from "../ui/Code.tsx"
-import { ShownOnce } from "../ui/ShownOnce.tsx"
+import { Snippets } from "../ui/values/Code.tsx"
+import { ShownOnce } from "../ui/values/ShownOnce.tsx"
 
 /** The token that the agent of a worker starts with. */
 export const ShownToken = ({ created: { name, token } }: { readonly created: CreatedWorker }) => (

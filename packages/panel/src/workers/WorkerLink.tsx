@@ -2,7 +2,7 @@ import type { WorkerId } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { useWorkspace } from "../data/client.ts"
-import { Skeleton } from "../ui/Page.tsx"
+import { Skeleton } from "../ui/layout/Page.tsx"
 import { workerOptions } from "./queries.ts"
 
 /** The name of a worker, which leads to it. */

@@ -2,9 +2,9 @@ import type { WorkerId } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { useWorkspace } from "../data/client.ts"
-import { Select } from "../ui/Field.tsx"
-import { Skeleton } from "../ui/Page.tsx"
-import { Problem } from "../ui/Problem.tsx"
+import { Select } from "../ui/forms/Field.tsx"
+import { Skeleton } from "../ui/layout/Page.tsx"
+import { Problem } from "../ui/messages/Problem.tsx"
 import { allWorkersOptions } from "./queries.ts"
 
 /** One of the workers of the workspace. */

@@ -1,13 +1,12 @@
 import type { CreatedWorker, Worker } from "@scheduling/sdk"
 import { useWorkspace } from "../data/client.ts"
-import { Sheet } from "../ui/Dialog.tsx"
-import { Field, Input, Select } from "../ui/Field.tsx"
-import { FormEnd } from "../ui/FormEnd.tsx"
-import { tell } from "../ui/toast.ts"
-import { useForm } from "../ui/useForm.ts"
+import { Sheet } from "../ui/actions/Dialog.tsx"
+import { Field, Input, Select } from "../ui/forms/Field.tsx"
+import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { tell } from "../ui/messages/toast.ts"
+import { useForm } from "../ui/forms/useForm.ts"
+import { labelsOf } from "./labelsOf.ts"
 import { workersChanged } from "./queries.ts"
-
-const labelsOf = (text: string) => text.split(/[\s,]+/).filter((label) => label !== "")
 
 /** Makes a worker, or changes one. */
 export const WorkerSheet = ({

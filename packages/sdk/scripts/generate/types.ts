@@ -1,12 +1,17 @@
+import { componentName } from "@scheduling/openapi/refusals"
 import { referenced } from "@scheduling/openapi/schemas"
 import { type Contract, isRecord, pageQuery, type Query, type Schema } from "./contract.ts"
 import { limitsOf } from "./limits.ts"
 import { comment } from "./text.ts"
 
 /** `types.ts`: the input and output types, under the names of the OpenAPI document. */
-export const renderTypes = ({ brands, queries, schemas }: Contract): string => {
+export const renderTypes = ({ brands, errors, queries, schemas }: Contract): string => {
   const kinds = [...new Set(brands.values())].toSorted()
-  const named = Object.entries(schemas).filter(([name, schema]) => !isHidden(name, schema))
+  // Errors of answers are classes. What else is called an error is a part of an answer.
+  const classes = new Set(errors.map(componentName))
+  const named = Object.entries(schemas).filter(
+    ([name, schema]) => !classes.has(name) && !isPage(schema)
+  )
   return [
     `import type { Id } from "../Id.ts"\nimport type { PageQuery } from "../reading/pagination.ts"`,
     kinds.map((kind) => `export type ${kind} = Id<"${kind}">`).join("\n"),
@@ -16,9 +21,8 @@ export const renderTypes = ({ brands, queries, schemas }: Contract): string => {
   ].join("\n\n")
 }
 
-/** Errors are classes, and pages are the `Page` of their items. */
-const isHidden = (name: string, { properties }: Schema) =>
-  name.endsWith("Error") || (isRecord(properties) && "next_cursor" in properties)
+/** It is the `Page` of its items. */
+const isPage = ({ properties }: Schema) => isRecord(properties) && "next_cursor" in properties
 
 const renderNamed = (name: string, schema: Schema, brands: Contract["brands"]): string => {
   const doc = comment(described(schema))

@@ -231,6 +231,7 @@ export interface NotFoundErrorDetail {
     | "notification_channel"
     | "notification_delivery"
     | "worker"
+    | "queue"
 }
 
 /** 404 `not_found` */

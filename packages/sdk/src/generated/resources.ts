@@ -9,6 +9,8 @@ import { Resource } from "../Resource.ts"
 import { ChainsBase, CronBase, DelayedBase, ExecutionsBase } from "../reading/waiting.ts"
 import type {
   AccountDeletion,
+  ActivityNamesQuery,
+  ActivityRecentQuery,
   ApiKey,
   ApiKeyId,
   ApiKeyInput,
@@ -18,6 +20,8 @@ import type {
   BillingPage,
   BillingUsageQuery,
   Chain,
+  ChainBatch,
+  ChainBatchResult,
   ChainDefinition,
   ChainId,
   ChainInput,
@@ -34,12 +38,16 @@ import type {
   CronListQuery,
   CronPreviewQuery,
   CronTask,
+  CronTaskBatch,
+  CronTaskBatchResult,
   CronTaskDefinition,
   CronTaskId,
   CronTaskInput,
   CronTaskUpdate,
   DelayedListQuery,
   DelayedTask,
+  DelayedTaskBatch,
+  DelayedTaskBatchResult,
   DelayedTaskDefinition,
   DelayedTaskId,
   DelayedTaskInput,
@@ -52,11 +60,13 @@ import type {
   ExecutionsGetQuery,
   ExecutionsListQuery,
   ExecutionsStatsQuery,
+  FailingTasks,
   Forecast,
   ForecastGetQuery,
   Health,
   HeartbeatEvent,
   HeartbeatMonitor,
+  HeartbeatMonitorDefinition,
   HeartbeatMonitorInput,
   HeartbeatMonitorUpdate,
   HeartbeatMonitorsListQuery,
@@ -80,6 +90,7 @@ import type {
   MonitorId,
   MonitorsListQuery,
   NotificationChannel,
+  NotificationChannelDefinition,
   NotificationChannelId,
   NotificationChannelInput,
   NotificationChannelUpdate,
@@ -89,6 +100,7 @@ import type {
   NotificationKinds,
   NotificationSettings,
   NotificationSettingsInput,
+  NotificationsChannelsQuery,
   NotificationsDeliveriesQuery,
   PasswordChange,
   PasswordReset,
@@ -97,10 +109,18 @@ import type {
   PriceChoice,
   ProcessEvent,
   ProcessMonitor,
+  ProcessMonitorDefinition,
   ProcessMonitorInput,
   ProcessMonitorUpdate,
   ProcessMonitorsListQuery,
+  Queue,
+  QueueDefinition,
+  QueueId,
+  QueueInput,
+  QueueUpdate,
+  QueuesListQuery,
   Readiness,
+  RecentRuns,
   RecoveryCodes,
   Refresh,
   Registered,
@@ -113,10 +133,12 @@ import type {
   SigningSecret,
   SslEvent,
   SslMonitor,
+  SslMonitorDefinition,
   SslMonitorInput,
   SslMonitorUpdate,
   SslMonitorsListQuery,
   SystemReadyQuery,
+  TaskNames,
   TestDelivery,
   TokenPair,
   TotpConfirmation,
@@ -124,6 +146,7 @@ import type {
   TotpSecret,
   TotpStart,
   TotpStatus,
+  UpcomingRuns,
   Usage,
   User,
   UserId,
@@ -137,7 +160,8 @@ import type {
   Workspace,
   WorkspaceBilling,
   WorkspaceId,
-  WorkspaceInput
+  WorkspaceInput,
+  WorkspacesAuditQuery
 } from "./types.ts"
 
 /** Accounts, logins and sessions. API keys are refused on all of these. */
@@ -599,11 +623,14 @@ export class WorkspacesResource extends Resource {
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
    * @example
-   * for await (const auditEvent of client.workspaces.audit()) {
+   * for await (const auditEvent of client.workspaces.audit({ actor_id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41" })) {
    *   console.log(auditEvent)
    * }
    */
-  audit(query?: PageQuery, options?: RequestOptions & InWorkspace): PagePromise<AuditEvent> {
+  audit(
+    query?: WorkspacesAuditQuery,
+    options?: RequestOptions & InWorkspace
+  ): PagePromise<AuditEvent> {
     return this.pages({ verb: "GET", path: "/v1/workspaces/{workspace_id}/audit", query, options })
   }
 
@@ -1010,6 +1037,44 @@ export class CronResource extends CronBase {
   }
 
   /**
+   * Create up to 100 cron tasks.
+   *
+   * Each item is created or refused on its own, and has its own status in the answer, which is 200
+   * whatever became of them. Counts as many requests as it has items.
+   *
+   * Needs an access token of a member who is at least `editor`, or an API key with the scope
+   * `tasks:write`.
+   *
+   * @example
+   * const cronTaskBatchResult = await client.cron.createMany({
+   *   items: [
+   *     {
+   *       name: "Nightly report",
+   *       schedule: "0 3 * * *",
+   *       url: "https://api.example.com/jobs/nightly",
+   *       method: "POST",
+   *       headers: { authorization: "Bearer 3f9c..." },
+   *       body: "{\"full\":true}",
+   *       timeout_seconds: 30,
+   *       retry_count: 3
+   *     }
+   *   ]
+   * })
+   */
+  createMany(
+    body: CronTaskBatch,
+    options?: RequestOptions & InWorkspace & Idempotent
+  ): ApiPromise<CronTaskBatchResult> {
+    return this.call({
+      verb: "POST",
+      path: "/v1/workspaces/{workspace_id}/cron/batch",
+      body,
+      acceptsKey: true,
+      options
+    })
+  }
+
+  /**
    * Preview a schedule.
    *
    * When a schedule would fire from now on, and how clock changes and excluded days affect it.
@@ -1331,6 +1396,41 @@ export class DelayedResource extends DelayedBase {
   }
 
   /**
+   * Create up to 100 delayed tasks.
+   *
+   * Each item is created or refused on its own, and has its own status in the answer, which is 200
+   * whatever became of them. Counts as many requests as it has items.
+   *
+   * Needs an access token of a member who is at least `editor`, or an API key with the scope
+   * `tasks:write`.
+   *
+   * @example
+   * const delayedTaskBatchResult = await client.delayed.createMany({
+   *   items: [
+   *     {
+   *       name: "Trial ends: ada@example.com",
+   *       url: "https://api.example.com/trials/ended",
+   *       body: "{\"user\":\"ada@example.com\"}",
+   *       delay_seconds: 1209600,
+   *       retry_count: 3
+   *     }
+   *   ]
+   * })
+   */
+  createMany(
+    body: DelayedTaskBatch,
+    options?: RequestOptions & InWorkspace & Idempotent
+  ): ApiPromise<DelayedTaskBatchResult> {
+    return this.call({
+      verb: "POST",
+      path: "/v1/workspaces/{workspace_id}/delayed/batch",
+      body,
+      acceptsKey: true,
+      options
+    })
+  }
+
+  /**
    * Make or replace a delayed task by its key.
    *
    * Gives the pending task with this key exactly this definition, or makes it. The answer is 200 if
@@ -1545,6 +1645,59 @@ export class ChainsResource extends ChainsBase {
     return this.call({
       verb: "POST",
       path: "/v1/workspaces/{workspace_id}/chains",
+      body,
+      acceptsKey: true,
+      options
+    })
+  }
+
+  /**
+   * Create up to 100 chains.
+   *
+   * Each item is created or refused on its own, and has its own status in the answer, which is 200
+   * whatever became of them. Counts as many requests as it has items.
+   *
+   * Needs an access token of a member who is at least `editor`, or an API key with the scope
+   * `tasks:write`.
+   *
+   * @example
+   * const chainBatchResult = await client.chains.createMany({
+   *   items: [
+   *     {
+   *       name: "Close the day",
+   *       schedule: "0 18 * * MON-FRI",
+   *       steps: [
+   *         {
+   *           name: "login",
+   *           url: "https://api.example.com/login",
+   *           body: "{\"user\":\"robot\"}"
+   *         },
+   *         {
+   *           name: "close",
+   *           url: "https://api.example.com/days/{{ steps.login.body.day }}/close",
+   *           headers: {
+   *             authorization: "Bearer {{ steps.login.body.token }}"
+   *           },
+   *           retry_count: 3
+   *         },
+   *         {
+   *           name: "alarm",
+   *           run_if: "failure",
+   *           url: "https://chat.example.com/hooks/ops",
+   *           body: "{\"text\":\"The day was not closed.\"}"
+   *         }
+   *       ]
+   *     }
+   *   ]
+   * })
+   */
+  createMany(
+    body: ChainBatch,
+    options?: RequestOptions & InWorkspace & Idempotent
+  ): ApiPromise<ChainBatchResult> {
+    return this.call({
+      verb: "POST",
+      path: "/v1/workspaces/{workspace_id}/chains/batch",
       body,
       acceptsKey: true,
       options
@@ -1821,6 +1974,187 @@ export class ChainsResource extends ChainsBase {
   }
 }
 
+/**
+ * Limits that tasks and chains share: how many of their runs go on at once, and how often one
+ * begins.
+ */
+export class QueuesResource extends Resource {
+  /**
+   * List queues.
+   *
+   * The workspace's queues, newest first.
+   *
+   * Needs an access token, or an API key with the scope `tasks:read`.
+   *
+   * @example
+   * for await (const queue of client.queues.list({ key: "reports:nightly" })) {
+   *   console.log(queue)
+   * }
+   */
+  list(query?: QueuesListQuery, options?: RequestOptions & InWorkspace): PagePromise<Queue> {
+    return this.pages({ verb: "GET", path: "/v1/workspaces/{workspace_id}/queues", query, options })
+  }
+
+  /**
+   * Create a queue.
+   *
+   * Tasks and chains name it in `queue_id`. A workspace has at most 100 queues.
+   *
+   * Needs an access token of a member who is at least `editor`, or an API key with the scope
+   * `tasks:write`.
+   *
+   * @example
+   * const queue = await client.queues.create({ name: "Billing server", max_concurrency: 2 })
+   */
+  create(body: QueueInput, options?: RequestOptions & InWorkspace & Idempotent): ApiPromise<Queue> {
+    return this.call({
+      verb: "POST",
+      path: "/v1/workspaces/{workspace_id}/queues",
+      body,
+      acceptsKey: true,
+      options
+    })
+  }
+
+  /**
+   * Make or replace a queue by its key.
+   *
+   * Gives the queue with this key exactly this definition, or makes it. The answer is 200 if it was
+   * there and 201 if it is new. If nothing differs, nothing changes. A paused queue stays paused.
+   *
+   * Needs an access token of a member who is at least `editor`, or an API key with the scope
+   * `tasks:write`.
+   *
+   * @example
+   * const key = "reports:nightly"
+   * const queue = await client.queues.upsert(key, { name: "Billing server", max_concurrency: 2 })
+   */
+  upsert(
+    key: string,
+    body: QueueDefinition,
+    options?: RequestOptions & InWorkspace
+  ): ApiPromise<Queue> {
+    return this.call({
+      verb: "PUT",
+      path: "/v1/workspaces/{workspace_id}/queues/by-key/{key}",
+      ids: { key },
+      body,
+      options
+    })
+  }
+
+  /**
+   * Get a queue.
+   *
+   * The queue, and how many runs go on and wait in it.
+   *
+   * Needs an access token, or an API key with the scope `tasks:read`.
+   *
+   * @example
+   * const queueId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const queue = await client.queues.get(queueId)
+   */
+  get(queueId: QueueId, options?: RequestOptions & InWorkspace): ApiPromise<Queue> {
+    return this.call({
+      verb: "GET",
+      path: "/v1/workspaces/{workspace_id}/queues/{queue_id}",
+      ids: { queue_id: queueId },
+      options
+    })
+  }
+
+  /**
+   * Change a queue.
+   *
+   * Holds from the next run on that starts. Runs that go on are not cut off, so after a lower
+   * `max_concurrency` there are more of them for a while.
+   *
+   * Needs an access token of a member who is at least `editor`, or an API key with the scope
+   * `tasks:write`.
+   *
+   * @example
+   * const queueId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const queue = await client.queues.update(queueId, { rate_per_second: 0.5 })
+   */
+  update(
+    queueId: QueueId,
+    body: QueueUpdate,
+    options?: RequestOptions & InWorkspace
+  ): ApiPromise<Queue> {
+    return this.call({
+      verb: "PATCH",
+      path: "/v1/workspaces/{workspace_id}/queues/{queue_id}",
+      ids: { queue_id: queueId },
+      body,
+      options
+    })
+  }
+
+  /**
+   * Delete a queue.
+   *
+   * Answers 409 while tasks or chains name it, because their runs would have no limit any more.
+   * Delayed tasks that have run do not count.
+   *
+   * Needs an access token of a member who is at least `editor`, or an API key with the scope
+   * `tasks:write`.
+   *
+   * @example
+   * const queueId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * await client.queues.remove(queueId)
+   */
+  remove(queueId: QueueId, options?: RequestOptions & InWorkspace): ApiPromise<void> {
+    return this.call({
+      verb: "DELETE",
+      path: "/v1/workspaces/{workspace_id}/queues/{queue_id}",
+      ids: { queue_id: queueId },
+      options
+    })
+  }
+
+  /**
+   * Pause a queue.
+   *
+   * Its runs wait until it resumes. Those that have started go on. Pausing again changes nothing.
+   *
+   * Needs an access token of a member who is at least `editor`, or an API key with the scope
+   * `tasks:write`.
+   *
+   * @example
+   * const queueId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const queue = await client.queues.pause(queueId)
+   */
+  pause(queueId: QueueId, options?: RequestOptions & InWorkspace): ApiPromise<Queue> {
+    return this.call({
+      verb: "POST",
+      path: "/v1/workspaces/{workspace_id}/queues/{queue_id}/pause",
+      ids: { queue_id: queueId },
+      options
+    })
+  }
+
+  /**
+   * Resume a queue.
+   *
+   * Its runs start again, the most overdue first.
+   *
+   * Needs an access token of a member who is at least `editor`, or an API key with the scope
+   * `tasks:write`.
+   *
+   * @example
+   * const queueId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const queue = await client.queues.resume(queueId)
+   */
+  resume(queueId: QueueId, options?: RequestOptions & InWorkspace): ApiPromise<Queue> {
+    return this.call({
+      verb: "POST",
+      path: "/v1/workspaces/{workspace_id}/queues/{queue_id}/resume",
+      ids: { queue_id: queueId },
+      options
+    })
+  }
+}
+
 /** The history of cron tasks, delayed tasks and chains, kept for 30 days by default. */
 export class ExecutionsResource extends ExecutionsBase {
   /**
@@ -1980,6 +2314,94 @@ export class ForecastResource extends Resource {
   }
 }
 
+/** What tasks of all kinds did last, and what they do next. */
+export class ActivityResource extends Resource {
+  /**
+   * List what fails now.
+   *
+   * Active cron tasks and chains whose latest run failed, the last to fail first. They are looked
+   * for among the workspace's latest 1,000 failed executions. Runs that were skipped or cancelled,
+   * or are not over, say nothing.
+   *
+   * Needs an access token, or an API key with the scope `tasks:read`.
+   *
+   * @example
+   * const failingTasks = await client.activity.failing()
+   */
+  failing(query?: PageQuery, options?: RequestOptions & InWorkspace): ApiPromise<FailingTasks> {
+    return this.call({
+      verb: "GET",
+      path: "/v1/workspaces/{workspace_id}/activity/failing",
+      query,
+      options
+    })
+  }
+
+  /**
+   * List what runs next.
+   *
+   * The next run of each cron task, scheduled chain and pending delayed task, soonest first.
+   *
+   * Needs an access token, or an API key with the scope `tasks:read`.
+   *
+   * @example
+   * const upcomingRuns = await client.activity.upcoming()
+   */
+  upcoming(query?: PageQuery, options?: RequestOptions & InWorkspace): ApiPromise<UpcomingRuns> {
+    return this.call({
+      verb: "GET",
+      path: "/v1/workspaces/{workspace_id}/activity/upcoming",
+      query,
+      options
+    })
+  }
+
+  /**
+   * List the recent runs of many tasks.
+   *
+   * The outcomes and durations of the latest runs of up to 100 cron tasks and chains in one answer.
+   * At most 100 executions of each are looked at, so a chain of many steps shows fewer runs.
+   *
+   * Needs an access token, or an API key with the scope `tasks:read`.
+   *
+   * @example
+   * const recentRuns = await client.activity.recent({
+   *   task_ids: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40",
+   *   runs: 20
+   * })
+   */
+  recent(
+    query: ActivityRecentQuery,
+    options?: RequestOptions & InWorkspace
+  ): ApiPromise<RecentRuns> {
+    return this.call({
+      verb: "GET",
+      path: "/v1/workspaces/{workspace_id}/activity/recent",
+      query,
+      options
+    })
+  }
+
+  /**
+   * List the names of many tasks.
+   *
+   * What up to 100 tasks of any kind are called, for those who show executions.
+   *
+   * Needs an access token, or an API key with the scope `tasks:read`.
+   *
+   * @example
+   * const taskNames = await client.activity.names({ task_ids: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40" })
+   */
+  names(query: ActivityNamesQuery, options?: RequestOptions & InWorkspace): ApiPromise<TaskNames> {
+    return this.call({
+      verb: "GET",
+      path: "/v1/workspaces/{workspace_id}/activity/names",
+      query,
+      options
+    })
+  }
+}
+
 /** What changes, while it changes. */
 export class EventsResource extends Resource {
   /**
@@ -2094,6 +2516,41 @@ export class HeartbeatMonitorsResource extends Resource {
       path: "/v1/workspaces/{workspace_id}/monitors/heartbeat",
       body,
       acceptsKey: true,
+      options
+    })
+  }
+
+  /**
+   * Make or replace a heartbeat monitor by its key.
+   *
+   * Gives the monitor with this key exactly this definition, or makes it. The answer is 200 if it
+   * was there and 201 if it is new. If nothing differs, nothing changes. A paused monitor stays
+   * paused.
+   *
+   * Needs an access token of a member who is at least `editor`, or an API key with the scope
+   * `monitors:write`.
+   *
+   * @example
+   * const key = "reports:nightly"
+   * const heartbeatMonitor = await client.heartbeatMonitors.upsert(key, {
+   *   name: "Nightly backup",
+   *   tags: ["nightly"],
+   *   schedule: "0 3 * * *",
+   *   timezone: "Europe/Berlin",
+   *   grace_seconds: 300,
+   *   max_duration_seconds: 3600
+   * })
+   */
+  upsert(
+    key: string,
+    body: HeartbeatMonitorDefinition,
+    options?: RequestOptions & InWorkspace
+  ): ApiPromise<HeartbeatMonitor> {
+    return this.call({
+      verb: "PUT",
+      path: "/v1/workspaces/{workspace_id}/monitors/heartbeat/by-key/{key}",
+      ids: { key },
+      body,
       options
     })
   }
@@ -2327,6 +2784,38 @@ export class SslMonitorsResource extends Resource {
   }
 
   /**
+   * Make or replace an SSL monitor by its key.
+   *
+   * Gives the monitor with this key exactly this definition, or makes it. The answer is 200 if it
+   * was there and 201 if it is new. If nothing differs, nothing changes. A paused monitor stays
+   * paused.
+   *
+   * Needs an access token of a member who is at least `editor`, or an API key with the scope
+   * `monitors:write`.
+   *
+   * @example
+   * const key = "reports:nightly"
+   * const sslMonitor = await client.sslMonitors.upsert(key, {
+   *   name: "Website",
+   *   host: "www.example.com",
+   *   tags: ["web"]
+   * })
+   */
+  upsert(
+    key: string,
+    body: SslMonitorDefinition,
+    options?: RequestOptions & InWorkspace
+  ): ApiPromise<SslMonitor> {
+    return this.call({
+      verb: "PUT",
+      path: "/v1/workspaces/{workspace_id}/monitors/ssl/by-key/{key}",
+      ids: { key },
+      body,
+      options
+    })
+  }
+
+  /**
    * Get an SSL monitor.
    *
    * The monitor, and what the latest look found.
@@ -2540,6 +3029,39 @@ export class ProcessMonitorsResource extends Resource {
       path: "/v1/workspaces/{workspace_id}/monitors/process",
       body,
       acceptsKey: true,
+      options
+    })
+  }
+
+  /**
+   * Make or replace a process monitor by its key.
+   *
+   * Gives the monitor with this key exactly this definition, or makes it. The answer is 200 if it
+   * was there and 201 if it is new. If nothing differs, nothing changes. A paused monitor stays
+   * paused.
+   *
+   * Needs an access token of a member who is at least `editor`, or an API key with the scope
+   * `monitors:write`.
+   *
+   * @example
+   * const key = "reports:nightly"
+   * const processMonitor = await client.processMonitors.upsert(key, {
+   *   name: "Database",
+   *   worker_id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d43",
+   *   match: { name: "postgres" },
+   *   max_rss_bytes: 2147483648
+   * })
+   */
+  upsert(
+    key: string,
+    body: ProcessMonitorDefinition,
+    options?: RequestOptions & InWorkspace
+  ): ApiPromise<ProcessMonitor> {
+    return this.call({
+      verb: "PUT",
+      path: "/v1/workspaces/{workspace_id}/monitors/process/by-key/{key}",
+      ids: { key },
+      body,
       options
     })
   }
@@ -2761,12 +3283,12 @@ export class NotificationsResource extends Resource {
    * Needs an access token, or an API key with the scope `notifications:read`.
    *
    * @example
-   * for await (const notificationChannel of client.notifications.channels()) {
+   * for await (const notificationChannel of client.notifications.channels({ key: "reports:nightly" })) {
    *   console.log(notificationChannel)
    * }
    */
   channels(
-    query?: PageQuery,
+    query?: NotificationsChannelsQuery,
     options?: RequestOptions & InWorkspace
   ): PagePromise<NotificationChannel> {
     return this.pages({
@@ -2805,6 +3327,40 @@ export class NotificationsResource extends Resource {
       path: "/v1/workspaces/{workspace_id}/notifications/channels",
       body,
       acceptsKey: true,
+      options
+    })
+  }
+
+  /**
+   * Make or replace a channel by its key.
+   *
+   * Gives the channel with this key exactly this definition, or makes it. The answer is 200 if it
+   * was there and 201 if it is new. If nothing differs, its secrets included, nothing changes. A
+   * channel stays of its kind: a definition of another one answers 409.
+   *
+   * Needs an access token of a member who is at least `editor`, or an API key with the scope
+   * `notifications:write`.
+   *
+   * @example
+   * const key = "reports:nightly"
+   * const notificationChannel = await client.notifications.upsertChannel(key, {
+   *   name: "Operations",
+   *   kind: "slack",
+   *   config: {
+   *     url: "https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXX"
+   *   }
+   * })
+   */
+  upsertChannel(
+    key: string,
+    body: NotificationChannelDefinition,
+    options?: RequestOptions & InWorkspace
+  ): ApiPromise<NotificationChannel> {
+    return this.call({
+      verb: "PUT",
+      path: "/v1/workspaces/{workspace_id}/notifications/channels/by-key/{key}",
+      ids: { key },
+      body,
       options
     })
   }
@@ -3453,10 +4009,17 @@ export class Resources {
   readonly delayed: DelayedResource
   /** HTTP calls that run one after the other and may use the answers of earlier ones. */
   readonly chains: ChainsResource
+  /**
+   * Limits that tasks and chains share: how many of their runs go on at once, and how often one
+   * begins.
+   */
+  readonly queues: QueuesResource
   /** The history of cron tasks, delayed tasks and chains, kept for 30 days by default. */
   readonly executions: ExecutionsResource
   /** What is going to run, and where it comes together. */
   readonly forecast: ForecastResource
+  /** What tasks of all kinds did last, and what they do next. */
+  readonly activity: ActivityResource
   /** What changes, while it changes. */
   readonly events: EventsResource
   /** What is watched but not run by this service, and how all of it stands. */
@@ -3500,8 +4063,10 @@ export class Resources {
     this.cron = new CronResource(caller)
     this.delayed = new DelayedResource(caller)
     this.chains = new ChainsResource(caller)
+    this.queues = new QueuesResource(caller)
     this.executions = new ExecutionsResource(caller)
     this.forecast = new ForecastResource(caller)
+    this.activity = new ActivityResource(caller)
     this.events = new EventsResource(caller)
     this.monitors = new MonitorsResource(caller)
     this.heartbeatMonitors = new HeartbeatMonitorsResource(caller)

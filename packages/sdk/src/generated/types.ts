@@ -16,6 +16,7 @@ export type MonitorEventId = Id<"MonitorEventId">
 export type MonitorId = Id<"MonitorId">
 export type NotificationChannelId = Id<"NotificationChannelId">
 export type NotificationDeliveryId = Id<"NotificationDeliveryId">
+export type QueueId = Id<"QueueId">
 export type SessionId = Id<"SessionId">
 export type SigningSecretId = Id<"SigningSecretId">
 export type UserId = Id<"UserId">
@@ -117,45 +118,47 @@ export interface Attempt {
   readonly error: string | null
 }
 
+/** What was done: the kind of thing, and what happened to it. */
+export type AuditAction =
+  | "workspace.created"
+  | "workspace.renamed"
+  | "member.added"
+  | "member.role_changed"
+  | "member.removed"
+  | "member.left"
+  | "invitation.created"
+  | "invitation.removed"
+  | "api_key.created"
+  | "api_key.revoked"
+  | "api_key.rotated"
+  | "api_key.deleted"
+  | "signing_secret.rotated"
+  | "billing.checkout_started"
+  | "billing.portal_opened"
+  | "billing.plan_changed"
+  | "billing.cancelled"
+  | "billing.resumed"
+  | "billing.changed"
+  | "billing.tasks_paused"
+  | "billing.tasks_resumed"
+  | "notification_channel.created"
+  | "notification_channel.updated"
+  | "notification_channel.deleted"
+  | "notification_channel.confirmed"
+  | "notification_channel.disabled"
+  | "notification_settings.updated"
+  | "worker.created"
+  | "worker.updated"
+  | "worker.paused"
+  | "worker.resumed"
+  | "worker.rotated"
+  | "worker.token_revoked"
+  | "worker.deleted"
+
 export interface AuditEvent {
   /** Its id, a UUID. */
   readonly id: AuditEventId
-  /** What was done, such as `api_key.revoked`. */
-  readonly action:
-    | "workspace.created"
-    | "workspace.renamed"
-    | "member.added"
-    | "member.role_changed"
-    | "member.removed"
-    | "member.left"
-    | "invitation.created"
-    | "invitation.removed"
-    | "api_key.created"
-    | "api_key.revoked"
-    | "api_key.rotated"
-    | "api_key.deleted"
-    | "signing_secret.rotated"
-    | "billing.checkout_started"
-    | "billing.portal_opened"
-    | "billing.plan_changed"
-    | "billing.cancelled"
-    | "billing.resumed"
-    | "billing.changed"
-    | "billing.tasks_paused"
-    | "billing.tasks_resumed"
-    | "notification_channel.created"
-    | "notification_channel.updated"
-    | "notification_channel.deleted"
-    | "notification_channel.confirmed"
-    | "notification_channel.disabled"
-    | "notification_settings.updated"
-    | "worker.created"
-    | "worker.updated"
-    | "worker.paused"
-    | "worker.resumed"
-    | "worker.rotated"
-    | "worker.token_revoked"
-    | "worker.deleted"
+  readonly action: AuditAction
   /** The user who did it. Null if nobody knows who it was. */
   readonly actor_id: UserId | null
   /** The id of what it was done to. Null if that has no id. */
@@ -170,6 +173,42 @@ export interface AuditEvent {
   readonly previous_hash: string | null
   /** When it was done. */
   readonly created_at: Timestamp
+}
+
+/** The kind of thing that was changed: what the action begins with. */
+export type AuditResource =
+  | "workspace"
+  | "member"
+  | "invitation"
+  | "api_key"
+  | "signing_secret"
+  | "billing"
+  | "notification_channel"
+  | "notification_settings"
+  | "worker"
+
+/** The body that a create of its own would have been answered with. */
+export interface BatchError {
+  /** What went wrong. */
+  readonly detail: {
+    /** The code of the failure, for programs. It is stable. */
+    readonly error: "validation_failed" | "conflict" | "quota_exceeded"
+    /** A text for people, which may be reworded. */
+    readonly message: string
+    /** What is wrong with the item. Only with `validation_failed`. */
+    readonly issues?: ReadonlyArray<{
+      /** Where in the item it is. */
+      readonly path: ReadonlyArray<string | number>
+      /** A text for people, which may be reworded. */
+      readonly message: string
+    }>
+    /** Which limit is reached. Only with `quota_exceeded`. */
+    readonly quota?: string
+    /** The limit. */
+    readonly limit?: number
+    /** The plan that has this limit. */
+    readonly plan?: string
+  }
 }
 
 export interface BillingPage {
@@ -191,6 +230,15 @@ export interface BusyMinute {
 
 /** POST when absent. */
 export type CallMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD"
+
+/**
+ * Where a run is told of once it has ended: a POST of the JSON that a webhook channel gets, signed
+ * like calls and retried like notifications.
+ */
+export interface Callback {
+  /** The address that is called: `http` or `https`, at most 2,048 characters. */
+  readonly url: string
+}
 
 export interface Certificate {
   /** Whom it is for. */
@@ -226,11 +274,14 @@ export interface Chain {
   readonly steps: ReadonlyArray<ChainStep>
   /** A cron expression. Null if it runs only when somebody runs it. */
   readonly schedule: string | null
+  /** The queue in which its runs wait for their turn. Null if there is none. */
+  readonly queue_id: QueueId | null
   /** The IANA time zone of the schedule. */
   readonly timezone: string
   readonly overlap: Overlap
   readonly missed: Missed
   readonly dst_overlap: DstOverlap
+  readonly precision?: Precision
   /** How long after its slot a run may start. Absent if it starts at its slot. */
   readonly jitter_seconds?: number
   /** No slot before it fires. */
@@ -239,11 +290,14 @@ export interface Chain {
   readonly ends_at?: Timestamp
   /** The dates on which nothing fires. Absent if there are none. */
   readonly excluded_days?: ReadonlyArray<string>
+  readonly excluded_calendar?: ExcludedCalendar
   readonly on_pause?: OnPause
   /** After how many runs that failed in a row it is paused by itself. Absent if never. */
   readonly disable_after_failures?: number
   /** Why it was paused by itself. Absent if it was not. */
   readonly paused_reason?: string
+  readonly on_failure?: Callback
+  readonly on_success?: Callback
   readonly status: TaskStatus
   /**
    * When it runs next, jitter included. Null while paused, without a schedule, and after the last
@@ -258,6 +312,31 @@ export interface Chain {
   readonly updated_at: Timestamp
 }
 
+export interface ChainBatch {
+  /** 1 to 100 inputs, each as for a create of its own. 1 to 100 items. */
+  readonly items: ReadonlyArray<ChainInput>
+}
+
+export interface ChainBatchResult {
+  /**
+   * One per input, in the same order: the status and the body that a create of its own would have
+   * been answered with.
+   */
+  readonly items: ReadonlyArray<
+    | {
+        /** It was created. */
+        readonly status: 201
+        /** What was made of the item. */
+        readonly data: Chain
+      }
+    | {
+        /** It was refused. */
+        readonly status: 402 | 409 | 422
+        readonly error: BatchError
+      }
+  >
+}
+
 /** A chain whose key is in the path. Absent fields get their defaults. */
 export interface ChainDefinition {
   /** The name for people. 1 to 200 characters. */
@@ -266,11 +345,21 @@ export interface ChainDefinition {
   readonly steps: ReadonlyArray<ChainStepInput>
   /** Absent or null: the chain runs only when somebody runs it. */
   readonly schedule?: string | null | undefined
+  /**
+   * A queue of the workspace, which limits how many runs go on at once and how often one begins.
+   * Each step of a chain counts. None when absent or null.
+   */
+  readonly queue_id?: QueueId | null | undefined
   /** An IANA time zone name. UTC when absent. */
   readonly timezone?: string | undefined
   readonly overlap?: Overlap | undefined
   readonly missed?: Missed | undefined
   readonly dst_overlap?: DstOverlap | undefined
+  /**
+   * `second` allows a sixth field in the schedule, the first, for the second. Fires are at least 5
+   * seconds apart, and a workspace has few such schedules. `minute` when absent or null.
+   */
+  readonly precision?: Precision | null | undefined
   /**
    * Each run starts up to so many seconds after its slot. How many is drawn from the id of the task
    * and the slot, so tasks with one schedule do not start together. None when absent, null or 0. 0
@@ -283,6 +372,12 @@ export interface ChainDefinition {
   readonly ends_at?: Timestamp | null | undefined
   /** Dates in the time zone of the schedule on which nothing fires, at most 100. */
   readonly excluded_days?: ReadonlyArray<string> | null | undefined
+  /**
+   * An iCalendar file on the web, read when it is saved and once a day. Nothing fires on the days of
+   * its all-day events, in the time zone of the schedule. If it cannot be read later, the days of
+   * the last good copy stay excluded.
+   */
+  readonly excluded_calendar?: ExcludedCalendarInput | null | undefined
   /** What a pause does to runs. `cancel` when absent or null. */
   readonly on_pause?: OnPause | null | undefined
   /**
@@ -291,6 +386,10 @@ export interface ChainDefinition {
    * 100.
    */
   readonly disable_after_failures?: number | null | undefined
+  /** Told of each run that failed, once all attempts are used. None when absent or null. */
+  readonly on_failure?: Callback | null | undefined
+  /** Told of each run that succeeded. None when absent or null. */
+  readonly on_success?: Callback | null | undefined
 }
 
 export interface ChainInput {
@@ -300,11 +399,21 @@ export interface ChainInput {
   readonly steps: ReadonlyArray<ChainStepInput>
   /** Absent or null: the chain runs only when somebody runs it. */
   readonly schedule?: string | null | undefined
+  /**
+   * A queue of the workspace, which limits how many runs go on at once and how often one begins.
+   * Each step of a chain counts. None when absent or null.
+   */
+  readonly queue_id?: QueueId | null | undefined
   /** An IANA time zone name. UTC when absent. */
   readonly timezone?: string | undefined
   readonly overlap?: Overlap | undefined
   readonly missed?: Missed | undefined
   readonly dst_overlap?: DstOverlap | undefined
+  /**
+   * `second` allows a sixth field in the schedule, the first, for the second. Fires are at least 5
+   * seconds apart, and a workspace has few such schedules. `minute` when absent or null.
+   */
+  readonly precision?: Precision | null | undefined
   /**
    * Each run starts up to so many seconds after its slot. How many is drawn from the id of the task
    * and the slot, so tasks with one schedule do not start together. None when absent, null or 0. 0
@@ -317,6 +426,12 @@ export interface ChainInput {
   readonly ends_at?: Timestamp | null | undefined
   /** Dates in the time zone of the schedule on which nothing fires, at most 100. */
   readonly excluded_days?: ReadonlyArray<string> | null | undefined
+  /**
+   * An iCalendar file on the web, read when it is saved and once a day. Nothing fires on the days of
+   * its all-day events, in the time zone of the schedule. If it cannot be read later, the days of
+   * the last good copy stay excluded.
+   */
+  readonly excluded_calendar?: ExcludedCalendarInput | null | undefined
   /** What a pause does to runs. `cancel` when absent or null. */
   readonly on_pause?: OnPause | null | undefined
   /**
@@ -325,10 +440,14 @@ export interface ChainInput {
    * 100.
    */
   readonly disable_after_failures?: number | null | undefined
+  /** Told of each run that failed, once all attempts are used. None when absent or null. */
+  readonly on_failure?: Callback | null | undefined
+  /** Told of each run that succeeded. None when absent or null. */
+  readonly on_success?: Callback | null | undefined
   /**
-   * An id of your own, by which the task is made or replaced: 1 to 200 letters, digits and
-   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique among the tasks of its kind in the
-   * workspace. None when absent or null. 1 to 200 characters.
+   * An id of your own, by which it is made or replaced: 1 to 200 letters, digits and `. _ ~ : @ -`,
+   * beginning with a letter or a digit. Unique in the workspace, among those of its kind. None when
+   * absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
@@ -430,6 +549,7 @@ export interface ChainStep {
   readonly body_lacks?: string
   /** Its own waits between attempts. Absent if it has none. */
   readonly retry?: Retry
+  readonly completion?: Completion
   /** Which worker makes the call. Null: the service itself. */
   readonly run_on: RunOn | null
   /** How long a run waits for a worker before it fails. */
@@ -452,14 +572,18 @@ export interface ChainStepInput {
   readonly url: string
   readonly method?: CallMethod | undefined
   /**
-   * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*` and
-   * `x-scheduling-*`, are refused. A body without a `content-type` goes out as `application/json`.
-   * None when absent.
+   * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*`,
+   * `x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type`
+   * goes out as `application/json`. None when absent.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** At most 256 KiB. Not sent with GET and HEAD. None when absent or null. */
   readonly body?: string | null | undefined
-  /** How long one attempt may take, from connecting to the last byte. 30 when absent. 1 to 900. */
+  /**
+   * How long one attempt may take, from connecting to the last byte. At most 900, or a day with
+   * `completion`: then it is the time until the call-back, and the answer has 900 s of it. 30 when
+   * absent.
+   */
   readonly timeout_seconds?: number | undefined
   /**
    * How often a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx, or an
@@ -487,6 +611,11 @@ export interface ChainStepInput {
    */
   readonly retry?: RetryInput | null | undefined
   /**
+   * For jobs that go on after their answer: a request to the URL that the call carries says when
+   * they are done. Absent or null: the answer ends the attempt.
+   */
+  readonly completion?: Completion | null | undefined
+  /**
    * Which worker makes the call. The service itself when absent or null. With it, the URL may name a
    * private address: the worker decides where it may call.
    */
@@ -510,11 +639,21 @@ export interface ChainUpdate {
   readonly steps?: ReadonlyArray<ChainStepInput> | undefined
   /** Absent or null: the chain runs only when somebody runs it. */
   readonly schedule?: string | null | undefined
+  /**
+   * A queue of the workspace, which limits how many runs go on at once and how often one begins.
+   * Each step of a chain counts. None when absent or null.
+   */
+  readonly queue_id?: QueueId | null | undefined
   /** An IANA time zone name. UTC when absent. */
   readonly timezone?: string | undefined
   readonly overlap?: Overlap | undefined
   readonly missed?: Missed | undefined
   readonly dst_overlap?: DstOverlap | undefined
+  /**
+   * `second` allows a sixth field in the schedule, the first, for the second. Fires are at least 5
+   * seconds apart, and a workspace has few such schedules. `minute` when absent or null.
+   */
+  readonly precision?: Precision | null | undefined
   /**
    * Each run starts up to so many seconds after its slot. How many is drawn from the id of the task
    * and the slot, so tasks with one schedule do not start together. None when absent, null or 0. 0
@@ -527,6 +666,12 @@ export interface ChainUpdate {
   readonly ends_at?: Timestamp | null | undefined
   /** Dates in the time zone of the schedule on which nothing fires, at most 100. */
   readonly excluded_days?: ReadonlyArray<string> | null | undefined
+  /**
+   * An iCalendar file on the web, read when it is saved and once a day. Nothing fires on the days of
+   * its all-day events, in the time zone of the schedule. If it cannot be read later, the days of
+   * the last good copy stay excluded.
+   */
+  readonly excluded_calendar?: ExcludedCalendarInput | null | undefined
   /** What a pause does to runs. `cancel` when absent or null. */
   readonly on_pause?: OnPause | null | undefined
   /**
@@ -535,13 +680,24 @@ export interface ChainUpdate {
    * 100.
    */
   readonly disable_after_failures?: number | null | undefined
+  /** Told of each run that failed, once all attempts are used. None when absent or null. */
+  readonly on_failure?: Callback | null | undefined
+  /** Told of each run that succeeded. None when absent or null. */
+  readonly on_success?: Callback | null | undefined
   /**
-   * An id of your own, by which the task is made or replaced: 1 to 200 letters, digits and
-   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique among the tasks of its kind in the
-   * workspace. None when absent or null. 1 to 200 characters.
+   * An id of your own, by which it is made or replaced: 1 to 200 letters, digits and `. _ ~ : @ -`,
+   * beginning with a letter or a digit. Unique in the workspace, among those of its kind. None when
+   * absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
+
+/**
+ * Each call carries a URL in `Scheduling-Complete-Url`. `callback`: an answer that counts as a
+ * success only says that the job has begun, and a POST to the URL ends the attempt. `auto`: the
+ * same if the answer is 202 with `Scheduling-Complete: later`, and every other answer ends it.
+ */
+export type Completion = "callback" | "auto"
 
 /** The only answer that carries the key itself. Keep it now; it cannot be shown again. */
 export interface CreatedApiKey {
@@ -649,15 +805,19 @@ export interface CronTask {
   readonly body_lacks?: string
   /** Its own waits between attempts. Absent if it has none. */
   readonly retry?: Retry
+  readonly completion?: Completion
   /** Which worker makes the call. Null: the service itself. */
   readonly run_on: RunOn | null
   /** How long a run waits for a worker before it fails. */
   readonly worker_wait_seconds: number
+  /** The queue in which its runs wait for their turn. Null if there is none. */
+  readonly queue_id: QueueId | null
   /** The IANA time zone of the schedule. */
   readonly timezone: string
   readonly overlap: Overlap
   readonly missed: Missed
   readonly dst_overlap: DstOverlap
+  readonly precision?: Precision
   /** How long after its slot a run may start. Absent if it starts at its slot. */
   readonly jitter_seconds?: number
   /** No slot before it fires. */
@@ -666,11 +826,14 @@ export interface CronTask {
   readonly ends_at?: Timestamp
   /** The dates on which nothing fires. Absent if there are none. */
   readonly excluded_days?: ReadonlyArray<string>
+  readonly excluded_calendar?: ExcludedCalendar
   readonly on_pause?: OnPause
   /** After how many runs that failed in a row it is paused by itself. Absent if never. */
   readonly disable_after_failures?: number
   /** Why it was paused by itself. Absent if it was not. */
   readonly paused_reason?: string
+  readonly on_failure?: Callback
+  readonly on_success?: Callback
   readonly status: TaskStatus
   /**
    * When it runs next, jitter included. Null while paused, without a schedule, and after the last
@@ -685,6 +848,31 @@ export interface CronTask {
   readonly updated_at: Timestamp
 }
 
+export interface CronTaskBatch {
+  /** 1 to 100 inputs, each as for a create of its own. 1 to 100 items. */
+  readonly items: ReadonlyArray<CronTaskInput>
+}
+
+export interface CronTaskBatchResult {
+  /**
+   * One per input, in the same order: the status and the body that a create of its own would have
+   * been answered with.
+   */
+  readonly items: ReadonlyArray<
+    | {
+        /** It was created. */
+        readonly status: 201
+        /** What was made of the item. */
+        readonly data: CronTask
+      }
+    | {
+        /** It was refused. */
+        readonly status: 402 | 409 | 422
+        readonly error: BatchError
+      }
+  >
+}
+
 /** A cron task whose key is in the path. Absent fields get their defaults. */
 export interface CronTaskDefinition {
   /** The name for people. 1 to 200 characters. */
@@ -693,21 +881,26 @@ export interface CronTaskDefinition {
    * A cron expression with five fields: minute hour day-of-month month day-of-week. The day of month
    * may be `L` (the last), `L-3`, `LW` (the last weekday) or `15W` (the weekday nearest to the
    * 15th), the day of week `FRI#2` (the second Friday) or `FRIL` (the last). `@hourly`, `@daily`,
-   * `@weekly`, `@monthly` and `@yearly` are taken too.
+   * `@weekly`, `@monthly` and `@yearly` are taken too. With `precision: "second"` a sixth may stand
+   * before them, for the second; then fires must be at least 5 seconds apart.
    */
   readonly schedule: string
   /** The address that is called: `http` or `https`, at most 2,048 characters. */
   readonly url: string
   readonly method?: CallMethod | undefined
   /**
-   * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*` and
-   * `x-scheduling-*`, are refused. A body without a `content-type` goes out as `application/json`.
-   * None when absent.
+   * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*`,
+   * `x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type`
+   * goes out as `application/json`. None when absent.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** At most 256 KiB. Not sent with GET and HEAD. None when absent or null. */
   readonly body?: string | null | undefined
-  /** How long one attempt may take, from connecting to the last byte. 30 when absent. 1 to 900. */
+  /**
+   * How long one attempt may take, from connecting to the last byte. At most 900, or a day with
+   * `completion`: then it is the time until the call-back, and the answer has 900 s of it. 30 when
+   * absent.
+   */
   readonly timeout_seconds?: number | undefined
   /**
    * How often a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx, or an
@@ -735,6 +928,11 @@ export interface CronTaskDefinition {
    */
   readonly retry?: RetryInput | null | undefined
   /**
+   * For jobs that go on after their answer: a request to the URL that the call carries says when
+   * they are done. Absent or null: the answer ends the attempt.
+   */
+  readonly completion?: Completion | null | undefined
+  /**
    * Which worker makes the call. The service itself when absent or null. With it, the URL may name a
    * private address: the worker decides where it may call.
    */
@@ -744,11 +942,21 @@ export interface CronTaskDefinition {
    * absent. 0 to 86,400.
    */
   readonly worker_wait_seconds?: number | undefined
+  /**
+   * A queue of the workspace, which limits how many runs go on at once and how often one begins.
+   * Each step of a chain counts. None when absent or null.
+   */
+  readonly queue_id?: QueueId | null | undefined
   /** An IANA time zone name. UTC when absent. */
   readonly timezone?: string | undefined
   readonly overlap?: Overlap | undefined
   readonly missed?: Missed | undefined
   readonly dst_overlap?: DstOverlap | undefined
+  /**
+   * `second` allows a sixth field in the schedule, the first, for the second. Fires are at least 5
+   * seconds apart, and a workspace has few such schedules. `minute` when absent or null.
+   */
+  readonly precision?: Precision | null | undefined
   /**
    * Each run starts up to so many seconds after its slot. How many is drawn from the id of the task
    * and the slot, so tasks with one schedule do not start together. None when absent, null or 0. 0
@@ -761,6 +969,12 @@ export interface CronTaskDefinition {
   readonly ends_at?: Timestamp | null | undefined
   /** Dates in the time zone of the schedule on which nothing fires, at most 100. */
   readonly excluded_days?: ReadonlyArray<string> | null | undefined
+  /**
+   * An iCalendar file on the web, read when it is saved and once a day. Nothing fires on the days of
+   * its all-day events, in the time zone of the schedule. If it cannot be read later, the days of
+   * the last good copy stay excluded.
+   */
+  readonly excluded_calendar?: ExcludedCalendarInput | null | undefined
   /** What a pause does to runs. `cancel` when absent or null. */
   readonly on_pause?: OnPause | null | undefined
   /**
@@ -769,6 +983,10 @@ export interface CronTaskDefinition {
    * 100.
    */
   readonly disable_after_failures?: number | null | undefined
+  /** Told of each run that failed, once all attempts are used. None when absent or null. */
+  readonly on_failure?: Callback | null | undefined
+  /** Told of each run that succeeded. None when absent or null. */
+  readonly on_success?: Callback | null | undefined
 }
 
 export interface CronTaskInput {
@@ -778,21 +996,26 @@ export interface CronTaskInput {
    * A cron expression with five fields: minute hour day-of-month month day-of-week. The day of month
    * may be `L` (the last), `L-3`, `LW` (the last weekday) or `15W` (the weekday nearest to the
    * 15th), the day of week `FRI#2` (the second Friday) or `FRIL` (the last). `@hourly`, `@daily`,
-   * `@weekly`, `@monthly` and `@yearly` are taken too.
+   * `@weekly`, `@monthly` and `@yearly` are taken too. With `precision: "second"` a sixth may stand
+   * before them, for the second; then fires must be at least 5 seconds apart.
    */
   readonly schedule: string
   /** The address that is called: `http` or `https`, at most 2,048 characters. */
   readonly url: string
   readonly method?: CallMethod | undefined
   /**
-   * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*` and
-   * `x-scheduling-*`, are refused. A body without a `content-type` goes out as `application/json`.
-   * None when absent.
+   * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*`,
+   * `x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type`
+   * goes out as `application/json`. None when absent.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** At most 256 KiB. Not sent with GET and HEAD. None when absent or null. */
   readonly body?: string | null | undefined
-  /** How long one attempt may take, from connecting to the last byte. 30 when absent. 1 to 900. */
+  /**
+   * How long one attempt may take, from connecting to the last byte. At most 900, or a day with
+   * `completion`: then it is the time until the call-back, and the answer has 900 s of it. 30 when
+   * absent.
+   */
   readonly timeout_seconds?: number | undefined
   /**
    * How often a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx, or an
@@ -820,6 +1043,11 @@ export interface CronTaskInput {
    */
   readonly retry?: RetryInput | null | undefined
   /**
+   * For jobs that go on after their answer: a request to the URL that the call carries says when
+   * they are done. Absent or null: the answer ends the attempt.
+   */
+  readonly completion?: Completion | null | undefined
+  /**
    * Which worker makes the call. The service itself when absent or null. With it, the URL may name a
    * private address: the worker decides where it may call.
    */
@@ -829,11 +1057,21 @@ export interface CronTaskInput {
    * absent. 0 to 86,400.
    */
   readonly worker_wait_seconds?: number | undefined
+  /**
+   * A queue of the workspace, which limits how many runs go on at once and how often one begins.
+   * Each step of a chain counts. None when absent or null.
+   */
+  readonly queue_id?: QueueId | null | undefined
   /** An IANA time zone name. UTC when absent. */
   readonly timezone?: string | undefined
   readonly overlap?: Overlap | undefined
   readonly missed?: Missed | undefined
   readonly dst_overlap?: DstOverlap | undefined
+  /**
+   * `second` allows a sixth field in the schedule, the first, for the second. Fires are at least 5
+   * seconds apart, and a workspace has few such schedules. `minute` when absent or null.
+   */
+  readonly precision?: Precision | null | undefined
   /**
    * Each run starts up to so many seconds after its slot. How many is drawn from the id of the task
    * and the slot, so tasks with one schedule do not start together. None when absent, null or 0. 0
@@ -846,6 +1084,12 @@ export interface CronTaskInput {
   readonly ends_at?: Timestamp | null | undefined
   /** Dates in the time zone of the schedule on which nothing fires, at most 100. */
   readonly excluded_days?: ReadonlyArray<string> | null | undefined
+  /**
+   * An iCalendar file on the web, read when it is saved and once a day. Nothing fires on the days of
+   * its all-day events, in the time zone of the schedule. If it cannot be read later, the days of
+   * the last good copy stay excluded.
+   */
+  readonly excluded_calendar?: ExcludedCalendarInput | null | undefined
   /** What a pause does to runs. `cancel` when absent or null. */
   readonly on_pause?: OnPause | null | undefined
   /**
@@ -854,10 +1098,14 @@ export interface CronTaskInput {
    * 100.
    */
   readonly disable_after_failures?: number | null | undefined
+  /** Told of each run that failed, once all attempts are used. None when absent or null. */
+  readonly on_failure?: Callback | null | undefined
+  /** Told of each run that succeeded. None when absent or null. */
+  readonly on_success?: Callback | null | undefined
   /**
-   * An id of your own, by which the task is made or replaced: 1 to 200 letters, digits and
-   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique among the tasks of its kind in the
-   * workspace. None when absent or null. 1 to 200 characters.
+   * An id of your own, by which it is made or replaced: 1 to 200 letters, digits and `. _ ~ : @ -`,
+   * beginning with a letter or a digit. Unique in the workspace, among those of its kind. None when
+   * absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
@@ -870,21 +1118,26 @@ export interface CronTaskUpdate {
    * A cron expression with five fields: minute hour day-of-month month day-of-week. The day of month
    * may be `L` (the last), `L-3`, `LW` (the last weekday) or `15W` (the weekday nearest to the
    * 15th), the day of week `FRI#2` (the second Friday) or `FRIL` (the last). `@hourly`, `@daily`,
-   * `@weekly`, `@monthly` and `@yearly` are taken too.
+   * `@weekly`, `@monthly` and `@yearly` are taken too. With `precision: "second"` a sixth may stand
+   * before them, for the second; then fires must be at least 5 seconds apart.
    */
   readonly schedule?: string | undefined
   /** The address that is called: `http` or `https`, at most 2,048 characters. */
   readonly url?: string | undefined
   readonly method?: CallMethod | undefined
   /**
-   * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*` and
-   * `x-scheduling-*`, are refused. A body without a `content-type` goes out as `application/json`.
-   * None when absent.
+   * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*`,
+   * `x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type`
+   * goes out as `application/json`. None when absent.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** At most 256 KiB. Not sent with GET and HEAD. None when absent or null. */
   readonly body?: string | null | undefined
-  /** How long one attempt may take, from connecting to the last byte. 30 when absent. 1 to 900. */
+  /**
+   * How long one attempt may take, from connecting to the last byte. At most 900, or a day with
+   * `completion`: then it is the time until the call-back, and the answer has 900 s of it. 30 when
+   * absent.
+   */
   readonly timeout_seconds?: number | undefined
   /**
    * How often a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx, or an
@@ -912,6 +1165,11 @@ export interface CronTaskUpdate {
    */
   readonly retry?: RetryInput | null | undefined
   /**
+   * For jobs that go on after their answer: a request to the URL that the call carries says when
+   * they are done. Absent or null: the answer ends the attempt.
+   */
+  readonly completion?: Completion | null | undefined
+  /**
    * Which worker makes the call. The service itself when absent or null. With it, the URL may name a
    * private address: the worker decides where it may call.
    */
@@ -921,11 +1179,21 @@ export interface CronTaskUpdate {
    * absent. 0 to 86,400.
    */
   readonly worker_wait_seconds?: number | undefined
+  /**
+   * A queue of the workspace, which limits how many runs go on at once and how often one begins.
+   * Each step of a chain counts. None when absent or null.
+   */
+  readonly queue_id?: QueueId | null | undefined
   /** An IANA time zone name. UTC when absent. */
   readonly timezone?: string | undefined
   readonly overlap?: Overlap | undefined
   readonly missed?: Missed | undefined
   readonly dst_overlap?: DstOverlap | undefined
+  /**
+   * `second` allows a sixth field in the schedule, the first, for the second. Fires are at least 5
+   * seconds apart, and a workspace has few such schedules. `minute` when absent or null.
+   */
+  readonly precision?: Precision | null | undefined
   /**
    * Each run starts up to so many seconds after its slot. How many is drawn from the id of the task
    * and the slot, so tasks with one schedule do not start together. None when absent, null or 0. 0
@@ -938,6 +1206,12 @@ export interface CronTaskUpdate {
   readonly ends_at?: Timestamp | null | undefined
   /** Dates in the time zone of the schedule on which nothing fires, at most 100. */
   readonly excluded_days?: ReadonlyArray<string> | null | undefined
+  /**
+   * An iCalendar file on the web, read when it is saved and once a day. Nothing fires on the days of
+   * its all-day events, in the time zone of the schedule. If it cannot be read later, the days of
+   * the last good copy stay excluded.
+   */
+  readonly excluded_calendar?: ExcludedCalendarInput | null | undefined
   /** What a pause does to runs. `cancel` when absent or null. */
   readonly on_pause?: OnPause | null | undefined
   /**
@@ -946,10 +1220,14 @@ export interface CronTaskUpdate {
    * 100.
    */
   readonly disable_after_failures?: number | null | undefined
+  /** Told of each run that failed, once all attempts are used. None when absent or null. */
+  readonly on_failure?: Callback | null | undefined
+  /** Told of each run that succeeded. None when absent or null. */
+  readonly on_success?: Callback | null | undefined
   /**
-   * An id of your own, by which the task is made or replaced: 1 to 200 letters, digits and
-   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique among the tasks of its kind in the
-   * workspace. None when absent or null. 1 to 200 characters.
+   * An id of your own, by which it is made or replaced: 1 to 200 letters, digits and `. _ ~ : @ -`,
+   * beginning with a letter or a digit. Unique in the workspace, among those of its kind. None when
+   * absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
@@ -982,10 +1260,15 @@ export interface DelayedTask {
   readonly body_lacks?: string
   /** Its own waits between attempts. Absent if it has none. */
   readonly retry?: Retry
+  readonly completion?: Completion
   /** Which worker makes the call. Null: the service itself. */
   readonly run_on: RunOn | null
   /** How long a run waits for a worker before it fails. */
   readonly worker_wait_seconds: number
+  /** The queue in which its runs wait for their turn. Null if there is none. */
+  readonly queue_id: QueueId | null
+  readonly on_failure?: Callback
+  readonly on_success?: Callback
   readonly status: DelayedTaskStatus
   /** When it runs. */
   readonly run_at: Timestamp
@@ -995,6 +1278,31 @@ export interface DelayedTask {
   readonly created_at: Timestamp
   /** When it was last changed. */
   readonly updated_at: Timestamp
+}
+
+export interface DelayedTaskBatch {
+  /** 1 to 100 inputs, each as for a create of its own. 1 to 100 items. */
+  readonly items: ReadonlyArray<DelayedTaskInput>
+}
+
+export interface DelayedTaskBatchResult {
+  /**
+   * One per input, in the same order: the status and the body that a create of its own would have
+   * been answered with.
+   */
+  readonly items: ReadonlyArray<
+    | {
+        /** It was created. */
+        readonly status: 201
+        /** What was made of the item. */
+        readonly data: DelayedTask
+      }
+    | {
+        /** It was refused. */
+        readonly status: 402 | 409 | 422
+        readonly error: BatchError
+      }
+  >
 }
 
 /**
@@ -1008,14 +1316,18 @@ export type DelayedTaskDefinition = {
   readonly url: string
   readonly method?: CallMethod | undefined
   /**
-   * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*` and
-   * `x-scheduling-*`, are refused. A body without a `content-type` goes out as `application/json`.
-   * None when absent.
+   * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*`,
+   * `x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type`
+   * goes out as `application/json`. None when absent.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** At most 256 KiB. Not sent with GET and HEAD. None when absent or null. */
   readonly body?: string | null | undefined
-  /** How long one attempt may take, from connecting to the last byte. 30 when absent. 1 to 900. */
+  /**
+   * How long one attempt may take, from connecting to the last byte. At most 900, or a day with
+   * `completion`: then it is the time until the call-back, and the answer has 900 s of it. 30 when
+   * absent.
+   */
   readonly timeout_seconds?: number | undefined
   /**
    * How often a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx, or an
@@ -1043,6 +1355,11 @@ export type DelayedTaskDefinition = {
    */
   readonly retry?: RetryInput | null | undefined
   /**
+   * For jobs that go on after their answer: a request to the URL that the call carries says when
+   * they are done. Absent or null: the answer ends the attempt.
+   */
+  readonly completion?: Completion | null | undefined
+  /**
    * Which worker makes the call. The service itself when absent or null. With it, the URL may name a
    * private address: the worker decides where it may call.
    */
@@ -1052,6 +1369,15 @@ export type DelayedTaskDefinition = {
    * absent. 0 to 86,400.
    */
   readonly worker_wait_seconds?: number | undefined
+  /**
+   * A queue of the workspace, which limits how many runs go on at once and how often one begins.
+   * Each step of a chain counts. None when absent or null.
+   */
+  readonly queue_id?: QueueId | null | undefined
+  /** Told of each run that failed, once all attempts are used. None when absent or null. */
+  readonly on_failure?: Callback | null | undefined
+  /** Told of each run that succeeded. None when absent or null. */
+  readonly on_success?: Callback | null | undefined
 } & (
   | {
       /** At most 365 days ahead. A time in the past means now. */
@@ -1073,14 +1399,18 @@ export type DelayedTaskInput = {
   readonly url: string
   readonly method?: CallMethod | undefined
   /**
-   * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*` and
-   * `x-scheduling-*`, are refused. A body without a `content-type` goes out as `application/json`.
-   * None when absent.
+   * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*`,
+   * `x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type`
+   * goes out as `application/json`. None when absent.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** At most 256 KiB. Not sent with GET and HEAD. None when absent or null. */
   readonly body?: string | null | undefined
-  /** How long one attempt may take, from connecting to the last byte. 30 when absent. 1 to 900. */
+  /**
+   * How long one attempt may take, from connecting to the last byte. At most 900, or a day with
+   * `completion`: then it is the time until the call-back, and the answer has 900 s of it. 30 when
+   * absent.
+   */
   readonly timeout_seconds?: number | undefined
   /**
    * How often a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx, or an
@@ -1108,6 +1438,11 @@ export type DelayedTaskInput = {
    */
   readonly retry?: RetryInput | null | undefined
   /**
+   * For jobs that go on after their answer: a request to the URL that the call carries says when
+   * they are done. Absent or null: the answer ends the attempt.
+   */
+  readonly completion?: Completion | null | undefined
+  /**
    * Which worker makes the call. The service itself when absent or null. With it, the URL may name a
    * private address: the worker decides where it may call.
    */
@@ -1118,9 +1453,18 @@ export type DelayedTaskInput = {
    */
   readonly worker_wait_seconds?: number | undefined
   /**
-   * An id of your own, by which the task is made or replaced: 1 to 200 letters, digits and
-   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique among the tasks of its kind in the
-   * workspace. None when absent or null. 1 to 200 characters.
+   * A queue of the workspace, which limits how many runs go on at once and how often one begins.
+   * Each step of a chain counts. None when absent or null.
+   */
+  readonly queue_id?: QueueId | null | undefined
+  /** Told of each run that failed, once all attempts are used. None when absent or null. */
+  readonly on_failure?: Callback | null | undefined
+  /** Told of each run that succeeded. None when absent or null. */
+  readonly on_success?: Callback | null | undefined
+  /**
+   * An id of your own, by which it is made or replaced: 1 to 200 letters, digits and `. _ ~ : @ -`,
+   * beginning with a letter or a digit. Unique in the workspace, among those of its kind. None when
+   * absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 } & (
@@ -1153,14 +1497,18 @@ export interface DelayedTaskUpdate {
   readonly url?: string | undefined
   readonly method?: CallMethod | undefined
   /**
-   * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*` and
-   * `x-scheduling-*`, are refused. A body without a `content-type` goes out as `application/json`.
-   * None when absent.
+   * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*`,
+   * `x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type`
+   * goes out as `application/json`. None when absent.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** At most 256 KiB. Not sent with GET and HEAD. None when absent or null. */
   readonly body?: string | null | undefined
-  /** How long one attempt may take, from connecting to the last byte. 30 when absent. 1 to 900. */
+  /**
+   * How long one attempt may take, from connecting to the last byte. At most 900, or a day with
+   * `completion`: then it is the time until the call-back, and the answer has 900 s of it. 30 when
+   * absent.
+   */
   readonly timeout_seconds?: number | undefined
   /**
    * How often a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx, or an
@@ -1188,6 +1536,11 @@ export interface DelayedTaskUpdate {
    */
   readonly retry?: RetryInput | null | undefined
   /**
+   * For jobs that go on after their answer: a request to the URL that the call carries says when
+   * they are done. Absent or null: the answer ends the attempt.
+   */
+  readonly completion?: Completion | null | undefined
+  /**
    * Which worker makes the call. The service itself when absent or null. With it, the URL may name a
    * private address: the worker decides where it may call.
    */
@@ -1197,17 +1550,49 @@ export interface DelayedTaskUpdate {
    * absent. 0 to 86,400.
    */
   readonly worker_wait_seconds?: number | undefined
+  /**
+   * A queue of the workspace, which limits how many runs go on at once and how often one begins.
+   * Each step of a chain counts. None when absent or null.
+   */
+  readonly queue_id?: QueueId | null | undefined
+  /** Told of each run that failed, once all attempts are used. None when absent or null. */
+  readonly on_failure?: Callback | null | undefined
+  /** Told of each run that succeeded. None when absent or null. */
+  readonly on_success?: Callback | null | undefined
   /** At most 365 days ahead. A time in the past means now. */
   readonly run_at?: Timestamp | undefined
   /** Counted from the moment that the service accepts the request. 0 to 31,536,000. */
   readonly delay_seconds?: number | undefined
   /**
-   * An id of your own, by which the task is made or replaced: 1 to 200 letters, digits and
-   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique among the tasks of its kind in the
-   * workspace. None when absent or null. 1 to 200 characters.
+   * An id of your own, by which it is made or replaced: 1 to 200 letters, digits and `. _ ~ : @ -`,
+   * beginning with a letter or a digit. Unique in the workspace, among those of its kind. None when
+   * absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
+
+/**
+ * What happened. `task.succeeded` and `chain.succeeded` are told only to the `on_success` of the
+ * task.
+ */
+export type DeliveredEvent =
+  | "task.failed"
+  | "task.recovered"
+  | "task.disabled"
+  | "chain.failed"
+  | "chain.recovered"
+  | "monitor.down"
+  | "monitor.up"
+  | "certificate.expiring"
+  | "certificate.changed"
+  | "worker.offline"
+  | "worker.online"
+  | "api_key.expiring"
+  | "quota.near"
+  | "channel.disabled"
+  | "test"
+  | "task.succeeded"
+  | "chain.succeeded"
 
 export interface DeliveryAttempt {
   /** Counted from 1. */
@@ -1224,11 +1609,33 @@ export interface DeliveryAttempt {
   readonly error: string | null
 }
 
+/** The kind of the channel, or `callback`: to the `on_failure` or `on_success` of a task. */
+export type DeliveryKind =
+  | "email"
+  | "webhook"
+  | "slack"
+  | "discord"
+  | "teams"
+  | "google_chat"
+  | "mattermost"
+  | "telegram"
+  | "pagerduty"
+  | "opsgenie"
+  | "jira_service_management"
+  | "ntfy"
+  | "gotify"
+  | "pushover"
+  | "twilio_sms"
+  | "zulip"
+  | "matrix"
+  | "callback"
+
 /**
  * `queued`: it waits for its time, or for the next attempt. `failed`: the channel will never take
  * it, or did not within 24 hours. `cancelled`: its channel was disabled or deleted first.
+ * `dropped`: so many call-backs came while as many as the plan allows were waiting.
  */
-export type DeliveryStatus = "queued" | "sending" | "delivered" | "failed" | "cancelled"
+export type DeliveryStatus = "queued" | "sending" | "delivered" | "failed" | "cancelled" | "dropped"
 
 /**
  * What to do when clocks fall back and a time of day comes twice: `first` fires the first time
@@ -1240,6 +1647,23 @@ export type DstOverlap = "first" | "both"
 export interface EmailVerification {
   /** The token that came by mail, or from whoever made it. 1 to 128 characters. */
   readonly token: string
+}
+
+/** The calendar on whose days nothing fires, and what is known of it. */
+export interface ExcludedCalendar {
+  /** Where the file is. */
+  readonly url: string
+  /** When it was last read well. Its days are of that copy. */
+  readonly fetched_at: Timestamp | null
+  /** Why it could not be read since then. Null if nothing is wrong. */
+  readonly error: string | null
+  /** How many days of the next 400 it excludes. */
+  readonly days: number
+}
+
+export interface ExcludedCalendarInput {
+  /** Where the file is. At most 2,048 characters. */
+  readonly url: string
 }
 
 export interface Execution {
@@ -1270,6 +1694,8 @@ export interface Execution {
   readonly status_code: number | null
   /** Why the last attempt failed, or why no attempt was made. */
   readonly error: string | null
+  /** The call was answered then, and its call-back is still to come. */
+  readonly awaiting_completion_since?: Timestamp
 }
 
 export interface ExecutionBucket {
@@ -1329,8 +1755,12 @@ export interface ExecutionDetail {
   readonly status_code: number | null
   /** Why the last attempt failed, or why no attempt was made. */
   readonly error: string | null
+  /** The call was answered then, and its call-back is still to come. */
+  readonly awaiting_completion_since?: Timestamp
   /** Every attempt, the first one first. */
   readonly attempts: ReadonlyArray<Attempt>
+  /** The last 50 lines that the job sent to `/log`, oldest first. */
+  readonly progress?: ReadonlyArray<ProgressLine>
 }
 
 /**
@@ -1381,8 +1811,8 @@ export interface ExecutionStats {
 }
 
 /**
- * `succeeded`: an attempt was answered with 200 to 299. `failed`: none was. `skipped`: the run
- * before it was still going on and `overlap` is `skip`.
+ * `succeeded`: an attempt was answered with 200 to 299, or its call-back said so. `failed`: none
+ * was. `skipped`: the run before it was still going on and `overlap` is `skip`.
  */
 export type ExecutionStatus =
   | "queued"
@@ -1398,6 +1828,23 @@ export type ExecutionStatus =
  * and has its `scheduled_for`.
  */
 export type ExecutionTrigger = "schedule" | "manual" | "retry" | "chain" | "rerun"
+
+/** `execution` is the latest that failed. Of a chain, it is that of the step. */
+export interface FailingTask {
+  readonly kind: RepeatingTaskKind
+  /** The id of a cron task, a delayed task or a chain. */
+  readonly task_id: string
+  /** The name for people. */
+  readonly name: string
+  /** The step's execution in short. Null if there is none yet. */
+  readonly execution: Execution
+}
+
+/** Active tasks whose latest run failed. The last to fail comes first. */
+export interface FailingTasks {
+  /** The records of this page. */
+  readonly data: ReadonlyArray<FailingTask>
+}
 
 /** How many runs of cron tasks, scheduled chains and delayed tasks begin when. */
 export interface Forecast {
@@ -1487,6 +1934,8 @@ export interface HeartbeatMonitor {
   readonly id: MonitorId
   /** The workspace that it belongs to. */
   readonly workspace_id: WorkspaceId
+  /** The id that its author gave it. Null if it has none. */
+  readonly key: string | null
   /** The name for people. */
   readonly name: string
   /** Labels by which monitors are found and grouped. */
@@ -1531,6 +1980,46 @@ export interface HeartbeatMonitor {
   readonly alert_at: Timestamp | null
 }
 
+/**
+ * A heartbeat monitor whose key is in the path. Give `period_seconds` or `schedule`, one of the
+ * two. Absent fields get their defaults.
+ */
+export type HeartbeatMonitorDefinition = {
+  /** The name for people. 1 to 200 characters. */
+  readonly name: string
+  /** At most 20, each of 1 to 50 characters. None when absent. */
+  readonly tags?: ReadonlyArray<string> | undefined
+  /** The IANA time zone of `schedule`. UTC when absent. */
+  readonly timezone?: string | undefined
+  /** How late a ping may be. 300 when absent. 30 to 31,536,000. */
+  readonly grace_seconds?: number | undefined
+  /**
+   * How long a run may take from its `/start` to its end. With it a `/start` in time is enough for
+   * the schedule, and the end has this deadline of its own: a long job needs no long grace. No limit
+   * when absent or null. 1 to 31,536,000.
+   */
+  readonly max_duration_seconds?: number | null | undefined
+  /**
+   * How far apart two runs must begin: sooner is a fault too. No limit when absent or null. 1 to
+   * 31,536,000.
+   */
+  readonly min_interval_seconds?: number | null | undefined
+} & (
+  | {
+      /** How far apart pings are. Counts from the latest ping. 30 to 31,536,000. */
+      readonly period_seconds: number
+      readonly schedule?: undefined
+    }
+  | {
+      readonly period_seconds?: undefined
+      /**
+       * When a ping is due, as a cron expression with five fields. A ping up to five minutes early
+       * counts for its slot, but for no more than the grace or a quarter of the time between two slots.
+       */
+      readonly schedule: string
+    }
+)
+
 /** Give `period_seconds` or `schedule`, one of the two. */
 export type HeartbeatMonitorInput = {
   /** The name for people. 1 to 200 characters. */
@@ -1552,6 +2041,12 @@ export type HeartbeatMonitorInput = {
    * 31,536,000.
    */
   readonly min_interval_seconds?: number | null | undefined
+  /**
+   * An id of your own, by which it is made or replaced: 1 to 200 letters, digits and `. _ ~ : @ -`,
+   * beginning with a letter or a digit. Unique in the workspace, among those of its kind. None when
+   * absent or null. 1 to 200 characters.
+   */
+  readonly key?: string | null | undefined
 } & (
   | {
       /** How far apart pings are. Counts from the latest ping. 30 to 31,536,000. */
@@ -1600,6 +2095,12 @@ export interface HeartbeatMonitorUpdate {
    * 31,536,000.
    */
   readonly min_interval_seconds?: number | null | undefined
+  /**
+   * An id of your own, by which it is made or replaced: 1 to 200 letters, digits and `. _ ~ : @ -`,
+   * beginning with a letter or a digit. Unique in the workspace, among those of its kind. None when
+   * absent or null. 1 to 200 characters.
+   */
+  readonly key?: string | null | undefined
 }
 
 export interface Incident {
@@ -1789,6 +2290,8 @@ export interface LastDelivery {
 export interface LastProcessReport {
   /** When it arrived. */
   readonly at: Timestamp
+  /** The worker whose agent it came from. */
+  readonly worker_id: WorkerId
   /** How many processes match. */
   readonly count: number
   /** Their memory together. */
@@ -1823,13 +2326,20 @@ export interface Limits {
   readonly cron_tasks: number
   /** Chains. */
   readonly chains: number
+  /** Cron tasks and chains that may have seconds in their schedules. */
+  readonly second_precision_tasks: number
+  /** Calendars whose days schedules exclude. */
+  readonly calendars: number
   /** Delayed tasks that have not run yet. */
   readonly pending_delayed_tasks: number
   /** Runs that wait or run. */
   readonly unfinished_runs: number
   /** Executions that make a call and end in a calendar month, in UTC. Null if there is no limit. */
   readonly executions_a_month: number | null
-  /** How close together two fires of a schedule may be. 60 or less allows every schedule. */
+  /**
+   * How close together two fires of a schedule may be. 5 or less allows every schedule, 60 every one
+   * without seconds.
+   */
   readonly shortest_interval_seconds: number
   /**
    * For how many days executions are shown, if that is less than the service keeps them. Null if
@@ -1850,8 +2360,12 @@ export interface Limits {
   readonly notification_channels: number
   /** Mails that ask a stranger to confirm an email channel. */
   readonly confirmation_mails_a_day: number
+  /** Call-backs of tasks that wait to be delivered. What comes on top is dropped. */
+  readonly waiting_callbacks: number
   /** Workers. */
   readonly workers: number
+  /** Queues. */
+  readonly queues: number
   /** Workspaces that one account owns. The default plan's limit holds. */
   readonly owned_workspaces: number
 }
@@ -1907,6 +2421,8 @@ export interface Monitor {
   readonly id: MonitorId
   /** The workspace that it belongs to. */
   readonly workspace_id: WorkspaceId
+  /** The id that its author gave it. Null if it has none. */
+  readonly key: string | null
   /** The name for people. */
   readonly name: string
   /** Labels by which monitors are found and grouped. */
@@ -1977,6 +2493,8 @@ export interface NotificationChannel {
   readonly id: NotificationChannelId
   /** The workspace that it belongs to. */
   readonly workspace_id: WorkspaceId
+  /** The id that its author gave it. Null if it has none. */
+  readonly key: string | null
   /** The name for people. */
   readonly name: string
   readonly kind: NotificationKind
@@ -1996,6 +2514,20 @@ export interface NotificationChannel {
   readonly updated_at: Timestamp
 }
 
+/** A channel whose key is in the path. A secret may be given as it is shown, and stays then. */
+export interface NotificationChannelDefinition {
+  /** The name for people. 1 to 100 characters. */
+  readonly name: string
+  readonly kind: NotificationKind
+  /**
+   * What the kind needs, as `GET …/notifications/kinds` describes it. Secrets in it are sealed at
+   * rest and never shown again.
+   */
+  readonly config: Readonly<Record<string, unknown>>
+  /** Whether anything is sent to it. When absent, it stays as it is, and true if it is new. */
+  readonly enabled?: boolean | undefined
+}
+
 export interface NotificationChannelInput {
   /** The name for people. 1 to 100 characters. */
   readonly name: string
@@ -2007,6 +2539,12 @@ export interface NotificationChannelInput {
   readonly config: Readonly<Record<string, unknown>>
   /** Whether anything is sent to it. True when absent. */
   readonly enabled?: boolean | undefined
+  /**
+   * An id of your own, by which it is made or replaced: 1 to 200 letters, digits and `. _ ~ : @ -`,
+   * beginning with a letter or a digit. Unique in the workspace, among those of its kind. None when
+   * absent or null. 1 to 200 characters.
+   */
+  readonly key?: string | null | undefined
 }
 
 /** Any of the fields; those that are absent stay as they are. */
@@ -2021,14 +2559,23 @@ export interface NotificationChannelUpdate {
   readonly config?: Readonly<Record<string, unknown>> | undefined
   /** True takes a channel that was disabled up again. */
   readonly enabled?: boolean | undefined
+  /**
+   * An id of your own, by which it is made or replaced: 1 to 200 letters, digits and `. _ ~ : @ -`,
+   * beginning with a letter or a digit. Unique in the workspace, among those of its kind. None when
+   * absent or null. 1 to 200 characters.
+   */
+  readonly key?: string | null | undefined
 }
 
 export interface NotificationDelivery {
   /** The receiver sees it, the same at every attempt: as `Idempotency-Key`. */
   readonly id: NotificationDeliveryId
-  /** Where it goes. The channel may be deleted by now. */
-  readonly channel_id: NotificationChannelId
-  readonly kind: NotificationKind
+  /**
+   * Where it goes. The channel may be deleted by now. Null for the call-backs of tasks, which go to
+   * no channel.
+   */
+  readonly channel_id: NotificationChannelId | null
+  readonly kind: DeliveryKind
   readonly status: DeliveryStatus
   /** How many events it tells of. 0 for the mail that asks to confirm an address. */
   readonly events_count: number
@@ -2052,9 +2599,12 @@ export interface NotificationDelivery {
 export interface NotificationDeliveryDetail {
   /** The receiver sees it, the same at every attempt: as `Idempotency-Key`. */
   readonly id: NotificationDeliveryId
-  /** Where it goes. The channel may be deleted by now. */
-  readonly channel_id: NotificationChannelId
-  readonly kind: NotificationKind
+  /**
+   * Where it goes. The channel may be deleted by now. Null for the call-backs of tasks, which go to
+   * no channel.
+   */
+  readonly channel_id: NotificationChannelId | null
+  readonly kind: DeliveryKind
   readonly status: DeliveryStatus
   /** How many events it tells of. 0 for the mail that asks to confirm an address. */
   readonly events_count: number
@@ -2202,7 +2752,7 @@ export interface NotificationSettingsInput {
 }
 
 export interface NotifiedEvent {
-  readonly event: NotificationEvent
+  readonly event: DeliveredEvent
   /** What it is about: a task, a monitor, a key. */
   readonly subject_id: string
   /** The name for people. */
@@ -2279,6 +2829,12 @@ export interface Plans {
   readonly data: ReadonlyArray<Plan>
 }
 
+/**
+ * `second`: the schedule may have a sixth field, the first, for the second. `minute` when absent
+ * or null: it has five.
+ */
+export type Precision = "minute" | "second"
+
 export interface PreviewedFire {
   /** When it fires. */
   readonly at: Timestamp
@@ -2323,6 +2879,12 @@ export interface ProcessEvent {
  */
 export type ProcessEventType = "up" | "down" | "paused" | "resumed"
 
+/**
+ * How several workers count. `each` (when absent): the rules hold on each of them. `together`:
+ * they hold for the processes of all of them together. It makes no difference with `worker_id`.
+ */
+export type ProcessJudge = "each" | "together"
+
 /** Exactly one of the three. Command lines are read on Linux only. */
 export interface ProcessMatch {
   /** The name of the program, exactly. 1 to 255 characters. */
@@ -2338,6 +2900,8 @@ export interface ProcessMonitor {
   readonly id: MonitorId
   /** The workspace that it belongs to. */
   readonly workspace_id: WorkspaceId
+  /** The id that its author gave it. Null if it has none. */
+  readonly key: string | null
   /** The name for people. */
   readonly name: string
   /** Labels by which monitors are found and grouped. */
@@ -2353,8 +2917,11 @@ export interface ProcessMonitor {
   readonly created_at: Timestamp
   /** When it was last changed. */
   readonly updated_at: Timestamp
-  /** The worker on whose machine it runs. */
-  readonly worker_id: WorkerId
+  /** The worker on whose machine the processes run. Null with `labels`. */
+  readonly worker_id: WorkerId | null
+  /** The labels of the workers that are watched. Null with `worker_id`. */
+  readonly labels: ReadonlyArray<string> | null
+  readonly judge: ProcessJudge
   /** Which processes are watched. */
   readonly match: {
     /** The name of the program. */
@@ -2376,17 +2943,20 @@ export interface ProcessMonitor {
   readonly interval_seconds: number
   /** How long a rule may be broken. */
   readonly grace_seconds: number
-  /** Null before the first report. */
+  /** The latest one, of any of its workers. Null before the first. */
   readonly last_report: LastProcessReport | null
 }
 
-export interface ProcessMonitorInput {
+/**
+ * A process monitor whose key is in the path. Give `worker_id` or `labels`, one of the two. Absent
+ * fields get their defaults.
+ */
+export type ProcessMonitorDefinition = {
   /** The name for people. 1 to 200 characters. */
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
-  /** The worker on whose machine it runs. */
-  readonly worker_id: WorkerId
+  readonly judge?: ProcessJudge | undefined
   readonly match: ProcessMatch
   /** 1 when absent. 0 to 1,000,000. */
   readonly min_count?: number | undefined
@@ -2406,16 +2976,78 @@ export interface ProcessMonitorInput {
    * absent. 0 to 86,400.
    */
   readonly grace_seconds?: number | undefined
-}
+} & (
+  | {
+      /** The worker on whose machine the processes run. */
+      readonly worker_id: WorkerId
+      readonly labels?: undefined
+    }
+  | {
+      readonly worker_id?: undefined
+      /** Instead of `worker_id`: on the machines of all online workers with these labels. 1 to 20 items. */
+      readonly labels: ReadonlyArray<string>
+    }
+)
 
-/** Any of the fields; those that are absent stay as they are. */
+/** Give `worker_id` or `labels`, one of the two. */
+export type ProcessMonitorInput = {
+  /** The name for people. 1 to 200 characters. */
+  readonly name: string
+  /** At most 20, each of 1 to 50 characters. None when absent. */
+  readonly tags?: ReadonlyArray<string> | undefined
+  readonly judge?: ProcessJudge | undefined
+  readonly match: ProcessMatch
+  /** 1 when absent. 0 to 1,000,000. */
+  readonly min_count?: number | undefined
+  /** Any number when absent or null. 0 to 1,000,000. */
+  readonly max_count?: number | null | undefined
+  /** The memory of all of them together. Any when absent or null. At least 1. */
+  readonly max_rss_bytes?: number | null | undefined
+  /**
+   * The processor time of all of them together since the report before; 100 is one core. Any when
+   * absent or null. 0 to 100,000.
+   */
+  readonly max_cpu_percent?: number | null | undefined
+  /** How far apart reports are. 30 when absent. 10 to 3,600. */
+  readonly interval_seconds?: number | undefined
+  /**
+   * How long a rule may be broken, or the worker silent, before the monitor goes down. 60 when
+   * absent. 0 to 86,400.
+   */
+  readonly grace_seconds?: number | undefined
+  /**
+   * An id of your own, by which it is made or replaced: 1 to 200 letters, digits and `. _ ~ : @ -`,
+   * beginning with a letter or a digit. Unique in the workspace, among those of its kind. None when
+   * absent or null. 1 to 200 characters.
+   */
+  readonly key?: string | null | undefined
+} & (
+  | {
+      /** The worker on whose machine the processes run. */
+      readonly worker_id: WorkerId
+      readonly labels?: undefined
+    }
+  | {
+      readonly worker_id?: undefined
+      /** Instead of `worker_id`: on the machines of all online workers with these labels. 1 to 20 items. */
+      readonly labels: ReadonlyArray<string>
+    }
+)
+
+/**
+ * Any of the fields; those that are absent stay as they are. `labels` replaces `worker_id`, and
+ * the other way round.
+ */
 export interface ProcessMonitorUpdate {
   /** The name for people. 1 to 200 characters. */
   readonly name?: string | undefined
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
-  /** The worker on whose machine it runs. */
+  /** The worker on whose machine the processes run. */
   readonly worker_id?: WorkerId | undefined
+  /** Instead of `worker_id`: on the machines of all online workers with these labels. 1 to 20 items. */
+  readonly labels?: ReadonlyArray<string> | undefined
+  readonly judge?: ProcessJudge | undefined
   readonly match?: ProcessMatch | undefined
   /** 1 when absent. 0 to 1,000,000. */
   readonly min_count?: number | undefined
@@ -2435,6 +3067,91 @@ export interface ProcessMonitorUpdate {
    * absent. 0 to 86,400.
    */
   readonly grace_seconds?: number | undefined
+  /**
+   * An id of your own, by which it is made or replaced: 1 to 200 letters, digits and `. _ ~ : @ -`,
+   * beginning with a letter or a digit. Unique in the workspace, among those of its kind. None when
+   * absent or null. 1 to 200 characters.
+   */
+  readonly key?: string | null | undefined
+}
+
+export interface ProgressLine {
+  /** When it fires. */
+  readonly at: Timestamp
+  /** Which attempt said it. */
+  readonly attempt: number
+  /** The first line, cut at 500 bytes. */
+  readonly text: string
+}
+
+export interface Queue {
+  /** Its id, a UUID. */
+  readonly id: QueueId
+  /** The workspace that it belongs to. */
+  readonly workspace_id: WorkspaceId
+  /** The id that its author gave it. Null if it has none. */
+  readonly key: string | null
+  /** The name for people. */
+  readonly name: string
+  /** How many of its runs may go on at once. Null: any number. */
+  readonly max_concurrency: number | null
+  /** How many of its runs may begin per second. 0.2 is one in 5 seconds. Null: any number. */
+  readonly rate_per_second: number | null
+  /** None of its waiting runs starts. */
+  readonly paused: boolean
+  /**
+   * How many of its runs have a place: they go on, or start in a moment. A place whose call was lost
+   * with its node counts until the call must have ended.
+   */
+  readonly running: number
+  /** How many of its runs are due and wait for a place, counted up to 10000. */
+  readonly waiting: number
+  /** When it was created. */
+  readonly created_at: Timestamp
+  /** When it was last changed. */
+  readonly updated_at: Timestamp
+}
+
+/** All that a queue is, except its key, which is in the path. An absent limit is none. */
+export interface QueueDefinition {
+  /** The name for people. 1 to 100 characters. */
+  readonly name: string
+  /** How many of its runs may go on at once. Null: any number. 1 to 1,000. */
+  readonly max_concurrency?: number | null | undefined
+  /** How many of its runs may begin per second. 0.2 is one in 5 seconds. Null: any number. */
+  readonly rate_per_second?: number | null | undefined
+}
+
+/** Give `max_concurrency`, `rate_per_second` or both. */
+export interface QueueInput {
+  /** The name for people. 1 to 100 characters. */
+  readonly name: string
+  /** How many of its runs may go on at once. Null: any number. 1 to 1,000. */
+  readonly max_concurrency?: number | null | undefined
+  /** How many of its runs may begin per second. 0.2 is one in 5 seconds. Null: any number. */
+  readonly rate_per_second?: number | null | undefined
+  /**
+   * An id of your own, by which it is made or replaced: 1 to 200 letters, digits and `. _ ~ : @ -`,
+   * beginning with a letter or a digit. Unique in the workspace, among those of its kind. None when
+   * absent or null. 1 to 200 characters.
+   */
+  readonly key?: string | null | undefined
+}
+
+/** Any of the fields. Absent fields keep their values. One of the limits must be left. */
+export interface QueueUpdate {
+  /** The name for people. 1 to 100 characters. */
+  readonly name?: string | undefined
+  /** How many of its runs may go on at once. Null: any number. 1 to 1,000. */
+  readonly max_concurrency?: number | null | undefined
+  /** How many of its runs may begin per second. 0.2 is one in 5 seconds. Null: any number. */
+  readonly rate_per_second?: number | null | undefined
+  /**
+   * An id of your own, by which it is made or replaced: 1 to 200 letters, digits and `. _ ~ : @ -`,
+   * beginning with a letter or a digit. Unique in the workspace, among those of its kind. None when
+   * absent or null. 1 to 200 characters.
+   */
+  readonly key?: string | null | undefined
 }
 
 /** From `from` until `to` messages are held, and sent as one when they are over. */
@@ -2459,6 +3176,23 @@ export interface Readiness {
   readonly oldest_due_seconds?: number
   /** With `deep=1`: how late a timer of this node was. Runs start by such timers. */
   readonly timer_delay_ms?: number
+}
+
+/** Of a chain, `id` is that of its run. */
+export interface RecentRun {
+  /** Its id, a UUID. */
+  readonly id: ExecutionId
+  readonly status: ExecutionStatus
+  /** When it ended. Null until then. */
+  readonly finished_at: Timestamp
+  /** Null if it never started. */
+  readonly duration_ms: number | null
+}
+
+/** The latest runs of each task that has any. Tasks that are not there, or never ran, are left out. */
+export interface RecentRuns {
+  /** The records of this page. */
+  readonly data: ReadonlyArray<TaskWithRecentRuns>
 }
 
 export interface RecoveryCodes {
@@ -2489,6 +3223,9 @@ export interface Registration {
   /** Your name, at most 100 characters. Optional. */
   readonly name?: string | undefined
 }
+
+/** What repeats: a cron task or a chain. */
+export type RepeatingTaskKind = "cron" | "chain"
 
 /** The filters of the list. `from` is inclusive and `to` exclusive. Both refer to `scheduled_for`. */
 export interface RerunFilter {
@@ -2657,6 +3394,8 @@ export interface SslMonitor {
   readonly id: MonitorId
   /** The workspace that it belongs to. */
   readonly workspace_id: WorkspaceId
+  /** The id that its author gave it. Null if it has none. */
+  readonly key: string | null
   /** The name for people. */
   readonly name: string
   /** Labels by which monitors are found and grouped. */
@@ -2693,6 +3432,37 @@ export interface SslMonitor {
   readonly certificate: Certificate | null
 }
 
+/** An SSL monitor whose key is in the path. Absent fields get their defaults. */
+export interface SslMonitorDefinition {
+  /** The name for people. 1 to 200 characters. */
+  readonly name: string
+  /** At most 20, each of 1 to 50 characters. None when absent. */
+  readonly tags?: ReadonlyArray<string> | undefined
+  /** The name or address of the server. */
+  readonly host: string
+  /**
+   * When absent: 443, or for STARTTLS 587 (smtp), 143 (imap), 110 (pop3) or 5432 (postgres). 1 to
+   * 65,535.
+   */
+  readonly port?: number | undefined
+  /**
+   * The name that the server is asked for, and that its certificate has to be for. `host` when
+   * absent or null.
+   */
+  readonly server_name?: string | null | undefined
+  readonly protocol?: SslProtocol | undefined
+  /**
+   * How many days before a certificate of the chain expires it is told, once for each. A certificate
+   * that lives for less counts from a third of its life. At most 10; [30, 14, 7, 3, 1] when absent.
+   */
+  readonly warn_days?: ReadonlyArray<number> | undefined
+  /**
+   * How far apart looks are, give or take a tenth. While it is down, ten minutes at most. 21,600
+   * when absent.
+   */
+  readonly check_interval_seconds?: number | undefined
+}
+
 export interface SslMonitorInput {
   /** The name for people. 1 to 200 characters. */
   readonly name: string
@@ -2721,6 +3491,12 @@ export interface SslMonitorInput {
    * when absent.
    */
   readonly check_interval_seconds?: number | undefined
+  /**
+   * An id of your own, by which it is made or replaced: 1 to 200 letters, digits and `. _ ~ : @ -`,
+   * beginning with a letter or a digit. Unique in the workspace, among those of its kind. None when
+   * absent or null. 1 to 200 characters.
+   */
+  readonly key?: string | null | undefined
 }
 
 /** Any of the fields; those that are absent stay as they are. It is looked at again. */
@@ -2752,6 +3528,12 @@ export interface SslMonitorUpdate {
    * when absent.
    */
   readonly check_interval_seconds?: number | undefined
+  /**
+   * An id of your own, by which it is made or replaced: 1 to 200 letters, digits and `. _ ~ : @ -`,
+   * beginning with a letter or a digit. Unique in the workspace, among those of its kind. None when
+   * absent or null. 1 to 200 characters.
+   */
+  readonly key?: string | null | undefined
 }
 
 /**
@@ -2792,6 +3574,8 @@ export interface StepExecution {
   readonly status_code: number | null
   /** Why it failed. Null if it did not fail. */
   readonly error: string | null
+  /** The call was answered then, and its call-back is still to come. */
+  readonly awaiting_completion_since?: Timestamp
 }
 
 export interface StepExecutionDetail {
@@ -2807,6 +3591,8 @@ export interface StepExecutionDetail {
   readonly status_code: number | null
   /** Why it failed. Null if it did not fail. */
   readonly error: string | null
+  /** The call was answered then, and its call-back is still to come. */
+  readonly awaiting_completion_since?: Timestamp
   /** The first 10,000 bytes of the last answer. Null until the step has ended. */
   readonly response_body: string | null
 }
@@ -2848,8 +3634,31 @@ export interface TaskEvent {
   readonly change: TaskChange
 }
 
+export interface TaskInShort {
+  readonly kind: ExecutionKind
+  /** The id of a cron task, a delayed task or a chain. */
+  readonly task_id: string
+  /** Null for a delayed task without one. */
+  readonly name: string | null
+  /** Null for a chain. */
+  readonly url: string | null
+}
+
+/** The tasks that were asked for, in no order. Those that are not there are left out. */
+export interface TaskNames {
+  /** The records of this page. */
+  readonly data: ReadonlyArray<TaskInShort>
+}
+
 /** While `paused` the schedule does not fire. A manual run still works. */
 export type TaskStatus = "active" | "paused"
+
+export interface TaskWithRecentRuns {
+  /** The id of a cron task, a delayed task or a chain. */
+  readonly task_id: string
+  /** Newest first. */
+  readonly runs: ReadonlyArray<RecentRun>
+}
 
 export interface TestDelivery {
   /** Whether the provider took it. */
@@ -2903,6 +3712,24 @@ export interface TotpStatus {
   readonly enabled: boolean
   /** How many recovery codes still work. */
   readonly recovery_codes_left: number
+}
+
+export interface UpcomingRun {
+  readonly kind: ExecutionKind
+  /** The id of a cron task, a delayed task or a chain. */
+  readonly task_id: string
+  /** The name for people. */
+  readonly name: string | null
+  /** Null for a chain. */
+  readonly url: string | null
+  /** When it is due, jitter included. */
+  readonly at: Timestamp
+}
+
+/** The next run of each task that has one, soonest first. */
+export interface UpcomingRuns {
+  /** The records of this page. */
+  readonly data: ReadonlyArray<UpcomingRun>
 }
 
 export interface Usage {
@@ -3091,12 +3918,27 @@ export interface WorkspaceInput {
   readonly name: string
 }
 
+export interface WorkspacesAuditQuery extends PageQuery {
+  /** The id of the actor. */
+  readonly actor_id?: UserId | undefined
+  /** What was done: the kind of thing, and what happened to it. */
+  readonly action?: AuditAction | undefined
+  /** The kind of thing that was changed: what the action begins with. */
+  readonly resource?: AuditResource | undefined
+  /** Changes of this one thing. 1 to 200 characters. */
+  readonly target_id?: string | undefined
+  /** At this time or later. */
+  readonly from?: Timestamp | undefined
+  /** Before this time. */
+  readonly to?: Timestamp | undefined
+}
+
 export interface CronListQuery extends PageQuery {
   /** While `paused` the schedule does not fire. A manual run still works. */
   readonly status?: TaskStatus | undefined
   /** Shows records whose name contains this text, in upper or lower case. 1 to 200 characters. */
   readonly name?: string | undefined
-  /** Shows the task that has this key. 1 to 200 characters. */
+  /** Shows the one that has this key. 1 to 200 characters. */
   readonly key?: string | undefined
 }
 
@@ -3105,7 +3947,8 @@ export interface CronPreviewQuery {
    * A cron expression with five fields: minute hour day-of-month month day-of-week. The day of month
    * may be `L` (the last), `L-3`, `LW` (the last weekday) or `15W` (the weekday nearest to the
    * 15th), the day of week `FRI#2` (the second Friday) or `FRIL` (the last). `@hourly`, `@daily`,
-   * `@weekly`, `@monthly` and `@yearly` are taken too.
+   * `@weekly`, `@monthly` and `@yearly` are taken too. With `precision: "second"` a sixth may stand
+   * before them, for the second; then fires must be at least 5 seconds apart.
    */
   readonly schedule: string
   /** An IANA time zone name. UTC when absent. */
@@ -3116,12 +3959,22 @@ export interface CronPreviewQuery {
    * and always fire both times. `first` when absent.
    */
   readonly dst_overlap?: DstOverlap | undefined
+  /**
+   * `second`: the schedule may have a sixth field, the first, for the second. `minute` when absent
+   * or null: it has five.
+   */
+  readonly precision?: Precision | undefined
   /** No slot before it fires. */
   readonly starts_at?: Timestamp | undefined
   /** No slot after it fires. */
   readonly ends_at?: Timestamp | undefined
   /** Dates on which nothing fires, with commas between them, at most 100. */
   readonly excluded_days?: string | undefined
+  /**
+   * The URL of a calendar. Counts if a task of the workspace has it, because a preview reads no
+   * calendar. At most 2,048 characters.
+   */
+  readonly excluded_calendar?: string | undefined
   /** How many fires to show. 10 when absent. 1 to 100. */
   readonly count?: number | undefined
 }
@@ -3131,7 +3984,7 @@ export interface CronListAllQuery extends PageQuery {
   readonly status?: TaskStatus | undefined
   /** Shows records whose name contains this text, in upper or lower case. 1 to 200 characters. */
   readonly name?: string | undefined
-  /** Shows the task that has this key. 1 to 200 characters. */
+  /** Shows the one that has this key. 1 to 200 characters. */
   readonly key?: string | undefined
 }
 
@@ -3143,7 +3996,7 @@ export interface DelayedListQuery extends PageQuery {
   readonly status?: DelayedTaskStatus | undefined
   /** Shows records whose name contains this text, in upper or lower case. 1 to 200 characters. */
   readonly name?: string | undefined
-  /** Shows the task that has this key. 1 to 200 characters. */
+  /** Shows the one that has this key. 1 to 200 characters. */
   readonly key?: string | undefined
 }
 
@@ -3152,7 +4005,7 @@ export interface ChainsListQuery extends PageQuery {
   readonly status?: TaskStatus | undefined
   /** Shows records whose name contains this text, in upper or lower case. 1 to 200 characters. */
   readonly name?: string | undefined
-  /** Shows the task that has this key. 1 to 200 characters. */
+  /** Shows the one that has this key. 1 to 200 characters. */
   readonly key?: string | undefined
 }
 
@@ -3165,14 +4018,19 @@ export interface ChainsGetRunQuery {
   readonly wait_seconds?: number | undefined
 }
 
+export interface QueuesListQuery extends PageQuery {
+  /** Shows the one that has this key. 1 to 200 characters. */
+  readonly key?: string | undefined
+}
+
 export interface ExecutionsListQuery extends PageQuery {
   /** The kind of task that the execution belongs to, and that `task_id` names. */
   readonly kind?: ExecutionKind | undefined
   /** The id of a cron task, a delayed task or a chain. */
   readonly task_id?: string | undefined
   /**
-   * `succeeded`: an attempt was answered with 200 to 299. `failed`: none was. `skipped`: the run
-   * before it was still going on and `overlap` is `skip`.
+   * `succeeded`: an attempt was answered with 200 to 299, or its call-back said so. `failed`: none
+   * was. `skipped`: the run before it was still going on and `overlap` is `skip`.
    */
   readonly status?: ExecutionStatus | undefined
   /** Scheduled for this time or later. */
@@ -3208,12 +4066,26 @@ export interface ForecastGetQuery {
   readonly to?: Timestamp | undefined
 }
 
+export interface ActivityRecentQuery {
+  /** The ids of cron tasks and chains with commas between them, at most 100. */
+  readonly task_ids: string
+  /** How many runs of each task to show. 1 to 20. 12 when absent. */
+  readonly runs?: number | undefined
+}
+
+export interface ActivityNamesQuery {
+  /** The ids of tasks of all kinds with commas between them, at most 100. */
+  readonly task_ids: string
+}
+
 export interface MonitorsListQuery extends PageQuery {
   /**
    * `heartbeat` waits for pings, `ssl` looks at the certificate of a server, `process` watches
    * processes on the machine of a worker.
    */
   readonly kind?: MonitorKind | undefined
+  /** The ids of monitors with commas between them, at most 100. */
+  readonly monitor_ids?: string | undefined
   /**
    * `new` until it has heard or seen something, then `up` or `down`. `late`: a ping is overdue, but
    * still within the grace. `warning`: the certificate works, but not for long. `paused` until it is
@@ -3224,6 +4096,8 @@ export interface MonitorsListQuery extends PageQuery {
   readonly tag?: string | undefined
   /** Shows records whose name contains this text, in upper or lower case. 1 to 200 characters. */
   readonly name?: string | undefined
+  /** Shows the one that has this key. 1 to 200 characters. */
+  readonly key?: string | undefined
 }
 
 export interface HeartbeatMonitorsListQuery extends PageQuery {
@@ -3237,6 +4111,8 @@ export interface HeartbeatMonitorsListQuery extends PageQuery {
   readonly tag?: string | undefined
   /** Shows records whose name contains this text, in upper or lower case. 1 to 200 characters. */
   readonly name?: string | undefined
+  /** Shows the one that has this key. 1 to 200 characters. */
+  readonly key?: string | undefined
 }
 
 export interface SslMonitorsListQuery extends PageQuery {
@@ -3250,6 +4126,8 @@ export interface SslMonitorsListQuery extends PageQuery {
   readonly tag?: string | undefined
   /** Shows records whose name contains this text, in upper or lower case. 1 to 200 characters. */
   readonly name?: string | undefined
+  /** Shows the one that has this key. 1 to 200 characters. */
+  readonly key?: string | undefined
 }
 
 export interface ProcessMonitorsListQuery extends PageQuery {
@@ -3263,6 +4141,8 @@ export interface ProcessMonitorsListQuery extends PageQuery {
   readonly tag?: string | undefined
   /** Shows records whose name contains this text, in upper or lower case. 1 to 200 characters. */
   readonly name?: string | undefined
+  /** Shows the one that has this key. 1 to 200 characters. */
+  readonly key?: string | undefined
 }
 
 export interface IncidentsListQuery extends PageQuery {
@@ -3276,12 +4156,20 @@ export interface IncidentsListQuery extends PageQuery {
   readonly to?: Timestamp | undefined
 }
 
+export interface NotificationsChannelsQuery extends PageQuery {
+  /** Shows the one that has this key. 1 to 200 characters. */
+  readonly key?: string | undefined
+}
+
 export interface NotificationsDeliveriesQuery extends PageQuery {
   /** The id of the channel. */
   readonly channel_id?: NotificationChannelId | undefined
+  /** The kind of the channel, or `callback`: to the `on_failure` or `on_success` of a task. */
+  readonly kind?: DeliveryKind | undefined
   /**
    * `queued`: it waits for its time, or for the next attempt. `failed`: the channel will never take
    * it, or did not within 24 hours. `cancelled`: its channel was disabled or deleted first.
+   * `dropped`: so many call-backs came while as many as the plan allows were waiting.
    */
   readonly status?: DeliveryStatus | undefined
 }

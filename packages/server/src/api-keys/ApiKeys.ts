@@ -12,7 +12,7 @@ import {
   type RateLimited
 } from "@scheduling/domain/shared/Errors"
 import type { ApiKeyId, UserId } from "@scheduling/domain/shared/Ids"
-import type { Page, PageQuery } from "@scheduling/domain/shared/Page"
+import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
 import type { AuditEvent } from "@scheduling/domain/workspaces/AuditEvent"
 import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"

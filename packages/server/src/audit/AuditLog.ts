@@ -1,10 +1,15 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import { type AuditEvent, auditActions } from "@scheduling/domain/workspaces/AuditEvent"
+import {
+  actionsOf,
+  type AuditEvent,
+  type AuditFilters
+} from "@scheduling/domain/workspaces/AuditEvent"
 import { AuditEventId, type UserId } from "@scheduling/domain/shared/Ids"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Doorbell } from "../platform/Loop.ts"
 import { Ids } from "../platform/Ids.ts"
+import { firstIdAt } from "../queue/RunId.ts"
 import type { PageRequest } from "../sql/Pages.ts"
 import type { RequestOrigin } from "../http/request/RequestOrigin.ts"
 import { timestampOf } from "../sql/timestamp.ts"
@@ -61,6 +66,7 @@ export class AuditLog extends Context.Service<
     readonly recorded: Doorbell
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
+      filters: AuditFilters,
       page: PageRequest
     ) => Effect.Effect<ReadonlyArray<AuditRow>>
   }
@@ -118,12 +124,20 @@ export class AuditLog extends Context.Service<
             ON CONFLICT DO NOTHING`
         }, Effect.orDie),
 
-        list: Effect.fn("AuditLog.list")(function* (workspaceId, page) {
+        list: Effect.fn("AuditLog.list")(function* (workspaceId, filters, page) {
+          const { actor_id, from, target_id, to } = filters
+          const isMeant = sql.and([
+            sql`action = ANY (${actionsOf(filters)}::text[])`,
+            ...(actor_id === undefined ? [] : [sql`actor_id = ${actor_id}`]),
+            ...(target_id === undefined ? [] : [sql`target_id = ${target_id}`]),
+            ...(from === undefined ? [] : madeSince(sql, Date.parse(from))),
+            ...(to === undefined ? [] : madeBefore(sql, Date.parse(to)))
+          ])
           return yield* sql<AuditRow>`
             SELECT id, action, actor_id, target_id, ip, details, hash, previous_hash, created_at
             FROM audit_events
             WHERE workspace_id = ${workspaceId}
-              AND action = ANY (${auditActions}::text[])
+              AND ${isMeant}
               AND id < ${page.before}
             ORDER BY id DESC
             LIMIT ${page.limit + 1}`
@@ -132,6 +146,19 @@ export class AuditLog extends Context.Service<
     })
   )
 }
+
+/** An id is made just before its event, so a range of times is a range of ids, with some to spare. */
+const spareMs = 60_000
+
+const madeSince = (sql: SqlClient.SqlClient, ms: number) => [
+  sql`id >= ${firstIdAt(Math.max(0, ms - spareMs))}`,
+  sql`created_at >= ${new Date(ms)}`
+]
+
+const madeBefore = (sql: SqlClient.SqlClient, ms: number) => [
+  sql`id < ${firstIdAt(Math.max(0, ms + spareMs))}`,
+  sql`created_at < ${new Date(ms)}`
+]
 
 export interface AuditRow {
   readonly id: string

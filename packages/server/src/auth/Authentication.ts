@@ -3,30 +3,27 @@ import { InvalidApiKey, JwtOnly } from "@scheduling/domain/auth/AuthErrors"
 import { CurrentWorkspace } from "@scheduling/domain/auth/CurrentWorkspace"
 import { Principal } from "@scheduling/domain/auth/Principal"
 import { Access, type AccessRule } from "@scheduling/domain/shared/Access"
-import { RateLimited } from "@scheduling/domain/shared/Errors"
+import type { RateLimited } from "@scheduling/domain/shared/Errors"
 import { NodeHttpServerRequest } from "@effect/platform-node"
-import { Clock, Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import { authorize } from "../access/authorize.ts"
-import { AppConfig } from "../config/Config.ts"
-import { RateLimits } from "../fairness/RateLimits.ts"
-import { noteStanding } from "../http/answers/RateLimitHeaders.ts"
-import { elapsedMs } from "../platform/elapsed.ts"
 import { Auth } from "./Auth.ts"
 import { authorizationHeaders } from "../http/authorization.ts"
 import { parseBearer } from "./bearer.ts"
 import { decideAccess, type Refusal } from "./decideAccess.ts"
+import { RequestRates } from "./RequestRates.ts"
 
 /**
  * Checks the credential, then its rate, its kind, the workspace and the scope. The body and the
  * handler come after.
  */
-export const AuthenticationLayer: Layer.Layer<Authentication, never, AppConfig | Auth> =
+export const AuthenticationLayer: Layer.Layer<Authentication, never, Auth | RequestRates> =
   Layer.effect(
     Authentication,
     Effect.gen(function* () {
       const auth = yield* Auth
-      const isOverRate = yield* countingRequests
+      const rates = yield* RequestRates
       return Authentication.of((answer, { endpoint }) => {
         type Answer = Effect.Effect<
           Effect.Success<typeof answer>,
@@ -37,7 +34,7 @@ export const AuthenticationLayer: Layer.Layer<Authentication, never, AppConfig |
         return Effect.flatMap(credentialOfRequest, ({ credential, ip, message, workspaceId }) =>
           Effect.flatMap(auth.authenticate(credential, workspaceId, ip), (known): Answer => {
             const { principal } = known
-            const limited = isOverRate(message, principal)
+            const limited = rates.take(message, principal)
             if (limited !== undefined) return Effect.fail(limited)
             const refusal = refusalOf(access, known, workspaceId)
             if (refusal !== undefined) return Effect.fail(refusal)
@@ -50,23 +47,6 @@ export const AuthenticationLayer: Layer.Layer<Authentication, never, AppConfig |
       })
     })
   )
-
-/**
- * Counts a request for its API key or, as somebody may have 200 sessions, its account. Only after
- * the credential is verified, so that nobody can use up what is somebody else's.
- */
-const countingRequests = Effect.gen(function* () {
-  const { rateLimit } = yield* AppConfig
-  if (rateLimit === 0) return () => undefined
-  const clock = yield* Clock.Clock
-  const limits = new RateLimits(rateLimit)
-  return (message: object, principal: Principal["Service"]) => {
-    const id = principal.kind === "jwt" ? principal.user_id : principal.api_key_id
-    const standing = limits.take(id, elapsedMs(clock))
-    noteStanding(message, standing)
-    return standing.isOver ? new RateLimited({ retry_after: standing.seconds }) : undefined
-  }
-})
 
 const refusalOf = (
   access: AccessRule,

@@ -1,5 +1,5 @@
 import { type DerivedKey, mac } from "../platform/Secrets.ts"
-import { classify } from "@scheduling/calls/EgressRules"
+import { classify } from "@scheduling/calls/egress/EgressRules"
 import { networkOf } from "../fairness/networkOf.ts"
 
 /**

@@ -1,4 +1,5 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { leastGapSeconds } from "@scheduling/domain/cron/gapOf"
 import { shortestGapSeconds } from "@scheduling/domain/cron/shortestGap"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -132,7 +133,7 @@ export class KeepingToPlans extends Context.Service<
         kind: PlannedKind,
         seconds: number
       ) {
-        if (seconds <= 60) return []
+        if (seconds <= leastGapSeconds) return []
         const schedules = yield* repo.listSchedules(workspaceId, kind)
         return schedules.filter((schedule) => shortestGapSeconds(schedule) < seconds)
       })

@@ -20,6 +20,7 @@ export interface StepRow {
   readonly duration_ms: number | null
   readonly status_code: number | null
   readonly error: string | null
+  readonly awaiting_since: Date | null
   /**
    * The names of all steps that the run started with. While it is unfinished, one of its rows has
    * them.
@@ -110,7 +111,7 @@ export class ChainRunsRepo extends Context.Service<
           SELECT
             runs.id, task_id AS chain_id, chain_run_id, step_index, step, trigger, state AS status,
             scheduled_for, started_at, NULL::timestamptz AS finished_at,
-            NULL::float8 AS duration_ms, status_code, error,
+            NULL::float8 AS duration_ms, status_code, error, awaiting_since,
             CASE WHEN version_id IS NOT NULL THEN ARRAY(
               SELECT chain_steps.name
               FROM chain_steps
@@ -125,7 +126,7 @@ export class ChainRunsRepo extends Context.Service<
           SELECT
             executions.id, task_id, chain_run_id, step_index, step, trigger, status,
             scheduled_for, started_at, finished_at,
-            duration_ms::float8, status_code, error, NULL
+            duration_ms::float8, status_code, error, NULL, NULL
             ${answerOf(sql`
               SELECT response_body
               FROM attempts

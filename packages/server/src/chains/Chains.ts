@@ -4,9 +4,6 @@ import {
   type ChainDefinition,
   chainDefaults,
   type ChainInput,
-  type ChainStep,
-  type ChainStepInput,
-  chainStepDefaults,
   type ChainUpdate
 } from "@scheduling/domain/chains/Chain"
 import type { ChainRun, ChainRunDetail } from "@scheduling/domain/chains/ChainRun"
@@ -19,9 +16,9 @@ import {
   type ValidationFailed
 } from "@scheduling/domain/shared/Errors"
 import { ChainId, type ChainRunId, type ExecutionId } from "@scheduling/domain/shared/Ids"
-import type { Page, PageQuery } from "@scheduling/domain/shared/Page"
+import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
 import { runOnDefaults } from "@scheduling/domain/workers/RunOn"
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { isDeepStrictEqual } from "node:util"
 import { Executions } from "../executions/Executions.ts"
@@ -33,15 +30,17 @@ import { pageRequest, toPage } from "../sql/Pages.ts"
 import { StoreClock } from "../sql/StoreClock.ts"
 import { transactionOf } from "../sql/transaction.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
-import { againIfOvertaken, isDefinedAs, stillUnder, type Upserted } from "../tasks/byKey.ts"
-import { withCallOptions } from "../tasks/callOptions.ts"
+import { againIfOvertaken, isDefinedAs, upsertByKey, type Upserted } from "../platform/byKey.ts"
 import type { TaskQuery } from "../tasks/listing.ts"
+import { callbackTargets, withEndingOptions } from "../tasks/endingOptions.ts"
 import { withFiringOptions } from "../tasks/firingOptions.ts"
+import { showing } from "../tasks/CalendarsOfTasksRepo.ts"
 import { schedulesOf } from "../tasks/Schedules.ts"
 import { targetCheck } from "../tasks/targets.ts"
 import { ChainRunsRepo } from "./ChainRunsRepo.ts"
 import { type ChainRow, ChainsRepo, toChain } from "./ChainsRepo.ts"
-import { toChainRun, toChainRunDetail, toLastChainRun } from "./chainRun.ts"
+import { targetsOf, withDefaults } from "./givenSteps.ts"
+import { justQueued, toChainRun, toChainRunDetail, toLastChainRun } from "./chainRun.ts"
 
 type ChainQuery = TaskQuery<TaskStatus>
 
@@ -123,6 +122,7 @@ export class Chains extends Context.Service<
       const runsRepo = yield* ChainRunsRepo
 
       const schedules = yield* schedulesOf(repo)
+      const { shown, shownPage } = showing(sql)
 
       const find = (workspaceId: AuthorizedWorkspaceId, id: ChainId) =>
         found(repo.find(workspaceId, id))
@@ -141,18 +141,18 @@ export class Chains extends Context.Service<
 
       const withLastRun = Effect.fnUntraced(function* (chain: ChainRow) {
         const lastRuns = yield* lastRunsOf(chain.workspace_id, [chain])
-        return toChain(chain, lastRuns.get(chain.id) ?? null)
+        return yield* shown(toChain(chain, lastRuns.get(chain.id) ?? null))
       })
 
       const make = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         input: ChainInput
       ) {
-        yield* checkTargets(targetsOf(input.steps))
+        yield* checkTargets([...targetsOf(input.steps), ...callbackTargets(input)])
         yield* limits.allowOneMore(workspaceId, "chains")
         const createdAt = yield* now
         const chain = yield* schedules.insert({
-          ...withFiringOptions({ ...chainDefaults, ...input }),
+          ...withEndingOptions(withFiringOptions({ ...chainDefaults, ...input })),
           steps: input.steps.map(withDefaults),
           id: ChainId.make(yield* ids.next),
           workspace_id: workspaceId,
@@ -162,7 +162,7 @@ export class Chains extends Context.Service<
           created_at: createdAt,
           updated_at: createdAt
         })
-        return toChain(chain, null)
+        return yield* shown(toChain(chain, null))
       })
 
       const change = Effect.fnUntraced(function* (
@@ -171,13 +171,18 @@ export class Chains extends Context.Service<
       ) {
         const steps = given?.map(withDefaults) ?? chain.steps
         if (given !== undefined) yield* checkTargets(targetsOf(given))
+        yield* checkTargets(callbackTargets(changes))
         if (given === undefined && Object.keys(changes).length === 0) {
           return yield* withLastRun(chain)
         }
         if (changes.key !== undefined && changes.key !== chain.key) {
           yield* repo.giveKey(chain, changes.key)
         }
-        const changed: ChainRow = { ...chain, ...withFiringOptions(changes, chain), steps }
+        const changed: ChainRow = {
+          ...chain,
+          ...withEndingOptions(withFiringOptions(changes, chain), chain),
+          steps
+        }
         if (!isDeepStrictEqual(steps, chain.steps)) {
           yield* repo.replaceSteps(changed)
           const task = { workspace_id: chain.workspace_id, task_id: chain.id }
@@ -191,7 +196,8 @@ export class Chains extends Context.Service<
           const page = pageRequest(query)
           const rows = yield* repo.list(workspaceId, { ...query, page })
           const lastRuns = yield* lastRunsOf(workspaceId, rows)
-          return toPage(rows, page, (row) => toChain(row, lastRuns.get(row.id) ?? null))
+          const toRecord = (row: ChainRow) => toChain(row, lastRuns.get(row.id) ?? null)
+          return yield* shownPage(toPage(rows, page, toRecord))
         }),
 
         get: Effect.fn("Chains.get")(function* (workspaceId, id) {
@@ -201,24 +207,31 @@ export class Chains extends Context.Service<
         create: Effect.fn("Chains.create")(make, transaction),
 
         upsert: Effect.fn("Chains.upsert")(
-          function* (workspaceId, key, definition) {
-            const known = yield* repo.findByKey(workspaceId, key)
-            if (Option.isNone(known)) {
-              return { isNew: true, task: yield* make(workspaceId, { ...definition, key }) }
-            }
+          (workspaceId, key, definition) => {
             const steps = definition.steps.map(withDefaults)
             const defined = { ...chainDefaults, ...definition, key }
-            if (isDefinedAs(known.value, { ...withFiringOptions(defined), steps })) {
-              return { isNew: false, task: yield* withLastRun(known.value) }
-            }
-            const chain = yield* stillUnder(key)(repo.findForUpdate(workspaceId, known.value.id))
-            return { isNew: false, task: yield* change(chain, defined) }
+            return upsertByKey(key, {
+              find: repo.findByKey(workspaceId, key),
+              make: make(workspaceId, { ...definition, key }),
+              isDefined: (chain) =>
+                Effect.succeed(
+                  isDefinedAs(chain, { ...withEndingOptions(withFiringOptions(defined)), steps })
+                ),
+              show: withLastRun,
+              lock: ({ id }) =>
+                Effect.andThen(
+                  schedules.beforeChange(workspaceId, defined),
+                  repo.findForUpdate(workspaceId, id)
+                ),
+              change: (chain) => change(chain, defined)
+            })
           },
           transaction,
           againIfOvertaken
         ),
 
         update: Effect.fn("Chains.update")(function* (workspaceId, id, changes) {
+          yield* schedules.beforeChange(workspaceId, changes)
           return yield* change(yield* lock(workspaceId, id), changes)
         }, transaction),
 
@@ -277,24 +290,7 @@ export class Chains extends Context.Service<
   )
 }
 
-const targetsOf = (steps: ReadonlyArray<ChainStepInput>) =>
-  steps.map(({ run_on = null, url }, index) => ({ path: ["steps", index, "url"], url, run_on }))
-
-const withDefaults = (given: ChainStepInput): ChainStep => {
-  const { call_options, ...step } = withCallOptions({ ...chainStepDefaults, ...given })
-  return { ...step, ...call_options }
-}
-
 const namesOf = (chain: ChainRow) => chain.steps.map((step) => step.name)
-
-const justQueued = {
-  started_at: null,
-  finished_at: null,
-  duration_ms: null,
-  status_code: null,
-  error: null,
-  names: null
-}
 
 const found = orNotFound("chain")
 const foundRun = orNotFound("chain_run")

@@ -2,6 +2,7 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import type { Chain, ChainStep } from "@scheduling/domain/chains/Chain"
 import type { FiringOptions } from "@scheduling/domain/cron/FiringOptions"
 import type { TaskStatus } from "@scheduling/domain/cron/Firing"
+import type { Callbacks } from "@scheduling/domain/calls/Callbacks"
 import { type RunOn, runOnDefaults } from "@scheduling/domain/workers/RunOn"
 import { Context, Effect, Layer, Option, Struct } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
@@ -18,6 +19,7 @@ import { type TasksRepo, tasksRepo } from "../tasks/TasksRepo.ts"
 export interface ChainRow extends Omit<
   Chain,
   | keyof FiringOptions
+  | keyof Callbacks
   | "paused_reason"
   | "workspace_id"
   | "next_run_at"
@@ -28,6 +30,7 @@ export interface ChainRow extends Omit<
   readonly workspace_id: AuthorizedWorkspaceId
   readonly steps: ReadonlyArray<ChainStep>
   readonly firing_options: FiringOptions | null
+  readonly ending_options: Callbacks | null
   readonly paused_reason: string | null
   readonly next_fire_at: Date | null
   readonly created_at: Date
@@ -52,12 +55,14 @@ export const toChain = (row: ChainRow, lastRun: Chain["last_run"]): Chain => ({
   name: row.name,
   steps: row.steps,
   schedule: row.schedule,
+  queue_id: row.queue_id,
   timezone: row.timezone,
   overlap: row.overlap,
   missed: row.missed,
   dst_overlap: row.dst_overlap,
   status: row.status,
   ...shownFiring(row),
+  ...row.ending_options,
   last_run: lastRun,
   created_at: timestampOf(row.created_at),
   updated_at: timestampOf(row.updated_at)
@@ -205,11 +210,13 @@ const columnNames = [
   "key",
   "name",
   "schedule",
+  "queue_id",
   "timezone",
   "overlap",
   "missed",
   "dst_overlap",
   "firing_options",
+  "ending_options",
   "paused_reason",
   "status",
   "next_fire_at",

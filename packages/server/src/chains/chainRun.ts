@@ -2,6 +2,7 @@ import type { LastChainRun } from "@scheduling/domain/chains/Chain"
 import type { ChainRun, ChainRunDetail, StepExecution } from "@scheduling/domain/chains/ChainRun"
 import type { ExecutionStatus } from "@scheduling/domain/executions/Execution"
 import { ChainId, ChainRunId, ExecutionId } from "@scheduling/domain/shared/Ids"
+import { shownAwaiting } from "../executions/ExecutionsRepo.ts"
 import { timestampOf, timestampOrNull } from "../sql/timestamp.ts"
 import type { AnsweredStepRow, ChainRunRow, StepRow } from "./ChainRunsRepo.ts"
 
@@ -93,5 +94,17 @@ const toStepExecution = (row: StepRow): StepExecution => ({
   finished_at: timestampOrNull(row.finished_at),
   duration_ms: row.duration_ms,
   status_code: row.status_code,
-  error: row.error
+  error: row.error,
+  ...shownAwaiting(row)
 })
+
+/** What a step has that waits to start. */
+export const justQueued = {
+  started_at: null,
+  finished_at: null,
+  duration_ms: null,
+  status_code: null,
+  error: null,
+  awaiting_since: null,
+  names: null
+}

@@ -1,11 +1,13 @@
 import { Api } from "@scheduling/domain/Api"
-import { Chain } from "@scheduling/domain/chains/Chain"
+import { Chain, ChainBatchResult } from "@scheduling/domain/chains/Chain"
 import { ChainRun } from "@scheduling/domain/chains/ChainRun"
 import { Effect } from "effect"
+import { Calendars } from "../calendars/Calendars.ts"
 import { createdIfNew } from "../http/answers/createdIfNew.ts"
 import { Idempotency } from "../http/request/Idempotency.ts"
 import { implement } from "../http/implement.ts"
 import { inWorkspace } from "../http/inWorkspace.ts"
+import { Batches } from "../batches/Batches.ts"
 import { Waiting } from "../http/Waiting.ts"
 import { Chains } from "./Chains.ts"
 
@@ -15,6 +17,8 @@ export const ChainsHandlers = implement(
   Effect.fnUntraced(function* (handlers) {
     const chains = yield* Chains
     const idempotency = yield* Idempotency
+    const calendars = yield* Calendars
+    const batches = yield* Batches
     const waiting = yield* Waiting
     return handlers.handleAll({
       list: inWorkspace((workspaceId, { query }) => chains.list(workspaceId, query)),
@@ -27,18 +31,37 @@ export const ChainsHandlers = implement(
             operation: "chains.create",
             payload,
             answer: Chain
-          })
+          }),
+          calendars.readBefore(workspaceId, payload)
+        )
+      ),
+
+      createMany: inWorkspace((workspaceId, { headers, payload }) =>
+        batches.create(
+          {
+            key: headers["idempotency-key"],
+            workspaceId,
+            operation: "chains.createMany",
+            items: payload.items,
+            answer: ChainBatchResult
+          },
+          (input) => chains.create(workspaceId, input),
+          (input) => calendars.readBefore(workspaceId, input)(Effect.void)
         )
       ),
 
       get: inWorkspace((workspaceId, { params }) => chains.get(workspaceId, params.chain_id)),
 
       upsert: inWorkspace((workspaceId, { params, payload }) =>
-        createdIfNew(chains.upsert(workspaceId, params.key, payload))
+        chains
+          .upsert(workspaceId, params.key, payload)
+          .pipe(calendars.readBefore(workspaceId, payload), createdIfNew)
       ),
 
       update: inWorkspace((workspaceId, { params, payload }) =>
-        chains.update(workspaceId, params.chain_id, payload)
+        chains
+          .update(workspaceId, params.chain_id, payload)
+          .pipe(calendars.readBefore(workspaceId, payload))
       ),
 
       remove: inWorkspace((workspaceId, { params }) => chains.remove(workspaceId, params.chain_id)),

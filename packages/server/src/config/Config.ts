@@ -10,6 +10,7 @@ import {
   SchemaTransformation
 } from "effect"
 import type { IpNetwork } from "effect/net"
+import { availableParallelism } from "node:os"
 import { explainConfigError } from "../seams.ts"
 import { OtlpEndpoint, OtlpHeaders } from "./otlp.ts"
 import { orSecretFiles } from "./secretFiles.ts"
@@ -17,7 +18,7 @@ import { StripeKey, stripeProblem, StripeWebhookSecret } from "./stripe.ts"
 import { onlySelfHosted, type PlanCatalog, plansByPrice, readPlans } from "./plans.ts"
 import { DkimName, MailFrom, PrivateKey, PublicUrl, SmtpUrl } from "./mail.ts"
 import { hostProblem, isLoopback, originProblem } from "./hostNames.ts"
-import { type Cidr, parseCidrs } from "@scheduling/calls/EgressRules"
+import { type Cidr, parseCidrs } from "@scheduling/calls/egress/EgressRules"
 
 /** Everything that the environment decides. It is read once at start. */
 export class AppConfig extends Context.Service<
@@ -35,6 +36,8 @@ export class AppConfig extends Context.Service<
     readonly registration: "open" | "closed"
     /** Networks that tasks may call although they are private. */
     readonly egressAllow: ReadonlyArray<Cidr>
+    /** Threads for calls over TLS. 0: they are made on the main thread. */
+    readonly callThreads: number
     readonly runner: "on" | "off"
     /** Requests per minute, node and credential. 0: any number. */
     readonly rateLimit: number
@@ -211,6 +214,9 @@ const environment = Config.all({
   ).pipe(Config.withDefault([])),
   registration: Config.Literals(["open", "closed"], "REGISTRATION").pipe(
     Config.withDefault("open" as const)
+  ),
+  callThreads: Config.schema(count(0, 64), "CALL_THREADS").pipe(
+    Config.withDefault(availableParallelism() > 1 ? 1 : 0)
   ),
   egressAllow: Config.schema(CidrList, "EGRESS_ALLOW").pipe(
     Config.withDefault(""),

@@ -1,5 +1,6 @@
 import { Limits } from "@scheduling/domain/billing/Limits"
 import { Plan, PlanId } from "@scheduling/domain/billing/Plan"
+import { leastGapSeconds } from "@scheduling/domain/cron/gapOf"
 import { WorkspaceId } from "@scheduling/domain/shared/Ids"
 import { Effect, Result, Schema, Struct } from "effect"
 import { readFileSync } from "node:fs"
@@ -20,10 +21,12 @@ export const selfHosted: Plan = {
   limits: {
     cron_tasks: 10_000,
     chains: 10_000,
+    second_precision_tasks: 100,
+    calendars: 20,
     pending_delayed_tasks: 100_000,
     unfinished_runs: 200_000,
     executions_a_month: null,
-    shortest_interval_seconds: 60,
+    shortest_interval_seconds: leastGapSeconds,
     history_days: null,
     active_api_keys: 100,
     api_keys: 1_000,
@@ -32,7 +35,9 @@ export const selfHosted: Plan = {
     monitors: 1_000,
     notification_channels: 100,
     confirmation_mails_a_day: 20,
+    waiting_callbacks: 1_000,
     workers: 1_000,
+    queues: 100,
     owned_workspaces: 100
   },
   trial_days: 0,

@@ -10,9 +10,7 @@ import {
   type SchedulePreview
 } from "@scheduling/domain/cron/CronTask"
 import type { TaskStatus } from "@scheduling/domain/cron/Firing"
-import type { DstOverlap, Schedule } from "@scheduling/domain/cron/Schedule"
 import { previewSlots } from "@scheduling/domain/cron/slots"
-import type { TimeZone } from "@scheduling/domain/cron/TimeZone"
 import { type Execution, TaskId } from "@scheduling/domain/executions/Execution"
 import {
   type Conflict,
@@ -21,8 +19,8 @@ import {
   type ValidationFailed
 } from "@scheduling/domain/shared/Errors"
 import { CronTaskId, type ExecutionId } from "@scheduling/domain/shared/Ids"
-import type { Page, PageQuery } from "@scheduling/domain/shared/Page"
-import { Context, DateTime, Effect, Layer, Option } from "effect"
+import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
+import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Executions } from "../executions/Executions.ts"
 import { orNotFound } from "../platform/orNotFound.ts"
@@ -32,13 +30,17 @@ import { Ids } from "../platform/Ids.ts"
 import { pageRequest, toPage } from "../sql/Pages.ts"
 import { StoreClock } from "../sql/StoreClock.ts"
 import { transactionOf } from "../sql/transaction.ts"
+import { findCalendars } from "../queue/firing/calendarDays.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
-import { againIfOvertaken, isDefinedAs, stillUnder, type Upserted } from "../tasks/byKey.ts"
-import { withCallOptions } from "../tasks/callOptions.ts"
+import { againIfOvertaken, isDefinedAs, upsertByKey, type Upserted } from "../platform/byKey.ts"
+import { checkTimeout, withCallOptions } from "../tasks/callOptions.ts"
 import type { TaskQuery } from "../tasks/listing.ts"
+import { callbackTargets, withEndingOptions } from "../tasks/endingOptions.ts"
 import { withFiringOptions } from "../tasks/firingOptions.ts"
-import { schedulesOf } from "../tasks/Schedules.ts"
+import { showing } from "../tasks/CalendarsOfTasksRepo.ts"
+import { checkPrecision, schedulesOf } from "../tasks/Schedules.ts"
 import { targetCheck } from "../tasks/targets.ts"
+import type { PreviewQuery } from "./PreviewQuery.ts"
 import { type CronTaskRow, CronTasksRepo, toCronTask } from "./CronTasksRepo.ts"
 
 type CronTaskQuery = TaskQuery<TaskStatus>
@@ -100,16 +102,10 @@ export class CronTasks extends Context.Service<
       id: CronTaskId,
       executionId: ExecutionId
     ) => Effect.Effect<Execution, NotFound | Conflict>
-    readonly preview: (query: {
-      readonly schedule: Schedule
-      readonly timezone?: TimeZone
-      readonly dst_overlap?: DstOverlap
-      readonly starts_at?: string
-      readonly ends_at?: string
-      /** Dates, with commas between them. */
-      readonly excluded_days?: string
-      readonly count?: number
-    }) => Effect.Effect<SchedulePreview>
+    readonly preview: (
+      workspaceId: AuthorizedWorkspaceId,
+      query: PreviewQuery
+    ) => Effect.Effect<SchedulePreview, ValidationFailed>
   }
 >()("@scheduling/server/cron/CronTasks") {
   static readonly layer: Layer.Layer<
@@ -130,20 +126,23 @@ export class CronTasks extends Context.Service<
       const checkTargets = yield* targetCheck
 
       const schedules = yield* schedulesOf(repo)
+      const { shown, shownPage } = showing(sql)
 
       const get = Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId, id: CronTaskId) {
-        return toCronTask(yield* found(repo.find(workspaceId, id)))
+        return yield* shown(toCronTask(yield* found(repo.find(workspaceId, id))))
       })
 
       const make = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         input: CronTaskInput
       ) {
-        yield* checkTargets([{ ...input, path: ["url"] }])
+        yield* checkTargets([{ ...input, path: ["url"] }, ...callbackTargets(input)])
         yield* limits.allowOneMore(workspaceId, "cron_tasks")
         const createdAt = yield* now
         const task = yield* schedules.insert({
-          ...withFiringOptions(withCallOptions({ ...cronTaskDefaults, ...input })),
+          ...withEndingOptions(
+            withFiringOptions(withCallOptions({ ...cronTaskDefaults, ...input }))
+          ),
           id: CronTaskId.make(yield* ids.next),
           workspace_id: workspaceId,
           status: "active",
@@ -152,14 +151,19 @@ export class CronTasks extends Context.Service<
           created_at: createdAt,
           updated_at: createdAt
         })
-        return toCronTask({ ...task, ...neverRan })
+        return yield* shown(toCronTask({ ...task, ...neverRan }))
       })
 
       const change = Effect.fnUntraced(function* (task: CronTaskRow, changes: CronTaskUpdate) {
-        const changed = { ...task, ...withFiringOptions(withCallOptions(changes, task), task) }
+        const changed = {
+          ...task,
+          ...withEndingOptions(withFiringOptions(withCallOptions(changes, task), task), task)
+        }
+        yield* checkTimeout(changed)
         if (changes.url !== undefined || changes.run_on === null) {
           yield* checkTargets([{ ...changed, path: ["url"] }])
         }
+        yield* checkTargets(callbackTargets(changes))
         if (changes.key !== undefined && changes.key !== task.key) {
           yield* repo.giveKey(task, changes.key)
         }
@@ -173,8 +177,8 @@ export class CronTasks extends Context.Service<
       return CronTasks.of({
         list: (workspaceId, query) => {
           const page = pageRequest(query)
-          return Effect.map(repo.list(workspaceId, { ...query, page }), (rows) =>
-            toPage(rows, page, toCronTask)
+          return Effect.flatMap(repo.list(workspaceId, { ...query, page }), (rows) =>
+            shownPage(toPage(rows, page, toCronTask))
           )
         },
 
@@ -185,7 +189,7 @@ export class CronTasks extends Context.Service<
             principal.kind === "jwt"
               ? repo.listOfMember(principal.user_id, listing)
               : repo.list(principal.workspace_id, listing)
-          return Effect.map(rows, (all) => toPage(all, page, toCronTask))
+          return Effect.flatMap(rows, (all) => shownPage(toPage(all, page, toCronTask)))
         },
 
         get,
@@ -193,23 +197,30 @@ export class CronTasks extends Context.Service<
         create: Effect.fn("CronTasks.create")(make, transaction),
 
         upsert: Effect.fn("CronTasks.upsert")(
-          function* (workspaceId, key, definition) {
-            const known = yield* repo.findByKey(workspaceId, key)
-            if (Option.isNone(known)) {
-              return { isNew: true, task: yield* make(workspaceId, { ...definition, key }) }
-            }
+          (workspaceId, key, definition) => {
             const defined = { ...cronTaskDefaults, ...definition, key }
-            if (isDefinedAs(known.value, withFiringOptions(withCallOptions(defined)))) {
-              return { isNew: false, task: toCronTask(known.value) }
-            }
-            const task = yield* stillUnder(key)(repo.findForUpdate(workspaceId, known.value.id))
-            return { isNew: false, task: yield* change(task, defined) }
+            return upsertByKey(key, {
+              find: repo.findByKey(workspaceId, key),
+              make: make(workspaceId, { ...definition, key }),
+              isDefined: (task) =>
+                Effect.succeed(
+                  isDefinedAs(task, withEndingOptions(withFiringOptions(withCallOptions(defined))))
+                ),
+              show: (task) => shown(toCronTask(task)),
+              lock: ({ id }) =>
+                Effect.andThen(
+                  schedules.beforeChange(workspaceId, defined),
+                  repo.findForUpdate(workspaceId, id)
+                ),
+              change: (task) => change(task, defined)
+            })
           },
           transaction,
           againIfOvertaken
         ),
 
         update: Effect.fn("CronTasks.update")(function* (workspaceId, id, changes) {
+          yield* schedules.beforeChange(workspaceId, changes)
           return yield* change(yield* found(repo.findForUpdate(workspaceId, id)), changes)
         }, transaction),
 
@@ -250,21 +261,30 @@ export class CronTasks extends Context.Service<
           })
         }),
 
-        preview: Effect.fn("CronTasks.preview")(function* (query) {
-          const {
-            count = defaultPreviewCount,
-            excluded_days,
-            schedule,
-            timezone = cronTaskDefaults.timezone,
-            ...bounds
-          } = query
-          const now = yield* DateTime.nowAsDate
-          const rule = {
-            ...bounds,
-            ...(excluded_days !== undefined && { excluded_days: excluded_days.split(",") })
-          }
-          return { data: previewSlots(schedule, timezone, now, count, rule) }
-        })
+        preview: Effect.fn("CronTasks.preview")(
+          function* (workspaceId, query) {
+            const {
+              count = defaultPreviewCount,
+              excluded_calendar: url,
+              excluded_days,
+              precision,
+              schedule,
+              timezone = cronTaskDefaults.timezone,
+              ...bounds
+            } = query
+            yield* checkPrecision(schedule, precision)
+            const now = yield* DateTime.nowAsDate
+            const calendars = yield* findCalendars(sql, [{ workspace_id: workspaceId, url }])
+            const [calendar] = calendars.values()
+            const rule = {
+              ...bounds,
+              ...(calendar !== undefined && { calendar_days: new Set(calendar.days) }),
+              ...(excluded_days !== undefined && { excluded_days: excluded_days.split(",") })
+            }
+            return { data: previewSlots(schedule, timezone, now, count, rule) }
+          },
+          Effect.catchTag("SqlError", Effect.die)
+        )
       })
     })
   )

@@ -2,7 +2,8 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import type { CronTask } from "@scheduling/domain/cron/CronTask"
 import type { FiringOptions } from "@scheduling/domain/cron/FiringOptions"
 import type { TaskStatus } from "@scheduling/domain/cron/Firing"
-import type { CallOptions } from "@scheduling/domain/shared/CallOptions"
+import type { CallOptions } from "@scheduling/domain/calls/CallOptions"
+import type { Callbacks } from "@scheduling/domain/calls/Callbacks"
 import type { UserId } from "@scheduling/domain/shared/Ids"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
@@ -29,6 +30,7 @@ export interface CronTaskRow extends Omit<
   CronTask,
   | keyof CallOptions
   | keyof FiringOptions
+  | keyof Callbacks
   | "paused_reason"
   | "workspace_id"
   | "next_run_at"
@@ -39,6 +41,7 @@ export interface CronTaskRow extends Omit<
   readonly workspace_id: AuthorizedWorkspaceId
   readonly call_options: CallOptions | null
   readonly firing_options: FiringOptions | null
+  readonly ending_options: Callbacks | null
   readonly paused_reason: string | null
   readonly next_fire_at: Date | null
   readonly created_at: Date
@@ -64,12 +67,14 @@ export const toCronTask = (row: ListedCronTask): CronTask => ({
   ...row.call_options,
   run_on: row.run_on,
   worker_wait_seconds: row.worker_wait_seconds,
+  queue_id: row.queue_id,
   timezone: row.timezone,
   overlap: row.overlap,
   missed: row.missed,
   dst_overlap: row.dst_overlap,
   status: row.status,
   ...shownFiring(row),
+  ...row.ending_options,
   last_run: toLastRun(row),
   created_at: timestampOf(row.created_at),
   updated_at: timestampOf(row.updated_at)
@@ -245,11 +250,13 @@ const columnNames = [
   "call_options",
   "run_on",
   "worker_wait_seconds",
+  "queue_id",
   "timezone",
   "overlap",
   "missed",
   "dst_overlap",
   "firing_options",
+  "ending_options",
   "paused_reason",
   "status",
   "next_fire_at",

@@ -1,12 +1,14 @@
 import { Api } from "@scheduling/domain/Api"
 import { Principal } from "@scheduling/domain/auth/Principal"
-import { CronTask } from "@scheduling/domain/cron/CronTask"
+import { CronTask, CronTaskBatchResult } from "@scheduling/domain/cron/CronTask"
 import { Execution } from "@scheduling/domain/executions/Execution"
 import { Effect } from "effect"
+import { Calendars } from "../calendars/Calendars.ts"
 import { createdIfNew } from "../http/answers/createdIfNew.ts"
 import { Idempotency } from "../http/request/Idempotency.ts"
 import { implement } from "../http/implement.ts"
 import { inWorkspace } from "../http/inWorkspace.ts"
+import { Batches } from "../batches/Batches.ts"
 import { CronTasks } from "./CronTasks.ts"
 
 export const CronHandlers = implement(
@@ -15,6 +17,8 @@ export const CronHandlers = implement(
   Effect.fnUntraced(function* (handlers) {
     const cron = yield* CronTasks
     const idempotency = yield* Idempotency
+    const calendars = yield* Calendars
+    const batches = yield* Batches
     return handlers.handleAll({
       list: inWorkspace((workspaceId, { query }) => cron.list(workspaceId, query)),
 
@@ -30,18 +34,37 @@ export const CronHandlers = implement(
             operation: "cron.create",
             payload,
             answer: CronTask
-          })
+          }),
+          calendars.readBefore(workspaceId, payload)
+        )
+      ),
+
+      createMany: inWorkspace((workspaceId, { headers, payload }) =>
+        batches.create(
+          {
+            key: headers["idempotency-key"],
+            workspaceId,
+            operation: "cron.createMany",
+            items: payload.items,
+            answer: CronTaskBatchResult
+          },
+          (input) => cron.create(workspaceId, input),
+          (input) => calendars.readBefore(workspaceId, input)(Effect.void)
         )
       ),
 
       get: inWorkspace((workspaceId, { params }) => cron.get(workspaceId, params.task_id)),
 
       upsert: inWorkspace((workspaceId, { params, payload }) =>
-        createdIfNew(cron.upsert(workspaceId, params.key, payload))
+        cron
+          .upsert(workspaceId, params.key, payload)
+          .pipe(calendars.readBefore(workspaceId, payload), createdIfNew)
       ),
 
       update: inWorkspace((workspaceId, { params, payload }) =>
-        cron.update(workspaceId, params.task_id, payload)
+        cron
+          .update(workspaceId, params.task_id, payload)
+          .pipe(calendars.readBefore(workspaceId, payload))
       ),
 
       remove: inWorkspace((workspaceId, { params }) => cron.remove(workspaceId, params.task_id)),
@@ -70,7 +93,7 @@ export const CronHandlers = implement(
         cron.cancel(workspaceId, params.task_id, params.execution_id)
       ),
 
-      preview: ({ query }) => cron.preview(query)
+      preview: inWorkspace((workspaceId, { query }) => cron.preview(workspaceId, query))
     })
   })
 )

@@ -15,7 +15,7 @@ import {
   type ValidationFailed
 } from "@scheduling/domain/shared/Errors"
 import { DelayedTaskId, ExecutionId } from "@scheduling/domain/shared/Ids"
-import type { Page } from "@scheduling/domain/shared/Page"
+import type { Page } from "@scheduling/domain/shared/requests/Page"
 import { Context, DateTime, Effect, Layer, Option, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import { Executions } from "../executions/Executions.ts"
@@ -26,9 +26,11 @@ import { pageRequest, toPage } from "../sql/Pages.ts"
 import { StoreClock } from "../sql/StoreClock.ts"
 import { transactionOf } from "../sql/transaction.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
-import { againIfOvertaken, isDefinedAs, stillUnder, type Upserted } from "../tasks/byKey.ts"
-import { withCallOptions } from "../tasks/callOptions.ts"
+import { againIfOvertaken, isDefinedAs, stillUnder, type Upserted } from "../platform/byKey.ts"
+import { checkTimeout, withCallOptions } from "../tasks/callOptions.ts"
+import { callbackTargets, withEndingOptions } from "../tasks/endingOptions.ts"
 import type { TaskQuery } from "../tasks/listing.ts"
+import { queueCheck } from "../tasks/queueCheck.ts"
 import { targetCheck } from "../tasks/targets.ts"
 import { type DelayedTaskRow, DelayedTasksRepo, toDelayedTask } from "./DelayedTasksRepo.ts"
 import { dueFields, isDueAs, runAtOf } from "./runAt.ts"
@@ -104,6 +106,7 @@ export class DelayedTasks extends Context.Service<
       const queue = yield* RunQueue
       const repo = yield* DelayedTasksRepo
       const checkTargets = yield* targetCheck
+      const checkQueue = yield* queueCheck
 
       const get = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
@@ -123,13 +126,16 @@ export class DelayedTasks extends Context.Service<
         input: DelayedTaskInput,
         takesKeyFrom: Option.Option<Pick<DelayedTaskRow, "id" | "workspace_id">> = Option.none()
       ) {
-        yield* checkTargets([{ ...input, path: ["url"] }])
+        yield* checkTargets([{ ...input, path: ["url"] }, ...callbackTargets(input)])
         const now = yield* storeNow
         const run_at = (yield* runAtOf(input, now)) ?? now
         yield* limits.allowMoreOfMany(workspaceId, "pending_delayed_tasks")
+        yield* checkQueue(workspaceId, input.queue_id)
         if (Option.isSome(takesKeyFrom)) yield* repo.giveKey(takesKeyFrom.value, null)
         const row: DelayedTaskRow = {
-          ...withCallOptions({ ...delayedTaskDefaults, ...Struct.omit(input, dueFields) }),
+          ...withEndingOptions(
+            withCallOptions({ ...delayedTaskDefaults, ...Struct.omit(input, dueFields) })
+          ),
           id: DelayedTaskId.make(yield* ids.next),
           workspace_id: workspaceId,
           status: "pending",
@@ -159,17 +165,20 @@ export class DelayedTasks extends Context.Service<
         if (changes.url !== undefined || changes.run_on === null) {
           yield* checkTargets([{ ...task, ...changes, path: ["url"] }])
         }
+        yield* checkTargets(callbackTargets(changes))
         if (changes.key !== undefined && changes.key !== task.key) {
           yield* repo.giveKey(task, changes.key)
         }
         if (Object.keys(changes).length > 0) {
           const run_at = moved ?? task.run_at
-          yield* repo.update({
+          const changed = {
             ...task,
-            ...withCallOptions(Struct.omit(changes, dueFields), task),
+            ...withEndingOptions(withCallOptions(Struct.omit(changes, dueFields), task), task),
             run_at,
             updated_at: now
-          })
+          }
+          yield* checkTimeout(changed)
+          yield* repo.update(changed)
           // Even if the time stays the same, because a run that has just started would not see the
           // change.
           yield* move({ workspace_id, task_id: id, run_at, trigger: "schedule" })
@@ -198,24 +207,28 @@ export class DelayedTasks extends Context.Service<
               const { value: task } = known
               if (task.status !== "cancelled" && isDueAs(task, definition)) {
                 const fields = Struct.omit(definition, dueFields)
-                const defined = withCallOptions({ ...delayedTaskDefaults, ...fields, key })
+                const defined = withEndingOptions(
+                  withCallOptions({ ...delayedTaskDefaults, ...fields, key })
+                )
                 if (isDefinedAs(task, defined)) {
-                  return { isNew: false, task: toDelayedTask(task) }
+                  return { isNew: false, record: toDelayedTask(task) }
                 }
               }
               if (task.status === "pending") {
+                yield* checkQueue(workspaceId, definition.queue_id)
                 const locked = yield* stillUnder(key)(repo.findForUpdate(workspaceId, task.id))
                 const changes = { ...delayedTaskDefaults, ...definition, key }
-                return { isNew: false, task: yield* change(locked, changes) }
+                return { isNew: false, record: yield* change(locked, changes) }
               }
             }
-            return { isNew: true, task: yield* make(workspaceId, { ...definition, key }, known) }
+            return { isNew: true, record: yield* make(workspaceId, { ...definition, key }, known) }
           },
           transaction,
           againIfOvertaken
         ),
 
         update: Effect.fn("DelayedTasks.update")(function* (workspaceId, id, changes) {
+          yield* checkQueue(workspaceId, changes.queue_id)
           return yield* change(yield* found(repo.findForUpdate(workspaceId, id)), changes)
         }, transaction),
 

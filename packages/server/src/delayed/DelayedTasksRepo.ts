@@ -1,6 +1,7 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { DelayedTask, DelayedTaskStatus } from "@scheduling/domain/delayed/DelayedTask"
-import type { CallOptions } from "@scheduling/domain/shared/CallOptions"
+import type { Callbacks } from "@scheduling/domain/calls/Callbacks"
+import type { CallOptions } from "@scheduling/domain/calls/CallOptions"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { timestampOf } from "../sql/timestamp.ts"
@@ -23,6 +24,7 @@ import { type TasksRepo, tasksRepo } from "../tasks/TasksRepo.ts"
 export interface DelayedTaskRow extends Omit<
   DelayedTask,
   | keyof CallOptions
+  | keyof Callbacks
   | "workspace_id"
   | "status"
   | "run_at"
@@ -32,6 +34,7 @@ export interface DelayedTaskRow extends Omit<
 > {
   readonly workspace_id: AuthorizedWorkspaceId
   readonly call_options: CallOptions | null
+  readonly ending_options: Callbacks | null
   readonly status: Exclude<DelayedTaskStatus, "running">
   readonly run_at: Date
   readonly created_at: Date
@@ -59,6 +62,8 @@ export const toDelayedTask = (row: ListedDelayedTask): DelayedTask => ({
   ...row.call_options,
   run_on: row.run_on,
   worker_wait_seconds: row.worker_wait_seconds,
+  queue_id: row.queue_id,
+  ...row.ending_options,
   status: row.status,
   run_at: timestampOf(row.run_at),
   // The run of a pending task is in the queue already, but nothing has happened yet.
@@ -205,8 +210,10 @@ const columnNames = [
   "timeout_seconds",
   "retry_count",
   "call_options",
+  "ending_options",
   "run_on",
   "worker_wait_seconds",
+  "queue_id",
   "status",
   "run_at",
   "created_at",

@@ -1,11 +1,12 @@
 import { Api } from "@scheduling/domain/Api"
-import { DelayedTask } from "@scheduling/domain/delayed/DelayedTask"
+import { DelayedTask, DelayedTaskBatchResult } from "@scheduling/domain/delayed/DelayedTask"
 import { Execution } from "@scheduling/domain/executions/Execution"
 import { Effect } from "effect"
 import { createdIfNew } from "../http/answers/createdIfNew.ts"
 import { Idempotency } from "../http/request/Idempotency.ts"
 import { implement } from "../http/implement.ts"
 import { inWorkspace } from "../http/inWorkspace.ts"
+import { Batches } from "../batches/Batches.ts"
 import { DelayedTasks } from "./DelayedTasks.ts"
 
 export const DelayedHandlers = implement(
@@ -14,6 +15,7 @@ export const DelayedHandlers = implement(
   Effect.fnUntraced(function* (handlers) {
     const delayed = yield* DelayedTasks
     const idempotency = yield* Idempotency
+    const batches = yield* Batches
     return handlers.handleAll({
       list: inWorkspace((workspaceId, { query }) => delayed.list(workspaceId, query)),
 
@@ -26,6 +28,19 @@ export const DelayedHandlers = implement(
             payload,
             answer: DelayedTask
           })
+        )
+      ),
+
+      createMany: inWorkspace((workspaceId, { headers, payload }) =>
+        batches.create(
+          {
+            key: headers["idempotency-key"],
+            workspaceId,
+            operation: "delayed.createMany",
+            items: payload.items,
+            answer: DelayedTaskBatchResult
+          },
+          (input) => delayed.create(workspaceId, input)
         )
       ),
 

@@ -11,7 +11,7 @@ import {
 } from "@scheduling/domain/executions/ExecutionStats"
 import { Conflict, NotFound, ValidationFailed } from "@scheduling/domain/shared/Errors"
 import type { ExecutionId } from "@scheduling/domain/shared/Ids"
-import type { Page, PageQuery } from "@scheduling/domain/shared/Page"
+import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
 import { Context, DateTime, Effect, Layer, Option, Result, type Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Limits } from "../limits/Limits.ts"
@@ -104,7 +104,8 @@ export class Executions extends Context.Service<
             duration_ms: null,
             attempts_count: 0,
             status_code: null,
-            error: null
+            error: null,
+            awaiting_since: null
           }),
 
         cancel: Effect.fn("Executions.cancel")(function* (execution) {

@@ -7,6 +7,7 @@ import {
   type ExecutionKind,
   type ExecutionStatus,
   type ExecutionTrigger,
+  type ProgressLine,
   TaskId
 } from "@scheduling/domain/executions/Execution"
 import { Context, Effect, Layer, Option } from "effect"
@@ -32,9 +33,11 @@ export interface ExecutionRow {
   readonly attempts_count: number
   readonly status_code: number | null
   readonly error: string | null
+  readonly awaiting_since: Date | null
 }
 
 export interface ExecutionDetailRow extends ExecutionRow {
+  readonly progress: ReadonlyArray<ProgressLine> | null
   readonly attempts: ReadonlyArray<Attempt>
 }
 
@@ -62,12 +65,18 @@ export const toExecution = (row: ExecutionRow): Execution => ({
   duration_ms: row.duration_ms,
   attempts_count: row.attempts_count,
   status_code: row.status_code,
-  error: row.error
+  error: row.error,
+  ...shownAwaiting(row)
 })
+
+/** Only of runs that await a call-back. */
+export const shownAwaiting = ({ awaiting_since }: { readonly awaiting_since: Date | null }) =>
+  awaiting_since === null ? {} : { awaiting_completion_since: timestampOf(awaiting_since) }
 
 export const toExecutionDetail = (row: ExecutionDetailRow): ExecutionDetail => ({
   ...toExecution(row),
-  attempts: row.attempts
+  attempts: row.attempts,
+  ...(row.progress !== null && { progress: row.progress })
 })
 
 /**
@@ -171,13 +180,20 @@ export class ExecutionsRepo extends Context.Service<
                   WHERE execution_id = ${id}
                     AND workspace_id = ${workspaceId}
                   UNION ALL
-                  SELECT attempt, ${iso(sql, "attempt_started_at")}, NULL, NULL, NULL, NULL
+                  SELECT attempt, ${iso(sql, "attempt_started_at")}, NULL,
+                    CASE WHEN awaiting_since IS NOT NULL THEN status_code END, NULL, NULL
                   FROM runs
                   WHERE id = ${id}
                     AND workspace_id = ${workspaceId}
                     AND state = 'running'
                 ) AS tries
-              ) AS attempts
+              ) AS attempts,
+              (
+                SELECT lines
+                FROM progress
+                WHERE execution_id = ${id}
+                  AND workspace_id = ${workspaceId}
+              ) AS progress
             FROM (
               SELECT ${unfinished}
               FROM runs
@@ -206,13 +222,13 @@ const unfinishedColumns = `
   END AS lateness_ms,
   NULL::float8 AS duration_ms,
   CASE state WHEN 'running' THEN attempt ELSE attempt - 1 END AS attempts_count,
-  status_code, error`
+  status_code, error, awaiting_since`
 
-const historyColumns = `
+export const historyColumns = `
   id, kind, task_id, chain_run_id, step, trigger, status,
   scheduled_for, started_at, finished_at,
   lateness_ms::float8 AS lateness_ms, duration_ms::float8 AS duration_ms,
-  attempts_count, status_code, error`
+  attempts_count, status_code, error, NULL::timestamptz AS awaiting_since`
 
 const iso = (sql: SqlClient.SqlClient, column: string) =>
   sql.literal(`to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`)

@@ -3,12 +3,14 @@ import type { CountedRhythm, Rhythm } from "./ForecastRepo.ts"
 import { visitRhythm } from "./visitRhythm.ts"
 
 const minuteMs = 60_000
+const secondsOfMinute = 60
 
 /** How many runs begin in each minute of a range. */
 export class Counts {
   readonly #range: ForecastRange
   readonly #first: number
   readonly #scheduled: Uint32Array
+  readonly #scheduledInSecond: Uint32Array
   readonly #delayed: Uint32Array
 
   constructor(range: ForecastRange) {
@@ -16,6 +18,7 @@ export class Counts {
     this.#first = Math.floor(range.from / minuteMs)
     const length = Math.ceil(range.to / minuteMs) - this.#first
     this.#scheduled = new Uint32Array(length)
+    this.#scheduledInSecond = new Uint32Array(length * secondsOfMinute)
     this.#delayed = new Uint32Array(length)
   }
 
@@ -23,11 +26,14 @@ export class Counts {
   addRhythm(rhythm: CountedRhythm): number {
     const { tasks } = rhythm
     const counts = this.#scheduled
-    const first = this.#first
+    const countsOfSeconds = this.#scheduledInSecond
+    const first = this.#first * secondsOfMinute
     let slots = 0
     visitRhythm(rhythm, this.#range, (at) => {
-      const index = Math.floor(at / minuteMs) - first
-      counts[index] = (counts[index] ?? 0) + tasks
+      const second = Math.floor(at / 1_000) - first
+      const minute = Math.floor(second / secondsOfMinute)
+      countsOfSeconds[second] = (countsOfSeconds[second] ?? 0) + tasks
+      counts[minute] = (counts[minute] ?? 0) + tasks
       slots++
     })
     return slots
@@ -54,13 +60,19 @@ export class Counts {
 
   /** The most runs in one second, if those of schedules begin so many minutes after their slots. */
   mostPerSecond(spreadMinutes: number): number {
+    const spread = spreadMinutes * secondsOfMinute
+    const counts = this.#scheduledInSecond
     let within = 0
     let most = 0
-    for (const [index, scheduled] of this.#scheduled.entries()) {
-      within += scheduled
-      if (index >= spreadMinutes) within -= this.#scheduled[index - spreadMinutes] ?? 0
-      const perSecond = spreadMinutes === 0 ? scheduled : within / (spreadMinutes * 60)
-      most = Math.max(most, perSecond + (this.#delayed[index] ?? 0) / 60)
+    for (const [minute, delayed] of this.#delayed.entries()) {
+      const start = minute * secondsOfMinute
+      for (let second = start; second < start + secondsOfMinute; second++) {
+        const scheduled = counts[second] ?? 0
+        within += scheduled
+        if (second >= spread) within -= counts[second - spread] ?? 0
+        const perSecond = spread === 0 ? scheduled : within / spread
+        most = Math.max(most, perSecond + delayed / secondsOfMinute)
+      }
     }
     return Math.ceil(most * 100) / 100
   }

@@ -5,6 +5,8 @@ import type { ExecutionKind } from "@scheduling/domain/executions/Execution"
 import { type ForecastRange, maxColliding } from "@scheduling/domain/forecast/Forecast"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { dayMs } from "../platform/millis.ts"
+import { findCalendars } from "../queue/firing/calendarDays.ts"
 import { columnsOf } from "../sql/columns.ts"
 
 /** When tasks fire. Those that fire alike are one rhythm. */
@@ -14,6 +16,8 @@ export interface Rhythm {
   readonly dst_overlap: DstOverlap
   /** JSON of the options that leave slots out. */
   readonly bounds: string
+  /** What its calendar excludes, in days from 1970-01-01. Rhythms with one calendar share them. */
+  readonly calendar_days?: ReadonlySet<number> | undefined
 }
 
 export interface CountedRhythm extends Rhythm {
@@ -57,7 +61,7 @@ export class ForecastRepo extends Context.Service<
 
       const bounds = sql.literal(`(
         coalesce(firing_options, '{}')
-          - '{jitter_seconds, on_pause, disable_after_failures}'::text[]
+          - '{precision, jitter_seconds, on_pause, disable_after_failures}'::text[]
       )::text`)
 
       const minute = sql.literal("floor(date_part('epoch', run_at) / 60)::integer")
@@ -70,14 +74,30 @@ export class ForecastRepo extends Context.Service<
 
       return ForecastRepo.of({
         listRhythms: Effect.fn("ForecastRepo.listRhythms")(function* (workspaceId) {
-          return yield* sql<CountedRhythm>`
-            SELECT schedule, timezone, dst_overlap, ${bounds} AS bounds, count(*)::integer AS tasks
+          const rows = yield* sql<CountedRhythm & { readonly url: string | null }>`
+            SELECT
+              schedule, timezone, dst_overlap, ${bounds} AS bounds,
+              firing_options #>> '{excluded_calendar,url}' AS url, count(*)::integer AS tasks
             FROM tasks
             WHERE workspace_id = ${workspaceId}
               AND kind IN ('cron', 'chain')
               AND status = 'active'
               AND schedule IS NOT NULL
-            GROUP BY schedule, timezone, dst_overlap, 4`
+            GROUP BY schedule, timezone, dst_overlap, 4, 5`
+          const calendars = yield* findCalendars(
+            sql,
+            rows.map((row) => ({ workspace_id: workspaceId, url: row.url ?? undefined }))
+          )
+          const days = new Map(
+            [...calendars.values()].map((calendar) => [
+              calendar.url,
+              new Set(calendar.days.map((day) => Date.parse(day) / dayMs))
+            ])
+          )
+          return rows.map(({ url, ...rhythm }) => ({
+            ...rhythm,
+            calendar_days: url === null ? undefined : days.get(url)
+          }))
         }, Effect.orDie),
 
         countDelayed: Effect.fn("ForecastRepo.countDelayed")(function* (workspaceId, range) {

@@ -7,7 +7,7 @@ import type { Rhythm } from "./ForecastRepo.ts"
 
 /** Visits the slots of a range in order. */
 export const visitRhythm = (
-  { bounds, dst_overlap, schedule, timezone }: Rhythm,
+  { bounds, calendar_days, dst_overlap, schedule, timezone }: Rhythm,
   { from, to }: ForecastRange,
   visit: (at: number) => void
 ): void => {
@@ -15,14 +15,17 @@ export const visitRhythm = (
   const first = Math.max(from, starts_at === undefined ? from : Date.parse(starts_at))
   const end = Math.min(to, ends_at === undefined ? to : Date.parse(ends_at) + 1)
   const excluded = new Set(excluded_days?.map((day) => Date.parse(day) / dayMs))
-  const isExcluded = (at: number) =>
-    excluded.has(Math.floor((at + stretchAt(timezone, at).offset) / dayMs))
+  const isExcluded = (at: number) => {
+    const day = Math.floor((at + stretchAt(timezone, at).offset) / dayMs)
+    return excluded.has(day) || calendar_days?.has(day) === true
+  }
+  const excludesSome = excluded.size > 0 || calendar_days !== undefined
   visitFires(
     schedule,
     timezone,
     first,
     end,
     { dst_overlap },
-    excluded.size === 0 ? visit : (at) => !isExcluded(at) && visit(at)
+    excludesSome ? (at) => !isExcluded(at) && visit(at) : visit
   )
 }

@@ -8,7 +8,7 @@ import {
   type HttpServerResponse
 } from "effect/http"
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
-import { echoPath } from "@scheduling/calls/OwnEcho"
+import { echoPath } from "@scheduling/calls/exchange/OwnEcho"
 
 /**
  * Each resource has one URL. If a proxy blocks a path, other letter case or slashes must not get
@@ -80,6 +80,9 @@ const unlisted = [
   ["POST", "/v1/worker/claim"],
   ["POST", "/v1/worker/beat"],
   ["POST", "/v1/worker/results"],
+  ["POST", "/complete/:token"],
+  ["POST", "/complete/:token/fail"],
+  ["POST", "/complete/:token/log"],
   ["GET", "/ping/:ping_id"],
   ["POST", "/ping/:ping_id"],
   ["GET", "/ping/:ping_id/:signal"],

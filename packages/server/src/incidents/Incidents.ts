@@ -7,7 +7,7 @@ import type {
 import type { NotFound } from "@scheduling/domain/shared/Errors"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { IncidentId } from "@scheduling/domain/shared/Ids"
-import type { Page, PageQuery } from "@scheduling/domain/shared/Page"
+import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { orNotFound } from "../platform/orNotFound.ts"

@@ -4,6 +4,7 @@ import type { LimitName } from "@scheduling/domain/billing/Limits"
 import type { UsedLimit } from "@scheduling/domain/billing/Billing"
 import { type Day, dayOf } from "@scheduling/domain/billing/Usage"
 import type { Plan } from "@scheduling/domain/billing/Plan"
+import { leastGapSeconds } from "@scheduling/domain/cron/gapOf"
 import { shortestGapSeconds } from "@scheduling/domain/cron/shortestGap"
 import { NotFound, QuotaExceeded } from "@scheduling/domain/shared/Errors"
 import type { UserId } from "@scheduling/domain/shared/Ids"
@@ -91,7 +92,7 @@ export class Limits extends Context.Service<
         const someLimit = (limit: LimitName) =>
           [...catalog.plans.values()].some(({ limits }) => limits[limit] !== null)
         const someRestrictIntervals = [...catalog.plans.values()].some(
-          ({ limits }) => limits.shortest_interval_seconds > 60
+          ({ limits }) => limits.shortest_interval_seconds > leastGapSeconds
         )
 
         const byPrice = plansByPrice(catalog)
@@ -263,7 +264,7 @@ export class Limits extends Context.Service<
             if (!someRestrictIntervals) return
             const plan = yield* planOf(workspaceId)
             const { shortest_interval_seconds: limit } = plan.limits
-            if (limit <= 60 || shortestGapSeconds(schedule) >= limit) return
+            if (limit <= leastGapSeconds || shortestGapSeconds(schedule) >= limit) return
             return yield* new QuotaExceeded({
               quota: "shortest_interval_seconds",
               limit,

@@ -16,6 +16,11 @@ const where =
 export const counted = {
   cron_tasks: { table: "tasks", condition: where("kind = 'cron'") },
   chains: { table: "tasks", condition: where("kind = 'chain'") },
+  second_precision_tasks: {
+    table: "tasks",
+    condition: where("firing_options ->> 'precision' = 'second'")
+  },
+  calendars: { table: "calendars", condition: where("true") },
   pending_delayed_tasks: { table: "tasks", condition: where("status = 'pending'") },
   unfinished_runs: { table: "runs", condition: where("true") },
   active_api_keys: {
@@ -30,6 +35,7 @@ export const counted = {
   },
   monitors: { table: "monitors", condition: where("true") },
   workers: { table: "workers", condition: where("true") },
+  queues: { table: "queues", condition: where("true") },
   notification_channels: { table: "notification_channels", condition: where("true") }
 } satisfies Partial<Record<LimitName, Counted>>
 

@@ -14,7 +14,7 @@ import {
   type RateLimited
 } from "@scheduling/domain/shared/Errors"
 import type { InvitationId } from "@scheduling/domain/shared/Ids"
-import type { Page, PageQuery } from "@scheduling/domain/shared/Page"
+import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
 import type { Workspace } from "@scheduling/domain/workspaces/Workspace"
 import { Context, DateTime, Effect, Layer, Option, type Redacted } from "effect"
 import { SqlClient } from "effect/sql"

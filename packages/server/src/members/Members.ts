@@ -3,7 +3,7 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import type { Member } from "@scheduling/domain/members/Member"
 import { includesRole, type Role } from "@scheduling/domain/members/Role"
 import { Conflict, NotFound } from "@scheduling/domain/shared/Errors"
-import type { Page, PageQuery } from "@scheduling/domain/shared/Page"
+import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditLog } from "../audit/AuditLog.ts"

@@ -1,14 +1,20 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { MonitorFilters, MonitorKind } from "@scheduling/domain/monitors/Monitor"
-import type { NotFound, QuotaExceeded } from "@scheduling/domain/shared/Errors"
+import type {
+  Conflict,
+  NotFound,
+  QuotaExceeded,
+  ValidationFailed
+} from "@scheduling/domain/shared/Errors"
 import { MonitorId } from "@scheduling/domain/shared/Ids"
-import type { Page, PageQuery } from "@scheduling/domain/shared/Page"
+import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Limits } from "../limits/Limits.ts"
 import { UsageRepo } from "../limits/UsageRepo.ts"
 import { Outbox } from "../outbox/Outbox.ts"
 import { Ids } from "../platform/Ids.ts"
+import type { Upserted } from "../platform/byKey.ts"
 import { pageRequest, toPage } from "../sql/Pages.ts"
 import { StoreClock } from "../sql/StoreClock.ts"
 import { type MonitorEventRow, MonitorEventsRepo } from "./MonitorEventsRepo.ts"
@@ -16,7 +22,7 @@ import { MonitorsRepo } from "./MonitorsRepo.ts"
 import { type StatusChange, StatusChanges } from "./StatusChanges.ts"
 
 /** What the services of all kinds offer alike. */
-export interface MonitorsOfKind<Monitor, Event> {
+export interface MonitorsOfKind<Monitor, Definition, Event> {
   readonly list: (
     workspaceId: AuthorizedWorkspaceId,
     query: PageQuery & MonitorFilters
@@ -25,6 +31,12 @@ export interface MonitorsOfKind<Monitor, Event> {
     workspaceId: AuthorizedWorkspaceId,
     id: MonitorId
   ) => Effect.Effect<Monitor, NotFound>
+  /** Gives the monitor with the key this definition, or makes it. Changes nothing that is so. */
+  readonly upsert: (
+    workspaceId: AuthorizedWorkspaceId,
+    key: string,
+    definition: Definition
+  ) => Effect.Effect<Upserted<Monitor>, NotFound | Conflict | QuotaExceeded | ValidationFailed>
   readonly remove: (
     workspaceId: AuthorizedWorkspaceId,
     id: MonitorId
@@ -48,6 +60,7 @@ export interface MonitorsOfKind<Monitor, Event> {
 interface Claimed {
   readonly workspace_id: AuthorizedWorkspaceId
   readonly monitor_id: MonitorId
+  readonly key: string | null
 }
 
 /**
@@ -61,16 +74,24 @@ export class MonitorRecords extends Context.Service<
     readonly create: (
       workspaceId: AuthorizedWorkspaceId,
       kind: MonitorKind,
-      named: { readonly name: string; readonly tags: ReadonlyArray<string> }
+      named: {
+        readonly key: string | null
+        readonly name: string
+        readonly tags: ReadonlyArray<string>
+      }
     ) => Effect.Effect<
       { readonly id: MonitorId; readonly created_at: Date },
-      NotFound | QuotaExceeded
+      NotFound | Conflict | QuotaExceeded
     >
     readonly update: (
       claimed: Claimed,
-      changes: { readonly name?: string; readonly tags?: ReadonlyArray<string> },
+      changes: {
+        readonly key?: string | null
+        readonly name?: string
+        readonly tags?: ReadonlyArray<string>
+      },
       at: Date
-    ) => Effect.Effect<void>
+    ) => Effect.Effect<void, Conflict>
     /** Locks the workspace before the monitor. */
     readonly remove: (
       workspaceId: AuthorizedWorkspaceId,
@@ -114,17 +135,21 @@ export class MonitorRecords extends Context.Service<
       const usage = yield* UsageRepo
 
       return MonitorRecords.of({
-        create: Effect.fnUntraced(function* (workspace_id, kind, { name, tags }) {
+        create: Effect.fnUntraced(function* (workspace_id, kind, { key, name, tags }) {
           yield* limits.allowOneMore(workspace_id, "monitors")
           const created_at = yield* now
           const id = MonitorId.make(yield* ids.next)
-          yield* monitors.insert({ id, workspace_id, kind, name, tags, created_at })
+          yield* monitors.insert({ id, workspace_id, kind, key, name, tags, created_at })
           yield* usage.record("monitors", [workspace_id], created_at)
           return { id, created_at }
         }),
 
-        update: ({ monitor_id, workspace_id }, { name, tags }, updated_at) =>
-          monitors.update({ id: monitor_id, workspace_id, name, tags, updated_at }),
+        update: Effect.fnUntraced(function* (claimed, { key, name, tags }, updated_at) {
+          const { key: former, monitor_id: id, workspace_id } = claimed
+          if (key !== undefined && key !== former)
+            yield* monitors.giveKey({ id, workspace_id }, key)
+          yield* monitors.update({ id, workspace_id, name, tags, updated_at })
+        }),
 
         remove: Effect.fnUntraced(function* (workspace_id, claim) {
           yield* limits.hold(workspace_id)

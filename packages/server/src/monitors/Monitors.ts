@@ -1,13 +1,18 @@
 import type { MonitorFilters, MonitorKind, MonitorPage } from "@scheduling/domain/monitors/Monitor"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import type { PageQuery } from "@scheduling/domain/shared/Page"
+import { idsIn } from "@scheduling/domain/shared/requests/ManyIds"
+import type { PageQuery } from "@scheduling/domain/shared/requests/Page"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { pageRequest, toPage } from "../sql/Pages.ts"
 import { StoreClock } from "../sql/StoreClock.ts"
 import { MonitorsRepo, toMonitor } from "./MonitorsRepo.ts"
 
-type MonitorQuery = PageQuery & MonitorFilters & { readonly kind?: MonitorKind }
+interface MonitorQuery extends PageQuery, MonitorFilters {
+  readonly kind?: MonitorKind
+  /** With commas between them. */
+  readonly monitor_ids?: string
+}
 
 /** Monitors of all kinds, as far as they are alike. */
 export class Monitors extends Context.Service<
@@ -27,11 +32,15 @@ export class Monitors extends Context.Service<
         const now = Effect.orDie((yield* StoreClock)(sql))
         const repo = yield* MonitorsRepo
         return Monitors.of({
-          list: Effect.fn("Monitors.list")(function* (workspaceId, query) {
+          list: Effect.fn("Monitors.list")(function* (workspaceId, { monitor_ids, ...query }) {
             const page = pageRequest(query)
+            const ids = monitor_ids === undefined ? undefined : idsIn(monitor_ids)
             const at = yield* now
             const [rows, counts] = yield* Effect.all(
-              [repo.list(workspaceId, query, page, at), repo.countByStatus(workspaceId, at)],
+              [
+                repo.list(workspaceId, { ...query, ids }, page, at),
+                repo.countByStatus(workspaceId, at)
+              ],
               { concurrency: 2 }
             )
             return { ...toPage(rows, page, toMonitor), counts }

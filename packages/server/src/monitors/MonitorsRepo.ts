@@ -5,11 +5,12 @@ import type {
   MonitorKind,
   MonitorStatus
 } from "@scheduling/domain/monitors/Monitor"
-import type { NotFound } from "@scheduling/domain/shared/Errors"
+import type { Conflict, NotFound } from "@scheduling/domain/shared/Errors"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { type IncidentId, MonitorId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
+import { keyIsTaken } from "../platform/byKey.ts"
 import { columnsOf } from "../sql/columns.ts"
 import { LiveChanges } from "../signals/Changes.ts"
 import type { Change } from "../signals/Recent.ts"
@@ -22,6 +23,7 @@ import { intoWorkspace } from "../tasks/intoWorkspace.ts"
 export interface MonitorRow {
   readonly id: MonitorId
   readonly workspace_id: AuthorizedWorkspaceId
+  readonly key: string | null
   readonly name: string
   readonly tags: ReadonlyArray<string>
   readonly status: MonitorStatus
@@ -39,6 +41,7 @@ export interface ListedMonitorRow extends MonitorRow {
 export const toMonitorFields = (row: MonitorRow, next_check_at: Date | null) => ({
   id: row.id,
   workspace_id: row.workspace_id,
+  key: row.key,
   name: row.name,
   tags: row.tags,
   status: row.status,
@@ -56,18 +59,19 @@ export const toMonitor = (row: ListedMonitorRow): Monitor => ({
 
 /** A monitor `m` as its status is now; `h` has its heartbeat, if it is one. */
 export const monitorColumns = (sql: SqlClient.SqlClient, now: Date) => sql`
-  m.id, m.workspace_id, m.name, m.tags, m.open_incident_id, m.created_at, m.updated_at,
+  m.id, m.workspace_id, m.key, m.name, m.tags, m.open_incident_id, m.created_at, m.updated_at,
   ${statusNow(sql, now)} AS status,
   CASE WHEN ${isLate(sql, now)} THEN h.expected_at ELSE m.changed_at END AS changed_at`
 
 /** Keeps those of the monitors `m` that a list is asked for. */
 export const asFiltered = (
   sql: SqlClient.SqlClient,
-  { name, status, tag }: MonitorFilters,
+  { key, name, status, tag }: MonitorFilters,
   now: Date
 ): Statement.Fragment => {
   const none = sql.literal("")
   return sql`
+    ${key === undefined ? none : sql`AND m.key = ${key}`}
     ${name === undefined ? none : sql`AND strpos(lower(m.name), lower(${name})) > 0`}
     ${tag === undefined ? none : sql`AND ${tag} = ANY (m.tags)`}
     ${status === undefined ? none : sql`AND ${statusNow(sql, now)} = ${status}`}`
@@ -103,6 +107,12 @@ const toldAs =
     status: status ?? null
   })
 
+/** Of the list of all kinds. */
+interface ListedFilters extends MonitorFilters {
+  readonly kind?: MonitorKind | undefined
+  readonly ids?: ReadonlyArray<string> | undefined
+}
+
 /** What people know a monitor by. */
 export interface KnownMonitor {
   readonly monitor_id: string
@@ -116,13 +126,13 @@ export class MonitorsRepo extends Context.Service<
   {
     /** It is new: nothing has been heard of it, or seen. */
     readonly insert: (
-      monitor: Pick<MonitorRow, "id" | "workspace_id" | "name" | "tags" | "created_at"> & {
+      monitor: Pick<MonitorRow, "id" | "workspace_id" | "key" | "name" | "tags" | "created_at"> & {
         readonly kind: MonitorKind
       }
-    ) => Effect.Effect<void, NotFound>
+    ) => Effect.Effect<void, NotFound | Conflict>
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
-      filters: MonitorFilters & { readonly kind?: MonitorKind },
+      filters: ListedFilters,
       page: PageRequest,
       now: Date
     ) => Effect.Effect<ReadonlyArray<ListedMonitorRow>>
@@ -137,6 +147,11 @@ export class MonitorsRepo extends Context.Service<
         readonly tags: ReadonlyArray<string> | undefined
       }
     ) => Effect.Effect<void>
+    /** Fails if another monitor of the kind has the key. The row must be locked. */
+    readonly giveKey: (
+      monitor: Pick<MonitorRow, "id" | "workspace_id">,
+      key: string | null
+    ) => Effect.Effect<void, Conflict>
     readonly listKnown: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<KnownMonitor>>
     /** For who holds the rows of their kinds. */
     readonly updateStatuses: (
@@ -152,20 +167,24 @@ export class MonitorsRepo extends Context.Service<
       const tell = tellAfterCommit(sql, yield* LiveChanges)
 
       return MonitorsRepo.of({
-        insert: Effect.fn("MonitorsRepo.insert")(function* (monitor) {
-          const { created_at, id, kind, name, tags, workspace_id } = monitor
-          yield* sql`
-            INSERT INTO monitors
-              (id, workspace_id, kind, name, tags, status, changed_at, created_at, updated_at)
-            VALUES
-              (${id}, ${workspace_id}, ${kind}, ${name}, ${tags}::text[],
-               'new', ${created_at}, ${created_at}, ${created_at})`
-          yield* tell([{ kind, monitor_id: id, workspace_id }], toldAs("created"))
-        }, intoWorkspace),
+        insert: Effect.fn("MonitorsRepo.insert")(
+          function* (monitor) {
+            const { created_at, id, key, kind, name, tags, workspace_id } = monitor
+            yield* sql`
+              INSERT INTO monitors
+                (id, workspace_id, kind, key, name, tags, status, changed_at, created_at, updated_at)
+              VALUES
+                (${id}, ${workspace_id}, ${kind}, ${key}, ${name}, ${tags}::text[],
+                 'new', ${created_at}, ${created_at}, ${created_at})`
+            yield* tell([{ kind, monitor_id: id, workspace_id }], toldAs("created"))
+          },
+          Effect.catchReason("SqlError", "UniqueViolation", () => keyIsTaken),
+          intoWorkspace
+        ),
 
         list: Effect.fn("MonitorsRepo.list")(function* (
           workspaceId,
-          { kind, ...filters },
+          { ids, kind, ...filters },
           page,
           now
         ) {
@@ -179,6 +198,7 @@ export class MonitorsRepo extends Context.Service<
             LEFT JOIN process_monitors AS p ON p.monitor_id = m.id
             WHERE m.workspace_id = ${workspaceId}
               ${kind === undefined ? sql.literal("") : sql`AND m.kind = ${kind}`}
+              ${ids === undefined ? sql.literal("") : sql`AND m.id = ANY (${ids}::uuid[])`}
               AND m.id < ${page.before}
               ${asFiltered(sql, filters, now)}
             ORDER BY m.id DESC
@@ -209,6 +229,18 @@ export class MonitorsRepo extends Context.Service<
             RETURNING kind, id AS monitor_id, workspace_id`
           yield* tell(updated, toldAs("updated"))
         }, Effect.orDie),
+
+        giveKey: Effect.fn("MonitorsRepo.giveKey")(
+          function* ({ id, workspace_id }, key) {
+            yield* sql`
+              UPDATE monitors
+              SET key = ${key}
+              WHERE workspace_id = ${workspace_id}
+                AND id = ${id}`
+          },
+          Effect.catchReason("SqlError", "UniqueViolation", () => keyIsTaken),
+          Effect.catchTag("SqlError", Effect.die)
+        ),
 
         listKnown: Effect.fn("MonitorsRepo.listKnown")(function* (ids) {
           return yield* sql<KnownMonitor>`

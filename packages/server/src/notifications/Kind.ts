@@ -1,4 +1,4 @@
-import type { CallMethod } from "@scheduling/domain/shared/HttpCall"
+import type { CallMethod } from "@scheduling/domain/calls/HttpCall"
 import type { NotificationKind } from "@scheduling/domain/notifications/NotificationChannel"
 import type { CallResult } from "@scheduling/calls/Call"
 import { Effect, type Schema } from "effect"

@@ -1,13 +1,13 @@
 import {
+  type DeliveredEvent,
   isRecovery,
-  isTrouble,
-  type NotificationEvent
+  isTrouble
 } from "@scheduling/domain/notifications/NotificationEvent"
 import { cut, oneLine } from "./texts.ts"
 
 /** An event as a delivery keeps it. */
 export interface ToldEvent {
-  readonly event: NotificationEvent
+  readonly event: DeliveredEvent
   readonly subject_id: string
   readonly name: string
   readonly reason: string | null
@@ -24,7 +24,7 @@ export interface Fact {
 
 export type Tone = "down" | "up" | "other"
 
-export const toneOf = (event: NotificationEvent): Tone =>
+export const toneOf = (event: DeliveredEvent): Tone =>
   isTrouble(event) ? "down" : isRecovery(event) ? "up" : "other"
 
 /** What a delivery says, before a kind says it in its own way. All texts are plain, and of one line. */
@@ -101,11 +101,13 @@ export const bodyLines = ({ facts, lines, workspace }: Message): ReadonlyArray<s
 
 // ---------------------------------------------------------------------------
 
-const verbs: Readonly<Record<NotificationEvent, string>> = {
+const verbs: Readonly<Record<DeliveredEvent, string>> = {
   "task.failed": "Failed",
+  "task.succeeded": "Succeeded",
   "task.recovered": "Recovered",
   "task.disabled": "Disabled",
   "chain.failed": "Failed",
+  "chain.succeeded": "Succeeded",
   "chain.recovered": "Recovered",
   "monitor.down": "Down",
   "monitor.up": "Up again",
@@ -119,7 +121,7 @@ const verbs: Readonly<Record<NotificationEvent, string>> = {
   test: "Test"
 }
 
-const still: Partial<Record<NotificationEvent, string>> = {
+const still: Partial<Record<DeliveredEvent, string>> = {
   "task.failed": "Still failing",
   "chain.failed": "Still failing",
   "monitor.down": "Still down",

@@ -3,6 +3,7 @@ import { NotificationChannel } from "@scheduling/domain/notifications/Notificati
 import { NotificationDelivery } from "@scheduling/domain/notifications/NotificationDelivery"
 import { Effect } from "effect"
 import { currentAuthor } from "../audit/currentAuthor.ts"
+import { createdIfNew } from "../http/answers/createdIfNew.ts"
 import { Idempotency } from "../http/request/Idempotency.ts"
 import { implement } from "../http/implement.ts"
 import { inWorkspace } from "../http/inWorkspace.ts"
@@ -32,6 +33,13 @@ export const NotificationsHandlers = implement(
               answer: NotificationChannel
             })
           )
+        })
+      ),
+
+      upsertChannel: inWorkspace(
+        Effect.fnUntraced(function* (workspaceId, { params, payload }) {
+          const author = yield* currentAuthor
+          return yield* createdIfNew(channels.upsert(workspaceId, params.key, payload, author))
         })
       ),
 

@@ -142,7 +142,7 @@ export class Operator extends Context.Service<
         let page = pageRequest({ limit: 100 })
         let rows: ReadonlyArray<AuditRow>
         do {
-          rows = yield* audit.list(authorize(workspaceId), page)
+          rows = yield* audit.list(authorize(workspaceId), {}, page)
           const shown = rows.slice(0, page.limit)
           lines.push(...shown.map((row) => JSON.stringify(toAuditEvent(row))))
           page = { limit: page.limit, before: shown.at(-1)?.id ?? page.before }

@@ -53,6 +53,7 @@ export type Purpose =
   | "notification-channel"
   | "notification-link"
   | "worker-token"
+  | "completion"
 
 export interface DerivedKey {
   /**
@@ -112,7 +113,8 @@ export const unseal = (ring: KeyRing, context: string, sealed: string): string =
 const derive = (secret: Redacted.Redacted, info: string, length: number) =>
   Buffer.from(hkdfSync("sha256", Redacted.value(secret), "", `scheduling-service/${info}`, length))
 
-const makeSecrets = (secrets: KeyRingOf<Redacted.Redacted>) => {
+/** The first is the current one. */
+export const makeSecrets = (secrets: KeyRingOf<Redacted.Redacted>) => {
   const ring = (purpose: Purpose): KeyRing => {
     const key = (secret: Redacted.Redacted): DerivedKey => ({
       id: derive(secret, `${purpose}/id`, 6).toString("hex"),
@@ -137,7 +139,8 @@ const makeSecrets = (secrets: KeyRingOf<Redacted.Redacted>) => {
     "ping-url-shown": ring("ping-url-shown"),
     "notification-channel": ring("notification-channel"),
     "notification-link": ring("notification-link"),
-    "worker-token": ring("worker-token")
+    "worker-token": ring("worker-token"),
+    completion: ring("completion")
   }
   return Secrets.of({ keys: (purpose) => rings[purpose] })
 }

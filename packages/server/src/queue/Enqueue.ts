@@ -17,6 +17,11 @@ export const isFull = (sql: SqlClient.SqlClient, taskId: Statement.Fragment) => 
     LIMIT 1
   )`
 
+/** With the queue that it waits in, or null. */
+export interface InsertedRun extends QueuedRun {
+  readonly queue_id: string | null
+}
+
 /** Null if the task has as many unfinished runs as it may have. */
 export const insertRun = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -27,23 +32,24 @@ export const insertRun = Effect.fnUntraced(function* (
 ) {
   const now = yield* Clock.currentTimeMillis
   const id = makeRunId(Math.max(now, run.run_at?.getTime() ?? now), now)
-  const [inserted] = yield* sql<QueuedRun>`
+  const [inserted] = yield* sql<InsertedRun>`
     INSERT INTO runs (
       id, workspace_id, task_id, kind, trigger, lane, chain_run_id, step_index,
-      scheduled_for, due_at, run_on, worker_wait_seconds
+      scheduled_for, due_at, run_on, worker_wait_seconds, queue_id, waiting, parked
     )
     SELECT
       ${id}::uuid, ${run.workspace_id}::uuid, ${run.task_id}::uuid, ${run.kind}, ${run.trigger},
       coalesce(tasks.lane, 0),
       ${run.kind === "chain" ? id : null}::uuid, ${run.kind === "chain" ? 0 : null}::smallint,
       greatest(now(), ${run.run_at}::timestamptz), greatest(now(), ${run.run_at}::timestamptz),
-      tasks.run_on, tasks.worker_wait_seconds
+      tasks.run_on, tasks.worker_wait_seconds,
+      tasks.queue_id, tasks.queue_id IS NOT NULL, tasks.queue_id IS NOT NULL
     FROM (SELECT) AS one
     LEFT JOIN tasks ON tasks.id = ${run.task_id}::uuid
     WHERE NOT ${isFull(sql, sql`${run.task_id}::uuid`)}
     RETURNING
       id, workspace_id, task_id, kind, trigger, chain_run_id, step_index, step,
-      'queued' AS status, scheduled_for`
+      'queued' AS status, scheduled_for, queue_id`
   return inserted ?? null
 })
 
@@ -65,3 +71,25 @@ export const moveRuns = (
     WHERE workspace_id = ${task.workspace_id}
       AND task_id = ${task.task_id}
       AND version_id IS NULL`
+
+/**
+ * Puts the runs of a task that have not started into another queue, or into none. One that waits for
+ * the run before it goes on doing so.
+ */
+export const moveToQueue = (
+  sql: SqlClient.SqlClient,
+  task: { readonly workspace_id: string; readonly task_id: string },
+  queueId: string | null
+) =>
+  sql`
+    UPDATE runs
+    SET
+      queue_id = ${queueId}::uuid,
+      waiting = ${queueId !== null} OR (waiting AND NOT parked),
+      parked = ${queueId !== null} AND (parked OR NOT waiting),
+      due_at = greatest(due_at, now()),
+      lease_owner = NULL
+    WHERE workspace_id = ${task.workspace_id}
+      AND task_id = ${task.task_id}
+      AND state = 'queued'
+      AND NOT cancel_requested`

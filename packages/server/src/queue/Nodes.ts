@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { releaseWaiting } from "./releaseWaiting.ts"
+import { isOverdue } from "./awaiting/Awaiting.ts"
 import { isAbandoned, isUnclaimed } from "./ForWorkers.ts"
 
 /** The first half of the advisory locks that nodes hold. The second half is the id of the node. */
@@ -90,8 +91,8 @@ export const renewal = (sql: SqlClient.SqlClient, node: number, leaseMs: number)
  * lock for longer than `suspectMs`. An agent holds no lock, and is judged only if all have had the
  * time to come back after the service was away. The same statement releases waiting runs that have nothing left
  * to wait for: a run that began to wait while the one before it was ending has missed its release.
- * Returns whether dead nodes hold runs, and
- * whether runs have waited for a worker too long.
+ * Returns whether dead nodes hold runs, whether runs wait for their turn in a queue, whether runs
+ * have waited for a worker too long, and whether the call-back of a run is overdue.
  */
 export const judge = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, agentsToo = false) {
   const [row] = yield* sql<Judgement>`
@@ -138,20 +139,26 @@ export const judge = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, agen
     )
     SELECT
       EXISTS (SELECT FROM released) AS released,
+      EXISTS (SELECT FROM runs WHERE parked) AS parked,
       (SELECT yes FROM judge) AND EXISTS (
         SELECT
         FROM runs
         WHERE lease_owner IN (${sql.literal(deadNodes)})
       ) AS to_take_back,
       EXISTS (SELECT FROM runs WHERE ${sql.literal(isUnclaimed)})
-        OR EXISTS (SELECT FROM runs WHERE ${sql.literal(isAbandoned)}) AS unclaimed`
-  return row ?? { to_take_back: false, released: false, unclaimed: false }
+        OR EXISTS (SELECT FROM runs WHERE ${sql.literal(isAbandoned)}) AS unclaimed,
+      EXISTS (SELECT FROM runs WHERE ${sql.literal(isOverdue)}) AS overdue`
+  return (
+    row ?? { to_take_back: false, released: false, parked: false, unclaimed: false, overdue: false }
+  )
 })
 
 interface Judgement {
   readonly to_take_back: boolean
   readonly released: boolean
+  readonly parked: boolean
   readonly unclaimed: boolean
+  readonly overdue: boolean
 }
 
 export const removeTombstones = (sql: SqlClient.SqlClient) =>

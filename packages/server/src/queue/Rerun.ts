@@ -3,6 +3,7 @@ import { Clock, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { maxTaskRuns } from "../config/plans.ts"
 import { columnsOf } from "../sql/columns.ts"
+import type { InsertedRun } from "./Enqueue.ts"
 import type { QueuedRun } from "./Run.ts"
 import { makeRunId } from "./RunId.ts"
 
@@ -32,16 +33,17 @@ export const insertReruns = Effect.fnUntraced(function* (
       AND id = ANY (${column("uuid", ({ task_id }) => task_id)})
     ORDER BY id
     FOR UPDATE`
-  return yield* sql<QueuedRun>`
+  return yield* sql<InsertedRun>`
     INSERT INTO runs (
       id, workspace_id, task_id, kind, trigger, lane, chain_run_id, step_index,
-      scheduled_for, due_at, run_on, worker_wait_seconds
+      scheduled_for, due_at, run_on, worker_wait_seconds, queue_id, waiting, parked
     )
     SELECT
       ended.id, tasks.workspace_id, tasks.id, tasks.kind, 'rerun', tasks.lane,
       CASE tasks.kind WHEN 'chain' THEN ended.id END,
       CASE tasks.kind WHEN 'chain' THEN 0 END,
-      ended.scheduled_for, now(), tasks.run_on, tasks.worker_wait_seconds
+      ended.scheduled_for, now(), tasks.run_on, tasks.worker_wait_seconds,
+      tasks.queue_id, tasks.queue_id IS NOT NULL, tasks.queue_id IS NOT NULL
     FROM unnest(
       ${column("uuid", ({ id }) => id)},
       ${column("uuid", ({ task_id }) => task_id)},
@@ -52,7 +54,7 @@ export const insertReruns = Effect.fnUntraced(function* (
     ORDER BY ended.id
     RETURNING
       id, workspace_id, task_id, kind, trigger, chain_run_id, step_index, step,
-      'queued' AS status, scheduled_for`
+      'queued' AS status, scheduled_for, queue_id`
 })
 
 /** Whether one of the tasks has more unfinished runs than it may have. */

@@ -3,8 +3,8 @@ import type {
   ExecutionTrigger,
   ExecutionStatus
 } from "@scheduling/domain/executions/Execution"
-import type { CallOptions } from "@scheduling/domain/shared/CallOptions"
-import { maxBodyBytes } from "@scheduling/domain/shared/HttpCall"
+import type { CallOptions } from "@scheduling/domain/calls/CallOptions"
+import { maxBodyBytes } from "@scheduling/domain/calls/HttpCall"
 import type { CallRequest } from "@scheduling/calls/Call"
 
 /** A run that has not ended, as the services show it: the fields of an execution. */
@@ -36,6 +36,8 @@ export interface LeasedRun extends Claimant {
   readonly attempt: number
   /** On the database's clock. */
   readonly due_ms: number
+  /** Whether it has a place in a named queue, which stands empty until its result is written. */
+  readonly hasPlace?: boolean
 }
 
 /** What a run executes: the definition of its task at the time the run starts. */
@@ -72,6 +74,8 @@ export interface StartedRun {
   readonly due_ms: number
   /** The time that the execution shows. A further attempt is due later. */
   readonly scheduled_ms: number
+  /** Where its row stands since it started, unless it has been changed. Null if it has not started. */
+  readonly row_at: string | null
   /** Null if it is not a step of a chain. */
   readonly place: StepPlace | null
   /** Null if its task is gone or the call is withheld. */
@@ -102,9 +106,13 @@ export interface Settlement extends AttemptEnd {
   readonly kind: ExecutionKind
   readonly attempt: number
   readonly lease_owner: number | null
-  /** Null sends the run back to the queue for another attempt. */
+  /** Where its row may be found without an index. */
+  readonly row_at: string | null
+  /** Null sends the run back to the queue for another attempt, or lets it await its call-back. */
   readonly status: Exclude<ExecutionStatus, "queued" | "running"> | null
   readonly retry_delay_ms: number | null
+  /** When the call-back must have come, if the run awaits one from now on. Its `status` is null. */
+  readonly completes_by_ms: number | null
   /** The attempt ended because its node was lost. */
   readonly lost: boolean
   /**
@@ -118,7 +126,8 @@ export interface Settlement extends AttemptEnd {
 export type SettledRun = Pick<
   StartedRun,
   "id" | "workspace_id" | "task_id" | "kind" | "attempt" | "place"
->
+> &
+  Partial<Pick<StartedRun, "row_at">>
 
 /**
  * What is to be written about a run that the owner holds. Everything that `end` leaves out did not
@@ -128,7 +137,7 @@ export const settlementOf = (
   run: SettledRun,
   owner: number | null,
   end: Pick<Settlement, "status" | "error"> &
-    Partial<AttemptEnd & Pick<Settlement, "retry_delay_ms" | "lost">>
+    Partial<AttemptEnd & Pick<Settlement, "retry_delay_ms" | "completes_by_ms" | "lost">>
 ): Settlement => ({
   id: run.id,
   workspace_id: run.workspace_id,
@@ -136,8 +145,10 @@ export const settlementOf = (
   kind: run.kind,
   attempt: run.attempt,
   lease_owner: owner,
+  row_at: run.row_at ?? null,
   status: end.status,
   retry_delay_ms: end.retry_delay_ms ?? null,
+  completes_by_ms: end.completes_by_ms ?? null,
   lost: end.lost ?? false,
   started: end.started ?? false,
   started_ms: end.started_ms ?? null,

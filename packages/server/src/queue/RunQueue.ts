@@ -16,7 +16,7 @@ import {
 import { maxTaskRuns } from "../config/plans.ts"
 import { Endings } from "../signals/Endings.ts"
 import { Limits } from "../limits/Limits.ts"
-import { insertRun, moveRuns } from "./Enqueue.ts"
+import { type InsertedRun, insertRun, moveRuns, moveToQueue } from "./Enqueue.ts"
 import { type EndedRun, insertReruns, someAreOverfull } from "./Rerun.ts"
 import type { QueuedRun } from "./Run.ts"
 import { RunnerOptions } from "./RunnerOptions.ts"
@@ -107,6 +107,12 @@ export class RunQueue extends Context.Service<
       place: { readonly run_on: RunOn | null; readonly worker_wait_seconds: number }
     ) => Effect.Effect<void>
 
+    /** Those runs of the task that have not started wait for their turn in this queue, or in none. */
+    readonly moveToQueue: (task: TaskRef, queueId: string | null) => Effect.Effect<void>
+
+    /** Call it after a named queue has changed: more of its runs may start now. */
+    readonly admit: (workspaceId: AuthorizedWorkspaceId, queueId: string) => Effect.Effect<void>
+
     /**
      * Call it after a task got a next fire at this time. Nodes that would look for work later look
      * now.
@@ -130,8 +136,14 @@ export class RunQueue extends Context.Service<
       const { lookAheadMs, pollMs } = yield* RunnerOptions
 
       /** Nodes find later runs by themselves in time. */
-      const wakeIfDueBy = (dueMs: number, nowMs: number) =>
-        dueMs < nowMs + lookAheadMs + pollMs ? sql.afterCommit(signals.wake) : Effect.void
+      const whenDueBy = (dueMs: number, nowMs: number, look: Effect.Effect<void>) =>
+        dueMs < nowMs + lookAheadMs + pollMs ? sql.afterCommit(look) : Effect.void
+
+      const lookFor = (runs: ReadonlyArray<InsertedRun>) => {
+        const queues = new Set(runs.flatMap(({ queue_id }) => queue_id ?? []))
+        const some = runs.some(({ queue_id }) => queue_id === null)
+        return Effect.andThen(signals.admit([...queues]), some ? signals.wake : Effect.void)
+      }
 
       const tell = (ids: ReadonlyArray<string>) =>
         ids.length === 0 ? Effect.void : sql.afterCommit(Effect.sync(() => endings.tell(ids)))
@@ -157,7 +169,8 @@ export class RunQueue extends Context.Service<
       const insert = Effect.fnUntraced(function* (run: TaskRef & Parameters<typeof insertRun>[1]) {
         const inserted = yield* insertRun(sql, run)
         if (inserted === null) return yield* tooManyOfTask(run.workspace_id)
-        yield* wakeIfDueBy(inserted.scheduled_for.getTime(), yield* Clock.currentTimeMillis)
+        const nowMs = yield* Clock.currentTimeMillis
+        yield* whenDueBy(inserted.scheduled_for.getTime(), nowMs, lookFor([inserted]))
         yield* sql.afterCommit(Effect.sync(() => tellQueued(changes, inserted)))
         return inserted
       })
@@ -189,7 +202,7 @@ export class RunQueue extends Context.Service<
             yield* limits.allowMoreOfMany(workspaceId, "unfinished_runs", ended.length)
             const runs = yield* insertReruns(sql, workspaceId, ended)
             if (yield* someAreOverfull(sql, runs)) return yield* tooManyOfTask(workspaceId)
-            yield* sql.afterCommit(signals.wake)
+            yield* sql.afterCommit(lookFor(runs))
             yield* sql.afterCommit(
               Effect.sync(() => runs.forEach((run) => tellQueued(changes, run)))
             )
@@ -261,8 +274,17 @@ export class RunQueue extends Context.Service<
           yield* sql.afterCommit(signals.wake)
         }, Effect.orDie),
 
+        moveToQueue: Effect.fn("RunQueue.moveToQueue")(function* (task, queueId) {
+          yield* moveToQueue(sql, task, queueId)
+          yield* sql.afterCommit(queueId === null ? signals.wake : signals.admit([queueId]))
+        }, Effect.orDie),
+
+        admit: Effect.fn("RunQueue.admit")(function* (_workspaceId, queueId) {
+          yield* sql.afterCommit(signals.admit([queueId]))
+        }),
+
         wake: Effect.fn("RunQueue.wake")(function* (dueAt) {
-          yield* wakeIfDueBy(dueAt.getTime(), yield* Clock.currentTimeMillis)
+          yield* whenDueBy(dueAt.getTime(), yield* Clock.currentTimeMillis, signals.wake)
         })
       })
     })

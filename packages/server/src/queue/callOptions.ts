@@ -1,9 +1,10 @@
-import type { CallOptions } from "@scheduling/domain/shared/CallOptions"
+import type { CallOptions } from "@scheduling/domain/calls/CallOptions"
 
 /** The options that a call has, as a row keeps them: null if it has none, as most calls. */
 export const callOptionsOf = ({
   body_contains,
   body_lacks,
+  completion,
   retry,
   success_codes
 }: CallOptions): CallOptions | null => {
@@ -11,7 +12,8 @@ export const callOptionsOf = ({
     ...(success_codes !== undefined && { success_codes }),
     ...(body_contains !== undefined && { body_contains }),
     ...(body_lacks !== undefined && { body_lacks }),
-    ...(retry !== undefined && { retry })
+    ...(retry !== undefined && { retry }),
+    ...(completion !== undefined && { completion })
   }
   return Object.keys(options).length === 0 ? null : options
 }

@@ -2,7 +2,8 @@ import type { SqlClient, Statement } from "effect/sql"
 
 /**
  * Releases the oldest waiting run of each task that the condition on `runs` selects: it no longer
- * waits for an earlier run to end. `unless` keeps it waiting.
+ * waits for an earlier run to end. In a queue it waits for its turn from then on. `unless` keeps it
+ * waiting.
  */
 export const releaseWaiting = (
   sql: SqlClient.SqlClient,
@@ -10,11 +11,12 @@ export const releaseWaiting = (
   unless: Statement.Fragment = sql`false`
 ) => sql`
   UPDATE runs
-  SET waiting = false, due_at = greatest(due_at, now())
+  SET waiting = queue_id IS NOT NULL, parked = queue_id IS NOT NULL, due_at = greatest(due_at, now())
   WHERE (workspace_id, id) IN (
       SELECT DISTINCT ON (task_id) workspace_id, id
       FROM runs
       WHERE waiting
+        AND NOT parked
         AND ${ofTasks}
       ORDER BY task_id, id
     )

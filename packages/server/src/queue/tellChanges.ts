@@ -2,7 +2,7 @@ import { TaskId } from "@scheduling/domain/executions/Execution"
 import { ChainRunId, ExecutionId } from "@scheduling/domain/shared/Ids"
 import type { Changes } from "../signals/Changes.ts"
 import type { Change } from "../signals/Recent.ts"
-import type { Settled } from "./ending/Settle.ts"
+import type { Settled } from "./ending/Settled.ts"
 import type { QueuedRun, SettledRun, Settlement, StartedRun } from "./Run.ts"
 
 type Status = Extract<Change, { readonly type: "execution" }>["status"]
@@ -23,7 +23,7 @@ export const tellSettled = (
   tell(
     changes,
     settlements.filter(({ id }) => written.has(id)),
-    ({ status }) => status ?? "queued"
+    ({ completes_by_ms, status }) => status ?? (completes_by_ms === null ? "queued" : "running")
   )
 }
 

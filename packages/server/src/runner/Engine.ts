@@ -7,9 +7,11 @@ import { Intake } from "./intake/Intake.ts"
 import { EngineMeters } from "./EngineMeters.ts"
 import { Doorbell } from "../platform/Loop.ts"
 import { Meters, type NodeMeters } from "../platform/Meters.ts"
-import type { LeasedRun, Settlement } from "../queue/Run.ts"
+import { QueueLooks } from "./QueueLooks.ts"
+import type { LeasedRun, Settlement, StartedRun } from "../queue/Run.ts"
 import { RunnerOptions } from "../queue/RunnerOptions.ts"
-import type { Settled } from "../queue/ending/Settle.ts"
+import type { Settled } from "../queue/ending/Settled.ts"
+import { type Claimed, nothingClaimed } from "../queue/starting/Claim.ts"
 
 /** Since the process started. */
 export interface RunnerCounts {
@@ -47,6 +49,8 @@ export class Engine {
   readonly budget: ByteBudget
   readonly loads: Semaphore.Semaphore
   readonly dueFrom = new DueFrom()
+  /** The named queues to look at. */
+  readonly queues = new QueueLooks()
   readonly meters: EngineMeters
   /** Rings when there is room for more runs, or something new is due. */
   readonly feedBell = new Doorbell()
@@ -68,6 +72,7 @@ export class Engine {
   #node = 0
   #hasBacklog = false
   #doubtsLeases = false
+  #isStopping = false
 
   constructor({ budget, clock, intake, loads, meters, options }: Parts) {
     this.meters = new EngineMeters(meters)
@@ -110,6 +115,13 @@ export class Engine {
     this.#doubtsLeases = true
   }
 
+  /** A statement whose answer is lost may have leased runs that this node does not know of. */
+  leasing<A, E>(statement: Effect.Effect<A, E>): Effect.Effect<A, E> {
+    return Effect.uninterruptible(
+      Effect.tapError(statement, () => Effect.sync(() => this.doubtLeases()))
+    )
+  }
+
   /**
    * Returns whether there was a doubt and clears it, because the one who asks compares with the
    * database.
@@ -118,6 +130,21 @@ export class Engine {
     const wasDoubted = this.#doubtsLeases
     this.#doubtsLeases = false
     return wasDoubted
+  }
+
+  /**
+   * How many runs of named queues may be leased without their lane's turn. None while others wait
+   * for theirs.
+   */
+  get roomForQueues(): number {
+    return this.#isStopping || this.#hasBacklog || this.intake.isPressed
+      ? 0
+      : Math.max(0, this.intake.room)
+  }
+
+  /** The results that are still to be written give their places to nobody here. */
+  stop(): void {
+    this.#isStopping = true
   }
 
   /** Notes whether the last claim left something behind. */
@@ -134,8 +161,36 @@ export class Engine {
     if (this.#hasBacklog && this.intake.free >= this.intake.turnover / 4) this.feedBell.ring()
   }
 
+  /**
+   * Those of the runs whose places may go to the next ones of their queues here. None while others
+   * wait for a slot, and none of a share that has its slots taken.
+   */
+  handing(settlements: ReadonlyArray<Settlement>): ReadonlySet<string> {
+    const placed = settlements.filter(({ id }) => this.intake.hasPlace(id))
+    if (placed.length === 0 || placed.length > this.roomForQueues) return nobody
+    const now = this.clock.now()
+    const waiting = new Set(this.budget.waiting)
+    const mayGoOn = (share: number | undefined) =>
+      share !== undefined && this.intake.isOpenTo(share, now) && !waiting.has(share)
+    return new Set(placed.map(({ id }) => id).filter((id) => mayGoOn(this.intake.shareOf(id))))
+  }
+
+  /** Takes on runs that took the places of others. Returns those that have slots. */
+  takeOver({ leased, started }: Claimed): ReadonlyArray<StartedRun> {
+    const inPlace = <Run>(run: Run) => ({ ...run, hasPlace: true })
+    this.count("claimed", leased.length + started.length)
+    this.hold(leased.map(inPlace))
+    const admitted = this.intake.admit(started.map(inPlace), this.clock.now())
+    if (admitted.length < started.length) this.startBell.ring()
+    return admitted
+  }
+
   /** The results of runs were written, as far as the runs were still this node's. */
-  settled(settlements: ReadonlyArray<Settlement>, { ids, next, released }: Settled): void {
+  settled(
+    settlements: ReadonlyArray<Settlement>,
+    { ids, next, places, queues, released }: Settled,
+    { leased, started }: Claimed = nothingClaimed
+  ): void {
     // This comes first, because the shares of the steps before are forgotten below. The targets of
     // the new steps are not known yet.
     const steps = next.flatMap(({ after, ...run }) => {
@@ -143,11 +198,13 @@ export class Engine {
       return share === undefined ? [] : [{ ...run, share, target: null }]
     })
     const written = new Set(ids)
-    for (const { id, status } of settlements) {
+    // A run that awaits its call-back and was not written had it already, before the answer. Only of
+    // a chain may there be more that this node does not know of.
+    for (const { completes_by_ms, id, place, status } of settlements) {
       this.intake.forget(id)
       if (written.has(id)) {
-        this.count(status ?? "retried")
-      } else {
+        if (completes_by_ms === null) this.count(status ?? "retried")
+      } else if (completes_by_ms === null || place !== null) {
         this.count("fenced")
         // Or an earlier try was written and its answer was lost, together with the next step of a
         // chain.
@@ -155,9 +212,15 @@ export class Engine {
       }
     }
     this.hold(steps)
-    if (released || settlements.some(({ status }) => status === null)) this.feedBell.ring()
+    if (leased.length + started.length < places.length) this.queues.look(queues, this.clock.now())
+    if (released || settlements.some(isTriedAgain)) this.feedBell.ring()
   }
 }
+
+const nobody: ReadonlySet<string> = new Set()
+
+const isTriedAgain = ({ completes_by_ms, status }: Settlement) =>
+  status === null && completes_by_ms === null
 
 const loadsAtOnce = 2
 

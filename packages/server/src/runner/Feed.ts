@@ -2,11 +2,11 @@ import { Clock, Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { Calls } from "./Calls.ts"
 import { elapsedMs } from "../platform/elapsed.ts"
-import { AwaitedRunsOfNode } from "../queue/AwaitedRuns.ts"
+import { AwaitedRunsOfNode } from "../queue/awaiting/AwaitedRuns.ts"
 import { claim, type ClaimOptions, findLeased, findUpcoming } from "../queue/starting/Claim.ts"
 import { handBack } from "../queue/ending/HandBack.ts"
 import type { Engine } from "./Engine.ts"
-import { fire } from "../queue/Fire.ts"
+import { fire } from "../queue/firing/Fire.ts"
 import { beginningOf, type Place } from "../queue/starting/Turns.ts"
 
 const batch = 500
@@ -59,15 +59,9 @@ export const makeFeed = Effect.fnUntraced(function* (
   const fresh = new Walk()
   const old = new Walk()
 
-  /** A statement whose answer is lost may have leased runs that this node does not know of. */
-  const leasing = <A, E>(statement: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-    Effect.uninterruptible(
-      Effect.tapError(statement, () => Effect.sync(() => engine.doubtLeases()))
-    )
-
   /** Returns whether there is more to fire. */
   const fireSome = Effect.gen(function* () {
-    const { fired, leased, reached } = yield* leasing(
+    const { fired, leased, queues, reached } = yield* engine.leasing(
       fire(sql, {
         node: engine.node,
         limit: batch,
@@ -79,6 +73,7 @@ export const makeFeed = Effect.fnUntraced(function* (
     engine.count("fired", fired)
     engine.meters.batch("fire", fired)
     engine.hold(leased)
+    engine.queues.look(queues, clock.now())
     const isDone = fireFrom === null ? fired < batch : fired === 0 && reached === null
     fireFrom = isDone ? null : (reached ?? beginningOf(0))
     return !isDone
@@ -89,7 +84,9 @@ export const makeFeed = Effect.fnUntraced(function* (
   ) {
     const owner = engine.node
     const askedMs = clock.now()
-    const { leased, reached, started } = yield* leasing(claim(sql, { node: owner, ...claiming }))
+    const { leased, reached, started } = yield* engine.leasing(
+      claim(sql, { node: owner, ...claiming })
+    )
     engine.count("claimed", leased.length + started.length)
     engine.meters.batch("claim", leased.length + started.length)
     engine.hold(leased)
@@ -149,7 +146,7 @@ export const makeFeed = Effect.fnUntraced(function* (
     const now = clock.now()
     const waiting = intake.dropWaiting(now - waitForSlotMs, now)
     if (waiting.length > 0) {
-      yield* leasing(
+      yield* engine.leasing(
         handBack(
           sql,
           engine.node,
@@ -162,7 +159,7 @@ export const makeFeed = Effect.fnUntraced(function* (
   /** Takes on runs that are leased to this node without its knowledge. */
   const compare = Effect.gen(function* () {
     if (!engine.takeDoubt() && clock.now() < comparedAtMs + compareEveryMs) return
-    engine.hold(yield* leasing(findLeased(sql, engine.node)))
+    engine.hold(yield* engine.leasing(findLeased(sql, engine.node)))
     comparedAtMs = clock.now()
   })
 

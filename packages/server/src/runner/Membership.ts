@@ -60,13 +60,13 @@ export const join = Effect.fnUntraced(function* (
 
   if (!onPostgres) {
     yield* declareAllDead(sql)
-    yield* takeBack(sql, "dead")
+    yield* takeBack(sql, "dead", "gone")
   }
   yield* enroll
   let judgesFromMs = onPostgres ? Number.POSITIVE_INFINITY : elapsedMs(clock)
 
   yield* Effect.addFinalizer(() =>
-    takeBack(sql, engine.node).pipe(
+    takeBack(sql, engine.node, "gone").pipe(
       Effect.andThen(unregister(sql, engine.node)),
       Effect.timeout("2 seconds"),
       Effect.catchCause(() =>

@@ -5,6 +5,9 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { Store } from "../sql/Sql.ts"
 import type { SigningSecrets } from "../signing/SigningSecrets.ts"
 import type { Call } from "@scheduling/calls/Call"
+import { makeAdmitting } from "./Admitting.ts"
+import { Completions } from "../completions/Completions.ts"
+import type { CompletionUrls } from "../completions/CompletionUrls.ts"
 import { makeCalls } from "./Calls.ts"
 import { removeReplaced } from "../queue/chains/ChainVersions.ts"
 import { handBack } from "../queue/ending/HandBack.ts"
@@ -43,6 +46,8 @@ type Requirements =
   | Partitions
   | Call
   | SigningSecrets
+  | Completions
+  | CompletionUrls
 
 /**
  * Firing, claiming, starting and settling may each have a statement under way, and there is
@@ -91,6 +96,7 @@ export class Runner extends Context.Service<
       const partitions = yield* Partitions
       const changes = yield* LiveChanges
       const outboxBell = yield* OutboxBell
+      const completions = yield* Completions
 
       // The parts. None of them does anything yet.
       const engine = yield* makeEngine
@@ -99,6 +105,7 @@ export class Runner extends Context.Service<
       const settler = yield* makeSettler(engine)
       const calls = yield* makeCalls(engine, settler)
       const takeRuns = yield* makeFeed(engine, calls)
+      const { admitSome, walk } = yield* makeAdmitting(engine)
       const clearStopped = yield* makeStopper(stopBell)
 
       const forgetAll = Effect.gen(function* () {
@@ -112,7 +119,7 @@ export class Runner extends Context.Service<
       const { mayJudge, mayJudgeAgents } = yield* join(engine, forgetAll)
 
       // 2. Results. Stopping waits until all are written.
-      yield* Effect.forkScoped(loop("settling runs", settler.settleSome, mayBeStuck))
+      yield* Effect.forkScoped(loop("settling runs", settler.settleSome(calls.begin), mayBeStuck))
       yield* Effect.addFinalizer(() => Effect.ignore(Effect.timeout(settler.flush, "2 seconds")))
 
       // 3. Calls. Stopping lets them end and gives up those that take too long: other nodes repeat
@@ -137,12 +144,14 @@ export class Runner extends Context.Service<
       yield* signals.listen({
         wake: Effect.sync(() => feedBell.ring()),
         cancel: calls.cancel,
-        stop: Effect.sync(() => stopBell.ring())
+        stop: Effect.sync(() => stopBell.ring()),
+        admit: (queueIds) => Effect.sync(() => engine.queues.look(queueIds, engine.clock.now()))
       })
 
       // 5. The loops.
       yield* Effect.forkScoped(loop("starting runs", calls.startDue, mayBeStuck))
       yield* Effect.forkScoped(loop("taking runs", takeRuns, mayBeStuck))
+      yield* Effect.forkScoped(loop("admitting runs", admitSome, mayBeStuck))
       yield* Effect.forkScoped(loop("stopping runs", clearStopped, mayBeStuck))
       yield* Effect.forkScoped(
         loop(
@@ -150,10 +159,14 @@ export class Runner extends Context.Service<
           Effect.gen(function* () {
             yield* Effect.sleep("1 second")
             if (!mayJudge()) return
-            const { released, to_take_back, unclaimed } = yield* judge(sql, mayJudgeAgents())
+            const { overdue, parked, released, to_take_back, unclaimed } = yield* judge(
+              sql,
+              mayJudgeAgents()
+            )
             if (unclaimed && (yield* endUnclaimed(sql))) outboxBell.ring()
+            if (overdue) yield* completions.endOverdue
             if (to_take_back) {
-              const lost = yield* takeBack(sql, "dead")
+              const lost = yield* takeBack(sql, "dead", "perhaps going on")
               yield* Effect.logWarning(
                 `took back the runs of a dead node or agent; ${lost} of them had started`
               )
@@ -162,6 +175,7 @@ export class Runner extends Context.Service<
               changes.resetAll()
             }
             if (released || to_take_back) feedBell.ring()
+            if (parked) yield* walk
           })
         )
       )
@@ -181,6 +195,9 @@ export class Runner extends Context.Service<
           }
         )
       )
+
+      // 6. Stopping begins here: places of named queues go to other nodes from now on.
+      yield* Effect.addFinalizer(() => Effect.sync(() => engine.stop()))
 
       const stats = (): RunnerStats => ({
         ...engine.counts,

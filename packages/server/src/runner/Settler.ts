@@ -6,10 +6,13 @@ import { Doorbell } from "../platform/Loop.ts"
 import { Partitions } from "../queue/Partitions.ts"
 import type { Settlement } from "../queue/Run.ts"
 import { timeOfId } from "../queue/RunId.ts"
+import { handOver } from "../queue/admitting/HandOver.ts"
 import { settle } from "../queue/ending/Settle.ts"
+import { nothingClaimed } from "../queue/starting/Claim.ts"
 import { tellSettled } from "../queue/tellChanges.ts"
 import { LiveChanges } from "../signals/Changes.ts"
 import { Endings } from "../signals/Endings.ts"
+import type { Calls } from "./Calls.ts"
 import type { Engine } from "./Engine.ts"
 import { Tracing } from "../platform/Tracing.ts"
 import { traceSettled } from "./traceRuns.ts"
@@ -25,7 +28,7 @@ const batch = 1_000
 const gatherMs = 25
 
 /** Shorter, because the next step of a chain starts when the one before is written. */
-const gatherForStepMs = 5
+const gatherForNextMs = 5
 
 /** While runs are due, starting them goes first, and writing waits this long. */
 const yieldMs = 50
@@ -38,8 +41,11 @@ export interface Settler {
   readonly pending: () => number
   /** Forgets everything, because the leases are lost, and with them the right to write. */
   readonly clear: () => void
-  /** Writes the results that there are, or waits until there is one. */
-  readonly settleSome: Effect.Effect<void, SqlError.SqlError>
+  /**
+   * Writes the results that there are, or waits until there is one. Begins the calls of runs that
+   * take the places of those that have ended.
+   */
+  readonly settleSome: (begin: Calls["begin"]) => Effect.Effect<void, SqlError.SqlError>
   readonly flush: Effect.Effect<void>
 }
 
@@ -59,14 +65,50 @@ export const makeSettler = Effect.fnUntraced(function* (
   const doorbell = new Doorbell()
   let buffer: Array<Settlement> = []
 
+  /** Zero for a run of a named queue, because its place stands empty meanwhile. */
   const patienceMs = () => {
     if (engine.intake.isPressed) return yieldMs
-    return buffer.some(({ place }) => place !== null) ? gatherForStepMs : gatherMs
+    if (buffer.some(({ id }) => engine.intake.hasPlace(id))) return 0
+    return buffer.some(({ place }) => place !== null) ? gatherForNextMs : gatherMs
   }
 
-  const write = Effect.fnUntraced(function* (settlements: ReadonlyArray<Settlement>) {
+  const writeOnly = Effect.fnUntraced(function* (settlements: ReadonlyArray<Settlement>) {
     const settled = yield* againAfterCollision(settle(sql, settlements))
     engine.settled(settlements, settled)
+    return settled
+  })
+
+  /** The places of these runs go to the next ones of their queues, in the same transaction. */
+  const writeAndHandOver = Effect.fnUntraced(function* (
+    settlements: ReadonlyArray<Settlement>,
+    handing: ReadonlySet<string>,
+    begin: Calls["begin"]
+  ) {
+    const owner = engine.node
+    const askedMs = engine.clock.now()
+    const written = Effect.gen(function* () {
+      const settled = yield* settle(sql, settlements)
+      const places = settled.places.filter(({ id }) => handing.has(id))
+      const next = places.length === 0 ? nothingClaimed : yield* handOver(sql, owner, places)
+      return { settled, next }
+    })
+    const { next, settled } = yield* engine.leasing(
+      againAfterCollision(sql.withTransaction(written))
+    )
+    engine.settled(settlements, settled, next)
+    yield* begin(engine.takeOver(next), owner, askedMs)
+    return settled
+  }, Effect.uninterruptible)
+
+  /** Without `begin`, places are handed to nobody: all else must go on if that is what fails. */
+  const write = Effect.fnUntraced(function* (
+    settlements: ReadonlyArray<Settlement>,
+    begin?: Calls["begin"]
+  ) {
+    const handing = engine.handing(settlements)
+    const settled = yield* begin === undefined || handing.size === 0
+      ? writeOnly(settlements)
+      : writeAndHandOver(settlements, handing, begin)
     engine.meters.batch("settle", settlements.length)
     yield* logFailures(settlements, settled.ids)
     if (tracer !== undefined) traceSettled(tracer, settlements, settled.ids, engine.clock.now())
@@ -94,10 +136,10 @@ export const makeSettler = Effect.fnUntraced(function* (
     }
   })
 
-  const writeNext = Effect.gen(function* () {
+  const writeNext = Effect.fnUntraced(function* (begin: Calls["begin"]) {
     const next = buffer.slice(0, batch)
     if (next.length === 0) return
-    yield* write(next).pipe(
+    yield* write(next, begin).pipe(
       Effect.catch(() =>
         // This fails too if the database is unavailable. Then nothing is lost, because the buffer
         // is unchanged.
@@ -112,10 +154,14 @@ export const makeSettler = Effect.fnUntraced(function* (
   })
 
   return {
-    settleSome: Effect.gen(function* () {
-      if (buffer.length === 0) yield* doorbell.wait(60_000)
-      if (buffer.length < batch) yield* Effect.sleep(patienceMs())
-      yield* writeNext
+    settleSome: Effect.fnUntraced(function* (begin) {
+      // The bell may still ring for what is written already.
+      if (buffer.length === 0) return yield* doorbell.wait(60_000)
+      if (buffer.length < batch) {
+        const patience = patienceMs()
+        if (patience > 0) yield* Effect.sleep(patience)
+      }
+      yield* writeNext(begin)
     }),
     offer: (settlement) => {
       buffer.push(settlement)
@@ -127,7 +173,7 @@ export const makeSettler = Effect.fnUntraced(function* (
     },
     flush: Effect.whileLoop({
       while: () => buffer.length > 0,
-      body: () => Effect.sleep(gatherForStepMs),
+      body: () => Effect.sleep(gatherForNextMs),
       step: () => {}
     })
   }

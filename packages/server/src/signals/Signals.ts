@@ -9,17 +9,19 @@ export interface Listener {
   readonly cancel: (runId: string) => Effect.Effect<boolean>
   /** A queue is to be cleared. */
   readonly stop: Effect.Effect<void>
+  /** These named queues may have something to admit. */
+  readonly admit: (queueIds: ReadonlyArray<string>) => Effect.Effect<void>
 }
 
-/** Hears everything from other processes except `wake`, `stop` and `cancel`. */
+/** Hears everything from other processes except what a `Listener` is for. */
 export interface Hearer {
   readonly heard: (payload: string) => void
   readonly connected: () => void
 }
 
 /**
- * The channel of PostgreSQL's NOTIFY. It carries `wake`, `stop`, `cancel <run id>` and the messages
- * of `Endings` and `Changes`.
+ * The channel of PostgreSQL's NOTIFY. It carries `wake`, `stop`, `cancel <run id>`, `admit <queue
+ * id>` and the messages of `Endings` and `Changes`.
  */
 export const channel = "scheduling_runs"
 
@@ -33,6 +35,7 @@ export class Signals extends Context.Service<
     readonly wake: Effect.Effect<void>
     readonly cancel: (runIds: ReadonlyArray<string>) => Effect.Effect<void>
     readonly stop: Effect.Effect<void>
+    readonly admit: (queueIds: ReadonlyArray<string>) => Effect.Effect<void>
     /** Passes on what came by NOTIFY, to the runner of this process or to the hearers. */
     readonly receive: (payload: string) => Effect.Effect<void>
     /** This process listens from now on. It may have missed earlier messages. */
@@ -54,6 +57,7 @@ export class Signals extends Context.Service<
       const listeners = new Set<Listener>()
       const hearers = new Set<Hearer>()
       let wakeIsOnItsWay = false
+      const toAdmitElsewhere = new Set<string>()
 
       const notify = (payloads: ReadonlyArray<string>) =>
         store.kind === "embedded"
@@ -88,6 +92,18 @@ export class Signals extends Context.Service<
         yield* notify(["wake"])
       })
 
+      const admitHere = (queueIds: ReadonlyArray<string>) =>
+        Effect.suspend(() =>
+          Effect.forEach(listeners, (listener) => listener.admit(queueIds), { discard: true })
+        )
+
+      const admitOthers = Effect.gen(function* () {
+        yield* Effect.sleep(notifyEveryMs)
+        const payloads = Array.from(toAdmitElsewhere, (id) => `admit ${id}`)
+        toAdmitElsewhere.clear()
+        yield* notify(payloads)
+      })
+
       return Signals.of({
         wake: Effect.suspend(() => {
           if (listeners.size > 0) return wakeHere
@@ -103,9 +119,19 @@ export class Signals extends Context.Service<
         stop: Effect.suspend(() =>
           listeners.size > 0 ? stopHere : Effect.asVoid(notify(["stop"]))
         ),
+        admit: (queueIds) =>
+          Effect.suspend(() => {
+            if (listeners.size > 0) return admitHere(queueIds)
+            const isOnItsWay = toAdmitElsewhere.size > 0
+            for (const id of queueIds) toAdmitElsewhere.add(id)
+            return isOnItsWay || toAdmitElsewhere.size === 0
+              ? Effect.void
+              : Effect.asVoid(Effect.forkIn(admitOthers, scope))
+          }),
         receive: (payload) => {
           if (payload === "wake") return wakeHere
           if (payload === "stop") return stopHere
+          if (payload.startsWith("admit ")) return admitHere([payload.slice(6)])
           if (payload.startsWith("cancel ")) return Effect.asVoid(cancelHere(payload.slice(7)))
           return Effect.sync(() => hearers.forEach((hearer) => hearer.heard(payload)))
         },

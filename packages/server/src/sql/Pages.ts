@@ -1,4 +1,4 @@
-import { defaultLimit, type Page, type PageQuery } from "@scheduling/domain/shared/Page"
+import { defaultLimit, type Page, type PageQuery } from "@scheduling/domain/shared/requests/Page"
 
 /** What a repo needs for one page. It fetches `limit + 1` rows with ids below `before`. */
 export interface PageRequest {

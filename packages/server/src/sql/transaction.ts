@@ -6,8 +6,8 @@ import { type SqlClient, SqlError } from "effect/sql"
  * or 500.
  *
  * Rows are locked in one order everywhere, so that transactions do not wait for each other in a
- * circle: users, workspaces, workers, tasks, runs; the rows of the kinds of monitors, monitors, the
- * outbox, troubles, channels, deliveries; within a table by id. A transaction that locks many rows
+ * circle: users, workspaces, workers, queues, tasks, runs; the rows of the kinds of monitors, monitors, the
+ * outboxes, troubles, channels, deliveries; within a table by id. A transaction that locks many rows
  * of a queue skips those that are locked (`SKIP LOCKED`) and comes back for them. If two
  * transactions collide all the same, PostgreSQL ends one of them, and that one begins again.
  */
@@ -19,6 +19,14 @@ export const transactionOf =
       Option.isSome(outer) ? whole : againAfterCollision(whole)
     )
   }
+
+/** Within a transaction, a failure of this work undoes only this work, and the rest can go on. */
+export const undoneAlone =
+  (sql: SqlClient.SqlClient) =>
+  <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError.SqlError, R> =>
+    Effect.flatMap(Effect.serviceOption(sql.transactionService), (outer) =>
+      Option.isSome(outer) ? sql.withTransaction(work) : work
+    )
 
 /** Must not be used within a transaction, which has to begin again as a whole. */
 export const againAfterCollision = <A, E, R>(

@@ -16,6 +16,7 @@ export const HousekeepingLayer: Layer.Layer<never, never, AppConfig | Housekeepi
         yield* repo.removeExpired(now)
         yield* repo.removeEndedTasks(daysAgo(retentionDays))
         yield* repo.removeEndedAhead(daysAgo(-1), daysAgo(retentionDays))
+        yield* repo.removeProgress(daysAgo(retentionDays))
         yield* repo.removeAuditEvents(daysAgo(auditRetentionDays))
         yield* repo.eraseAuditEvents
       })

@@ -16,6 +16,8 @@ export class HousekeepingRepo extends Context.Service<
      * the day they were due, which may be a year ahead.
      */
     readonly removeEndedAhead: (from: Date, endedBefore: Date) => Effect.Effect<void>
+    /** Removes what jobs said in runs of that time. */
+    readonly removeProgress: (before: Date) => Effect.Effect<void>
     readonly removeAuditEvents: (before: Date) => Effect.Effect<void>
     /** Removes the words from the audit events of workspaces and accounts that are gone. */
     readonly eraseAuditEvents: Effect.Effect<void>
@@ -42,6 +44,23 @@ export class HousekeepingRepo extends Context.Service<
             RETURNING id`
           erased = rows.length
         } while (erased === batch)
+      })
+
+      const removeOlder = Effect.fnUntraced(function* (table: string, id: string, before: Date) {
+        let removed: number
+        do {
+          const rows = yield* sql`
+            DELETE FROM ${sql(table)}
+            WHERE ${sql(id)} IN (
+              SELECT ${sql(id)}
+              FROM ${sql(table)}
+              WHERE ${sql(id)} < ${firstIdAt(before.getTime())}
+              ORDER BY ${sql(id)}
+              LIMIT ${batch}
+            )
+            RETURNING ${sql(id)}`
+          removed = rows.length
+        } while (removed === batch)
       })
 
       return HousekeepingRepo.of({
@@ -127,21 +146,12 @@ export class HousekeepingRepo extends Context.Service<
               AND finished_at < ${endedBefore}`
         }, Effect.orDie),
 
+        removeProgress: Effect.fn("HousekeepingRepo.removeProgress")(function* (before) {
+          yield* removeOlder("progress", "execution_id", before)
+        }, Effect.orDie),
+
         removeAuditEvents: Effect.fn("HousekeepingRepo.removeAuditEvents")(function* (before) {
-          let removed: number
-          do {
-            const rows = yield* sql`
-              DELETE FROM audit_events
-              WHERE id IN (
-                SELECT id
-                FROM audit_events
-                WHERE id < ${firstIdAt(before.getTime())}
-                ORDER BY id
-                LIMIT ${batch}
-              )
-              RETURNING id`
-            removed = rows.length
-          } while (removed === batch)
+          yield* removeOlder("audit_events", "id", before)
         }, Effect.orDie),
 
         eraseAuditEvents: Effect.gen(function* () {

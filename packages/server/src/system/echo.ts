@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { echoPath } from "@scheduling/calls/OwnEcho"
+import { echoPath } from "@scheduling/calls/exchange/OwnEcho"
 
 /** An execution keeps 10,000 bytes of an answer, and the headers should fit in too. */
 const maxBodyCharacters = 4_096

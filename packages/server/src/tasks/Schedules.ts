@@ -1,6 +1,6 @@
 import type { TaskStatus } from "@scheduling/domain/cron/Firing"
-import type { FiringOptions } from "@scheduling/domain/cron/FiringOptions"
-import { type DstOverlap, Schedule } from "@scheduling/domain/cron/Schedule"
+import type { FiringOptions, Precision } from "@scheduling/domain/cron/FiringOptions"
+import { type DstOverlap, precisionProblem, Schedule } from "@scheduling/domain/cron/Schedule"
 import { nextSlot } from "@scheduling/domain/cron/slots"
 import { TimeZone } from "@scheduling/domain/cron/TimeZone"
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
@@ -9,9 +9,12 @@ import { SqlClient } from "effect/sql"
 import { isDeepStrictEqual } from "node:util"
 import { Limits } from "../limits/Limits.ts"
 import { Outbox } from "../outbox/Outbox.ts"
+import { calendarDaysOf } from "../queue/firing/calendarDays.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import { StoreClock } from "../sql/StoreClock.ts"
+import { useCalendar } from "./CalendarsOfTasksRepo.ts"
 import { slotOptionsOf } from "./firingOptions.ts"
+import { queueCheck } from "./queueCheck.ts"
 import type { TaskRef, TaskRow, TasksRepo } from "./TasksRepo.ts"
 
 /** A row of `tasks` that may have a schedule. */
@@ -22,6 +25,7 @@ export interface ScheduledRow extends TaskRow {
   readonly dst_overlap: DstOverlap
   readonly firing_options: FiringOptions | null
   readonly paused_reason: string | null
+  readonly queue_id: string | null
   readonly next_fire_at: Date | null
   readonly created_at: Date
   readonly updated_at: Date
@@ -35,16 +39,30 @@ export interface ScheduledRow extends TaskRow {
 export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow>(
   repo: Pick<TasksRepo<Row>, "insert" | "update">
 ) {
-  const now = Effect.orDie((yield* StoreClock)(yield* SqlClient.SqlClient))
+  const sql = yield* SqlClient.SqlClient
+  const now = Effect.orDie((yield* StoreClock)(sql))
   const limits = yield* Limits
   const outbox = yield* Outbox
   const queue = yield* RunQueue
+  const checkQueue = yield* queueCheck
 
   const wake = ({ next_fire_at }: Row) =>
     next_fire_at === null ? Effect.void : queue.wake(next_fire_at)
 
   const allowSchedule = ({ schedule, workspace_id }: Row) =>
     schedule === null ? Effect.void : limits.allowSchedule(workspace_id, schedule)
+
+  const nextFireAfter = Effect.fnUntraced(function* (task: Row, after: Date) {
+    const daysOf = yield* Effect.orDie(calendarDaysOf(sql, [task]))
+    return nextFireOf(task, after, daysOf(task))
+  })
+
+  /** Whoever saved it last, nobody removes its calendar as unused before this is committed. */
+  const holdCalendar = Effect.fnUntraced(function* ({ firing_options, workspace_id }: Row) {
+    const url = firing_options?.excluded_calendar?.url
+    if (url === undefined || (yield* useCalendar(sql, workspace_id, url, yield* now))) return
+    return yield* invalid("excluded_calendar", "was removed at the same time: save it again")
+  })
 
   /** None of its runs starts from now on, and whatever is the matter with it is nobody's any more. */
   const stop = Effect.fnUntraced(function* ({ id, workspace_id }: TaskRef) {
@@ -62,15 +80,14 @@ export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow
    * Lets the task fire by its schedule as it is now. Slots that have fired ahead are withdrawn,
    * unless their runs have started.
    */
-  const fireAgain = Effect.fnUntraced(function* (task: Row) {
+  const fireAgain = Effect.fnUntraced(function* (task: Row, updated_at?: Date) {
     const after = yield* queue.withdrawSlots({ workspace_id: task.workspace_id, task_id: task.id })
-    const next_fire_at = nextFireOf(task, after)
     const fires: Row = {
       ...task,
       status: "active",
       paused_reason: null,
-      next_fire_at,
-      updated_at: yield* now
+      next_fire_at: yield* nextFireAfter(task, after),
+      updated_at: updated_at ?? (yield* now)
     }
     yield* repo.update(fires)
     yield* wake(fires)
@@ -80,18 +97,42 @@ export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow
   return {
     stop,
 
+    /**
+     * Before the task is locked: a change that is counted needs the lock of the workspace, and whoever
+     * has both takes that one first.
+     */
+    beforeChange: (
+      workspaceId: Row["workspace_id"],
+      changes: { readonly precision?: Precision | null; readonly queue_id?: string | null }
+    ) =>
+      Effect.andThen(
+        changes.precision === "second" ? limits.hold(workspaceId) : Effect.void,
+        checkQueue(workspaceId, changes.queue_id)
+      ),
+
     insert: Effect.fnUntraced(function* (task: Row) {
-      yield* checkWindow(task)
+      yield* checkFiring(task)
       yield* allowSchedule(task)
-      const row: Row = { ...task, next_fire_at: nextFireOf(task, task.created_at) }
+      yield* holdCalendar(task)
+      if (isPrecise(task)) yield* limits.allowOneMore(task.workspace_id, "second_precision_tasks")
+      yield* checkQueue(task.workspace_id, task.queue_id)
+      const row: Row = { ...task, next_fire_at: yield* nextFireAfter(task, task.created_at) }
       yield* repo.insert(row)
       yield* wake(row)
       return row
     }),
 
     update: Effect.fnUntraced(function* (task: Row, changed: Row) {
-      yield* checkWindow(changed)
+      yield* checkFiring(changed)
       if (changed.schedule !== task.schedule) yield* allowSchedule(changed)
+      yield* holdCalendar(changed)
+      if (isPrecise(changed) && !isPrecise(task)) {
+        yield* limits.allowOneMore(task.workspace_id, "second_precision_tasks")
+      }
+      if (changed.queue_id !== task.queue_id) {
+        const { id, workspace_id } = task
+        yield* queue.moveToQueue({ workspace_id, task_id: id }, changed.queue_id)
+      }
       const firesOtherwise =
         firing.some((field) => changed[field] !== task[field]) ||
         !isDeepStrictEqual(slotOptionsOf(changed), slotOptionsOf(task))
@@ -115,6 +156,12 @@ export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow
       return paused
     }),
 
+    /** For an active task whose calendar has changed. To its user it is as it was. */
+    recompute: Effect.fnUntraced(function* (task: Row) {
+      const next = yield* nextFireAfter(task, yield* now)
+      if (next?.getTime() !== task.next_fire_at?.getTime()) yield* fireAgain(task, task.updated_at)
+    }),
+
     resume: Effect.fnUntraced(function* (task: Row) {
       if (task.status === "active") return task
       yield* allowSchedule(task)
@@ -134,24 +181,36 @@ const nextFireOf = (
     schedule,
     timezone
   }: Pick<ScheduledRow, (typeof firing)[number] | "firing_options">,
-  after: Date
+  after: Date,
+  calendar_days: ReadonlySet<string> | undefined
 ): Date | null => {
   if (schedule === null) return null
-  const rule = { ...firing_options, dst_overlap }
+  const rule = { ...firing_options, dst_overlap, calendar_days }
   const next = nextSlot(Schedule.make(schedule), TimeZone.make(timezone), after, rule)
   return next === null ? null : new Date(next)
 }
 
-/** Here, because a change may give one of the two only. */
-const checkWindow = ({ firing_options }: Pick<ScheduledRow, "firing_options">) => {
-  const { ends_at, starts_at } = firing_options ?? {}
-  return starts_at === undefined ||
-    ends_at === undefined ||
-    Date.parse(starts_at) < Date.parse(ends_at)
-    ? Effect.void
-    : Effect.fail(
-        new ValidationFailed({
-          issues: [{ path: ["ends_at"], message: "must be after starts_at" }]
-        })
-      )
+const isPrecise = ({ firing_options }: Pick<ScheduledRow, "firing_options">) =>
+  firing_options?.precision === "second"
+
+/** Here, because a change may give one of two fields only. */
+const checkFiring = ({
+  firing_options,
+  schedule
+}: Pick<ScheduledRow, "firing_options" | "schedule">) => {
+  const { ends_at, precision, starts_at } = firing_options ?? {}
+  const bounds =
+    starts_at === undefined || ends_at === undefined || Date.parse(starts_at) < Date.parse(ends_at)
+      ? Effect.void
+      : invalid("ends_at", "must be after starts_at")
+  return schedule === null ? bounds : Effect.andThen(checkPrecision(schedule, precision), bounds)
 }
+
+/** Only who says so may write seconds, because crons differ in what a sixth field is. */
+export const checkPrecision = (schedule: string, precision: Precision | undefined) => {
+  const problem = precisionProblem(Schedule.make(schedule), precision)
+  return problem === undefined ? Effect.void : invalid("schedule", problem)
+}
+
+const invalid = (field: string, message: string) =>
+  Effect.fail(new ValidationFailed({ issues: [{ path: [field], message }] }))

@@ -6,7 +6,7 @@ import type { SqlClient } from "effect/sql"
 import { LiveChanges } from "../signals/Changes.ts"
 import type { Change } from "../signals/Recent.ts"
 import { tellAfterCommit } from "../signals/tellAfterCommit.ts"
-import { keyIsTaken } from "./byKey.ts"
+import { keyIsTaken } from "../platform/byKey.ts"
 import { intoWorkspace } from "./intoWorkspace.ts"
 
 export interface TaskRef {
@@ -109,6 +109,7 @@ export const tasksRepo = Effect.fnUntraced(function* <Row extends TaskRow>(
 /** These are objects in a row and JSON in a statement. */
 const valuesOf = ({
   call_options,
+  ending_options,
   firing_options,
   headers,
   run_on,
@@ -117,6 +118,7 @@ const valuesOf = ({
   readonly headers?: object
   readonly call_options?: object | null
   readonly firing_options?: object | null
+  readonly ending_options?: object | null
   readonly run_on?: object | null
 }) => ({
   ...task,
@@ -125,6 +127,9 @@ const valuesOf = ({
   }),
   ...(firing_options !== undefined && {
     firing_options: firing_options && JSON.stringify(firing_options)
+  }),
+  ...(ending_options !== undefined && {
+    ending_options: ending_options && JSON.stringify(ending_options)
   }),
   ...(headers !== undefined && { headers: JSON.stringify(headers) }),
   ...(run_on !== undefined && { run_on: run_on && JSON.stringify(run_on) })

@@ -1,4 +1,4 @@
-import type { FiringOptions } from "@scheduling/domain/cron/FiringOptions"
+import type { ExcludedCalendar, FiringOptions } from "@scheduling/domain/cron/FiringOptions"
 import { jitterMs } from "@scheduling/domain/cron/slots"
 import { timestampOrNull } from "../sql/timestamp.ts"
 import { mergedOptions } from "./mergedOptions.ts"
@@ -20,19 +20,23 @@ export const withFiringOptions = <Changes extends FiringChanges>(
   const {
     disable_after_failures,
     ends_at,
+    excluded_calendar,
     excluded_days,
     jitter_seconds,
     on_pause,
+    precision,
     starts_at,
     ...others
   } = changes
   return {
     ...others,
     firing_options: mergedOptions<FiringOptions>(firing_options, {
+      precision: precision === "minute" ? null : precision,
       jitter_seconds: jitter_seconds === 0 ? null : jitter_seconds,
       starts_at,
       ends_at,
       excluded_days: excluded_days?.length === 0 ? null : excluded_days,
+      excluded_calendar,
       on_pause: on_pause === "cancel" ? null : on_pause,
       disable_after_failures
     })
@@ -41,9 +45,26 @@ export const withFiringOptions = <Changes extends FiringChanges>(
 
 /** The part of the options that decides which slots a schedule has and when their runs are due. */
 export const slotOptionsOf = ({ firing_options }: FiringOptionsRow) => {
-  const { ends_at, excluded_days, jitter_seconds, starts_at } = firing_options ?? {}
-  return { ends_at, excluded_days, jitter_seconds, starts_at }
+  const { ends_at, excluded_calendar, excluded_days, jitter_seconds, starts_at } =
+    firing_options ?? {}
+  return { ends_at, excluded_calendar, excluded_days, jitter_seconds, starts_at }
 }
+
+type FiringRecord = Omit<FiringOptions, "excluded_calendar"> & {
+  readonly excluded_calendar?: ExcludedCalendar
+  readonly paused_reason?: string
+  readonly next_run_at: string | null
+}
+
+/** What is known of the calendar stands in a table of its own, see `showCalendars`. */
+const withUnread = (options: FiringOptions | null): Omit<FiringRecord, "next_run_at"> => {
+  const { excluded_calendar, ...others } = options ?? {}
+  return excluded_calendar === undefined
+    ? others
+    : { ...others, excluded_calendar: { ...excluded_calendar, ...unread } }
+}
+
+const unread = { fetched_at: null, error: null, days: 0 }
 
 /** What a row shows of its schedule in addition to its columns. */
 export const shownFiring = ({
@@ -55,8 +76,8 @@ export const shownFiring = ({
   readonly id: string
   readonly next_fire_at: Date | null
   readonly paused_reason: string | null
-}) => ({
-  ...firing_options,
+}): FiringRecord => ({
+  ...withUnread(firing_options),
   ...(paused_reason !== null && { paused_reason }),
   next_run_at: timestampOrNull(
     next_fire_at === null || firing_options?.jitter_seconds === undefined

@@ -1,4 +1,4 @@
-import type { PageQuery } from "@scheduling/domain/shared/Page"
+import type { PageQuery } from "@scheduling/domain/shared/requests/Page"
 import type { SqlClient } from "effect/sql"
 import type { PageRequest } from "../sql/Pages.ts"
 

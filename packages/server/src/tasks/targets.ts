@@ -1,11 +1,11 @@
-import { parseCallUrl } from "@scheduling/domain/shared/CallUrl"
+import { parseCallUrl } from "@scheduling/domain/calls/CallUrl"
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import type { RunOn } from "@scheduling/domain/workers/RunOn"
 import { Effect, Result } from "effect"
 import { isIP } from "node:net"
-import { EgressAllow } from "@scheduling/calls/Egress"
-import { type Cidr, classify, isAllowed } from "@scheduling/calls/EgressRules"
-import { OwnEcho } from "@scheduling/calls/OwnEcho"
+import { EgressAllow } from "@scheduling/calls/egress/Egress"
+import { type Cidr, classify, isAllowed } from "@scheduling/calls/egress/EgressRules"
+import { OwnEcho } from "@scheduling/calls/exchange/OwnEcho"
 
 interface Target {
   readonly path: ReadonlyArray<string | number>

@@ -1,7 +1,7 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { NotFound, type QuotaExceeded, type RateLimited } from "@scheduling/domain/shared/Errors"
 import type { WorkerId } from "@scheduling/domain/shared/Ids"
-import type { Page, PageQuery } from "@scheduling/domain/shared/Page"
+import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
 import {
   type CreatedWorker,
   type Worker,

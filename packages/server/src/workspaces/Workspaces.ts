@@ -2,8 +2,8 @@ import type { InvalidToken } from "@scheduling/domain/auth/AuthErrors"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { NotFound, type QuotaExceeded } from "@scheduling/domain/shared/Errors"
 import type { UserId } from "@scheduling/domain/shared/Ids"
-import type { Page, PageQuery } from "@scheduling/domain/shared/Page"
-import type { AuditEvent } from "@scheduling/domain/workspaces/AuditEvent"
+import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
+import type { AuditEvent, AuditFilters } from "@scheduling/domain/workspaces/AuditEvent"
 import type { SigningSecret } from "@scheduling/domain/workspaces/SigningSecret"
 import type { Workspace } from "@scheduling/domain/workspaces/Workspace"
 import { Context, DateTime, Effect, Layer } from "effect"
@@ -54,7 +54,10 @@ export class Workspaces extends Context.Service<
       actor: Actor,
       id: AuthorizedWorkspaceId
     ) => Effect.Effect<SigningSecret, NotFound>
-    readonly audit: (id: AuthorizedWorkspaceId, query: PageQuery) => Effect.Effect<Page<AuditEvent>>
+    readonly audit: (
+      id: AuthorizedWorkspaceId,
+      query: PageQuery & AuditFilters
+    ) => Effect.Effect<Page<AuditEvent>>
   }
 >()("@scheduling/server/workspaces/Workspaces") {
   static readonly layer: Layer.Layer<
@@ -168,7 +171,7 @@ export class Workspaces extends Context.Service<
 
         audit: Effect.fn("Workspaces.audit")(function* (id, query) {
           const page = pageRequest(query)
-          return toPage(yield* audit.list(id, page), page, toAuditEvent)
+          return toPage(yield* audit.list(id, query, page), page, toAuditEvent)
         })
       })
     })

@@ -32,6 +32,18 @@ export const resolved = (schema: JsonSchema.JsonSchema): JsonSchema.JsonSchema =
 export const propertiesOf = (schema: JsonSchema.JsonSchema | undefined): ReadonlyArray<string> =>
   Object.keys(Object(schema?.["properties"]))
 
+/** What a batch consists of; nothing of what takes one thing at a time. */
+export const itemOf = ({
+  example,
+  name,
+  schema
+}: Endpoint): Pick<Endpoint, "example" | "schema"> | undefined => {
+  if (!name.endsWith(".createMany")) return undefined
+  const [item]: ReadonlyArray<Endpoint["example"]> = Object(example)["items"]
+  const { items } = Object(Object(schema)["properties"])
+  return { example: item, schema: resolved(items.items) }
+}
+
 /** Every endpoint of the contract, so that one that is added is attacked like the others. */
 export const endpoints: ReadonlyArray<Endpoint> = endpointsOf(Api).map(
   ({ access, method, name, path }) => {

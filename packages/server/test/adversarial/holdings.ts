@@ -10,6 +10,7 @@ import { open } from "../auth/forge.ts"
 import { insertDelivery } from "../notifications/support/channels.ts"
 import { ask, createKey, logIn, type Member, randomEmail, signUp } from "../support/http.ts"
 import { testNow } from "../support/TestApp.ts"
+import { queuesOf } from "../queues/queues.ts"
 import { workersOf } from "../workers/workers.ts"
 import { type Endpoint, pathWith } from "./contract.ts"
 
@@ -97,6 +98,11 @@ export const acquire = Effect.fnUntraced(function* (owner: Member) {
   const workerPaused = yield* id(workers.create())
   yield* workers.act(workerPaused, "pause")
 
+  const queues = queuesOf(owner)
+  const queue = yield* id(queues.create())
+  const queuePaused = yield* id(queues.create())
+  yield* queues.act(queuePaused, "pause")
+
   const processes = processesOf(owner)
   const ofWorker = { name: "Database", worker_id: worker, match: { name: "postgres" } }
   const processMonitor = yield* id(processes.create(ofWorker))
@@ -123,6 +129,7 @@ export const acquire = Effect.fnUntraced(function* (owner: Member) {
     "monitors/process/:monitor_id": [processMonitor, processPaused],
     "incidents/:incident_id": [incident],
     "workers/:worker_id": [worker, workerPaused],
+    "queues/:queue_id": [queue, queuePaused],
     "notifications/channels/:channel_id": [channel],
     "notifications/deliveries/:delivery_id": [delivery],
     "executions/:execution_id": [cronEnded, cronRun, delayedRun, chainStep]

@@ -1,10 +1,12 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { type Answer, ask, outcome } from "../support/http.ts"
+import { excessOf } from "../../src/http/request/JsonBounds.ts"
 import { request, talk } from "../support/rawHttp.ts"
 import { TestApp, testAppLayer } from "../support/TestApp.ts"
 import { askCalmly, atOnce, bodyWith } from "./calmly.ts"
-import { endpoints, propertiesOf } from "./contract.ts"
+import { assertEachRefused } from "./batches.ts"
+import { endpoints, itemOf, propertiesOf } from "./contract.ts"
 import { changes, everything } from "./everything.ts"
 import { settle } from "./holdings.ts"
 import { texts, values, wide } from "./hostileTexts.ts"
@@ -44,6 +46,7 @@ const shownAgain = (created: object, stored: object) =>
 layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("Hostile JSON", (it) => {
   describe.each(withBody)("for $method $path", (endpoint) => {
     const { example = {}, method, schema } = endpoint
+    const item = itemOf(endpoint)
 
     it.effect("in any field is refused, or kept to the letter", () =>
       Effect.gen(function* () {
@@ -66,6 +69,36 @@ layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("Hostile JSON", (i
           { concurrency: isChange ? 1 : atOnce, discard: true }
         )
         assert.notProperty({}, "isAdmin")
+      })
+    )
+
+    it.effect.runIf(item !== undefined)("in a field of an item refuses no other item", () =>
+      Effect.gen(function* () {
+        const { member, pathOf } = yield* settle
+        const path = pathOf(endpoint)
+        const read = { path: path.replace(/\/batch$/, ""), token: member.access_token }
+        // Others refuse the whole body before it is looked at.
+        const readable = values.filter((value) => excessOf(value) === undefined)
+        const example = item?.example ?? {}
+        const items = readable.flatMap((value) => [value, undefined])
+        for (const field of propertiesOf(item?.schema)) {
+          const written = items.map((value) =>
+            value === undefined ? JSON.stringify(example) : bodyWith(example, field, value)
+          )
+          const body = `{"items":[${written.join()}]}`
+          const answer = yield* askCalmly("POST", path, { token: read.token, body })
+          assert.strictEqual(answer.status, 200, answer.text.slice(0, 500))
+          for (const [at, { data, error, status }] of answer.body.items.entries()) {
+            const value = items[at]
+            if (value === undefined) assert.strictEqual(status, 201, field)
+            else if (status === 201) {
+              yield* assertKept({ ...answer, body: data }, field, JSON.parse(value), read)
+            } else {
+              assert.include([402, 409, 422], status)
+              assert.isString(error.detail.message)
+            }
+          }
+        }
       })
     )
 
@@ -98,7 +131,9 @@ layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("Hostile JSON", (i
               token,
               body: bodyWith(example, field, last, first)
             })
-            assert.strictEqual(outcome(wrong), "422 validation_failed", field)
+            // Of a batch, that is an array with an item that is none.
+            if (item !== undefined && first === "[[]]") assertEachRefused(wrong, 1)
+            else assert.strictEqual(outcome(wrong), "422 validation_failed", field)
           }
         }
         const [[field, value] = assert.fail()] = Object.entries(example)

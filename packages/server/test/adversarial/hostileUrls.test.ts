@@ -1,8 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, type JsonSchema } from "effect"
-import { ask, outcome } from "../support/http.ts"
+import { type Answer, ask, outcome } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
-import { endpoints, resolved } from "./contract.ts"
+import { assertEachRefused } from "./batches.ts"
+import { endpoints, itemOf, resolved } from "./contract.ts"
 import { settle } from "./holdings.ts"
 
 const refusedUrls = [
@@ -42,23 +43,36 @@ const looksLikeUrl = /url|uri|webhook|callback|endpoint|hook/i
 const fieldsOf = (schema: JsonSchema.JsonSchema | undefined) =>
   Object.entries(Object(schema?.["properties"])) as Array<[string, JsonSchema.JsonSchema]>
 
-/** Every field of every body that holds a URL, with the body around it. */
-const urlFields = endpoints.flatMap((endpoint) =>
-  fieldsOf(endpoint.schema).flatMap(([field, schema]) => {
+interface UrlField {
+  readonly field: string
+  readonly bodyWith: (url: string) => object
+}
+
+/** Every field of a body that holds a URL, with the body around it. */
+const urlFieldsOf = (schema: JsonSchema.JsonSchema | undefined): ReadonlyArray<UrlField> =>
+  fieldsOf(schema).flatMap(([field, schema]) => {
     const element = fieldsOf(resolved(Object(schema["items"])))
     const inItem = element.filter(([inner]) => looksLikeUrl.test(inner))
     return [
       ...(looksLikeUrl.test(field)
-        ? [{ ...endpoint, field, bodyWith: (url: string) => ({ [field]: url }) }]
+        ? [{ field, bodyWith: (url: string) => ({ [field]: url }) }]
         : []),
       ...inItem.map(([inner]) => ({
-        ...endpoint,
         field: `${field}.0.${inner}`,
         bodyWith: (url: string) => ({ [field]: [{ name: "a", [inner]: url }] })
       }))
     ]
   })
-)
+
+/** Those of a batch are those of its items. */
+const urlFields = endpoints.flatMap((endpoint) => {
+  const item = itemOf(endpoint)
+  return urlFieldsOf(item?.schema ?? endpoint.schema).map((field) => ({
+    ...endpoint,
+    ...field,
+    item
+  }))
+})
 
 layer(testAppLayer())("A URL", (it) => {
   it.effect("is a field of what makes calls", () =>
@@ -67,12 +81,15 @@ layer(testAppLayer())("A URL", (it) => {
         urlFields.map(({ field, name }) => `${name} ${field}`),
         [
           "cron.create url",
+          "cron.createMany url",
           "cron.upsert url",
           "cron.update url",
           "delayed.create url",
+          "delayed.createMany url",
           "delayed.upsert url",
           "delayed.update url",
           "chains.create steps.0.url",
+          "chains.createMany steps.0.url",
           "chains.upsert steps.0.url",
           "chains.update steps.0.url"
         ]
@@ -86,16 +103,28 @@ layer(testAppLayer())("A URL", (it) => {
       Effect.gen(function* () {
         const { member, pathOf } = yield* settle
         const path = pathOf(endpoint)
-        for (const url of refusedUrls) {
-          const answer = yield* ask(endpoint.method, path, {
-            token: member.access_token,
-            body: { ...endpoint.example, ...endpoint.bodyWith(url) }
-          })
-          assert.strictEqual(outcome(answer), "422 validation_failed", url)
-          const paths = answer.body.detail.issues.map((issue: { readonly path: Array<unknown> }) =>
+        const { bodyWith, example, field, item, method } = endpoint
+        const assertRefused = (error: Answer["body"], url: string) => {
+          assert.strictEqual(error.detail.error, "validation_failed", url)
+          const paths = error.detail.issues.map((issue: { readonly path: Array<unknown> }) =>
             issue.path.join(".")
           )
-          assert.include(paths, endpoint.field, url)
+          assert.include(paths, field, url)
+        }
+        const token = member.access_token
+        if (item !== undefined) {
+          const items = refusedUrls.map((url) => ({ ...item.example, ...bodyWith(url) }))
+          const answer = yield* ask(method, path, { token, body: { items } })
+          assertEachRefused(answer, refusedUrls.length)
+          for (const [at, url] of refusedUrls.entries()) {
+            assertRefused(answer.body.items[at].error, url)
+          }
+          return
+        }
+        for (const url of refusedUrls) {
+          const answer = yield* ask(method, path, { token, body: { ...example, ...bodyWith(url) } })
+          assert.strictEqual(outcome(answer), "422 validation_failed", url)
+          assertRefused(answer.body, url)
         }
       })
   )

@@ -7,7 +7,12 @@ import { type Endpoint, endpoints, isInWorkspace, pathWith, placesIn } from "./c
 import { acquire, type Holdings, settle } from "./holdings.ts"
 
 /** What they make has no id of its own. They have tests of their own. */
-const ofMany = new Set(["/v1/workspaces/:workspace_id/executions/rerun"])
+const ofMany = new Set([
+  "/v1/workspaces/:workspace_id/cron/batch",
+  "/v1/workspaces/:workspace_id/delayed/batch",
+  "/v1/workspaces/:workspace_id/chains/batch",
+  "/v1/workspaces/:workspace_id/executions/rerun"
+])
 
 const repeatable = endpoints.filter(
   ({ path, takesIdempotencyKey }) => takesIdempotencyKey && !ofMany.has(path)

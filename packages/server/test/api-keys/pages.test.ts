@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Cursor } from "@scheduling/domain/shared/Page"
+import { Cursor } from "@scheduling/domain/shared/requests/Page"
 import { Schema } from "effect"
 import { pageRequest, toPage } from "../../src/sql/Pages.ts"
 

@@ -2,7 +2,6 @@ import { dayOf } from "@scheduling/domain/billing/Usage"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { TestClock } from "effect/testing"
 import { firstOfMonth, percentReachedBy } from "../../src/limits/nearLimits.ts"
 import { ask, logIn, type Member, outcome, signUp, times } from "../support/http.ts"
 import { leap } from "../support/leap.ts"
@@ -192,8 +191,7 @@ layer(SceneLayer, { timeout: "60 seconds" })(
         ON CONFLICT (workspace_id, day) DO UPDATE
         SET executions = EXCLUDED.executions`
         yield* use(85)
-        yield* TestClock.adjust("1 minute")
-        yield* until(announced(owner, "quota.near"), (rows) => rows.length === 1)
+        yield* untilSomeMinute(announced(owner, "quota.near"), (rows) => rows.length === 1)
         assert.lengthOf(yield* activeOf(owner), 1)
         yield* use(100)
         assert.strictEqual(
@@ -204,10 +202,11 @@ layer(SceneLayer, { timeout: "60 seconds" })(
           outcome(yield* post(owner, "delayed", { url, delay_seconds: 60 })),
           "402 quota_exceeded"
         )
-        yield* TestClock.adjust("1 minute")
-        yield* until(activeOf(owner), (active) => active.length === 0)
-        yield* TestClock.adjust("1 minute")
-        const told = yield* until(announced(owner, "quota.near"), (rows) => rows.length === 2)
+        yield* untilSomeMinute(activeOf(owner), (active) => active.length === 0)
+        const told = yield* untilSomeMinute(
+          announced(owner, "quota.near"),
+          (rows) => rows.length === 2
+        )
         assert.deepStrictEqual(
           told.map(({ reason }) => reason),
           ["80 % of the limit is used: 85 of 100.", "100 % of the limit is used: 100 of 100."]

@@ -19,6 +19,7 @@ layer(testAppLayer())("chains", (it) => {
         name: "Close the day",
         steps: [login, close, alarm].map(asStored),
         schedule: null,
+        queue_id: null,
         timezone: "UTC",
         overlap: "skip",
         missed: "once",

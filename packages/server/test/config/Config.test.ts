@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { availableParallelism, tmpdir } from "node:os"
 import { join } from "node:path"
 import { ConfigProvider, Effect, Inspectable, Redacted } from "effect"
 import { AppConfig } from "../../src/config/Config.ts"
@@ -30,6 +30,7 @@ const defaults = {
   previousAppSecrets: [],
   registration: "open",
   egressAllow: [],
+  callThreads: availableParallelism() > 1 ? 1 : 0,
   runner: "on",
   rateLimit: 600,
   retentionDays: 30,
@@ -82,6 +83,7 @@ const variables: Readonly<
     good: ["10.0.0.0/8", "10.0.0.0/8,fd00::/8", "127.0.0.1/32"],
     bad: ["10.0.0.0/33", "internal.example.com", "10.0.0/8"]
   },
+  CALL_THREADS: { field: "callThreads", good: ["0", "1", "64"], bad: ["-1", "65", "1.5", "off"] },
   RUNNER: { field: "runner", good: ["on", "off"], bad: ["true", "ON"] },
   AUDIT_RETENTION_DAYS: {
     field: "auditRetentionDays",

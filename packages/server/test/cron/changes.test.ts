@@ -32,6 +32,25 @@ layer(testAppLayer())("changes to a cron task", (it) => {
     })
   )
 
+  it.effect("may give a timeout of more than 900 s only with a completion", () =>
+    Effect.gen(function* () {
+      const { cron } = yield* begin
+      const { body: task } = yield* cron.create({ completion: "callback", timeout_seconds: 3_600 })
+      assert.deepInclude(task, { completion: "callback", timeout_seconds: 3_600 })
+      const refused = yield* cron.update(task.id, { completion: null })
+      assert.strictEqual(outcome(refused), "422 validation_failed")
+      assert.deepStrictEqual(refused.body.detail.issues[0].path, ["timeout_seconds"])
+      const plain = yield* cron.update(task.id, { completion: null, timeout_seconds: 900 })
+      assert.notProperty(plain.body, "completion")
+      assert.strictEqual(
+        outcome(yield* cron.update(task.id, { timeout_seconds: 901 })),
+        "422 validation_failed"
+      )
+      const again = yield* cron.update(task.id, { timeout_seconds: 901, completion: "auto" })
+      assert.deepInclude(again.body, { completion: "auto", timeout_seconds: 901 })
+    })
+  )
+
   it.effect("compute the next fire anew where the schedule, zone or overlap rule changes", () =>
     Effect.gen(function* () {
       const { cron } = yield* begin

@@ -29,6 +29,7 @@ layer(testAppLayer())("cron task records", (it) => {
         retry_count: 0,
         run_on: null,
         worker_wait_seconds: 300,
+        queue_id: null,
         timezone: "UTC",
         overlap: "skip",
         missed: "once",
@@ -73,6 +74,7 @@ layer(testAppLayer())("cron task records", (it) => {
       assert.deepStrictEqual(rest, {
         ...given,
         key: null,
+        queue_id: null,
         name: "Weekly",
         schedule: "30 9 * * MON-FRI",
         status: "active",

@@ -32,6 +32,17 @@ const refused: ReadonlyArray<readonly [string, object, ReadonlyArray<ReadonlyArr
   ["a body with NUL", { body: "\u0000" }, [["body"]]],
   ["a timeout of 0", { timeout_seconds: 0 }, [["timeout_seconds"]]],
   ["a timeout of 901", { timeout_seconds: 901 }, [["timeout_seconds"]]],
+  [
+    "a timeout of a day and a second",
+    { timeout_seconds: 86_401, completion: "callback" },
+    [["timeout_seconds"]]
+  ],
+  ["an unknown completion", { completion: "later" }, [["completion"]]],
+  [
+    "the header that carries the URL",
+    { headers: { "Scheduling-Complete-Url": "https://a.example" } },
+    [["headers", "Scheduling-Complete-Url"]]
+  ],
   ["a timeout of a second and a half", { timeout_seconds: 1.5 }, [["timeout_seconds"]]],
   ["11 retries", { retry_count: 11 }, [["retry_count"]]],
   ["negative retries", { retry_count: -1 }, [["retry_count"]]],

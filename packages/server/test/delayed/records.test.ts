@@ -29,6 +29,7 @@ layer(testAppLayer())("delayed task records", (it) => {
         retry_count: 0,
         run_on: null,
         worker_wait_seconds: 300,
+        queue_id: null,
         status: "pending",
         run_at: "2026-06-01T13:00:00.000Z",
         last_run: null,
@@ -71,6 +72,7 @@ layer(testAppLayer())("delayed task records", (it) => {
       assert.deepStrictEqual(rest, {
         ...given,
         key: null,
+        queue_id: null,
         name: "Trial ends",
         status: "pending",
         run_at: "2027-06-01T12:00:00.000Z",

@@ -1,7 +1,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { httpTarget } from "@scheduling/calls/testing/CallTargets"
 import { Effect, Exit, Layer, Result, Scope } from "effect"
-import { parseCidrs } from "@scheduling/calls/EgressRules"
+import { parseCidrs } from "@scheduling/calls/egress/EgressRules"
 import { ask, createKey, signUp } from "../support/http.ts"
 import { startNode, TestApp, testConfig } from "../support/TestApp.ts"
 import { onPostgres, TestDatabaseLayer } from "../support/TestDatabase.ts"

@@ -89,6 +89,27 @@ layer(testAppLayer())("a forecast", (it) => {
     })
   )
 
+  it.effect("counts schedules with seconds in their minutes and seconds", () =>
+    Effect.gen(function* () {
+      const { cron, forecast } = yield* beginForecast
+      yield* cron.create({ schedule: "*/5 * 3 * * *", precision: "second" })
+      yield* cron.create({ schedule: "*/10 0 3 * * *", precision: "second" })
+      yield* cron.create({ schedule: "0 3 * * *" })
+      const to = "2026-06-02T03:02:00.000Z"
+      const { body } = yield* forecast({ ...hour, to })
+      assert.strictEqual(body.runs, 12 + 6 + 1 + 12)
+      assert.deepStrictEqual(body.minutes, [
+        { at: "2026-06-02T03:00:00.000Z", runs: 19 },
+        { at: "2026-06-02T03:01:00.000Z", runs: 12 }
+      ])
+      assert.strictEqual(body.busiest[0].tasks.length, 3)
+      assert.deepStrictEqual(body.spread.slice(0, 2), [
+        { seconds: 0, most_per_second: 3 },
+        { seconds: 60, most_per_second: 0.32 }
+      ])
+    })
+  )
+
   it.effect("leaves out what comes before a start, after an end and on excluded days", () =>
     Effect.gen(function* () {
       const { cron, forecast } = yield* beginForecast

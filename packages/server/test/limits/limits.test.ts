@@ -15,6 +15,7 @@ const tiny = {
     ...selfHosted.limits,
     cron_tasks: 1,
     chains: 1,
+    second_precision_tasks: 0,
     pending_delayed_tasks: 1,
     unfinished_runs: 1,
     shortest_interval_seconds: 300,
@@ -24,6 +25,7 @@ const tiny = {
     open_invitations: 1,
     monitors: 1,
     workers: 1,
+    queues: 1,
     notification_channels: 1
   }
 }
@@ -45,6 +47,7 @@ const creates: ReadonlyArray<readonly [string, string, object]> = [
   ["pending_delayed_tasks", "delayed", { url, delay_seconds: 3_600 }],
   ["active_api_keys", "api-keys", { name: "a key", scopes: ["tasks:read"] }],
   ["workers", "workers", { name: "the basement" }],
+  ["queues", "queues", { name: "the billing server", max_concurrency: 2 }],
   ["monitors", "monitors/heartbeat", { name: "a job", period_seconds: 60 }],
   [
     "notification_channels",
@@ -77,6 +80,38 @@ layer(testAppLayer({ plans }))("a workspace on a plan", (it) => {
       const elsewhere = yield* signUp()
       assert.strictEqual((yield* post(elsewhere, path, body)).status, 201)
       assert.strictEqual((yield* post(elsewhere, path, body)).status, 201)
+    })
+  )
+
+  it.effect("has as many schedules with seconds as its plan says", () =>
+    Effect.gen(function* () {
+      const member = yield* onTiny
+      const precise = { name: "a task", url, schedule: "0 0 * * * *", precision: "second" }
+      const refused = yield* post(member, "cron", precise)
+      const expected = { quota: "second_precision_tasks", limit: 0, plan: "tiny" }
+      assert.deepInclude(refused.body.detail, expected)
+      const { body: task } = yield* post(member, "cron", {
+        ...precise,
+        precision: null,
+        schedule: "@hourly"
+      })
+      const changed = yield* ask("PATCH", `${member.workspace}/cron/${task.id}`, {
+        token: member.access_token,
+        body: { precision: "second" }
+      })
+      assert.deepInclude(changed.body.detail, expected)
+      const elsewhere = yield* signUp()
+      for (let made = 0; made < selfHosted.limits.second_precision_tasks; made++) {
+        const kind = made % 2 === 0 ? "cron" : "chains"
+        const { status } = yield* post(
+          elsewhere,
+          kind,
+          kind === "cron" ? precise : { ...precise, url: undefined, steps: [step] }
+        )
+        assert.strictEqual(status, 201)
+      }
+      const last = yield* post(elsewhere, "cron", precise)
+      assert.deepInclude(last.body.detail, { ...expected, limit: 100, plan: "self_hosted" })
     })
   )
 

@@ -21,7 +21,7 @@ import { WorkersRepo } from "../../src/workers/WorkersRepo.ts"
 import { WorkspacesRepo } from "../../src/workspaces/WorkspacesRepo.ts"
 import { insertWorkspace } from "../runner/support/tasks.ts"
 import { untilWaiting } from "../support/collide.ts"
-import { onPostgres, TestDatabaseLayer } from "../support/TestDatabase.ts"
+import { onPostgres, ownDatabaseLayer } from "../support/TestDatabase.ts"
 
 const TestLayer = Layer.mergeAll(StatusChanges.layer, Sorter.layer, WorkspacesRepo.layer).pipe(
   Layer.provideMerge([
@@ -37,7 +37,7 @@ const TestLayer = Layer.mergeAll(StatusChanges.layer, Sorter.layer, WorkspacesRe
     WorkersRepo.layer
   ]),
   Layer.provide(Signals.layer),
-  Layer.provideMerge(TestDatabaseLayer)
+  Layer.provideMerge(ownDatabaseLayer)
 )
 
 const monitorsOfEach = 60
@@ -73,9 +73,10 @@ const insertMonitors = Effect.fnUntraced(function* (workspace_id: string) {
     WHERE workspace_id = ${workspace_id} AND kind = 'ssl'`
   yield* sql`
     INSERT INTO process_monitors (
-      monitor_id, workspace_id, worker_id, match, min_count, interval_seconds, grace_seconds
+      monitor_id, workspace_id, worker_id, judge, match, min_count, interval_seconds,
+      grace_seconds, since
     )
-    SELECT id, workspace_id, ${worker_id}, '{}', 1, 30, 60
+    SELECT id, workspace_id, ${worker_id}, 'each', '{}', 1, 30, 60, now()
     FROM monitors
     WHERE workspace_id = ${workspace_id} AND kind = 'process'`
   const monitors = yield* sql<{ readonly id: string; readonly kind: Kind }>`

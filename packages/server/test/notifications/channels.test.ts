@@ -1,9 +1,11 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
 import { ask, outcome, signUp, times } from "../support/http.ts"
 import { TestApp, testAppLayer } from "../support/TestApp.ts"
 import { notificationsOf } from "./support/channels.ts"
+import { vendors } from "./support/vendors.ts"
 
 const slackUrl = "https://hooks.slack.com/services/T00000000/B00000000/verysecretpart"
 const slack = { name: "ops", kind: "slack", config: { url: slackUrl } }
@@ -132,6 +134,62 @@ layer(testAppLayer())("A channel", (it) => {
       })
     )
   })
+
+  it.effect.each(vendors)("is left alone when it is put again by its key: $name", (vendor) =>
+    Effect.gen(function* () {
+      const { channels } = yield* begin
+      const definition = { name: "ops", kind: vendor.name, config: vendor.config }
+      const made = yield* channels.put("ops", definition)
+      assert.strictEqual(made.status, 201, made.text)
+      yield* TestClock.adjust("1 second")
+      const again = yield* channels.put("ops", definition)
+      assert.deepStrictEqual([again.status, again.body], [200, made.body])
+      // What is shown of a secret stands for it.
+      const shown = yield* channels.put("ops", { ...definition, config: made.body.config })
+      assert.deepStrictEqual([shown.status, shown.body], [200, made.body])
+    })
+  )
+
+  it.effect("is replaced by its key, with what its definition says and no more", () =>
+    Effect.gen(function* () {
+      const { channels } = yield* begin
+      const server = "https://ntfy.example.com"
+      const definition = {
+        name: "ops",
+        kind: "ntfy",
+        config: { server, topic: "a", token: "tk_abcdefghijkl" }
+      }
+      const made = yield* channels.put("ops", definition)
+      yield* channels.update(made.body.id, { enabled: false })
+      yield* TestClock.adjust("1 second")
+      const quiet = yield* channels.put("ops", definition)
+      assert.deepInclude(quiet.body, { id: made.body.id, enabled: false })
+      const config = { server, topic: "b" }
+      const replaced = yield* channels.put("ops", { ...definition, config, enabled: true })
+      assert.strictEqual(replaced.status, 200, replaced.text)
+      assert.deepInclude(replaced.body, { id: made.body.id, enabled: true, config })
+      assert.notStrictEqual(replaced.body.updated_at, made.body.updated_at)
+      const wrong = yield* channels.put("ops", { ...definition, config: { topic: 7 } })
+      assert.strictEqual(outcome(wrong), "422 validation_failed")
+      const other = yield* channels.put("ops", slack)
+      assert.strictEqual(outcome(other), "409 conflict")
+      assert.include(other.text, "ntfy")
+      assert.deepStrictEqual((yield* channels.get(made.body.id)).body, replaced.body)
+    })
+  )
+
+  it.effect("keeps a secret from another server when it is put by its key", () =>
+    Effect.gen(function* () {
+      const { channels } = yield* begin
+      const gotify = { server: "https://push.example.com", token: "abcdefghijklmnop" }
+      const definition = { name: "ops", kind: "gotify", config: gotify }
+      const { body } = yield* channels.put("ops", definition)
+      const config = { ...body.config, server: "https://evil.example.com" }
+      const refused = yield* channels.put("ops", { ...definition, config })
+      assert.strictEqual(outcome(refused), "422 validation_failed")
+      assert.containSubset(issues(refused), [{ path: ["config", "token"] }])
+    })
+  )
 
   it.effect("is made once where the request is repeated with its key", () =>
     Effect.gen(function* () {
@@ -308,6 +366,37 @@ layer(testAppLayer())("A delivery", (it) => {
       yield* channels.remove(channel.id)
       assert.strictEqual(outcome(yield* channels.resend(id)), "409 conflict")
       assert.strictEqual((yield* channels.delivery(again.body.id)).body.status, "cancelled")
+    })
+  )
+
+  it.effect("of a call-back is sent again to the URL that it was for", () =>
+    Effect.gen(function* () {
+      const { channels } = yield* begin
+      const sql = yield* SqlClient.SqlClient
+      const { body: channel } = yield* channels.create(slack)
+      yield* channels.test(channel.id)
+      const { body: list } = yield* channels.deliveries()
+      const id = crypto.randomUUID()
+      yield* sql`
+        INSERT INTO notification_deliveries (
+          id, workspace_id, channel_id, channel_kind, target, status, begun, ended, other, shown,
+          subjects, mergeable, due_at, give_up_at, created_at, finished_at
+        )
+        SELECT
+          ${id}, workspace_id, NULL, 'callback', 'https://api.example.com/done', 'failed', begun,
+          ended, other, shown, subjects, mergeable, due_at, give_up_at, created_at, finished_at
+        FROM notification_deliveries
+        WHERE id = ${list.data[0].id}`
+      const idsOf = Effect.fnUntraced(function* (kind: string) {
+        const { body } = yield* channels.deliveries(`?kind=${kind}`)
+        return body.data.map((delivery: { readonly id: string }) => delivery.id)
+      })
+      assert.deepStrictEqual(yield* idsOf("callback"), [id])
+      assert.deepStrictEqual(yield* idsOf("slack"), [list.data[0].id])
+      assert.isEmpty(yield* idsOf("email"))
+      const again = yield* channels.resend(id)
+      assert.strictEqual(again.status, 202, again.text)
+      assert.deepInclude(again.body, { status: "queued", channel_id: null, kind: "callback" })
     })
   )
 

@@ -40,6 +40,21 @@ layer(withMail)("An email channel", (it) => {
     })
   )
 
+  it.effect("to a stranger asks once, however often it is put by its key", () =>
+    Effect.gen(function* () {
+      const { channels } = yield* begin
+      const definition = stranger(randomEmail())
+      const { body } = yield* channels.put("them", definition)
+      assert.isFalse(body.confirmed)
+      yield* channels.put("them", definition)
+      yield* channels.put("them", { ...definition, name: "still a stranger" })
+      const { body: list } = yield* channels.deliveries(`?channel_id=${body.id}`)
+      assert.lengthOf(list.data, 1)
+      yield* channels.put("them", { ...definition, config: { to: randomEmail() } })
+      assert.lengthOf((yield* channels.deliveries(`?channel_id=${body.id}`)).body.data, 2)
+    })
+  )
+
   it.effect("to a stranger waits for the button behind the link, and no opening of it", () =>
     Effect.gen(function* () {
       const { channels, member } = yield* begin

@@ -1,5 +1,5 @@
 import { assert, describe, it, layer } from "@effect/vitest"
-import { parseCidrs } from "@scheduling/calls/EgressRules"
+import { parseCidrs } from "@scheduling/calls/egress/EgressRules"
 import { httpTarget } from "@scheduling/calls/testing/CallTargets"
 import { Effect, Layer, Redacted, Result } from "effect"
 import type { IncomingMessage } from "node:http"

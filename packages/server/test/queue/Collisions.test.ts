@@ -7,7 +7,7 @@ import { Partitions } from "../../src/queue/Partitions.ts"
 import { RunQueue } from "../../src/queue/RunQueue.ts"
 import { settle } from "../../src/queue/ending/Settle.ts"
 import { WorkspacesRepo } from "../../src/workspaces/WorkspacesRepo.ts"
-import { onPostgres, TestDatabaseLayer } from "../support/TestDatabase.ts"
+import { onPostgres, ownDatabaseLayer } from "../support/TestDatabase.ts"
 import { QueueLayer } from "../runner/support/engine.ts"
 import { settlement } from "../runner/support/settlement.ts"
 import {
@@ -19,7 +19,7 @@ import {
 } from "../runner/support/tasks.ts"
 
 const TestLayer = Layer.mergeAll(QueueLayer, WorkspacesRepo.layer).pipe(
-  Layer.provideMerge(TestDatabaseLayer)
+  Layer.provideMerge(ownDatabaseLayer)
 )
 
 /** The embedded store has one session, in which nothing waits for anything. */

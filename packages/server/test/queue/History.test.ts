@@ -210,6 +210,39 @@ layer(TestLayer, { excludeTestServices: true })("the fence", (it) => {
     })
   )
 
+  it.effect(
+    "finds a run where it stood, or else where it stands, and ends no other in its place",
+    () =>
+      Effect.gen(function* () {
+        const { node, run, sql, workspace_id } = yield* prepare
+        const queue = yield* RunQueue
+        const other = yield* queue.enqueue({
+          workspace_id,
+          task_id: yield* insertTask(workspace_id),
+          kind: "cron"
+        })
+        const { started } = yield* take(sql, node)
+        const placeOf = (id: string) => started.find((one) => one.id === id)?.row_at ?? ""
+        assert.match(placeOf(run.id), /^\(\d+,\d+\)$/)
+        const result = { workspace_id, lease_owner: node }
+        const misplaced = { ...result, id: run.id, row_at: placeOf(other.id) }
+        assert.deepStrictEqual((yield* settle(sql, [settlement(misplaced)])).ids, [run.id])
+        assert.deepStrictEqual(
+          (yield* unfinished(workspace_id)).map(({ id }) => id),
+          [other.id]
+        )
+        // Its row is another one from now on.
+        yield* sql`
+        UPDATE runs
+        SET lane = lane + 1
+        WHERE id = ${other.id}`
+        const moved = { ...result, id: other.id, row_at: placeOf(other.id) }
+        assert.isEmpty((yield* settle(sql, [settlement({ ...moved, attempt: 2 })])).ids)
+        assert.deepStrictEqual((yield* settle(sql, [settlement(moved)])).ids, [other.id])
+        assert.strictEqual((yield* history(workspace_id)).length, 2)
+      })
+  )
+
   it.effect("lets a node that was declared dead neither claim nor finish anything", () =>
     Effect.gen(function* () {
       const { node, run, sql, workspace_id } = yield* prepare
@@ -219,7 +252,7 @@ layer(TestLayer, { excludeTestServices: true })("the fence", (it) => {
         SET died_at = now()
         WHERE id = ${node}`
       assert.isTrue((yield* judge(sql)).to_take_back)
-      assert.strictEqual(yield* takeBack(sql, "dead"), 1)
+      assert.strictEqual(yield* takeBack(sql, "dead", "perhaps going on"), 1)
       assert.isFalse((yield* judge(sql)).to_take_back)
       const late = settlement({ id: run.id, workspace_id, lease_owner: node })
       assert.isEmpty((yield* settle(sql, [late])).ids)
@@ -235,7 +268,7 @@ layer(TestLayer, { excludeTestServices: true })("the fence", (it) => {
       for (let death = 0; death < 5; death++) {
         const node = yield* register(sql, { holdsLock: false, leaseMs: 1_000 })
         yield* take(sql, node)
-        yield* takeBack(sql, node)
+        yield* takeBack(sql, node, "gone")
       }
       const [execution] = yield* history(workspace_id)
       assert.deepInclude(execution, { status: "failed", attempts_count: 5, trigger: "retry" })

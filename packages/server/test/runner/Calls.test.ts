@@ -21,6 +21,7 @@ const started = (path: string): StartedRun & Claimant => ({
   lost: 0,
   due_ms: 0,
   scheduled_ms: 0,
+  row_at: null,
   place: null,
   task_id: "",
   call: {

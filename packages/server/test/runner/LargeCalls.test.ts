@@ -210,7 +210,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
           )
           for (const run of started) assert.isAtLeast(run.withheld, 100 * kib)
           yield* declareAllDead(sql)
-          yield* takeBack(sql, "dead")
+          yield* takeBack(sql, "dead", "perhaps going on")
         }
 
         assert.isEmpty(yield* unfinished(workspace_id))

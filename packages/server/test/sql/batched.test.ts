@@ -51,6 +51,28 @@ describe("batched", () => {
     })
   )
 
+  it.effect("keeps batches apart if asked to, except after a silence", () =>
+    Effect.gen(function* () {
+      const batches: Array<ReadonlyArray<number>> = []
+      const echo = yield* batched(
+        (asked: ReadonlyArray<number>) =>
+          Effect.sync(() => {
+            batches.push([...asked])
+            return asked
+          }),
+        { apartMs: 1_000 }
+      )
+      assert.strictEqual(yield* echo(1), 1)
+      const second = yield* Effect.forkChild(echo(2), { startImmediately: true })
+      yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+      assert.deepStrictEqual(batches, [[1]])
+      const third = yield* Effect.forkChild(echo(3), { startImmediately: true })
+      assert.strictEqual(yield* Fiber.join(second), 2)
+      assert.strictEqual(yield* Fiber.join(third), 3)
+      assert.deepStrictEqual(batches, [[1], [2, 3]])
+    })
+  )
+
   it.effect("answers later ones while an earlier batch is under way", () =>
     Effect.gen(function* () {
       const isFirstAnswered = yield* Deferred.make<void>()

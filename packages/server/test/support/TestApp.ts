@@ -33,6 +33,7 @@ export const testConfig: AppConfig["Service"] = {
   previousAppSecrets: [],
   registration: "open",
   egressAllow: [],
+  callThreads: 0,
   runner: "off",
   rateLimit: 0,
   retentionDays: 30,

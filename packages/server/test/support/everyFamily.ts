@@ -18,6 +18,7 @@ const incident = id(33)
 const channel = id(40)
 const delivery = id(41)
 const worker = id(50)
+const queue = id(60)
 
 /** What a careless copy would change: quotes, lines, signs of other alphabets, a null of JSON. */
 const odd = String.raw`E'O''Neil \\ "quoted", {braces} (and more)\n\ttab — ünïcödé 🎉 '`
@@ -75,13 +76,21 @@ export const everyFamily = (at: Date): ReadonlyArray<string> => {
     `INSERT INTO chain_steps (version_id, step_index, name, run_if, method, url, headers, body, timeout_seconds, retry_count, run_on, uses, weight)
      VALUES (${version}, 0, 'first', 'always', 'GET', 'https://example.com/', ${json}, ${odd}, 30, 0, '["a"]', '{}', 10),
             (${version}, 1, 'second', 'success', 'POST', 'https://example.com/', 'null', NULL, 30, 0, NULL, '{0}', 10)`,
+    `INSERT INTO queues (id, workspace_id, key, name, max_concurrency, rate_per_second, paused, next_at, held_until, created_at, updated_at)
+     VALUES (${queue}, ${workspace}, 'q', ${odd}, 2, 0.1, true, ${t}, ARRAY[${t}]::timestamptz[], ${t}, ${t})`,
     `INSERT INTO tasks (id, workspace_id, kind, key, name, status, method, url, headers, body, timeout_seconds, retry_count, version_id, steps_bytes, schedule, timezone, overlap, missed, dst_overlap, next_fire_at, fired_until, lane, run_at, created_at, updated_at)
      VALUES (${cron}, ${workspace}, 'cron', 'k', ${odd}, 'active', 'POST', 'https://example.com/', ${json}, ${odd}, 30, 3, NULL, NULL, '0 0 1 1 *', 'Europe/Berlin', 'queue', 'once', 'first', '2999-01-01', ${t}, 7, NULL, ${t}, ${t}),
             (${chain}, ${workspace}, 'chain', NULL, NULL, 'paused', NULL, NULL, NULL, NULL, NULL, NULL, ${version}, 99, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 7, NULL, ${t}, ${t}),
             (${delayed}, ${workspace}, 'delayed', NULL, '', 'finished', 'GET', 'https://example.com/', 'null', '', 30, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 7, ${t}, ${t}, ${t})`,
+    `INSERT INTO calendars (id, workspace_id, url, days, fetched_at, error, check_at, used_at)
+     VALUES (${id(17)}, ${workspace}, 'https://example.com/', '["2026-12-24"]', ${t}, ${odd}, ${t}, ${t})`,
     `INSERT INTO plan_pauses (task_id, workspace_id, paused_at) VALUES (${chain}, ${workspace}, ${t})`,
-    `INSERT INTO runs (workspace_id, id, task_id, kind, trigger, lane, scheduled_for, due_at, slot_at, attempt, lost, run_on, worker_wait_seconds, ordinal)
-     VALUES (${workspace}, ${run}, ${cron}, 'cron', 'schedule', 7, '2999-01-01', '2999-01-01 00:00:00.000001+00', '2999-01-01', 2, 1, '["a"]', 300, nextval('runs_ordinal_seq'))`,
+    `INSERT INTO runs (workspace_id, id, task_id, kind, trigger, lane, scheduled_for, due_at, slot_at, attempt, lost, run_on, worker_wait_seconds, queue_id, waiting, parked, ordinal)
+     VALUES (${workspace}, ${run}, ${cron}, 'cron', 'schedule', 7, '2999-01-01', '2999-01-01 00:00:00.000001+00', '2999-01-01', 2, 1, '["a"]', 300, ${queue}, true, true, nextval('runs_ordinal_seq'))`,
+    `INSERT INTO runs (workspace_id, id, task_id, kind, trigger, lane, scheduled_for, due_at, state, lease_owner, started_at, attempt_started_at, status_code, awaiting_since, completes_by, ordinal)
+     VALUES (${workspace}, ${id(17)}, ${cron}, 'cron', 'manual', 7, ${t}, ${t}, 'running', 0, ${t}, ${t}, 202, ${t}, '2999-01-01', nextval('runs_ordinal_seq'))`,
+    `INSERT INTO progress (execution_id, workspace_id, lines)
+     VALUES (${execution(1)}, ${workspace}, ${json})`,
     `INSERT INTO stops (id, workspace_id) VALUES (${id(15)}, ${workspace})`,
     `INSERT INTO executions (id, workspace_id, task_id, kind, trigger, chain_run_id, step_index, step, status, scheduled_for, started_at, finished_at, lateness_ms, duration_ms, attempts_count, attempt_started_at, status_code, response_body, error)
      VALUES (${execution(1)}, ${workspace}, ${cron}, 'cron', 'schedule', NULL, NULL, NULL, 'succeeded', ${t}, ${t}, ${t}, -1, 9007199254740993, 2, ${t}, 200, ${odd}, NULL),
@@ -97,25 +106,27 @@ export const everyFamily = (at: Date): ReadonlyArray<string> => {
      VALUES ('t1', ${worker}, 'pwk_1', NULL, ${t})`,
     `INSERT INTO nodes (holds_lock, worker_id, lease_until, died_at, started_at)
      VALUES (true, NULL, 'infinity', ${t}, ${t})`,
-    `INSERT INTO monitors (id, workspace_id, kind, name, tags, status, changed_at, open_incident_id, created_at, updated_at)
-     VALUES (${heartbeat}, ${workspace}, 'heartbeat', ${odd}, ${array}, 'down', ${t}, ${incident}, ${t}, ${t}),
-            (${ssl}, ${workspace}, 'ssl', 'ssl', '{}', 'paused', ${t}, NULL, ${t}, ${t}),
-            (${proc}, ${workspace}, 'process', 'process', '{}', 'paused', ${t}, NULL, ${t}, ${t})`,
+    `INSERT INTO monitors (id, workspace_id, kind, key, name, tags, status, changed_at, open_incident_id, created_at, updated_at)
+     VALUES (${heartbeat}, ${workspace}, 'heartbeat', 'k', ${odd}, ${array}, 'down', ${t}, ${incident}, ${t}, ${t}),
+            (${ssl}, ${workspace}, 'ssl', NULL, 'ssl', '{}', 'paused', ${t}, NULL, ${t}, ${t}),
+            (${proc}, ${workspace}, 'process', 'k', 'process', '{}', 'paused', ${t}, NULL, ${t}, ${t})`,
     `INSERT INTO heartbeats (monitor_id, workspace_id, version, period_seconds, schedule, timezone, grace_seconds, last_ping_at, last_duration_ms, runs)
      VALUES (${heartbeat}, ${workspace}, 4, 60, NULL, 'UTC', 30, ${t}, 9007199254740993, ${json})`,
     `INSERT INTO ping_urls (monitor_id, workspace_id, ping_hash, sealed_ping_id)
      VALUES (${heartbeat}, ${workspace}, 'p1', 'k.sealed')`,
     `INSERT INTO ssl_monitors (monitor_id, workspace_id, host, port, protocol, warn_days, check_interval_seconds, last_check_at, certificate, seen)
      VALUES (${ssl}, ${workspace}, 'example.com', 443, 'tls', '{30,7,1}', 3600, ${t}, ${json}, '[]')`,
-    `INSERT INTO process_monitors (monitor_id, workspace_id, worker_id, match, min_count, max_rss_bytes, max_cpu_percent, interval_seconds, grace_seconds, report)
-     VALUES (${proc}, ${workspace}, ${worker}, ${json}, 1, 9007199254740993, 0.1, 30, 60, 'null')`,
+    `INSERT INTO process_monitors (monitor_id, workspace_id, worker_id, labels, judge, match, min_count, max_rss_bytes, max_cpu_percent, interval_seconds, grace_seconds, since)
+     VALUES (${proc}, ${workspace}, NULL, ${array}, 'together', ${json}, 1, 9007199254740993, 0.1, 30, 60, ${t})`,
+    `INSERT INTO process_reports (monitor_id, worker_id, workspace_id, reported_at, report, failing_since, failing)
+     VALUES (${proc}, ${worker}, ${workspace}, ${t}, 'null', ${t}, ${json})`,
     `INSERT INTO monitor_events (id, workspace_id, monitor_id, type, status, at, details)
      VALUES (${execution(3)}, ${workspace}, ${heartbeat}, 'ping', 'up', ${t}, ${json})`,
     `INSERT INTO removed_monitors (monitor_id) VALUES (${id(34)})`,
     `INSERT INTO incidents (id, workspace_id, monitor_id, kind, opened_at, cause_code, cause_message, acknowledged_by, acknowledged_at)
      VALUES (${incident}, ${workspace}, ${heartbeat}, 'heartbeat', ${t}, 'missing', ${odd}, ${user}, ${t})`,
-    `INSERT INTO notification_channels (id, workspace_id, lane, name, kind, config, sealed_secrets, created_at, updated_at)
-     VALUES (${channel}, ${workspace}, 7, ${odd}, 'webhook', ${json}, 'k.sealed', ${t}, ${t})`,
+    `INSERT INTO notification_channels (id, workspace_id, lane, key, name, kind, config, sealed_secrets, created_at, updated_at)
+     VALUES (${channel}, ${workspace}, 7, 'k', ${odd}, 'webhook', ${json}, 'k.sealed', ${t}, ${t})`,
     `INSERT INTO notification_deliveries (id, workspace_id, channel_id, channel_kind, status, begun, ended, other, shown, subjects, incident_key, mergeable, due_at, give_up_at, created_at)
      VALUES (${delivery}, ${workspace}, ${channel}, 'webhook', 'failed', 1, 0, 0, ${json}, ARRAY[${heartbeat}]::uuid[], NULL, false, ${t}, ${t}, ${t})`,
     `INSERT INTO notification_attempts (delivery_id, number, started_at, finished_at, status_code, response_body, error)
@@ -125,6 +136,8 @@ export const everyFamily = (at: Date): ReadonlyArray<string> => {
     `INSERT INTO incident_deliveries (incident_id, delivery_id) VALUES (${incident}, ${delivery})`,
     `INSERT INTO outbox (workspace_id, event, subject_id, tags, at, data)
      VALUES (${workspace}, 'monitor.down', ${heartbeat}, ${array}, ${t}, ${json})`,
+    `INSERT INTO callback_outbox (workspace_id, task_id, url, event, at, data)
+     VALUES (${workspace}, ${cron}, 'https://api.example.com/done', 'task.succeeded', ${t}, ${json})`,
     `INSERT INTO troubles (subject_id, workspace_id, event, failures, since, tags, data)
      VALUES (${heartbeat}, ${workspace}, 'monitor.down', 1, ${t}, ${array}, ${json})`,
     `INSERT INTO tellings (channel_id, subject_id, incident_key)

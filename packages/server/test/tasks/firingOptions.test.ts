@@ -14,6 +14,7 @@ const kinds = [
 ] as const
 
 const options = {
+  precision: "second",
   jitter_seconds: 600,
   starts_at: "2026-06-03T00:00:00Z",
   ends_at: "2026-06-30T00:00:00Z",
@@ -23,6 +24,7 @@ const options = {
 }
 
 const nothing = {
+  precision: "minute",
   jitter_seconds: 0,
   starts_at: null,
   ends_at: null,
@@ -109,6 +111,8 @@ layer(testAppLayer())("the options of a schedule", (it) => {
     Effect.gen(function* () {
       const tasks = yield* start
       const wrong: ReadonlyArray<readonly [object, ReadonlyArray<unknown>]> = [
+        [{ precision: "hour" }, ["precision"]],
+        [{ schedule: "*/4 * * * * *", precision: "second" }, ["schedule"]],
         [{ jitter_seconds: -1 }, ["jitter_seconds"]],
         [{ jitter_seconds: 3_601 }, ["jitter_seconds"]],
         [{ starts_at: "tomorrow" }, ["starts_at"]],
@@ -131,6 +135,39 @@ layer(testAppLayer())("the options of a schedule", (it) => {
       assert.strictEqual(outcome(backwards), "422 validation_failed")
       assert.deepStrictEqual((yield* tasks.get(kind, task.id)).body, task)
     })
+  )
+
+  it.effect.each(kinds)(
+    "take seconds only where they are asked for: $kind",
+    ({ definition, kind }) =>
+      Effect.gen(function* () {
+        const tasks = yield* start
+        const seconds = { ...definition, schedule: "*/5 * * * * *" }
+        const refused = yield* tasks.create(kind, seconds)
+        const expected = [
+          {
+            path: ["schedule"],
+            message:
+              "expected 5 fields (minute hour day-of-month month day-of-week), got 6: a field of seconds " +
+              'needs `precision: "second"`'
+          }
+        ]
+        assert.deepStrictEqual(refused.body.detail.issues, expected)
+        const made = yield* tasks.create(kind, { ...seconds, precision: "second" })
+        assert.deepInclude(made.body, { schedule: "*/5 * * * * *", precision: "second" })
+        assert.strictEqual(made.body.next_run_at, "2026-06-01T12:00:05.000Z")
+        const back = yield* tasks.change(kind, made.body.id, { precision: null })
+        assert.deepStrictEqual(back.body.detail.issues, expected)
+        const bare = { schedule: "@hourly", precision: null }
+        const changed = yield* tasks.change(kind, made.body.id, bare)
+        assert.strictEqual(changed.body.next_run_at, "2026-06-01T13:00:00.000Z")
+        assert.notProperty(changed.body, "precision")
+        const again = { schedule: "30 0 3 * * *", precision: "second" }
+        const { body } = yield* tasks.change(kind, made.body.id, again)
+        assert.strictEqual(body.next_run_at, "2026-06-02T03:00:30.000Z")
+        const other = yield* tasks.change(kind, made.body.id, { schedule: "45 0 3 * * *" })
+        assert.strictEqual(other.body.next_run_at, "2026-06-02T03:00:45.000Z")
+      })
   )
 
   it.effect("let what has started finish when the task is paused", () =>
@@ -189,7 +226,14 @@ layer(testAppLayer())("the options of a schedule", (it) => {
           ["2026-06-06T03:00:00.000Z", undefined]
         ]
       )
+      const schedule = "*/20 0 3 * * *"
+      const precise = yield* tasks.cron.preview({ schedule, precision: "second", count: "2" })
+      assert.deepStrictEqual(
+        precise.body.data.map(({ at }: { readonly at: string }) => at),
+        ["2026-06-02T03:00:00.000Z", "2026-06-02T03:00:20.000Z"]
+      )
       for (const [field, value] of [
+        ["schedule", schedule],
         ["excluded_days", "2026-06-31"],
         ["excluded_days", "2026-06-03,"],
         ["starts_at", "soon"]

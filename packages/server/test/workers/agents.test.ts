@@ -1,80 +1,12 @@
-import { assert, describe, inject, it } from "@effect/vitest"
-import { Effect, type Scope } from "effect"
-import { type ChildProcess, spawn } from "node:child_process"
-import { once } from "node:events"
-import * as fs from "node:fs"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { spawn } from "node:child_process"
 import * as http from "node:http"
-import * as path from "node:path"
-import {
-  call,
-  eventually,
-  listening,
-  newUser,
-  type ServerProcess,
-  startServer,
-  temporaryFolder
-} from "../support/ServerProcess.ts"
+import { eventually, listening } from "../support/ServerProcess.ts"
+import { beginWith, cable, cronTask, ended, runTask, startAgent, worker } from "./agentProcess.ts"
 
-const main = path.resolve(import.meta.dirname, "../../../agent/src/main.ts")
-
-/** A server on a store of its own, and somebody who uses it. */
-const begin = Effect.gen(function* () {
-  const folder = yield* temporaryFolder("agents")
-  fs.cpSync(inject("storeFiles"), path.join(folder, "postgres"), { recursive: true })
-  const server = yield* startServer({ DATA_DIR: folder })
-  const user = yield* newUser(server)
-  const ask = (method: string, at: string, body?: object) =>
-    call(server, method, user.workspace + at, { token: user.token, body })
-  return { folder, server, ask }
-})
-
-type Scene = Effect.Success<typeof begin>
-
-const worker = ({ ask }: Scene) =>
-  Effect.promise(async () => {
-    const { body } = await ask("POST", "/workers", { name: "Office", labels: ["office"] })
-    return { id: String(body.id), token: String(body.token) }
-  })
-
-interface AgentProcess {
-  readonly output: () => string
-  readonly kill: (signal: NodeJS.Signals) => void
-  readonly exited: Effect.Effect<number | null>
-}
-
-/** Starts the real agent, with these flags and no environment. */
-const startAgent = Effect.fnUntraced(function* (
-  { folder, server }: { readonly folder: string; readonly server: Pick<ServerProcess, "url"> },
-  token: string,
-  flags: ReadonlyArray<string> = ["--allow", "127.0.0.0/8"]
-): Effect.fn.Return<AgentProcess, never, Scope.Scope> {
-  const file = path.join(folder, `status-${token.slice(-8)}`)
-  const child: ChildProcess = yield* Effect.acquireRelease(
-    Effect.sync(() =>
-      spawn(process.execPath, [main, "run", "--status-file", file, ...flags], {
-        env: { SCHEDULING_URL: server.url, SCHEDULING_WORKER_TOKEN: token },
-        stdio: ["ignore", "pipe", "pipe"]
-      })
-    ),
-    (started) => Effect.sync(() => started.kill("SIGKILL"))
-  )
-  let text = ""
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding("utf8").on("data", (chunk) => {
-      text += chunk
-    })
-  }
-  const exit = once(child, "close").then(([code]: Array<number | null>) => code ?? null)
-  yield* eventually("an agent that is online", async () => text.includes("is online"))
-  return {
-    output: () => text,
-    kill: (signal) => void child.kill(signal),
-    exited: Effect.promise(() => exit)
-  }
-})
-
-/** Answers after a while, and remembers who called. */
-const target = Effect.fnUntraced(function* (afterMs: number) {
+/** Answers a while after it may, and remembers who called. */
+const target = Effect.fnUntraced(function* (afterMs: number, mayAnswer = Promise.resolve()) {
   const calls: Array<{ readonly id: string; open: boolean }> = []
   const server = yield* Effect.acquireRelease(
     Effect.sync(() =>
@@ -84,7 +16,7 @@ const target = Effect.fnUntraced(function* (afterMs: number) {
         response.on("close", () => {
           one.open = false
         })
-        setTimeout(() => response.end("OK"), afterMs)
+        void mayAnswer.then(() => setTimeout(() => response.end("OK"), afterMs))
       })
     ),
     (started) => Effect.sync(() => started.closeAllConnections())
@@ -93,47 +25,44 @@ const target = Effect.fnUntraced(function* (afterMs: number) {
   return { calls, url: `http://127.0.0.1:${port}/` }
 })
 
-const cronTask = ({ ask }: Scene, url: string, options: object = {}) =>
-  Effect.promise(async () => {
-    const task = { name: "job", url, schedule: "0 0 1 1 *", run_on: { labels: ["office"] } }
-    const { body } = await ask("POST", "/cron", { ...task, overlap: "allow", ...options })
-    return String(body.id)
-  })
-
-const runTask = ({ ask }: Scene, id: string) =>
-  Effect.promise(async () => String((await ask("POST", `/cron/${id}/run`)).body.id))
-
-const ended = ({ ask }: Scene, runId: string) =>
-  eventually("the end of a run", async () => {
-    const { body } = await ask("GET", `/executions/${runId}?wait_seconds=30`)
-    return body.finished_at === null ? undefined : body
-  })
+/** A process that a monitor finds by its command line. */
+const startMarked = (mark: string) =>
+  Effect.acquireRelease(
+    Effect.sync(() => spawn("sleep", ["600"], { argv0: mark, stdio: "ignore" })),
+    (started) => Effect.sync(() => started.kill("SIGKILL"))
+  )
 
 describe("agents", () => {
   it.live(
-    "lose nothing and double nothing on record when they are killed, frozen and thawed under load",
+    "lose nothing and double nothing on record when they are killed, frozen, cut off and thawed under load",
     () =>
       Effect.gen(function* () {
-        const scene = yield* begin
-        const { calls, url } = yield* target(400)
-        const [killed, frozen, kept] = [
+        const scene = yield* beginWith()
+        const { promise: troubled, resolve: isTroubled } = Promise.withResolvers<void>()
+        const { calls, url } = yield* target(400, troubled)
+        const [killed, frozen, cutOff, kept] = [
+          yield* worker(scene),
           yield* worker(scene),
           yield* worker(scene),
           yield* worker(scene)
         ]
+        const way = yield* cable(scene.server)
         const first = yield* startAgent(scene, killed.token)
         const second = yield* startAgent(scene, frozen.token)
-        const task = yield* cronTask(scene, url)
+        const third = yield* startAgent({ ...scene, server: way }, cutOff.token)
+        const task = yield* cronTask(scene, url, { timeout_seconds: 300 })
         const runs = yield* Effect.all(
           Array.from({ length: 60 }, () => runTask(scene, task)),
           { concurrency: 10 }
         )
         yield* eventually(
           "calls under way",
-          async () => calls.filter(({ open }) => open).length > 8
+          async () => calls.filter(({ open }) => open).length > 32
         )
         first.kill("SIGKILL")
         second.kill("SIGSTOP")
+        way.cut()
+        isTroubled()
         const goneAtMs = Date.now()
         yield* startAgent(scene, kept.token)
         const results = yield* Effect.all(
@@ -141,9 +70,12 @@ describe("agents", () => {
           { concurrency: 10 }
         )
         second.kill("SIGCONT")
-        yield* eventually("an agent that is back", async () =>
-          second.output().includes("Nothing was heard of this agent")
-        )
+        way.mend()
+        for (const agent of [second, third]) {
+          yield* eventually("an agent that is back", async () =>
+            agent.output().includes("Nothing was heard of this agent")
+          )
+        }
         for (const { attempts, status } of results) {
           assert.strictEqual(status, "succeeded")
           const last = attempts.at(-1)
@@ -163,14 +95,14 @@ describe("agents", () => {
         assert.sameMembers(recorded, runs)
         assert.deepStrictEqual(new Set(calls.map(({ id }) => id)), new Set(runs))
       }),
-    120_000
+    240_000
   )
 
   it.live(
     "cut off what is cancelled, refuse private addresses, end their calls on SIGTERM, and stop when their place or token is gone",
     () =>
       Effect.gen(function* () {
-        const scene = yield* begin
+        const scene = yield* beginWith()
         const { id, token } = yield* worker(scene)
         const hanging = yield* target(600_000)
         const careful = yield* startAgent(scene, token, [])
@@ -211,7 +143,7 @@ describe("agents", () => {
     "judge an answer by the rule of its task",
     () =>
       Effect.gen(function* () {
-        const scene = yield* begin
+        const scene = yield* beginWith()
         const { url } = yield* target(0)
         yield* startAgent(scene, (yield* worker(scene)).token)
         for (const [rule, status, error] of [
@@ -227,18 +159,55 @@ describe("agents", () => {
   )
 
   it.live.runIf(process.platform === "linux")(
+    "are judged each and together by monitors of their labels, as far as they are online",
+    () =>
+      Effect.gen(function* () {
+        const scene = yield* beginWith()
+        const [one, other] = [yield* worker(scene), yield* worker(scene)]
+        yield* startAgent(scene, one.token)
+        const second = yield* startAgent(scene, other.token)
+        const mark = `watched-${crypto.randomUUID()}`
+        const child = yield* startMarked(mark)
+        // Both agents are on this machine, so each of them sees the one process.
+        const monitor = (judge: string) =>
+          Effect.promise(async () => {
+            const match = { command_contains: mark }
+            const rules = { judge, max_count: 1, interval_seconds: 10, grace_seconds: 0 }
+            const input = { name: judge, labels: ["office"], match, ...rules }
+            return String((await scene.ask("POST", "/monitors/process", input)).body.id)
+          })
+        const [each, together] = [yield* monitor("each"), yield* monitor("together")]
+        const comesTo = (id: string, status: string) =>
+          eventually(`a monitor that is ${status}`, async () => {
+            const { body } = await scene.ask("GET", `/monitors/process/${id}`)
+            return body.status === status ? body : undefined
+          })
+        const up = yield* comesTo(each, "up")
+        assert.include([one.id, other.id], up.last_report.worker_id)
+        assert.deepInclude(up.last_report, { count: 1, pids: [child.pid] })
+        yield* comesTo(together, "down")
+        second.kill("SIGTERM")
+        assert.strictEqual(yield* second.exited, 0)
+        yield* comesTo(together, "up")
+        child.kill("SIGKILL")
+        yield* comesTo(each, "down")
+        const incidents = yield* Effect.promise(() =>
+          scene.ask("GET", `/incidents?monitor_id=${each}`)
+        )
+        assert.match(incidents.body.data[0].cause.message, /^on Office: 0 matching processes run/)
+      }),
+    120_000
+  )
+
+  it.live.runIf(process.platform === "linux")(
     "turn the monitor of a process down when it is killed, and up when it is there again",
     () =>
       Effect.gen(function* () {
-        const scene = yield* begin
+        const scene = yield* beginWith()
         const { id, token } = yield* worker(scene)
         yield* startAgent(scene, token)
         const mark = `watched-${crypto.randomUUID()}`
-        const start = Effect.acquireRelease(
-          Effect.sync(() => spawn("sleep", ["600"], { argv0: mark, stdio: "ignore" })),
-          (started) => Effect.sync(() => started.kill("SIGKILL"))
-        )
-        const first = yield* start
+        const first = yield* startMarked(mark)
         const monitor = yield* Effect.promise(async () => {
           const match = { command_contains: mark }
           const rules = { interval_seconds: 10, grace_seconds: 0 }
@@ -257,7 +226,7 @@ describe("agents", () => {
         yield* comesTo("down")
         const incidents = yield* Effect.promise(() => scene.ask("GET", "/incidents"))
         assert.strictEqual(incidents.body.data[0].cause.code, "too_few")
-        yield* start
+        yield* startMarked(mark)
         yield* comesTo("up")
       }),
     120_000

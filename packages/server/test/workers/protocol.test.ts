@@ -7,9 +7,11 @@ import {
 import { Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import { authorize } from "../../src/access/authorize.ts"
 import { judge } from "../../src/queue/Nodes.ts"
 import { takeBack } from "../../src/queue/ending/Reap.ts"
 import { endUnclaimed } from "../../src/queue/workers/Unclaimed.ts"
+import { claimForWorker } from "../../src/queue/workers/WorkerClaim.ts"
 import { Endings } from "../../src/signals/Endings.ts"
 import { AgentSessionsRepo } from "../../src/workers/protocol/AgentSessionsRepo.ts"
 import { WorkerTokensRepo } from "../../src/workers/protocol/WorkerTokensRepo.ts"
@@ -55,7 +57,7 @@ const fallSilent = Effect.fnUntraced(function* (session: number) {
     SET lease_until = now() - interval '1 second'
     WHERE id = ${session}`
   yield* judge(sql, true)
-  yield* takeBack(sql, "dead").pipe(Effect.provide(endings))
+  yield* takeBack(sql, "dead", "perhaps going on").pipe(Effect.provide(endings))
 })
 
 const endings = Layer.succeed(
@@ -153,6 +155,25 @@ layer(testAppLayer())("the protocol of workers", (it) => {
     })
   )
 
+  it.effect("gives what is due for other labels too, once what a look found has gone", () =>
+    Effect.gen(function* () {
+      const { agent, member, session, tasks } = yield* beginOnline
+      const sql = yield* SqlClient.SqlClient
+      for (let n = 0; n < 3; n++) yield* tasks.create(onOffice)
+      const claimOne = Effect.map(agent.claim(session, { slots: 1 }), ({ body }) => body.calls)
+      assert.lengthOf(yield* claimOne, 1)
+      yield* tasks.create({ ...onOffice, run_on: { labels: ["gpu"] }, url: "http://10.1.2.3/gpu" })
+      assert.deepInclude((yield* claimOne)[0], { url: onOffice.url })
+      yield* sql`
+        DELETE FROM runs
+        WHERE workspace_id = ${member.workspace.slice(member.workspace.lastIndexOf("/") + 1)}
+          AND lease_owner IS NULL
+          AND run_on = ${JSON.stringify(onOffice.run_on)}::jsonb`
+      assert.deepInclude((yield* claimOne)[0], { url: "http://10.1.2.3/gpu" })
+      assert.deepStrictEqual(yield* claimOne, [])
+    })
+  )
+
   it.effect("waits until something is due", () =>
     Effect.gen(function* () {
       const { agent, session, tasks } = yield* beginOnline
@@ -163,6 +184,36 @@ layer(testAppLayer())("the protocol of workers", (it) => {
       const late = yield* Effect.forkChild(agent.claim(session, { wait_seconds: 1 }))
       assert.deepStrictEqual((yield* moved(late)).body.calls, [])
     })
+  )
+
+  it.effect(
+    "gives nothing to a poll that waits while its worker is paused, changed or revoked",
+    () =>
+      Effect.gen(function* () {
+        const { member, session, tasks, token, worker, workers } = yield* beginOnline
+        const sql = yield* SqlClient.SqlClient
+        // As the poll does when it is woken, with what it knew when it began.
+        const claimed = Effect.map(
+          claimForWorker(sql, {
+            workspace_id: authorize(member.workspace_id),
+            session,
+            sets: [["office"]],
+            limit: 1
+          }),
+          ({ leased, started }) => [...leased, ...started].length
+        )
+        yield* tasks.create(onOffice)
+        yield* tasks.create(onOffice)
+        yield* workers.act(worker, "pause")
+        assert.strictEqual(yield* claimed, 0)
+        yield* workers.act(worker, "resume")
+        yield* workers.update(worker, { labels: ["gpu"] })
+        assert.strictEqual(yield* claimed, 0)
+        yield* workers.update(worker, { labels: ["gpu", "office"] })
+        assert.strictEqual(yield* claimed, 1)
+        yield* ask("POST", "/v1/workers/revoke", { body: { token } })
+        assert.strictEqual(yield* claimed, 0)
+      })
   )
 
   it.effect("tries again what failed, as often as the task says", () =>
@@ -424,6 +475,45 @@ layer(testAppLayer())("the protocol of workers", (it) => {
       assert.lengthOf((yield* agent.claim(session)).body.calls, 1)
       const back = yield* ask("PATCH", `${cron}/${id}`, { token, body: { run_on: null } })
       assert.strictEqual(outcome(back), "422 validation_failed")
+    })
+  )
+
+  it.effect("lets a job go on after its call, until it says that it is done", () =>
+    Effect.gen(function* () {
+      const { agent, member, session, tasks } = yield* beginOnline
+      const beginJob = Effect.fnUntraced(function* (completion: string) {
+        yield* tasks.create({ ...onOffice, completion, timeout_seconds: 7_200 })
+        const [call] = (yield* agent.claim(session)).body.calls
+        assert.strictEqual(call.timeout_seconds, 900)
+        assert.notProperty(call, "success.completion")
+        return call
+      })
+      const say = (url: string) =>
+        Effect.promise(async () => (await fetch(url, { method: "POST", body: "done" })).status)
+
+      const asked = yield* beginJob("callback")
+      yield* agent.results(session, [success(asked)])
+      const waiting = yield* executionOf(member, asked.run_id)
+      assert.strictEqual(waiting.status, "running")
+      assert.property(waiting, "awaiting_completion_since")
+      assert.strictEqual(yield* say(asked.complete_url), 200)
+      assert.strictEqual((yield* executionOf(member, asked.run_id)).status, "succeeded")
+
+      const offered = yield* beginJob("auto")
+      const result = { ...success(offered), status_code: 202, completes_later: true }
+      yield* agent.results(session, [result])
+      assert.strictEqual((yield* executionOf(member, offered.run_id)).status, "running")
+      assert.strictEqual(yield* say(offered.complete_url), 200)
+
+      const answered = yield* beginJob("auto")
+      yield* agent.results(session, [success(answered)])
+      assert.strictEqual((yield* executionOf(member, answered.run_id)).status, "succeeded")
+
+      const early = yield* beginJob("callback")
+      assert.strictEqual(yield* say(early.complete_url), 200)
+      const { receipts } = (yield* agent.results(session, [success(early)])).body
+      assert.deepStrictEqual(receipts, [{ run_id: early.run_id, receipt: "fenced" }])
+      assert.strictEqual((yield* executionOf(member, early.run_id)).status, "succeeded")
     })
   )
 })

@@ -21,13 +21,17 @@ export const workersOf = ({
 
 /** What the agent of a worker says, with its token. */
 export const agentOf = (token: string) => {
+  const claimed = (query: object) =>
+    `claim?${new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]))}`
   const say = (what: string, body: object, at: "url" | "otherUrl" = "url") =>
     ask("POST", `/v1/worker/${what}`, { token, body, at })
   return {
     hello: (input: object = {}) =>
       say("hello", { protocol: 1, version: "0.1.0", host: "rack2", slots: 4, ...input }),
     claim: (session: number, input: object = {}) =>
-      say("claim", { session, slots: 4, wait_seconds: 0, ...input }),
+      ask("POST", `/v1/worker/${claimed({ session, slots: 4, wait_seconds: 0, ...input })}`, {
+        token
+      }),
     beat: (session: number, input: object = {}) => say("beat", { session, running: [], ...input }),
     results: (session: number, results: ReadonlyArray<object>, at: "url" | "otherUrl" = "url") =>
       say("results", { session, results }, at)

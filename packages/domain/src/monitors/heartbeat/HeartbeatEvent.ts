@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { MonitorEventId } from "../../shared/Ids.ts"
 import { oneOf } from "../../shared/oneOf.ts"
-import { Page } from "../../shared/Page.ts"
+import { Page } from "../../shared/requests/Page.ts"
 import { Timestamp } from "../../shared/Timestamp.ts"
 import { MonitorStatus } from "../Monitor.ts"
 

@@ -1,12 +1,14 @@
 import { Schema, Struct } from "effect"
-import { Schedule } from "../../cron/Schedule.ts"
+import { MinuteSchedule } from "../../cron/Schedule.ts"
 import { TimeZone } from "../../cron/TimeZone.ts"
-import { Page } from "../../shared/Page.ts"
+import { keyInput } from "../../shared/requests/OwnKey.ts"
+import { Page } from "../../shared/requests/Page.ts"
 import { Timestamp } from "../../shared/Timestamp.ts"
 import { exampleOfMonitor, monitorFields, monitorInput } from "../Monitor.ts"
 
 /** What a heartbeat monitor is where its author did not say. */
 export const heartbeatDefaults = {
+  key: null,
   tags: [],
   period_seconds: null,
   schedule: null,
@@ -28,7 +30,7 @@ const fields = Schema.Struct({
     })
   ),
   schedule: Schema.optionalKey(
-    Schedule.pipe(
+    MinuteSchedule.pipe(
       Schema.annotateEncoded({
         description:
           "When a ping is due, as a cron expression with five fields. A ping up to five minutes " +
@@ -125,23 +127,34 @@ const coherent = Schema.makeFilter<Timing>((timing) =>
     : timingProblem(timing)
 )
 
-export const HeartbeatMonitorInput = fields.check(coherent, exactlyOne).annotate({
+const fieldsWithKey = fields.mapFields(Struct.assign(keyInput))
+
+const exampleDefinition = {
+  name: "Nightly backup",
+  tags: ["nightly"],
+  schedule: MinuteSchedule.make("0 3 * * *"),
+  timezone: TimeZone.make("Europe/Berlin"),
+  grace_seconds: 300,
+  max_duration_seconds: 3600
+}
+
+export const HeartbeatMonitorInput = fieldsWithKey.check(coherent, exactlyOne).annotate({
   identifier: "HeartbeatMonitorInput",
   description: "Give `period_seconds` or `schedule`, one of the two.",
-  examples: [
-    {
-      name: "Nightly backup",
-      tags: ["nightly"],
-      schedule: Schedule.make("0 3 * * *"),
-      timezone: TimeZone.make("Europe/Berlin"),
-      grace_seconds: 300,
-      max_duration_seconds: 3600
-    }
-  ]
+  examples: [exampleDefinition]
 })
 export type HeartbeatMonitorInput = typeof HeartbeatMonitorInput.Type
 
-export const HeartbeatMonitorUpdate = fields
+export const HeartbeatMonitorDefinition = fields.check(coherent, exactlyOne).annotate({
+  identifier: "HeartbeatMonitorDefinition",
+  description:
+    "A heartbeat monitor whose key is in the path. Give `period_seconds` or `schedule`, one of " +
+    "the two. Absent fields get their defaults.",
+  examples: [exampleDefinition]
+})
+export type HeartbeatMonitorDefinition = typeof HeartbeatMonitorDefinition.Type
+
+export const HeartbeatMonitorUpdate = fieldsWithKey
   .mapFields(Struct.map(Schema.optionalKey))
   .check(atMostOne)
   .annotate({

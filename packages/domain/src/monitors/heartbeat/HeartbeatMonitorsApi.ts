@@ -2,14 +2,16 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Authentication } from "../../auth/Authentication.ts"
 import { Access } from "../../shared/Access.ts"
 import { docs } from "../../shared/docs.ts"
-import { IdempotencyConflict, NotFound, QuotaExceeded } from "../../shared/Errors.ts"
-import { IdempotencyKey } from "../../shared/IdempotencyKey.ts"
+import { Conflict, IdempotencyConflict, NotFound, QuotaExceeded } from "../../shared/Errors.ts"
+import { IdempotencyKey } from "../../shared/requests/IdempotencyKey.ts"
 import { inPath, MonitorId, WorkspaceId } from "../../shared/Ids.ts"
-import { PageQuery } from "../../shared/Page.ts"
+import { OwnKey } from "../../shared/requests/OwnKey.ts"
+import { PageQuery } from "../../shared/requests/Page.ts"
 import { MonitorFilters } from "../Monitor.ts"
 import { HeartbeatEventPage } from "./HeartbeatEvent.ts"
 import {
   HeartbeatMonitor,
+  HeartbeatMonitorDefinition,
   HeartbeatMonitorInput,
   HeartbeatMonitorPage,
   HeartbeatMonitorUpdate
@@ -35,7 +37,7 @@ export class HeartbeatMonitorsApi extends HttpApiGroup.make("heartbeatMonitors")
       headers: IdempotencyKey,
       payload: HeartbeatMonitorInput,
       success: HeartbeatMonitor.pipe(HttpApiSchema.status(201)),
-      error: [IdempotencyConflict, QuotaExceeded]
+      error: [Conflict, IdempotencyConflict, QuotaExceeded]
     })
       .annotate(Access, Access.scope("monitors:write"))
       .annotateMerge(
@@ -43,6 +45,22 @@ export class HeartbeatMonitorsApi extends HttpApiGroup.make("heartbeatMonitors")
           "Create a heartbeat monitor",
           "Let the job ask for its `ping_url` when it is done. It waits for the first ping and " +
             "tells of nothing until then. A workspace has at most 1,000 monitors."
+        )
+      ),
+
+    HttpApiEndpoint.put("upsert", "/by-key/:key", {
+      params: { ...workspace, key: OwnKey },
+      payload: HeartbeatMonitorDefinition,
+      success: [HeartbeatMonitor, HeartbeatMonitor.pipe(HttpApiSchema.status(201))],
+      error: [Conflict, QuotaExceeded]
+    })
+      .annotate(Access, Access.scope("monitors:write"))
+      .annotateMerge(
+        docs(
+          "Make or replace a heartbeat monitor by its key",
+          "Gives the monitor with this key exactly this definition, or makes it. The answer is 200 if it " +
+            "was there and 201 if it is new. If nothing differs, nothing changes. A paused monitor stays " +
+            "paused."
         )
       ),
 
@@ -58,7 +76,7 @@ export class HeartbeatMonitorsApi extends HttpApiGroup.make("heartbeatMonitors")
       params: monitor,
       payload: HeartbeatMonitorUpdate,
       success: HeartbeatMonitor,
-      error: NotFound
+      error: [NotFound, Conflict]
     })
       .annotate(Access, Access.scope("monitors:write"))
       .annotateMerge(

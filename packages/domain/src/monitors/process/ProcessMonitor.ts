@@ -1,8 +1,11 @@
 import { Schema, Struct } from "effect"
 import { WorkerId } from "../../shared/Ids.ts"
-import { Page } from "../../shared/Page.ts"
+import { oneOf } from "../../shared/oneOf.ts"
+import { keyInput } from "../../shared/requests/OwnKey.ts"
+import { Page } from "../../shared/requests/Page.ts"
 import { text } from "../../shared/Text.ts"
 import { Timestamp } from "../../shared/Timestamp.ts"
+import { NeededLabels } from "../../workers/Label.ts"
 import { exampleOfMonitor, monitorFields, monitorInput } from "../Monitor.ts"
 
 export const maxShownPids = 20
@@ -46,9 +49,26 @@ export type ProcessMatch = typeof ProcessMatch.Type
 const count = (minimum: number) =>
   Schema.Int.check(Schema.isBetween({ minimum, maximum: 1_000_000 }))
 
+export const ProcessJudge = oneOf(["each", "together"], {
+  identifier: "ProcessJudge",
+  description:
+    "How several workers count. `each` (when absent): the rules hold on each of them. `together`: " +
+    "they hold for the processes of all of them together. It makes no difference with `worker_id`."
+})
+
 const fields = Schema.Struct({
   ...monitorInput,
-  worker_id: WorkerId.annotate({ description: "The worker on whose machine it runs." }),
+  worker_id: Schema.optionalKey(
+    WorkerId.annotate({ description: "The worker on whose machine the processes run." })
+  ),
+  labels: Schema.optionalKey(
+    NeededLabels.annotate({
+      description:
+        "Instead of `worker_id`: on the machines of all online workers with these labels.",
+      examples: [["web"]]
+    })
+  ),
+  judge: Schema.optionalKey(ProcessJudge),
   match: ProcessMatch,
   min_count: Schema.optionalKey(
     count(0).annotate({ description: "1 when absent.", examples: [1] })
@@ -93,7 +113,9 @@ const fields = Schema.Struct({
 
 /** What a process monitor is where its author did not say. */
 export const processDefaults = {
+  key: null,
   tags: [],
+  judge: "each",
   min_count: 1,
   max_count: null,
   max_rss_bytes: null,
@@ -102,22 +124,65 @@ export const processDefaults = {
   grace_seconds: 60
 } as const
 
+interface Place {
+  readonly worker_id?: string
+  readonly labels?: ReadonlyArray<string>
+}
+
+const bothGiven = ({ labels, worker_id }: Place) => labels !== undefined && worker_id !== undefined
+const noneGiven = ({ labels, worker_id }: Place) => labels === undefined && worker_id === undefined
+
+const notBoth = { path: ["labels"], issue: "give worker_id or labels, not both" }
+const missing = { path: ["worker_id"], issue: "is missing: give worker_id or labels" }
+
+const onePlace = Schema.makeFilter<Place>(
+  (place) => (bothGiven(place) ? notBoth : noneGiven(place) ? missing : undefined),
+  { toJsonSchema: () => ({ oneOf: [{ required: ["worker_id"] }, { required: ["labels"] }] }) }
+)
+
+const atMostOnePlace = Schema.makeFilter<Place>(
+  (place) => (bothGiven(place) ? notBoth : undefined),
+  {
+    toJsonSchema: () => ({
+      not: { properties: { worker_id: {}, labels: {} }, required: ["worker_id", "labels"] }
+    })
+  }
+)
+
 const example = {
   worker_id: WorkerId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d43"),
   match: { name: "postgres" }
 }
 
-export const ProcessMonitorInput = fields.annotate({
+const exampleDefinition = { name: "Database", ...example, max_rss_bytes: 2_147_483_648 }
+
+const fieldsWithKey = fields.mapFields(Struct.assign(keyInput))
+
+export const ProcessMonitorInput = fieldsWithKey.check(onePlace).annotate({
   identifier: "ProcessMonitorInput",
-  examples: [{ name: "Database", ...example, max_rss_bytes: 2_147_483_648 }]
+  description: "Give `worker_id` or `labels`, one of the two.",
+  examples: [exampleDefinition]
 })
 export type ProcessMonitorInput = typeof ProcessMonitorInput.Type
 
-export const ProcessMonitorUpdate = fields.mapFields(Struct.map(Schema.optionalKey)).annotate({
-  identifier: "ProcessMonitorUpdate",
-  description: "Any of the fields; those that are absent stay as they are.",
-  examples: [{ grace_seconds: 120 }]
+export const ProcessMonitorDefinition = fields.check(onePlace).annotate({
+  identifier: "ProcessMonitorDefinition",
+  description:
+    "A process monitor whose key is in the path. Give `worker_id` or `labels`, one of the two. " +
+    "Absent fields get their defaults.",
+  examples: [exampleDefinition]
 })
+export type ProcessMonitorDefinition = typeof ProcessMonitorDefinition.Type
+
+export const ProcessMonitorUpdate = fieldsWithKey
+  .mapFields(Struct.map(Schema.optionalKey))
+  .check(atMostOnePlace)
+  .annotate({
+    identifier: "ProcessMonitorUpdate",
+    description:
+      "Any of the fields; those that are absent stay as they are. `labels` replaces `worker_id`, and the other way round.",
+    examples: [{ grace_seconds: 120 }]
+  })
 export type ProcessMonitorUpdate = typeof ProcessMonitorUpdate.Type
 
 /** What an agent has seen of the processes. */
@@ -137,12 +202,20 @@ export type ProcessReport = typeof ProcessReport.Type
 
 export const LastProcessReport = Schema.Struct({
   at: Timestamp.annotate({ description: "When it arrived." }),
+  worker_id: WorkerId.annotate({ description: "The worker whose agent it came from." }),
   ...ProcessReport.fields
 }).annotate({ identifier: "LastProcessReport" })
 
 export const ProcessMonitor = Schema.Struct({
   ...monitorFields,
-  worker_id: WorkerId.annotate({ description: "The worker on whose machine it runs." }),
+  worker_id: Schema.NullOr(WorkerId).annotate({
+    description: "The worker on whose machine the processes run. Null with `labels`."
+  }),
+  labels: Schema.NullOr(Schema.Array(Schema.String)).annotate({
+    description: "The labels of the workers that are watched. Null with `worker_id`.",
+    examples: [["web"]]
+  }),
+  judge: ProcessJudge,
   match: Schema.Struct({
     name: Schema.optionalKey(Schema.String).annotate({ description: "The name of the program." }),
     command_contains: Schema.optionalKey(Schema.String).annotate({
@@ -163,7 +236,7 @@ export const ProcessMonitor = Schema.Struct({
   interval_seconds: Schema.Int.annotate({ description: "How far apart reports are." }),
   grace_seconds: Schema.Int.annotate({ description: "How long a rule may be broken." }),
   last_report: Schema.NullOr(LastProcessReport).annotate({
-    description: "Null before the first report."
+    description: "The latest one, of any of its workers. Null before the first."
   })
 }).annotate({
   identifier: "ProcessMonitor",
@@ -173,6 +246,8 @@ export const ProcessMonitor = Schema.Struct({
       name: "Database",
       tags: [],
       ...example,
+      labels: null,
+      judge: "each",
       min_count: 1,
       max_count: null,
       max_rss_bytes: 2_147_483_648,
@@ -181,6 +256,7 @@ export const ProcessMonitor = Schema.Struct({
       grace_seconds: 60,
       last_report: {
         at: "2026-01-31T09:30:00.000Z",
+        worker_id: example.worker_id,
         count: 1,
         rss_bytes: 734_003_200,
         cpu_percent: 12.5,

@@ -2,14 +2,16 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Authentication } from "../../auth/Authentication.ts"
 import { Access } from "../../shared/Access.ts"
 import { docs } from "../../shared/docs.ts"
-import { IdempotencyConflict, NotFound, QuotaExceeded } from "../../shared/Errors.ts"
-import { IdempotencyKey } from "../../shared/IdempotencyKey.ts"
+import { Conflict, IdempotencyConflict, NotFound, QuotaExceeded } from "../../shared/Errors.ts"
+import { IdempotencyKey } from "../../shared/requests/IdempotencyKey.ts"
 import { inPath, MonitorId, WorkspaceId } from "../../shared/Ids.ts"
-import { PageQuery } from "../../shared/Page.ts"
+import { OwnKey } from "../../shared/requests/OwnKey.ts"
+import { PageQuery } from "../../shared/requests/Page.ts"
 import { MonitorFilters } from "../Monitor.ts"
 import { ProcessEventPage } from "./ProcessEvent.ts"
 import {
   ProcessMonitor,
+  ProcessMonitorDefinition,
   ProcessMonitorInput,
   ProcessMonitorPage,
   ProcessMonitorUpdate
@@ -35,13 +37,29 @@ export class ProcessMonitorsApi extends HttpApiGroup.make("processMonitors")
       headers: IdempotencyKey,
       payload: ProcessMonitorInput,
       success: ProcessMonitor.pipe(HttpApiSchema.status(201)),
-      error: [IdempotencyConflict, NotFound, QuotaExceeded]
+      error: [Conflict, IdempotencyConflict, NotFound, QuotaExceeded]
     })
       .annotate(Access, Access.scope("monitors:write"))
       .annotateMerge(
         docs(
           "Create a process monitor",
           "It is `new` until the agent of its worker reports. Rules are judged with every report. A workspace has at most 1,000 monitors."
+        )
+      ),
+
+    HttpApiEndpoint.put("upsert", "/by-key/:key", {
+      params: { ...workspace, key: OwnKey },
+      payload: ProcessMonitorDefinition,
+      success: [ProcessMonitor, ProcessMonitor.pipe(HttpApiSchema.status(201))],
+      error: [NotFound, Conflict, QuotaExceeded]
+    })
+      .annotate(Access, Access.scope("monitors:write"))
+      .annotateMerge(
+        docs(
+          "Make or replace a process monitor by its key",
+          "Gives the monitor with this key exactly this definition, or makes it. The answer is 200 if it " +
+            "was there and 201 if it is new. If nothing differs, nothing changes. A paused monitor stays " +
+            "paused."
         )
       ),
 
@@ -57,7 +75,7 @@ export class ProcessMonitorsApi extends HttpApiGroup.make("processMonitors")
       params: monitor,
       payload: ProcessMonitorUpdate,
       success: ProcessMonitor,
-      error: NotFound
+      error: [NotFound, Conflict]
     })
       .annotate(Access, Access.scope("monitors:write"))
       .annotateMerge(

@@ -1,6 +1,7 @@
 import { Schema, Struct } from "effect"
 import { oneOf } from "../../shared/oneOf.ts"
-import { Page } from "../../shared/Page.ts"
+import { keyInput } from "../../shared/requests/OwnKey.ts"
+import { Page } from "../../shared/requests/Page.ts"
 import { Timestamp } from "../../shared/Timestamp.ts"
 import { exampleOfMonitor, monitorFields, monitorInput } from "../Monitor.ts"
 import { Certificate } from "./Certificate.ts"
@@ -46,6 +47,7 @@ export const defaultPorts: Readonly<Record<SslProtocol, number>> = {
 
 /** What an SSL monitor is where its author did not say. */
 export const sslDefaults = {
+  key: null,
   tags: [],
   protocol: "tls",
   server_name: null,
@@ -106,13 +108,24 @@ const fields = Schema.Struct({
   )
 })
 
-export const SslMonitorInput = fields.annotate({
+const exampleDefinition = { name: "Website", host: "www.example.com", tags: ["web"] }
+
+const fieldsWithKey = fields.mapFields(Struct.assign(keyInput))
+
+export const SslMonitorInput = fieldsWithKey.annotate({
   identifier: "SslMonitorInput",
-  examples: [{ name: "Website", host: "www.example.com", tags: ["web"] }]
+  examples: [exampleDefinition]
 })
 export type SslMonitorInput = typeof SslMonitorInput.Type
 
-export const SslMonitorUpdate = fields.mapFields(Struct.map(Schema.optionalKey)).annotate({
+export const SslMonitorDefinition = fields.annotate({
+  identifier: "SslMonitorDefinition",
+  description: "An SSL monitor whose key is in the path. Absent fields get their defaults.",
+  examples: [exampleDefinition]
+})
+export type SslMonitorDefinition = typeof SslMonitorDefinition.Type
+
+export const SslMonitorUpdate = fieldsWithKey.mapFields(Struct.map(Schema.optionalKey)).annotate({
   identifier: "SslMonitorUpdate",
   description: "Any of the fields; those that are absent stay as they are. It is looked at again.",
   examples: [{ warn_days: [14, 7] }]

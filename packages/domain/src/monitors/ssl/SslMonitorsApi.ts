@@ -3,12 +3,19 @@ import { Authentication } from "../../auth/Authentication.ts"
 import { Access } from "../../shared/Access.ts"
 import { docs } from "../../shared/docs.ts"
 import { Conflict, IdempotencyConflict, NotFound, QuotaExceeded } from "../../shared/Errors.ts"
-import { IdempotencyKey } from "../../shared/IdempotencyKey.ts"
+import { IdempotencyKey } from "../../shared/requests/IdempotencyKey.ts"
 import { inPath, MonitorId, WorkspaceId } from "../../shared/Ids.ts"
-import { PageQuery } from "../../shared/Page.ts"
+import { OwnKey } from "../../shared/requests/OwnKey.ts"
+import { PageQuery } from "../../shared/requests/Page.ts"
 import { MonitorFilters } from "../Monitor.ts"
 import { SslEventPage } from "./SslEvent.ts"
-import { SslMonitor, SslMonitorInput, SslMonitorPage, SslMonitorUpdate } from "./SslMonitor.ts"
+import {
+  SslMonitor,
+  SslMonitorDefinition,
+  SslMonitorInput,
+  SslMonitorPage,
+  SslMonitorUpdate
+} from "./SslMonitor.ts"
 
 const workspace = { workspace_id: inPath(WorkspaceId) }
 const monitor = { workspace_id: inPath(WorkspaceId), monitor_id: inPath(MonitorId) }
@@ -28,7 +35,7 @@ export class SslMonitorsApi extends HttpApiGroup.make("sslMonitors")
       headers: IdempotencyKey,
       payload: SslMonitorInput,
       success: SslMonitor.pipe(HttpApiSchema.status(201)),
-      error: [IdempotencyConflict, QuotaExceeded]
+      error: [Conflict, IdempotencyConflict, QuotaExceeded]
     })
       .annotate(Access, Access.scope("monitors:write"))
       .annotateMerge(
@@ -36,6 +43,22 @@ export class SslMonitorsApi extends HttpApiGroup.make("sslMonitors")
           "Create an SSL monitor",
           "Its certificate is looked at right away, and then from time to time. A workspace has at " +
             "most 1,000 monitors."
+        )
+      ),
+
+    HttpApiEndpoint.put("upsert", "/by-key/:key", {
+      params: { ...workspace, key: OwnKey },
+      payload: SslMonitorDefinition,
+      success: [SslMonitor, SslMonitor.pipe(HttpApiSchema.status(201))],
+      error: [Conflict, QuotaExceeded]
+    })
+      .annotate(Access, Access.scope("monitors:write"))
+      .annotateMerge(
+        docs(
+          "Make or replace an SSL monitor by its key",
+          "Gives the monitor with this key exactly this definition, or makes it. The answer is 200 if it " +
+            "was there and 201 if it is new. If nothing differs, nothing changes. A paused monitor stays " +
+            "paused."
         )
       ),
 
@@ -51,7 +74,7 @@ export class SslMonitorsApi extends HttpApiGroup.make("sslMonitors")
       params: monitor,
       payload: SslMonitorUpdate,
       success: SslMonitor,
-      error: NotFound
+      error: [NotFound, Conflict]
     })
       .annotate(Access, Access.scope("monitors:write"))
       .annotateMerge(

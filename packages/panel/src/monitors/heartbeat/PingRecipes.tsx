@@ -1,4 +1,4 @@
-import { Snippets } from "../../ui/Code.tsx"
+import { Snippets } from "../../ui/values/Code.tsx"
 
 /** How a job says that it is alive. */
 export const PingRecipes = ({ url }: { readonly url: string }) => (

@@ -1,11 +1,11 @@
 import type { ProcessEvent } from "@scheduling/sdk"
 import { useWorkspace } from "../../data/client.ts"
 import { useList } from "../../data/queries.ts"
-import { type Column, List } from "../../ui/List.tsx"
-import { Empty, Section } from "../../ui/Page.tsx"
-import { Problem } from "../../ui/Problem.tsx"
-import { Status } from "../../ui/Status.tsx"
-import { At } from "../../ui/Time.tsx"
+import { type Column, List } from "../../ui/lists/List.tsx"
+import { Empty, Section } from "../../ui/layout/Page.tsx"
+import { Problem } from "../../ui/messages/Problem.tsx"
+import { Status } from "../../ui/values/Status.tsx"
+import { At } from "../../ui/values/Time.tsx"
 import { askForEvents, processEventsOptions } from "../queries.ts"
 
 /** When it went down and up. */

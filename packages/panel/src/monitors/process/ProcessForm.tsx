@@ -1,9 +1,10 @@
 import type { ProcessMonitor, ProcessMonitorInput, WorkerId } from "@scheduling/sdk"
-import { Choice, Field, Input } from "../../ui/Field.tsx"
-import { FormEnd } from "../../ui/FormEnd.tsx"
-import { Card, Section } from "../../ui/Page.tsx"
-import { SpanInput } from "../../ui/SpanInput.tsx"
-import { useForm } from "../../ui/useForm.ts"
+import { Choice, Field, Input, Select } from "../../ui/forms/Field.tsx"
+import { FormEnd } from "../../ui/forms/FormEnd.tsx"
+import { Card, Section } from "../../ui/layout/Page.tsx"
+import { SpanInput } from "../../ui/forms/SpanInput.tsx"
+import { useForm } from "../../ui/forms/useForm.ts"
+import { labelsOf } from "../../workers/labelsOf.ts"
 import { WorkerSelect } from "../../workers/WorkerSelect.tsx"
 import { tagsOf } from "../MonitorFrame.tsx"
 import { matchOf, type MatchBy, matchWords } from "./match.ts"
@@ -13,7 +14,10 @@ const mebibyte = 1_048_576
 export const newProcess = {
   name: "",
   tags: "",
+  place: "worker" as "worker" | "labels",
   worker_id: "" as WorkerId | "",
+  labels: "",
+  judge: "each" as ProcessMonitor["judge"],
   match_by: "name" as MatchBy,
   match: "",
   min_count: "1",
@@ -33,7 +37,10 @@ export const processValuesOf = (monitor: ProcessMonitor): ProcessValues => {
   return {
     name: monitor.name,
     tags: monitor.tags.join(", "),
-    worker_id: monitor.worker_id,
+    place: monitor.worker_id === null ? "labels" : "worker",
+    worker_id: monitor.worker_id ?? "",
+    labels: (monitor.labels ?? []).join(", "),
+    judge: monitor.judge,
     match_by,
     match,
     min_count: String(monitor.min_count),
@@ -50,7 +57,9 @@ const numberOf = (text: string) => (text === "" ? null : Number(text))
 const inputOf = (values: ProcessValues): ProcessMonitorInput => ({
   name: values.name.trim() || values.match.trim(),
   tags: tagsOf(values.tags),
-  worker_id: values.worker_id as WorkerId,
+  ...(values.place === "worker"
+    ? { worker_id: values.worker_id as WorkerId }
+    : { labels: labelsOf(values.labels), judge: values.judge }),
   match: { [values.match_by]: values.match.trim() },
   min_count: Number(values.min_count),
   max_count: numberOf(values.max_count),
@@ -60,6 +69,37 @@ const inputOf = (values: ProcessValues): ProcessMonitorInput => ({
   interval_seconds: values.interval_seconds ?? 0,
   grace_seconds: values.grace_seconds ?? 0
 })
+
+/** All online workers with some labels, and how they count. */
+const WorkersWithLabels = ({
+  form: { errorOf, set, text, values }
+}: {
+  readonly form: ReturnType<typeof useForm<ProcessValues>>
+}) => (
+  <>
+    <Field
+      label="Labels"
+      hint="All online workers that have all of them look."
+      error={errorOf("labels")}
+    >
+      <Input {...text("labels")} mono required placeholder="web" />
+    </Field>
+    <Field
+      label="The rules hold"
+      hint="Say: the web server runs on each of them, or one leader runs somewhere."
+      error={errorOf("judge")}
+    >
+      <Select
+        value={values.judge}
+        options={[
+          ["each", "On each worker"],
+          ["together", "For all workers together"]
+        ]}
+        onChange={({ target }) => set({ judge: target.value as ProcessValues["judge"] })}
+      />
+    </Field>
+  </>
+)
 
 /** Makes a process monitor, or changes one. */
 export const ProcessForm = ({
@@ -80,13 +120,26 @@ export const ProcessForm = ({
     <form className="flex flex-col gap-8" onSubmit={form.submit}>
       <Section title="Process">
         <Card className="flex flex-col gap-5 p-5">
-          <Field
-            label="Worker"
-            hint="Its agent looks, on the machine that it runs on."
-            error={errorOf("worker_id")}
-          >
-            <WorkerSelect value={values.worker_id} onChange={(worker_id) => set({ worker_id })} />
-          </Field>
+          <Choice
+            label="Where"
+            value={values.place}
+            options={[
+              ["worker", "On one worker"],
+              ["labels", "On all with labels"]
+            ]}
+            onChange={(place) => set({ place })}
+          />
+          {values.place === "worker" ? (
+            <Field
+              label="Worker"
+              hint="Its agent checks, on the machine that it runs on."
+              error={errorOf("worker_id")}
+            >
+              <WorkerSelect value={values.worker_id} onChange={(worker_id) => set({ worker_id })} />
+            </Field>
+          ) : (
+            <WorkersWithLabels form={form} />
+          )}
           <Choice
             label="Found by"
             value={values.match_by}
@@ -145,9 +198,9 @@ export const ProcessForm = ({
               onChange={(grace_seconds) => set({ grace_seconds })}
             />
           </Field>
-          <Field label="Look every" error={errorOf("interval_seconds")}>
+          <Field label="Check every" error={errorOf("interval_seconds")}>
             <SpanInput
-              label="Look every"
+              label="Check every"
               seconds={values.interval_seconds}
               onChange={(interval_seconds) => set({ interval_seconds })}
             />

@@ -2,12 +2,12 @@ import type { ProcessMonitor } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
 import { useParams } from "@tanstack/react-router"
 import { useWorkspace } from "../../data/client.ts"
-import { CopyText } from "../../ui/Copy.tsx"
-import { Figure, Figures } from "../../ui/Figure.tsx"
-import { bytes, count, duration } from "../../ui/format.ts"
-import { Loaded } from "../../ui/Loaded.tsx"
-import { Card, Empty, Facts, Section } from "../../ui/Page.tsx"
-import { Ago, At, None } from "../../ui/Time.tsx"
+import { CopyText } from "../../ui/values/Copy.tsx"
+import { Figure, Figures } from "../../ui/layout/Figure.tsx"
+import { bytes, count, duration } from "../../ui/values/format.ts"
+import { Loaded } from "../../ui/messages/Loaded.tsx"
+import { Card, Empty, Facts, Section } from "../../ui/layout/Page.tsx"
+import { Ago, At, None } from "../../ui/values/Time.tsx"
 import { WorkerLink } from "../../workers/WorkerLink.tsx"
 import { AboveMonitors, MonitorFrame } from "../MonitorFrame.tsx"
 import { MonitorActions } from "../MonitorPages.tsx"
@@ -46,14 +46,26 @@ const LastReport = ({ monitor }: { readonly monitor: ProcessMonitor }) => {
   const { last_report: report, max_cpu_percent, max_rss_bytes } = monitor
   if (report === null) {
     return (
-      <Empty title="Its worker has not reported yet">
-        <WorkerLink workerId={monitor.worker_id} /> reports as soon as its agent runs.
+      <Empty title="No worker has reported yet">
+        <Watchers monitor={monitor} /> reports as soon as its agent runs.
       </Empty>
     )
   }
   const most = (limit: string | undefined) => (limit === undefined ? "no limit" : `of ${limit}`)
   return (
-    <Section title="Latest report" actions={<Ago at={report.at} className="text-sm text-faint" />}>
+    <Section
+      title="Latest report"
+      actions={
+        <span className="text-sm text-faint">
+          {monitor.worker_id === null && (
+            <>
+              of <WorkerLink workerId={report.worker_id} />,{" "}
+            </>
+          )}
+          <Ago at={report.at} />
+        </span>
+      }
+    >
       <Figures>
         <Figure name="Processes" value={count(report.count)} note={countRule(monitor)} />
         <Figure
@@ -76,6 +88,20 @@ const LastReport = ({ monitor }: { readonly monitor: ProcessMonitor }) => {
   )
 }
 
+const Watchers = ({
+  monitor: { judge, labels, worker_id }
+}: {
+  readonly monitor: ProcessMonitor
+}) =>
+  worker_id === null ? (
+    <>
+      {judge === "each" ? "Each" : "All together"} with{" "}
+      <span className="font-mono">{labels?.join(", ")}</span>
+    </>
+  ) : (
+    <WorkerLink workerId={worker_id} />
+  )
+
 const countRule = ({ max_count, min_count }: ProcessMonitor): string =>
   max_count === null
     ? `at least ${min_count}`
@@ -86,7 +112,7 @@ const countRule = ({ max_count, min_count }: ProcessMonitor): string =>
 const factsOf = (monitor: ProcessMonitor) => {
   const [by, match] = matchOf(monitor)
   return [
-    ["Worker", <WorkerLink key="0" workerId={monitor.worker_id} />],
+    [monitor.labels === null ? "Worker" : "Workers", <Watchers key="0" monitor={monitor} />],
     [
       "Found by",
       <>
@@ -94,10 +120,10 @@ const factsOf = (monitor: ProcessMonitor) => {
         <span className="block font-mono text-sm break-words">{match}</span>
       </>
     ],
-    ["Looks every", duration(monitor.interval_seconds * 1_000)],
+    ["Checks every", duration(monitor.interval_seconds * 1_000)],
     ["Grace", duration(monitor.grace_seconds * 1_000)],
     [
-      "Silent from",
+      "Judged again",
       monitor.next_check_at === null ? <None /> : <Ago key="1" at={monitor.next_check_at} />
     ],
     ["Created", <At key="2" at={monitor.created_at} />],

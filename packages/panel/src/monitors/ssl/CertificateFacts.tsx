@@ -1,9 +1,9 @@
 import type { Certificate, IssuerCertificate } from "@scheduling/sdk"
-import { CopyText } from "../../ui/Copy.tsx"
-import { count } from "../../ui/format.ts"
-import { Card, Facts, Section } from "../../ui/Page.tsx"
-import { Badge, type Tone } from "../../ui/Status.tsx"
-import { FullAt } from "../../ui/Time.tsx"
+import { CopyText } from "../../ui/values/Copy.tsx"
+import { count } from "../../ui/values/format.ts"
+import { Card, Facts, Section } from "../../ui/layout/Page.tsx"
+import { Badge, type Tone } from "../../ui/values/Status.tsx"
+import { FullAt } from "../../ui/values/Time.tsx"
 
 const toneOfDays = (days: number): Tone => (days < 0 ? "bad" : days <= 14 ? "warn" : "ok")
 

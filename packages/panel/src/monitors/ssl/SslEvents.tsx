@@ -1,11 +1,11 @@
 import type { SslEvent } from "@scheduling/sdk"
 import { useWorkspace } from "../../data/client.ts"
 import { useList } from "../../data/queries.ts"
-import { type Column, List } from "../../ui/List.tsx"
-import { Empty, Section } from "../../ui/Page.tsx"
-import { Problem } from "../../ui/Problem.tsx"
-import { Badge, Status } from "../../ui/Status.tsx"
-import { At, Duration } from "../../ui/Time.tsx"
+import { type Column, List } from "../../ui/lists/List.tsx"
+import { Empty, Section } from "../../ui/layout/Page.tsx"
+import { Problem } from "../../ui/messages/Problem.tsx"
+import { Badge, Status } from "../../ui/values/Status.tsx"
+import { At, Duration } from "../../ui/values/Time.tsx"
 import { askForEvents, sslEventsOptions } from "../queries.ts"
 
 /** What each look found. */
@@ -16,14 +16,14 @@ export const SslEvents = ({ monitorId }: { readonly monitorId: string }) => {
     ...askForEvents
   })
   return (
-    <Section title="Looks">
+    <Section title="Checks">
       {error === null ? (
         <List
           {...list}
-          label="Looks"
+          label="Checks"
           columns={columns}
           keyOf={({ id }) => id}
-          empty={<Empty title="Nobody has looked yet" />}
+          empty={<Empty title="Not checked yet" />}
         />
       ) : (
         <Problem error={error} retry={refetch} />

@@ -1,9 +1,9 @@
 import type { SslMonitor, SslMonitorInput, SslProtocol } from "@scheduling/sdk"
-import { Field, Input, Select } from "../../ui/Field.tsx"
-import { FormEnd } from "../../ui/FormEnd.tsx"
-import { Card, Section } from "../../ui/Page.tsx"
-import { SpanInput } from "../../ui/SpanInput.tsx"
-import { useForm } from "../../ui/useForm.ts"
+import { Field, Input, Select } from "../../ui/forms/Field.tsx"
+import { FormEnd } from "../../ui/forms/FormEnd.tsx"
+import { Card, Section } from "../../ui/layout/Page.tsx"
+import { SpanInput } from "../../ui/forms/SpanInput.tsx"
+import { useForm } from "../../ui/forms/useForm.ts"
 import { tagsOf } from "../MonitorFrame.tsx"
 
 export const newSsl = {
@@ -120,9 +120,9 @@ export const SslForm = ({
           >
             <Input {...form.text("warn_days")} />
           </Field>
-          <Field label="Look every" error={errorOf("check_interval_seconds")}>
+          <Field label="Check every" error={errorOf("check_interval_seconds")}>
             <SpanInput
-              label="Look every"
+              label="Check every"
               seconds={values.check_interval_seconds}
               onChange={(check_interval_seconds) => set({ check_interval_seconds })}
             />

@@ -4,14 +4,14 @@ import { useParams } from "@tanstack/react-router"
 import { Eye } from "lucide-react"
 import { useState } from "react"
 import { useWorkspace } from "../../data/client.ts"
-import { Button } from "../../ui/Button.tsx"
-import { CopyText } from "../../ui/Copy.tsx"
-import { duration } from "../../ui/format.ts"
-import { Loaded } from "../../ui/Loaded.tsx"
-import { Card, Facts, Section } from "../../ui/Page.tsx"
-import { Badge } from "../../ui/Status.tsx"
-import { Ago, At, None } from "../../ui/Time.tsx"
-import { tellProblem } from "../../ui/toast.ts"
+import { Button } from "../../ui/actions/Button.tsx"
+import { CopyText } from "../../ui/values/Copy.tsx"
+import { duration } from "../../ui/values/format.ts"
+import { Loaded } from "../../ui/messages/Loaded.tsx"
+import { Card, Facts, Section } from "../../ui/layout/Page.tsx"
+import { Badge } from "../../ui/values/Status.tsx"
+import { Ago, At, None } from "../../ui/values/Time.tsx"
+import { tellProblem } from "../../ui/messages/toast.ts"
 import { AboveMonitors, MonitorFrame } from "../MonitorFrame.tsx"
 import { MonitorActions } from "../MonitorPages.tsx"
 import { sslOptions } from "../queries.ts"
@@ -83,7 +83,7 @@ const factsOf = (monitor: SslMonitor) =>
     [
       "Found",
       monitor.verification === null ? (
-        "Nobody has looked yet"
+        "Not checked yet"
       ) : (
         <>
           <Badge tone={monitor.verification === "ok" ? "ok" : "bad"}>
@@ -105,7 +105,7 @@ const factsOf = (monitor: SslMonitor) =>
     ["Server name", monitor.server_name ?? monitor.host],
     ["Last look", monitor.last_check_at === null ? <None /> : <Ago at={monitor.last_check_at} />],
     ["Next look", monitor.next_check_at === null ? <None /> : <Ago at={monitor.next_check_at} />],
-    ["Looks every", duration(monitor.check_interval_seconds * 1_000)],
+    ["Checks every", duration(monitor.check_interval_seconds * 1_000)],
     ["Warns before", `${monitor.warn_days.join(", ")} days`],
     ["Created", <At key="1" at={monitor.created_at} />],
     ["Id", <CopyText key="2" text={monitor.id} />]

@@ -1,7 +1,7 @@
 import type { Chain } from "@scheduling/sdk"
 import { useNavigate } from "@tanstack/react-router"
 import { Pause, Pencil, Play, RotateCcw } from "lucide-react"
-import { Button, ButtonLink } from "../../ui/Button.tsx"
+import { Button, ButtonLink } from "../../ui/actions/Button.tsx"
 import { Only } from "../../ui/role.tsx"
 import { ChainMenu } from "./ChainMenu.tsx"
 import { useChainActions } from "./useChainActions.ts"

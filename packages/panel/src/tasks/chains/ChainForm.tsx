@@ -1,13 +1,15 @@
 import { type ChainInput, ValidationError } from "@scheduling/sdk"
 import { Plus } from "lucide-react"
-import { Button } from "../../ui/Button.tsx"
-import { Field, Input } from "../../ui/Field.tsx"
-import { Card, Section } from "../../ui/Page.tsx"
-import { useForm } from "../../ui/useForm.ts"
-import { FiringFields, ScheduleFields } from "../ScheduleFields.tsx"
+import { Button } from "../../ui/actions/Button.tsx"
+import { QueueField } from "../../queues/QueueField.tsx"
+import { Field, Input } from "../../ui/forms/Field.tsx"
+import { Card, Section } from "../../ui/layout/Page.tsx"
+import { useForm } from "../../ui/forms/useForm.ts"
+import { CallbackFields } from "../call/CallbackFields.tsx"
+import { FiringFields, ScheduleFields } from "../schedule/ScheduleFields.tsx"
 import { chainInputOf, type ChainValues, newStep, type StepValues } from "./chainValues.ts"
 import { StepFields } from "./StepFields.tsx"
-import { FormEnd } from "../../ui/FormEnd.tsx"
+import { FormEnd } from "../../ui/forms/FormEnd.tsx"
 
 const maxSteps = 50
 
@@ -82,9 +84,15 @@ export const ChainForm = ({
       <Section title="When">
         <Card className="flex flex-col gap-5 p-5">
           <ScheduleFields values={values} onChange={set} errorOf={errorOf} isRequired={false} />
+          <QueueField
+            value={values.queue_id}
+            onChange={(queue_id) => set({ queue_id })}
+            error={errorOf("queue_id")}
+          />
           {values.schedule.trim() !== "" && <FiringFields values={values} onChange={set} />}
         </Card>
       </Section>
+      <CallbackFields values={values} onChange={set} errorOf={errorOf} />
       <FormEnd form={form} action={action} needs="editor" onCancel={onCancel} />
     </form>
   )

@@ -3,10 +3,10 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { Plus, Workflow } from "lucide-react"
 import { useWorkspace } from "../../data/client.ts"
 import { useList } from "../../data/queries.ts"
-import { ButtonLink } from "../../ui/Button.tsx"
-import { type Column, rowLink } from "../../ui/List.tsx"
+import { ButtonLink } from "../../ui/actions/Button.tsx"
+import { type Column, rowLink, rowName } from "../../ui/lists/List.tsx"
 import { scheduleColumns } from "../columns.tsx"
-import { bulkOfRepeating, statusesOfRepeating } from "../repeating.tsx"
+import { bulkOfRepeating, statusesOfRepeating } from "../schedule/repeating.tsx"
 import { TaskListPage } from "../TaskListPage.tsx"
 import { ChainMenu } from "./ChainMenu.tsx"
 import { chainListOptions } from "./queries.ts"
@@ -71,11 +71,11 @@ const columns: ReadonlyArray<Column<Chain>> = [
         <Link
           to="/w/$workspaceId/chains/$chainId"
           params={{ workspaceId: workspace_id, chainId: id }}
-          className={`block truncate font-medium ${rowLink}`}
+          className={`${rowName} ${rowLink}`}
         >
           {name}
         </Link>
-        <span className="block truncate text-xs text-faint">
+        <span className="block truncate text-xs text-faint max-sm:hidden">
           {steps.map((step) => step.name).join(" → ")}
         </span>
       </>

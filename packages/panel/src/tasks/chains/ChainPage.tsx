@@ -4,16 +4,18 @@ import { Link, useParams, useSearch } from "@tanstack/react-router"
 import { useWorkspace } from "../../data/client.ts"
 import { useIsLive } from "../../data/live.ts"
 import { useList } from "../../data/queries.ts"
-import { CopyText } from "../../ui/Copy.tsx"
-import { duration } from "../../ui/format.ts"
-import { type Column, List, rowLink } from "../../ui/List.tsx"
-import { Card, Empty, Facts, Page, Section, Skeleton } from "../../ui/Page.tsx"
-import { Problem } from "../../ui/Problem.tsx"
-import { Status } from "../../ui/Status.tsx"
-import { firingOptionFacts } from "../firingOptionFacts.tsx"
+import { queueFacts } from "../../queues/QueueLink.tsx"
+import { CopyText } from "../../ui/values/Copy.tsx"
+import { duration } from "../../ui/values/format.ts"
+import { type Column, List, rowLink } from "../../ui/lists/List.tsx"
+import { Card, Empty, Facts, Page, Section, Skeleton } from "../../ui/layout/Page.tsx"
+import { Problem } from "../../ui/messages/Problem.tsx"
+import { Status } from "../../ui/values/Status.tsx"
+import { callbackFacts } from "../call/callbackValues.ts"
+import { firingOptionFacts } from "../schedule/firingOptionFacts.tsx"
 import { PausedMark } from "../PausedMark.tsx"
-import { Ago, At, None } from "../../ui/Time.tsx"
-import { inWords } from "../inWords.ts"
+import { Ago, At, None } from "../../ui/values/Time.tsx"
+import { inWords } from "../schedule/inWords.ts"
 import { ChainActions } from "./ChainActions.tsx"
 import { chainOptions, chainRunOptions, chainRunsOptions } from "./queries.ts"
 import { StepGraph } from "./StepGraph.tsx"
@@ -69,13 +71,13 @@ const ChainView = ({ chain }: { readonly chain: Chain }) => {
         actions={
           run.data !== undefined && (
             <span className="text-sm text-faint">
-              as in the run of <At at={run.data.scheduled_for} />
+              Run of <At at={run.data.scheduled_for} />
             </span>
           )
         }
       >
         <Problem error={run.error} />
-        <StepGraph steps={chain.steps} run={run.data} />
+        <StepGraph chain={chain} run={run.data} />
       </Section>
       <aside className="flex min-w-0 flex-col gap-8">
         <Section title="Runs">
@@ -111,6 +113,8 @@ const ChainView = ({ chain }: { readonly chain: Chain }) => {
                 ],
                 ["Time zone", chain.timezone],
                 ...firingOptionFacts(chain),
+                ...queueFacts(chain),
+                ...callbackFacts(chain),
                 ["Created", <At key="2" at={chain.created_at} />],
                 ["Id", <CopyText key="3" text={chain.id} />]
               ]}

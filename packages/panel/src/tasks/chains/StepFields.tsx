@@ -1,10 +1,10 @@
 import type { RunIf } from "@scheduling/sdk"
 import { ArrowDown, ArrowUp, X } from "lucide-react"
-import { IconButton } from "../../ui/Button.tsx"
-import { Field, Input, Select } from "../../ui/Field.tsx"
-import { Card } from "../../ui/Page.tsx"
-import { CallFields, LimitFields } from "../CallFields.tsx"
-import { CallOptionFields } from "../CallOptionFields.tsx"
+import { IconButton } from "../../ui/actions/Button.tsx"
+import { Field, Input, Select } from "../../ui/forms/Field.tsx"
+import { Card } from "../../ui/layout/Page.tsx"
+import { CallFields, LimitFields } from "../call/CallFields.tsx"
+import { CallOptionFields } from "../call/CallOptionFields.tsx"
 import { referenceProblem, type StepValues } from "./chainValues.ts"
 
 /** One step of a chain. */
@@ -44,7 +44,11 @@ export const StepFields = ({
         </IconButton>
       </div>
       <div className="grid gap-5 sm:grid-cols-2">
-        <Field label="Name" hint="Later steps use the answer by it." error={errorOf("name")}>
+        <Field
+          label="Name"
+          hint="Later steps refer to its answer by this name."
+          error={errorOf("name")}
+        >
           <Input
             mono
             required
@@ -69,7 +73,7 @@ export const StepFields = ({
       {lastName !== undefined && problem === undefined && (
         <p className="text-xs text-faint">
           URL, headers and body may use{" "}
-          <code className="font-mono">{`{{ steps.${lastName || "name"}.body.id }}`}</code>
+          <code className="font-mono whitespace-nowrap">{`{{ steps.${lastName || "name"}.body.id }}`}</code>
         </p>
       )}
       {problem !== undefined && (

@@ -1,11 +1,11 @@
-import type { ChainRunDetail, ChainStep, RunIf } from "@scheduling/sdk"
+import type { Chain, ChainRunDetail, ChainStep, RunIf } from "@scheduling/sdk"
 import { Link } from "@tanstack/react-router"
 import { useWorkspace } from "../../data/client.ts"
 import { classes } from "../../ui/classes.ts"
-import { Code } from "../../ui/Code.tsx"
-import { pretty } from "../../ui/pretty.ts"
-import { Badge, Status, type Tone, toneOf } from "../../ui/Status.tsx"
-import { Duration } from "../../ui/Time.tsx"
+import { Code } from "../../ui/values/Code.tsx"
+import { pretty } from "../../ui/values/pretty.ts"
+import { Badge, Status, type Tone, toneOf } from "../../ui/values/Status.tsx"
+import { Duration } from "../../ui/values/Time.tsx"
 
 const conditions: Readonly<Record<RunIf, string>> = {
   success: "if nothing failed",
@@ -25,24 +25,44 @@ type RunStep = ChainRunDetail["steps"][number]
 
 /** The steps from top to bottom, each with what became of it in the run that is looked at. */
 export const StepGraph = ({
-  run,
-  steps
+  chain,
+  run
 }: {
-  readonly steps: ReadonlyArray<ChainStep>
+  readonly chain: Chain
   readonly run: ChainRunDetail | undefined
-}) => (
-  <ol className="flex flex-col">
-    {steps.map((step, index) => {
-      const done = run?.steps.find(({ name }) => name === step.name)
-      return (
-        <li key={step.name}>
-          {index > 0 && <Edge condition={step.run_if} isTaken={done?.execution != null} />}
-          <Step step={step} done={done} />
-        </li>
-      )
-    })}
-  </ol>
-)
+}) => {
+  const isChanged = run !== undefined && Date.parse(chain.updated_at) > begunAt(run)
+  const gone = run?.steps.filter(({ name }) => chain.steps.every((step) => step.name !== name))
+  return (
+    <>
+      {isChanged && (
+        <p className="mb-3 text-sm text-soft">
+          The chain was changed after this run began, so the run may have sent something else than
+          what is shown here.
+        </p>
+      )}
+      <ol className="flex flex-col">
+        {chain.steps.map((step, index) => {
+          const done = run?.steps.find(({ name }) => name === step.name)
+          return (
+            <li key={step.name}>
+              {index > 0 && <Edge condition={step.run_if} isTaken={done?.execution != null} />}
+              <Step name={step.name} step={step} done={done} />
+            </li>
+          )
+        })}
+        {gone?.map((done) => (
+          <li key={done.name} className="mt-3">
+            <Step name={done.name} step={undefined} done={done} />
+          </li>
+        ))}
+      </ol>
+    </>
+  )
+}
+
+const begunAt = ({ scheduled_for, started_at }: ChainRunDetail): number =>
+  Date.parse(started_at ?? scheduled_for)
 
 const Edge = ({ condition, isTaken }: { readonly condition: RunIf; readonly isTaken: boolean }) => (
   <div className="flex h-9 items-center gap-3 pl-7">
@@ -57,7 +77,13 @@ const Edge = ({ condition, isTaken }: { readonly condition: RunIf; readonly isTa
   </div>
 )
 
-const Step = ({ done, step }: { readonly step: ChainStep; readonly done: RunStep | undefined }) => {
+interface StepProps {
+  /** Undefined for a step that the chain no longer has. */
+  readonly step: ChainStep | undefined
+  readonly done: RunStep | undefined
+}
+
+const Step = ({ done, name, step }: StepProps & { readonly name: string }) => {
   const tone = done === undefined ? "none" : toneOf(done.status)
   return (
     <details
@@ -68,10 +94,14 @@ const Step = ({ done, step }: { readonly step: ChainStep; readonly done: RunStep
     >
       <summary className="flex list-none items-center gap-4 rounded-xl px-4 py-3 hover:bg-sunken/60 [&::-webkit-details-marker]:hidden">
         <span className="min-w-0 grow">
-          <span className="block truncate font-medium">{step.name}</span>
-          <span className="block truncate font-mono text-xs text-faint">
-            {step.method} {step.url}
-          </span>
+          <span className="block truncate font-medium">{name}</span>
+          {step === undefined ? (
+            <span className="block truncate text-xs text-faint">No longer in the chain</span>
+          ) : (
+            <span className="block truncate font-mono text-xs text-faint">
+              {step.method} {step.url}
+            </span>
+          )}
         </span>
         {done !== undefined && (
           <span className="flex shrink-0 items-center gap-3 text-sm">
@@ -87,35 +117,44 @@ const Step = ({ done, step }: { readonly step: ChainStep; readonly done: RunStep
           </span>
         )}
       </summary>
-      <StepDetails step={step} done={done} />
+      <div className="flex flex-col gap-3 px-4 pb-4">
+        {step !== undefined && <Request step={step} />}
+        <Outcome name={name} done={done} />
+      </div>
     </details>
   )
 }
 
-const StepDetails = ({
-  done,
-  step
-}: {
-  readonly step: ChainStep
-  readonly done: RunStep | undefined
-}) => {
+/** What was sent is not kept: only the answers are. */
+const Request = ({ step: { body, headers, name, ...step } }: { readonly step: ChainStep }) => {
+  const lines = Object.entries(headers).map(([header, value]) => `${header}: ${value}`)
+  const isFilled = [step.url, ...lines, body].some((text) => text?.includes("{{"))
+  return (
+    <>
+      <p className="text-sm text-faint">
+        Request, as the chain defines it now.
+        {isFilled && " What stands in {{ }} is filled in with answers of earlier steps."}
+      </p>
+      <Code
+        wrap
+        label={`request of ${name}`}
+        text={[`${step.method} ${step.url}`, ...lines].join("\n")}
+      />
+      {body !== null && <Code label={`body of ${name}`} text={pretty(body)} />}
+    </>
+  )
+}
+
+const Outcome = ({ done, name }: { readonly name: string; readonly done: RunStep | undefined }) => {
   const { workspaceId } = useWorkspace()
-  const headers = Object.entries(step.headers)
   const execution = done?.execution ?? undefined
   return (
-    <div className="flex flex-col gap-3 px-4 pb-4">
-      {headers.length > 0 && (
-        <Code
-          label={`headers of ${step.name}`}
-          text={headers.map(([name, value]) => `${name}: ${value}`).join("\n")}
-        />
-      )}
-      {step.body !== null && <Code label={`body of ${step.name}`} text={pretty(step.body)} />}
+    <>
       {execution?.error != null && <p className="text-bad">{execution.error}</p>}
       {execution?.response_body != null && execution.response_body !== "" && (
         <>
           <p className="text-sm text-faint">Answer</p>
-          <Code wrap label={`answer to ${step.name}`} text={pretty(execution.response_body)} />
+          <Code wrap label={`answer to ${name}`} text={pretty(execution.response_body)} />
         </>
       )}
       {execution !== undefined && (
@@ -127,6 +166,6 @@ const StepDetails = ({
           All attempts
         </Link>
       )}
-    </div>
+    </>
   )
 }

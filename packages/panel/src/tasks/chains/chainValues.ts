@@ -5,11 +5,13 @@ import type {
   DstOverlap,
   Missed,
   Overlap,
+  QueueId,
   RunIf
 } from "@scheduling/sdk"
-import { readersZone } from "../../ui/format.ts"
-import { firingOptionInputOf, firingOptionValuesOf } from "../firingOptionValues.ts"
-import { callInputOf, type CallValues, callValuesOf, newCall } from "../callValues.ts"
+import { readersZone } from "../../ui/values/format.ts"
+import { firingOptionInputOf, firingOptionValuesOf } from "../schedule/firingOptionValues.ts"
+import { callbackInputOf, callbackValuesOf } from "../call/callbackValues.ts"
+import { callInputOf, type CallValues, callValuesOf, newCall } from "../call/callValues.ts"
 
 /** A step as it is typed. Its key stays when it moves or changes its name. */
 export interface StepValues extends CallValues {
@@ -47,7 +49,9 @@ export const newChain = () => ({
   overlap: "skip" as Overlap,
   missed: "once" as Missed,
   dst_overlap: "first" as DstOverlap,
-  ...firingOptionValuesOf({})
+  queue_id: null as QueueId | null,
+  ...firingOptionValuesOf({}),
+  ...callbackValuesOf({})
 })
 
 export type ChainValues = ReturnType<typeof newChain>
@@ -60,7 +64,9 @@ export const chainValuesOf = (chain: Chain): ChainValues => ({
   overlap: chain.overlap,
   missed: chain.missed,
   dst_overlap: chain.dst_overlap,
-  ...firingOptionValuesOf(chain)
+  queue_id: chain.queue_id,
+  ...firingOptionValuesOf(chain),
+  ...callbackValuesOf(chain)
 })
 
 export const chainInputOf = (values: ChainValues): ChainInput => ({
@@ -76,7 +82,9 @@ export const chainInputOf = (values: ChainValues): ChainInput => ({
   overlap: values.overlap,
   missed: values.missed,
   dst_overlap: values.dst_overlap,
-  ...firingOptionInputOf(values)
+  queue_id: values.queue_id,
+  ...firingOptionInputOf(values),
+  ...callbackInputOf(values)
 })
 
 const reference = /\{\{\s*steps\.([\w-]+)/g

@@ -1,5 +1,5 @@
 import type { TaskStatus } from "@scheduling/sdk"
-import { given, oneOf, textIn } from "../../ui/search.ts"
+import { given, oneOf, textIn } from "../../ui/lists/search.ts"
 
 /** What the list of chains is narrowed to. */
 export interface ChainSearch {

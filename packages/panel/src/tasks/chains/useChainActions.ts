@@ -2,7 +2,7 @@ import type { Chain } from "@scheduling/sdk"
 import { useNavigate } from "@tanstack/react-router"
 import { useWorkspace } from "../../data/client.ts"
 import { executionsChanged } from "../../executions/queries.ts"
-import { attempt, tell } from "../../ui/toast.ts"
+import { attempt, tell } from "../../ui/messages/toast.ts"
 import { chainsChanged } from "./queries.ts"
 
 type Named = Pick<Chain, "id" | "name">

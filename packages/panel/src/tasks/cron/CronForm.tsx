@@ -1,15 +1,18 @@
-import type { CronTask, CronTaskInput, DstOverlap, Missed, Overlap } from "@scheduling/sdk"
-import { Field, Input } from "../../ui/Field.tsx"
-import { readersZone } from "../../ui/format.ts"
-import { Card, Section } from "../../ui/Page.tsx"
-import { useForm } from "../../ui/useForm.ts"
-import { CallFields, LimitFields } from "../CallFields.tsx"
-import { CallOptionFields } from "../CallOptionFields.tsx"
-import { callInputOf, callValuesOf, newCall } from "../callValues.ts"
-import { firingOptionInputOf, firingOptionValuesOf } from "../firingOptionValues.ts"
-import { PasteBox } from "../PasteBox.tsx"
-import { FiringFields, ScheduleFields } from "../ScheduleFields.tsx"
-import { FormEnd } from "../../ui/FormEnd.tsx"
+import type { CronTask, CronTaskInput, DstOverlap, Missed, Overlap, QueueId } from "@scheduling/sdk"
+import { QueueField } from "../../queues/QueueField.tsx"
+import { Field, Input } from "../../ui/forms/Field.tsx"
+import { readersZone } from "../../ui/values/format.ts"
+import { Card, Section } from "../../ui/layout/Page.tsx"
+import { useForm } from "../../ui/forms/useForm.ts"
+import { CallbackFields } from "../call/CallbackFields.tsx"
+import { callbackInputOf, callbackValuesOf } from "../call/callbackValues.ts"
+import { CallFields, LimitFields } from "../call/CallFields.tsx"
+import { CallOptionFields } from "../call/CallOptionFields.tsx"
+import { callInputOf, callValuesOf, newCall } from "../call/callValues.ts"
+import { firingOptionInputOf, firingOptionValuesOf } from "../schedule/firingOptionValues.ts"
+import { PasteBox } from "../call/PasteBox.tsx"
+import { FiringFields, ScheduleFields } from "../schedule/ScheduleFields.tsx"
+import { FormEnd } from "../../ui/forms/FormEnd.tsx"
 
 export const newCron = {
   ...newCall,
@@ -19,7 +22,9 @@ export const newCron = {
   overlap: "skip" as Overlap,
   missed: "once" as Missed,
   dst_overlap: "first" as DstOverlap,
-  ...firingOptionValuesOf({})
+  queue_id: null as QueueId | null,
+  ...firingOptionValuesOf({}),
+  ...callbackValuesOf({})
 }
 
 export type CronValues = typeof newCron
@@ -32,7 +37,9 @@ export const cronValuesOf = (task: CronTask): CronValues => ({
   overlap: task.overlap,
   missed: task.missed,
   dst_overlap: task.dst_overlap,
-  ...firingOptionValuesOf(task)
+  queue_id: task.queue_id,
+  ...firingOptionValuesOf(task),
+  ...callbackValuesOf(task)
 })
 
 const inputOf = (values: CronValues): CronTaskInput => ({
@@ -43,7 +50,9 @@ const inputOf = (values: CronValues): CronTaskInput => ({
   overlap: values.overlap,
   missed: values.missed,
   dst_overlap: values.dst_overlap,
-  ...firingOptionInputOf(values)
+  queue_id: values.queue_id,
+  ...firingOptionInputOf(values),
+  ...callbackInputOf(values)
 })
 
 /** Makes a cron task, or changes one. */
@@ -74,6 +83,11 @@ export const CronForm = ({
       <Section title="When">
         <Card className="flex flex-col gap-5 p-5">
           <ScheduleFields values={values} onChange={set} errorOf={errorOf} isRequired />
+          <QueueField
+            value={values.queue_id}
+            onChange={(queue_id) => set({ queue_id })}
+            error={errorOf("queue_id")}
+          />
         </Card>
       </Section>
       <Section title="If something goes wrong">
@@ -83,6 +97,7 @@ export const CronForm = ({
           <CallOptionFields values={values} onChange={set} errorOf={errorOf} />
         </Card>
       </Section>
+      <CallbackFields values={values} onChange={set} errorOf={errorOf} />
       <FormEnd form={form} action={action} needs="editor" onCancel={onCancel} />
     </form>
   )

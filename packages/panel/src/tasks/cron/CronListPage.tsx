@@ -3,10 +3,10 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { CalendarClock, Plus } from "lucide-react"
 import { useWorkspace } from "../../data/client.ts"
 import { useList } from "../../data/queries.ts"
-import { ButtonLink } from "../../ui/Button.tsx"
-import { type Column, rowLink } from "../../ui/List.tsx"
+import { ButtonLink } from "../../ui/actions/Button.tsx"
+import { type Column, rowLink, rowName } from "../../ui/lists/List.tsx"
 import { scheduleColumns } from "../columns.tsx"
-import { bulkOfRepeating, statusesOfRepeating } from "../repeating.tsx"
+import { bulkOfRepeating, statusesOfRepeating } from "../schedule/repeating.tsx"
 import { TaskListPage } from "../TaskListPage.tsx"
 import { CronMenu } from "./CronMenu.tsx"
 import { cronListOptions } from "./queries.ts"
@@ -65,11 +65,11 @@ const columns: ReadonlyArray<Column<CronTask>> = [
         <Link
           to="/w/$workspaceId/cron/$taskId"
           params={{ workspaceId: workspace_id, taskId: id }}
-          className={`block truncate font-medium ${rowLink}`}
+          className={`${rowName} ${rowLink}`}
         >
           {name}
         </Link>
-        <span className="block truncate font-mono text-xs text-faint">
+        <span className="block truncate font-mono text-xs text-faint max-sm:hidden">
           {method} {url}
         </span>
       </>

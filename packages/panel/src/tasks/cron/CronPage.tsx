@@ -5,15 +5,17 @@ import { Pause, Pencil, Play, RotateCcw } from "lucide-react"
 import { useWorkspace } from "../../data/client.ts"
 import { ExecutionList } from "../../executions/ExecutionList.tsx"
 import { StatsFigures } from "../../executions/StatsFigures.tsx"
-import { Button, ButtonLink } from "../../ui/Button.tsx"
-import { CopyText } from "../../ui/Copy.tsx"
-import { Card, Empty, Facts, Page, Section, Skeleton } from "../../ui/Page.tsx"
-import { Problem } from "../../ui/Problem.tsx"
-import { Ago, At } from "../../ui/Time.tsx"
-import { CallFacts } from "../CallFacts.tsx"
+import { queueFacts } from "../../queues/QueueLink.tsx"
+import { Button, ButtonLink } from "../../ui/actions/Button.tsx"
+import { CopyText } from "../../ui/values/Copy.tsx"
+import { Card, Empty, Facts, Page, Section, Skeleton } from "../../ui/layout/Page.tsx"
+import { Problem } from "../../ui/messages/Problem.tsx"
+import { Ago, At } from "../../ui/values/Time.tsx"
+import { callbackFacts } from "../call/callbackValues.ts"
+import { CallFacts } from "../call/CallFacts.tsx"
 import { PausedMark } from "../PausedMark.tsx"
-import { firingOptionFacts } from "../firingOptionFacts.tsx"
-import { inWords } from "../inWords.ts"
+import { firingOptionFacts } from "../schedule/firingOptionFacts.tsx"
+import { inWords } from "../schedule/inWords.ts"
 import { CronMenu } from "./CronMenu.tsx"
 import { cronOptions } from "./queries.ts"
 import { useCronActions } from "./useCronActions.ts"
@@ -149,6 +151,8 @@ const scheduleFacts = (task: CronTask) =>
     ["If unfinished", overlaps[task.overlap]],
     ["Missed runs", misses[task.missed]],
     ...firingOptionFacts(task),
+    ...queueFacts(task),
+    ...callbackFacts(task),
     ["Created", <At key="1" at={task.created_at} />],
     ["Id", <CopyText key="2" text={task.id} />]
   ] as const

@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useParams } from "@tanstack/react-router"
 import { useWorkspace } from "../../data/client.ts"
-import { Page, Skeleton } from "../../ui/Page.tsx"
-import { Problem } from "../../ui/Problem.tsx"
-import { tell } from "../../ui/toast.ts"
+import { Page, Skeleton } from "../../ui/layout/Page.tsx"
+import { Problem } from "../../ui/messages/Problem.tsx"
+import { tell } from "../../ui/messages/toast.ts"
 import { CronForm, cronValuesOf } from "./CronForm.tsx"
 import { cronChanged, cronOptions } from "./queries.ts"
 

@@ -1,7 +1,7 @@
 import type { CronTask } from "@scheduling/sdk"
 import { executionsChanged } from "../../executions/queries.ts"
 import { useWorkspace } from "../../data/client.ts"
-import { tell, tellProblem } from "../../ui/toast.ts"
+import { tell, tellProblem } from "../../ui/messages/toast.ts"
 import { cronChanged } from "./queries.ts"
 
 type Named = Pick<CronTask, "id" | "name">

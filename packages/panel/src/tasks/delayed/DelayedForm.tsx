@@ -1,14 +1,17 @@
-import type { DelayedTask, DelayedTaskInput } from "@scheduling/sdk"
-import { now } from "../../ui/clock.ts"
-import { Choice, Field, Input, Select } from "../../ui/Field.tsx"
-import { dateTime, readersZone } from "../../ui/format.ts"
-import { Card, Section } from "../../ui/Page.tsx"
-import { useForm } from "../../ui/useForm.ts"
-import { CallFields, LimitFields } from "../CallFields.tsx"
-import { CallOptionFields } from "../CallOptionFields.tsx"
-import { localTime } from "../localTime.ts"
-import { callInputOf, callValuesOf, newCall } from "../callValues.ts"
-import { FormEnd } from "../../ui/FormEnd.tsx"
+import type { DelayedTask, DelayedTaskInput, QueueId } from "@scheduling/sdk"
+import { now } from "../../ui/values/clock.ts"
+import { Choice, Field, Input, Select } from "../../ui/forms/Field.tsx"
+import { dateTime, readersZone } from "../../ui/values/format.ts"
+import { QueueField } from "../../queues/QueueField.tsx"
+import { Card, Section } from "../../ui/layout/Page.tsx"
+import { useForm } from "../../ui/forms/useForm.ts"
+import { CallbackFields } from "../call/CallbackFields.tsx"
+import { callbackInputOf, callbackValuesOf } from "../call/callbackValues.ts"
+import { CallFields, LimitFields } from "../call/CallFields.tsx"
+import { CallOptionFields } from "../call/CallOptionFields.tsx"
+import { localTime } from "../schedule/localTime.ts"
+import { callInputOf, callValuesOf, newCall } from "../call/callValues.ts"
+import { FormEnd } from "../../ui/forms/FormEnd.tsx"
 
 const units = { "60": "minutes", "3600": "hours", "86400": "days" }
 
@@ -18,7 +21,9 @@ export const newDelayed = {
   when: "after" as "after" | "at",
   amount: "10",
   unit: "60",
-  run_at: ""
+  run_at: "",
+  queue_id: null as QueueId | null,
+  ...callbackValuesOf({})
 }
 
 export type DelayedValues = typeof newDelayed
@@ -28,19 +33,25 @@ export const delayedValuesOf = (task: DelayedTask): DelayedValues => ({
   ...callValuesOf(task),
   name: task.name ?? "",
   when: "at",
-  run_at: localTime(task.run_at)
+  run_at: localTime(task.run_at),
+  queue_id: task.queue_id,
+  ...callbackValuesOf(task)
 })
 
 /** The same call, once more after a while: the time of the original may be over. */
 export const delayedCopyOf = (task: DelayedTask): DelayedValues => ({
   ...newDelayed,
   ...callValuesOf(task),
-  name: task.name ?? ""
+  name: task.name ?? "",
+  queue_id: task.queue_id,
+  ...callbackValuesOf(task)
 })
 
 const inputOf = (values: DelayedValues): DelayedTaskInput => ({
   ...callInputOf(values),
   name: values.name.trim() === "" ? null : values.name.trim(),
+  queue_id: values.queue_id,
+  ...callbackInputOf(values),
   ...(values.when === "after"
     ? { delay_seconds: Number(values.amount) * Number(values.unit) }
     : { run_at: new Date(values.run_at).toISOString() })
@@ -78,7 +89,7 @@ export const DelayedForm = ({
               label="When"
               value={values.when}
               options={[
-                ["after", "After a while"],
+                ["after", "After a delay"],
                 ["at", "At a time"]
               ]}
               onChange={(when) => set({ when })}
@@ -113,6 +124,11 @@ export const DelayedForm = ({
               <Input {...form.text("run_at")} type="datetime-local" step={1} required />
             </Field>
           )}
+          <QueueField
+            value={values.queue_id}
+            onChange={(queue_id) => set({ queue_id })}
+            error={errorOf("queue_id")}
+          />
         </Card>
       </Section>
       <Section title="If something goes wrong">
@@ -121,6 +137,7 @@ export const DelayedForm = ({
           <CallOptionFields values={values} onChange={set} errorOf={errorOf} />
         </Card>
       </Section>
+      <CallbackFields values={values} onChange={set} errorOf={errorOf} />
       <FormEnd form={form} action={action} needs="editor" onCancel={onCancel} />
     </form>
   )

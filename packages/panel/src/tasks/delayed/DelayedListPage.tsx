@@ -4,10 +4,10 @@ import { Ban, Plus, Timer } from "lucide-react"
 import { useWorkspace } from "../../data/client.ts"
 import { useList } from "../../data/queries.ts"
 import { unnamed } from "../../data/tasks.ts"
-import { ButtonLink } from "../../ui/Button.tsx"
-import { type Column, rowLink } from "../../ui/List.tsx"
-import { Status } from "../../ui/Status.tsx"
-import { Ago, At } from "../../ui/Time.tsx"
+import { ButtonLink } from "../../ui/actions/Button.tsx"
+import { type Column, rowLink } from "../../ui/lists/List.tsx"
+import { Status } from "../../ui/values/Status.tsx"
+import { Ago, At } from "../../ui/values/Time.tsx"
 import { TaskListPage } from "../TaskListPage.tsx"
 import { delayedListOptions } from "./queries.ts"
 import { delayedSearch } from "./search.ts"
@@ -67,22 +67,29 @@ const example = {
   url: "https://api.example.com/reminders/17"
 }
 
+const Outcome = ({ of: { last_run, status } }: { readonly of: DelayedTask }) => (
+  <Status of={status === "finished" && last_run !== null ? last_run.status : status} />
+)
+
 const columns: ReadonlyArray<Column<DelayedTask>> = [
   {
     key: "name",
     head: "Name",
     className: "grow basis-0",
-    cell: ({ id, method, name, url, workspace_id }) => (
+    cell: (task) => (
       <>
         <Link
           to="/w/$workspaceId/delayed/$taskId"
-          params={{ workspaceId: workspace_id, taskId: id }}
-          className={`block truncate font-medium ${rowLink}`}
+          params={{ workspaceId: task.workspace_id, taskId: task.id }}
+          className={`${rowLink} block truncate font-medium`}
         >
-          {name ?? unnamed(url)}
+          {task.name ?? unnamed(task.url)}
         </Link>
-        <span className="block truncate font-mono text-xs text-faint">
-          {method} {url}
+        <span className="block truncate font-mono text-xs text-faint max-sm:hidden">
+          {task.method} {task.url}
+        </span>
+        <span className="block text-sm sm:hidden">
+          <Outcome of={task} />
         </span>
       </>
     )
@@ -90,13 +97,8 @@ const columns: ReadonlyArray<Column<DelayedTask>> = [
   {
     key: "status",
     head: "Status",
-    className: "w-28 shrink-0",
-    cell: ({ last_run, status }) =>
-      status === "finished" && last_run !== null ? (
-        <Status of={last_run.status} />
-      ) : (
-        <Status of={status} />
-      )
+    className: "w-28 shrink-0 max-sm:hidden",
+    cell: (task) => <Outcome of={task} />
   },
   {
     key: "when",

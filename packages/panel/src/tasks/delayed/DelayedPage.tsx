@@ -7,15 +7,17 @@ import { useWorkspace } from "../../data/client.ts"
 import { unnamed } from "../../data/tasks.ts"
 import { ExecutionList } from "../../executions/ExecutionList.tsx"
 import { executionsChanged } from "../../executions/queries.ts"
-import { Button, ButtonLink } from "../../ui/Button.tsx"
-import { CopyText } from "../../ui/Copy.tsx"
-import { Confirm, Sheet } from "../../ui/Dialog.tsx"
-import { Card, Empty, Facts, Page, Section, Skeleton } from "../../ui/Page.tsx"
-import { Problem } from "../../ui/Problem.tsx"
-import { Status } from "../../ui/Status.tsx"
-import { Ago, At } from "../../ui/Time.tsx"
-import { tell, tellProblem } from "../../ui/toast.ts"
-import { CallFacts } from "../CallFacts.tsx"
+import { queueFacts } from "../../queues/QueueLink.tsx"
+import { Button, ButtonLink } from "../../ui/actions/Button.tsx"
+import { CopyText } from "../../ui/values/Copy.tsx"
+import { Confirm, Sheet } from "../../ui/actions/Dialog.tsx"
+import { Card, Empty, Facts, Page, Section, Skeleton } from "../../ui/layout/Page.tsx"
+import { Problem } from "../../ui/messages/Problem.tsx"
+import { Status } from "../../ui/values/Status.tsx"
+import { Ago, At } from "../../ui/values/Time.tsx"
+import { tell, tellProblem } from "../../ui/messages/toast.ts"
+import { callbackFacts } from "../call/callbackValues.ts"
+import { CallFacts } from "../call/CallFacts.tsx"
 import { DelayedForm, delayedValuesOf } from "./DelayedForm.tsx"
 import { delayedChanged, delayedOptions } from "./queries.ts"
 import { Only } from "../../ui/role.tsx"
@@ -78,6 +80,8 @@ export const DelayedPage = () => {
                       <At at={task.run_at} className="text-faint" />
                     </span>
                   ],
+                  ...queueFacts(task),
+                  ...callbackFacts(task),
                   ["Created", <At key="2" at={task.created_at} />],
                   ["Id", <CopyText key="3" text={task.id} />]
                 ]}

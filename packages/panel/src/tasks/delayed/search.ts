@@ -1,5 +1,5 @@
 import type { DelayedTaskStatus } from "@scheduling/sdk"
-import { given, oneOf, textIn } from "../../ui/search.ts"
+import { given, oneOf, textIn } from "../../ui/lists/search.ts"
 
 /** What the list of delayed tasks is narrowed to. */
 export interface DelayedSearch {

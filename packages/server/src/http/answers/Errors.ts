@@ -193,6 +193,7 @@ const resourceOfParam: Record<string, Resource> = {
   session_id: "session",
   user_id: "member",
   invitation_id: "invitation",
+  queue_id: "queue",
   key_id: "api_key",
   task_id: "task",
   chain_id: "chain",

@@ -6,9 +6,9 @@ const created = HttpEffect.appendPreResponseHandler((_request, response) =>
 )
 
 /** Answers 201 with a record that was made, and 200 with one that was there. */
-export const createdIfNew = <Task, E, R>(
-  upsert: Effect.Effect<{ readonly isNew: boolean; readonly task: Task }, E, R>
+export const createdIfNew = <Record, E, R>(
+  upsert: Effect.Effect<{ readonly isNew: boolean; readonly record: Record }, E, R>
 ) =>
-  Effect.flatMap(upsert, ({ isNew, task }) =>
-    isNew ? Effect.as(created, task) : Effect.succeed(task)
+  Effect.flatMap(upsert, ({ isNew, record }) =>
+    isNew ? Effect.as(created, record) : Effect.succeed(record)
   )

@@ -21,13 +21,13 @@ export const linkPage = (text: string, button?: string, status = 200) =>
   body { margin: 0; min-height: 100dvh; display: grid; place-items: center; background: light-dark(#fafbfc, #0e1116); color: light-dark(#15181f, #eff1f3) }
   main { box-sizing: border-box; width: 100%; max-width: 26rem; padding: 2.5rem 1rem }
   svg { width: 36px; color: light-dark(#007a53, #4fd49b) }
-  p { margin: 1.25rem 0; font-size: 1.125rem; font-weight: 500; text-wrap: balance }
+  h1 { margin: 1.25rem 0; font-size: 1.125rem; font-weight: 500; text-wrap: balance }
   button { font: inherit; font-weight: 500; height: 36px; padding: 0 14px; border: 0; border-radius: 8px; cursor: pointer; background: light-dark(#15181f, #eff1f3); color: light-dark(#fff, #0e1116) }
   button:hover { opacity: .85 }
   :focus-visible { outline: 2px solid light-dark(#2860d8, #8db8ff); outline-offset: 2px }
 </style>
 </head>
-<body><main>${mark}<p>${text}</p>${button === undefined ? "" : `<form method="post"><button>${button}</button></form>`}</main></body>
+<body><main>${mark}<h1>${text}</h1>${button === undefined ? "" : `<form method="post"><button>${button}</button></form>`}</main></body>
 </html>`,
     {
       status,

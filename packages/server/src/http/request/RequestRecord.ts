@@ -163,7 +163,13 @@ const methodOf = (method: string): string => (methods.has(method) ? method : "OT
 
 /** Anybody can make up paths, but there are only so many routes. */
 const unroutedOf = (url: string): string =>
-  url.startsWith("/ping/") ? "/ping/:ping_id" : url.startsWith("/v1/echo") ? "/v1/echo" : "other"
+  url.startsWith("/ping/")
+    ? "/ping/:ping_id"
+    : url.startsWith("/complete/")
+      ? "/complete/:token"
+      : url.startsWith("/v1/echo")
+        ? "/v1/echo"
+        : "other"
 
 /** Outside of `/v1` a path may hold a secret, such as that of a ping. */
 const shownPath = (url: string, path: string): string =>

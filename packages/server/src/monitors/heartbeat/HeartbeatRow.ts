@@ -20,6 +20,7 @@ interface Heard {
 export interface WatchedRow extends HeartbeatRules, Heard {
   readonly monitor_id: MonitorId
   readonly workspace_id: AuthorizedWorkspaceId
+  readonly key: string | null
   readonly version: number
   readonly status: HeartbeatState["status"]
   readonly changed_at: Date
@@ -32,6 +33,7 @@ export interface HeartbeatRow extends MonitorRow, HeartbeatRules, Heard {
 export const watchedColumns = [
   "monitor_id",
   "workspace_id",
+  "key",
   "version",
   "status",
   "changed_at",

@@ -4,12 +4,14 @@ import type {
 } from "@scheduling/domain/monitors/heartbeat/HeartbeatEvent"
 import {
   heartbeatDefaults,
+  type HeartbeatMonitorDefinition,
   type HeartbeatMonitorInput,
   type HeartbeatMonitorUpdate,
   timingProblem
 } from "@scheduling/domain/monitors/heartbeat/HeartbeatMonitor"
 import type { MonitorStatus } from "@scheduling/domain/monitors/Monitor"
 import {
+  type Conflict,
   type NotFound,
   type QuotaExceeded,
   ValidationFailed
@@ -18,6 +20,7 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import type { MonitorId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { againIfOvertaken, isDefinedAs, upsertByKey } from "../../platform/byKey.ts"
 import { orNotFound } from "../../platform/orNotFound.ts"
 import { pageRequest, toPage } from "../../sql/Pages.ts"
 import { StoreClock } from "../../sql/StoreClock.ts"
@@ -40,16 +43,16 @@ import { PingUrls } from "./PingUrls.ts"
 
 export class Heartbeats extends Context.Service<
   Heartbeats,
-  MonitorsOfKind<Heartbeat, HeartbeatEvent> & {
+  MonitorsOfKind<Heartbeat, HeartbeatMonitorDefinition, HeartbeatEvent> & {
     readonly create: (
       workspaceId: AuthorizedWorkspaceId,
       input: HeartbeatMonitorInput
-    ) => Effect.Effect<Heartbeat, NotFound | QuotaExceeded>
+    ) => Effect.Effect<Heartbeat, NotFound | Conflict | QuotaExceeded>
     readonly update: (
       workspaceId: AuthorizedWorkspaceId,
       id: MonitorId,
       changes: HeartbeatMonitorUpdate
-    ) => Effect.Effect<Heartbeat, NotFound | ValidationFailed>
+    ) => Effect.Effect<Heartbeat, NotFound | Conflict | ValidationFailed>
     readonly rotateUrl: (
       workspaceId: AuthorizedWorkspaceId,
       id: MonitorId
@@ -96,6 +99,37 @@ export class Heartbeats extends Context.Service<
         yield* statusChanges.record(changesOf(row, decision.changes))
       })
 
+      const findByKey = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        key: string
+      ) {
+        return yield* repo.findByKey(workspaceId, key, yield* now)
+      })
+
+      const make = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        input: HeartbeatMonitorInput
+      ) {
+        const defined = { ...heartbeatDefaults, ...input }
+        const { id } = yield* records.create(workspaceId, "heartbeat", defined)
+        yield* repo.insert({ ...defined, id, workspace_id: workspaceId })
+        yield* repo.updatePingUrl(urls.make({ monitor_id: id, workspace_id: workspaceId }))
+        return yield* Effect.orDie(get(workspaceId, id))
+      })
+
+      const change = Effect.fnUntraced(function* (
+        row: WatchedRow,
+        named: Parameters<typeof records.update>[1],
+        rules: HeartbeatRules
+      ) {
+        const at = yield* now
+        yield* records.update(row, named, at)
+        if (timing.some((field) => rules[field] !== row[field])) {
+          yield* decide(row, { type: "rules", before: row }, at, rules)
+        }
+        return yield* get(row.workspace_id, row.monitor_id)
+      })
+
       const claimAndDecide = (type: "pause" | "resume") =>
         Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId, id: MonitorId) {
           const row = yield* found(repo.claim(workspaceId, id))
@@ -112,13 +146,23 @@ export class Heartbeats extends Context.Service<
 
         get,
 
-        create: Effect.fn("Heartbeats.create")(function* (workspaceId, input) {
-          const defined = { ...heartbeatDefaults, ...input }
-          const { id } = yield* records.create(workspaceId, "heartbeat", defined)
-          yield* repo.insert({ ...defined, id, workspace_id: workspaceId })
-          yield* repo.updatePingUrl(urls.make({ monitor_id: id, workspace_id: workspaceId }))
-          return yield* Effect.orDie(get(workspaceId, id))
-        }, transaction),
+        create: Effect.fn("Heartbeats.create")(make, transaction),
+
+        upsert: Effect.fn("Heartbeats.upsert")(
+          (workspaceId, key, definition) => {
+            const defined = { ...heartbeatDefaults, ...definition, key }
+            return upsertByKey(key, {
+              find: findByKey(workspaceId, key),
+              make: make(workspaceId, { ...definition, key }),
+              isDefined: (row) => Effect.succeed(isDefinedAs(row, defined)),
+              show: (row) => Effect.succeed(shown(row)),
+              lock: ({ id }) => repo.claim(workspaceId, id),
+              change: (row) => change(row, defined, { ...row, ...defined })
+            })
+          },
+          transaction,
+          againIfOvertaken
+        ),
 
         update: Effect.fn("Heartbeats.update")(function* (workspaceId, id, changes) {
           const row = yield* found(repo.claim(workspaceId, id))
@@ -129,12 +173,7 @@ export class Heartbeats extends Context.Service<
             const { issue: message, path } = problem
             return yield* new ValidationFailed({ issues: [{ path, message }] })
           }
-          const at = yield* now
-          yield* records.update(row, changes, at)
-          if (timing.some((field) => rules[field] !== row[field])) {
-            yield* decide(row, { type: "rules", before: row }, at, rules)
-          }
-          return yield* get(workspaceId, id)
+          return yield* change(row, changes, rules)
         }, transaction),
 
         remove: Effect.fn("Heartbeats.remove")(function* (workspaceId, id) {

@@ -1,7 +1,7 @@
 import type { MonitorFilters } from "@scheduling/domain/monitors/Monitor"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { Context, Effect, Layer, Option } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import { columnsOf } from "../../sql/columns.ts"
 import type { PageRequest } from "../../sql/Pages.ts"
 import { asFiltered, monitorColumns } from "../MonitorsRepo.ts"
@@ -33,6 +33,11 @@ export class HeartbeatsRepo extends Context.Service<
     readonly find: (
       workspaceId: AuthorizedWorkspaceId,
       id: string,
+      now: Date
+    ) => Effect.Effect<Option.Option<HeartbeatRow>>
+    readonly findByKey: (
+      workspaceId: AuthorizedWorkspaceId,
+      key: string,
       now: Date
     ) => Effect.Effect<Option.Option<HeartbeatRow>>
     readonly list: (
@@ -87,6 +92,18 @@ export class HeartbeatsRepo extends Context.Service<
         JOIN heartbeats AS h ON h.monitor_id = m.id
         JOIN ping_urls ON ping_urls.monitor_id = m.id`
 
+      const findWhere = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        condition: Statement.Fragment,
+        now: Date
+      ) {
+        const rows = yield* sql<HeartbeatRow>`
+          SELECT ${listed(now)}
+          WHERE m.workspace_id = ${workspaceId}
+            AND ${condition}`
+        return Option.fromNullishOr(rows[0])
+      }, Effect.orDie)
+
       return HeartbeatsRepo.of({
         insert: Effect.fn("HeartbeatsRepo.insert")(function* (monitor) {
           yield* sql`
@@ -101,13 +118,10 @@ export class HeartbeatsRepo extends Context.Service<
             )`
         }, Effect.orDie),
 
-        find: Effect.fn("HeartbeatsRepo.find")(function* (workspaceId, id, now) {
-          const rows = yield* sql<HeartbeatRow>`
-            SELECT ${listed(now)}
-            WHERE m.workspace_id = ${workspaceId}
-              AND m.id = ${id}`
-          return Option.fromNullishOr(rows[0])
-        }, Effect.orDie),
+        find: (workspaceId, id, now) => findWhere(workspaceId, sql`m.id = ${id}`, now),
+
+        findByKey: (workspaceId, key, now) =>
+          findWhere(workspaceId, sql`m.kind = 'heartbeat' AND m.key = ${key}`, now),
 
         list: Effect.fn("HeartbeatsRepo.list")(function* (workspaceId, filters, page, now) {
           return yield* sql<HeartbeatRow>`
@@ -240,7 +254,7 @@ export class HeartbeatsRepo extends Context.Service<
 
 // ---------------------------------------------------------------------------
 
-const isOfMonitor = (column: string) => column === "status" || column === "changed_at"
+const isOfMonitor = (column: string) => ["key", "status", "changed_at"].includes(column)
 
 const decidedTable = (sql: SqlClient.SqlClient, decided: ReadonlyArray<Decided>) => {
   const column = columnsOf(

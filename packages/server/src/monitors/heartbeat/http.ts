@@ -4,6 +4,7 @@ import { HeartbeatMonitor } from "@scheduling/domain/monitors/heartbeat/Heartbea
 import { Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { AppConfig } from "../../config/Config.ts"
+import { createdIfNew } from "../../http/answers/createdIfNew.ts"
 import { Idempotency } from "../../http/request/Idempotency.ts"
 import { implement } from "../../http/implement.ts"
 import { inWorkspace } from "../../http/inWorkspace.ts"
@@ -37,6 +38,10 @@ export const HeartbeatMonitorsHandlers = implement(
             answer: HeartbeatMonitor
           })
         )
+      ),
+
+      upsert: inWorkspace((workspaceId, { params, payload }) =>
+        asRecord(createdIfNew(heartbeats.upsert(workspaceId, params.key, payload)))
       ),
 
       get: inWorkspace((workspaceId, { params }) =>

@@ -1,9 +1,7 @@
-import { NodeHttpServerRequest } from "@effect/platform-node"
 import { maxPingBodyBytes } from "@scheduling/domain/monitors/heartbeat/HeartbeatEvent"
 import { Effect, Option } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
-import type { Readable } from "node:stream"
-import { Place } from "../../fairness/Capacity.ts"
+import { plainBody } from "../../http/request/plainBody.ts"
 import { Meters } from "../../platform/Meters.ts"
 import { type Ping, Pings } from "./Pings.ts"
 
@@ -83,7 +81,7 @@ const answerPing = Effect.fnUntraced(function* (
   if (read === "unknown") return notFound
   if (read === "bad") return bad
   const { exit_status, pingId, signal } = read
-  const body = request.method === "POST" ? yield* bodyOf(request) : ""
+  const body = request.method === "POST" ? yield* plainBody(request, maxPingBodyBytes) : ""
   const ip = Option.getOrUndefined(request.remoteAddress)
   const user_agent = request.headers["user-agent"]?.slice(0, 200)
   const isKnown = yield* pings.hear({
@@ -100,39 +98,3 @@ const answerPing = Effect.fnUntraced(function* (
   })
   return isKnown ? plain(200, "OK") : notFound
 })
-
-/** As much of a long body is received, so that its sender gets to read the answer. */
-const maxReceivedBytes = 1024 * 1024
-
-const bodyOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<string> => {
-  const message = NodeHttpServerRequest.toIncomingMessage(request)
-  const received = Effect.map(receive(message), storable)
-  return Place.of(message)?.waiting(received) ?? received
-}
-
-/** The first bytes of a body; whatever comes after them is dropped. */
-const receive = (message: Readable): Effect.Effect<Buffer> =>
-  Effect.callback((resume) => {
-    const kept: Array<Buffer> = []
-    let keptBytes = 0
-    let bytes = 0
-    const finish = () => {
-      message.off("data", take).off("end", finish).off("close", stop)
-      resume(Effect.succeed(Buffer.concat(kept)))
-    }
-    const stop = () => resume(Effect.interrupt)
-    const take = (chunk: Buffer) => {
-      const part = chunk.subarray(0, maxPingBodyBytes - keptBytes)
-      if (part.length > 0) kept.push(Buffer.from(part))
-      keptBytes += part.length
-      bytes += chunk.length
-      if (bytes < maxReceivedBytes) return
-      message.pause()
-      finish()
-    }
-    message.on("data", take).on("end", finish).on("close", stop)
-  })
-
-/** Jobs say what they like, in whatever encoding. A character that was cut in two is left out. */
-const storable = (bytes: Buffer): string =>
-  new TextDecoder().decode(bytes, { stream: true }).replaceAll("\0", "\ufffd")

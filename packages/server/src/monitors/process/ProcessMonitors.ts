@@ -7,13 +7,15 @@ import type {
 import {
   processDefaults,
   type ProcessMonitor,
+  type ProcessMonitorDefinition,
   type ProcessMonitorInput,
   type ProcessMonitorUpdate
 } from "@scheduling/domain/monitors/process/ProcessMonitor"
-import { NotFound, type QuotaExceeded } from "@scheduling/domain/shared/Errors"
+import { type Conflict, NotFound, type QuotaExceeded } from "@scheduling/domain/shared/Errors"
 import type { MonitorId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { againIfOvertaken, isDefinedAs, upsertByKey } from "../../platform/byKey.ts"
 import { orNotFound } from "../../platform/orNotFound.ts"
 import { pageRequest, toPage } from "../../sql/Pages.ts"
 import { StoreClock } from "../../sql/StoreClock.ts"
@@ -22,21 +24,21 @@ import { transactionOf } from "../../sql/transaction.ts"
 import type { MonitorEventRow } from "../MonitorEventsRepo.ts"
 import { MonitorRecords, type MonitorsOfKind } from "../MonitorRecords.ts"
 import { silentAfterMs } from "./decideProcess.ts"
-import { toProcessMonitor } from "./ProcessRow.ts"
+import { type ProcessSettings, toProcessMonitor, type WatchedRow } from "./ProcessRow.ts"
 import { ProcessMonitorsRepo } from "./ProcessMonitorsRepo.ts"
 
 export class ProcessMonitors extends Context.Service<
   ProcessMonitors,
-  MonitorsOfKind<ProcessMonitor, ProcessEvent> & {
+  MonitorsOfKind<ProcessMonitor, ProcessMonitorDefinition, ProcessEvent> & {
     readonly create: (
       workspaceId: AuthorizedWorkspaceId,
       input: ProcessMonitorInput
-    ) => Effect.Effect<ProcessMonitor, NotFound | QuotaExceeded>
+    ) => Effect.Effect<ProcessMonitor, NotFound | Conflict | QuotaExceeded>
     readonly update: (
       workspaceId: AuthorizedWorkspaceId,
       id: MonitorId,
       changes: ProcessMonitorUpdate
-    ) => Effect.Effect<ProcessMonitor, NotFound>
+    ) => Effect.Effect<ProcessMonitor, NotFound | Conflict>
   }
 >()("@scheduling/server/monitors/process/ProcessMonitors") {
   static readonly layer: Layer.Layer<
@@ -59,11 +61,42 @@ export class ProcessMonitors extends Context.Service<
 
       const checkWorker = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
-        workerId: string
+        workerId: string | undefined
       ) {
-        if (!(yield* repo.hasWorker(workspaceId, workerId))) {
+        if (workerId !== undefined && !(yield* repo.hasWorker(workspaceId, workerId))) {
           return yield* new NotFound({ resource: "worker" })
         }
+      })
+
+      const findByKey = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        key: string
+      ) {
+        return yield* repo.findByKey(workspaceId, key, yield* now)
+      })
+
+      const make = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        input: ProcessMonitorInput
+      ) {
+        const defined = { ...processDefaults, ...nowhere, ...input, workspace_id: workspaceId }
+        const { created_at, id } = yield* records.create(workspaceId, "process", defined)
+        yield* checkWorker(workspaceId, input.worker_id)
+        const check_at = later(created_at, defined)
+        yield* repo.insert({ ...defined, monitor_id: id, since: created_at, check_at })
+        return yield* Effect.orDie(get(workspaceId, id))
+      })
+
+      const change = Effect.fnUntraced(function* (
+        row: WatchedRow,
+        named: Parameters<typeof records.update>[1],
+        settings: ProcessSettings
+      ) {
+        const at = yield* now
+        yield* records.update(row, named, at)
+        yield* repo.updateSettings(row, settings)
+        yield* repo.updateSince(row, at, row.status === "paused" ? null : later(at, settings))
+        return yield* get(row.workspace_id, row.monitor_id)
       })
 
       const setPaused = (isPaused: boolean) =>
@@ -71,7 +104,7 @@ export class ProcessMonitors extends Context.Service<
           const row = yield* found(repo.claim(workspaceId, id))
           if ((row.status === "paused") !== isPaused) {
             const at = yield* now
-            yield* repo.updateCheck(row, isPaused ? null : later(at, row))
+            yield* repo.updateSince(row, at, isPaused ? null : later(at, row))
             yield* records.setPaused({ ...row, kind: "process" }, isPaused, at)
           }
           return yield* get(workspaceId, id)
@@ -87,25 +120,35 @@ export class ProcessMonitors extends Context.Service<
 
         get,
 
-        create: Effect.fn("ProcessMonitors.create")(function* (workspaceId, input) {
-          const defined = { ...processDefaults, ...input, workspace_id: workspaceId }
-          const { created_at, id } = yield* records.create(workspaceId, "process", defined)
-          yield* checkWorker(workspaceId, input.worker_id)
-          const check_at = later(created_at, defined)
-          yield* repo.insert({ ...defined, monitor_id: id, check_at })
-          return yield* Effect.orDie(get(workspaceId, id))
-        }, transaction),
+        create: Effect.fn("ProcessMonitors.create")(make, transaction),
+
+        upsert: Effect.fn("ProcessMonitors.upsert")(
+          (workspaceId, key, definition) => {
+            const worker_id = definition.worker_id?.toLowerCase() ?? null
+            const defined = { ...processDefaults, ...nowhere, ...definition, worker_id, key }
+            return upsertByKey(key, {
+              find: findByKey(workspaceId, key),
+              make: make(workspaceId, { ...definition, key }),
+              isDefined: (row) => Effect.succeed(isDefinedAs(row, defined)),
+              show: (row) => Effect.succeed(toProcessMonitor(row)),
+              lock: ({ id }) =>
+                Effect.andThen(
+                  checkWorker(workspaceId, definition.worker_id),
+                  repo.claim(workspaceId, id)
+                ),
+              change: (row) => change(row, defined, defined)
+            })
+          },
+          transaction,
+          againIfOvertaken
+        ),
 
         update: Effect.fn("ProcessMonitors.update")(function* (workspaceId, id, changes) {
-          if (changes.worker_id !== undefined) yield* checkWorker(workspaceId, changes.worker_id)
+          yield* checkWorker(workspaceId, changes.worker_id)
           const row = yield* found(repo.claim(workspaceId, id))
           if (Object.keys(changes).length === 0) return yield* get(workspaceId, id)
-          const at = yield* now
-          yield* records.update(row, changes, at)
-          yield* repo.updateSettings(row, { ...row, ...changes })
-          if (row.status !== "paused")
-            yield* repo.updateCheck(row, later(at, { ...row, ...changes }))
-          return yield* get(workspaceId, id)
+          const moves = changes.worker_id !== undefined || changes.labels !== undefined
+          return yield* change(row, changes, { ...row, ...(moves && nowhere), ...changes })
         }, transaction),
 
         remove: Effect.fn("ProcessMonitors.remove")(function* (workspaceId, id) {
@@ -124,6 +167,9 @@ export class ProcessMonitors extends Context.Service<
     })
   )
 }
+
+/** Where it is watched comes from its author. */
+const nowhere = { worker_id: null, labels: null }
 
 interface Details {
   readonly message: string

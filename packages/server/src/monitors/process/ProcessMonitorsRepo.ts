@@ -1,12 +1,19 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { MonitorFilters } from "@scheduling/domain/monitors/Monitor"
-import type { ProcessReport } from "@scheduling/domain/monitors/process/ProcessMonitor"
 import { Context, Effect, Layer, Option } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import type { PageRequest } from "../../sql/Pages.ts"
 import { asFiltered, monitorColumns } from "../MonitorsRepo.ts"
 import type { ProcessState } from "./decideProcess.ts"
 import type { ProcessRow, ProcessSettings, WatchedRow } from "./ProcessRow.ts"
+
+const own = `
+  p.worker_id, p.labels, p.judge, p.match, p.min_count, p.max_count,
+  p.max_rss_bytes::float8 AS max_rss_bytes, p.max_cpu_percent, p.interval_seconds, p.grace_seconds,
+  p.since, p.failing_since, p.failing, p.check_at`
+
+/** Of `process_monitors AS p` and `monitors AS m`. */
+export const watchedColumns = `p.monitor_id, p.workspace_id, m.key, m.status, ${own}`
 
 interface Place {
   readonly monitor_id: string
@@ -17,11 +24,16 @@ export class ProcessMonitorsRepo extends Context.Service<
   ProcessMonitorsRepo,
   {
     readonly insert: (
-      monitor: ProcessSettings & Place & { readonly check_at: Date }
+      monitor: ProcessSettings & Place & { readonly since: Date; readonly check_at: Date }
     ) => Effect.Effect<void>
     readonly find: (
       workspaceId: AuthorizedWorkspaceId,
       id: string,
+      now: Date
+    ) => Effect.Effect<Option.Option<ProcessRow>>
+    readonly findByKey: (
+      workspaceId: AuthorizedWorkspaceId,
+      key: string,
       now: Date
     ) => Effect.Effect<Option.Option<ProcessRow>>
     readonly list: (
@@ -35,9 +47,9 @@ export class ProcessMonitorsRepo extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       id: string
     ) => Effect.Effect<Option.Option<WatchedRow>>
-    /** Locks those of the worker that are among these and are not paused. */
-    readonly claimReported: (
-      worker: { readonly id: string; readonly workspace_id: AuthorizedWorkspaceId },
+    /** Locks those of these that are not paused. */
+    readonly claimSome: (
+      workspaceId: AuthorizedWorkspaceId,
       ids: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyArray<WatchedRow>>
     /** Locks some whose time is up. */
@@ -45,13 +57,18 @@ export class ProcessMonitorsRepo extends Context.Service<
     readonly findNextCheck: Effect.Effect<Date | undefined>
     readonly updateDecided: (
       row: Place,
-      state: ProcessState,
-      checkAt: Date | null,
-      reported: { readonly at: Date; readonly report: ProcessReport } | null
+      state: Pick<ProcessState, "failing">,
+      checkAt: Date | null
     ) => Effect.Effect<void>
     readonly updateSettings: (row: Place, settings: ProcessSettings) => Effect.Effect<void>
-    /** Nothing is known of it any more. */
-    readonly updateCheck: (row: Place, checkAt: Date | null) => Effect.Effect<void>
+    /** Nothing is known of it any more. Null: it is not watched. */
+    readonly updateSince: (row: Place, since: Date, checkAt: Date | null) => Effect.Effect<void>
+    /** Has these judged now, if they are watched. */
+    readonly updateDue: (
+      workspaceId: AuthorizedWorkspaceId,
+      ids: ReadonlyArray<string>,
+      now: Date
+    ) => Effect.Effect<void>
     readonly hasWorker: (
       workspaceId: AuthorizedWorkspaceId,
       workerId: string
@@ -62,44 +79,59 @@ export class ProcessMonitorsRepo extends Context.Service<
     Layer.effect(
       ProcessMonitorsRepo,
       Effect.map(SqlClient.SqlClient, (sql) => {
-        const own = `
-          p.worker_id, p.match, p.min_count, p.max_count, p.max_rss_bytes::float8 AS max_rss_bytes,
-          p.max_cpu_percent, p.interval_seconds, p.grace_seconds, p.reported_at, p.report,
-          p.failing_since, p.failing, p.check_at`
-        const watched = sql.literal(`p.monitor_id, p.workspace_id, m.status, ${own}`)
+        const watched = sql.literal(watchedColumns)
         const joined = sql.literal(`
           FROM process_monitors AS p
           JOIN monitors AS m ON m.id = p.monitor_id`)
         const listed = (now: Date) => sql`
-          ${monitorColumns(sql, now)}, ${sql.literal(own)}
+          ${monitorColumns(sql, now)}, ${sql.literal(own)},
+          latest.reported_at, latest.report, latest.worker_id AS reported_by
           ${joined}
-          LEFT JOIN heartbeats AS h ON h.monitor_id = m.id`
+          LEFT JOIN heartbeats AS h ON h.monitor_id = m.id
+          LEFT JOIN LATERAL (
+            SELECT reported_at, report, worker_id
+            FROM process_reports
+            WHERE process_reports.workspace_id = p.workspace_id
+              AND process_reports.monitor_id = p.monitor_id
+            ORDER BY reported_at DESC
+            LIMIT 1
+          ) AS latest ON true`
         const is = ({ monitor_id, workspace_id }: Place) => sql`
           workspace_id = ${workspace_id}
           AND monitor_id = ${monitor_id}`
+
+        const findWhere = Effect.fnUntraced(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          condition: Statement.Fragment,
+          now: Date
+        ) {
+          const rows = yield* sql<ProcessRow>`
+            SELECT ${listed(now)}
+            WHERE m.workspace_id = ${workspaceId}
+              AND ${condition}`
+          return Option.fromNullishOr(rows[0])
+        }, Effect.orDie)
 
         return ProcessMonitorsRepo.of({
           insert: Effect.fn("ProcessMonitorsRepo.insert")(function* (monitor) {
             yield* sql`
               INSERT INTO process_monitors (
-                monitor_id, workspace_id, worker_id, match, min_count, max_count, max_rss_bytes,
-                max_cpu_percent, interval_seconds, grace_seconds, check_at
+                monitor_id, workspace_id, worker_id, labels, judge, match, min_count, max_count,
+                max_rss_bytes, max_cpu_percent, interval_seconds, grace_seconds, since, check_at
               )
               VALUES (
                 ${monitor.monitor_id}, ${monitor.workspace_id}, ${monitor.worker_id},
-                ${JSON.stringify(monitor.match)}::jsonb, ${monitor.min_count},
-                ${monitor.max_count}, ${monitor.max_rss_bytes}, ${monitor.max_cpu_percent}::float8,
-                ${monitor.interval_seconds}, ${monitor.grace_seconds}, ${monitor.check_at}
+                ${monitor.labels}::text[], ${monitor.judge}, ${JSON.stringify(monitor.match)}::jsonb,
+                ${monitor.min_count}, ${monitor.max_count}, ${monitor.max_rss_bytes},
+                ${monitor.max_cpu_percent}::float8, ${monitor.interval_seconds},
+                ${monitor.grace_seconds}, ${monitor.since}, ${monitor.check_at}
               )`
           }, Effect.orDie),
 
-          find: Effect.fn("ProcessMonitorsRepo.find")(function* (workspaceId, id, now) {
-            const rows = yield* sql<ProcessRow>`
-              SELECT ${listed(now)}
-              WHERE m.workspace_id = ${workspaceId}
-                AND m.id = ${id}`
-            return Option.fromNullishOr(rows[0])
-          }, Effect.orDie),
+          find: (workspaceId, id, now) => findWhere(workspaceId, sql`m.id = ${id}`, now),
+
+          findByKey: (workspaceId, key, now) =>
+            findWhere(workspaceId, sql`m.kind = 'process' AND m.key = ${key}`, now),
 
           list: Effect.fn("ProcessMonitorsRepo.list")(function* (workspaceId, filters, page, now) {
             return yield* sql<ProcessRow>`
@@ -122,14 +154,13 @@ export class ProcessMonitorsRepo extends Context.Service<
             return Option.fromNullishOr(rows[0])
           }, Effect.orDie),
 
-          claimReported: Effect.fn("ProcessMonitorsRepo.claimReported")(function* (worker, ids) {
+          claimSome: Effect.fn("ProcessMonitorsRepo.claimSome")(function* (workspaceId, ids) {
             return yield* sql<WatchedRow>`
               SELECT ${watched}
               ${joined}
-              WHERE p.workspace_id = ${worker.workspace_id}
-                AND p.worker_id = ${worker.id}
-                AND m.status <> 'paused'
+              WHERE p.workspace_id = ${workspaceId}
                 AND p.monitor_id = ANY (${ids}::uuid[])
+                AND m.status <> 'paused'
               ORDER BY p.monitor_id
               FOR UPDATE OF p, m`
           }, Effect.orDie),
@@ -156,20 +187,14 @@ export class ProcessMonitorsRepo extends Context.Service<
           updateDecided: Effect.fn("ProcessMonitorsRepo.updateDecided")(function* (
             row,
             { failing },
-            checkAt,
-            reported
+            checkAt
           ) {
             yield* sql`
                 UPDATE process_monitors
                 SET
                   failing_since = ${failing === null ? null : new Date(failing.sinceMs)},
                   failing = ${failing === null ? null : JSON.stringify(failing.cause)}::jsonb,
-                  check_at = ${checkAt},
-                  reported_at = coalesce(${reported?.at ?? null}::timestamptz, reported_at),
-                  report = coalesce(
-                    ${reported === null ? null : JSON.stringify(reported.report)}::jsonb,
-                    report
-                  )
+                  check_at = ${checkAt}
                 WHERE ${is(row)}`
           }, Effect.orDie),
 
@@ -181,23 +206,45 @@ export class ProcessMonitorsRepo extends Context.Service<
                 UPDATE process_monitors
                 SET
                   worker_id = ${settings.worker_id},
+                  labels = ${settings.labels}::text[],
+                  judge = ${settings.judge},
                   match = ${JSON.stringify(settings.match)}::jsonb,
                   min_count = ${settings.min_count},
                   max_count = ${settings.max_count},
                   max_rss_bytes = ${settings.max_rss_bytes},
                   max_cpu_percent = ${settings.max_cpu_percent}::float8,
                   interval_seconds = ${settings.interval_seconds},
-                  grace_seconds = ${settings.grace_seconds},
-                  failing_since = NULL,
-                  failing = NULL
+                  grace_seconds = ${settings.grace_seconds}
                 WHERE ${is(row)}`
           }, Effect.orDie),
 
-          updateCheck: Effect.fn("ProcessMonitorsRepo.updateCheck")(function* (row, checkAt) {
+          updateSince: Effect.fn("ProcessMonitorsRepo.updateSince")(function* (
+            row,
+            since,
+            checkAt
+          ) {
             yield* sql`
               UPDATE process_monitors
-              SET check_at = ${checkAt}, failing_since = NULL, failing = NULL
+              SET since = ${since}, check_at = ${checkAt}, failing_since = NULL, failing = NULL
               WHERE ${is(row)}`
+          }, Effect.orDie),
+
+          updateDue: Effect.fn("ProcessMonitorsRepo.updateDue")(function* (workspaceId, ids, now) {
+            yield* sql`
+              UPDATE process_monitors
+              SET check_at = ${now}
+              FROM (
+                SELECT p.monitor_id
+                ${joined}
+                WHERE p.workspace_id = ${workspaceId}
+                  AND p.monitor_id = ANY (${ids}::uuid[])
+                  AND (p.check_at IS NULL OR p.check_at > ${now})
+                  AND m.status <> 'paused'
+                ORDER BY p.monitor_id
+                FOR UPDATE OF p
+              ) AS due
+              WHERE process_monitors.workspace_id = ${workspaceId}
+                AND process_monitors.monitor_id = due.monitor_id`
           }, Effect.orDie),
 
           hasWorker: Effect.fn("ProcessMonitorsRepo.hasWorker")(function* (workspaceId, workerId) {

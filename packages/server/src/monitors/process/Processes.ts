@@ -1,5 +1,4 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import type { ProcessReport } from "@scheduling/domain/monitors/process/ProcessMonitor"
 import type { ProcessObservation } from "@scheduling/domain/workers/WorkerProtocol"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -8,9 +7,16 @@ import { StoreClock } from "../../sql/StoreClock.ts"
 import { transactionOf } from "../../sql/transaction.ts"
 import { MonitorEventsRepo } from "../MonitorEventsRepo.ts"
 import { StatusChanges } from "../StatusChanges.ts"
-import { decideReport, decideSilence, type ProcessDecision } from "./decideProcess.ts"
+import {
+  asksForJudgement,
+  decideProcess,
+  type Heard,
+  judgeReport,
+  silentAfterMs
+} from "./decideProcess.ts"
 import { ProcessMonitorsRepo } from "./ProcessMonitorsRepo.ts"
-import { stateOf, type WatchedRow } from "./ProcessRow.ts"
+import { type NewReport, ProcessReportsRepo } from "./ProcessReportsRepo.ts"
+import { type ReportedRow, stateOf, toFailing, type WatchedRow } from "./ProcessRow.ts"
 
 const batch = 200
 const lookAtLeastEveryMs = 2_000
@@ -31,7 +37,11 @@ export class Processes extends Context.Service<
   static readonly layer: Layer.Layer<
     Processes,
     never,
-    MonitorEventsRepo | ProcessMonitorsRepo | SqlClient.SqlClient | StatusChanges
+    | MonitorEventsRepo
+    | ProcessMonitorsRepo
+    | ProcessReportsRepo
+    | SqlClient.SqlClient
+    | StatusChanges
   > = Layer.effect(
     Processes,
     Effect.gen(function* () {
@@ -40,46 +50,67 @@ export class Processes extends Context.Service<
       const now = Effect.orDie((yield* StoreClock)(sql))
       const events = yield* MonitorEventsRepo
       const repo = yield* ProcessMonitorsRepo
+      const reports = yield* ProcessReportsRepo
       const statusChanges = yield* StatusChanges
 
-      const write = Effect.fnUntraced(function* (
-        row: WatchedRow,
-        { cause, state }: Pick<ProcessDecision, "cause" | "state">,
-        at: Date,
-        checkAt: Date | null,
-        report: ProcessReport | null
-      ) {
-        const reported = report === null ? null : { at, report }
-        yield* repo.updateDecided(row, state, checkAt, reported)
-        const { monitor_id, status: from, workspace_id } = row
-        if (from === state.status) return
-        const place = { monitor_id, workspace_id, at: at.getTime() }
-        yield* statusChanges.record([{ ...place, kind: "process", from, to: state.status, cause }])
-        const details = cause === null ? null : { message: cause.message }
-        yield* events.insert([{ ...place, type: state.status, status: state.status, details }])
+      /** Rows that the transaction has locked. Reports are read after that, so none is missed. */
+      const judge = Effect.fnUntraced(function* (rows: ReadonlyArray<WatchedRow>, at: Date) {
+        if (rows.length === 0) return
+        const heard = yield* reports.findHeard(rows, at)
+        for (const row of rows) {
+          const { monitor_id, status: from, workspace_id } = row
+          const { cause, checkAtMs, state } = decideProcess(
+            row,
+            stateOf(row),
+            heard.get(monitor_id) ?? nothing,
+            at.getTime()
+          )
+          yield* repo.updateDecided(row, state, checkAtMs === null ? null : new Date(checkAtMs))
+          if (from === state.status) continue
+          const place = { monitor_id, workspace_id, at: at.getTime() }
+          yield* statusChanges.record([
+            { ...place, kind: "process", from, to: state.status, cause }
+          ])
+          const details = cause === null ? null : { message: cause.message }
+          yield* events.insert([{ ...place, type: state.status, status: state.status, details }])
+        }
       })
 
-      const decideDue = Effect.fnUntraced(function* (at: Date) {
-        for (const row of yield* repo.claimDue(at, batch)) {
-          const decision = decideSilence(row, stateOf(row), at.getTime())
-          yield* write(row, decision, at, null, null)
-        }
+      const judgeDue = Effect.fnUntraced(function* (at: Date) {
+        yield* judge(yield* repo.claimDue(at, batch), at)
+      }, transaction)
+
+      const judgeSome = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        ids: ReadonlyArray<string>,
+        at: Date
+      ) {
+        yield* judge(yield* repo.claimSome(workspaceId, ids), at)
       }, transaction)
 
       return Processes.of({
         report: Effect.fn("Processes.report")(function* (worker, observations) {
           const byId = new Map(observations.map((one) => [one.monitor_id.toLowerCase(), one]))
-          const rows = yield* repo.claimReported(worker, [...byId.keys()])
+          const rows = yield* reports.findReported(worker, [...byId.keys()])
+          if (rows.length === 0) return
           const at = yield* now
-          for (const row of rows) {
+          const judged = rows.flatMap((row) => {
             const seen = byId.get(row.monitor_id)
-            if (seen === undefined) continue
-            const { count, cpu_percent, pids, rss_bytes } = seen
-            const report = { count, cpu_percent, pids, rss_bytes }
-            const decision = decideReport(row, stateOf(row), report, at.getTime())
-            yield* write(row, decision, at, new Date(decision.checkAtMs), report)
+            return seen === undefined ? [] : [judgeOne(row, seen, at.getTime())]
+          })
+          yield* transaction(reports.upsert(worker, judged, at))
+          const due = judged.filter(({ isDue }) => isDue).map(({ row }) => row)
+          const idsOf = (some: ReadonlyArray<WatchedRow>) => some.map((row) => row.monitor_id)
+          const [ofMany, ofOne] = [
+            due.filter(({ worker_id }) => worker_id === null),
+            due.filter(({ worker_id }) => worker_id !== null)
+          ]
+          // Many workers may report of one monitor at a time, so it is judged once for all of them.
+          if (ofMany.length > 0) {
+            yield* transaction(repo.updateDue(worker.workspace_id, idsOf(ofMany), at))
           }
-        }, transaction),
+          if (ofOne.length > 0) yield* judgeSome(worker.workspace_id, idsOf(ofOne), at)
+        }),
 
         lookForSilence: Effect.gen(function* () {
           const next = yield* repo.findNextCheck
@@ -87,12 +118,40 @@ export class Processes extends Context.Service<
           const at = yield* now
           const dueInMs = next.getTime() - at.getTime()
           if (dueInMs > 0) return Math.min(dueInMs, lookAtLeastEveryMs)
-          yield* decideDue(at)
+          yield* judgeDue(at)
           return 100
         })
       })
     })
   )
+}
+
+const nothing: Heard = { atMs: null, together: null, failing: null }
+
+/** What a report says of its worker, and whether it may change how the monitor stands. */
+const judgeOne = (
+  row: ReportedRow,
+  { count, cpu_percent, pids, rss_bytes }: ProcessObservation,
+  nowMs: number
+): NewReport & { readonly row: ReportedRow; readonly isDue: boolean } => {
+  const report = { count, cpu_percent, pids, rss_bytes }
+  const isFirst = row.before_at === null || nowMs - row.before_at.getTime() > silentAfterMs(row)
+  const before = isFirst
+    ? null
+    : toFailing({ failing: row.before_failing, failing_since: row.before_failing_since })
+  const found = judgeReport(row, before, report, nowMs)
+  const failing =
+    found === null || row.worker_id !== null
+      ? found
+      : {
+          ...found,
+          cause: { ...found.cause, message: `on ${row.worker_name}: ${found.cause.message}` }
+        }
+  const isNew = isFirst || (before === null) !== (failing === null)
+  const checkAtMs = row.check_at?.getTime() ?? null
+  const standing = { status: row.status, checkAtMs }
+  const isDue = asksForJudgement(row, standing, { failing, isNew }, nowMs)
+  return { row, report, failing, isDue }
 }
 
 /** On every node that runs something: each row is decided about by one of them. */

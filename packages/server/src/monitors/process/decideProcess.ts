@@ -3,6 +3,9 @@ import type { ProcessReport } from "@scheduling/domain/monitors/process/ProcessM
 import { agentLeaseMs } from "../../queue/Nodes.ts"
 
 export interface ProcessRules {
+  /** Null for all workers with its labels. */
+  readonly worker_id: string | null
+  readonly judge: "each" | "together"
   readonly min_count: number
   readonly max_count: number | null
   readonly max_rss_bytes: number | null
@@ -11,40 +14,84 @@ export interface ProcessRules {
   readonly grace_seconds: number
 }
 
+/** Since when a rule is broken, and which. */
+export interface Failing {
+  readonly sinceMs: number
+  readonly cause: IncidentCause
+}
+
 export interface ProcessState {
   readonly status: "new" | "up" | "down"
-  /** Since when a rule is broken, and which. Null while all hold. */
-  readonly failing: { readonly sinceMs: number; readonly cause: IncidentCause } | null
+  /** Since when monitoring began with the rules as they are. */
+  readonly sinceMs: number
+  /** Of all workers together, if they are judged so. Null while all rules hold. */
+  readonly failing: Failing | null
+}
+
+type Counted = Pick<ProcessReport, "count" | "rss_bytes" | "cpu_percent">
+
+/** What is known of the processes now. */
+export interface Heard {
+  /** When any of the workers reported last. */
+  readonly atMs: number | null
+  /** What the workers that count have reported, together. Null if none of them has. */
+  readonly together: Counted | null
+  /** Of the worker that breaks a rule for longest. */
+  readonly failing: Failing | null
 }
 
 export interface ProcessDecision {
   readonly state: ProcessState
-  /** When it is decided again, if no report comes before. */
-  readonly checkAtMs: number
+  /** When it is judged again, if no report asks for it before. Null: only then. */
+  readonly checkAtMs: number | null
   /** Why it goes down now. */
   readonly cause: IncidentCause | null
 }
 
-/** What becomes of a monitor by a report. A rule has to be broken for as long as the grace. */
-export const decideReport = (
+/** What a report says of its worker. `before` is what the one before it said. */
+export const judgeReport = (
+  rules: ProcessRules,
+  before: Failing | null,
+  report: Counted,
+  nowMs: number
+): Failing | null => {
+  const cause = brokenRule(rules, report)
+  return cause === null ? null : { sinceMs: before?.sinceMs ?? nowMs, cause }
+}
+
+/** What becomes of a monitor. A rule has to be broken for as long as the grace. */
+export const decideProcess = (
   rules: ProcessRules,
   before: ProcessState,
-  report: ProcessReport,
+  heard: Heard,
   nowMs: number
 ): ProcessDecision => {
-  const broken = brokenRule(rules, report)
-  const failing =
-    broken === null ? null : { sinceMs: before.failing?.sinceMs ?? nowMs, cause: broken }
-  const silentAtMs = nowMs + silentAfterMs(rules)
-  if (failing === null) {
-    return { state: { status: "up", failing }, checkAtMs: silentAtMs, cause: null }
-  }
-  const downAtMs = failing.sinceMs + rules.grace_seconds * 1_000
-  const isDown = before.status === "down" || nowMs >= downAtMs
+  const { sinceMs, status } = before
+  const ofMany = rules.worker_id === null
+  const areTogether = ofMany && rules.judge === "together"
+  const failing = !areTogether
+    ? heard.failing
+    : heard.together === null
+      ? before.failing
+      : judgeReport(rules, before.failing, heard.together, nowMs)
+  const silentAtMs = Math.max(sinceMs, heard.atMs ?? sinceMs) + silentAfterMs(rules)
+  const downAtMs = failing === null ? Infinity : failing.sinceMs + rules.grace_seconds * 1_000
+  const isSilent = nowMs >= silentAtMs
+  const isDown = isSilent || nowMs >= downAtMs
+  const isWell = !isDown && failing === null && heard.together !== null
+  const next = isDown ? "down" : isWell ? "up" : status
+  // Of several workers, those that are offline stop counting without a report.
+  const changesUnheard = ofMany && (areTogether || next === "down")
+  const againAtMs = changesUnheard ? nowMs + rules.interval_seconds * 1_000 : silentAtMs
   return {
-    state: { status: isDown ? "down" : before.status, failing },
-    checkAtMs: isDown ? silentAtMs : Math.min(downAtMs, silentAtMs),
-    cause: isDown && before.status !== "down" ? failing.cause : null
+    state: { status: next, sinceMs, failing: areTogether ? failing : null },
+    checkAtMs: isSilent ? null : Math.min(isDown ? Infinity : downAtMs, againAtMs, silentAtMs),
+    cause:
+      next !== "down" || status === "down"
+        ? null
+        : failing !== null && nowMs >= downAtMs
+          ? failing.cause
+          : silence(ofMany)
   }
 }
 
@@ -55,26 +102,30 @@ export const silentAfterMs = ({
 }: Pick<ProcessRules, "interval_seconds" | "grace_seconds">): number =>
   (interval_seconds + grace_seconds) * 1_000 + agentLeaseMs
 
-const silence: IncidentCause = {
-  code: "worker_offline",
-  message: "nothing was heard of the worker for too long"
+/** Whether a report may change how its monitor stands, so that it is judged before its time. */
+export const asksForJudgement = (
+  { grace_seconds, worker_id }: Pick<ProcessRules, "grace_seconds" | "worker_id">,
+  { checkAtMs, status }: { readonly checkAtMs: number | null; readonly status: string },
+  { failing, isNew }: { readonly failing: Failing | null; readonly isNew: boolean },
+  nowMs: number
+): boolean => {
+  if (status === "new" || checkAtMs === null) return true
+  // Each report of many workers would judge it otherwise, for as long as one of them is in trouble.
+  if (status === "down") return failing === null && (worker_id !== null || isNew)
+  if (failing === null) return false
+  const downAtMs = failing.sinceMs + grace_seconds * 1_000
+  return nowMs >= downAtMs || checkAtMs > downAtMs
 }
 
-/** What becomes of a monitor whose time is up without a report. */
-export const decideSilence = (
-  { grace_seconds }: ProcessRules,
-  { failing, status }: ProcessState,
-  nowMs: number
-): Pick<ProcessDecision, "state" | "cause"> => {
-  const wasBroken = failing !== null && nowMs >= failing.sinceMs + grace_seconds * 1_000
-  return {
-    state: { status: "down", failing },
-    cause: status === "down" ? null : wasBroken ? failing.cause : silence
-  }
-}
+const silence = (ofMany: boolean): IncidentCause => ({
+  code: "worker_offline",
+  message: ofMany
+    ? "nothing was heard of any worker with its labels for too long"
+    : "nothing was heard of the worker for too long"
+})
 
 /** The first rule that the report breaks. */
-export const brokenRule = (rules: ProcessRules, report: ProcessReport): IncidentCause | null => {
+export const brokenRule = (rules: ProcessRules, report: Counted): IncidentCause | null => {
   const { count, cpu_percent, rss_bytes } = report
   const { max_count, max_cpu_percent, max_rss_bytes, min_count } = rules
   if (count < min_count) {

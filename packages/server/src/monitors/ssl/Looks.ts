@@ -1,4 +1,4 @@
-import { type TlsLook, TlsProbe } from "@scheduling/calls/TlsProbe"
+import { type TlsLook, TlsProbe } from "@scheduling/calls/tls/TlsProbe"
 import type { SslVerification } from "@scheduling/domain/monitors/ssl/SslMonitor"
 import { Clock, Context, Effect, FiberSet, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"

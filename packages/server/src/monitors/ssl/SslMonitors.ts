@@ -5,6 +5,7 @@ import {
   defaultPorts,
   sslDefaults,
   type SslMonitor,
+  type SslMonitorDefinition,
   type SslMonitorInput,
   type SslMonitorUpdate
 } from "@scheduling/domain/monitors/ssl/SslMonitor"
@@ -18,6 +19,7 @@ import type { MonitorId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { isIPv6 } from "node:net"
+import { againIfOvertaken, isDefinedAs, upsertByKey } from "../../platform/byKey.ts"
 import { orNotFound } from "../../platform/orNotFound.ts"
 import { pageRequest, toPage } from "../../sql/Pages.ts"
 import { StoreClock } from "../../sql/StoreClock.ts"
@@ -27,21 +29,21 @@ import { targetCheck } from "../../tasks/targets.ts"
 import type { MonitorEventRow } from "../MonitorEventsRepo.ts"
 import { MonitorRecords, type MonitorsOfKind } from "../MonitorRecords.ts"
 import type { LookDetails } from "./Looks.ts"
-import { toSslMonitor } from "./SslRow.ts"
+import { type LookedAtRow, toSslMonitor } from "./SslRow.ts"
 import { SslMonitorsRepo } from "./SslMonitorsRepo.ts"
 
 export class SslMonitors extends Context.Service<
   SslMonitors,
-  MonitorsOfKind<SslMonitor, SslEvent> & {
+  MonitorsOfKind<SslMonitor, SslMonitorDefinition, SslEvent> & {
     readonly create: (
       workspaceId: AuthorizedWorkspaceId,
       input: SslMonitorInput
-    ) => Effect.Effect<SslMonitor, NotFound | QuotaExceeded | ValidationFailed>
+    ) => Effect.Effect<SslMonitor, NotFound | Conflict | QuotaExceeded | ValidationFailed>
     readonly update: (
       workspaceId: AuthorizedWorkspaceId,
       id: MonitorId,
       changes: SslMonitorUpdate
-    ) => Effect.Effect<SslMonitor, NotFound | ValidationFailed>
+    ) => Effect.Effect<SslMonitor, NotFound | Conflict | ValidationFailed>
     readonly check: (
       workspaceId: AuthorizedWorkspaceId,
       id: MonitorId
@@ -70,6 +72,33 @@ export class SslMonitors extends Context.Service<
       const checkHost = (host: string) =>
         checkTargets([{ path: ["host"], url: `https://${isIPv6(host) ? `[${host}]` : host}/` }])
 
+      const findByKey = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        key: string
+      ) {
+        return yield* repo.findByKey(workspaceId, key, yield* now)
+      })
+
+      const make = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        input: SslMonitorInput
+      ) {
+        yield* checkHost(input.host)
+        const defined = { ...withDefaults(input), workspace_id: workspaceId }
+        const { created_at, id } = yield* records.create(workspaceId, "ssl", defined)
+        yield* repo.insert({ ...defined, monitor_id: id, check_at: created_at })
+        return yield* Effect.orDie(get(workspaceId, id))
+      })
+
+      const change = Effect.fnUntraced(function* (row: LookedAtRow, changes: SslMonitorUpdate) {
+        if (changes.host !== undefined) yield* checkHost(changes.host)
+        const at = yield* now
+        yield* records.update(row, changes, at)
+        yield* repo.updateSettings(row, { ...row, ...changes })
+        if (row.status !== "paused") yield* repo.updateCheck(row, at)
+        return yield* get(row.workspace_id, row.monitor_id)
+      })
+
       const setPaused = (isPaused: boolean) =>
         Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId, id: MonitorId) {
           const row = yield* found(repo.claim(workspaceId, id))
@@ -91,28 +120,28 @@ export class SslMonitors extends Context.Service<
 
         get,
 
-        create: Effect.fn("SslMonitors.create")(function* (workspaceId, input) {
-          yield* checkHost(input.host)
-          const defined = {
-            ...sslDefaults,
-            port: defaultPorts[input.protocol ?? sslDefaults.protocol],
-            ...input,
-            workspace_id: workspaceId
-          }
-          const { created_at, id } = yield* records.create(workspaceId, "ssl", defined)
-          yield* repo.insert({ ...defined, monitor_id: id, check_at: created_at })
-          return yield* Effect.orDie(get(workspaceId, id))
-        }, transaction),
+        create: Effect.fn("SslMonitors.create")(make, transaction),
+
+        upsert: Effect.fn("SslMonitors.upsert")(
+          (workspaceId, key, definition) => {
+            const defined = { ...withDefaults(definition), key }
+            return upsertByKey(key, {
+              find: findByKey(workspaceId, key),
+              make: make(workspaceId, defined),
+              isDefined: (row) => Effect.succeed(isDefinedAs(row, defined)),
+              show: (row) => Effect.map(now, (at) => toSslMonitor(row, at)),
+              lock: ({ id }) => repo.claim(workspaceId, id),
+              change: (row) => change(row, defined)
+            })
+          },
+          transaction,
+          againIfOvertaken
+        ),
 
         update: Effect.fn("SslMonitors.update")(function* (workspaceId, id, changes) {
           const row = yield* found(repo.claim(workspaceId, id))
-          if (changes.host !== undefined) yield* checkHost(changes.host)
           if (Object.keys(changes).length === 0) return yield* get(workspaceId, id)
-          const at = yield* now
-          yield* records.update(row, changes, at)
-          yield* repo.updateSettings(row, { ...row, ...changes })
-          if (row.status !== "paused") yield* repo.updateCheck(row, at)
-          return yield* get(workspaceId, id)
+          return yield* change(row, changes)
         }, transaction),
 
         remove: Effect.fn("SslMonitors.remove")(function* (workspaceId, id) {
@@ -140,6 +169,12 @@ export class SslMonitors extends Context.Service<
     })
   )
 }
+
+const withDefaults = (input: SslMonitorInput) => ({
+  ...sslDefaults,
+  port: defaultPorts[input.protocol ?? sslDefaults.protocol],
+  ...input
+})
 
 const toEvent = (row: MonitorEventRow<LookDetails>): SslEvent => ({
   id: row.id,

@@ -1,7 +1,7 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { MonitorFilters } from "@scheduling/domain/monitors/Monitor"
 import { Context, Effect, Layer, Option } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import type { PageRequest } from "../../sql/Pages.ts"
 import { asFiltered, monitorColumns } from "../MonitorsRepo.ts"
 import type { SslState } from "./decideLook.ts"
@@ -21,6 +21,11 @@ export class SslMonitorsRepo extends Context.Service<
     readonly find: (
       workspaceId: AuthorizedWorkspaceId,
       id: string,
+      now: Date
+    ) => Effect.Effect<Option.Option<SslRow>>
+    readonly findByKey: (
+      workspaceId: AuthorizedWorkspaceId,
+      key: string,
       now: Date
     ) => Effect.Effect<Option.Option<SslRow>>
     readonly list: (
@@ -65,7 +70,7 @@ export class SslMonitorsRepo extends Context.Service<
     SslMonitorsRepo,
     Effect.map(SqlClient.SqlClient, (sql) => {
       const lookedAt = sql.literal(`
-        s.monitor_id, s.workspace_id, s.version, m.status, s.host, s.port, s.server_name, s.protocol,
+        s.monitor_id, s.workspace_id, m.key, s.version, m.status, s.host, s.port, s.server_name, s.protocol,
         s.warn_days, s.check_interval_seconds, s.failures, s.verification, s.message,
         s.certificate, s.seen`)
       const listed = (now: Date) => sql`
@@ -78,6 +83,18 @@ export class SslMonitorsRepo extends Context.Service<
       const is = ({ monitor_id, workspace_id }: Place) => sql`
         workspace_id = ${workspace_id}
         AND monitor_id = ${monitor_id}`
+
+      const findWhere = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        condition: Statement.Fragment,
+        now: Date
+      ) {
+        const rows = yield* sql<SslRow>`
+          SELECT ${listed(now)}
+          WHERE m.workspace_id = ${workspaceId}
+            AND ${condition}`
+        return Option.fromNullishOr(rows[0])
+      }, Effect.orDie)
 
       return SslMonitorsRepo.of({
         insert: Effect.fn("SslMonitorsRepo.insert")(function* (monitor) {
@@ -93,13 +110,10 @@ export class SslMonitorsRepo extends Context.Service<
             )`
         }, Effect.orDie),
 
-        find: Effect.fn("SslMonitorsRepo.find")(function* (workspaceId, id, now) {
-          const rows = yield* sql<SslRow>`
-            SELECT ${listed(now)}
-            WHERE m.workspace_id = ${workspaceId}
-              AND m.id = ${id}`
-          return Option.fromNullishOr(rows[0])
-        }, Effect.orDie),
+        find: (workspaceId, id, now) => findWhere(workspaceId, sql`m.id = ${id}`, now),
+
+        findByKey: (workspaceId, key, now) =>
+          findWhere(workspaceId, sql`m.kind = 'ssl' AND m.key = ${key}`, now),
 
         list: Effect.fn("SslMonitorsRepo.list")(function* (workspaceId, filters, page, now) {
           return yield* sql<SslRow>`

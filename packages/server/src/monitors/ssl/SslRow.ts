@@ -1,4 +1,4 @@
-import type { ServerCertificate } from "@scheduling/calls/CertificateChain"
+import type { ServerCertificate } from "@scheduling/calls/tls/CertificateChain"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { Certificate } from "@scheduling/domain/monitors/ssl/Certificate"
 import type {
@@ -34,6 +34,7 @@ interface Found {
 export interface LookedAtRow extends SslSettings, Found {
   readonly monitor_id: MonitorId
   readonly workspace_id: AuthorizedWorkspaceId
+  readonly key: string | null
   readonly version: number
   readonly status: SslState["status"]
 }

@@ -1,5 +1,5 @@
-import type { ServerCertificate } from "@scheduling/calls/CertificateChain"
-import type { TlsLook } from "@scheduling/calls/TlsProbe"
+import type { ServerCertificate } from "@scheduling/calls/tls/CertificateChain"
+import type { TlsLook } from "@scheduling/calls/tls/TlsProbe"
 import type { IncidentCause } from "@scheduling/domain/incidents/Incident"
 import type { SslVerification } from "@scheduling/domain/monitors/ssl/SslMonitor"
 import { dayMs } from "../../platform/millis.ts"

@@ -1,6 +1,7 @@
 import { Api } from "@scheduling/domain/Api"
 import { SslMonitor } from "@scheduling/domain/monitors/ssl/SslMonitor"
 import { Effect } from "effect"
+import { createdIfNew } from "../../http/answers/createdIfNew.ts"
 import { Idempotency } from "../../http/request/Idempotency.ts"
 import { implement } from "../../http/implement.ts"
 import { inWorkspace } from "../../http/inWorkspace.ts"
@@ -25,6 +26,10 @@ export const SslMonitorsHandlers = implement(
             answer: SslMonitor
           })
         )
+      ),
+
+      upsert: inWorkspace((workspaceId, { params, payload }) =>
+        createdIfNew(sslMonitors.upsert(workspaceId, params.key, payload))
       ),
 
       get: inWorkspace((workspaceId, { params }) =>

@@ -1,22 +1,26 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import {
   type NotificationChannel,
+  type NotificationChannelDefinition,
   type NotificationChannelInput,
   type NotificationChannelUpdate,
   type NotificationKinds
 } from "@scheduling/domain/notifications/NotificationChannel"
 import {
+  Conflict,
   type NotFound,
   type QuotaExceeded,
   ValidationFailed
 } from "@scheduling/domain/shared/Errors"
 import type { NotificationChannelId } from "@scheduling/domain/shared/Ids"
-import type { Page, PageQuery } from "@scheduling/domain/shared/Page"
+import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { isDeepStrictEqual } from "node:util"
 import { AuditLog } from "../../audit/AuditLog.ts"
 import type { Author } from "../../audit/currentAuthor.ts"
 import { Limits } from "../../limits/Limits.ts"
+import { againIfOvertaken, isDefinedAs, upsertByKey, type Upserted } from "../../platform/byKey.ts"
 import { Ids } from "../../platform/Ids.ts"
 import { dayMs } from "../../platform/millis.ts"
 import { orNotFound } from "../../platform/orNotFound.ts"
@@ -39,14 +43,14 @@ import { describeKind } from "../kinds/describe.ts"
 import { Mailer } from "../mail/Mailer.ts"
 import { Settings } from "../settings/Settings.ts"
 
-type Refusal = NotFound | ValidationFailed
+type Refusal = NotFound | Conflict | ValidationFailed | QuotaExceeded
 
 export class Channels extends Context.Service<
   Channels,
   {
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
-      query: PageQuery
+      query: PageQuery & { readonly key?: string }
     ) => Effect.Effect<Page<NotificationChannel>>
     readonly get: (
       workspaceId: AuthorizedWorkspaceId,
@@ -56,13 +60,20 @@ export class Channels extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       input: NotificationChannelInput,
       author: Author
-    ) => Effect.Effect<NotificationChannel, Refusal | QuotaExceeded>
+    ) => Effect.Effect<NotificationChannel, Refusal>
+    /** Gives the channel with the key this definition, or makes it. Changes nothing that is so. */
+    readonly upsert: (
+      workspaceId: AuthorizedWorkspaceId,
+      key: string,
+      definition: NotificationChannelDefinition,
+      author: Author
+    ) => Effect.Effect<Upserted<NotificationChannel>, Refusal>
     readonly update: (
       workspaceId: AuthorizedWorkspaceId,
       id: NotificationChannelId,
       changes: NotificationChannelUpdate,
       author: Author
-    ) => Effect.Effect<NotificationChannel, Refusal | QuotaExceeded>
+    ) => Effect.Effect<NotificationChannel, Refusal>
     readonly remove: (
       workspaceId: AuthorizedWorkspaceId,
       id: NotificationChannelId,
@@ -145,75 +156,118 @@ export class Channels extends Context.Service<
           details: { ...details, api_key_id: author.api_key_id }
         })
 
+      const opened = (row: ChannelRow) => openConfig(ring, row.id, row).config
+
+      /** What the changes make of its configuration, if a channel of its kind can have that. */
+      const changed = Effect.fnUntraced(function* (row: ChannelRow, changes: Fields | undefined) {
+        const open = opened(row)
+        if (changes === undefined) return open
+        return yield* checked(
+          row.kind,
+          yield* changeConfig(kinds[row.kind], row.config, open, changes)
+        )
+      })
+
+      /** As changes: what the channel has beside them goes. */
+      const onlyThese = (row: ChannelRow, config: Fields): Fields => ({
+        ...Object.fromEntries(Object.keys(opened(row)).map((field) => [field, null])),
+        ...config
+      })
+
+      const make = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        input: NotificationChannelInput,
+        author: Author
+      ) {
+        const config = yield* checked(input.kind, input.config)
+        yield* limits.allowOneMore(workspaceId, "notification_channels")
+        const id = yield* ids.next
+        const now = yield* DateTime.nowAsDate
+        const defined = {
+          ...sealConfig(ring, id, kinds[input.kind], config),
+          id,
+          workspace_id: workspaceId,
+          key: input.key ?? null,
+          name: input.name,
+          kind: input.kind,
+          enabled: input.enabled ?? true,
+          disabled_reason: null,
+          confirmed: yield* isConfirmed(workspaceId, input.kind, config),
+          created_at: now,
+          updated_at: now
+        }
+        yield* repo.insert(defined)
+        const row = { ...defined, ...neverSent }
+        if (!row.confirmed) yield* askForConfirmation(workspaceId, row)
+        yield* record("notification_channel.created", workspaceId, id, author, {
+          kind: input.kind
+        })
+        return toChannel(row)
+      })
+
+      /** The row must be locked. */
+      const change = Effect.fnUntraced(function* (
+        row: ChannelRow,
+        changes: NotificationChannelUpdate,
+        author: Author
+      ) {
+        const { id, workspace_id } = row
+        const config = yield* changed(row, changes.config)
+        const isSameAddress = config["to"] === opened(row)["to"]
+        const confirmed =
+          row.kind === "email" && !isSameAddress
+            ? yield* isConfirmed(workspace_id, row.kind, config)
+            : row.confirmed
+        const enabled = changes.enabled ?? row.enabled
+        const updated: ChannelRow = {
+          ...row,
+          ...sealConfig(ring, id, kinds[row.kind], config),
+          key: changes.key === undefined ? row.key : changes.key,
+          name: changes.name ?? row.name,
+          enabled,
+          disabled_reason: enabled ? null : row.disabled_reason,
+          confirmed,
+          updated_at: yield* DateTime.nowAsDate
+        }
+        yield* repo.update(workspace_id, updated)
+        if (row.enabled && !enabled) yield* deliveries.updateToCancelled(id, updated.updated_at)
+        if (!confirmed && !isSameAddress) yield* askForConfirmation(workspace_id, updated)
+        yield* record("notification_channel.updated", workspace_id, id, author, {
+          fields: Object.keys(changes)
+        })
+        return toChannel(updated)
+      })
+
       return Channels.of({
         list: Effect.fn("Channels.list")(function* (workspaceId, query) {
           const page = pageRequest(query)
-          return toPage(yield* repo.list(workspaceId, page), page, toChannel)
+          return toPage(yield* repo.list(workspaceId, query, page), page, toChannel)
         }),
 
         get: (workspaceId, id) => Effect.map(found(repo.find(workspaceId, id)), toChannel),
 
-        create: Effect.fn("Channels.create")(function* (workspaceId, input, author) {
-          const config = yield* checked(input.kind, input.config)
-          yield* limits.allowOneMore(workspaceId, "notification_channels")
-          const id = yield* ids.next
-          const now = yield* DateTime.nowAsDate
-          const defined = {
-            ...sealConfig(ring, id, kinds[input.kind], config),
-            id,
-            workspace_id: workspaceId,
-            name: input.name,
-            kind: input.kind,
-            enabled: input.enabled ?? true,
-            disabled_reason: null,
-            confirmed: yield* isConfirmed(workspaceId, input.kind, config),
-            created_at: now,
-            updated_at: now
-          }
-          yield* repo.insert(defined)
-          const row = { ...defined, ...neverSent }
-          if (!row.confirmed) yield* askForConfirmation(workspaceId, row)
-          yield* record("notification_channel.created", workspaceId, id, author, {
-            kind: input.kind
-          })
-          return toChannel(row)
-        }, transaction),
+        create: Effect.fn("Channels.create")(make, transaction),
+
+        upsert: Effect.fn("Channels.upsert")(
+          (workspaceId, key, { config: given, ...named }, author) =>
+            upsertByKey(key, {
+              find: repo.findByKey(workspaceId, key),
+              make: make(workspaceId, { ...named, config: given, key }, author),
+              isDefined: Effect.fnUntraced(function* (row) {
+                if (row.kind !== named.kind) return yield* otherKind(row)
+                const config = yield* changed(row, onlyThese(row, given))
+                return isDefinedAs(row, named) && isDeepStrictEqual(config, opened(row))
+              }),
+              show: (row) => Effect.succeed(toChannel(row)),
+              lock: ({ id }) => repo.findForUpdate(workspaceId, id),
+              change: (row) => change(row, { ...named, config: onlyThese(row, given) }, author)
+            }),
+          transaction,
+          againIfOvertaken
+        ),
 
         update: Effect.fn("Channels.update")(function* (workspaceId, id, changes, author) {
-          const row = yield* found(repo.findForUpdate(workspaceId, id))
-          const kind = kinds[row.kind]
-          const open = openConfig(ring, id, row).config
-          const config =
-            changes.config === undefined
-              ? open
-              : yield* checked(
-                  row.kind,
-                  yield* changeConfig(kind, row.config, open, changes.config)
-                )
-          const isSameAddress = config["to"] === open["to"]
-          const confirmed =
-            row.kind === "email" && !isSameAddress
-              ? yield* isConfirmed(workspaceId, row.kind, config)
-              : row.confirmed
-          const enabled = changes.enabled ?? row.enabled
-          const changed: ChannelRow = {
-            ...row,
-            ...sealConfig(ring, id, kind, config),
-            name: changes.name ?? row.name,
-            enabled,
-            disabled_reason: enabled ? null : row.disabled_reason,
-            confirmed,
-            updated_at: yield* DateTime.nowAsDate
-          }
-          yield* repo.update(workspaceId, changed)
-          if (row.enabled && !enabled) {
-            yield* deliveries.updateToCancelled(id, changed.updated_at)
-          }
-          if (!confirmed && !isSameAddress) yield* askForConfirmation(workspaceId, changed)
-          yield* record("notification_channel.updated", workspaceId, id, author, {
-            fields: Object.keys(changes)
-          })
-          return toChannel(changed)
+          return yield* change(yield* found(repo.findForUpdate(workspaceId, id)), changes, author)
         }, transaction),
 
         remove: Effect.fn("Channels.remove")(function* (workspaceId, id, author) {
@@ -235,5 +289,10 @@ export class Channels extends Context.Service<
 }
 
 const neverSent = { last_status: null, last_error: null, last_at: null }
+
+const otherKind = ({ kind }: ChannelRow) =>
+  Effect.fail(
+    new Conflict({ message: `The channel with this key is of the kind ${kind}, and stays so.` })
+  )
 
 const found = orNotFound("notification_channel")

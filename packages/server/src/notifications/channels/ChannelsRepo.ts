@@ -3,10 +3,11 @@ import type {
   NotificationChannel,
   NotificationKind
 } from "@scheduling/domain/notifications/NotificationChannel"
-import type { NotFound } from "@scheduling/domain/shared/Errors"
+import type { Conflict, NotFound } from "@scheduling/domain/shared/Errors"
 import { NotificationChannelId, WorkspaceId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer, Option } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
+import { keyIsTaken } from "../../platform/byKey.ts"
 import type { PageRequest } from "../../sql/Pages.ts"
 import { timestampOf } from "../../sql/timestamp.ts"
 import { intoWorkspace } from "../../tasks/intoWorkspace.ts"
@@ -15,6 +16,7 @@ import type { SealedConfig } from "./ChannelSecrets.ts"
 export interface ChannelRow extends SealedConfig {
   readonly id: string
   readonly workspace_id: AuthorizedWorkspaceId
+  readonly key: string | null
   readonly name: string
   readonly kind: NotificationKind
   readonly enabled: boolean
@@ -30,6 +32,7 @@ export interface ChannelRow extends SealedConfig {
 export const toChannel = (row: ChannelRow): NotificationChannel => ({
   id: NotificationChannelId.make(row.id),
   workspace_id: WorkspaceId.make(row.workspace_id),
+  key: row.key,
   name: row.name,
   kind: row.kind,
   config: row.config,
@@ -53,10 +56,14 @@ export class ChannelsRepo extends Context.Service<
   {
     readonly insert: (
       channel: Omit<ChannelRow, "last_status" | "last_error" | "last_at">
-    ) => Effect.Effect<void, NotFound>
+    ) => Effect.Effect<void, NotFound | Conflict>
     readonly find: (
       workspaceId: AuthorizedWorkspaceId,
       id: string
+    ) => Effect.Effect<Option.Option<ChannelRow>>
+    readonly findByKey: (
+      workspaceId: AuthorizedWorkspaceId,
+      key: string
     ) => Effect.Effect<Option.Option<ChannelRow>>
     /** Locks the row: nothing is sent to it and no other change touches it until the commit. */
     readonly findForUpdate: (
@@ -65,6 +72,7 @@ export class ChannelsRepo extends Context.Service<
     ) => Effect.Effect<Option.Option<ChannelRow>>
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
+      filters: { readonly key?: string },
       page: PageRequest
     ) => Effect.Effect<ReadonlyArray<ChannelRow>>
     /** Those of the ids that are channels of the workspace. They stay until the commit. */
@@ -75,7 +83,7 @@ export class ChannelsRepo extends Context.Service<
     readonly update: (
       workspaceId: AuthorizedWorkspaceId,
       channel: ChannelRow
-    ) => Effect.Effect<void>
+    ) => Effect.Effect<void, Conflict>
     readonly remove: (workspaceId: AuthorizedWorkspaceId, id: string) => Effect.Effect<boolean>
     /** Whether the address is that of a member, and verified. */
     readonly isMember: (workspaceId: AuthorizedWorkspaceId, email: string) => Effect.Effect<boolean>
@@ -99,21 +107,32 @@ export class ChannelsRepo extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const columns = sql.literal(columnNames.join(", "))
 
-      return ChannelsRepo.of({
-        insert: Effect.fn("ChannelsRepo.insert")(function* (channel) {
-          yield* sql`
-            INSERT INTO notification_channels
-            ${sql.insert({ ...channel, config: JSON.stringify(channel.config) })}`
-        }, intoWorkspace),
+      const findWhere = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        condition: Statement.Fragment
+      ) {
+        const rows = yield* sql<ChannelRow>`
+          SELECT ${columns}
+          FROM notification_channels
+          WHERE workspace_id = ${workspaceId}
+            AND ${condition}`
+        return Option.fromNullishOr(rows[0])
+      }, Effect.orDie)
 
-        find: Effect.fn("ChannelsRepo.find")(function* (workspaceId, id) {
-          const rows = yield* sql<ChannelRow>`
-            SELECT ${columns}
-            FROM notification_channels
-            WHERE workspace_id = ${workspaceId}
-              AND id = ${id}`
-          return Option.fromNullishOr(rows[0])
-        }, Effect.orDie),
+      return ChannelsRepo.of({
+        insert: Effect.fn("ChannelsRepo.insert")(
+          function* (channel) {
+            yield* sql`
+              INSERT INTO notification_channels
+              ${sql.insert({ ...channel, config: JSON.stringify(channel.config) })}`
+          },
+          Effect.catchReason("SqlError", "UniqueViolation", () => keyIsTaken),
+          intoWorkspace
+        ),
+
+        find: (workspaceId, id) => findWhere(workspaceId, sql`id = ${id}`),
+
+        findByKey: (workspaceId, key) => findWhere(workspaceId, sql`key = ${key}`),
 
         findForUpdate: Effect.fn("ChannelsRepo.findForUpdate")(function* (workspaceId, id) {
           const rows = yield* sql<ChannelRow>`
@@ -125,11 +144,12 @@ export class ChannelsRepo extends Context.Service<
           return Option.fromNullishOr(rows[0])
         }, Effect.orDie),
 
-        list: Effect.fn("ChannelsRepo.list")(function* (workspaceId, page) {
+        list: Effect.fn("ChannelsRepo.list")(function* (workspaceId, { key }, page) {
           return yield* sql<ChannelRow>`
             SELECT ${columns}
             FROM notification_channels
             WHERE workspace_id = ${workspaceId}
+              ${key === undefined ? sql.literal("") : sql`AND key = ${key}`}
               AND id < ${page.before}
             ORDER BY id DESC
             LIMIT ${page.limit + 1}`
@@ -146,20 +166,25 @@ export class ChannelsRepo extends Context.Service<
           return new Set(rows.map(({ id }) => id))
         }, Effect.orDie),
 
-        update: Effect.fn("ChannelsRepo.update")(function* (workspaceId, channel) {
-          yield* sql`
-            UPDATE notification_channels
-            SET
-              name = ${channel.name},
-              config = ${JSON.stringify(channel.config)}::jsonb,
-              sealed_secrets = ${channel.sealed_secrets},
-              enabled = ${channel.enabled},
-              disabled_reason = ${channel.disabled_reason},
-              confirmed = ${channel.confirmed},
-              updated_at = ${channel.updated_at}
-            WHERE workspace_id = ${workspaceId}
-              AND id = ${channel.id}`
-        }, Effect.orDie),
+        update: Effect.fn("ChannelsRepo.update")(
+          function* (workspaceId, channel) {
+            yield* sql`
+              UPDATE notification_channels
+              SET
+                key = ${channel.key},
+                name = ${channel.name},
+                config = ${JSON.stringify(channel.config)}::jsonb,
+                sealed_secrets = ${channel.sealed_secrets},
+                enabled = ${channel.enabled},
+                disabled_reason = ${channel.disabled_reason},
+                confirmed = ${channel.confirmed},
+                updated_at = ${channel.updated_at}
+              WHERE workspace_id = ${workspaceId}
+                AND id = ${channel.id}`
+          },
+          Effect.catchReason("SqlError", "UniqueViolation", () => keyIsTaken),
+          Effect.catchTag("SqlError", Effect.die)
+        ),
 
         remove: Effect.fn("ChannelsRepo.remove")(function* (workspaceId, id) {
           const removed = yield* sql`
@@ -233,6 +258,7 @@ export class ChannelsRepo extends Context.Service<
 export const columnNames = [
   "id",
   "workspace_id",
+  "key",
   "name",
   "kind",
   "config",

@@ -44,6 +44,7 @@ export class Starter extends Context.Service<
             ...sealConfig(ring, id, kinds.email, { to: owner.email }),
             id,
             workspace_id: workspaceId,
+            key: null,
             name: "Owner",
             kind: "email",
             enabled: true,

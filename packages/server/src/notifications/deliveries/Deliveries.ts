@@ -1,18 +1,20 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { TestDelivery } from "@scheduling/domain/notifications/NotificationChannel"
 import type {
+  DeliveryKind,
   DeliveryStatus,
   NotificationDelivery,
   NotificationDeliveryDetail
 } from "@scheduling/domain/notifications/NotificationDelivery"
 import { Conflict, type NotFound, RateLimited } from "@scheduling/domain/shared/Errors"
 import type { NotificationChannelId, NotificationDeliveryId } from "@scheduling/domain/shared/Ids"
-import type { Page, PageQuery } from "@scheduling/domain/shared/Page"
+import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { OutboxBell } from "../../outbox/OutboxBell.ts"
 import { Ids } from "../../platform/Ids.ts"
 import { orNotFound } from "../../platform/orNotFound.ts"
+import { Limits } from "../../limits/Limits.ts"
 import { pageRequest, toPage } from "../../sql/Pages.ts"
 import { transactionOf } from "../../sql/transaction.ts"
 import { type ChannelRow, ChannelsRepo } from "../channels/ChannelsRepo.ts"
@@ -26,6 +28,7 @@ import { Transmitter } from "../sending/Transmitter.ts"
 
 interface DeliveryQuery extends PageQuery {
   readonly channel_id?: NotificationChannelId
+  readonly kind?: DeliveryKind
   readonly status?: DeliveryStatus
 }
 
@@ -54,7 +57,14 @@ export class Deliveries extends Context.Service<
   static readonly layer: Layer.Layer<
     Deliveries,
     never,
-    ChannelsRepo | DeliveriesRepo | Disabling | Ids | SenderRepo | SqlClient.SqlClient | Transmitter
+    | ChannelsRepo
+    | DeliveriesRepo
+    | Disabling
+    | Ids
+    | Limits
+    | SenderRepo
+    | SqlClient.SqlClient
+    | Transmitter
   > = Layer.effect(
     Deliveries,
     Effect.gen(function* () {
@@ -64,6 +74,7 @@ export class Deliveries extends Context.Service<
       const channels = yield* ChannelsRepo
       const disabling = yield* Disabling
       const ids = yield* Ids
+      const limits = yield* Limits
       const repo = yield* DeliveriesRepo
       const sender = yield* SenderRepo
       const transmitter = yield* Transmitter
@@ -71,7 +82,7 @@ export class Deliveries extends Context.Service<
       const underTest = new Set<string>()
 
       const keepTest = Effect.fnUntraced(function* (
-        workspaceId: AuthorizedWorkspaceId,
+        { id: channelId, workspace_id: workspaceId }: ChannelRow,
         delivery: DeliveryRow,
         verdict: Verdict
       ) {
@@ -85,7 +96,7 @@ export class Deliveries extends Context.Service<
           error: verdict.error,
           finished_at: now
         }
-        const channel = yield* channels.findForUpdate(workspaceId, delivery.channel_id)
+        const channel = yield* channels.findForUpdate(workspaceId, channelId)
         if (Option.isNone(channel)) return
         yield* repo.insert(ended)
         yield* repo.insertAttempt(ended, {
@@ -123,13 +134,29 @@ export class Deliveries extends Context.Service<
           attempt: 1,
           timeout_seconds: testSeconds
         })
-        yield* keepTest(workspaceId, delivery, verdict)
+        yield* keepTest(channel, delivery, verdict)
         return {
           delivered: verdict.outcome === "delivered",
           status_code: verdict.status_code,
           error: verdict.error,
           duration_ms
         }
+      })
+
+      /** Where it goes if it is sent again; undefined where nothing can be sent. */
+      const receiverOf = Effect.fnUntraced(function* ({
+        channel_id,
+        target,
+        workspace_id
+      }: DeliveryRow) {
+        if (channel_id !== null) {
+          const channel = yield* channels.findForUpdate(workspace_id, channel_id)
+          return Option.getOrUndefined(Option.filter(channel, ({ enabled }) => enabled))
+        }
+        const most = (yield* limits.planOf(workspace_id)).limits.waiting_callbacks
+        return target === null || (yield* repo.countWaitingCallbacks(workspace_id)) >= most
+          ? undefined
+          : { id: null, workspace_id, kind: "callback" as const }
       })
 
       return Deliveries.of({
@@ -146,13 +173,12 @@ export class Deliveries extends Context.Service<
 
         resend: Effect.fn("Deliveries.resend")(function* (workspaceId, id) {
           const row = yield* found(repo.find(workspaceId, id))
-          const channel = Option.getOrUndefined(
-            yield* channels.findForUpdate(workspaceId, row.channel_id)
-          )
-          if (row.finished_at === null || channel?.enabled !== true) return yield* new Conflict()
-          const { begun, ended, incident_key, other, shown, subjects } = row
+          const channel = yield* receiverOf(row)
+          if (row.finished_at === null || channel === undefined) return yield* new Conflict()
+          const { begun, ended, incident_key, other, shown, subjects, target } = row
           const again: DeliveryRow = {
             ...emptyDelivery(yield* ids.next, channel, yield* DateTime.nowAsDate),
+            target,
             begun,
             ended,
             other,

@@ -1,7 +1,7 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import type { NotificationKind } from "@scheduling/domain/notifications/NotificationChannel"
 import type {
   DeliveryAttempt,
+  DeliveryKind,
   DeliveryStatus,
   NotificationDelivery
 } from "@scheduling/domain/notifications/NotificationDelivery"
@@ -19,8 +19,10 @@ import type { ToldEvent } from "../Message.ts"
 export interface DeliveryRow {
   readonly id: string
   readonly workspace_id: AuthorizedWorkspaceId
-  readonly channel_id: string
-  readonly channel_kind: NotificationKind
+  /** Null for a call-back, which goes to its `target`. */
+  readonly channel_id: string | null
+  readonly channel_kind: DeliveryKind
+  readonly target: string | null
   readonly status: DeliveryStatus
   readonly begun: number
   readonly ended: number
@@ -45,7 +47,7 @@ export interface AttemptRow extends Omit<DeliveryAttempt, "started_at" | "finish
 
 export const toDelivery = (row: Omit<DeliveryRow, "subjects">): NotificationDelivery => ({
   id: NotificationDeliveryId.make(row.id),
-  channel_id: NotificationChannelId.make(row.channel_id),
+  channel_id: row.channel_id === null ? null : NotificationChannelId.make(row.channel_id),
   kind: row.channel_kind,
   status: row.status,
   events_count: row.begun + row.ended + row.other,
@@ -72,6 +74,7 @@ export const toAttempt = ({ finished_at, started_at, ...row }: AttemptRow): Deli
 
 export interface DeliveryListing {
   readonly channel_id?: string
+  readonly kind?: DeliveryKind
   readonly status?: DeliveryStatus
   readonly page: PageRequest
 }
@@ -79,7 +82,7 @@ export interface DeliveryListing {
 export class DeliveriesRepo extends Context.Service<
   DeliveriesRepo,
   {
-    /** Its channel must be locked, and looks at it in time. */
+    /** Its channel, if it has one, must be locked, and looks at it in time. */
     readonly insert: (delivery: DeliveryRow) => Effect.Effect<void>
     readonly insertAttempt: (delivery: DeliveryRow, attempt: AttemptRow) => Effect.Effect<void>
     readonly list: (
@@ -104,9 +107,11 @@ export class DeliveriesRepo extends Context.Service<
       channelId: string,
       since: Date
     ) => Effect.Effect<number>
+    readonly countWaitingCallbacks: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<number>
     /** What waits for a channel that is gone or disabled. */
     readonly updateToCancelled: (channelId: string, now: Date) => Effect.Effect<void>
-    readonly removeEnded: (before: Date) => Effect.Effect<void>
+    /** Those to channels, and those to call-backs, which are told of every run. */
+    readonly removeEnded: (before: Date, callbacksBefore: Date) => Effect.Effect<void>
   }
 >()("@scheduling/server/notifications/deliveries/DeliveriesRepo") {
   static readonly layer: Layer.Layer<DeliveriesRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -121,7 +126,7 @@ export class DeliveriesRepo extends Context.Service<
           yield* sql`
             INSERT INTO notification_deliveries
             ${sql.insert({ ...row, shown: JSON.stringify(shown), subjects: `{${subjects.join(",")}}` })}`
-          if (delivery.finished_at !== null) return
+          if (delivery.finished_at !== null || delivery.channel_id === null) return
           yield* sql`
             UPDATE notification_channels
             SET next_at = least(next_at, ${delivery.due_at})
@@ -136,13 +141,15 @@ export class DeliveriesRepo extends Context.Service<
         }, Effect.orDie),
 
         list: Effect.fn("DeliveriesRepo.list")(function* (workspaceId, listing) {
-          const { channel_id, page, status } = listing
+          const { channel_id, kind, page, status } = listing
           return yield* sql<DeliveryRow>`
             SELECT ${columns}
             FROM notification_deliveries
             WHERE workspace_id = ${workspaceId}
               AND id < ${page.before}
               ${channel_id === undefined ? sql`` : sql`AND channel_id = ${channel_id}`}
+              ${kind === undefined ? sql`` : sql`AND channel_kind = ${kind}`}
+              ${kind === "callback" ? sql`AND channel_id IS NULL` : sql``}
               ${status === undefined ? sql`` : sql`AND status = ${status}`}
             ORDER BY id DESC
             LIMIT ${page.limit + 1}`
@@ -196,6 +203,18 @@ export class DeliveriesRepo extends Context.Service<
           return row?.tests ?? 0
         }, Effect.orDie),
 
+        countWaitingCallbacks: Effect.fn("DeliveriesRepo.countWaitingCallbacks")(function* (
+          workspaceId
+        ) {
+          const [row] = yield* sql<{ readonly waiting: number }>`
+            SELECT count(*)::int AS waiting
+            FROM notification_deliveries
+            WHERE workspace_id = ${workspaceId}
+              AND status IN ('queued', 'sending')
+              AND channel_id IS NULL`
+          return row?.waiting ?? 0
+        }, Effect.orDie),
+
         updateToCancelled: Effect.fn("DeliveriesRepo.updateToCancelled")(function* (
           channelId,
           now
@@ -207,7 +226,7 @@ export class DeliveriesRepo extends Context.Service<
               AND status IN ('queued', 'sending')`
         }, Effect.orDie),
 
-        removeEnded: Effect.fn("DeliveriesRepo.removeEnded")(function* (before) {
+        removeEnded: Effect.fn("DeliveriesRepo.removeEnded")(function* (before, callbacksBefore) {
           let removed: number
           do {
             const rows = yield* sql`
@@ -216,6 +235,7 @@ export class DeliveriesRepo extends Context.Service<
                 SELECT id
                 FROM notification_deliveries
                 WHERE finished_at < ${before}
+                  OR (channel_id IS NULL AND status = 'delivered' AND finished_at < ${callbacksBefore})
                 LIMIT ${batch}
               )
               RETURNING id`
@@ -234,6 +254,7 @@ const shownColumns = [
   "workspace_id",
   "channel_id",
   "channel_kind",
+  "target",
   "status",
   "begun",
   "ended",

@@ -1,3 +1,4 @@
+import type { DeliveryKind } from "@scheduling/domain/notifications/NotificationDelivery"
 import type { ChannelRow } from "../channels/ChannelsRepo.ts"
 import type { DeliveryRow } from "./DeliveriesRepo.ts"
 import { patienceMs } from "../sending/waits.ts"
@@ -5,13 +6,17 @@ import { patienceMs } from "../sending/waits.ts"
 /** A delivery that tells of nothing yet. As it is it is the mail that asks an address whether it wants any. */
 export const emptyDelivery = (
   id: string,
-  channel: Pick<ChannelRow, "id" | "workspace_id" | "kind">,
+  channel: Pick<ChannelRow, "workspace_id"> & {
+    readonly id: string | null
+    readonly kind: DeliveryKind
+  },
   now: Date
 ): DeliveryRow => ({
   id,
   workspace_id: channel.workspace_id,
   channel_id: channel.id,
   channel_kind: channel.kind,
+  target: null,
   status: "queued",
   begun: 0,
   ended: 0,

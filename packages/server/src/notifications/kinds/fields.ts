@@ -1,4 +1,4 @@
-import { CallUrl } from "@scheduling/domain/shared/CallUrl"
+import { CallUrl } from "@scheduling/domain/calls/CallUrl"
 import { text } from "@scheduling/domain/shared/Text"
 import { Schema } from "effect"
 

@@ -7,7 +7,8 @@ import { messageOf } from "../Message.ts"
 import { outcomeOf } from "./outcome.ts"
 import { Meters } from "../../platform/Meters.ts"
 import type { Claimed } from "./Claimed.ts"
-import { type ClaimOptions, firstLane, SenderRepo } from "./SenderRepo.ts"
+import { firstLane } from "./laneWalk.ts"
+import { type ClaimOptions, SenderRepo } from "./SenderRepo.ts"
 import { Transmitter } from "./Transmitter.ts"
 
 /** So much is under way on a node, of a share of the accounts, and of one lane that was just found. */
@@ -17,10 +18,10 @@ export const maxSendingOfShare = 16
 export const maxFailingOfShare = 8
 const maxClaimedOfLane = 4
 
-const timeoutSeconds = 10
+export const timeoutSeconds = 10
 
 /** Longer than an attempt takes: a node that died is not waited for any longer. */
-const leaseMs = 25_000
+export const leaseMs = 25_000
 
 /** Sends what waits, one message at a time to each channel. */
 export class Sender extends Context.Service<

@@ -1,7 +1,9 @@
 import { Context, Effect, Layer } from "effect"
-import { SqlClient, type Statement } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { type ChannelRow, columnNames } from "../channels/ChannelsRepo.ts"
 import type { Claimed, ClaimedDelivery, Outcome } from "./Claimed.ts"
+import { reachedBy, type Walked, walkLanes } from "./laneWalk.ts"
+import { countDelivered, updateAttempt } from "./recordAttempt.ts"
 import type { Verdict } from "../Kind.ts"
 
 export interface ClaimOptions {
@@ -17,8 +19,6 @@ export interface ClaimOptions {
   /** Lanes after this one. A bigint, as text. */
   readonly after_lane: string
 }
-
-export const firstLane = String(-(2n ** 63n))
 
 export class SenderRepo extends Context.Service<
   SenderRepo,
@@ -58,26 +58,12 @@ export class SenderRepo extends Context.Service<
             AND earlier.id = ANY (deliveries.after)
         )`)
 
-      const hop = (after: Statement.Fragment) => sql`
-        SELECT lane
-        FROM notification_channels
-        WHERE next_at IS NOT NULL
-          AND lane > ${after}
-        ORDER BY lane
-        LIMIT 1`
-
-      const claimChannels = (options: ClaimOptions) => sql<
-        Claimed["channel"] & { readonly lane: string | null; readonly visited: number }
-      >`
-        WITH RECURSIVE lanes AS (
-          SELECT first.lane, 1 AS visits
-          FROM (${hop(sql`${options.after_lane}::bigint`)}) AS first
-          UNION ALL
-          SELECT next.lane, lanes.visits + 1
-          FROM lanes
-          CROSS JOIN LATERAL (${hop(sql.literal("lanes.lane"))}) AS next
-          WHERE lanes.visits < ${maxVisits}
-        ), due AS (
+      const claimChannels = (options: ClaimOptions) => sql<Claimed["channel"] & Walked>`
+        WITH RECURSIVE ${walkLanes(sql, {
+          table: "notification_channels",
+          predicate: "next_at IS NOT NULL",
+          after: options.after_lane
+        })}, due AS (
           SELECT found.id
           FROM lanes
           CROSS JOIN LATERAL (
@@ -106,9 +92,6 @@ export class SenderRepo extends Context.Service<
           RETURNING
             ${channelColumns}, channels.lease, channels.failures, channels.window_ms,
             channels.sent_at, (channels.lane >> 32)::integer AS share
-        ), walked AS (
-          SELECT max(lane)::text AS lane, count(*)::int AS visited
-          FROM lanes
         )
         SELECT
           claimed.*, workspaces.name AS workspace_name,
@@ -151,38 +134,26 @@ export class SenderRepo extends Context.Service<
         FROM taken`
 
       /** The row of the channel must be locked, by a statement before this one: it sees what came in. */
-      const release = (channelId: string, heldUntil: Date | null) => sql`
-        UPDATE notification_channels AS channels
-        SET
-          lease = NULL,
-          lease_until = NULL,
-          next_at = CASE WHEN channels.enabled THEN (
-            SELECT greatest(min(deliveries.due_at), ${heldUntil}::timestamptz)
-            FROM notification_deliveries AS deliveries
-            WHERE deliveries.channel_id = channels.id
-              AND (channels.confirmed OR deliveries.begun + deliveries.ended + deliveries.other = 0)
-              AND ${isNext}
-          ) END
-        WHERE channels.id = ${channelId}`
+      const released = (heldUntil: Date | null) => sql`
+        lease = NULL,
+        lease_until = NULL,
+        next_at = CASE WHEN channels.enabled THEN (
+          SELECT greatest(min(deliveries.due_at), ${heldUntil}::timestamptz)
+          FROM notification_deliveries AS deliveries
+          WHERE deliveries.channel_id = channels.id
+            AND (channels.confirmed OR deliveries.begun + deliveries.ended + deliveries.other = 0)
+            AND ${isNext}
+        ) END`
 
-      const updateLast = (
-        channel: Pick<ChannelRow, "id" | "workspace_id">,
-        { error, outcome }: Verdict,
-        now: Date
-      ) => sql`
-        UPDATE notification_channels
-        SET last_status = ${outcome}, last_error = ${error}, last_at = ${now}
-        WHERE id = ${channel.id}
-          AND workspace_id = ${channel.workspace_id}`
+      const last = ({ error, outcome }: Verdict, now: Date) => sql`
+        last_status = ${outcome}, last_error = ${error}, last_at = ${now}`
 
       return SenderRepo.of({
         claim: Effect.fn("SenderRepo.claim")(
           function* (options) {
             const rows = yield* claimChannels(options)
             const channels = rows.filter(({ id }) => id !== null)
-            const [first] = rows
-            const isWhole = (first?.visited ?? 0) < maxVisits
-            const reached = isWhole ? null : (first?.lane ?? null)
+            const reached = reachedBy(rows[0])
             if (channels.length === 0) return { claimed: [], reached }
             const deliveries = yield* takeNext(
               channels.map(({ id }) => id),
@@ -192,8 +163,13 @@ export class SenderRepo extends Context.Service<
             const claimed: Array<Claimed> = []
             for (const channel of channels) {
               const delivery = byChannel.get(channel.id)
-              if (delivery === undefined) yield* release(channel.id, null)
-              else claimed.push({ channel, delivery })
+              if (delivery !== undefined) claimed.push({ channel, delivery })
+              else {
+                yield* sql`
+                  UPDATE notification_channels AS channels
+                  SET ${released(null)}
+                  WHERE channels.id = ${channel.id}`
+              }
             }
             return { claimed, reached }
           },
@@ -219,50 +195,43 @@ export class SenderRepo extends Context.Service<
             FOR UPDATE`
           if (held.length === 0) return false
           const finished_at = outcome.status === "queued" ? null : outcome.now
-          yield* sql`
-            WITH updated AS (
-              UPDATE notification_deliveries
-              SET
-                status = ${outcome.status},
-                due_at = ${outcome.due_at},
-                status_code = ${verdict.status_code},
-                error = ${verdict.error},
-                finished_at = ${finished_at}
-              WHERE id = ${delivery.id}
-                AND status = 'sending'
-              RETURNING workspace_id, status, finished_at
-            )
-            INSERT INTO usage_days AS used (workspace_id, day, notifications)
-            SELECT workspace_id, (finished_at AT TIME ZONE 'UTC')::date, 1
-            FROM updated
-            WHERE status = 'delivered'
-            ON CONFLICT (workspace_id, day) DO UPDATE
-            SET notifications = used.notifications + 1`
-          yield* sql`
-            UPDATE notification_attempts
+          const updated = yield* sql`
+            UPDATE notification_deliveries
             SET
-              finished_at = ${outcome.now},
+              status = ${outcome.status},
+              due_at = ${outcome.due_at},
               status_code = ${verdict.status_code},
-              response_body = ${verdict.response},
-              error = ${verdict.error}
-            WHERE delivery_id = ${delivery.id}
-              AND number = ${delivery.attempts_count}`
-          yield* updateLast(channel, verdict, outcome.now)
+              error = ${verdict.error},
+              finished_at = ${finished_at}
+            WHERE id = ${delivery.id}
+              AND status = 'sending'
+            RETURNING id`
+          if (updated.length > 0 && outcome.status === "delivered") {
+            yield* countDelivered(sql, channel.workspace_id, outcome.now)
+          }
+          yield* updateAttempt(sql, delivery, verdict, outcome.now)
+          // All in one: a second update of a row in a transaction makes PostgreSQL check its foreign
+          // keys again, which waits for whoever deletes the workspace and waits for this row.
           yield* sql`
-            UPDATE notification_channels
+            UPDATE notification_channels AS channels
             SET
+              ${released(outcome.held_until)},
+              ${last(verdict, outcome.now)},
               held_until = ${outcome.held_until},
               failures = ${outcome.failures},
               window_ms = ${outcome.window_ms},
               sent_at = ${outcome.now},
               config = config || ${JSON.stringify(outcome.changes)}::jsonb
-            WHERE id = ${channel.id}`
-          yield* release(channel.id, outcome.held_until)
+            WHERE channels.id = ${channel.id}`
           return true
         }, Effect.orDie),
 
         updateLast: Effect.fn("SenderRepo.updateLast")(function* (channel, verdict, now) {
-          yield* updateLast(channel, verdict, now)
+          yield* sql`
+            UPDATE notification_channels
+            SET ${last(verdict, now)}
+            WHERE id = ${channel.id}
+              AND workspace_id = ${channel.workspace_id}`
         }, Effect.orDie),
 
         findWorkspaceName: Effect.fn("SenderRepo.findWorkspaceName")(function* (id) {
@@ -276,6 +245,3 @@ export class SenderRepo extends Context.Service<
     })
   )
 }
-
-/** So many lanes are visited by one statement. */
-const maxVisits = 256

@@ -17,7 +17,10 @@ import { cut } from "../texts.ts"
 export interface Transmission {
   /** Of the delivery. */
   readonly id: string
-  readonly channel: Pick<ChannelRow, "id" | "workspace_id" | "kind" | "config" | "sealed_secrets">
+  readonly channel: Pick<ChannelRow, "id" | "workspace_id" | "kind" | "config"> & {
+    /** Null: it has none. */
+    readonly sealed_secrets: string | null
+  }
   readonly message: Message | "confirmation"
   readonly attempt: number
   /** In all, waiting for our own connections included. */
@@ -67,7 +70,11 @@ export class Transmitter extends Context.Service<
 
       const transmit = Effect.fnUntraced(function* (transmission: Transmission) {
         const { channel, id, message } = transmission
-        const { config, secrets } = openConfig(ring, channel.id, channel)
+        const { sealed_secrets } = channel
+        const { config, secrets } =
+          sealed_secrets === null
+            ? { config: channel.config, secrets: [] }
+            : openConfig(ring, channel.id, { ...channel, sealed_secrets })
         const http = httpOf(transmission, [])
         const transports: Transports = {
           http,

@@ -23,7 +23,7 @@ export type WrittenRow = Omit<OutboxRow, "event"> & {
 }
 
 /** What settling a run writes of it. */
-interface RunData {
+export interface RunData {
   readonly kind?: "cron" | "delayed" | "chain"
   readonly execution_id?: string
   readonly chain_run_id?: string | null

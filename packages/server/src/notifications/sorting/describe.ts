@@ -1,11 +1,15 @@
+import type { DeliveredEvent } from "@scheduling/domain/notifications/NotificationEvent"
 import type { Trouble } from "./decide.ts"
 import type { Fact, ToldEvent } from "../Message.ts"
 import type { OutboxRow } from "./SorterRepo.ts"
 import { cut, oneLine } from "../texts.ts"
 
+/** What happened, of the outbox or of the one of call-backs. */
+type Described = Pick<OutboxRow, "subject_id" | "at" | "data"> & { readonly event: DeliveredEvent }
+
 /** An event as people are told of it: what failed, why, how often, since when. */
 export const describe = (
-  row: OutboxRow,
+  row: Described,
   taskName: string | undefined,
   trouble: Trouble | undefined
 ): ToldEvent => {
@@ -25,7 +29,7 @@ export const describe = (
 
 // ---------------------------------------------------------------------------
 
-const reasonOf = ({ data }: OutboxRow): string | null => {
+const reasonOf = ({ data }: Described): string | null => {
   if (data.reason !== undefined) return cut(oneLine(data.reason), 300)
   if (data.kind === undefined) return null
   const { error, status_code, step } = data
@@ -34,7 +38,7 @@ const reasonOf = ({ data }: OutboxRow): string | null => {
   return cut(oneLine(step == null ? why : `step ${step}: ${why}`), 300)
 }
 
-const runFacts = ({ data }: OutboxRow): ReadonlyArray<Fact> =>
+const runFacts = ({ data }: Described): ReadonlyArray<Fact> =>
   data.execution_id === undefined
     ? []
     : [
@@ -42,7 +46,7 @@ const runFacts = ({ data }: OutboxRow): ReadonlyArray<Fact> =>
         ...((data.attempts ?? 1) > 1 ? [{ name: "Attempts", value: String(data.attempts) }] : [])
       ]
 
-const troubleFacts = ({ at }: OutboxRow, trouble: Trouble | undefined): ReadonlyArray<Fact> => {
+const troubleFacts = ({ at }: Described, trouble: Trouble | undefined): ReadonlyArray<Fact> => {
   if (trouble === undefined) return []
   const lasted = at.getTime() - trouble.since.getTime()
   return [

@@ -2,6 +2,7 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { placeColumn } from "../chains/ChainRuns.ts"
+import { noNode } from "../awaiting/Awaiting.ts"
 import { type SettledRun, type Settlement, settlementOf } from "../Run.ts"
 import { settle } from "./Settle.ts"
 
@@ -80,9 +81,15 @@ export const firesAfter = ({ fired_until, first_withdrawn }: Slots, now: Date): 
 export interface StoppableRun extends SettledRun {
   readonly state: "queued" | "running"
   readonly lease_owner: number | null
+  /** The status of the call that is to be completed. */
+  readonly answered_with: number | null
+  readonly now_ms: number
 }
 
-export const stoppableColumns = `id, workspace_id, task_id, kind, state, attempt, lease_owner, ${placeColumn()}`
+export const stoppableColumns = `
+  id, workspace_id, task_id, kind, state, attempt, lease_owner,
+  CASE WHEN awaiting_since IS NOT NULL THEN status_code END AS answered_with,
+  date_part('epoch', now()) * 1000 AS now_ms, ${placeColumn()}`
 
 /**
  * Stops one run. Call it in a transaction, so that the row stays locked until the result is
@@ -120,16 +127,28 @@ export interface Recorded {
 
 const nothing = { ended: [] }
 
-const cancelled = { status: "cancelled", error: "cancelled" } as const
+/** The attempt of a run that awaits a call-back was made. */
+const endOf = ({ answered_with, now_ms, state }: StoppableRun) =>
+  ({
+    status: "cancelled",
+    error: "cancelled",
+    started: state === "running",
+    finished_ms: state === "running" ? now_ms : null,
+    status_code: answered_with
+  }) as const
 
-/** Ends the queued runs. */
+/** Nobody makes its call, so it can be ended here. */
+export const isHeldByNobody = ({ lease_owner, state }: StoppableRun): boolean =>
+  state === "queued" || lease_owner === noNode
+
+/** Ends the runs that are queued or await a call-back. */
 export const recordAsCancelled = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   runs: ReadonlyArray<StoppableRun>
 ) {
   const settlements = runs
-    .filter((run) => run.state === "queued")
-    .map((run) => settlementOf(run, run.lease_owner, cancelled))
+    .filter(isHeldByNobody)
+    .map((run) => settlementOf(run, run.lease_owner, endOf(run)))
   const { ended } = settlements.length === 0 ? nothing : yield* settle(sql, settlements)
   const recorded: Recorded = { ended, settlements }
   return recorded
@@ -140,7 +159,7 @@ export const requestCancel = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   runs: ReadonlyArray<StoppableRun>
 ) {
-  const running = runs.filter((run) => run.state === "running")
+  const running = runs.filter((run) => !isHeldByNobody(run))
   const ids = running.map((run) => run.id)
   if (ids.length > 0) {
     yield* sql`

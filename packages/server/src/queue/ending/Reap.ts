@@ -1,8 +1,10 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import { callOfRun } from "../callOfRun.ts"
 import { placeColumn } from "../chains/ChainRuns.ts"
 import { LiveChanges } from "../../signals/Changes.ts"
 import { Endings } from "../../signals/Endings.ts"
+import { holdPlaces, lockQueuesOf, type LostPlace, lostPlaceColumns } from "../admitting/Lost.ts"
 import { deadNodes } from "../Nodes.ts"
 import { type SettledRun, type Settlement, settlementOf } from "../Run.ts"
 import { settle } from "./Settle.ts"
@@ -16,7 +18,7 @@ const maxLost = 5
 
 const batch = 500
 
-interface LostRun extends SettledRun {
+interface LostRun extends SettledRun, LostPlace {
   readonly lost: number
   readonly lease_owner: number
   readonly on_worker: boolean
@@ -25,18 +27,24 @@ interface LostRun extends SettledRun {
 /**
  * Takes back everything that is leased to the nodes. Runs that had not started go back unchanged.
  * Runs that were running start again with a further attempt, because nobody knows how the lost one
- * ended. Several nodes may do this at once: the fence of `settle` lets each run through once.
+ * ended. Several nodes may do this at once: the fence of `settle` lets each run through once. In a
+ * queue, all of them wait for their turn again, and calls that perhaps go on keep their places, as do
+ * those whose jobs perhaps go on after them.
  */
 export const takeBack = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
-  nodes: "dead" | number
+  nodes: "dead" | number,
+  calls: "gone" | "perhaps going on"
 ) {
   const endings = yield* Endings
   const changes = yield* LiveChanges
   const owners = nodes === "dead" ? sql.literal(deadNodes) : sql`SELECT ${nodes}::integer`
   yield* sql`
     UPDATE runs
-    SET lease_owner = NULL
+    SET
+      lease_owner = NULL,
+      waiting = queue_id IS NOT NULL AND NOT cancel_requested,
+      parked = queue_id IS NOT NULL AND NOT cancel_requested
     WHERE lease_owner IN (${owners})
       AND state = 'queued'`
   let lost = 0
@@ -44,14 +52,33 @@ export const takeBack = Effect.fnUntraced(function* (
     const runs = yield* sql<LostRun>`
       SELECT
         id, workspace_id, task_id, kind, attempt, lost, lease_owner,
-        run_on IS NOT NULL AS on_worker, ${sql.literal(placeColumn())}
+        run_on IS NOT NULL AS on_worker, ${sql.literal(placeColumn())},
+        ${sql.literal(lostPlaceColumns)}
       FROM runs
+      ${sql.literal(callOfRun)}
       WHERE lease_owner IN (${owners})
         AND state = 'running'
       LIMIT ${batch}`
     if (runs.length === 0) return lost
     const settlements = runs.map(lostSettlement)
-    const settled = yield* settle(sql, settlements)
+    const inQueues = runs.filter(
+      ({ completes_later, on_worker, queue_id }) =>
+        queue_id !== null && (completes_later || on_worker || calls === "perhaps going on")
+    )
+    const settled = yield* inQueues.length === 0
+      ? settle(sql, settlements)
+      : sql.withTransaction(
+          Effect.gen(function* () {
+            yield* lockQueuesOf(sql, inQueues)
+            const written = yield* settle(sql, settlements)
+            const ids = new Set(written.ids)
+            yield* holdPlaces(
+              sql,
+              inQueues.filter(({ id }) => ids.has(id))
+            )
+            return written
+          })
+        )
     endings.tell(settled.ended)
     tellSettled(changes, settlements, settled)
     lost += settled.ids.length
@@ -59,7 +86,7 @@ export const takeBack = Effect.fnUntraced(function* (
 })
 
 /** What is written about a run that its node, or its worker, did not end. */
-export const lostSettlement = (run: LostRun): Settlement => {
+export const lostSettlement = (run: Omit<LostRun, keyof LostPlace>): Settlement => {
   const isPoisonous = run.lost + 1 >= maxLost
   const holder = run.on_worker ? "worker" : "node"
   return settlementOf(run, run.lease_owner, {

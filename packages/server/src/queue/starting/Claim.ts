@@ -76,6 +76,8 @@ export interface Claimed {
   readonly reached: Place | null
 }
 
+export const nothingClaimed: Claimed = { started: [], leased: [], reached: null }
+
 export interface ClaimOptions {
   readonly node: number
   readonly limit: number
@@ -107,11 +109,18 @@ export const claim = (sql: SqlClient.SqlClient, options: ClaimOptions) =>
         reached: reachedRow(sql)
       })
 
+interface Found {
+  readonly due: Statement.Fragment
+  readonly reached: Statement.Fragment
+  /** What else is set. Begins with a comma. */
+  readonly admits?: Statement.Fragment
+}
+
 /** Leases the rows at the places of `due`, and starts what may start unjudged. */
 export const claimFound = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   node: number,
-  found: { readonly due: Statement.Fragment; readonly reached: Statement.Fragment }
+  found: Found
 ) {
   const starts = sql.literal(`(
     runs.due_at <= now()
@@ -127,6 +136,7 @@ export const claimFound = Effect.fnUntraced(function* (
         state = CASE WHEN ${starts} THEN 'running' ELSE runs.state END,
         started_at = CASE WHEN ${starts} THEN coalesce(runs.started_at, now()) ELSE runs.started_at END,
         attempt_started_at = CASE WHEN ${starts} THEN now() ELSE runs.attempt_started_at END
+        ${found.admits ?? sql.literal("")}
       FROM nodes
       WHERE runs.ctid = ANY (ARRAY(SELECT place FROM due))
         AND nodes.id = ${node}
@@ -135,7 +145,8 @@ export const claimFound = Effect.fnUntraced(function* (
         runs.id, runs.workspace_id, runs.task_id, runs.kind, runs.attempt, runs.lost,
         runs.state, runs.lane, runs.version_id, runs.step_index,
         date_part('epoch', runs.due_at) * 1000 AS due_ms,
-        date_part('epoch', runs.scheduled_for) * 1000 AS scheduled_ms
+        date_part('epoch', runs.scheduled_for) * 1000 AS scheduled_ms,
+        runs.ctid::text AS row_at
     )
     SELECT ${sql.literal(shownColumns)}
     FROM claimed
@@ -232,7 +243,7 @@ export const targetOf = (run: {
 const originOf = (url: string | null) =>
   url === null ? null : (/^https?:\/\/[^/?#]+/.exec(url)?.[0].toLowerCase() ?? null)
 
-const columnsOfRun = (table: string) => ({
+export const columnsOfRun = (table: string) => ({
   kind: `${table}.kind`,
   task_id: `${table}.task_id`,
   version_id: `${table}.version_id`,

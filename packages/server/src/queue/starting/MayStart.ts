@@ -6,6 +6,9 @@ import { isStopped } from "../ending/Stop.ts"
  */
 export const mustEnd = `(runs.cancel_requested OR ${isStopped})`
 
+/** How many runs of a task may wait. A queue behind a run that never ends must not grow forever. */
+export const maxWaiting = 100
+
 /**
  * SQL about a row of `runs` that need not end: it starts whatever its task allows and whatever else
  * is running. Only the slots of a schedule have rules for overlapping. Runs started by hand,

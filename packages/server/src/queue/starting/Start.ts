@@ -12,7 +12,7 @@ import {
   toStartedRun,
   withheldOfTask
 } from "./StartedRow.ts"
-import { mustEnd, startsUnjudged } from "./MayStart.ts"
+import { maxWaiting, mustEnd, startsUnjudged } from "./MayStart.ts"
 
 export interface Guarded {
   /** Runs that really start. */
@@ -37,9 +37,6 @@ const stepOf = (column: "name" | "weight", version: string) => `(
   WHERE chain_steps.version_id = ${version}
     AND chain_steps.step_index = runs.step_index
 )`
-
-/** How many runs of a task may wait. A queue behind a run that never ends must not grow forever. */
-const maxWaiting = 100
 
 /**
  * The last check before a call is made, a moment ahead of time and for many runs at once. A run
@@ -91,6 +88,7 @@ export const start = Effect.fnUntraced(function* (
             FROM runs AS other
             WHERE other.task_id = runs.task_id
               AND other.waiting
+              AND NOT other.parked
           ) < ${maxWaiting} THEN 'wait'
           ELSE 'skipped'
         END AS verdict
@@ -124,7 +122,7 @@ export const start = Effect.fnUntraced(function* (
         AND runs.lease_owner + 0 = ${node}
         AND runs.attempt = asked.attempt
         AND NOT runs.cancel_requested
-      RETURNING asked.*
+      RETURNING asked.*, runs.ctid::text AS row_at
     ), parked AS (
       UPDATE runs
       SET waiting = true, lease_owner = NULL
@@ -138,7 +136,7 @@ export const start = Effect.fnUntraced(function* (
     FROM (
       SELECT * FROM started
       UNION ALL
-      SELECT * FROM asked WHERE verdict IN ('cancelled', 'skipped')
+      SELECT *, NULL FROM asked WHERE verdict IN ('cancelled', 'skipped')
     ) AS judged`)
   const guarded: Guarded = {
     started: rows

@@ -16,7 +16,8 @@ export const runColumns = [
   "attempt",
   "lost",
   "due_ms",
-  "scheduled_ms"
+  "scheduled_ms",
+  "row_at"
 ] satisfies ReadonlyArray<keyof StartedRow>
 
 export const callColumns = [
@@ -55,6 +56,7 @@ export const toStartedRun = (row: StartedRow, place: StepPlace | null = null): S
   lost: row.lost,
   due_ms: row.due_ms,
   scheduled_ms: row.scheduled_ms,
+  row_at: row.row_at,
   place,
   call:
     row.method === null || row.url === null || row.withheld !== null

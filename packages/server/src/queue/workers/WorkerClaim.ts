@@ -2,14 +2,17 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { claimFound } from "../starting/Claim.ts"
+import { seenAheadMs } from "../awaiting/AwaitedRuns.ts"
 import { isForWorkers } from "../ForWorkers.ts"
 
 /** Runs of a workspace that are due and name the same labels. */
 export interface DueForWorkers {
   readonly workspace_id: string
   readonly labels: ReadonlyArray<string>
-  /** At most `mostCounted`. */
+  /** At most `mostCounted`, with those of `upcoming_ms`. */
   readonly due: number
+  /** When the next ones will be due on the database's clock, one entry for each, in their order. */
+  readonly upcoming_ms: ReadonlyArray<number>
 }
 
 const mostCounted = 500
@@ -18,14 +21,14 @@ const mostCounted = 500
 const mostSets = 64
 
 /**
- * What is due for the workers of the workspaces. The statement hops from one set of labels to the
+ * What is due for the workers of the workspaces, now and within `seenAheadMs`. The statement hops from one set of labels to the
  * next, so that its cost does not depend on how many runs wait.
  */
-export const findDueForWorkers = (
+export const findDueForWorkers = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   workspaces: ReadonlyArray<AuthorizedWorkspaceId>
-) =>
-  sql<DueForWorkers>`
+) {
+  const rows = yield* sql<DueRow>`
     WITH RECURSIVE sets AS (
       SELECT asked.workspace_id, first.run_on, 1 AS n
       FROM unnest(${workspaces}::uuid[]) AS asked (workspace_id)
@@ -51,28 +54,55 @@ export const findDueForWorkers = (
       ) AS next
       WHERE sets.n < ${mostSets}
     )
-    SELECT sets.workspace_id, sets.run_on -> 'labels' AS labels, counted.due
-    FROM sets
-    CROSS JOIN LATERAL (
-      SELECT count(*)::int AS due
-      FROM (
+    SELECT
+      date_part('epoch', now()) * 1000 AS now_ms, counted.*
+    FROM (SELECT) AS always
+    LEFT JOIN (
+      SELECT sets.workspace_id, sets.run_on -> 'labels' AS labels, counted.due, counted.upcoming_ms
+      FROM sets
+      CROSS JOIN LATERAL (
         SELECT
-        FROM runs
-        WHERE ${sql.literal(isForWorkers)}
-          AND workspace_id = sets.workspace_id
-          AND run_on = sets.run_on
-          AND ${sql.literal(second)} <= now()
-          AND due_at <= now()
-        LIMIT ${mostCounted}
-      ) AS found
-    ) AS counted
-    WHERE counted.due > 0`
+          (count(*) FILTER (WHERE due_at <= now()))::int AS due,
+          coalesce(
+            array_agg(date_part('epoch', due_at) * 1000 ORDER BY due_at)
+              FILTER (WHERE due_at > now()),
+            '{}'
+          ) AS upcoming_ms
+        FROM (
+          SELECT due_at
+          FROM runs
+          WHERE ${sql.literal(isForWorkers)}
+            AND workspace_id = sets.workspace_id
+            AND run_on = sets.run_on
+            AND ${sql.literal(second)} <= now() + ${seenAheadMs} * interval '1 millisecond'
+          ORDER BY ${sql.literal(second)}
+          LIMIT ${mostCounted}
+        ) AS found
+      ) AS counted
+      WHERE counted.due > 0
+        OR cardinality(counted.upcoming_ms) > 0
+    ) AS counted ON true`
+  return {
+    now_ms: rows[0]?.now_ms ?? 0,
+    found: rows.filter((row): row is DueRow & DueForWorkers => row.workspace_id !== null)
+  }
+})
+
+/** Of a row without a workspace, only the time counts. */
+interface DueRow {
+  readonly now_ms: number
+  readonly workspace_id: string | null
+  readonly labels: ReadonlyArray<string> | null
+  readonly due: number | null
+  readonly upcoming_ms: ReadonlyArray<number> | null
+}
 
 const second = "date_bin('1 second', due_at, timestamptz 'epoch')"
 
 /**
  * Leases due runs with these sets of labels to the session of a worker, the most overdue of each
- * set first. The sets come in the order in which they are served.
+ * set first. The sets come in the order in which they are served. The worker is looked at again,
+ * because its agent may have waited since it was let in.
  */
 export const claimForWorker = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -89,6 +119,11 @@ export const claimForWorker = Effect.fnUntraced(function* (
       due AS (
         SELECT picked.place
         FROM unnest(${sets}::text[]) WITH ORDINALITY AS sets (run_on, n)
+        JOIN workers
+          ON workers.workspace_id = ${options.workspace_id}
+          AND workers.node_id = ${options.session}
+          AND NOT workers.paused
+          AND sets.run_on::jsonb -> 'labels' <@ to_jsonb(workers.labels)
         CROSS JOIN LATERAL (
           SELECT ctid AS place
           FROM runs

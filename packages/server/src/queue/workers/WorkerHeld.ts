@@ -1,17 +1,19 @@
-import type { CallOptions } from "@scheduling/domain/shared/CallOptions"
+import type { CallOptions } from "@scheduling/domain/calls/CallOptions"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { columnsOf } from "../../sql/columns.ts"
+import { callOfRun } from "../callOfRun.ts"
 import { placeColumn } from "../chains/ChainRuns.ts"
 import type { StartedRun } from "../Run.ts"
 
 /** A run that an agent still holds, and what decides what comes after its call. */
 export interface HeldRun extends Pick<
   StartedRun,
-  "id" | "workspace_id" | "task_id" | "kind" | "attempt" | "lost" | "place"
+  "id" | "workspace_id" | "task_id" | "kind" | "attempt" | "lost" | "place" | "row_at"
 > {
   readonly retry_count: number
   readonly call_options: CallOptions | null
+  readonly timeout_seconds: number
   readonly started_ms: number
   readonly now_ms: number
   readonly cancel_requested: boolean
@@ -31,8 +33,9 @@ export const findHeld = Effect.fnUntraced(function* (
   const rows = yield* sql<HeldRun>`
     SELECT
       runs.id, runs.workspace_id, runs.task_id, runs.kind, runs.attempt, runs.lost,
-      runs.cancel_requested, ${sql.literal(placeColumn())},
+      runs.cancel_requested, runs.ctid::text AS row_at, ${sql.literal(placeColumn())},
       coalesce(call.retry_count, 0) AS retry_count, call.call_options,
+      coalesce(call.timeout_seconds, 30) AS timeout_seconds,
       date_part('epoch', runs.attempt_started_at) * 1000 AS started_ms,
       date_part('epoch', now()) * 1000 AS now_ms
     FROM unnest(
@@ -42,24 +45,13 @@ export const findHeld = Effect.fnUntraced(function* (
       ${column("int4", ({ session }) => session)}
     ) AS held (workspace_id, id, attempt, session)
     CROSS JOIN LATERAL (
-      SELECT *
+      SELECT ctid, *
       FROM runs
       WHERE runs.workspace_id = held.workspace_id
         AND runs.id = held.id
       OFFSET 0
     ) AS runs
-    LEFT JOIN LATERAL (
-      SELECT retry_count, call_options
-      FROM chain_steps
-      WHERE runs.kind = 'chain'
-        AND chain_steps.version_id = runs.version_id
-        AND chain_steps.step_index = runs.step_index
-      UNION ALL
-      SELECT retry_count, call_options
-      FROM tasks
-      WHERE runs.kind <> 'chain'
-        AND tasks.id = runs.task_id
-    ) AS call ON true
+    ${sql.literal(callOfRun)}
     WHERE runs.attempt = held.attempt
       AND runs.lease_owner = held.session
       AND runs.state = 'running'`

@@ -1,9 +1,12 @@
-import { Effect, Random, type Redacted, Result, type Semaphore } from "effect"
-import { nextAttempt } from "./Backoff.ts"
+import { Effect, Exit, type Fiber, Random, type Redacted, Result, type Semaphore } from "effect"
+import type { SqlClient } from "effect/sql"
 import type { Allowance } from "../intake/ByteBudget.ts"
-import { Call, type CallResult } from "@scheduling/calls/Call"
+import { Call, type CallRequest, type CallResult, exitOf } from "@scheduling/calls/Call"
+import { maxAnswerSeconds } from "@scheduling/domain/calls/CallOptions"
+import { asksForCallback, type CompletionUrls } from "../../completions/CompletionUrls.ts"
 import type { DbClock } from "../DbClock.ts"
 import { loadCall } from "./LoadCall.ts"
+import { verdictOn } from "../../queue/ending/verdictOn.ts"
 import { type RunCall, type Settlement, settlementOf, type StartedRun } from "../../queue/Run.ts"
 
 /** Who executes a run and with what. */
@@ -16,64 +19,99 @@ export interface Execution {
   started_ms: number | null
   /** Sent with the call. Undefined if nobody collects traces. */
   readonly traceparent: string | undefined
+  readonly completionUrls: CompletionUrls["Service"]
 }
 
-/** Makes the call of a run when it is due, and decides what comes after it. */
-export const execute = Effect.fnUntraced(function* (
-  run: StartedRun,
-  execution: Execution,
-  secrets: ReadonlyArray<Redacted.Redacted>
-) {
-  const { clock } = execution
-  const early = run.due_ms - clock.now()
-  // Timers count whole milliseconds and may fire up to one early.
-  if (early > 0) yield* Effect.sleep(Math.ceil(early))
-  const call = run.withheld === 0 ? givenCall(run) : yield* loadCall(run, execution)
-  execution.started_ms = Math.max(clock.now(), run.due_ms)
-  if (Result.isFailure(call)) {
-    return endOf(run, execution, { status: "failed", error: call.failure })
+/** A run that is executed. */
+export interface Executed {
+  /** Stops it, whatever it is doing. */
+  readonly cutOff: () => void
+  /** Waits for its time or reads its call. Null if neither is needed. */
+  readonly preparing: Fiber.Fiber<unknown> | null
+}
+
+/**
+ * Makes the call of a run when it is due, and decides what comes after it. Tells once how the run
+ * ended. Most runs need no fiber, which takes a twentieth of a run.
+ */
+export const makeExecute = Effect.gen(function* () {
+  const calls = yield* Call
+  const random = yield* Random.Random
+  const runFork = Effect.runForkWith(yield* Effect.context<SqlClient.SqlClient>())
+
+  const make = (
+    run: StartedRun,
+    execution: Execution,
+    secrets: ReadonlyArray<Redacted.Redacted>,
+    call: Result.Result<RunCall, string>,
+    onEnd: (end: Exit.Exit<Settlement>) => void
+  ): (() => void) => {
+    const started_ms = Math.max(execution.clock.now(), run.due_ms)
+    execution.started_ms = started_ms
+    if (Result.isFailure(call)) {
+      onEnd(Exit.succeed(endOf(run, execution, { status: "failed", error: call.failure })))
+      return () => {}
+    }
+    const request = exitOf(() => requestOf(run, execution, secrets, call.success))
+    if (Exit.isFailure(request)) {
+      onEnd(Exit.failCause(request.cause))
+      return () => {}
+    }
+    const { call_options, retry_count, timeout_seconds } = call.success
+    const judged = (answer: CallResult) => {
+      const called = { ...run, retry_count, call_options, timeout_seconds, started_ms }
+      const verdict = verdictOn(answer, called, random.nextDoubleUnsafe())
+      return endOf(run, execution, { ...answer, ...verdict })
+    }
+    return calls.begin(request.value, (exit) =>
+      onEnd(Exit.isFailure(exit) ? Exit.failCause(exit.cause) : exitOf(() => judged(exit.value)))
+    )
   }
 
-  const calls = yield* Call
-  const { call_options, retry_count, ...request } = call.success
-  const answer = yield* calls.run({
-    ...request,
-    success: call_options,
-    workspace_id: run.workspace_id,
-    execution_id: run.id,
-    attempt: run.attempt,
-    task: { id: run.task_id, scheduled_ms: run.scheduled_ms },
-    secrets,
-    ...(execution.traceparent !== undefined && { traceparent: execution.traceparent })
-  })
-  const verdict = verdictOn(answer, { ...run, retry_count, call_options }, yield* Random.next)
-  return endOf(run, execution, { ...answer, ...verdict })
+  return (
+    run: StartedRun,
+    execution: Execution,
+    secrets: ReadonlyArray<Redacted.Redacted>,
+    onEnd: (end: Exit.Exit<Settlement>) => void
+  ): Executed => {
+    const early = run.due_ms - execution.clock.now()
+    if (early <= 0 && run.withheld === 0) {
+      const cutOff = make(run, execution, secrets, givenCall(run), onEnd)
+      return { cutOff, preparing: null }
+    }
+    let cutOff = () => preparing.interruptUnsafe()
+    const preparing = runFork(prepare(run, execution, early))
+    preparing.addObserver((exit) => {
+      if (Exit.isFailure(exit)) onEnd(Exit.failCause(exit.cause))
+      else cutOff = make(run, execution, secrets, exit.value, onEnd)
+    })
+    return { cutOff: () => cutOff(), preparing }
+  }
 })
 
-/** What comes after a call: an end, or another attempt. */
-export const verdictOn = (
-  answer: Pick<CallResult, "outcome" | "retry_after_seconds">,
-  run: Pick<StartedRun, "attempt" | "lost"> & Pick<RunCall, "retry_count" | "call_options">,
-  random: number
-) => {
-  const { retry_after_seconds } = answer
-  const failures = run.attempt - run.lost
-  const retry_delay_ms =
-    answer.outcome === "retryable"
-      ? nextAttempt(
-          {
-            failures,
-            retry_count: run.retry_count,
-            waits: run.call_options?.retry,
-            retry_after_seconds
-          },
-          random
-        )
-      : null
-  const status =
-    answer.outcome === "success" ? "succeeded" : retry_delay_ms === null ? "failed" : null
-  return { status, retry_delay_ms } as const
-}
+const requestOf = (
+  run: StartedRun,
+  { completionUrls, traceparent }: Execution,
+  secrets: ReadonlyArray<Redacted.Redacted>,
+  { call_options, retry_count: _, ...request }: RunCall
+): CallRequest => ({
+  ...request,
+  timeout_seconds: Math.min(request.timeout_seconds, maxAnswerSeconds),
+  success: call_options,
+  workspace_id: run.workspace_id,
+  execution_id: run.id,
+  attempt: run.attempt,
+  task: { id: run.task_id, scheduled_ms: run.scheduled_ms },
+  secrets,
+  ...(traceparent !== undefined && { traceparent }),
+  ...(asksForCallback(call_options) && { complete_url: completionUrls.make(run) })
+})
+
+const prepare = Effect.fnUntraced(function* (run: StartedRun, execution: Execution, early: number) {
+  // Timers count whole milliseconds and may fire up to one early.
+  if (early > 0) yield* Effect.sleep(Math.ceil(early))
+  return run.withheld === 0 ? givenCall(run) : yield* loadCall(run, execution)
+})
 
 /** What is written about a run that this node executed, or was about to. */
 export const endOf = (
@@ -88,5 +126,5 @@ export const endOf = (
     finished_ms: clock.now()
   })
 
-const givenCall = ({ call }: StartedRun) =>
+const givenCall = ({ call }: StartedRun): Result.Result<RunCall, string> =>
   call === null ? Result.fail("the task has no call") : Result.succeed(call)

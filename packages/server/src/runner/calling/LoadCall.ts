@@ -1,4 +1,4 @@
-import { answersOf, type StepAnswer } from "@scheduling/calls/Answers"
+import { answersOf, type StepAnswer } from "@scheduling/calls/exchange/Answers"
 import { renderCall } from "@scheduling/calls/renderCall"
 import { Effect, Result, Schedule } from "effect"
 import { SqlClient } from "effect/sql"

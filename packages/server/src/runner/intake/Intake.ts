@@ -109,9 +109,9 @@ export class Intake {
   /** Gives slots to runs that a claim has started. The others go through the start guard. */
   admit<Run extends LeasedRun>(runs: ReadonlyArray<Run>, nowMs: number): ReadonlyArray<Run> {
     this.#lastCalls.notice(runs, nowMs)
-    return runs.filter(({ attempt, due_ms, id, share, target, workspace_id }) => {
+    return runs.filter(({ attempt, due_ms, hasPlace = false, id, share, target, workspace_id }) => {
       if (this.#known.has(id)) return false
-      const run = { id, workspace_id, share, target, attempt, due_ms }
+      const run = { id, workspace_id, share, target, attempt, due_ms, hasPlace }
       this.#known.set(id, run)
       const hasRoom = this.#slots.hasRoom(share, target, nowMs)
       if (hasRoom) this.#slots.occupy(id, share, target, nowMs)
@@ -180,6 +180,11 @@ export class Intake {
     return this.#known.get(id)?.share
   }
 
+  /** Whether a named queue waits for its result. */
+  hasPlace(id: string): boolean {
+    return this.#known.get(id)?.hasPlace === true
+  }
+
   forget(id: string): void {
     this.#known.delete(id)
   }
@@ -242,6 +247,10 @@ export class Intake {
     return [...saturated]
   }
 
+  isOpenTo(share: number, nowMs: number): boolean {
+    return !this.#slots.isClosedTo(share, nowMs)
+  }
+
   #takeOne(share: number, queues: ReadyShare, nowMs: number): LeasedRun | undefined {
     for (const [name, queue] of queues) {
       const next = queue[0]
@@ -264,11 +273,7 @@ export class Intake {
 
   #makeReady(nowMs: number): void {
     this.#sortHeld()
-    for (
-      let run = this.#held.at(-1);
-      run !== undefined && run.due_ms <= nowMs;
-      run = this.#held.at(-1)
-    ) {
+    for (let run = this.#held.at(-1); run && run.due_ms <= nowMs; run = this.#held.at(-1)) {
       this.#held.pop()
       const heldByShare = (this.#heldByShare.get(run.share) ?? 1) - 1
       if (heldByShare === 0) this.#heldByShare.delete(run.share)

@@ -100,6 +100,10 @@ export default Effect.gen(function* () {
     )`
   yield* sql`CREATE INDEX audit_events_by_workspace ON audit_events (workspace_id, id DESC)`
   yield* sql`
+    CREATE INDEX audit_events_by_actor ON audit_events (workspace_id, actor_id, id DESC)`
+  yield* sql`
+    CREATE INDEX audit_events_by_target ON audit_events (workspace_id, target_id, id DESC)`
+  yield* sql`
     CREATE INDEX audit_events_by_user ON audit_events (user_id)
     WHERE user_id IS NOT NULL`
 

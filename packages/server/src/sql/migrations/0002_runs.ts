@@ -44,9 +44,9 @@ export default Effect.gen(function* () {
   // What the user defined, in one table for the three kinds. A cron or delayed task has the columns
   // of a call, a chain has a version of its steps. `next_fire_at` is null while the task is paused
   // or without a schedule. `fired_until` is the last slot that has fired: no change to the task
-  // lets it fire again. `run_on` of a chain is that of its first step. `firing_options`
-  // are those that few schedules have. `bytes` limits the pages of lists, as a hundred chains may have a hundred
-  // megabytes, and the calls that a node has in memory.
+  // lets it fire again. `run_on` of a chain is that of its first step. `firing_options` are those
+  // that few schedules have, and `ending_options` who is told that a run has ended. `bytes` limits the
+  // pages of lists, as a hundred chains may have a hundred megabytes, and the calls in memory.
   yield* sql`
     CREATE TABLE tasks (
       id uuid PRIMARY KEY,
@@ -74,7 +74,8 @@ export default Effect.gen(function* () {
       bytes integer NOT NULL GENERATED ALWAYS AS (
         coalesce(octet_length(body), 0) + coalesce(octet_length(headers::text), 0)
           + coalesce(octet_length(call_options::text), 0)
-          + coalesce(octet_length(firing_options::text), 0) + coalesce(steps_bytes, 0)
+          + coalesce(octet_length(firing_options::text), 0)
+          + coalesce(octet_length(ending_options::text), 0) + coalesce(steps_bytes, 0)
       ) STORED,
       schedule text,
       timezone text,
@@ -82,6 +83,7 @@ export default Effect.gen(function* () {
       missed text CHECK (missed IN ('skip', 'once')),
       dst_overlap text CHECK (dst_overlap IN ('first', 'both')),
       firing_options jsonb,
+      ending_options jsonb,
       paused_reason text,
       next_fire_at timestamptz,
       fired_until timestamptz,
@@ -101,9 +103,11 @@ export default Effect.gen(function* () {
     CREATE INDEX tasks_by_version ON tasks (version_id)
     WHERE version_id IS NOT NULL`
   // Only delayed tasks that are still to come, which are few among all there have ever been.
+  yield* sql`CREATE INDEX tasks_pending ON tasks (workspace_id, id DESC) WHERE status = 'pending'`
+  // What a workspace runs next, of all kinds.
   yield* sql`
-    CREATE INDEX tasks_pending ON tasks (workspace_id, id DESC)
-    WHERE status = 'pending'`
+    CREATE INDEX tasks_upcoming ON tasks (workspace_id, coalesce(next_fire_at, run_at))
+    WHERE next_fire_at IS NOT NULL OR status = 'pending'`
   // The lane lets a statement hop from lane to lane among the thousands of tasks of one minute.
   yield* sql`
     CREATE INDEX tasks_by_next_fire ON tasks (next_fire_at, lane)
@@ -193,12 +197,8 @@ export default Effect.gen(function* () {
   yield* sql`
     CREATE INDEX runs_by_owner ON runs (lease_owner)
     WHERE lease_owner IS NOT NULL`
-  yield* sql`
-    CREATE INDEX runs_to_cancel ON runs (lease_owner)
-    WHERE cancel_requested`
-  yield* sql`
-    CREATE INDEX runs_waiting ON runs (task_id, id)
-    WHERE waiting`
+  yield* sql`CREATE INDEX runs_to_cancel ON runs (lease_owner) WHERE cancel_requested`
+  yield* sql`CREATE INDEX runs_waiting ON runs (task_id, id) WHERE waiting`
   yield* sql`
     CREATE INDEX runs_by_chain_run ON runs (chain_run_id)
     WHERE chain_run_id IS NOT NULL`

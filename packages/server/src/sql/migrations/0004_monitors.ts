@@ -12,6 +12,7 @@ export default Effect.gen(function* () {
       id uuid PRIMARY KEY,
       workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
       kind text NOT NULL CHECK (kind IN ('heartbeat', 'ssl', 'process')),
+      key text,
       name text NOT NULL,
       tags text[] NOT NULL,
       status text NOT NULL CHECK (status IN ('new', 'up', 'warning', 'down', 'paused')),
@@ -22,6 +23,9 @@ export default Effect.gen(function* () {
       CHECK (open_incident_id IS NULL OR status = 'down')
     )`
   yield* sql`CREATE INDEX monitors_by_workspace ON monitors (workspace_id, kind, id DESC)`
+  yield* sql`
+    CREATE UNIQUE INDEX monitors_by_key ON monitors (workspace_id, kind, key)
+    WHERE key IS NOT NULL`
 
   // `check_at` is when to look, and never later than the deadline, which is `alert_at`: a ping moves
   // that alone, so that it touches no index. `runs` are those that have started and not ended.

@@ -18,6 +18,24 @@ export default Effect.gen(function* () {
     ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000)`
   yield* sql`CREATE INDEX outbox_by_subject ON outbox (subject_id)`
 
+  // Settling looks here for each run that ends. Few tasks are in it, and only those are read.
+  yield* sql`
+    CREATE INDEX tasks_with_ending_options ON tasks (id)
+    WHERE ending_options IS NOT NULL`
+
+  // The runs that call-backs of tasks are told of, written as they are settled and moved to the
+  // deliveries at once. Apart from the outbox, so that alerts do not wait behind them.
+  yield* sql`
+    CREATE TABLE callback_outbox (
+      ordinal bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      workspace_id uuid NOT NULL,
+      task_id uuid NOT NULL,
+      url text NOT NULL,
+      event text NOT NULL,
+      at timestamptz NOT NULL,
+      data jsonb NOT NULL
+    ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000)`
+
   // Where messages go. `config` is what may be shown; what is secret in it is sealed. The columns from
   // `next_at` on belong to the sender: a channel is leased as a whole, so that one that is slow or
   // dead holds up itself alone. `next_at` is null while there is nothing to send.
@@ -26,6 +44,7 @@ export default Effect.gen(function* () {
       id uuid PRIMARY KEY,
       workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
       lane bigint NOT NULL,
+      key text,
       name text NOT NULL,
       kind text NOT NULL,
       config jsonb NOT NULL,
@@ -48,6 +67,9 @@ export default Effect.gen(function* () {
     ) WITH (fillfactor = 80)`
   yield* sql`
     CREATE INDEX notification_channels_by_workspace ON notification_channels (workspace_id, id DESC)`
+  yield* sql`
+    CREATE UNIQUE INDEX notification_channels_by_key ON notification_channels (workspace_id, key)
+    WHERE key IS NOT NULL`
   // With lanes first: whoever looks for work hops from lane to lane, however much one has to send.
   yield* sql`
     CREATE INDEX notification_channels_due ON notification_channels (lane, next_at)
@@ -93,7 +115,7 @@ export default Effect.gen(function* () {
   yield* sql`CREATE INDEX tellings_by_subject ON tellings (subject_id)`
   yield* sql`CREATE INDEX tellings_by_incident ON tellings (channel_id, incident_key)`
 
-  // One message to one channel. `shown` are the first events of those it tells of, `after` the
+  // One message to one channel, or to the `target` of a task's call-back, which has no channel. `shown` are the first events of those it tells of, `after` the
   // deliveries of this channel that have to end first because they are about the same. No foreign
   // key to the channel: what was sent stays on record when it is gone.
   yield* sql`
@@ -101,10 +123,12 @@ export default Effect.gen(function* () {
       id uuid PRIMARY KEY,
       ordinal bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
       workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
-      channel_id uuid NOT NULL,
+      channel_id uuid,
       channel_kind text NOT NULL,
+      target text,
+      lane bigint,
       status text NOT NULL CHECK (
-        status IN ('queued', 'sending', 'delivered', 'failed', 'cancelled')
+        status IN ('queued', 'sending', 'delivered', 'failed', 'cancelled', 'dropped')
       ),
       begun integer NOT NULL,
       ended integer NOT NULL,
@@ -131,7 +155,23 @@ export default Effect.gen(function* () {
   yield* sql`
     CREATE INDEX notification_deliveries_unfinished
     ON notification_deliveries (channel_id, ordinal)
-    WHERE status IN ('queued', 'sending')`
+    WHERE status IN ('queued', 'sending') AND channel_id IS NOT NULL`
+  // Those of call-backs. With lanes first, as for channels. What is under way is due again when its
+  // node is lost.
+  yield* sql`
+    CREATE INDEX notification_deliveries_to_callbacks
+    ON notification_deliveries (lane, due_at)
+    WHERE status IN ('queued', 'sending') AND channel_id IS NULL`
+  yield* sql`
+    CREATE INDEX notification_deliveries_waiting_callbacks
+    ON notification_deliveries (workspace_id)
+    WHERE status IN ('queued', 'sending') AND channel_id IS NULL`
+  yield* sql`
+    CREATE INDEX notification_deliveries_dropped ON notification_deliveries (workspace_id, created_at)
+    WHERE status = 'dropped'`
+  yield* sql`
+    CREATE TRIGGER notification_deliveries_lane BEFORE INSERT ON notification_deliveries
+    FOR EACH ROW WHEN (NEW.channel_id IS NULL) EXECUTE FUNCTION lane_of_workspace()`
   // Which of them tell of an incident. No foreign key to it: a monitor that goes meanwhile must not
   // keep what else is told from being written.
   yield* sql`

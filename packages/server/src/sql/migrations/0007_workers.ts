@@ -33,13 +33,15 @@ export default Effect.gen(function* () {
     CREATE INDEX workers_missed ON workers (missed_at)
     WHERE missed_at IS NOT NULL`
 
-  // `check_at` is when it goes down unless a report comes before. `failing_since` is when a rule was
-  // broken first, of those that are broken now.
+  // It watches one worker, or all with these labels. `check_at` is when it is judged at the latest.
+  // Reports from before `since` count for nothing. `failing` is for those that are judged together.
   yield* sql`
     CREATE TABLE process_monitors (
       monitor_id uuid PRIMARY KEY REFERENCES monitors ON DELETE CASCADE,
       workspace_id uuid NOT NULL,
-      worker_id uuid NOT NULL REFERENCES workers ON DELETE CASCADE,
+      worker_id uuid REFERENCES workers ON DELETE CASCADE,
+      labels text[],
+      judge text NOT NULL CHECK (judge IN ('each', 'together')),
       match jsonb NOT NULL,
       min_count integer NOT NULL,
       max_count integer,
@@ -47,17 +49,34 @@ export default Effect.gen(function* () {
       max_cpu_percent double precision,
       interval_seconds integer NOT NULL,
       grace_seconds integer NOT NULL,
-      reported_at timestamptz,
-      report jsonb,
+      since timestamptz NOT NULL,
       failing_since timestamptz,
       failing jsonb,
-      check_at timestamptz
+      check_at timestamptz,
+      CHECK ((worker_id IS NULL) <> (labels IS NULL))
     ) WITH (fillfactor = 80)`
   yield* sql`
     CREATE INDEX process_monitors_by_worker ON process_monitors (worker_id)`
   yield* sql`
     CREATE INDEX process_monitors_by_check ON process_monitors (check_at)
     WHERE check_at IS NOT NULL`
+  yield* sql`
+    CREATE INDEX process_monitors_by_labels ON process_monitors (workspace_id)
+    WHERE labels IS NOT NULL`
+
+  // What each worker reported last, and since when it breaks a rule by itself.
+  yield* sql`
+    CREATE TABLE process_reports (
+      monitor_id uuid NOT NULL REFERENCES process_monitors ON DELETE CASCADE,
+      worker_id uuid NOT NULL REFERENCES workers ON DELETE CASCADE,
+      workspace_id uuid NOT NULL,
+      reported_at timestamptz NOT NULL,
+      report jsonb NOT NULL,
+      failing_since timestamptz,
+      failing jsonb,
+      PRIMARY KEY (monitor_id, worker_id)
+    ) WITH (fillfactor = 70)`
+  yield* sql`CREATE INDEX process_reports_by_worker ON process_reports (worker_id)`
 
   // The token in use, and for a while the one before it.
   yield* sql`

@@ -6,6 +6,9 @@ import notifications from "./0005_notifications.ts"
 import people from "./0006_people.ts"
 import workers from "./0007_workers.ts"
 import billing from "./0008_billing.ts"
+import queues from "./0009_queues.ts"
+import calendars from "./0010_calendars.ts"
+import completions from "./0011_completions.ts"
 
 /** In order. A migration is never edited once released. */
 export const migrations = {
@@ -16,5 +19,8 @@ export const migrations = {
   "0005_notifications": notifications,
   "0006_people": people,
   "0007_workers": workers,
-  "0008_billing": billing
+  "0008_billing": billing,
+  "0009_queues": queues,
+  "0010_calendars": calendars,
+  "0011_completions": completions
 }

@@ -18,6 +18,7 @@ import { Outbox } from "../../outbox/Outbox.ts"
 import { loop } from "../../platform/Loop.ts"
 import { handBack } from "../../queue/ending/HandBack.ts"
 import { takeBack } from "../../queue/ending/Reap.ts"
+import { agentLeaseMs } from "../../queue/Nodes.ts"
 import { Endings } from "../../signals/Endings.ts"
 import { Signals } from "../../signals/Signals.ts"
 import { transactionOf } from "../../sql/transaction.ts"
@@ -25,11 +26,11 @@ import { AgentSessionsRepo } from "./AgentSessionsRepo.ts"
 
 type Worker = CurrentWorker["Service"]
 
-/** After three of these, the runs of a silent agent go to others. */
-const beatSeconds = 5
+/** A request that comes five seconds late still finds its session. */
+const waitSeconds = agentLeaseMs / 1_000 - 5
 
 /** Cancellations come with the answers, and people wait for them. */
-const busyBeatSeconds = 1
+const beatSeconds = 1
 
 /**
  * The agents that run. The session of an agent is a node to the queue: what it holds is leased to
@@ -65,8 +66,8 @@ export class AgentSessions extends Context.Service<
       const signals = yield* Signals
 
       /** At once, so that others start them without waiting for somebody to notice. */
-      const takeBackNow = (session: number) =>
-        takeBack(sql, session).pipe(
+      const takeBackNow = (session: number, calls: Parameters<typeof takeBack>[2]) =>
+        takeBack(sql, session, calls).pipe(
           Effect.provideService(Endings, endings),
           Effect.andThen(signals.wake),
           Effect.orDie
@@ -122,15 +123,15 @@ export class AgentSessions extends Context.Service<
           // Deleted since the request was let in.
           if (Option.isNone(begun)) return yield* new InvalidWorkerToken()
           const { name, replaced, session } = begun.value
-          if (replaced !== null) yield* takeBackNow(replaced)
+          if (replaced !== null) yield* takeBackNow(replaced, "perhaps going on")
           const { labels = worker.labels } = hello
           return {
             worker_id: worker.id,
             name,
             labels: labels.filter((one) => worker.labels.includes(one)),
             session,
-            beat_seconds: beatSeconds,
-            busy_beat_seconds: busyBeatSeconds
+            wait_seconds: waitSeconds,
+            beat_seconds: beatSeconds
           }
         }),
 
@@ -141,15 +142,15 @@ export class AgentSessions extends Context.Service<
           yield* check(worker, session)
           if (leaving) {
             yield* repo.remove(worker, session)
-            yield* takeBackNow(session)
-            return { cancel: [], watch: [] }
+            yield* takeBackNow(session, "gone")
+            return { cancel: [], watch: [], watching: "" }
           }
           const pulse = yield* repo.renew({ session, running })
           if (Option.isNone(pulse)) return yield* new SessionEnded({ reason: "lost" })
-          const { cancelled, unknown, watch } = pulse.value
+          const { cancelled, unknown, watch, watching } = pulse.value
           yield* giveBack(session, unknown)
           if (reports.length > 0) yield* processes.report(worker, reports)
-          return { cancel: cancelled.map((id) => ExecutionId.make(id)), watch }
+          return { cancel: cancelled.map((id) => ExecutionId.make(id)), watch, watching }
         }),
 
         tellOfMissed: Effect.andThen(repo.updateLost, tellOfMissed),

@@ -1,4 +1,4 @@
-import { maxWatched, type WatchedProcess } from "@scheduling/domain/workers/WorkerProtocol"
+import type { WatchedProcess } from "@scheduling/domain/workers/WorkerProtocol"
 import type { CurrentWorker } from "@scheduling/domain/workers/WorkerAuthentication"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
@@ -8,6 +8,8 @@ import type { Change } from "../../signals/Recent.ts"
 import { tellAfterCommit } from "../../signals/tellAfterCommit.ts"
 import { batched } from "../../sql/batched.ts"
 import { columnsOf } from "../../sql/columns.ts"
+import { beatsTogether } from "./together.ts"
+import { watchOf, watchingIn } from "./watched.ts"
 
 type Worker = Pick<CurrentWorker["Service"], "id" | "workspace_id">
 
@@ -32,6 +34,7 @@ export interface Pulse {
   /** Runs that were given to the agent in an answer that it never got. */
   readonly unknown: ReadonlyArray<string>
   readonly watch: ReadonlyArray<WatchedProcess>
+  readonly watching: string
 }
 
 /** An answer that is on its way for longer than this has not arrived. */
@@ -113,20 +116,11 @@ export class AgentSessionsRepo extends Context.Service<
                 AND coalesce(attempt_started_at, due_at) < now() - ${arrivedMs} * interval '1 millisecond'
                 AND id <> ALL (renewed.running)
             ) AS unknown,
-            ARRAY (
-              SELECT json_build_object(
-                'monitor_id', p.monitor_id,
-                'match', p.match,
-                'interval_seconds', p.interval_seconds
-              )
-              FROM process_monitors AS p
-              JOIN monitors AS m ON m.id = p.monitor_id
-              WHERE p.worker_id = renewed.worker_id
-                AND m.status <> 'paused'
-              ORDER BY p.monitor_id
-              LIMIT ${maxWatched}
-            ) AS watch
-          FROM renewed`.pipe(
+            watched.watch,
+            ${sql.literal(watchingIn("watched.watch"))} AS watching
+          FROM renewed
+          JOIN workers ON workers.id = renewed.worker_id
+          CROSS JOIN LATERAL (SELECT ${sql.literal(watchOf("workers"))} AS watch) AS watched`.pipe(
           Effect.orDie,
           Effect.map((pulses) => {
             const found = new Map(pulses.map((pulse) => [pulse.session, pulse]))
@@ -180,7 +174,7 @@ export class AgentSessionsRepo extends Context.Service<
           return Option.fromNullishOr(rows[0])
         }, Effect.orDie),
 
-        renew: yield* batched(renewAll),
+        renew: yield* batched(renewAll, beatsTogether),
 
         remove: Effect.fn("AgentSessionsRepo.remove")(function* ({ id, workspace_id }, session) {
           yield* sql`

@@ -3,7 +3,8 @@ import type { WorkerCall, WorkerClaim } from "@scheduling/domain/workers/WorkerP
 import type { SessionEnded } from "@scheduling/domain/workers/WorkerProtocolApi"
 import { TaskId } from "@scheduling/domain/executions/Execution"
 import { ExecutionId } from "@scheduling/domain/shared/Ids"
-import { signSync } from "@scheduling/calls/Call"
+import { maxAnswerSeconds } from "@scheduling/domain/calls/CallOptions"
+import { signSync } from "@scheduling/calls/signSync"
 import {
   Clock,
   Context,
@@ -17,6 +18,7 @@ import {
 } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { SqlClient } from "effect/sql"
+import { asksForCallback, CompletionUrls } from "../../completions/CompletionUrls.ts"
 import { idly } from "../../http/Waiting.ts"
 import { Stopping } from "../../http/Stopping.ts"
 import { elapsedMs } from "../../platform/elapsed.ts"
@@ -55,20 +57,29 @@ export class Claims extends Context.Service<
   {
     readonly claim: (
       worker: Worker,
-      claim: WorkerClaim
+      claim: WorkerClaim,
+      /** There is something else to tell, so it does not wait. */
+      atOnce: boolean
     ) => Effect.Effect<ReadonlyArray<WorkerCall>, SessionEnded, HttpServerRequest.HttpServerRequest>
   }
 >()("@scheduling/server/workers/protocol/Claims") {
   static readonly layer: Layer.Layer<
     Claims,
     never,
-    Dispatch | Endings | AgentSessions | SigningSecrets | SqlClient.SqlClient | Stopping
+    | CompletionUrls
+    | Dispatch
+    | Endings
+    | AgentSessions
+    | SigningSecrets
+    | SqlClient.SqlClient
+    | Stopping
   > = Layer.effect(
     Claims,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const changes = yield* LiveChanges
       const clock = yield* Clock.Clock
+      const completionUrls = yield* CompletionUrls
       const dispatch = yield* Dispatch
       const endings = yield* Endings
       const sessions = yield* AgentSessions
@@ -133,7 +144,9 @@ export class Claims extends Context.Service<
           if (Result.isFailure(call)) {
             failed.push({ run, status: "failed", error: call.failure })
           } else {
-            calls.push(toWorkerCall(run, session, call.success, { deadline, now, secrets }))
+            calls.push(
+              toWorkerCall(run, session, call.success, { completionUrls, deadline, now, secrets })
+            )
           }
         }
         if (left.length > 0) yield* handBack(sql, session, left)
@@ -171,9 +184,10 @@ export class Claims extends Context.Service<
       }, Effect.orDie)
 
       return Claims.of({
-        claim: Effect.fnUntraced(function* (worker, claim) {
+        claim: Effect.fnUntraced(function* (worker, claim, atOnce) {
           yield* sessions.check(worker, claim.session)
-          const endsAtMs = elapsedMs(clock) + (yield* longestWaitMs(worker, claim))
+          const waitMs = atOnce ? 0 : yield* longestWaitMs(worker, claim)
+          const endsAtMs = elapsedMs(clock) + waitMs
           const left = () => endsAtMs - elapsedMs(clock)
           if (worker.paused) {
             yield* idly(left(), Effect.raceFirst(Effect.sleep(left()), stopping.begun))
@@ -185,21 +199,20 @@ export class Claims extends Context.Service<
             labels: worker.labels,
             slots: claim.slots
           }
+          const remaining = yield* take(worker, claim, dispatch.remaining(asking))
+          if (remaining.length < claim.slots) dispatch.forget(asking)
+          if (remaining.length > 0) return remaining
           const given = yield* take(worker, claim, yield* dispatch.look(asking))
           if (given.length > 0 || left() < 1) return given
           return yield* idly(
             left(),
             Effect.gen(function* () {
-              for (;;) {
-                if (left() < 1 || stopping.isStopping()) return []
-                const sets = yield* Effect.raceFirst(
-                  dispatch.wait(asking, left()),
-                  Effect.as(stopping.begun, [])
-                )
-                if (sets.length === 0) return []
-                const calls = yield* take(worker, claim, sets)
-                if (calls.length > 0) return calls
-              }
+              if (stopping.isStopping()) return []
+              const sets = yield* dispatch.wait(asking, left())
+              // If others were faster, or the worker was paused meanwhile, the agent asks anew.
+              const taken = yield* take(worker, claim, sets)
+              if (sets.length > 0 && taken.length === 0) yield* dispatch.miss
+              return taken
             })
           )
         })
@@ -223,6 +236,7 @@ const toWorkerCall = (
   session: number,
   call: RunCall,
   with_: {
+    readonly completionUrls: CompletionUrls["Service"]
     readonly deadline: string
     readonly now: Date
     readonly secrets: ReadonlyArray<Redacted.Redacted>
@@ -240,8 +254,9 @@ const toWorkerCall = (
     url: call.url,
     headers: call.headers,
     body,
-    timeout_seconds: call.timeout_seconds,
+    timeout_seconds: Math.min(call.timeout_seconds, maxAnswerSeconds),
     ...(call.call_options !== null && { success: call.call_options }),
+    ...(asksForCallback(call.call_options) && { complete_url: with_.completionUrls.make(run) }),
     task: { id: TaskId.make(run.task_id), scheduled_ms: run.scheduled_ms },
     signature: {
       id: run.id,

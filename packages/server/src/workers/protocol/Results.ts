@@ -7,21 +7,14 @@ import type {
 import type { SessionEnded } from "@scheduling/domain/workers/WorkerProtocolApi"
 import { Context, Effect, Layer, Random } from "effect"
 import { SqlClient } from "effect/sql"
-import { OutboxBell } from "../../outbox/OutboxBell.ts"
 import { handBack } from "../../queue/ending/HandBack.ts"
-import { Partitions } from "../../queue/Partitions.ts"
+import { Settling } from "../../queue/ending/Settling.ts"
 import { lostSettlement } from "../../queue/ending/Reap.ts"
 import { type Settlement, settlementOf } from "../../queue/Run.ts"
-import { timeOfId } from "../../queue/RunId.ts"
-import { settle } from "../../queue/ending/Settle.ts"
-import { tellSettled } from "../../queue/tellChanges.ts"
 import { findHeld, type HeldRun } from "../../queue/workers/WorkerHeld.ts"
-import { verdictOn } from "../../runner/calling/Execute.ts"
-import { LiveChanges } from "../../signals/Changes.ts"
-import { Endings } from "../../signals/Endings.ts"
+import { verdictOn } from "../../queue/ending/verdictOn.ts"
 import { Signals } from "../../signals/Signals.ts"
 import { batched } from "../../sql/batched.ts"
-import { againAfterCollision } from "../../sql/transaction.ts"
 import { attemptOf } from "./lease.ts"
 import { AgentSessions } from "./AgentSessions.ts"
 
@@ -51,39 +44,14 @@ export class Results extends Context.Service<
   static readonly layer: Layer.Layer<
     Results,
     never,
-    Endings | Partitions | AgentSessions | Signals | SqlClient.SqlClient
+    AgentSessions | Settling | Signals | SqlClient.SqlClient
   > = Layer.effect(
     Results,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const changes = yield* LiveChanges
-      const endings = yield* Endings
-      const outboxBell = yield* OutboxBell
-      const partitions = yield* Partitions
       const sessions = yield* AgentSessions
+      const settling = yield* Settling
       const signals = yield* Signals
-
-      const settleAll = Effect.fnUntraced(function* (settlements: ReadonlyArray<Settlement>) {
-        if (settlements.length === 0) return new Set<string>()
-        const settled = yield* againAfterCollision(settle(sql, settlements)).pipe(
-          // The day may have no partition yet.
-          Effect.catch(() =>
-            Effect.andThen(
-              partitions.ensure(settlements.flatMap(timesOf)),
-              settle(sql, settlements)
-            )
-          )
-        )
-        endings.tell(settled.ended)
-        tellSettled(changes, settlements, settled)
-        if (settled.announced) outboxBell.ring()
-        const isMoreDue =
-          settled.released ||
-          settled.next.length > 0 ||
-          settlements.some(({ status }) => status === null)
-        if (isMoreDue) yield* signals.wake
-        return new Set(settled.ids)
-      })
 
       /** Returns the ids of the runs about which something was written. */
       const write = Effect.fnUntraced(function* (handedIn: ReadonlyArray<HandedIn>) {
@@ -102,13 +70,12 @@ export class Results extends Context.Service<
           )
         }
         if (returned.length > 0) yield* signals.wake
-        const written = yield* settleAll(
+        const settled = yield* settling.settle(
           known.flatMap(({ result, run, session }) =>
             result.outcome === "returned" ? [] : [toSettlement(run, session, result, random)]
           )
         )
-        for (const { id } of returned) written.add(id)
-        return written
+        return new Set([...settled, ...returned.map(({ id }) => id)])
       }, Effect.orDie)
 
       const writeTogether = yield* batched(
@@ -137,9 +104,6 @@ export class Results extends Context.Service<
   )
 }
 
-const timesOf = ({ finished_ms, id }: Settlement): ReadonlyArray<number> =>
-  finished_ms === null ? [timeOfId(id)] : [timeOfId(id), finished_ms]
-
 /**
  * The times are counted back from now on the clock of the database, because the agent's may be
  * wrong. No call has begun before it was given to the agent.
@@ -150,11 +114,13 @@ const toSettlement = (
   result: WorkerResult,
   random: number
 ): Settlement => {
-  const { duration_ms, ended_ago_ms, error, outcome, response_body, status_code } = result
+  const { completes_later = false, duration_ms, ended_ago_ms, error, outcome } = result
+  const { response_body, retry_after_seconds, status_code } = result
   const finished_ms = Math.max(run.started_ms, run.now_ms - ended_ago_ms)
+  const started_ms = Math.max(run.started_ms, finished_ms - duration_ms)
   const end = {
     started: true,
-    started_ms: Math.max(run.started_ms, finished_ms - duration_ms),
+    started_ms,
     finished_ms,
     status_code,
     response_body,
@@ -166,7 +132,11 @@ const toSettlement = (
     case "failed":
       return settlementOf(run, session, {
         ...end,
-        ...verdictOn({ outcome, retry_after_seconds: result.retry_after_seconds }, run, random)
+        ...verdictOn(
+          { outcome, retry_after_seconds, completes_later },
+          { ...run, started_ms },
+          random
+        )
       })
     default:
       // Cut off without being asked, by whoever stopped the agent: another worker repeats it.

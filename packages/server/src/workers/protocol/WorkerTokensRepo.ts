@@ -1,13 +1,27 @@
 import { authorize } from "../../access/authorize.ts"
 import type { CurrentWorker } from "@scheduling/domain/workers/WorkerAuthentication"
 import { WorkerId } from "@scheduling/domain/shared/Ids"
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
+import { agentLeaseMs } from "../../queue/Nodes.ts"
 import { batched } from "../../sql/batched.ts"
+import { columnsOf } from "../../sql/columns.ts"
+import { beatsTogether, idleClaimsTogether } from "./together.ts"
+import { watchOf, watchingIn } from "./watched.ts"
 
-interface KnownWorker {
+export interface KnownWorker {
   readonly token_hash: string
   readonly worker: CurrentWorker["Service"]
+}
+
+export interface ClaimingWorker extends KnownWorker {
+  /** What its agent is to watch, as orders name it. */
+  readonly watching: string
+}
+
+interface Claiming {
+  readonly hashes: ReadonlyArray<string>
+  readonly session: number
 }
 
 export class WorkerTokensRepo extends Context.Service<
@@ -20,6 +34,14 @@ export class WorkerTokensRepo extends Context.Service<
     readonly findByHash: (
       hashes: ReadonlyArray<string>
     ) => Effect.Effect<Option.Option<KnownWorker>>
+    /** The same for beats, which may be late and are many: their statements are apart. */
+    readonly findByHashForBeat: (
+      hashes: ReadonlyArray<string>
+    ) => Effect.Effect<Option.Option<KnownWorker>>
+    /** The same for claims, by one statement that keeps the session too. */
+    readonly findForClaim: (claiming: Claiming) => Effect.Effect<Option.Option<ClaimingWorker>>
+    /** The same for those of idle agents, which are many. */
+    readonly findForIdleClaim: (claiming: Claiming) => Effect.Effect<Option.Option<ClaimingWorker>>
     /** For a token that is stored under a retired secret. */
     readonly updateHash: (from: string, to: string) => Effect.Effect<void>
   }
@@ -30,6 +52,9 @@ export class WorkerTokensRepo extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       return WorkerTokensRepo.of({
         findByHash: yield* batched(findByHashes(sql)),
+        findByHashForBeat: yield* batched(findByHashes(sql), beatsTogether),
+        findForClaim: yield* batched(findForClaims(sql)),
+        findForIdleClaim: yield* batched(findForClaims(sql), idleClaimsTogether),
         updateHash: Effect.fn("WorkerTokensRepo.updateHash")(function* (from, to) {
           yield* sql`
             UPDATE worker_tokens
@@ -64,13 +89,58 @@ const findByHashes = (sql: SqlClient.SqlClient) => (asked: ReadonlyArray<Readonl
     Effect.orDie,
     Effect.map((rows) => {
       const found = new Map(rows.map((row) => [row.token_hash, row]))
-      return asked.map((hashes) =>
-        Option.fromNullishOr(
-          hashes.map((hash) => found.get(hash)).find((row) => row !== undefined)
-        ).pipe(Option.map(toKnown))
-      )
+      return asked.map((hashes) => Option.map(firstOf(found, hashes), toKnown))
     })
   )
+
+/** A session that was renewed within this time is not written again. */
+const renewedMs = 1_000
+
+/** Renews only the session that the worker has now, and none for a token that has ended. */
+const findForClaims = (sql: SqlClient.SqlClient) =>
+  Effect.fnUntraced(function* (claims: ReadonlyArray<Claiming>) {
+    const now = yield* DateTime.nowAsDate
+    const asked = claims.flatMap(({ hashes, session }) =>
+      hashes.map((token_hash) => ({ token_hash, session }))
+    )
+    const column = columnsOf(asked)
+    const lease = sql`now() + ${agentLeaseMs} * interval '1 millisecond'`
+    const rows = yield* sql<TokenRow & { readonly watching: string }>`
+      WITH known AS (
+        SELECT
+          asked.session, token_hash, expires_at, workers.id, workspace_id, node_id, paused, labels,
+          offered_labels
+        FROM unnest(
+          ${column("text", ({ token_hash }) => token_hash)},
+          ${column("int4", ({ session }) => session)}
+        ) AS asked (token_hash, session)
+        JOIN worker_tokens USING (token_hash)
+        JOIN workers ON workers.id = worker_tokens.worker_id
+      ), renewed AS (
+        UPDATE nodes
+        SET lease_until = ${lease}
+        FROM known
+        WHERE nodes.id = known.node_id
+          AND nodes.id = known.session
+          AND nodes.died_at IS NULL
+          AND nodes.lease_until < ${lease} - ${renewedMs} * interval '1 millisecond'
+          AND (known.expires_at IS NULL OR known.expires_at > ${now})
+      )
+      SELECT
+        token_hash, expires_at, known.id, workspace_id, paused, labels, offered_labels,
+        CASE WHEN nodes.died_at IS NULL THEN nodes.id END AS node_id,
+        ${sql.literal(watchingIn("watched.watch"))} AS watching
+      FROM known
+      LEFT JOIN nodes ON nodes.id = known.node_id
+      CROSS JOIN LATERAL (SELECT ${sql.literal(watchOf("known"))} AS watch) AS watched`
+    const found = new Map(rows.map((row) => [row.token_hash, row]))
+    return claims.map(({ hashes }) =>
+      Option.map(firstOf(found, hashes), (row) => ({ ...toKnown(row), watching: row.watching }))
+    )
+  }, Effect.orDie)
+
+const firstOf = <Row>(found: ReadonlyMap<string, Row>, hashes: ReadonlyArray<string>) =>
+  Option.fromNullishOr(hashes.map((hash) => found.get(hash)).find((row) => row !== undefined))
 
 const toKnown = (row: TokenRow): KnownWorker => ({
   token_hash: row.token_hash,

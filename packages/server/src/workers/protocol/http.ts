@@ -1,25 +1,19 @@
 import { CurrentWorker } from "@scheduling/domain/workers/WorkerAuthentication"
-import { WorkerApi } from "@scheduling/domain/workers/WorkerProtocolApi"
+import { RoutedWorkerApi } from "@scheduling/domain/workers/WorkerProtocolApi"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Claims } from "./Claims.ts"
 import { Results } from "./Results.ts"
 import { AgentSessions } from "./AgentSessions.ts"
 
 export const WorkerProtocolHandlers = HttpApiBuilder.group(
-  WorkerApi,
+  RoutedWorkerApi,
   "protocol",
   Effect.fnUntraced(function* (handlers) {
-    const claims = yield* Claims
     const results = yield* Results
     const sessions = yield* AgentSessions
     return handlers.handleAll({
       hello: Effect.fnUntraced(function* ({ payload }) {
         return yield* sessions.begin(yield* CurrentWorker, payload)
-      }),
-
-      claim: Effect.fnUntraced(function* ({ payload }) {
-        return { calls: yield* claims.claim(yield* CurrentWorker, payload) }
       }),
 
       beat: Effect.fnUntraced(function* ({ payload }) {

@@ -121,6 +121,7 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("Errors", (it) =>
       monitor_id: "monitor",
       incident_id: "incident",
       worker_id: "worker",
+      queue_id: "queue",
       user_id: "member",
       invitation_id: "invitation",
       channel_id: "notification_channel",

@@ -14,6 +14,7 @@ layer(testAppLayer())("a heartbeat monitor", (it) => {
       assert.deepStrictEqual(monitor, {
         id,
         workspace_id: member.workspace_id,
+        key: null,
         name: "Nightly backup",
         tags: [],
         status: "new",
@@ -218,6 +219,16 @@ layer(testAppLayer())("a heartbeat monitor", (it) => {
       assert.deepInclude(all.body.data[0], { kind: "heartbeat", id: ids[1], status: "new" })
       const none = yield* ask("GET", `${member.workspace}/monitors?kind=ssl`, { token: key })
       assert.deepStrictEqual(none.body.data, [])
+      const chosen = (asked: string) =>
+        ask("GET", `${member.workspace}/monitors?monitor_ids=${asked}`, { token: key })
+      const some = yield* chosen(`${ids[0]},${ids[2]},${ids[0]},${member.user_id}`)
+      assert.deepStrictEqual(
+        some.body.data.map(({ id }: { id: string }) => id),
+        [ids[0], ids[2]]
+      )
+      const stranger = yield* beginWith()
+      assert.deepStrictEqual((yield* chosen(stranger.id)).body.data, [])
+      assert.strictEqual((yield* chosen(Array(101).fill(ids[0]).join(","))).status, 422)
     })
   )
 
@@ -226,9 +237,11 @@ layer(testAppLayer())("a heartbeat monitor", (it) => {
       const sql = yield* SqlClient.SqlClient
       const { heartbeats, id, member } = yield* beginWith()
       yield* sql`
-        INSERT INTO monitors
+        INSERT INTO monitors (
+          id, workspace_id, kind, name, tags, status, changed_at, created_at, updated_at
+        )
         SELECT
-          gen_random_uuid(), workspace_id, kind, name, tags, status, changed_at, NULL, created_at,
+          gen_random_uuid(), workspace_id, kind, name, tags, status, changed_at, created_at,
           updated_at
         FROM monitors, generate_series(1, 998)
         WHERE id = ${id}`

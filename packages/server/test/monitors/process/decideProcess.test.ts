@@ -1,13 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import {
+  asksForJudgement,
   brokenRule,
-  decideReport,
-  decideSilence,
-  type ProcessState
+  decideProcess,
+  type Failing,
+  type Heard,
+  judgeReport,
+  type ProcessRules,
+  type ProcessState,
+  silentAfterMs
 } from "../../../src/monitors/process/decideProcess.ts"
 
-const rules = {
+const rules: ProcessRules = {
+  worker_id: "one",
+  judge: "each",
   min_count: 1,
   max_count: 3,
   max_rss_bytes: 1_000,
@@ -15,9 +22,21 @@ const rules = {
   interval_seconds: 30,
   grace_seconds: 60
 }
+const ofMany: ProcessRules = { ...rules, worker_id: null }
+const together: ProcessRules = { ...ofMany, judge: "together" }
+
 const fine = { count: 1, rss_bytes: 500, cpu_percent: 10, pids: [7] }
-const beginning: ProcessState = { status: "new", failing: null }
-const up: ProcessState = { status: "up", failing: null }
+const beginning: ProcessState = { status: "new", sinceMs: 0, failing: null }
+const up: ProcessState = { ...beginning, status: "up" }
+const down: ProcessState = { ...beginning, status: "down" }
+
+const none = (sinceMs: number): Failing => ({ sinceMs, cause: { code: "too_few", message: "0" } })
+const heardAt = (atMs: number, failing: Failing | null = null): Heard => ({
+  atMs,
+  together: { ...fine, count: failing === null ? 1 : 0 },
+  failing
+})
+const unheard: Heard = { atMs: null, together: null, failing: null }
 
 describe("a report", () => {
   it.each([
@@ -31,35 +50,108 @@ describe("a report", () => {
     assert.strictEqual(brokenRule(rules, { ...fine, ...change })?.code, code)
   })
 
-  it("in which all rules hold makes a monitor up, and waits for the next one", () => {
-    for (const before of [beginning, up, { ...up, status: "down" } as const]) {
-      const { cause, checkAtMs, state } = decideReport(rules, before, fine, 1_000)
-      assert.deepStrictEqual(state, up)
-      assert.isNull(cause)
-      assert.strictEqual(checkAtMs, 106_000)
-    }
-  })
-
-  it("breaks a rule for as long as the grace before the monitor goes down, once", () => {
-    const none = { ...fine, count: 0 }
-    const first = decideReport(rules, up, none, 0)
-    assert.deepStrictEqual([first.state.status, first.checkAtMs], ["up", 60_000])
-    const second = decideReport(rules, first.state, none, 30_000)
-    assert.strictEqual(second.state.status, "up")
-    const third = decideReport(rules, second.state, { ...none, count: 9 }, 60_000)
-    assert.deepStrictEqual([third.state.status, third.cause?.code], ["down", "too_many"])
-    const fourth = decideReport(rules, third.state, none, 90_000)
-    assert.deepStrictEqual([fourth.state.status, fourth.cause], ["down", null])
+  it("counts from the first one that broke a rule", () => {
+    const first = judgeReport(rules, null, { ...fine, count: 0 }, 5_000)
+    const second = judgeReport(rules, first, { ...fine, count: 9 }, 35_000)
+    assert.deepStrictEqual([second?.sinceMs, second?.cause.code], [5_000, "too_many"])
+    assert.isNull(judgeReport(rules, second, fine, 65_000))
   })
 })
 
-describe("silence", () => {
-  it("makes a monitor go down because of the worker, unless a rule was broken for long enough", () => {
-    assert.strictEqual(decideSilence(rules, up, 99_000).cause?.code, "worker_offline")
-    const cause = { code: "too_few", message: "none" } as const
-    const broken: ProcessState = { status: "up", failing: { sinceMs: 0, cause } }
-    assert.strictEqual(decideSilence(rules, broken, 60_000).cause?.code, "too_few")
-    assert.isNull(decideSilence(rules, { ...up, status: "down" }, 99_000).cause)
+describe("a monitor of one worker", () => {
+  it("is up as soon as all rules hold, and waits for the next report", () => {
+    for (const before of [beginning, up, down]) {
+      const decision = decideProcess(rules, before, heardAt(1_000), 1_000)
+      assert.deepStrictEqual(decision, { state: up, checkAtMs: 106_000, cause: null })
+    }
+  })
+
+  it("goes down once, when a rule was broken for as long as the grace", () => {
+    const first = decideProcess(rules, up, heardAt(0, none(0)), 0)
+    assert.deepStrictEqual([first.state.status, first.checkAtMs], ["up", 60_000])
+    const second = decideProcess(rules, first.state, heardAt(60_000, none(0)), 60_000)
+    assert.deepStrictEqual([second.state.status, second.cause?.code], ["down", "too_few"])
+    const third = decideProcess(rules, second.state, heardAt(90_000, none(0)), 90_000)
+    assert.deepStrictEqual(
+      [third.state.status, third.cause, third.checkAtMs],
+      ["down", null, 195_000]
+    )
+  })
+
+  it("goes down because of its silence, unless a rule was broken for long enough", () => {
+    const silent = decideProcess(rules, up, heardAt(0), 105_000)
+    assert.deepStrictEqual([silent.cause?.code, silent.checkAtMs], ["worker_offline", null])
+    assert.strictEqual(
+      decideProcess(rules, beginning, unheard, 105_000).cause?.code,
+      "worker_offline"
+    )
+    assert.strictEqual(decideProcess(rules, beginning, unheard, 104_999).state.status, "new")
+    assert.strictEqual(decideProcess(rules, up, heardAt(0, none(0)), 60_000).cause?.code, "too_few")
+    assert.isNull(decideProcess(rules, down, heardAt(0), 105_000).cause)
+  })
+})
+
+describe("a monitor of all workers with its labels", () => {
+  it("goes down for the one that breaks a rule for longest, and looks again for those that leave", () => {
+    const decision = decideProcess(ofMany, up, heardAt(60_000, none(0)), 60_000)
+    assert.deepStrictEqual([decision.state.status, decision.checkAtMs], ["down", 90_000])
+    assert.strictEqual(
+      decideProcess(ofMany, decision.state, heardAt(90_000), 90_000).state.status,
+      "up"
+    )
+  })
+
+  it("keeps its status while none of them counts, until they are silent for too long", () => {
+    const gone: Heard = { ...unheard, atMs: 0 }
+    for (const before of [beginning, up, down]) {
+      const decision = decideProcess(ofMany, before, gone, 50_000)
+      assert.strictEqual(decision.state.status, before.status)
+      assert.isNull(decision.cause)
+    }
+    assert.strictEqual(decideProcess(ofMany, up, gone, 105_000).cause?.code, "worker_offline")
+  })
+
+  it("judges their processes together if it is told to", () => {
+    const leader: Heard = { ...heardAt(0, none(0)), together: fine }
+    const well = decideProcess(together, up, leader, 90_000)
+    assert.deepStrictEqual([well.state, well.checkAtMs], [up, 105_000])
+    const lost: Heard = { ...leader, together: { ...fine, count: 0 } }
+    const failing = decideProcess(together, up, lost, 10_000)
+    assert.deepStrictEqual([failing.state.status, failing.checkAtMs], ["up", 40_000])
+    assert.strictEqual(failing.state.failing?.sinceMs, 10_000)
+    const late = decideProcess(together, failing.state, lost, 70_000)
+    assert.deepStrictEqual([late.state.status, late.cause?.code], ["down", "too_few"])
+    assert.deepStrictEqual(decideProcess(together, late.state, leader, 71_000).state, up)
+  })
+})
+
+describe("a report asks for a judgement", () => {
+  const standing = (status: string, checkAtMs: number | null = 105_000) => ({ status, checkAtMs })
+  const known = { failing: null, isNew: false }
+
+  it.each([
+    ["when nothing is known yet", rules, standing("new"), known, true],
+    ["when nobody looks any more", rules, standing("down", null), known, true],
+    ["not while all is well", rules, standing("up"), known, false],
+    ["when a rule breaks", rules, standing("up"), { failing: none(0), isNew: true }, true],
+    [
+      "not before the grace is over",
+      rules,
+      standing("up", 60_000),
+      { failing: none(0), isNew: false },
+      false
+    ],
+    ["when it is well again", rules, standing("down"), known, true],
+    ["not when another worker is in trouble", ofMany, standing("down"), known, false],
+    [
+      "when its worker is well again",
+      ofMany,
+      standing("down"),
+      { failing: null, isNew: true },
+      true
+    ]
+  ] as const)("%s", (_, of, now, report, expected) => {
+    assert.strictEqual(asksForJudgement(of, now, report, 10_000), expected)
   })
 })
 
@@ -71,19 +163,22 @@ describe("any reports", () => {
     [Counts],
     ([counts]) => {
       let state = beginning
-      let brokenSince: number | undefined
+      let failing: Failing | null = null
       counts.forEach((count, index) => {
         const nowMs = index * 30_000
-        const report = { ...fine, count }
-        const isBroken = brokenRule(rules, report) !== null
-        brokenSince = isBroken ? (brokenSince ?? nowMs) : undefined
-        const decision = decideReport(rules, state, report, nowMs)
-        const mustBeDown = brokenSince !== undefined && nowMs - brokenSince >= 60_000
-        assert.strictEqual(decision.state.status === "down", mustBeDown)
-        assert.strictEqual(decision.cause !== null, mustBeDown && state.status !== "down")
-        assert.isAbove(decision.checkAtMs, nowMs)
-        if (!isBroken) assert.deepStrictEqual(decision.state, up)
-        state = decision.state
+        failing = judgeReport(rules, failing, { ...fine, count }, nowMs)
+        const {
+          cause,
+          checkAtMs,
+          state: next
+        } = decideProcess(rules, state, heardAt(nowMs, failing), nowMs)
+        const mustBeDown = failing !== null && nowMs - failing.sinceMs >= 60_000
+        assert.strictEqual(next.status === "down", mustBeDown)
+        assert.strictEqual(cause !== null, mustBeDown && state.status !== "down")
+        assert.isAbove(checkAtMs ?? 0, nowMs)
+        assert.isAtMost(checkAtMs ?? Infinity, nowMs + silentAfterMs(rules))
+        if (failing === null) assert.deepStrictEqual(next, up)
+        state = next
       })
     }
   )

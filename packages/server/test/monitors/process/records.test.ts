@@ -2,12 +2,15 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import { Processes } from "../../../src/monitors/process/Processes.ts"
 import { ProcessMonitorsRepo } from "../../../src/monitors/process/ProcessMonitorsRepo.ts"
 import { subjectGone } from "../../../src/outbox/Outbox.ts"
 import { ask, createKey, outcome, signUp } from "../../support/http.ts"
+import { keyedOf } from "../../support/keyed.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 import { agentOf, workersOf } from "../../workers/workers.ts"
 import { processesOf } from "../monitors.ts"
+import { node } from "./node.ts"
 
 const begin = Effect.gen(function* () {
   const member = yield* signUp()
@@ -18,6 +21,49 @@ const begin = Effect.gen(function* () {
   const monitors = processesOf(member)
   const input = { name: "Database", worker_id: worker.id, match: { name: "postgres" } }
   return { agent, input, member, monitors, session, worker, workers }
+})
+
+const online = Effect.fnUntraced(function* (
+  workers: ReturnType<typeof workersOf>,
+  labels: ReadonlyArray<string>,
+  name = "Office"
+) {
+  const { id, token } = (yield* workers.create({ name, labels })).body
+  const agent = agentOf(token)
+  const session = Number((yield* agent.hello()).body.session)
+  return { id: String(id), agent, session }
+})
+
+type Online = Pick<Effect.Success<ReturnType<typeof online>>, "agent" | "session">
+
+/** A monitor of two workers, without grace. */
+const beginWithLabels = Effect.fnUntraced(function* (rules: object = {}) {
+  const member = yield* signUp()
+  const workers = workersOf(member)
+  const monitors = processesOf(member)
+  const first = yield* online(workers, ["web", "eu"], "web 1")
+  const second = yield* online(workers, ["web", "eu"], "web 2")
+  const created = yield* monitors.create({
+    name: "nginx",
+    labels: ["web", "eu"],
+    match: { name: "nginx" },
+    interval_seconds: 10,
+    grace_seconds: 0,
+    ...rules
+  })
+  assert.strictEqual(created.status, 201, created.text)
+  const id = String(created.body.id)
+  const tell = ({ agent, session }: Online, count: number) =>
+    Effect.andThen(
+      TestClock.adjust("1 second"),
+      agent.beat(session, { reports: [report(id, count)] })
+    )
+  const { lookForSilence } = yield* Effect.provide(Processes, node)
+  const status = Effect.gen(function* () {
+    yield* lookForSilence
+    return (yield* monitors.get(id)).body.status
+  })
+  return { first, id, member, monitors, second, status, tell, workers }
 })
 
 const report = (monitor_id: string, count: number) => ({
@@ -38,6 +84,8 @@ layer(testAppLayer())("a process monitor", (it) => {
         ...input,
         tags: [],
         status: "new",
+        labels: null,
+        judge: "each",
         min_count: 1,
         max_count: null,
         interval_seconds: 30,
@@ -64,7 +112,7 @@ layer(testAppLayer())("a process monitor", (it) => {
 
   it.effect("is told to the agent of its worker, and judged by what the agent reports", () =>
     Effect.gen(function* () {
-      const { agent, input, member, monitors, session } = yield* begin
+      const { agent, input, member, monitors, session, worker } = yield* begin
       const { id } = (yield* monitors.create({ ...input, grace_seconds: 20 })).body
       assert.deepStrictEqual((yield* agent.beat(session)).body.watch, [
         { monitor_id: id, match: { name: "postgres" }, interval_seconds: 30 }
@@ -73,7 +121,11 @@ layer(testAppLayer())("a process monitor", (it) => {
       yield* tell(1)
       const seen = (yield* monitors.get(id)).body
       assert.deepInclude(seen, { status: "up" })
-      assert.deepInclude(seen.last_report, { count: 1, rss_bytes: 1_000 })
+      assert.deepInclude(seen.last_report, {
+        worker_id: worker.id,
+        count: 1,
+        rss_bytes: 1_000
+      })
       yield* tell(0)
       assert.strictEqual((yield* monitors.get(id)).body.status, "up")
       yield* TestClock.adjust("20 seconds")
@@ -105,6 +157,13 @@ layer(testAppLayer())("a process monitor", (it) => {
         worker_id: stranger.worker.id
       })
       assert.strictEqual(outcome(foreign), "404 not_found")
+      const keyed = keyedOf(scene.member)
+      const theirs = { ...scene.input, worker_id: stranger.worker.id }
+      yield* keyed.put("monitors/process", "known", scene.input)
+      for (const key of ["known", "new"]) {
+        const put = yield* keyed.put("monitors/process", key, theirs)
+        assert.strictEqual(outcome(put), "404 not_found")
+      }
       const moved = yield* scene.monitors.update(id, { worker_id: stranger.worker.id })
       assert.strictEqual(outcome(moved), "404 not_found")
     })
@@ -164,7 +223,100 @@ layer(testAppLayer())("a process monitor", (it) => {
     })
   )
 
+  it.effect("with labels is told to all workers that have them, and to no others", () =>
+    Effect.gen(function* () {
+      const { id, monitors, ...scene } = yield* beginWithLabels()
+      const plain = yield* begin
+      const other = yield* online(scene.workers, ["db"])
+      const watchedBy = ({ agent, session }: Online) =>
+        Effect.map(agent.beat(session), ({ body }) => body.watch)
+      const watched = [{ monitor_id: id, match: { name: "nginx" }, interval_seconds: 10 }]
+      assert.deepStrictEqual(yield* watchedBy(scene.first), watched)
+      assert.deepStrictEqual(yield* watchedBy(scene.second), watched)
+      for (const stranger of [other, plain]) {
+        assert.deepStrictEqual(yield* watchedBy(stranger), [])
+        yield* stranger.agent.beat(stranger.session, { reports: [report(id, 1)] })
+      }
+      assert.isNull((yield* monitors.get(id)).body.last_report)
+      yield* scene.workers.update(other.id, { labels: ["db", "web", "eu"] })
+      assert.deepStrictEqual(yield* watchedBy(other), watched)
+    })
+  )
+
+  it.effect("with labels is down while any online worker breaks a rule", () =>
+    Effect.gen(function* () {
+      const { first, id, second, status, tell, ...scene } = yield* beginWithLabels()
+      yield* tell(first, 1)
+      yield* tell(second, 0)
+      assert.strictEqual(yield* status, "down")
+      const down = (yield* scene.monitors.get(id)).body
+      assert.strictEqual(down.last_report.worker_id, second.id)
+      const token = scene.member.access_token
+      const incidents = yield* ask("GET", `${scene.member.workspace}/incidents`, { token })
+      assert.match(incidents.body.data[0].cause.message, /^on web 2: 0 matching processes run/)
+      yield* tell(first, 1)
+      assert.strictEqual(yield* status, "down")
+      yield* tell(second, 1)
+      assert.strictEqual(yield* status, "up")
+      yield* tell(second, 0)
+      assert.strictEqual(yield* status, "down")
+      yield* second.agent.beat(second.session, { leaving: true })
+      yield* tell(first, 1)
+      yield* TestClock.adjust("11 seconds")
+      assert.strictEqual(yield* status, "up")
+      yield* first.agent.beat(first.session, { leaving: true })
+      yield* TestClock.adjust("30 seconds")
+      assert.strictEqual(yield* status, "down")
+      const last = yield* ask("GET", `${scene.member.workspace}/incidents`, { token })
+      assert.strictEqual(last.body.data[0].cause.code, "worker_offline")
+    })
+  )
+
+  it.effect("judges the processes of all its workers together if it is told to", () =>
+    Effect.gen(function* () {
+      const { first, second, status, tell } = yield* beginWithLabels({
+        judge: "together",
+        max_count: 1
+      })
+      yield* tell(first, 1)
+      yield* tell(second, 0)
+      assert.strictEqual(yield* status, "up")
+      yield* tell(second, 1)
+      yield* TestClock.adjust("11 seconds")
+      assert.strictEqual(yield* status, "down")
+      yield* tell(first, 0)
+      yield* TestClock.adjust("11 seconds")
+      assert.strictEqual(yield* status, "up")
+      yield* second.agent.beat(second.session, { leaving: true })
+      yield* tell(first, 0)
+      yield* TestClock.adjust("11 seconds")
+      assert.strictEqual(yield* status, "down")
+    })
+  )
+
+  it.effect("moves from a worker to labels and back, and forgets what it heard there", () =>
+    Effect.gen(function* () {
+      const { first, id, monitors, status, tell, ...scene } = yield* beginWithLabels()
+      yield* tell(first, 0)
+      assert.strictEqual(yield* status, "down")
+      const moved = (yield* monitors.update(id, { worker_id: scene.second.id })).body
+      assert.deepInclude(moved, { worker_id: scene.second.id, labels: null })
+      yield* tell(first, 1)
+      yield* tell(scene.second, 1)
+      assert.strictEqual(yield* status, "up")
+      assert.strictEqual((yield* monitors.get(id)).body.last_report.worker_id, scene.second.id)
+      const back = (yield* monitors.update(id, { labels: ["eu"] })).body
+      assert.deepInclude(back, { worker_id: null, labels: ["eu"] })
+      yield* scene.workers.remove(scene.second.id)
+      assert.strictEqual((yield* monitors.get(id)).status, 200)
+    })
+  )
+
   it.effect.each([
+    [{ labels: ["web"] }, "labels"],
+    [{ worker_id: undefined }, "worker_id"],
+    [{ worker_id: undefined, labels: [] }, "labels"],
+    [{ judge: "some" }, "judge"],
     [{ match: {} }, "match"],
     [{ match: { name: "a", pid_file: "b" } }, "match"],
     [{ interval_seconds: 9 }, "interval_seconds"]

@@ -1,4 +1,4 @@
-import type { TlsLook } from "@scheduling/calls/TlsProbe"
+import type { TlsLook } from "@scheduling/calls/tls/TlsProbe"
 import { assert, describe, it } from "@effect/vitest"
 import type { SslVerification } from "@scheduling/domain/monitors/ssl/SslMonitor"
 import { decideLook, type SslState } from "../../../src/monitors/ssl/decideLook.ts"

@@ -1,5 +1,5 @@
-import { EgressAllow, Resolver } from "@scheduling/calls/Egress"
-import { parseCidrs } from "@scheduling/calls/EgressRules"
+import { EgressAllow, Resolver } from "@scheduling/calls/egress/Egress"
+import { parseCidrs } from "@scheduling/calls/egress/EgressRules"
 import {
   key as certificateKey,
   root,
@@ -7,7 +7,7 @@ import {
   site
 } from "@scheduling/calls/testing/certificates"
 import { tcpTarget } from "@scheduling/calls/testing/CallTargets"
-import { TlsProbe } from "@scheduling/calls/TlsProbe"
+import { TlsProbe } from "@scheduling/calls/tls/TlsProbe"
 import { afterAll, assert, beforeAll, layer } from "@effect/vitest"
 import { DateTime, Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
@@ -71,6 +71,7 @@ layer(testAppLayer())("an SSL monitor", (it) => {
       assert.deepStrictEqual(created.body, {
         id: created.body.id,
         workspace_id: member.workspace_id,
+        key: null,
         name: "Website",
         tags: ["web"],
         status: "new",

@@ -18,6 +18,8 @@ export const notificationsOf = ({ access_token: token, workspace }: Owner) => {
   return {
     create: (input: object = {}, headers: Readonly<Record<string, string>> = {}) =>
       ask("POST", `${base}/channels`, { token, headers, body: { ...webhookInput, ...input } }),
+    put: (key: string, definition: object) =>
+      ask("PUT", `${base}/channels/by-key/${key}`, { token, body: definition }),
     list: (query = "") => ask("GET", `${base}/channels${query}`, { token }),
     get: (id: string) => ask("GET", `${base}/channels/${id}`, { token }),
     update: (id: string, changes: object) =>

@@ -4,6 +4,13 @@ import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { AuditLog } from "../../../src/audit/AuditLog.ts"
 import { AppConfig } from "../../../src/config/Config.ts"
+import { LimitsRepo } from "../../../src/limits/LimitsRepo.ts"
+import { Limits } from "../../../src/limits/Limits.ts"
+import { UsageRepo } from "../../../src/limits/UsageRepo.ts"
+import { CallbackOutboxRepo } from "../../../src/notifications/callbacks/CallbackOutboxRepo.ts"
+import { CallbackSender } from "../../../src/notifications/callbacks/CallbackSender.ts"
+import { CallbackSenderRepo } from "../../../src/notifications/callbacks/CallbackSenderRepo.ts"
+import { CallbackSorter } from "../../../src/notifications/callbacks/CallbackSorter.ts"
 import { ChannelsRepo } from "../../../src/notifications/channels/ChannelsRepo.ts"
 import { sealConfig } from "../../../src/notifications/channels/ChannelSecrets.ts"
 import { DeliveriesRepo } from "../../../src/notifications/deliveries/DeliveriesRepo.ts"
@@ -46,6 +53,10 @@ const Repositories = Layer.mergeAll(
   SenderRepo.layer,
   SettingsRepo.layer,
   SorterRepo.layer,
+  CallbackOutboxRepo.layer,
+  CallbackSenderRepo.layer,
+  LimitsRepo.layer,
+  UsageRepo.layer,
   AuditLog.layer,
   SigningSecrets.layer,
   Outbox.layer
@@ -54,7 +65,8 @@ const Repositories = Layer.mergeAll(
 /** The two steps, to be taken by hand. */
 export const stepsLayer = (fields: Partial<AppConfig["Service"]> = {}) =>
   Layer.fresh(
-    Layer.mergeAll(Sorter.layer, Sender.layer).pipe(
+    Layer.mergeAll(Sorter.layer, Sender.layer, CallbackSorter.layer, CallbackSender.layer).pipe(
+      Layer.provideMerge(Limits.layer),
       Layer.provideMerge(Disabling.layer),
       Layer.provideMerge(Transmitter.layer),
       Layer.provideMerge([Mailer.layer, callLayer()]),

@@ -1,4 +1,4 @@
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import type { Database } from "../../../src/sql/Sql.ts"
 import { Call, type CallRequest, type CallResult } from "@scheduling/calls/Call"
 import { Endings } from "../../../src/signals/Endings.ts"
@@ -6,6 +6,11 @@ import { Partitions } from "../../../src/queue/Partitions.ts"
 import { Runner } from "../../../src/runner/Runner.ts"
 import { defaultRunnerOptions, RunnerOptions } from "../../../src/queue/RunnerOptions.ts"
 import { RunQueue } from "../../../src/queue/RunQueue.ts"
+import { Completions } from "../../../src/completions/Completions.ts"
+import { CompletionsRepo } from "../../../src/completions/CompletionsRepo.ts"
+import { CompletionUrls, completionUrls } from "../../../src/completions/CompletionUrls.ts"
+import { Settling } from "../../../src/queue/ending/Settling.ts"
+import { makeSecrets } from "../../../src/platform/Secrets.ts"
 import { AppConfig } from "../../../src/config/Config.ts"
 import { Limits } from "../../../src/limits/Limits.ts"
 import { Outbox } from "../../../src/outbox/Outbox.ts"
@@ -15,26 +20,49 @@ import { testConfig } from "../../support/TestApp.ts"
 import { Signals } from "../../../src/signals/Signals.ts"
 import { SigningSecrets } from "../../../src/signing/SigningSecrets.ts"
 
-export const secretsLayer = Layer.mock(SigningSecrets, {
-  findLive: () => Effect.succeed(new Map())
-})
+const urls = completionUrls(
+  makeSecrets([Redacted.make("a secret for tests, thirty-two bytes and more")]),
+  "http://127.0.0.1"
+)
+
+export const secretsLayer = Layer.merge(
+  Layer.mock(SigningSecrets, { findLive: () => Effect.succeed(new Map()) }),
+  Layer.succeed(CompletionUrls, urls)
+)
+
+const CompletionsLayer = Completions.layer.pipe(
+  Layer.provide([CompletionsRepo.layer, Settling.layer])
+)
 
 /** Answers every call with what the function says. */
 export const callLayer = (
   answer: (request: CallRequest) => Effect.Effect<Partial<CallResult>>
 ): Layer.Layer<Call> =>
-  Layer.succeed(Call, {
-    run: (request) =>
-      Effect.map(answer(request), (result) => ({
-        status_code: 200,
-        response_body: "ok",
-        error: null,
-        retry_after_seconds: null,
-        outcome: "success" as const,
-        duration_ms: 0,
-        ...result
-      }))
-  })
+  Layer.effect(
+    Call,
+    Effect.gen(function* () {
+      const runFork = Effect.runForkWith(yield* Effect.context())
+      const run = (request: CallRequest) =>
+        Effect.map(answer(request), (result) => ({
+          status_code: 200,
+          response_body: "ok",
+          error: null,
+          retry_after_seconds: null,
+          outcome: "success" as const,
+          completes_later: false,
+          duration_ms: 0,
+          ...result
+        }))
+      return Call.of({
+        run,
+        begin: (request, onEnd) => {
+          const fiber = runFork(run(request))
+          fiber.addObserver(onEnd)
+          return () => fiber.interruptUnsafe()
+        }
+      })
+    })
+  )
 
 /** The limits of a service without plans. */
 export const limitsLayer: Layer.Layer<Limits, never, Database> = Limits.layer.pipe(
@@ -61,6 +89,7 @@ export const nodeLayer = (
 ): Layer.Layer<Runner | RunQueue | Endings, never, Database> =>
   Layer.fresh(
     Runner.layer.pipe(
+      Layer.provide(CompletionsLayer),
       Layer.provideMerge(QueueLayer),
       Layer.provide([
         call,

@@ -1,4 +1,4 @@
-// What the engine does on this machine: measure.ts drain|calls|burst|steady|idle|backlog|newcomers|stop|statistics [count], with
+// What the engine does on this machine: measure.ts drain|calls|burst|steady|seconds|idle|backlog|newcomers|stop|statistics [count], with
 // TEST_DATABASE_URL naming a server. Figures differ from run to run by half where others work too.
 import { Duration, Effect, Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
@@ -97,6 +97,31 @@ const steady = Effect.fnUntraced(function* (count: number) {
     SET next_fire_at = now() + interval '4 seconds' + random() * interval '1 minute'`
   yield* Effect.provide(Effect.sleep("29 seconds"), noCalls)
   return yield* lateness
+})
+
+/** `count` tasks of one account that fire every five seconds, and how late a hundred of others are. */
+const seconds = Effect.fnUntraced(function* (count: number) {
+  const sql = yield* SqlClient.SqlClient
+  const schedule = "*/5 * * * * *"
+  const hasty = yield* insertWorkspaceIn(laneOf(1))
+  yield* insertTasks(hasty, { count, schedule, fires_in: 5_000 })
+  const others = yield* Effect.replicateEffect(insertWorkspace, 100)
+  yield* Effect.forEach(others, (workspace) => insertTask(workspace, { fires_in: 0 }))
+  yield* sql`
+    UPDATE tasks
+    SET next_fire_at = now() + interval '4 seconds' + random() * interval '25 seconds'
+    WHERE workspace_id = ANY (${others}::uuid[])`
+  const cpuBefore = process.cpuUsage()
+  yield* Effect.provide(Effect.sleep("31 seconds"), noCalls)
+  const cpu = process.cpuUsage(cpuBefore)
+  const rows = yield* sql`
+    SELECT
+      workspace_id = ${hasty} AS of_the_hasty,
+      count(*)::int,
+      percentile_cont(ARRAY[0.5, 0.99, 1]) WITHIN GROUP (ORDER BY lateness_ms) AS p50_p99_max
+    FROM executions
+    GROUP BY 1`
+  return { rows: JSON.stringify(rows), cpu_seconds: (cpu.user + cpu.system) / 1e6 }
 })
 
 const idle = Effect.fnUntraced(function* (count: number) {
@@ -270,6 +295,7 @@ const measurements: Readonly<
   calls: () => calls(Number(size ?? 20_000)),
   burst: () => burst(Number(size ?? 5_000)),
   steady: () => steady(Number(size ?? 60_000)),
+  seconds: () => seconds(Number(size ?? 10_000)),
   idle: () => idle(Number(size ?? 1_000)),
   backlog: () => backlog(Number(size ?? 100_000)),
   newcomers: () => newcomers(Number(size ?? 200)),

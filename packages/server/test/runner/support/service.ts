@@ -27,7 +27,8 @@ export class Service extends Context.Service<
   }
 >()("@scheduling/server/test/runner/Service") {}
 
-const storeVariables =
+/** A store of its own for a server. */
+export const storeVariables =
   testDatabaseUrl === undefined
     ? Effect.map(dataDirectory("end-to-end"), (DATA_DIR) => ({ DATA_DIR }))
     : Effect.map(freshDatabaseUrl(testDatabaseUrl), (DATABASE_URL) => ({

@@ -1,0 +1,120 @@
+import { fork } from "node:child_process"
+import { once } from "node:events"
+import { fileURLToPath } from "node:url"
+import type { Work } from "../engines/engine.ts"
+import { observe, smallCall, type StartEngine } from "../engines/observe.ts"
+import { startServiceEngine, startWorkersEngine } from "../engines/service.ts"
+import { newWorkers } from "../support/agents.ts"
+import { alternate } from "../support/alternate.ts"
+import { makeDatabase } from "../support/database.ts"
+import { watchDatabase } from "../support/databaseUse.ts"
+import { measureIdle, useOf } from "../support/idle.ts"
+import { startService } from "../support/processes.ts"
+import { processorTimeOf } from "../support/processorTime.ts"
+import type { Report } from "../support/report.ts"
+import { figure, median, percentile, ratios, spread } from "../support/statistics.ts"
+import { contend } from "./drain.ts"
+
+const agents = 2
+const slots = 100
+const rounds = 5
+const runs = Number(process.env["BENCH_RUNS"] ?? 10_000)
+
+/** Runs that agents make, beside those that the service makes itself. */
+export const workerDrain = async (): Promise<Report> => {
+  const work = { runs, call: smallCall }
+  await using service = await contend(startServiceEngine, work)
+  await using workers = await contend(startWorkersEngine(agents, slots), work)
+  const contenders = { service: service.drain, workers: workers.drain }
+  await alternate(1, contenders)
+  const drained = await alternate(rounds, contenders)
+  for (const contender of [service, workers]) await contender.verify()
+  const perSecond = (name: keyof typeof drained) => drained[name].map((round) => round.perSecond)
+  const figures = (name: keyof typeof drained) => [
+    spread(perSecond(name)),
+    spread(drained[name].map(({ micros }) => micros)),
+    spread(drained[name].map(({ walBytes }) => walBytes))
+  ]
+  const beside = `${spread(ratios(perSecond("workers"), perSecond("service")))} ×`
+  return {
+    title: "Runs for workers",
+    work: `${figure(runs)} runs that are due, each a POST to a local receiver, and a row of history; made by ${agents} agents with ${slots} slots, beside as many that the service makes itself; ${rounds} rounds in turns. Processor time is that of the service and PostgreSQL, without that of the agents. Each run was called exactly once, and is in the history.`,
+    columns: ["", "runs/s", "processor µs a run, with PostgreSQL's", "WAL bytes a run"],
+    rows: [
+      ["by agents", ...figures("workers")],
+      ["by the service", ...figures("service")]
+    ],
+    goal: "≥ 0.5 ×",
+    result: beside
+  }
+}
+
+const idleAgents = Number(process.env["BENCH_AGENTS"] ?? 1_000)
+
+/** What agents cost that wait for runs. */
+export const workerIdle = async (): Promise<Report> => {
+  await using database = await makeDatabase()
+  await using service = await startService({ DATABASE_URL: database.url, LOG_LEVEL: "warn" })
+  const { tokens } = await newWorkers(service.url, idleAgents)
+  await using watch = await watchDatabase(database.url)
+  const used = useOf(service.pid, watch)
+  const [alone] = await measureIdle([{ used }])
+  const script = fileURLToPath(new URL("../support/idlePolls.ts", import.meta.url))
+  const polls = fork(script, [service.url, tokens.join(",")])
+  try {
+    await Promise.race([
+      once(polls, "message"),
+      once(polls, "exit").then(([code]) => Promise.reject(new Error(`the polls: ${code}`)))
+    ])
+    const [waiting] = await measureIdle([{ used }])
+    if (alone === undefined || waiting === undefined) throw new Error("nothing was measured")
+    if (processorTimeOf(polls.pid ?? 0) === 0) throw new Error("the polls have ended")
+    const share = median(waiting.service) / 10
+    return {
+      title: "Agents that wait",
+      work: `${figure(idleAgents)} agents of one workspace that wait for runs with long polls of ten seconds, for 30 s; milliseconds of processor time per second.`,
+      columns: ["", "service", "PostgreSQL", "transactions per second"],
+      rows: [
+        ["with them", ...[waiting.service, waiting.postgres, waiting.transactions].map(spread)],
+        ["without", ...[alone.service, alone.postgres, alone.transactions].map(spread)]
+      ],
+      goal: "< 5 % of one core on the service",
+      result: `${figure(share)} % of one core`
+    }
+  } finally {
+    if (polls.exitCode === null) {
+      polls.kill("SIGKILL")
+      await once(polls, "exit")
+    }
+  }
+}
+
+const paced: Work = { count: 2_000, startsInMs: 4_000, spreadMs: 40_000 }
+const warmUp: Work = { count: 200, startsInMs: 2_000, spreadMs: 2_000 }
+
+const measureWait = async (start: StartEngine) => {
+  await using database = await makeDatabase()
+  await using observed = await observe(start, { database: database.url })
+  const meet = (work: Work) => observed.run(work.count, () => observed.engine.schedule(work))
+  await meet(warmUp)
+  const { arrived } = await observed.latenessOf(await meet(paced))
+  await observed.verify()
+  return [0.5, 0.95, 0.99, 1].map((share) => percentile(arrived, share))
+}
+
+/** How late calls of agents are. */
+export const workerLateness = async (): Promise<Report> => {
+  const workers = await measureWait(startWorkersEngine(agents, slots))
+  const service = await measureWait(startServiceEngine)
+  return {
+    title: "Lateness of agents",
+    work: `Milliseconds from the time that a call was due until its first byte was at a local receiver: ${figure(paced.count)} fires of cron tasks, 50 per second, made by ${agents} agents, and beside it by the service itself. Each was called exactly once.`,
+    columns: ["", "p50 ms", "p95 ms", "p99 ms", "latest ms"],
+    rows: [
+      ["by agents", ...workers.map(figure)],
+      ["by the service", ...service.map(figure)]
+    ],
+    goal: "p95 ≤ 100 ms",
+    result: `p50 ${figure(workers[0] ?? Number.NaN)} ms, p95 ${figure(workers[1] ?? Number.NaN)} ms`
+  }
+}

@@ -1,0 +1,34 @@
+/** Many calls in one request, and what became of each: `npx node examples/batch.ts` */
+import { demoAccount } from "./support/demo.ts"
+
+const client = await demoAccount()
+
+const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
+
+const trials = [
+  { user: "ada", ends: inDays(14) },
+  { user: "grace", ends: inDays(30) },
+  { user: "alan", ends: "yesterday" }
+]
+
+const { items } = await client.delayed.createMany(
+  {
+    items: trials.map(({ ends, user }) => ({
+      name: `Trial of ${user} ends`,
+      url: `https://api.example.com/trials/${user}/end`,
+      run_at: ends
+    }))
+  },
+  // Sent again with this key, the batch is not made again.
+  { idempotencyKey: `trials-${crypto.randomUUID()}` }
+)
+
+for (const [at, item] of items.entries()) {
+  const user = trials[at]?.user
+  if (item.status === 201) {
+    console.log(`${user}: will be called at ${item.data.run_at}.`)
+  } else {
+    const [issue] = item.error.detail.issues ?? []
+    console.log(`${user}: ${item.status}, ${issue?.message} at ${issue?.path.join(".")}.`)
+  }
+}

@@ -1,0 +1,31 @@
+/** A task that tells a program how each of its runs ended: `npx node examples/callbacks.ts` */
+import { demoAccount, receiver } from "./support/demo.ts"
+
+const client = await demoAccount()
+let rows = 0
+await using target = await receiver(() => ({ status: rows === 0 ? 422 : 200 }))
+
+const heard = Promise.withResolvers<void>()
+await using program = await receiver(({ body, path }) => {
+  const { events } = JSON.parse(body) as {
+    readonly events: ReadonlyArray<{ readonly event: string; readonly reason: string | null }>
+  }
+  for (const { event, reason } of events) console.log(`${path}: ${event}, ${reason ?? "no reason"}`)
+  if (path === "/done") heard.resolve()
+  return { status: 200 }
+})
+
+const task = await client.cron.create({
+  name: "Export",
+  url: `${target.url}/export`,
+  schedule: "0 3 * * *",
+  on_failure: { url: `${program.url}/failed` },
+  on_success: { url: `${program.url}/done` }
+})
+await client.cron.runAndWait(task.id)
+rows = 42
+await client.cron.runAndWait(task.id)
+await heard.promise
+
+const { data } = await client.notifications.deliveries({ kind: "callback" })
+console.log(`${data.length} deliveries, ${data.map(({ status }) => status).join(" and ")}.`)

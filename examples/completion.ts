@@ -1,0 +1,46 @@
+/** A job that answers at once and says later that it is done: `npx node examples/completion.ts` */
+import { setTimeout as sleep } from "node:timers/promises"
+import { demoAccount, hasEnded, receiver, until } from "./support/demo.ts"
+
+const client = await demoAccount()
+
+/** A call-back that is repeated until it was heard. Those of 400 and above will not get better. */
+const callBack = async (url: string, body: string): Promise<void> => {
+  for (let attempt = 1; attempt <= 5; attempt++) {
+    const answer = await fetch(url, { method: "POST", body }).catch(() => undefined)
+    if (answer !== undefined && answer.status < 429) return
+    await sleep(1_000 * attempt)
+  }
+}
+
+const importRows = async (completeUrl: string) => {
+  for (const rows of [20, 40]) {
+    await sleep(200)
+    await callBack(`${completeUrl}/log`, `${rows} of 42 rows`)
+  }
+  await callBack(completeUrl, JSON.stringify({ rows: 42 }))
+}
+
+await using server = await receiver(({ headers }) => {
+  void importRows(String(headers["scheduling-complete-url"]))
+  return { status: 202 }
+})
+
+const { last_run } = await client.delayed.create({
+  name: "Import",
+  url: server.url,
+  delay_seconds: 0,
+  completion: "callback",
+  timeout_seconds: 3600
+})
+const id = last_run?.execution_id ?? ""
+const get = () => client.executions.get(id)
+
+const waiting = await until(get, (run) => run.awaiting_completion_since !== undefined)
+console.log(
+  `It is ${waiting.status}, was answered ${waiting.status_code}, and awaits its call-back.`
+)
+
+const { attempts, progress = [], status } = await until(get, hasEnded)
+for (const { text } of progress) console.log(`  ${text}`)
+console.log(`It ${status}: ${attempts[0]?.response_body}`)

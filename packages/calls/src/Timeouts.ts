@@ -1,0 +1,81 @@
+import { Clock, Effect, Fiber, type Scope } from "effect"
+
+interface Waiting {
+  readonly endsAtMs: number
+  readonly onTimeout: () => void
+}
+
+/**
+ * Tells calls that their time is over. Calls with the same timeout run out of time in the order in
+ * which they began, so each timeout has one fiber that sleeps, and not each call.
+ */
+export class Timeouts {
+  private readonly byTimeout = new Map<number, Set<Waiting>>()
+  private readonly clock: Clock.Clock
+  private readonly fork: (watch: Effect.Effect<void>) => void
+
+  private constructor(clock: Clock.Clock, fork: (watch: Effect.Effect<void>) => void) {
+    this.clock = clock
+    this.fork = fork
+  }
+
+  static readonly make: Effect.Effect<Timeouts, never, Scope.Scope> = Effect.gen(function* () {
+    const runFork = Effect.runForkWith(yield* Effect.context())
+    const fibers = new Set<Fiber.Fiber<void>>()
+    yield* Effect.addFinalizer(() => Fiber.interruptAll(fibers))
+    return new Timeouts(yield* Clock.Clock, (watch) => {
+      const fiber = runFork(watch)
+      fibers.add(fiber)
+      fiber.addObserver(() => fibers.delete(fiber))
+    })
+  })
+
+  /** Returns how to take it back. */
+  readonly after = (millis: number, onTimeout: () => void): (() => void) => {
+    const waiting = { endsAtMs: this.nowMs() + millis, onTimeout }
+    const known = this.byTimeout.get(millis)
+    if (known !== undefined) {
+      known.add(waiting)
+      return () => known.delete(waiting)
+    }
+    const all = new Set([waiting])
+    this.byTimeout.set(millis, all)
+    this.fork(this.watch(millis, all))
+    return () => all.delete(waiting)
+  }
+
+  private watch(millis: number, all: Set<Waiting>): Effect.Effect<void> {
+    return Effect.whileLoop({
+      while: () => {
+        const isNeeded = all.size > 0
+        if (!isNeeded) this.byTimeout.delete(millis)
+        return isNeeded
+      },
+      body: () => {
+        const [first] = all
+        const leftMs = (first?.endsAtMs ?? 0) - this.nowMs()
+        return Effect.sleep(Math.max(0, Math.ceil(leftMs)))
+      },
+      step: () => {
+        const now = this.nowMs()
+        for (const waiting of all) {
+          if (waiting.endsAtMs > now) break
+          all.delete(waiting)
+          waiting.onTimeout()
+        }
+      }
+    }).pipe(
+      // One call that cannot be told must not keep the others from being told.
+      Effect.catchDefect((defect) =>
+        Effect.andThen(
+          Effect.logError("a call was not told that its time is over", defect),
+          this.watch(millis, all)
+        )
+      )
+    )
+  }
+
+  private nowMs(): number {
+    return Number(this.clock.monotonicTimeNanosUnsafe()) / 1e6
+  }
+}

@@ -1,0 +1,265 @@
+import { Data } from "effect"
+
+/** What the head of an answer says besides its status. */
+export interface AnswerHeaders {
+  readonly retryAfter: string | null
+  readonly complete: string | null
+}
+
+/** What is read from the wire goes here. */
+export interface AnswerReader {
+  readonly onHead: (status: number, headers: AnswerHeaders) => void
+  readonly onBody: (bytes: Buffer) => void
+}
+
+/** These bytes are no answer by RFC 9112. */
+export class InvalidAnswer extends Data.TaggedError("InvalidAnswer")<{}> {}
+
+export class HeadTooLarge extends Data.TaggedError("HeadTooLarge")<{}> {}
+
+/** The connection has ended, or speaks another protocol from here on. */
+export class AnswerCutOff extends Data.TaggedError("AnswerCutOff")<{}> {}
+
+const maxHeadBytes = 16 * 1024
+
+const headStart = Buffer.from("HTTP/1.")
+const headEnd = Buffer.from("\r\n\r\n")
+const statusLine = /^HTTP\/1\.([01]) (\d{3})(?: [^\0\r\n]*)?$/
+const fieldLine = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([^\0\r\n]*)$/
+
+const nothing = Buffer.alloc(0)
+const carriageReturn = 13
+const lineFeed = 10
+const mayFollowSize = new Set(Buffer.from("\r\n; \t"))
+
+type Place =
+  | "head"
+  | "sized body"
+  | "body until the end"
+  | "size of a chunk"
+  | "extension of a chunk"
+  | "chunk"
+  | "end of a chunk"
+  | "trailer"
+  | "after the answer"
+
+/**
+ * Reads one HTTP/1.1 answer from bytes as they come. It holds back no more than an unfinished head:
+ * everything else is passed on or forgotten at once. It throws at the first byte that breaks the
+ * protocol. Whoever feeds it limits the length of the whole answer.
+ */
+export class AnswerParser {
+  private place: Place = "head"
+  private head: Buffer = nothing
+  /** Bytes still to come of the body or of a chunk. */
+  private missing = 0
+  private hasSize = false
+  private isLineEmpty = true
+  /** Whether the connection may carry another answer after this one. */
+  isReusable = true
+  /** How long the server says it keeps an idle connection. */
+  keepAliveSeconds: number | null = null
+  private readonly isBodyless: boolean
+  private readonly reader: AnswerReader
+
+  constructor(method: string, reader: AnswerReader) {
+    this.isBodyless = method === "HEAD"
+    this.reader = reader
+  }
+
+  get isOver(): boolean {
+    return this.place === "after the answer"
+  }
+
+  push(bytes: Buffer): void {
+    let at = 0
+    while (at < bytes.length && !this.isOver) at = this.read(bytes, at)
+    // Nobody asked for what follows the answer, so nobody can tell what it belongs to.
+    if (at < bytes.length) this.isReusable = false
+  }
+
+  /** The connection has ended. Some bodies end with it. */
+  finish(): void {
+    if (this.place === "body until the end") this.place = "after the answer"
+    else if (!this.isOver) throw new AnswerCutOff()
+  }
+
+  private read(bytes: Buffer, at: number): number {
+    switch (this.place) {
+      case "head":
+        return this.readHead(bytes, at)
+      case "sized body":
+      case "chunk":
+        return this.readMissing(bytes, at)
+      case "body until the end":
+        this.reader.onBody(at === 0 ? bytes : bytes.subarray(at))
+        return bytes.length
+      case "size of a chunk":
+        return this.readSize(bytes, at)
+      case "extension of a chunk":
+        return this.skipExtension(bytes, at)
+      case "end of a chunk":
+        return this.readEndOfChunk(bytes, at)
+      case "trailer":
+        return this.skipTrailer(bytes, at)
+      case "after the answer":
+        return bytes.length
+    }
+  }
+
+  private readHead(bytes: Buffer, start: number): number {
+    let at = start
+    if (this.head.length === 0) {
+      while (bytes[at] === carriageReturn || bytes[at] === lineFeed) at++
+      if (at === bytes.length) return at
+    }
+    const before = this.head.length
+    const head = before === 0 ? bytes.subarray(at) : Buffer.concat([this.head, bytes.subarray(at)])
+    const sample = Math.min(head.length, headStart.length)
+    if (headStart.compare(head, 0, sample, 0, sample) !== 0) throw new InvalidAnswer()
+    const end = head.indexOf(headEnd)
+    if ((end === -1 ? head.length : end) > maxHeadBytes) throw new HeadTooLarge()
+    if (end === -1) {
+      this.head = head
+      return bytes.length
+    }
+    this.head = nothing
+    this.begin(head.toString("latin1", 0, end))
+    return at + end + headEnd.length - before
+  }
+
+  private begin(head: string): void {
+    const [first = "", ...lines] = head.split("\r\n")
+    const [, version, code] = statusLine.exec(first) ?? []
+    const status = Number(code)
+    if (code === undefined || status < 100) throw new InvalidAnswer()
+    // We never asked for another protocol.
+    if (status === 101) throw new AnswerCutOff()
+
+    let length: string | undefined
+    let encoding: string | undefined
+    let retryAfter: string | null = null
+    let complete: string | null = null
+    let isKept = version === "1"
+    for (const line of lines) {
+      const [, name = "", value = ""] = fieldLine.exec(line) ?? []
+      switch (name.toLowerCase()) {
+        case "":
+          throw new InvalidAnswer()
+        case "content-length":
+          if (length !== undefined && length !== value.trim()) throw new InvalidAnswer()
+          length = value.trim()
+          break
+        case "transfer-encoding":
+          encoding = encoding === undefined ? value : `${encoding},${value}`
+          break
+        case "connection":
+          if (/\bclose\b/i.test(value)) isKept = false
+          else if (/\bkeep-alive\b/i.test(value)) isKept = true
+          break
+        case "keep-alive": {
+          const seconds = /\btimeout=(\d{1,9})\b/i.exec(value)?.[1]
+          if (seconds !== undefined) this.keepAliveSeconds = Number(seconds)
+          break
+        }
+        case "retry-after":
+          retryAfter ??= value.trim()
+          break
+        case "scheduling-complete":
+          complete ??= value.trim()
+          break
+      }
+    }
+    if (length !== undefined && !/^\d{1,15}$/.test(length)) throw new InvalidAnswer()
+    // An interim answer: the final one follows.
+    if (status < 200) return
+
+    this.isReusable = isKept
+    this.reader.onHead(status, { retryAfter, complete })
+    if (this.isBodyless || status === 204 || status === 304) this.place = "after the answer"
+    else if (encoding !== undefined) this.beginEncoded(encoding, length)
+    else if (length === undefined) this.beginEndless()
+    else this.beginSized(Number(length))
+  }
+
+  /** With a length beside the encoding, somebody on the way may see another end than we do. */
+  private beginEncoded(encoding: string, length: string | undefined): void {
+    if (length !== undefined) this.isReusable = false
+    if (!/(?:^|,)[ \t]*chunked[ \t]*$/i.test(encoding)) this.beginEndless()
+    else this.place = "size of a chunk"
+  }
+
+  private beginEndless(): void {
+    this.isReusable = false
+    this.place = "body until the end"
+  }
+
+  private beginSized(length: number): void {
+    this.missing = length
+    if (length === 0) this.place = "after the answer"
+    else this.place = "sized body"
+  }
+
+  private readMissing(bytes: Buffer, at: number): number {
+    const end = Math.min(bytes.length, at + this.missing)
+    this.missing -= end - at
+    this.reader.onBody(bytes.subarray(at, end))
+    if (this.missing > 0) return end
+    if (this.place === "chunk") this.place = "end of a chunk"
+    else this.place = "after the answer"
+    return end
+  }
+
+  private readSize(bytes: Buffer, start: number): number {
+    for (let at = start; at < bytes.length; at++) {
+      const digit = hexDigit(bytes[at] ?? 0)
+      if (digit === -1) {
+        if (!this.hasSize || !mayFollowSize.has(bytes[at] ?? 0)) throw new InvalidAnswer()
+        this.place = "extension of a chunk"
+        return at
+      }
+      this.hasSize = true
+      this.missing = this.missing * 16 + digit
+      if (this.missing > Number.MAX_SAFE_INTEGER) throw new InvalidAnswer()
+    }
+    return bytes.length
+  }
+
+  private skipExtension(bytes: Buffer, at: number): number {
+    const end = bytes.indexOf(lineFeed, at)
+    if (end === -1) return bytes.length
+    this.hasSize = false
+    this.isLineEmpty = true
+    this.place = this.missing === 0 ? "trailer" : "chunk"
+    return end + 1
+  }
+
+  private readEndOfChunk(bytes: Buffer, at: number): number {
+    const byte = bytes[at]
+    if (byte === lineFeed) this.place = "size of a chunk"
+    else if (byte !== carriageReturn) throw new InvalidAnswer()
+    return at + 1
+  }
+
+  private skipTrailer(bytes: Buffer, start: number): number {
+    for (let at = start; at < bytes.length; at++) {
+      const byte = bytes[at]
+      if (byte === lineFeed) {
+        if (this.isLineEmpty) {
+          this.place = "after the answer"
+          return at + 1
+        }
+        this.isLineEmpty = true
+      } else if (byte !== carriageReturn) {
+        this.isLineEmpty = false
+      }
+    }
+    return bytes.length
+  }
+}
+
+const hexDigit = (byte: number): number => {
+  if (byte >= 48 && byte <= 57) return byte - 48
+  const letter = byte | 32
+  return letter >= 97 && letter <= 102 ? letter - 87 : -1
+}

@@ -1,0 +1,185 @@
+import { Data } from "effect"
+import type { Socket } from "node:net"
+import { AnswerCutOff, AnswerParser, type AnswerReader } from "./AnswerParser.ts"
+import type { Connect, Target } from "../egress/Egress.ts"
+
+/** Hears how an exchange goes on. */
+export interface ExchangeListener extends AnswerReader {
+  /** How much of the body is wanted. */
+  readonly keptBytes: number
+  readonly onSent: () => void
+  readonly onFirstByte: () => void
+  /** The exchange is over, and the connection may serve another one if it is reusable. */
+  readonly onEnd: (reusable: boolean) => void
+  readonly onError: (error: Error) => void
+}
+
+/**
+ * Limits one answer as it comes over the wire. The longest useful answer is its head and the 64 KiB
+ * of body after which we hang up. The rest is room for chunk sizes and interim answers, which
+ * nothing else limits: a server that sent them without end kept the processor busy until the
+ * timeout.
+ */
+const maxAnswerBytes = 256 * 1024
+
+/** Shorter than the 5 s after which Node, Apache and many others hang up on an idle connection. */
+const idleMillis = 4_000
+
+const maxIdleMillis = 30_000
+
+/** The server may hang up while our next request is on its way to it. */
+const hurryMillis = 1_000
+
+export class AnswerTooLong extends Data.TaggedError("AnswerTooLong")<{}> {}
+
+export interface OutgoingRequest {
+  readonly origin: string
+  readonly path: string
+  readonly method: string
+  /**
+   * Names and values alternate. This is a function because the signature holds the time of sending.
+   */
+  readonly headers: () => ReadonlyArray<string>
+  readonly body: string | null
+  /** Workspaces take turns when calls have to wait. */
+  readonly workspace_id: string
+}
+
+/** One keep-alive connection with one exchange at a time. It connects when the first one begins. */
+export class Connection {
+  /** Called once, when the connection ends while it is idle. */
+  onIdleEnd: () => void = () => {}
+  private socket: Socket | undefined
+  private exchange: ExchangeListener | undefined
+  private parser: AnswerParser | undefined
+  private answerBytes = 0
+  private isClosed = false
+  private readonly target: Target
+  private readonly connect: Connect
+
+  constructor(origin: string, connect: Connect) {
+    this.target = targetOf(origin)
+    this.connect = connect
+  }
+
+  send(request: OutgoingRequest, exchange: ExchangeListener): void {
+    this.exchange = exchange
+    this.parser = new AnswerParser(request.method, exchange)
+    this.answerBytes = 0
+    if (this.socket !== undefined) {
+      this.socket.setTimeout(0)
+      this.write(this.socket, request, exchange)
+      return
+    }
+    this.socket = this.connect(this.target, (error, socket) => {
+      if (error !== null) return this.fail(error)
+      this.listen(socket)
+      if (this.isClosed) socket.destroy()
+      else this.write(socket, request, exchange)
+    })
+  }
+
+  close(): void {
+    this.isClosed = true
+    this.exchange = undefined
+    this.socket?.destroy()
+  }
+
+  private write(socket: Socket, request: OutgoingRequest, exchange: ExchangeListener): void {
+    exchange.onSent()
+    const body = request.body ?? ""
+    const bodyBytes = Buffer.byteLength(body)
+    const head = headOf(request, this.target.host, bodyBytes)
+    // One string is one write. Text outside ASCII needs another encoding than the head.
+    if (bodyBytes === body.length) {
+      socket.write(head + body, "latin1")
+      return
+    }
+    socket.cork()
+    socket.write(head, "latin1")
+    socket.write(body)
+    socket.uncork()
+  }
+
+  private listen(socket: Socket): void {
+    this.socket = socket
+    let failure: Error | undefined
+    socket
+      .on("data", (bytes) => this.read(bytes))
+      .on("end", () => this.finish())
+      .on("error", (error) => (failure = error))
+      .on("close", () => this.fail(failure ?? new AnswerCutOff()))
+      .on("timeout", () => socket.destroy())
+  }
+
+  private read(bytes: Buffer): void {
+    const { exchange, parser } = this
+    if (exchange === undefined || parser === undefined) return this.close()
+    exchange.onFirstByte()
+    this.answerBytes += bytes.length
+    const most = Math.max(maxAnswerBytes, 2 * exchange.keptBytes)
+    if (this.answerBytes > most) return this.fail(new AnswerTooLong())
+    this.parse(exchange, parser, () => parser.push(bytes))
+  }
+
+  private finish(): void {
+    const { exchange, parser } = this
+    if (exchange === undefined || parser === undefined) return this.close()
+    parser.isReusable = false
+    this.parse(exchange, parser, () => parser.finish())
+  }
+
+  private parse(exchange: ExchangeListener, parser: AnswerParser, step: () => void): void {
+    try {
+      step()
+    } catch (error) {
+      return this.fail(error instanceof Error ? error : new AnswerCutOff())
+    }
+    if (!parser.isOver || this.exchange !== exchange) return
+    this.exchange = undefined
+    const idle = idleMillisAfter(parser)
+    if (idle > 0) this.socket?.setTimeout(idle)
+    exchange.onEnd(idle > 0)
+  }
+
+  private fail(error: Error): void {
+    const { exchange } = this
+    if (exchange === undefined) return this.onIdleEnd()
+    this.close()
+    exchange.onError(error)
+  }
+}
+
+const idleMillisAfter = ({ isReusable, keepAliveSeconds }: AnswerParser): number => {
+  if (!isReusable) return 0
+  if (keepAliveSeconds === null) return idleMillis
+  return Math.min(keepAliveSeconds * 1_000 - hurryMillis, maxIdleMillis)
+}
+
+const targetOf = (origin: string): Target => {
+  const { host, hostname, port, protocol } = new URL(origin)
+  const isSecure = protocol === "https:"
+  return {
+    host,
+    hostname: hostname.replace(/^\[(.*)\]$/, "$1"),
+    port: port === "" ? (isSecure ? 443 : 80) : Number(port),
+    isSecure
+  }
+}
+
+/** Servers may refuse these without a length, even if there is no body. */
+const withLength = new Set(["POST", "PUT", "PATCH"])
+
+const headOf = (
+  { body, headers, method, path }: OutgoingRequest,
+  host: string,
+  bodyBytes: number
+): string => {
+  let head = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`
+  const fields = headers()
+  for (let index = 0; index < fields.length; index += 2) {
+    head += `${fields[index]}: ${fields[index + 1]}\r\n`
+  }
+  if (body !== null || withLength.has(method)) head += `content-length: ${bodyBytes}\r\n`
+  return `${head}\r\n`
+}

@@ -1,0 +1,79 @@
+import { maxResponseBodyBytes } from "@scheduling/domain/executions/Execution"
+import type { ExchangeListener } from "./Connection.ts"
+import type { AnswerHeaders } from "./AnswerParser.ts"
+
+/**
+ * A longer body is read and dropped up to this size, so that its connection can serve the next
+ * call. Beyond it, reading costs more than a new connection, and the socket is destroyed.
+ */
+const discardedBytes = 64 * 1024
+
+/** What came back from one request. It stays readable when the request is cut off half-way. */
+export class Exchange implements ExchangeListener {
+  readonly keptBytes: number
+  phase:
+    | "waiting for a connection"
+    | "connecting"
+    | "waiting for the answer"
+    | "reading the answer" = "waiting for a connection"
+  statusCode: number | null = null
+  headers: AnswerHeaders = { retryAfter: null, complete: null }
+  error: Error | null = null
+  /** Everything that will be kept has arrived. Errors after that change nothing. */
+  complete = false
+  private receivedBytes = 0
+  private readonly kept: Array<Buffer> = []
+  private settle: (reusable: boolean) => void = () => {}
+
+  constructor(keptBytes: number = maxResponseBodyBytes) {
+    this.keptBytes = keptBytes
+  }
+
+  begin(settle: (reusable: boolean) => void): void {
+    this.phase = "connecting"
+    this.error = null
+    this.settle = settle
+  }
+
+  /**
+   * The kept body as text that PostgreSQL can hold, without a last character that was cut in half.
+   */
+  get body(): string | null {
+    if (this.statusCode === null) return null
+    const isCut = this.receivedBytes > this.keptBytes
+    const bytes = Buffer.concat(this.kept)
+    return new TextDecoder().decode(bytes, { stream: isCut }).replaceAll("\u0000", "")
+  }
+
+  onSent(): void {
+    this.phase = "waiting for the answer"
+  }
+
+  onFirstByte(): void {
+    this.phase = "reading the answer"
+  }
+
+  onHead(statusCode: number, headers: AnswerHeaders): void {
+    this.statusCode = statusCode
+    this.headers = headers
+  }
+
+  onBody(bytes: Buffer): void {
+    const room = this.keptBytes - this.receivedBytes
+    this.receivedBytes += bytes.length
+    // Copied, because a slice would keep the whole 64 KiB read in memory.
+    if (room > 0) this.kept.push(Buffer.from(bytes.subarray(0, room)))
+    this.complete = this.receivedBytes >= this.keptBytes
+    if (this.receivedBytes > Math.max(discardedBytes, this.keptBytes)) this.settle(false)
+  }
+
+  onEnd(reusable: boolean): void {
+    this.complete = true
+    this.settle(reusable)
+  }
+
+  onError(error: Error): void {
+    this.error = error
+    this.settle(false)
+  }
+}

@@ -1,0 +1,57 @@
+import type { SuccessRule } from "@scheduling/domain/calls/CallOptions"
+import type { CallResult } from "./Call.ts"
+import { describeError } from "./CallErrors.ts"
+import { EgressRefused } from "./egress/Egress.ts"
+import type { Exchange } from "./exchange/Exchange.ts"
+import { judgeAnswer } from "./judgeAnswer.ts"
+import { parseRetryAfter } from "./parseRetryAfter.ts"
+
+export type Answer = Omit<CallResult, "duration_ms">
+
+export const refused = (error: string): Answer => ({
+  status_code: null,
+  response_body: null,
+  error,
+  retry_after_seconds: null,
+  outcome: "failed",
+  completes_later: false
+})
+
+/** A call without a complete answer may be tried again. A complete one is judged. */
+export const judgeExchange = (
+  exchange: Exchange,
+  timeout: string | null,
+  success: SuccessRule | null,
+  nowMillis: number
+): Answer => {
+  if (exchange.complete) return answered(exchange, success, nowMillis)
+  if (timeout === null && exchange.error instanceof EgressRefused) {
+    return refused(exchange.error.message)
+  }
+  return {
+    status_code: exchange.statusCode,
+    response_body: exchange.body,
+    error: timeout ?? (exchange.error === null ? null : describeError(exchange.error)),
+    retry_after_seconds: parseRetryAfter(exchange.headers.retryAfter, nowMillis),
+    outcome: "retryable",
+    completes_later: false
+  }
+}
+
+const answered = (
+  { body, headers, statusCode }: Exchange,
+  success: SuccessRule | null,
+  nowMillis: number
+): Answer => {
+  const status = statusCode ?? 0
+  const { error, outcome } = judgeAnswer(status, body, success)
+  return {
+    status_code: status,
+    response_body: body,
+    error,
+    retry_after_seconds:
+      outcome === "retryable" ? parseRetryAfter(headers.retryAfter, nowMillis) : null,
+    outcome,
+    completes_later: status === 202 && headers.complete?.toLowerCase() === "later"
+  }
+}

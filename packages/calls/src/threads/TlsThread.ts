@@ -1,0 +1,169 @@
+import { IpNetwork } from "effect/net"
+import { getCACertificates } from "node:tls"
+import { Worker } from "node:worker_threads"
+import { AnswerCutOff } from "../exchange/AnswerParser.ts"
+import { DescribedError } from "../CallErrors.ts"
+import type { OutgoingRequest } from "../exchange/Connection.ts"
+import type { OpenConnection } from "../exchange/Connections.ts"
+import { EgressRefused, type EgressRules } from "../egress/Egress.ts"
+import type { Exchange } from "../exchange/Exchange.ts"
+import type { Order, ReadyRequest, Report, ThreadData } from "./messages.ts"
+
+/**
+ * Connections with TLS that live in a thread. Places, turns, deadlines and the choice of a
+ * connection stay on the main thread.
+ */
+export class TlsThread {
+  /** Started when it is needed, because it takes 65 MB, and again if it has ended. */
+  #worker: Worker | undefined
+  #orders: Array<Order> = []
+  #lastId = 0
+  readonly #connections = new Map<number, RemoteConnection>()
+  readonly #rules: EgressRules
+
+  constructor(rules: EgressRules) {
+    this.#rules = rules
+  }
+
+  open(origin: string): OpenConnection {
+    const id = ++this.#lastId
+    const connection = new RemoteConnection(
+      origin,
+      (request, isFirst) => this.#order([isFirst ? "open" : "send", id, request]),
+      () => {
+        if (this.#connections.delete(id)) this.#order(["close", id])
+      }
+    )
+    this.#connections.set(id, connection)
+    return connection
+  }
+
+  /** Ends the thread with all of its connections. */
+  async close(): Promise<void> {
+    const worker = this.#worker
+    if (worker === undefined) return
+    this.#lose(worker)
+    await worker.terminate()
+  }
+
+  /** One message for everything that is ordered in one go. */
+  #order(order: Order): void {
+    if (this.#orders.length === 0) {
+      queueMicrotask(() => {
+        const orders = this.#orders
+        this.#orders = []
+        this.#worker ??= this.#start()
+        this.#worker.postMessage(orders)
+      })
+    }
+    this.#orders.push(order)
+  }
+
+  #start(): Worker {
+    const data: ThreadData = {
+      allow: this.#rules.allow.map(IpNetwork.format),
+      trusted: getCACertificates("default")
+    }
+    const worker = new Worker(new URL("./worker.ts", import.meta.url), {
+      name: "tls",
+      workerData: data
+    })
+    worker.unref()
+    worker
+      .on("message", (reports: ReadonlyArray<Report>) => {
+        for (const report of reports) this.#hear(report)
+      })
+      .on("error", () => {})
+      .on("exit", () => this.#lose(worker))
+    return worker
+  }
+
+  #hear(report: Report): void {
+    if (report[0] === "resolve") return this.#resolve(report[1], report[2])
+    const [kind, id] = report
+    const connection = this.#connections.get(id)
+    if (kind === "idle end" || kind === "refused" || kind === "error") this.#connections.delete(id)
+    connection?.hear(report)
+  }
+
+  #resolve(question: number, hostname: string): void {
+    this.#rules.resolve(hostname).then(
+      (addresses) => this.#order(["resolved", question, addresses]),
+      (error: NodeJS.ErrnoException) => this.#order(["not resolved", question, error.code ?? ""])
+    )
+  }
+
+  /** A thread that has ended takes its connections with it. */
+  #lose(worker: Worker): void {
+    if (this.#worker !== worker) return
+    this.#worker = undefined
+    const lost = [...this.#connections.values()]
+    this.#connections.clear()
+    for (const connection of lost) connection.hear(["idle end", 0])
+  }
+}
+
+type ConnectionReport = Exclude<Report, readonly ["resolve", ...ReadonlyArray<unknown>]>
+
+class RemoteConnection implements OpenConnection {
+  onIdleEnd: () => void = () => {}
+  readonly close: () => void
+  #exchange: Exchange | undefined
+  #isFirst = true
+  readonly #origin: string
+  readonly #send: (request: ReadyRequest, isFirst: boolean) => void
+
+  constructor(
+    origin: string,
+    send: (request: ReadyRequest, isFirst: boolean) => void,
+    close: () => void
+  ) {
+    this.#origin = origin
+    this.#send = send
+    this.close = () => {
+      this.#exchange = undefined
+      close()
+    }
+  }
+
+  send(request: OutgoingRequest, exchange: Exchange): void {
+    this.#exchange = exchange
+    // The headers have the time of now. Until a new connection is open, they get some seconds old.
+    const { keptBytes } = exchange
+    const ready = { ...request, origin: this.#origin, headers: request.headers(), keptBytes }
+    this.#send(ready, this.#isFirst)
+    this.#isFirst = false
+  }
+
+  hear(report: ConnectionReport): void {
+    const exchange = this.#exchange
+    switch (report[0]) {
+      case "sent":
+        return exchange?.onSent()
+      case "first byte":
+        return exchange?.onFirstByte()
+      case "head":
+        return exchange?.onHead(report[2], report[3])
+      case "body":
+        return exchange?.onBody(Buffer.from(report[2].buffer))
+      case "end":
+        this.#exchange = undefined
+        return exchange?.onEnd(report[2])
+      case "refused":
+        return this.#fail(new EgressRefused({ message: report[2] }))
+      case "error":
+        return this.#fail(new DescribedError({ message: report[2] }))
+      case "idle end":
+        if (exchange === undefined) return this.onIdleEnd()
+        // It ended while the request was on its way to the thread.
+        exchange.onSent()
+        return this.#fail(new AnswerCutOff())
+    }
+  }
+
+  #fail(error: Error): void {
+    const exchange = this.#exchange
+    this.#exchange = undefined
+    exchange?.onError(error)
+  }
+}

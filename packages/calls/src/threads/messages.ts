@@ -1,0 +1,36 @@
+import type { AnswerHeaders } from "../exchange/AnswerParser.ts"
+import type { OutgoingRequest } from "../exchange/Connection.ts"
+
+/** What a thread needs to know before its first connection. */
+export interface ThreadData {
+  /** The networks that it may call although they are private. */
+  readonly allow: ReadonlyArray<string>
+  /** In PEM, because a thread does not inherit those that the process has set. */
+  readonly trusted: ReadonlyArray<string>
+}
+
+/** A request whose headers are known, and how much of the answer's body is wanted. */
+export interface ReadyRequest extends Omit<OutgoingRequest, "headers"> {
+  readonly headers: ReadonlyArray<string>
+  readonly keptBytes: number
+}
+
+/** What the main thread tells. Connections have numbers that are never used twice. */
+export type Order =
+  | readonly ["open", id: number, request: ReadyRequest]
+  | readonly ["send", id: number, request: ReadyRequest]
+  | readonly ["close", id: number]
+  | readonly ["resolved", question: number, addresses: ReadonlyArray<string>]
+  | readonly ["not resolved", question: number, code: string]
+
+/** What the thread tells. */
+export type Report =
+  | readonly ["sent", id: number]
+  | readonly ["first byte", id: number]
+  | readonly ["head", id: number, statusCode: number, headers: AnswerHeaders]
+  | readonly ["body", id: number, bytes: Uint8Array]
+  | readonly ["end", id: number, reusable: boolean]
+  | readonly ["refused", id: number, message: string]
+  | readonly ["error", id: number, message: string]
+  | readonly ["idle end", id: number]
+  | readonly ["resolve", question: number, hostname: string]

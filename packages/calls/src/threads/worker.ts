@@ -1,0 +1,107 @@
+/** A thread that makes connections with TLS, for calls that the main thread decides about. */
+import { Result } from "effect"
+import { setDefaultCACertificates } from "node:tls"
+import { parentPort, workerData } from "node:worker_threads"
+import { describeError } from "../CallErrors.ts"
+import { Connection, type ExchangeListener } from "../exchange/Connection.ts"
+import { EgressRefused, makeConnect } from "../egress/Egress.ts"
+import { parseCidrs } from "../egress/EgressRules.ts"
+import type { Resolve } from "../egress/HostNames.ts"
+import type { Order, ReadyRequest, Report, ThreadData } from "./messages.ts"
+
+const { allow, trusted }: ThreadData = workerData
+const port = parentPort
+if (port === null) throw new Error("worker.ts runs as a worker thread")
+
+setDefaultCACertificates([...trusted])
+
+let reports: Array<Report> = []
+
+/** One message for everything that happened in a round of the event loop. */
+const report = (one: Report): void => {
+  if (reports.length === 0) {
+    setImmediate(() => {
+      const all = reports
+      reports = []
+      port.postMessage(all)
+    })
+  }
+  reports.push(one)
+}
+
+const questions = new Map<number, PromiseWithResolvers<ReadonlyArray<string>>>()
+let asked = 0
+
+/** The main thread looks names up, so that there is one place that knows them. */
+const resolve: Resolve = (hostname) => {
+  const question = ++asked
+  const answer = Promise.withResolvers<ReadonlyArray<string>>()
+  questions.set(question, answer)
+  report(["resolve", question, hostname])
+  return answer.promise
+}
+
+const connect = makeConnect({ allow: Result.getOrThrow(parseCidrs(allow.join(","))), resolve })
+
+const connections = new Map<number, Connection>()
+
+const listenerOf = (id: number, keptBytes: number): ExchangeListener => ({
+  keptBytes,
+  onSent: () => report(["sent", id]),
+  onFirstByte: () => report(["first byte", id]),
+  onHead: (statusCode, headers) => report(["head", id, statusCode, headers]),
+  // Copied, because the whole 64 KiB of the read would be sent along.
+  onBody: (bytes) => report(["body", id, new Uint8Array(bytes)]),
+  onEnd: (reusable) => report(["end", id, reusable]),
+  onError: (error) => {
+    connections.delete(id)
+    report(
+      error instanceof EgressRefused
+        ? ["refused", id, error.message]
+        : ["error", id, describeError(error)]
+    )
+  }
+})
+
+const open = (id: number, { origin }: ReadyRequest): Connection => {
+  const connection = new Connection(origin, connect)
+  connection.onIdleEnd = () => {
+    connections.delete(id)
+    report(["idle end", id])
+  }
+  connections.set(id, connection)
+  return connection
+}
+
+const follow = (order: Order): void => {
+  switch (order[0]) {
+    case "open":
+    case "send": {
+      const [kind, id, request] = order
+      // A kept connection that has just ended was reported already.
+      const connection = kind === "open" ? open(id, request) : connections.get(id)
+      connection?.send(
+        { ...request, headers: () => request.headers },
+        listenerOf(id, request.keptBytes)
+      )
+      return
+    }
+    case "close": {
+      connections.get(order[1])?.close()
+      connections.delete(order[1])
+      return
+    }
+    case "resolved":
+    case "not resolved": {
+      const [kind, question, answer] = order
+      const asking = questions.get(question)
+      questions.delete(question)
+      if (kind === "resolved") asking?.resolve(answer)
+      else asking?.reject(Object.assign(new Error(), { code: answer }))
+    }
+  }
+}
+
+port.on("message", (orders: ReadonlyArray<Order>) => {
+  for (const order of orders) follow(order)
+})

@@ -1,0 +1,189 @@
+import type { SslProtocol, SslVerification } from "@scheduling/domain/monitors/ssl/SslMonitor"
+import { Clock, Context, Effect, Layer } from "effect"
+import { isIP, type Socket } from "node:net"
+import { checkServerIdentity, connect as connectTls } from "node:tls"
+import { describeError } from "../CallErrors.ts"
+import { readChain, type ServerCertificate } from "./CertificateChain.ts"
+import { EgressAllow, makeConnect, Resolver } from "../egress/Egress.ts"
+import { startTls, StartTlsRefused } from "./StartTls.ts"
+
+export interface TlsTarget {
+  readonly host: string
+  readonly port: number
+  /** What the server is asked for and its certificate has to be for. */
+  readonly server_name: string
+  readonly protocol: SslProtocol
+}
+
+export interface TlsLook {
+  readonly verification: SslVerification
+  /** Null where all is well. */
+  readonly message: string | null
+  readonly certificate: ServerCertificate | null
+}
+
+/** From the first packet to the certificate. */
+const timeoutSeconds = 15
+
+/**
+ * Looks at the certificate of a server as a client would, under the same rules as calls. The handshake
+ * goes through whatever the certificate is: it is judged here, so that a bad one can be shown. A
+ * connection is made each time, without a session of before: with one there is no certificate to see.
+ */
+export class TlsProbe extends Context.Service<
+  TlsProbe,
+  { readonly look: (target: TlsTarget) => Effect.Effect<TlsLook> }
+>()("@scheduling/calls/tls/TlsProbe") {
+  static readonly layer: Layer.Layer<TlsProbe> = Layer.effect(
+    TlsProbe,
+    Effect.gen(function* () {
+      const connect = makeConnect({ allow: yield* EgressAllow, resolve: yield* Resolver })
+
+      const handshake = (target: TlsTarget) =>
+        Effect.callback<Seen | Failed>((resume) => {
+          let isConnected = false
+          let secure: Socket | undefined
+          const close = () => {
+            secure?.destroy()
+            socket?.destroy()
+          }
+          const finish = (outcome: Seen | Failed) => {
+            close()
+            resume(Effect.succeed(outcome))
+          }
+          const fail = (error: Error) => finish({ error, isConnected })
+          const secured = (connected: Socket) => {
+            const tls = connectTls({
+              socket: connected,
+              rejectUnauthorized: false,
+              checkServerIdentity: () => undefined,
+              ...(isIP(target.server_name) === 0
+                ? { servername: target.server_name.replace(/\.$/, "") }
+                : {})
+            })
+            secure = tls
+            tls.on("error", fail).once("secureConnect", () => {
+              const peer = tls.getPeerCertificate(true)
+              const certificate = readChain(peer)
+              finish({
+                certificate,
+                chainError: tls.authorized ? undefined : String(tls.authorizationError),
+                hostError:
+                  certificate === undefined
+                    ? undefined
+                    : checkServerIdentity(target.server_name, peer)
+              })
+            })
+          }
+          const socket = connect(
+            { host: target.host, hostname: target.host, port: target.port, isSecure: false },
+            (error, connected) => {
+              if (error !== null) return fail(error)
+              isConnected = true
+              connected.on("error", fail)
+              if (target.protocol === "tls") return secured(connected)
+              startTls(connected, target.protocol, () => secured(connected), fail)
+            }
+          )
+          return Effect.sync(close)
+        }).pipe(
+          Effect.timeoutOrElse({
+            duration: `${timeoutSeconds} seconds`,
+            orElse: () => Effect.succeed(tookTooLong)
+          })
+        )
+
+      return TlsProbe.of({
+        look: Effect.fn("TlsProbe.look")(function* (target) {
+          const outcome = yield* handshake(target)
+          const nowMs = yield* Clock.currentTimeMillis
+          return "error" in outcome ? ofFailure(outcome) : judge(outcome, nowMs)
+        })
+      })
+    })
+  )
+}
+
+/** What a client that knows these certificate authorities would say. */
+export const judge = ({ certificate, chainError, hostError }: Seen, nowMs: number): TlsLook => {
+  if (certificate === undefined) {
+    return {
+      verification: "handshake_failed",
+      message: "The server shows no certificate.",
+      certificate: null
+    }
+  }
+  const say = (verification: SslVerification, message: string | null): TlsLook => ({
+    verification,
+    message,
+    certificate
+  })
+  const { issuer, names, subject, valid_from, valid_to } = certificate
+  if (nowMs > valid_to) return say("expired", `It expired on ${dayOf(valid_to)}.`)
+  if (nowMs < valid_from)
+    return say("not_yet_valid", `It is not valid before ${dayOf(valid_from)}.`)
+  switch (chainError) {
+    case undefined:
+      break
+    case "CERT_HAS_EXPIRED":
+      return say("expired", "A certificate above it has expired.")
+    case "CERT_NOT_YET_VALID":
+      return say("not_yet_valid", "A certificate above it is not valid yet.")
+    case "DEPTH_ZERO_SELF_SIGNED_CERT":
+      return say("self_signed", "It is signed by itself.")
+    case "UNABLE_TO_VERIFY_LEAF_SIGNATURE":
+      return say(
+        "incomplete_chain",
+        `The server does not send the certificate of its issuer, ${issuer}, which clients do not know.`
+      )
+    default:
+      return say(
+        "unknown_issuer",
+        `Its issuer, ${certificate.chain.at(-1)?.issuer ?? issuer}, is not trusted.`
+      )
+  }
+  if (hostError === undefined) return say("ok", null)
+  const shown = names.length === 0 ? subject : names.slice(0, 5).join(", ")
+  return say("host_mismatch", `It is for ${shown}${names.length > 5 ? " and others" : ""}.`)
+}
+
+export interface Seen {
+  readonly certificate: ServerCertificate | undefined
+  /** What OpenSSL has against the chain. It names one thing, and looks at no host name. */
+  readonly chainError: string | undefined
+  readonly hostError: Error | undefined
+}
+
+// ---------------------------------------------------------------------------
+
+interface Failed {
+  readonly error: Error
+  readonly isConnected: boolean
+}
+
+const tookTooLong: Failed = {
+  error: new StartTlsRefused({ message: `no certificate came within ${timeoutSeconds} s` }),
+  isConnected: true
+}
+
+const ofFailure = ({ error, isConnected }: Failed): TlsLook => ({
+  verification: isConnected ? "handshake_failed" : "unreachable",
+  message: sentence(explain(error)),
+  certificate: null
+})
+
+const explain = (error: Error): string => {
+  if (error instanceof StartTlsRefused) return error.message
+  const code = "code" in error ? String(error.code) : ""
+  return /UNSUPPORTED_PROTOCOL|PROTOCOL_VERSION|VERSION_TOO_LOW/.test(code)
+    ? "the server speaks no version from TLS 1.2 on"
+    : describeError(error)
+}
+
+/** `tls: handshake failed` → `Handshake failed.` */
+const sentence = (text: string) => {
+  const plain = text.replace(/^(?:dns|tls): /, "")
+  return `${plain.charAt(0).toUpperCase()}${plain.slice(1)}.`
+}
+
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)

@@ -1,0 +1,97 @@
+import { assert, describe, it } from "@effect/vitest"
+import { answersOf } from "../../src/exchange/Answers.ts"
+import { parseTemplate, referencesOf } from "@scheduling/domain/chains/Template"
+import { Result } from "effect"
+
+const read = (kind: "text" | "json", expression: string, body: string | null, status = 200) => {
+  const steps = new Map([
+    ["a", { status_code: body === null ? null : status, response_body: body }]
+  ])
+  const [reference] = referencesOf(Result.getOrThrow(parseTemplate(`{{ ${expression} }}`)))
+  assert(reference !== undefined)
+  return Result.match(answersOf(steps)[kind](reference), {
+    onFailure: (problem) => `! ${problem}`,
+    onSuccess: (value) => value
+  })
+}
+
+const body = JSON.stringify({
+  token: 'a"b',
+  id: 7,
+  ok: true,
+  none: null,
+  list: [{ x: 1 }, "two"],
+  "odd key": "o"
+})
+
+describe("answers of earlier steps", () => {
+  it.each([
+    ["steps.a.status", "200", "200"],
+    ["steps.a.body.token", 'a"b', '"a\\"b"'],
+    ["steps.a.body.id", "7", "7"],
+    ["steps.a.body.ok", "true", "true"],
+    ["steps.a.body.list[0]", '{"x":1}', '{"x":1}'],
+    ["steps.a.body.list[1]", "two", '"two"'],
+    ['steps.a.body["odd key"]', "o", '"o"'],
+    ["steps.a.body.none", "! steps.a.body.none is null", "null"],
+    ["steps.a.body", body, body]
+  ])("%s is %s as text and %s as JSON", (expression, text, json) => {
+    assert.strictEqual(read("text", expression, body), text)
+    assert.strictEqual(read("json", expression, body), json)
+  })
+
+  it.each([
+    ["steps.a.body.nope", "steps.a.body.nope is missing"],
+    ["steps.a.body.nope.deeper", "steps.a.body.nope is missing"],
+    ["steps.a.body.list[2]", "steps.a.body.list[2] is missing"],
+    ["steps.a.body.list.length", "steps.a.body.list is not an object"],
+    ["steps.a.body.token.length", "steps.a.body.token is not an object"],
+    ["steps.a.body.token[0]", "steps.a.body.token is not an array"],
+    ["steps.a.body[0]", "steps.a.body is not an array"],
+    ["steps.a.body.none.x", "steps.a.body.none is not an object"],
+    ["steps.a.body.__proto__", "steps.a.body.__proto__ is missing"],
+    ["steps.a.body.constructor", "steps.a.body.constructor is missing"],
+    ["steps.a.body.toString", "steps.a.body.toString is missing"],
+    ['steps.a.body["no such key"]', 'steps.a.body["no such key"] is missing'],
+    ["steps.b.body", "steps.b.body is missing: the step was skipped or got no answer"],
+    ["steps.b.status", "steps.b.status is missing: the step was skipped or got no answer"]
+  ])("%s fails with: %s", (expression, problem) => {
+    assert.strictEqual(read("text", expression, body), `! ${problem}`)
+    assert.strictEqual(read("json", expression, body), `! ${problem}`)
+  })
+
+  it("finds keys of the answer that look like a prototype's", () => {
+    assert.strictEqual(read("text", "steps.a.body.__proto__.x", '{"__proto__":{"x":"own"}}'), "own")
+    assert.strictEqual(
+      read("text", "steps.a.body.x", '{"__proto__":{"x":"no"}}'),
+      "! steps.a.body.x is missing"
+    )
+  })
+
+  it("keeps every digit of a number", () => {
+    const numbers = '{"id":12345678901234567890,"price":1.10,"all":[12345678901234567890,1e3]}'
+    assert.strictEqual(read("text", "steps.a.body.id", numbers), "12345678901234567890")
+    assert.strictEqual(read("json", "steps.a.body.price", numbers), "1.10")
+    assert.strictEqual(read("json", "steps.a.body.all", numbers), "[12345678901234567890,1e3]")
+    assert.strictEqual(
+      read("text", "steps.a.body.id.rawJSON", numbers),
+      "! steps.a.body.id is not an object"
+    )
+  })
+
+  it("says that a body is not JSON, and still gives it as text", () => {
+    const problem = "! steps.a.body is not JSON within the 10,000 bytes that are kept"
+    assert.strictEqual(read("text", "steps.a.body.x", "<html>"), problem)
+    assert.strictEqual(read("json", "steps.a.body", "<html>"), problem)
+    assert.strictEqual(read("text", "steps.a.body", "<html>"), "<html>")
+    assert.strictEqual(read("text", "steps.a.body", ""), "")
+  })
+
+  it("survives an answer nested as deep as it can be", () => {
+    for (const depth of [1_000, 5_000]) {
+      const deep = "[".repeat(depth) + "]".repeat(depth)
+      assert.match(read("json", "steps.a.body", deep), /^(\[|! steps\.a\.body is n)/)
+      assert.match(read("text", "steps.a.body[0]", deep), /^(\[|! steps\.a\.body)/)
+    }
+  })
+})

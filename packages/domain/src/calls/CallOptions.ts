@@ -1,0 +1,175 @@
+import { Schema } from "effect"
+import { oneOf } from "../shared/oneOf.ts"
+import { text } from "../shared/Text.ts"
+
+const maxSearchedLength = 500
+
+const statusRange = /^([2-5]\d\d)(?:-([2-5]\d\d))?$/
+
+/** The first and the last status of `404` or `200-299`. */
+export const statusRangeOf = (text: string): readonly [first: number, last: number] | undefined => {
+  const [, first, last = first] = statusRange.exec(text) ?? []
+  if (first === undefined || Number(first) > Number(last)) return undefined
+  return [Number(first), Number(last)]
+}
+
+export const StatusRange = Schema.String.check(
+  Schema.makeFilter((range) => statusRangeOf(range) !== undefined, {
+    expected: "a status from 200 to 599, or a range of them such as 200-299",
+    toJsonSchema: () => ({ pattern: statusRange.source })
+  })
+)
+
+const searched = text({ min: 1, max: maxSearchedLength })
+
+/** What an answer must be to count as a success. */
+export interface SuccessRule {
+  readonly success_codes?: ReadonlyArray<string>
+  readonly body_contains?: string
+  readonly body_lacks?: string
+}
+
+export const retryDefaults = { first_seconds: 1, factor: 2, max_seconds: 3_600 } as const
+
+const seconds = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 86_400 }))
+
+/** How often a call is tried again, and how long the waits are. */
+export const Retry = Schema.Struct({
+  count: Schema.Int.annotate({ description: "How often a call that failed is made again." }),
+  first_seconds: Schema.Int.annotate({ description: "The wait before the first further attempt." }),
+  factor: Schema.Finite.annotate({ description: "By how much each wait is longer than the last." }),
+  max_seconds: Schema.Int.annotate({ description: "The longest wait." })
+}).annotate({
+  identifier: "Retry",
+  examples: [{ count: 5, first_seconds: 10, factor: 2, max_seconds: 600 }]
+})
+export type Retry = typeof Retry.Type
+
+export const RetryInput = Schema.Struct({
+  count: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10 })).annotate({
+    description: "How often a call is tried again."
+  }),
+  first_seconds: Schema.optionalKey(
+    seconds.annotate({ description: "The wait before the first further attempt. 1 when absent." })
+  ),
+  factor: Schema.optionalKey(
+    Schema.Finite.check(Schema.isBetween({ minimum: 1, maximum: 10 })).annotate({
+      description: "By how much each wait is longer than the one before it. 2 when absent."
+    })
+  ),
+  max_seconds: Schema.optionalKey(
+    seconds.annotate({ description: "The longest wait. 3,600 when absent." })
+  )
+}).annotate({
+  identifier: "RetryInput",
+  description:
+    "Each wait is a random time between half of it and the whole, so that calls that failed " +
+    "together do not come back together. A `Retry-After` of up to an hour makes it longer.",
+  examples: [{ count: 5, first_seconds: 10, factor: 2, max_seconds: 600 }]
+})
+export type RetryInput = typeof RetryInput.Type
+
+export const Completion = oneOf(["callback", "auto"], {
+  identifier: "Completion",
+  description:
+    "Each call carries a URL in `Scheduling-Complete-Url`. `callback`: an answer that counts as a " +
+    "success only says that the job has begun, and a POST to the URL ends the attempt. `auto`: the " +
+    "same if the answer is 202 with `Scheduling-Complete: later`, and every other answer ends it."
+})
+export type Completion = typeof Completion.Type
+
+/** How long a call that its answer ends may take. */
+export const maxAnswerSeconds = 900
+
+/** How long an attempt may take that a call-back ends. */
+export const maxCompletionSeconds = 86_400
+
+/** The options of a call that few calls have. Null takes one away. */
+export const callOptionsInput = {
+  success_codes: Schema.optionalKey(
+    Schema.NullOr(Schema.Array(StatusRange).check(Schema.isBetweenLength(1, 10))).annotate({
+      description:
+        "The statuses that count as a success: codes and ranges. 200-299 when absent or null.",
+      examples: [["200-299", "404"]]
+    })
+  ),
+  body_contains: Schema.optionalKey(
+    Schema.NullOr(searched).annotate({
+      description:
+        "An answer is a success only if the first 10,000 bytes of its body contain this text, " +
+        "at most 500 characters. An answer without it is tried again, as far as there are retries.",
+      examples: ['"status":"ok"']
+    })
+  ),
+  body_lacks: Schema.optionalKey(
+    Schema.NullOr(searched).annotate({
+      description:
+        "An answer is no success if the first 10,000 bytes of its body contain this text, " +
+        "at most 500 characters. An answer with it is tried again, as far as there are retries.",
+      examples: ['"error"']
+    })
+  ),
+  retry: Schema.optionalKey(
+    Schema.NullOr(RetryInput).annotate({
+      description:
+        "Retries with waits of your own. Its `count` is the `retry_count`: if both are given, " +
+        "they must agree. Absent or null: `retry_count` retries, after 1 s, 2 s, 4 s and so on."
+    })
+  ),
+  completion: Schema.optionalKey(
+    Schema.NullOr(Completion).annotate({
+      description:
+        "For jobs that go on after their answer: a request to the URL that the call carries says " +
+        "when they are done. Absent or null: the answer ends the attempt."
+    })
+  )
+}
+
+/** The same as they are kept and shown. What was not set is absent. */
+export const callOptionsFields = {
+  success_codes: Schema.optionalKey(Schema.Array(Schema.String)),
+  body_contains: Schema.optionalKey(Schema.String),
+  body_lacks: Schema.optionalKey(Schema.String),
+  retry: Schema.optionalKey(Retry),
+  completion: Schema.optionalKey(Completion)
+}
+
+export const callOptionsDefaults = {
+  success_codes: null,
+  body_contains: null,
+  body_lacks: null,
+  retry: null,
+  completion: null
+} as const
+
+/** What a call has of the options. */
+export interface CallOptions extends SuccessRule {
+  readonly retry?: Retry
+  readonly completion?: Completion
+}
+
+interface Retries {
+  readonly retry_count?: number
+  readonly retry?: RetryInput | null
+}
+
+export const retriesAgree = Schema.makeFilter<Retries>(({ retry, retry_count }) =>
+  retry == null || retry_count === undefined || retry.count === retry_count
+    ? undefined
+    : { path: ["retry", "count"], issue: "differs from retry_count: give one of them" }
+)
+
+interface Timed {
+  readonly timeout_seconds?: number
+  readonly completion?: Completion | null
+}
+
+export const isTooLong = ({ completion, timeout_seconds = 0 }: Timed): boolean =>
+  timeout_seconds > maxAnswerSeconds && completion == null
+
+export const tooLong = `must be at most ${maxAnswerSeconds} where there is no completion`
+
+/** A change may give one of the two only, so it is checked with what it changes. */
+export const timeoutFits = Schema.makeFilter<Timed>((call) =>
+  isTooLong(call) ? { path: ["timeout_seconds"], issue: tooLong } : undefined
+)

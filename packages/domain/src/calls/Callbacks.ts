@@ -1,0 +1,41 @@
+import { Schema } from "effect"
+import { CallUrl } from "./CallUrl.ts"
+
+export const Callback = Schema.Struct({
+  url: CallUrl.pipe(
+    Schema.annotateEncoded({ examples: ["https://api.example.com/hooks/scheduling"] })
+  )
+}).annotate({
+  identifier: "Callback",
+  description:
+    "Where a run is told of once it has ended: a POST of the JSON that a webhook channel gets, " +
+    "signed like calls and retried like notifications.",
+  examples: [{ url: "https://api.example.com/hooks/scheduling" }]
+})
+export type Callback = typeof Callback.Type
+
+/** Null takes one away. */
+export const callbacksInput = {
+  on_failure: Schema.optionalKey(
+    Schema.NullOr(Callback).annotate({
+      description:
+        "Told of each run that failed, once all attempts are used. None when absent or null."
+    })
+  ),
+  on_success: Schema.optionalKey(
+    Schema.NullOr(Callback).annotate({
+      description: "Told of each run that succeeded. None when absent or null."
+    })
+  )
+}
+
+/** The same as they are kept and shown. What was not set is absent. */
+export const callbacksFields = {
+  on_failure: Schema.optionalKey(Callback),
+  on_success: Schema.optionalKey(Callback)
+}
+
+export const callbacksDefaults = { on_failure: null, on_success: null } as const
+
+/** What a task has of the call-backs. */
+export type Callbacks = Schema.Struct.Type<typeof callbacksFields>

@@ -1,0 +1,99 @@
+import { Schema } from "effect"
+import { CallHeaders } from "./CallHeaders.ts"
+import {
+  callOptionsDefaults,
+  callOptionsFields,
+  callOptionsInput,
+  maxAnswerSeconds,
+  maxCompletionSeconds
+} from "./CallOptions.ts"
+import { CallUrl } from "./CallUrl.ts"
+import { text } from "../shared/Text.ts"
+import { oneOf } from "../shared/oneOf.ts"
+
+export const maxBodyBytes = 256 * 1024
+
+/** The defaults of a call. `url` has none. */
+export const callDefaults = {
+  method: "POST",
+  headers: {},
+  body: null,
+  timeout_seconds: 30,
+  retry_count: 0,
+  ...callOptionsDefaults
+} as const
+
+export const CallMethod = oneOf(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"], {
+  identifier: "CallMethod",
+  description: "POST when absent.",
+  examples: ["POST"]
+})
+export type CallMethod = typeof CallMethod.Type
+
+const encoder = new TextEncoder()
+
+/**
+ * Counts bytes as they will be sent. A string of 256 Ki characters may have three times as many.
+ */
+export const bodyFits = (body: string): boolean =>
+  body.length <= maxBodyBytes / 3 || encoder.encode(body).length <= maxBodyBytes
+
+const CallBody = text({ min: 0, max: maxBodyBytes }).check(
+  // Strings with too many characters are reported by the other check.
+  Schema.makeFilter((body) => body.length > maxBodyBytes || bodyFits(body), {
+    expected: "at most 256 KiB in UTF-8"
+  })
+)
+
+/** The fields of an outgoing call as the author of a task or a chain's step gives them. */
+export const callInput = {
+  url: CallUrl,
+  method: Schema.optionalKey(CallMethod),
+  headers: Schema.optionalKey(
+    CallHeaders.annotate({
+      description:
+        "At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*`, " +
+        "`x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type` goes out as `application/json`. None when " +
+        "absent."
+    })
+  ),
+  body: Schema.optionalKey(
+    Schema.NullOr(CallBody).annotate({
+      description: "At most 256 KiB. Not sent with GET and HEAD. None when absent or null.",
+      examples: ['{"full":true}']
+    })
+  ),
+  timeout_seconds: Schema.optionalKey(
+    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxCompletionSeconds })).annotate({
+      description:
+        "How long one attempt may take, from connecting to the last byte. At most " +
+        `${maxAnswerSeconds}, or a day with \`completion\`: then it is the time until the call-back, ` +
+        `and the answer has ${maxAnswerSeconds} s of it. 30 when absent.`,
+      examples: [30]
+    })
+  ),
+  retry_count: Schema.optionalKey(
+    Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10 })).annotate({
+      description:
+        "How often a call is tried again after a connection error, a timeout, 408, 425, 429 or " +
+        "5xx, or an answer whose body was not as it should be. 0 when absent.",
+      examples: [3]
+    })
+  ),
+  ...callOptionsInput
+}
+
+/** The same fields as they are kept and shown. Only options that few calls have may be absent. */
+export const callFields = {
+  method: CallMethod,
+  url: Schema.String,
+  headers: Schema.Record(Schema.String, Schema.String),
+  body: Schema.NullOr(Schema.String),
+  timeout_seconds: Schema.Int,
+  retry_count: Schema.Int,
+  ...callOptionsFields
+}
+
+/** A call with every field given. */
+export const HttpCall = Schema.Struct(callFields).annotate({ identifier: "HttpCall" })
+export type HttpCall = typeof HttpCall.Type

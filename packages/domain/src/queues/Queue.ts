@@ -1,0 +1,118 @@
+import { Schema, Struct } from "effect"
+import { QueueId, WorkspaceId } from "../shared/Ids.ts"
+import { keyFields, keyFilter, keyInput } from "../shared/requests/OwnKey.ts"
+import { Page } from "../shared/requests/Page.ts"
+import { label } from "../shared/Text.ts"
+import { Timestamp } from "../shared/Timestamp.ts"
+
+export const maxConcurrency = 1_000
+export const minRatePerSecond = 0.0001
+export const maxRatePerSecond = 1_000
+
+/** More runs than this are not told apart. */
+export const countRunsTo = 10_000
+
+const limits = {
+  max_concurrency: Schema.NullOr(
+    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxConcurrency }))
+  ).annotate({
+    description: "How many of its runs may go on at once. Null: any number.",
+    examples: [2]
+  }),
+  rate_per_second: Schema.NullOr(
+    Schema.Number.check(Schema.isBetween({ minimum: minRatePerSecond, maximum: maxRatePerSecond }))
+  ).annotate({
+    description:
+      "How many of its runs may begin per second. 0.2 is one in 5 seconds. Null: any number.",
+    examples: [0.2]
+  })
+}
+
+const name = label(100).pipe(Schema.annotateEncoded({ examples: ["Billing server"] }))
+
+const noneGiven = { path: ["max_concurrency"], issue: "give max_concurrency or rate_per_second" }
+
+interface Limited {
+  readonly max_concurrency?: number | null
+  readonly rate_per_second?: number | null
+}
+
+const atLeastOne = Schema.makeFilter<Limited>(
+  ({ max_concurrency = null, rate_per_second = null }) =>
+    max_concurrency === null && rate_per_second === null ? noneGiven : undefined
+)
+
+const input = Schema.Struct({
+  name,
+  max_concurrency: Schema.optionalKey(limits.max_concurrency),
+  rate_per_second: Schema.optionalKey(limits.rate_per_second)
+})
+
+const inputWithKey = input.mapFields(Struct.assign(keyInput))
+
+export const queueDefaults = { max_concurrency: null, rate_per_second: null } as const
+
+const exampleDefinition = { name: "Billing server", max_concurrency: 2 }
+
+export const QueueInput = inputWithKey.check(atLeastOne).annotate({
+  identifier: "QueueInput",
+  description: "Give `max_concurrency`, `rate_per_second` or both.",
+  examples: [exampleDefinition]
+})
+export type QueueInput = typeof QueueInput.Type
+
+export const QueueDefinition = input.check(atLeastOne).annotate({
+  identifier: "QueueDefinition",
+  description:
+    "All that a queue is, except its key, which is in the path. An absent limit is none.",
+  examples: [exampleDefinition]
+})
+export type QueueDefinition = typeof QueueDefinition.Type
+
+export const QueueUpdate = inputWithKey.mapFields(Struct.map(Schema.optionalKey)).annotate({
+  identifier: "QueueUpdate",
+  description:
+    "Any of the fields. Absent fields keep their values. One of the limits must be left.",
+  examples: [{ rate_per_second: 0.5 }]
+})
+export type QueueUpdate = typeof QueueUpdate.Type
+
+export const Queue = Schema.Struct({
+  id: QueueId,
+  workspace_id: WorkspaceId,
+  ...keyFields,
+  name: Schema.String.annotate({ examples: ["Billing server"] }),
+  ...limits,
+  paused: Schema.Boolean.annotate({ description: "None of its waiting runs starts." }),
+  running: Schema.Int.annotate({
+    description:
+      "How many of its runs have a place: they go on, or start in a moment. A place whose call was lost with its node counts until the call must have ended."
+  }),
+  waiting: Schema.Int.annotate({
+    description: `How many of its runs are due and wait for a place, counted up to ${countRunsTo}.`
+  }),
+  created_at: Timestamp,
+  updated_at: Timestamp
+}).annotate({
+  identifier: "Queue",
+  examples: [
+    {
+      id: QueueId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),
+      workspace_id: WorkspaceId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"),
+      key: null,
+      name: "Billing server",
+      max_concurrency: 2,
+      rate_per_second: null,
+      paused: false,
+      running: 2,
+      waiting: 348,
+      created_at: "2026-01-31T09:30:00.000Z",
+      updated_at: "2026-01-31T09:30:00.000Z"
+    }
+  ]
+})
+export type Queue = typeof Queue.Type
+
+export const QueueFilters = { ...keyFilter }
+
+export const QueuePage = Page("QueuePage", Queue)

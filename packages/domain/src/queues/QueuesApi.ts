@@ -1,0 +1,128 @@
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Authentication } from "../auth/Authentication.ts"
+import { Access } from "../shared/Access.ts"
+import { docs } from "../shared/docs.ts"
+import {
+  Conflict,
+  IdempotencyConflict,
+  NotFound,
+  QuotaExceeded,
+  ValidationFailed
+} from "../shared/Errors.ts"
+import { IdempotencyKey } from "../shared/requests/IdempotencyKey.ts"
+import { inPath, QueueId, WorkspaceId } from "../shared/Ids.ts"
+import { OwnKey } from "../shared/requests/OwnKey.ts"
+import { PageQuery } from "../shared/requests/Page.ts"
+import {
+  Queue,
+  QueueDefinition,
+  QueueFilters,
+  QueueInput,
+  QueuePage,
+  QueueUpdate
+} from "./Queue.ts"
+
+const workspace = { workspace_id: inPath(WorkspaceId) }
+const queue = { workspace_id: inPath(WorkspaceId), queue_id: inPath(QueueId) }
+
+export class QueuesApi extends HttpApiGroup.make("queues")
+  .add(
+    HttpApiEndpoint.get("list", "/", {
+      params: workspace,
+      query: { ...PageQuery, ...QueueFilters },
+      success: QueuePage
+    })
+      .annotate(Access, Access.scope("tasks:read"))
+      .annotateMerge(docs("List queues", "The workspace's queues, newest first.")),
+
+    HttpApiEndpoint.post("create", "/", {
+      params: workspace,
+      headers: IdempotencyKey,
+      payload: QueueInput,
+      success: Queue.pipe(HttpApiSchema.status(201)),
+      error: [Conflict, IdempotencyConflict, QuotaExceeded]
+    })
+      .annotate(Access, Access.scope("tasks:write"))
+      .annotateMerge(
+        docs(
+          "Create a queue",
+          "Tasks and chains name it in `queue_id`. A workspace has at most 100 queues."
+        )
+      ),
+
+    HttpApiEndpoint.put("upsert", "/by-key/:key", {
+      params: { ...workspace, key: OwnKey },
+      payload: QueueDefinition,
+      success: [Queue, Queue.pipe(HttpApiSchema.status(201))],
+      error: [Conflict, QuotaExceeded]
+    })
+      .annotate(Access, Access.scope("tasks:write"))
+      .annotateMerge(
+        docs(
+          "Make or replace a queue by its key",
+          "Gives the queue with this key exactly this definition, or makes it. The answer is 200 if it " +
+            "was there and 201 if it is new. If nothing differs, nothing changes. A paused queue stays " +
+            "paused."
+        )
+      ),
+
+    HttpApiEndpoint.get("get", "/:queue_id", { params: queue, success: Queue, error: NotFound })
+      .annotate(Access, Access.scope("tasks:read"))
+      .annotateMerge(docs("Get a queue", "The queue, and how many runs go on and wait in it.")),
+
+    HttpApiEndpoint.patch("update", "/:queue_id", {
+      params: queue,
+      payload: QueueUpdate,
+      success: Queue,
+      error: [NotFound, Conflict, ValidationFailed]
+    })
+      .annotate(Access, Access.scope("tasks:write"))
+      .annotateMerge(
+        docs(
+          "Change a queue",
+          "Holds from the next run on that starts. Runs that go on are not cut off, so after a lower `max_concurrency` there are more of them for a while."
+        )
+      ),
+
+    HttpApiEndpoint.delete("remove", "/:queue_id", {
+      params: queue,
+      error: [NotFound, Conflict]
+    })
+      .annotate(Access, Access.scope("tasks:write"))
+      .annotateMerge(
+        docs(
+          "Delete a queue",
+          "Answers 409 while tasks or chains name it, because their runs would have no limit any more. Delayed tasks that have run do not count."
+        )
+      ),
+
+    HttpApiEndpoint.post("pause", "/:queue_id/pause", {
+      params: queue,
+      success: Queue,
+      error: NotFound
+    })
+      .annotate(Access, Access.scope("tasks:write"))
+      .annotateMerge(
+        docs(
+          "Pause a queue",
+          "Its runs wait until it resumes. Those that have started go on. Pausing again changes nothing."
+        )
+      ),
+
+    HttpApiEndpoint.post("resume", "/:queue_id/resume", {
+      params: queue,
+      success: Queue,
+      error: NotFound
+    })
+      .annotate(Access, Access.scope("tasks:write"))
+      .annotateMerge(docs("Resume a queue", "Its runs start again, the most overdue first."))
+  )
+  .middleware(Authentication)
+  .prefix("/v1/workspaces/:workspace_id/queues")
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Queues",
+      description:
+        "Limits that tasks and chains share: how many of their runs go on at once, and how often one begins."
+    })
+  ) {}

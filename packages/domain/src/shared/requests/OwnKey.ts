@@ -1,0 +1,37 @@
+import { Schema } from "effect"
+
+/** It stands in paths, so what a path gives a meaning to is left out. */
+const pattern = /^[A-Za-z0-9][A-Za-z0-9._~:@-]{0,199}$/
+
+/** The id that its author gives a task, a monitor or a channel. */
+export const OwnKey = Schema.String.check(
+  Schema.isPattern(pattern, {
+    expected: "1 to 200 letters, digits and . _ ~ : @ -, beginning with a letter or a digit",
+    toJsonSchema: () => ({ minLength: 1, maxLength: 200, pattern: pattern.source })
+  })
+).annotate({
+  description: "The id that its author gave it.",
+  examples: ["reports:nightly"]
+})
+
+export const keyInput = {
+  key: Schema.optionalKey(
+    Schema.NullOr(OwnKey).annotate({
+      description:
+        "An id of your own, by which it is made or replaced: 1 to 200 letters, digits and " +
+        "`. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those " +
+        "of its kind. None when absent or null."
+    })
+  )
+}
+
+export const keyFields = {
+  key: Schema.NullOr(Schema.String).annotate({
+    description: "The id that its author gave it. Null if it has none."
+  })
+}
+
+/** The `key` filter of lists. */
+export const keyFilter = {
+  key: Schema.optionalKey(OwnKey.annotate({ description: "Shows the one that has this key." }))
+}

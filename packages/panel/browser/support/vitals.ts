@@ -1,0 +1,77 @@
+import type { Page } from "playwright-core"
+
+/** What Lighthouse would look at, as the browser itself tells it. */
+interface Vitals {
+  /** The moment of the largest paint. */
+  largestPaint: number
+  /** How much moved without anybody asking for it. */
+  shift: number
+  /** The parts beyond 50 ms of tasks that held up the page. */
+  blocked: number
+  bytes: number
+  requests: number
+}
+
+/** From now on, on each page that is opened. */
+export const watch = (page: Page) =>
+  page.addInitScript(() => {
+    const vitals = { largestPaint: 0, shift: 0, blocked: 0 }
+    Object.assign(globalThis, { vitals })
+    const observe = (type: string, seen: (entry: PerformanceEntry) => void) =>
+      new PerformanceObserver((list) => list.getEntries().forEach(seen)).observe({
+        type,
+        buffered: true
+      })
+    observe("largest-contentful-paint", ({ startTime }) => (vitals.largestPaint = startTime))
+    observe("layout-shift", (entry) => {
+      const { hadRecentInput, value } = entry as PerformanceEntry & {
+        readonly hadRecentInput: boolean
+        readonly value: number
+      }
+      if (!hadRecentInput) vitals.shift += value
+    })
+    observe("longtask", ({ duration }) => (vitals.blocked += Math.max(0, duration - 50)))
+  })
+
+export const vitalsOf = (page: Page): Promise<Vitals> =>
+  page.evaluate(() => {
+    const resources = performance.getEntriesByType("resource") as Array<PerformanceResourceTiming>
+    const { vitals } = globalThis as unknown as {
+      readonly vitals: Omit<Vitals, "bytes" | "requests">
+    }
+    return {
+      ...vitals,
+      bytes: resources.reduce((sum, { transferSize }) => sum + transferSize, 0),
+      requests: resources.filter(({ name }) => name.includes("/v1/")).length
+    }
+  })
+
+/** Milliseconds in which the page worked. */
+interface Work {
+  /** Of a processor, so that it is the same beside other work. */
+  readonly processor: number
+  readonly scripts: number
+  /** Of styles and layout. */
+  readonly layout: number
+}
+
+/** What the page works while something is done. */
+export const workOf = async (page: Page, done: () => Promise<unknown>): Promise<Work> => {
+  const session = await page.context().newCDPSession(page)
+  await session.send("Performance.enable")
+  const read = async () => {
+    const { metrics } = await session.send("Performance.getMetrics")
+    const seconds = new Map(metrics.map(({ name, value }) => [name, value]))
+    return (name: string) => (seconds.get(name) ?? 0) * 1_000
+  }
+  const before = await read()
+  await done()
+  const after = await read()
+  await session.detach()
+  const spent = (name: string) => after(name) - before(name)
+  return {
+    processor: spent("ThreadTime"),
+    scripts: spent("ScriptDuration"),
+    layout: spent("LayoutDuration") + spent("RecalcStyleDuration")
+  }
+}

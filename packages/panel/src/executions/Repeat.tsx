@@ -1,0 +1,54 @@
+import { useState } from "react"
+import { useWorkspace } from "../data/client.ts"
+import type { Call } from "../data/tasks.ts"
+import { Button } from "../ui/actions/Button.tsx"
+import { tellProblem } from "../ui/messages/toast.ts"
+import { Only } from "../ui/role.tsx"
+import { Code } from "../ui/values/Code.tsx"
+import { curlOf } from "./curl.ts"
+
+/** A command that makes the call again, and on demand with the signature that the service adds. */
+export const Repeat = ({
+  call,
+  executionId
+}: {
+  readonly call: Call
+  readonly executionId: string
+}) => {
+  const { api } = useWorkspace()
+  const [signature, setSignature] = useState<Readonly<Record<string, string>>>()
+  const sign = async () => {
+    try {
+      const [{ data }, { testHeaders }] = await Promise.all([
+        api.workspaces.signingSecrets({ limit: 10 }),
+        import("@scheduling/sdk/webhooks")
+      ])
+      const secret = data.find(({ expires_at }) => expires_at === null)?.secret ?? ""
+      setSignature(await testHeaders({ payload: call.body ?? "", secret, executionId }))
+    } catch (error) {
+      tellProblem(error)
+    }
+  }
+  return (
+    <>
+      <Code label="curl command" text={curlOf(call, executionId, signature)} />
+      <div className="mt-2 flex items-start justify-between gap-4">
+        <p className="text-xs text-faint">
+          {signature === undefined
+            ? "The call as the task has it now. The service adds a signature, by which your server knows who calls."
+            : "It is signed as the service signs, and good for five minutes."}
+        </p>
+        {canSign && (
+          <Only role="admin">
+            <Button size="small" onClick={sign}>
+              {signature === undefined ? "Sign it" : "Sign it again"}
+            </Button>
+          </Only>
+        )}
+      </div>
+    </>
+  )
+}
+
+/** On plain HTTP, except on this machine, browsers sign nothing. */
+const canSign = globalThis.isSecureContext

@@ -1,0 +1,29 @@
+import type { Forecast } from "@scheduling/sdk"
+
+export interface Bucket {
+  readonly start: number
+  readonly runs: number
+  /** The most runs in one of its minutes. */
+  readonly most: number
+}
+
+/** The runs of a forecast, so many milliseconds a bar. Bars begin on the hour. */
+export const bucketsOf = (
+  { from, minutes, to }: Pick<Forecast, "from" | "minutes" | "to">,
+  lengthMs: number
+): ReadonlyArray<Bucket> => {
+  const first = Math.floor(Date.parse(from) / lengthMs)
+  const last = Math.ceil(Date.parse(to) / lengthMs)
+  const buckets = Array.from({ length: last - first }, (_, index) => ({
+    start: (first + index) * lengthMs,
+    runs: 0,
+    most: 0
+  }))
+  for (const { at, runs } of minutes) {
+    const bucket = buckets[Math.floor(Date.parse(at) / lengthMs) - first]
+    if (bucket === undefined) continue
+    bucket.runs += runs
+    bucket.most = Math.max(bucket.most, runs)
+  }
+  return buckets
+}

@@ -1,0 +1,11 @@
+import { given, oneOf } from "../ui/lists/search.ts"
+
+export const spans = [
+  ["day", "24 hours"],
+  ["week", "7 days"]
+] as const
+
+export type Span = (typeof spans)[number][0]
+
+export const forecastSearch = ({ span }: Record<string, unknown>): { readonly span?: "week" } =>
+  given({ span: oneOf(["week"], span) })

@@ -1,0 +1,60 @@
+import {
+  type NotificationChannel,
+  type NotificationKindInfo,
+  ValidationError
+} from "@scheduling/sdk"
+import { Card } from "../../ui/layout/Page.tsx"
+import { Field, Input } from "../../ui/forms/Field.tsx"
+import { FormEnd } from "../../ui/forms/FormEnd.tsx"
+import { useForm } from "../../ui/forms/useForm.ts"
+import { ConfigFields } from "./ConfigFields.tsx"
+import { type Config, configOf, fieldsOf, textsOf } from "./configSchema.ts"
+
+/** Makes a channel of a kind, or changes one. */
+export const ChannelForm = ({
+  action,
+  channel,
+  kind,
+  onCancel,
+  onSend
+}: {
+  readonly kind: NotificationKindInfo
+  readonly channel?: NotificationChannel
+  readonly action: string
+  readonly onSend: (input: { readonly name: string; readonly config: Config }) => Promise<unknown>
+  readonly onCancel: () => void
+}) => {
+  const fields = fieldsOf(kind.config_schema, kind.secret_fields)
+  const form = useForm({
+    initial: { name: channel?.name ?? "", config: textsOf(fields, channel?.config ?? {}) },
+    send: ({ config, name }) =>
+      onSend({ name: name.trim(), config: configOf(fields, config, channel !== undefined) })
+  })
+  const { error, set, values } = form
+  const issues = error instanceof ValidationError ? error.detail.issues : []
+  const errorOf = (name: string) =>
+    issues.find(({ path }) => path[0] === "config" && path[1] === name)?.message
+  const isElsewhere = issues.some(({ path }) => path[0] === "config" && path.length === 1)
+  return (
+    <form className="flex flex-col gap-6" onSubmit={form.submit}>
+      <Card className="flex flex-col gap-5 p-5">
+        <Field label="Name" hint="For people." error={form.errorOf("name")}>
+          <Input {...form.text("name")} required maxLength={100} placeholder="Operations" />
+        </Field>
+        <ConfigFields
+          fields={fields}
+          texts={values.config}
+          shown={channel?.config}
+          errorOf={errorOf}
+          onChange={(name, text) => set({ config: { ...values.config, [name]: text } })}
+        />
+      </Card>
+      <FormEnd
+        needs="editor"
+        form={isElsewhere ? { ...form, problem: error } : form}
+        action={action}
+        onCancel={onCancel}
+      />
+    </form>
+  )
+}

@@ -1,0 +1,106 @@
+import type { NotificationChannel } from "@scheduling/sdk"
+import { useQuery } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import { BellRing, Plus } from "lucide-react"
+import { useWorkspace } from "../../data/client.ts"
+import { ButtonLink } from "../../ui/actions/Button.tsx"
+import { type Column, List, rowLink } from "../../ui/lists/List.tsx"
+import { Empty } from "../../ui/layout/Page.tsx"
+import { Problem } from "../../ui/messages/Problem.tsx"
+import { Status } from "../../ui/values/Status.tsx"
+import { Ago } from "../../ui/values/Time.tsx"
+import { ChannelExamples } from "./ChannelExamples.tsx"
+import { ChannelState } from "./ChannelState.tsx"
+import { NotificationsPage } from "../NotificationsPage.tsx"
+import { channelsOptions } from "../queries.ts"
+import { Only } from "../../ui/role.tsx"
+
+export const ChannelListPage = () => {
+  const { workspaceId } = useWorkspace()
+  const { data, error, isPending, refetch } = useQuery(channelsOptions(workspaceId))
+  const create = (
+    <Only role="editor">
+      <ButtonLink
+        to="/w/$workspaceId/notifications/channels/new"
+        params={{ workspaceId }}
+        look="main"
+        icon={<Plus className="size-4" />}
+      >
+        New channel
+      </ButtonLink>
+    </Only>
+  )
+  return (
+    <NotificationsPage name="channels" actions={create}>
+      {error === null ? (
+        <List
+          label="Channels"
+          rows={data ?? []}
+          isLoading={isPending}
+          columns={columns}
+          keyOf={({ id }) => id}
+          empty={
+            <Empty title="No channels yet" icon={<BellRing className="size-5" />} action={create}>
+              <p className="mb-6">
+                A channel is where messages go: an email, Slack, a pager, a webhook. Rules then say
+                which of them hears of what.
+              </p>
+              <ChannelExamples />
+            </Empty>
+          }
+        />
+      ) : (
+        <Problem error={error} retry={refetch} />
+      )}
+    </NotificationsPage>
+  )
+}
+
+export const kindName = (kind: string): string =>
+  kind.charAt(0).toUpperCase() + kind.slice(1).replaceAll("_", " ")
+
+const columns: ReadonlyArray<Column<NotificationChannel>> = [
+  {
+    key: "name",
+    head: "Name",
+    className: "grow basis-0",
+    cell: ({ id, kind, name, workspace_id }) => (
+      <>
+        <Link
+          to="/w/$workspaceId/notifications/channels/$channelId"
+          params={{ workspaceId: workspace_id, channelId: id }}
+          className={`block truncate font-medium ${rowLink}`}
+        >
+          {name}
+        </Link>
+        <span className="block truncate text-xs text-faint">{kindName(kind)}</span>
+      </>
+    )
+  },
+  {
+    key: "last",
+    head: "Last delivery",
+    className: "w-64 shrink-0 max-md:hidden",
+    cell: ({ last_delivery }) =>
+      last_delivery === null ? (
+        <span className="text-faint">None yet</span>
+      ) : (
+        <>
+          <Status of={last_delivery.delivered ? "delivered" : "failed"} />
+          <span
+            className="block truncate pl-4 text-xs text-faint"
+            title={last_delivery.error ?? ""}
+          >
+            <Ago at={last_delivery.at} />
+            {last_delivery.error !== null && ` · ${last_delivery.error}`}
+          </span>
+        </>
+      )
+  },
+  {
+    key: "state",
+    head: "State",
+    className: "w-28 shrink-0",
+    cell: (channel) => <ChannelState channel={channel} />
+  }
+]

@@ -1,0 +1,211 @@
+import type { NotificationChannel, TestDelivery } from "@scheduling/sdk"
+import { useQuery } from "@tanstack/react-query"
+import { useNavigate, useParams } from "@tanstack/react-router"
+import { Pause, RotateCcw, Send, Trash2 } from "lucide-react"
+import { useState } from "react"
+import { useWorkspace } from "../../data/client.ts"
+import { AboveLink } from "../../ui/layout/AboveLink.tsx"
+import { Button } from "../../ui/actions/Button.tsx"
+import { Confirm } from "../../ui/actions/Dialog.tsx"
+import { duration } from "../../ui/values/format.ts"
+import { Loaded } from "../../ui/messages/Loaded.tsx"
+import { ActionMenu, MenuItem } from "../../ui/actions/Menu.tsx"
+import { Card, Empty, Page, Section, Skeleton } from "../../ui/layout/Page.tsx"
+import { Badge, Status } from "../../ui/values/Status.tsx"
+import { attempt, tell, tellProblem } from "../../ui/messages/toast.ts"
+import { ChannelForm } from "./ChannelForm.tsx"
+import { kindName } from "./ChannelListPage.tsx"
+import { ChannelState } from "./ChannelState.tsx"
+import { DeliveryList } from "../deliveries/DeliveryList.tsx"
+import { channelOptions, kindsOptions, notificationsChanged } from "../queries.ts"
+import { Only } from "../../ui/role.tsx"
+
+export const ChannelPage = () => {
+  const { workspaceId } = useWorkspace()
+  const { channelId } = useParams({
+    from: "/inside/w/$workspaceId/notifications/channels/$channelId"
+  })
+  const above = (
+    <AboveLink to="/w/$workspaceId/notifications" params={{ workspaceId }}>
+      Notifications
+    </AboveLink>
+  )
+  return (
+    <Loaded query={useQuery(channelOptions(workspaceId, channelId))} name="Channel" above={above}>
+      {(channel) => (
+        <Page
+          title={channel.name}
+          above={above}
+          description={
+            <span className="flex flex-wrap items-center gap-3">
+              {kindName(channel.kind)} <ChannelState channel={channel} />
+            </span>
+          }
+          actions={<ChannelActions channel={channel} />}
+        >
+          <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_26rem]">
+            <div className="flex min-w-0 flex-col gap-8">
+              <Hints channel={channel} />
+              <Test channel={channel} />
+              <Section title="Deliveries">
+                <DeliveryList
+                  search={{ channel_id: channel.id }}
+                  empty={<Empty title="Nothing was sent yet" />}
+                />
+              </Section>
+            </div>
+            <Section title="Settings">
+              <Settings key={channel.updated_at} channel={channel} />
+            </Section>
+          </div>
+        </Page>
+      )}
+    </Loaded>
+  )
+}
+
+const Hints = ({
+  channel: { confirmed, disabled_reason }
+}: {
+  readonly channel: NotificationChannel
+}) => (
+  <>
+    {disabled_reason !== null && (
+      <p className="rounded-lg border border-bad/30 tint-bad px-3.5 py-3">
+        The service has disabled it: {disabled_reason}
+      </p>
+    )}
+    {!confirmed && (
+      <p className="rounded-lg border border-warn/30 tint-warn px-3.5 py-3">
+        Nothing is sent to this address until the link in the mail to it is opened.
+      </p>
+    )}
+  </>
+)
+
+/** Sends a message now, and shows what the other side really answered. */
+const Test = ({ channel: { id } }: { readonly channel: NotificationChannel }) => {
+  const { api, workspaceId } = useWorkspace()
+  const [answer, setAnswer] = useState<TestDelivery>()
+  const [isBusy, setBusy] = useState(false)
+  const test = async () => {
+    setBusy(true)
+    setAnswer(undefined)
+    try {
+      setAnswer(await api.notifications.test(id))
+    } catch (error) {
+      tellProblem(error)
+    } finally {
+      setBusy(false)
+      void notificationsChanged(workspaceId)
+    }
+  }
+  return (
+    <Section title="Test">
+      <Card className="flex flex-col gap-4 p-5">
+        <div className="flex flex-wrap items-center justify-between gap-4">
+          <p className="text-soft">Sends a message now and shows what comes back.</p>
+          <Only role="editor">
+            <Button icon={<Send className="size-4" />} busy={isBusy} onClick={test}>
+              Send a test
+            </Button>
+          </Only>
+        </div>
+        {answer !== undefined && (
+          <div role="status" className="flex flex-col gap-1.5 border-t border-line pt-4">
+            <p className="flex flex-wrap items-center gap-3">
+              <Status of={answer.delivered ? "delivered" : "failed"} />
+              {answer.status_code !== null && (
+                <Badge tone={answer.delivered ? "ok" : "bad"}>{answer.status_code}</Badge>
+              )}
+              <span className="text-faint">after {duration(answer.duration_ms)}</span>
+            </p>
+            {answer.error !== null && (
+              <p className="font-mono text-sm break-words text-bad">{answer.error}</p>
+            )}
+          </div>
+        )}
+      </Card>
+    </Section>
+  )
+}
+
+const Settings = ({ channel }: { readonly channel: NotificationChannel }) => {
+  const { api, workspaceId } = useWorkspace()
+  const navigate = useNavigate()
+  const { data: kinds } = useQuery(kindsOptions(workspaceId))
+  const kind = kinds?.find((one) => one.kind === channel.kind)
+  if (kind === undefined) return <Skeleton className="h-64" />
+  return (
+    <ChannelForm
+      kind={kind}
+      channel={channel}
+      action="Save changes"
+      onCancel={() =>
+        void navigate({ to: "/w/$workspaceId/notifications", params: { workspaceId } })
+      }
+      onSend={async (input) => {
+        await api.notifications.updateChannel(channel.id, input)
+        tell(`${input.name} was changed`)
+        await notificationsChanged(workspaceId)
+      }}
+    />
+  )
+}
+
+const ChannelActions = ({
+  channel: { enabled, id, name }
+}: {
+  readonly channel: NotificationChannel
+}) => {
+  const { api, workspaceId } = useWorkspace()
+  const navigate = useNavigate()
+  const [isRemoving, setRemoving] = useState(false)
+  const enable = async (next: boolean) => {
+    await attempt(
+      () => api.notifications.updateChannel(id, { enabled: next }),
+      next ? `${name} is used again` : `${name} is disabled`
+    )
+    await notificationsChanged(workspaceId)
+  }
+  return (
+    <Only role="editor">
+      <ActionMenu label={`Actions for ${name}`}>
+        {enabled ? (
+          <MenuItem icon={<Pause className="size-4" />} onSelect={() => void enable(false)}>
+            Disable
+          </MenuItem>
+        ) : (
+          <MenuItem icon={<RotateCcw className="size-4" />} onSelect={() => void enable(true)}>
+            Enable
+          </MenuItem>
+        )}
+        <MenuItem
+          isDanger
+          icon={<Trash2 className="size-4 text-bad" />}
+          onSelect={() => setRemoving(true)}
+        >
+          Delete
+        </MenuItem>
+      </ActionMenu>
+      <Confirm
+        isOpen={isRemoving}
+        onClose={() => setRemoving(false)}
+        title={`Delete ${name}?`}
+        action="Delete"
+        onConfirm={async () => {
+          await api.notifications.removeChannel(id)
+          tell(`${name} was deleted`)
+          void notificationsChanged(workspaceId)
+          await navigate({
+            to: "/w/$workspaceId/notifications",
+            params: { workspaceId },
+            replace: true
+          })
+        }}
+      >
+        It goes out of all rules, and what waits for it is cancelled. What was sent stays listed.
+      </Confirm>
+    </Only>
+  )
+}

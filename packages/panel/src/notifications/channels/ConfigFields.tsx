@@ -1,0 +1,68 @@
+import { Checkbox, Field, Input, Select } from "../../ui/forms/Field.tsx"
+import type { Config, ConfigField } from "./configSchema.ts"
+
+/** What a kind of channel needs, drawn from its schema. */
+export const ConfigFields = ({
+  errorOf,
+  fields,
+  onChange,
+  shown,
+  texts
+}: {
+  readonly fields: ReadonlyArray<ConfigField>
+  readonly texts: Readonly<Record<string, string>>
+  /** What the API shows of it now, with secrets masked. */
+  readonly shown: Config | undefined
+  readonly onChange: (name: string, text: string) => void
+  readonly errorOf: (name: string) => string | undefined
+}) =>
+  fields.map((field) => {
+    const { hint, isRequired, isSecret, label, maxLength, name, options, type } = field
+    const text = texts[name] ?? ""
+    const change = (event: { readonly target: { readonly value: string } }) =>
+      onChange(name, event.target.value)
+    if (type === "boolean") {
+      return (
+        <Checkbox
+          key={name}
+          hint={hint}
+          checked={text === "true"}
+          onChange={({ target }) => onChange(name, String(target.checked))}
+        >
+          {label}
+        </Checkbox>
+      )
+    }
+    const masked = isSecret ? shown?.[name] : undefined
+    return (
+      <Field
+        key={name}
+        label={isRequired ? label : `${label} (optional)`}
+        hint={typeof masked === "string" ? `${hint ?? ""} Stays as it is if empty.`.trim() : hint}
+        error={errorOf(name)}
+      >
+        {options === undefined ? (
+          <Input
+            mono
+            type={isSecret ? "password" : type}
+            autoComplete={isSecret ? "new-password" : "off"}
+            spellCheck={false}
+            required={isRequired && masked === undefined}
+            maxLength={maxLength}
+            placeholder={typeof masked === "string" ? masked : undefined}
+            value={text}
+            onChange={change}
+          />
+        ) : (
+          <Select
+            options={[
+              ...(isRequired ? [] : [["", "As usual"] as const]),
+              ...options.map((option) => [option, option] as const)
+            ]}
+            value={text}
+            onChange={change}
+          />
+        )}
+      </Field>
+    )
+  })

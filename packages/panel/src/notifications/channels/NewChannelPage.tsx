@@ -1,0 +1,114 @@
+import type { NotificationKindInfo } from "@scheduling/sdk"
+import { useQuery } from "@tanstack/react-query"
+import { Link, useNavigate, useSearch } from "@tanstack/react-router"
+import { useWorkspace } from "../../data/client.ts"
+import { AboveLink } from "../../ui/layout/AboveLink.tsx"
+import { Loaded } from "../../ui/messages/Loaded.tsx"
+import { Card, Page } from "../../ui/layout/Page.tsx"
+import { tell } from "../../ui/messages/toast.ts"
+import { ChannelForm } from "./ChannelForm.tsx"
+import { kindsOptions, notificationsChanged } from "../queries.ts"
+
+export const NewChannelPage = () => {
+  const { workspaceId } = useWorkspace()
+  const { kind } = useSearch({ from: "/inside/w/$workspaceId/notifications/channels/new" })
+  const above = (
+    <AboveLink to="/w/$workspaceId/notifications" params={{ workspaceId }}>
+      Notifications
+    </AboveLink>
+  )
+  return (
+    <Loaded
+      query={useQuery(kindsOptions(workspaceId))}
+      name="New channel"
+      above={above}
+      width="narrow"
+    >
+      {(kinds) => {
+        const chosen = kinds.find((one) => one.kind === kind && one.available)
+        return chosen === undefined ? (
+          <Page
+            title="New channel"
+            above={above}
+            width="narrow"
+            description="Where should it lead?"
+          >
+            <ul className="grid gap-2 sm:grid-cols-2">
+              {kinds.map((one) => (
+                <Kind key={one.kind} kind={one} />
+              ))}
+            </ul>
+          </Page>
+        ) : (
+          <NewChannel key={chosen.kind} kind={chosen} />
+        )
+      }}
+    </Loaded>
+  )
+}
+
+const Kind = ({
+  kind: { available, kind, title, unavailable_reason }
+}: {
+  readonly kind: NotificationKindInfo
+}) => {
+  const { workspaceId } = useWorkspace()
+  return (
+    <li>
+      <Card className="relative h-full px-4 py-3 transition-colors duration-100 hover:border-edge">
+        {available ? (
+          <Link
+            to="/w/$workspaceId/notifications/channels/new"
+            params={{ workspaceId }}
+            search={{ kind }}
+            className="font-medium after:absolute after:inset-0 after:rounded-xl"
+          >
+            {title}
+          </Link>
+        ) : (
+          <>
+            <span className="font-medium text-faint">{title}</span>
+            <span className="block text-xs text-faint">{unavailable_reason}</span>
+          </>
+        )}
+      </Card>
+    </li>
+  )
+}
+
+const NewChannel = ({ kind }: { readonly kind: NotificationKindInfo }) => {
+  const { api, workspaceId } = useWorkspace()
+  const navigate = useNavigate()
+  return (
+    <Page
+      title={`New channel: ${kind.title}`}
+      width="narrow"
+      above={
+        <AboveLink
+          to="/w/$workspaceId/notifications/channels/new"
+          params={{ workspaceId }}
+          search={{}}
+        >
+          Another kind
+        </AboveLink>
+      }
+    >
+      <ChannelForm
+        kind={kind}
+        action="Create channel"
+        onCancel={() =>
+          void navigate({ to: "/w/$workspaceId/notifications", params: { workspaceId } })
+        }
+        onSend={async (input) => {
+          const { id, name } = await api.notifications.createChannel({ ...input, kind: kind.kind })
+          tell(`${name} was created`)
+          void notificationsChanged(workspaceId)
+          await navigate({
+            to: "/w/$workspaceId/notifications/channels/$channelId",
+            params: { workspaceId, channelId: id }
+          })
+        }}
+      />
+    </Page>
+  )
+}

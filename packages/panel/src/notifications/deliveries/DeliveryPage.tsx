@@ -1,0 +1,144 @@
+import type { DeliveryAttempt, NotificationDeliveryDetail } from "@scheduling/sdk"
+import { useQuery } from "@tanstack/react-query"
+import { useNavigate, useParams } from "@tanstack/react-router"
+import { Send } from "lucide-react"
+import { useWorkspace } from "../../data/client.ts"
+import { AboveLink } from "../../ui/layout/AboveLink.tsx"
+import { Button } from "../../ui/actions/Button.tsx"
+import { Code } from "../../ui/values/Code.tsx"
+import { CopyText } from "../../ui/values/Copy.tsx"
+import { Loaded } from "../../ui/messages/Loaded.tsx"
+import { Card, Facts, Page, Section } from "../../ui/layout/Page.tsx"
+import { Badge, Status } from "../../ui/values/Status.tsx"
+import { Ago, At, None } from "../../ui/values/Time.tsx"
+import { tell, tellProblem } from "../../ui/messages/toast.ts"
+import { kindName } from "../channels/ChannelListPage.tsx"
+import { eventInWords, titleOf } from "../events.ts"
+import { deliveryOptions, notificationsChanged } from "../queries.ts"
+import { Only } from "../../ui/role.tsx"
+
+export const DeliveryPage = () => {
+  const { workspaceId } = useWorkspace()
+  const { deliveryId } = useParams({
+    from: "/inside/w/$workspaceId/notifications/deliveries/$deliveryId"
+  })
+  const above = (
+    <AboveLink to="/w/$workspaceId/notifications/deliveries" params={{ workspaceId }}>
+      Deliveries
+    </AboveLink>
+  )
+  const query = useQuery({
+    ...deliveryOptions(workspaceId, deliveryId),
+    refetchInterval: ({ state }) => (state.data?.finished_at === null ? 2_000 : false)
+  })
+  return (
+    <Loaded query={query} name="Delivery" above={above} width="narrow">
+      {(delivery) => (
+        <Page
+          title={titleOf(delivery)}
+          above={above}
+          width="narrow"
+          actions={
+            delivery.finished_at !== null &&
+            delivery.status !== "dropped" && (
+              <Only role="editor">
+                <Resend delivery={delivery} />
+              </Only>
+            )
+          }
+        >
+          <div className="flex flex-col gap-8">
+            <Card className="p-5">
+              <Facts facts={factsOf(delivery)} />
+            </Card>
+            <Section title="Message">
+              <Card className="divide-y divide-line">
+                {delivery.events.map(({ at, event, name, reason, subject_id }) => (
+                  <div key={subject_id + event} className="flex gap-4 px-5 py-3">
+                    <div className="min-w-0 grow">
+                      <p className="font-medium break-words">
+                        {name}: {eventInWords(event)}
+                      </p>
+                      {reason !== null && <p className="break-words text-soft">{reason}</p>}
+                    </div>
+                    <At at={at} className="text-faint" />
+                  </div>
+                ))}
+                {delivery.events.length === 0 && (
+                  <p className="px-5 py-4 text-faint">It asks to confirm the address.</p>
+                )}
+              </Card>
+            </Section>
+            <Section title="Attempts">
+              <div className="flex flex-col gap-4">
+                {delivery.attempts.map((one) => (
+                  <Attempt key={one.number} attempt={one} />
+                ))}
+                {delivery.attempts.length === 0 && <p className="text-faint">None yet.</p>}
+              </div>
+            </Section>
+          </div>
+        </Page>
+      )}
+    </Loaded>
+  )
+}
+
+const Resend = ({ delivery: { id } }: { readonly delivery: NotificationDeliveryDetail }) => {
+  const { api, workspaceId } = useWorkspace()
+  const navigate = useNavigate()
+  return (
+    <Button
+      icon={<Send className="size-4" />}
+      onClick={async () => {
+        try {
+          const again = await api.notifications.resend(id)
+          tell("It is sent again")
+          void notificationsChanged(workspaceId)
+          await navigate({
+            to: "/w/$workspaceId/notifications/deliveries/$deliveryId",
+            params: { workspaceId, deliveryId: again.id }
+          })
+        } catch (error) {
+          tellProblem(error)
+        }
+      }}
+    >
+      Send again
+    </Button>
+  )
+}
+
+const Attempt = ({
+  attempt: { error, finished_at, number, response_body, started_at, status_code }
+}: {
+  readonly attempt: DeliveryAttempt
+}) => (
+  <Card className="flex flex-col gap-3 p-5">
+    <p className="flex flex-wrap items-center gap-3">
+      <span className="font-medium">Attempt {number}</span>
+      {status_code !== null && <Badge tone={error === null ? "ok" : "bad"}>{status_code}</Badge>}
+      <At at={started_at} className="text-faint" />
+    </p>
+    {error !== null && <p className="break-words text-bad">{error}</p>}
+    {finished_at === null && <p className="text-faint">How it ended is not known.</p>}
+    {response_body !== null && response_body !== "" && (
+      <Code label={`answer to attempt ${number}`} text={response_body} wrap />
+    )}
+  </Card>
+)
+
+const factsOf = (delivery: NotificationDeliveryDetail) =>
+  [
+    ["Status", <Status key="0" of={delivery.status} />],
+    ["Kind", kindName(delivery.kind)],
+    ["Attempts", delivery.attempts_count],
+    ["Error", delivery.error ?? <None />],
+    [
+      "Next attempt",
+      delivery.next_attempt_at === null ? <None /> : <Ago key="1" at={delivery.next_attempt_at} />
+    ],
+    ["Created", <At key="2" at={delivery.created_at} />],
+    ["Ended", delivery.finished_at === null ? <None /> : <At key="3" at={delivery.finished_at} />],
+    ["Id", <CopyText key="4" text={delivery.id} />]
+  ] as const

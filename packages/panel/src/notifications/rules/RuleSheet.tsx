@@ -1,0 +1,116 @@
+import type { NotificationChannel, NotificationEvent, NotificationRule } from "@scheduling/sdk"
+import { Sheet } from "../../ui/actions/Dialog.tsx"
+import { Checkbox, Field, Input } from "../../ui/forms/Field.tsx"
+import { FormEnd } from "../../ui/forms/FormEnd.tsx"
+import { useForm } from "../../ui/forms/useForm.ts"
+import { eventGroups } from "../events.ts"
+import { TargetPicker } from "./TargetPicker.tsx"
+import { useTargets } from "./targets.ts"
+
+const usual: ReadonlyArray<NotificationEvent> = [
+  "task.failed",
+  "task.recovered",
+  "chain.failed",
+  "chain.recovered",
+  "monitor.down",
+  "monitor.up",
+  "certificate.expiring"
+]
+
+/** Writes a rule. */
+export const RuleSheet = ({
+  channels,
+  onClose,
+  onSend,
+  rule
+}: {
+  readonly rule: NotificationRule | undefined
+  readonly channels: ReadonlyArray<NotificationChannel>
+  readonly onSend: (rule: NotificationRule) => Promise<unknown>
+  readonly onClose: () => void
+}) => {
+  const form = useForm({
+    initial: {
+      events: rule?.events ?? usual,
+      channel_ids: rule?.channel_ids ?? channels.slice(0, 1).map(({ id }) => id),
+      tags: rule?.tags?.join(", ") ?? "",
+      task_ids: rule?.task_ids ?? [],
+      monitor_ids: rule?.monitor_ids ?? []
+    },
+    send: async ({ channel_ids, events, monitor_ids, tags, task_ids }) => {
+      const tagged = tags
+        .split(",")
+        .map((tag) => tag.trim())
+        .filter((tag) => tag !== "")
+      await onSend({
+        events,
+        channel_ids,
+        ...(tagged.length > 0 && { tags: tagged }),
+        ...(task_ids.length > 0 && { task_ids }),
+        ...(monitor_ids.length > 0 && { monitor_ids })
+      })
+      onClose()
+    }
+  })
+  const { set, values } = form
+  const toggled = <Item,>(items: ReadonlyArray<Item>, item: Item, isIn: boolean) =>
+    isIn ? [...items, item] : items.filter((other) => other !== item)
+  const targets = useTargets(rule)
+  return (
+    <Sheet isOpen onClose={onClose} title={rule === undefined ? "New rule" : "Edit rule"}>
+      <form className="flex flex-col gap-5" onSubmit={form.submit}>
+        <fieldset className="flex flex-col gap-2">
+          <legend className="mb-2 text-sm font-medium text-soft">Tell</legend>
+          {channels.map(({ id, name }) => (
+            <Checkbox
+              key={id}
+              checked={values.channel_ids.includes(id)}
+              onChange={({ target }) =>
+                set({ channel_ids: toggled(values.channel_ids, id, target.checked) })
+              }
+            >
+              {name}
+            </Checkbox>
+          ))}
+        </fieldset>
+        {eventGroups.map(([group, events]) => (
+          <fieldset key={group} className="flex flex-col gap-2">
+            <legend className="mb-2 text-sm font-medium text-soft">{group}: when</legend>
+            <div className="grid gap-2 sm:grid-cols-2">
+              {events.map(([event, words]) => (
+                <Checkbox
+                  key={event}
+                  checked={values.events.includes(event)}
+                  onChange={({ target }) =>
+                    set({ events: toggled(values.events, event, target.checked) })
+                  }
+                >
+                  {words}
+                </Checkbox>
+              ))}
+            </div>
+          </fieldset>
+        ))}
+        <Field
+          label="Only of what has one of these tags"
+          hint="With commas between them. Of all if empty."
+        >
+          <Input {...form.text("tags")} placeholder="billing, nightly" />
+        </Field>
+        <TargetPicker
+          label="Only of these tasks"
+          {...targets.tasks}
+          chosen={values.task_ids}
+          onChange={(task_ids) => set({ task_ids })}
+        />
+        <TargetPicker
+          label="Only of these monitors"
+          {...targets.monitors}
+          chosen={values.monitor_ids}
+          onChange={(monitor_ids) => set({ monitor_ids })}
+        />
+        <FormEnd form={form} action="Save rule" onCancel={onClose} />
+      </form>
+    </Sheet>
+  )
+}

@@ -1,0 +1,106 @@
+import type { NotificationSettings } from "@scheduling/sdk"
+import { ZoneInput } from "../../tasks/schedule/ZoneInput.tsx"
+import { Checkbox, Field, Input } from "../../ui/forms/Field.tsx"
+import { FormEnd } from "../../ui/forms/FormEnd.tsx"
+import { readersZone } from "../../ui/values/format.ts"
+import { Card } from "../../ui/layout/Page.tsx"
+import { SpanInput } from "../../ui/forms/SpanInput.tsx"
+import { tell } from "../../ui/messages/toast.ts"
+import { useForm } from "../../ui/forms/useForm.ts"
+import { useReplaceSettings } from "../useReplaceSettings.ts"
+
+/** Quiet hours, reminders, and what is told together. */
+export const TimingForm = ({ settings }: { readonly settings: NotificationSettings }) => {
+  const replace = useReplaceSettings(settings)
+  const form = useForm({
+    initial: {
+      task_failure_threshold: String(settings.task_failure_threshold),
+      remind_every_seconds: settings.remind_every_seconds,
+      group_seconds: String(settings.group_seconds),
+      isQuiet: settings.quiet_hours !== null,
+      quiet_hours: settings.quiet_hours ?? { timezone: readersZone(), from: "22:00", to: "07:00" }
+    },
+    send: async (values) => {
+      await replace({
+        task_failure_threshold: Number(values.task_failure_threshold),
+        remind_every_seconds: values.remind_every_seconds,
+        group_seconds: Number(values.group_seconds),
+        quiet_hours: values.isQuiet ? values.quiet_hours : null
+      })
+      tell("The settings were changed")
+    }
+  })
+  const { errorOf, set, values } = form
+  const quiet = values.quiet_hours
+  return (
+    <form className="flex flex-col gap-6" onSubmit={form.submit}>
+      <Card className="flex flex-col gap-5 p-5">
+        <Field
+          label="Failures in a row before the first message"
+          error={errorOf("task_failure_threshold")}
+        >
+          <Input
+            {...form.text("task_failure_threshold")}
+            type="number"
+            min={1}
+            max={100}
+            required
+          />
+        </Field>
+        <Field
+          label="Repeat while it goes on, every"
+          hint="Never if empty."
+          error={errorOf("remind_every_seconds")}
+        >
+          <SpanInput
+            label="Repeat while it goes on, every"
+            isOptional
+            seconds={values.remind_every_seconds}
+            onChange={(remind_every_seconds) => set({ remind_every_seconds })}
+          />
+        </Field>
+        <Field
+          label="Gather what happens within, seconds"
+          hint="The first message goes at once. What comes after it is sent together."
+          error={errorOf("group_seconds")}
+        >
+          <Input {...form.text("group_seconds")} type="number" min={0} max={300} required />
+        </Field>
+        <Checkbox
+          checked={values.isQuiet}
+          hint="Messages are held, and sent as one when they are over."
+          onChange={({ target }) => set({ isQuiet: target.checked })}
+        >
+          Quiet hours
+        </Checkbox>
+        {values.isQuiet && (
+          <div className="grid grid-cols-2 gap-4 sm:grid-cols-[1fr_1fr_2fr]">
+            <Field label="From" error={errorOf("quiet_hours")}>
+              <Input
+                type="time"
+                required
+                value={quiet.from}
+                onChange={({ target }) => set({ quiet_hours: { ...quiet, from: target.value } })}
+              />
+            </Field>
+            <Field label="Until">
+              <Input
+                type="time"
+                required
+                value={quiet.to}
+                onChange={({ target }) => set({ quiet_hours: { ...quiet, to: target.value } })}
+              />
+            </Field>
+            <Field label="Time zone">
+              <ZoneInput
+                value={quiet.timezone}
+                onChange={(timezone) => set({ quiet_hours: { ...quiet, timezone } })}
+              />
+            </Field>
+          </div>
+        )}
+      </Card>
+      <FormEnd form={form} action="Save changes" needs="editor" />
+    </form>
+  )
+}

@@ -1,0 +1,79 @@
+import type { Queue } from "@scheduling/sdk"
+import { useWorkspace } from "../data/client.ts"
+import { Sheet } from "../ui/actions/Dialog.tsx"
+import { Field, Input } from "../ui/forms/Field.tsx"
+import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { useForm } from "../ui/forms/useForm.ts"
+import { tell } from "../ui/messages/toast.ts"
+import { queuesChanged } from "./queries.ts"
+
+const numberOrNull = (text: string) => (text.trim() === "" ? null : Number(text))
+
+/** Makes a queue, or changes one. */
+export const QueueSheet = ({
+  onClose,
+  queue
+}: {
+  readonly queue?: Queue
+  readonly onClose: () => void
+}) => {
+  const { api, workspaceId } = useWorkspace()
+  const form = useForm({
+    initial: {
+      name: queue?.name ?? "",
+      max_concurrency: queue === undefined ? "2" : String(queue.max_concurrency ?? ""),
+      rate_per_second: String(queue?.rate_per_second ?? "")
+    },
+    send: async (values) => {
+      const input = {
+        name: values.name.trim(),
+        max_concurrency: numberOrNull(values.max_concurrency),
+        rate_per_second: numberOrNull(values.rate_per_second)
+      }
+      await (queue === undefined ? api.queues.create(input) : api.queues.update(queue.id, input))
+      tell(`${input.name} was ${queue === undefined ? "created" : "changed"}`)
+      void queuesChanged(workspaceId)
+      onClose()
+    }
+  })
+  return (
+    <Sheet isOpen onClose={onClose} title={queue === undefined ? "New queue" : "Edit queue"}>
+      <form className="flex flex-col gap-5" onSubmit={form.submit}>
+        <Field label="Name" hint="What its tasks call." error={form.errorOf("name")}>
+          <Input
+            {...form.text("name")}
+            required
+            maxLength={100}
+            autoFocus
+            placeholder="Billing server"
+          />
+        </Field>
+        <Field
+          label="Runs at once"
+          hint="Empty means no limit."
+          error={form.errorOf("max_concurrency")}
+        >
+          <Input {...form.text("max_concurrency")} type="number" min={1} max={1_000} />
+        </Field>
+        <Field
+          label="Starts per second"
+          hint="0.2 means one every 5 seconds. Empty means no limit."
+          error={form.errorOf("rate_per_second")}
+        >
+          <Input
+            {...form.text("rate_per_second")}
+            type="number"
+            min={0.0001}
+            max={1_000}
+            step="any"
+          />
+        </Field>
+        <FormEnd
+          form={form}
+          action={queue === undefined ? "Create queue" : "Save changes"}
+          onCancel={onClose}
+        />
+      </form>
+    </Sheet>
+  )
+}

@@ -1,0 +1,66 @@
+import type { Completion, CronTask, RetryInput } from "@scheduling/sdk"
+
+/** The options of a call that few calls have, as they are typed. Empty: not set. */
+export interface CallOptionValues {
+  readonly success_codes: string
+  readonly body_contains: string
+  readonly body_lacks: string
+  readonly first_seconds: string
+  readonly factor: string
+  readonly max_seconds: string
+  /** Empty: the answer ends an attempt. */
+  readonly completion: Completion | ""
+}
+
+export type CallOptions = Pick<
+  CronTask,
+  "success_codes" | "body_contains" | "body_lacks" | "retry" | "completion"
+>
+
+const maxAnswerSeconds = 900
+const maxCompletionSeconds = 86_400
+
+/** How long an attempt may take. */
+export const maxTimeoutOf = ({ completion }: Pick<CallOptionValues, "completion">) =>
+  completion === "" ? maxAnswerSeconds : maxCompletionSeconds
+
+export const callOptionValuesOf = ({
+  body_contains = "",
+  body_lacks = "",
+  completion,
+  retry,
+  success_codes = []
+}: CallOptions): CallOptionValues => ({
+  success_codes: success_codes.join(", "),
+  body_contains,
+  body_lacks,
+  first_seconds: String(retry?.first_seconds ?? ""),
+  factor: String(retry?.factor ?? ""),
+  max_seconds: String(retry?.max_seconds ?? ""),
+  completion: completion ?? ""
+})
+
+/** As the API takes it. */
+export const callOptionInputOf = (values: CallOptionValues, retry_count: number) => {
+  const codes = values.success_codes.split(/[\s,;]+/).filter((code) => code !== "")
+  return {
+    success_codes: codes.length === 0 ? null : codes,
+    body_contains: values.body_contains === "" ? null : values.body_contains,
+    body_lacks: values.body_lacks === "" ? null : values.body_lacks,
+    retry: retryOf(values, retry_count),
+    completion: values.completion === "" ? null : values.completion
+  }
+}
+
+const retryOf = (
+  { factor, first_seconds, max_seconds }: CallOptionValues,
+  count: number
+): RetryInput | null =>
+  first_seconds + factor + max_seconds === ""
+    ? null
+    : {
+        count,
+        ...(first_seconds !== "" && { first_seconds: Number(first_seconds) }),
+        ...(factor !== "" && { factor: Number(factor) }),
+        ...(max_seconds !== "" && { max_seconds: Number(max_seconds) })
+      }

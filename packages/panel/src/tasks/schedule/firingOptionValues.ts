@@ -1,0 +1,75 @@
+import type { CronTask, OnPause, Precision } from "@scheduling/sdk"
+import { localTime } from "./localTime.ts"
+
+/** The options of a schedule that few have, as they are typed. Empty: not set. */
+export interface FiringOptionValues {
+  readonly precision: Precision
+  readonly jitter_seconds: string
+  readonly starts_at: string
+  readonly ends_at: string
+  readonly excluded_days: string
+  /** Its URL. */
+  readonly excluded_calendar: string
+  readonly on_pause: OnPause
+  readonly disable_after_failures: string
+}
+
+export type FiringOptions = Pick<
+  CronTask,
+  | "precision"
+  | "jitter_seconds"
+  | "starts_at"
+  | "ends_at"
+  | "excluded_days"
+  | "excluded_calendar"
+  | "on_pause"
+  | "disable_after_failures"
+>
+
+export const firingOptionValuesOf = (options: FiringOptions): FiringOptionValues => ({
+  precision: options.precision ?? "minute",
+  jitter_seconds: String(options.jitter_seconds ?? ""),
+  starts_at: options.starts_at === undefined ? "" : localTime(options.starts_at),
+  ends_at: options.ends_at === undefined ? "" : localTime(options.ends_at),
+  excluded_days: options.excluded_days?.join(", ") ?? "",
+  excluded_calendar: options.excluded_calendar?.url ?? "",
+  on_pause: options.on_pause ?? "cancel",
+  disable_after_failures: String(options.disable_after_failures ?? "")
+})
+
+/** As the API takes it. */
+export const firingOptionInputOf = (values: FiringOptionValues) => ({
+  precision: values.precision,
+  jitter_seconds: numberOrNull(values.jitter_seconds),
+  starts_at: momentOrNull(values.starts_at),
+  ends_at: momentOrNull(values.ends_at),
+  excluded_days: daysOf(values),
+  excluded_calendar: calendarOf(values),
+  on_pause: values.on_pause,
+  disable_after_failures: numberOrNull(values.disable_after_failures)
+})
+
+/** As a preview takes it. */
+export const slotQueryOf = (values: FiringOptionValues) => {
+  const days = daysOf(values)
+  const { ends_at, excluded_calendar, starts_at } = firingOptionInputOf(values)
+  return {
+    precision: values.precision,
+    ...(starts_at !== null && { starts_at }),
+    ...(ends_at !== null && { ends_at }),
+    ...(excluded_calendar !== null && { excluded_calendar: excluded_calendar.url }),
+    ...(days.length > 0 && { excluded_days: days.join(",") })
+  }
+}
+
+const daysOf = ({ excluded_days }: FiringOptionValues) =>
+  excluded_days.split(/[\s,;]+/).filter((day) => day !== "")
+
+const calendarOf = ({ excluded_calendar }: FiringOptionValues) => {
+  const url = excluded_calendar.trim()
+  return url === "" ? null : { url }
+}
+
+const numberOrNull = (text: string) => (text === "" ? null : Number(text))
+
+const momentOrNull = (text: string) => (text === "" ? null : new Date(text).toISOString())

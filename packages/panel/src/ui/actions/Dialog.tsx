@@ -1,0 +1,142 @@
+import { X } from "lucide-react"
+import { type ReactNode, useEffect, useId, useRef, useState } from "react"
+import { Button, IconButton } from "./Button.tsx"
+import { classes } from "../classes.ts"
+import { Problem } from "../messages/Problem.tsx"
+
+/**
+ * The browser's own dialog: it keeps the focus inside, puts it back, closes on Escape, and lies above
+ * everything.
+ */
+export const Dialog = ({
+  children,
+  isOpen,
+  label,
+  onClose,
+  place = "centre"
+}: {
+  readonly isOpen: boolean
+  readonly onClose: () => void
+  readonly label: string
+  readonly children: ReactNode
+  readonly place?: "centre" | "top" | "side"
+}) => {
+  const ref = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    if (isOpen) ref.current?.showModal()
+    else ref.current?.close()
+  }, [isOpen])
+  return (
+    <dialog
+      ref={ref}
+      aria-label={label}
+      onClose={onClose}
+      // A press beside the dialog hits the dialog itself; one within it hits something in it.
+      onPointerDown={(event) => event.target === ref.current && onClose()}
+      className={classes(
+        "border-line bg-raised p-0 text-ink shadow-float backdrop:bg-black/35 backdrop:backdrop-blur-[2px] open:appear",
+        place === "side"
+          ? "mr-auto h-dvh max-h-dvh w-72 border-r"
+          : "mx-auto w-[min(36rem,calc(100vw-2rem))] rounded-xl border",
+        place === "top" && "mt-[12vh] mb-auto",
+        place === "centre" && "my-auto max-h-[calc(100dvh-2rem)]"
+      )}
+    >
+      {isOpen && children}
+    </dialog>
+  )
+}
+
+/** A dialog with a title, for a question or a form. */
+export const Sheet = ({
+  children,
+  isOpen,
+  onClose,
+  title
+}: {
+  readonly isOpen: boolean
+  readonly onClose: () => void
+  readonly title: string
+  readonly children: ReactNode
+}) => (
+  <Dialog isOpen={isOpen} onClose={onClose} label={title}>
+    <header className="flex items-center justify-between gap-4 px-5 pt-4">
+      <h2 className="text-lg font-semibold">{title}</h2>
+      <IconButton label="Close" onClick={onClose}>
+        <X className="size-4" />
+      </IconButton>
+    </header>
+    <div className="px-5 pt-2 pb-5">{children}</div>
+  </Dialog>
+)
+
+/** Asks before something that cannot be undone, and says what will happen. */
+export const Confirm = ({
+  action,
+  children,
+  isOpen,
+  onClose,
+  onConfirm,
+  title,
+  word
+}: {
+  readonly isOpen: boolean
+  readonly onClose: () => void
+  readonly title: string
+  readonly children: ReactNode
+  /** What the button says. */
+  readonly action: string
+  readonly onConfirm: () => Promise<unknown>
+  /** To be typed before, where much would be lost. */
+  readonly word?: string
+}) => {
+  const [isBusy, setBusy] = useState(false)
+  const [problem, setProblem] = useState<unknown>()
+  const [typed, setTyped] = useState("")
+  const id = useId()
+  const confirm = async () => {
+    setBusy(true)
+    setProblem(undefined)
+    try {
+      await onConfirm()
+      onClose()
+    } catch (error) {
+      setProblem(error)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <Sheet isOpen={isOpen} onClose={onClose} title={title}>
+      <div className="flex flex-col gap-4">
+        <div className="text-soft">{children}</div>
+        {word !== undefined && (
+          <label htmlFor={id} className="flex flex-col gap-1.5 text-sm text-soft">
+            <span>
+              Type <b className="font-mono text-ink">{word}</b> to confirm
+            </span>
+            <input
+              id={id}
+              value={typed}
+              autoComplete="off"
+              onChange={(event) => setTyped(event.target.value)}
+              className="h-9 rounded-lg border border-line bg-surface px-3 text-base"
+            />
+          </label>
+        )}
+        <Problem error={problem} />
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>Not now</Button>
+          <Button
+            look="danger"
+            busy={isBusy}
+            disabled={word !== undefined && typed !== word}
+            onClick={confirm}
+          >
+            {action}
+          </Button>
+        </div>
+      </div>
+    </Sheet>
+  )
+}

@@ -1,0 +1,35 @@
+import type { Role } from "@scheduling/sdk"
+import { Button } from "../actions/Button.tsx"
+import { Problem } from "../messages/Problem.tsx"
+import { useMay, whoMay } from "../role.tsx"
+
+/** The end of a form: what is wrong with it as a whole, and the button. */
+export const FormEnd = ({
+  action,
+  form,
+  look = "main",
+  needs,
+  onCancel
+}: {
+  /** What the button says. */
+  readonly action: string
+  readonly form: { readonly problem: unknown; readonly isBusy: boolean }
+  readonly look?: "main" | "danger" | "plain"
+  readonly onCancel?: () => void
+  /** Who may send it. The others are told so. */
+  readonly needs?: Role
+}) => {
+  const isHeld = !useMay()(needs)
+  return (
+    <div className="flex flex-col gap-4">
+      <Problem error={form.problem} />
+      {isHeld && needs !== undefined && <p className="text-sm text-soft">{whoMay(needs)}</p>}
+      <div className="flex gap-2">
+        <Button type="submit" look={look} busy={form.isBusy} disabled={isHeld}>
+          {action}
+        </Button>
+        {onCancel !== undefined && <Button onClick={onCancel}>Cancel</Button>}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,147 @@
+import { type ReactNode, useEffect, useId } from "react"
+import { classes } from "../classes.ts"
+
+/** A page: its title, what can be done, and what it shows. */
+export const Page = ({
+  actions,
+  above,
+  children,
+  description,
+  title,
+  width = "wide",
+  name
+}: {
+  readonly title: ReactNode
+  /** For the tab of the browser, where the title is no text. */
+  readonly name?: string
+  readonly above?: ReactNode
+  readonly description?: ReactNode
+  readonly actions?: ReactNode
+  readonly children: ReactNode
+  readonly width?: "wide" | "narrow"
+}) => {
+  const heading = name ?? (typeof title === "string" ? title : "Scheduling")
+  useEffect(() => {
+    document.title = `${heading} · Scheduling`
+  }, [heading])
+  return (
+    // Wide or narrow, a page begins at the same edge, so that nothing jumps from one to the next.
+    <div className="mx-auto w-full max-w-[76rem] px-4 pt-6 pb-16 sm:px-8 sm:pt-8">
+      <div className={width === "wide" ? undefined : "max-w-[40rem]"}>
+        {above !== undefined && <div className="mb-2 text-sm text-faint">{above}</div>}
+        <header className="mb-6 flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
+          <div className="min-w-0">
+            <h1 className="text-xl font-semibold tracking-tight break-words">{title}</h1>
+            {description !== undefined && (
+              <div className="mt-1 max-w-[42rem] text-soft">{description}</div>
+            )}
+          </div>
+          {actions !== undefined && (
+            <div className="flex flex-wrap items-center gap-2">{actions}</div>
+          )}
+        </header>
+        {children}
+      </div>
+    </div>
+  )
+}
+
+/** A part of a page. */
+export const Section = ({
+  actions,
+  children,
+  className,
+  title
+}: {
+  readonly title?: ReactNode
+  readonly actions?: ReactNode
+  readonly children: ReactNode
+  readonly className?: string
+}) => {
+  const id = useId()
+  return (
+    <section
+      role={title === undefined ? undefined : "group"}
+      aria-labelledby={title === undefined ? undefined : id}
+      className={classes("min-w-0", className)}
+    >
+      {(title !== undefined || actions !== undefined) && (
+        <header className="mb-3 flex min-h-7 items-center justify-between gap-4">
+          <h2 id={id} className="text-base font-semibold">
+            {title}
+          </h2>
+          {actions}
+        </header>
+      )}
+      {children}
+    </section>
+  )
+}
+
+export const Card = ({
+  children,
+  className
+}: {
+  readonly children: ReactNode
+  readonly className?: string
+}) => (
+  <div
+    className={classes("min-w-0 rounded-xl border border-line bg-surface shadow-card", className)}
+  >
+    {children}
+  </div>
+)
+
+/** Facts about one thing: a name and a value each. */
+export const Facts = ({
+  facts
+}: {
+  readonly facts: ReadonlyArray<readonly [name: string, value: ReactNode]>
+}) => (
+  <dl className="grid grid-cols-[minmax(7rem,auto)_1fr] gap-x-6 gap-y-2.5">
+    {facts.map(([name, value]) => (
+      <div key={name} className="contents">
+        <dt className="text-faint">{name}</dt>
+        <dd className="min-w-0 break-words">{value}</dd>
+      </div>
+    ))}
+  </dl>
+)
+
+/** Says what to do where there is nothing yet. */
+export const Empty = ({
+  action,
+  children,
+  icon,
+  title
+}: {
+  readonly title: string
+  readonly icon?: ReactNode
+  readonly children?: ReactNode
+  readonly action?: ReactNode
+}) => (
+  <div
+    className={classes(
+      "flex flex-col items-center gap-3 rounded-xl border border-dashed border-edge px-6 text-center",
+      icon === undefined && action === undefined ? "py-8" : "py-14"
+    )}
+  >
+    {icon !== undefined && (
+      <div className="grid size-10 place-items-center rounded-full bg-sunken text-faint">
+        {icon}
+      </div>
+    )}
+    <p className={icon === undefined ? "font-semibold" : "text-lg font-semibold"}>{title}</p>
+    {children !== undefined && (
+      <div className="w-full max-w-[32rem] min-w-0 text-soft">{children}</div>
+    )}
+    {action !== undefined && (
+      <div className="mt-2 flex flex-wrap justify-center gap-2">{action}</div>
+    )}
+  </div>
+)
+
+/** Holds the place of what is on its way. */
+export const Skeleton = ({ className }: { readonly className?: string }) => (
+  <div aria-hidden className={classes("rounded-md shimmer", className)} />
+)

@@ -1,0 +1,152 @@
+import { useWindowVirtualizer } from "@tanstack/react-virtual"
+import { memo, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react"
+import { classes } from "../classes.ts"
+import { Skeleton } from "../layout/Page.tsx"
+
+export interface Column<Row> {
+  readonly key: string
+  readonly head: ReactNode
+  readonly cell: (row: Row) => ReactNode
+  /** The share of the width, as classes: `w-40`, or `grow basis-0` for what takes the rest. */
+  readonly className: string
+}
+
+const rowHeight = 56
+
+/**
+ * A list of any length. Only the rows in view are in the page, and the next ones are asked for before
+ * the reader gets there. A row leads where the first link in it leads (`rowLink`).
+ */
+export const List = <Row,>({
+  columns,
+  empty,
+  hasMore = false,
+  isLoading = false,
+  keyOf,
+  label,
+  onMore,
+  rows
+}: {
+  readonly label: string
+  readonly columns: ReadonlyArray<Column<Row>>
+  readonly rows: ReadonlyArray<Row>
+  readonly keyOf: (row: Row) => string
+  readonly isLoading?: boolean
+  readonly hasMore?: boolean
+  readonly onMore?: () => void
+  readonly empty: ReactNode
+}) => {
+  const body = useRef<HTMLDivElement>(null)
+  const [top, setTop] = useState(0)
+  useLayoutEffect(() => setTop(body.current?.offsetTop ?? 0), [])
+  const virtual = useWindowVirtualizer({
+    count: rows.length,
+    estimateSize: () => rowHeight,
+    overscan: 12,
+    scrollMargin: top
+  })
+  const items = virtual.getVirtualItems()
+  const isNearEnd = (items.at(-1)?.index ?? 0) >= rows.length - 20
+  useEffect(() => {
+    if (hasMore && isNearEnd) onMore?.()
+  }, [hasMore, isNearEnd, onMore, rows.length])
+
+  if (!isLoading && rows.length === 0) return empty
+  return (
+    <div
+      role="table"
+      aria-label={label}
+      aria-rowcount={hasMore ? -1 : rows.length + 1}
+      aria-busy={isLoading}
+      className="overflow-clip rounded-xl border border-line bg-surface shadow-card"
+    >
+      <div
+        role="rowgroup"
+        className="sticky top-0 z-10 border-b border-line bg-surface max-md:top-14"
+      >
+        <div role="row" aria-rowindex={1} className="flex h-9 items-center gap-3 px-4 sm:gap-4">
+          {columns.map(({ className, head, key }) => (
+            <div
+              key={key}
+              role="columnheader"
+              className={classes("min-w-0 truncate text-xs font-medium text-faint", className)}
+            >
+              {head}
+            </div>
+          ))}
+        </div>
+      </div>
+      <div
+        ref={body}
+        role="rowgroup"
+        className="relative"
+        style={{ height: isLoading ? rowHeight * 8 : virtual.getTotalSize() }}
+      >
+        {isLoading
+          ? Array.from({ length: 8 }, (_, index) => (
+              <div key={index} role="row" className="flex h-14 items-center gap-3 px-4 sm:gap-4">
+                {columns.map(({ className, key }) => (
+                  <div key={key} role="cell" className={classes("min-w-0", className)}>
+                    <Skeleton className="h-4 w-3/5" />
+                  </div>
+                ))}
+              </div>
+            ))
+          : items.map(({ index, start }) => {
+              const row = rows[index]
+              return (
+                row !== undefined && (
+                  <ListRow
+                    key={keyOf(row)}
+                    index={index}
+                    offset={start - top}
+                    row={row}
+                    columns={columns}
+                  />
+                )
+              )
+            })}
+      </div>
+    </div>
+  )
+}
+
+/** What is in view stays as it is while the reader scrolls: only the rows that come are drawn. */
+const ListRow = memo(function ListRow<Row>({
+  columns,
+  index,
+  offset,
+  row
+}: {
+  readonly columns: ReadonlyArray<Column<Row>>
+  readonly row: Row
+  readonly index: number
+  readonly offset: number
+}) {
+  return (
+    <div
+      role="row"
+      aria-rowindex={index + 2}
+      className="absolute inset-x-0 top-0 flex h-14 items-center gap-3 border-b border-line px-4 transition-colors duration-75 sm:gap-4 last:border-b-0 focus-within:bg-sunken/60 hover:bg-sunken/60"
+      style={{ transform: `translateY(${offset}px)` }}
+    >
+      {columns.map(({ cell, className, key }) => (
+        <div key={key} role="cell" className={classes("min-w-0", className)}>
+          {cell(row)}
+        </div>
+      ))}
+    </div>
+  )
+}) as <Row>(props: {
+  readonly columns: ReadonlyArray<Column<Row>>
+  readonly row: Row
+  readonly index: number
+  readonly offset: number
+}) => ReactNode
+
+/** What a row is called. On a phone it takes the room of the line below it. */
+export const rowName = "block truncate font-medium max-sm:line-clamp-2 max-sm:whitespace-normal"
+
+/** For the link of a row: its whole row can be pressed. What else can be pressed needs `relative`. */
+export const rowLink =
+  "outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-live"

@@ -1,0 +1,81 @@
+import { classes } from "../classes.ts"
+
+export type Tone = "ok" | "bad" | "warn" | "live" | "none"
+
+/** What every state in the product means. */
+const tones: Readonly<Record<string, Tone>> = {
+  succeeded: "ok",
+  failed: "bad",
+  running: "live",
+  sending: "live",
+  delivered: "ok",
+  dropped: "bad",
+  up: "ok",
+  down: "bad",
+  late: "warn",
+  warning: "warn",
+  active: "ok",
+  online: "ok",
+  offline: "bad",
+  finished: "ok",
+  expired: "bad",
+  revoked: "bad"
+}
+
+export const toneOf = (status: string): Tone => tones[status] ?? "none"
+
+const dots: Readonly<Record<Tone, string>> = {
+  ok: "bg-ok text-ok",
+  bad: "bg-bad text-bad",
+  warn: "bg-warn text-warn",
+  live: "bg-live text-live pulse",
+  none: "border-[1.5px] border-faint bg-transparent"
+}
+
+export const Dot = ({ tone }: { readonly tone: Tone }) => (
+  <span aria-hidden className={classes("size-2 shrink-0 rounded-full", dots[tone])} />
+)
+
+/** A state: a dot in its colour and its word, so that colour alone says nothing. */
+export const Status = ({
+  of,
+  tone = toneOf(of),
+  children
+}: {
+  readonly of: string
+  readonly tone?: Tone
+  readonly children?: string
+}) => (
+  <span className="inline-flex items-center gap-2 whitespace-nowrap">
+    <Dot tone={tone} />
+    <span className={tone === "bad" ? "text-bad" : undefined}>{children ?? capital(of)}</span>
+  </span>
+)
+
+const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1).replaceAll("_", " ")
+
+const badges: Readonly<Record<Tone, string>> = {
+  ok: "tint-ok text-ok",
+  bad: "tint-bad text-bad",
+  warn: "tint-warn text-warn",
+  live: "tint-live text-live",
+  none: "bg-sunken text-soft"
+}
+
+/** A short word in a box: a method, a scope, a role. */
+export const Badge = ({
+  children,
+  tone = "none"
+}: {
+  readonly children: React.ReactNode
+  readonly tone?: Tone
+}) => (
+  <span
+    className={classes(
+      "inline-flex h-5 items-center rounded px-1.5 text-xs font-medium whitespace-nowrap",
+      badges[tone]
+    )}
+  >
+    {children}
+  </span>
+)

@@ -1,0 +1,42 @@
+import type { Principal } from "@scheduling/domain/auth/Principal"
+import { RateLimited } from "@scheduling/domain/shared/Errors"
+import { Clock, Context, Effect, Layer } from "effect"
+import { AppConfig } from "../config/Config.ts"
+import { RateLimits } from "../fairness/RateLimits.ts"
+import { noteStanding } from "../http/answers/RateLimitHeaders.ts"
+import { elapsedMs } from "../platform/elapsed.ts"
+
+/** How many requests each credential makes on this node. */
+export class RequestRates extends Context.Service<
+  RequestRates,
+  {
+    /**
+     * Counts a request for its API key or, as somebody may have 200 sessions, its account. Answers
+     * why it is refused, if it is. Only after the credential is verified, so that nobody can use up
+     * what is somebody else's.
+     */
+    readonly take: (
+      message: object,
+      principal: Principal["Service"],
+      requests?: number
+    ) => RateLimited | undefined
+  }
+>()("@scheduling/server/auth/RequestRates") {
+  static readonly layer: Layer.Layer<RequestRates, never, AppConfig> = Layer.effect(
+    RequestRates,
+    Effect.gen(function* () {
+      const { rateLimit } = yield* AppConfig
+      if (rateLimit === 0) return { take: () => undefined }
+      const clock = yield* Clock.Clock
+      const limits = new RateLimits(rateLimit)
+      return RequestRates.of({
+        take: (message, principal, requests) => {
+          const id = principal.kind === "jwt" ? principal.user_id : principal.api_key_id
+          const standing = limits.take(id, elapsedMs(clock), requests)
+          noteStanding(message, standing)
+          return standing.isOver ? new RateLimited({ retry_after: standing.seconds }) : undefined
+        }
+      })
+    })
+  )
+}

@@ -1,0 +1,179 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import {
+  type NotFound,
+  type QuotaExceeded,
+  ValidationFailed
+} from "@scheduling/domain/shared/Errors"
+import { Context, Effect, Layer, Option, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import { isDeepStrictEqual } from "node:util"
+import { Limits } from "../limits/Limits.ts"
+import type { Outbox } from "../outbox/Outbox.ts"
+import { Ids } from "../platform/Ids.ts"
+import { loop } from "../platform/Loop.ts"
+import { dayMs } from "../platform/millis.ts"
+import type { RunQueue } from "../queue/RunQueue.ts"
+import { StoreClock } from "../sql/StoreClock.ts"
+import { transactionOf } from "../sql/transaction.ts"
+import { schedulesOf } from "../tasks/Schedules.ts"
+import { targetCheck } from "../tasks/targets.ts"
+import { CalendarReader } from "./CalendarReader.ts"
+import { CalendarsRepo, type ClaimedCalendar } from "./CalendarsRepo.ts"
+
+/** What a request says about a calendar. */
+interface Given {
+  readonly excluded_calendar?: { readonly url: string } | null
+}
+
+/** Longer than it takes to read one and to tell its tasks. After that another node may. */
+const leaseMs = 5 * 60_000
+
+const hourMs = 3_600_000
+
+/** At most two of one workspace are read at once anyway. */
+const readsAtOnce = 4
+
+/** The calendars whose days schedules exclude: each is read once a day for all tasks of a workspace. */
+export class Calendars extends Context.Service<
+  Calendars,
+  {
+    /**
+     * Reads a calendar that the workspace does not have yet, before the change that names it. That
+     * must not be in a transaction: the server may take its time.
+     */
+    readonly readBefore: (
+      workspaceId: AuthorizedWorkspaceId,
+      given: Given
+    ) => <A, E, R>(
+      change: Effect.Effect<A, E, R>
+    ) => Effect.Effect<A, E | NotFound | QuotaExceeded | ValidationFailed, R>
+    /** Reads those that are due. Returns whether there may be more. */
+    readonly refresh: Effect.Effect<boolean>
+  }
+>()("@scheduling/server/calendars/Calendars") {
+  static readonly layer: Layer.Layer<
+    Calendars,
+    never,
+    CalendarReader | CalendarsRepo | Ids | Limits | Outbox | RunQueue | SqlClient.SqlClient
+  > = Layer.effect(
+    Calendars,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const transaction = transactionOf(sql)
+      const now = Effect.orDie((yield* StoreClock)(sql))
+      const checkTargets = yield* targetCheck
+      const ids = yield* Ids
+      const limits = yield* Limits
+      const reader = yield* CalendarReader
+      const repo = yield* CalendarsRepo
+      const schedules = yield* schedulesOf({ insert: Effect.die, update: repo.updateNextFire })
+
+      const keep = Effect.fnUntraced(function* (
+        workspace_id: AuthorizedWorkspaceId,
+        url: string,
+        days: ReadonlyArray<string>
+      ) {
+        const at = yield* now
+        yield* limits.hold(workspace_id)
+        if (yield* repo.isKnown(workspace_id, url)) return
+        yield* repo.removeUnused(workspace_id, at)
+        yield* limits.allowOneMore(workspace_id, "calendars")
+        const id = yield* ids.next
+        yield* repo.insert({ id, workspace_id, url, days, check_at: inADay(at) }, at)
+      }, transaction)
+
+      const readNew = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        url: string
+      ) {
+        yield* checkTargets([{ url, path }])
+        if (yield* repo.isKnown(workspaceId, url)) return
+        const read = yield* reader.read(workspaceId, url)
+        if (Result.isFailure(read)) {
+          const message = `could not be read: ${read.failure}`
+          return yield* new ValidationFailed({ issues: [{ path, message }] })
+        }
+        yield* keep(workspaceId, url, read.success)
+      })
+
+      /** Each task in a transaction of its own, so that none is locked for long. */
+      const tellTasks = Effect.fnUntraced(function* (calendar: ClaimedCalendar) {
+        let after = firstId
+        for (;;) {
+          const tasks = yield* repo.listTasks(calendar, after)
+          for (const id of tasks) {
+            yield* transaction(
+              Effect.flatMap(repo.lockTask(calendar, id), (row) =>
+                Option.isNone(row) ? Effect.void : schedules.recompute(row.value)
+              )
+            )
+            after = id
+          }
+          if (tasks.length === 0) return
+        }
+      })
+
+      const look = Effect.fnUntraced(function* (calendar: ClaimedCalendar) {
+        const { days, workspace_id } = calendar
+        const begunAt = yield* now
+        yield* repo.removeUnused(workspace_id, begunAt)
+        if (!(yield* repo.isKnown(workspace_id, calendar.url))) return
+        const read = yield* reader.read(workspace_id, calendar.url)
+        const at = yield* now
+        const failures = Result.isSuccess(read) ? 0 : calendar.failures + 1
+        const found = Result.isSuccess(read)
+          ? { days: read.success, fetched_at: at, error: null, failures }
+          : { days, fetched_at: undefined, error: read.failure, failures }
+        const check_at = failures === 0 ? inADay(at) : laterAfter(failures, at)
+        if (calendar.is_applied && isDeepStrictEqual(found.days, days)) {
+          return yield* repo.updateFound(calendar, { ...found, is_applied: true, check_at })
+        }
+        // Whoever reads it next tells the tasks, if this node dies meanwhile.
+        const again = new Date(begunAt.getTime() + leaseMs)
+        yield* repo.updateFound(calendar, { ...found, is_applied: false, check_at: again })
+        yield* tellTasks(calendar)
+        yield* repo.updateFound(calendar, { ...found, is_applied: true, check_at })
+      })
+
+      return Calendars.of({
+        readBefore:
+          (workspaceId, { excluded_calendar }) =>
+          (change) =>
+            excluded_calendar === undefined || excluded_calendar === null
+              ? change
+              : Effect.andThen(readNew(workspaceId, excluded_calendar.url), change),
+
+        refresh: Effect.gen(function* () {
+          const at = yield* now
+          const until = new Date(at.getTime() + leaseMs)
+          const due = yield* repo.claimDue(at, until, readsAtOnce)
+          yield* Effect.forEach(due, look, { concurrency: readsAtOnce, discard: true })
+          return due.length === readsAtOnce
+        }).pipe(Effect.withSpan("Calendars.refresh"))
+      })
+    })
+  )
+}
+
+export const CalendarsLayer: Layer.Layer<never, never, Calendars> = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { refresh } = yield* Calendars
+    yield* Effect.forkScoped(
+      loop("reading calendars", refresh, {
+        between: (hasMore) => (hasMore ? Effect.void : Effect.sleep("1 minute")),
+        pauseAtMost: "1 minute"
+      })
+    )
+  })
+)
+
+const path = ["excluded_calendar", "url"]
+
+const firstId = "00000000-0000-0000-0000-000000000000"
+
+/** Between 22 and 24 hours, so that those that were saved together are spread over the day in time. */
+const inADay = (at: Date) => new Date(at.getTime() + dayMs - Math.random() * 2 * hourMs)
+
+/** After one, two, four hours and so on, up to a day. */
+const laterAfter = (failures: number, at: Date) =>
+  new Date(at.getTime() + Math.min(dayMs, hourMs * 2 ** Math.min(failures - 1, 5)))

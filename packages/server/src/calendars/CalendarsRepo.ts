@@ -1,0 +1,162 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { Context, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import { dayMs } from "../platform/millis.ts"
+import type { ScheduledRow } from "../tasks/Schedules.ts"
+import { intoWorkspace } from "../tasks/intoWorkspace.ts"
+import type { NotFound } from "@scheduling/domain/shared/Errors"
+
+export interface ClaimedCalendar {
+  readonly id: string
+  readonly workspace_id: AuthorizedWorkspaceId
+  readonly url: string
+  readonly days: ReadonlyArray<string>
+  readonly failures: number
+  readonly is_applied: boolean
+  readonly version: number
+}
+
+type Named = Pick<ClaimedCalendar, "workspace_id" | "url">
+
+/** What came of a look. */
+export interface Found {
+  readonly days: ReadonlyArray<string>
+  readonly fetched_at: Date | undefined
+  readonly error: string | null
+  readonly failures: number
+  readonly is_applied: boolean
+  readonly check_at: Date
+}
+
+export class CalendarsRepo extends Context.Service<
+  CalendarsRepo,
+  {
+    readonly isKnown: (workspaceId: AuthorizedWorkspaceId, url: string) => Effect.Effect<boolean>
+    readonly insert: (
+      calendar: Named & {
+        readonly id: string
+        readonly days: ReadonlyArray<string>
+        readonly check_at: Date
+      },
+      now: Date
+    ) => Effect.Effect<void, NotFound>
+    /** Those of the workspace that no task has, and that none was saved with a moment ago. */
+    readonly removeUnused: (workspaceId: AuthorizedWorkspaceId, now: Date) => Effect.Effect<void>
+    /** Takes some that are due, until another node may. */
+    readonly claimDue: (
+      now: Date,
+      until: Date,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<ClaimedCalendar>>
+    /** Unless another node has claimed it since. */
+    readonly updateFound: (claimed: ClaimedCalendar, found: Found) => Effect.Effect<void>
+    readonly listTasks: (calendar: Named, after: string) => Effect.Effect<ReadonlyArray<string>>
+    /** Locks an active task that has the calendar. */
+    readonly lockTask: (calendar: Named, id: string) => Effect.Effect<Option.Option<ScheduledRow>>
+    readonly updateNextFire: (row: ScheduledRow) => Effect.Effect<void>
+  }
+>()("@scheduling/server/calendars/CalendarsRepo") {
+  static readonly layer: Layer.Layer<CalendarsRepo, never, SqlClient.SqlClient> = Layer.effect(
+    CalendarsRepo,
+    Effect.map(SqlClient.SqlClient, (sql) => {
+      const url = sql.literal("firing_options #>> '{excluded_calendar,url}'")
+
+      return CalendarsRepo.of({
+        isKnown: Effect.fn("CalendarsRepo.isKnown")(function* (workspaceId, url) {
+          const rows = yield* sql`
+            SELECT id
+            FROM calendars
+            WHERE workspace_id = ${workspaceId}
+              AND url = ${url}`
+          return rows.length > 0
+        }, Effect.orDie),
+
+        insert: Effect.fn("CalendarsRepo.insert")(function* (calendar, now) {
+          const days = JSON.stringify(calendar.days)
+          yield* sql`
+              INSERT INTO calendars ${sql.insert({ ...calendar, days, fetched_at: now, used_at: now })}
+              ON CONFLICT DO NOTHING`
+        }, intoWorkspace),
+
+        removeUnused: Effect.fn("CalendarsRepo.removeUnused")(function* (workspaceId, now) {
+          yield* sql`
+            DELETE FROM calendars
+            WHERE workspace_id = ${workspaceId}
+              AND used_at < ${new Date(now.getTime() - dayMs / 24)}
+              AND NOT EXISTS (
+                SELECT
+                FROM tasks
+                WHERE tasks.workspace_id = ${workspaceId}
+                  AND ${url} = calendars.url
+              )`
+        }, Effect.orDie),
+
+        claimDue: Effect.fn("CalendarsRepo.claimDue")(function* (now, until, limit) {
+          return yield* sql<ClaimedCalendar>`
+            UPDATE calendars
+            SET check_at = ${until}, version = version + 1
+            WHERE id IN (
+                SELECT id
+                FROM calendars
+                WHERE check_at <= ${now}
+                ORDER BY check_at
+                LIMIT ${limit}
+                FOR UPDATE SKIP LOCKED
+              )
+            RETURNING id, workspace_id, url, days, failures, is_applied, version`
+        }, Effect.orDie),
+
+        updateFound: Effect.fn("CalendarsRepo.updateFound")(function* (claimed, found) {
+          yield* sql`
+            UPDATE calendars
+            SET
+              days = ${JSON.stringify(found.days)}::jsonb,
+              fetched_at = coalesce(${found.fetched_at ?? null}::timestamptz, fetched_at),
+              error = ${found.error},
+              failures = ${found.failures},
+              is_applied = ${found.is_applied},
+              check_at = ${found.check_at}
+            WHERE workspace_id = ${claimed.workspace_id}
+              AND id = ${claimed.id}
+              AND version = ${claimed.version}`
+        }, Effect.orDie),
+
+        listTasks: Effect.fn("CalendarsRepo.listTasks")(function* (calendar, after) {
+          const rows = yield* sql<{ readonly id: string }>`
+            SELECT id
+            FROM tasks
+            WHERE workspace_id = ${calendar.workspace_id}
+              AND status = 'active'
+              AND ${url} = ${calendar.url}
+              AND id > ${after}
+            ORDER BY id
+            LIMIT 500`
+          return rows.map(({ id }) => id)
+        }, Effect.orDie),
+
+        lockTask: Effect.fn("CalendarsRepo.lockTask")(function* (calendar, id) {
+          const rows = yield* sql<ScheduledRow>`
+            SELECT
+              id, workspace_id, key, status, schedule, timezone, dst_overlap, firing_options,
+              paused_reason, next_fire_at, created_at, updated_at
+            FROM tasks
+            WHERE workspace_id = ${calendar.workspace_id}
+              AND id = ${id}
+              AND status = 'active'
+              AND schedule IS NOT NULL
+              AND ${url} = ${calendar.url}
+            FOR UPDATE`
+          return Option.fromNullishOr(rows[0])
+        }, Effect.orDie),
+
+        updateNextFire: Effect.fn("CalendarsRepo.updateNextFire")(function* (row) {
+          yield* sql`
+            UPDATE tasks
+            SET next_fire_at = ${row.next_fire_at}
+            WHERE workspace_id = ${row.workspace_id}
+              AND id = ${row.id}`
+        }, Effect.orDie)
+      })
+    })
+  )
+}

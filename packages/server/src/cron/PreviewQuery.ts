@@ -1,0 +1,18 @@
+import type { Precision } from "@scheduling/domain/cron/FiringOptions"
+import type { DstOverlap, Schedule } from "@scheduling/domain/cron/Schedule"
+import type { TimeZone } from "@scheduling/domain/cron/TimeZone"
+
+/** What is asked about the next fires of a schedule. */
+export interface PreviewQuery {
+  readonly schedule: Schedule
+  readonly timezone?: TimeZone
+  readonly dst_overlap?: DstOverlap
+  readonly precision?: Precision
+  readonly starts_at?: string
+  readonly ends_at?: string
+  /** Dates, with commas between them. */
+  readonly excluded_days?: string
+  /** The URL of a calendar that the workspace has. */
+  readonly excluded_calendar?: string
+  readonly count?: number
+}

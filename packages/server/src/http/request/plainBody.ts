@@ -1,0 +1,44 @@
+import { NodeHttpServerRequest } from "@effect/platform-node"
+import { Effect } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import type { Readable } from "node:stream"
+import { Place } from "../../fairness/Capacity.ts"
+
+/** As much of a long body is received, so that its sender gets to read the answer. */
+const maxReceivedBytes = 1024 * 1024
+
+/** The first bytes of a body that a job sends in whatever form it likes. */
+export const plainBody = (
+  request: HttpServerRequest.HttpServerRequest,
+  keptBytes: number
+): Effect.Effect<string> => {
+  const message = NodeHttpServerRequest.toIncomingMessage(request)
+  const received = Effect.map(receive(message, keptBytes), storable)
+  return Place.of(message)?.waiting(received) ?? received
+}
+
+const receive = (message: Readable, keptBytes: number): Effect.Effect<Buffer> =>
+  Effect.callback((resume) => {
+    const kept: Array<Buffer> = []
+    let keptSoFar = 0
+    let bytes = 0
+    const finish = () => {
+      message.off("data", take).off("end", finish).off("close", stop)
+      resume(Effect.succeed(Buffer.concat(kept)))
+    }
+    const stop = () => resume(Effect.interrupt)
+    const take = (chunk: Buffer) => {
+      const part = chunk.subarray(0, keptBytes - keptSoFar)
+      if (part.length > 0) kept.push(Buffer.from(part))
+      keptSoFar += part.length
+      bytes += chunk.length
+      if (bytes < maxReceivedBytes) return
+      message.pause()
+      finish()
+    }
+    message.on("data", take).on("end", finish).on("close", stop)
+  })
+
+/** Jobs say what they like, in whatever encoding. A character that was cut in two is left out. */
+const storable = (bytes: Buffer): string =>
+  new TextDecoder().decode(bytes, { stream: true }).replaceAll("\0", "\ufffd")

@@ -1,0 +1,65 @@
+import { Conflict } from "@scheduling/domain/shared/Errors"
+import { Effect, Option } from "effect"
+import { isDeepStrictEqual } from "node:util"
+
+/** What putting a definition under a key came to. */
+export interface Upserted<Record> {
+  readonly isNew: boolean
+  readonly record: Record
+}
+
+interface Keyed {
+  readonly key: string | null
+}
+
+/** Makes what the key stands for, or changes it under its lock. Leaves alone what is as defined. */
+export const upsertByKey = <Row, Locked extends Keyed, Record, E, R>(
+  key: string,
+  steps: {
+    readonly find: Effect.Effect<Option.Option<Row>, E, R>
+    readonly make: Effect.Effect<Record, E, R>
+    readonly isDefined: (row: Row) => Effect.Effect<boolean, E, R>
+    readonly show: (row: Row) => Effect.Effect<Record, E, R>
+    readonly lock: (row: Row) => Effect.Effect<Option.Option<Locked>, E, R>
+    readonly change: (locked: Locked) => Effect.Effect<Record, E, R>
+  }
+): Effect.Effect<Upserted<Record>, E | Conflict, R> =>
+  Effect.gen(function* () {
+    const known = yield* steps.find
+    if (Option.isNone(known)) return { isNew: true, record: yield* steps.make }
+    const row = known.value
+    if (yield* steps.isDefined(row)) return { isNew: false, record: yield* steps.show(row) }
+    const locked = yield* stillUnder(key)(steps.lock(row))
+    return { isNew: false, record: yield* steps.change(locked) }
+  })
+
+/** The defined fields, with none absent. Whatever else a row holds is not part of its definition. */
+export const isDefinedAs = (row: object, definition: object): boolean => {
+  const fields = new Map<string, unknown>(Object.entries(row))
+  return Object.entries(definition).every(([name, value]) =>
+    isDeepStrictEqual(fields.get(name), value)
+  )
+}
+
+/**
+ * Somebody else may make, change or remove what has the key at the same time. Then everything is
+ * decided again. Use it around the transaction.
+ */
+export const againIfOvertaken = <A, E, R>(upsert: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.retry(upsert, { times: 3, while: (error) => error instanceof Conflict })
+
+/** The locked row, if it still has the key under which it was found. */
+export const stillUnder =
+  (key: string) =>
+  <Row extends Keyed, E, R>(
+    locked: Effect.Effect<Option.Option<Row>, E, R>
+  ): Effect.Effect<Row, E | Conflict, R> =>
+    Effect.flatMap(locked, (row) =>
+      Option.isSome(row) && row.value.key === key
+        ? Effect.succeed(row.value)
+        : Effect.fail(new Conflict({ message: "It was changed at the same time." }))
+    )
+
+export const keyIsTaken = Effect.suspend(() =>
+  Effect.fail(new Conflict({ message: "Another of this kind has the key." }))
+)

@@ -1,0 +1,124 @@
+import { Effect } from "effect"
+import type { CallOptions } from "@scheduling/domain/calls/CallOptions"
+import type { SqlClient } from "effect/sql"
+import { columnsOf } from "../../sql/columns.ts"
+import { callOfRun } from "../callOfRun.ts"
+import { placeColumn } from "../chains/ChainRuns.ts"
+import type { Settlement, StartedRun } from "../Run.ts"
+
+/**
+ * The holder of runs that await a call-back. Ids of nodes begin at 1, so no node holds them, none
+ * claims them and none loses them. Everything else sees a run that is running.
+ */
+export const noNode = 0
+
+/** SQL for rows of `runs` whose call-back has not come in time, as in their index. */
+export const isOverdue = "completes_by <= now()"
+
+/**
+ * Takes runs from their nodes, because their calls were answered and their jobs go on. A run that
+ * somebody has cancelled meanwhile is overdue at once. The fence is that of `settle`. Returns the
+ * ids of those that were still held.
+ */
+export const beginAwaiting = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  settlements: ReadonlyArray<Settlement>
+) {
+  const column = columnsOf(settlements.toSorted((a, b) => (a.id < b.id ? -1 : 1)))
+  const rows = yield* sql<{ readonly id: string }>`
+    UPDATE runs
+    SET
+      lease_owner = ${noNode},
+      awaiting_since = now(),
+      completes_by = CASE
+        WHEN runs.cancel_requested THEN now()
+        ELSE to_timestamp(input.completes_by_ms / 1000)
+      END,
+      started_at = CASE
+        WHEN runs.started_at = runs.attempt_started_at
+        THEN coalesce(to_timestamp(input.started_ms / 1000), runs.started_at)
+        ELSE runs.started_at
+      END,
+      attempt_started_at = coalesce(to_timestamp(input.started_ms / 1000), runs.attempt_started_at),
+      status_code = input.status_code,
+      error = NULL
+    FROM unnest(
+      ${column("uuid", ({ workspace_id }) => workspace_id)},
+      ${column("uuid", ({ id }) => id)},
+      ${column("int4", ({ attempt }) => attempt)},
+      ${column("int4", ({ lease_owner }) => lease_owner)},
+      ${column("float8", ({ started_ms }) => started_ms)},
+      ${column("float8", ({ completes_by_ms }) => completes_by_ms)},
+      ${column("int4", ({ status_code }) => status_code)}
+    ) AS input (
+      workspace_id, id, attempt, lease_owner, started_ms, completes_by_ms, status_code
+    )
+    WHERE runs.workspace_id = input.workspace_id
+      AND runs.id = input.id
+      AND runs.attempt = input.attempt
+      AND runs.lease_owner = input.lease_owner
+      AND runs.state = 'running'
+    RETURNING runs.id`
+  return rows.map(({ id }) => id)
+})
+
+/** A run that is to be completed, and what decides what comes after it. */
+export interface AwaitingRun extends Pick<
+  StartedRun,
+  "id" | "workspace_id" | "task_id" | "kind" | "attempt" | "lost" | "place"
+> {
+  readonly state: "queued" | "running"
+  readonly lease_owner: number | null
+  readonly cancel_requested: boolean
+  /** Null if its call is still under way. */
+  readonly answered_with: number | null
+  readonly retry_count: number
+  readonly call_options: CallOptions | null
+  readonly timeout_seconds: number
+  readonly started_ms: number
+  readonly now_ms: number
+}
+
+const columns = `
+  runs.id, runs.workspace_id, runs.task_id, runs.kind, runs.attempt, runs.lost, runs.state,
+  runs.lease_owner, runs.cancel_requested, ${placeColumn()},
+  CASE WHEN runs.awaiting_since IS NOT NULL THEN runs.status_code END AS answered_with,
+  coalesce(call.retry_count, 0) AS retry_count, call.call_options,
+  coalesce(call.timeout_seconds, 30) AS timeout_seconds,
+  date_part('epoch', runs.attempt_started_at) * 1000 AS started_ms,
+  date_part('epoch', now()) * 1000 AS now_ms`
+
+const batch = 500
+
+export const findOverdue = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+  const runs = yield* sql<AwaitingRun>`
+    SELECT ${sql.literal(columns)}
+    FROM runs
+    ${sql.literal(callOfRun)}
+    WHERE ${sql.literal(isOverdue)}
+    LIMIT ${batch}`
+  return { runs, isFull: runs.length === batch }
+})
+
+/** Those of the runs that have not ended, by id. */
+export const findUnfinished = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  asked: ReadonlyArray<{ readonly workspace_id: string; readonly id: string }>
+) {
+  const column = columnsOf(asked)
+  const rows = yield* sql<AwaitingRun>`
+    SELECT ${sql.literal(columns)}
+    FROM unnest(
+      ${column("uuid", ({ workspace_id }) => workspace_id)},
+      ${column("uuid", ({ id }) => id)}
+    ) AS asked (workspace_id, id)
+    CROSS JOIN LATERAL (
+      SELECT *
+      FROM runs
+      WHERE runs.workspace_id = asked.workspace_id
+        AND runs.id = asked.id
+      OFFSET 0
+    ) AS runs
+    ${sql.literal(callOfRun)}`
+  return new Map(rows.map((row) => [row.id, row]))
+})

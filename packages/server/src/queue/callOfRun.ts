@@ -1,0 +1,16 @@
+/**
+ * SQL that joins rows of `runs` with the `call` that they make: that of their task, or of their step
+ * of a chain.
+ */
+export const callOfRun = `LEFT JOIN LATERAL (
+      SELECT retry_count, call_options, timeout_seconds
+      FROM chain_steps
+      WHERE runs.kind = 'chain'
+        AND chain_steps.version_id = runs.version_id
+        AND chain_steps.step_index = runs.step_index
+      UNION ALL
+      SELECT retry_count, call_options, timeout_seconds
+      FROM tasks
+      WHERE runs.kind <> 'chain'
+        AND tasks.id = runs.task_id
+    ) AS call ON true`

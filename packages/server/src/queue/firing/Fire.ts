@@ -1,0 +1,298 @@
+import type { ExecutionKind } from "@scheduling/domain/executions/Execution"
+import type { FiringOptions } from "@scheduling/domain/cron/FiringOptions"
+import { type DstOverlap, Schedule } from "@scheduling/domain/cron/Schedule"
+import { isExcluded, jitterMs, latestSlot, nextSlot } from "@scheduling/domain/cron/slots"
+import { TimeZone } from "@scheduling/domain/cron/TimeZone"
+import { Effect, Option, Result } from "effect"
+import type { SqlClient } from "effect/sql"
+import { calendarDaysOf } from "./calendarDays.ts"
+import { targetOf } from "../starting/Claim.ts"
+import type { LeasedRun } from "../Run.ts"
+import { refusalOf } from "./refuseSlot.ts"
+import { makeRunId } from "../RunId.ts"
+import { lanesInTurns, type Place } from "../starting/Turns.ts"
+
+export interface DueTask {
+  readonly id: string
+  readonly workspace_id: string
+  readonly kind: ExecutionKind
+  readonly schedule: string
+  readonly timezone: string
+  readonly missed: "skip" | "once"
+  readonly dst_overlap: DstOverlap
+  readonly firing_options: FiringOptions | null
+  readonly next_fire_ms: number
+  readonly now_ms: number
+  readonly lane: string
+  readonly share: number
+  readonly target: string | null
+  readonly on_worker: boolean
+  readonly queue_id: string | null
+}
+
+export type Timing = Pick<
+  DueTask,
+  "schedule" | "timezone" | "missed" | "dst_overlap" | "firing_options" | "next_fire_ms" | "now_ms"
+>
+
+export interface Fire {
+  /** The slot to run, or null if it was missed and is not made up for. */
+  readonly slot_ms: number | null
+  /** The last slot that has been dealt with. */
+  readonly fired_until_ms: number
+  /** Null if no slot is left. */
+  readonly next_fire_ms: number | null
+}
+
+/** Nodes fire seconds ahead, so a slot this old has passed while no node was working. */
+const missedAfterMs = 60_000
+
+/**
+ * Decides which slot a due task runs now, and when it fires next. However many slots have passed,
+ * only the latest can run. With `once` it makes up for all of them. With `skip` it runs only if it
+ * is recent.
+ */
+export const decideFire = (task: Timing, calendar_days?: ReadonlySet<string>): Fire => {
+  const schedule = Schedule.make(task.schedule)
+  const timezone = TimeZone.make(task.timezone)
+  const rule = { ...task.firing_options, dst_overlap: task.dst_overlap, calendar_days }
+  const next = nextSlot(schedule, timezone, task.next_fire_ms, rule)
+  if (next === null || next > task.now_ms) {
+    return {
+      // Its calendar may have excluded the day since the slot was chosen.
+      slot_ms: isExcluded(task.next_fire_ms, timezone, rule)
+        ? null
+        : slotToRun(task, task.next_fire_ms),
+      fired_until_ms: task.next_fire_ms,
+      next_fire_ms: next
+    }
+  }
+  const latest = Option.getOrElse(
+    latestSlot(schedule, timezone, task.now_ms, next, rule),
+    () => next
+  )
+  return {
+    slot_ms: slotToRun(task, latest),
+    fired_until_ms: latest,
+    next_fire_ms: nextSlot(schedule, timezone, task.now_ms, rule)
+  }
+}
+
+const slotToRun = (task: Timing, slotMs: number): number | null =>
+  task.missed === "once" || slotMs > task.now_ms - missedAfterMs ? slotMs : null
+
+export interface FireOptions {
+  readonly node: number
+  readonly limit: number
+  readonly lookAheadMs: number
+  /** Null takes whatever comes first. Otherwise the lanes take turns, starting here. */
+  readonly turns: Place | null
+  /** Asked for each run. False leaves the run to whichever node has room. */
+  readonly leases: (share: number) => boolean
+}
+
+/**
+ * Fires up to `limit` tasks whose time comes within the look-ahead, and leases their runs to the
+ * node. Moving `next_fire_at` on and inserting the run are one transaction, so each slot fires
+ * once.
+ */
+export const fire = Effect.fnUntraced(
+  function* (sql: SqlClient.SqlClient, options: FireOptions) {
+    const due = yield* findDue(sql, options)
+    const [first] = due
+    if (first === undefined) return { fired: 0, leased: [], queues: [], reached: null }
+
+    const daysOf = yield* calendarDaysOf(sql, due)
+    const tasks = new Map<string, DueTask>()
+    const fires = yield* Effect.forEach(
+      due,
+      Effect.fnUntraced(function* (task) {
+        const fire = yield* fireOf(task, daysOf(task))
+        if (fire.run_id === undefined) return fire
+        tasks.set(fire.run_id, task)
+        // Whoever looks for work when its time has come takes a run that is due much later.
+        const isSoon =
+          fire.due_at === undefined || +fire.due_at <= task.now_ms + options.lookAheadMs
+        const mayLease = isSoon && !task.on_worker && task.queue_id === null
+        return { ...fire, leases: mayLease && options.leases(task.share) }
+      })
+    )
+    const inserted = yield* sql<
+      Pick<LeasedRun, "id" | "workspace_id" | "attempt" | "due_ms"> & {
+        readonly leased: boolean
+        readonly queue_id: string | null
+      }
+    >`
+    WITH fires AS (
+      SELECT *
+      FROM json_to_recordset(${JSON.stringify(fires)}::json) AS fires (
+        task_id uuid, workspace_id uuid, kind text, lane bigint, run_id uuid, step text,
+        slot_at timestamptz, due_at timestamptz, fired_until timestamptz, next_fire_at timestamptz, leases boolean,
+        on_worker boolean, queue_id uuid
+      )
+    ), moved AS (
+      UPDATE tasks
+      SET
+        next_fire_at = fires.next_fire_at,
+        fired_until = coalesce(fires.fired_until, tasks.fired_until)
+      FROM fires
+      WHERE tasks.id = fires.task_id
+    ), node AS (
+      SELECT id
+      FROM nodes
+      WHERE id = ${options.node}
+        AND died_at IS NULL
+    ), slots AS MATERIALIZED (
+      SELECT
+        *,
+        ${refusalOf(sql)} AS refusal
+      FROM fires
+      WHERE run_id IS NOT NULL
+    ), refused AS (
+      INSERT INTO executions (
+        id, workspace_id, task_id, kind, trigger, chain_run_id, step_index,
+        status, scheduled_for, finished_at, attempts_count, error
+      )
+      SELECT
+        run_id, workspace_id, task_id, kind, 'schedule',
+        CASE kind WHEN 'chain' THEN run_id END,
+        CASE kind WHEN 'chain' THEN 0 END,
+        'skipped', coalesce(due_at, slot_at), now(), 0, refusal
+      FROM slots
+      WHERE refusal IS NOT NULL
+    )
+    INSERT INTO runs (
+      id, workspace_id, task_id, kind, trigger, lane, chain_run_id, step_index,
+      slot_at, scheduled_for, due_at, lease_owner, run_on, worker_wait_seconds,
+      queue_id, waiting, parked
+    )
+    SELECT
+      run_id, workspace_id, task_id, kind, 'schedule', lane,
+      CASE kind WHEN 'chain' THEN run_id END,
+      CASE kind WHEN 'chain' THEN 0 END,
+      slot_at, coalesce(due_at, slot_at), coalesce(due_at, slot_at),
+      CASE WHEN leases THEN (SELECT id FROM node) END,
+      CASE WHEN on_worker THEN (SELECT run_on FROM tasks WHERE tasks.id = task_id) END,
+      CASE WHEN on_worker THEN (SELECT worker_wait_seconds FROM tasks WHERE tasks.id = task_id) END,
+      queue_id, queue_id IS NOT NULL, queue_id IS NOT NULL
+    FROM slots
+    WHERE refusal IS NULL
+    ON CONFLICT (task_id, slot_at) DO NOTHING
+    RETURNING
+      id, workspace_id, attempt, queue_id,
+      date_part('epoch', due_at) * 1000 AS due_ms,
+      lease_owner IS NOT NULL AS leased`
+    const leased = inserted.flatMap((run): ReadonlyArray<LeasedRun> => {
+      const task = tasks.get(run.id)
+      return run.leased && task !== undefined
+        ? [{ ...run, share: task.share, target: task.target }]
+        : []
+    })
+    const { reached_lane, reached_ms } = first
+    const reached =
+      reached_lane === null || reached_ms === null
+        ? null
+        : { at_ms: reached_ms, lane: reached_lane }
+    const queues = inserted.flatMap(({ queue_id }) => queue_id ?? [])
+    return { fired: due.length, leased, queues, reached }
+  },
+  (effect, sql) => sql.withTransaction(effect)
+)
+
+interface FoundTask extends DueTask {
+  /** Where the walk over the lanes ended. Null if nothing is left after that. */
+  readonly reached_ms: number | null
+  readonly reached_lane: string | null
+}
+
+const findDue = (sql: SqlClient.SqlClient, { limit, lookAheadMs, turns }: FireOptions) => {
+  const columns = sql.literal(`
+      id, workspace_id, kind, schedule, timezone, missed, dst_overlap, firing_options,
+      lane::text AS lane, (lane >> 32)::integer AS share,
+      ${targetOf({ kind: "tasks.kind", task_id: "tasks.id", version_id: "tasks.version_id", step_index: "0" })} AS target,
+      run_on IS NOT NULL AS on_worker, queue_id,
+      date_part('epoch', next_fire_at) * 1000 AS next_fire_ms,
+      date_part('epoch', now()) * 1000 AS now_ms`)
+  const horizon = sql`now() + ${lookAheadMs} * interval '1 millisecond'`
+  if (turns === null) {
+    return sql<FoundTask>`
+    SELECT ${columns}, NULL AS reached_ms, NULL AS reached_lane
+    FROM tasks
+    WHERE next_fire_at <= ${horizon}
+    ORDER BY next_fire_at, lane
+    LIMIT ${limit}
+    FOR UPDATE SKIP LOCKED`
+  }
+  return sql<FoundTask>`
+    WITH RECURSIVE ${lanesInTurns(sql, {
+      table: "tasks",
+      moment: "next_fire_at",
+      predicate: "next_fire_at IS NOT NULL",
+      until: horizon,
+      from: turns,
+      limit,
+      except: [],
+      exceptAhead: []
+    })}
+    SELECT
+      picked.*,
+      (SELECT at_ms FROM reached) AS reached_ms,
+      (SELECT lane FROM reached) AS reached_lane
+    FROM turns
+    CROSS JOIN LATERAL (
+      SELECT ${columns}
+      FROM tasks
+      WHERE tasks.next_fire_at = turns.moment
+        AND tasks.lane = turns.lane
+      LIMIT turns.places
+      FOR UPDATE SKIP LOCKED
+    ) AS picked`
+}
+
+interface FireRow {
+  readonly task_id: string
+  readonly workspace_id: string
+  readonly kind: ExecutionKind
+  readonly lane: string
+  readonly fired_until?: Date
+  readonly next_fire_at?: Date
+  readonly run_id?: string
+  readonly slot_at?: Date
+  /** Absent if the run is due at its slot. */
+  readonly due_at?: Date
+  readonly on_worker?: true
+  readonly queue_id?: string
+}
+
+/** A task whose schedule cannot be read stops firing, so that it does not hold up the others. */
+const fireOf = (task: DueTask, days?: ReadonlySet<string>): Effect.Effect<FireRow> => {
+  const fire = Result.try(() => decideFire(task, days))
+  const { id, kind, lane, workspace_id } = task
+  const row = { task_id: id, workspace_id, kind, lane }
+  if (Result.isFailure(fire)) {
+    return Effect.as(Effect.logError(`task ${task.id} cannot fire`, fire.failure), row)
+  }
+  const { fired_until_ms, next_fire_ms, slot_ms } = fire.success
+  return Effect.succeed({
+    ...row,
+    fired_until: new Date(fired_until_ms),
+    ...(next_fire_ms !== null && { next_fire_at: new Date(next_fire_ms) }),
+    ...(slot_ms !== null && runOf(task, slot_ms)),
+    ...(task.on_worker && { on_worker: true }),
+    ...(task.queue_id !== null && { queue_id: task.queue_id })
+  })
+}
+
+/** The run of a slot. Its id carries the time at which it is due. */
+const runOf = ({ firing_options, id, now_ms }: DueTask, slotMs: number) => {
+  const jitter_seconds = firing_options?.jitter_seconds
+  if (jitter_seconds === undefined) {
+    return { run_id: makeRunId(slotMs, now_ms), slot_at: new Date(slotMs) }
+  }
+  const dueMs = slotMs + jitterMs(id, slotMs, jitter_seconds)
+  return {
+    run_id: makeRunId(dueMs, now_ms),
+    slot_at: new Date(slotMs),
+    due_at: new Date(dueMs)
+  }
+}

@@ -1,0 +1,70 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { ExcludedCalendar } from "@scheduling/domain/cron/FiringOptions"
+import type { Page } from "@scheduling/domain/shared/requests/Page"
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import { findCalendars } from "../queue/firing/calendarDays.ts"
+import { timestampOf } from "../sql/timestamp.ts"
+
+/** Notes that a task is saved with it. False if nobody has it any more. */
+export const useCalendar = Effect.fn("CalendarsOfTasksRepo.useCalendar")(function* (
+  sql: SqlClient.SqlClient,
+  workspaceId: AuthorizedWorkspaceId,
+  url: string,
+  now: Date
+) {
+  const rows = yield* sql`
+    UPDATE calendars
+    SET used_at = ${now}
+    WHERE workspace_id = ${workspaceId}
+      AND url = ${url}
+    RETURNING id`
+  return rows.length > 0
+}, Effect.orDie)
+
+interface HavingCalendar {
+  readonly workspace_id: string
+  readonly excluded_calendar?: ExcludedCalendar
+}
+
+/** Puts what is known of their calendars into records. */
+export const showing = (sql: SqlClient.SqlClient) => {
+  const showAll = showCalendars(sql)
+  return {
+    shown: <Record extends HavingCalendar>(record: Record): Effect.Effect<Record> =>
+      Effect.map(showAll([record]), ([shown = record]) => shown),
+    shownPage: <Record extends HavingCalendar>(page: Page<Record>): Effect.Effect<Page<Record>> =>
+      Effect.map(showAll(page.data), (data) => ({ ...page, data }))
+  }
+}
+
+const showCalendars =
+  (sql: SqlClient.SqlClient) =>
+  <Record extends HavingCalendar>(
+    records: ReadonlyArray<Record>
+  ): Effect.Effect<ReadonlyArray<Record>> =>
+    findCalendars(
+      sql,
+      records.map(({ excluded_calendar, workspace_id }) => ({
+        workspace_id,
+        url: excluded_calendar?.url
+      }))
+    ).pipe(
+      Effect.map((found) =>
+        found.size === 0
+          ? records
+          : records.map((record) => {
+              const row = found.get(`${record.workspace_id} ${record.excluded_calendar?.url}`)
+              if (row === undefined) return record
+              const { days, error, fetched_at, url } = row
+              const excluded_calendar: ExcludedCalendar = {
+                url,
+                fetched_at: timestampOf(fetched_at),
+                error,
+                days: days.length
+              }
+              return { ...record, excluded_calendar }
+            })
+      ),
+      Effect.orDie
+    )

@@ -1,0 +1,27 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { ValidationFailed } from "@scheduling/domain/shared/Errors"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { lockQueue } from "./TaskQueuesRepo.ts"
+
+/**
+ * Refuses a queue that the workspace does not have. Call it in the transaction and before the task
+ * is locked.
+ */
+export const queueCheck = Effect.map(
+  SqlClient.SqlClient,
+  (sql) => (workspaceId: AuthorizedWorkspaceId, queueId: string | null | undefined) =>
+    queueId === null || queueId === undefined
+      ? Effect.void
+      : Effect.flatMap(lockQueue(sql, workspaceId, queueId), (isThere) =>
+          isThere ? Effect.void : noSuchQueue
+        )
+)
+
+const noSuchQueue = Effect.suspend(() =>
+  Effect.fail(
+    new ValidationFailed({
+      issues: [{ path: ["queue_id"], message: "is no queue of this workspace" }]
+    })
+  )
+)

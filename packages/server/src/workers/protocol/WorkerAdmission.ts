@@ -1,0 +1,74 @@
+import {
+  type CurrentWorker,
+  InvalidWorkerToken
+} from "@scheduling/domain/workers/WorkerAuthentication"
+import { RateLimited } from "@scheduling/domain/shared/Errors"
+import { Clock, Context, DateTime, Effect, Layer, Option } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import { AppConfig } from "../../config/Config.ts"
+import { RateLimits } from "../../fairness/RateLimits.ts"
+import { authorizationHeaders, bearerOf } from "../../http/authorization.ts"
+import { hashesOf } from "../../platform/bearerKeys.ts"
+import { elapsedMs } from "../../platform/elapsed.ts"
+import { Secrets } from "../../platform/Secrets.ts"
+import { isWellFormed } from "../workerToken.ts"
+import { type KnownWorker, WorkerTokensRepo } from "./WorkerTokensRepo.ts"
+
+type Find<Known extends KnownWorker> = (
+  hashes: ReadonlyArray<string>
+) => Effect.Effect<Option.Option<Known>>
+
+/** Finds out whose token a request has, and counts it. */
+export class WorkerAdmission extends Context.Service<
+  WorkerAdmission,
+  {
+    readonly admit: <Known extends KnownWorker>(
+      request: HttpServerRequest.HttpServerRequest,
+      find: Find<Known>
+    ) => Effect.Effect<Known, InvalidWorkerToken | RateLimited>
+  }
+>()("@scheduling/server/workers/protocol/WorkerAdmission") {
+  static readonly layer: Layer.Layer<
+    WorkerAdmission,
+    never,
+    AppConfig | Secrets | WorkerTokensRepo
+  > = Layer.effect(
+    WorkerAdmission,
+    Effect.gen(function* () {
+      const tokens = yield* WorkerTokensRepo
+      const ring = (yield* Secrets).keys("worker-token")
+      const clock = yield* Clock.Clock
+      const { rateLimit } = yield* AppConfig
+      const limits = rateLimit === 0 ? undefined : new RateLimits(rateLimit * timesThatOfKeys)
+
+      const admit = Effect.fnUntraced(function* <Known extends KnownWorker>(
+        request: HttpServerRequest.HttpServerRequest,
+        find: Find<Known>
+      ) {
+        const [header = "", ...others] = authorizationHeaders(request)
+        const token = others.length === 0 ? bearerOf(header) : undefined
+        if (token === undefined || !isWellFormed(token)) return yield* new InvalidWorkerToken()
+        const hashes = hashesOf(ring, token)
+        const found = yield* find(hashes)
+        const now = yield* DateTime.nowAsDate
+        if (Option.isNone(found) || hasExpired(found.value.worker, now)) {
+          return yield* new InvalidWorkerToken()
+        }
+        const { token_hash, worker } = found.value
+        const standing = limits?.take(worker.id, elapsedMs(clock))
+        if (standing?.isOver) return yield* new RateLimited({ retry_after: standing.seconds })
+        const [current = token_hash] = hashes
+        if (token_hash !== current) yield* tokens.updateHash(token_hash, current)
+        return found.value
+      })
+
+      return WorkerAdmission.of({ admit })
+    })
+  )
+}
+
+/** A busy agent claims and hands in results about a hundred times per second. */
+const timesThatOfKeys = 20
+
+const hasExpired = ({ expires_at }: CurrentWorker["Service"], now: Date) =>
+  expires_at !== null && expires_at <= now

@@ -1,0 +1,72 @@
+import { NodeHttpServerRequest } from "@effect/platform-node"
+import { ValidationFailed } from "@scheduling/domain/shared/Errors"
+import { WorkerCalls, WorkerClaim } from "@scheduling/domain/workers/WorkerProtocol"
+import { Effect, Result, Schema } from "effect"
+import { HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
+import { issuesIn } from "../../http/answers/Errors.ts"
+import { noteRoute } from "../../http/request/RequestRecord.ts"
+import { Claims } from "./Claims.ts"
+import { WorkerAdmission } from "./WorkerAdmission.ts"
+import { WorkerTokensRepo } from "./WorkerTokensRepo.ts"
+
+const path = "/v1/worker/claim"
+
+/**
+ * Answers claims before the router, as most requests of agents are claims that find nothing.
+ * Everything else goes on to `answer`.
+ */
+export const claimsOr = <E, R>(
+  answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+) =>
+  Effect.gen(function* () {
+    const claims = yield* Claims
+    const { admit } = yield* WorkerAdmission
+    const tokens = yield* WorkerTokensRepo
+
+    const answerClaim = Effect.fnUntraced(
+      function* (request: HttpServerRequest.HttpServerRequest) {
+        noteRoute(NodeHttpServerRequest.toIncomingMessage(request), path)
+        const asked = readClaim(request.url)
+        const session = Result.isSuccess(asked) ? asked.success.session : 0
+        const find =
+          Result.isSuccess(asked) && asked.success.idle === true
+            ? tokens.findForIdleClaim
+            : tokens.findForClaim
+        const { watching, worker } = yield* admit(request, (hashes) => find({ hashes, session }))
+        if (Result.isFailure(asked)) {
+          return yield* new ValidationFailed({ issues: issuesIn(asked.failure.issue) })
+        }
+        const { watching: knows = "" } = asked.success
+        const given = yield* claims.claim(worker, asked.success, watching !== knows)
+        if (given.length === 0 && watching === knows) return nothing
+        const beat = watching === knows ? undefined : { beat: true }
+        return HttpServerResponse.jsonUnsafe(encode({ calls: given, ...beat }))
+      },
+      Effect.catch((error) => Effect.orDie(HttpServerRespondable.toResponse(error)))
+    )
+
+    return Effect.flatMap(
+      HttpServerRequest.HttpServerRequest,
+      (
+        request
+      ): Effect.Effect<
+        HttpServerResponse.HttpServerResponse,
+        E,
+        R | HttpServerRequest.HttpServerRequest
+      > =>
+        request.method === "POST" && (request.url === path || request.url.startsWith(`${path}?`))
+          ? answerClaim(request)
+          : answer
+    )
+  })
+
+// ---------------------------------------------------------------------------
+
+const nothing = HttpServerResponse.jsonUnsafe({ calls: [] })
+
+const encode = Schema.encodeSync(WorkerCalls)
+
+const decode = Schema.decodeUnknownResult(Schema.toCodecStringTree(WorkerClaim))
+
+const readClaim = (url: string) =>
+  decode(Object.fromEntries(new URLSearchParams(url.slice(path.length + 1))))

@@ -1,0 +1,30 @@
+import { maxWatched } from "@scheduling/domain/workers/WorkerProtocol"
+
+/** SQL for what the agent of a worker is to watch. `worker` has its id, workspace and labels. */
+export const watchOf = (worker: string) => `
+  ARRAY (
+    SELECT json_build_object(
+      'monitor_id', p.monitor_id,
+      'match', p.match,
+      'interval_seconds', p.interval_seconds
+    )
+    FROM (
+      SELECT *
+      FROM process_monitors
+      WHERE worker_id = ${worker}.id
+      UNION ALL
+      SELECT *
+      FROM process_monitors
+      WHERE workspace_id = ${worker}.workspace_id
+        AND labels IS NOT NULL
+        AND labels <@ ${worker}.labels
+    ) AS p
+    JOIN monitors AS m ON m.id = p.monitor_id
+    WHERE m.status <> 'paused'
+    ORDER BY p.monitor_id
+    LIMIT ${maxWatched}
+  )`
+
+/** SQL that names such a list, so that an agent can say which one it has. */
+export const watchingIn = (watch: string) =>
+  `CASE WHEN cardinality(${watch}) = 0 THEN '' ELSE md5(${watch}::text) END`

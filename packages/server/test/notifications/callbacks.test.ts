@@ -1,0 +1,240 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, type Scope } from "effect"
+import { findProblem } from "@scheduling/domain/webhooks/StandardWebhooks"
+import {
+  call,
+  eventually,
+  newUser,
+  startServer,
+  temporaryFolder
+} from "../support/ServerProcess.ts"
+import { freshDatabaseUrl, testDatabaseUrl } from "../support/TestDatabase.ts"
+import { httpReceiver, type Reply } from "./support/receivers.ts"
+
+const withinMs = 60_000
+
+const storeVariables: Effect.Effect<
+  Readonly<Record<string, string>>,
+  never,
+  Scope.Scope
+> = testDatabaseUrl === undefined
+  ? Effect.map(temporaryFolder("callbacks"), (DATA_DIR) => ({ DATA_DIR }))
+  : Effect.map(freshDatabaseUrl(testDatabaseUrl), (DATABASE_URL) => ({
+      DATABASE_URL,
+      APP_SECRET: "a secret for tests, thirty-two bytes and more"
+    }))
+
+/** A workspace, a target of tasks that fails under `/fail`, and where call-backs arrive. */
+const begin = Effect.fnUntraced(function* (reply: () => Reply = () => ({})) {
+  const hook = yield* httpReceiver(reply)
+  const target = yield* httpReceiver(({ url }) => ({ status: url.endsWith("/fail") ? 400 : 200 }))
+  const start = startServer({ ...(yield* storeVariables), EGRESS_ALLOW: "127.0.0.0/8" })
+  let server = yield* start
+  const { token, workspace } = yield* newUser(server)
+  const ask = (method: string, at: string, body?: object) =>
+    Effect.promise(() =>
+      call(server, method, workspace + at, { token, ...(body === undefined ? {} : { body }) })
+    )
+  return {
+    ask,
+    hook,
+    target,
+    callbacks: {
+      on_failure: { url: `${hook.url}/failed` },
+      on_success: { url: `${hook.url}/succeeded` }
+    },
+    /** Ends the node at once, lets something happen, and starts another on the same data. */
+    replaceNode: (meanwhile: () => void = () => {}) =>
+      Effect.gen(function* () {
+        server.kill("SIGKILL")
+        yield* server.exited
+        meanwhile()
+        server = yield* start
+      }),
+    arrived: (count: number) =>
+      eventually(
+        `${count} call-backs`,
+        async () => hook.received.length >= count && hook.received,
+        withinMs
+      ),
+    deliveries: (query = "") =>
+      Effect.map(ask("GET", `/notifications/deliveries${query}`), ({ body }) => body.data)
+  }
+})
+
+it.live(
+  "Each run of a cron task, a delayed task and a chain is told, signed, and only where it was asked",
+  () =>
+    Effect.gen(function* () {
+      const { arrived, ask, callbacks, deliveries, hook, target } = yield* begin()
+      const { body: secrets } = yield* ask("GET", "/signing-secrets")
+      const secret = String(secrets.data[0].secret)
+
+      const { body: cron, status } = yield* ask("POST", "/cron", {
+        name: "Nightly",
+        url: `${target.url}/fail`,
+        schedule: "0 0 1 1 *",
+        ...callbacks
+      })
+      assert.strictEqual(status, 201, JSON.stringify(cron))
+      assert.containSubset(cron, callbacks)
+      // Every failed run is told, whatever `task_failure_threshold` says.
+      for (const count of [1, 2]) {
+        yield* ask("POST", `/cron/${cron.id}/run`)
+        yield* arrived(count)
+      }
+      const [first, second] = hook.received
+      assert.strictEqual(first?.url, "/failed")
+      assert.strictEqual(first?.method, "POST")
+      assert.containSubset(first?.body, {
+        state: "down",
+        title: "Failed: Nightly",
+        events_count: 1,
+        events: [{ event: "task.failed", subject_id: cron.id, reason: "answered 400" }]
+      })
+      assert.strictEqual(first?.headers["idempotency-key"], first?.body.id)
+      const message = {
+        id: String(first?.headers["webhook-id"]),
+        timestamp: String(first?.headers["webhook-timestamp"]),
+        signature: String(first?.headers["webhook-signature"]),
+        body: first?.text ?? ""
+      }
+      const nowSeconds = Date.now() / 1_000
+      assert.isUndefined(
+        yield* Effect.promise(() => findProblem(message, [secret], { nowSeconds }))
+      )
+      assert.notStrictEqual(first?.body.id, second?.body.id)
+
+      const delayed = yield* ask("POST", "/delayed", {
+        url: `${target.url}/ok`,
+        delay_seconds: 0,
+        on_success: callbacks.on_success
+      })
+      assert.strictEqual(delayed.status, 201, JSON.stringify(delayed.body))
+      yield* arrived(3)
+      assert.strictEqual(hook.received[2]?.url, "/succeeded")
+      assert.containSubset(hook.received[2]?.body, {
+        state: "up",
+        events: [{ event: "task.succeeded", subject_id: delayed.body.id, reason: null }]
+      })
+
+      const { body: chain } = yield* ask("POST", "/chains", {
+        name: "Two steps",
+        steps: [
+          { name: "a", url: `${target.url}/ok` },
+          { name: "b", url: `${target.url}/ok` }
+        ],
+        ...callbacks
+      })
+      const { body: run } = yield* ask("POST", `/chains/${chain.id}/run`)
+      yield* arrived(4)
+      assert.containSubset(hook.received[3]?.body, {
+        title: "Succeeded: Two steps",
+        events: [{ event: "chain.succeeded", facts: [{ name: "Execution", value: run.id }] }]
+      })
+
+      // One that is taken away is told nothing, and the other stays.
+      const { body: changed } = yield* ask("PATCH", `/cron/${cron.id}`, {
+        on_failure: null,
+        url: `${target.url}/fail`
+      })
+      assert.notProperty(changed, "on_failure")
+      assert.deepStrictEqual(changed.on_success, callbacks.on_success)
+      const before = target.received.length
+      yield* ask("POST", `/cron/${cron.id}/run`)
+      yield* eventually("the run", async () => target.received.length > before, withinMs)
+      yield* ask("PATCH", `/cron/${cron.id}`, { url: `${target.url}/ok` })
+      yield* ask("POST", `/cron/${cron.id}/run`)
+      yield* arrived(5)
+      assert.strictEqual(hook.received[4]?.url, "/succeeded")
+
+      const listed = yield* eventually(
+        "the end of the deliveries",
+        async () => {
+          const all = await Effect.runPromise(deliveries("?status=delivered"))
+          return all.length === 5 && all
+        },
+        withinMs
+      )
+      assert.containSubset(listed[0], { channel_id: null, kind: "callback", attempts_count: 1 })
+      const { body: detail } = yield* ask("GET", `/notifications/deliveries/${listed[0].id}`)
+      assert.containSubset(detail.attempts, [{ number: 1, status_code: 200 }])
+
+      const resent = yield* ask("POST", `/notifications/deliveries/${listed[0].id}/resend`)
+      assert.strictEqual(resent.status, 202, JSON.stringify(resent.body))
+      assert.containSubset(resent.body, { channel_id: null, kind: "callback" })
+      yield* arrived(6)
+      assert.strictEqual(hook.received[5]?.body.id, resent.body.id)
+      assert.deepStrictEqual(hook.received[5]?.body.events, hook.received[4]?.body.events)
+    }),
+  { timeout: 180_000 }
+)
+
+it.live(
+  "A URL that may not be called is refused as it is saved, at each kind of task",
+  () =>
+    Effect.gen(function* () {
+      const { ask, target } = yield* begin()
+      const url = `${target.url}/ok`
+      const inside = { url: "http://10.0.0.1/hook" }
+      for (const [at, body] of [
+        ["/cron", { name: "a", url, schedule: "0 0 1 1 *" }],
+        ["/delayed", { url, delay_seconds: 60 }],
+        ["/chains", { name: "a", steps: [{ name: "a", url }] }]
+      ] as const) {
+        const { body: refusal, status } = yield* ask("POST", at, { ...body, on_success: inside })
+        assert.strictEqual(status, 422, JSON.stringify(refusal))
+        assert.include(JSON.stringify(refusal), "on_success")
+        const { body: task } = yield* ask("POST", at, body)
+        const changed = yield* ask("PATCH", `${at}/${task.id}`, { on_failure: inside })
+        assert.strictEqual(changed.status, 422, JSON.stringify(changed.body))
+      }
+    }),
+  { timeout: 120_000 }
+)
+
+it.live(
+  "A node that is killed between settling and the answer loses no call-back",
+  () =>
+    Effect.gen(function* () {
+      let hangs = false
+      const { ask, callbacks, hook, replaceNode, target } = yield* begin(() => ({ hangs }))
+      const { body: task } = yield* ask("POST", "/cron", {
+        name: "Killed",
+        url: `${target.url}/ok`,
+        schedule: "0 0 1 1 *",
+        ...callbacks
+      })
+      const told = () => new Set(hook.received.map(({ body }) => body.id)).size
+
+      // As soon as the run shows as ended, which it does once it is settled.
+      for (const ms of [0, 10, 50]) {
+        const before = told()
+        const { body: run } = yield* ask("POST", `/cron/${task.id}/run`)
+        yield* eventually(
+          "the end of the run",
+          async () =>
+            (await Effect.runPromise(ask("GET", `/executions/${run.id}`))).body.status ===
+            "succeeded",
+          withinMs
+        )
+        yield* Effect.sleep(ms)
+        yield* replaceNode()
+        yield* eventually("its call-back", async () => told() > before, withinMs)
+        assert.strictEqual(told(), before + 1)
+      }
+
+      // It has arrived, and no node heard of the answer. One from before may come again meanwhile.
+      const known = new Set(hook.received.map(({ body }) => body.id))
+      const arrivals = () => hook.received.filter(({ body }) => !known.has(body.id))
+      hangs = true
+      yield* ask("POST", `/cron/${task.id}/run`)
+      yield* eventually("its call-back", async () => arrivals().length === 1, withinMs)
+      yield* replaceNode(() => {
+        hangs = false
+      })
+      yield* eventually("it once more", async () => arrivals().length > 1, withinMs)
+      assert.lengthOf(new Set(arrivals().map(({ body }) => body.id)), 1)
+    }),
+  { timeout: 300_000 }
+)

@@ -1,0 +1,112 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { randomUUID } from "node:crypto"
+import { CallbackSorter } from "../../src/notifications/callbacks/CallbackSorter.ts"
+import {
+  maxSendingOfShare,
+  maxSendingTo
+} from "../../src/notifications/callbacks/CallbackSender.ts"
+import { Outbox } from "../../src/outbox/Outbox.ts"
+import { selfHosted } from "../../src/config/plans.ts"
+import { eventually } from "../runner/support/tasks.ts"
+import { TestDatabaseLayer } from "../support/TestDatabase.ts"
+import {
+  insertChannels,
+  insertWorkspaceOf,
+  notifierLayer,
+  SecretsLayer,
+  stepsLayer
+} from "./support/nodes.ts"
+import { httpReceiver } from "./support/receivers.ts"
+
+let share = 5_000
+const newWorkspace = Effect.suspend(() => insertWorkspaceOf(++share))
+
+/** As settling writes them. */
+const end = Effect.fnUntraced(function* (workspaceId: string, url: string, count: number) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    INSERT INTO callback_outbox (workspace_id, task_id, url, event, at, data)
+    SELECT
+      ${workspaceId}, ${randomUUID()}, ${url}, 'task.succeeded', now(),
+      '{"kind": "cron", "name": "often"}'
+    FROM generate_series(1, ${count}::int)`
+})
+
+const sortAll = Effect.gen(function* () {
+  const sorter = yield* CallbackSorter
+  while ((yield* sorter.sort) === "more");
+})
+
+const countsOf = Effect.fnUntraced(function* (workspaceId: string) {
+  const sql = yield* SqlClient.SqlClient
+  return yield* sql<{ readonly status: string; readonly rows: number; readonly events: number }>`
+    SELECT status, count(*)::int AS rows, sum(begun + ended + other)::int AS events
+    FROM notification_deliveries
+    WHERE workspace_id = ${workspaceId}
+    GROUP BY status
+    ORDER BY status`
+})
+
+const most = selfHosted.limits.waiting_callbacks
+
+layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
+  excludeTestServices: true,
+  timeout: "120 seconds"
+})("Many call-backs", (it) => {
+  it.effect("wait up to the limit of the plan, and what is dropped is one record that counts", () =>
+    Effect.gen(function* () {
+      const workspace = yield* newWorkspace
+      const other = yield* newWorkspace
+      yield* end(workspace, "http://127.0.0.1:9/", most + 1_500)
+      yield* end(other, "http://127.0.0.1:9/", 1)
+      yield* sortAll
+      yield* end(workspace, "http://127.0.0.1:9/", 100)
+      yield* sortAll
+      assert.deepStrictEqual(yield* countsOf(workspace), [
+        { status: "dropped", rows: 1, events: 1_600 },
+        { status: "queued", rows: most, events: most }
+      ])
+      assert.deepStrictEqual(yield* countsOf(other), [{ status: "queued", rows: 1, events: 1 }])
+      const sql = yield* SqlClient.SqlClient
+      assert.lengthOf(yield* sql`SELECT FROM callback_outbox`, 0)
+      yield* sql`DELETE FROM notification_deliveries`
+    }).pipe(Effect.provide(stepsLayer()))
+  )
+
+  it.effect("delay neither alerts nor the call-backs of others, not even where they hang", () =>
+    Effect.gen(function* () {
+      const noisy = yield* newWorkspace
+      const quiet = yield* newWorkspace
+      const hanging = yield* httpReceiver(() => ({ hangs: true }))
+      const alerts = yield* httpReceiver()
+      const hook = yield* httpReceiver()
+      yield* insertChannels(noisy, [{ config: { url: alerts.url } }], { group_seconds: 0 })
+      yield* end(noisy, hanging.url, 3_000)
+      const reached = (at: { readonly received: ReadonlyArray<unknown> }, count: number) =>
+        eventually(
+          Effect.sync(() => at.received.length),
+          (length) => length >= count,
+          400
+        )
+      yield* reached(hanging, maxSendingTo)
+      const began = Date.now()
+      yield* end(quiet, `${hook.url}/quiet`, 1)
+      yield* end(noisy, `${hook.url}/noisy`, 1)
+      const outbox = yield* Outbox
+      yield* outbox.announce({
+        workspace_id: noisy,
+        event: "monitor.down",
+        subject_id: randomUUID(),
+        at: new Date(),
+        data: { name: "own alert" }
+      })
+      yield* reached(alerts, 1)
+      yield* reached(hook, 1)
+      assert.isBelow(Date.now() - began, 8_000)
+      assert.strictEqual(hook.received[0]?.url, "/quiet")
+      assert.isAtMost(hanging.received.length, maxSendingOfShare)
+    }).pipe(Effect.scoped, Effect.provide(notifierLayer()))
+  )
+})

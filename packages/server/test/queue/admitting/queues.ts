@@ -1,0 +1,86 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { randomUUID } from "node:crypto"
+
+interface QueueFields {
+  readonly max_concurrency: number | null
+  readonly rate_per_second: number | null
+  readonly paused: boolean
+}
+
+/** Returns the id. */
+export const insertQueue = Effect.fnUntraced(function* (
+  workspaceId: AuthorizedWorkspaceId,
+  fields: Partial<QueueFields>
+) {
+  const sql = yield* SqlClient.SqlClient
+  const id = randomUUID()
+  const queue = { max_concurrency: null, rate_per_second: null, paused: false, ...fields }
+  yield* sql`
+    INSERT INTO queues (
+      id, workspace_id, name, max_concurrency, rate_per_second, paused, next_at, created_at,
+      updated_at
+    )
+    VALUES (
+      ${id}, ${workspaceId}, 'queue', ${queue.max_concurrency}, ${queue.rate_per_second},
+      ${queue.paused}, now(), now(), now()
+    )`
+  return id
+})
+
+/** Gives tasks that have no runs yet a queue. */
+export const setQueue = (taskIds: ReadonlyArray<string>, queueId: string) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql`
+      UPDATE tasks
+      SET queue_id = ${queueId}
+      WHERE id = ANY (${taskIds}::uuid[])`
+  )
+
+/** Overdue runs of a task in its queue, as they are after the service was away. */
+export const enqueueOverdue = (taskId: string, count: number) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql`
+      INSERT INTO runs (
+        id, workspace_id, task_id, kind, trigger, lane, scheduled_for, due_at, queue_id, waiting,
+        parked
+      )
+      SELECT
+        (
+          lpad(to_hex((extract(epoch FROM now()) * 1000)::bigint), 12, '0')
+          || '7' || substr(md5(random()::text), 1, 3) || '8' || substr(md5(random()::text), 1, 15)
+        )::uuid,
+        tasks.workspace_id, tasks.id, 'cron', 'manual', tasks.lane, now(),
+        now() - n * interval '1 second', tasks.queue_id, true, true
+      FROM tasks
+      CROSS JOIN generate_series(1, ${count}::int) AS n
+      WHERE tasks.id = ${taskId}`
+  )
+
+/** Follows how many calls go on at once, and when each began. */
+export class Gauge {
+  open = 0
+  most = 0
+  readonly began: Array<number> = []
+
+  begin(): void {
+    this.began.push(performance.now())
+    this.most = Math.max(this.most, ++this.open)
+  }
+
+  end(): void {
+    this.open--
+  }
+
+  /** The most calls that began within any span of time. */
+  mostWithin(ms: number): number {
+    let first = 0
+    return this.began.reduce((most, at, index) => {
+      while ((this.began[first] ?? at) < at - ms) first++
+      return Math.max(most, index - first + 1)
+    }, 0)
+  }
+}

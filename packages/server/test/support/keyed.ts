@@ -1,0 +1,90 @@
+import { minimal as chain } from "../chains/chains.ts"
+import { minimal as cronTask } from "../cron/tasks.ts"
+import { minimal as heartbeat } from "../monitors/monitors.ts"
+import { webhookInput } from "../notifications/support/channels.ts"
+import { ask, type Member } from "./http.ts"
+import { testNow } from "./TestApp.ts"
+
+export const delayedTask = {
+  url: "https://api.example.com/trials/ended",
+  run_at: new Date(testNow + 86_400_000).toISOString()
+}
+
+interface KeyedKind {
+  readonly path: string
+  readonly definition: object
+  readonly changes: object
+  /** A field that the definition leaves out, a value for it, and what it is without one. */
+  readonly absent?: readonly [string, unknown, unknown]
+}
+
+/** All that may have a key of its author's own. A process monitor needs the id of a worker too. */
+export const keyedKinds: ReadonlyArray<KeyedKind> = [
+  {
+    path: "cron",
+    definition: cronTask,
+    changes: { schedule: "0 4 * * *" },
+    absent: ["timeout_seconds", 60, 30]
+  },
+  {
+    path: "delayed",
+    definition: delayedTask,
+    changes: { run_at: new Date(testNow + 90_000_000).toISOString() },
+    absent: ["retry_count", 2, 0]
+  },
+  {
+    path: "chains",
+    definition: chain,
+    changes: { steps: [{ name: "other", url: "https://api.example.com/other" }] },
+    absent: ["schedule", "0 5 * * *", null]
+  },
+  {
+    path: "monitors/heartbeat",
+    definition: heartbeat,
+    changes: { period_seconds: 7200 },
+    absent: ["grace_seconds", 60, 300]
+  },
+  {
+    path: "monitors/ssl",
+    definition: { name: "Website", host: "www.example.com" },
+    changes: { protocol: "smtp", warn_days: [7, 14] },
+    absent: ["tags", ["a", "b"], []]
+  },
+  {
+    path: "monitors/process",
+    definition: { name: "Database", match: { name: "postgres" } },
+    changes: { match: { pid_file: "/run/postgres.pid" }, max_cpu_percent: 12.5 },
+    absent: ["max_rss_bytes", 2 ** 40, null]
+  },
+  {
+    path: "queues",
+    definition: { name: "Billing server", max_concurrency: 2 },
+    changes: { max_concurrency: 3 },
+    absent: ["rate_per_second", 0.5, null]
+  },
+  {
+    path: "notifications/channels",
+    definition: webhookInput,
+    changes: { config: { url: "https://alerts.example.com/other" } }
+  }
+]
+
+/** What a test says of records with keys, with the token of their owner. */
+export const keyedOf = ({
+  access_token: token,
+  workspace
+}: Pick<Member, "workspace" | "access_token">) => {
+  const at = (kind: string) => `${workspace}/${kind}`
+  return {
+    put: (kind: string, key: string, body: object) =>
+      ask("PUT", `${at(kind)}/by-key/${encodeURIComponent(key)}`, { token, body }),
+    create: (kind: string, body: object) => ask("POST", at(kind), { token, body }),
+    patch: (kind: string, id: string, body: object) =>
+      ask("PATCH", `${at(kind)}/${id}`, { token, body }),
+    remove: (kind: string, id: string) => ask("DELETE", `${at(kind)}/${id}`, { token }),
+    get: (kind: string, id: string) => ask("GET", `${at(kind)}/${id}`, { token }),
+    list: (kind: string, query = "") => ask("GET", `${at(kind)}${query}`, { token }),
+    act: (kind: string, id: string, action: string) =>
+      ask("POST", `${at(kind)}/${id}/${action}`, { token })
+  }
+}

@@ -1,0 +1,153 @@
+import { inject } from "@effect/vitest"
+import { Effect, type Scope } from "effect"
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import * as fs from "node:fs"
+import { connect, createServer, type Socket } from "node:net"
+import * as path from "node:path"
+import {
+  call,
+  eventually,
+  listening,
+  newUser,
+  type ServerProcess,
+  startServer,
+  temporaryFolder
+} from "../support/ServerProcess.ts"
+import { freshDatabaseUrl, testDatabaseUrl } from "../support/TestDatabase.ts"
+
+const main = path.resolve(import.meta.dirname, "../../../agent/src/main.ts")
+
+/** A server on a store of its own, and somebody who uses it. */
+export const beginWith = Effect.fnUntraced(function* (env: Readonly<Record<string, string>> = {}) {
+  const folder = yield* temporaryFolder("agents")
+  if (testDatabaseUrl === undefined) {
+    fs.cpSync(inject("storeFiles"), path.join(folder, "postgres"), { recursive: true })
+  }
+  const store: Record<string, string> =
+    testDatabaseUrl === undefined
+      ? {}
+      : {
+          DATABASE_URL: yield* freshDatabaseUrl(testDatabaseUrl),
+          APP_SECRET: "a secret for tests, thirty-two bytes and more"
+        }
+  const server = yield* startServer({ DATA_DIR: folder, ...store, ...env })
+  const user = yield* newUser(server)
+  const ask = (method: string, at: string, body?: object) =>
+    call(server, method, user.workspace + at, { token: user.token, body })
+  return { folder, server, ask }
+})
+
+export type Scene = Effect.Success<ReturnType<typeof beginWith>>
+
+export const worker = ({ ask }: Scene) =>
+  Effect.promise(async () => {
+    const { body } = await ask("POST", "/workers", { name: "Office", labels: ["office"] })
+    return { id: String(body.id), token: String(body.token) }
+  })
+
+export interface AgentProcess {
+  readonly output: () => string
+  readonly kill: (signal: NodeJS.Signals) => void
+  readonly exited: Effect.Effect<number | null>
+}
+
+/** Starts the real agent, with these flags and no environment. */
+export const startAgent = Effect.fnUntraced(function* (
+  { folder, server }: { readonly folder: string; readonly server: Pick<ServerProcess, "url"> },
+  token: string,
+  flags: ReadonlyArray<string> = ["--allow", "127.0.0.0/8"],
+  /** The command that starts the command. */
+  within: ReadonlyArray<string> = []
+): Effect.fn.Return<AgentProcess, never, Scope.Scope> {
+  const file = path.join(folder, `status-${token.slice(-8)}`)
+  const command = [...within, process.execPath, main, "run", "--status-file", file, ...flags]
+  const child: ChildProcess = yield* Effect.acquireRelease(
+    Effect.sync(() =>
+      spawn(command[0] ?? "", command.slice(1), {
+        env: {
+          PATH: process.env["PATH"],
+          SCHEDULING_URL: server.url,
+          SCHEDULING_WORKER_TOKEN: token
+        },
+        stdio: ["ignore", "pipe", "pipe"]
+      })
+    ),
+    (started) => Effect.sync(() => started.kill("SIGKILL"))
+  )
+  let text = ""
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding("utf8").on("data", (chunk) => {
+      text += chunk
+    })
+  }
+  const exit = once(child, "close").then(([code]: Array<number | null>) => code ?? null)
+  yield* eventually("an agent that is online", async () => text.includes("is online"))
+  return {
+    output: () => text,
+    kill: (signal) => void child.kill(signal),
+    exited: Effect.promise(() => exit)
+  }
+})
+
+export const cronTask = ({ ask }: Scene, url: string, options: object = {}) =>
+  Effect.promise(async () => {
+    const task = { name: "job", url, schedule: "0 0 1 1 *", run_on: { labels: ["office"] } }
+    const { body } = await ask("POST", "/cron", { ...task, overlap: "allow", ...options })
+    return String(body.id)
+  })
+
+export const runTask = ({ ask }: Scene, id: string) =>
+  Effect.promise(async () => String((await ask("POST", `/cron/${id}/run`)).body.id))
+
+export const ended = ({ ask }: Scene, runId: string) =>
+  eventually("the end of a run", async () => {
+    const { body } = await ask("GET", `/executions/${runId}?wait_seconds=30`)
+    return body.finished_at === null ? undefined : body
+  })
+
+/**
+ * A way to the server that can be cut like a cable: nobody is told, and nothing arrives any more,
+ * until it is mended.
+ */
+export const cable = Effect.fnUntraced(function* ({ port }: Pick<ServerProcess, "port">) {
+  let isCut = false
+  const ends = new Set<Socket>()
+  const through = yield* Effect.acquireRelease(
+    Effect.sync(() =>
+      createServer((near) => {
+        const far = connect(port, "127.0.0.1")
+        for (const [end, other] of [
+          [near, far],
+          [far, near]
+        ] as const) {
+          ends.add(end)
+          end.on("error", () => other.destroy())
+          end.on("close", () => {
+            ends.delete(end)
+            if (!isCut) other.destroy()
+          })
+          end.on("data", (chunk) => {
+            if (!isCut) other.write(chunk)
+          })
+        }
+      })
+    ),
+    (server) =>
+      Effect.sync(() => {
+        server.close()
+        for (const end of ends) end.destroy()
+      })
+  )
+  const url = `http://127.0.0.1:${yield* listening(through)}`
+  return {
+    url,
+    cut: () => {
+      isCut = true
+    },
+    mend: () => {
+      isCut = false
+      for (const end of ends) end.destroy()
+    }
+  }
+})

@@ -1,0 +1,103 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { begin as beginWithTasks } from "../delayed/tasks.ts"
+import { ask, outcome } from "../support/http.ts"
+import { testAppLayer } from "../support/TestApp.ts"
+import { agentOf, workersOf } from "./workers.ts"
+
+const begin = Effect.gen(function* () {
+  const { member } = yield* beginWithTasks
+  const { body } = yield* workersOf(member).create({ labels: ["office"] })
+  const agent = agentOf(body.token)
+  const session = Number((yield* agent.hello()).body.session)
+  const sql = yield* SqlClient.SqlClient
+  /** The session has so many seconds left. */
+  const leave = (seconds: number) => sql`
+    UPDATE nodes
+    SET lease_until = now() + ${seconds} * interval '1 second'
+    WHERE id = ${session}`
+  const left = Effect.map(
+    sql<{ readonly seconds: number }>`
+      SELECT date_part('epoch', lease_until - now()) AS seconds
+      FROM nodes
+      WHERE id = ${session}`,
+    ([row]) => row?.seconds ?? assert.fail("no session")
+  )
+  return { agent, leave, left, member, session, sql, worker: String(body.id) }
+})
+
+layer(testAppLayer())("the claims of workers", (it) => {
+  it.effect("keep the session, also while there is nothing to do", () =>
+    Effect.gen(function* () {
+      const { agent, leave, left, session } = yield* begin
+      for (const input of [{}, { idle: true }]) {
+        yield* leave(3)
+        assert.deepStrictEqual((yield* agent.claim(session, input)).body, { calls: [] })
+        assert.isAbove(yield* left, 10)
+      }
+    })
+  )
+
+  it.effect("keep no session but that of their worker, and none that has ended", () =>
+    Effect.gen(function* () {
+      const mine = yield* begin
+      const other = yield* begin
+      yield* other.leave(3)
+      const refused = yield* mine.agent.claim(other.session, { idle: true })
+      assert.strictEqual(outcome(refused), "409 session_ended")
+      assert.isBelow(yield* other.left, 4)
+      yield* mine.sql`
+        UPDATE nodes
+        SET died_at = now()
+        WHERE id = ${mine.session}`
+      const late = yield* mine.agent.claim(mine.session)
+      assert.strictEqual(outcome(late), "409 session_ended")
+      assert.strictEqual(late.body.detail.reason, "lost")
+    })
+  )
+
+  it.effect("refuse what they cannot read, after the token", () =>
+    Effect.gen(function* () {
+      const { agent, session } = yield* begin
+      for (const input of [
+        { slots: 0 },
+        { slots: "many" },
+        { wait_seconds: 31 },
+        { session: 0 },
+        { idle: "perhaps" },
+        { watching: "x".repeat(41) }
+      ]) {
+        const refused = yield* agent.claim(session, input)
+        assert.strictEqual(outcome(refused), "422 validation_failed", JSON.stringify(input))
+      }
+      assert.strictEqual(
+        outcome(yield* ask("POST", "/v1/worker/claim?slots=0")),
+        "401 invalid_worker_token"
+      )
+      assert.strictEqual(outcome(yield* ask("GET", "/v1/worker/claim")), "405 method_not_allowed")
+      assert.strictEqual(outcome(yield* ask("POST", "/v1/worker/claims")), "404 not_found")
+    })
+  )
+
+  it.effect("tell at once that there are other processes to watch", () =>
+    Effect.gen(function* () {
+      const { agent, member, session, worker } = yield* begin
+      const token = member.access_token
+      const monitors = `${member.workspace}/monitors/process`
+      const input = { name: "db", worker_id: worker, match: { name: "postgres" } }
+      const { id } = (yield* ask("POST", monitors, { token, body: input })).body
+      const waiting = { wait_seconds: 10, idle: true }
+      assert.deepStrictEqual((yield* agent.claim(session, waiting)).body, { calls: [], beat: true })
+      const orders = (yield* agent.beat(session)).body
+      assert.lengthOf(orders.watch, 1)
+      const { watching } = orders
+      const known = yield* agent.claim(session, { watching })
+      assert.deepStrictEqual(known.body, { calls: [] })
+      yield* ask("DELETE", `${monitors}/${id}`, { token })
+      const gone = yield* agent.claim(session, { ...waiting, watching })
+      assert.deepStrictEqual(gone.body, { calls: [], beat: true })
+      assert.deepInclude((yield* agent.beat(session)).body, { watch: [], watching: "" })
+    })
+  )
+})

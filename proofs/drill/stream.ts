@@ -1,0 +1,119 @@
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { insertTasks } from "../../packages/server/test/runner/support/tasks.ts"
+import { newUser, type ServerProcess } from "../../packages/server/test/support/ServerProcess.ts"
+
+/**
+ * So many runs become due in each second, evenly, in a workspace of its own. They are written to
+ * the queue directly: over the API, the clients would need more of the processor than the service.
+ */
+export const startStream = Effect.fnUntraced(function* (options: {
+  readonly node: ServerProcess
+  readonly databaseUrl: string
+  readonly perSecond: number
+}) {
+  const { databaseUrl, node, perSecond } = options
+  const { workspace } = yield* newUser(node)
+  const workspaceId = workspace.split("/").at(-1) ?? ""
+  const target = yield* startTarget
+  const database = PgClient.layer({ url: Redacted.make(databaseUrl), maxConnections: 1 })
+  const context = yield* Layer.build(database)
+
+  yield* Effect.provide(
+    insertTasks(workspaceId, { count: tasks, url: target.url, overlap: "allow" }),
+    context
+  )
+  let made = 0
+  const startedMs = performance.now()
+  const more = Effect.suspend(() => {
+    const count = Math.floor(((performance.now() - startedMs) / 1_000) * perSecond) - made
+    made += count
+    return enqueue(workspaceId, count)
+  })
+  const feeding = yield* more.pipe(
+    Effect.andThen(Effect.sleep(everyMs)),
+    Effect.forever,
+    Effect.provide(context),
+    Effect.forkScoped
+  )
+
+  /** Stops, and names what differs between what was due, called and written to the history. */
+  const verify = Effect.gen(function* () {
+    feeding.interruptUnsafe()
+    yield* Effect.sleep(settlesWithinMs)
+    const ended = yield* Effect.provide(endedOnce(workspaceId), context)
+    return [
+      ...(ended === made ? [] : [`${made} runs of the stream were due, ${ended} ended once`]),
+      ...(target.calls() === made ? [] : [`${made} were due, ${target.calls()} calls came`])
+    ]
+  })
+  return { verify, made: () => made }
+})
+
+// ---------------------------------------------------------------------------
+
+const tasks = 100
+
+const everyMs = 200
+
+const settlesWithinMs = 10_000
+
+const startTarget = Effect.acquireRelease(
+  Effect.promise(async () => {
+    let calls = 0
+    const server = createServer((request, response) => {
+      calls++
+      request.resume()
+      response.end("ok")
+    })
+    server.keepAliveTimeout = 60_000
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+    const { port } = server.address() as AddressInfo
+    return { url: `http://127.0.0.1:${port}/`, calls: () => calls, server }
+  }),
+  ({ server }) =>
+    Effect.sync(() => {
+      server.close()
+      server.closeAllConnections()
+    })
+)
+
+/** Due at even distances within the time until more are made. */
+const enqueue = (workspaceId: string, count: number) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql`
+      INSERT INTO runs (id, workspace_id, task_id, kind, trigger, lane, scheduled_for, due_at)
+      SELECT
+        (
+          lpad(to_hex((extract(epoch FROM now()) * 1000)::bigint), 12, '0')
+          || '7' || substr(md5(random()::text), 1, 3) || '8' || substr(md5(random()::text), 1, 15)
+        )::uuid,
+        workspace_id, id, 'cron', 'manual', lane, due_at, due_at
+      FROM (
+        SELECT
+          *,
+          now() + interval '1 second' + n * interval '1 millisecond' * ${everyMs / Math.max(1, count)}::float8 AS due_at
+        FROM generate_series(1, ${count}::int) AS n
+        JOIN (
+          SELECT id, workspace_id, lane, row_number() OVER (ORDER BY id) AS place
+          FROM tasks
+          WHERE workspace_id = ${workspaceId}
+        ) AS numbered ON place = 1 + n % ${tasks}
+      ) AS due`
+  )
+
+const endedOnce = (workspaceId: string) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const [row] = yield* sql<{ readonly count: number }>`
+      SELECT count(*)::int AS count
+      FROM executions
+      WHERE workspace_id = ${workspaceId}
+        AND status = 'succeeded'
+        AND attempts_count = 1`
+    return row?.count ?? 0
+  })

@@ -1,0 +1,27 @@
+import { existsSync, globSync, readFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+
+const database = "packages/server/test/support/TestDatabase.ts"
+
+/**
+ * The test files among these that do not use the database of the tests, directly or through what
+ * they import. They do the same whichever store it is on.
+ */
+export const testsWithoutStore = (patterns: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const known = new Map<string, ReadonlyArray<string>>()
+  const importsOf = (file: string): ReadonlyArray<string> => {
+    const before = known.get(file)
+    if (before !== undefined) return before
+    const text = existsSync(file) ? readFileSync(file, "utf8") : ""
+    const found = [...text.matchAll(/\b(?:from|import)[\s(]+"(\.[^"]+)"/g)]
+    const files = found.map(([, path = ""]) => join(dirname(file), path))
+    known.set(file, files)
+    return files
+  }
+  const usesStore = (start: string): boolean => {
+    const reached = new Set([start])
+    for (const file of reached) for (const imported of importsOf(file)) reached.add(imported)
+    return reached.has(database)
+  }
+  return globSync([...patterns]).filter((file) => !usesStore(file))
+}
