@@ -135,8 +135,7 @@ export const claimFound = Effect.fnUntraced(function* (
         lease_owner = nodes.id,
         state = CASE WHEN ${starts} THEN 'running' ELSE runs.state END,
         started_at = CASE WHEN ${starts} THEN coalesce(runs.started_at, now()) ELSE runs.started_at END,
-        attempt_started_at = CASE WHEN ${starts} THEN now() ELSE runs.attempt_started_at END
-        ${found.admits ?? sql.literal("")}
+        attempt_started_at = CASE WHEN ${starts} THEN now() ELSE runs.attempt_started_at END${found.admits ?? sql.literal("")}
       FROM nodes
       WHERE runs.ctid = ANY (ARRAY(SELECT place FROM due))
         AND nodes.id = ${node}
