@@ -91,6 +91,7 @@ export const runAgent = Effect.fnUntraced(function* (
       : { ...cutOffAnswer, duration_ms }
     held.end({ ...result, lease, run_id, endedAtMs })
     done++
+    freed.ring()
     ended.ring()
     const how = result.status_code ?? result.error ?? result.outcome
     runFork(

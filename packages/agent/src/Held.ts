@@ -1,4 +1,8 @@
-import type { WorkerCall, WorkerResult } from "@scheduling/domain/workers/WorkerProtocol"
+import {
+  maxHeldPerSlot,
+  type WorkerCall,
+  type WorkerResult
+} from "@scheduling/domain/workers/WorkerProtocol"
 
 /** A result without the time since then, which is known when it is sent. */
 export type Ending = Omit<WorkerResult, "ended_ago_ms"> & { readonly endedAtMs: number }
@@ -8,9 +12,10 @@ const maxBytes = 512 * 1024
 const maxResults = 100
 
 /**
- * The runs that the agent holds, from the claim until the service has acknowledged the result. They
- * take slots for all that time, so that results which cannot be handed in take a bounded amount of
- * memory.
+ * The runs that the agent holds, from the claim until the service has acknowledged the result. A
+ * slot is free again when its call has ended, so that the agent goes on while results travel. It
+ * holds at most two runs per slot, so that results which cannot be handed in take a bounded amount
+ * of memory.
  */
 export class Held {
   readonly #slots: number
@@ -22,7 +27,9 @@ export class Held {
   }
 
   get free(): number {
-    return Math.max(0, this.#slots - this.#calls.size)
+    const running = this.#calls.size - this.#endings.size
+    const left = maxHeldPerSlot * this.#slots - this.#calls.size
+    return Math.max(0, Math.min(this.#slots - running, left))
   }
 
   get size(): number {

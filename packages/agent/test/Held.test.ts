@@ -33,7 +33,7 @@ const endingOf = ({ lease, run_id }: WorkerCall, response_body = "OK", endedAtMs
 })
 
 describe("what the agent holds", () => {
-  it("takes slots until the service has acknowledged the result", () => {
+  it("stays until the service has acknowledged the result", () => {
     const held = new Held(2)
     const [one, two] = [callOf(1), callOf(2)]
     assert.isTrue(held.take(one))
@@ -41,12 +41,29 @@ describe("what the agent holds", () => {
     assert.isTrue(held.take(two))
     assert.strictEqual(held.free, 0)
     held.end(endingOf(one, "OK", 100))
-    assert.strictEqual(held.free, 0)
     const [result] = held.next(350)
     assert.deepInclude(result, { run_id: one.run_id, ended_ago_ms: 250 })
     assert.lengthOf(held.next(350), 1)
     held.release([one.run_id])
     assert.deepStrictEqual([held.free, held.unsent, held.ids], [1, 0, [two.run_id]])
+  })
+
+  it("takes a slot until its call has ended, if not too many results are kept", () => {
+    const held = new Held(2)
+    const calls = [1, 2, 3, 4].map(callOf)
+    const [one, two, three, four] = calls as [WorkerCall, WorkerCall, WorkerCall, WorkerCall]
+    held.take(one)
+    held.take(two)
+    held.end(endingOf(one))
+    assert.strictEqual(held.free, 1)
+    held.take(three)
+    assert.strictEqual(held.free, 0)
+    held.end(endingOf(two))
+    held.take(four)
+    for (const ended of [three, four]) held.end(endingOf(ended))
+    assert.deepStrictEqual([held.size, held.free], [4, 0])
+    held.release([one.run_id])
+    assert.strictEqual(held.free, 1)
   })
 
   it("forgets everything with its session, and what ends after that", () => {

@@ -16,6 +16,9 @@ export const maxSlots = 100
 export const maxResults = 100
 export const maxWaitSeconds = 30
 
+/** While the result of one run travels, its slot makes the call of another. */
+export const maxHeldPerSlot = 2
+
 const Slots = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxSlots }))
 
 const Session = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 2_147_483_647 })).annotate(
@@ -183,7 +186,6 @@ export const WorkerReceipts = Schema.Struct({ receipts: Schema.Array(WorkerRecei
   identifier: "WorkerReceipts"
 })
 
-/** Arrays of requests have at most 100 items. */
 export const maxReports = 50
 
 /** Of one worker. More are not watched. */
@@ -215,9 +217,12 @@ export type ProcessObservation = typeof ProcessObservation.Type
 
 export const WorkerBeat = Schema.Struct({
   session: Session,
-  running: Schema.Array(ExecutionId).check(Schema.isMaxLength(maxSlots)).annotate({
-    description: "All runs that the agent holds, also those whose results are not acknowledged yet."
-  }),
+  running: Schema.Array(ExecutionId)
+    .check(Schema.isMaxLength(maxHeldPerSlot * maxSlots))
+    .annotate({
+      description:
+        "All runs that the agent holds, also those whose results are not acknowledged yet."
+    }),
   reports: Schema.optionalKey(
     Schema.Array(ProcessObservation).check(Schema.isMaxLength(maxReports)).annotate({
       description: "What was seen of watched processes since the last beat."

@@ -2,7 +2,7 @@
  * How large JSON in a body may be. The contract needs less: its largest body is a chain with every
  * step, header and label allowed, which is 5,008 values nested five deep.
  */
-export const jsonBounds = { values: 5_500, items: 100, depth: 16 } as const
+export const jsonBounds = { values: 5_500, items: 200, depth: 16 } as const
 
 /**
  * Says what is too large about a JSON text, if anything. It is checked before parsing: half a
