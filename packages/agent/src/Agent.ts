@@ -82,6 +82,13 @@ export const runAgent = Effect.fnUntraced(function* (
     )
   )
 
+  /** Calls that end in the same turn of the event loop are told by one fiber. */
+  const told: Array<Effect.Effect<void>> = []
+  const tellCalls = Effect.andThen(
+    Effect.yieldNow,
+    Effect.suspend(() => Effect.all(told.splice(0), { discard: true }))
+  )
+
   const end = (given: WorkerCall, startedMs: number, exit: Exit.Exit<CallResult>) => {
     const { lease, run_id } = given
     const endedAtMs = nowMs()
@@ -94,11 +101,12 @@ export const runAgent = Effect.fnUntraced(function* (
     freed.ring()
     ended.ring()
     const how = result.status_code ?? result.error ?? result.outcome
-    runFork(
+    told.push(
       Effect.logInfo(
         `${given.method} ${withoutQuery(given.url)}: ${how} in ${duration_ms} ms`
       ).pipe(Effect.annotateLogs({ run: run_id, attempt: given.attempt }))
     )
+    if (told.length === 1) runFork(tellCalls)
   }
 
   /** Of no fiber, because a call goes on while the agent drains. */
