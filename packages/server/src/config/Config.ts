@@ -29,6 +29,8 @@ export class AppConfig extends Context.Service<
     /** Absent for the embedded store under `dataDir`. */
     readonly databaseUrl: Redacted.Redacted | undefined
     readonly databasePool: number
+    /** So large the pool may be while transactions wait and the server has room. */
+    readonly databasePoolMax: number
     readonly dataDir: string
     /** Absent only on the embedded store, which makes a secret and keeps it. */
     readonly appSecret: Redacted.Redacted | undefined
@@ -206,6 +208,7 @@ const environment = Config.all({
   port: Config.Port("PORT").pipe(Config.withDefault(4000)),
   databaseUrl: optional(Config.schema(DatabaseUrl, "DATABASE_URL")),
   databasePool: Config.schema(count(2, 1000), "DATABASE_POOL").pipe(Config.withDefault(4)),
+  databasePoolMax: Config.schema(count(2, 1000), "DATABASE_POOL_MAX").pipe(Config.withDefault(16)),
   dataDir: Config.NonEmptyString("DATA_DIR").pipe(Config.withDefault(".data")),
   appSecret: optional(Config.schema(AppSecret, "APP_SECRET")),
   previousAppSecrets: Config.schema(

@@ -5,8 +5,9 @@ import type { Duplex } from "node:stream"
 import { AppConfig } from "../config/Config.ts"
 import { migrations } from "./migrations/index.ts"
 import { databaseSocket } from "./DatabaseSocket.ts"
-import { leaveToStatements } from "./leaveToStatements.ts"
+import { growWhileShort } from "./PoolGrowth.ts"
 import { PoolUse } from "./PoolUse.ts"
+import { withTransactionTurns } from "./TransactionTurns.ts"
 import {
   type DataDirInUse,
   type EmbeddedPostgresOptions,
@@ -31,10 +32,14 @@ type StoreError = DataDirInUse | EmbeddedStoreError | SqlError.SqlError | Migrat
 /** The migrated database that the configuration names. */
 export const DatabaseLayer: Layer.Layer<Database, StoreError, AppConfig> = Layer.unwrap(
   Effect.gen(function* () {
-    const { databasePool, databaseUrl, dataDir } = yield* AppConfig
+    const { databasePool, databasePoolMax, databaseUrl, dataDir } = yield* AppConfig
     return databaseUrl === undefined
       ? embeddedLayer({ dataDir })
-      : postgresLayer({ url: databaseUrl, maxConnections: databasePool })
+      : postgresLayer({
+          url: databaseUrl,
+          maxConnections: databasePool,
+          grownConnections: databasePoolMax
+        })
   })
 )
 
@@ -50,45 +55,59 @@ const session = {
 
 const statementTimeoutSeconds = 30
 
+const server = {
+  connectTimeout: "5 seconds",
+  keepAlive: "30 seconds",
+  startupParameters: {
+    timezone: "UTC",
+    // No statement here runs long enough to be worth compiling. With many partitions the planner
+    // expects one to be, and the statistics of a month took 8 s.
+    jit: "off",
+    // No statement looks up the same key twice, and planning for that costs a tenth of a list.
+    enable_memoize: "off",
+    statement_timeout: `${statementTimeoutSeconds}s`,
+    // A node that lost its network releases its row locks before a request at another node gives up
+    // on them after 15 s.
+    idle_in_transaction_session_timeout: "10s",
+    // Because of that, only work that is stuck holds locks for longer. Whoever waits for them
+    // answers 503 in time.
+    lock_timeout: "12s"
+  }
+} as const
+
 export const postgresLayer = ({
+  maxConnections,
+  grownConnections = maxConnections,
   silenceMs = (statementTimeoutSeconds + 5) * 1000,
-  ...options
+  url
 }: {
   readonly url: Redacted.Redacted
   readonly maxConnections: number
+  /** So many while transactions wait and the server has room. By default the pool stays as it is. */
+  readonly grownConnections?: number
   /** How long a connection may be silent before it counts as lost. */
   readonly silenceMs?: number
 }): Layer.Layer<Database, SqlError.SqlError | Migrator.MigrationError> =>
-  migrated("postgres", options.maxConnections, (pool) =>
-    PgClient.layerFrom(
-      Effect.map(
-        PgClient.make({
-          ...session,
-          ...options,
-          stream: () => pool.opened(databaseSocket(Redacted.value(options.url), silenceMs)),
-          connectTimeout: "5 seconds",
-          keepAlive: "30 seconds",
-          startupParameters: {
-            timezone: "UTC",
-            // No statement here runs long enough to be worth compiling. With many partitions the
-            // planner expects one to be, and the statistics of a month took 8 s.
-            jit: "off",
-            // No statement looks up the same key twice, and planning for that costs a tenth of a
-            // list.
-            enable_memoize: "off",
-            statement_timeout: `${statementTimeoutSeconds}s`,
-            // A node that lost its network releases its row locks before a request at another node
-            // gives up on them after 15 s.
-            idle_in_transaction_session_timeout: "10s",
-            // Because of that, only work that is stuck holds locks for longer. Whoever waits for them
-            // answers 503 in time.
-            lock_timeout: "12s"
-          }
-        }),
-        (sql) => leaveToStatements(sql, pool)
-      )
+  migrated("postgres", maxConnections, (use) => {
+    const poolOf = (size: number) =>
+      PgClient.make({
+        ...session,
+        ...server,
+        url,
+        maxConnections: size,
+        stream: () => use.opened(databaseSocket(Redacted.value(url), silenceMs))
+      })
+    return PgClient.layerFrom(
+      Effect.gen(function* () {
+        const pool = yield* poolOf(maxConnections)
+        if (grownConnections <= maxConnections) return withTransactionTurns(pool, use)
+        const more = yield* poolOf(grownConnections - maxConnections)
+        const sql = withTransactionTurns(pool, use, more)
+        yield* Effect.forkScoped(growWhileShort(sql, use, grownConnections))
+        return sql
+      })
     )
-  )
+  })
 
 export const embeddedLayer = (
   options: EmbeddedPostgresOptions
@@ -108,7 +127,7 @@ export const embeddedLayerOn = <E>(
           database: "postgres",
           maxConnections: 1
         })
-      ).pipe(Effect.map((sql) => leaveToStatements(sql, pool)))
+      ).pipe(Effect.map((sql) => withTransactionTurns(sql, pool)))
     )
   )
 

@@ -25,6 +25,7 @@ const defaults = {
   port: 4000,
   databaseUrl: undefined,
   databasePool: 4,
+  databasePoolMax: 16,
   dataDir: ".data",
   appSecret: undefined,
   previousAppSecrets: [],
@@ -73,6 +74,11 @@ const variables: Readonly<
   PORT: { field: "port", good: ["1", "65535"], bad: ["0", "-1", "65536", "http", "80.5", "4000x"] },
   DATABASE_POOL: {
     field: "databasePool",
+    good: ["2", "1000"],
+    bad: ["1", "0", "1001", "ten", "2.5"]
+  },
+  DATABASE_POOL_MAX: {
+    field: "databasePoolMax",
     good: ["2", "1000"],
     bad: ["1", "0", "1001", "ten", "2.5"]
   },

@@ -28,6 +28,7 @@ export const testConfig: AppConfig["Service"] = {
   port: 0,
   databaseUrl: undefined,
   databasePool: 4,
+  databasePoolMax: 4,
   dataDir: ".data",
   appSecret: Redacted.make("a secret for tests, thirty-two bytes and more"),
   previousAppSecrets: [],

@@ -1,0 +1,85 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { sizeWhileShort } from "../../src/sql/PoolGrowth.ts"
+import { postgresLayer, Store } from "../../src/sql/Sql.ts"
+import { makePostgresCluster, noCluster } from "../support/PostgresCluster.ts"
+import { eventually } from "../support/ServerProcess.ts"
+import { onPostgres } from "../support/TestDatabase.ts"
+
+describe("the size of a pool whose transactions wait", () => {
+  const sizeOf = (now: number, used: number, allowed = 100) =>
+    sizeWhileShort({ now, least: 4, most: 16 }, { used, allowed })
+
+  it("grows by two while a quarter of the connections is left, up to its most", () => {
+    assert.deepStrictEqual([sizeOf(4, 30), sizeOf(15, 30), sizeOf(16, 30)], [6, 16, 16])
+    assert.deepStrictEqual([sizeOf(4, 74), sizeOf(4, 75), sizeOf(10, 90)], [5, 4, 10])
+  })
+
+  it("shrinks by two when hardly any is left, down to what it had", () => {
+    assert.deepStrictEqual([sizeOf(10, 91), sizeOf(5, 97), sizeOf(4, 97)], [8, 4, 4])
+  })
+})
+
+const skipped = onPostgres ? noCluster : "TEST_DATABASE_URL is not set"
+
+describe.skipIf(skipped !== undefined)(
+  `a pool whose transactions wait${skipped === undefined ? "" : ` (skipped: ${skipped})`}`,
+  () => {
+    it.effect("has more connections as long as the server has them, and then those it had", () =>
+      Effect.gen(function* () {
+        const postgres = yield* makePostgresCluster(30)
+        yield* postgres.start
+        yield* postgres.query("CREATE ROLE app LOGIN; GRANT ALL ON SCHEMA public TO app")
+        const database = postgresLayer({
+          url: Redacted.make(postgres.url),
+          maxConnections: 4,
+          grownConnections: 100
+        })
+        yield* Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const { pool } = yield* Store
+          const mayEnd = yield* Deferred.make<void>()
+          const transactions = yield* Effect.forEach(
+            Array.from({ length: 60 }, (_, n) => n),
+            (n) =>
+              sql`SELECT ${n}::int AS n`.pipe(
+                Effect.tap(Deferred.await(mayEnd)),
+                sql.withTransaction,
+                // A savepoint on a connection of either pool.
+                sql.withTransaction,
+                Effect.forkChild
+              )
+          )
+          yield* eventually("transactions", async () => pool.transactions === 3)
+          for (let look = 0; look < 20; look++) {
+            const { size } = pool
+            yield* TestClock.adjust(500)
+            yield* eventually(
+              "more transactions",
+              async () => pool.transactions === pool.size - 1 && (pool.size > size || size > 20)
+            )
+            if (pool.size >= 20) break
+          }
+          yield* TestClock.adjust(5_000)
+          yield* eventually("the last ones", async () => pool.transactions === pool.size - 1)
+          const [used] = yield* sql<{ readonly n: number }>`
+            SELECT sum(numbackends)::int AS n
+            FROM pg_stat_database`
+          assert.isAtMost(used?.n ?? Infinity, 24)
+          yield* Deferred.succeed(mayEnd, undefined)
+          const ended = yield* Fiber.joinAll(transactions)
+          assert.deepStrictEqual(
+            ended,
+            transactions.map((_, n) => [{ n }])
+          )
+          yield* TestClock.adjust(50_000)
+          assert.isAbove(pool.size, 4)
+          yield* TestClock.adjust(15_000)
+          yield* eventually("the size that it had", async () => pool.size === 4)
+        }).pipe(Effect.provide(database))
+      })
+    )
+  }
+)
