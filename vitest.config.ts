@@ -15,7 +15,7 @@ const onItsOwn = [
 const processes = [
   "packages/server/test/{npmStart,process,processPostgres}.test.ts",
   "packages/server/test/completions/death.test.ts",
-  "packages/server/test/notifications/{EndToEnd,Killed,KilledEmbedded}.test.ts",
+  "packages/server/test/notifications/{EndToEnd,Killed,KilledEmbedded,callbacks}.test.ts",
   "packages/server/test/operator/{account,backup,move,moveRows}.test.ts",
   "packages/server/test/sql/{embeddedDurability,embeddedTemplate}.test.ts",
   "packages/server/test/workers/{agents,privateNetwork}.test.ts",
@@ -25,6 +25,7 @@ const processes = [
 /** These tests let thousands of things happen at once, or hours pass in trouble. */
 const storms = [
   "packages/server/test/monitors/process/thousand.test.ts",
+  "packages/server/test/platform/scheduleFile.test.ts",
   "packages/server/test/notifications/{Notifier,troubledChannels}.test.ts"
 ]
 
@@ -53,6 +54,7 @@ const long = [
   "workers/agents.test.ts",
   "notifications/Killed.test.ts",
   "server/test/process.test.ts",
+  "notifications/callbacks.test.ts",
   "adversarial/hostileJson.test.ts",
   "adversarial/foreignIds.test.ts",
   "server/test/npmStart.test.ts",

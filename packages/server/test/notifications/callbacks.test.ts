@@ -171,29 +171,6 @@ it.live(
 )
 
 it.live(
-  "A URL that may not be called is refused as it is saved, at each kind of task",
-  () =>
-    Effect.gen(function* () {
-      const { ask, target } = yield* begin()
-      const url = `${target.url}/ok`
-      const inside = { url: "http://10.0.0.1/hook" }
-      for (const [at, body] of [
-        ["/cron", { name: "a", url, schedule: "0 0 1 1 *" }],
-        ["/delayed", { url, delay_seconds: 60 }],
-        ["/chains", { name: "a", steps: [{ name: "a", url }] }]
-      ] as const) {
-        const { body: refusal, status } = yield* ask("POST", at, { ...body, on_success: inside })
-        assert.strictEqual(status, 422, JSON.stringify(refusal))
-        assert.include(JSON.stringify(refusal), "on_success")
-        const { body: task } = yield* ask("POST", at, body)
-        const changed = yield* ask("PATCH", `${at}/${task.id}`, { on_failure: inside })
-        assert.strictEqual(changed.status, 422, JSON.stringify(changed.body))
-      }
-    }),
-  { timeout: 120_000 }
-)
-
-it.live(
   "A node that is killed between settling and the answer loses no call-back",
   () =>
     Effect.gen(function* () {
