@@ -9,6 +9,7 @@ import { Shell } from "./app/Shell.tsx"
 import { lastWorkspace } from "./app/lastWorkspace.ts"
 import { requireSession } from "./app/requireSession.ts"
 import { loadList, queries, workspacesOptions } from "./data/queries.ts"
+import { askForOverview } from "./overview/askForOverview.ts"
 import { takeLinkToken } from "./sign-in/linkToken.ts"
 import { usageSearch } from "./billing/search.ts"
 import { given, textIn } from "./ui/lists/search.ts"
@@ -119,6 +120,7 @@ export const workspace = createRoute({ getParentRoute: () => inside, path: "/w/$
 const overview = createRoute({
   getParentRoute: () => workspace,
   path: "/",
+  loader: ({ params: { workspaceId } }) => askForOverview(workspaceId),
   component: lazyRouteComponent(() => import("./overview/OverviewPage.tsx"), "OverviewPage")
 })
 

@@ -18,7 +18,12 @@ const nounsOf = (event: LiveEvent): ReadonlyArray<string> => {
     return ["executions", event.kind === "chain" ? "chains" : event.kind]
   }
   if (event.type === "task") return [event.kind === "chain" ? "chains" : event.kind, "names"]
-  if (event.type === "monitor" || event.type === "incident") return ["monitors", "incidents"]
+  if (event.type === "incident") return ["monitors", "incidents"]
+  if (event.type === "monitor") {
+    // A name is as it was when its monitor goes down or comes back.
+    const isEdited = event.change === "updated" || event.change === "deleted"
+    return ["monitors", "incidents", ...(isEdited ? ["monitor-names"] : [])]
+  }
   if (event.type === "worker") return ["workers"]
   return []
 }

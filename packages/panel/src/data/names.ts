@@ -12,7 +12,7 @@ const nameOf = askTogether(async (workspaceId, monitor_ids) => {
 
 const monitorNameOptions = (workspaceId: WorkspaceId, id: MonitorId) =>
   queryOptions({
-    queryKey: ["w", workspaceId, "monitors", "names", id],
+    queryKey: ["w", workspaceId, "monitor-names", id],
     staleTime: 60_000,
     queryFn: async () => (await nameOf(workspaceId, id)) ?? "A deleted monitor"
   })

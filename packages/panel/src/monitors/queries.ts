@@ -64,6 +64,10 @@ export const askForEvents = {
   }) => ((data?.pages.length ?? 0) > 1 ? false : askEvery)
 }
 
-/** After a change: what is shown of monitors is asked for again. */
-export const monitorsChanged = (workspaceId: WorkspaceId): Promise<void> =>
-  queries.invalidateQueries({ queryKey: all(workspaceId) })
+/** After a change: what is shown of monitors is asked for again, and so are their names. */
+export const monitorsChanged = async (workspaceId: WorkspaceId): Promise<void> => {
+  await Promise.all([
+    queries.invalidateQueries({ queryKey: all(workspaceId) }),
+    queries.invalidateQueries({ queryKey: ["w", workspaceId, "monitor-names"] })
+  ])
+}

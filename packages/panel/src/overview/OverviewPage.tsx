@@ -8,14 +8,13 @@ import { forecastOptions, upcomingOptions } from "../forecast/queries.ts"
 import { UpcomingList } from "../forecast/UpcomingList.tsx"
 import { Empty, Page, Section, Skeleton } from "../ui/layout/Page.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
+import { lastDay, latestFailures } from "./askForOverview.ts"
 import { FailingNow } from "./FailingNow.tsx"
 import { FirstSteps } from "./FirstSteps.tsx"
 import { Incidents } from "./Incidents.tsx"
 import { hoursOf } from "./hours.ts"
 import { Timeline } from "./Timeline.tsx"
 import { Only } from "../ui/role.tsx"
-
-const lastDay = { bucket: "hour" } as const
 
 export const OverviewPage = () => {
   const { workspaceId } = useWorkspace()
@@ -45,7 +44,7 @@ export const OverviewPage = () => {
         <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
           <Section title="Latest failures" actions={<FailuresLink />}>
             <ExecutionList
-              search={{ status: "failed" }}
+              search={latestFailures}
               showsTask
               limit={8}
               empty={<Empty title="Nothing has failed" />}

@@ -57,6 +57,11 @@ export const Timeline = ({
         <span aria-hidden className="relative mx-1 w-px shrink-0 bg-live">
           <span className="absolute -top-1 -left-[3px] size-[7px] rounded-full bg-live" />
         </span>
+        {coming === undefined &&
+          // The room of what is to come, so that the past stays where it is.
+          Array.from({ length: 24 }, (_, hour) => (
+            <span key={hour} className="min-w-0 grow basis-0" />
+          ))}
         {ahead.map(({ colliding, names, runs, start }) => (
           <Link
             key={start}

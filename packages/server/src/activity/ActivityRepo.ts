@@ -73,7 +73,8 @@ export class ActivityRepo extends Context.Service<
 
       return ActivityRepo.of({
         // Only failures are read, and one later success of each task. A chain fails with its first
-        // step that does, whatever the steps after it did; a run that goes on says nothing yet.
+        // step that does, whatever the steps after it did; a run that goes on says nothing yet. The
+        // limit keeps PostgreSQL from reading all tasks of the workspace where it takes them for few.
         listFailing: Effect.fn("ActivityRepo.listFailing")(function* (workspaceId, limit) {
           return yield* sql<FailingRow>`
             WITH failures AS MATERIALIZED (
@@ -89,26 +90,31 @@ export class ActivityRepo extends Context.Service<
               WHERE kind IN ('cron', 'chain')
               ORDER BY task_id, id DESC
             )
-            SELECT latest.*, tasks.name
+            SELECT latest.*, task.name
             FROM latest
-            JOIN tasks ON tasks.id = latest.task_id
-            WHERE tasks.workspace_id = ${workspaceId}
-              AND tasks.status = 'active'
-              AND NOT EXISTS (
-                SELECT
-                FROM executions AS later
-                WHERE later.workspace_id = ${workspaceId}
-                  AND later.task_id = latest.task_id
-                  AND later.id > latest.id
-                  AND later.status = 'succeeded'
-                  AND (later.chain_run_id IS NULL OR later.chain_run_id <> latest.chain_run_id)
-                  AND NOT EXISTS (
-                    SELECT
-                    FROM runs
-                    WHERE runs.chain_run_id = later.chain_run_id
-                      AND runs.workspace_id = ${workspaceId}
-                  )
-              )
+            CROSS JOIN LATERAL (
+              SELECT name
+              FROM tasks
+              WHERE id = latest.task_id
+                AND workspace_id = ${workspaceId}
+                AND status = 'active'
+              LIMIT 1
+            ) AS task
+            WHERE NOT EXISTS (
+              SELECT
+              FROM executions AS later
+              WHERE later.workspace_id = ${workspaceId}
+                AND later.task_id = latest.task_id
+                AND later.id > latest.id
+                AND later.status = 'succeeded'
+                AND (later.chain_run_id IS NULL OR later.chain_run_id <> latest.chain_run_id)
+                AND NOT EXISTS (
+                  SELECT
+                  FROM runs
+                  WHERE runs.chain_run_id = later.chain_run_id
+                    AND runs.workspace_id = ${workspaceId}
+                )
+            )
             ORDER BY latest.id DESC
             LIMIT ${limit}`
         }, Effect.orDie),

@@ -1,0 +1,129 @@
+import type { Page } from "playwright-core"
+import { loadavg } from "node:os"
+import { describe, expect, it } from "vitest"
+import { fillHistory, makeTasks } from "./support/history.ts"
+import { missing, useOwnPanel } from "./support/panel.ts"
+import { workOf } from "./support/vitals.ts"
+
+/** An empty database of PostgreSQL. With it, this measures what `docs/performance.md` says. */
+const databaseUrl = process.env["PANEL_DATABASE_URL"]
+const tasks = Number(process.env["PANEL_TASKS"] ?? 10_000)
+const executions = Number(process.env["PANEL_EXECUTIONS"] ?? 1_000_000)
+
+interface Place {
+  readonly name: string
+  readonly path: string
+  /** What is there once the page can be used. */
+  readonly shows: string
+  readonly isList: boolean
+}
+
+const places: ReadonlyArray<Place> = [
+  { name: "Cron tasks", path: "/cron", shows: `[aria-label="Cron tasks"] a`, isList: true },
+  { name: "Executions", path: "/executions", shows: `[aria-label=Executions] a`, isList: true },
+  { name: "Overview", path: "", shows: `[aria-label=Executions] a`, isList: false }
+]
+
+/** Presses its link in the menu. Answers after how many milliseconds it can be used. */
+const press = (page: Page, { name, path, shows }: Place): Promise<number> =>
+  page.evaluate(
+    async ({ name, path, shows }) => {
+      performance.clearResourceTimings()
+      const links = document.querySelectorAll<HTMLElement>("nav[aria-label=Workspace] a")
+      const begun = performance.now()
+      ;[...links].find(({ textContent }) => textContent === name)?.click()
+      const isThere = () =>
+        location.pathname.replace(/^\/w\/[^/]+/, "") === path &&
+        document.querySelector("h1")?.textContent === name &&
+        document.querySelector(shows) !== null &&
+        document.querySelector("main .shimmer, main [aria-busy=true]") === null
+      while (!isThere()) await new Promise(requestAnimationFrame)
+      return performance.now() - begun
+    },
+    { name, path, shows }
+  )
+
+/** A page with little in it, from which the others are opened. */
+const rest = async (page: Page) => {
+  await page.getByRole("heading", { name: "Queues", level: 1 }).waitFor()
+  await page.waitForFunction(
+    () => document.querySelector("main .shimmer, main [aria-busy=true]") === null
+  )
+}
+
+/** The requests of the API since the last press, the slowest first. */
+const slowest = (page: Page) =>
+  page.evaluate(() =>
+    performance
+      .getEntriesByType("resource")
+      .filter(({ name }) => name.includes("/v1/"))
+      .toSorted((one, other) => other.duration - one.duration)
+      .slice(0, 2)
+      .map(({ duration, name }) => {
+        const { pathname } = new URL(name)
+        return `${pathname.split("/").slice(4).join("/")} ${Math.round(duration)} ms`
+      })
+  )
+
+const median = (values: ReadonlyArray<number>) =>
+  values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? Infinity
+
+describe.skipIf(missing !== undefined || databaseUrl === undefined)("a long history", () => {
+  const panel = useOwnPanel({
+    DATABASE_URL: databaseUrl,
+    APP_SECRET: "a secret for measuring, thirty-two bytes and more"
+  })
+
+  it("holds no page up", { timeout: 1_800_000 }, async () => {
+    const { page, person, problems } = await panel.openAs()
+    const w = `${panel.url()}/w/${person.workspaceId}`
+    await page.goto(`${w}/queues`)
+    await makeTasks(person.client, `${panel.url()}/v1/echo`, tasks)
+    await fillHistory(databaseUrl ?? "", person.workspaceId, executions)
+    for (const place of places) {
+      const unread: Array<number> = []
+      const read: Array<number> = []
+      let requests: ReadonlyArray<string> = []
+      for (let round = 0; round < 7; round++) {
+        await page.goto(`${w}/queues`)
+        await rest(page)
+        unread.push(await press(page, place))
+        requests = await slowest(page)
+        await page.getByRole("link", { name: "Queues", exact: true }).click()
+        await rest(page)
+        read.push(await press(page, place))
+      }
+      console.info(
+        `${place.name} of ${tasks} tasks and ${executions} executions: usable ${Math.round(median(unread))} ms after the press, ` +
+          `${Math.round(median(read))} ms if read before; ${requests.join(", ")}; load ${loadavg()[0]?.toFixed(1)}`
+      )
+      // Ten times what is aimed at, because the machine may be busy with something else.
+      expect(median(unread)).toBeLessThan(3_000)
+      if (!place.isList) continue
+
+      const frames = 240
+      let took: ReadonlyArray<number> = []
+      const work = await workOf(page, async () => {
+        took = await page.evaluate(async (count) => {
+          const between: Array<number> = []
+          let last = await new Promise(requestAnimationFrame)
+          for (let frame = 0; frame < count; frame++) {
+            scrollBy(0, 40)
+            const at = await new Promise(requestAnimationFrame)
+            between.push(at - last)
+            last = at
+          }
+          return between
+        }, frames)
+      })
+      const perFrame = work.processor / frames
+      const late = took.filter((ms) => ms > 25).length
+      console.info(
+        `${place.name}: ${perFrame.toFixed(1)} ms of a processor per frame of scrolling, ` +
+          `a frame every ${median(took).toFixed(1)} ms, ${late} of ${frames} late; load ${loadavg()[0]?.toFixed(1)}`
+      )
+      expect(perFrame).toBeLessThan(50)
+    }
+    expect(problems).toEqual([])
+  })
+})
