@@ -15,11 +15,15 @@ export const withTransactionTurns = <Client extends SqlClient.SqlClient>(
   use: PoolUse,
   more: Pick<SqlClient.SqlClient, "reserve"> = sql
 ): Client => {
-  const own = use.turnsIn(use.size)
+  const least = use.size
+  const own = use.turnsIn(least)
   let inPool = 0
 
+  /** If others took the last connections of the server, those of the pool have to do. */
+  const oneMore = Effect.catch(more.reserve, () => Effect.andThen(use.resize(least), sql.reserve))
+
   const connection = Effect.suspend(() => {
-    if (inPool >= own) return more.reserve
+    if (inPool >= own) return oneMore
     const taken = Effect.sync(() => {
       inPool++
     })

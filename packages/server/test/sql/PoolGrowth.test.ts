@@ -81,5 +81,41 @@ describe.skipIf(skipped !== undefined)(
         }).pipe(Effect.provide(database))
       })
     )
+
+    it.effect("does with what it had when others took the last connections of the server", () =>
+      Effect.gen(function* () {
+        const postgres = yield* makePostgresCluster(20)
+        yield* postgres.start
+        yield* postgres.query("CREATE ROLE app LOGIN; GRANT ALL ON SCHEMA public TO app")
+        const database = postgresLayer({
+          url: Redacted.make(postgres.url),
+          maxConnections: 4,
+          grownConnections: 16
+        })
+        yield* Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const { pool } = yield* Store
+          const mayEnd = yield* Deferred.make<void>()
+          const transaction = sql`SELECT 1 AS n`.pipe(
+            Effect.tap(Deferred.await(mayEnd)),
+            sql.withTransaction,
+            Effect.forkChild
+          )
+          const first = yield* Effect.all([transaction, transaction, transaction])
+          yield* eventually("transactions", async () => pool.transactions === 3)
+          yield* sql`SELECT 1 AS n`
+          yield* postgres.takeAllConnections
+          yield* pool.resize(10)
+          const others = yield* Effect.all(Array.from({ length: 5 }, () => transaction))
+          yield* eventually("the size that it had", async () => pool.size === 4)
+          yield* Deferred.succeed(mayEnd, undefined)
+          const ended = yield* Fiber.joinAll([...first, ...others])
+          assert.deepStrictEqual(
+            ended,
+            Array.from({ length: 8 }, () => [{ n: 1 }])
+          )
+        }).pipe(Effect.provide(database))
+      })
+    )
   }
 )
