@@ -105,13 +105,13 @@ describe.skipIf(missing !== undefined)("tasks", () => {
 
     const [run] = await person.client.executions.list().toArray({ limit: 1 })
     await page.goto(`${w}/executions/${run?.id}`)
-    await page.getByText("Waiting for its call-back since").waitFor()
+    await page.getByText("Waiting since").waitFor()
     const completeUrl = String(answer.calls[0]?.["scheduling-complete-url"])
     await fetch(`${completeUrl}/log`, { method: "POST", body: "21 of 42 rows" })
     await page.reload()
     await page.getByText("21 of 42 rows").waitFor()
     await fetch(completeUrl, { method: "POST" })
-    await page.getByText("Waiting for its call-back since").waitFor({ state: "detached" })
+    await page.getByText("Waiting since").waitFor({ state: "detached" })
     expect(problems).toEqual([])
   })
 

@@ -122,12 +122,7 @@ const factsOf = (execution: ExecutionDetail) =>
     ["Due", <At key="due" at={execution.scheduled_for} />],
     ["Started", orNone(execution.started_at)],
     ...(isAwaiting(execution)
-      ? [
-          [
-            "Waiting for its call-back since",
-            <At key="awaiting" at={execution.awaiting_completion_since} />
-          ] as const
-        ]
+      ? [["Waiting since", <At key="awaiting" at={execution.awaiting_completion_since} />] as const]
       : []),
     ["Late by", <Duration key="late" ms={execution.lateness_ms} />],
     ["Ended", orNone(execution.finished_at)],

@@ -133,7 +133,13 @@ const Request = ({ step: { body, headers, name, ...step } }: { readonly step: Ch
     <>
       <p className="text-sm text-faint">
         Request, as the chain defines it now.
-        {isFilled && " What stands in {{ }} is filled in with answers of earlier steps."}
+        {isFilled && (
+          <>
+            {" What stands in "}
+            <code className="font-mono whitespace-nowrap">{"{{ }}"}</code>
+            {" is filled in with answers of earlier steps."}
+          </>
+        )}
       </p>
       <Code
         wrap

@@ -98,10 +98,10 @@ export const Facts = ({
 }: {
   readonly facts: ReadonlyArray<readonly [name: string, value: ReactNode]>
 }) => (
-  <dl className="grid grid-cols-[minmax(7rem,auto)_1fr] gap-x-6 gap-y-2.5">
+  <dl className="grid grid-cols-[fit-content(11rem)_1fr] gap-x-6 gap-y-2.5">
     {facts.map(([name, value]) => (
       <div key={name} className="contents">
-        <dt className="text-faint">{name}</dt>
+        <dt className="min-w-28 text-faint">{name}</dt>
         <dd className="min-w-0 break-words">{value}</dd>
       </div>
     ))}
