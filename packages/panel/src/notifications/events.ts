@@ -35,24 +35,49 @@ export const eventGroups: ReadonlyArray<
   ]
 ]
 
-const words = new Map<string, string>([
-  ...eventGroups.flatMap(([, events]) => events),
-  ["task.succeeded", "a run succeeded"],
-  ["chain.succeeded", "a run succeeded"],
-  ["test", "this is a test"]
-])
+const words = new Map<string, string>(eventGroups.flatMap(([, events]) => events))
 
-export const eventInWords = (event: DeliveredEvent): string => words.get(event) ?? event
+/** What a rule waits for. */
+export const eventInWords = (event: NotificationEvent): string => words.get(event) ?? event
 
-/** `Nightly report: a task fails, and 2 more`. */
+/** What is said of the task, monitor or other thing that it happened to. */
+const told: Readonly<Record<string, string>> = {
+  "task.failed": "failed",
+  "task.recovered": "works again",
+  "task.disabled": "is disabled",
+  "task.succeeded": "succeeded",
+  "chain.failed": "failed",
+  "chain.recovered": "works again",
+  "chain.succeeded": "succeeded",
+  "monitor.down": "is down",
+  "monitor.up": "is up again",
+  "certificate.expiring": "has a certificate that expires soon",
+  "certificate.changed": "has another certificate",
+  "worker.offline": "is gone",
+  "worker.online": "is back",
+  "api_key.expiring": "expires soon",
+  "quota.near": "is nearly used up",
+  "channel.disabled": "is disabled",
+  test: "is tested"
+}
+
+/** `Nightly report failed`. */
+export const happened = ({
+  event,
+  name
+}: {
+  readonly event: DeliveredEvent
+  readonly name: string
+}) => `${name} ${told[event] ?? event}`
+
+/** `Nightly report failed, and 2 more`. */
 export const titleOf = ({
   events,
   events_count
 }: Pick<NotificationDelivery, "events" | "events_count">): string => {
   const [first] = events
   if (first === undefined) return "Asks to confirm the address"
-  const more = events_count > 1 ? `, and ${events_count - 1} more` : ""
-  return `${first.name}: ${eventInWords(first.event)}${more}`
+  return happened(first) + (events_count > 1 ? `, and ${events_count - 1} more` : "")
 }
 
 /** `a, b and c`. */

@@ -13,7 +13,7 @@ import { Badge, Status } from "../../ui/values/Status.tsx"
 import { Ago, At, None } from "../../ui/values/Time.tsx"
 import { tell, tellProblem } from "../../ui/messages/toast.ts"
 import { kindName } from "../channels/ChannelListPage.tsx"
-import { eventInWords, titleOf } from "../events.ts"
+import { happened, titleOf } from "../events.ts"
 import { deliveryOptions, notificationsChanged } from "../queries.ts"
 import { Only } from "../../ui/role.tsx"
 
@@ -56,9 +56,7 @@ export const DeliveryPage = () => {
                 {delivery.events.map(({ at, event, name, reason, subject_id }) => (
                   <div key={subject_id + event} className="flex gap-4 px-5 py-3">
                     <div className="min-w-0 grow">
-                      <p className="font-medium break-words">
-                        {name}: {eventInWords(event)}
-                      </p>
+                      <p className="font-medium break-words">{happened({ event, name })}</p>
                       {reason !== null && <p className="break-words text-soft">{reason}</p>}
                     </div>
                     <At at={at} className="text-faint" />
