@@ -92,9 +92,9 @@ export default defineConfig({
     // Compiled modules are kept between runs, by their content.
     fsModuleCache: true,
     sequence: { sequencer: LongFilesFirst },
-    // The longest test takes a few seconds if it runs alone. A file starts a database and a server
-    // first.
-    testTimeout: 30_000,
+    // The longest test takes a few seconds if it runs alone, and on the slow cores of CI, beside a
+    // browser, half a minute. A file starts a database and a server first.
+    testTimeout: process.env["CI"] === undefined ? 30_000 : 120_000,
     hookTimeout: 90_000,
     // CI's machine may stand still for seconds. What passes only the second time is a bug all the
     // same, so CI lists it.
