@@ -3,6 +3,7 @@ import { Authentication } from "../auth/Authentication.ts"
 import { Execution, ExecutionPage } from "../executions/Execution.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
+import { batchDocs } from "../shared/requests/Batch.ts"
 import {
   Conflict,
   IdempotencyConflict,
@@ -64,13 +65,7 @@ const inWorkspace = HttpApiGroup.make("cron")
       error: [IdempotencyConflict, NotFound, RateLimited]
     })
       .annotate(Access, Access.scope("tasks:write"))
-      .annotateMerge(
-        docs(
-          "Create up to 100 cron tasks",
-          "Each item is created or refused on its own, and has its own status in the answer, which is 200 " +
-            "whatever became of them. Counts as many requests as it has items."
-        )
-      ),
+      .annotateMerge(batchDocs("cron tasks")),
 
     HttpApiEndpoint.get("preview", "/preview", {
       params: workspace,

@@ -3,6 +3,7 @@ import { Authentication } from "../auth/Authentication.ts"
 import { Execution } from "../executions/Execution.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
+import { batchDocs } from "../shared/requests/Batch.ts"
 import {
   Conflict,
   IdempotencyConflict,
@@ -65,13 +66,7 @@ export class DelayedApi extends HttpApiGroup.make("delayed")
       error: [IdempotencyConflict, NotFound, RateLimited]
     })
       .annotate(Access, Access.scope("tasks:write"))
-      .annotateMerge(
-        docs(
-          "Create up to 100 delayed tasks",
-          "Each item is created or refused on its own, and has its own status in the answer, which is 200 " +
-            "whatever became of them. Counts as many requests as it has items."
-        )
-      ),
+      .annotateMerge(batchDocs("delayed tasks")),
 
     HttpApiEndpoint.put("upsert", "/by-key/:key", {
       params: { ...workspace, key: OwnKey },

@@ -6,10 +6,10 @@ import { type SqlClient, SqlError } from "effect/sql"
  * or 500.
  *
  * Rows are locked in one order everywhere, so that transactions do not wait for each other in a
- * circle: users, workspaces, workers, queues, tasks, runs; the rows of the kinds of monitors, monitors, the
- * outboxes, troubles, channels, deliveries; within a table by id. A transaction that locks many rows
- * of a queue skips those that are locked (`SKIP LOCKED`) and comes back for them. If two
- * transactions collide all the same, PostgreSQL ends one of them, and that one begins again.
+ * circle: users, workspaces, workers, queues, tasks, runs; the rows of the kinds of monitors,
+ * monitors, the outboxes, troubles, channels, deliveries; within a table by id. A transaction that
+ * locks many rows of a queue skips those that are locked (`SKIP LOCKED`) and comes back for them. If
+ * two transactions collide all the same, PostgreSQL ends one of them, and that one begins again.
  */
 export const transactionOf =
   (sql: SqlClient.SqlClient) =>

@@ -1,4 +1,5 @@
 import { Effect, Option, Schema, type SchemaIssue, SchemaTransformation } from "effect"
+import { docs } from "../docs.ts"
 import { Conflict, QuotaExceeded, ValidationFailed } from "../Errors.ts"
 
 export const maxBatch = 100
@@ -100,3 +101,11 @@ export type BatchOutcome<Record> = { readonly status: 201; readonly data: Record
 export interface BatchOutcomes<Record> {
   readonly items: ReadonlyArray<BatchOutcome<Record>>
 }
+
+/** What every create of many says of itself. */
+export const batchDocs = (nouns: string) =>
+  docs(
+    `Create up to ${maxBatch} ${nouns}`,
+    "Each item is created or refused on its own, and has its own status in the answer, which is 200 " +
+      "whatever became of them. Counts as many requests as it has items."
+  )
