@@ -9,7 +9,8 @@ const sane = /^(?!pak_|eyJ)[A-Za-z0-9._:-]{1,128}$/
 const node = randomBytes(5).toString("hex")
 let requests = 0
 
-const ids = new WeakMap<object, string>()
+/** A property on the request, not a map: a long-lived map would stop requests from dying young. */
+const known = Symbol("the id of a request")
 
 /**
  * The client's `x-request-id` if it is acceptable, otherwise ours. It stays the same for the whole
@@ -18,13 +19,19 @@ const ids = new WeakMap<object, string>()
 export const requestId = (request: HttpServerRequest.HttpServerRequest): string =>
   messageId(NodeHttpServerRequest.toIncomingMessage(request))
 
-export const messageId = (message: { readonly headers: IncomingHttpHeaders }): string => {
-  const known = ids.get(message)
-  if (known !== undefined) return known
-  const theirs = message.headers["x-request-id"]
-  const id = typeof theirs === "string" && sane.test(theirs) ? theirs : nextRequestId()
-  ids.set(message, id)
-  return id
-}
+export const messageId = (message: Identified): string =>
+  (message[known] ??= acceptedId(message) ?? nextRequestId())
 
 export const nextRequestId = (): string => `${node}-${(requests++).toString(36)}`
+
+// ---------------------------------------------------------------------------
+
+interface Identified {
+  readonly headers: IncomingHttpHeaders
+  [known]?: string
+}
+
+const acceptedId = ({ headers }: Identified): string | undefined => {
+  const theirs = headers["x-request-id"]
+  return typeof theirs === "string" && sane.test(theirs) ? theirs : undefined
+}

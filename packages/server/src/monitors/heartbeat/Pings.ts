@@ -8,6 +8,7 @@ import { type StatusChange, StatusChanges } from "../StatusChanges.ts"
 import { decideHeartbeat, type HeartbeatSignal, type HeartbeatState } from "./decideHeartbeat.ts"
 import { EventQuota } from "./EventQuota.ts"
 import { stateOf, type WatchedRow } from "./HeartbeatRow.ts"
+import { Gathered } from "./Gathered.ts"
 import { type Decided, HeartbeatsRepo } from "./HeartbeatsRepo.ts"
 import { changesOf, eventsOf, type PingDetails } from "./outcome.ts"
 import { PingUrls } from "./PingUrls.ts"
@@ -20,9 +21,9 @@ export interface Ping {
 
 /**
  * Takes pings in. Those of one moment share two statements: one reads what they are about, one writes
- * what was decided, where nobody else has written meanwhile. While those are under way the next ones
- * gather, so that the more come, the less each costs. A ping is answered when it is on disk. How many
- * wait is bounded where requests are (see `Capacity`).
+ * what was decided, where nobody else has written meanwhile. The next batch is read while the last
+ * one is written, and those after it gather, so that the more come, the less each costs. A ping is
+ * answered when it is on disk. How many wait is bounded where requests are (see `Capacity`).
  */
 export class Pings extends Context.Service<
   Pings,
@@ -103,7 +104,7 @@ export class Pings extends Context.Service<
           Effect.onExit((exit) => Effect.sync(() => answer(pings, exit)))
         )
 
-      const hearAll = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting>) {
+      const read = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting>) {
         const hashed = batch.map((waiting) => ({
           waiting,
           hashes: urls.hashesOf(waiting.ping.pingId)
@@ -115,7 +116,13 @@ export class Pings extends Context.Service<
         const byHash = new Map(rows.map((row) => [row.ping_hash, row]))
         const rowOf = (hashes: ReadonlyArray<string>) =>
           hashes.map((hash) => byHash.get(hash)).find((row) => row !== undefined)
-        const known = Map.groupBy(hashed, ({ hashes }) => rowOf(hashes))
+        return { at, known: Map.groupBy(hashed, ({ hashes }) => rowOf(hashes)) }
+      })
+
+      const hearAll = Effect.fnUntraced(function* ({
+        at,
+        known
+      }: Effect.Success<ReturnType<typeof read>>) {
         answer(
           (known.get(undefined) ?? []).map(({ waiting }) => waiting),
           Exit.succeed(false)
@@ -145,34 +152,45 @@ export class Pings extends Context.Service<
         }
       })
 
-      let waiting: Array<Waiting> = []
-      let isHearing = false
+      const gathered = new Gathered<Waiting>(({ ping }) => ping.pingId, maxBatch)
+      let batches = 0
+      let isReading = false
 
-      const hearGathered = Effect.gen(function* () {
+      const begin = () => {
+        if (isReading || batches === batchesAtOnce || !gathered.hasFree()) return
+        isReading = true
+        batches++
+        runFork(hearBatch)
+      }
+
+      const hearBatch: Effect.Effect<void> = Effect.gen(function* () {
         // What else comes in this round of the event loop comes along.
         yield* Effect.yieldNow
-        while (waiting.length > 0) {
-          const batch = waiting.slice(0, maxBatch)
-          waiting = waiting.slice(maxBatch)
-          yield* hearAll(batch).pipe(
-            Effect.catchCause((cause) => Effect.sync(() => answer(batch, Exit.failCause(cause))))
+        const batch = gathered.take()
+        yield* read(batch).pipe(
+          Effect.ensuring(
+            Effect.sync(() => {
+              isReading = false
+              begin()
+            })
+          ),
+          Effect.flatMap(hearAll),
+          Effect.catchCause((cause) => Effect.sync(() => answer(batch, Exit.failCause(cause)))),
+          Effect.ensuring(
+            Effect.sync(() => {
+              batches--
+              gathered.release(batch)
+              begin()
+            })
           )
-        }
-      }).pipe(
-        Effect.ensuring(
-          Effect.sync(() => {
-            isHearing = false
-          })
         )
-      )
+      })
 
       return Pings.of({
         hear: (ping) =>
           Effect.callback((resume) => {
-            waiting.push({ ping, arrivedMs: elapsedMs(clock), resume })
-            if (isHearing) return
-            isHearing = true
-            runFork(hearGathered)
+            gathered.add({ ping, arrivedMs: elapsedMs(clock), resume })
+            begin()
           })
       })
     })
@@ -183,6 +201,9 @@ export class Pings extends Context.Service<
 
 /** So that one statement takes some 10 ms at most. */
 const maxBatch = 500
+
+/** One is read while one is written. */
+const batchesAtOnce = 2
 
 /** They wait for rows with a connection each. */
 const waitingApart = 2
