@@ -71,7 +71,7 @@ export const toChain = (row: ChainRow, lastRun: Chain["last_run"]): Chain => ({
 export class ChainsRepo extends Context.Service<
   ChainsRepo,
   /** An update changes everything except the steps. */
-  TasksRepo<ChainRow> & {
+  Omit<TasksRepo<ChainRow>, "insertBy"> & {
     readonly find: (
       workspaceId: AuthorizedWorkspaceId,
       id: string

@@ -121,17 +121,26 @@ export class DelayedTasks extends Context.Service<
           moved === null ? notPending : Effect.succeed(moved)
         )
 
+      const dueOf = Effect.fnUntraced(function* (input: DelayedTaskInput) {
+        yield* checkTargets([{ ...input, path: ["url"] }, ...callbackTargets(input)])
+        const now = yield* storeNow
+        return { now, run_at: (yield* runAtOf(input, now)) ?? now }
+      })
+
+      /** Until the commit. */
+      const allow = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        { queue_id }: DelayedTaskInput
+      ) {
+        yield* limits.allowMoreOfMany(workspaceId, "pending_delayed_tasks")
+        yield* checkQueue(workspaceId, queue_id)
+      })
+
       const make = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         input: DelayedTaskInput,
-        takesKeyFrom: Option.Option<Pick<DelayedTaskRow, "id" | "workspace_id">> = Option.none()
+        { now, run_at }: Effect.Success<ReturnType<typeof dueOf>>
       ) {
-        yield* checkTargets([{ ...input, path: ["url"] }, ...callbackTargets(input)])
-        const now = yield* storeNow
-        const run_at = (yield* runAtOf(input, now)) ?? now
-        yield* limits.allowMoreOfMany(workspaceId, "pending_delayed_tasks")
-        yield* checkQueue(workspaceId, input.queue_id)
-        if (Option.isSome(takesKeyFrom)) yield* repo.giveKey(takesKeyFrom.value, null)
         const row: DelayedTaskRow = {
           ...withEndingOptions(
             withCallOptions({ ...delayedTaskDefaults, ...Struct.omit(input, dueFields) })
@@ -143,8 +152,9 @@ export class DelayedTasks extends Context.Service<
           created_at: now,
           updated_at: now
         }
-        yield* repo.insert(row)
-        const run = yield* queue.schedule({ workspace_id: workspaceId, task_id: row.id, run_at })
+        const run = yield* repo.insertBy(row, (insertion) =>
+          queue.schedule({ workspace_id: workspaceId, task_id: row.id, run_at }, insertion)
+        )
         return toDelayedTask({
           ...row,
           status: isPending(row, now) ? "pending" : "running",
@@ -195,10 +205,17 @@ export class DelayedTasks extends Context.Service<
 
         get,
 
-        create: Effect.fn("DelayedTasks.create")(
-          (workspaceId: AuthorizedWorkspaceId, input: DelayedTaskInput) => make(workspaceId, input),
-          transaction
-        ),
+        create: Effect.fn("DelayedTasks.create")(function* (workspaceId, input) {
+          const due = yield* dueOf(input)
+          const made = make(workspaceId, input, due)
+          const isAllowed =
+            (input.queue_id ?? null) === null &&
+            (yield* limits.takeOneOfMany(workspaceId, "pending_delayed_tasks"))
+          // Most are made with one statement, because on a busy node each costs a turn.
+          return yield* isAllowed
+            ? made
+            : transaction(Effect.andThen(allow(workspaceId, input), made))
+        }),
 
         upsert: Effect.fn("DelayedTasks.upsert")(
           function* (workspaceId, key, definition) {
@@ -221,7 +238,11 @@ export class DelayedTasks extends Context.Service<
                 return { isNew: false, record: yield* change(locked, changes) }
               }
             }
-            return { isNew: true, record: yield* make(workspaceId, { ...definition, key }, known) }
+            const input = { ...definition, key }
+            const due = yield* dueOf(input)
+            yield* allow(workspaceId, input)
+            if (Option.isSome(known)) yield* repo.giveKey(known.value, null)
+            return { isNew: true, record: yield* make(workspaceId, input, due) }
           },
           transaction,
           againIfOvertaken

@@ -74,7 +74,7 @@ export const toDelayedTask = (row: ListedDelayedTask): DelayedTask => ({
 
 export class DelayedTasksRepo extends Context.Service<
   DelayedTasksRepo,
-  Omit<TasksRepo<DelayedTaskRow>, "remove"> & {
+  Omit<TasksRepo<DelayedTaskRow>, "insert" | "remove"> & {
     readonly find: (
       workspaceId: AuthorizedWorkspaceId,
       id: string

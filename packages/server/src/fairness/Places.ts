@@ -9,6 +9,14 @@ export class Places {
   /** How many this node may still give out before it counts again. */
   readonly #left = new Map<string, number>()
 
+  /** Returns false if it has to be counted whether there is room. */
+  takeKnown(owner: string, more = 1): boolean {
+    const left = this.#left.get(owner) ?? 0
+    if (left < more) return false
+    this.#left.set(owner, left - more)
+    return true
+  }
+
   /** Returns false if there is no room. */
   take<E, R>(
     owner: string,
@@ -16,11 +24,7 @@ export class Places {
     more = 1
   ): Effect.Effect<boolean, E, R> {
     return Effect.suspend(() => {
-      const left = this.#left.get(owner) ?? 0
-      if (left >= more) {
-        this.#left.set(owner, left - more)
-        return Effect.succeed(true)
-      }
+      if (this.takeKnown(owner, more)) return Effect.succeed(true)
       return Effect.map(countFree, (free) => {
         if (free < more) return false
         if (this.#left.size >= maxRemembered) this.#left.clear()

@@ -51,6 +51,11 @@ export class Limits extends Context.Service<
       limit: LargeLimit,
       more?: number
     ) => Effect.Effect<void, NotFound | QuotaExceeded>
+    /** Takes one if the last count left some. Needs no transaction, unlike the others. */
+    readonly takeOneOfMany: (
+      workspaceId: AuthorizedWorkspaceId,
+      limit: LargeLimit
+    ) => Effect.Effect<boolean, QuotaExceeded>
     /** Locks the row of the workspace until the commit. */
     readonly hold: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<void, NotFound>
     /** Tells people that a limit is nearly used up, once in the time that begins `since`. */
@@ -222,6 +227,11 @@ export class Limits extends Context.Service<
               more
             )
             if (!isFree) return yield* exceeded(yield* planOf(workspaceId), limit)
+          }),
+
+          takeOneOfMany: Effect.fn("Limits.takeOneOfMany")(function* (workspaceId, limit) {
+            yield* allowMonth(workspaceId, 1)
+            return places[limit].takeKnown(workspaceId)
           }),
 
           allowAfter: Effect.fn("Limits.allowAfter")(function* (workspaceId, limit, used) {

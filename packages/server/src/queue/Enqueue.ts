@@ -22,17 +22,26 @@ export interface InsertedRun extends QueuedRun {
   readonly queue_id: string | null
 }
 
-/** Null if the task has as many unfinished runs as it may have. */
+/**
+ * Null if the task has as many unfinished runs as it may have. With an `insertion` of its task, one
+ * statement inserts both.
+ */
 export const insertRun = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   run: Pick<QueuedRun, "workspace_id" | "task_id" | "kind" | "trigger"> & {
     /** Null or a time in the past means now. */
     readonly run_at: Date | null
-  }
+  },
+  insertion?: Statement.Fragment
 ) {
   const now = yield* Clock.currentTimeMillis
   const id = makeRunId(Math.max(now, run.run_at?.getTime() ?? now), now)
+  const withTask =
+    insertion === undefined
+      ? sql.literal("")
+      : sql`WITH tasks AS (${insertion} RETURNING id, lane, run_on, worker_wait_seconds, queue_id)`
   const [inserted] = yield* sql<InsertedRun>`
+    ${withTask}
     INSERT INTO runs (
       id, workspace_id, task_id, kind, trigger, lane, chain_run_id, step_index,
       scheduled_for, due_at, run_on, worker_wait_seconds, queue_id, waiting, parked

@@ -3,7 +3,7 @@ import type { ExecutionKind } from "@scheduling/domain/executions/Execution"
 import { type NotFound, QuotaExceeded } from "@scheduling/domain/shared/Errors"
 import type { RunOn } from "@scheduling/domain/workers/RunOn"
 import { Clock, Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { StoreClock } from "../sql/StoreClock.ts"
 import {
   cancelRun,
@@ -54,8 +54,14 @@ export class RunQueue extends Context.Service<
       ended: ReadonlyArray<EndedRun>
     ) => Effect.Effect<ReadonlyArray<QueuedRun>, NotFound | QuotaExceeded>
 
-    /** Adds the run of a delayed task. A time in the past means now. */
-    readonly schedule: (task: TaskRef & { readonly run_at: Date }) => Effect.Effect<QueuedRun>
+    /**
+     * Adds the run of a delayed task, and the task too if its `insertion` is given: one statement
+     * does both. A time in the past means now.
+     */
+    readonly schedule: (
+      task: TaskRef & { readonly run_at: Date },
+      insertion?: Statement.Fragment
+    ) => Effect.Effect<QueuedRun, SqlError.SqlError>
 
     /**
      * Moves the run of a delayed task that has not started. The trigger is `schedule` for another
@@ -166,8 +172,11 @@ export class RunQueue extends Context.Service<
         return yield* new QuotaExceeded({ quota, limit: maxTaskRuns, plan })
       })
 
-      const insert = Effect.fnUntraced(function* (run: TaskRef & Parameters<typeof insertRun>[1]) {
-        const inserted = yield* insertRun(sql, run)
+      const insert = Effect.fnUntraced(function* (
+        run: TaskRef & Parameters<typeof insertRun>[1],
+        insertion?: Statement.Fragment
+      ) {
+        const inserted = yield* insertRun(sql, run, insertion)
         if (inserted === null) return yield* tooManyOfTask(run.workspace_id)
         const nowMs = yield* Clock.currentTimeMillis
         yield* whenDueBy(inserted.scheduled_for.getTime(), nowMs, lookFor([inserted]))
@@ -212,9 +221,12 @@ export class RunQueue extends Context.Service<
           Effect.catchTag("SqlError", Effect.die)
         ),
 
-        schedule: Effect.fn("RunQueue.schedule")(function* (task) {
-          return yield* insert({ ...task, kind: "delayed", trigger: "schedule" })
-        }, Effect.orDie),
+        schedule: Effect.fn("RunQueue.schedule")(
+          function* (task, insertion) {
+            return yield* insert({ ...task, kind: "delayed", trigger: "schedule" }, insertion)
+          },
+          Effect.catchTag("QuotaExceeded", Effect.die)
+        ),
 
         reschedule: Effect.fn("RunQueue.reschedule")(
           function* (task) {

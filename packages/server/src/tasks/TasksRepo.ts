@@ -2,7 +2,7 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import { type ExecutionKind, TaskId } from "@scheduling/domain/executions/Execution"
 import type { Conflict, NotFound } from "@scheduling/domain/shared/Errors"
 import { Effect, Option } from "effect"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, SqlError, Statement } from "effect/sql"
 import { LiveChanges } from "../signals/Changes.ts"
 import type { Change } from "../signals/Recent.ts"
 import { tellAfterCommit } from "../signals/tellAfterCommit.ts"
@@ -21,6 +21,11 @@ export interface TaskRow extends TaskRef {
 /** What the repositories of cron tasks, delayed tasks and chains have in common. */
 export interface TasksRepo<Row extends TaskRow> {
   readonly insert: (task: Row) => Effect.Effect<void, NotFound | Conflict>
+  /** For a statement that inserts more than the task. */
+  readonly insertBy: <A>(
+    task: Row,
+    statement: (insertion: Statement.Fragment) => Effect.Effect<A, SqlError.SqlError>
+  ) => Effect.Effect<A, NotFound | Conflict>
   /** Locks the row: no schedule fires it and no other change touches it until the commit. */
   readonly findForUpdate: (
     workspaceId: AuthorizedWorkspaceId,
@@ -48,15 +53,18 @@ export const tasksRepo = Effect.fnUntraced(function* <Row extends TaskRow>(
     (change: Extract<Change, { readonly type: "task" }>["change"]) =>
     ({ id }: TaskRef): Change => ({ type: "task", kind, task_id: TaskId.make(id), change })
 
-  return {
-    insert: Effect.fn("TasksRepo.insert")(
-      function* (task) {
-        yield* sql`INSERT INTO tasks ${sql.insert({ ...valuesOf(task), kind })}`
-        yield* tell([task], toldAs("created"))
-      },
+  const insertBy: TasksRepo<Row>["insertBy"] = (task, statement) =>
+    statement(sql`INSERT INTO tasks ${sql.insert({ ...valuesOf(task), kind })}`).pipe(
+      Effect.tap(tell([task], toldAs("created"))),
       Effect.catchReason("SqlError", "UniqueViolation", () => keyIsTaken),
-      intoWorkspace
-    ),
+      intoWorkspace,
+      Effect.withSpan("TasksRepo.insert")
+    )
+
+  return {
+    insert: (task) => insertBy(task, (insertion) => Effect.asVoid(sql`${insertion}`)),
+
+    insertBy,
 
     findForUpdate: Effect.fn("TasksRepo.findForUpdate")(function* (workspaceId, id) {
       const rows = yield* sql<Row>`
