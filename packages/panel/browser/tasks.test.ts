@@ -260,7 +260,9 @@ describe.skipIf(missing !== undefined)("tasks", () => {
     await page.getByRole("row", { name: /Succeeded/ }).waitFor()
     await page.getByText("step2").click()
     await page.getByText(String.raw`"body": "{\"was\":200}"`).waitFor()
-    await page.getByText("Request, as the chain defines it now.").last().waitFor()
+    await page.getByText("Request, as it was sent").waitFor()
+    const sent = page.getByRole("region", { name: "body of step2" })
+    await sent.filter({ hasText: '"was": 200' }).waitFor()
 
     const { data } = await person.client.chains.list({ limit: 1 })
     const url = `${panel.url()}/v1/echo`

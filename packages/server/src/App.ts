@@ -21,6 +21,7 @@ import { SecondFactors } from "./auth/totp/SecondFactors.ts"
 import { TotpSettings } from "./auth/totp/TotpSettings.ts"
 import { Tokens } from "./auth/sessions/Tokens.ts"
 import { Chains } from "./chains/Chains.ts"
+import { StepRequests } from "./chains/StepRequests.ts"
 import { Billing } from "./billing/Billing.ts"
 import { KeepingToPlans, KeepingToPlansLayer } from "./billing/KeepingToPlans.ts"
 import { Provider } from "./billing/Provider.ts"
@@ -140,6 +141,7 @@ const Services = Layer.mergeAll(
   CronTasks.layer,
   DelayedTasks.layer,
   Chains.layer,
+  StepRequests.layer,
   Queues.layer,
   Monitors.layer,
   Heartbeats.layer,

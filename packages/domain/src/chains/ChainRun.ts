@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { CallMethod } from "../calls/HttpCall.ts"
 import { awaitingFields, ExecutionStatus } from "../executions/Execution.ts"
 import { ChainId, ChainRunId, ExecutionId } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
@@ -37,6 +38,27 @@ export const StepExecutionDetail = Schema.Struct({
   })
 }).annotate({ identifier: "StepExecutionDetail" })
 export type StepExecutionDetail = typeof StepExecutionDetail.Type
+
+/** What a step asked for, filled in with the answers of earlier steps. */
+export const StepRequest = Schema.Struct({
+  method: CallMethod,
+  url: Schema.String,
+  headers: Schema.Record(Schema.String, Schema.String).annotate({
+    description: "Without those that the service adds, such as the signature."
+  }),
+  body: Schema.NullOr(Schema.String)
+}).annotate({
+  identifier: "StepRequest",
+  examples: [
+    {
+      method: "POST",
+      url: "https://api.example.com/days/2026-02-02/close",
+      headers: { authorization: "Bearer t-1" },
+      body: null
+    }
+  ]
+})
+export type StepRequest = typeof StepRequest.Type
 
 const stepFields = { name: Schema.String, status: ChainRunStepStatus }
 

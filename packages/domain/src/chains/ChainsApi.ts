@@ -26,7 +26,7 @@ import {
   ChainPage,
   ChainUpdate
 } from "./Chain.ts"
-import { ChainRun, ChainRunDetail, ChainRunPage } from "./ChainRun.ts"
+import { ChainRun, ChainRunDetail, ChainRunPage, StepRequest } from "./ChainRun.ts"
 
 const workspace = { workspace_id: inPath(WorkspaceId) }
 const chain = { workspace_id: inPath(WorkspaceId), chain_id: inPath(ChainId) }
@@ -176,6 +176,21 @@ export class ChainsApi extends HttpApiGroup.make("chains")
           "Get a chain run",
           "One run with the state and the answer of each step. With " +
             "`wait_seconds` the answer comes when the run has ended."
+        )
+      ),
+
+    // It shows both what the chain defines and what was answered, for which keys have scopes apart.
+    HttpApiEndpoint.get("stepRequest", "/:chain_id/runs/:run_id/executions/:execution_id/request", {
+      params: { ...run, ...execution },
+      success: StepRequest,
+      error: [NotFound, Conflict]
+    })
+      .annotate(Access, Access.role("viewer"))
+      .annotateMerge(
+        docs(
+          "Get what a step sent",
+          "The request of a step that has begun, with the answers of earlier steps filled in. If the " +
+            "chain was changed after the run began, the answer is 409: only its present steps are kept."
         )
       ),
 

@@ -137,6 +137,7 @@ import type {
   SslMonitorInput,
   SslMonitorUpdate,
   SslMonitorsListQuery,
+  StepRequest,
   SystemReadyQuery,
   TaskNames,
   TestDelivery,
@@ -1941,6 +1942,34 @@ export class ChainsResource extends ChainsBase {
       path: "/v1/workspaces/{workspace_id}/chains/{chain_id}/runs/{run_id}",
       ids: { chain_id: chainId, run_id: runId },
       query,
+      options
+    })
+  }
+
+  /**
+   * Get what a step sent.
+   *
+   * The request of a step that has begun, with the answers of earlier steps filled in. If the chain
+   * was changed after the run began, the answer is 409: only its present steps are kept.
+   *
+   * Needs an access token; API keys are refused.
+   *
+   * @example
+   * const chainId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const runId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const executionId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const stepRequest = await client.chains.stepRequest(chainId, runId, executionId)
+   */
+  stepRequest(
+    chainId: ChainId,
+    runId: ChainRunId,
+    executionId: ExecutionId,
+    options?: RequestOptions & InWorkspace
+  ): ApiPromise<StepRequest> {
+    return this.call({
+      verb: "GET",
+      path: "/v1/workspaces/{workspace_id}/chains/{chain_id}/runs/{run_id}/executions/{execution_id}/request",
+      ids: { chain_id: chainId, run_id: runId, execution_id: executionId },
       options
     })
   }

@@ -3597,6 +3597,16 @@ export interface StepExecutionDetail {
   readonly response_body: string | null
 }
 
+export interface StepRequest {
+  readonly method: CallMethod
+  /** The address that is called: `http` or `https`, at most 2,048 characters. */
+  readonly url: string
+  /** Without those that the service adds, such as the signature. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The body of the call. Null if it has none. */
+  readonly body: string | null
+}
+
 export interface Subscription {
   /**
    * Its state: `trialing`, `active`, `past_due`, `unpaid`, `canceled`, `paused`, `incomplete` or

@@ -51,6 +51,9 @@ export const toLastChainRun = (run: ChainRunRow): LastChainRun => ({
   finished_at: timestampOrNull(finishOf(run))
 })
 
+export const firstStart = ({ steps }: ChainRunRow): Date | null =>
+  steps.find((row) => row.started_at !== null)?.started_at ?? null
+
 // ---------------------------------------------------------------------------
 
 const isUnfinished = (row: StepRow) => row.status === "queued" || row.status === "running"
@@ -67,9 +70,6 @@ const statusOf = ({ steps }: ChainRunRow): ExecutionStatus => {
   if (steps.some((row) => row.status === "failed")) return "failed"
   return head.status === "skipped" ? "skipped" : "succeeded"
 }
-
-const firstStart = ({ steps }: ChainRunRow): Date | null =>
-  steps.find((row) => row.started_at !== null)?.started_at ?? null
 
 const finishOf = ({ steps }: ChainRunRow): Date | null =>
   steps.reduce<Date | null>(

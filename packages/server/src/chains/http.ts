@@ -10,6 +10,7 @@ import { inWorkspace } from "../http/inWorkspace.ts"
 import { Batches } from "../batches/Batches.ts"
 import { Waiting } from "../http/Waiting.ts"
 import { Chains } from "./Chains.ts"
+import { StepRequests } from "./StepRequests.ts"
 
 export const ChainsHandlers = implement(
   Api,
@@ -20,6 +21,7 @@ export const ChainsHandlers = implement(
     const calendars = yield* Calendars
     const batches = yield* Batches
     const waiting = yield* Waiting
+    const stepRequests = yield* StepRequests
     return handlers.handleAll({
       list: inWorkspace((workspaceId, { query }) => chains.list(workspaceId, query)),
 
@@ -92,6 +94,10 @@ export const ChainsHandlers = implement(
           workspace_id: workspaceId,
           id: run_id
         })
+      ),
+
+      stepRequest: inWorkspace((workspaceId, { params: { chain_id, execution_id, run_id } }) =>
+        stepRequests.get(workspaceId, chain_id, run_id, execution_id)
       ),
 
       cancel: inWorkspace((workspaceId, { params }) =>

@@ -14,14 +14,14 @@ import {
   type QuotaExceeded,
   type ValidationFailed
 } from "@scheduling/domain/shared/Errors"
-import { DelayedTaskId, ExecutionId } from "@scheduling/domain/shared/Ids"
+import type { DelayedTaskId, ExecutionId } from "@scheduling/domain/shared/Ids"
 import type { Page } from "@scheduling/domain/shared/requests/Page"
 import { Context, DateTime, Effect, Layer, Option, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import { Executions } from "../executions/Executions.ts"
-import { Limits } from "../limits/Limits.ts"
+import type { Limits } from "../limits/Limits.ts"
 import { orNotFound } from "../platform/orNotFound.ts"
-import { Ids } from "../platform/Ids.ts"
+import type { Ids } from "../platform/Ids.ts"
 import { pageRequest, toPage } from "../sql/Pages.ts"
 import { StoreClock } from "../sql/StoreClock.ts"
 import { transactionOf } from "../sql/transaction.ts"
@@ -33,7 +33,8 @@ import type { TaskQuery } from "../tasks/listing.ts"
 import { queueCheck } from "../tasks/queueCheck.ts"
 import { targetCheck } from "../tasks/targets.ts"
 import { type DelayedTaskRow, DelayedTasksRepo, toDelayedTask } from "./DelayedTasksRepo.ts"
-import { dueFields, isDueAs, runAtOf } from "./runAt.ts"
+import { making } from "./making.ts"
+import { dueFields, isDueAs, isPending, runAtOf } from "./runAt.ts"
 
 type DelayedTaskQuery = TaskQuery<DelayedTaskStatus>
 
@@ -101,8 +102,6 @@ export class DelayedTasks extends Context.Service<
       const transaction = transactionOf(sql)
       const storeNow = Effect.orDie((yield* StoreClock)(sql))
       const executions = yield* Executions
-      const ids = yield* Ids
-      const limits = yield* Limits
       const queue = yield* RunQueue
       const repo = yield* DelayedTasksRepo
       const checkTargets = yield* targetCheck
@@ -121,48 +120,7 @@ export class DelayedTasks extends Context.Service<
           moved === null ? notPending : Effect.succeed(moved)
         )
 
-      const dueOf = Effect.fnUntraced(function* (input: DelayedTaskInput) {
-        yield* checkTargets([{ ...input, path: ["url"] }, ...callbackTargets(input)])
-        const now = yield* storeNow
-        return { now, run_at: (yield* runAtOf(input, now)) ?? now }
-      })
-
-      /** Until the commit. */
-      const allow = Effect.fnUntraced(function* (
-        workspaceId: AuthorizedWorkspaceId,
-        { queue_id }: DelayedTaskInput
-      ) {
-        yield* limits.allowMoreOfMany(workspaceId, "pending_delayed_tasks")
-        yield* checkQueue(workspaceId, queue_id)
-      })
-
-      const make = Effect.fnUntraced(function* (
-        workspaceId: AuthorizedWorkspaceId,
-        input: DelayedTaskInput,
-        { now, run_at }: Effect.Success<ReturnType<typeof dueOf>>
-      ) {
-        const row: DelayedTaskRow = {
-          ...withEndingOptions(
-            withCallOptions({ ...delayedTaskDefaults, ...Struct.omit(input, dueFields) })
-          ),
-          id: DelayedTaskId.make(yield* ids.next),
-          workspace_id: workspaceId,
-          status: "pending",
-          run_at,
-          created_at: now,
-          updated_at: now
-        }
-        const run = yield* repo.insertBy(row, (insertion) =>
-          queue.schedule({ workspace_id: workspaceId, task_id: row.id, run_at }, insertion)
-        )
-        return toDelayedTask({
-          ...row,
-          status: isPending(row, now) ? "pending" : "running",
-          last_run_id: ExecutionId.make(run.id),
-          last_run_status: run.status,
-          last_run_finished_at: null
-        })
-      })
+      const { allow, dueOf, insert, make } = yield* making
 
       const change = Effect.fnUntraced(function* (
         task: DelayedTaskRow,
@@ -205,17 +163,7 @@ export class DelayedTasks extends Context.Service<
 
         get,
 
-        create: Effect.fn("DelayedTasks.create")(function* (workspaceId, input) {
-          const due = yield* dueOf(input)
-          const made = make(workspaceId, input, due)
-          const isAllowed =
-            (input.queue_id ?? null) === null &&
-            (yield* limits.takeOneOfMany(workspaceId, "pending_delayed_tasks"))
-          // Most are made with one statement, because on a busy node each costs a turn.
-          return yield* isAllowed
-            ? made
-            : transaction(Effect.andThen(allow(workspaceId, input), made))
-        }),
+        create: Effect.fn("DelayedTasks.create")(make),
 
         upsert: Effect.fn("DelayedTasks.upsert")(
           function* (workspaceId, key, definition) {
@@ -242,7 +190,7 @@ export class DelayedTasks extends Context.Service<
             const due = yield* dueOf(input)
             yield* allow(workspaceId, input)
             if (Option.isSome(known)) yield* repo.giveKey(known.value, null)
-            return { isNew: true, record: yield* make(workspaceId, input, due) }
+            return { isNew: true, record: yield* insert(workspaceId, input, due) }
           },
           transaction,
           againIfOvertaken
@@ -297,9 +245,6 @@ export class DelayedTasks extends Context.Service<
     })
   )
 }
-
-const isPending = (task: DelayedTaskRow, now: Date): boolean =>
-  task.status === "pending" && task.run_at > now
 
 const notPending = Effect.suspend(() =>
   Effect.fail(new Conflict({ message: "The task is no longer pending." }))

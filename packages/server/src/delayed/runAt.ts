@@ -28,3 +28,6 @@ export const runAtOf = Effect.fnUntraced(function* (
   }
   return new Date(Math.max(runAtMs, now.getTime()))
 })
+
+export const isPending = (task: Pick<DelayedTaskRow, "status" | "run_at">, now: Date): boolean =>
+  task.status === "pending" && task.run_at > now

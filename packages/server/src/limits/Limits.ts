@@ -42,10 +42,7 @@ export class Limits extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       ...limits: ReadonlyArray<CountedLimit>
     ) => Effect.Effect<void, NotFound | QuotaExceeded>
-    /**
-     * Counts now and then only, so that each node can exceed the limit by 1 %. Creates go side by
-     * side until the last hundred places are left.
-     */
+    /** Counts now and then only (see `Places`): creates go side by side until few are left. */
     readonly allowMoreOfMany: (
       workspaceId: AuthorizedWorkspaceId,
       limit: LargeLimit,
@@ -229,10 +226,8 @@ export class Limits extends Context.Service<
             if (!isFree) return yield* exceeded(yield* planOf(workspaceId), limit)
           }),
 
-          takeOneOfMany: Effect.fn("Limits.takeOneOfMany")(function* (workspaceId, limit) {
-            yield* allowMonth(workspaceId, 1)
-            return places[limit].takeKnown(workspaceId)
-          }),
+          takeOneOfMany: (workspaceId, limit) =>
+            Effect.map(allowMonth(workspaceId, 1), () => places[limit].takeKnown(workspaceId)),
 
           allowAfter: Effect.fn("Limits.allowAfter")(function* (workspaceId, limit, used) {
             const plan = yield* planOf(workspaceId)

@@ -22,24 +22,22 @@ export interface InsertedRun extends QueuedRun {
   readonly queue_id: string | null
 }
 
-/**
- * Null if the task has as many unfinished runs as it may have. With an `insertion` of its task, one
- * statement inserts both.
- */
+/** Null if the task has as many unfinished runs as it may have. */
 export const insertRun = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   run: Pick<QueuedRun, "workspace_id" | "task_id" | "kind" | "trigger"> & {
     /** Null or a time in the past means now. */
     readonly run_at: Date | null
-  },
-  insertion?: Statement.Fragment
+    /** The statement that inserts its task, if that is new. Both become one statement. */
+    readonly insertion?: Statement.Fragment
+  }
 ) {
   const now = yield* Clock.currentTimeMillis
   const id = makeRunId(Math.max(now, run.run_at?.getTime() ?? now), now)
   const withTask =
-    insertion === undefined
+    run.insertion === undefined
       ? sql.literal("")
-      : sql`WITH tasks AS (${insertion} RETURNING id, lane, run_on, worker_wait_seconds, queue_id)`
+      : sql`WITH tasks AS (${run.insertion} RETURNING id, lane, run_on, worker_wait_seconds, queue_id)`
   const [inserted] = yield* sql<InsertedRun>`
     ${withTask}
     INSERT INTO runs (

@@ -59,8 +59,7 @@ export class RunQueue extends Context.Service<
      * does both. A time in the past means now.
      */
     readonly schedule: (
-      task: TaskRef & { readonly run_at: Date },
-      insertion?: Statement.Fragment
+      task: TaskRef & { readonly run_at: Date; readonly insertion?: Statement.Fragment }
     ) => Effect.Effect<QueuedRun, SqlError.SqlError>
 
     /**
@@ -172,11 +171,8 @@ export class RunQueue extends Context.Service<
         return yield* new QuotaExceeded({ quota, limit: maxTaskRuns, plan })
       })
 
-      const insert = Effect.fnUntraced(function* (
-        run: TaskRef & Parameters<typeof insertRun>[1],
-        insertion?: Statement.Fragment
-      ) {
-        const inserted = yield* insertRun(sql, run, insertion)
+      const insert = Effect.fnUntraced(function* (run: TaskRef & Parameters<typeof insertRun>[1]) {
+        const inserted = yield* insertRun(sql, run)
         if (inserted === null) return yield* tooManyOfTask(run.workspace_id)
         const nowMs = yield* Clock.currentTimeMillis
         yield* whenDueBy(inserted.scheduled_for.getTime(), nowMs, lookFor([inserted]))
@@ -222,8 +218,8 @@ export class RunQueue extends Context.Service<
         ),
 
         schedule: Effect.fn("RunQueue.schedule")(
-          function* (task, insertion) {
-            return yield* insert({ ...task, kind: "delayed", trigger: "schedule" }, insertion)
+          function* (task) {
+            return yield* insert({ ...task, kind: "delayed", trigger: "schedule" })
           },
           Effect.catchTag("QuotaExceeded", Effect.die)
         ),

@@ -1,11 +1,22 @@
-import type { Chain, ChainRunDetail, ChainStep, RunIf } from "@scheduling/sdk"
+import type {
+  Chain,
+  ChainRunDetail,
+  ChainStep,
+  ExecutionId,
+  RunIf,
+  StepRequest
+} from "@scheduling/sdk"
+import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
+import { useState } from "react"
 import { useWorkspace } from "../../data/client.ts"
 import { classes } from "../../ui/classes.ts"
+import { Skeleton } from "../../ui/layout/Page.tsx"
 import { Code } from "../../ui/values/Code.tsx"
 import { pretty } from "../../ui/values/pretty.ts"
 import { Badge, Status, type Tone, toneOf } from "../../ui/values/Status.tsx"
 import { Duration } from "../../ui/values/Time.tsx"
+import { stepRequestOptions } from "./queries.ts"
 
 const conditions: Readonly<Record<RunIf, string>> = {
   success: "if nothing failed",
@@ -47,13 +58,13 @@ export const StepGraph = ({
           return (
             <li key={step.name}>
               {index > 0 && <Edge condition={step.run_if} isTaken={done?.execution != null} />}
-              <Step name={step.name} step={step} done={done} />
+              <Step name={step.name} step={step} done={done} run={isChanged ? undefined : run} />
             </li>
           )
         })}
         {gone?.map((done) => (
           <li key={done.name} className="mt-3">
-            <Step name={done.name} step={undefined} done={done} />
+            <Step name={done.name} step={undefined} done={done} run={undefined} />
           </li>
         ))}
       </ol>
@@ -81,12 +92,17 @@ interface StepProps {
   /** Undefined for a step that the chain no longer has. */
   readonly step: ChainStep | undefined
   readonly done: RunStep | undefined
+  /** Undefined if nobody knows what it sent. */
+  readonly run: ChainRunDetail | undefined
 }
 
-const Step = ({ done, name, step }: StepProps & { readonly name: string }) => {
+const Step = ({ done, name, run, step }: StepProps & { readonly name: string }) => {
   const tone = done === undefined ? "none" : toneOf(done.status)
+  const [isOpen, setOpen] = useState(false)
+  const begun = done?.execution?.started_at == null ? undefined : done.execution
   return (
     <details
+      onToggle={(event) => setOpen(event.currentTarget.open)}
       className={classes(
         "rounded-xl border-2 bg-surface shadow-card transition-colors duration-200",
         edges[tone]
@@ -117,23 +133,49 @@ const Step = ({ done, name, step }: StepProps & { readonly name: string }) => {
           </span>
         )}
       </summary>
-      <div className="flex flex-col gap-3 px-4 pb-4">
-        {step !== undefined && <Request step={step} />}
+      <div className="flex flex-col gap-3 px-4 pt-1 pb-4">
+        {step !== undefined &&
+          (run !== undefined && begun !== undefined ? (
+            isOpen && <SentRequest run={run} step={step} executionId={begun.id} />
+          ) : (
+            <DefinedRequest step={step} />
+          ))}
         <Outcome name={name} done={done} />
       </div>
     </details>
   )
 }
 
-/** What was sent is not kept: only the answers are. */
-const Request = ({ step: { body, headers, name, ...step } }: { readonly step: ChainStep }) => {
-  const lines = Object.entries(headers).map(([header, value]) => `${header}: ${value}`)
-  const isFilled = [step.url, ...lines, body].some((text) => text?.includes("{{"))
+const SentRequest = ({
+  executionId,
+  run,
+  step
+}: {
+  readonly executionId: ExecutionId
+  readonly run: ChainRunDetail
+  readonly step: ChainStep
+}) => {
+  const { workspaceId } = useWorkspace()
+  const { data, isPending } = useQuery(stepRequestOptions(workspaceId, run, executionId))
+  if (isPending) return <Skeleton className="h-24" />
+  if (data === undefined) return <DefinedRequest step={step} />
+  return (
+    <>
+      <p className="text-sm text-faint">
+        Request, as it was sent, without the headers that the service adds.
+      </p>
+      <RequestText name={step.name} request={data} />
+    </>
+  )
+}
+
+const DefinedRequest = ({ step }: { readonly step: ChainStep }) => {
+  const texts = [step.url, ...Object.values(step.headers), step.body]
   return (
     <>
       <p className="text-sm text-faint">
         Request, as the chain defines it now.
-        {isFilled && (
+        {texts.some((text) => text?.includes("{{")) && (
           <>
             {" What stands in "}
             <code className="font-mono whitespace-nowrap">{"{{ }}"}</code>
@@ -141,11 +183,22 @@ const Request = ({ step: { body, headers, name, ...step } }: { readonly step: Ch
           </>
         )}
       </p>
-      <Code
-        wrap
-        label={`request of ${name}`}
-        text={[`${step.method} ${step.url}`, ...lines].join("\n")}
-      />
+      <RequestText name={step.name} request={step} />
+    </>
+  )
+}
+
+const RequestText = ({
+  name,
+  request: { body, headers, method, url }
+}: {
+  readonly name: string
+  readonly request: StepRequest
+}) => {
+  const lines = Object.entries(headers).map(([header, value]) => `${header}: ${value}`)
+  return (
+    <>
+      <Code wrap label={`request of ${name}`} text={[`${method} ${url}`, ...lines].join("\n")} />
       {body !== null && <Code label={`body of ${name}`} text={pretty(body)} />}
     </>
   )

@@ -1,4 +1,4 @@
-import type { ChainId, ChainRunId, WorkspaceId } from "@scheduling/sdk"
+import type { ChainId, ChainRunDetail, ChainRunId, ExecutionId, WorkspaceId } from "@scheduling/sdk"
 import { queryOptions } from "@tanstack/react-query"
 import { clientOf } from "../../data/client.ts"
 import { listOptions, queries } from "../../data/queries.ts"
@@ -32,6 +32,20 @@ export const chainRunOptions = (
     enabled: runId !== undefined,
     queryFn: ({ signal }) =>
       clientOf(workspaceId).chains.getRun(chainId, runId ?? "", {}, { signal })
+  })
+
+export const stepRequestOptions = (
+  workspaceId: WorkspaceId,
+  { chain_id, id }: Pick<ChainRunDetail, "chain_id" | "id">,
+  executionId: ExecutionId
+) =>
+  queryOptions({
+    queryKey: [...all(workspaceId), chain_id, "runs", id, "requests", executionId],
+    queryFn: ({ signal }) =>
+      clientOf(workspaceId).chains.stepRequest(chain_id, id, executionId, { signal }),
+    // What was sent does not change, and what nobody knows any more stays so.
+    staleTime: Infinity,
+    retry: false
   })
 
 export const chainsChanged = (workspaceId: WorkspaceId): Promise<void> =>
