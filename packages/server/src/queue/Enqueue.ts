@@ -37,7 +37,7 @@ export const insertRun = Effect.fnUntraced(function* (
   const withTask =
     run.insertion === undefined
       ? sql.literal("")
-      : sql`WITH tasks AS (${run.insertion} RETURNING id, lane, run_on, worker_wait_seconds, queue_id)`
+      : sql`${sql.literal("WITH tasks AS (")}${run.insertion} RETURNING id, lane, run_on, worker_wait_seconds, queue_id)`
   const [inserted] = yield* sql<InsertedRun>`
     ${withTask}
     INSERT INTO runs (

@@ -2,8 +2,9 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Partitions } from "../../src/queue/Partitions.ts"
-import { chainsOf } from "../chains/chains.ts"
+import { chainsOf, first, runOf, succeeded } from "../chains/chains.ts"
 import { cronOf, insertExecution } from "../cron/tasks.ts"
+import { insertRuns } from "../executions/history.ts"
 import { delayedOf } from "../delayed/tasks.ts"
 import { heartbeatsOf, ping, processesOf, sslOf } from "../monitors/monitors.ts"
 import { open } from "../auth/forge.ts"
@@ -70,6 +71,11 @@ export const acquire = Effect.fnUntraced(function* (owner: Member) {
   const chainRun = yield* id(chains.act(chain, "run"))
   const ofChain = `${workspace}/executions?task_id=${chain}`
   const chainStep: string = (yield* ask("GET", ofChain, { token })).body.data[0].id
+  const chainEnded = runOf({ workspace_id, id: chain }, testNow + 60_000, [
+    { ...first, ...succeeded }
+  ])
+  yield* Effect.orDie(insertRuns(chainEnded))
+  const [chainStepEnded = ""] = chainEnded.map((step) => step.id)
   const chainPaused = yield* id(chains.create())
   yield* chains.act(chainPaused, "pause")
   const heartbeats = heartbeatsOf(owner)
@@ -122,8 +128,9 @@ export const acquire = Effect.fnUntraced(function* (owner: Member) {
     "delayed/:task_id": [delayedTask],
     "delayed/:task_id/executions/:execution_id": [delayedRun],
     "chains/:chain_id": [chain, chainPaused],
-    "chains/:chain_id/runs/:run_id": [chainRun],
-    "chains/:chain_id/executions/:execution_id": [chainStep],
+    "chains/:chain_id/runs/:run_id": [chainStepEnded, chainRun],
+    "chains/:chain_id/runs/:run_id/executions/:execution_id": [chainStepEnded],
+    "chains/:chain_id/executions/:execution_id": [chainStep, chainStepEnded],
     "monitors/heartbeat/:monitor_id": [heartbeat.id, heartbeatPaused],
     "monitors/ssl/:monitor_id": [sslMonitor, sslPaused],
     "monitors/process/:monitor_id": [processMonitor, processPaused],
@@ -132,7 +139,7 @@ export const acquire = Effect.fnUntraced(function* (owner: Member) {
     "queues/:queue_id": [queue, queuePaused],
     "notifications/channels/:channel_id": [channel],
     "notifications/deliveries/:delivery_id": [delivery],
-    "executions/:execution_id": [cronEnded, cronRun, delayedRun, chainStep]
+    "executions/:execution_id": [cronEnded, cronRun, delayedRun, chainStep, chainStepEnded]
   } satisfies Holdings
 })
 
