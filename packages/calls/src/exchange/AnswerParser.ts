@@ -20,6 +20,7 @@ export class HeadTooLarge extends Data.TaggedError("HeadTooLarge")<{}> {}
 /** The connection has ended, or speaks another protocol from here on. */
 export class AnswerCutOff extends Data.TaggedError("AnswerCutOff")<{}> {}
 
+/** Of the head, and of all interim answers before it: each of them costs as much as a head. */
 const maxHeadBytes = 16 * 1024
 
 const headStart = Buffer.from("HTTP/1.")
@@ -51,6 +52,7 @@ type Place =
 export class AnswerParser {
   private place: Place = "head"
   private head: Buffer = nothing
+  private interimBytes = 0
   /** Bytes still to come of the body or of a chunk. */
   private missing = 0
   private hasSize = false
@@ -118,12 +120,14 @@ export class AnswerParser {
     const sample = Math.min(head.length, headStart.length)
     if (headStart.compare(head, 0, sample, 0, sample) !== 0) throw new InvalidAnswer()
     const end = head.indexOf(headEnd)
-    if ((end === -1 ? head.length : end) > maxHeadBytes) throw new HeadTooLarge()
+    const headBytes = end === -1 ? head.length : end
+    if (this.interimBytes + headBytes > maxHeadBytes) throw new HeadTooLarge()
     if (end === -1) {
       this.head = head
       return bytes.length
     }
     this.head = nothing
+    this.interimBytes += headBytes
     this.begin(head.toString("latin1", 0, end))
     return at + end + headEnd.length - before
   }

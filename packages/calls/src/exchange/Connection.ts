@@ -16,9 +16,8 @@ export interface ExchangeListener extends AnswerReader {
 
 /**
  * Limits one answer as it comes over the wire. The longest useful answer is its head and the 64 KiB
- * of body after which we hang up. The rest is room for chunk sizes and interim answers, which
- * nothing else limits: a server that sent them without end kept the processor busy until the
- * timeout.
+ * of body after which we hang up. The rest is room for chunk sizes and empty lines, which nothing
+ * else limits: a server that sent them without end kept the processor busy until the timeout.
  */
 const maxAnswerBytes = 256 * 1024
 

@@ -140,6 +140,13 @@ describe("an answer is invalid", () => {
     assert.strictEqual(readText(head).end, "HeadTooLarge")
     assert.strictEqual(readText(`${head}\r\n\r\n`).end, "HeadTooLarge")
   })
+
+  it("with interim answers of more than 16 KiB together", () => {
+    const interim = "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n"
+    const answer = `${ok}content-length: 0\r\n\r\n`
+    assert.strictEqual(readText(interim.repeat(300) + answer).end, "over")
+    assert.strictEqual(readText(interim.repeat(500) + answer).end, "HeadTooLarge")
+  })
 })
 
 it.each([

@@ -12,7 +12,6 @@ import { lastDay, latestFailures } from "./askForOverview.ts"
 import { FailingNow } from "./FailingNow.tsx"
 import { FirstSteps } from "./FirstSteps.tsx"
 import { Incidents } from "./Incidents.tsx"
-import { hoursOf } from "./hours.ts"
 import { Timeline } from "./Timeline.tsx"
 import { Only } from "../ui/role.tsx"
 
@@ -33,11 +32,7 @@ export const OverviewPage = () => {
             <FirstSteps />
           </Only>
         )}
-        <Timeline
-          workspaceId={workspaceId}
-          past={stats.data?.buckets}
-          coming={forecast.data && hoursOf(forecast.data)}
-        />
+        <Timeline workspaceId={workspaceId} past={stats.data?.buckets} coming={forecast.data} />
         <Section title="Last 24 hours">
           <StatsFigures query={lastDay} />
         </Section>

@@ -1,11 +1,12 @@
-import type { ExecutionBucket, WorkspaceId } from "@scheduling/sdk"
+import type { ExecutionBucket, Forecast, WorkspaceId } from "@scheduling/sdk"
 import { Link } from "@tanstack/react-router"
 import { classes } from "../ui/classes.ts"
 import { dayOf, timeOfDay } from "../ui/values/format.ts"
 import { Card, Skeleton } from "../ui/layout/Page.tsx"
-import type { Hour } from "./hours.ts"
+import { useWidth } from "../ui/layout/useWidth.ts"
+import { type Coming, comingIn, type Done, doneIn, hoursPerBar } from "./bars.ts"
 
-/** The last and the next 24 hours on one line, an hour a bar. */
+/** The last and the next 24 hours on one line. The narrower it is, the fewer bars share it. */
 export const Timeline = ({
   coming,
   past,
@@ -13,12 +14,18 @@ export const Timeline = ({
 }: {
   readonly workspaceId: WorkspaceId
   readonly past: ReadonlyArray<ExecutionBucket> | undefined
-  readonly coming: ReadonlyArray<Hour> | undefined
+  readonly coming: Forecast | undefined
 }) => {
+  const [width, ref] = useWidth()
   if (past === undefined) return <Skeleton className="h-48" />
-  const done = past.slice(-25).map((bucket) => ({ ...bucket, ended: endedOf(bucket) }))
-  const ahead = coming ?? []
-  const most = Math.max(1, ...done.map(({ ended }) => ended), ...ahead.map(({ runs }) => runs))
+  const hours = hoursPerBar(width)
+  const done = doneIn(past, hours)
+  const ahead = coming === undefined ? [] : comingIn(coming, hours)
+  const most = Math.max(
+    1,
+    ...done.map(({ failed, succeeded }) => failed + succeeded),
+    ...ahead.map(({ runs }) => runs)
+  )
   const height = (runs: number) => `${runs === 0 ? 0 : Math.max(3, (runs / most) * 100)}%`
   return (
     <Card className="px-4 pt-4 pb-3 sm:px-5">
@@ -29,28 +36,31 @@ export const Timeline = ({
         {ahead.some(({ colliding }) => colliding > 0) && (
           <Key className="bg-warn" name="Begin together" />
         )}
-        {done.some(({ ended }) => ended > 0) || ahead.some(({ runs }) => runs > 0) ? (
-          <span className="ml-auto nums">at most {most} per hour</span>
+        {done.some(({ failed, succeeded }) => failed + succeeded > 0) ||
+        ahead.some(({ runs }) => runs > 0) ? (
+          <span className="ml-auto nums">
+            at most {most} {hours === 1 ? "per hour" : `in ${hours} hours`}
+          </span>
         ) : null}
       </div>
-      <div className="flex h-32 items-stretch gap-px sm:gap-[3px]">
-        {done.map(({ counts, ended, start }) => (
+      <div ref={ref} className="flex h-32 items-stretch gap-px sm:gap-[3px]">
+        {done.map((bar) => (
           <Link
-            key={start}
+            key={bar.start}
             to="/w/$workspaceId/executions"
             params={{ workspaceId }}
-            search={{ from: start, to: new Date(Date.parse(start) + 3_600_000).toISOString() }}
-            title={titleOf(start, counts)}
-            aria-label={titleOf(start, counts)}
+            search={{
+              from: new Date(bar.start).toISOString(),
+              to: new Date(bar.end).toISOString()
+            }}
+            title={titleOf(bar)}
+            aria-label={titleOf(bar)}
             className="group flex min-w-0 grow basis-0 flex-col justify-end rounded-sm hover:bg-sunken"
           >
+            <span className="block rounded-t-[2px] bg-bad" style={{ height: height(bar.failed) }} />
             <span
-              className="block rounded-t-[2px] bg-bad"
-              style={{ height: height(counts.failed) }}
-            />
-            <span
-              className={classes("block bg-ok", counts.failed === 0 && "rounded-t-[2px]")}
-              style={{ height: height(ended - counts.failed) }}
+              className={classes("block bg-ok", bar.failed === 0 && "rounded-t-[2px]")}
+              style={{ height: height(bar.succeeded) }}
             />
           </Link>
         ))}
@@ -59,28 +69,28 @@ export const Timeline = ({
         </span>
         {coming === undefined &&
           // The room of what is to come, so that the past stays where it is.
-          Array.from({ length: 24 }, (_, hour) => (
-            <span key={hour} className="min-w-0 grow basis-0" />
+          Array.from({ length: 24 / hours }, (_, bar) => (
+            <span key={bar} className="min-w-0 grow basis-0" />
           ))}
-        {ahead.map(({ colliding, names, runs, start }) => (
+        {ahead.map((bar) => (
           <Link
-            key={start}
+            key={bar.start}
             to="/w/$workspaceId/forecast"
             params={{ workspaceId }}
-            title={comingTitle(start, runs, colliding, names)}
-            aria-label={comingTitle(start, runs, colliding, names)}
+            title={comingTitle(bar)}
+            aria-label={comingTitle(bar)}
             className="flex min-w-0 grow basis-0 flex-col justify-end rounded-sm hover:bg-sunken"
           >
             <span
               className={classes(
                 "block rounded-t-[2px] border border-b-0 border-edge bg-sunken",
-                runs === colliding && "border-0"
+                bar.runs === bar.colliding && "border-0"
               )}
-              style={{ height: height(runs - colliding) }}
+              style={{ height: height(bar.runs - bar.colliding) }}
             />
             <span
-              className={classes("block bg-warn", runs === colliding && "rounded-t-[2px]")}
-              style={{ height: height(colliding) }}
+              className={classes("block bg-warn", bar.runs === bar.colliding && "rounded-t-[2px]")}
+              style={{ height: height(bar.colliding) }}
             />
           </Link>
         ))}
@@ -101,21 +111,14 @@ const Key = ({ className, name }: { readonly className: string; readonly name: s
   </span>
 )
 
-const endedOf = ({ counts }: ExecutionBucket) => counts.succeeded + counts.failed
+const spanOf = ({ end, start }: Done | Coming) =>
+  `${dayOf(start)}, ${timeOfDay(start)} to ${timeOfDay(end)}`
 
-const hourOf = (start: number | string) => `${dayOf(start)}, from ${timeOfDay(start)}`
+const titleOf = (bar: Done) => `${spanOf(bar)}: ${bar.succeeded} succeeded, ${bar.failed} failed`
 
-const titleOf = (start: string, { failed, succeeded }: ExecutionBucket["counts"]) =>
-  `${hourOf(start)}: ${succeeded} succeeded, ${failed} failed`
-
-const comingTitle = (
-  start: number,
-  runs: number,
-  colliding: number,
-  names: ReadonlyArray<string>
-) =>
+const comingTitle = (bar: Coming) =>
   [
-    `${hourOf(start)}: ${runs} to come${colliding === 0 ? "" : `, ${colliding} of them together`}`,
-    ...names.slice(0, 6),
-    ...(names.length > 6 ? [`and ${names.length - 6} more`] : [])
+    `${spanOf(bar)}: ${bar.runs} to come${bar.colliding === 0 ? "" : `, ${bar.colliding} of them together`}`,
+    ...bar.names.slice(0, 6),
+    ...(bar.names.length > 6 ? [`and ${bar.names.length - 6} more`] : [])
   ].join("\n")

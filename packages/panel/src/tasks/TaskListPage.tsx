@@ -10,6 +10,7 @@ import { Problem } from "../ui/messages/Problem.tsx"
 import { Only, useMay } from "../ui/role.tsx"
 import { type BulkAction, BulkBar } from "./BulkBar.tsx"
 import { TaskExamples } from "./TaskExamples.tsx"
+import { choosing, SelectionOf } from "./Choosing.tsx"
 import { RecentRunsOf, useRecentRuns } from "./RecentRuns.tsx"
 import { useSelection } from "./useSelection.ts"
 
@@ -65,12 +66,8 @@ export const TaskListPage = <
   const isNarrowed = Object.keys(search).length > 0
   const mayChoose = useMay()("editor")
   const things = title.toLowerCase()
-  const { rows } = list
-  // Otherwise all rows are drawn again when their latest runs are there.
-  const shown = useMemo(
-    () => (mayChoose ? [choosing(selection, rows), ...columns] : columns),
-    [mayChoose, selection, rows, columns]
-  )
+  // Otherwise all rows are drawn again when further ones are read.
+  const shown = useMemo(() => (mayChoose ? [choosing, ...columns] : columns), [mayChoose, columns])
   return (
     <Page title={title} description={description} actions={offer}>
       {(isNarrowed || list.isLoading || list.rows.length > 0) && (
@@ -90,36 +87,38 @@ export const TaskListPage = <
         </Filters>
       )}
       {error === null ? (
-        <RecentRunsOf value={recent}>
-          <List
-            {...list}
-            label={title}
-            columns={shown}
-            keyOf={({ id }) => id}
-            empty={
-              isNarrowed ? (
-                <Empty
-                  title={`No ${things} fit the filters`}
-                  action={
-                    <Button
-                      onClick={() => {
-                        onNarrow({ name: undefined, status: undefined })
-                        setCleared(cleared + 1)
-                      }}
-                    >
-                      Show all
-                    </Button>
-                  }
-                />
-              ) : (
-                <Empty title={`No ${things} yet`} icon={icon} action={offer}>
-                  <p className="mb-6">{about}</p>
-                  <TaskExamples noun={noun} input={example} />
-                </Empty>
-              )
-            }
-          />
-        </RecentRunsOf>
+        <SelectionOf value={selection}>
+          <RecentRunsOf value={recent}>
+            <List
+              {...list}
+              label={title}
+              columns={shown}
+              keyOf={({ id }) => id}
+              empty={
+                isNarrowed ? (
+                  <Empty
+                    title={`No ${things} fit the filters`}
+                    action={
+                      <Button
+                        onClick={() => {
+                          onNarrow({ name: undefined, status: undefined })
+                          setCleared(cleared + 1)
+                        }}
+                      >
+                        Show all
+                      </Button>
+                    }
+                  />
+                ) : (
+                  <Empty title={`No ${things} yet`} icon={icon} action={offer}>
+                    <p className="mb-6">{about}</p>
+                    <TaskExamples noun={noun} input={example} />
+                  </Empty>
+                )
+              }
+            />
+          </RecentRunsOf>
+        </SelectionOf>
       ) : (
         <Problem error={error} retry={refetch} />
       )}
@@ -137,36 +136,3 @@ export const TaskListPage = <
     </Page>
   )
 }
-
-const box = "size-4 shrink-0 cursor-pointer accent-ink"
-
-const choosing = <Row extends { readonly id: string; readonly name: string | null }>(
-  { all, chosen, has, none, toggle }: ReturnType<typeof useSelection<Row>>,
-  rows: ReadonlyArray<Row>
-): Column<Row> => ({
-  key: "choose",
-  head: (
-    <input
-      type="checkbox"
-      aria-label="Select all that are shown"
-      disabled={rows.length === 0}
-      className={`${box} translate-y-0.5`}
-      checked={chosen.length > 0 && chosen.length === rows.length}
-      onChange={chosen.length === rows.length ? none : all}
-    />
-  ),
-  // On a phone the width is for the names.
-  className: "relative z-10 w-4 shrink-0 max-sm:hidden",
-  cell: (row) => (
-    // The finger may miss the box by a bit.
-    <label className="absolute -inset-4 grid cursor-pointer place-items-center">
-      <input
-        type="checkbox"
-        aria-label={`Select ${row.name ?? row.id}`}
-        className={box}
-        checked={has(row)}
-        onChange={() => toggle(row)}
-      />
-    </label>
-  )
-})

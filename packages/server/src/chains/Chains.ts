@@ -36,6 +36,7 @@ import { callbackTargets, withEndingOptions } from "../tasks/endingOptions.ts"
 import { withFiringOptions } from "../tasks/firingOptions.ts"
 import { showing } from "../tasks/CalendarsOfTasksRepo.ts"
 import { schedulesOf } from "../tasks/Schedules.ts"
+import { runningNow } from "../tasks/runNow.ts"
 import { targetCheck } from "../tasks/targets.ts"
 import { ChainRunsRepo } from "./ChainRunsRepo.ts"
 import { type ChainRow, ChainsRepo, toChain } from "./ChainsRepo.ts"
@@ -117,6 +118,7 @@ export class Chains extends Context.Service<
       const ids = yield* Ids
       const limits = yield* Limits
       const queue = yield* RunQueue
+      const runNow = yield* runningNow
       const repo = yield* ChainsRepo
       const checkTargets = yield* targetCheck
       const runsRepo = yield* ChainRunsRepo
@@ -128,6 +130,9 @@ export class Chains extends Context.Service<
         found(repo.find(workspaceId, id))
       const lock = (workspaceId: AuthorizedWorkspaceId, id: ChainId) =>
         found(repo.findForUpdate(workspaceId, id))
+
+      const namesOf = (workspaceId: AuthorizedWorkspaceId, id: ChainId) =>
+        found(repo.findStepNames(workspaceId, id))
 
       const lastRunsOf = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
@@ -244,15 +249,12 @@ export class Chains extends Context.Service<
         }, transaction),
 
         run: Effect.fn("Chains.run")(function* (workspaceId, id) {
-          const chain = yield* lock(workspaceId, id)
-          const run = yield* queue.enqueue({
-            workspace_id: workspaceId,
-            task_id: id,
-            kind: "chain"
-          })
+          const task = { workspace_id: workspaceId, task_id: id, kind: "chain" } as const
+          const run = yield* runNow(task, lock(workspaceId, id))
           const head = { ...run, ...justQueued, chain_id: id, chain_run_id: run.id, step_index: 0 }
-          return toChainRun({ id: run.id, chain_id: id, steps: [head] }, namesOf(chain))
-        }, transaction),
+          const names = yield* namesOf(workspaceId, id)
+          return toChainRun({ id: run.id, chain_id: id, steps: [head] }, names)
+        }),
 
         pause: Effect.fn("Chains.pause")(function* (workspaceId, id) {
           return yield* withLastRun(yield* schedules.pause(yield* lock(workspaceId, id)))
@@ -263,7 +265,7 @@ export class Chains extends Context.Service<
         }, transaction),
 
         runs: Effect.fn("Chains.runs")(function* (workspaceId, id, query) {
-          const names = namesOf(yield* find(workspaceId, id))
+          const names = yield* namesOf(workspaceId, id)
           const page = pageRequest(query)
           const since = yield* limits.historyFrom(workspaceId)
           const runs = yield* runsRepo.list(workspaceId, id, page, since)
@@ -271,14 +273,14 @@ export class Chains extends Context.Service<
         }),
 
         getRun: Effect.fn("Chains.getRun")(function* (workspaceId, id, runId) {
-          const names = namesOf(yield* find(workspaceId, id))
+          const names = yield* namesOf(workspaceId, id)
           const since = yield* limits.historyFrom(workspaceId)
           const run = yield* foundRun(runsRepo.find(workspaceId, id, runId, since))
           return toChainRunDetail(run, names)
         }),
 
         cancel: Effect.fn("Chains.cancel")(function* (workspaceId, id, executionId) {
-          yield* find(workspaceId, id)
+          yield* namesOf(workspaceId, id)
           return yield* executions.cancel({
             workspace_id: workspaceId,
             task_id: id,
@@ -289,8 +291,6 @@ export class Chains extends Context.Service<
     })
   )
 }
-
-const namesOf = (chain: ChainRow) => chain.steps.map((step) => step.name)
 
 const found = orNotFound("chain")
 const foundRun = orNotFound("chain_run")

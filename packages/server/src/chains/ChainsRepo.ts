@@ -76,6 +76,11 @@ export class ChainsRepo extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       id: string
     ) => Effect.Effect<Option.Option<ChainRow>>
+    /** The names of its steps in order. They are much less to read than the steps. */
+    readonly findStepNames: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: string
+    ) => Effect.Effect<Option.Option<ReadonlyArray<string>>>
     readonly findByKey: (
       workspaceId: AuthorizedWorkspaceId,
       key: string
@@ -147,6 +152,22 @@ export class ChainsRepo extends Context.Service<
         giveKey: tasks.giveKey,
 
         find,
+
+        findStepNames: Effect.fn("ChainsRepo.findStepNames")(function* (workspaceId, id) {
+          const rows = yield* sql<{ readonly names: ReadonlyArray<string> }>`
+            SELECT
+              array(
+                SELECT name
+                FROM chain_steps
+                WHERE chain_steps.version_id = t.version_id
+                ORDER BY step_index
+              ) AS names
+            FROM tasks AS t
+            WHERE workspace_id = ${workspaceId}
+              AND kind = 'chain'
+              AND id = ${id}`
+          return Option.map(Option.fromNullishOr(rows[0]), ({ names }) => names)
+        }, Effect.orDie),
 
         findByKey: (workspaceId, key) => findWhere(workspaceId, sql`key = ${key}`),
 

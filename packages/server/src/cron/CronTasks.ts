@@ -39,6 +39,7 @@ import { callbackTargets, withEndingOptions } from "../tasks/endingOptions.ts"
 import { withFiringOptions } from "../tasks/firingOptions.ts"
 import { showing } from "../tasks/CalendarsOfTasksRepo.ts"
 import { checkPrecision, schedulesOf } from "../tasks/Schedules.ts"
+import { runningNow } from "../tasks/runNow.ts"
 import { targetCheck } from "../tasks/targets.ts"
 import type { PreviewQuery } from "./PreviewQuery.ts"
 import { type CronTaskRow, CronTasksRepo, toCronTask } from "./CronTasksRepo.ts"
@@ -122,6 +123,7 @@ export class CronTasks extends Context.Service<
       const ids = yield* Ids
       const limits = yield* Limits
       const queue = yield* RunQueue
+      const runNow = yield* runningNow
       const repo = yield* CronTasksRepo
       const checkTargets = yield* targetCheck
 
@@ -231,11 +233,9 @@ export class CronTasks extends Context.Service<
         }, transaction),
 
         run: Effect.fn("CronTasks.run")(function* (workspaceId, id) {
-          const task = yield* found(repo.findForUpdate(workspaceId, id))
-          return executions.queued(
-            yield* queue.enqueue({ workspace_id: workspaceId, task_id: task.id, kind: "cron" })
-          )
-        }, transaction),
+          const task = { workspace_id: workspaceId, task_id: id, kind: "cron" } as const
+          return executions.queued(yield* runNow(task, found(repo.findForUpdate(workspaceId, id))))
+        }),
 
         pause: Effect.fn("CronTasks.pause")(function* (workspaceId, id) {
           yield* schedules.pause(yield* found(repo.findForUpdate(workspaceId, id)))

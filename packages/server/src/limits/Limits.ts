@@ -10,7 +10,6 @@ import { NotFound, QuotaExceeded } from "@scheduling/domain/shared/Errors"
 import type { UserId } from "@scheduling/domain/shared/Ids"
 import { Clock, Context, DateTime, Effect, Layer, Option } from "effect"
 import { AppConfig } from "../config/Config.ts"
-import { plansByPrice } from "../config/plans.ts"
 import { Places } from "../fairness/Places.ts"
 import { type CountedLimit, countedLimits } from "./counted.ts"
 import { LimitsRepo } from "./LimitsRepo.ts"
@@ -23,7 +22,7 @@ import {
   percentOf,
   percentReachedBy
 } from "./nearLimits.ts"
-import { standingOf } from "./standing.ts"
+import { planFinder } from "./planFinder.ts"
 import { UsageRepo } from "./UsageRepo.ts"
 
 /** Limits in the hundred thousands: counting them takes 100 ms. */
@@ -48,7 +47,7 @@ export class Limits extends Context.Service<
       limit: LargeLimit,
       more?: number
     ) => Effect.Effect<void, NotFound | QuotaExceeded>
-    /** Takes one if the last count left some. Needs no transaction, unlike the others. */
+    /** Takes one if there are many left. Needs no transaction, unlike the others. */
     readonly takeOneOfMany: (
       workspaceId: AuthorizedWorkspaceId,
       limit: LargeLimit
@@ -86,7 +85,7 @@ export class Limits extends Context.Service<
     Layer.effect(
       Limits,
       Effect.gen(function* () {
-        const { plans: catalog, stripeSecretKey } = yield* AppConfig
+        const { plans: catalog } = yield* AppConfig
         const outbox = yield* Outbox
         const repo = yield* LimitsRepo
         const usage = yield* UsageRepo
@@ -97,21 +96,9 @@ export class Limits extends Context.Service<
           ({ limits }) => limits.shortest_interval_seconds > leastGapSeconds
         )
 
-        const byPrice = plansByPrice(catalog)
+        const planOf = yield* planFinder
         const someLimitMonths = someLimit("executions_a_month")
         const someLimitHistory = someLimit("history_days")
-
-        /** Asks the database only where plans are sold. */
-        const planOf = Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId) {
-          const byHand = catalog.plans.get(catalog.assigned.get(workspaceId) ?? "")
-          if (byHand !== undefined) return byHand
-          if (stripeSecretKey === undefined) return catalog.byDefault
-          const bought = Option.getOrUndefined(yield* repo.findSubscription(workspaceId))
-          if (bought === undefined || !standingOf(bought, yield* DateTime.nowAsDate).holds) {
-            return catalog.byDefault
-          }
-          return byPrice.get(bought.price_id ?? "") ?? catalog.byDefault
-        })
 
         const hold = (workspaceId: AuthorizedWorkspaceId) =>
           Effect.filterOrFail(
@@ -226,8 +213,16 @@ export class Limits extends Context.Service<
             if (!isFree) return yield* exceeded(yield* planOf(workspaceId), limit)
           }),
 
-          takeOneOfMany: (workspaceId, limit) =>
-            Effect.map(allowMonth(workspaceId, 1), () => places[limit].takeKnown(workspaceId)),
+          takeOneOfMany: Effect.fn("Limits.takeOneOfMany")(function* (workspaceId, quota) {
+            yield* allowMonth(workspaceId, 1)
+            if (places[quota].takeKnown(workspaceId)) return true
+            const { free, plan } = yield* countFree(workspaceId, quota)
+            const limit = plan.limits[quota]
+            const isNear = percentOf(limit - free + 1, limit) !== undefined
+            // Creates that count at the same time must not take the last place together.
+            if (isNear || free < many) return false
+            return yield* places[quota].take(workspaceId, Effect.succeed(free))
+          }),
 
           allowAfter: Effect.fn("Limits.allowAfter")(function* (workspaceId, limit, used) {
             const plan = yield* planOf(workspaceId)
@@ -290,6 +285,8 @@ export class Limits extends Context.Service<
       })
     )
 }
+
+const many = 1_000
 
 /** Beyond this, the exact number interests nobody. */
 const countUpTo = 1_000_000

@@ -1,8 +1,8 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { ExecutionKind } from "@scheduling/domain/executions/Execution"
-import { type NotFound, QuotaExceeded } from "@scheduling/domain/shared/Errors"
+import type { NotFound, QuotaExceeded } from "@scheduling/domain/shared/Errors"
 import type { RunOn } from "@scheduling/domain/workers/RunOn"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { StoreClock } from "../sql/StoreClock.ts"
 import {
@@ -13,17 +13,16 @@ import {
   withdrawDelayed,
   withdrawSlots
 } from "./ending/Cancel.ts"
-import { maxTaskRuns } from "../config/plans.ts"
 import { Endings } from "../signals/Endings.ts"
-import { Limits } from "../limits/Limits.ts"
-import { type InsertedRun, insertRun, moveRuns, moveToQueue } from "./Enqueue.ts"
-import { type EndedRun, insertReruns, someAreOverfull } from "./Rerun.ts"
+import type { Limits } from "../limits/Limits.ts"
+import { adding } from "./adding.ts"
+import { moveRuns, moveToQueue } from "./Enqueue.ts"
+import type { EndedRun } from "./Rerun.ts"
 import type { QueuedRun } from "./Run.ts"
-import { RunnerOptions } from "./RunnerOptions.ts"
 import { LiveChanges } from "../signals/Changes.ts"
 import { Signals } from "../signals/Signals.ts"
 import { clearSome, type Stop, stopTask, stopWorkspace } from "./ending/Stop.ts"
-import { tellQueued, tellSettled } from "./tellChanges.ts"
+import { tellSettled } from "./tellChanges.ts"
 
 /**
  * The one door to the queue for the services that define tasks. Each method writes within the open
@@ -44,6 +43,14 @@ export class RunQueue extends Context.Service<
     readonly enqueue: (
       task: TaskRef & { readonly kind: ExecutionKind }
     ) => Effect.Effect<QueuedRun, NotFound | QuotaExceeded>
+
+    /**
+     * The same with one statement, which locks the task itself. Null if only `enqueue` can tell
+     * whether there is such a task and room for its run.
+     */
+    readonly enqueueAtOnce: (
+      task: TaskRef & { readonly kind: ExecutionKind }
+    ) => Effect.Effect<QueuedRun | null, QuotaExceeded>
 
     /**
      * Adds a run for each of these that have ended, whatever the status of its task and whatever
@@ -136,19 +143,8 @@ export class RunQueue extends Context.Service<
       const signals = yield* Signals
       const endings = yield* Endings
       const changes = yield* LiveChanges
-      const limits = yield* Limits
       const storeClock = yield* StoreClock
-      const { lookAheadMs, pollMs } = yield* RunnerOptions
-
-      /** Nodes find later runs by themselves in time. */
-      const whenDueBy = (dueMs: number, nowMs: number, look: Effect.Effect<void>) =>
-        dueMs < nowMs + lookAheadMs + pollMs ? sql.afterCommit(look) : Effect.void
-
-      const lookFor = (runs: ReadonlyArray<InsertedRun>) => {
-        const queues = new Set(runs.flatMap(({ queue_id }) => queue_id ?? []))
-        const some = runs.some(({ queue_id }) => queue_id === null)
-        return Effect.andThen(signals.admit([...queues]), some ? signals.wake : Effect.void)
-      }
+      const { insert, ...adds } = yield* adding
 
       const tell = (ids: ReadonlyArray<string>) =>
         ids.length === 0 ? Effect.void : sql.afterCommit(Effect.sync(() => endings.tell(ids)))
@@ -165,21 +161,6 @@ export class RunQueue extends Context.Service<
         return slots
       })
 
-      const tooManyOfTask = Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId) {
-        const { id: plan } = yield* limits.planOf(workspaceId)
-        const quota = "unfinished_runs_of_a_task"
-        return yield* new QuotaExceeded({ quota, limit: maxTaskRuns, plan })
-      })
-
-      const insert = Effect.fnUntraced(function* (run: TaskRef & Parameters<typeof insertRun>[1]) {
-        const inserted = yield* insertRun(sql, run)
-        if (inserted === null) return yield* tooManyOfTask(run.workspace_id)
-        const nowMs = yield* Clock.currentTimeMillis
-        yield* whenDueBy(inserted.scheduled_for.getTime(), nowMs, lookFor([inserted]))
-        yield* sql.afterCommit(Effect.sync(() => tellQueued(changes, inserted)))
-        return inserted
-      })
-
       const tellOf = Effect.fnUntraced(function* ({ ended, requested, settlements }: Stopped) {
         yield* tell(ended)
         yield* sql.afterCommit(Effect.sync(() => tellSettled(changes, settlements)))
@@ -193,36 +174,7 @@ export class RunQueue extends Context.Service<
       })
 
       return RunQueue.of({
-        enqueue: Effect.fn("RunQueue.enqueue")(
-          function* (task) {
-            yield* limits.allowMoreOfMany(task.workspace_id, "unfinished_runs")
-            return yield* insert({ ...task, trigger: "manual", run_at: null })
-          },
-          Effect.catchTag("SqlError", Effect.die)
-        ),
-
-        rerun: Effect.fn("RunQueue.rerun")(
-          function* (workspaceId, ended) {
-            if (ended.length === 0) return []
-            yield* limits.allowMoreOfMany(workspaceId, "unfinished_runs", ended.length)
-            const runs = yield* insertReruns(sql, workspaceId, ended)
-            if (yield* someAreOverfull(sql, runs)) return yield* tooManyOfTask(workspaceId)
-            yield* sql.afterCommit(lookFor(runs))
-            yield* sql.afterCommit(
-              Effect.sync(() => runs.forEach((run) => tellQueued(changes, run)))
-            )
-            return runs
-          },
-          sql.withTransaction,
-          Effect.catchTag("SqlError", Effect.die)
-        ),
-
-        schedule: Effect.fn("RunQueue.schedule")(
-          function* (task) {
-            return yield* insert({ ...task, kind: "delayed", trigger: "schedule" })
-          },
-          Effect.catchTag("QuotaExceeded", Effect.die)
-        ),
+        ...adds,
 
         reschedule: Effect.fn("RunQueue.reschedule")(
           function* (task) {
@@ -289,10 +241,6 @@ export class RunQueue extends Context.Service<
 
         admit: Effect.fn("RunQueue.admit")(function* (_workspaceId, queueId) {
           yield* sql.afterCommit(signals.admit([queueId]))
-        }),
-
-        wake: Effect.fn("RunQueue.wake")(function* (dueAt) {
-          yield* whenDueBy(dueAt.getTime(), yield* Clock.currentTimeMillis, signals.wake)
         })
       })
     })

@@ -1,12 +1,11 @@
 import { assert, layer } from "@effect/vitest"
-import { parseCidrs } from "@scheduling/calls/egress/EgressRules"
-import { Effect, Result } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { begin as beginChains, minimal as chain } from "../chains/chains.ts"
 import { begin, minimal as cronTask } from "../cron/tasks.ts"
 import { ask, createKey, outcome, times, together } from "../support/http.ts"
 import { delayedTask } from "../support/keyed.ts"
-import { testAppLayer } from "../support/TestApp.ts"
+import { loopback, testAppLayer } from "../support/TestApp.ts"
 
 const kinds = [
   ["cron", cronTask],
@@ -30,9 +29,7 @@ const start = Effect.gen(function* () {
 const statuses = (body: { readonly items: ReadonlyArray<{ readonly status: number }> }) =>
   body.items.map(({ status }) => status)
 
-const egressAllow = Result.getOrThrow(parseCidrs("127.0.0.0/8"))
-
-layer(testAppLayer({ egressAllow }))("a batch", (it) => {
+layer(testAppLayer({ egressAllow: loopback }))("a batch", (it) => {
   it.effect("reads calendars before, and refuses only items whose calendar cannot be read", () =>
     Effect.gen(function* () {
       const { create } = yield* start

@@ -1,21 +1,8 @@
 import { httpTarget } from "@scheduling/calls/testing/CallTargets"
-import { parseCidrs } from "@scheduling/calls/egress/EgressRules"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Result } from "effect"
+import { Effect } from "effect"
 import { ask, createKey, outcome, signUp } from "../support/http.ts"
-import { startNode, TestApp, testConfig } from "../support/TestApp.ts"
-import { TestDatabaseLayer } from "../support/TestDatabase.ts"
-
-const config = {
-  ...testConfig,
-  runner: "on" as const,
-  egressAllow: Result.getOrThrow(parseCidrs("127.0.0.0/8"))
-}
-
-const Node = Layer.effect(
-  TestApp,
-  Effect.map(startNode(config), (url) => TestApp.of({ url, otherUrl: url, logs: [] }))
-).pipe(Layer.provideMerge(TestDatabaseLayer))
+import { runningNodeLayer } from "../support/TestApp.ts"
 
 interface Arrived {
   readonly method: string | undefined
@@ -72,7 +59,7 @@ const begin = Effect.gen(function* () {
   return { arrived, at, member, requestOf, steps, token, url }
 })
 
-layer(Node, { excludeTestServices: true })("the request of a step", (it) => {
+layer(runningNodeLayer(), { excludeTestServices: true })("the request of a step", (it) => {
   it.effect("is what arrived", () =>
     Effect.gen(function* () {
       const { arrived, requestOf, url } = yield* begin

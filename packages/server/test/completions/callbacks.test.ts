@@ -9,17 +9,17 @@ import {
   elsewhere,
   late,
   later,
-  NodesLayer,
   ok,
   repeated,
   say,
   send,
   target
 } from "./jobs.ts"
+import { runningNodesLayer } from "../support/TestApp.ts"
 
 const accepted = () => ({ status: 202, body: "accepted" })
 
-layer(NodesLayer, { excludeTestServices: true })("a call-back", (it) => {
+layer(runningNodesLayer, { excludeTestServices: true })("a call-back", (it) => {
   describe("of a job that goes on after its answer", () => {
     it.effect("ends the execution, which is running until then and holds no node", () =>
       Effect.gen(function* () {

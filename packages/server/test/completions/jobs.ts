@@ -1,26 +1,9 @@
 import { assert } from "@effect/vitest"
-import { Effect, Layer, Result } from "effect"
-import { parseCidrs } from "@scheduling/calls/egress/EgressRules"
+import { Effect } from "effect"
 import { httpTarget } from "@scheduling/calls/testing/CallTargets"
 import { ask, type Member, signUp } from "../support/http.ts"
 import { eventually } from "../support/ServerProcess.ts"
-import { startNode, TestApp, testConfig } from "../support/TestApp.ts"
-import { TestDatabaseLayer } from "../support/TestDatabase.ts"
-
-const config = {
-  ...testConfig,
-  runner: "on" as const,
-  egressAllow: Result.getOrThrow(parseCidrs("127.0.0.0/8"))
-}
-
-/** A node that runs, and another that only answers. */
-export const NodesLayer = Layer.effect(
-  TestApp,
-  Effect.gen(function* () {
-    const url = yield* startNode(config)
-    return TestApp.of({ url, otherUrl: yield* startNode({ ...config, runner: "off" }), logs: [] })
-  })
-).pipe(Layer.provideMerge(TestDatabaseLayer))
+import { TestApp } from "../support/TestApp.ts"
 
 /** What a target answers a call. */
 export interface Reply {

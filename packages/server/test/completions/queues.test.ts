@@ -1,7 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { times } from "../support/http.ts"
-import { begin as beginWithJobs, elsewhere, NodesLayer, ok, say, send, target } from "./jobs.ts"
+import { begin as beginWithJobs, elsewhere, ok, say, send, target } from "./jobs.ts"
+import { runningNodesLayer } from "../support/TestApp.ts"
 
 const accepted = () => ({ status: 202 })
 
@@ -23,7 +24,7 @@ const begin = Effect.map(beginWithJobs, (jobs) => ({
   })
 }))
 
-layer(NodesLayer, { excludeTestServices: true })("the place in a queue", (it) => {
+layer(runningNodesLayer, { excludeTestServices: true })("the place in a queue", (it) => {
   it.effect("is kept until the call-back, and then goes to the next run", () =>
     Effect.gen(function* () {
       const jobs = yield* begin

@@ -1,28 +1,10 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { httpTarget } from "@scheduling/calls/testing/CallTargets"
-import { Effect, Exit, Layer, Result, Scope } from "effect"
-import { parseCidrs } from "@scheduling/calls/egress/EgressRules"
+import { Effect, Exit, Scope } from "effect"
 import { ask, createKey, signUp } from "../support/http.ts"
-import { startNode, TestApp, testConfig } from "../support/TestApp.ts"
-import { onPostgres, TestDatabaseLayer } from "../support/TestDatabase.ts"
+import { runningConfig, runningNodesLayer, startNode, TestApp } from "../support/TestApp.ts"
 import { agentOf } from "../workers/workers.ts"
 import { type Event, follow } from "./streams.ts"
-
-const config = {
-  ...testConfig,
-  runner: "on" as const,
-  egressAllow: Result.getOrThrow(parseCidrs("127.0.0.0/8"))
-}
-
-/** A node that runs, and on PostgreSQL another that only answers: it is told by NOTIFY. */
-const Nodes = Layer.effect(
-  TestApp,
-  Effect.gen(function* () {
-    const url = yield* startNode(config)
-    const otherUrl = onPostgres ? yield* startNode({ ...config, runner: "off" }) : url
-    return TestApp.of({ url, otherUrl, logs: [] })
-  })
-).pipe(Layer.provideMerge(TestDatabaseLayer))
 
 const begin = Effect.gen(function* () {
   const member = yield* signUp()
@@ -35,7 +17,7 @@ const begin = Effect.gen(function* () {
 const short = ({ change, status, type }: Readonly<Record<string, unknown>>) =>
   `${type} ${change ?? status}`
 
-layer(Nodes, { excludeTestServices: true, timeout: "60 seconds" })("events", (it) => {
+layer(runningNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })("events", (it) => {
   describe.each(["url", "otherUrl"] as const)("at %s", (at) => {
     it.effect("tell of tasks and their executions", () =>
       Effect.gen(function* () {
@@ -222,7 +204,7 @@ layer(Nodes, { excludeTestServices: true, timeout: "60 seconds" })("events", (it
   it.effect("end when the node stops", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
-      const url = yield* Scope.provide(startNode(config), scope)
+      const url = yield* Scope.provide(startNode(runningConfig), scope)
       const app = { url, otherUrl: url, logs: [] }
       const { access_token: token, workspace } = yield* Effect.provideService(
         signUp(),

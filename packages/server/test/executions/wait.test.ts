@@ -1,30 +1,13 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, layer } from "@effect/vitest"
-import { Effect, Fiber, Layer, Queue, Result } from "effect"
+import { Effect, Fiber, Queue } from "effect"
 import { SqlClient } from "effect/sql"
-import { parseCidrs } from "@scheduling/calls/egress/EgressRules"
 import { channel } from "../../src/signals/Signals.ts"
 import { httpTarget } from "@scheduling/calls/testing/CallTargets"
 import { type Answer, ask, createKey, type Member, outcome, signUp } from "../support/http.ts"
 import { nobodysId } from "../support/routes.ts"
-import { startNode, TestApp, testConfig } from "../support/TestApp.ts"
-import { onPostgres, TestDatabaseLayer } from "../support/TestDatabase.ts"
-
-const config = {
-  ...testConfig,
-  runner: "on" as const,
-  egressAllow: Result.getOrThrow(parseCidrs("127.0.0.0/8"))
-}
-
-/** A node that runs, and on PostgreSQL another that answers and runs nothing: it is told by NOTIFY. */
-const Nodes = Layer.effect(
-  TestApp,
-  Effect.gen(function* () {
-    const url = yield* startNode(config)
-    const otherUrl = onPostgres ? yield* startNode({ ...config, runner: "off" }) : url
-    return TestApp.of({ url, otherUrl, logs: [] })
-  })
-).pipe(Layer.provideMerge(TestDatabaseLayer))
+import { runningNodesLayer } from "../support/TestApp.ts"
+import { onPostgres } from "../support/TestDatabase.ts"
 
 /** Calls that are held until the test lets them go, and what they are answered then. */
 const gate = Effect.gen(function* () {
@@ -92,171 +75,179 @@ const begin = Effect.gen(function* () {
 
 const answered = (fiber: Fiber.Fiber<Answer>) => Effect.timeout(Fiber.join(fiber), "20 seconds")
 
-layer(Nodes, { excludeTestServices: true, timeout: "60 seconds" })("waiting for a result", (it) => {
-  it.effect("holds the answer until the call is answered, on whatever node", () =>
-    Effect.gen(function* () {
-      const { executionOf, waitFor } = yield* begin
-      const { open, url } = yield* gate
-      const { id } = yield* executionOf({ url, delay_seconds: 0 })
-      const waiting = yield* waitFor(`/executions/${id}`)
-      open(200)
-      const { body, status } = yield* answered(waiting)
-      assert.strictEqual(status, 200)
-      assert.deepInclude(body, { id, status: "succeeded", status_code: 200 })
-      assert.strictEqual(body.attempts[0].response_body, "answer to /")
-    })
-  )
-
-  it.effect("is over when the last attempt has failed", () =>
-    Effect.gen(function* () {
-      const { executionOf, waitFor } = yield* begin
-      const { open, url } = yield* gate
-      const { id } = yield* executionOf({ url, delay_seconds: 0, retry_count: 1 })
-      const waiting = yield* waitFor(`/executions/${id}`)
-      open(503)
-      const { body } = yield* answered(waiting)
-      assert.deepInclude(body, { id, status: "failed", attempts_count: 2 })
-    })
-  )
-
-  describe("ends when somebody", () => {
-    it.effect("cancels what is queued", () =>
+layer(runningNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })(
+  "waiting for a result",
+  (it) => {
+    it.effect("holds the answer until the call is answered, on whatever node", () =>
       Effect.gen(function* () {
-        const { executionOf, post, waitFor } = yield* begin
-        const { id, task } = yield* executionOf({ url: "http://127.0.0.1:9/", delay_seconds: 600 })
+        const { executionOf, waitFor } = yield* begin
+        const { open, url } = yield* gate
+        const { id } = yield* executionOf({ url, delay_seconds: 0 })
         const waiting = yield* waitFor(`/executions/${id}`)
-        yield* post(`/delayed/${task}/executions/${id}/cancel`)
-        assert.deepInclude((yield* answered(waiting)).body, { id, status: "cancelled" })
+        open(200)
+        const { body, status } = yield* answered(waiting)
+        assert.strictEqual(status, 200)
+        assert.deepInclude(body, { id, status: "succeeded", status_code: 200 })
+        assert.strictEqual(body.attempts[0].response_body, "answer to /")
       })
     )
 
-    it.effect("cancels what is running", () =>
+    it.effect("is over when the last attempt has failed", () =>
       Effect.gen(function* () {
-        const { executionOf, post, waitFor } = yield* begin
-        const { url } = yield* gate
-        const { id, task } = yield* executionOf({ url, delay_seconds: 0 })
+        const { executionOf, waitFor } = yield* begin
+        const { open, url } = yield* gate
+        const { id } = yield* executionOf({ url, delay_seconds: 0, retry_count: 1 })
         const waiting = yield* waitFor(`/executions/${id}`)
-        yield* post(`/delayed/${task}/executions/${id}/cancel`)
-        assert.deepInclude((yield* answered(waiting)).body, { id, status: "cancelled" })
+        open(503)
+        const { body } = yield* answered(waiting)
+        assert.deepInclude(body, { id, status: "failed", attempts_count: 2 })
       })
     )
 
-    it.effect("moves or deletes the task before it ran: then there is no such execution", () =>
-      Effect.gen(function* () {
-        const { executionOf, member, token, waitFor } = yield* begin
-        for (const [method, body] of [
-          ["PATCH", { delay_seconds: 900 }],
-          ["DELETE", undefined]
-        ] as const) {
+    describe("ends when somebody", () => {
+      it.effect("cancels what is queued", () =>
+        Effect.gen(function* () {
+          const { executionOf, post, waitFor } = yield* begin
           const { id, task } = yield* executionOf({
             url: "http://127.0.0.1:9/",
             delay_seconds: 600
           })
           const waiting = yield* waitFor(`/executions/${id}`)
-          yield* ask(method, `${member.workspace}/delayed/${task}`, { token, body })
+          yield* post(`/delayed/${task}/executions/${id}/cancel`)
+          assert.deepInclude((yield* answered(waiting)).body, { id, status: "cancelled" })
+        })
+      )
+
+      it.effect("cancels what is running", () =>
+        Effect.gen(function* () {
+          const { executionOf, post, waitFor } = yield* begin
+          const { url } = yield* gate
+          const { id, task } = yield* executionOf({ url, delay_seconds: 0 })
+          const waiting = yield* waitFor(`/executions/${id}`)
+          yield* post(`/delayed/${task}/executions/${id}/cancel`)
+          assert.deepInclude((yield* answered(waiting)).body, { id, status: "cancelled" })
+        })
+      )
+
+      it.effect("moves or deletes the task before it ran: then there is no such execution", () =>
+        Effect.gen(function* () {
+          const { executionOf, member, token, waitFor } = yield* begin
+          for (const [method, body] of [
+            ["PATCH", { delay_seconds: 900 }],
+            ["DELETE", undefined]
+          ] as const) {
+            const { id, task } = yield* executionOf({
+              url: "http://127.0.0.1:9/",
+              delay_seconds: 600
+            })
+            const waiting = yield* waitFor(`/executions/${id}`)
+            yield* ask(method, `${member.workspace}/delayed/${task}`, { token, body })
+            assert.strictEqual(outcome(yield* answered(waiting)), "404 not_found")
+          }
+        })
+      )
+
+      it.effect("deletes the workspace", () =>
+        Effect.gen(function* () {
+          const { executionOf, member, waitFor } = yield* begin
+          const { id } = yield* executionOf({ url: "http://127.0.0.1:9/", delay_seconds: 600 })
+          const waiting = yield* waitFor(`/executions/${id}`)
+          const options = { token: member.access_token }
+          assert.strictEqual((yield* ask("DELETE", member.workspace, options)).status, 204)
           assert.strictEqual(outcome(yield* answered(waiting)), "404 not_found")
-        }
-      })
-    )
+        })
+      )
+    })
 
-    it.effect("deletes the workspace", () =>
+    it.effect("ends when the run is skipped, as the one before it goes on", () =>
       Effect.gen(function* () {
-        const { executionOf, member, waitFor } = yield* begin
-        const { id } = yield* executionOf({ url: "http://127.0.0.1:9/", delay_seconds: 600 })
-        const waiting = yield* waitFor(`/executions/${id}`)
-        const options = { token: member.access_token }
-        assert.strictEqual((yield* ask("DELETE", member.workspace, options)).status, 204)
-        assert.strictEqual(outcome(yield* answered(waiting)), "404 not_found")
-      })
-    )
-  })
-
-  it.effect("ends when the run is skipped, as the one before it goes on", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const { member, post, token, waitFor } = yield* begin
-      const { open, url } = yield* gate
-      const created = yield* post("/cron", { name: "slow", url, schedule: "0 0 1 1 *" })
-      const { body: first } = yield* post(`/cron/${created.body.id}/run`)
-      // A slot that comes due while the first goes on, as its own schedule would make it.
-      yield* sql`
+        const sql = yield* SqlClient.SqlClient
+        const { member, post, token, waitFor } = yield* begin
+        const { open, url } = yield* gate
+        const created = yield* post("/cron", { name: "slow", url, schedule: "0 0 1 1 *" })
+        const { body: first } = yield* post(`/cron/${created.body.id}/run`)
+        // A slot that comes due while the first goes on, as its own schedule would make it.
+        yield* sql`
         UPDATE tasks
         SET next_fire_at = now() + interval '1 second'
         WHERE id = ${created.body.id}`
-      const { body } = yield* Effect.repeat(
-        ask("GET", `${member.workspace}/executions?task_id=${created.body.id}`, { token }),
-        { until: (answer) => answer.body.data.length === 2 }
-      )
-      const [second] = body.data
-      assert.notStrictEqual(second.id, first.id)
-      const waiting = yield* waitFor(`/executions/${second.id}`)
-      assert.deepInclude((yield* answered(waiting)).body, { id: second.id, status: "skipped" })
-      open(200)
-    })
-  )
+        const { body } = yield* Effect.repeat(
+          ask("GET", `${member.workspace}/executions?task_id=${created.body.id}`, { token }),
+          { until: (answer) => answer.body.data.length === 2 }
+        )
+        const [second] = body.data
+        assert.notStrictEqual(second.id, first.id)
+        const waiting = yield* waitFor(`/executions/${second.id}`)
+        assert.deepInclude((yield* answered(waiting)).body, { id: second.id, status: "skipped" })
+        open(200)
+      })
+    )
 
-  it.effect("gives a chain's run with what its steps were answered", () =>
-    Effect.gen(function* () {
-      const { post, waitFor } = yield* begin
-      const { open, url } = yield* gate
-      const steps = [
-        { name: "one", url: `${url}one` },
-        { name: "never", url, run_if: "failure" },
-        { name: "two", url: `${url}two` }
-      ]
-      const chain = yield* post("/chains", { name: "a chain", steps })
-      const { body: run } = yield* post(`/chains/${chain.body.id}/run`)
-      const waiting = yield* waitFor(`/chains/${chain.body.id}/runs/${run.id}`)
-      open(200)
-      const { body } = yield* answered(waiting)
-      assert.deepInclude(body, { id: run.id, status: "succeeded" })
-      assert.deepStrictEqual(
-        body.steps.map((step: StepSeen) => [
-          step.name,
-          step.status,
-          step.execution.status_code,
-          step.execution.response_body
-        ]),
-        [
-          ["one", "succeeded", 200, "answer to /one"],
-          ["never", "skipped", null, null],
-          ["two", "succeeded", 200, "answer to /two"]
+    it.effect("gives a chain's run with what its steps were answered", () =>
+      Effect.gen(function* () {
+        const { post, waitFor } = yield* begin
+        const { open, url } = yield* gate
+        const steps = [
+          { name: "one", url: `${url}one` },
+          { name: "never", url, run_if: "failure" },
+          { name: "two", url: `${url}two` }
         ]
-      )
-    })
-  )
+        const chain = yield* post("/chains", { name: "a chain", steps })
+        const { body: run } = yield* post(`/chains/${chain.body.id}/run`)
+        const waiting = yield* waitFor(`/chains/${chain.body.id}/runs/${run.id}`)
+        open(200)
+        const { body } = yield* answered(waiting)
+        assert.deepInclude(body, { id: run.id, status: "succeeded" })
+        assert.deepStrictEqual(
+          body.steps.map((step: StepSeen) => [
+            step.name,
+            step.status,
+            step.execution.status_code,
+            step.execution.response_body
+          ]),
+          [
+            ["one", "succeeded", 200, "answer to /one"],
+            ["never", "skipped", null, null],
+            ["two", "succeeded", 200, "answer to /two"]
+          ]
+        )
+      })
+    )
 
-  it.effect("gives a chain's run when a step is cancelled", () =>
-    Effect.gen(function* () {
-      const { post, waitFor } = yield* begin
-      const { url } = yield* gate
-      const steps = [
-        { name: "one", url },
-        { name: "two", url }
-      ]
-      const chain = yield* post("/chains", { name: "a chain", steps })
-      const { body: run } = yield* post(`/chains/${chain.body.id}/run`)
-      const waiting = yield* waitFor(`/chains/${chain.body.id}/runs/${run.id}`)
-      yield* post(`/chains/${chain.body.id}/executions/${run.id}/cancel`)
-      assert.deepInclude((yield* answered(waiting)).body, { id: run.id, status: "cancelled" })
-    })
-  )
+    it.effect("gives a chain's run when a step is cancelled", () =>
+      Effect.gen(function* () {
+        const { post, waitFor } = yield* begin
+        const { url } = yield* gate
+        const steps = [
+          { name: "one", url },
+          { name: "two", url }
+        ]
+        const chain = yield* post("/chains", { name: "a chain", steps })
+        const { body: run } = yield* post(`/chains/${chain.body.id}/run`)
+        const waiting = yield* waitFor(`/chains/${chain.body.id}/runs/${run.id}`)
+        yield* post(`/chains/${chain.body.id}/executions/${run.id}/cancel`)
+        assert.deepInclude((yield* answered(waiting)).body, { id: run.id, status: "cancelled" })
+      })
+    )
 
-  it.effect("answers at once what has ended, and what there is not", () =>
-    Effect.gen(function* () {
-      const { executionOf, member, post, token } = yield* begin
-      const { id, task } = yield* executionOf({ url: "http://127.0.0.1:9/", delay_seconds: 600 })
-      yield* post(`/delayed/${task}/executions/${id}/cancel`)
-      const wait = (execution: string, seconds: string) =>
-        ask("GET", `${member.workspace}/executions/${execution}?wait_seconds=${seconds}`, { token })
-      assert.strictEqual((yield* wait(id, "30")).body.status, "cancelled")
-      assert.strictEqual(outcome(yield* wait(nobodysId, "30")), "404 not_found")
-      for (const seconds of ["31", "-1", "0.5", "", "soon"]) {
-        assert.strictEqual(outcome(yield* wait(id, seconds)), "422 validation_failed", seconds)
-      }
-    })
-  )
-})
+    it.effect("answers at once what has ended, and what there is not", () =>
+      Effect.gen(function* () {
+        const { executionOf, member, post, token } = yield* begin
+        const { id, task } = yield* executionOf({ url: "http://127.0.0.1:9/", delay_seconds: 600 })
+        yield* post(`/delayed/${task}/executions/${id}/cancel`)
+        const wait = (execution: string, seconds: string) =>
+          ask("GET", `${member.workspace}/executions/${execution}?wait_seconds=${seconds}`, {
+            token
+          })
+        assert.strictEqual((yield* wait(id, "30")).body.status, "cancelled")
+        assert.strictEqual(outcome(yield* wait(nobodysId, "30")), "404 not_found")
+        for (const seconds of ["31", "-1", "0.5", "", "soon"]) {
+          assert.strictEqual(outcome(yield* wait(id, seconds)), "422 validation_failed", seconds)
+        }
+      })
+    )
+  }
+)
 
 interface StepSeen {
   readonly name: string

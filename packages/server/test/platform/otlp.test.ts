@@ -1,7 +1,6 @@
 import { assert, describe, it, layer } from "@effect/vitest"
-import { parseCidrs } from "@scheduling/calls/egress/EgressRules"
 import { httpTarget } from "@scheduling/calls/testing/CallTargets"
-import { Effect, Layer, Redacted, Result } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import type { IncomingMessage } from "node:http"
 import { gunzipSync } from "node:zlib"
 import { AppConfig } from "../../src/config/Config.ts"
@@ -16,7 +15,13 @@ import {
 } from "../../src/platform/Tracing.ts"
 import { ask, signUp } from "../support/http.ts"
 import { eventually } from "../support/ServerProcess.ts"
-import { startNode, TestApp, testConfig } from "../support/TestApp.ts"
+import {
+  runningConfig,
+  runningNodeLayer,
+  startNode,
+  TestApp,
+  testConfig
+} from "../support/TestApp.ts"
 import { decodeOtlp } from "../support/otlpProtobuf.ts"
 import { onPostgres, TestDatabaseLayer } from "../support/TestDatabase.ts"
 
@@ -126,9 +131,7 @@ const contentTypes = { "http/json": "application/json", "http/protobuf": "applic
 const startCollected = Effect.fnUntraced(function* (otlpProtocol: Protocol) {
   const collected = yield* collector
   const config = {
-    ...testConfig,
-    runner: "on" as const,
-    egressAllow: Result.getOrThrow(parseCidrs("127.0.0.0/8")),
+    ...runningConfig,
     otlpEndpoint: collected.url.replace(/\/$/, ""),
     otlpProtocol,
     otlpHeaders: Redacted.make({ "x-collector-key": "of the collector" })
@@ -267,38 +270,28 @@ layer(TestDatabaseLayer, { excludeTestServices: true, timeout: "60 seconds" })(
   }
 )
 
-layer(
-  Layer.effect(
-    TestApp,
-    Effect.map(
-      startNode({
-        ...testConfig,
-        runner: "on",
-        egressAllow: Result.getOrThrow(parseCidrs("127.0.0.0/8"))
-      }),
-      (url) => TestApp.of({ url, otherUrl: url, logs: [] })
+layer(runningNodeLayer(), { excludeTestServices: true, timeout: "60 seconds" })(
+  "without a collector",
+  (it) => {
+    it.effect("calls carry no traceparent but the user's own", () =>
+      Effect.gen(function* () {
+        const { access_token: token, workspace } = yield* signUp()
+        const heads: Array<string | undefined> = []
+        const port = yield* httpTarget((request, response) => {
+          heads.push(request.headers["traceparent"] as string | undefined)
+          response.end()
+        })
+        const url = `http://127.0.0.1:${port}/`
+        const mine = traceparentOf(traceId, spanId, true)
+        yield* ask("POST", `${workspace}/delayed`, { token, body: { url, delay_seconds: 0 } })
+        yield* eventually("a call", async () => heads.length === 1)
+        yield* ask("POST", `${workspace}/delayed`, {
+          token,
+          body: { url, delay_seconds: 0, headers: { traceparent: mine } }
+        })
+        yield* eventually("another call", async () => heads.length === 2)
+        assert.deepStrictEqual(heads, [undefined, mine])
+      })
     )
-  ).pipe(Layer.provideMerge(TestDatabaseLayer)),
-  { excludeTestServices: true, timeout: "60 seconds" }
-)("without a collector", (it) => {
-  it.effect("calls carry no traceparent but the user's own", () =>
-    Effect.gen(function* () {
-      const { access_token: token, workspace } = yield* signUp()
-      const heads: Array<string | undefined> = []
-      const port = yield* httpTarget((request, response) => {
-        heads.push(request.headers["traceparent"] as string | undefined)
-        response.end()
-      })
-      const url = `http://127.0.0.1:${port}/`
-      const mine = traceparentOf(traceId, spanId, true)
-      yield* ask("POST", `${workspace}/delayed`, { token, body: { url, delay_seconds: 0 } })
-      yield* eventually("a call", async () => heads.length === 1)
-      yield* ask("POST", `${workspace}/delayed`, {
-        token,
-        body: { url, delay_seconds: 0, headers: { traceparent: mine } }
-      })
-      yield* eventually("another call", async () => heads.length === 2)
-      assert.deepStrictEqual(heads, [undefined, mine])
-    })
-  )
-})
+  }
+)

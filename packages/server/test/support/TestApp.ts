@@ -1,4 +1,15 @@
-import { Clock, Context, DateTime, Effect, Layer, Logger, Redacted, References } from "effect"
+import { parseCidrs } from "@scheduling/calls/egress/EgressRules"
+import {
+  Clock,
+  Context,
+  DateTime,
+  Effect,
+  Layer,
+  Logger,
+  Redacted,
+  References,
+  Result
+} from "effect"
 import { HttpServer } from "effect/http"
 import { IpNetwork } from "effect/net"
 import { TestClock } from "effect/testing"
@@ -9,7 +20,7 @@ import { onlySelfHosted } from "../../src/config/plans.ts"
 import { HttpServerLayer } from "../../src/http/HttpServer.ts"
 import { StoreClock } from "../../src/sql/StoreClock.ts"
 import { leapingClock } from "./leap.ts"
-import { TestDatabaseLayer } from "./TestDatabase.ts"
+import { onPostgres, TestDatabaseLayer } from "./TestDatabase.ts"
 
 /** The whole service behind a real socket, on the clock of the test and a real database. */
 export class TestApp extends Context.Service<
@@ -63,6 +74,15 @@ export const testConfig: AppConfig["Service"] = {
   otlpSampled: 1
 }
 
+export const loopback = Result.getOrThrow(parseCidrs("127.0.0.0/8"))
+
+/** Of a node that calls the targets of tests. */
+export const runningConfig: AppConfig["Service"] = {
+  ...testConfig,
+  runner: "on",
+  egressAllow: loopback
+}
+
 export const testNow = Date.UTC(2026, 5, 1, 12)
 
 /** A real hash takes 30 ms, so only tests about hashes use it. */
@@ -105,3 +125,20 @@ export const testAppLayer = (
       return TestApp.of({ url: yield* node, otherUrl: yield* node, logs })
     })
   ).pipe(Layer.provideMerge(TestDatabaseLayer))
+
+/** A node that makes calls, by the clock of the machine. */
+export const runningNodeLayer = (config = runningConfig) =>
+  Layer.effect(
+    TestApp,
+    Effect.map(startNode(config), (url) => TestApp.of({ url, otherUrl: url, logs: [] }))
+  ).pipe(Layer.provideMerge(TestDatabaseLayer))
+
+/** And on PostgreSQL another that only answers: it learns by NOTIFY what the first one does. */
+export const runningNodesLayer = Layer.effect(
+  TestApp,
+  Effect.gen(function* () {
+    const url = yield* startNode(runningConfig)
+    const other = startNode({ ...runningConfig, runner: "off" })
+    return TestApp.of({ url, otherUrl: onPostgres ? yield* other : url, logs: [] })
+  })
+).pipe(Layer.provideMerge(TestDatabaseLayer))

@@ -1,7 +1,6 @@
 import { assert, describe, it, layer } from "@effect/vitest"
-import { parseCidrs } from "@scheduling/calls/egress/EgressRules"
 import { httpTarget } from "@scheduling/calls/testing/CallTargets"
-import { Effect, Layer, Redacted, Result } from "effect"
+import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { readFileSync } from "node:fs"
 import { NodeMeters } from "../../src/platform/Meters.ts"
@@ -10,8 +9,7 @@ import { ask, outcome, signUp } from "../support/http.ts"
 import { evaluate } from "../support/promql.ts"
 import { parseScrape, type Sample } from "../support/prometheus.ts"
 import { eventually } from "../support/ServerProcess.ts"
-import { startNode, TestApp, testConfig } from "../support/TestApp.ts"
-import { TestDatabaseLayer } from "../support/TestDatabase.ts"
+import { runningConfig, runningNodeLayer, TestApp } from "../support/TestApp.ts"
 
 describe("meters", () => {
   it("are shown as Prometheus reads them", () => {
@@ -55,21 +53,6 @@ describe("meters", () => {
 
 const token = "a token for those who look"
 
-const config = {
-  ...testConfig,
-  runner: "on" as const,
-  egressAllow: Result.getOrThrow(parseCidrs("127.0.0.0/8")),
-  metricsToken: Redacted.make(token)
-}
-
-const Node = Layer.effect(
-  TestApp,
-  Effect.gen(function* () {
-    const url = yield* startNode(config)
-    return TestApp.of({ url, otherUrl: url, logs: [] })
-  })
-).pipe(Layer.provideMerge(TestDatabaseLayer))
-
 const scrape = Effect.map(ask("GET", "/metrics", { token }), ({ text }) => parseScrape(text))
 
 const sum = (samples: ReadonlyArray<Sample>, name: string, labels: Record<string, string> = {}) =>
@@ -81,7 +64,10 @@ const sum = (samples: ReadonlyArray<Sample>, name: string, labels: Record<string
     )
     .reduce((total, { value }) => total + value, 0)
 
-layer(Node, { excludeTestServices: true, timeout: "60 seconds" })("metrics", (it) => {
+layer(runningNodeLayer({ ...runningConfig, metricsToken: Redacted.make(token) }), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("metrics", (it) => {
   it.effect("are shown to nobody without the token, and are no route for them", () =>
     Effect.gen(function* () {
       for (const wrong of [undefined, "", "x", `${token}x`]) {

@@ -1,10 +1,10 @@
 import type { NotificationDelivery } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import type { ReactNode } from "react"
+import { type ReactNode, useMemo } from "react"
 import { useWorkspace } from "../../data/client.ts"
 import { useList } from "../../data/queries.ts"
-import { type Column, List, rowLink } from "../../ui/lists/List.tsx"
+import { type Column, List, rowLink, rowName } from "../../ui/lists/List.tsx"
 import { Problem } from "../../ui/messages/Problem.tsx"
 import { Badge, Status } from "../../ui/values/Status.tsx"
 import { At } from "../../ui/values/Time.tsx"
@@ -22,7 +22,12 @@ export const DeliveryList = ({
 }) => {
   const { workspaceId } = useWorkspace()
   const { data: channels } = useQuery(channelsOptions(workspaceId))
-  const names = new Map(channels?.map(({ id, name }) => [id, name]))
+  const columns = useMemo(() => {
+    const names = new Map(channels?.map(({ id, name }) => [id, name]))
+    return columnsWith(workspaceId, (id) =>
+      id === null ? "a call-back" : (names.get(id) ?? "A deleted channel")
+    )
+  }, [workspaceId, channels])
   const { error, refetch, ...list } = useList({
     ...deliveryListOptions(workspaceId, search),
     // Only while something is under way, and nobody asks from a hidden tab.
@@ -32,15 +37,7 @@ export const DeliveryList = ({
         : false
   })
   return error === null ? (
-    <List
-      {...list}
-      label="Deliveries"
-      columns={columnsWith(workspaceId, (id) =>
-        id === null ? "a call-back" : (names.get(id) ?? "A deleted channel")
-      )}
-      keyOf={({ id }) => id}
-      empty={empty}
-    />
+    <List {...list} label="Deliveries" columns={columns} keyOf={({ id }) => id} empty={empty} />
   ) : (
     <Problem error={error} retry={refetch} />
   )
@@ -65,11 +62,13 @@ const columnsWith = (
         <Link
           to="/w/$workspaceId/notifications/deliveries/$deliveryId"
           params={{ workspaceId, deliveryId: delivery.id }}
-          className={`block truncate font-medium ${rowLink}`}
+          className={`${rowName} ${rowLink}`}
         >
           {titleOf(delivery)}
         </Link>
-        <span className="block truncate text-xs text-faint">to {nameOf(delivery.channel_id)}</span>
+        <span className="block truncate text-xs text-faint max-sm:hidden">
+          to {nameOf(delivery.channel_id)}
+        </span>
       </>
     )
   },

@@ -22,10 +22,14 @@ export const Dialog = ({
   readonly place?: "centre" | "top" | "side"
 }) => {
   const ref = useRef<HTMLDialogElement>(null)
+  // A list has a dialog per row, and nearly all are never opened.
+  const [wasOpened, setOpened] = useState(isOpen)
+  if (isOpen && !wasOpened) setOpened(true)
   useEffect(() => {
     if (isOpen) ref.current?.showModal()
     else ref.current?.close()
   }, [isOpen])
+  if (!wasOpened) return null
   return (
     <dialog
       ref={ref}

@@ -64,12 +64,12 @@ export class Passwords extends Context.Service<
 }
 
 /**
- * Hashes take at most half of the machine's processor time, so that other requests go on: half of
- * the cores at once, or a single core half of the time.
+ * Other requests go on: hashes take at most half of the cores. Up to two cores, where the database
+ * needs one too, they take one half of the time.
  */
 export const hashingOn = (cores: number): FairQueueOptions<RateLimited> => ({
   atOnce: Math.max(1, Math.floor(cores / 2)),
-  ...(cores === 1 ? { pause: afterARest } : {}),
+  ...(cores <= 2 ? { pause: afterARest } : {}),
   bound: {
     maxWaiting: cores * 32,
     refusal: Effect.fail(new RateLimited({ retry_after: 1 }))

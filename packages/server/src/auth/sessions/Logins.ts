@@ -145,7 +145,7 @@ export class Logins extends Context.Service<
       const claimsOf = (token: Redacted.Redacted) =>
         Effect.mapError(tokens.verifyRefresh(token), () => new InvalidRefreshToken())
 
-      const start = Effect.fnUntraced(function* (user: UserRow, origin: RequestOrigin) {
+      const begin = Effect.fnUntraced(function* (user: UserRow, origin: RequestOrigin) {
         const now = yield* DateTime.nowAsDate
         const session: SessionRow = {
           id: yield* ids.next,
@@ -157,19 +157,21 @@ export class Logins extends Context.Service<
           expires_at: refreshExpiry(now),
           created_at: now
         }
-        // Otherwise a login that is in progress while the password changes would outlive the
-        // change.
-        if (!(yield* users.lock(user.id, user.password_hash))) return yield* new PasswordReplaced()
-        // The user's row is locked, so no other login of this user comes between these two.
-        yield* sessions.removeIdlest(user.id, maxSessions - 1)
-        yield* sessions.insert(session)
+        const { password_hash } = user
+        const hasBegun = yield* sessions.begin(session, { password_hash, keep: maxSessions })
+        if (!hasBegun) return yield* new PasswordReplaced()
         yield* audit.recordForAccount("session.started", user.id, {
           actor_id: UserId.make(user.id),
           target_id: session.id,
           origin
         })
-        return yield* tokens.issue(toClaims(session))
+        return session
       }, transaction)
+
+      const start = Effect.fnUntraced(function* (user: UserRow, origin: RequestOrigin) {
+        // Signing takes time, so it follows the commit.
+        return yield* tokens.issue(toClaims(yield* begin(user, origin)))
+      })
 
       return Logins.of({
         login: Effect.fn("Logins.login")(function* ({ email, password, totp }, origin) {

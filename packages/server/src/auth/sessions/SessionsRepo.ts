@@ -45,7 +45,15 @@ export interface LiveSession {
 export class SessionsRepo extends Context.Service<
   SessionsRepo,
   {
-    readonly insert: (session: SessionRow) => Effect.Effect<void>
+    /**
+     * Begins a session and ends the idlest ones of its user above `keep`. Locks the user: false if
+     * the account is disabled, or its password is no longer the one that was checked. Otherwise a
+     * login that is in progress while the password changes would outlive the change.
+     */
+    readonly begin: (
+      session: SessionRow,
+      checked: { readonly password_hash: string; readonly keep: number }
+    ) => Effect.Effect<boolean>
     readonly find: (id: string) => Effect.Effect<Option.Option<SessionRow>>
     /**
      * Batched: requests that arrive together share one statement. Never cached, so that a logout
@@ -63,8 +71,6 @@ export class SessionsRepo extends Context.Service<
     /** None if the session is no longer at this generation. */
     readonly rotate: (rotation: Rotation) => Effect.Effect<Option.Option<SessionRow>>
     readonly remove: (userId: string, id: string) => Effect.Effect<boolean>
-    /** Removes all sessions of a user except the most recently used ones. */
-    readonly removeIdlest: (userId: string, keep: number) => Effect.Effect<void>
     readonly removeAll: (userId: string) => Effect.Effect<number>
   }
 >()("@scheduling/server/auth/sessions/SessionsRepo") {
@@ -75,8 +81,35 @@ export class SessionsRepo extends Context.Service<
       const findLive = yield* batched(findAllLive(sql))
 
       return SessionsRepo.of({
-        insert: Effect.fn("SessionsRepo.insert")(function* (session) {
-          yield* sql`INSERT INTO sessions ${sql.insert({ ...session })}`
+        begin: Effect.fn("SessionsRepo.begin")(function* (session, { keep, password_hash }) {
+          const rows = yield* sql`
+            WITH locked AS MATERIALIZED (
+              SELECT id
+              FROM users
+              WHERE id = ${session.user_id}
+                AND password_hash = ${password_hash}
+                AND disabled_at IS NULL
+              FOR NO KEY UPDATE
+            ), ended AS (
+              DELETE FROM sessions
+              WHERE id IN (
+                SELECT sessions.id
+                FROM sessions
+                JOIN locked ON locked.id = sessions.user_id
+                ORDER BY rotated_at DESC
+                OFFSET ${keep - 1}
+              )
+            )
+            INSERT INTO sessions (
+              id, user_id, user_agent, ip, generation, rotated_at, expires_at, created_at
+            )
+            SELECT
+              ${session.id}::uuid, id, ${session.user_agent}, ${session.ip},
+              ${session.generation}::integer, ${session.rotated_at}::timestamptz,
+              ${session.expires_at}::timestamptz, ${session.created_at}::timestamptz
+            FROM locked
+            RETURNING id`
+          return rows.length > 0
         }, Effect.orDie),
 
         find: Effect.fn("SessionsRepo.find")(function* (id) {
@@ -118,18 +151,6 @@ export class SessionsRepo extends Context.Service<
               AND user_id = ${userId}
             RETURNING id`
           return rows.length > 0
-        }, Effect.orDie),
-
-        removeIdlest: Effect.fn("SessionsRepo.removeIdlest")(function* (userId, keep) {
-          yield* sql`
-            DELETE FROM sessions
-            WHERE id IN (
-              SELECT id
-              FROM sessions
-              WHERE user_id = ${userId}
-              ORDER BY rotated_at DESC
-              OFFSET ${keep}
-            )`
         }, Effect.orDie),
 
         removeAll: Effect.fn("SessionsRepo.removeAll")(function* (userId) {

@@ -7,7 +7,7 @@ import { type AddressInfo, createServer } from "node:net"
  * loop, and a busy node has 20 rounds per second. Through a single socket only that many get in.
  * The queue behind them fills up, and TCP then tries again after 1, 3 and 7 seconds.
  */
-const doors = process.platform === "linux" ? 16 : 1
+const doors = process.platform === "linux" ? 64 : 1
 
 export interface Address {
   readonly host: string

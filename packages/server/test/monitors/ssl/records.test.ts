@@ -1,5 +1,4 @@
 import { EgressAllow, Resolver } from "@scheduling/calls/egress/Egress"
-import { parseCidrs } from "@scheduling/calls/egress/EgressRules"
 import {
   key as certificateKey,
   root,
@@ -9,7 +8,7 @@ import {
 import { tcpTarget } from "@scheduling/calls/testing/CallTargets"
 import { TlsProbe } from "@scheduling/calls/tls/TlsProbe"
 import { afterAll, assert, beforeAll, layer } from "@effect/vitest"
-import { DateTime, Effect, Layer, Result } from "effect"
+import { DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { getCACertificates, setDefaultCACertificates, TLSSocket } from "node:tls"
@@ -24,7 +23,7 @@ import { Ids } from "../../../src/platform/Ids.ts"
 import { Signals } from "../../../src/signals/Signals.ts"
 import { StoreClock } from "../../../src/sql/StoreClock.ts"
 import { outcome } from "../../support/http.ts"
-import { testAppLayer } from "../../support/TestApp.ts"
+import { loopback, testAppLayer } from "../../support/TestApp.ts"
 import { begin } from "../monitors.ts"
 
 /** As on a node that runs, which may look at servers on this machine. */
@@ -42,7 +41,7 @@ const looks = Looks.layer.pipe(
     Ids.layer,
     Signals.layer,
     Layer.succeed(StoreClock, () => DateTime.nowAsDate),
-    Layer.succeed(EgressAllow, Result.getOrThrow(parseCidrs("127.0.0.0/8"))),
+    Layer.succeed(EgressAllow, loopback),
     Layer.succeed(Resolver, async () => ["127.0.0.1"])
   ])
 )

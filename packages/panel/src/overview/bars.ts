@@ -1,0 +1,81 @@
+import type { ExecutionBucket, Forecast } from "@scheduling/sdk"
+import { bucketsOf } from "../forecast/buckets.ts"
+
+interface Bar {
+  readonly start: number
+  readonly end: number
+}
+
+/** Runs that have ended. */
+export interface Done extends Bar {
+  readonly succeeded: number
+  readonly failed: number
+}
+
+export interface Coming extends Bar {
+  readonly runs: number
+  /** How many of them begin in one of the fullest minutes. */
+  readonly colliding: number
+  /** What runs in its fullest minutes. */
+  readonly names: ReadonlyArray<string>
+}
+
+const hourMs = 3_600_000
+
+/** A finger and a pointer need that much of a bar. */
+const narrowestPx = 25
+
+/** How many hours a bar stands for, if the last and the next 24 share the width. */
+export const hoursPerBar = (widthPx: number): number =>
+  [1, 2, 3, 4, 6].find((hours) => widthPx >= (48 / hours + 1) * narrowestPx) ?? 8
+
+/** The last 24 hours and what has passed of this one. The latest bar is whole. */
+export const doneIn = (
+  buckets: ReadonlyArray<ExecutionBucket>,
+  hours: number
+): ReadonlyArray<Done> => {
+  const past = buckets.slice(-25)
+  return chunksOf(past, hours, past.length % hours).map((chunk) => ({
+    start: Date.parse(chunk[0]?.start ?? ""),
+    end: Date.parse(chunk.at(-1)?.start ?? "") + hourMs,
+    succeeded: sum(chunk.map(({ counts }) => counts.succeeded)),
+    failed: sum(chunk.map(({ counts }) => counts.failed))
+  }))
+}
+
+/** The next 24 hours. */
+export const comingIn = (forecast: Forecast, hours: number): ReadonlyArray<Coming> =>
+  chunksOf(bucketsOf(forecast, hourMs).slice(0, 24), hours, 0).map((chunk) => {
+    const start = chunk[0]?.start ?? 0
+    const end = start + chunk.length * hourMs
+    const full = forecast.busiest.filter(
+      ({ at }) => Date.parse(at) >= start && Date.parse(at) < end
+    )
+    return {
+      start,
+      end,
+      runs: sum(chunk.map(({ runs }) => runs)),
+      colliding: sum(full.map(({ runs }) => runs)),
+      names: namesIn(full)
+    }
+  })
+
+/** The first one holds `first`, if that is not 0, and each of the others `size`. */
+const chunksOf = <A>(
+  all: ReadonlyArray<A>,
+  size: number,
+  first: number
+): ReadonlyArray<ReadonlyArray<A>> => [
+  ...(first === 0 ? [] : [all.slice(0, first)]),
+  ...Array.from({ length: Math.ceil((all.length - first) / size) }, (_, index) =>
+    all.slice(first + index * size, first + (index + 1) * size)
+  )
+]
+
+const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => total + value, 0)
+
+const namesIn = (minutes: Forecast["busiest"]): ReadonlyArray<string> => [
+  ...new Set(
+    minutes.flatMap(({ tasks }) => tasks.flatMap(({ name }) => (name === null ? [] : [name])))
+  )
+]

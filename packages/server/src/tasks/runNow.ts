@@ -1,0 +1,18 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { QueuedRun } from "../queue/Run.ts"
+import { RunQueue } from "../queue/RunQueue.ts"
+import { transactionOf } from "../sql/transaction.ts"
+
+type Task = Parameters<RunQueue["Service"]["enqueue"]>[0]
+
+/** How a run is added that is due now. Most need one statement and no transaction. */
+export const runningNow = Effect.gen(function* () {
+  const transaction = transactionOf(yield* SqlClient.SqlClient)
+  const queue = yield* RunQueue
+  /** `lock` fails if the task is not there. */
+  return Effect.fnUntraced(function* <E>(task: Task, lock: Effect.Effect<unknown, E>) {
+    const run: QueuedRun | null = yield* queue.enqueueAtOnce(task)
+    return run ?? (yield* transaction(Effect.andThen(lock, queue.enqueue(task))))
+  })
+})
