@@ -3,7 +3,7 @@
 // `npm run drill usage -- [--runs 100000]`,
 // `npm run drill soak -- --minutes 60 [--clients 100] [--rate 1500]`, and
 // `npm run drill neighbours -- --minutes 10 [--store embedded] [--attack "huge chain"]
-// [--addresses 3]`.
+// [--addresses 3] [--unlimited]`.
 // A broken promise is named and makes the exit code 1.
 import { NodeRuntime } from "@effect/platform-node"
 import { Cause, Effect, type Scope } from "effect"
@@ -79,6 +79,7 @@ const program = Effect.gen(function* () {
       rate: { type: "string", default: "0" },
       store: { type: "string", default: "postgres" },
       addresses: { type: "string", default: "3" },
+      unlimited: { type: "boolean", default: false },
       attack: { type: "string", multiple: true, default: [] }
     }
   })
@@ -88,6 +89,7 @@ const program = Effect.gen(function* () {
     minutes,
     isEmbedded: values.store === "embedded",
     addresses: Number(values.addresses),
+    isUnlimited: values.unlimited,
     only: values.attack
   })
   const drills: Readonly<Record<string, Drill>> = {

@@ -13,6 +13,9 @@ import { tableOf } from "./table.ts"
 /** The promises to a tenant, whatever two others do within the limits. */
 const promised = { p99Ms: 250, memoryMb: 1_024 }
 
+/** Requests per minute and account. The modest tenant makes 450. */
+const shippedRateLimit = 600
+
 /** The heap that Node chooses by itself in a container of 1 GB. */
 const heapMb = 512
 
@@ -25,12 +28,18 @@ export const neighbours = Effect.fnUntraced(function* (options: {
   readonly isEmbedded: boolean
   /** How many addresses each hostile tenant has. */
   readonly addresses: number
+  /** Without the rate limit that the service has by default. */
+  readonly isUnlimited: boolean
   readonly only: ReadonlyArray<string>
 }) {
   const store = options.isEmbedded
     ? embeddedStore(yield* temporaryFolder("neighbours"))
     : storeAt((yield* startPostgres).url)
-  const node = yield* startNode(store, { NODE_OPTIONS: `--max-old-space-size=${heapMb}` })
+  const node = yield* startNode(store, {
+    NODE_OPTIONS: `--max-old-space-size=${heapMb}`,
+    RATE_LIMIT: options.isUnlimited ? "0" : String(shippedRateLimit)
+  })
+  const everyMs = options.isUnlimited ? 100 : 400
   const neighbour = yield* Effect.promise(() => Neighbour.join(node.url))
 
   const names = Object.keys(attacks) as ReadonlyArray<AttackName>
@@ -58,7 +67,7 @@ export const neighbours = Effect.fnUntraced(function* (options: {
           { concurrency: "unbounded" }
         )
         for (const { begin } of hostile) begin()
-        const seen = yield* Effect.promise(() => neighbour.live(lastsMs))
+        const seen = yield* Effect.promise(() => neighbour.live(lastsMs, everyMs))
         return { seen, memoryMb: peakMb(node.pid) }
       })
     )

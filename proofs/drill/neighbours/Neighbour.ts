@@ -14,17 +14,13 @@ export interface Seen {
 
 const nowMs = () => performance.timeOrigin + performance.now()
 
-const everyMs = 100
-
 /** Far enough ahead that creating the task is no part of its lateness. */
 const aheadMs = 1_500
 
 /** A call that has not arrived by then counts as lost, and as this late. */
 const lostAfterMs = 30_000
 
-/**
- * A modest tenant: ten times per second it makes a delayed task, reads a list and asks who it is.
- */
+/** A modest tenant: every now and then it makes a delayed task, reads a list and asks who it is. */
 export class Neighbour {
   #seen: { latenessMs: Array<number>; answerMs: Array<number>; errors: Array<string> } = empty()
   readonly #awaited = new Map<string, number>()
@@ -53,7 +49,7 @@ export class Neighbour {
   }
 
   /** Runs for this time and returns what it saw. */
-  async live(forMs: number): Promise<Seen> {
+  async live(forMs: number, everyMs: number): Promise<Seen> {
     this.#seen = empty()
     // Needed because a session would end before a long drill does.
     await this.#timed("login", () => this.#person.login())

@@ -108,19 +108,17 @@ const manyWorkspaces: Attack = async ({ newcomer, targets }) => {
   }
 }
 
-/** The most tasks that a workspace may have, all due at each full minute. */
+/** Thousands of tasks, all due at each full minute. */
 const fullMinute: Attack = async ({ newcomer, targets }) => {
-  const person = await newcomer(8).join()
-  const workspaces = [person.workspace]
-  for (let n = 0; n < 2; n++) {
-    const { id } = await person.make("/v1/workspaces", { name: `w${n}` })
-    workspaces.push(`/v1/workspaces/${id}`)
-  }
+  const people = await Promise.all(times(12, () => newcomer(1).join()))
   const task = { name: "each minute", url: targets.quick, schedule: "* * * * *" }
   await each(
-    times(6_000, (n) => workspaces[n % workspaces.length]),
+    times(6_000, (n) => n),
     8,
-    (workspace) => person.ask("POST", `${workspace}/cron`, task)
+    async (n) => {
+      const person = people[n % people.length]
+      await person?.make(`${person.workspace}/cron`, task)
+    }
   )
   return { goOn: () => forever(() => sleep(1_000)) }
 }

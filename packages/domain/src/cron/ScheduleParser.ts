@@ -108,10 +108,10 @@ export const parseSchedule = (
   text: string
 ): Result.Result<ParsedSchedule, ReadonlyArray<ScheduleIssue>> => {
   const written = normalizeSchedule(text)
-  const expression = nicknames.get(written.toLowerCase()) ?? written
-  if (expression.length > maxLength) {
-    return refuse(`expected at most ${maxLength} characters, got ${expression.length}`)
+  if (written.length > maxLength) {
+    return refuse(`expected at most ${maxLength} characters, got ${written.length}`)
   }
+  const expression = nicknames.get(written.toLowerCase()) ?? written
   const fields = fieldsOf(expression)
   const [second, ...dayFields] = fields.length === 6 ? fields : ["0", ...fields]
   const [minute, hour, day, month, weekday] = dayFields
