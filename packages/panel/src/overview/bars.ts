@@ -22,12 +22,15 @@ export interface Coming extends Bar {
 
 const hourMs = 3_600_000
 
-/** A finger and a pointer need that much of a bar. */
-const narrowestPx = 25
+/** A finger and a pointer need that much of a bar (WCAG 2.5.8). */
+const narrowestPx = 24
+
+/** What divides the past from what is to come. */
+const nowPx = 9
 
 /** How many hours a bar stands for, if the last and the next 24 share the width. */
 export const hoursPerBar = (widthPx: number): number =>
-  [1, 2, 3, 4, 6].find((hours) => widthPx >= (48 / hours + 1) * narrowestPx) ?? 8
+  [1, 2, 3, 4, 6].find((hours) => widthPx - nowPx >= (48 / hours + 1) * narrowestPx) ?? 8
 
 /** The last 24 hours and what has passed of this one. The latest bar is whole. */
 export const doneIn = (

@@ -1,0 +1,64 @@
+import type { ExecutionBucket, Forecast } from "@scheduling/sdk"
+import { describe, expect, it } from "vitest"
+import { comingIn, doneIn, hoursPerBar } from "../src/overview/bars.ts"
+
+const hourMs = 3_600_000
+const at = (hour: number) => new Date(hour * hourMs).toISOString()
+
+/** In hour `n`, `n` runs succeeded and one failed. */
+const buckets = Array.from({ length: 26 }, (_, hour) => ({
+  start: at(hour),
+  counts: { succeeded: hour, failed: 1 }
+})) as unknown as ReadonlyArray<ExecutionBucket>
+
+describe("the bars of the overview", () => {
+  it.each([
+    [2_000, 1],
+    [1_185, 1],
+    [1_184, 2],
+    [600, 3],
+    [324, 4],
+    [320, 6],
+    [0, 8]
+  ])("in %d pixels stand for %d hours", (width, hours) => {
+    expect(hoursPerBar(width)).toBe(hours)
+  })
+
+  it("hold each of the last 25 hours once, and the latest bar is whole", () => {
+    for (const hours of [1, 2, 3, 4, 6, 8]) {
+      const bars = doneIn(buckets, hours)
+      expect(bars[0]?.start).toBe(hourMs)
+      expect(bars.at(-1)).toMatchObject({ start: (26 - hours) * hourMs, end: 26 * hourMs })
+      expect(bars.reduce((sum, { failed }) => sum + failed, 0)).toBe(25)
+      expect(bars.reduce((sum, { succeeded }) => sum + succeeded, 0)).toBe((25 * 26) / 2)
+      for (const [index, bar] of bars.slice(1).entries()) expect(bar.start).toBe(bars[index]?.end)
+    }
+    expect(doneIn([], 2)).toEqual([])
+  })
+
+  it("say of the next 24 hours what runs, what collides, and which tasks do", () => {
+    const forecast = {
+      from: at(0),
+      to: at(25),
+      minutes: [
+        { at: at(0), runs: 3 },
+        { at: at(1), runs: 4 },
+        { at: at(24), runs: 5 }
+      ],
+      busiest: [
+        { at: at(1), runs: 4, tasks: [{ name: "a" }, { name: null }, { name: "a" }] },
+        { at: at(24), runs: 5, tasks: [{ name: "later" }] }
+      ]
+    } as unknown as Forecast
+    const bars = comingIn(forecast, 2)
+    expect(bars).toHaveLength(12)
+    expect(bars[0]).toEqual({
+      start: 0,
+      end: 2 * hourMs,
+      runs: 7,
+      colliding: 4,
+      names: ["a"]
+    })
+    expect(bars.slice(1).every(({ runs }) => runs === 0)).toBe(true)
+  })
+})
