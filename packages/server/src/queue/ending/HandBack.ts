@@ -3,6 +3,9 @@ import type { SqlClient } from "effect/sql"
 /**
  * Gives back runs whose calls were not made, so that any node can take them. A run that a claim had
  * marked as running is queued again as it was.
+ *
+ * The ids are joined. With `= ANY` each run of the node would be compared with each of them, because
+ * PostgreSQL does not know their number when it plans: 5,000 took six seconds on the embedded store.
  */
 export const handBack = (sql: SqlClient.SqlClient, node: number, ids: ReadonlyArray<string>) =>
   sql`
@@ -14,5 +17,6 @@ export const handBack = (sql: SqlClient.SqlClient, node: number, ids: ReadonlyAr
         WHEN state = 'running' AND started_at = attempt_started_at THEN NULL
         ELSE started_at
       END
-    WHERE lease_owner = ${node}
-      AND id = ANY (${ids}::uuid[])`
+    FROM unnest(${ids}::uuid[]) AS given (id)
+    WHERE runs.id = given.id
+      AND lease_owner = ${node}`
