@@ -15,9 +15,9 @@ import {
 } from "./ending/Cancel.ts"
 import { Endings } from "../signals/Endings.ts"
 import type { Limits } from "../limits/Limits.ts"
-import { adding } from "./adding.ts"
-import { moveRuns, moveToQueue } from "./Enqueue.ts"
-import type { EndedRun } from "./Rerun.ts"
+import { adding } from "./adding/adding.ts"
+import { moveRuns, moveToQueue } from "./moveRuns.ts"
+import type { EndedRun } from "./adding/Rerun.ts"
 import type { QueuedRun } from "./Run.ts"
 import { LiveChanges } from "../signals/Changes.ts"
 import { Signals } from "../signals/Signals.ts"
@@ -30,7 +30,7 @@ import { tellSettled } from "./tellChanges.ts"
  * commit. A lost database is a defect. Change the row of the task first: firing and these methods
  * share its lock.
  *
- * The life of a run is: fire or enqueue → claim → start → settle. Each is a file beside this one.
+ * The life of a run is: fire or enqueue → claim → start → settle. Each has a room beside this file.
  * Except for enqueue, only the runner uses them.
  */
 export class RunQueue extends Context.Service<

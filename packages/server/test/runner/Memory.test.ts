@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { insertRun } from "../../src/queue/Enqueue.ts"
+import { insertRun } from "../../src/queue/adding/Enqueue.ts"
 import { databaseLayer, freshDatabaseUrl, testDatabaseUrl } from "../support/TestDatabase.ts"
 import { startNode, startSink } from "./support/processes.ts"
 import {

@@ -1,6 +1,6 @@
 import type { SqlClient } from "effect/sql"
 import { maxTaskRuns } from "../../config/plans.ts"
-import { isFull } from "../Enqueue.ts"
+import { isFull } from "../adding/Enqueue.ts"
 import { maxWaiting } from "../starting/MayStart.ts"
 
 /**

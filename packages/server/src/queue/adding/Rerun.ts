@@ -1,11 +1,11 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { Clock, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { maxTaskRuns } from "../config/plans.ts"
-import { columnsOf } from "../sql/columns.ts"
+import { maxTaskRuns } from "../../config/plans.ts"
+import { columnsOf } from "../../sql/columns.ts"
 import type { InsertedRun } from "./Enqueue.ts"
-import type { QueuedRun } from "./Run.ts"
-import { makeRunId } from "./RunId.ts"
+import type { QueuedRun } from "../Run.ts"
+import { makeRunId } from "../RunId.ts"
 
 /** A run that has ended and that is to be repeated. */
 export interface EndedRun {
