@@ -1,5 +1,4 @@
 import { Agent, request as httpRequest } from "node:http"
-import { setTimeout as sleep } from "node:timers/promises"
 
 export interface Reply {
   readonly status: number
@@ -74,13 +73,9 @@ export class Person {
     })
   }
 
-  /** Comes back when it may. Fails if the service does not do what it is asked. */
+  /** Fails if the service does not do what it is asked. */
   async make(path: string, body: unknown): Promise<Reply["body"]> {
     const { body: answer, status } = await this.ask("POST", path, body)
-    if (status === 429) {
-      await sleep(answer.error.detail.retry_after * 1_000)
-      return this.make(path, body)
-    }
     if (status >= 300) throw new Error(`${path}: ${status} ${JSON.stringify(answer)}`)
     return answer
   }

@@ -21,12 +21,8 @@ export const Timeline = ({
   const hours = hoursPerBar(width)
   const done = doneIn(past, hours)
   const ahead = coming === undefined ? [] : comingIn(coming, hours)
-  const most = Math.max(
-    1,
-    ...done.map(({ failed, succeeded }) => failed + succeeded),
-    ...ahead.map(({ runs }) => runs)
-  )
-  const height = (runs: number) => `${runs === 0 ? 0 : Math.max(3, (runs / most) * 100)}%`
+  const fullest = Math.max(0, ...[...done, ...ahead].map(({ runs }) => runs))
+  const height = (runs: number) => `${runs === 0 ? 0 : Math.max(3, (runs / fullest) * 100)}%`
   return (
     <Card className="px-4 pt-4 pb-3 sm:px-5">
       <div className="mb-3 flex flex-wrap items-center gap-x-5 gap-y-1 text-xs text-faint">
@@ -36,12 +32,11 @@ export const Timeline = ({
         {ahead.some(({ colliding }) => colliding > 0) && (
           <Key className="bg-warn" name="Begin together" />
         )}
-        {done.some(({ failed, succeeded }) => failed + succeeded > 0) ||
-        ahead.some(({ runs }) => runs > 0) ? (
+        {fullest > 0 && (
           <span className="ml-auto nums">
-            at most {most} {hours === 1 ? "per hour" : `in ${hours} hours`}
+            at most {fullest} {hours === 1 ? "per hour" : `in ${hours} hours`}
           </span>
-        ) : null}
+        )}
       </div>
       <div ref={ref} className="flex h-32 items-stretch gap-px sm:gap-[3px]">
         {done.map((bar) => (

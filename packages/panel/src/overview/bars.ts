@@ -4,6 +4,7 @@ import { bucketsOf } from "../forecast/buckets.ts"
 interface Bar {
   readonly start: number
   readonly end: number
+  readonly runs: number
 }
 
 /** Runs that have ended. */
@@ -13,7 +14,6 @@ export interface Done extends Bar {
 }
 
 export interface Coming extends Bar {
-  readonly runs: number
   /** How many of them begin in one of the fullest minutes. */
   readonly colliding: number
   /** What runs in its fullest minutes. */
@@ -38,12 +38,17 @@ export const doneIn = (
   hours: number
 ): ReadonlyArray<Done> => {
   const past = buckets.slice(-25)
-  return chunksOf(past, hours, past.length % hours).map((chunk) => ({
-    start: Date.parse(chunk[0]?.start ?? ""),
-    end: Date.parse(chunk.at(-1)?.start ?? "") + hourMs,
-    succeeded: sum(chunk.map(({ counts }) => counts.succeeded)),
-    failed: sum(chunk.map(({ counts }) => counts.failed))
-  }))
+  return chunksOf(past, hours, past.length % hours).map((chunk) => {
+    const succeeded = sum(chunk.map(({ counts }) => counts.succeeded))
+    const failed = sum(chunk.map(({ counts }) => counts.failed))
+    return {
+      start: Date.parse(chunk[0]?.start ?? ""),
+      end: Date.parse(chunk.at(-1)?.start ?? "") + hourMs,
+      runs: succeeded + failed,
+      succeeded,
+      failed
+    }
+  })
 }
 
 /** The next 24 hours. */

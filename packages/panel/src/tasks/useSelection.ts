@@ -1,21 +1,21 @@
 import { useMemo, useState } from "react"
 
-interface Named {
+interface Identified {
   readonly id: string
 }
 
-export interface Selection<Row extends Named = Named> {
+export interface Selection<Row extends Identified = Identified> {
   readonly chosen: ReadonlyArray<Row>
   /** How many could be chosen. */
   readonly count: number
-  readonly has: (row: Named) => boolean
-  readonly toggle: (row: Named) => void
+  readonly has: (row: Identified) => boolean
+  readonly toggle: (row: Identified) => void
   readonly all: () => void
   readonly none: () => void
 }
 
 /** Rows of a list that were chosen, as long as they are in it. */
-export const useSelection = <Row extends Named>(rows: ReadonlyArray<Row>): Selection<Row> => {
+export const useSelection = <Row extends Identified>(rows: ReadonlyArray<Row>): Selection<Row> => {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
   return useMemo(
     () => ({

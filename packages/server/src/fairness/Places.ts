@@ -9,9 +9,10 @@ export class Places {
   /** How many this node may still give out before it counts again. */
   readonly #left = new Map<string, number>()
 
-  /** Returns false if it has to be counted whether there is room. */
-  takeKnown(owner: string, more = 1): boolean {
-    const left = this.#left.get(owner) ?? 0
+  /** Undefined if nobody has counted yet, and false if it has to be counted again. */
+  takeKnown(owner: string, more = 1): boolean | undefined {
+    const left = this.#left.get(owner)
+    if (left === undefined) return undefined
     if (left < more) return false
     this.#left.set(owner, left - more)
     return true
@@ -24,7 +25,7 @@ export class Places {
     more = 1
   ): Effect.Effect<boolean, E, R> {
     return Effect.suspend(() => {
-      if (this.takeKnown(owner, more)) return Effect.succeed(true)
+      if (this.takeKnown(owner, more) === true) return Effect.succeed(true)
       return Effect.map(countFree, (free) => {
         if (free < more) return false
         if (this.#left.size >= maxRemembered) this.#left.clear()

@@ -47,7 +47,10 @@ export class Limits extends Context.Service<
       limit: LargeLimit,
       more?: number
     ) => Effect.Effect<void, NotFound | QuotaExceeded>
-    /** Takes one if there are many left. Needs no transaction, unlike the others. */
+    /**
+     * Takes one if the last count left some, or the first finds many. Needs no transaction, unlike
+     * the others.
+     */
     readonly takeOneOfMany: (
       workspaceId: AuthorizedWorkspaceId,
       limit: LargeLimit
@@ -215,7 +218,8 @@ export class Limits extends Context.Service<
 
           takeOneOfMany: Effect.fn("Limits.takeOneOfMany")(function* (workspaceId, quota) {
             yield* allowMonth(workspaceId, 1)
-            if (places[quota].takeKnown(workspaceId)) return true
+            const isTaken = places[quota].takeKnown(workspaceId)
+            if (isTaken !== undefined) return isTaken
             const { free, plan } = yield* countFree(workspaceId, quota)
             const limit = plan.limits[quota]
             const isNear = percentOf(limit - free + 1, limit) !== undefined

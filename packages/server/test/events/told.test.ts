@@ -2,7 +2,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import { httpTarget } from "@scheduling/calls/testing/CallTargets"
 import { Effect, Exit, Scope } from "effect"
 import { ask, createKey, signUp } from "../support/http.ts"
-import { runningConfig, runningNodesLayer, startNode, TestApp } from "../support/TestApp.ts"
+import { runningConfig, toldNodesLayer, startNode, TestApp } from "../support/TestApp.ts"
 import { agentOf } from "../workers/workers.ts"
 import { type Event, follow } from "./streams.ts"
 
@@ -17,7 +17,7 @@ const begin = Effect.gen(function* () {
 const short = ({ change, status, type }: Readonly<Record<string, unknown>>) =>
   `${type} ${change ?? status}`
 
-layer(runningNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })("events", (it) => {
+layer(toldNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })("events", (it) => {
   describe.each(["url", "otherUrl"] as const)("at %s", (at) => {
     it.effect("tell of tasks and their executions", () =>
       Effect.gen(function* () {

@@ -6,7 +6,7 @@ import { channel } from "../../src/signals/Signals.ts"
 import { httpTarget } from "@scheduling/calls/testing/CallTargets"
 import { type Answer, ask, createKey, type Member, outcome, signUp } from "../support/http.ts"
 import { nobodysId } from "../support/routes.ts"
-import { runningNodesLayer } from "../support/TestApp.ts"
+import { toldNodesLayer } from "../support/TestApp.ts"
 import { onPostgres } from "../support/TestDatabase.ts"
 
 /** Calls that are held until the test lets them go, and what they are answered then. */
@@ -75,7 +75,7 @@ const begin = Effect.gen(function* () {
 
 const answered = (fiber: Fiber.Fiber<Answer>) => Effect.timeout(Fiber.join(fiber), "20 seconds")
 
-layer(runningNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })(
+layer(toldNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })(
   "waiting for a result",
   (it) => {
     it.effect("holds the answer until the call is answered, on whatever node", () =>

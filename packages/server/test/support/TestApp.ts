@@ -126,19 +126,22 @@ export const testAppLayer = (
     })
   ).pipe(Layer.provideMerge(TestDatabaseLayer))
 
-/** A node that makes calls, by the clock of the machine. */
-export const runningNodeLayer = (config = runningConfig) =>
+const nodesLayer = (config: AppConfig["Service"], other: (url: string) => typeof answering) =>
   Layer.effect(
     TestApp,
-    Effect.map(startNode(config), (url) => TestApp.of({ url, otherUrl: url, logs: [] }))
+    Effect.gen(function* () {
+      const url = yield* startNode(config)
+      return TestApp.of({ url, otherUrl: yield* other(url), logs: [] })
+    })
   ).pipe(Layer.provideMerge(TestDatabaseLayer))
 
-/** And on PostgreSQL another that only answers: it learns by NOTIFY what the first one does. */
-export const runningNodesLayer = Layer.effect(
-  TestApp,
-  Effect.gen(function* () {
-    const url = yield* startNode(runningConfig)
-    const other = startNode({ ...runningConfig, runner: "off" })
-    return TestApp.of({ url, otherUrl: onPostgres ? yield* other : url, logs: [] })
-  })
-).pipe(Layer.provideMerge(TestDatabaseLayer))
+const answering = startNode({ ...runningConfig, runner: "off" })
+
+/** A node that makes calls, by the clock of the machine. */
+export const runningNodeLayer = (config = runningConfig) => nodesLayer(config, Effect.succeed)
+
+/** And another that only answers. */
+export const runningNodesLayer = nodesLayer(runningConfig, () => answering)
+
+/** The same where the other learns by NOTIFY what the first one does, and else the one alone. */
+export const toldNodesLayer = onPostgres ? runningNodesLayer : runningNodeLayer()

@@ -1,6 +1,5 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import type { QueuedRun } from "../queue/Run.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import { transactionOf } from "../sql/transaction.ts"
 
@@ -12,7 +11,7 @@ export const runningNow = Effect.gen(function* () {
   const queue = yield* RunQueue
   /** `lock` fails if the task is not there. */
   return Effect.fnUntraced(function* <E>(task: Task, lock: Effect.Effect<unknown, E>) {
-    const run: QueuedRun | null = yield* queue.enqueueAtOnce(task)
+    const run = yield* queue.enqueueAtOnce(task)
     return run ?? (yield* transaction(Effect.andThen(lock, queue.enqueue(task))))
   })
 })
