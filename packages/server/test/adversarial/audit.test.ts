@@ -16,7 +16,7 @@ import { testAppLayer } from "../support/TestApp.ts"
 import { linkTokenFor } from "../auth/linkTokenFor.ts"
 import { codeNow, confirmTotp, startTotp } from "../auth/totp.ts"
 import { type Endpoint, endpoints } from "./contract.ts"
-import { settle } from "./holdings.ts"
+import { settle } from "./settle.ts"
 
 /**
  * What is done only where mail is sent: `auth/passwordReset.test.ts` and `auth/emailLinks.test.ts`
@@ -65,8 +65,6 @@ const codeFor = Effect.fnUntraced(function* ({ example = {}, name }: Endpoint, m
   return recoveryCode ?? ""
 })
 
-type Settled = Effect.Success<typeof settle>
-
 /** What anybody may do: there is nobody to name. */
 const anonymous = new Set(["apiKeys.revokeLeaked", "workers.revokeLeaked"])
 
@@ -78,7 +76,12 @@ const bodyFor = (
     key,
     member,
     token
-  }: Settled & { readonly code: string; readonly key: string; readonly token: string }
+  }: {
+    readonly member: Member
+    readonly code: string
+    readonly key: string
+    readonly token: string
+  }
 ) => {
   if (example === undefined) return undefined
   const own = {
@@ -113,8 +116,8 @@ layer(testAppLayer())("The audit log", (it) => {
   it.effect.each(sensitive)("has who, what, when and from where of $method $path", (endpoint) =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const settled = yield* settle
-      const { member, pathOf } = settled
+      const { member, pathOf } = yield* settle
+      const path = yield* pathOf(endpoint)
       const leaked = yield* createKey(member)
       const token = yield* tokenFor(endpoint, member)
       yield* TestClock.adjust("1 minute")
@@ -122,12 +125,11 @@ layer(testAppLayer())("The audit log", (it) => {
       const request_id = `audit-${endpoint.name}`
       const code = yield* codeFor(endpoint, member)
       if (endpoint.name === "workers.resume") {
-        const pause = pathOf(endpoint).replace("resume", "pause")
-        yield* ask("POST", pause, { token: member.access_token })
+        yield* ask("POST", path.replace("resume", "pause"), { token: member.access_token })
       }
       const [known] = yield* sql<{ last: string }>`SELECT max(id::text) AS last FROM audit_events`
-      const body = bodyFor(endpoint, { ...settled, key: leaked.key, token, code })
-      const answer = yield* ask(endpoint.method, pathOf(endpoint), {
+      const body = bodyFor(endpoint, { member, key: leaked.key, token, code })
+      const answer = yield* ask(endpoint.method, path, {
         ...(endpoint.access.kind === "public" ? {} : { token: member.access_token }),
         ...(body === undefined ? {} : { body }),
         headers: { "x-forwarded-for": ip, "x-request-id": request_id }
@@ -177,8 +179,8 @@ layer(testAppLayer())("The audit log", (it) => {
       const sql = yield* SqlClient.SqlClient
       const { member, pathOf } = yield* settle
       const count = sql<{ events: number }>`SELECT count(*)::int AS events FROM audit_events`
+      const path = yield* pathOf(endpoint)
       const before = yield* count
-      const path = pathOf(endpoint)
       const token = member.access_token
       const refused = [
         ...(endpoint.access.kind === "public" ? [] : [{ path, token: undefined }]),

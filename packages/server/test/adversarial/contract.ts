@@ -32,6 +32,17 @@ export const resolved = (schema: JsonSchema.JsonSchema): JsonSchema.JsonSchema =
 export const propertiesOf = (schema: JsonSchema.JsonSchema | undefined): ReadonlyArray<string> =>
   Object.keys(Object(schema?.["properties"]))
 
+/** Whether text may be somewhere in it. */
+export const takesText = (schema: JsonSchema.JsonSchema): boolean => {
+  const { type, ...parts } = resolved(schema)
+  return (
+    [type].flat().includes("string") ||
+    Object.values(parts).some((part) =>
+      [part].flat().some((one) => typeof one === "object" && takesText(Object(one)))
+    )
+  )
+}
+
 /** What a batch consists of; nothing of what takes one thing at a time. */
 export const itemOf = ({
   example,

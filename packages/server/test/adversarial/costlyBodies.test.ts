@@ -123,7 +123,7 @@ layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())), { timeout: "60 sec
           Effect.gen(function* () {
             const { member, pathOf } = yield* Settled
             const { example = {}, method, schema } = endpoint
-            const at = { method, path: pathOf(endpoint) }
+            const at = { method, path: yield* pathOf(endpoint) }
             const options = { token: member.access_token, unit: unitMillis() }
             const names = propertiesOf(schema)
             for (const [what, value] of Object.entries(costly)) {

@@ -1,7 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
-import { Partitions } from "../../src/queue/Partitions.ts"
+import { SqlClient, type SqlError } from "effect/sql"
 import { chainsOf, first, runOf, succeeded } from "../chains/chains.ts"
 import { cronOf, insertExecution } from "../cron/tasks.ts"
 import { insertRuns } from "../executions/history.ts"
@@ -9,11 +8,10 @@ import { delayedOf } from "../delayed/tasks.ts"
 import { heartbeatsOf, ping, processesOf, sslOf } from "../monitors/monitors.ts"
 import { open } from "../auth/forge.ts"
 import { insertDelivery } from "../notifications/support/channels.ts"
-import { ask, createKey, logIn, type Member, randomEmail, signUp } from "../support/http.ts"
-import { testNow } from "../support/TestApp.ts"
+import { ask, createKey, logIn, type Member, randomEmail } from "../support/http.ts"
+import { type TestApp, testNow } from "../support/TestApp.ts"
 import { queuesOf } from "../queues/queues.ts"
 import { workersOf } from "../workers/workers.ts"
-import { type Endpoint, pathWith } from "./contract.ts"
 
 /** The ids of what there is in a workspace, by the places in paths where they are right. */
 export type Holdings = Readonly<Record<string, ReadonlyArray<string>>>
@@ -27,7 +25,7 @@ export const acquireSession = Effect.fnUntraced(function* ({ email }: Member) {
 })
 
 /** Another owner, and an open invitation: as if they had signed up, which takes time. */
-const insertColleague = Effect.fnUntraced(function* ({ user_id, workspace_id }: Member) {
+export const acquireColleague = Effect.fnUntraced(function* ({ user_id, workspace_id }: Member) {
   const sql = yield* SqlClient.SqlClient
   const now = new Date(testNow)
   const ids = yield* sql<{ readonly member: string; readonly invitation: string }>`
@@ -46,112 +44,168 @@ const insertColleague = Effect.fnUntraced(function* ({ user_id, workspace_id }: 
            ${user_id}, ${new Date(testNow + 7 * 86_400_000)}, ${now}
     FROM colleague
     RETURNING id AS invitation, (SELECT id FROM colleague) AS member`
-  return ids[0] ?? assert.fail("nobody was inserted")
+  const { invitation, member } = ids[0] ?? assert.fail("nobody was inserted")
+  return {
+    "members/:user_id": [member],
+    "invitations/:invitation_id": [invitation]
+  } satisfies Holdings
 })
+
+const idOf = Effect.map(({ body }: { readonly body: { readonly id: string } }) => body.id)
+
+const acquireKey = Effect.fnUntraced(function* (owner: Member) {
+  const { id } = yield* createKey(owner)
+  return { "api-keys/:key_id": [id] } satisfies Holdings
+})
+
+const execution = "executions/:execution_id"
+
+const acquireCron = Effect.fnUntraced(function* (owner: Member) {
+  const cron = cronOf(owner)
+  const task = yield* idOf(cron.create())
+  const run = yield* idOf(cron.act(task, "run"))
+  const ended = yield* insertExecution(owner.workspace_id, task, { at: testNow - 60_000 })
+  const paused = yield* idOf(cron.create())
+  yield* cron.act(paused, "pause")
+  return {
+    "cron/:task_id": [task, paused],
+    [execution]: [ended, run],
+    "cron/:task_id/executions/:execution_id": [run, ended]
+  } satisfies Holdings
+})
+
+/** The execution that waits for its time, or for its turn. */
+const waitingExecution = ({ access_token: token, workspace }: Member, taskId: string) =>
+  Effect.map(ask("GET", `${workspace}/executions?task_id=${taskId}`, { token }), ({ body }) =>
+    String(body.data[0].id)
+  )
+
+const acquireDelayed = Effect.fnUntraced(function* (owner: Member) {
+  const task = yield* idOf(delayedOf(owner).create())
+  const run = yield* waitingExecution(owner, task)
+  return {
+    "delayed/:task_id": [task],
+    "delayed/:task_id/executions/:execution_id": [run]
+  } satisfies Holdings
+})
+
+const acquireChain = Effect.fnUntraced(function* (owner: Member) {
+  const chains = chainsOf(owner)
+  const chain = yield* idOf(chains.create())
+  const run = yield* idOf(chains.act(chain, "run"))
+  const step = yield* waitingExecution(owner, chain)
+  const ended = runOf({ workspace_id: owner.workspace_id, id: chain }, testNow + 60_000, [
+    { ...first, ...succeeded }
+  ])
+  yield* Effect.orDie(insertRuns(ended))
+  const [stepEnded = ""] = ended.map(({ id }) => id)
+  const paused = yield* idOf(chains.create())
+  yield* chains.act(paused, "pause")
+  return {
+    "chains/:chain_id": [chain, paused],
+    "chains/:chain_id/runs/:run_id": [stepEnded, run],
+    "chains/:chain_id/runs/:run_id/executions/:execution_id": [stepEnded],
+    "chains/:chain_id/executions/:execution_id": [step, stepEnded]
+  } satisfies Holdings
+})
+
+const acquireHeartbeat = Effect.fnUntraced(function* (owner: Member) {
+  const heartbeats = heartbeatsOf(owner)
+  const heartbeat = (yield* heartbeats.create()).body
+  yield* ping(heartbeat.ping_url, "/fail")
+  const incident: string = (yield* heartbeats.incidents()).body.data[0].id
+  const paused = yield* idOf(heartbeats.create())
+  yield* heartbeats.act(paused, "pause")
+  return {
+    "monitors/heartbeat/:monitor_id": [heartbeat.id, paused],
+    "incidents/:incident_id": [incident]
+  } satisfies Holdings
+})
+
+const acquireSsl = Effect.fnUntraced(function* (owner: Member) {
+  const ssl = sslOf(owner)
+  const monitor = yield* idOf(ssl.create())
+  yield* ssl.act(monitor, "pause")
+  yield* ssl.act(monitor, "resume")
+  const paused = yield* idOf(ssl.create())
+  yield* ssl.act(paused, "pause")
+  return { "monitors/ssl/:monitor_id": [monitor, paused] } satisfies Holdings
+})
+
+const acquireChannel = Effect.fnUntraced(function* (owner: Member) {
+  const channel = yield* idOf(
+    ask("POST", `${owner.workspace}/notifications/channels`, {
+      token: owner.access_token,
+      body: { name: "ops", kind: "webhook", config: { url: "https://alerts.example.com/hook" } }
+    })
+  )
+  const delivery = yield* insertDelivery(owner.workspace_id, channel)
+  return {
+    "notifications/channels/:channel_id": [channel],
+    "notifications/deliveries/:delivery_id": [delivery]
+  } satisfies Holdings
+})
+
+const acquireWorker = Effect.fnUntraced(function* (owner: Member) {
+  const workers = workersOf(owner)
+  const worker = yield* idOf(workers.create())
+  const paused = yield* idOf(workers.create())
+  yield* workers.act(paused, "pause")
+  const processes = processesOf(owner)
+  const ofWorker = { name: "Database", worker_id: worker, match: { name: "postgres" } }
+  const monitor = yield* idOf(processes.create(ofWorker))
+  yield* processes.act(monitor, "pause")
+  yield* processes.act(monitor, "resume")
+  const monitorPaused = yield* idOf(processes.create(ofWorker))
+  yield* processes.act(monitorPaused, "pause")
+  return {
+    "workers/:worker_id": [worker, paused],
+    "monitors/process/:monitor_id": [monitor, monitorPaused]
+  } satisfies Holdings
+})
+
+const acquireQueue = Effect.fnUntraced(function* (owner: Member) {
+  const queues = queuesOf(owner)
+  const queue = yield* idOf(queues.create())
+  const paused = yield* idOf(queues.create())
+  yield* queues.act(paused, "pause")
+  return { "queues/:queue_id": [queue, paused] } satisfies Holdings
+})
+
+type Acquire = (
+  owner: Member
+) => Effect.Effect<Holdings, SqlError.SqlError, TestApp | SqlClient.SqlClient>
+
+/** How to come by what has an id in a workspace, by the beginnings of its places. */
+const ofWorkspace: ReadonlyArray<readonly [beginnings: ReadonlyArray<string>, Acquire]> = [
+  [["members/", "invitations/"], acquireColleague],
+  [["api-keys/"], acquireKey],
+  [["cron/", "executions/"], acquireCron],
+  [["delayed/"], acquireDelayed],
+  [["chains/"], acquireChain],
+  [["monitors/heartbeat/", "incidents/"], acquireHeartbeat],
+  [["monitors/ssl/"], acquireSsl],
+  [["workers/", "monitors/process/"], acquireWorker],
+  [["queues/"], acquireQueue],
+  [["notifications/"], acquireChannel]
+]
 
 /**
  * One of everything in a workspace that has an id; where it can be in more than one state, one in
  * each, so that whatever is asked of them there is one that it would change.
  */
 export const acquire = Effect.fnUntraced(function* (owner: Member) {
-  const { access_token: token, workspace, workspace_id } = owner
-  const [cron, delayed, chains] = [cronOf(owner), delayedOf(owner), chainsOf(owner)]
-  const id = Effect.map(({ body }: { readonly body: { readonly id: string } }) => body.id)
-
-  const key = yield* createKey(owner)
-  const cronTask = yield* id(cron.create())
-  const cronRun = yield* id(cron.act(cronTask, "run"))
-  const cronEnded = yield* insertExecution(workspace_id, cronTask, { at: testNow - 60_000 })
-  const cronPaused = yield* id(cron.create())
-  yield* cron.act(cronPaused, "pause")
-  const delayedTask = yield* id(delayed.create())
-  const ofDelayed = `${workspace}/executions?task_id=${delayedTask}`
-  const delayedRun: string = (yield* ask("GET", ofDelayed, { token })).body.data[0].id
-  const chain = yield* id(chains.create())
-  const chainRun = yield* id(chains.act(chain, "run"))
-  const ofChain = `${workspace}/executions?task_id=${chain}`
-  const chainStep: string = (yield* ask("GET", ofChain, { token })).body.data[0].id
-  const chainEnded = runOf({ workspace_id, id: chain }, testNow + 60_000, [
-    { ...first, ...succeeded }
-  ])
-  yield* Effect.orDie(insertRuns(chainEnded))
-  const [chainStepEnded = ""] = chainEnded.map((step) => step.id)
-  const chainPaused = yield* id(chains.create())
-  yield* chains.act(chainPaused, "pause")
-  const heartbeats = heartbeatsOf(owner)
-  const heartbeat = (yield* heartbeats.create()).body
-  yield* ping(heartbeat.ping_url, "/fail")
-  const incident: string = (yield* heartbeats.incidents()).body.data[0].id
-  const heartbeatPaused = yield* id(heartbeats.create())
-  yield* heartbeats.act(heartbeatPaused, "pause")
-  const notifications = `${workspace}/notifications`
-  const channel = yield* id(
-    ask("POST", `${notifications}/channels`, {
-      token,
-      body: { name: "ops", kind: "webhook", config: { url: "https://alerts.example.com/hook" } }
-    })
-  )
-  const delivery = yield* insertDelivery(workspace_id, channel)
-  const ssl = sslOf(owner)
-  const sslMonitor = yield* id(ssl.create())
-  yield* ssl.act(sslMonitor, "pause")
-  yield* ssl.act(sslMonitor, "resume")
-  const sslPaused = yield* id(ssl.create())
-  yield* ssl.act(sslPaused, "pause")
-
-  const workers = workersOf(owner)
-  const worker = yield* id(workers.create())
-  const workerPaused = yield* id(workers.create())
-  yield* workers.act(workerPaused, "pause")
-
-  const queues = queuesOf(owner)
-  const queue = yield* id(queues.create())
-  const queuePaused = yield* id(queues.create())
-  yield* queues.act(queuePaused, "pause")
-
-  const processes = processesOf(owner)
-  const ofWorker = { name: "Database", worker_id: worker, match: { name: "postgres" } }
-  const processMonitor = yield* id(processes.create(ofWorker))
-  yield* processes.act(processMonitor, "pause")
-  yield* processes.act(processMonitor, "resume")
-  const processPaused = yield* id(processes.create(ofWorker))
-  yield* processes.act(processPaused, "pause")
-
-  const { member, invitation } = yield* insertColleague(owner)
-
-  return {
-    "members/:user_id": [member],
-    "invitations/:invitation_id": [invitation],
-    "api-keys/:key_id": [key.id],
-    "cron/:task_id": [cronTask, cronPaused],
-    "cron/:task_id/executions/:execution_id": [cronRun, cronEnded],
-    "delayed/:task_id": [delayedTask],
-    "delayed/:task_id/executions/:execution_id": [delayedRun],
-    "chains/:chain_id": [chain, chainPaused],
-    "chains/:chain_id/runs/:run_id": [chainStepEnded, chainRun],
-    "chains/:chain_id/runs/:run_id/executions/:execution_id": [chainStepEnded],
-    "chains/:chain_id/executions/:execution_id": [chainStep, chainStepEnded],
-    "monitors/heartbeat/:monitor_id": [heartbeat.id, heartbeatPaused],
-    "monitors/ssl/:monitor_id": [sslMonitor, sslPaused],
-    "monitors/process/:monitor_id": [processMonitor, processPaused],
-    "incidents/:incident_id": [incident],
-    "workers/:worker_id": [worker, workerPaused],
-    "queues/:queue_id": [queue, queuePaused],
-    "notifications/channels/:channel_id": [channel],
-    "notifications/deliveries/:delivery_id": [delivery],
-    "executions/:execution_id": [cronEnded, cronRun, delayedRun, chainStep, chainStepEnded]
-  } satisfies Holdings
-})
-
-/** Somebody new who has one of everything, and the paths to it. */
-export const settle = Effect.gen(function* () {
-  const partitions = yield* Effect.provide(Partitions, Partitions.layer)
-  yield* partitions.ensure([testNow])
-  const member = yield* signUp()
-  const own: Holdings = { ...(yield* acquire(member)), ...(yield* acquireSession(member)) }
-  const idAt = (place: string) => own[place]?.[0] ?? assert.fail(`what is ${place}?`)
-  return {
-    member,
-    pathOf: ({ path }: Pick<Endpoint, "path">) => pathWith(path, member.workspace_id, idAt)
+  const all = new Map<string, ReadonlyArray<string>>()
+  for (const [, acquireSome] of ofWorkspace) {
+    for (const [place, ids] of Object.entries(yield* acquireSome(owner))) all.set(place, ids)
   }
-})
+  const executions = [...all].flatMap(([place, ids]) => (place.endsWith(execution) ? ids : []))
+  return { ...Object.fromEntries(all), [execution]: [...new Set(executions)] } as Holdings
+}, Effect.orDie)
+
+/** What there is at this place, and what comes with it. */
+export const acquireAt = (owner: Member, place: string) => {
+  const [, acquireSome = acquireSession] =
+    ofWorkspace.find(([beginnings]) => beginnings.some((begin) => place.startsWith(begin))) ?? []
+  return Effect.orDie(acquireSome(owner))
+}

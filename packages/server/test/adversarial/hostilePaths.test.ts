@@ -53,7 +53,7 @@ layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("What does not dec
   it.effect.each(withQuery)("cannot get in by a query: $method $path", (endpoint) =>
     Effect.gen(function* () {
       const { member, pathOf } = yield* Settled
-      const path = pathOf(endpoint)
+      const path = yield* pathOf(endpoint)
       const fields = [...endpoint.queryFields, "__proto__", "constructor", "a[b]"]
       const queries = fields.flatMap((field) =>
         encoded.flatMap((hostile) => [`${field}=${hostile}`, `${field}=1&${field}=${hostile}`])

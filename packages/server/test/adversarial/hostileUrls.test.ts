@@ -4,7 +4,7 @@ import { type Answer, ask, outcome } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { assertEachRefused } from "./batches.ts"
 import { endpoints, itemOf, resolved } from "./contract.ts"
-import { settle } from "./holdings.ts"
+import { settle } from "./settle.ts"
 
 const refusedUrls = [
   "http://user:password@example.com/",
@@ -102,7 +102,7 @@ layer(testAppLayer())("A URL", (it) => {
     (endpoint) =>
       Effect.gen(function* () {
         const { member, pathOf } = yield* settle
-        const path = pathOf(endpoint)
+        const path = yield* pathOf(endpoint)
         const { bodyWith, example, field, item, method } = endpoint
         const assertRefused = (error: Answer["body"], url: string) => {
           assert.strictEqual(error.detail.error, "validation_failed", url)

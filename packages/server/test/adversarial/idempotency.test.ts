@@ -1,10 +1,10 @@
 import { scopes } from "@scheduling/domain/api-keys/Scope"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { ask, createKey, outcome, signUp, together } from "../support/http.ts"
+import { ask, createKey, type Member, outcome, signUp, times, together } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
-import { type Endpoint, endpoints, isInWorkspace, pathWith, placesIn } from "./contract.ts"
-import { acquire, type Holdings, settle } from "./holdings.ts"
+import { type Endpoint, endpoints, isInWorkspace, placesIn } from "./contract.ts"
+import { type Owner, pathsOf, settle } from "./settle.ts"
 
 /** What they make has no id of its own. They have tests of their own. */
 const ofMany = new Set([
@@ -22,22 +22,23 @@ const creates = repeatable.filter(({ example }) => example !== undefined)
 
 const headers = { "idempotency-key": "the-same-for-everybody" }
 
-type Settled = Pick<Effect.Success<typeof settle>, "pathOf">
-
 /** The example. What it refers to exists where it is sent. */
-const exampleAt = ({ example }: Endpoint, { pathOf }: Settled) => {
+const exampleAt = Effect.fnUntraced(function* ({ example }: Endpoint, pathOf: Owner["pathOf"]) {
   if (example === undefined || !("worker_id" in example)) return example
-  const path = "/v1/workspaces/:workspace_id/workers/:worker_id"
-  return { ...example, worker_id: pathOf({ path }).split("/").at(-1) }
-}
+  const worker = yield* pathOf({ path: "/v1/workspaces/:workspace_id/workers/:worker_id" })
+  return { ...example, worker_id: worker.split("/").at(-1) }
+})
 
-const bodyOf = (endpoint: Endpoint, settled: Settled) => {
-  const body = exampleAt(endpoint, settled)
-  return body === undefined ? {} : { body }
-}
+/** The same request every time, with the credential that it is given. */
+const requestTo = Effect.fnUntraced(function* (endpoint: Endpoint, pathOf: Owner["pathOf"]) {
+  const path = yield* pathOf(endpoint)
+  const body = yield* exampleAt(endpoint, pathOf)
+  return (token: string | undefined) =>
+    ask(endpoint.method, path, { ...(body === undefined ? {} : { body }), headers, token })
+})
 
 /** The same member at another of their workspaces. */
-const elsewhere = Effect.fnUntraced(function* (member: Effect.Success<typeof settle>["member"]) {
+const elsewhere = Effect.fnUntraced(function* (member: Member) {
   const { body } = yield* ask("POST", "/v1/workspaces", {
     token: member.access_token,
     body: { name: "elsewhere" }
@@ -47,16 +48,11 @@ const elsewhere = Effect.fnUntraced(function* (member: Effect.Success<typeof set
 
 layer(testAppLayer())("An Idempotency-Key", (it) => {
   describe.each(repeatable)("of $method $path", (endpoint) => {
-    const { access, method } = endpoint
-
     it.effect("gives the first answer again, and no second one", () =>
       Effect.gen(function* () {
-        const settled = yield* settle
-        const { member, pathOf } = settled
-        const options = { ...bodyOf(endpoint, settled), headers, token: member.access_token }
-        const [first, ...more] = yield* together(
-          Array.from({ length: 5 }, () => ask(method, pathOf(endpoint), options))
-        )
+        const { member, pathOf } = yield* settle
+        const request = yield* requestTo(endpoint, pathOf)
+        const [first, ...more] = yield* together(times(5, () => request(member.access_token)))
         assert.include([201, 202], first?.status, first?.text)
         for (const answer of more) assert.strictEqual(answer.text, first?.text)
       })
@@ -64,24 +60,17 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
 
     it.effect("is another one for every caller, also in the same workspace", () =>
       Effect.gen(function* () {
-        const settled = yield* settle
-        const { member, pathOf } = settled
+        const { member, pathOf } = yield* settle
         const keys = yield* Effect.forEach([1, 2], () => createKey(member, { scopes }))
         const tokens = [
           member.access_token,
-          ...(access.kind === "scope" ? keys.map(({ key }) => key) : [])
+          ...(endpoint.access.kind === "scope" ? keys.map(({ key }) => key) : [])
         ]
+        const request = yield* requestTo(endpoint, pathOf)
+        const answers = yield* Effect.forEach(tokens, request)
         const stranger = yield* settle
-        const answers = yield* Effect.forEach(tokens, (token) =>
-          ask(method, pathOf(endpoint), { ...bodyOf(endpoint, settled), headers, token })
-        )
-        answers.push(
-          yield* ask(method, stranger.pathOf(endpoint), {
-            ...bodyOf(endpoint, stranger),
-            headers,
-            token: stranger.member.access_token
-          })
-        )
+        const strangers = yield* requestTo(endpoint, stranger.pathOf)
+        answers.push(yield* strangers(stranger.member.access_token))
         assert.include([201, 202], answers[0]?.status)
         // A task that has begun cannot be run by the next.
         const made = answers.filter((answer) => outcome(answer) !== "409 conflict")
@@ -96,24 +85,10 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
     "is another one in every workspace: $path",
     (endpoint) =>
       Effect.gen(function* () {
-        const { method, path } = endpoint
-        const settled = yield* settle
-        const { member, pathOf } = settled
+        const { member, pathOf } = yield* settle
         const other = yield* elsewhere(member)
-        const holdings: Holdings = yield* acquire(other)
-        const token = member.access_token
-        const options = { headers, token }
-        const here = yield* ask(method, pathOf(endpoint), {
-          ...options,
-          ...bodyOf(endpoint, settled)
-        })
-        const idAt = (place: string) => holdings[place]?.[0] ?? assert.fail(place)
-        const otherPath = (at: { readonly path: string }) =>
-          pathWith(at.path, other.workspace_id, idAt)
-        const there = yield* ask(method, pathWith(path, other.workspace_id, idAt), {
-          ...options,
-          ...bodyOf(endpoint, { pathOf: otherPath })
-        })
+        const here = yield* (yield* requestTo(endpoint, pathOf))(member.access_token)
+        const there = yield* (yield* requestTo(endpoint, pathsOf(other)))(member.access_token)
         assert.strictEqual(there.status, here.status, there.text)
         assert.notStrictEqual(there.body.id, here.body.id)
         if ("workspace_id" in there.body) {
@@ -124,13 +99,9 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
 
   it.effect.each(runs)("is another one for everything else it runs: $path", (endpoint) =>
     Effect.gen(function* () {
-      const { method, path } = endpoint
       const { member, pathOf } = yield* settle
-      const sibling: Holdings = yield* acquire(member)
-      const options = { headers, token: member.access_token }
-      const one = yield* ask(method, pathOf(endpoint), options)
-      const idAt = (place: string) => sibling[place]?.[0] ?? assert.fail(place)
-      const other = yield* ask(method, pathWith(path, member.workspace_id, idAt), options)
+      const one = yield* (yield* requestTo(endpoint, pathOf))(member.access_token)
+      const other = yield* (yield* requestTo(endpoint, pathsOf(member)))(member.access_token)
       assert.deepStrictEqual([one.status, other.status], [202, 202])
       assert.notStrictEqual(other.body.id, one.body.id)
     })
@@ -138,12 +109,11 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
 
   it.effect.each(creates)("with another body is refused, and makes nothing: $path", (endpoint) =>
     Effect.gen(function* () {
-      const settled = yield* settle
-      const { member, pathOf } = settled
-      const example = exampleAt(endpoint, settled)
+      const { member, pathOf } = yield* settle
+      const example = yield* exampleAt(endpoint, pathOf)
       const token = member.access_token
-      const [path, { method }] = [pathOf(endpoint), endpoint]
-      const create = (body: object) => ask(method, path, { token, headers, body })
+      const path = yield* pathOf(endpoint)
+      const create = (body: object) => ask(endpoint.method, path, { token, headers, body })
       const first = yield* create({ ...example })
       assert.strictEqual(first.status, 201, first.text)
       const before = (yield* ask("GET", path, { token })).text
@@ -159,12 +129,11 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
 
   it.effect("is not used up by a request that was refused", () =>
     Effect.gen(function* () {
-      const settled = yield* settle
-      const { member, pathOf } = settled
+      const { member, pathOf } = yield* settle
       const token = member.access_token
       for (const endpoint of creates) {
-        const path = pathOf(endpoint)
-        const body = exampleAt(endpoint, settled)
+        const path = yield* pathOf(endpoint)
+        const body = yield* exampleAt(endpoint, pathOf)
         for (const refused of [
           yield* ask(endpoint.method, path, { token, headers, body: { ...body, name: 7 } }),
           yield* ask(endpoint.method, path, { token, headers, body: "{" }),
@@ -183,14 +152,12 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
 
   it.effect("opens nothing to whom the endpoint is closed, whatever it would answer again", () =>
     Effect.gen(function* () {
-      const settled = yield* settle
-      const { member, pathOf } = settled
+      const { member, pathOf } = yield* settle
       const { key } = yield* createKey(member, { scopes })
       const reader = yield* createKey(member, { scopes: ["tasks:read"] })
       const { access_token: strangers } = yield* signUp()
       for (const endpoint of repeatable.filter(isInWorkspace)) {
-        const repeat = (token: string | undefined) =>
-          ask(endpoint.method, pathOf(endpoint), { ...bodyOf(endpoint, settled), headers, token })
+        const repeat = yield* requestTo(endpoint, pathOf)
         const takesKeys = endpoint.access.kind === "scope"
         const first = yield* repeat(takesKeys ? key : member.access_token)
         assert.include([201, 202], first.status, first.text)

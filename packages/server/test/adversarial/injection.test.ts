@@ -7,7 +7,7 @@ import { Somebody } from "../support/Somebody.ts"
 import { request, talk } from "../support/rawHttp.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { type Endpoint, endpoints } from "./contract.ts"
-import { settle } from "./holdings.ts"
+import { settle } from "./settle.ts"
 
 /** What would end a header, begin another one, or arrive as something else. */
 const names = [
@@ -91,7 +91,10 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("Injection", (it)
           { "x-a": "1", "X-A": "2" }
         ]
         for (const headers of given) {
-          const answer = yield* ask(method, pathOf({ path }), { token, body: bodyWith(headers) })
+          const answer = yield* ask(method, yield* pathOf({ path }), {
+            token,
+            body: bodyWith(headers)
+          })
           assert.strictEqual(outcome(answer), "422 validation_failed", JSON.stringify(headers))
           const [issue] = answer.body.detail.issues
           assert.isTrue(issue.path.join(".").startsWith(at), answer.text)

@@ -1,0 +1,43 @@
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import { Partitions } from "../../src/queue/Partitions.ts"
+import { type Member, signUp } from "../support/http.ts"
+import { type TestApp, testNow } from "../support/TestApp.ts"
+import { type Endpoint, pathWith, placesIn } from "./contract.ts"
+import { acquireAt, acquireColleague } from "./holdings.ts"
+
+/** Somebody, and the paths to what they have. */
+export interface Owner {
+  readonly member: Member
+  /** The first time that something is asked for, it is made. */
+  readonly pathOf: (
+    endpoint: Pick<Endpoint, "path">
+  ) => Effect.Effect<string, never, TestApp | SqlClient.SqlClient>
+}
+
+/** The paths to what somebody has in a workspace. */
+export const pathsOf = (owner: Member): Owner["pathOf"] => {
+  const own: Record<string, ReadonlyArray<string>> = {}
+  return Effect.fnUntraced(function* ({ path }) {
+    for (const place of placesIn(path)) {
+      if (!(place in own)) Object.assign(own, yield* acquireAt(owner, place))
+    }
+    return pathWith(
+      path,
+      owner.workspace_id,
+      (place) => own[place]?.[0] ?? assert.fail(`what is ${place}?`)
+    )
+  })
+}
+
+/** Somebody new, who may leave because there is another owner. */
+export const settle: Effect.Effect<Owner, never, TestApp | SqlClient.SqlClient> = Effect.gen(
+  function* () {
+    const partitions = yield* Effect.provide(Partitions, Partitions.layer)
+    yield* partitions.ensure([testNow])
+    const member = yield* signUp()
+    yield* acquireColleague(member)
+    return { member, pathOf: pathsOf(member) }
+  }
+).pipe(Effect.orDie)
