@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { newWorkspaces, post } from "./population.ts"
 
@@ -29,33 +30,38 @@ export const newWorkers = async (serviceUrl: string, count: number) => {
   return { workspaceId: id, tokens }
 }
 
-/** The real agent as a process, once it is online. */
+const isOnline = (statusFile: string) =>
+  readFile(statusFile, "utf8").then(
+    (text) => (JSON.parse(text) as { readonly online: boolean }).online,
+    () => false
+  )
+
+/** The real agent as a process, once it is online. Like the service, it logs only warnings. */
 export const startAgent = async (
   serviceUrl: string,
   token: string,
   slots: number
 ): Promise<AsyncDisposable & { readonly pid: number }> => {
   const folder = await mkdtemp(join(tmpdir(), "bench-agent-"))
+  const status = join(folder, "status.json")
   const child = spawn(
     process.execPath,
-    [main, "run", "--allow", "127.0.0.0/8", "--slots", String(slots)],
+    [main, "run", "--log-level", "warn", "--allow", "127.0.0.0/8", "--slots", String(slots)],
     {
       env: {
         PATH: process.env["PATH"],
         SCHEDULING_URL: serviceUrl,
         SCHEDULING_WORKER_TOKEN: token,
-        SCHEDULING_STATUS_FILE: join(folder, "status.json")
+        SCHEDULING_STATUS_FILE: status
       },
-      stdio: ["ignore", "pipe", "inherit"]
+      stdio: ["ignore", "ignore", "inherit"]
     }
   )
   const exited = once(child, "exit")
-  await new Promise<void>((resolve, reject) => {
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      if (text.includes("is online")) resolve()
-    })
-    child.once("exit", (code) => reject(new Error(`the agent ended with ${code}`)))
-  })
+  while (!(await isOnline(status))) {
+    if (child.exitCode !== null) throw new Error(`the agent ended with ${child.exitCode}`)
+    await setTimeout(50)
+  }
   return {
     pid: child.pid ?? 0,
     [Symbol.asyncDispose]: async () => {

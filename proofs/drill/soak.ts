@@ -139,7 +139,10 @@ const tables = Effect.gen(function* () {
   return row ?? (yield* Effect.die(new Error("SELECT returned no row")))
 })
 
-/** How much more the last third may have than the one before: a part of that, and a few. */
+/**
+ * How much more the last third may have than the one before: a part of that, and a few. Medians are
+ * compared, because handles come and go with the connections to receivers, hundreds at a time.
+ */
 const allowances = {
   memoryMb: [0.1, 10],
   handles: [0.1, 16],
@@ -160,13 +163,15 @@ const growth = (samples: ReadonlyArray<Sample>): ReadonlyArray<string> => {
   const third = Math.floor(samples.length / 3)
   const before = samples.slice(third, 2 * third)
   const last = samples.slice(2 * third)
-  const highest = (of: ReadonlyArray<Sample>, what: keyof typeof allowances, n: number) =>
-    Math.max(...of.map((sample) => [sample[what]].flat()[n] ?? 0))
+  const middle = (of: ReadonlyArray<Sample>, what: keyof typeof allowances, n: number) => {
+    const sorted = of.map((sample) => [sample[what]].flat()[n] ?? 0).toSorted((a, b) => a - b)
+    return sorted[Math.floor(sorted.length / 2)] ?? 0
+  }
   return Object.entries(allowances).flatMap(([name, [part, few]]) => {
     const what = name as keyof typeof allowances
     return [0, 1].flatMap((n) => {
-      const was = highest(before, what, n)
-      const is = highest(last, what, n)
+      const was = middle(before, what, n)
+      const is = middle(last, what, n)
       return is > was * (1 + part) + few
         ? [`${what} grew from ${was.toFixed(1)} to ${is.toFixed(1)}`]
         : []

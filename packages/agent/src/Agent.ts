@@ -5,7 +5,7 @@ import {
   workerProtocol
 } from "@scheduling/domain/workers/WorkerProtocol"
 import { SessionEnded } from "@scheduling/domain/workers/WorkerProtocolApi"
-import { Clock, Deferred, Duration, Effect, Exit } from "effect"
+import { Clock, Deferred, Duration, Effect, Exit, LogLevel } from "effect"
 import packageJson from "../package.json" with { type: "json" }
 import { Bell } from "./Bell.ts"
 import { type Ending, Held } from "./Held.ts"
@@ -82,6 +82,7 @@ export const runAgent = Effect.fnUntraced(function* (
     )
   )
 
+  const tellsCalls = yield* LogLevel.isEnabled("Info")
   /** Calls that end in the same turn of the event loop are told by one fiber. */
   const told: Array<Effect.Effect<void>> = []
   const tellCalls = Effect.andThen(
@@ -100,6 +101,7 @@ export const runAgent = Effect.fnUntraced(function* (
     done++
     freed.ring()
     ended.ring()
+    if (!tellsCalls) return
     const how = result.status_code ?? result.error ?? result.outcome
     told.push(
       Effect.logInfo(

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import "effect/schema/SchemaJITCompiler/enable"
 import { NodeServices } from "@effect/platform-node"
 import { Cause, Effect, Exit, Layer, Logger } from "effect"
 import { CliError, Command } from "effect/cli"

@@ -111,6 +111,7 @@ import { Members } from "./members/Members.ts"
 import { Claims } from "./workers/protocol/Claims.ts"
 import { claimsOr } from "./workers/protocol/claimRoute.ts"
 import { Dispatch } from "./workers/protocol/Dispatch.ts"
+import { GivenRuns } from "./workers/protocol/GivenRuns.ts"
 import { WorkerProtocolHandlers } from "./workers/protocol/http.ts"
 import { Results } from "./workers/protocol/Results.ts"
 import { AbsencesLayer, AgentSessions } from "./workers/protocol/AgentSessions.ts"
@@ -177,7 +178,7 @@ const Services = Layer.mergeAll(
     Syncing.layer
   ]),
   Layer.provideMerge(Processes.layer),
-  Layer.provide([Dispatch.layer, Settling.layer]),
+  Layer.provide([Dispatch.layer, GivenRuns.layer, Settling.layer]),
   Layer.provide(Partitions.layer),
   Layer.provide([MonitorRecords.layer, PingUrls.layer, TlsProbe.layer]),
   Layer.provide([StatusChanges.layer, CalendarReader.layer]),

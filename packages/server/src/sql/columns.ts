@@ -1,5 +1,6 @@
 import { PgTypes } from "@effect/sql-pg"
 import { Result } from "effect"
+import type { SqlClient } from "effect/sql"
 
 /**
  * Passes fields of many rows as parameters for `unnest`, one array per field. PostgreSQL reads them
@@ -14,3 +15,10 @@ export const columnsOf =
         PgTypes.OID[type]
       )
     )
+
+/**
+ * An array whose length the planner does not see. With a few items it would find a plan for them
+ * cheaper than one for any number, and plan a prepared statement again each time: 0.8 ms for the
+ * claim of an agent, which takes 0.2.
+ */
+export const ofAnyLength = (sql: SqlClient.SqlClient, array: unknown) => sql`(SELECT ${array})`

@@ -1,20 +1,23 @@
-import type { CallOptions } from "@scheduling/domain/calls/CallOptions"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { columnsOf } from "../../sql/columns.ts"
 import { callOfRun } from "../callOfRun.ts"
 import { placeColumn } from "../chains/ChainRuns.ts"
-import type { StartedRun } from "../Run.ts"
+import type { RunCall, StartedRun } from "../Run.ts"
 
-/** A run that an agent still holds, and what decides what comes after its call. */
-export interface HeldRun extends Pick<
-  StartedRun,
-  "id" | "workspace_id" | "task_id" | "kind" | "attempt" | "lost" | "place" | "row_at"
-> {
-  readonly retry_count: number
-  readonly call_options: CallOptions | null
-  readonly timeout_seconds: number
+/** A run that was given to an agent, and what decides what comes after its call. */
+export interface GivenRun
+  extends
+    Pick<
+      StartedRun,
+      "id" | "workspace_id" | "task_id" | "kind" | "attempt" | "lost" | "place" | "row_at"
+    >,
+    Pick<RunCall, "retry_count" | "call_options" | "timeout_seconds"> {
   readonly started_ms: number
+}
+
+/** One that the agent still holds. */
+export interface HeldRun extends GivenRun {
   readonly now_ms: number
   readonly cancel_requested: boolean
 }

@@ -7,7 +7,7 @@ import { LiveChanges } from "../../signals/Changes.ts"
 import type { Change } from "../../signals/Recent.ts"
 import { tellAfterCommit } from "../../signals/tellAfterCommit.ts"
 import { batched } from "../../sql/batched.ts"
-import { columnsOf } from "../../sql/columns.ts"
+import { columnsOf, ofAnyLength } from "../../sql/columns.ts"
 import { beatsTogether } from "./together.ts"
 import { watchOf, watchingIn } from "./watched.ts"
 
@@ -90,8 +90,14 @@ export class AgentSessionsRepo extends Context.Service<
           WITH beats AS (
             SELECT session, string_to_array(running, ' ')::uuid[] AS running
             FROM unnest(
-              ${column("int4", ({ session }) => session)},
-              ${column("text", ({ running }) => running.join(" "))}
+              ${ofAnyLength(
+                sql,
+                column("int4", ({ session }) => session)
+              )},
+              ${ofAnyLength(
+                sql,
+                column("text", ({ running }) => running.join(" "))
+              )}
             ) AS beats (session, running)
           ), renewed AS (
             UPDATE nodes

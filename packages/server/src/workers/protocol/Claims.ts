@@ -29,6 +29,7 @@ import { settle } from "../../queue/ending/Settle.ts"
 import { start } from "../../queue/starting/Start.ts"
 import { tellSettled, tellStarted } from "../../queue/tellChanges.ts"
 import { claimForWorker } from "../../queue/workers/WorkerClaim.ts"
+import type { GivenRun } from "../../queue/workers/WorkerHeld.ts"
 import { ByteBudget } from "../../runner/intake/ByteBudget.ts"
 import { loadCall } from "../../runner/calling/LoadCall.ts"
 import { makeSecretsCache } from "../../runner/calling/secretsCache.ts"
@@ -37,6 +38,7 @@ import { Endings } from "../../signals/Endings.ts"
 import type { SigningSecrets } from "../../signing/SigningSecrets.ts"
 import { timestampOf } from "../../sql/timestamp.ts"
 import { type Asking, Dispatch, type Sets } from "./Dispatch.ts"
+import { GivenRuns } from "./GivenRuns.ts"
 import { leaseOf } from "./lease.ts"
 import { AgentSessions } from "./AgentSessions.ts"
 
@@ -69,6 +71,7 @@ export class Claims extends Context.Service<
     | CompletionUrls
     | Dispatch
     | Endings
+    | GivenRuns
     | AgentSessions
     | SigningSecrets
     | SqlClient.SqlClient
@@ -82,6 +85,7 @@ export class Claims extends Context.Service<
       const completionUrls = yield* CompletionUrls
       const dispatch = yield* Dispatch
       const endings = yield* Endings
+      const given = yield* GivenRuns
       const sessions = yield* AgentSessions
       const stopping = yield* Stopping
       const secretsOf = yield* makeSecretsCache
@@ -133,6 +137,7 @@ export class Claims extends Context.Service<
           readonly error: string
         }> = []
         const left: Array<string> = []
+        const started_ms = dispatch.nowMs()
         let bytes = 0
         for (const run of started) {
           if (bytes > 0 && bytes + run.withheld > answerBytes) {
@@ -144,6 +149,7 @@ export class Claims extends Context.Service<
           if (Result.isFailure(call)) {
             failed.push({ run, status: "failed", error: call.failure })
           } else {
+            given.remember(session, givenRun(run, call.success, started_ms))
             calls.push(
               toWorkerCall(run, session, call.success, { completionUrls, deadline, now, secrets })
             )
@@ -202,8 +208,8 @@ export class Claims extends Context.Service<
           const remaining = yield* take(worker, claim, dispatch.remaining(asking))
           if (remaining.length < claim.slots) dispatch.forget(asking)
           if (remaining.length > 0) return remaining
-          const given = yield* take(worker, claim, yield* dispatch.look(asking))
-          if (given.length > 0 || left() < 1) return given
+          const due = yield* take(worker, claim, yield* dispatch.look(asking))
+          if (due.length > 0 || left() < 1) return due
           return yield* idly(
             left(),
             Effect.gen(function* () {
@@ -229,6 +235,25 @@ const longestWaitMs = Effect.fnUntraced(function* (
   const now = yield* DateTime.nowAsDate
   const untilExpiryMs = expires_at === null ? Infinity : expires_at.getTime() - now.getTime()
   return Math.min(wait_seconds * 1_000, untilExpiryMs, paused ? pausedMs : Infinity)
+})
+
+const givenRun = (
+  { attempt, id, kind, lost, place, row_at, task_id, workspace_id }: StartedRun,
+  { call_options, retry_count, timeout_seconds }: RunCall,
+  started_ms: number
+): GivenRun => ({
+  id,
+  workspace_id,
+  task_id,
+  kind,
+  attempt,
+  lost,
+  place,
+  row_at,
+  retry_count,
+  call_options,
+  timeout_seconds,
+  started_ms
 })
 
 const toWorkerCall = (

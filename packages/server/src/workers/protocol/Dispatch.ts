@@ -70,6 +70,8 @@ export class Dispatch extends Context.Service<
     readonly wait: (asking: Asking, ms: number) => Effect.Effect<Sets>
     /** What was due could not be claimed. */
     readonly miss: Effect.Effect<void>
+    /** The time on the database's clock, once something was due. */
+    readonly nowMs: () => number
   }
 >()("@scheduling/server/workers/protocol/Dispatch") {
   static readonly layer: Layer.Layer<Dispatch, never, SqlClient.SqlClient | Stopping> =
@@ -192,6 +194,8 @@ export class Dispatch extends Context.Service<
           forget: ({ workspace_id }) => remaining.forget(workspace_id),
 
           miss: Effect.sync(() => awaited.lookAgain(elapsedMs(clock))),
+
+          nowMs: () => dbClock.now(),
 
           wait: (asking, ms) =>
             Effect.callback((resume) => {

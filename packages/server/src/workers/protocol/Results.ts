@@ -17,6 +17,8 @@ import { Signals } from "../../signals/Signals.ts"
 import { batched } from "../../sql/batched.ts"
 import { attemptOf } from "./lease.ts"
 import { AgentSessions } from "./AgentSessions.ts"
+import { Dispatch } from "./Dispatch.ts"
+import { GivenRuns } from "./GivenRuns.ts"
 
 type Worker = CurrentWorker["Service"]
 
@@ -44,21 +46,36 @@ export class Results extends Context.Service<
   static readonly layer: Layer.Layer<
     Results,
     never,
-    AgentSessions | Settling | Signals | SqlClient.SqlClient
+    AgentSessions | Dispatch | GivenRuns | Settling | Signals | SqlClient.SqlClient
   > = Layer.effect(
     Results,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const dispatch = yield* Dispatch
+      const given = yield* GivenRuns
       const sessions = yield* AgentSessions
       const settling = yield* Settling
       const signals = yield* Signals
 
+      /**
+       * The run of a call that has ended. Of any other, it matters whether it was to be stopped
+       * meanwhile, and that is in its row.
+       */
+      const recall = (one: HandedIn): HeldRun | undefined => {
+        const run = given.recall(one)
+        return run === undefined || !hasEnded(one.result)
+          ? undefined
+          : { ...run, now_ms: dispatch.nowMs(), cancel_requested: false }
+      }
+
       /** Returns the ids of the runs about which something was written. */
       const write = Effect.fnUntraced(function* (handedIn: ReadonlyArray<HandedIn>) {
-        const held = yield* findHeld(sql, handedIn)
+        const recalled = handedIn.map(recall)
+        const asked = handedIn.filter((_, n) => recalled[n] === undefined)
+        const held = asked.length === 0 ? undefined : yield* findHeld(sql, asked)
         const random = yield* Random.next
-        const known = handedIn.flatMap((one) => {
-          const run = held.get(one.id)
+        const known = handedIn.flatMap((one, n) => {
+          const run = recalled[n] ?? held?.get(one.id)
           return run === undefined ? [] : [{ ...one, run }]
         })
         const returned = known.filter(({ result }) => result.outcome === "returned")
@@ -103,6 +120,9 @@ export class Results extends Context.Service<
     })
   )
 }
+
+const hasEnded = ({ outcome }: WorkerResult) =>
+  outcome === "success" || outcome === "retryable" || outcome === "failed"
 
 /**
  * The times are counted back from now on the clock of the database, because the agent's may be

@@ -1,0 +1,52 @@
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import type { GivenRun } from "../../src/queue/workers/WorkerHeld.ts"
+import { GivenRuns } from "../../src/workers/protocol/GivenRuns.ts"
+import { times } from "../support/http.ts"
+
+const session = 7
+
+const run = (id: string): GivenRun => ({
+  id,
+  workspace_id: "workspace",
+  task_id: "task",
+  kind: "cron",
+  attempt: 2,
+  lost: 0,
+  place: null,
+  row_at: "(0,1)",
+  retry_count: 0,
+  call_options: null,
+  timeout_seconds: 30,
+  started_ms: 0
+})
+
+const leaseOf = (id: string) => ({ id, attempt: 2, session })
+
+it.layer(GivenRuns.layer)("What was given to agents", (it) => {
+  it.effect("is recalled once, and only by the lease under which it was given", () =>
+    Effect.gen(function* () {
+      const given = yield* GivenRuns
+      given.remember(session, run("a"))
+      assert.isUndefined(given.recall({ ...leaseOf("a"), session: session + 1 }))
+      assert.isUndefined(given.recall({ ...leaseOf("a"), attempt: 1 }))
+      assert.deepStrictEqual(given.recall(leaseOf("a")), run("a"))
+      assert.isUndefined(given.recall(leaseOf("a")))
+    })
+  )
+
+  it.effect("is forgotten from the oldest on, however much is never handed in", () =>
+    Effect.gen(function* () {
+      const given = yield* GivenRuns
+      const ids = times(10_000, (n) => `run ${n}`)
+      for (const id of ids) given.remember(session, run(id))
+      const recalled = ids.map((id) => given.recall(leaseOf(id)) !== undefined)
+      const kept = recalled.filter(Boolean).length
+      assert.isBelow(kept, ids.length)
+      assert.deepStrictEqual(
+        recalled,
+        ids.map((_, n) => n >= ids.length - kept)
+      )
+    })
+  )
+})
