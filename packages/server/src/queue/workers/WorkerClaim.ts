@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { claimFound } from "../starting/Claim.ts"
 import { seenAheadMs } from "../awaiting/AwaitedRuns.ts"
-import { ofAnyLength } from "../../sql/columns.ts"
+import { columnsOfAnyLength } from "../../sql/columns.ts"
 import { isForWorkers } from "../ForWorkers.ts"
 
 /** Runs of a workspace that are due and name the same labels. */
@@ -32,7 +32,7 @@ export const findDueForWorkers = Effect.fnUntraced(function* (
   const rows = yield* sql<DueRow>`
     WITH RECURSIVE sets AS (
       SELECT asked.workspace_id, first.run_on, 1 AS n
-      FROM unnest(${ofAnyLength(sql, workspaces)}::uuid[]) AS asked (workspace_id)
+      FROM unnest(${columnsOfAnyLength(sql, workspaces)("uuid", (id) => id)}) AS asked (workspace_id)
       CROSS JOIN LATERAL (
         SELECT run_on
         FROM runs

@@ -7,7 +7,7 @@ import { LiveChanges } from "../../signals/Changes.ts"
 import type { Change } from "../../signals/Recent.ts"
 import { tellAfterCommit } from "../../signals/tellAfterCommit.ts"
 import { batched } from "../../sql/batched.ts"
-import { columnsOf, ofAnyLength } from "../../sql/columns.ts"
+import { columnsOfAnyLength } from "../../sql/columns.ts"
 import { beatsTogether } from "./together.ts"
 import { watchOf, watchingIn } from "./watched.ts"
 
@@ -85,19 +85,13 @@ export class AgentSessionsRepo extends Context.Service<
       const lease = sql`${agentLeaseMs} * interval '1 millisecond'`
 
       const renewAll = (beats: ReadonlyArray<Beat>) => {
-        const column = columnsOf(beats)
+        const column = columnsOfAnyLength(sql, beats)
         return sql<Pulse>`
           WITH beats AS (
             SELECT session, string_to_array(running, ' ')::uuid[] AS running
             FROM unnest(
-              ${ofAnyLength(
-                sql,
-                column("int4", ({ session }) => session)
-              )},
-              ${ofAnyLength(
-                sql,
-                column("text", ({ running }) => running.join(" "))
-              )}
+              ${column("int4", ({ session }) => session)},
+              ${column("text", ({ running }) => running.join(" "))}
             ) AS beats (session, running)
           ), renewed AS (
             UPDATE nodes

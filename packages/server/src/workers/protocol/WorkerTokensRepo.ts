@@ -5,7 +5,7 @@ import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { agentLeaseMs } from "../../queue/Nodes.ts"
 import { batched } from "../../sql/batched.ts"
-import { columnsOf, ofAnyLength } from "../../sql/columns.ts"
+import { columnsOfAnyLength } from "../../sql/columns.ts"
 import { beatsTogether, idleClaimsTogether } from "./together.ts"
 import { watchOf, watchingIn } from "./watched.ts"
 
@@ -85,7 +85,7 @@ const findByHashes = (sql: SqlClient.SqlClient) => (asked: ReadonlyArray<Readonl
       token_hash, expires_at, workers.id, workspace_id, node_id, paused, labels, offered_labels
     FROM worker_tokens
     JOIN workers ON workers.id = worker_tokens.worker_id
-    WHERE token_hash = ANY (${ofAnyLength(sql, asked.flat())}::text[])`.pipe(
+    WHERE token_hash = ANY (${columnsOfAnyLength(sql, asked.flat())("text", (hash) => hash)}::text[])`.pipe(
     Effect.orDie,
     Effect.map((rows) => {
       const found = new Map(rows.map((row) => [row.token_hash, row]))
@@ -103,7 +103,7 @@ const findForClaims = (sql: SqlClient.SqlClient) =>
     const asked = claims.flatMap(({ hashes, session }) =>
       hashes.map((token_hash) => ({ token_hash, session }))
     )
-    const column = columnsOf(asked)
+    const column = columnsOfAnyLength(sql, asked)
     const lease = sql`now() + ${agentLeaseMs} * interval '1 millisecond'`
     const rows = yield* sql<TokenRow & { readonly watching: string }>`
       WITH known AS (
@@ -111,14 +111,8 @@ const findForClaims = (sql: SqlClient.SqlClient) =>
           asked.session, token_hash, expires_at, workers.id, workspace_id, node_id, paused, labels,
           offered_labels
         FROM unnest(
-          ${ofAnyLength(
-            sql,
-            column("text", ({ token_hash }) => token_hash)
-          )},
-          ${ofAnyLength(
-            sql,
-            column("int4", ({ session }) => session)
-          )}
+          ${column("text", ({ token_hash }) => token_hash)},
+          ${column("int4", ({ session }) => session)}
         ) AS asked (token_hash, session)
         JOIN worker_tokens USING (token_hash)
         JOIN workers ON workers.id = worker_tokens.worker_id
