@@ -31,7 +31,10 @@ const gatherMs = 25
 const gatherForNextMs = 5
 
 /** While runs are due, starting them goes first, and writing waits this long. */
-const yieldMs = 50
+const yieldMs = 200
+
+/** The same if something follows in a chain or in a named queue. */
+const yieldForNextMs = 50
 
 /** If the database is up and one result alone fails this many times, it cannot be stored. */
 const maxTries = 3
@@ -67,10 +70,22 @@ export const makeSettler = Effect.fnUntraced(function* (
 
   /** Zero for a run of a named queue, because its place stands empty meanwhile. */
   const patienceMs = () => {
-    if (engine.intake.isPressed) return yieldMs
-    if (buffer.some(({ id }) => engine.intake.hasPlace(id))) return 0
-    return buffer.some(({ place }) => place !== null) ? gatherForNextMs : gatherMs
+    const isPressed = engine.intake.isPressed
+    if (buffer.some(({ id }) => engine.intake.hasPlace(id))) return isPressed ? yieldForNextMs : 0
+    if (buffer.some(({ place }) => place !== null)) {
+      return isPressed ? yieldForNextMs : gatherForNextMs
+    }
+    return isPressed ? yieldMs : gatherMs
   }
+
+  /** In short steps, because by then other runs may have ended, or none be due any more. */
+  const gather = Effect.gen(function* () {
+    for (let waitedMs = 0; waitedMs < patienceMs();) {
+      const stepMs = Math.min(gatherMs, patienceMs() - waitedMs)
+      yield* Effect.sleep(stepMs)
+      waitedMs += stepMs
+    }
+  })
 
   const writeOnly = Effect.fnUntraced(function* (settlements: ReadonlyArray<Settlement>) {
     const settled = yield* againAfterCollision(settle(sql, settlements))
@@ -157,10 +172,7 @@ export const makeSettler = Effect.fnUntraced(function* (
     settleSome: Effect.fnUntraced(function* (begin) {
       // The bell may still ring for what is written already.
       if (buffer.length === 0) return yield* doorbell.wait(60_000)
-      if (buffer.length < batch) {
-        const patience = patienceMs()
-        if (patience > 0) yield* Effect.sleep(patience)
-      }
+      if (buffer.length < batch) yield* gather
       yield* writeNext(begin)
     }),
     offer: (settlement) => {
