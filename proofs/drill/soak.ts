@@ -5,6 +5,7 @@ import { type Node, startScene } from "./Scene.ts"
 import { type Ask, startPostgres, storeAt } from "./Store.ts"
 import { startStream } from "./stream.ts"
 import { tableOf } from "./table.ts"
+import { median } from "../timing/statistics.ts"
 
 /** The sizes that must not grow while the load stays the same. The history grows by design. */
 interface Sample {
@@ -163,10 +164,8 @@ const growth = (samples: ReadonlyArray<Sample>): ReadonlyArray<string> => {
   const third = Math.floor(samples.length / 3)
   const before = samples.slice(third, 2 * third)
   const last = samples.slice(2 * third)
-  const middle = (of: ReadonlyArray<Sample>, what: keyof typeof allowances, n: number) => {
-    const sorted = of.map((sample) => [sample[what]].flat()[n] ?? 0).toSorted((a, b) => a - b)
-    return sorted[Math.floor(sorted.length / 2)] ?? 0
-  }
+  const middle = (of: ReadonlyArray<Sample>, what: keyof typeof allowances, n: number) =>
+    median(of.map((sample) => [sample[what]].flat()[n] ?? 0))
   return Object.entries(allowances).flatMap(([name, [part, few]]) => {
     const what = name as keyof typeof allowances
     return [0, 1].flatMap((n) => {

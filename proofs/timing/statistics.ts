@@ -30,7 +30,7 @@ export const differenceOf = (
   }
 }
 
-const median = (values: ArrayLike<number>): number => {
+export const median = (values: ArrayLike<number>): number => {
   const sorted = Float64Array.from(values).toSorted()
   const middle = sorted.length >> 1
   const [upper = NaN, lower = NaN] = [sorted[middle], sorted[middle - 1]]

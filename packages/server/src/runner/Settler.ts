@@ -80,8 +80,9 @@ export const makeSettler = Effect.fnUntraced(function* (
 
   /** In short steps, because by then other runs may have ended, or none be due any more. */
   const gather = Effect.gen(function* () {
-    for (let waitedMs = 0; waitedMs < patienceMs();) {
-      const stepMs = Math.min(gatherMs, patienceMs() - waitedMs)
+    let waitedMs = 0
+    for (let leftMs = patienceMs(); leftMs > 0; leftMs = patienceMs() - waitedMs) {
+      const stepMs = Math.min(gatherMs, leftMs)
       yield* Effect.sleep(stepMs)
       waitedMs += stepMs
     }

@@ -8,7 +8,7 @@ import { delayedOf } from "../delayed/tasks.ts"
 import { heartbeatsOf, ping, processesOf, sslOf } from "../monitors/monitors.ts"
 import { open } from "../auth/forge.ts"
 import { insertDelivery } from "../notifications/support/channels.ts"
-import { ask, createKey, logIn, type Member, randomEmail } from "../support/http.ts"
+import { type Answer, ask, createKey, logIn, type Member, randomEmail } from "../support/http.ts"
 import { type TestApp, testNow } from "../support/TestApp.ts"
 import { queuesOf } from "../queues/queues.ts"
 import { workersOf } from "../workers/workers.ts"
@@ -53,6 +53,16 @@ export const acquireColleague = Effect.fnUntraced(function* ({ user_id, workspac
 
 const idOf = Effect.map(({ body }: { readonly body: { readonly id: string } }) => body.id)
 
+/** Something new that is paused. */
+const pausedOf = Effect.fnUntraced(function* <R>(nouns: {
+  readonly create: () => Effect.Effect<Answer, never, R>
+  readonly act: (id: string, action: "pause") => Effect.Effect<Answer, never, R>
+}) {
+  const id = yield* idOf(nouns.create())
+  yield* nouns.act(id, "pause")
+  return id
+})
+
 const acquireKey = Effect.fnUntraced(function* (owner: Member) {
   const { id } = yield* createKey(owner)
   return { "api-keys/:key_id": [id] } satisfies Holdings
@@ -65,8 +75,7 @@ const acquireCron = Effect.fnUntraced(function* (owner: Member) {
   const task = yield* idOf(cron.create())
   const run = yield* idOf(cron.act(task, "run"))
   const ended = yield* insertExecution(owner.workspace_id, task, { at: testNow - 60_000 })
-  const paused = yield* idOf(cron.create())
-  yield* cron.act(paused, "pause")
+  const paused = yield* pausedOf(cron)
   return {
     "cron/:task_id": [task, paused],
     [execution]: [ended, run],
@@ -99,8 +108,7 @@ const acquireChain = Effect.fnUntraced(function* (owner: Member) {
   ])
   yield* Effect.orDie(insertRuns(ended))
   const [stepEnded = ""] = ended.map(({ id }) => id)
-  const paused = yield* idOf(chains.create())
-  yield* chains.act(paused, "pause")
+  const paused = yield* pausedOf(chains)
   return {
     "chains/:chain_id": [chain, paused],
     "chains/:chain_id/runs/:run_id": [stepEnded, run],
@@ -114,8 +122,7 @@ const acquireHeartbeat = Effect.fnUntraced(function* (owner: Member) {
   const heartbeat = (yield* heartbeats.create()).body
   yield* ping(heartbeat.ping_url, "/fail")
   const incident: string = (yield* heartbeats.incidents()).body.data[0].id
-  const paused = yield* idOf(heartbeats.create())
-  yield* heartbeats.act(paused, "pause")
+  const paused = yield* pausedOf(heartbeats)
   return {
     "monitors/heartbeat/:monitor_id": [heartbeat.id, paused],
     "incidents/:incident_id": [incident]
@@ -124,11 +131,9 @@ const acquireHeartbeat = Effect.fnUntraced(function* (owner: Member) {
 
 const acquireSsl = Effect.fnUntraced(function* (owner: Member) {
   const ssl = sslOf(owner)
-  const monitor = yield* idOf(ssl.create())
-  yield* ssl.act(monitor, "pause")
+  const monitor = yield* pausedOf(ssl)
   yield* ssl.act(monitor, "resume")
-  const paused = yield* idOf(ssl.create())
-  yield* ssl.act(paused, "pause")
+  const paused = yield* pausedOf(ssl)
   return { "monitors/ssl/:monitor_id": [monitor, paused] } satisfies Holdings
 })
 
@@ -149,15 +154,13 @@ const acquireChannel = Effect.fnUntraced(function* (owner: Member) {
 const acquireWorker = Effect.fnUntraced(function* (owner: Member) {
   const workers = workersOf(owner)
   const worker = yield* idOf(workers.create())
-  const paused = yield* idOf(workers.create())
-  yield* workers.act(paused, "pause")
-  const processes = processesOf(owner)
+  const paused = yield* pausedOf(workers)
+  const { act, create } = processesOf(owner)
   const ofWorker = { name: "Database", worker_id: worker, match: { name: "postgres" } }
-  const monitor = yield* idOf(processes.create(ofWorker))
-  yield* processes.act(monitor, "pause")
+  const processes = { act, create: () => create(ofWorker) }
+  const monitor = yield* pausedOf(processes)
   yield* processes.act(monitor, "resume")
-  const monitorPaused = yield* idOf(processes.create(ofWorker))
-  yield* processes.act(monitorPaused, "pause")
+  const monitorPaused = yield* pausedOf(processes)
   return {
     "workers/:worker_id": [worker, paused],
     "monitors/process/:monitor_id": [monitor, monitorPaused]
@@ -167,8 +170,7 @@ const acquireWorker = Effect.fnUntraced(function* (owner: Member) {
 const acquireQueue = Effect.fnUntraced(function* (owner: Member) {
   const queues = queuesOf(owner)
   const queue = yield* idOf(queues.create())
-  const paused = yield* idOf(queues.create())
-  yield* queues.act(paused, "pause")
+  const paused = yield* pausedOf(queues)
   return { "queues/:queue_id": [queue, paused] } satisfies Holdings
 })
 

@@ -32,6 +32,7 @@ export const findHeld = Effect.fnUntraced(function* (
     readonly session: number
   }>
 ) {
+  if (leases.length === 0) return new Map<string, HeldRun>()
   const column = columnsOf(leases)
   const rows = yield* sql<HeldRun>`
     SELECT

@@ -11,6 +11,7 @@ import { handBack } from "../../queue/ending/HandBack.ts"
 import { Settling } from "../../queue/ending/Settling.ts"
 import { lostSettlement } from "../../queue/ending/Reap.ts"
 import { type Settlement, settlementOf } from "../../queue/Run.ts"
+import { GivenRuns } from "../../queue/workers/GivenRuns.ts"
 import { findHeld, type HeldRun } from "../../queue/workers/WorkerHeld.ts"
 import { verdictOn } from "../../queue/ending/verdictOn.ts"
 import { Signals } from "../../signals/Signals.ts"
@@ -18,7 +19,6 @@ import { batched } from "../../sql/batched.ts"
 import { attemptOf } from "./lease.ts"
 import { AgentSessions } from "./AgentSessions.ts"
 import { Dispatch } from "./Dispatch.ts"
-import { GivenRuns } from "./GivenRuns.ts"
 
 type Worker = CurrentWorker["Service"]
 
@@ -72,10 +72,10 @@ export class Results extends Context.Service<
       const write = Effect.fnUntraced(function* (handedIn: ReadonlyArray<HandedIn>) {
         const recalled = handedIn.map(recall)
         const asked = handedIn.filter((_, n) => recalled[n] === undefined)
-        const held = asked.length === 0 ? undefined : yield* findHeld(sql, asked)
+        const held = yield* findHeld(sql, asked)
         const random = yield* Random.next
         const known = handedIn.flatMap((one, n) => {
-          const run = recalled[n] ?? held?.get(one.id)
+          const run = recalled[n] ?? held.get(one.id)
           return run === undefined ? [] : [{ ...one, run }]
         })
         const returned = known.filter(({ result }) => result.outcome === "returned")

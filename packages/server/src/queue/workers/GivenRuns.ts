@@ -1,5 +1,5 @@
 import { Context, Layer } from "effect"
-import type { GivenRun } from "../../queue/workers/WorkerHeld.ts"
+import type { GivenRun } from "./WorkerHeld.ts"
 
 /** So many fit into a few megabytes. */
 const mostRemembered = 8_192
@@ -20,7 +20,7 @@ export class GivenRuns extends Context.Service<
       readonly session: number
     }) => GivenRun | undefined
   }
->()("@scheduling/server/workers/protocol/GivenRuns") {
+>()("@scheduling/server/queue/workers/GivenRuns") {
   static readonly layer: Layer.Layer<GivenRuns> = Layer.sync(GivenRuns, () => {
     const runs = new Map<string, { readonly session: number; readonly run: GivenRun }>()
     const forgetOldest = () => {
