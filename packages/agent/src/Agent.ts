@@ -52,8 +52,6 @@ export const runAgent = Effect.fnUntraced(function* (
   const service = yield* Service
   const { persistently, trouble } = makePersistence()
   const held = new Held(settings.slots)
-  /** How to cut off the calls that are under way. */
-  const calls = new Map<string, () => void>()
   const watch = new ProcessWatch()
   const freed = new Bell()
   const ended = new Bell()
@@ -120,15 +118,14 @@ export const runAgent = Effect.fnUntraced(function* (
       { ...given, workspace_id: "", execution_id: given.run_id, secrets: [] },
       (exit) => {
         hasEnded = true
-        calls.delete(given.run_id)
         end(given, startedMs, exit)
       }
     )
-    if (!hasEnded) calls.set(given.run_id, cutOff)
+    if (!hasEnded) held.begin(given.run_id, cutOff)
   }
 
   const tell = (online: boolean) =>
-    report({ worker, online, running: calls.size, unsent: held.unsent, done, trouble: trouble() })
+    report({ worker, online, running: held.running, unsent: held.unsent, done, trouble: trouble() })
 
   const askForOrders = Effect.fnUntraced(function* (
     { id }: Session,
@@ -145,7 +142,7 @@ export const runAgent = Effect.fnUntraced(function* (
     )
     watch.watch(orders.watch)
     watching = orders.watching
-    for (const runId of orders.cancel) calls.get(runId)?.()
+    for (const runId of orders.cancel) held.cutOff(runId)
   })
 
   const claimOnce = Effect.fnUntraced(function* (session: Session) {
@@ -209,13 +206,12 @@ export const runAgent = Effect.fnUntraced(function* (
   })
 
   const abandon = Effect.sync(() => {
-    held.clear()
-    for (const cutOff of calls.values()) cutOff()
+    for (const cutOff of held.clear()) cutOff()
   })
 
   /** Lets calls end and hands in their results, as far as that goes in time. */
   const drain = Effect.fnUntraced(function* (session: Session) {
-    yield* Effect.logInfo(`stopping: ${calls.size} calls are under way`)
+    yield* Effect.logInfo(`stopping: ${held.running} calls are under way`)
     const emptied = Effect.whileLoop({
       while: () => held.size > 0,
       body: () => Effect.sleep(20),

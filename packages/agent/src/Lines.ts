@@ -1,3 +1,5 @@
+import { Cause, type Logger, References } from "effect"
+
 /**
  * Writes lines that come in the same turn of the event loop together. A write for each call is a
  * sixth of what a call costs the agent.
@@ -22,3 +24,21 @@ export class Lines {
     if (text !== "") this.#write(text)
   }
 }
+
+/** One line per entry: time, level, text, and what it is about. */
+export const lineOf = ({
+  cause,
+  date,
+  fiber,
+  logLevel,
+  message
+}: Logger.Options<unknown>): string => {
+  const text = [message].flat().map(String).join(" ")
+  const failure = cause.reasons.length === 0 ? "" : `: ${Cause.pretty(cause)}`
+  const notes = Object.entries(fiber.getRef(References.CurrentLogAnnotations))
+    .map(([name, value]) => ` ${name}=${String(value)}`)
+    .join("")
+  return `${date.toISOString()} ${logLevel.toUpperCase()} ${oneLine(text + failure)}${notes}`
+}
+
+const oneLine = (text: string) => text.replaceAll(/\s*[\r\n]+\s*/g, " | ")

@@ -5,8 +5,7 @@ import { Cause, Effect, Exit, Layer, Logger } from "effect"
 import { CliError, Command } from "effect/cli"
 import packageJson from "../package.json" with { type: "json" }
 import { command } from "./cli.ts"
-import { lineOf } from "./line.ts"
-import { Lines } from "./Lines.ts"
+import { lineOf, Lines } from "./Lines.ts"
 import { AgentEnded } from "./refusals.ts"
 
 const lines = new Lines((text) => process.stdout.write(text))

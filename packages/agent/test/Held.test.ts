@@ -75,6 +75,27 @@ describe("what the agent holds", () => {
     assert.deepStrictEqual([held.free, held.unsent, held.next(0)], [2, 0, []])
   })
 
+  it("is cut off while its call is under way, and not after", () => {
+    const held = new Held(3)
+    const cut: Array<number> = []
+    const calls = [1, 2, 3].map(callOf)
+    calls.forEach((call, n) => {
+      held.take(call)
+      held.begin(call.run_id, () => cut.push(n))
+    })
+    const [one, two, three] = calls as [WorkerCall, WorkerCall, WorkerCall]
+    held.cutOff(two.run_id)
+    assert.deepStrictEqual(cut, [1])
+    held.end(endingOf(one))
+    held.cutOff(one.run_id)
+    assert.deepStrictEqual([held.running, held.unsent], [2, 1])
+    held.end(endingOf(two))
+    for (const cutOff of held.clear()) cutOff()
+    assert.deepStrictEqual(cut, [1, 2])
+    held.cutOff(three.run_id)
+    assert.deepStrictEqual(cut, [1, 2])
+  })
+
   it("hands in as much as one request takes, and at least one", () => {
     const held = new Held(100)
     const long = "\u0001".repeat(10_000)

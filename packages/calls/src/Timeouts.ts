@@ -1,16 +1,12 @@
 import { Clock, Effect, Fiber, type Scope } from "effect"
-
-interface Waiting {
-  readonly endsAtMs: number
-  readonly onTimeout: () => void
-}
+import { WaitingCalls } from "./WaitingCalls.ts"
 
 /**
  * Tells calls that their time is over. Calls with the same timeout run out of time in the order in
  * which they began, so each timeout has one fiber that sleeps, and not each call.
  */
 export class Timeouts {
-  private readonly byTimeout = new Map<number, Set<Waiting>>()
+  private readonly byTimeout = new Map<number, WaitingCalls>()
   private readonly clock: Clock.Clock
   private readonly fork: (watch: Effect.Effect<void>) => void
 
@@ -32,44 +28,37 @@ export class Timeouts {
 
   /** Returns how to take it back. */
   readonly after = (millis: number, onTimeout: () => void): (() => void) => {
-    const waiting = { endsAtMs: this.nowMs() + millis, onTimeout }
+    const endsAtMs = this.nowMs() + millis
     const known = this.byTimeout.get(millis)
-    if (known !== undefined) {
-      known.add(waiting)
-      return () => known.delete(waiting)
-    }
-    const all = new Set([waiting])
-    this.byTimeout.set(millis, all)
-    this.fork(this.watch(millis, all))
-    return () => all.delete(waiting)
+    if (known !== undefined) return known.add(endsAtMs, onTimeout)
+    const calls = new WaitingCalls()
+    const takeBack = calls.add(endsAtMs, onTimeout)
+    this.byTimeout.set(millis, calls)
+    this.fork(this.watch(millis, calls))
+    return takeBack
   }
 
-  private watch(millis: number, all: Set<Waiting>): Effect.Effect<void> {
+  private watch(millis: number, calls: WaitingCalls): Effect.Effect<void> {
     return Effect.whileLoop({
       while: () => {
-        const isNeeded = all.size > 0
+        const isNeeded = calls.nextEndsAtMs !== undefined
         if (!isNeeded) this.byTimeout.delete(millis)
         return isNeeded
       },
       body: () => {
-        const [first] = all
-        const leftMs = (first?.endsAtMs ?? 0) - this.nowMs()
+        const leftMs = (calls.nextEndsAtMs ?? 0) - this.nowMs()
         return Effect.sleep(Math.max(0, Math.ceil(leftMs)))
       },
       step: () => {
         const now = this.nowMs()
-        for (const waiting of all) {
-          if (waiting.endsAtMs > now) break
-          all.delete(waiting)
-          waiting.onTimeout()
-        }
+        while ((calls.nextEndsAtMs ?? Infinity) <= now) calls.takeNext()?.()
       }
     }).pipe(
       // One call that cannot be told must not keep the others from being told.
       Effect.catchDefect((defect) =>
         Effect.andThen(
           Effect.logError("a call was not told that its time is over", defect),
-          this.watch(millis, all)
+          this.watch(millis, calls)
         )
       )
     )

@@ -26,6 +26,24 @@ describe("Timeouts", () => {
     })
   )
 
+  it.effect("let go of calls from anywhere in their order, as often as asked", () =>
+    Effect.gen(function* () {
+      const timeouts = yield* Timeouts.make
+      const told: Array<string> = []
+      const takeBack = ["a", "b", "c", "d", "e"].map((name) =>
+        timeouts.after(1_000, () => told.push(name))
+      )
+      for (const n of [2, 0, 4, 2, 0]) takeBack[n]?.()
+      timeouts.after(1_000, () => told.push("f"))
+      yield* TestClock.adjust(1_000)
+      assert.deepStrictEqual(told, ["b", "d", "f"])
+      for (const again of takeBack) again()
+      timeouts.after(1_000, () => told.push("g"))
+      yield* TestClock.adjust(1_000)
+      assert.deepStrictEqual(told, ["b", "d", "f", "g"])
+    })
+  )
+
   it.effect("tell the others if telling one fails", () =>
     Effect.gen(function* () {
       const timeouts = yield* Timeouts.make
