@@ -1,6 +1,6 @@
 // A hostile tenant as a process of its own: `node attacker.ts <url> <addresses> <attack>...`, with
-// the number of addresses that it has. It prints `ready` once everything is set up, starts when it is told so on standard input, and on SIGTERM deletes
-// its accounts.
+// the number of addresses that it has. It prints `ready` once everything is set up and starts when it
+// is told so on standard input. On SIGTERM it deletes its accounts.
 import { once } from "node:events"
 import { setPriority } from "node:os"
 import { attacks, type AttackName } from "./attacks.ts"

@@ -1,5 +1,6 @@
 import type { Forecast } from "@scheduling/sdk"
 import { count, dayOf, shortDateTime, timeOfDay } from "../ui/values/format.ts"
+import { LegendKey } from "../ui/values/LegendKey.tsx"
 import { type Bucket, bucketsOf } from "./buckets.ts"
 import type { Span } from "./search.ts"
 
@@ -19,8 +20,11 @@ export const Chart = ({ forecast, span }: { readonly forecast: Forecast; readonl
   return (
     <figure>
       <figcaption className="mb-4 flex flex-wrap gap-x-5 gap-y-1 text-xs text-faint">
-        <Key className="bg-edge" name={`Runs in ${span === "day" ? "15 minutes" : "an hour"}`} />
-        <Key className="bg-warn" name="Of these, in one of the ten busiest minutes" />
+        <LegendKey
+          className="bg-edge"
+          name={`Runs in ${span === "day" ? "15 minutes" : "an hour"}`}
+        />
+        <LegendKey className="bg-warn" name="Of these, in one of the ten busiest minutes" />
       </figcaption>
       <div className="flex gap-3">
         <div
@@ -91,13 +95,6 @@ export const Chart = ({ forecast, span }: { readonly forecast: Forecast; readonl
     </figure>
   )
 }
-
-const Key = ({ className, name }: { readonly className: string; readonly name: string }) => (
-  <span className="flex items-center gap-1.5">
-    <span aria-hidden className={`size-2.5 rounded-[3px] ${className}`} />
-    {name}
-  </span>
-)
 
 const titleOf = ({ most, runs, start }: Bucket, lengthMs: number) =>
   [

@@ -2,6 +2,7 @@ import type { ExecutionBucket, Forecast, WorkspaceId } from "@scheduling/sdk"
 import { Link } from "@tanstack/react-router"
 import { classes } from "../ui/classes.ts"
 import { dayOf, timeOfDay } from "../ui/values/format.ts"
+import { LegendKey } from "../ui/values/LegendKey.tsx"
 import { Card, Skeleton } from "../ui/layout/Page.tsx"
 import { useWidth } from "../ui/layout/useWidth.ts"
 import { type Coming, comingIn, type Done, doneIn, hoursPerBar } from "./bars.ts"
@@ -26,11 +27,11 @@ export const Timeline = ({
   return (
     <Card className="px-4 pt-4 pb-3 sm:px-5">
       <div className="mb-3 flex flex-wrap items-center gap-x-5 gap-y-1 text-xs text-faint">
-        <Key className="bg-ok" name="Succeeded" />
-        <Key className="bg-bad" name="Failed" />
-        <Key className="border border-edge bg-sunken" name="To come" />
+        <LegendKey className="bg-ok" name="Succeeded" />
+        <LegendKey className="bg-bad" name="Failed" />
+        <LegendKey className="border border-edge bg-sunken" name="To come" />
         {ahead.some(({ colliding }) => colliding > 0) && (
-          <Key className="bg-warn" name="Begin together" />
+          <LegendKey className="bg-warn" name="Begin together" />
         )}
         {fullest > 0 && (
           <span className="ml-auto nums">
@@ -98,13 +99,6 @@ export const Timeline = ({
     </Card>
   )
 }
-
-const Key = ({ className, name }: { readonly className: string; readonly name: string }) => (
-  <span className="flex items-center gap-1.5">
-    <span aria-hidden className={classes("size-2.5 rounded-[3px]", className)} />
-    {name}
-  </span>
-)
 
 const spanOf = ({ end, start }: Done | Coming) =>
   `${dayOf(start)}, ${timeOfDay(start)} to ${timeOfDay(end)}`
