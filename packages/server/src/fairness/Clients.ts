@@ -129,7 +129,6 @@ export class Clients {
 
   /** Whether the address may have one more connection when `free` are left for all. */
   admit(socket: Socket, free: number): boolean {
-    if (connections.has(socket)) return true
     const ip = socket.remoteAddress ?? ""
     const client = this.find(ip, "")
     const { address } = client

@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import { FairLine } from "./FairLine.ts"
 
 export interface FairQueueOptions<Refusal> {
   /** How many pieces of work run at once. */
@@ -27,9 +28,7 @@ export const afterARest = (next: () => void, tookMs: number) => {
  */
 export class FairQueue<Key, Refusal = never> {
   #running = 0
-  #waiting = 0
-  /** In the order of their turns. */
-  readonly #queues = new Map<Key, Array<Waiter>>()
+  readonly #waiting = new FairLine<Key, Waiter>()
   readonly #options: FairQueueOptions<Refusal>
 
   constructor(options: FairQueueOptions<Refusal>) {
@@ -51,9 +50,9 @@ export class FairQueue<Key, Refusal = never> {
 
   hasRoomFor(key: Key): boolean {
     const { bound } = this.#options
-    if (bound === undefined || this.#waiting < bound.maxWaiting) return true
-    const largest = this.#largest()
-    return largest !== undefined && largest.queue.length > this.#held(key) + 1
+    if (bound === undefined || this.#waiting.size < bound.maxWaiting) return true
+    const largest = this.#waiting.largest()
+    return largest !== undefined && largest.items.length > this.#waiting.heldBy(key) + 1
   }
 
   #turn(key: Key): Effect.Effect<void, Refusal> {
@@ -63,48 +62,25 @@ export class FairQueue<Key, Refusal = never> {
         this.#running++
         return resume(Effect.void)
       }
-      if (bound !== undefined && this.#waiting >= bound.maxWaiting) {
+      if (bound !== undefined && this.#waiting.size >= bound.maxWaiting) {
         if (!this.hasRoomFor(key)) return resume(bound.refusal)
-        this.#refuseLastOf(this.#largest())
+        this.#refuseLastOfLargest()
       }
       const waiter: Waiter = {
         start: () => resume(Effect.void),
         refuse: () => resume(bound?.refusal ?? Effect.void)
       }
-      this.#waiting++
-      const queue = this.#queues.get(key)
-      if (queue === undefined) this.#queues.set(key, [waiter])
-      else queue.push(waiter)
-      return Effect.sync(() => this.#remove(key, waiter))
+      this.#waiting.add(key, waiter)
+      return Effect.sync(() => this.#waiting.remove(key, waiter))
     })
   }
 
-  #held(key: Key): number {
-    return this.#queues.get(key)?.length ?? 0
-  }
-
-  #largest(): KeyQueue<Key> | undefined {
-    let largest: KeyQueue<Key> | undefined
-    for (const [key, queue] of this.#queues) {
-      if (largest === undefined || queue.length > largest.queue.length) largest = { key, queue }
-    }
-    return largest
-  }
-
-  #refuseLastOf(held: KeyQueue<Key> | undefined): void {
-    const last = held?.queue.at(-1)
-    if (held === undefined || last === undefined) return
-    this.#remove(held.key, last)
+  #refuseLastOfLargest(): void {
+    const largest = this.#waiting.largest()
+    const last = largest?.items.at(-1)
+    if (largest === undefined || last === undefined) return
+    this.#waiting.remove(largest.key, last)
     last.refuse()
-  }
-
-  #remove(key: Key, waiter: Waiter): void {
-    const queue = this.#queues.get(key)
-    const at = queue?.indexOf(waiter) ?? -1
-    if (queue === undefined || at === -1) return
-    queue.splice(at, 1)
-    this.#waiting--
-    if (queue.length === 0) this.#queues.delete(key)
   }
 
   #end(startedAt: number): void {
@@ -118,15 +94,8 @@ export class FairQueue<Key, Refusal = never> {
   }
 
   #startNext(): void {
-    const [first] = this.#queues
-    if (first === undefined) return
-    const [key, queue] = first
-    const waiter = queue.shift()
-    // The key was served and goes to the end.
-    this.#queues.delete(key)
-    if (queue.length > 0) this.#queues.set(key, queue)
+    const waiter = this.#waiting.next()
     if (waiter === undefined) return
-    this.#waiting--
     this.#running++
     waiter.start()
   }
@@ -135,9 +104,4 @@ export class FairQueue<Key, Refusal = never> {
 interface Waiter {
   readonly start: () => void
   readonly refuse: () => void
-}
-
-interface KeyQueue<Key> {
-  readonly key: Key
-  readonly queue: ReadonlyArray<Waiter>
 }

@@ -14,8 +14,13 @@ import { CompletionUrls } from "../completions/CompletionUrls.ts"
 import { Tracing } from "../platform/Tracing.ts"
 import { beginTrace } from "./traceRuns.ts"
 import { LiveChanges } from "../signals/Changes.ts"
+import { Store } from "../sql/Sql.ts"
 
-const batch = 1_000
+/**
+ * How many runs one statement starts at most. On the embedded store everybody waits for it, and a
+ * thousand take 0.35 s.
+ */
+const startedTogether = { embedded: 250, postgres: 1_000 }
 
 /**
  * How long ahead of time the start guard is asked, so that the last of thousands of runs also
@@ -59,8 +64,13 @@ interface RunningCall {
 export const makeCalls = Effect.fnUntraced(function* (
   engine: Engine,
   settler: Pick<Settler, "offer">
-): Effect.fn.Return<Calls, never, CompletionUrls | SqlClient.SqlClient | SigningSecrets | Call> {
+): Effect.fn.Return<
+  Calls,
+  never,
+  CompletionUrls | SqlClient.SqlClient | Store | SigningSecrets | Call
+> {
   const sql = yield* SqlClient.SqlClient
+  const batch = startedTogether[(yield* Store).kind]
   const changes = yield* LiveChanges
   const tracer = yield* Tracing
   const runFork = Effect.runForkWith(yield* Effect.context())

@@ -113,6 +113,12 @@ export const embeddedLayer = (
   options: EmbeddedPostgresOptions
 ): Layer.Layer<Database, StoreError> => embeddedLayerOn(openEmbeddedPostgres(options))
 
+/**
+ * As many as the driver sends without an answer. With its default of 32, statements of a busy node
+ * wait for one more turn of the event loop per 32 statements before them.
+ */
+const statementsInPipeline = 128
+
 /** Uses a store that is already open. The function it provides makes a new connection each time. */
 export const embeddedLayerOn = <E>(
   store: Effect.Effect<() => Duplex, E, Scope.Scope>
@@ -125,7 +131,8 @@ export const embeddedLayerOn = <E>(
           stream: () => pool.opened(stream()),
           username: "postgres",
           database: "postgres",
-          maxConnections: 1
+          maxConnections: 1,
+          multiplexConcurrency: statementsInPipeline
         })
       ).pipe(Effect.map((sql) => withTransactionTurns(sql, pool)))
     )

@@ -1,5 +1,7 @@
 import { type IncomingMessage, type ServerOptions, ServerResponse, STATUS_CODES } from "node:http"
+import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
+import { Arrivals } from "../../fairness/Arrivals.ts"
 import { Clients } from "../../fairness/Clients.ts"
 import { ServerOfManyDoors } from "./Doors.ts"
 import { refuseFurtherUpgradeListeners } from "../../seams.ts"
@@ -40,6 +42,19 @@ export const makeNodeServer = (
   const clients = new Clients()
   const unsent = new UnsentAnswers(readers)
   const turns = new Turns((turn) => server.begin(turn))
+  const arrivals = new Arrivals((socket) => server.beginConnection(socket))
+
+  const mayConnect = (socket: Socket): boolean => {
+    const free = connections - clients.connections
+    if (clients.admit(socket, free)) {
+      server.unused.watch(socket)
+      return arrivals.take(socket)
+    }
+    socket.destroy()
+    // Makes room: nobody should be turned away for the sake of idle connections.
+    if (free <= 0) server.closeIdleConnections()
+    return false
+  }
 
   const answerStalled = (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request
@@ -73,10 +88,10 @@ export const makeNodeServer = (
   const readWithoutOffer = (request: IncomingMessage, socket: Duplex, rest: Buffer) =>
     turns.whenGiven(socket, () => {
       socket.unshift(Buffer.concat([headWithoutOffer(request), rest]))
-      server.emit("connection", socket)
+      server.beginConnection(socket)
     })
 
-  const server = new ServerOfTurns(turns, {
+  const server = new ServerOfTurns(turns, mayConnect, {
     ServerResponse: answersWatchedBy(unsent),
     maxHeaderSize: 16 * 1024,
     headersTimeout,
@@ -92,13 +107,6 @@ export const makeNodeServer = (
   // reading. It costs a request nothing, while a timer and a fiber of its own cost 3 µs.
   server.timeout = silenceMs
   server
-    .on("connection", (socket) => {
-      const free = connections - clients.connections
-      if (clients.admit(socket, free)) return server.unused.watch(socket)
-      socket.destroy()
-      // Makes room: nobody should be turned away for the sake of idle connections.
-      if (free <= 0) server.closeIdleConnections()
-    })
     .on("request", watch)
     .on("checkContinue", watch)
     .on("checkExpectation", (request, response) => server.emit("request", request, response))
@@ -114,22 +122,29 @@ export const makeNodeServer = (
 
 // ---------------------------------------------------------------------------
 
-/** Announces a request only when it has its turn. */
+/** Announces a connection or a request only when it has its turn. */
 class ServerOfTurns extends ServerOfManyDoors {
   readonly unused = new UnusedConnections()
   readonly #turns: Turns
+  readonly #mayConnect: (socket: Socket) => boolean
 
-  constructor(turns: Turns, options: ServerOptions) {
+  constructor(turns: Turns, mayConnect: (socket: Socket) => boolean, options: ServerOptions) {
     super(options)
     this.#turns = turns
+    this.#mayConnect = mayConnect
   }
 
   override emit(event: string, ...told: ReadonlyArray<unknown>): boolean {
+    if (event === "connection" && !this.#mayConnect(told[0] as Socket)) return true
     if (event === "request" || event === "checkContinue") {
       const [request, answer] = told as [IncomingMessage, ServerResponse<IncomingMessage>]
       if (!this.#turns.take(event, request, answer)) return true
     }
     return super.emit(event, ...told)
+  }
+
+  beginConnection(socket: Duplex): void {
+    super.emit("connection", socket)
   }
 
   begin({ answer, event, request }: Turn): void {
