@@ -2,11 +2,22 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import { setTimeout } from "node:timers/promises"
 import { sizeWhileShort } from "../../src/sql/PoolGrowth.ts"
 import { postgresLayer, Store } from "../../src/sql/Sql.ts"
 import { makePostgresCluster, noCluster } from "../support/PostgresCluster.ts"
 import { eventually } from "../support/ServerProcess.ts"
 import { onPostgres } from "../support/TestDatabase.ts"
+
+/** PostgreSQL ends a transaction that asks nothing for 10 s, and a slow machine may need longer. */
+const keptBusyUntil = Effect.fnUntraced(function* (mayEnd: Deferred.Deferred<void>) {
+  const sql = yield* SqlClient.SqlClient
+  const aWhile = Effect.promise(() => setTimeout(1_000))
+  while (!(yield* Deferred.isDone(mayEnd))) {
+    yield* Effect.raceFirst(Deferred.await(mayEnd), aWhile)
+    yield* sql`SELECT 1`
+  }
+})
 
 describe("the size of a pool whose transactions wait", () => {
   const sizeOf = (now: number, used: number, allowed = 100) =>
@@ -45,7 +56,7 @@ describe.skipIf(skipped !== undefined)(
             Array.from({ length: 60 }, (_, n) => n),
             (n) =>
               sql`SELECT ${n}::int AS n`.pipe(
-                Effect.tap(Deferred.await(mayEnd)),
+                Effect.tap(keptBusyUntil(mayEnd)),
                 sql.withTransaction,
                 // A savepoint on a connection of either pool.
                 sql.withTransaction,
@@ -97,7 +108,7 @@ describe.skipIf(skipped !== undefined)(
           const { pool } = yield* Store
           const mayEnd = yield* Deferred.make<void>()
           const transaction = sql`SELECT 1 AS n`.pipe(
-            Effect.tap(Deferred.await(mayEnd)),
+            Effect.tap(keptBusyUntil(mayEnd)),
             sql.withTransaction,
             Effect.forkChild
           )
