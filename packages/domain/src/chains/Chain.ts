@@ -1,6 +1,6 @@
 import { Schema, Struct } from "effect"
 import { firingDefaults, firingFields, firingInput, NextRunAt, TaskStatus } from "../cron/Firing.ts"
-import { Schedule } from "../cron/Schedule.ts"
+import { Schedule } from "../schedules/Schedule.ts"
 import { ExecutionStatus } from "../executions/Execution.ts"
 import { Batch, BatchResult } from "../shared/requests/Batch.ts"
 import { retriesAgree, timeoutFits } from "../calls/CallOptions.ts"

@@ -14,7 +14,7 @@ import { Timestamp } from "../shared/Timestamp.ts"
 import { runOnDefaults, runOnFields, runOnInput } from "../workers/RunOn.ts"
 import { firingDefaults, firingFields, firingInput, NextRunAt, TaskStatus } from "./Firing.ts"
 import { firingOptionsQuery } from "./FiringOptions.ts"
-import { PreviewedFire, Schedule } from "./Schedule.ts"
+import { PreviewedFire, Schedule } from "../schedules/Schedule.ts"
 
 /** The defaults of a cron task. */
 export const cronTaskDefaults = {

@@ -2,8 +2,8 @@ import { Schema } from "effect"
 import { oneOf } from "../shared/oneOf.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
 import { firingOptionsDefaults, firingOptionsFields, firingOptionsInput } from "./FiringOptions.ts"
-import { DstOverlap } from "./Schedule.ts"
-import { TimeZone } from "./TimeZone.ts"
+import { DstOverlap } from "../schedules/Schedule.ts"
+import { TimeZone } from "../schedules/TimeZone.ts"
 
 /** The defaults of how a schedule fires. */
 export const firingDefaults = {

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { TimeZone } from "../cron/TimeZone.ts"
+import { TimeZone } from "../schedules/TimeZone.ts"
 import { TaskId } from "../executions/Execution.ts"
 import { NotificationChannelId, SubjectId } from "../shared/Ids.ts"
 import { label } from "../shared/Text.ts"

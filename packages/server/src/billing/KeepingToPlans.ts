@@ -1,6 +1,6 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import { leastGapSeconds } from "@scheduling/domain/cron/gapOf"
-import { shortestGapSeconds } from "@scheduling/domain/cron/shortestGap"
+import { leastGapSeconds } from "@scheduling/domain/schedules/gapOf"
+import { shortestGapSeconds } from "@scheduling/domain/schedules/shortestGap"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditLog } from "../audit/AuditLog.ts"

@@ -10,7 +10,7 @@ import {
   type SchedulePreview
 } from "@scheduling/domain/cron/CronTask"
 import type { TaskStatus } from "@scheduling/domain/cron/Firing"
-import { previewSlots } from "@scheduling/domain/cron/slots"
+import { previewSlots } from "@scheduling/domain/schedules/slots"
 import { type Execution, TaskId } from "@scheduling/domain/executions/Execution"
 import {
   type Conflict,

@@ -1,6 +1,6 @@
 import type { Precision } from "@scheduling/domain/cron/FiringOptions"
-import type { DstOverlap, Schedule } from "@scheduling/domain/cron/Schedule"
-import type { TimeZone } from "@scheduling/domain/cron/TimeZone"
+import type { DstOverlap, Schedule } from "@scheduling/domain/schedules/Schedule"
+import type { TimeZone } from "@scheduling/domain/schedules/TimeZone"
 
 /** What is asked about the next fires of a schedule. */
 export interface PreviewQuery {

@@ -1,6 +1,6 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import type { DstOverlap, Schedule } from "@scheduling/domain/cron/Schedule"
-import type { TimeZone } from "@scheduling/domain/cron/TimeZone"
+import type { DstOverlap, Schedule } from "@scheduling/domain/schedules/Schedule"
+import type { TimeZone } from "@scheduling/domain/schedules/TimeZone"
 import type { ExecutionKind } from "@scheduling/domain/executions/Execution"
 import { type ForecastRange, maxColliding } from "@scheduling/domain/forecast/Forecast"
 import { Context, Effect, Layer } from "effect"

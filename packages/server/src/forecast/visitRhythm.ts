@@ -1,6 +1,6 @@
 import type { FiringOptions } from "@scheduling/domain/cron/FiringOptions"
-import { visitFires } from "@scheduling/domain/cron/visitFires"
-import { stretchAt } from "@scheduling/domain/cron/ZoneClock"
+import { visitFires } from "@scheduling/domain/schedules/visitFires"
+import { stretchAt } from "@scheduling/domain/schedules/ZoneClock"
 import type { ForecastRange } from "@scheduling/domain/forecast/Forecast"
 import { dayMs } from "../platform/millis.ts"
 import type { Rhythm } from "./ForecastRepo.ts"

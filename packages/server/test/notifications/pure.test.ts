@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { TimeZone } from "@scheduling/domain/cron/TimeZone"
+import { TimeZone } from "@scheduling/domain/schedules/TimeZone"
 import { Effect, Redacted, Schema } from "effect"
 import {
   redact,

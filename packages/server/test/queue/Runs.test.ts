@@ -1,4 +1,4 @@
-import { jitterMs } from "@scheduling/domain/cron/slots"
+import { jitterMs } from "@scheduling/domain/schedules/slots"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,6 +1,6 @@
 import { Schema, Struct } from "effect"
-import { MinuteSchedule } from "../../cron/Schedule.ts"
-import { TimeZone } from "../../cron/TimeZone.ts"
+import { MinuteSchedule } from "../../schedules/Schedule.ts"
+import { TimeZone } from "../../schedules/TimeZone.ts"
 import { keyInput } from "../../shared/requests/OwnKey.ts"
 import { Page } from "../../shared/requests/Page.ts"
 import { Timestamp } from "../../shared/Timestamp.ts"

@@ -1,5 +1,5 @@
-import { nextFire, Schedule } from "@scheduling/domain/cron/Schedule"
-import { TimeZone } from "@scheduling/domain/cron/TimeZone"
+import { nextFire, Schedule } from "@scheduling/domain/schedules/Schedule"
+import { TimeZone } from "@scheduling/domain/schedules/TimeZone"
 
 /** How far apart pings are (a period), or when (a schedule): one of the two. */
 export interface Rhythm {

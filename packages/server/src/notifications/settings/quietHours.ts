@@ -1,4 +1,4 @@
-import { nextFire, Schedule } from "@scheduling/domain/cron/Schedule"
+import { nextFire, Schedule } from "@scheduling/domain/schedules/Schedule"
 import type { QuietHours } from "@scheduling/domain/notifications/NotificationSettings"
 
 /**

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Schedule from "@scheduling/domain/cron/Schedule"
-import { TimeZone } from "@scheduling/domain/cron/TimeZone"
+import * as Schedule from "@scheduling/domain/schedules/Schedule"
+import { TimeZone } from "@scheduling/domain/schedules/TimeZone"
 import { Effect, Option, Schema } from "effect"
 import { arbitrarySchedule } from "./ScheduleArbitrary.ts"
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Schedule from "@scheduling/domain/cron/Schedule"
-import { TimeZone } from "@scheduling/domain/cron/TimeZone"
+import * as Schedule from "@scheduling/domain/schedules/Schedule"
+import { TimeZone } from "@scheduling/domain/schedules/TimeZone"
 import { Arbitrary, Effect, Option } from "effect"
 import { arbitraryDailySchedule, arbitraryInstant, arbitrarySchedule } from "./ScheduleArbitrary.ts"
 import {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { ScheduleField } from "@scheduling/domain/cron/parseField"
-import { type ParsedSchedule, parseSchedule } from "@scheduling/domain/cron/ScheduleParser"
+import type { ScheduleField } from "@scheduling/domain/schedules/parseField"
+import { type ParsedSchedule, parseSchedule } from "@scheduling/domain/schedules/ScheduleParser"
 import { Result } from "effect"
 import { arbitrarySchedule } from "./ScheduleArbitrary.ts"
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { nextFire, Schedule } from "../../src/cron/Schedule.ts"
-import { shortestGapSeconds } from "../../src/cron/shortestGap.ts"
-import { TimeZone } from "../../src/cron/TimeZone.ts"
+import { nextFire, Schedule } from "../../src/schedules/Schedule.ts"
+import { shortestGapSeconds } from "../../src/schedules/shortestGap.ts"
+import { TimeZone } from "../../src/schedules/TimeZone.ts"
 
 describe("the shortest gap of a schedule", () => {
   it.each([

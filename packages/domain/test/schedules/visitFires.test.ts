@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { nextFire, Schedule } from "../../src/cron/Schedule.ts"
-import { TimeZone } from "../../src/cron/TimeZone.ts"
-import { visitFires } from "../../src/cron/visitFires.ts"
+import { nextFire, Schedule } from "../../src/schedules/Schedule.ts"
+import { TimeZone } from "../../src/schedules/TimeZone.ts"
+import { visitFires } from "../../src/schedules/visitFires.ts"
 
 const day = 86_400_000
 

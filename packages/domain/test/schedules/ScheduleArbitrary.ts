@@ -1,4 +1,4 @@
-import { Schedule } from "@scheduling/domain/cron/Schedule"
+import { Schedule } from "@scheduling/domain/schedules/Schedule"
 import { Arbitrary, Schema } from "effect"
 
 const between = (minimum: number, maximum: number) =>

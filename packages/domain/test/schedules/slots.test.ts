@@ -2,15 +2,15 @@ import {
   nextFire,
   type Schedule,
   Schedule as ScheduleSchema
-} from "@scheduling/domain/cron/Schedule"
+} from "@scheduling/domain/schedules/Schedule"
 import {
   jitterMs,
   latestSlot,
   nextSlot,
   previewSlots,
   type SlotRule
-} from "@scheduling/domain/cron/slots"
-import { TimeZone } from "@scheduling/domain/cron/TimeZone"
+} from "@scheduling/domain/schedules/slots"
+import { TimeZone } from "@scheduling/domain/schedules/TimeZone"
 import { assert, describe, it } from "@effect/vitest"
 import { Option, Schema } from "effect"
 
