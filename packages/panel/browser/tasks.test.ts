@@ -21,10 +21,10 @@ describe.skipIf(missing !== undefined)("tasks", () => {
     await page.getByText("x-a: b").waitFor()
 
     await page.getByRole("link", { name: "Edit" }).click()
-    await page.getByLabel("Schedule").fill("not a schedule")
+    await page.getByRole("textbox", { name: "Schedule" }).fill("not a schedule")
     await page.getByRole("button", { name: "Save changes" }).click()
     await page.getByRole("alert").first().waitFor()
-    await page.getByLabel("Schedule").fill("30 4 * * *")
+    await page.getByRole("textbox", { name: "Schedule" }).fill("30 4 * * *")
     await page.getByRole("button", { name: "Save changes" }).click()
     await page.getByText("Every day at 04:30").waitFor()
 
@@ -53,7 +53,7 @@ describe.skipIf(missing !== undefined)("tasks", () => {
     await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/new`)
     await page.getByLabel("Name", { exact: true }).fill("Careful")
     await page.getByLabel("URL", { exact: true }).fill(`${panel.url()}/v1/echo`)
-    await page.getByLabel("Schedule").fill("0 3 * * *")
+    await page.getByRole("textbox", { name: "Schedule" }).fill("0 3 * * *")
     await page.getByText("Seconds, dates, jitter and pauses").click()
     await page.getByLabel("Days without runs", { exact: true }).fill("2099-12-24")
     await page.getByLabel("Jitter, seconds").fill("30")

@@ -118,9 +118,9 @@ try {
   {
     await using server = await startServer()
     await runReadme(project, server.url, programs)
-    if (!isOffline) await checkFrameworks(recipes, tarball, server.url)
   }
   if (!isOffline) {
+    await checkFrameworks(recipes, tarball)
     const others = join(project, "others")
     await writeFiles(others, { "package.json": { private: true } })
     npmInstall(others, [older, ...tools, tarball])

@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
-import { freePort } from "../../test/support/server.ts"
+import { freePort, startServer } from "../../test/support/server.ts"
 import { npmInstall, run, say, writeFiles } from "../command.ts"
 import type { Block } from "./readme.ts"
 
@@ -53,15 +53,16 @@ const files = ["express.ts", "fastify.ts", "hono.ts", "app/webhooks/route.ts"]
  */
 export const checkFrameworks = async (
   recipes: ReadonlyArray<Block>,
-  tarball: string,
-  serviceUrl: string
+  tarball: string
 ): Promise<void> => {
   const missing = files.filter((file) => !recipes.some(({ name }) => name === file))
   if (missing.length > 0) throw new Error(`The README has no recipe ${missing.join(", ")}`)
   const project = await mkdtemp(join(tmpdir(), "scheduling-frameworks-"))
   try {
     await build(project, recipes, tarball)
-    const client = await newAccount(serviceUrl)
+    // Not earlier: the build blocks this process for so long that open connections would time out.
+    await using server = await startServer()
+    const client = await newAccount(server.url)
     const [secret] = (await client.workspaces.signingSecrets()).data
     if (secret === undefined) throw new Error("The workspace has no signing secret")
     for (const [name, args] of Object.entries(programs)) {
