@@ -1,6 +1,13 @@
 import { Context, Data } from "effect"
 import type { LookupAddress } from "node:dns"
-import { connect as connectTcp, isIP, isIPv6, type LookupFunction, type Socket } from "node:net"
+import {
+  connect as connectTcp,
+  isIP,
+  isIPv6,
+  type LookupFunction,
+  type OnReadOpts,
+  type Socket
+} from "node:net"
 import { type Cidr, classify, isAllowed } from "./EgressRules.ts"
 import { makeResolve, type Resolve } from "./HostNames.ts"
 import { makeUpgradeToTls } from "../tls/TlsUpgrade.ts"
@@ -52,9 +59,14 @@ type Connected = (...result: [null, Socket] | [Error, null]) => void
 
 /**
  * Opens a connection and calls back once. The socket is returned so that an interrupted call can
- * end it while it is still connecting.
+ * end it while it is still connecting. If `onBytes` is given, the bytes that arrive go to it and
+ * are only valid until it returns.
  */
-export type Connect = (target: Target, callback: Connected) => Socket | undefined
+export type Connect = (
+  target: Target,
+  callback: Connected,
+  onBytes?: (bytes: Buffer) => void
+) => Socket | undefined
 
 export interface EgressRules {
   readonly allow: ReadonlyArray<Cidr>
@@ -70,7 +82,7 @@ export const makeConnect = ({ allow, resolve }: EgressRules): Connect => {
   const lookupAllowed = guardedLookup(allow, sharing(resolve))
   const upgradeToTls = makeUpgradeToTls()
 
-  return ({ hostname, isSecure, port }, callback) => {
+  return ({ hostname, isSecure, port }, callback, onBytes) => {
     const refusal = isIP(hostname) === 0 ? undefined : refuse(hostname, allow)
     if (refusal !== undefined) {
       queueMicrotask(() => callback(refusal, null))
@@ -84,7 +96,8 @@ export const makeConnect = ({ allow, resolve }: EgressRules): Connect => {
       autoSelectFamilyAttemptTimeout: nextAddressAfterMillis,
       noDelay: true,
       keepAlive: true,
-      keepAliveInitialDelay: 60_000
+      keepAliveInitialDelay: 60_000,
+      ...(onBytes !== undefined && !isSecure && { onread: intoOneBuffer(onBytes) })
     })
     return whenOpen(socket, "connect", (...[error]) => {
       if (error !== null) return callback(error, null)
@@ -95,13 +108,26 @@ export const makeConnect = ({ allow, resolve }: EgressRules): Connect => {
         socket.destroy()
         callback(late, null)
       } else if (isSecure) {
-        whenOpen(upgradeToTls(socket, hostname), "secureConnect", callback)
+        const secured = upgradeToTls(socket, hostname)
+        if (onBytes !== undefined) secured.on("data", onBytes)
+        whenOpen(secured, "secureConnect", callback)
       } else {
         callback(null, socket)
       }
     })
   }
 }
+
+const readBuffer = Buffer.allocUnsafeSlow(64 * 1024)
+
+/** As a stream, a socket would allocate 64 KiB for each read. */
+const intoOneBuffer = (onBytes: (bytes: Buffer) => void): OnReadOpts => ({
+  buffer: readBuffer,
+  callback: (count) => {
+    onBytes(readBuffer.subarray(0, count))
+    return true
+  }
+})
 
 const whenOpen = (socket: Socket, event: "connect" | "secureConnect", callback: Connected) => {
   const giveUp = () => socket.destroy(new ConnectTimeout({ seconds: connectTimeoutSeconds }))

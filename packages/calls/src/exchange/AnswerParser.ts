@@ -45,9 +45,9 @@ type Place =
   | "after the answer"
 
 /**
- * Reads one HTTP/1.1 answer from bytes as they come. It holds back no more than an unfinished head:
- * everything else is passed on or forgotten at once. It throws at the first byte that breaks the
- * protocol. Whoever feeds it limits the length of the whole answer.
+ * Reads one HTTP/1.1 answer from bytes as they come. It holds back no more than a copy of an
+ * unfinished head: everything else is passed on or forgotten at once. It throws at the first byte
+ * that breaks the protocol. Whoever feeds it limits the length of the whole answer.
  */
 export class AnswerParser {
   private place: Place = "head"
@@ -123,7 +123,7 @@ export class AnswerParser {
     const headBytes = end === -1 ? head.length : end
     if (this.interimBytes + headBytes > maxHeadBytes) throw new HeadTooLarge()
     if (end === -1) {
-      this.head = head
+      this.head = before === 0 ? Buffer.from(head) : head
       return bytes.length
     }
     this.head = nothing

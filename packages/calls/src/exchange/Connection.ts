@@ -70,12 +70,13 @@ export class Connection {
       this.write(this.socket, request, exchange)
       return
     }
-    this.socket = this.connect(this.target, (error, socket) => {
+    const onOpen: Parameters<Connect>[1] = (error, socket) => {
       if (error !== null) return this.fail(error)
       this.listen(socket)
       if (this.isClosed) socket.destroy()
       else this.write(socket, request, exchange)
-    })
+    }
+    this.socket = this.connect(this.target, onOpen, (bytes) => this.read(bytes))
   }
 
   close(): void {
@@ -104,7 +105,6 @@ export class Connection {
     this.socket = socket
     let failure: Error | undefined
     socket
-      .on("data", (bytes) => this.read(bytes))
       .on("end", () => this.finish())
       .on("error", (error) => (failure = error))
       .on("close", () => this.fail(failure ?? new AnswerCutOff()))

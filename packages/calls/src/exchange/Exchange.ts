@@ -8,6 +8,9 @@ import type { AnswerHeaders } from "./AnswerParser.ts"
  */
 const discardedBytes = 64 * 1024
 
+/** To make one takes longer than to decode a short body. */
+const utf8 = new TextDecoder()
+
 /** What came back from one request. It stays readable when the request is cut off half-way. */
 export class Exchange implements ExchangeListener {
   readonly keptBytes: number
@@ -40,9 +43,12 @@ export class Exchange implements ExchangeListener {
    */
   get body(): string | null {
     if (this.statusCode === null) return null
+    const [first, ...more] = this.kept
+    if (first === undefined) return ""
+    const bytes = more.length === 0 ? first : Buffer.concat(this.kept)
     const isCut = this.receivedBytes > this.keptBytes
-    const bytes = Buffer.concat(this.kept)
-    return new TextDecoder().decode(bytes, { stream: isCut }).replaceAll("\u0000", "")
+    const text = isCut ? new TextDecoder().decode(bytes, { stream: true }) : utf8.decode(bytes)
+    return text.replaceAll("\u0000", "")
   }
 
   onSent(): void {

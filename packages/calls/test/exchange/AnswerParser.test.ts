@@ -24,7 +24,9 @@ const read = (pieces: ReadonlyArray<Buffer>, method = "POST", hangsUp = false): 
   })
   let end: Read["end"] = "unfinished"
   try {
-    for (const piece of pieces) parser.push(piece)
+    // A socket puts all that it reads into the same buffer.
+    const buffer = Buffer.alloc(Math.max(0, ...pieces.map(({ length }) => length)))
+    for (const piece of pieces) parser.push(buffer.subarray(0, piece.copy(buffer)))
     if (hangsUp) parser.finish()
     if (parser.isOver) end = "over"
   } catch (error) {
