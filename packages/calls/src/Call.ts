@@ -1,28 +1,14 @@
-import { headersProblems } from "@scheduling/domain/calls/CallHeaders"
-import { parseCallUrl } from "@scheduling/domain/calls/CallUrl"
 import type { SuccessRule } from "@scheduling/domain/calls/CallOptions"
 import type { CallMethod } from "@scheduling/domain/calls/HttpCall"
-import { header } from "@scheduling/domain/webhooks/StandardWebhooks"
-import {
-  Clock,
-  Context,
-  Effect,
-  Exit,
-  Layer,
-  Option,
-  type Redacted,
-  Result,
-  type Scope
-} from "effect"
-import packageJson from "../package.json" with { type: "json" }
-import { Connection, type OutgoingRequest } from "./exchange/Connection.ts"
+import { Clock, Context, Effect, Exit, Layer, type Redacted, Result, type Scope } from "effect"
+import { Connection } from "./exchange/Connection.ts"
 import { type ConnectionLimits, Connections, type Open } from "./exchange/Connections.ts"
 import { EgressAllow, type EgressRules, makeConnect, Resolver } from "./egress/Egress.ts"
 import { parseCidrs } from "./egress/EgressRules.ts"
 import { Exchange } from "./exchange/Exchange.ts"
 import { type Answer, judgeExchange, refused } from "./judgeExchange.ts"
 import { OwnEcho } from "./exchange/OwnEcho.ts"
-import { keyOf, signSync } from "./signSync.ts"
+import { makeRequest } from "./OutgoingRequest.ts"
 import { Timeouts } from "./Timeouts.ts"
 
 export interface CallRequest {
@@ -87,6 +73,16 @@ export const SecureConnections = Context.Reference<
   ((rules: EgressRules) => Effect.Effect<Open, never, Scope.Scope>) | undefined
 >("@scheduling/calls/SecureConnections", { defaultValue: () => undefined })
 
+type OnEnd = (end: Exit.Exit<CallResult>) => void
+
+/** A call that is about to begin. */
+export interface ReadyCall {
+  /** See `Call.begin`. */
+  readonly begin: (onEnd: OnEnd) => () => void
+  /** It will not begin. */
+  readonly drop: () => void
+}
+
 /** The outgoing HTTP call that the service makes for its users. Every outcome is a value. */
 export class Call extends Context.Service<
   Call,
@@ -96,10 +92,13 @@ export class Call extends Context.Service<
      * The same without a fiber, which takes a twentieth of a run. Tells once how the call ended and
      * returns how to cut it off: then it tells that the call was interrupted.
      */
-    readonly begin: (
-      request: CallRequest,
-      onEnd: (end: Exit.Exit<CallResult>) => void
-    ) => () => void
+    readonly begin: (request: CallRequest, onEnd: OnEnd) => () => void
+    /**
+     * Does what can be done ahead of a call that begins so much later: signs it, and opens a
+     * connection for it if `connects`. Otherwise, thousands of calls at one instant would wait for
+     * that work to be done for all of them.
+     */
+    readonly makeReady: (request: CallRequest, inMillis: number, connects: boolean) => ReadyCall
   }
 >()("@scheduling/calls/Call") {
   static readonly layer: Layer.Layer<Call> = Layer.effect(
@@ -125,7 +124,14 @@ export class Call extends Context.Service<
       const toOwnEcho = new Connections(opener({ allow: ownAddress, resolve }), limits, timeouts)
       yield* Effect.addFinalizer(() => toOwnEcho.closeIdle)
 
-      const begin = (request: CallRequest, onEnd: (end: Exit.Exit<CallResult>) => void) => {
+      const wayTo = (url: URL) =>
+        url.origin + url.pathname + url.search === ownEcho ? toOwnEcho : connections
+
+      const begin = (
+        request: CallRequest,
+        make: () => ReturnType<typeof makeRequest>,
+        onEnd: OnEnd
+      ) => {
         const started = clock.monotonicTimeNanosUnsafe()
         let cutOff = () => {}
         let hasEnded = false
@@ -137,15 +143,13 @@ export class Call extends Context.Service<
           const nanos = clock.monotonicTimeNanosUnsafe() - started
           return { ...judged, duration_ms: Math.round(Number(nanos) / 1e6) }
         }
-        const make = () => {
-          const outgoing = prepare(request, clock)
-          if (Result.isFailure(outgoing))
-            return end(Exit.succeed(answer(refused(outgoing.failure))))
+        const send = () => {
+          const made = make()
+          if (Result.isFailure(made)) return end(Exit.succeed(answer(refused(made.failure))))
           const exchange = new Exchange(request.keep_bytes)
           const { success = null, timeout_seconds } = request
-          const { origin, path } = outgoing.success
-          const way = origin + path === ownEcho ? toOwnEcho : connections
-          cutOff = way.begin(outgoing.success, exchange, timeout_seconds * 1_000, (timedOut) => {
+          const { outgoing, url } = made.success
+          cutOff = wayTo(url).begin(outgoing, exchange, timeout_seconds * 1_000, (timedOut) => {
             const timeout = timedOut
               ? `timeout after ${timeout_seconds} s while ${exchange.phase}`
               : null
@@ -154,26 +158,53 @@ export class Call extends Context.Service<
             end(exitOf(() => answer(judged())))
           })
         }
-        const made = exitOf(make)
-        if (Exit.isFailure(made) && !hasEnded) end(Exit.failCause(made.cause))
+        const sent = exitOf(send)
+        if (Exit.isFailure(sent) && !hasEnded) end(Exit.failCause(sent.cause))
         return () => {
           if (hasEnded) return
           cutOff()
           end(Exit.interrupt())
         }
       }
+      const makeReady = (request: CallRequest, inMillis: number, connects: boolean): ReadyCall => {
+        const made = makeRequest(request, clock)
+        let drop = () => {}
+        if (Result.isSuccess(made)) {
+          const { outgoing, signFor, url } = made.success
+          const atMs = clock.currentTimeMillisUnsafe() + inMillis
+          signFor(atMs + signsAheadMs)
+          if (connects) drop = wayTo(url).expect(outgoing.origin, atMs)
+        }
+        return {
+          begin: (onEnd) => {
+            drop()
+            return begin(request, () => made, onEnd)
+          },
+          drop
+        }
+      }
+
+      const beginNow = (request: CallRequest, onEnd: OnEnd) =>
+        begin(request, () => makeRequest(request, clock), onEnd)
 
       return Call.of({
-        begin,
+        begin: beginNow,
+        makeReady,
         run: (request) =>
           Effect.callback((resume) => {
-            const cutOff = begin(request, resume)
+            const cutOff = beginNow(request, resume)
             return Effect.sync(cutOff)
           })
       })
     })
   )
 }
+
+/**
+ * Most calls begin at a full second, and some milliseconds after it. Those that do not are signed
+ * again.
+ */
+const signsAheadMs = 5
 
 /** What is thrown where no fiber would catch it is a defect of the call, and of nothing else. */
 export const exitOf = <A>(get: () => A): Exit.Exit<A> => {
@@ -190,88 +221,3 @@ const opener = (rules: EgressRules): Open => {
 }
 
 const ownAddress = Result.getOrThrow(parseCidrs("127.0.0.1/32"))
-
-const userAgent = `scheduling-service/${packageJson.version}`
-
-/** Builds the signed request. A failure says why the call cannot be made at all. */
-const prepare = (
-  request: CallRequest,
-  clock: Clock.Clock
-): Result.Result<OutgoingRequest, string> => {
-  const url = parseCallUrl(request.url)
-  if (Result.isFailure(url)) return Result.fail(`url ${url.failure}`)
-  // This was checked at creation too, but a chain step's headers are filled in from other answers.
-  const problem = headersProblems(request.headers)[0]
-  if (problem !== undefined) {
-    return Result.fail(["header", ...problem.path, problem.issue].join(" "))
-  }
-  const body = request.method === "GET" || request.method === "HEAD" ? null : request.body
-  if (request.secrets.some((secret) => Option.isNone(keyOf(secret)))) {
-    return Result.fail("the workspace's signing secret is not valid")
-  }
-  return Result.succeed({
-    origin: url.success.origin,
-    path: url.success.pathname + url.success.search,
-    method: request.method,
-    headers: () => signedHeaders(request, body, clock.currentTimeMillisUnsafe()),
-    body,
-    workspace_id: request.workspace_id
-  })
-}
-
-const signedHeaders = (request: CallRequest, body: string | null, nowMillis: number) => {
-  const message = {
-    id: request.execution_id,
-    timestamp: Math.floor(nowMillis / 1_000),
-    body: body ?? ""
-  }
-  const headers = [
-    ...(request.signature !== undefined
-      ? signatureHeaders(request.signature)
-      : request.secrets.length === 0
-        ? []
-        : signatureHeaders({
-            ...message,
-            signature: Option.getOrElse(signSync(message, request.secrets), () => "")
-          })),
-    "idempotency-key",
-    request.execution_id
-  ]
-  if (request.task !== null) {
-    headers.push(
-      "x-scheduling-task-id",
-      request.task.id,
-      "x-scheduling-execution-id",
-      request.execution_id,
-      "x-scheduling-attempt",
-      String(request.attempt),
-      "x-scheduling-scheduled-for",
-      new Date(request.task.scheduled_ms).toISOString()
-    )
-  }
-  if (request.complete_url !== undefined) {
-    headers.push("scheduling-complete-url", request.complete_url)
-  }
-  const given = new Set<string>()
-  for (const [name, value] of Object.entries(request.headers)) {
-    given.add(name.toLowerCase())
-    headers.push(name, value)
-  }
-  if (request.traceparent !== undefined && !given.has("traceparent")) {
-    headers.push("traceparent", request.traceparent)
-  }
-  if (!given.has("user-agent")) headers.push("user-agent", userAgent)
-  // The kept part of the answer is for people to read, and nothing here decompresses it.
-  if (!given.has("accept-encoding")) headers.push("accept-encoding", "identity")
-  if (body !== null && !given.has("content-type")) headers.push("content-type", "application/json")
-  return headers
-}
-
-const signatureHeaders = ({ id, signature, timestamp }: Signature) => [
-  header.id,
-  id,
-  header.timestamp,
-  String(timestamp),
-  header.signature,
-  signature
-]

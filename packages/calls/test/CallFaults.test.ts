@@ -569,9 +569,9 @@ describe("a thread for TLS", () => {
 })
 
 const outgoing = {
-  path: "/",
   method: "GET",
-  headers: () => [],
-  body: null,
+  head: () => "GET / HTTP/1.1\r\nhost: 127.0.0.1:1\r\n\r\n",
+  body: "",
+  bodyBytes: 0,
   workspace_id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"
 }

@@ -2,6 +2,7 @@ import { Data } from "effect"
 import type { Socket } from "node:net"
 import { AnswerCutOff, AnswerParser, type AnswerReader } from "./AnswerParser.ts"
 import type { Connect, Target } from "../egress/Egress.ts"
+import type { OutgoingRequest } from "../OutgoingRequest.ts"
 
 /** Hears how an exchange goes on. */
 export interface ExchangeListener extends AnswerReader {
@@ -31,24 +32,13 @@ const hurryMillis = 1_000
 
 export class AnswerTooLong extends Data.TaggedError("AnswerTooLong")<{}> {}
 
-export interface OutgoingRequest {
-  readonly origin: string
-  readonly path: string
-  readonly method: string
-  /**
-   * Names and values alternate. This is a function because the signature holds the time of sending.
-   */
-  readonly headers: () => ReadonlyArray<string>
-  readonly body: string | null
-  /** Workspaces take turns when calls have to wait. */
-  readonly workspace_id: string
-}
-
-/** One keep-alive connection with one exchange at a time. It connects when the first one begins. */
+/** One keep-alive connection with one exchange at a time. */
 export class Connection {
   /** Called once, when the connection ends while it is idle. */
   onIdleEnd: () => void = () => {}
   private socket: Socket | undefined
+  private isOpen = false
+  private request: OutgoingRequest | undefined
   private exchange: ExchangeListener | undefined
   private parser: AnswerParser | undefined
   private answerBytes = 0
@@ -61,22 +51,28 @@ export class Connection {
     this.connect = connect
   }
 
-  send(request: OutgoingRequest, exchange: ExchangeListener): void {
-    this.exchange = exchange
-    this.parser = new AnswerParser(request.method, exchange)
-    this.answerBytes = 0
-    if (this.socket !== undefined) {
-      this.socket.setTimeout(0)
-      this.write(this.socket, request, exchange)
-      return
-    }
+  /** Connects ahead of the first request. */
+  open(): void {
     const onOpen: Parameters<Connect>[1] = (error, socket) => {
       if (error !== null) return this.fail(error)
       this.listen(socket)
       if (this.isClosed) socket.destroy()
-      else this.write(socket, request, exchange)
+      else if (this.exchange === undefined) socket.setTimeout(idleMillis)
+      else this.write(socket)
     }
     this.socket = this.connect(this.target, onOpen, (bytes) => this.read(bytes))
+  }
+
+  send(request: OutgoingRequest, exchange: ExchangeListener): void {
+    this.request = request
+    this.exchange = exchange
+    this.parser = new AnswerParser(request.method, exchange)
+    this.answerBytes = 0
+    if (this.socket === undefined) return this.open()
+    // Otherwise it is connecting, and the request goes out when it is open.
+    if (!this.isOpen) return
+    this.socket.setTimeout(0)
+    this.write(this.socket)
   }
 
   close(): void {
@@ -85,24 +81,26 @@ export class Connection {
     this.socket?.destroy()
   }
 
-  private write(socket: Socket, request: OutgoingRequest, exchange: ExchangeListener): void {
+  private write(socket: Socket): void {
+    const { exchange, request } = this
+    if (exchange === undefined || request === undefined) return
+    this.request = undefined
     exchange.onSent()
-    const body = request.body ?? ""
-    const bodyBytes = Buffer.byteLength(body)
-    const head = headOf(request, this.target.host, bodyBytes)
+    const { body, bodyBytes } = request
     // One string is one write. Text outside ASCII needs another encoding than the head.
-    if (bodyBytes === body.length) {
-      socket.write(head + body, "latin1")
+    if (body.length === bodyBytes) {
+      socket.write(request.head() + body, "latin1")
       return
     }
     socket.cork()
-    socket.write(head, "latin1")
+    socket.write(request.head(), "latin1")
     socket.write(body)
     socket.uncork()
   }
 
   private listen(socket: Socket): void {
     this.socket = socket
+    this.isOpen = true
     let failure: Error | undefined
     socket
       .on("end", () => this.finish())
@@ -164,21 +162,4 @@ const targetOf = (origin: string): Target => {
     port: port === "" ? (isSecure ? 443 : 80) : Number(port),
     isSecure
   }
-}
-
-/** Servers may refuse these without a length, even if there is no body. */
-const withLength = new Set(["POST", "PUT", "PATCH"])
-
-const headOf = (
-  { body, headers, method, path }: OutgoingRequest,
-  host: string,
-  bodyBytes: number
-): string => {
-  let head = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`
-  const fields = headers()
-  for (let index = 0; index < fields.length; index += 2) {
-    head += `${fields[index]}: ${fields[index + 1]}\r\n`
-  }
-  if (body !== null || withLength.has(method)) head += `content-length: ${bodyBytes}\r\n`
-  return `${head}\r\n`
 }

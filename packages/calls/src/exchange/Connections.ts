@@ -1,12 +1,14 @@
 import { Effect } from "effect"
-import type { OutgoingRequest } from "./Connection.ts"
 import type { Exchange } from "./Exchange.ts"
+import type { OutgoingRequest } from "../OutgoingRequest.ts"
 import type { Timeouts } from "../Timeouts.ts"
 
-/** A connection with one exchange at a time. It connects when the first one begins. */
+/** A connection with one exchange at a time. It connects at the latest when the first one begins. */
 export interface OpenConnection {
   /** Called once, when the connection ends while it is idle. */
   onIdleEnd: () => void
+  /** Connects ahead of the first exchange. */
+  readonly open: () => void
   readonly send: (request: OutgoingRequest, exchange: Exchange) => void
   readonly close: () => void
 }
@@ -21,6 +23,9 @@ export interface ConnectionLimits {
   readonly idle: number
 }
 
+/** Calls of one moment and of its neighbours need connections of their own. */
+const momentMs = 5
+
 interface Origin {
   /** How many more calls may run. */
   places: number
@@ -28,7 +33,9 @@ interface Origin {
   readonly waiting: Map<string, Set<() => void>>
   /** The one used last is taken first, so that the others can reach their idle timeout. */
   readonly idle: Array<OpenConnection>
-  /** Calls that wait or run. */
+  /** How many calls will begin, by moment. */
+  readonly expected: Map<number, number>
+  /** Calls that are expected, wait or run. */
   calls: number
   isStartingCalls: boolean
 }
@@ -115,6 +122,35 @@ export class Connections {
     return () => leave(false)
   }
 
+  /**
+   * A call to the origin will begin at that time. A connection is opened for it unless enough are
+   * idle for all calls around that time. Returns how to say that it begins now, or never will.
+   */
+  expect(name: string, atMs: number): () => void {
+    const origin = this.enter(name)
+    const moment = Math.round(atMs / momentMs)
+    const expectedAt = (at: number) => origin.expected.get(at) ?? 0
+    origin.expected.set(moment, expectedAt(moment) + 1)
+    const expected = expectedAt(moment - 1) + expectedAt(moment) + expectedAt(moment + 1)
+    const wanted = Math.min(expected, origin.places)
+    if (origin.idle.length < wanted && this.idle < this.limits.idle) {
+      const connection = this.open(name, origin)
+      // Those that are open already are taken before it.
+      origin.idle.unshift(connection)
+      this.idle++
+      connection.open()
+    }
+    let isExpected = true
+    return () => {
+      if (!isExpected) return
+      isExpected = false
+      const left = expectedAt(moment) - 1
+      if (left === 0) origin.expected.delete(moment)
+      else origin.expected.set(moment, left)
+      this.leave(name, origin)
+    }
+  }
+
   readonly closeIdle = Effect.sync(() => {
     for (const origin of this.origins.values()) {
       for (const connection of origin.idle.splice(0)) connection.close()
@@ -129,6 +165,7 @@ export class Connections {
         places: this.limits.perOrigin,
         waiting: new Map(),
         idle: [],
+        expected: new Map(),
         calls: 0,
         isStartingCalls: false
       }

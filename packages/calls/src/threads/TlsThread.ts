@@ -3,10 +3,10 @@ import { getCACertificates } from "node:tls"
 import { Worker } from "node:worker_threads"
 import { AnswerCutOff } from "../exchange/AnswerParser.ts"
 import { DescribedError } from "../CallErrors.ts"
-import type { OutgoingRequest } from "../exchange/Connection.ts"
 import type { OpenConnection } from "../exchange/Connections.ts"
 import { EgressRefused, type EgressRules } from "../egress/Egress.ts"
 import type { Exchange } from "../exchange/Exchange.ts"
+import type { OutgoingRequest } from "../OutgoingRequest.ts"
 import type { Order, ReadyRequest, Report, ThreadData } from "./messages.ts"
 
 /**
@@ -27,13 +27,13 @@ export class TlsThread {
 
   open(origin: string): OpenConnection {
     const id = ++this.#lastId
-    const connection = new RemoteConnection(
-      origin,
-      (request, isFirst) => this.#order([isFirst ? "open" : "send", id, request]),
-      () => {
+    const connection = new RemoteConnection({
+      open: () => this.#order(["open", id, origin]),
+      send: (request) => this.#order(["send", id, request]),
+      close: () => {
         if (this.#connections.delete(id)) this.#order(["close", id])
       }
-    )
+    })
     this.#connections.set(id, connection)
     return connection
   }
@@ -105,34 +105,37 @@ export class TlsThread {
 
 type ConnectionReport = Exclude<Report, readonly ["resolve", ...ReadonlyArray<unknown>]>
 
+interface Orders {
+  readonly open: () => void
+  readonly send: (request: ReadyRequest) => void
+  readonly close: () => void
+}
+
 class RemoteConnection implements OpenConnection {
   onIdleEnd: () => void = () => {}
-  readonly close: () => void
   #exchange: Exchange | undefined
-  #isFirst = true
-  readonly #origin: string
-  readonly #send: (request: ReadyRequest, isFirst: boolean) => void
+  #isOpened = false
+  readonly #order: Orders
 
-  constructor(
-    origin: string,
-    send: (request: ReadyRequest, isFirst: boolean) => void,
-    close: () => void
-  ) {
-    this.#origin = origin
-    this.#send = send
-    this.close = () => {
-      this.#exchange = undefined
-      close()
-    }
+  constructor(order: Orders) {
+    this.#order = order
   }
 
-  send(request: OutgoingRequest, exchange: Exchange): void {
+  open(): void {
+    this.#isOpened = true
+    this.#order.open()
+  }
+
+  send({ head, ...request }: OutgoingRequest, exchange: Exchange): void {
     this.#exchange = exchange
-    // The headers have the time of now. Until a new connection is open, they get some seconds old.
-    const { keptBytes } = exchange
-    const ready = { ...request, origin: this.#origin, headers: request.headers(), keptBytes }
-    this.#send(ready, this.#isFirst)
-    this.#isFirst = false
+    if (!this.#isOpened) this.open()
+    // The head has the time of now. Until a new connection is open, it gets some seconds old.
+    this.#order.send({ ...request, head: head(), keptBytes: exchange.keptBytes })
+  }
+
+  close(): void {
+    this.#exchange = undefined
+    this.#order.close()
   }
 
   hear(report: ConnectionReport): void {

@@ -1,5 +1,5 @@
 import type { AnswerHeaders } from "../exchange/AnswerParser.ts"
-import type { OutgoingRequest } from "../exchange/Connection.ts"
+import type { OutgoingRequest } from "../OutgoingRequest.ts"
 
 /** What a thread needs to know before its first connection. */
 export interface ThreadData {
@@ -9,15 +9,15 @@ export interface ThreadData {
   readonly trusted: ReadonlyArray<string>
 }
 
-/** A request whose headers are known, and how much of the answer's body is wanted. */
-export interface ReadyRequest extends Omit<OutgoingRequest, "headers"> {
-  readonly headers: ReadonlyArray<string>
+/** A request whose head is known, and how much of the answer's body is wanted. */
+export interface ReadyRequest extends Omit<OutgoingRequest, "head"> {
+  readonly head: string
   readonly keptBytes: number
 }
 
 /** What the main thread tells. Connections have numbers that are never used twice. */
 export type Order =
-  | readonly ["open", id: number, request: ReadyRequest]
+  | readonly ["open", id: number, origin: string]
   | readonly ["send", id: number, request: ReadyRequest]
   | readonly ["close", id: number]
   | readonly ["resolved", question: number, addresses: ReadonlyArray<string>]

@@ -7,7 +7,7 @@ import { Connection, type ExchangeListener } from "../exchange/Connection.ts"
 import { EgressRefused, makeConnect } from "../egress/Egress.ts"
 import { parseCidrs } from "../egress/EgressRules.ts"
 import type { Resolve } from "../egress/HostNames.ts"
-import type { Order, ReadyRequest, Report, ThreadData } from "./messages.ts"
+import type { Order, Report, ThreadData } from "./messages.ts"
 
 const { allow, trusted }: ThreadData = workerData
 const port = parentPort
@@ -63,27 +63,26 @@ const listenerOf = (id: number, keptBytes: number): ExchangeListener => ({
   }
 })
 
-const open = (id: number, { origin }: ReadyRequest): Connection => {
+const open = (id: number, origin: string): void => {
   const connection = new Connection(origin, connect)
   connection.onIdleEnd = () => {
     connections.delete(id)
     report(["idle end", id])
   }
   connections.set(id, connection)
-  return connection
+  connection.open()
 }
 
 const follow = (order: Order): void => {
   switch (order[0]) {
     case "open":
+      return open(order[1], order[2])
     case "send": {
-      const [kind, id, request] = order
+      const [, id, request] = order
       // A kept connection that has just ended was reported already.
-      const connection = kind === "open" ? open(id, request) : connections.get(id)
-      connection?.send(
-        { ...request, headers: () => request.headers },
-        listenerOf(id, request.keptBytes)
-      )
+      connections
+        .get(id)
+        ?.send({ ...request, head: () => request.head }, listenerOf(id, request.keptBytes))
       return
     }
     case "close": {

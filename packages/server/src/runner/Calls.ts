@@ -91,7 +91,8 @@ export const makeCalls = Effect.fnUntraced(function* (
       loads,
       started_ms: null,
       traceparent: trace?.traceparent,
-      completionUrls
+      completionUrls,
+      connectsAhead: intake.answersQuickly(run.id)
     }
     const going: RunningCall = { executed: undefined, cancelled: false }
     running.set(run.id, going)

@@ -107,6 +107,27 @@ layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
       })
     )
 
+    it.effect("a target that answered has its connection before the next call is due", () =>
+      Effect.gen(function* () {
+        const { outcomeOf } = yield* Service
+        let connectedAt = 0
+        const port = yield* tcpTarget((socket) => {
+          connectedAt = Date.now()
+          const answer = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+          socket.once("data", () => socket.end(answer))
+        })
+        const aheadMs = Effect.gen(function* () {
+          const outcome = yield* outcomeOf({ url: `http://127.0.0.1:${port}/`, delay_seconds: 1 })
+          assert.strictEqual(outcome.status, "succeeded")
+          return Date.parse(outcome.scheduled_for) - connectedAt
+        })
+        assert.isAtMost(yield* aheadMs, 0)
+        // A machine that stands still may connect late, but not each time.
+        const best = yield* Effect.repeat(aheadMs, { until: (ms) => ms > 20, times: 10 })
+        assert.isAbove(best, 20)
+      })
+    )
+
     it.effect("a target that says when to come back is called again then", () =>
       Effect.gen(function* () {
         const { outcomeOf } = yield* Service

@@ -1,7 +1,13 @@
 import { Effect, Exit, type Fiber, Random, type Redacted, Result, type Semaphore } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Allowance } from "../intake/ByteBudget.ts"
-import { Call, type CallRequest, type CallResult, exitOf } from "@scheduling/calls/Call"
+import {
+  Call,
+  type CallRequest,
+  type CallResult,
+  exitOf,
+  type ReadyCall
+} from "@scheduling/calls/Call"
 import { maxAnswerSeconds } from "@scheduling/domain/calls/CallOptions"
 import { asksForCallback, type CompletionUrls } from "../../completions/CompletionUrls.ts"
 import type { DbClock } from "../DbClock.ts"
@@ -20,7 +26,11 @@ export interface Execution {
   /** Sent with the call. Undefined if nobody collects traces. */
   readonly traceparent: string | undefined
   readonly completionUrls: CompletionUrls["Service"]
+  /** Whether a connection is opened before its time has come. */
+  readonly connectsAhead: boolean
 }
+
+type OnEnd = (end: Exit.Exit<Settlement>) => void
 
 /** A run that is executed. */
 export interface Executed {
@@ -39,15 +49,33 @@ export const makeExecute = Effect.gen(function* () {
   const random = yield* Random.Random
   const runFork = Effect.runForkWith(yield* Effect.context<SqlClient.SqlClient>())
 
+  /** The call of a run that is due. */
+  const begin = (
+    run: StartedRun,
+    execution: Execution,
+    { call_options, retry_count, timeout_seconds }: RunCall,
+    call: ReadyCall["begin"],
+    onEnd: OnEnd
+  ): (() => void) => {
+    const started_ms = startedAt(run, execution)
+    const judged = (answer: CallResult) => {
+      const called = { ...run, retry_count, call_options, timeout_seconds, started_ms }
+      const verdict = verdictOn(answer, called, random.nextDoubleUnsafe())
+      return endOf(run, execution, { ...answer, ...verdict })
+    }
+    return call((exit) =>
+      onEnd(Exit.isFailure(exit) ? Exit.failCause(exit.cause) : exitOf(() => judged(exit.value)))
+    )
+  }
+
   const make = (
     run: StartedRun,
     execution: Execution,
     secrets: ReadonlyArray<Redacted.Redacted>,
     call: Result.Result<RunCall, string>,
-    onEnd: (end: Exit.Exit<Settlement>) => void
+    onEnd: OnEnd
   ): (() => void) => {
-    const started_ms = Math.max(execution.clock.now(), run.due_ms)
-    execution.started_ms = started_ms
+    startedAt(run, execution)
     if (Result.isFailure(call)) {
       onEnd(Exit.succeed(endOf(run, execution, { status: "failed", error: call.failure })))
       return () => {}
@@ -57,37 +85,55 @@ export const makeExecute = Effect.gen(function* () {
       onEnd(Exit.failCause(request.cause))
       return () => {}
     }
-    const { call_options, retry_count, timeout_seconds } = call.success
-    const judged = (answer: CallResult) => {
-      const called = { ...run, retry_count, call_options, timeout_seconds, started_ms }
-      const verdict = verdictOn(answer, called, random.nextDoubleUnsafe())
-      return endOf(run, execution, { ...answer, ...verdict })
-    }
-    return calls.begin(request.value, (exit) =>
-      onEnd(Exit.isFailure(exit) ? Exit.failCause(exit.cause) : exitOf(() => judged(exit.value)))
+    return begin(run, execution, call.success, (end) => calls.begin(request.value, end), onEnd)
+  }
+
+  /** Undefined if the call is made only when its time has come. */
+  const makeReady = (
+    run: StartedRun,
+    execution: Execution,
+    secrets: ReadonlyArray<Redacted.Redacted>,
+    early: number
+  ) => {
+    const { call, withheld } = run
+    if (call === null || withheld > 0) return undefined
+    const ready = exitOf(() =>
+      calls.makeReady(requestOf(run, execution, secrets, call), early, execution.connectsAhead)
     )
+    return Exit.isSuccess(ready) ? { ...ready.value, call } : undefined
   }
 
   return (
     run: StartedRun,
     execution: Execution,
     secrets: ReadonlyArray<Redacted.Redacted>,
-    onEnd: (end: Exit.Exit<Settlement>) => void
+    onEnd: OnEnd
   ): Executed => {
     const early = run.due_ms - execution.clock.now()
     if (early <= 0 && run.withheld === 0) {
       const cutOff = make(run, execution, secrets, givenCall(run), onEnd)
       return { cutOff, preparing: null }
     }
+    const ready = early > 0 ? makeReady(run, execution, secrets, early) : undefined
     let cutOff = () => preparing.interruptUnsafe()
     const preparing = runFork(prepare(run, execution, early))
     preparing.addObserver((exit) => {
-      if (Exit.isFailure(exit)) onEnd(Exit.failCause(exit.cause))
-      else cutOff = make(run, execution, secrets, exit.value, onEnd)
+      if (Exit.isFailure(exit)) {
+        ready?.drop()
+        onEnd(Exit.failCause(exit.cause))
+        return
+      }
+      cutOff =
+        ready === undefined
+          ? make(run, execution, secrets, exit.value, onEnd)
+          : begin(run, execution, ready.call, ready.begin, onEnd)
     })
     return { cutOff: () => cutOff(), preparing }
   }
 })
+
+const startedAt = (run: StartedRun, execution: Execution): number =>
+  (execution.started_ms ??= Math.max(execution.clock.now(), run.due_ms))
 
 const requestOf = (
   run: StartedRun,

@@ -147,6 +147,11 @@ export class CallSlots {
     this.#young.set(id, slot)
   }
 
+  /** Whether the target answered quickly when the call got its slot. */
+  isQuick(id: string): boolean {
+    return this.#slots.get(id)?.isQuick === true
+  }
+
   /** `answered` means that the call ended by itself and was not cut off or given up. */
   vacate(id: string, nowMs: number, answered: boolean): void {
     const slot = this.#slots.get(id)

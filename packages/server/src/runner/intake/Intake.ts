@@ -1,6 +1,7 @@
 import type { LeasedRun } from "../../queue/Run.ts"
 import { CallSlots, type SlotLimits } from "./CallSlots.ts"
 import { LastCalls } from "./LastCalls.ts"
+import { ReadyRuns } from "./ReadyRuns.ts"
 
 /** A share may hold this many times as many runs ahead of their time as there is still room for. */
 const threshold = 4
@@ -12,14 +13,6 @@ export interface IntakeLimits extends SlotLimits {
   /** Runs held ahead of their time. */
   readonly ahead: number
 }
-
-interface ReadyRun {
-  readonly run: LeasedRun
-  readonly sinceMs: number
-}
-
-/** The due runs of one share: a queue per workspace and target. The queues take turns. */
-type ReadyShare = Map<string, Array<ReadyRun>>
 
 /**
  * The runs that are leased to this node: held until they are due, then ready, then in a slot. Held
@@ -36,8 +29,7 @@ export class Intake {
   #held: Array<LeasedRun> = []
   #heldInOrder = true
   readonly #heldByShare = new Map<number, number>()
-  readonly #ready = new Map<number, ReadyShare>()
-  #readyCount = 0
+  readonly #ready = new ReadyRuns()
   /** How many of the due runs may find a slot when runs are taken next. */
   #untried = 0
   /** Each run from its lease until it is settled. */
@@ -53,7 +45,7 @@ export class Intake {
 
   /** Runs that are leased and not in a slot. */
   get held(): number {
-    return this.#held.length + this.#readyCount
+    return this.#held.length + this.#ready.count
   }
 
   get running(): number {
@@ -66,7 +58,7 @@ export class Intake {
 
   /** Whether runs are due and have no slot. */
   get isPressed(): boolean {
-    return this.#readyCount > 0
+    return this.#ready.count > 0
   }
 
   /** How many overdue runs to ask for: half of the free slots, so that newcomers find some. */
@@ -134,17 +126,17 @@ export class Intake {
     this.#untried = 0
     for (let served = true; served;) {
       served = false
-      // A share that was served goes to the end, also for the next time.
-      for (const [share, queues] of Array.from(this.#ready)) {
+      for (const share of this.#ready.shares()) {
         if (this.#slots.free <= 0) return taken
         if (taken.length >= limit) {
-          this.#untried = this.#readyCount
+          this.#untried = this.#ready.count
           return taken
         }
-        const run = this.#takeOne(share, queues, nowMs)
+        const run = this.#ready.takeOne(share, (target) =>
+          this.#slots.hasRoom(share, target, nowMs)
+        )
         if (run === undefined) continue
-        this.#ready.delete(share)
-        if (queues.size > 0) this.#ready.set(share, queues)
+        this.#slots.occupy(run.id, share, run.target, nowMs)
         taken.push(run)
         served = true
       }
@@ -180,6 +172,11 @@ export class Intake {
     return this.#known.get(id)?.share
   }
 
+  /** Whether the target of a run in a slot answers quickly. */
+  answersQuickly(id: string): boolean {
+    return this.#slots.isQuick(id)
+  }
+
   /** Whether a named queue waits for its result. */
   hasPlace(id: string): boolean {
     return this.#known.get(id)?.hasPlace === true
@@ -193,34 +190,19 @@ export class Intake {
    * Removes runs that became ready before `sinceMs` and have no slot: another node may have one.
    */
   dropWaiting(sinceMs: number, nowMs: number): ReadonlyArray<LeasedRun> {
-    const dropped: Array<LeasedRun> = []
-    for (const [share, queues] of this.#ready) {
-      const before = dropped.length
-      for (const [name, queue] of queues) {
-        // The queue is in the order in which its runs became ready.
-        const kept = queue.findIndex((ready) => ready.sinceMs >= sinceMs)
-        const removed = queue.splice(0, kept === -1 ? queue.length : kept)
-        for (const { run } of removed) dropped.push(run)
-        if (queue.length === 0) queues.delete(name)
-      }
-      if (dropped.length > before) this.#restingUntilMs.set(share, nowMs + restMs)
-      if (queues.size === 0) this.#ready.delete(share)
+    const dropped = this.#ready.takeOlder(sinceMs)
+    for (const run of dropped) {
+      this.#known.delete(run.id)
+      this.#restingUntilMs.set(run.share, nowMs + restMs)
     }
-    this.#readyCount -= dropped.length
-    for (const run of dropped) this.#known.delete(run.id)
     return dropped
   }
 
   /** Removes everything that has not started. */
   dropAll(): ReadonlyArray<LeasedRun> {
-    const ready = [...this.#ready.values()].flatMap((queues) =>
-      [...queues.values()].flat().map(({ run }) => run)
-    )
-    const dropped = [...this.#held, ...ready]
+    const dropped = [...this.#held, ...this.#ready.takeOlder(Infinity)]
     this.#held = []
     this.#heldByShare.clear()
-    this.#ready.clear()
-    this.#readyCount = 0
     for (const run of dropped) this.#known.delete(run.id)
     return dropped
   }
@@ -239,7 +221,7 @@ export class Intake {
     for (const [share, untilMs] of this.#restingUntilMs) {
       if (untilMs <= nowMs) this.#restingUntilMs.delete(share)
     }
-    const saturated = new Set([...this.#ready.keys(), ...this.#restingUntilMs.keys()])
+    const saturated = new Set([...this.#ready.shares(), ...this.#restingUntilMs.keys()])
     for (const share of this.#slots.shares()) {
       if (this.#slots.isClosedTo(share, nowMs)) saturated.add(share)
     }
@@ -249,20 +231,6 @@ export class Intake {
 
   isOpenTo(share: number, nowMs: number): boolean {
     return !this.#slots.isClosedTo(share, nowMs)
-  }
-
-  #takeOne(share: number, queues: ReadyShare, nowMs: number): LeasedRun | undefined {
-    for (const [name, queue] of queues) {
-      const next = queue[0]
-      if (next === undefined || !this.#slots.hasRoom(share, next.run.target, nowMs)) continue
-      queue.shift()
-      queues.delete(name)
-      if (queue.length > 0) queues.set(name, queue)
-      this.#readyCount--
-      this.#slots.occupy(next.run.id, share, next.run.target, nowMs)
-      return next.run
-    }
-    return undefined
   }
 
   #hold(run: LeasedRun): void {
@@ -278,17 +246,7 @@ export class Intake {
       const heldByShare = (this.#heldByShare.get(run.share) ?? 1) - 1
       if (heldByShare === 0) this.#heldByShare.delete(run.share)
       else this.#heldByShare.set(run.share, heldByShare)
-      let queues = this.#ready.get(run.share)
-      if (queues === undefined) {
-        queues = new Map()
-        this.#ready.set(run.share, queues)
-      }
-      const name = `${run.workspace_id} ${run.target}`
-      const ready = { run, sinceMs: nowMs }
-      const queue = queues.get(name)
-      if (queue === undefined) queues.set(name, [ready])
-      else queue.push(ready)
-      this.#readyCount++
+      this.#ready.add(run, nowMs)
     }
   }
 

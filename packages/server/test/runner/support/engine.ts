@@ -53,13 +53,15 @@ export const callLayer = (
           duration_ms: 0,
           ...result
         }))
+      const begin: Call["Service"]["begin"] = (request, onEnd) => {
+        const fiber = runFork(run(request))
+        fiber.addObserver(onEnd)
+        return () => fiber.interruptUnsafe()
+      }
       return Call.of({
         run,
-        begin: (request, onEnd) => {
-          const fiber = runFork(run(request))
-          fiber.addObserver(onEnd)
-          return () => fiber.interruptUnsafe()
-        }
+        begin,
+        makeReady: (request) => ({ begin: (onEnd) => begin(request, onEnd), drop: () => {} })
       })
     })
   )

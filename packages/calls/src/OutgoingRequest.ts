@@ -1,0 +1,144 @@
+import { headersProblems } from "@scheduling/domain/calls/CallHeaders"
+import { parseCallUrl } from "@scheduling/domain/calls/CallUrl"
+import { header } from "@scheduling/domain/webhooks/StandardWebhooks"
+import { type Clock, Option, Result } from "effect"
+import packageJson from "../package.json" with { type: "json" }
+import type { CallRequest, Signature } from "./Call.ts"
+import { keyOf, signSync } from "./signSync.ts"
+
+/** What goes over a connection. */
+export interface OutgoingRequest {
+  readonly origin: string
+  readonly method: string
+  /**
+   * The request line and the fields. This is a function because the signature holds the time of
+   * sending.
+   */
+  readonly head: () => string
+  /** Empty if there is none. */
+  readonly body: string
+  readonly bodyBytes: number
+  /** Workspaces take turns when calls have to wait. */
+  readonly workspace_id: string
+}
+
+interface MadeRequest {
+  readonly outgoing: OutgoingRequest
+  readonly url: URL
+  /** Makes the head for a time that is about to come. */
+  readonly signFor: (atMillis: number) => void
+}
+
+/** Builds the signed request. A failure says why the call cannot be made at all. */
+export const makeRequest = (
+  request: CallRequest,
+  clock: Clock.Clock
+): Result.Result<MadeRequest, string> => {
+  const parsed = parseCallUrl(request.url)
+  if (Result.isFailure(parsed)) return Result.fail(`url ${parsed.failure}`)
+  // This was checked at creation too, but a chain step's headers are filled in from other answers.
+  const problem = headersProblems(request.headers)[0]
+  if (problem !== undefined) {
+    return Result.fail(["header", ...problem.path, problem.issue].join(" "))
+  }
+  const { method, workspace_id } = request
+  const body = method === "GET" || method === "HEAD" ? null : request.body
+  if (request.secrets.some((secret) => Option.isNone(keyOf(secret)))) {
+    return Result.fail("the workspace's signing secret is not valid")
+  }
+  const url = parsed.success
+  const bodyBytes = Buffer.byteLength(body ?? "")
+  let made = { second: Number.NaN, head: "" }
+  const headAt = (millis: number) => {
+    const second = Math.floor(millis / 1_000)
+    if (made.second !== second) {
+      const fields = fieldsOf(request, body, second)
+      if (body !== null || withLength.has(method)) fields.push("content-length", String(bodyBytes))
+      made = { second, head: headOf(method, url, fields) }
+    }
+    return made.head
+  }
+  return Result.succeed({
+    outgoing: {
+      origin: url.origin,
+      method,
+      head: () => headAt(clock.currentTimeMillisUnsafe()),
+      body: body ?? "",
+      bodyBytes,
+      workspace_id
+    },
+    url,
+    signFor: headAt
+  })
+}
+
+/** Servers may refuse these without a length, even if there is no body. */
+const withLength = new Set(["POST", "PUT", "PATCH"])
+
+const headOf = (
+  method: string,
+  { host, pathname, search }: URL,
+  fields: ReadonlyArray<string>
+): string => {
+  let head = `${method} ${pathname}${search} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`
+  for (let index = 0; index < fields.length; index += 2) {
+    head += `${fields[index]}: ${fields[index + 1]}\r\n`
+  }
+  return `${head}\r\n`
+}
+
+const userAgent = `scheduling-service/${packageJson.version}`
+
+/** Names and values alternate. */
+const fieldsOf = (request: CallRequest, body: string | null, timestamp: number) => {
+  const message = { id: request.execution_id, timestamp, body: body ?? "" }
+  const headers = [
+    ...(request.signature !== undefined
+      ? signatureHeaders(request.signature)
+      : request.secrets.length === 0
+        ? []
+        : signatureHeaders({
+            ...message,
+            signature: Option.getOrElse(signSync(message, request.secrets), () => "")
+          })),
+    "idempotency-key",
+    request.execution_id
+  ]
+  if (request.task !== null) {
+    headers.push(
+      "x-scheduling-task-id",
+      request.task.id,
+      "x-scheduling-execution-id",
+      request.execution_id,
+      "x-scheduling-attempt",
+      String(request.attempt),
+      "x-scheduling-scheduled-for",
+      new Date(request.task.scheduled_ms).toISOString()
+    )
+  }
+  if (request.complete_url !== undefined) {
+    headers.push("scheduling-complete-url", request.complete_url)
+  }
+  const given = new Set<string>()
+  for (const [name, value] of Object.entries(request.headers)) {
+    given.add(name.toLowerCase())
+    headers.push(name, value)
+  }
+  if (request.traceparent !== undefined && !given.has("traceparent")) {
+    headers.push("traceparent", request.traceparent)
+  }
+  if (!given.has("user-agent")) headers.push("user-agent", userAgent)
+  // The kept part of the answer is for people to read, and nothing here decompresses it.
+  if (!given.has("accept-encoding")) headers.push("accept-encoding", "identity")
+  if (body !== null && !given.has("content-type")) headers.push("content-type", "application/json")
+  return headers
+}
+
+const signatureHeaders = ({ id, signature, timestamp }: Signature) => [
+  header.id,
+  id,
+  header.timestamp,
+  String(timestamp),
+  header.signature,
+  signature
+]
