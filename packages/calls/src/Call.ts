@@ -124,8 +124,8 @@ export class Call extends Context.Service<
       const toOwnEcho = new Connections(opener({ allow: ownAddress, resolve }), limits, timeouts)
       yield* Effect.addFinalizer(() => toOwnEcho.closeIdle)
 
-      const wayTo = (url: URL) =>
-        url.origin + url.pathname + url.search === ownEcho ? toOwnEcho : connections
+      const wayTo = (origin: string, path: string) =>
+        origin + path === ownEcho ? toOwnEcho : connections
 
       const begin = (
         request: CallRequest,
@@ -148,15 +148,20 @@ export class Call extends Context.Service<
           if (Result.isFailure(made)) return end(Exit.succeed(answer(refused(made.failure))))
           const exchange = new Exchange(request.keep_bytes)
           const { success = null, timeout_seconds } = request
-          const { outgoing, url } = made.success
-          cutOff = wayTo(url).begin(outgoing, exchange, timeout_seconds * 1_000, (timedOut) => {
-            const timeout = timedOut
-              ? `timeout after ${timeout_seconds} s while ${exchange.phase}`
-              : null
-            const judged = () =>
-              judgeExchange(exchange, timeout, success, clock.currentTimeMillisUnsafe())
-            end(exitOf(() => answer(judged())))
-          })
+          const { outgoing, path } = made.success
+          cutOff = wayTo(outgoing.origin, path).begin(
+            outgoing,
+            exchange,
+            timeout_seconds * 1_000,
+            (timedOut) => {
+              const timeout = timedOut
+                ? `timeout after ${timeout_seconds} s while ${exchange.phase}`
+                : null
+              const judged = () =>
+                judgeExchange(exchange, timeout, success, clock.currentTimeMillisUnsafe())
+              end(exitOf(() => answer(judged())))
+            }
+          )
         }
         const sent = exitOf(send)
         if (Exit.isFailure(sent) && !hasEnded) end(Exit.failCause(sent.cause))
@@ -170,10 +175,10 @@ export class Call extends Context.Service<
         const made = makeRequest(request, clock)
         let drop = () => {}
         if (Result.isSuccess(made)) {
-          const { outgoing, signFor, url } = made.success
+          const { outgoing, path, signFor } = made.success
           const atMs = clock.currentTimeMillisUnsafe() + inMillis
           signFor(atMs + signsAheadMs)
-          if (connects) drop = wayTo(url).expect(outgoing.origin, atMs)
+          if (connects) drop = wayTo(outgoing.origin, path).expect(outgoing.origin, atMs)
         }
         return {
           begin: (onEnd) => {

@@ -24,7 +24,7 @@ export interface OutgoingRequest {
 
 interface MadeRequest {
   readonly outgoing: OutgoingRequest
-  readonly url: URL
+  readonly path: string
   /** Makes the head for a time that is about to come. */
   readonly signFor: (atMillis: number) => void
 }
@@ -46,41 +46,49 @@ export const makeRequest = (
   if (request.secrets.some((secret) => Option.isNone(keyOf(secret)))) {
     return Result.fail("the workspace's signing secret is not valid")
   }
-  const url = parsed.success
+  const { origin, pathname, search } = parsed.success
+  const path = pathname + search
   const bodyBytes = Buffer.byteLength(body ?? "")
-  let made = { second: Number.NaN, head: "" }
-  const headAt = (millis: number) => {
-    const second = Math.floor(millis / 1_000)
-    if (made.second !== second) {
-      const fields = fieldsOf(request, body, second)
-      if (body !== null || withLength.has(method)) fields.push("content-length", String(bodyBytes))
-      made = { second, head: headOf(method, url, fields) }
-    }
-    return made.head
+  const headAt = (second: number) => {
+    const fields = fieldsOf(request, body, second)
+    if (body !== null || withLength.has(method)) fields.push("content-length", String(bodyBytes))
+    return headOf(`${method} ${path}`, hostOf(origin), fields)
+  }
+  let ahead: { readonly second: number; readonly head: string } | undefined
+  const headNow = () => {
+    const second = secondOf(clock.currentTimeMillisUnsafe())
+    const made = ahead
+    // Kept for as long as its call takes, it would cost more to collect than to make again.
+    ahead = undefined
+    return made?.second === second ? made.head : headAt(second)
   }
   return Result.succeed({
     outgoing: {
-      origin: url.origin,
+      origin,
       method,
-      head: () => headAt(clock.currentTimeMillisUnsafe()),
+      head: headNow,
       body: body ?? "",
       bodyBytes,
       workspace_id
     },
-    url,
-    signFor: headAt
+    path,
+    signFor: (atMillis) => {
+      const second = secondOf(atMillis)
+      ahead = { second, head: headAt(second) }
+    }
   })
 }
+
+const secondOf = (millis: number): number => Math.floor(millis / 1_000)
 
 /** Servers may refuse these without a length, even if there is no body. */
 const withLength = new Set(["POST", "PUT", "PATCH"])
 
-const headOf = (
-  method: string,
-  { host, pathname, search }: URL,
-  fields: ReadonlyArray<string>
-): string => {
-  let head = `${method} ${pathname}${search} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`
+/** The getters of a URL take longer than this. */
+const hostOf = (origin: string): string => origin.slice(origin.indexOf("//") + 2)
+
+const headOf = (target: string, host: string, fields: ReadonlyArray<string>): string => {
+  let head = `${target} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`
   for (let index = 0; index < fields.length; index += 2) {
     head += `${fields[index]}: ${fields[index + 1]}\r\n`
   }
