@@ -171,6 +171,10 @@ export class Call extends Context.Service<
           end(Exit.interrupt())
         }
       }
+
+      const beginNow = (request: CallRequest, onEnd: OnEnd) =>
+        begin(request, () => makeRequest(request, clock), onEnd)
+
       const makeReady = (request: CallRequest, inMillis: number, connects: boolean): ReadyCall => {
         const made = makeRequest(request, clock)
         let drop = () => {}
@@ -188,9 +192,6 @@ export class Call extends Context.Service<
           drop
         }
       }
-
-      const beginNow = (request: CallRequest, onEnd: OnEnd) =>
-        begin(request, () => makeRequest(request, clock), onEnd)
 
       return Call.of({
         begin: beginNow,
