@@ -8,6 +8,7 @@ import { asFiltered, monitorColumns } from "../MonitorsRepo.ts"
 import { eventsTable, type MonitorEvent } from "../MonitorEventsRepo.ts"
 import type { HeartbeatRules, HeartbeatState } from "./decideHeartbeat.ts"
 import { heardOf, type HeartbeatRow, type WatchedRow, watchedColumns } from "./HeartbeatRow.ts"
+import { type OrdinaryPing, ordinaryPings } from "./ordinaryPings.ts"
 
 /** One that a decision was made about. */
 export interface Decided {
@@ -54,6 +55,10 @@ export class HeartbeatsRepo extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       id: string
     ) => Effect.Effect<Option.Option<WatchedRow>>
+    /** Writes those of the pings that take no decision, and answers which they are, by their hashes. */
+    readonly updateByOrdinary: (
+      pings: ReadonlyArray<OrdinaryPing>
+    ) => Effect.Effect<ReadonlySet<string>>
     /** By the hash of their URLs, any of them. */
     readonly findByPing: (
       hashes: ReadonlyArray<string>
@@ -143,6 +148,11 @@ export class HeartbeatsRepo extends Context.Service<
               AND h.monitor_id = ${id}
             FOR UPDATE OF h, m`
           return Option.fromNullishOr(rows[0])
+        }, Effect.orDie),
+
+        updateByOrdinary: Effect.fn("HeartbeatsRepo.updateByOrdinary")(function* (pings) {
+          const rows = yield* ordinaryPings(sql, pings)
+          return new Set(rows.map(({ ping_hash }) => ping_hash))
         }, Effect.orDie),
 
         findByPing: Effect.fn("HeartbeatsRepo.findByPing")(function* (hashes) {

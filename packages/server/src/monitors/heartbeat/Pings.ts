@@ -4,6 +4,7 @@ import { elapsedMs } from "../../platform/elapsed.ts"
 import { StoreClock } from "../../sql/StoreClock.ts"
 import { transactionOf } from "../../sql/transaction.ts"
 import { type MonitorEvent, MonitorEventsRepo } from "../MonitorEventsRepo.ts"
+import { idAt } from "../idAt.ts"
 import { type StatusChange, StatusChanges } from "../StatusChanges.ts"
 import { decideHeartbeat, type HeartbeatSignal, type HeartbeatState } from "./decideHeartbeat.ts"
 import { EventQuota } from "./EventQuota.ts"
@@ -20,10 +21,11 @@ export interface Ping {
 }
 
 /**
- * Takes pings in. Those of one moment share two statements: one reads what they are about, one writes
- * what was decided, where nobody else has written meanwhile. The next batch is read while the last
- * one is written, and those after it gather, so that the more come, the less each costs. A ping is
- * answered when it is on disk. How many wait is bounded where requests are (see `Capacity`).
+ * Takes pings in. Those of one moment share one statement, which writes all that take no decision.
+ * The others share two: one reads what they are about, one writes what was decided, where nobody else
+ * has written meanwhile. While two batches are under way, more pings gather, so that the more come,
+ * the less each costs. A ping is answered when it is on disk. How many wait is bounded where requests
+ * are (see `Capacity`).
  */
 export class Pings extends Context.Service<
   Pings,
@@ -66,7 +68,7 @@ export class Pings extends Context.Service<
           state = decision.state
           changes.push(...changesOf(row, decision.changes))
           // Once for a ping, though it may have to be decided about again.
-          waiting.isListed ??= quota.take(row.monitor_id, time)
+          waiting.isListed ??= quota.take(waiting.ping.pingId, time)
           const all = eventsOf(row, decision.records, details)
           recorded.push(...(waiting.isListed ? all : all.slice(0, -1)))
         }
@@ -104,40 +106,44 @@ export class Pings extends Context.Service<
           Effect.onExit((exit) => Effect.sync(() => answer(pings, exit)))
         )
 
-      const read = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting>) {
-        const hashed = batch.map((waiting) => ({
-          waiting,
-          hashes: urls.hashesOf(waiting.ping.pingId)
-        }))
-        const [at, rows] = yield* Effect.all(
-          [now, repo.findByPing([...new Set(hashed.flatMap(({ hashes }) => hashes))])],
-          { concurrency: 2 }
+      /** Answers those that take no decision, and leaves the others. */
+      const hearOrdinary = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting>, at: Date) {
+        const ordinary = batch
+          .filter(isOrdinary)
+          .filter(isAloneOf(batch))
+          .map((waiting) => ({
+            waiting,
+            ms: timeOf(waiting, at)
+          }))
+        if (ordinary.length === 0) return batch
+        const heard = yield* repo.updateByOrdinary(
+          ordinary.map(({ ms, waiting: { hashes, ping } }, ordinal) => ({
+            ping_hash: hashes[0],
+            at: new Date(ms),
+            event: quota.isLeft(ping.pingId, ms)
+              ? { id: idAt(ms, ordinal), details: ping.details }
+              : undefined
+          }))
         )
-        const byHash = new Map(rows.map((row) => [row.ping_hash, row]))
-        const rowOf = (hashes: ReadonlyArray<string>) =>
-          hashes.map((hash) => byHash.get(hash)).find((row) => row !== undefined)
-        return { at, known: Map.groupBy(hashed, ({ hashes }) => rowOf(hashes)) }
+        const isHeard = ({ hashes }: Waiting) => heard.has(hashes[0])
+        for (const { ms, waiting } of ordinary) {
+          if (isHeard(waiting)) quota.take(waiting.ping.pingId, ms)
+        }
+        answer(batch.filter(isHeard), Exit.succeed(true))
+        return batch.filter((waiting) => !isHeard(waiting))
       })
 
-      const hearAll = Effect.fnUntraced(function* ({
-        at,
-        known
-      }: Effect.Success<ReturnType<typeof read>>) {
-        answer(
-          (known.get(undefined) ?? []).map(({ waiting }) => waiting),
-          Exit.succeed(false)
-        )
+      const hearByDeciding = Effect.fnUntraced(function* (pings: ReadonlyArray<Waiting>, at: Date) {
+        if (pings.length === 0) return
+        const rows = yield* repo.findByPing([...new Set(pings.flatMap(({ hashes }) => hashes))])
+        const byHash = new Map(rows.map((row) => [row.ping_hash, row]))
+        const rowOf = ({ hashes }: Waiting) =>
+          hashes.map((hash) => byHash.get(hash)).find((row) => row !== undefined)
+        const known = Map.groupBy(pings, rowOf)
+        answer(known.get(undefined) ?? [], Exit.succeed(false))
         known.delete(undefined)
         const outcomes = [...known].flatMap(([row, ofRow]) =>
-          row === undefined
-            ? []
-            : [
-                decide(
-                  row,
-                  ofRow.map(({ waiting }) => waiting),
-                  at
-                )
-              ]
+          row === undefined ? [] : [decide(row, ofRow, at)]
         )
         if (outcomes.length === 0) return
         const written = yield* write(outcomes)
@@ -148,17 +154,20 @@ export class Pings extends Context.Service<
         for (const [row, [first]] of known) {
           if (row === undefined || first === undefined || row.ping_hash === first.hashes[0])
             continue
-          yield* repo.updatePingUrl(urls.renew(row, first.waiting.ping.pingId))
+          yield* repo.updatePingUrl(urls.renew(row, first.ping.pingId))
         }
+      })
+
+      const hearAll = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting>) {
+        const at = yield* now
+        yield* hearByDeciding(yield* hearOrdinary(batch, at), at)
       })
 
       const gathered = new Gathered<Waiting>(({ ping }) => ping.pingId, maxBatch)
       let batches = 0
-      let isReading = false
 
       const begin = () => {
-        if (isReading || batches === batchesAtOnce || !gathered.hasFree()) return
-        isReading = true
+        if (batches === batchesAtOnce || !gathered.hasFree()) return
         batches++
         runFork(hearBatch)
       }
@@ -167,14 +176,7 @@ export class Pings extends Context.Service<
         // What else comes in this round of the event loop comes along.
         yield* Effect.yieldNow
         const batch = gathered.take()
-        yield* read(batch).pipe(
-          Effect.ensuring(
-            Effect.sync(() => {
-              isReading = false
-              begin()
-            })
-          ),
-          Effect.flatMap(hearAll),
+        yield* hearAll(batch).pipe(
           Effect.catchCause((cause) => Effect.sync(() => answer(batch, Exit.failCause(cause)))),
           Effect.ensuring(
             Effect.sync(() => {
@@ -189,7 +191,8 @@ export class Pings extends Context.Service<
       return Pings.of({
         hear: (ping) =>
           Effect.callback((resume) => {
-            gathered.add({ ping, arrivedMs: elapsedMs(clock), resume })
+            const hashes = urls.hashesOf(ping.pingId)
+            gathered.add({ ping, hashes, arrivedMs: elapsedMs(clock), resume })
             begin()
           })
       })
@@ -202,7 +205,7 @@ export class Pings extends Context.Service<
 /** So that one statement takes some 10 ms at most. */
 const maxBatch = 500
 
-/** One is read while one is written. */
+/** More at once are smaller, and cost more for each ping. */
 const batchesAtOnce = 2
 
 /** They wait for rows with a connection each. */
@@ -210,6 +213,7 @@ const waitingApart = 2
 
 interface Waiting {
   readonly ping: Ping
+  readonly hashes: ReturnType<PingUrls["Service"]["hashesOf"]>
   readonly arrivedMs: number
   readonly resume: (answer: Exit.Exit<boolean>) => void
   /** Among the events of its monitor, of which there are only so many in a minute. */
@@ -220,6 +224,16 @@ interface Outcome extends Decided {
   readonly changes: ReadonlyArray<StatusChange>
   readonly events: ReadonlyArray<MonitorEvent>
   readonly pings: ReadonlyArray<Waiting>
+}
+
+/** Whether one takes a decision is also a matter of what it is about. */
+const isOrdinary = ({ ping: { signal } }: Waiting): boolean =>
+  signal.type === "success" && signal.rid === null
+
+/** Two of one monitor are decided about one after the other. */
+const isAloneOf = (batch: ReadonlyArray<Waiting>) => {
+  const byUrl = Map.groupBy(batch, ({ ping }) => ping.pingId)
+  return ({ ping }: Waiting): boolean => byUrl.get(ping.pingId)?.length === 1
 }
 
 /** Answering twice does nothing. */
