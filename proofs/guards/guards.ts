@@ -120,11 +120,29 @@ const workspaceFilters = (
     ["api-keys/ApiKeyRepo.ts", "find"],
     ["api-keys/ApiKeyRepo.ts", "findForUpdate"],
     ["api-keys/ApiKeyRepo.ts", "updateRevoked"],
-    ["api-keys/ApiKeyRepo.ts", "remove"]
+    ["api-keys/ApiKeyRepo.ts", "remove"],
+    ["monitors/heartbeat/HeartbeatsRepo.ts", "findWhere"],
+    ["monitors/heartbeat/HeartbeatsRepo.ts", "claim"],
+    ["monitors/ssl/SslMonitorsRepo.ts", "findWhere"],
+    ["monitors/ssl/SslMonitorsRepo.ts", "claim"],
+    ["monitors/process/ProcessMonitorsRepo.ts", "findWhere"],
+    ["monitors/process/ProcessMonitorsRepo.ts", "claim"],
+    ["incidents/IncidentsRepo.ts", "find"],
+    ["incidents/IncidentsRepo.ts", "updateAcknowledged"],
+    ["notifications/channels/ChannelsRepo.ts", "findWhere"],
+    ["notifications/channels/ChannelsRepo.ts", "findForUpdate"],
+    ["notifications/channels/ChannelsRepo.ts", "findIds"],
+    ["notifications/deliveries/DeliveriesRepo.ts", "find"],
+    ["queues/QueuesRepo.ts", "findWhere"],
+    ["queues/QueuesRepo.ts", "lock"],
+    ["workers/WorkersRepo.ts", "find"],
+    ["workers/WorkersRepo.ts", "lock"],
+    ["members/MembersRepo.ts", "find"],
+    ["members/InvitationsRepo.ts", "remove"]
   ] as const
 ).map(([file, method]): Guard => {
   const statement = new RegExp(
-    `(${method}(?::| =) Effect[^]*?)(?:t\\.)?workspace_id = \\$\\{workspaceId\\}`
+    `(${method}(?::| =) Effect[^]*?)(?:\\w+\\.)?workspace_id = \\$\\{workspaceId\\}`
   )
   return {
     name: `the workspace in ${method} of ${file}`,
@@ -218,10 +236,53 @@ const requests = [
   ])
 ]
 
+const families = [
+  guard(
+    "the version of a heartbeat",
+    "monitors/heartbeat/HeartbeatsRepo.ts",
+    "monitors/heartbeat/Races.test.ts",
+    [" AND input.version = h.version", ""]
+  ),
+  guard(
+    "the version of notification settings",
+    "notifications/settings/SettingsRepo.ts",
+    "notifications/channels.test.ts",
+    ["AND version = ${version}", ""]
+  ),
+  guard(
+    "whose channels a rule names",
+    "notifications/settings/Settings.ts",
+    "notifications/channels.test.ts",
+    ["yield* checkChannels(workspaceId, input)", ""]
+  ),
+  guard("for whom an invitation is", "members/InvitationsRepo.ts", "members/members.test.ts", [
+    "AND email = ${email}",
+    ""
+  ]),
+  guard("the end of an invitation", "members/InvitationsRepo.ts", "members/members.test.ts", [
+    `AND email = \${email}
+              AND expires_at > \${now}`,
+    "AND email = ${email}"
+  ]),
+  guard("the lease of an agent", "queue/workers/WorkerHeld.ts", "workers/protocol.test.ts", [
+    "AND runs.lease_owner = held.session",
+    ""
+  ]),
+  guard("the pages of the panel's session", "panel/sessionRoutes.ts", "panel/session.test.ts", [
+    "isOwnPage(headers) ? answer : respond(new OriginRefused())",
+    "isOwnPage(headers) || true ? answer : respond(new OriginRefused())"
+  ]),
+  guard("the age of a bill's event", "billing/Provider.ts", "billing/webhooks.test.ts", [
+    "if (signedAt(signature) > nowMs + toleranceSeconds * 1_000) return undefined",
+    ""
+  ])
+]
+
 export const guards: ReadonlyArray<Guard> = [
   ...access,
   ...credentials,
   ...workspaceFilters,
   ...engine,
+  ...families,
   ...requests
 ]

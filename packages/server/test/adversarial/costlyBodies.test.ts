@@ -32,6 +32,8 @@ const costly: Readonly<Record<string, (bytes: number) => string>> = {
   "a long time zone": (bytes) => `"${"A/".repeat(bytes / 2)}"`,
   "a long email": (bytes) => `"${"a@".repeat(bytes / 2)}a.com"`,
   "a long domain": (bytes) => `"a@${"a.".repeat(bytes / 2)}com"`,
+  "a long address": (bytes) => `"${":".repeat(bytes)}z"`,
+  "a long name of a host": (bytes) => `"${"a-".repeat(bytes / 2)}"`,
   "a long URL": (bytes) => `"https://a.example/${"%2f/".repeat(bytes / 4)}"`,
   "a long number": (bytes) => "9".repeat(bytes),
   "a long time": (bytes) => `"${"2".repeat(bytes)}"`
