@@ -20,5 +20,8 @@ export const releaseWaiting = (
         AND ${ofTasks}
       ORDER BY task_id, id
     )
+    -- Somebody else may have released it since this statement began, and a node may have it.
+    AND waiting
+    AND NOT parked
     AND NOT ${unless}
   RETURNING id`
