@@ -20,6 +20,12 @@ import { Signals } from "../signals/Signals.ts"
 const longestBeatMs = 2_000
 
 /**
+ * The server may not have noticed yet that the node's last session is gone, which holds the lock as
+ * long as that. Once nobody holds it, the others suspect this node.
+ */
+const contendedMs = 200
+
+/**
  * How long a node judges nobody after its session came back, because the others need time to come
  * back too.
  */
@@ -88,8 +94,11 @@ export const join = Effect.fnUntraced(function* (
       const { node } = engine
       if (lockedAs !== node) {
         yield* ask(sql`SELECT pg_advisory_unlock_all()`)
-        yield* ask(sql`SELECT pg_try_advisory_lock(${nodeLocks}, ${node})`)
-        lockedAs = node
+        const [lock] = yield* ask(
+          sql<{ readonly taken: boolean }>`
+            SELECT pg_try_advisory_lock(${nodeLocks}, ${node}) AS taken`
+        )
+        if (lock?.taken === true) lockedAs = node
       }
       const [pulse] = yield* ask(renewal(sql, node, leaseMs))
       if (pulse?.alive !== true) {
@@ -101,7 +110,7 @@ export const join = Effect.fnUntraced(function* (
       yield* Effect.forEach(pulse.cancelled, (id) => signals.receive(`cancel ${id}`), {
         discard: true
       })
-      yield* Effect.sleep(beatMs)
+      yield* Effect.sleep(lockedAs === node ? beatMs : Math.min(beatMs, contendedMs))
     }).pipe(Effect.timeout(leaseMs), Effect.forever)
 
     yield* Effect.raceFirst(beat, receive)
