@@ -1,11 +1,23 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { isLockTimeout } from "../sql/failures.ts"
-import { dayMs } from "../platform/millis.ts"
-import { firstIdAt, timeOfId } from "./RunId.ts"
-
-/** Days made ahead. If a lock is in the way of one, a later round makes it. */
-const daysAhead = 3
+import { type DaysPlan, type Part, planDays } from "./history/planDays.ts"
+import {
+  aheadOf,
+  attach,
+  beforeOf,
+  detach,
+  findToday,
+  hasMoreThan,
+  listDetached,
+  listParts,
+  makePart,
+  moveRows,
+  nameOfDay,
+  removeSomeBefore,
+  type Table,
+  tables
+} from "./history/tables.ts"
 
 /**
  * A reader of the history (`pg_dump` reads for hours) keeps days from being attached or detached,
@@ -14,17 +26,19 @@ const daysAhead = 3
  */
 const lockTimeoutMs = 50
 
+/** Moving more rows than this would hold everybody up: nobody reads or writes the history meanwhile. */
+const movedAtMost = 10_000
+
 /**
- * The partitions of the history: one per day, and `ahead` for all ids from the first day that is
- * not made yet. Days are made as they come near, and the rows that `ahead` has for them move in.
- * These are few: runs that were cancelled before they were due. After weeks without a node, earlier
- * days can be missing too. Whoever writes to such a day makes it first.
+ * The partitions of the history: one per day, `before` for all ids of earlier days, and `ahead` for
+ * all ids from the first day on that is not made yet. So there is a place for every id: also for that
+ * of a run that waited for weeks, in a queue or because no node was there. Days are made as they come
+ * near, and the rows that `ahead` has for them move in. These are few: runs that were cancelled before
+ * they were due.
  */
 export class Partitions extends Context.Service<
   Partitions,
   {
-    /** Makes the days of these moments, except days that `ahead` still holds. */
-    readonly ensure: (timesMs: ReadonlyArray<number>) => Effect.Effect<void, SqlError.SqlError>
     /**
      * Makes the days around now and drops those that are older than the retention. False if a
      * reader was in the way of some of it.
@@ -44,53 +58,74 @@ export class Partitions extends Context.Service<
           )
         )
 
-      const makeMissing = Effect.fnUntraced(function* (table: Table, days: ReadonlySet<number>) {
-        const made = yield* listDays(sql, table)
-        const first = yield* firstDayAhead(sql, table)
-        for (const day of days) {
-          if (made.has(day) || day >= first) continue
-          yield* makeDay(sql, table, day)
-          yield* attachDay(sql, table, day)
-        }
-      }, alter)
-
-      /** Lets `ahead` begin on the day after `last`, and makes the days in between. */
-      const moveAhead = Effect.fnUntraced(function* (table: Table, from: number, last: number) {
-        const first = yield* firstDayAhead(sql, table)
-        if (first > last) return
-        const days = yield* daysOfRowsAhead(sql, table)
-        for (let day = Math.max(first, from); day <= last; day++) days.add(day)
-        const made = yield* listDays(sql, table)
-        const missing = [...days].filter((day) => day <= last && !made.has(day))
+      /** Gives `before` and `ahead` other bounds, and all days in between a partition. */
+      const arrange = Effect.fnUntraced(function* (
+        table: Table,
+        parts: ReadonlyArray<Part>,
+        { expired, from, missing, to }: DaysPlan
+      ) {
+        const [before, ahead] = [beforeOf(table), aheadOf(table)]
+        const aheadFrom = parts.find(({ name }) => name === ahead)?.from ?? -Infinity
+        const beforeTo = parts.find(({ name }) => name === before)?.to
         // The slowest part comes before the lock on the whole history.
-        for (const day of missing) yield* makeDay(sql, table, day)
-        yield* sql`ALTER TABLE ${sql(table)} DETACH PARTITION ${sql(`${table}_ahead`)}`
-        for (const day of missing) {
-          yield* moveRows(sql, table, day)
-          yield* attachDay(sql, table, day)
+        const days = missing.map((day) => ({ name: nameOfDay(table, day), from: day, to: day + 1 }))
+        for (const { name } of days) yield* makePart(sql, table, name)
+        if (beforeTo === undefined) yield* makePart(sql, table, before)
+        for (const { name } of expired) yield* detach(sql, table, name)
+        if (beforeTo !== undefined && beforeTo !== from) yield* detach(sql, table, before)
+        if (aheadFrom !== to) {
+          yield* detach(sql, table, ahead)
+          yield* moveRows(sql, table, { out: ahead, into: before, to: from })
+          for (const day of days) {
+            yield* moveRows(sql, table, { ...day, out: ahead, into: day.name })
+          }
         }
-        yield* sql`
-          ALTER TABLE ${sql(table)}
-          ATTACH PARTITION ${sql(`${table}_ahead`)}
-          FOR VALUES FROM (${boundary(sql, last + 1)}) TO (MAXVALUE)`
-      }, alter)
+        for (const day of days) yield* attach(sql, table, day)
+        if (aheadFrom !== to) yield* attach(sql, table, { name: ahead, from: to, to: Infinity })
+        if (beforeTo !== from)
+          yield* attach(sql, table, { name: before, from: -Infinity, to: from })
+      })
 
-      const detach = Effect.fnUntraced(function* (table: Table, day: number) {
-        if (!(yield* listDays(sql, table)).has(day)) return
-        yield* sql`
-          ALTER TABLE ${sql(table)}
-          DETACH PARTITION ${sql(nameOfDay(table, day))}`
+      /**
+       * Where maintenance was blocked for days, `ahead` has become the history of these days. It stays
+       * that, as one partition for all of them, and another one takes its place.
+       */
+      const replaceAhead = Effect.fnUntraced(function* (table: Table, { from, to }: DaysPlan) {
+        const [before, ahead] = [beforeOf(table), aheadOf(table)]
+        const parts = yield* listParts(sql, table)
+        const aheadFrom = parts.find(({ name }) => name === ahead)?.from ?? -Infinity
+        const filled = { name: nameOfDay(table, to - 1), from: Math.max(from, aheadFrom), to }
+        yield* detach(sql, table, ahead)
+        yield* sql`ALTER TABLE ${sql(ahead)} RENAME TO ${sql(filled.name)}`
+        yield* makePart(sql, table, ahead)
+        yield* moveRows(sql, table, { out: filled.name, into: ahead, from: to })
+        if (aheadFrom < from) {
+          yield* makePart(sql, table, before)
+          yield* moveRows(sql, table, { out: filled.name, into: before, to: from })
+          yield* attach(sql, table, { name: before, from: -Infinity, to: from })
+        }
+        yield* attach(sql, table, filled)
+        yield* attach(sql, table, { name: ahead, from: to, to: Infinity })
+      })
+
+      const arrangeDays = Effect.fnUntraced(function* (
+        table: Table,
+        today: number,
+        retentionDays: number
+      ) {
+        const plan = planDays(yield* listParts(sql, table), today, retentionDays)
+        if (plan === undefined) return
+        if (yield* hasMoreThan(sql, table, { count: movedAtMost, to: plan.to })) {
+          yield* replaceAhead(table, plan)
+        }
+        const parts = yield* listParts(sql, table)
+        const rest = planDays(parts, today, retentionDays)
+        if (rest !== undefined) yield* arrange(table, parts, rest)
       }, alter)
 
       return Partitions.of({
-        ensure: Effect.fn("Partitions.ensure")(function* (timesMs) {
-          const days = new Set(timesMs.map(dayOf))
-          for (const table of tables) yield* makeMissing(table, days)
-        }),
-
         maintain: Effect.fn("Partitions.maintain")(function* (retentionDays) {
           const today = yield* findToday(sql)
-          const last = today + daysAhead
           let isDone = true
           /** After one change was blocked, the rest is left for later: one short wait is enough. */
           const unlessInUse = <E>(change: Effect.Effect<unknown, E>) =>
@@ -103,17 +138,18 @@ export class Partitions extends Context.Service<
             )
           for (const table of tables) {
             // Checked first, because usually there is nothing to do and no need for a lock.
-            if ((yield* firstDayAhead(sql, table)) <= last) {
-              yield* unlessInUse(moveAhead(table, today - 1, last))
-            }
-            for (const day of yield* listDays(sql, table)) {
-              if (day < today - retentionDays) yield* unlessInUse(detach(table, day))
+            if (planDays(yield* listParts(sql, table), today, retentionDays) !== undefined) {
+              yield* unlessInUse(arrangeDays(table, today, retentionDays))
             }
             // Without the lock on the whole history, because deleting gigabytes of files takes a
             // while.
-            for (const day of yield* listDetachedDays(sql, table)) {
-              yield* unlessInUse(alter(sql`DROP TABLE IF EXISTS ${sql(nameOfDay(table, day))}`))
+            for (const name of yield* listDetached(sql, table)) {
+              yield* unlessInUse(alter(sql`DROP TABLE IF EXISTS ${sql(name)}`))
             }
+            const hasBefore = (yield* listParts(sql, table)).some(
+              ({ name }) => name === beforeOf(table)
+            )
+            while (hasBefore && (yield* removeSomeBefore(sql, table, today - retentionDays)));
           }
           return isDone
         })
@@ -122,102 +158,4 @@ export class Partitions extends Context.Service<
   )
 }
 
-const tables = ["earlier_attempts", "executions", "monitor_events"] as const
-type Table = (typeof tables)[number]
-
 const maintenanceLock = 0x5c4ef
-
-const dayOf = (ms: number): number => Math.floor(ms / dayMs)
-
-const nameOfDay = (table: Table, day: number): string =>
-  `${table}_${new Date(day * dayMs).toISOString().slice(0, 10).replaceAll("-", "")}`
-
-const boundary = (sql: SqlClient.SqlClient, day: number) =>
-  sql.literal(`'${firstIdAt(day * dayMs)}'`)
-
-const findToday = (sql: SqlClient.SqlClient) =>
-  sql<{ readonly ms: number }>`
-    SELECT date_part('epoch', now()) * 1000 AS ms`.pipe(Effect.map(([row]) => dayOf(row?.ms ?? 0)))
-
-const daysOf = (rows: ReadonlyArray<{ readonly name: string }>) =>
-  new Set(
-    rows.flatMap(({ name }) => {
-      const date = /_(\d{4})(\d\d)(\d\d)$/.exec(name)
-      if (date === null) return []
-      return [dayOf(Date.UTC(Number(date[1]), Number(date[2]) - 1, Number(date[3])))]
-    })
-  )
-
-const listDays = (sql: SqlClient.SqlClient, table: Table) =>
-  sql<{ readonly name: string }>`
-    SELECT pg_class.relname AS name
-    FROM pg_inherits
-    JOIN pg_class ON pg_class.oid = pg_inherits.inhrelid
-    WHERE pg_inherits.inhparent = ${table}::regclass`.pipe(Effect.map(daysOf))
-
-/** Days that no longer belong to the history and wait to be dropped. */
-const listDetachedDays = (sql: SqlClient.SqlClient, table: Table) =>
-  sql<{ readonly name: string }>`
-    SELECT relname AS name
-    FROM pg_class
-    WHERE relname ~ ${`^${table}_[0-9]{8}$`}
-      AND relkind = 'r'
-      AND NOT relispartition
-      AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = ${table}::regclass)`.pipe(
-    Effect.map(daysOf)
-  )
-
-/** The first day of `ahead`. Before the first maintenance, that is the beginning of time. */
-const firstDayAhead = (sql: SqlClient.SqlClient, table: Table) =>
-  sql<{ readonly bounds: string }>`
-    SELECT pg_get_expr(relpartbound, oid) AS bounds
-    FROM pg_class
-    WHERE oid = ${`${table}_ahead`}::regclass`.pipe(
-    Effect.map(([row]) => {
-      const from = /FROM \('([0-9a-f-]{36})'\)/.exec(row?.bounds ?? "")?.[1]
-      return from === undefined ? 0 : dayOf(timeOfId(from))
-    })
-  )
-
-const daysOfRowsAhead = (sql: SqlClient.SqlClient, table: Table) =>
-  sql<{ readonly id: string }>`
-    SELECT DISTINCT ON (left(${idColumn(sql, table)}::text, 13)) ${idColumn(sql, table)} AS id
-    FROM ${sql(`${table}_ahead`)}`.pipe(
-    Effect.map((rows) => new Set(rows.map(({ id }) => dayOf(timeOfId(id)))))
-  )
-
-const idColumn = (sql: SqlClient.SqlClient, table: Table) =>
-  sql(table === "earlier_attempts" ? "execution_id" : "id")
-
-const makeDay = (sql: SqlClient.SqlClient, table: Table, day: number) =>
-  sql`CREATE TABLE ${sql(nameOfDay(table, day))} (LIKE ${sql(table)} INCLUDING ALL)`
-
-/**
- * ATTACH locks the parent far less than CREATE TABLE ... PARTITION OF: reading and writing go on.
- */
-const attachDay = (sql: SqlClient.SqlClient, table: Table, day: number) =>
-  sql`
-    ALTER TABLE ${sql(table)}
-    ATTACH PARTITION ${sql(nameOfDay(table, day))}
-    FOR VALUES FROM (${boundary(sql, day)}) TO (${boundary(sql, day + 1)})`
-
-const moveRows = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, table: Table, day: number) {
-  const columns = yield* sql<{ readonly name: string }>`
-    SELECT attname AS name
-    FROM pg_attribute
-    WHERE attrelid = ${table}::regclass
-      AND attnum > 0
-      AND NOT attisdropped
-      AND attgenerated = ''`
-  const list = sql.csv(columns.map(({ name }) => sql`${sql(name)}`))
-  yield* sql`
-    WITH moved AS (
-      DELETE FROM ${sql(`${table}_ahead`)}
-      WHERE ${idColumn(sql, table)} >= ${boundary(sql, day)}
-        AND ${idColumn(sql, table)} < ${boundary(sql, day + 1)}
-      RETURNING *
-    )
-    INSERT INTO ${sql(nameOfDay(table, day))} (${list})
-    SELECT ${list}
-    FROM moved`
-})

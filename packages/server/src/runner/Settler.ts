@@ -3,9 +3,7 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { isDatabaseAway } from "../sql/failures.ts"
 import { againAfterCollision } from "../sql/transaction.ts"
 import { Doorbell } from "../platform/Loop.ts"
-import { Partitions } from "../queue/Partitions.ts"
 import type { Settlement } from "../queue/Run.ts"
-import { timeOfId } from "../queue/RunId.ts"
 import { handOver } from "../queue/admitting/HandOver.ts"
 import { settle } from "../queue/ending/Settle.ts"
 import { nothingClaimed } from "../queue/starting/Claim.ts"
@@ -58,9 +56,8 @@ export interface Settler {
  */
 export const makeSettler = Effect.fnUntraced(function* (
   engine: Engine
-): Effect.fn.Return<Settler, never, SqlClient.SqlClient | Partitions | Endings> {
+): Effect.fn.Return<Settler, never, SqlClient.SqlClient | Endings> {
   const sql = yield* SqlClient.SqlClient
-  const partitions = yield* Partitions
   const endings = yield* Endings
   const changes = yield* LiveChanges
   const tracer = yield* Tracing
@@ -159,10 +156,7 @@ export const makeSettler = Effect.fnUntraced(function* (
       Effect.catch(() =>
         // This fails too if the database is unavailable. Then nothing is lost, because the buffer
         // is unchanged.
-        partitions.ensure(next.flatMap(timesOf)).pipe(
-          Effect.andThen(write(next)),
-          Effect.catch(() => Effect.andThen(sql`SELECT 1`, writeApart(next)))
-        )
+        write(next).pipe(Effect.catch(() => Effect.andThen(sql`SELECT 1`, writeApart(next))))
       )
     )
     const written = new Set(next)
@@ -192,12 +186,6 @@ export const makeSettler = Effect.fnUntraced(function* (
   }
 })
 
-/**
- * The times of the rows that go to the history. A step that is passed over is due when the step
- * before it ended.
- */
-const timesOf = ({ finished_ms, id }: Settlement): ReadonlyArray<number> =>
-  finished_ms === null ? [timeOfId(id)] : [timeOfId(id), finished_ms]
 
 const withoutAnswer = (settlement: Settlement): Settlement => ({
   ...settlement,

@@ -2,12 +2,10 @@ import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { Endings } from "../signals/Endings.ts"
 import type { Doorbell } from "../platform/Loop.ts"
-import { Partitions } from "../queue/Partitions.ts"
-import { timeOfId } from "../queue/RunId.ts"
 import { LiveChanges } from "../signals/Changes.ts"
 import { Signals } from "../signals/Signals.ts"
 import { tellSettled } from "../queue/tellChanges.ts"
-import { clearSome, findToClear, listStops, removeStop, type Stop } from "../queue/ending/Stop.ts"
+import { clearSome, listStops, removeStop, type Stop } from "../queue/ending/Stop.ts"
 
 /** Nodes are told of a stop. This is for nodes that did not hear it. */
 const pollMs = 5_000
@@ -24,23 +22,17 @@ export const makeStopper = Effect.fnUntraced(function* (
 ): Effect.fn.Return<
   Effect.Effect<void, SqlError.SqlError>,
   never,
-  SqlClient.SqlClient | Signals | Endings | Partitions
+  SqlClient.SqlClient | Signals | Endings
 > {
   const sql = yield* SqlClient.SqlClient
   const signals = yield* Signals
   const endings = yield* Endings
   const changes = yield* LiveChanges
-  const partitions = yield* Partitions
 
   /** Returns how many runs were found. */
   const clear = Effect.fnUntraced(function* (stop: Stop) {
-    const { ended, found, isFull, requested, settlements } = yield* clearSome(sql, stop).pipe(
-      sql.withTransaction,
-      // Runs may have waited for weeks without a node. Then nobody has made the days that they
-      // belong to.
-      Effect.tapError(() =>
-        Effect.flatMap(findToClear(sql, stop), (ids) => partitions.ensure(ids.map(timeOfId)))
-      )
+    const { ended, found, isFull, requested, settlements } = yield* sql.withTransaction(
+      clearSome(sql, stop)
     )
     endings.tell(ended)
     tellSettled(changes, settlements)

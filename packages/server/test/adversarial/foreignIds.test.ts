@@ -3,10 +3,9 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { Partitions } from "../../src/queue/Partitions.ts"
 import { ask, createKey, type Member, outcome, signUp } from "../support/http.ts"
 import { nobodysId } from "../support/routes.ts"
-import { type TestApp, testAppLayer, testNow } from "../support/TestApp.ts"
+import { type TestApp, testAppLayer } from "../support/TestApp.ts"
 import { atOnce } from "./calmly.ts"
 import { type Endpoint, endpoints, isInWorkspace, pathWith, placesIn, schemas } from "./contract.ts"
 import { changes, everything } from "./everything.ts"
@@ -27,8 +26,6 @@ class Scene extends Context.Service<
   static readonly layer: Layer.Layer<Scene, never, TestApp | SqlClient.SqlClient> = Layer.effect(
     Scene,
     Effect.gen(function* () {
-      const partitions = yield* Effect.provide(Partitions, Partitions.layer)
-      yield* partitions.ensure([testNow])
       const [owner, stranger] = [yield* signUp(), yield* signUp()]
       const { key } = yield* createKey(owner, { scopes })
       const second = yield* ask("POST", "/v1/workspaces", {

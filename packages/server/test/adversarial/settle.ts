@@ -1,9 +1,8 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { Partitions } from "../../src/queue/Partitions.ts"
 import { type Member, signUp } from "../support/http.ts"
-import { type TestApp, testNow } from "../support/TestApp.ts"
+import { type TestApp } from "../support/TestApp.ts"
 import { type Endpoint, pathWith, placesIn } from "./contract.ts"
 import { acquireAt, acquireColleague } from "./holdings.ts"
 
@@ -34,8 +33,6 @@ export const pathsOf = (owner: Member): Owner["pathOf"] => {
 /** Somebody new, who may leave because there is another owner. */
 export const settle: Effect.Effect<Owner, never, TestApp | SqlClient.SqlClient> = Effect.gen(
   function* () {
-    const partitions = yield* Effect.provide(Partitions, Partitions.layer)
-    yield* partitions.ensure([testNow])
     const member = yield* signUp()
     yield* acquireColleague(member)
     return { member, pathOf: pathsOf(member) }

@@ -1,6 +1,5 @@
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { Partitions } from "../../src/queue/Partitions.ts"
 import { makeRunId } from "../../src/queue/RunId.ts"
 import { runAt, type SomeRun } from "../executions/history.ts"
 import { ask, createKey, type Member, signUp } from "../support/http.ts"
@@ -55,8 +54,6 @@ export const chainsOf = ({ access_token: token, workspace }: Owner) => {
 /** A workspace of its own at noon, with a key that may do all there is to do with chains. */
 export const begin = Effect.gen(function* () {
   yield* TestClock.setTime(testNow)
-  const partitions = yield* Effect.provide(Partitions, Partitions.layer)
-  yield* partitions.ensure([testNow])
   const member = yield* signUp()
   const { key } = yield* createKey(member, {
     scopes: ["tasks:read", "tasks:write", "executions:read"]

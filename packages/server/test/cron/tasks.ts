@@ -1,7 +1,6 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { Partitions } from "../../src/queue/Partitions.ts"
 import { makeRunId } from "../../src/queue/RunId.ts"
 import { ask, createKey, type Member, signUp } from "../support/http.ts"
 import { testNow } from "../support/TestApp.ts"
@@ -40,8 +39,6 @@ export const cronOf = ({ access_token: token, workspace }: Owner) => {
  */
 export const begin = Effect.gen(function* () {
   yield* TestClock.setTime(testNow)
-  const partitions = yield* Effect.provide(Partitions, Partitions.layer)
-  yield* partitions.ensure([testNow])
   const member = yield* signUp()
   const { key } = yield* createKey(member, {
     scopes: ["tasks:read", "tasks:write", "executions:read"]
@@ -94,8 +91,6 @@ export const insertExecution = Effect.fnUntraced(function* (
   execution: { readonly at: number; readonly status?: string; readonly kind?: string }
 ) {
   const sql = yield* SqlClient.SqlClient
-  const partitions = yield* Effect.provide(Partitions, Partitions.layer)
-  yield* partitions.ensure([execution.at])
   const id = makeRunId(execution.at, execution.at)
   const at = new Date(execution.at)
   yield* sql`

@@ -4,8 +4,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { insertVersion } from "../../src/queue/chains/ChainVersions.ts"
-import { Partitions } from "../../src/queue/Partitions.ts"
-import { makeRunId, timeOfId } from "../../src/queue/RunId.ts"
+import { makeRunId } from "../../src/queue/RunId.ts"
 import { step } from "../runner/support/tasks.ts"
 
 /** A run that is queued or running, a row of `runs`, or that has ended, a row of `executions`. */
@@ -63,9 +62,6 @@ export const runAt = (
 /** Writes the runs to where the engine would have them. */
 export const insertRuns = Effect.fnUntraced(function* (runs: ReadonlyArray<SomeRun>) {
   const sql = yield* SqlClient.SqlClient
-  const partitions = yield* Effect.provide(Partitions, Partitions.layer)
-  const ended = runs.filter((run) => !isUnfinished(run))
-  yield* partitions.ensure(ended.map((run) => timeOfId(run.id)))
   const withVersions = yield* Effect.forEach(runs, ({ steps, ...run }) =>
     steps === null
       ? Effect.succeed(run)

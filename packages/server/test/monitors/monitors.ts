@@ -1,7 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { Partitions } from "../../src/queue/Partitions.ts"
 import { ask, type Ask, createKey, type Member, signUp } from "../support/http.ts"
 import { testNow } from "../support/TestApp.ts"
 
@@ -65,8 +64,6 @@ export const ping = (url: string, signal = "", options: Ask & { readonly method?
 /** A workspace of its own at noon, with a key that outlives every session. */
 export const begin = Effect.gen(function* () {
   yield* TestClock.setTime(testNow)
-  const partitions = yield* Effect.provide(Partitions, Partitions.layer)
-  yield* partitions.ensure([testNow])
   const member = yield* signUp()
   const { key } = yield* createKey(member, { scopes: ["monitors:read", "monitors:write"] })
   const owner = { ...member, access_token: key }

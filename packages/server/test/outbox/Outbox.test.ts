@@ -4,7 +4,6 @@ import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { Outbox } from "../../src/outbox/Outbox.ts"
 import type { TaskRef } from "../../src/queue/ending/Cancel.ts"
-import { Partitions } from "../../src/queue/Partitions.ts"
 import { RunQueue } from "../../src/queue/RunQueue.ts"
 import { settle } from "../../src/queue/ending/Settle.ts"
 import { QueueLayer } from "../runner/support/engine.ts"
@@ -57,8 +56,6 @@ const end = Effect.fnUntraced(function* (
 })
 
 const begin = Effect.gen(function* () {
-  const partitions = yield* Partitions
-  yield* partitions.ensure([Date.now()])
   const workspace_id = yield* insertWorkspace
   const task_id = yield* insertTask(workspace_id)
   return { workspace_id, task_id, kind: "cron" as const }

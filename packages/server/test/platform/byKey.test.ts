@@ -1,7 +1,6 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { Partitions } from "../../src/queue/Partitions.ts"
 import { ask, createKey, outcome, signUp, times, together } from "../support/http.ts"
 import { keyedKinds, keyedOf } from "../support/keyed.ts"
 import { leap } from "../support/leap.ts"
@@ -15,8 +14,6 @@ const scopes = ["tasks", "monitors", "notifications"].flatMap((what) => [
 
 const start = Effect.gen(function* () {
   yield* TestClock.setTime(testNow)
-  const partitions = yield* Effect.provide(Partitions, Partitions.layer)
-  yield* partitions.ensure([testNow])
   const member = yield* signUp()
   const { key } = yield* createKey(member, { scopes })
   const worker_id: string = (yield* workersOf(member).create()).body.id

@@ -2,7 +2,6 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { changes, everything } from "../adversarial/everything.ts"
-import { Partitions } from "../../src/queue/Partitions.ts"
 import { type Answer, signUp, times } from "../support/http.ts"
 import { keyedKinds, keyedOf } from "../support/keyed.ts"
 import { testAppLayer, testNow } from "../support/TestApp.ts"
@@ -19,8 +18,6 @@ layer(testAppLayer(), { timeout: "120 seconds" })("a file of 1,000 definitions",
     () =>
       Effect.gen(function* () {
         yield* TestClock.setTime(testNow)
-        const partitions = yield* Effect.provide(Partitions, Partitions.layer)
-        yield* partitions.ensure([testNow])
         const member = yield* signUp()
         const worker_id: string = (yield* workersOf(member).create()).body.id
         const keyed = keyedOf(member)

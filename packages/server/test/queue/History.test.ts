@@ -2,6 +2,17 @@ import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { judge, register } from "../../src/queue/Nodes.ts"
+import {
+  aheadOf,
+  attach,
+  beforeOf,
+  findToday,
+  listParts,
+  makePart,
+  nameOfDay,
+  type Table,
+  tables
+} from "../../src/queue/history/tables.ts"
 import { Partitions } from "../../src/queue/Partitions.ts"
 import { takeBack } from "../../src/queue/ending/Reap.ts"
 import { firstIdAt, makeRunId } from "../../src/queue/RunId.ts"
@@ -26,26 +37,148 @@ const explain = (query: string) =>
     sql.unsafe<{ readonly "QUERY PLAN": string }>(`EXPLAIN ${query}`)
   ).pipe(Effect.map((rows) => rows.map((row) => row["QUERY PLAN"]).join("\n")))
 
+/** Gives the tables these parts, as nodes of the past left them. Days are counted from today. */
+const leave = Effect.fnUntraced(function* (parts: ReadonlyArray<readonly [number, number]>) {
+  const sql = yield* SqlClient.SqlClient
+  const today = yield* findToday(sql)
+  for (const table of tables) {
+    for (const { name } of yield* listParts(sql, table)) yield* sql`DROP TABLE ${sql(name)}`
+    for (const [from, to] of parts) {
+      const part = { name: nameOf(table, today, from, to), from: today + from, to: today + to }
+      yield* makePart(sql, table, part.name)
+      yield* attach(sql, table, part)
+    }
+  }
+})
+
+const nameOf = (table: Table, today: number, from: number, to: number) => {
+  if (to === Infinity) return aheadOf(table)
+  return from === -Infinity ? beforeOf(table) : nameOfDay(table, today + from)
+}
+
+/** The parts of each table, in order. */
+const parts = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const today = yield* findToday(sql)
+  return yield* Effect.forEach(tables, (table) =>
+    Effect.map(listParts(sql, table), (found) =>
+      found
+        .map(({ from, to }): readonly [number, number] => [from - today, to - today])
+        .toSorted(([one], [other]) => one - other)
+    )
+  )
+})
+
+const range = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, index) => [from + index, from + index + 1] as const)
+
+const daysOfAll = (from: number, to: number) =>
+  tables.map(() => [[-Infinity, from], ...range(from, to), [to, Infinity]])
+
+/** As a run whose id is of another day. */
+const settleRunOf = Effect.fnUntraced(function* (
+  workspace_id: Effect.Success<typeof insertWorkspace>,
+  ms: number
+) {
+  const sql = yield* SqlClient.SqlClient
+  const task_id = yield* insertTask(workspace_id)
+  const { id } = yield* (yield* RunQueue).enqueue({ workspace_id, task_id, kind: "cron" })
+  const old = makeRunId(ms, ms)
+  yield* sql`
+    UPDATE runs
+    SET id = ${old}
+    WHERE id = ${id}`
+  assert.deepStrictEqual((yield* settle(sql, [settlement({ id: old, workspace_id })])).ids, [old])
+  return old
+})
+
 layer(TestLayer, { excludeTestServices: true })("the history", (it) => {
   it.effect("has its days made ahead, and days beyond the retention dropped", () =>
+    Effect.gen(function* () {
+      const partitions = yield* Partitions
+      yield* leave([[-Infinity, Infinity]])
+      assert.isTrue(yield* partitions.maintain(30))
+      assert.deepStrictEqual(yield* parts, daysOfAll(-1, 4))
+      yield* leave([[-Infinity, -32], ...range(-32, 4), [4, Infinity]])
+      assert.isTrue(yield* partitions.maintain(30))
+      assert.deepStrictEqual(yield* parts, daysOfAll(-30, 4))
+      const sql = yield* SqlClient.SqlClient
+      const left = yield* sql`
+        SELECT
+        FROM pg_class
+        WHERE relname IN (
+          ${`executions_${dayOf(Date.now() - 31 * dayMs)}`},
+          ${`executions_${dayOf(Date.now() - 32 * dayMs)}`}
+        )`
+      assert.isEmpty(left)
+    })
+  )
+
+  it.effect("has a place for every run, however long no node was there", () =>
+    Effect.gen(function* () {
+      const partitions = yield* Partitions
+      const workspace_id = yield* insertWorkspace
+      const now = Date.now()
+      // Days are missing in the middle, as earlier versions left them.
+      yield* leave([[-Infinity, -20], ...range(-20, -14), ...range(-11, -5), [-5, Infinity]])
+      assert.isTrue(yield* partitions.maintain(30))
+      assert.deepStrictEqual(yield* parts, daysOfAll(-20, 4))
+      for (const days of [4, 12, 25]) yield* settleRunOf(workspace_id, now - days * dayMs)
+      const expired = yield* settleRunOf(workspace_id, now - 40 * dayMs)
+      assert.strictEqual((yield* history(workspace_id)).length, 4)
+      yield* partitions.maintain(30)
+      const kept = yield* history(workspace_id)
+      assert.strictEqual(kept.length, 3)
+      assert.notInclude(
+        kept.map(({ id }) => id),
+        expired
+      )
+      // Nobody was there for longer than history is kept.
+      yield* leave([[-Infinity, -90], ...range(-90, -80), [-80, Infinity]])
+      assert.isTrue(yield* partitions.maintain(30))
+      assert.deepStrictEqual(yield* parts, daysOfAll(-30, 4))
+    })
+  )
+
+  it.effect("is not moved if there is much of it, where maintenance was blocked for days", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const partitions = yield* Partitions
       const now = Date.now()
-      yield* partitions.maintain(30)
-      yield* partitions.ensure([now - 31 * dayMs, now - 30 * dayMs])
-      yield* partitions.maintain(30)
-      yield* partitions.maintain(30)
-      const rows = yield* sql<{ readonly name: string }>`
-        SELECT relname AS name
-        FROM pg_class
-        WHERE relname ~ '^executions_[0-9]{8}$'
-        ORDER BY relname`
-      const days = [-30, -1, 0, 1, 2, 3].map((offset) => dayOf(now + offset * dayMs))
+      yield* leave([[-Infinity, -9], ...range(-9, -5), [-5, Infinity]])
+      yield* sql`
+        INSERT INTO monitor_events (id, workspace_id, monitor_id, type, status, at)
+        SELECT
+          (left(${firstIdAt(now - dayMs)}, 18) || '-8' || lpad(to_hex(i), 3, '0') || '-' || lpad(to_hex(i), 12, '0'))::uuid,
+          gen_random_uuid(), gen_random_uuid(), 'check', 'up', now()
+        FROM generate_series(1, 10001) AS i`
+      // Of a day that is still ahead.
+      yield* sql`
+        INSERT INTO monitor_events (id, workspace_id, monitor_id, type, status, at)
+        SELECT ${makeRunId(now + 99 * dayMs, now)}, gen_random_uuid(), gen_random_uuid(), 'check', 'up', now()`
+      assert.isTrue(yield* partitions.maintain(30))
+      const [, executions, events] = yield* parts
+      assert.deepStrictEqual(executions, daysOfAll(-9, 4)[0])
+      assert.deepStrictEqual(events, [[-Infinity, -9], ...range(-9, -5), [-5, 4], [4, Infinity]])
+      const rows = yield* sql<{ readonly part: string; readonly count: number }>`
+        SELECT tableoid::regclass::text AS part, count(*)::int AS count
+        FROM monitor_events
+        GROUP BY 1
+        ORDER BY 2`
       assert.deepStrictEqual(
-        rows.map((row) => row.name),
-        days.map((day) => `executions_${day}`)
+        rows.map(({ count }) => count),
+        [1, 10_001]
       )
+      assert.strictEqual(rows[0]?.part, "monitor_events_ahead")
+      assert.isTrue(yield* partitions.maintain(30))
+      assert.deepStrictEqual((yield* parts)[2], events)
+      // It goes when the last of its days is beyond the retention, and not before.
+      assert.isTrue(yield* partitions.maintain(1))
+      assert.deepStrictEqual((yield* parts)[2], [
+        [-Infinity, -5],
+        [-5, 4],
+        [4, Infinity]
+      ])
     })
   )
 
@@ -54,19 +187,7 @@ layer(TestLayer, { excludeTestServices: true })("the history", (it) => {
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const partitions = yield* Partitions
-      const now = Date.now()
-      yield* partitions.maintain(30)
-      yield* partitions.ensure([now - 40 * dayMs])
-      // As if the days that are made ahead had been made the day before yesterday.
-      for (const table of ["executions", "earlier_attempts"]) {
-        yield* sql`ALTER TABLE ${sql(table)} DETACH PARTITION ${sql(`${table}_ahead`)}`
-        yield* sql`DROP TABLE ${sql(`${table}_${dayOf(now + 3 * dayMs)}`)}`
-        yield* sql`
-          ALTER TABLE ${sql(table)}
-          ATTACH PARTITION ${sql(`${table}_ahead`)}
-          FOR VALUES FROM (${sql.literal(`'${firstIdAt(Math.floor(now / dayMs + 3) * dayMs)}'`)})
-          TO (MAXVALUE)`
-      }
+      yield* leave([[-Infinity, -40], ...range(-40, 3), [3, Infinity]])
       const workspace_id = yield* insertWorkspace
       const task_id = yield* insertTask(workspace_id)
       const isReading = yield* Deferred.make<void>()
@@ -86,20 +207,7 @@ layer(TestLayer, { excludeTestServices: true })("the history", (it) => {
       yield* Deferred.succeed(mayEnd, undefined)
       yield* Fiber.join(reader)
       assert.isTrue(yield* partitions.maintain(30))
-      const days = yield* sql<{ readonly name: string }>`
-        SELECT relname AS name
-        FROM pg_class
-        WHERE relname IN (
-            ${`executions_${dayOf(now + 3 * dayMs)}`},
-            ${`earlier_attempts_${dayOf(now + 3 * dayMs)}`},
-            ${`executions_${dayOf(now - 40 * dayMs)}`},
-            ${`earlier_attempts_${dayOf(now - 40 * dayMs)}`}
-          )
-        ORDER BY relname`
-      assert.deepStrictEqual(
-        days.map(({ name }) => name),
-        ["earlier_attempts", "executions"].map((table) => `${table}_${dayOf(now + 3 * dayMs)}`)
-      )
+      assert.deepStrictEqual(yield* parts, daysOfAll(-30, 4))
     })
   )
 
@@ -112,7 +220,11 @@ layer(TestLayer, { excludeTestServices: true })("the history", (it) => {
         const queue = yield* RunQueue
         const workspace_id = yield* insertWorkspace
         const task_id = yield* insertTask(workspace_id, { kind: "delayed", status: "pending" })
-        yield* partitions.maintain(30)
+        yield* leave([
+          [-Infinity, -1],
+          [-1, 0],
+          [0, Infinity]
+        ])
         const run = yield* queue.schedule({
           workspace_id,
           task_id,
@@ -120,35 +232,23 @@ layer(TestLayer, { excludeTestServices: true })("the history", (it) => {
         })
         const cancelled = yield* queue.cancel({ workspace_id, task_id, execution_id: run.id })
         assert.strictEqual(cancelled, "cancelled")
-        const where = sql<{ readonly partition: string }>`
-        SELECT tableoid::regclass::text AS partition
-        FROM executions
-        WHERE id = ${run.id}`
-        assert.deepStrictEqual(yield* where, [{ partition: "executions_ahead" }])
-
-        // As if no day but those long past had been made yet.
-        yield* sql`ALTER TABLE executions DETACH PARTITION executions_ahead`
+        const where = Effect.map(
+          sql<{ readonly part: string }>`
+            SELECT tableoid::regclass::text AS part
+            FROM executions
+            WHERE workspace_id = ${workspace_id}`,
+          (rows) => rows.map(({ part }) => part)
+        )
+        assert.deepStrictEqual(yield* where, ["executions_ahead"])
+        // As if the time had come nearly.
+        const soon = Date.now() + 3 * dayMs
         yield* sql`
-        UPDATE executions_ahead
-        SET id = ${makeRunId(Date.now() + 3 * dayMs, Date.now())}
-        WHERE id = ${run.id}`
-        const names = yield* sql<{ readonly name: string }>`
-        SELECT relname AS name
-        FROM pg_class
-        WHERE relname ~ '^executions_[0-9]{8}$'`
-        for (const { name } of names) yield* sql`DROP TABLE ${sql(name)}`
-        yield* sql`
-        ALTER TABLE executions
-        ATTACH PARTITION executions_ahead
-        FOR VALUES FROM (MINVALUE) TO (MAXVALUE)`
+          UPDATE executions
+          SET id = ${makeRunId(soon, soon)}
+          WHERE id = ${run.id}`
         yield* partitions.maintain(30)
-        const [row] = yield* history(workspace_id)
-        assert.strictEqual(row?.status, "cancelled")
-        const [{ partition } = { partition: "" }] = yield* sql<{ readonly partition: string }>`
-        SELECT tableoid::regclass::text AS partition
-        FROM executions
-        WHERE workspace_id = ${workspace_id}`
-        assert.match(partition, /^executions_\d{8}$/)
+        assert.deepStrictEqual(yield* where, [`executions_${dayOf(soon)}`])
+        assert.strictEqual((yield* history(workspace_id))[0]?.status, "cancelled")
       })
   )
 

@@ -5,9 +5,7 @@ import { LiveChanges } from "../../signals/Changes.ts"
 import { Endings } from "../../signals/Endings.ts"
 import { Signals } from "../../signals/Signals.ts"
 import { againAfterCollision } from "../../sql/transaction.ts"
-import { Partitions } from "../Partitions.ts"
 import type { Settlement } from "../Run.ts"
-import { timeOfId } from "../RunId.ts"
 import { tellSettled } from "../tellChanges.ts"
 import { settle } from "./Settle.ts"
 
@@ -24,7 +22,7 @@ export class Settling extends Context.Service<
   static readonly layer: Layer.Layer<
     Settling,
     never,
-    Endings | Partitions | Signals | SqlClient.SqlClient
+    Endings | Signals | SqlClient.SqlClient
   > = Layer.effect(
     Settling,
     Effect.gen(function* () {
@@ -32,21 +30,12 @@ export class Settling extends Context.Service<
       const changes = yield* LiveChanges
       const endings = yield* Endings
       const outboxBell = yield* OutboxBell
-      const partitions = yield* Partitions
       const signals = yield* Signals
 
       return Settling.of({
         settle: Effect.fn("Settling.settle")(function* (settlements) {
           if (settlements.length === 0) return new Set()
-          const settled = yield* againAfterCollision(settle(sql, settlements)).pipe(
-            // The day may have no partition yet.
-            Effect.catch(() =>
-              Effect.andThen(
-                partitions.ensure(settlements.flatMap(timesOf)),
-                settle(sql, settlements)
-              )
-            )
-          )
+          const settled = yield* againAfterCollision(settle(sql, settlements))
           endings.tell(settled.ended)
           tellSettled(changes, settlements, settled)
           if (settled.announced) outboxBell.ring()
@@ -62,6 +51,3 @@ export class Settling extends Context.Service<
     })
   )
 }
-
-const timesOf = ({ finished_ms, id }: Settlement): ReadonlyArray<number> =>
-  finished_ms === null ? [timeOfId(id)] : [timeOfId(id), finished_ms]

@@ -113,14 +113,6 @@ const removeQueued = Effect.fnUntraced(function* (
 
 const isOfWorkspace = (stop: Stop) => stop.id === stop.workspace_id
 
-/** Runs that `clearSome` may find next. */
-export const findToClear = (sql: SqlClient.SqlClient, stop: Stop) =>
-  sql<{ readonly id: string }>`
-    SELECT id
-    FROM runs
-    WHERE ${toClear(sql, stop)}
-    LIMIT ${batch}`.pipe(Effect.map((rows) => rows.map(({ id }) => id)))
-
 /**
  * Removes the stop if nothing is left to clear. Runs that are still going on have been told to end.
  */
