@@ -21,7 +21,7 @@ const flags = {
   ),
   token: Flag.Redacted("token").pipe(
     Flag.withDescription(
-      "Token of the worker. Other users may see it among the processes: better is --token-file (SCHEDULING_WORKER_TOKEN)"
+      "Token of the worker. Other users can see it in the process list; prefer --token-file (SCHEDULING_WORKER_TOKEN)"
     ),
     Flag.optional
   ),

@@ -32,7 +32,7 @@ export const endedBy = (refusal: Refusal): AgentEnded => {
   switch (refusal._tag) {
     case "InvalidWorkerToken":
       return new AgentEnded(
-        "the service refuses the token: it was rotated, or the worker is gone",
+        "the service refuses the token: it was rotated, or the worker was deleted",
         2
       )
     case "AgentOutdated":

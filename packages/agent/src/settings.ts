@@ -77,7 +77,7 @@ export const resolveSettings = (
   if (token === "") {
     problems.push("the worker's token is missing: --token-file or SCHEDULING_WORKER_TOKEN")
   } else if (!/^pwk_[A-Za-z0-9_-]{43}$/.test(token)) {
-    problems.push("the token is not a worker's: it has pwk_ and 43 characters")
+    problems.push("the token is not a worker's: a worker token is pwk_ and 43 characters")
   }
   const slots = merged.slots ?? 16
   if (!Number.isInteger(slots) || slots < 1 || slots > maxSlots) {

@@ -101,5 +101,5 @@ export class RegistrationClosed extends ApiError<RegistrationClosed>()("Registra
 export class EmailTaken extends ApiError<EmailTaken>()("EmailTaken", {
   status: 409,
   code: "email_taken",
-  message: "There is an account with this email."
+  message: "An account with this email already exists."
 }) {}

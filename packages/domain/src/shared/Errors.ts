@@ -163,7 +163,7 @@ export class NotFound extends ApiError<NotFound>()("NotFound", {
 export class MethodNotAllowed extends ApiError<MethodNotAllowed>()("MethodNotAllowed", {
   status: 405,
   code: "method_not_allowed",
-  message: ({ allow }) => `This route answers ${allow.join(", ")}.`,
+  message: ({ allow }) => `This route allows ${allow.join(", ")}.`,
   fields: { allow: Schema.Array(Schema.String) },
   headers: ({ allow }) => ({ allow: allow.join(", ") })
 }) {}
@@ -207,7 +207,7 @@ export class RateLimited extends ApiError<RateLimited>()("RateLimited", {
 export class InternalError extends ApiError<InternalError>()("InternalError", {
   status: 500,
   code: "internal_error",
-  message: "Something went wrong on our side; the logs know it by this request id.",
+  message: "Something went wrong on our side. Look up this request id in the logs.",
   fields: { request_id: Schema.String }
 }) {}
 
@@ -228,7 +228,7 @@ export class Degraded extends ApiError<Degraded>()("Degraded", {
   status: 503,
   code: "degraded",
   message: ({ failing }) =>
-    `The service answers, but work in its background fails: ${failing.map(({ loop }) => loop).join(", ")}.`,
+    `The service answers, but these background loops are failing: ${failing.map(({ loop }) => loop).join(", ")}.`,
   fields: {
     failing: Schema.Array(FailingLoop).annotate({
       description: "The background loops of this node that fail again and again."

@@ -293,7 +293,7 @@ export interface EmailTakenErrorDetail {
   readonly message: string
 }
 
-/** 409 `email_taken`: There is an account with this email. */
+/** 409 `email_taken`: An account with this email already exists. */
 export class EmailTakenError extends ApiError<EmailTakenErrorDetail> {
   override readonly name: string = "EmailTakenError"
 }
@@ -390,7 +390,7 @@ export interface InternalErrorDetail {
   readonly request_id: string
 }
 
-/** 500 `internal_error`: Something went wrong on our side; the logs know it by this request id. */
+/** 500 `internal_error`: Something went wrong on our side. Look up this request id in the logs. */
 export class InternalError extends ApiError<InternalErrorDetail> {
   override readonly name: string = "InternalError"
 }

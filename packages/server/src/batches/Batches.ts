@@ -99,8 +99,7 @@ const tooLate = new ValidationFailed({
   issues: [
     {
       path: [],
-      message:
-        "could not be checked in the time that a batch has for this; create it in a request of its own"
+      message: "could not be checked in time; create this item in a separate request"
     }
   ]
 })

@@ -257,7 +257,7 @@ export class Limits extends Context.Service<
               quota: "cron_tasks",
               limit: limits.cron_tasks,
               plan: id,
-              message: "The plan has paused it, and resumes it once it allows so many again."
+              message: "The plan paused this task. It resumes when the plan has room again."
             })
           }),
 
@@ -273,7 +273,7 @@ export class Limits extends Context.Service<
               quota: "shortest_interval_seconds",
               limit,
               plan: plan.id,
-              message: `A schedule of this plan fires no more often than every ${limit} seconds.`
+              message: `On this plan a schedule may fire at most every ${limit} seconds.`
             })
           }),
 

@@ -113,7 +113,7 @@ export class Invitations extends Context.Service<
         create: Effect.fn("Invitations.create")(function* (workspaceId, { email, role }, actor) {
           yield* hold(workspaceId, actor, role === "owner" ? "owner" : "admin")
           if (Option.isSome(yield* members.findByEmail(workspaceId, email))) {
-            return yield* new Conflict({ message: "This email is of a member already." })
+            return yield* new Conflict({ message: "This email already belongs to a member." })
           }
           if (letters.unavailable === null) {
             yield* throttle.countMail("invitations by", actor.user_id)

@@ -88,7 +88,8 @@ export class Members extends Context.Service<
         if (role !== "owner") return
         if ((yield* repo.countOwners(workspaceId)) < 2) {
           return yield* new Conflict({
-            message: "A workspace has an owner: make somebody else one first, or delete it."
+            message:
+              "A workspace needs an owner. Make another member an owner first, or delete the workspace."
           })
         }
       })

@@ -23,16 +23,16 @@ import { type AccountRow, type UserRow, UsersRepo } from "../users/UsersRepo.ts"
 import { backUp } from "./Backup.ts"
 
 export const usage = `npm run account -- <command>
-  list                          all accounts
-  create EMAIL                  a new account, also where REGISTRATION=closed, and a token for its password
-  reset-link EMAIL              a token with which a new password can be set, for an hour
-  verify-link EMAIL             a token with which the email, or the new one that it waits for, is verified
-  disable EMAIL                 ends all sessions, and lets nobody log in
-  enable EMAIL                  lets them log in again
-  remove-second-factor EMAIL    for somebody who has lost the app and the recovery codes
-npm run audit:verify            whether the audit log is as it was written
-npm run audit:export -- ID      the events of a workspace as JSON lines, oldest first
-npm run backup -- FOLDER        copies the embedded store while it runs, into a new folder`
+  list                          lists all accounts
+  create EMAIL                  creates an account, also with REGISTRATION=closed, and prints a token for its password
+  reset-link EMAIL              prints a token that sets a new password, valid for an hour
+  verify-link EMAIL             prints a token that verifies the email, or the new email if a change waits
+  disable EMAIL                 ends all sessions of the account and refuses new logins
+  enable EMAIL                  allows logins again
+  remove-second-factor EMAIL    removes the second factor of somebody who lost the app and the recovery codes
+npm run audit:verify            checks that the audit log is unchanged
+npm run audit:export -- ID      prints the events of a workspace as JSON lines, oldest first
+npm run backup -- FOLDER        copies the embedded store into a new folder while the server runs`
 
 /** What cannot be done as it was asked. */
 export class Refused extends Schema.TaggedError<Refused>()("Refused", { message: Schema.String }) {}
@@ -87,7 +87,7 @@ export class Operator extends Context.Service<
           "verify-link": Effect.fnUntraced(function* (user) {
             const token = yield* emailLinks.make(user)
             if (Option.isNone(token)) {
-              return yield* new Refused({ message: `${user.email} is verified.` })
+              return yield* new Refused({ message: `${user.email} is already verified.` })
             }
             return `${Redacted.value(token.value)}\nIt verifies ${waitingEmail(user)} within a week: POST /v1/auth/email/verify with the field token.`
           }),
@@ -126,14 +126,14 @@ export class Operator extends Context.Service<
       const verifyAudit = Effect.gen(function* () {
         const { events, problems } = yield* chain.verify
         if (problems.length > 0) return yield* new Refused({ message: problems.join("\n") })
-        return `${events} events are as they were written.`
+        return `${events} events are unchanged.`
       })
 
       const backup = Effect.fnUntraced(function* (to: string) {
         if (store.kind !== "embedded") {
           return yield* new Refused({ message: "This is PostgreSQL: pg_dump makes its backups." })
         }
-        if (existsSync(to)) return yield* new Refused({ message: `${to} is there already.` })
+        if (existsSync(to)) return yield* new Refused({ message: `${to} already exists.` })
         return yield* backUp(sql, { dataDir, to })
       })
 
@@ -165,12 +165,12 @@ export class Operator extends Context.Service<
           }
           const email = yield* Effect.mapError(
             decodeEmail(text),
-            () => new Refused({ message: `"${text}" is no email address.` })
+            () => new Refused({ message: `"${text}" is not an email address.` })
           )
           if (run === undefined) return yield* create(email)
           const user = yield* users.findByEmail(email)
           if (Option.isNone(user)) {
-            return yield* new Refused({ message: `There is no account of ${email}.` })
+            return yield* new Refused({ message: `No account has the email ${email}.` })
           }
           return yield* run(user.value)
         })

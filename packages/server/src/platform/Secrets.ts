@@ -163,7 +163,7 @@ const keptSecret = (dataDir: string) => {
     },
     catch: (cause) =>
       new AppSecretUnreadable({
-        message: `cannot keep the application secret in ${file}: ${cause instanceof Error ? cause.message : cause}`
+        message: `cannot read or create the application secret ${file}: ${cause instanceof Error ? cause.message : cause}`
       })
   })
 }

@@ -101,7 +101,7 @@ layer(testAppLayer())("an email", (it) => {
       assert.strictEqual(outcome(answer), "409 conflict")
       assert.include(answer.body.detail.message, "operator")
       yield* verify(yield* linkTokenFor("email", member))
-      assert.include((yield* resend(member)).body.detail.message, "verified already")
+      assert.include((yield* resend(member)).body.detail.message, "already verified")
     })
   )
 

@@ -217,7 +217,7 @@ layer(testAppLayer({ plans }))("a workspace on a plan", (it) => {
         assert.strictEqual(refused.status, 402)
         assert.deepStrictEqual(refused.body.detail, {
           error: "quota_exceeded",
-          message: "A schedule of this plan fires no more often than every 300 seconds.",
+          message: "On this plan a schedule may fire at most every 300 seconds.",
           quota: "shortest_interval_seconds",
           limit: 300,
           plan: "tiny"

@@ -94,7 +94,7 @@ layer(withMail)("An email channel", (it) => {
       assert.strictEqual((yield* ask("POST", at("unsubscribe", { to }), form)).status, 200)
       assert.deepInclude((yield* channels.get(body.id)).body, {
         enabled: false,
-        disabled_reason: "The receiver wants no more mails."
+        disabled_reason: "The receiver unsubscribed."
       })
       const audit = yield* ask("GET", `${member.workspace}/audit`, { token: member.access_token })
       assert.includeMembers(

@@ -55,7 +55,7 @@ describe("npm run backup", () => {
             assert.isTrue(taken.ok, taken.text)
             assert.deepInclude(yield* backup(DATA_DIR, to), {
               ok: false,
-              text: `${to} is there already.`
+              text: `${to} already exists.`
             })
             assert.include((yield* restore(DATA_DIR, to)).text, "is in use by process")
             return user

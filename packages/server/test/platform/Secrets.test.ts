@@ -73,7 +73,7 @@ describe("Secrets", () => {
         const { message } = yield* Effect.flip(secretsIn(dataDir))
         assert.strictEqual(
           message,
-          `cannot keep the application secret in ${file}: it is shorter than 32 bytes`
+          `cannot read or create the application secret ${file}: it is shorter than 32 bytes`
         )
       })
     )

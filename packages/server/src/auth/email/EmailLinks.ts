@@ -109,7 +109,7 @@ export class EmailLinks extends Context.Service<
         postAgain: Effect.fn("EmailLinks.postAgain")(function* (user, origin) {
           const to = waitingEmail(user)
           if (to === undefined) {
-            return yield* new Conflict({ message: "Your email is verified already." })
+            return yield* new Conflict({ message: "Your email is already verified." })
           }
           if (letters.unavailable !== null) {
             return yield* new Conflict({

@@ -12,7 +12,7 @@ export const verificationLetter = (
   to,
   subject: "Is this your email?",
   lines: [
-    `Somebody has given this address for an account at ${new URL(publicUrl).host}.`,
+    `Somebody entered this address for an account at ${new URL(publicUrl).host}.`,
     "If it was you, open this link within a week:"
   ],
   link: { words: "Yes, it is mine", url: `${publicUrl}${linkPath}/${Redacted.value(token)}` },
@@ -22,6 +22,8 @@ export const verificationLetter = (
 export const changedLetter = (to: string): Letter => ({
   to,
   subject: "Your email was changed",
-  lines: ["Your account at the scheduling service has another email now, not this address."],
+  lines: [
+    "The email of your account at the scheduling service was changed. This address no longer belongs to it."
+  ],
   otherwise: "If it was not you, ask the operator of the service at once."
 })

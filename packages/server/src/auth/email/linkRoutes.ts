@@ -33,7 +33,7 @@ export const emailLinkRoutesLayer: Layer.Layer<never, never, EmailLinks | HttpRo
             Effect.catchTags({
               InvalidLink: () => Effect.succeed(linkGone),
               EmailTaken: () =>
-                Effect.succeed(linkPage("Another account has this email by now.", undefined, 409)),
+                Effect.succeed(linkPage("Another account now has this email.", undefined, 409)),
               RateLimited: () =>
                 Effect.succeed(
                   linkPage("Too many tries. Wait a quarter of an hour.", undefined, 429)

@@ -22,5 +22,5 @@ export const failedWith = (exitStatus: number | null): IncidentCause => ({
 
 export const beganSoonerThan = (seconds: number, ms: number): IncidentCause => ({
   code: "too_soon",
-  message: `A run began ${Math.floor(ms / 1000)} s after the one before, and not ${seconds} s.`
+  message: `A run began ${Math.floor(ms / 1000)} s after the previous one; the minimum is ${seconds} s.`
 })

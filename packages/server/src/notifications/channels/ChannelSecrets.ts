@@ -58,18 +58,19 @@ export const changeConfig = (
   const changed = Object.fromEntries(
     Object.entries({ ...open, ...Object.fromEntries(given) }).filter(([, value]) => value !== null)
   )
-  const isRetargeted = kind.target.some((field) => changed[field] !== open[field])
+  const retargeted = kind.target.filter((field) => changed[field] !== open[field])
   const fresh = new Set(given.map(([field]) => field))
-  const stale = isRetargeted
-    ? kind.secrets.filter((field) => changed[field] !== undefined && !fresh.has(field))
-    : []
+  const stale =
+    retargeted.length > 0
+      ? kind.secrets.filter((field) => changed[field] !== undefined && !fresh.has(field))
+      : []
   return stale.length === 0
     ? Effect.succeed(changed)
     : Effect.fail(
         new ValidationFailed({
           issues: stale.map((field) => ({
             path: ["config", field],
-            message: `Give it again: it would go to another server, as ${kind.target.join(", ")} changes`
+            message: `Enter this secret again: changing ${retargeted.join(" and ")} would send it to another server.`
           }))
         })
       )

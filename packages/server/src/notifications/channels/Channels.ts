@@ -292,7 +292,9 @@ const neverSent = { last_status: null, last_error: null, last_at: null }
 
 const otherKind = ({ kind }: ChannelRow) =>
   Effect.fail(
-    new Conflict({ message: `The channel with this key is of the kind ${kind}, and stays so.` })
+    new Conflict({
+      message: `The channel with this key is of kind ${kind}. The kind cannot be changed.`
+    })
   )
 
 const found = orNotFound("notification_channel")

@@ -50,7 +50,7 @@ export const linkRoutesLayer: Layer.Layer<
     const unsubscribe = Effect.fnUntraced(function* (channel: ChannelRow) {
       const { request_id } = yield* requestOrigin
       const now = yield* DateTime.nowAsDate
-      yield* disabling.disable(channel, "The receiver wants no more mails.", request_id, now)
+      yield* disabling.disable(channel, "The receiver unsubscribed.", request_id, now)
     }, transaction)
 
     const actions = { confirm, unsubscribe }
@@ -85,8 +85,8 @@ const texts = {
     done: "Done. Alerts will be sent to this address."
   },
   unsubscribe: {
-    question: "Do you want no more of these mails?",
-    button: "No more mails",
-    done: "Done. No more of these mails will be sent."
+    question: "Stop receiving these emails?",
+    button: "Unsubscribe",
+    done: "Done. You will receive no more of these emails."
   }
 } as const

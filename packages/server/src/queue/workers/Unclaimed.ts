@@ -50,5 +50,5 @@ const endOf = ({ cancel_requested, labels, worker_wait_seconds }: UnclaimedRun) 
     ? ({ status: "cancelled", error: "cancelled" } as const)
     : ({
         status: "failed",
-        error: `no_worker: within ${worker_wait_seconds} s no worker with the labels ${labels.join(", ")} was there to take it`
+        error: `no_worker: no worker with the labels ${labels.join(", ")} took it within ${worker_wait_seconds} s`
       } as const)
