@@ -29,7 +29,7 @@ const ofFields: Readonly<Record<string, string>> = {
   detail: "What went wrong.",
   details: "Details of the action, such as the scopes of a new key.",
   disable_after_failures:
-    "After how many runs that failed in a row it is paused by itself. Absent if never.",
+    "After how many failed runs in a row the service pauses it. Absent if never.",
   duration_ms: "From `started_at` to `finished_at`, including retries and the waits between them.",
   email: "An email address, at most 254 characters. Letters may be written in either case.",
   error: "Why it failed. Null if it did not fail.",

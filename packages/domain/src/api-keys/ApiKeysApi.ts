@@ -1,5 +1,6 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Authentication } from "../auth/Authentication.ts"
+import { planAllows } from "../billing/Limits.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { Conflict, NotFound, QuotaExceeded, RateLimited } from "../shared/Errors.ts"
@@ -36,7 +37,7 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
       .annotateMerge(
         docs(
           "Create an API key",
-          "The answer carries the key, once. A workspace has at most 100 active keys."
+          "The answer carries the key, once. " + planAllows("active keys", "active_api_keys", 100)
         )
       ),
 

@@ -115,7 +115,7 @@ const publicEndpoints = HttpApiGroup.make("auth").add(
     .annotateMerge(
       docs(
         "Ask for a new password",
-        "Sends a token by mail, if there is such an account: the answer is the same if there is none. 409 where the server sends no mail; its operator can make a token then."
+        "Sends a token by mail if the account exists. The answer is the same if it does not. If the server sends no mail, the answer is 409, and its operator can make a token."
       )
     ),
 
@@ -127,7 +127,7 @@ const publicEndpoints = HttpApiGroup.make("auth").add(
     .annotateMerge(
       docs(
         "Set a new password",
-        "With a token that is an hour old at most, once. Every session of the account ends; a second factor stays."
+        "Takes a token, valid once and for an hour. Ends every session of the account; a second factor stays."
       )
     ),
 
@@ -139,7 +139,7 @@ const publicEndpoints = HttpApiGroup.make("auth").add(
     .annotateMerge(
       docs(
         "Verify an email",
-        "With the token of the link that was sent there, which is a week old at most, once. A new email takes the place of the old one. Email channels to the address are confirmed in all workspaces of the account."
+        "Takes the token of the link that was sent there, valid once and for a week. A new email replaces the old one. Email channels to the address are confirmed in all workspaces of the account."
       )
     )
 )

@@ -50,7 +50,7 @@ export class TotpApi extends HttpApiGroup.make("totp")
       error: [InvalidCode, InvalidCredentials, Conflict, RateLimited]
     })
       .annotate(Access, Access.jwt)
-      .annotateMerge(docs("Remove your second factor", "Logins need the password alone again."))
+      .annotateMerge(docs("Remove your second factor", "Logins need only the password again."))
   )
   .middleware(Authentication)
   .prefix("/v1/auth/totp")

@@ -46,7 +46,7 @@ export class BillingApi extends HttpApiGroup.make("billing")
       .annotateMerge(
         docs(
           "Buy a plan",
-          "Answers the page on which to pay. An earlier page that was not used stops working."
+          "Returns the URL of the payment page. An earlier page that was not used stops working."
         )
       ),
 
@@ -57,7 +57,10 @@ export class BillingApi extends HttpApiGroup.make("billing")
     })
       .annotate(Access, Access.role("owner"))
       .annotateMerge(
-        docs("Open the customer portal", "Answers the page for cards, addresses and invoices.")
+        docs(
+          "Open the customer portal",
+          "Returns the URL of the page for cards, addresses and invoices."
+        )
       ),
 
     HttpApiEndpoint.post("change", "/workspaces/:workspace_id/billing/change", {
@@ -70,7 +73,7 @@ export class BillingApi extends HttpApiGroup.make("billing")
       .annotateMerge(
         docs(
           "Change the plan",
-          "To a higher price at once, and the difference is paid now; to a lower one at the end of the period. In a trial both are at once."
+          "An upgrade takes effect at once and charges the difference. A downgrade takes effect at the end of the period. During a trial both take effect at once."
         )
       ),
 
@@ -80,7 +83,7 @@ export class BillingApi extends HttpApiGroup.make("billing")
       error: [BillingDisabled, BillingUnavailable, Conflict]
     })
       .annotate(Access, Access.role("owner"))
-      .annotateMerge(docs("Cancel the subscription", "It ends with the period that is paid for.")),
+      .annotateMerge(docs("Cancel the subscription", "It ends with the paid period.")),
 
     HttpApiEndpoint.post("resume", "/workspaces/:workspace_id/billing/resume", {
       params: workspace,
@@ -91,7 +94,7 @@ export class BillingApi extends HttpApiGroup.make("billing")
       .annotateMerge(
         docs(
           "Resume the subscription",
-          "Takes back that it ends, or that its price changes, or that it is paused."
+          "Cancels a pending cancellation or downgrade, or resumes a paused subscription."
         )
       ),
 

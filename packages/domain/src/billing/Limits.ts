@@ -45,3 +45,7 @@ export const Limits = Schema.Struct({
 export type Limits = typeof Limits.Type
 
 export type LimitName = keyof Limits
+
+/** The sentence of a create in the API reference about how many a workspace may have. */
+export const planAllows = (what: string, limit: LimitName, byDefault: number) =>
+  `A workspace may have as many ${what} as its plan allows (\`${limit}\`, ${byDefault.toLocaleString("en")} by default).`

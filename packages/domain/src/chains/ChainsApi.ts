@@ -1,5 +1,6 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Authentication } from "../auth/Authentication.ts"
+import { planAllows } from "../billing/Limits.ts"
 import { Execution } from "../executions/Execution.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
@@ -14,7 +15,7 @@ import {
 import { IdempotencyKey } from "../shared/requests/IdempotencyKey.ts"
 import { ChainId, ChainRunId, ExecutionId, inPath, WorkspaceId } from "../shared/Ids.ts"
 import { PageQuery } from "../shared/requests/Page.ts"
-import { OwnKey } from "../shared/requests/OwnKey.ts"
+import { OwnKey, upsertDocs } from "../shared/requests/OwnKey.ts"
 import { WaitQuery } from "../shared/requests/WaitQuery.ts"
 import {
   Chain,
@@ -54,8 +55,8 @@ export class ChainsApi extends HttpApiGroup.make("chains")
       .annotateMerge(
         docs(
           "Create a chain",
-          "1 to 50 calls that run one after the other, on a schedule or on request. A " +
-            "workspace has at most 10,000 chains."
+          "1 to 50 calls that run one after the other, on a schedule or on request. " +
+            planAllows("chains", "chains", 10_000)
         )
       ),
 
@@ -77,11 +78,9 @@ export class ChainsApi extends HttpApiGroup.make("chains")
     })
       .annotate(Access, Access.scope("tasks:write"))
       .annotateMerge(
-        docs(
-          "Make or replace a chain by its key",
-          "Gives the chain with this key exactly this definition, or makes it. The answer is 200 if it was " +
-            "there and 201 if it is new. If nothing differs, nothing changes. A paused chain stays paused, " +
-            "and runs that have started keep their steps."
+        upsertDocs(
+          "a chain",
+          "A paused chain stays paused, and runs that have started keep their steps."
         )
       ),
 

@@ -1,6 +1,8 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Authentication } from "../auth/Authentication.ts"
+import { planAllows } from "../billing/Limits.ts"
 import { Execution, ExecutionPage } from "../executions/Execution.ts"
+import { cancelDocs } from "../executions/cancelDocs.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { batchDocs } from "../shared/requests/Batch.ts"
@@ -14,7 +16,7 @@ import {
 import { IdempotencyKey } from "../shared/requests/IdempotencyKey.ts"
 import { CronTaskId, ExecutionId, inPath, WorkspaceId } from "../shared/Ids.ts"
 import { PageQuery } from "../shared/requests/Page.ts"
-import { OwnKey } from "../shared/requests/OwnKey.ts"
+import { OwnKey, upsertDocs } from "../shared/requests/OwnKey.ts"
 import {
   CronTask,
   CronTaskBatch,
@@ -53,7 +55,7 @@ const inWorkspace = HttpApiGroup.make("cron")
       .annotateMerge(
         docs(
           "Create a cron task",
-          "It is active at once. A workspace has at most 10,000 cron tasks."
+          `It is active at once. ${planAllows("cron tasks", "cron_tasks", 10_000)}`
         )
       ),
 
@@ -87,13 +89,7 @@ const inWorkspace = HttpApiGroup.make("cron")
       error: [Conflict, QuotaExceeded]
     })
       .annotate(Access, Access.scope("tasks:write"))
-      .annotateMerge(
-        docs(
-          "Make or replace a cron task by its key",
-          "Gives the task with this key exactly this definition, or makes it. The answer is 200 if it was " +
-            "there and 201 if it is new. If nothing differs, nothing changes. A paused task stays paused."
-        )
-      ),
+      .annotateMerge(upsertDocs("a cron task", "A paused task stays paused.")),
 
     HttpApiEndpoint.get("get", "/:task_id", { params: task, success: CronTask, error: NotFound })
       .annotate(Access, Access.scope("tasks:read"))
@@ -180,13 +176,7 @@ const inWorkspace = HttpApiGroup.make("cron")
       error: [NotFound, Conflict]
     })
       .annotate(Access, Access.scope("tasks:write"))
-      .annotateMerge(
-        docs(
-          "Cancel an execution",
-          "Ends a queued or running execution. A running call is cut off, so the answer may " +
-            "still say `running`. If it has ended in another way, the answer is 409."
-        )
-      )
+      .annotateMerge(cancelDocs)
   )
   .prefix("/workspaces/:workspace_id/cron")
 

@@ -84,8 +84,8 @@ export const firingOptionsInput = {
   disable_after_failures: Schema.optionalKey(
     Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 }))).annotate({
       description:
-        "After so many runs that failed in a row, the task is paused by itself, which is announced " +
-        "as `task.disabled`. A change or a resume begins the count anew. Never when absent or null.",
+        "After this many failed runs in a row, the service pauses the task and announces " +
+        "`task.disabled`. A change or a resume resets the count. Never when absent or null.",
       examples: [10]
     })
   )
@@ -126,7 +126,7 @@ export const firingOptionsFields = {
   disable_after_failures: Schema.optionalKey(Schema.Int),
   paused_reason: Schema.optionalKey(
     Schema.String.annotate({
-      description: "Why it was paused by itself. Absent if it was not.",
+      description: "Why the service paused it. Absent if it did not.",
       examples: ["it failed 10 times in a row"]
     })
   )

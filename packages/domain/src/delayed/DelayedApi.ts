@@ -1,6 +1,8 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Authentication } from "../auth/Authentication.ts"
+import { planAllows } from "../billing/Limits.ts"
 import { Execution } from "../executions/Execution.ts"
+import { cancelDocs } from "../executions/cancelDocs.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { batchDocs } from "../shared/requests/Batch.ts"
@@ -14,7 +16,7 @@ import {
 import { IdempotencyKey } from "../shared/requests/IdempotencyKey.ts"
 import { DelayedTaskId, ExecutionId, inPath, WorkspaceId } from "../shared/Ids.ts"
 import { PageQuery } from "../shared/requests/Page.ts"
-import { OwnKey } from "../shared/requests/OwnKey.ts"
+import { OwnKey, upsertDocs } from "../shared/requests/OwnKey.ts"
 import {
   DelayedTask,
   DelayedTaskBatch,
@@ -53,8 +55,8 @@ export class DelayedApi extends HttpApiGroup.make("delayed")
       .annotateMerge(
         docs(
           "Create a delayed task",
-          "One call at a given time or after a delay, at most 365 days ahead. A workspace has at most " +
-            "100,000 pending ones."
+          "One call at a given time or after a delay, at most 365 days ahead. " +
+            planAllows("pending delayed tasks", "pending_delayed_tasks", 100_000)
         )
       ),
 
@@ -76,12 +78,9 @@ export class DelayedApi extends HttpApiGroup.make("delayed")
     })
       .annotate(Access, Access.scope("tasks:write"))
       .annotateMerge(
-        docs(
-          "Make or replace a delayed task by its key",
-          "Gives the pending task with this key exactly this definition, or makes it. The answer is 200 if it " +
-            "was there and 201 if it is new. If nothing differs, nothing changes, even if the task has run. " +
-            "Otherwise a task that is no longer pending keeps what it did, and a new task gets its key. A " +
-            "`delay_seconds` counts from each request anew."
+        upsertDocs(
+          "a delayed task",
+          "That holds even after the task has run. If something differs, a task that is no longer pending keeps its outcome, and a new task takes over its key. `delay_seconds` counts anew from each request."
         )
       ),
 
@@ -134,13 +133,7 @@ export class DelayedApi extends HttpApiGroup.make("delayed")
       error: [NotFound, Conflict]
     })
       .annotate(Access, Access.scope("tasks:write"))
-      .annotateMerge(
-        docs(
-          "Cancel an execution",
-          "Ends a queued or running execution. A running call is cut off, so the answer may " +
-            "still say `running`. If it has ended in another way, the answer is 409."
-        )
-      )
+      .annotateMerge(cancelDocs)
   )
   .middleware(Authentication)
   .prefix("/v1/workspaces/:workspace_id/delayed")

@@ -74,14 +74,15 @@ export const MonitorEvent = Schema.Struct({
   monitor_id: MonitorId,
   change: oneOf(["created", "updated", "deleted", "status_changed"], {
     identifier: "MonitorChange",
-    description: "`status_changed`: it came to be `status`."
+    description: "`status_changed`: its status is now `status`."
   }),
   status: Schema.NullOr(MonitorStatus).annotate({
-    description: "Null unless the status changed. `late` is not told: it is a matter of time."
+    description:
+      "Null unless the status changed. `late` is not announced, because it follows from the time alone."
   })
 }).annotate({
   identifier: "MonitorStatusEvent",
-  description: "A monitor came to another status, or somebody changed it."
+  description: "The status of a monitor changed, or somebody changed the monitor."
 })
 
 export const IncidentEvent = Schema.Struct({

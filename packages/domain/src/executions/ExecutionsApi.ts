@@ -72,8 +72,8 @@ export class ExecutionsApi extends HttpApiGroup.make("executions")
           "Run executions again",
           "Runs again what the filter finds, newest first, as far as its tasks still exist. A request looks at 1,000 " +
             "executions at most and queues all of its runs or none. While the answer has a `cursor`, send " +
-            "it with the same filter to go on. A chain runs again as a whole, and once. Its steps that were " +
-            "skipped are no reason to."
+            "it with the same filter to go on. A chain runs again once, as a whole. A " +
+            "skipped step alone does not cause a rerun."
         )
       ),
 

@@ -45,7 +45,7 @@ export class InvitationsApi extends HttpApiGroup.make("invitations")
       error: NotFound
     })
       .annotate(Access, Access.role("admin"))
-      .annotateMerge(docs("Take an invitation back", "It cannot be accepted any more.")),
+      .annotateMerge(docs("Withdraw an invitation", "It cannot be accepted any more.")),
 
     HttpApiEndpoint.post("accept", "/invitations/accept", {
       payload: InvitationAcceptance,

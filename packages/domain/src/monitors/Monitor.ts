@@ -49,7 +49,7 @@ export const monitorFields = {
   tags: Schema.Array(Schema.String),
   status: MonitorStatus,
   last_change_at: Schema.NullOr(Timestamp).annotate({
-    description: "When it came to be `status`."
+    description: "When it got its current status."
   }),
   next_check_at: Schema.NullOr(Timestamp).annotate({
     description: "When it goes down without a ping, or is looked at next. Null: nothing is due."

@@ -66,7 +66,7 @@ export const NotificationChannelDefinition = Schema.Struct({
   enabled: Schema.optionalKey(
     Schema.Boolean.annotate({
       description:
-        "Whether anything is sent to it. When absent, it stays as it is, and true if it is new."
+        "Whether anything is sent to it. When absent it is unchanged, or true for a new channel."
     })
   )
 }).annotate({
@@ -82,19 +82,19 @@ export const NotificationChannelUpdate = Schema.Struct({
   config: Schema.optionalKey(
     Config.annotate({
       description:
-        "Fields to change; those that are absent stay, and one that is null goes. A secret stays " +
-        "where it is absent or as it is shown. Where the server of a channel changes its secrets " +
-        "must come with it.",
+        "Fields to change. Absent fields keep their values, and null removes a field. A secret is " +
+        "kept if it is absent or sent as it is shown. If the server of a channel changes, its " +
+        "secrets must be sent again.",
       examples: [configExample]
     })
   ),
   enabled: Schema.optionalKey(
-    Schema.Boolean.annotate({ description: "True takes a channel that was disabled up again." })
+    Schema.Boolean.annotate({ description: "True enables a disabled channel." })
   ),
   ...keyInput
 }).annotate({
   identifier: "NotificationChannelUpdate",
-  description: "Any of the fields; those that are absent stay as they are.",
+  description: "Any of the fields. Absent fields keep their values.",
   examples: [{ name: "Operations at night" }]
 })
 export type NotificationChannelUpdate = typeof NotificationChannelUpdate.Type

@@ -58,7 +58,8 @@ export const QuietHours = Schema.Struct({
   )
   .annotate({
     identifier: "QuietHours",
-    description: "From `from` until `to` messages are held, and sent as one when they are over.",
+    description:
+      "From `from` until `to` messages are held. They are sent as one when quiet hours end.",
     examples: [{ timezone: TimeZone.make("Europe/Berlin"), from: "22:00", to: "07:00" }]
   })
 export type QuietHours = typeof QuietHours.Type

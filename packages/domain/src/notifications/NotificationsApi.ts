@@ -1,5 +1,6 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Authentication } from "../auth/Authentication.ts"
+import { planAllows } from "../billing/Limits.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import {
@@ -16,7 +17,7 @@ import {
   NotificationDeliveryId,
   WorkspaceId
 } from "../shared/Ids.ts"
-import { OwnKey } from "../shared/requests/OwnKey.ts"
+import { OwnKey, upsertDocs } from "../shared/requests/OwnKey.ts"
 import { PageQuery } from "../shared/requests/Page.ts"
 import {
   ChannelFilters,
@@ -61,9 +62,9 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
       .annotateMerge(
         docs(
           "Create a channel",
-          "Nothing is sent to it until a rule of the settings names it. An email address that is " +
-            "no member's gets a mail with a link, and must be confirmed by it first. A workspace " +
-            "has at most 100 channels."
+          "Nothing is sent to it until a rule of the settings names it. An email address that " +
+            "belongs to no member gets a mail with a link, by which it must be confirmed first. " +
+            planAllows("channels", "notification_channels", 100)
         )
       ),
 
@@ -75,11 +76,9 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
     })
       .annotate(Access, Access.scope("notifications:write"))
       .annotateMerge(
-        docs(
-          "Make or replace a channel by its key",
-          "Gives the channel with this key exactly this definition, or makes it. The answer is 200 if it " +
-            "was there and 201 if it is new. If nothing differs, its secrets included, nothing changes. " +
-            "A channel stays of its kind: a definition of another one answers 409."
+        upsertDocs(
+          "a channel",
+          "Secrets are part of the definition. The kind cannot change; a definition of another kind is answered with 409."
         )
       ),
 
@@ -101,7 +100,7 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
       .annotateMerge(
         docs(
           "Change a channel",
-          "Changes the fields that are given. What waits goes as it is then."
+          "Changes the fields that are given. Waiting messages are sent with the new settings."
         )
       ),
 
@@ -113,7 +112,7 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
       .annotateMerge(
         docs(
           "Delete a channel",
-          "It goes out of all rules, and what waits for it is cancelled. What was sent stays listed."
+          "It is removed from all rules, and messages waiting for it are cancelled. Sent messages stay listed."
         )
       ),
 
@@ -126,8 +125,8 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
       .annotateMerge(
         docs(
           "Test a channel",
-          "Sends a message now and answers what came of it, within 15 seconds. An address that is " +
-            "not confirmed answers 409. At most 6 per minute and channel."
+          "Sends a message now and returns its outcome within 15 seconds. For an address that is not " +
+            "confirmed the answer is 409. At most 6 per minute and channel."
         )
       ),
 
@@ -178,8 +177,8 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
       .annotateMerge(
         docs(
           "Send a delivery again",
-          "Queues the same message as a delivery of its own. One that has not ended, or whose " +
-            "channel is gone or disabled, answers 409."
+          "Queues the same message as a delivery of its own. A delivery that has not ended, or whose " +
+            "channel is deleted or disabled, is answered with 409."
         )
       ),
 

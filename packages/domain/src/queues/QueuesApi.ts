@@ -1,5 +1,6 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Authentication } from "../auth/Authentication.ts"
+import { planAllows } from "../billing/Limits.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import {
@@ -11,7 +12,7 @@ import {
 } from "../shared/Errors.ts"
 import { IdempotencyKey } from "../shared/requests/IdempotencyKey.ts"
 import { inPath, QueueId, WorkspaceId } from "../shared/Ids.ts"
-import { OwnKey } from "../shared/requests/OwnKey.ts"
+import { OwnKey, upsertDocs } from "../shared/requests/OwnKey.ts"
 import { PageQuery } from "../shared/requests/Page.ts"
 import {
   Queue,
@@ -46,7 +47,7 @@ export class QueuesApi extends HttpApiGroup.make("queues")
       .annotateMerge(
         docs(
           "Create a queue",
-          "Tasks and chains name it in `queue_id`. A workspace has at most 100 queues."
+          `Tasks and chains name it in \`queue_id\`. ${planAllows("queues", "queues", 100)}`
         )
       ),
 
@@ -57,14 +58,7 @@ export class QueuesApi extends HttpApiGroup.make("queues")
       error: [Conflict, QuotaExceeded]
     })
       .annotate(Access, Access.scope("tasks:write"))
-      .annotateMerge(
-        docs(
-          "Make or replace a queue by its key",
-          "Gives the queue with this key exactly this definition, or makes it. The answer is 200 if it " +
-            "was there and 201 if it is new. If nothing differs, nothing changes. A paused queue stays " +
-            "paused."
-        )
-      ),
+      .annotateMerge(upsertDocs("a queue", "A paused queue stays paused.")),
 
     HttpApiEndpoint.get("get", "/:queue_id", { params: queue, success: Queue, error: NotFound })
       .annotate(Access, Access.scope("tasks:read"))
@@ -80,7 +74,7 @@ export class QueuesApi extends HttpApiGroup.make("queues")
       .annotateMerge(
         docs(
           "Change a queue",
-          "Holds from the next run on that starts. Runs that go on are not cut off, so after a lower `max_concurrency` there are more of them for a while."
+          "Applies from the next run that starts. Running calls are not cut off, so after `max_concurrency` is lowered more than that many may run for a while."
         )
       ),
 
@@ -92,7 +86,7 @@ export class QueuesApi extends HttpApiGroup.make("queues")
       .annotateMerge(
         docs(
           "Delete a queue",
-          "Answers 409 while tasks or chains name it, because their runs would have no limit any more. Delayed tasks that have run do not count."
+          "While tasks or chains name it, the answer is 409, because their runs would lose their limit. Delayed tasks that have run do not count."
         )
       ),
 

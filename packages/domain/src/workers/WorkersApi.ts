@@ -1,5 +1,6 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Authentication } from "../auth/Authentication.ts"
+import { planAllows } from "../billing/Limits.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { IdempotencyConflict, NotFound, QuotaExceeded, RateLimited } from "../shared/Errors.ts"
@@ -36,7 +37,8 @@ export class WorkersApi extends HttpApiGroup.make("workers")
       .annotateMerge(
         docs(
           "Create a worker",
-          "The answer carries the token that its agent starts with, once. A workspace has at most 1,000 workers."
+          "The answer carries the token that its agent starts with, once. " +
+            planAllows("workers", "workers", 1_000)
         )
       ),
 
@@ -54,7 +56,7 @@ export class WorkersApi extends HttpApiGroup.make("workers")
       .annotateMerge(
         docs(
           "Change a worker",
-          "Other labels hold from the next run on that it takes. Runs that it has go on."
+          "New labels apply from the next run it takes. Runs that it holds go on."
         )
       ),
 
@@ -63,7 +65,7 @@ export class WorkersApi extends HttpApiGroup.make("workers")
       .annotateMerge(
         docs(
           "Delete a worker",
-          "Its tokens are refused from the next request on. The runs that it has start on other workers."
+          "Its tokens stop working at once. Runs that it holds start on other workers."
         )
       ),
 
@@ -73,7 +75,7 @@ export class WorkersApi extends HttpApiGroup.make("workers")
       error: NotFound
     })
       .annotate(Access, Access.role("admin"))
-      .annotateMerge(docs("Pause a worker", "It takes no more runs. Those that it has go on.")),
+      .annotateMerge(docs("Pause a worker", "It takes no more runs. Runs that it holds go on.")),
 
     HttpApiEndpoint.post("resume", "/:worker_id/resume", {
       params: worker,
@@ -93,8 +95,8 @@ export class WorkersApi extends HttpApiGroup.make("workers")
       .annotateMerge(
         docs(
           "Rotate a worker's token",
-          "Makes a new token. The old one works for `grace_seconds` more; one from before that " +
-            "ends at once. Without grace, the runs that the worker has start on other workers."
+          "Makes a new token. The old token works for `grace_seconds` more; an even older one stops " +
+            "working at once. Without grace, runs that the worker holds start on other workers."
         )
       )
   )
@@ -109,7 +111,7 @@ export class WorkersApi extends HttpApiGroup.make("workers")
       .annotateMerge(
         docs(
           "Revoke a leaked worker token",
-          "For whoever finds a token where it should not be: it is refused from the next request on, and the runs that the worker has start on other workers. The answer is 204 whether or not there was such a token. An address may send 100 in 15 minutes, leaked API keys included."
+          "For whoever finds a token where it should not be. The token stops working at once. Runs that its worker holds start on other workers. The answer is 204 whether or not there was such a token. An address may send 100 in 15 minutes, leaked API keys included."
         )
       )
   )

@@ -224,8 +224,8 @@ export class AuthResource extends Resource {
   /**
    * Ask for a new password.
    *
-   * Sends a token by mail, if there is such an account: the answer is the same if there is none. 409
-   * where the server sends no mail; its operator can make a token then.
+   * Sends a token by mail if the account exists. The answer is the same if it does not. If the
+   * server sends no mail, the answer is 409, and its operator can make a token.
    *
    * Needs no credential.
    *
@@ -245,8 +245,8 @@ export class AuthResource extends Resource {
   /**
    * Set a new password.
    *
-   * With a token that is an hour old at most, once. Every session of the account ends; a second
-   * factor stays.
+   * Takes a token, valid once and for an hour. Ends every session of the account; a second factor
+   * stays.
    *
    * Needs no credential.
    *
@@ -269,9 +269,8 @@ export class AuthResource extends Resource {
   /**
    * Verify an email.
    *
-   * With the token of the link that was sent there, which is a week old at most, once. A new email
-   * takes the place of the old one. Email channels to the address are confirmed in all workspaces of
-   * the account.
+   * Takes the token of the link that was sent there, valid once and for a week. A new email replaces
+   * the old one. Email channels to the address are confirmed in all workspaces of the account.
    *
    * Needs no credential.
    *
@@ -462,7 +461,7 @@ export class TotpResource extends Resource {
   /**
    * Remove your second factor.
    *
-   * Logins need the password alone again.
+   * Logins need only the password again.
    *
    * Needs an access token; API keys are refused.
    *
@@ -783,7 +782,7 @@ export class InvitationsResource extends Resource {
   }
 
   /**
-   * Take an invitation back.
+   * Withdraw an invitation.
    *
    * It cannot be accepted any more.
    *
@@ -843,7 +842,8 @@ export class ApiKeysResource extends Resource {
   /**
    * Create an API key.
    *
-   * The answer carries the key, once. A workspace has at most 100 active keys.
+   * The answer carries the key, once. A workspace may have as many active keys as its plan allows
+   * (`active_api_keys`, 100 by default).
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -1007,7 +1007,8 @@ export class CronResource extends CronBase {
   /**
    * Create a cron task.
    *
-   * It is active at once. A workspace has at most 10,000 cron tasks.
+   * It is active at once. A workspace may have as many cron tasks as its plan allows (`cron_tasks`,
+   * 10,000 by default).
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -1098,10 +1099,11 @@ export class CronResource extends CronBase {
   }
 
   /**
-   * Make or replace a cron task by its key.
+   * Create or replace a cron task by its key.
    *
-   * Gives the task with this key exactly this definition, or makes it. The answer is 200 if it was
-   * there and 201 if it is new. If nothing differs, nothing changes. A paused task stays paused.
+   * Creates a cron task with this key, or gives the one that has it exactly this definition. The
+   * answer is 201 if it is new, and 200 if it existed. If nothing differs, nothing changes. A paused
+   * task stays paused.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -1368,8 +1370,8 @@ export class DelayedResource extends DelayedBase {
   /**
    * Create a delayed task.
    *
-   * One call at a given time or after a delay, at most 365 days ahead. A workspace has at most
-   * 100,000 pending ones.
+   * One call at a given time or after a delay, at most 365 days ahead. A workspace may have as many
+   * pending delayed tasks as its plan allows (`pending_delayed_tasks`, 100,000 by default).
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -1432,12 +1434,12 @@ export class DelayedResource extends DelayedBase {
   }
 
   /**
-   * Make or replace a delayed task by its key.
+   * Create or replace a delayed task by its key.
    *
-   * Gives the pending task with this key exactly this definition, or makes it. The answer is 200 if
-   * it was there and 201 if it is new. If nothing differs, nothing changes, even if the task has
-   * run. Otherwise a task that is no longer pending keeps what it did, and a new task gets its key.
-   * A `delay_seconds` counts from each request anew.
+   * Creates a delayed task with this key, or gives the one that has it exactly this definition. The
+   * answer is 201 if it is new, and 200 if it existed. If nothing differs, nothing changes. That
+   * holds even after the task has run. If something differs, a task that is no longer pending keeps
+   * its outcome, and a new task takes over its key. `delay_seconds` counts anew from each request.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -1609,8 +1611,8 @@ export class ChainsResource extends ChainsBase {
   /**
    * Create a chain.
    *
-   * 1 to 50 calls that run one after the other, on a schedule or on request. A workspace has at most
-   * 10,000 chains.
+   * 1 to 50 calls that run one after the other, on a schedule or on request. A workspace may have as
+   * many chains as its plan allows (`chains`, 10,000 by default).
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -1706,11 +1708,11 @@ export class ChainsResource extends ChainsBase {
   }
 
   /**
-   * Make or replace a chain by its key.
+   * Create or replace a chain by its key.
    *
-   * Gives the chain with this key exactly this definition, or makes it. The answer is 200 if it was
-   * there and 201 if it is new. If nothing differs, nothing changes. A paused chain stays paused,
-   * and runs that have started keep their steps.
+   * Creates a chain with this key, or gives the one that has it exactly this definition. The answer
+   * is 201 if it is new, and 200 if it existed. If nothing differs, nothing changes. A paused chain
+   * stays paused, and runs that have started keep their steps.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -2027,7 +2029,8 @@ export class QueuesResource extends Resource {
   /**
    * Create a queue.
    *
-   * Tasks and chains name it in `queue_id`. A workspace has at most 100 queues.
+   * Tasks and chains name it in `queue_id`. A workspace may have as many queues as its plan allows
+   * (`queues`, 100 by default).
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -2046,10 +2049,11 @@ export class QueuesResource extends Resource {
   }
 
   /**
-   * Make or replace a queue by its key.
+   * Create or replace a queue by its key.
    *
-   * Gives the queue with this key exactly this definition, or makes it. The answer is 200 if it was
-   * there and 201 if it is new. If nothing differs, nothing changes. A paused queue stays paused.
+   * Creates a queue with this key, or gives the one that has it exactly this definition. The answer
+   * is 201 if it is new, and 200 if it existed. If nothing differs, nothing changes. A paused queue
+   * stays paused.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -2095,8 +2099,8 @@ export class QueuesResource extends Resource {
   /**
    * Change a queue.
    *
-   * Holds from the next run on that starts. Runs that go on are not cut off, so after a lower
-   * `max_concurrency` there are more of them for a while.
+   * Applies from the next run that starts. Running calls are not cut off, so after `max_concurrency`
+   * is lowered more than that many may run for a while.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -2122,7 +2126,7 @@ export class QueuesResource extends Resource {
   /**
    * Delete a queue.
    *
-   * Answers 409 while tasks or chains name it, because their runs would have no limit any more.
+   * While tasks or chains name it, the answer is 409, because their runs would lose their limit.
    * Delayed tasks that have run do not count.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
@@ -2264,8 +2268,8 @@ export class ExecutionsResource extends ExecutionsBase {
    *
    * Runs again what the filter finds, newest first, as far as its tasks still exist. A request looks
    * at 1,000 executions at most and queues all of its runs or none. While the answer has a `cursor`,
-   * send it with the same filter to go on. A chain runs again as a whole, and once. Its steps that
-   * were skipped are no reason to.
+   * send it with the same filter to go on. A chain runs again once, as a whole. A skipped step alone
+   * does not cause a rerun.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -2520,8 +2524,9 @@ export class HeartbeatMonitorsResource extends Resource {
   /**
    * Create a heartbeat monitor.
    *
-   * Let the job ask for its `ping_url` when it is done. It waits for the first ping and tells of
-   * nothing until then. A workspace has at most 1,000 monitors.
+   * Let the job request its `ping_url` when it is done. The monitor waits for the first ping and
+   * alerts nobody until then. A workspace may have as many monitors as its plan allows (`monitors`,
+   * 1,000 by default).
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -2550,11 +2555,11 @@ export class HeartbeatMonitorsResource extends Resource {
   }
 
   /**
-   * Make or replace a heartbeat monitor by its key.
+   * Create or replace a heartbeat monitor by its key.
    *
-   * Gives the monitor with this key exactly this definition, or makes it. The answer is 200 if it
-   * was there and 201 if it is new. If nothing differs, nothing changes. A paused monitor stays
-   * paused.
+   * Creates a heartbeat monitor with this key, or gives the one that has it exactly this definition.
+   * The answer is 201 if it is new, and 200 if it existed. If nothing differs, nothing changes. A
+   * paused monitor stays paused.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -2786,8 +2791,8 @@ export class SslMonitorsResource extends Resource {
   /**
    * Create an SSL monitor.
    *
-   * Its certificate is looked at right away, and then from time to time. A workspace has at most
-   * 1,000 monitors.
+   * Its certificate is checked at once, and then from time to time. A workspace may have as many
+   * monitors as its plan allows (`monitors`, 1,000 by default).
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -2813,11 +2818,11 @@ export class SslMonitorsResource extends Resource {
   }
 
   /**
-   * Make or replace an SSL monitor by its key.
+   * Create or replace an SSL monitor by its key.
    *
-   * Gives the monitor with this key exactly this definition, or makes it. The answer is 200 if it
-   * was there and 201 if it is new. If nothing differs, nothing changes. A paused monitor stays
-   * paused.
+   * Creates an SSL monitor with this key, or gives the one that has it exactly this definition. The
+   * answer is 201 if it is new, and 200 if it existed. If nothing differs, nothing changes. A paused
+   * monitor stays paused.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -2935,7 +2940,7 @@ export class SslMonitorsResource extends Resource {
   /**
    * Resume an SSL monitor.
    *
-   * It is `new` again, and looked at right away. Resuming again changes nothing.
+   * It is `new` again, and its certificate is checked at once. Resuming again changes nothing.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -2956,8 +2961,8 @@ export class SslMonitorsResource extends Resource {
   /**
    * Look at a certificate now.
    *
-   * Asks for a look within a second. What it finds is in the monitor a moment later. One that is
-   * paused answers 409.
+   * Asks for a look within a second. What it finds is in the monitor a moment later. A paused
+   * monitor is answered with 409.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -3036,7 +3041,7 @@ export class ProcessMonitorsResource extends Resource {
    * Create a process monitor.
    *
    * It is `new` until the agent of its worker reports. Rules are judged with every report. A
-   * workspace has at most 1,000 monitors.
+   * workspace may have as many monitors as its plan allows (`monitors`, 1,000 by default).
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -3063,11 +3068,11 @@ export class ProcessMonitorsResource extends Resource {
   }
 
   /**
-   * Make or replace a process monitor by its key.
+   * Create or replace a process monitor by its key.
    *
-   * Gives the monitor with this key exactly this definition, or makes it. The answer is 200 if it
-   * was there and 201 if it is new. If nothing differs, nothing changes. A paused monitor stays
-   * paused.
+   * Creates a process monitor with this key, or gives the one that has it exactly this definition.
+   * The answer is 201 if it is new, and 200 if it existed. If nothing differs, nothing changes. A
+   * paused monitor stays paused.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -3331,9 +3336,9 @@ export class NotificationsResource extends Resource {
   /**
    * Create a channel.
    *
-   * Nothing is sent to it until a rule of the settings names it. An email address that is no
-   * member's gets a mail with a link, and must be confirmed by it first. A workspace has at most 100
-   * channels.
+   * Nothing is sent to it until a rule of the settings names it. An email address that belongs to no
+   * member gets a mail with a link, by which it must be confirmed first. A workspace may have as
+   * many channels as its plan allows (`notification_channels`, 100 by default).
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `notifications:write`.
@@ -3361,11 +3366,12 @@ export class NotificationsResource extends Resource {
   }
 
   /**
-   * Make or replace a channel by its key.
+   * Create or replace a channel by its key.
    *
-   * Gives the channel with this key exactly this definition, or makes it. The answer is 200 if it
-   * was there and 201 if it is new. If nothing differs, its secrets included, nothing changes. A
-   * channel stays of its kind: a definition of another one answers 409.
+   * Creates a channel with this key, or gives the one that has it exactly this definition. The
+   * answer is 201 if it is new, and 200 if it existed. If nothing differs, nothing changes. Secrets
+   * are part of the definition. The kind cannot change; a definition of another kind is answered
+   * with 409.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `notifications:write`.
@@ -3420,7 +3426,7 @@ export class NotificationsResource extends Resource {
   /**
    * Change a channel.
    *
-   * Changes the fields that are given. What waits goes as it is then.
+   * Changes the fields that are given. Waiting messages are sent with the new settings.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `notifications:write`.
@@ -3446,7 +3452,8 @@ export class NotificationsResource extends Resource {
   /**
    * Delete a channel.
    *
-   * It goes out of all rules, and what waits for it is cancelled. What was sent stays listed.
+   * It is removed from all rules, and messages waiting for it are cancelled. Sent messages stay
+   * listed.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `notifications:write`.
@@ -3470,8 +3477,8 @@ export class NotificationsResource extends Resource {
   /**
    * Test a channel.
    *
-   * Sends a message now and answers what came of it, within 15 seconds. An address that is not
-   * confirmed answers 409. At most 6 per minute and channel.
+   * Sends a message now and returns its outcome within 15 seconds. For an address that is not
+   * confirmed the answer is 409. At most 6 per minute and channel.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `notifications:write`.
@@ -3583,8 +3590,8 @@ export class NotificationsResource extends Resource {
   /**
    * Send a delivery again.
    *
-   * Queues the same message as a delivery of its own. One that has not ended, or whose channel is
-   * gone or disabled, answers 409.
+   * Queues the same message as a delivery of its own. A delivery that has not ended, or whose
+   * channel is deleted or disabled, is answered with 409.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `notifications:write`.
@@ -3663,7 +3670,7 @@ export class BillingResource extends Resource {
   /**
    * Buy a plan.
    *
-   * Answers the page on which to pay. An earlier page that was not used stops working.
+   * Returns the URL of the payment page. An earlier page that was not used stops working.
    *
    * Needs an access token of a member who is an `owner`; API keys are refused.
    *
@@ -3682,7 +3689,7 @@ export class BillingResource extends Resource {
   /**
    * Open the customer portal.
    *
-   * Answers the page for cards, addresses and invoices.
+   * Returns the URL of the page for cards, addresses and invoices.
    *
    * Needs an access token of a member who is an `owner`; API keys are refused.
    *
@@ -3700,8 +3707,8 @@ export class BillingResource extends Resource {
   /**
    * Change the plan.
    *
-   * To a higher price at once, and the difference is paid now; to a lower one at the end of the
-   * period. In a trial both are at once.
+   * An upgrade takes effect at once and charges the difference. A downgrade takes effect at the end
+   * of the period. During a trial both take effect at once.
    *
    * Needs an access token of a member who is an `owner`; API keys are refused.
    *
@@ -3720,7 +3727,7 @@ export class BillingResource extends Resource {
   /**
    * Cancel the subscription.
    *
-   * It ends with the period that is paid for.
+   * It ends with the paid period.
    *
    * Needs an access token of a member who is an `owner`; API keys are refused.
    *
@@ -3738,7 +3745,7 @@ export class BillingResource extends Resource {
   /**
    * Resume the subscription.
    *
-   * Takes back that it ends, or that its price changes, or that it is paused.
+   * Cancels a pending cancellation or downgrade, or resumes a paused subscription.
    *
    * Needs an access token of a member who is an `owner`; API keys are refused.
    *
@@ -3812,8 +3819,8 @@ export class WorkersResource extends Resource {
   /**
    * Create a worker.
    *
-   * The answer carries the token that its agent starts with, once. A workspace has at most 1,000
-   * workers.
+   * The answer carries the token that its agent starts with, once. A workspace may have as many
+   * workers as its plan allows (`workers`, 1,000 by default).
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -3856,7 +3863,7 @@ export class WorkersResource extends Resource {
   /**
    * Change a worker.
    *
-   * Other labels hold from the next run on that it takes. Runs that it has go on.
+   * New labels apply from the next run it takes. Runs that it holds go on.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -3881,7 +3888,7 @@ export class WorkersResource extends Resource {
   /**
    * Delete a worker.
    *
-   * Its tokens are refused from the next request on. The runs that it has start on other workers.
+   * Its tokens stop working at once. Runs that it holds start on other workers.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -3901,7 +3908,7 @@ export class WorkersResource extends Resource {
   /**
    * Pause a worker.
    *
-   * It takes no more runs. Those that it has go on.
+   * It takes no more runs. Runs that it holds go on.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -3941,8 +3948,8 @@ export class WorkersResource extends Resource {
   /**
    * Rotate a worker's token.
    *
-   * Makes a new token. The old one works for `grace_seconds` more; one from before that ends at
-   * once. Without grace, the runs that the worker has start on other workers.
+   * Makes a new token. The old token works for `grace_seconds` more; an even older one stops working
+   * at once. Without grace, runs that the worker holds start on other workers.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -3967,9 +3974,9 @@ export class WorkersResource extends Resource {
   /**
    * Revoke a leaked worker token.
    *
-   * For whoever finds a token where it should not be: it is refused from the next request on, and
-   * the runs that the worker has start on other workers. The answer is 204 whether or not there was
-   * such a token. An address may send 100 in 15 minutes, leaked API keys included.
+   * For whoever finds a token where it should not be. The token stops working at once. Runs that its
+   * worker holds start on other workers. The answer is 204 whether or not there was such a token. An
+   * address may send 100 in 15 minutes, leaked API keys included.
    *
    * Needs no credential.
    *

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Result } from "effect"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll } from "vitest"
@@ -119,5 +119,23 @@ describe("the file of plans", () => {
       Result.getOrThrow(Result.flip(readPlans(join(folder, "nowhere.json")))),
       /cannot be read: .*nowhere\.json/
     )
+  })
+})
+
+describe("the limits in the API reference", () => {
+  const reference = readFileSync(new URL("../../../openapi/openapi.json", import.meta.url), "utf8")
+  const named = [...reference.matchAll(/\(`(\w+)`, ([\d,]+) by default\)/g)].map(
+    ([, limit = "", number = ""]) => [limit, Number(number.replaceAll(",", ""))] as const
+  )
+
+  it("name at least those of tasks, monitors and keys", () => {
+    assert.includeMembers(
+      named.map(([limit]) => limit),
+      ["cron_tasks", "chains", "pending_delayed_tasks", "monitors", "active_api_keys"]
+    )
+  })
+
+  it.each(named)("have the default of the plan self_hosted: %s", (limit, number) => {
+    assert.strictEqual(selfHosted.limits[limit as keyof typeof selfHosted.limits], number)
   })
 })

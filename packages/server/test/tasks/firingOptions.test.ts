@@ -190,7 +190,7 @@ layer(testAppLayer())("the options of a schedule", (it) => {
     })
   )
 
-  it.effect("say why the task was paused by itself, until somebody resumes it", () =>
+  it.effect("say why the service paused the task, until somebody resumes it", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const tasks = yield* start

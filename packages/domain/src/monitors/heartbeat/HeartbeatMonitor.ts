@@ -160,7 +160,7 @@ export const HeartbeatMonitorUpdate = fieldsWithKey
   .annotate({
     identifier: "HeartbeatMonitorUpdate",
     description:
-      "Any of the fields; those that are absent stay as they are. `period_seconds` takes the " +
+      "Any of the fields. Absent fields keep their values. `period_seconds` takes the " +
       "place of a schedule, and a schedule that of the period. A deadline that would have passed " +
       "by the new rules counts from now.",
     examples: [{ grace_seconds: 600 }]

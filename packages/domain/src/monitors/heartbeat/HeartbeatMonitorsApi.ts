@@ -1,11 +1,12 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Authentication } from "../../auth/Authentication.ts"
+import { planAllows } from "../../billing/Limits.ts"
 import { Access } from "../../shared/Access.ts"
 import { docs } from "../../shared/docs.ts"
 import { Conflict, IdempotencyConflict, NotFound, QuotaExceeded } from "../../shared/Errors.ts"
 import { IdempotencyKey } from "../../shared/requests/IdempotencyKey.ts"
 import { inPath, MonitorId, WorkspaceId } from "../../shared/Ids.ts"
-import { OwnKey } from "../../shared/requests/OwnKey.ts"
+import { OwnKey, upsertDocs } from "../../shared/requests/OwnKey.ts"
 import { PageQuery } from "../../shared/requests/Page.ts"
 import { MonitorFilters } from "../Monitor.ts"
 import { HeartbeatEventPage } from "./HeartbeatEvent.ts"
@@ -43,8 +44,8 @@ export class HeartbeatMonitorsApi extends HttpApiGroup.make("heartbeatMonitors")
       .annotateMerge(
         docs(
           "Create a heartbeat monitor",
-          "Let the job ask for its `ping_url` when it is done. It waits for the first ping and " +
-            "tells of nothing until then. A workspace has at most 1,000 monitors."
+          "Let the job request its `ping_url` when it is done. The monitor waits for the first ping " +
+            `and alerts nobody until then. ${planAllows("monitors", "monitors", 1_000)}`
         )
       ),
 
@@ -55,14 +56,7 @@ export class HeartbeatMonitorsApi extends HttpApiGroup.make("heartbeatMonitors")
       error: [Conflict, QuotaExceeded]
     })
       .annotate(Access, Access.scope("monitors:write"))
-      .annotateMerge(
-        docs(
-          "Make or replace a heartbeat monitor by its key",
-          "Gives the monitor with this key exactly this definition, or makes it. The answer is 200 if it " +
-            "was there and 201 if it is new. If nothing differs, nothing changes. A paused monitor stays " +
-            "paused."
-        )
-      ),
+      .annotateMerge(upsertDocs("a heartbeat monitor", "A paused monitor stays paused.")),
 
     HttpApiEndpoint.get("get", "/:monitor_id", {
       params: monitor,

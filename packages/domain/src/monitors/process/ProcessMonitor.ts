@@ -180,7 +180,7 @@ export const ProcessMonitorUpdate = fieldsWithKey
   .annotate({
     identifier: "ProcessMonitorUpdate",
     description:
-      "Any of the fields; those that are absent stay as they are. `labels` replaces `worker_id`, and the other way round.",
+      "Any of the fields. Absent fields keep their values. `labels` replaces `worker_id`, and the other way round.",
     examples: [{ grace_seconds: 120 }]
   })
 export type ProcessMonitorUpdate = typeof ProcessMonitorUpdate.Type

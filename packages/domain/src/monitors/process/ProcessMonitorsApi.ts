@@ -1,11 +1,12 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Authentication } from "../../auth/Authentication.ts"
+import { planAllows } from "../../billing/Limits.ts"
 import { Access } from "../../shared/Access.ts"
 import { docs } from "../../shared/docs.ts"
 import { Conflict, IdempotencyConflict, NotFound, QuotaExceeded } from "../../shared/Errors.ts"
 import { IdempotencyKey } from "../../shared/requests/IdempotencyKey.ts"
 import { inPath, MonitorId, WorkspaceId } from "../../shared/Ids.ts"
-import { OwnKey } from "../../shared/requests/OwnKey.ts"
+import { OwnKey, upsertDocs } from "../../shared/requests/OwnKey.ts"
 import { PageQuery } from "../../shared/requests/Page.ts"
 import { MonitorFilters } from "../Monitor.ts"
 import { ProcessEventPage } from "./ProcessEvent.ts"
@@ -43,7 +44,8 @@ export class ProcessMonitorsApi extends HttpApiGroup.make("processMonitors")
       .annotateMerge(
         docs(
           "Create a process monitor",
-          "It is `new` until the agent of its worker reports. Rules are judged with every report. A workspace has at most 1,000 monitors."
+          "It is `new` until the agent of its worker reports. Rules are judged with every report. " +
+            planAllows("monitors", "monitors", 1_000)
         )
       ),
 
@@ -54,14 +56,7 @@ export class ProcessMonitorsApi extends HttpApiGroup.make("processMonitors")
       error: [NotFound, Conflict, QuotaExceeded]
     })
       .annotate(Access, Access.scope("monitors:write"))
-      .annotateMerge(
-        docs(
-          "Make or replace a process monitor by its key",
-          "Gives the monitor with this key exactly this definition, or makes it. The answer is 200 if it " +
-            "was there and 201 if it is new. If nothing differs, nothing changes. A paused monitor stays " +
-            "paused."
-        )
-      ),
+      .annotateMerge(upsertDocs("a process monitor", "A paused monitor stays paused.")),
 
     HttpApiEndpoint.get("get", "/:monitor_id", {
       params: monitor,

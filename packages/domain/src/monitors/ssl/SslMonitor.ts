@@ -130,7 +130,7 @@ export type SslMonitorDefinition = typeof SslMonitorDefinition.Type
 
 export const SslMonitorUpdate = fieldsWithKey.mapFields(Struct.map(Schema.optionalKey)).annotate({
   identifier: "SslMonitorUpdate",
-  description: "Any of the fields; those that are absent stay as they are. It is looked at again.",
+  description: "Any of the fields. Absent fields keep their values. It is looked at again.",
   examples: [{ warn_days: [14, 7] }]
 })
 export type SslMonitorUpdate = typeof SslMonitorUpdate.Type

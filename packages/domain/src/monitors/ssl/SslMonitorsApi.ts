@@ -1,11 +1,12 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Authentication } from "../../auth/Authentication.ts"
+import { planAllows } from "../../billing/Limits.ts"
 import { Access } from "../../shared/Access.ts"
 import { docs } from "../../shared/docs.ts"
 import { Conflict, IdempotencyConflict, NotFound, QuotaExceeded } from "../../shared/Errors.ts"
 import { IdempotencyKey } from "../../shared/requests/IdempotencyKey.ts"
 import { inPath, MonitorId, WorkspaceId } from "../../shared/Ids.ts"
-import { OwnKey } from "../../shared/requests/OwnKey.ts"
+import { OwnKey, upsertDocs } from "../../shared/requests/OwnKey.ts"
 import { PageQuery } from "../../shared/requests/Page.ts"
 import { MonitorFilters } from "../Monitor.ts"
 import { SslEventPage } from "./SslEvent.ts"
@@ -41,8 +42,8 @@ export class SslMonitorsApi extends HttpApiGroup.make("sslMonitors")
       .annotateMerge(
         docs(
           "Create an SSL monitor",
-          "Its certificate is looked at right away, and then from time to time. A workspace has at " +
-            "most 1,000 monitors."
+          "Its certificate is checked at once, and then from time to time. " +
+            planAllows("monitors", "monitors", 1_000)
         )
       ),
 
@@ -53,14 +54,7 @@ export class SslMonitorsApi extends HttpApiGroup.make("sslMonitors")
       error: [Conflict, QuotaExceeded]
     })
       .annotate(Access, Access.scope("monitors:write"))
-      .annotateMerge(
-        docs(
-          "Make or replace an SSL monitor by its key",
-          "Gives the monitor with this key exactly this definition, or makes it. The answer is 200 if it " +
-            "was there and 201 if it is new. If nothing differs, nothing changes. A paused monitor stays " +
-            "paused."
-        )
-      ),
+      .annotateMerge(upsertDocs("an SSL monitor", "A paused monitor stays paused.")),
 
     HttpApiEndpoint.get("get", "/:monitor_id", {
       params: monitor,
@@ -108,7 +102,7 @@ export class SslMonitorsApi extends HttpApiGroup.make("sslMonitors")
       .annotateMerge(
         docs(
           "Resume an SSL monitor",
-          "It is `new` again, and looked at right away. Resuming again changes nothing."
+          "It is `new` again, and its certificate is checked at once. Resuming again changes nothing."
         )
       ),
 
@@ -121,8 +115,8 @@ export class SslMonitorsApi extends HttpApiGroup.make("sslMonitors")
       .annotateMerge(
         docs(
           "Look at a certificate now",
-          "Asks for a look within a second. What it finds is in the monitor a moment later. One " +
-            "that is paused answers 409."
+          "Asks for a look within a second. What it finds is in the monitor a moment later. A " +
+            "paused monitor is answered with 409."
         )
       ),
 
