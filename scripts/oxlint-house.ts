@@ -1,6 +1,7 @@
 /**
  * The rules of this project that oxlint has no option for. Loaded by `.oxlintrc.json`.
  */
+import { globSync, readFileSync } from "node:fs"
 import { dirname, join, normalize, relative } from "node:path"
 import { packageImports, panelImports, serverImports } from "./rooms.ts"
 
@@ -105,9 +106,49 @@ for (const table of [packageImports, serverImports, panelImports]) {
   }
 }
 
+/** What the source imports, as `room other` and `package other`. */
+const importsIn = (cwd: string): ReadonlySet<string> => {
+  const imports = new Set<string>()
+  for (const file of globSync("packages/*/src/**/*.{ts,tsx}", { cwd })) {
+    const text = readFileSync(join(cwd, file), "utf8")
+    for (const [, specifier = ""] of text.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)) {
+      const from = packageOf(file)
+      const other = /^@scheduling\/([^/]+)/.exec(specifier)?.[1]
+      if (other !== undefined) imports.add(`packages/${from} packages/${other}`)
+      else if (specifier.startsWith(".")) {
+        const target = normalize(join(dirname(file), specifier))
+        imports.add(`${from}/${roomOf(file)} ${from}/${roomOf(target)}`)
+      }
+    }
+  }
+  return imports
+}
+
+/** The grants of `scripts/rooms.ts` that nothing needs. */
+const unusedGrants = (cwd: string): ReadonlyArray<string> => {
+  const imports = importsIn(cwd)
+  const tables = { packages: packageImports, server: serverImports, panel: panelImports }
+  return Object.entries(tables).flatMap(([place, table]) =>
+    Object.entries(table).flatMap(([name, granted]) =>
+      granted
+        .filter((other) => !imports.has(`${place}/${name} ${place}/${other}`))
+        .map((other) => `${place}/${name} → ${place}/${other}`)
+    )
+  )
+}
+
 const borders = {
   create: (context: Context) => {
     const file = relative(context.cwd, context.filename)
+    if (file === "scripts/rooms.ts") {
+      return {
+        Program: (node: Node) => {
+          for (const grant of unusedGrants(context.cwd)) {
+            context.report({ node, message: `Nothing needs the grant ${grant}.` })
+          }
+        }
+      }
+    }
     const check = (node: Node) => {
       const specifier = node.source?.value
       const message = typeof specifier === "string" ? whyNot(file, specifier) : undefined
