@@ -18,7 +18,7 @@ import { webhooks, webhooksTag } from "./webhooks.ts"
 
 export type { OpenApiDocument } from "./model.ts"
 
-export const localServer: OpenApi.OpenAPISpecServer = {
+const localServer: OpenApi.OpenAPISpecServer = {
   url: "http://127.0.0.1:4000",
   description: "A server that was started with the defaults"
 }

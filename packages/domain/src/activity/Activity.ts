@@ -11,7 +11,7 @@ export const maxFailuresLookedAt = 1_000
 /** How many executions of a task are looked at for its recent runs. */
 export const maxExecutionsLookedAt = 100
 
-export const maxRecentRuns = 20
+const maxRecentRuns = 20
 export const defaultRecentRuns = 12
 
 const exampleTask = TaskId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40")

@@ -6,7 +6,6 @@ import { AllowedIps } from "./AllowedIps.ts"
 import { Scope } from "./Scope.ts"
 
 export const apiKeyPrefix = "pak_"
-export const apiKeyLength = 47
 
 const fields = {
   id: ApiKeyId,

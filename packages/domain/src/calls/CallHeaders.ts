@@ -44,7 +44,7 @@ const isOfService = (name: string): boolean =>
   serviceHeaders.has(name) || name.startsWith("x-scheduling-")
 
 /** What is wrong with one header, if anything. `name` may be written in any case. */
-export const headerProblem = (name: string, value: string): string | undefined => {
+const headerProblem = (name: string, value: string): string | undefined => {
   const lowerCase = name.toLowerCase()
   if (!token.test(name)) return "must have a name that is a valid HTTP token"
   if (connectionHeaders.has(lowerCase) || lowerCase.startsWith("proxy-")) {

@@ -12,14 +12,14 @@ export const StatsBucket = oneOf(["hour", "day"], {
 })
 export type StatsBucket = typeof StatsBucket.Type
 
-export const defaultBucket: StatsBucket = "hour"
+const defaultBucket: StatsBucket = "hour"
 const defaultSpan = day
 
 /** No `Timestamp` is earlier. */
 const earliest = Date.parse("0000-01-01T00:00:00Z")
 
 /** Limits an answer to 745 hours or 367 days. */
-export const maxSpanDays = { hour: 31, day: 366 } as const
+const maxSpanDays = { hour: 31, day: 366 } as const
 
 export const StatsQuery = {
   from: Schema.optionalKey(

@@ -4,8 +4,8 @@ import { Timestamp } from "../shared/Timestamp.ts"
 
 const day = 86_400_000
 
-export const maxForecastDays = 7
-export const maxAheadDays = 365
+const maxForecastDays = 7
+const maxAheadDays = 365
 
 /** How many of the fullest minutes are shown, and how many tasks of each. */
 export const maxBusiest = 10

@@ -5,9 +5,9 @@ import { Page } from "../shared/requests/Page.ts"
 import { label } from "../shared/Text.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
 
-export const maxConcurrency = 1_000
-export const minRatePerSecond = 0.0001
-export const maxRatePerSecond = 1_000
+const maxConcurrency = 1_000
+const minRatePerSecond = 0.0001
+const maxRatePerSecond = 1_000
 
 /** More runs than this are not told apart. */
 export const countRunsTo = 10_000

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-export const maxLabels = 20
+const maxLabels = 20
 
 /** What a worker can reach, or where it is: tasks name the labels that their worker must have. */
 export const Label = Schema.String.check(

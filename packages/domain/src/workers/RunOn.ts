@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { NeededLabels } from "./Label.ts"
 
-export const maxWorkerWaitSeconds = 86_400
+const maxWorkerWaitSeconds = 86_400
 
 /** Where a call is made, as kept and shown. Null: by the service itself. */
 export const RunOn = Schema.Struct({ labels: Schema.Array(Schema.String) }).annotate({

@@ -186,7 +186,7 @@ export const WorkerReceipts = Schema.Struct({ receipts: Schema.Array(WorkerRecei
   identifier: "WorkerReceipts"
 })
 
-export const maxReports = 50
+const maxReports = 50
 
 /** Of one worker. More are not watched. */
 export const maxWatched = 50

@@ -28,7 +28,7 @@ export const noDepth: Depth = {
 }
 
 /** More are not told apart, so that looking at a long queue costs no more than a claim does. */
-export const countTo = 10_000
+const countTo = 10_000
 
 /** What waits, in the whole database. It reads the indexes that claiming and firing use. */
 export const findDepth = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, now: Date) {

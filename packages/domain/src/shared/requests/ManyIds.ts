@@ -2,7 +2,7 @@ import { Schema } from "effect"
 
 const uuid = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 
-export const maxIdsAtOnce = 100
+const maxIdsAtOnce = 100
 
 /** The ids of many things in one parameter of a query. */
 export const manyIds = (ofWhat: string, example: string) =>
