@@ -359,7 +359,7 @@ describe("connections", () => {
     }).pipe(Effect.provide(callLayer()))
   )
 
-  it.live("a call on a kept connection that was hung up on is sent once more on a new one", () =>
+  it.live("a call on a kept connection that was closed is sent once more on a new one", () =>
     Effect.gen(function* () {
       const requests: Array<number> = []
       let connections = 0
@@ -380,7 +380,7 @@ describe("connections", () => {
     }).pipe(Effect.provide(callLayer()))
   )
 
-  it.live("a call on a kept connection that is cut off is not sent again", () =>
+  it.live("a call that is cut off on a kept connection is not sent again", () =>
     Effect.gen(function* () {
       const requests: Array<number> = []
       let connections = 0

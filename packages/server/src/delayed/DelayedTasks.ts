@@ -59,8 +59,8 @@ export class DelayedTasks extends Context.Service<
       input: DelayedTaskInput
     ) => Effect.Effect<DelayedTask, NotFound | Conflict | ValidationFailed | QuotaExceeded>
     /**
-     * Gives the pending task with the key this definition, or makes one. Changes nothing that is so
-     * or was done so.
+     * Gives the pending task with the key this definition, or makes one. Changes nothing if it is
+     * already defined so, even if it has run.
      */
     readonly upsert: (
       workspaceId: AuthorizedWorkspaceId,

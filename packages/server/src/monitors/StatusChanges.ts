@@ -21,9 +21,8 @@ export interface StatusChange {
 }
 
 /**
- * Writes what follows when monitors of any kind come to another status: how they stand, their incidents,
- * of which each has at most one that goes on, and what people are told of it. In the transaction that holds the rows by
- * which it was decided.
+ * Writes what follows from status changes: the status, the incident (at most one open per monitor),
+ * and what people are told. Call it in the transaction that holds the rows.
  */
 export class StatusChanges extends Context.Service<
   StatusChanges,

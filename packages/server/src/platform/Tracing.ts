@@ -25,7 +25,7 @@ export interface TracingLimits {
 
 /**
  * Makes spans of what is over, so that nothing is kept while it goes on. Which traces are kept
- * depends on their ids only, so that all nodes keep the same ones, and never on what a caller wishes.
+ * depends on their ids only, so that all nodes keep the same ones, and never on what a client wishes.
  */
 export class Tracer {
   readonly #push: (span: Span) => void
@@ -91,8 +91,8 @@ export const traceparentOf = (traceId: string, spanId: string, isKept: boolean):
   `00-${traceId}-${spanId}-0${isKept ? 1 : 0}`
 
 /**
- * The trace and the span that a caller names. Only the ids are taken: whether the trace is kept is
- * not for the caller to say.
+ * The trace and the span that a client names. Only the ids are taken: whether the trace is kept is
+ * not for the client to say.
  */
 export const readTraceparent = (
   header: string | undefined

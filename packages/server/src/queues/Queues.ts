@@ -41,7 +41,7 @@ export class Queues extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       input: QueueInput
     ) => Effect.Effect<Queue, NotFound | Conflict | QuotaExceeded>
-    /** Gives the queue with the key this definition, or makes it. Changes nothing that is so. */
+    /** Gives the queue with the key this definition, or makes it. Changes nothing if it is already defined so. */
     readonly upsert: (
       workspaceId: AuthorizedWorkspaceId,
       key: string,

@@ -58,7 +58,7 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
       })
     )
 
-    it.effect("is another one for every caller, also in the same workspace", () =>
+    it.effect("is another one for every client, also in the same workspace", () =>
       Effect.gen(function* () {
         const { member, pathOf } = yield* settle
         const keys = yield* Effect.forEach([1, 2], () => createKey(member, { scopes }))

@@ -199,7 +199,7 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("Injection", (it)
       })
     )
 
-    it.effect("takes nothing for the caller's address that is none", () =>
+    it.effect("takes nothing for the client's address that is none", () =>
       Effect.gen(function* () {
         const { email, user_id } = yield* Somebody
         const sql = yield* SqlClient.SqlClient

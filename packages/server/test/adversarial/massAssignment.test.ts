@@ -20,7 +20,7 @@ const withBody = endpoints.filter(({ schema }) => schema !== undefined)
 
 layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("A body", (it) => {
   it.effect.each(withBody)(
-    "sets nothing that is not the caller's to set: $method $path",
+    "sets nothing that is not the client's to set: $method $path",
     (endpoint) =>
       Effect.gen(function* () {
         const { example = {}, method, schema } = endpoint

@@ -33,7 +33,7 @@ const rules: ReadonlyArray<AccessRule> = [
   ...scopes.map(Access.scope)
 ]
 
-/** No workspace in the path, the caller's own, and others; malformed ones are nobody's. */
+/** No workspace in the path, the client's own, and others; malformed ones are nobody's. */
 const paths: ReadonlyArray<PathWorkspace | undefined> = [
   undefined,
   ...[...roles, null].flatMap((role) =>
@@ -112,7 +112,7 @@ describe("decideAccess", () => {
     }
   })
 
-  it("does not care for a membership when the caller is a key", () => {
+  it("does not care for a membership when the client is a key", () => {
     for (const role of [...roles, null]) {
       const rule = Access.scope("tasks:read")
       assert.strictEqual(

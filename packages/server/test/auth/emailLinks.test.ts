@@ -80,7 +80,7 @@ layer(testAppLayer())("an email", (it) => {
       })
   )
 
-  it.effect("is whose who has it first, also of two who wait for it", () =>
+  it.effect("goes to whoever verifies it first, also of two who wait for it", () =>
     Effect.gen(function* () {
       const [first, second] = [yield* signUp(), yield* signUp()]
       const email = randomEmail()

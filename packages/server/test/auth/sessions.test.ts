@@ -144,7 +144,7 @@ layer(testAppLayer())("a session", (it) => {
     })
   )
 
-  it.effect("has a word in the life of its tokens, whatever they say themselves", () =>
+  it.effect("ends its tokens, whatever they say themselves", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { access_token, refresh_token } = yield* signUp()

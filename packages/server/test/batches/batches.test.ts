@@ -144,7 +144,7 @@ layer(testAppLayer({ egressAllow: loopback }))("a batch", (it) => {
   )
 })
 
-layer(testAppLayer({ rateLimit: 120 }))("the rate of a caller", (it) => {
+layer(testAppLayer({ rateLimit: 120 }))("the rate of a client", (it) => {
   it.effect("is charged for each item of a batch", () =>
     Effect.gen(function* () {
       const { member } = yield* begin

@@ -21,7 +21,7 @@ const noRoutes = { allowedMethods: () => [], givesCredentials: () => false }
 
 const workspace = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"
 
-/** A server whose records end when a test says so, asked for as `/<caller>/<id>/<wait_seconds>`. */
+/** A server whose records end when a test says so, asked for as `/<client>/<id>/<wait_seconds>`. */
 const startServer = Effect.gen(function* () {
   const scope = yield* Scope.fork(yield* Effect.scope)
   const ended = new Set<string>()

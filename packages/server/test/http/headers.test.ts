@@ -23,7 +23,7 @@ const ours = /^[0-9a-f]{10}-[0-9a-z]+$/
 
 layer(testAppLayer())("Headers of every answer", (it) => {
   describe("x-request-id", () => {
-    it.effect.each(asked)("is the caller's at %s %s", ([method, path, status]) =>
+    it.effect.each(asked)("is the client's at %s %s", ([method, path, status]) =>
       Effect.gen(function* () {
         for (const id of ["a", "018f-Ab.c_d:1", "x".repeat(128)]) {
           const answer = yield* ask(method, path, { headers: { "x-request-id": id } })
@@ -33,7 +33,7 @@ layer(testAppLayer())("Headers of every answer", (it) => {
       })
     )
 
-    it.effect.each(asked)("is ours where the caller's makes no sense at %s %s", ([method, path]) =>
+    it.effect.each(asked)("is ours where the client's makes no sense at %s %s", ([method, path]) =>
       Effect.gen(function* () {
         const seen = new Set<string | null>()
         const insane = [

@@ -344,7 +344,7 @@ layer(testAppLayer())("an invitation", (it) => {
     })
   )
 
-  it.effect("is refused for who is a member, and when a hundred are open", () =>
+  it.effect("is refused for somebody who is already a member, and when a hundred are open", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
       const member = yield* joined(owner, "viewer")

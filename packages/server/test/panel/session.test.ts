@@ -238,8 +238,8 @@ layer(testAppLayer())("the session of the panel", (it) => {
 
 const app = "https://app.example.com"
 
-layer(testAppLayer({ allowedOrigins: [app] }))("an origin that may log in by itself", (it) => {
-  it.effect("still gets no session of the panel", () =>
+layer(testAppLayer({ allowedOrigins: [app] }))("an origin that is allowed to log in", (it) => {
+  it.effect("gets no session of the panel all the same", () =>
     Effect.gen(function* () {
       const { email } = yield* signUp()
       const headers = { origin: app, "sec-fetch-site": "cross-site" }

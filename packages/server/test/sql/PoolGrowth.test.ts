@@ -93,7 +93,7 @@ describe.skipIf(skipped !== undefined)(
       })
     )
 
-    it.effect("does with what it had when others took the last connections of the server", () =>
+    it.effect("manages with its old size when others took the last connections of the server", () =>
       Effect.gen(function* () {
         const postgres = yield* makePostgresCluster(20)
         yield* postgres.start

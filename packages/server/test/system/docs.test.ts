@@ -48,7 +48,7 @@ layer(testAppLayer())("the reference", (it) => {
     })
   )
 
-  it.effect.each(pages)("is not sent again to who has it, at %s", (path) =>
+  it.effect.each(pages)("is not sent again to a client that has it, at %s", (path) =>
     Effect.gen(function* () {
       const { headers } = yield* get(path, { "accept-encoding": "br" })
       const { etag = "", vary } = headers

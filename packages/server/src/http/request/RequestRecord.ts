@@ -80,18 +80,18 @@ interface Traced {
   readonly endMs: number
 }
 
-/** Within the trace of the caller, if the request names one. */
+/** Within the trace of the client, if the request names one. */
 const traceRequest = (
   tracer: Tracer,
   request: HttpServerRequest.HttpServerRequest,
   { endMs, path, startMs, status }: Traced
 ): void => {
-  const caller = readTraceparent(request.headers["traceparent"])
+  const client = readTraceparent(request.headers["traceparent"])
   const method = methodOf(request.method)
   tracer.span({
-    traceId: caller?.traceId ?? makeTraceId(),
+    traceId: client?.traceId ?? makeTraceId(),
     spanId: makeSpanId(),
-    parentSpanId: caller?.spanId,
+    parentSpanId: client?.spanId,
     name: `${method} ${path}`,
     kind: "server",
     startMs,

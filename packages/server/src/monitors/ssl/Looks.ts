@@ -29,7 +29,7 @@ const looksOfWorkspace = 4
 /** Longer than a look takes: after that another node may look. */
 const leaseMs = 60_000
 
-/** Of what another node made due sooner this one learns by asking. */
+/** Finds out by polling what another node made due sooner. */
 const askAtLeastEveryMs = 1_000
 
 /** Looks at the certificates that are due. */

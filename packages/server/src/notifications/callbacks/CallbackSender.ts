@@ -15,8 +15,8 @@ import {
 } from "./CallbackSenderRepo.ts"
 
 /**
- * So much is under way on a node, of a share of the accounts, to one URL, and of one lane that was
- * just found. All of it is apart from what alerts have.
+ * Limits per node, per share, per URL, and per newly found lane. They are apart from those of
+ * alerts.
  */
 export const maxSending = 32
 export const maxSendingOfShare = 8

@@ -3,7 +3,7 @@ import type { ChannelRow } from "../channels/ChannelsRepo.ts"
 import type { DeliveryRow } from "./DeliveriesRepo.ts"
 import { patienceMs } from "../sending/waits.ts"
 
-/** A delivery that tells of nothing yet. As it is it is the mail that asks an address whether it wants any. */
+/** A delivery that tells of nothing yet. Sent as it is, it is the mail that asks an address for consent. */
 export const emptyDelivery = (
   id: string,
   channel: Pick<ChannelRow, "workspace_id"> & {

@@ -11,7 +11,7 @@ import { firstLane } from "./laneWalk.ts"
 import { type ClaimOptions, SenderRepo } from "./SenderRepo.ts"
 import { Transmitter } from "./Transmitter.ts"
 
-/** So much is under way on a node, of a share of the accounts, and of one lane that was just found. */
+/** Limits per node, per share, and per newly found lane. */
 export const maxSending = 128
 export const maxSendingOfShare = 16
 /** Of a share to channels that failed lately: when a provider hangs, the other channels have the rest. */
