@@ -14,7 +14,7 @@ describe.skipIf(missing !== undefined)("monitors", () => {
     await page.getByLabel("Schedule", { exact: true }).fill("0 3 * * *")
     await page.getByText("At 03:00").waitFor()
     await page.getByRole("button", { name: "Create heartbeat" }).click()
-    await page.getByText("It waits for its first ping").waitFor()
+    await page.getByText("Waiting for its first ping").waitFor()
     const url = (await page.getByRole("region", { name: "ping URL" }).textContent()) ?? ""
     for (const recipe of ["crontab", "systemd", "GitHub Actions"]) {
       await page.getByRole("tab", { name: recipe }).click()

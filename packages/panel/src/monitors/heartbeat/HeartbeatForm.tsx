@@ -66,7 +66,7 @@ export const HeartbeatForm = ({
         <Field label="Name" error={errorOf("name")}>
           <Input {...form.text("name")} required maxLength={200} placeholder="Nightly backup" />
         </Field>
-        <Field label="Tags" hint="With commas between them." error={errorOf("tags")}>
+        <Field label="Tags" hint="Separate with commas." error={errorOf("tags")}>
           <Input {...form.text("tags")} placeholder="billing, nightly" />
         </Field>
       </Card>

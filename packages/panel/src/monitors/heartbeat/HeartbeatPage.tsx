@@ -66,7 +66,7 @@ const Ping = ({
   readonly waits: boolean
 }) =>
   ping_url !== null && (
-    <Section title={waits ? "It waits for its first ping" : "Ping URL"}>
+    <Section title={waits ? "Waiting for its first ping" : "Ping URL"}>
       <div className="flex flex-col gap-4">
         <Code label="ping URL" text={ping_url} wrap />
         <PingRecipes url={ping_url} />

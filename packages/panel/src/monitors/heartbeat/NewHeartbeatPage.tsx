@@ -9,7 +9,7 @@ export const NewHeartbeatPage = () => {
     <NewMonitor
       kind="heartbeat"
       title="New heartbeat"
-      description="Your job asks for a URL when it is done. When it does not, you hear of it."
+      description="Your job requests a URL when it finishes. If the request does not arrive, you are notified."
       onCreate={(input: HeartbeatMonitorInput) => api.heartbeatMonitors.create(input)}
     >
       {(ends) => <HeartbeatForm initial={newHeartbeat} action="Create heartbeat" {...ends} />}

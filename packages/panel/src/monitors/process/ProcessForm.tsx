@@ -79,14 +79,14 @@ const WorkersWithLabels = ({
   <>
     <Field
       label="Labels"
-      hint="All online workers that have all of them look."
+      hint="Every online worker that has all of these labels checks."
       error={errorOf("labels")}
     >
       <Input {...text("labels")} mono required placeholder="web" />
     </Field>
     <Field
-      label="The rules hold"
-      hint="Say: the web server runs on each of them, or one leader runs somewhere."
+      label="Apply the rules"
+      hint="For example: the web server runs on every worker, or one leader runs on any of them."
       error={errorOf("judge")}
     >
       <Select
@@ -162,13 +162,17 @@ export const ProcessForm = ({
           </Field>
         </Card>
       </Section>
-      <Section title="What is right">
+      <Section title="Rules">
         <Card className="flex flex-col gap-5 p-5">
           <div className="grid gap-5 sm:grid-cols-2">
-            <Field label="At least so many run" error={errorOf("min_count")}>
+            <Field label="Minimum number of processes" error={errorOf("min_count")}>
               <Input {...form.text("min_count")} type="number" min={0} required />
             </Field>
-            <Field label="At most" hint="Any number if empty." error={errorOf("max_count")}>
+            <Field
+              label="Maximum number of processes"
+              hint="Any number if empty."
+              error={errorOf("max_count")}
+            >
               <Input {...form.text("max_count")} type="number" min={0} />
             </Field>
             <Field
@@ -209,10 +213,14 @@ export const ProcessForm = ({
       </Section>
       <Section title="Monitor">
         <Card className="flex flex-col gap-5 p-5">
-          <Field label="Name" hint="What it is found by if empty." error={errorOf("name")}>
+          <Field
+            label="Name"
+            hint="Defaults to the name, command line or file above."
+            error={errorOf("name")}
+          >
             <Input {...form.text("name")} maxLength={200} placeholder="Database" />
           </Field>
-          <Field label="Tags" hint="With commas between them." error={errorOf("tags")}>
+          <Field label="Tags" hint="Separate with commas." error={errorOf("tags")}>
             <Input {...form.text("tags")} placeholder="billing, nightly" />
           </Field>
         </Card>

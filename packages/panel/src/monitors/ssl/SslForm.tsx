@@ -98,7 +98,7 @@ export const SslForm = ({
           </Field>
           <Field
             label="Server name"
-            hint="What the certificate has to be for. The host if empty."
+            hint="The name the certificate must cover. Defaults to the host."
             error={errorOf("server_name")}
           >
             <Input {...form.text("server_name")} mono spellCheck={false} />
@@ -107,15 +107,15 @@ export const SslForm = ({
       </Section>
       <Section title="Monitor">
         <Card className="flex flex-col gap-5 p-5">
-          <Field label="Name" hint="The host if empty." error={errorOf("name")}>
+          <Field label="Name" hint="Defaults to the host." error={errorOf("name")}>
             <Input {...form.text("name")} maxLength={200} placeholder="Website" />
           </Field>
-          <Field label="Tags" hint="With commas between them." error={errorOf("tags")}>
+          <Field label="Tags" hint="Separate with commas." error={errorOf("tags")}>
             <Input {...form.text("tags")} placeholder="web" />
           </Field>
           <Field
-            label="Warn so many days before it expires"
-            hint="Each is told once for each certificate, issuers included."
+            label="Days before expiry to warn"
+            hint="One warning per number and certificate, issuers included."
             error={errorOf("warn_days")}
           >
             <Input {...form.text("warn_days")} />
