@@ -38,12 +38,12 @@ describe.skipIf(missing !== undefined)("notifications", () => {
 
     await page.goto(`${notifications}/rules`)
     await page.getByRole("button", { name: "Add a rule" }).click()
-    await page.getByLabel("Only of what has one of these tags").fill("billing")
+    await page.getByLabel("Only for these tags").fill("billing")
     await page.getByRole("button", { name: "Save rule" }).click()
     await page.getByText(/Tell Operations when a task fails.*tagged billing/).waitFor()
     await page.getByRole("button", { name: "Actions for rule 1" }).click()
     await page.getByRole("menuitem", { name: "Edit" }).click()
-    await page.getByLabel("Only of what has one of these tags").fill("")
+    await page.getByLabel("Only for these tags").fill("")
     await page.getByRole("button", { name: "Save rule" }).click()
     await page.getByText(/certificate expires soon\.$/).waitFor()
 
@@ -51,12 +51,12 @@ describe.skipIf(missing !== undefined)("notifications", () => {
     await page.getByRole("button", { name: "Actions for rule 1" }).click()
     await page.getByRole("menuitem", { name: "Edit" }).click()
     for (const { name } of tasks) {
-      await page.getByLabel("Only of these tasks: search").fill(name.slice(0, 3))
+      await page.getByLabel("Only for these tasks: search").fill(name.slice(0, 3))
       await page.getByRole("button", { name: `${name} Cron task` }).click()
     }
-    await page.getByRole("button", { name: "Take Import out" }).click()
+    await page.getByRole("button", { name: "Remove Import" }).click()
     await page.getByRole("button", { name: "Save rule" }).click()
-    await page.getByText(/and only of Export\.$/).waitFor()
+    await page.getByText(/, only for Export\.$/).waitFor()
     await page.getByLabel("Quiet hours").check()
     await page.getByLabel("From").fill("02:00")
     await page.getByLabel("Until").fill("02:01")

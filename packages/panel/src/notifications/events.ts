@@ -9,7 +9,7 @@ export const eventGroups: ReadonlyArray<
     [
       ["task.failed", "a task fails"],
       ["task.recovered", "a task works again"],
-      ["task.disabled", "a task is disabled"],
+      ["task.disabled", "a task is paused by the service"],
       ["chain.failed", "a chain fails"],
       ["chain.recovered", "a chain works again"]
     ]
@@ -44,7 +44,7 @@ export const eventInWords = (event: NotificationEvent): string => words.get(even
 const told: Readonly<Record<string, string>> = {
   "task.failed": "failed",
   "task.recovered": "works again",
-  "task.disabled": "is disabled",
+  "task.disabled": "was paused by the service",
   "task.succeeded": "succeeded",
   "chain.failed": "failed",
   "chain.recovered": "works again",

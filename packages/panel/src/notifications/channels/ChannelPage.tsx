@@ -204,7 +204,8 @@ const ChannelActions = ({
           })
         }}
       >
-        It goes out of all rules, and what waits for it is cancelled. What was sent stays listed.
+        It is removed from all rules, and messages waiting for it are cancelled. Sent messages stay
+        listed.
       </Confirm>
     </Only>
   )

@@ -31,7 +31,7 @@ export const NewChannelPage = () => {
             title="New channel"
             above={above}
             width="narrow"
-            description="Where should it lead?"
+            description="Where should messages go?"
           >
             <ul className="grid gap-2 sm:grid-cols-2">
               {kinds.map((one) => (

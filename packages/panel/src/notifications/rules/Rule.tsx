@@ -73,7 +73,7 @@ const named = <Id extends string>(
 ): ReadonlyArray<string> =>
   ids === undefined ? [] : ids.length > maxNamed ? [`${ids.length} ${noun}s`] : ids.map(nameOf)
 
-/** `, of what is tagged billing, and only of Nightly backup`. */
+/** `, tagged billing, only for Nightly backup`. */
 const useScope = (rule: NotificationRule): string => {
   const { monitor_ids, tags, task_ids } = rule
   const { monitors, tasks } = useTargets(rule)
@@ -82,7 +82,7 @@ const useScope = (rule: NotificationRule): string => {
     ...named(monitor_ids, "monitor", monitors.nameOf)
   ]
   return [
-    tags === undefined ? "" : `, of what is tagged ${tags.join(" or ")}`,
-    only.length === 0 ? "" : `, and only of ${listed(only)}`
+    tags === undefined ? "" : `, tagged ${tags.join(" or ")}`,
+    only.length === 0 ? "" : `, only for ${listed(only)}`
   ].join("")
 }

@@ -91,20 +91,17 @@ export const RuleSheet = ({
             </div>
           </fieldset>
         ))}
-        <Field
-          label="Only of what has one of these tags"
-          hint="With commas between them. Of all if empty."
-        >
+        <Field label="Only for these tags" hint="Separate with commas. Leave empty for all.">
           <Input {...form.text("tags")} placeholder="billing, nightly" />
         </Field>
         <TargetPicker
-          label="Only of these tasks"
+          label="Only for these tasks"
           {...targets.tasks}
           chosen={values.task_ids}
           onChange={(task_ids) => set({ task_ids })}
         />
         <TargetPicker
-          label="Only of these monitors"
+          label="Only for these monitors"
           {...targets.monitors}
           chosen={values.monitor_ids}
           onChange={(monitor_ids) => set({ monitor_ids })}

@@ -54,7 +54,7 @@ export const TargetPicker = <Id extends string>({
               <span className="truncate">{called(one)}</span>
               <button
                 type="button"
-                aria-label={`Take ${called(one)} out`}
+                aria-label={`Remove ${called(one)}`}
                 className="grid size-6 shrink-0 place-items-center rounded text-faint hover:text-ink"
                 onClick={() => onChange(chosen.filter((other) => other !== one))}
               >

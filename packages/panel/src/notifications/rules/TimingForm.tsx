@@ -60,15 +60,15 @@ export const TimingForm = ({ settings }: { readonly settings: NotificationSettin
           />
         </Field>
         <Field
-          label="Gather what happens within, seconds"
-          hint="The first message goes at once. What comes after it is sent together."
+          label="Group events for (seconds)"
+          hint="The first message is sent at once. Events in the next seconds are sent together."
           error={errorOf("group_seconds")}
         >
           <Input {...form.text("group_seconds")} type="number" min={0} max={300} required />
         </Field>
         <Checkbox
           checked={values.isQuiet}
-          hint="Messages are held, and sent as one when they are over."
+          hint="Messages are held and sent as one when quiet hours end."
           onChange={({ target }) => set({ isQuiet: target.checked })}
         >
           Quiet hours
