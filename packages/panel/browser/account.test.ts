@@ -46,7 +46,7 @@ describe.skipIf(missing !== undefined)("an account", () => {
     await page.getByRole("button", { name: "Confirm" }).click()
     const codes = await page.getByRole("region", { name: "recovery codes" }).textContent()
     expect(codes?.split("\n")).toHaveLength(10)
-    await page.getByRole("button", { name: "I have kept them" }).click()
+    await page.getByRole("button", { name: "I have saved them" }).click()
     await page.getByText("10 recovery codes are left").waitFor()
 
     const signInWith = async (...tried: ReadonlyArray<string>) => {
@@ -73,7 +73,7 @@ describe.skipIf(missing !== undefined)("an account", () => {
     await page.goto(`${panel.url()}/account/settings`)
     await page.getByRole("button", { name: "Delete account" }).click()
     await page.getByRole("dialog").getByLabel("Your password").fill(password)
-    await page.getByRole("button", { name: "Delete for ever" }).click()
+    await page.getByRole("button", { name: "Delete permanently" }).click()
     await page.getByRole("heading", { name: "Sign in" }).waitFor()
     await page.getByLabel("Email").fill(person.email)
     await page.getByLabel("Password").fill(password)

@@ -51,7 +51,7 @@ describe.skipIf(missing !== undefined)("a workspace", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click()
     await page.getByRole("region", { name: "old signing secret" }).waitFor()
     await page.getByRole("button", { name: "Delete", exact: true }).click()
-    const last = page.getByRole("button", { name: "Delete for ever" })
+    const last = page.getByRole("button", { name: "Delete permanently" })
     expect(await last.isDisabled()).toBe(true)
     await page.getByLabel(/to confirm/).fill("Acme staging")
     await last.click()

@@ -52,7 +52,7 @@ const DeletionForm = ({ onCancel }: { readonly onCancel: () => void }) => {
           autoFocus
         />
       </Field>
-      <FormEnd form={form} action="Delete for ever" look="danger" onCancel={onCancel} />
+      <FormEnd form={form} action="Delete permanently" look="danger" onCancel={onCancel} />
     </form>
   )
 }

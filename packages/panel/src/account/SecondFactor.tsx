@@ -33,15 +33,13 @@ export const SecondFactor = () => {
   if (step.is === "codes") {
     return (
       <ShownOnce
-        title="Keep these recovery codes. They cannot be shown again."
+        title="Save these recovery codes. They cannot be shown again."
         label="recovery codes"
         secret={step.codes.join("\n")}
       >
-        <p className="text-sm text-soft">
-          Each signs you in once, on the day that the app is lost.
-        </p>
+        <p className="text-sm text-soft">Each signs you in once, if you lose the app.</p>
         <div>
-          <Button onClick={rest}>I have kept them</Button>
+          <Button onClick={rest}>I have saved them</Button>
         </div>
       </ShownOnce>
     )
@@ -54,7 +52,7 @@ export const SecondFactor = () => {
             <Status of={data.enabled ? "active" : "off"} />
             <p className="mt-1 text-sm text-soft">
               {data.enabled
-                ? `A sign in needs a code. ${data.recovery_codes_left} recovery codes are left.`
+                ? `Signing in needs a code. ${data.recovery_codes_left} recovery codes are left.`
                 : "With it, a stolen password alone signs nobody in."}
             </p>
           </div>
@@ -152,7 +150,7 @@ const RemovalForm = ({ onDone }: { readonly onDone: () => void }) => {
     initial: { current_password: "", code: "" },
     send: async (values) => {
       await client.totp.remove(values)
-      tell("A sign in needs the password alone again")
+      tell("Signing in needs only your password again")
       await changed()
       onDone()
     }

@@ -36,7 +36,7 @@ export const KeyListPage = () => {
   return (
     <Page
       title="API keys"
-      description="For scripts, CI and integrations: bound to this workspace and to what each may do."
+      description="For scripts, CI and integrations. Each key is limited to this workspace and to its scopes."
       actions={create}
     >
       <div className="flex flex-col gap-6">

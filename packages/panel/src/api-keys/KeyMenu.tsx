@@ -96,7 +96,7 @@ const WhatStops = ({ apiKey: { is_active, last_used_at } }: { readonly apiKey: A
 }
 
 const graces = [
-  ["0", "Not at all: it is refused at once"],
+  ["0", "No time: revoke it at once"],
   ["3600", "An hour"],
   ["86400", "A day"],
   ["604800", "A week"]
@@ -128,7 +128,7 @@ const RotateSheet = ({
         <p className="text-soft">
           Makes a new key with the same name, scopes and expiry. Put it in place while both work.
         </p>
-        <Field label="The old key still works for" error={form.errorOf("grace_seconds")}>
+        <Field label="Keep the old key working for" error={form.errorOf("grace_seconds")}>
           <Select {...form.text("grace_seconds")} options={graces} />
         </Field>
         <FormEnd form={form} action="Rotate" onCancel={onClose} />

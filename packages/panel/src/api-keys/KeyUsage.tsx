@@ -73,7 +73,7 @@ const Advice = ({
     keep: undefined,
     wait: "The key is too new to say which scopes it does not need.",
     narrow:
-      "It may do more than it ever did. A key with less in its place is worth less to a thief.",
+      "This key has scopes it has never used. Replace it with a narrower one, which is worth less to a thief.",
     revoke: "Nobody has used it. Revoke it, unless you know what it is for."
   }[suggestion.advice]
   if (text === undefined || !apiKey.is_active) return null

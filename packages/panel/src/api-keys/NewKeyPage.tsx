@@ -31,7 +31,7 @@ export const NewKeyPage = () => {
               to="/w/$workspaceId/keys/$keyId"
               params={{ workspaceId, keyId: created.id }}
             >
-              I have kept it
+              I have saved it
             </ButtonLink>
           </div>
         </div>
@@ -113,7 +113,7 @@ const KeyForm = ({ onSend }: { readonly onSend: (input: ApiKeyInput) => Promise<
         <Card className="flex flex-col gap-5 p-5">
           <Field
             label="Expires after"
-            hint="Your notifications tell 7 days and 1 day before."
+            hint="You are notified 7 days and 1 day before it expires."
             error={errorOf("expires_in_days")}
           >
             <Select

@@ -10,7 +10,7 @@ export const ShownKey = ({ created }: { readonly created: CreatedApiKey }) => {
   const url = `${location.origin}/v1/${readsTasks ? `workspaces/${workspaceId}/cron` : "whoami"}`
   return (
     <ShownOnce
-      title="Keep this key now. It cannot be shown again."
+      title="Save this key now. It cannot be shown again."
       label="key"
       secret={created.key}
     >

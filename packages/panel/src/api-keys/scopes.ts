@@ -11,14 +11,14 @@ interface Area {
 export const areas: ReadonlyArray<Area> = [
   {
     name: "Tasks",
-    hint: "Cron tasks, delayed tasks and chains",
+    hint: "Cron tasks, delayed tasks, chains and queues",
     read: "tasks:read",
     write: "tasks:write"
   },
   { name: "Executions", hint: "What ran, and what was answered", read: "executions:read" },
   {
     name: "Monitors",
-    hint: "Heartbeats, certificates and incidents",
+    hint: "Heartbeats, certificates, processes and incidents",
     read: "monitors:read",
     write: "monitors:write"
   },

@@ -25,7 +25,7 @@ export const FirstKey = () => {
   if (key !== undefined) {
     return (
       <div className="flex flex-col gap-4">
-        <p>This is the only time that the key is shown. Keep it where your scripts find it.</p>
+        <p>This is the only time that the key is shown. Save it where your scripts find it.</p>
         <Code label="API key" text={key} />
         <Snippets
           label="Use the key"

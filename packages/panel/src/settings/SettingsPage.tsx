@@ -117,7 +117,7 @@ const Ends = ({ workspace: { id, name } }: { readonly workspace: Workspace }) =>
         isOpen={asked === "delete"}
         onClose={close}
         title={`Delete ${name}?`}
-        action="Delete for ever"
+        action="Delete permanently"
         word={name}
         onConfirm={async () => {
           await api.workspaces.remove(id)

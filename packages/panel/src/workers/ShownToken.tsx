@@ -5,7 +5,7 @@ import { ShownOnce } from "../ui/values/ShownOnce.tsx"
 /** The token that the agent of a worker starts with. */
 export const ShownToken = ({ created: { name, token } }: { readonly created: CreatedWorker }) => (
   <ShownOnce
-    title={`Keep the token of ${name} now. It cannot be shown again.`}
+    title={`Save the token of ${name} now. It cannot be shown again.`}
     label="token"
     secret={token}
   >

@@ -35,7 +35,7 @@ export const WorkerSheet = ({
   return (
     <Sheet isOpen onClose={onClose} title={worker === undefined ? "New worker" : "Edit worker"}>
       <form className="flex flex-col gap-5" onSubmit={form.submit}>
-        <Field label="Name" hint="Where it stands." error={form.errorOf("name")}>
+        <Field label="Name" hint="For example, where the machine is." error={form.errorOf("name")}>
           <Input
             {...form.text("name")}
             required
@@ -62,7 +62,7 @@ export const WorkerSheet = ({
 }
 
 const graces = [
-  ["0", "Not at all: it is refused at once"],
+  ["0", "No time: revoke it at once"],
   ["3600", "An hour"],
   ["86400", "A day"],
   ["604800", "A week"]
@@ -89,7 +89,7 @@ export const RotateSheet = ({
   return (
     <Sheet isOpen onClose={onClose} title={`A new token for ${name}`}>
       <form className="flex flex-col gap-5" onSubmit={form.submit}>
-        <Field label="The old token still works for" error={form.errorOf("grace_seconds")}>
+        <Field label="Keep the old token working for" error={form.errorOf("grace_seconds")}>
           <Select {...form.text("grace_seconds")} options={graces} />
         </Field>
         <FormEnd form={form} action="Make a new token" onCancel={onClose} />
