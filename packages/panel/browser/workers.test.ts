@@ -17,7 +17,7 @@ describe.skipIf(missing !== undefined)("a worker", () => {
     await page.getByRole("button", { name: "Create worker" }).click()
     const token = await page.getByRole("region", { name: "token", exact: true }).textContent()
     await page.getByRole("link", { name: "Office" }).click()
-    await page.getByText("It waits for its agent").waitFor()
+    await page.getByText("Waiting for its agent").waitFor()
     onTestFinished(startAgent(panel.url(), token ?? ""))
     await page.getByText("Online", { exact: true }).waitFor()
 

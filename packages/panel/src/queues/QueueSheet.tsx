@@ -39,7 +39,7 @@ export const QueueSheet = ({
   return (
     <Sheet isOpen onClose={onClose} title={queue === undefined ? "New queue" : "Edit queue"}>
       <form className="flex flex-col gap-5" onSubmit={form.submit}>
-        <Field label="Name" hint="What its tasks call." error={form.errorOf("name")}>
+        <Field label="Name" hint="The server that its tasks call." error={form.errorOf("name")}>
           <Input
             {...form.text("name")}
             required

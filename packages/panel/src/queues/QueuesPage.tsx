@@ -44,8 +44,8 @@ export const QueuesPage = () => {
           empty={
             <Empty title="No queues yet" icon={<ListOrdered className="size-5" />} action={create}>
               <p className="mb-6">
-                Tasks that call the same server name the same queue, so that it is never asked for
-                more at once than it can do.
+                Tasks that call the same server name the same queue, so that the server never gets
+                more calls at once than it can handle.
               </p>
               <Examples />
             </Empty>

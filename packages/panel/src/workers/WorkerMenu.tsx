@@ -75,7 +75,7 @@ export const WorkerMenu = ({
           await workersChanged(workspaceId)
         }}
       >
-        Its token is refused from its next request on. The runs that it has start on other workers.
+        Its token stops working at once. Runs that it holds start on other workers.
       </Confirm>
     </Only>
   )

@@ -72,7 +72,7 @@ const OneWorker = ({
         {created !== undefined && <ShownToken created={created} />}
         <Figures>
           <Figure name="Running now" value={running} />
-          <Figure name="At once" value={slots ?? "–"} note="as its agent says" />
+          <Figure name="Call slots" value={slots ?? "–"} note="reported by the agent" />
           <Figure name="Agent" value={version ?? "–"} note="version" />
           <Figure
             name="Last heard of"
@@ -109,10 +109,10 @@ const OneWorker = ({
 }
 
 const StartAgent = () => (
-  <Section title="It waits for its agent">
+  <Section title="Waiting for its agent">
     <p className="mb-3 text-soft">
-      Start it where the calls shall be made, with the token that was shown when the worker was
-      created.
+      Start it where the calls should be made from, with the token that was shown when the worker
+      was created.
     </p>
     <Snippets
       label="Start the agent"
