@@ -72,7 +72,7 @@ const ExecutionView = ({
             <Attempts execution={execution} />
           </Section>
           {execution.progress !== undefined && (
-            <Section title="What the job says">
+            <Section title="Progress">
               <Card className="flex flex-col gap-2 p-5">
                 {execution.progress.map(({ at, text }, index) => (
                   <p key={index} className="flex flex-wrap gap-x-3">
@@ -84,7 +84,7 @@ const ExecutionView = ({
             </Section>
           )}
           {call != null && (
-            <Section title="Repeat it yourself">
+            <Section title="Run this call yourself">
               <Repeat call={call} executionId={execution.id} />
             </Section>
           )}
@@ -100,11 +100,11 @@ const ExecutionView = ({
 }
 
 const triggers = {
-  schedule: "Its schedule",
-  manual: "Somebody, by hand",
-  retry: "A node was lost, so it ran again",
-  chain: "The step before it",
-  rerun: "Somebody, to run it again"
+  schedule: "Schedule",
+  manual: "Run by hand",
+  retry: "Run again after a node was lost",
+  chain: "Previous step",
+  rerun: "Rerun"
 }
 
 const orNone = (at: string | null) => (at === null ? <None /> : <At at={at} />)
@@ -118,7 +118,7 @@ const factsOf = (execution: ExecutionDetail) =>
   [
     ["Task", <TaskLink key="task" execution={execution} />],
     ...(execution.step === null ? [] : [["Step", execution.step] as const]),
-    ["Started by", triggers[execution.trigger]],
+    ["Trigger", triggers[execution.trigger]],
     ["Due", <At key="due" at={execution.scheduled_for} />],
     ["Started", orNone(execution.started_at)],
     ...(isAwaiting(execution)

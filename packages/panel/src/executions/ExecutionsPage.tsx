@@ -70,7 +70,7 @@ export const ExecutionsPage = () => {
           <Button
             icon={<X className="size-3.5" />}
             onClick={() => narrow({ task_id: undefined })}
-            aria-label="Show executions of all tasks"
+            aria-label="Clear the task filter"
           >
             <span className="max-w-48 truncate">
               <TaskName workspaceId={workspaceId} taskId={task_id} />
@@ -81,7 +81,7 @@ export const ExecutionsPage = () => {
           <Button
             icon={<X className="size-3.5" />}
             onClick={() => narrow({ from: undefined, to: undefined })}
-            aria-label="Show executions of all times"
+            aria-label="Clear the time filter"
           >
             {from === undefined ? "" : dateTime(from)} – {to === undefined ? "now" : dateTime(to)}
           </Button>

@@ -36,7 +36,7 @@ export const Repeat = ({
         <p className="text-xs text-faint">
           {signature === undefined
             ? "The call as the task has it now. The service adds a signature, by which your server knows who calls."
-            : "It is signed as the service signs, and good for five minutes."}
+            : "It is signed like a call from the service. The signature is valid for five minutes."}
         </p>
         {canSign && (
           <Only role="admin">

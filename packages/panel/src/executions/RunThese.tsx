@@ -33,12 +33,12 @@ export const RunThese = ({ filter }: { readonly filter: RerunFilter }) => {
       <Confirm
         isOpen={isAsking}
         onClose={() => setAsking(false)}
-        title={`Run all that are ${filter.status} again?`}
+        title={`Run all ${filter.status} executions again?`}
         action="Run again"
         onConfirm={runAll}
       >
-        Every execution of this list runs again now, as its task is defined now, and a chain as a
-        whole. Those on further pages do too.
+        Every execution in this list, on all pages, runs again now, as its task is defined now. A
+        chain runs again as a whole.
       </Confirm>
     </>
   )

@@ -15,7 +15,11 @@ export const StatsFigures = ({ query }: { readonly query: ExecutionsStatsQuery }
     data === undefined ? undefined : value == null ? <None /> : text(value)
   return (
     <Figures>
-      <Figure name="Succeeded" note="of those that ended" value={orNone(success_rate, percent)} />
+      <Figure
+        name="Succeeded"
+        note="of those that succeeded or failed"
+        value={orNone(success_rate, percent)}
+      />
       <Figure
         name="Runs"
         note={counts && `${count(counts.failed)} failed`}

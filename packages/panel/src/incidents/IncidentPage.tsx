@@ -72,7 +72,7 @@ const Acknowledge = ({
         look="main"
         icon={<Check className="size-4" />}
         onClick={async () => {
-          await attempt(() => api.incidents.acknowledge(id), "The others know that you know")
+          await attempt(() => api.incidents.acknowledge(id), "Acknowledged")
           await incidentsChanged(workspaceId)
         }}
       >
@@ -136,7 +136,7 @@ const Deliveries = ({ incident: { deliveries } }: { readonly incident: IncidentD
       ))}
       {deliveries.length === 0 && (
         <p className="px-5 py-4 text-faint">
-          Nobody. A rule of the notifications decides who hears of monitors.
+          Nobody. A notification rule decides who is told about monitors.
         </p>
       )}
     </Card>

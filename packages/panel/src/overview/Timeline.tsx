@@ -29,9 +29,9 @@ export const Timeline = ({
       <div className="mb-3 flex flex-wrap items-center gap-x-5 gap-y-1 text-xs text-faint">
         <LegendKey className="bg-ok" name="Succeeded" />
         <LegendKey className="bg-bad" name="Failed" />
-        <LegendKey className="border border-edge bg-sunken" name="To come" />
+        <LegendKey className="border border-edge bg-sunken" name="Upcoming" />
         {ahead.some(({ colliding }) => colliding > 0) && (
-          <LegendKey className="bg-warn" name="Begin together" />
+          <LegendKey className="bg-warn" name="In the same minute" />
         )}
         {fullest > 0 && (
           <span className="ml-auto nums">
@@ -107,7 +107,7 @@ const titleOf = (bar: Done) => `${spanOf(bar)}: ${bar.succeeded} succeeded, ${ba
 
 const comingTitle = (bar: Coming) =>
   [
-    `${spanOf(bar)}: ${bar.runs} to come${bar.colliding === 0 ? "" : `, ${bar.colliding} of them together`}`,
+    `${spanOf(bar)}: ${bar.runs} upcoming${bar.colliding === 0 ? "" : `, ${bar.colliding} in the same minute as others`}`,
     ...bar.names.slice(0, 6),
     ...(bar.names.length > 6 ? [`and ${bar.names.length - 6} more`] : [])
   ].join("\n")

@@ -61,7 +61,7 @@ export const AuditFilters = ({
       {target_id !== undefined && (
         <Button
           icon={<X className="size-3.5" />}
-          aria-label="Show what happened to anything"
+          aria-label="Clear the resource filter"
           onClick={() => onNarrow({ target_id: undefined })}
         >
           <span className="max-w-48 truncate">Of {target_id}</span>
