@@ -40,7 +40,7 @@ const useBulk = <Row,>(onDone: () => void) => {
     const well = rows.length - problems.length
     if (well > 0) tell(well === 1 ? `1 ${done}` : `${well} ${done.replace(/^is |^was /, plural)}`)
     if (problem !== undefined) {
-      tellProblem(new Error(`${problems.length} of ${rows.length} did not: ${messageOf(problem)}`))
+      tellProblem(new Error(`${problems.length} of ${rows.length} failed: ${messageOf(problem)}`))
     }
   }
   return { progress, start }

@@ -20,7 +20,7 @@ export const CallOptionFields = ({
       <div className="flex flex-col gap-5">
         <Field
           label="An attempt ends"
-          hint="A job that goes on after its answer asks for the URL in Scheduling-Complete-Url when it is done."
+          hint="A job that keeps running after it has answered sends a POST to the URL in Scheduling-Complete-Url when it is done."
           error={errorOf("completion")}
         >
           <Select

@@ -15,6 +15,7 @@ import { callbackFacts } from "../call/callbackValues.ts"
 import { CallFacts } from "../call/CallFacts.tsx"
 import { PausedMark } from "../PausedMark.tsx"
 import { firingOptionFacts } from "../schedule/firingOptionFacts.tsx"
+import { misses, overlaps } from "../schedule/firingWords.ts"
 import { inWords } from "../schedule/inWords.ts"
 import { CronMenu } from "./CronMenu.tsx"
 import { cronOptions } from "./queries.ts"
@@ -119,9 +120,6 @@ const CronActions = ({ task }: { readonly task: CronTask }) => {
     </Only>
   )
 }
-
-const overlaps = { skip: "Skip the run", queue: "Run after it", allow: "Run beside it" }
-const misses = { once: "Make up with one run", skip: "Leave them out" }
 
 const scheduleFacts = (task: CronTask) =>
   [

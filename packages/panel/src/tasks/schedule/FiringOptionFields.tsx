@@ -3,6 +3,7 @@ import { Field, Input, Select } from "../../ui/forms/Field.tsx"
 import { Fold } from "../../ui/layout/Fold.tsx"
 import { readersZone } from "../../ui/values/format.ts"
 import type { FiringOptionValues } from "./firingOptionValues.ts"
+import { pauses } from "./firingWords.ts"
 import { typedInto } from "../typedInto.ts"
 
 /** Which slots of a schedule count, and when it pauses. */
@@ -57,17 +58,14 @@ export const FiringOptionFields = ({
         </Field>
         <Field
           label="Jitter, seconds"
-          hint="Each run starts up to so much later."
+          hint="Each run starts later by a random time, at most this long."
           error={errorOf("jitter_seconds")}
         >
           <Input type="number" min={0} max={3_600} placeholder="0" {...text("jitter_seconds")} />
         </Field>
         <Field label="When it is paused">
           <Select
-            options={[
-              ["cancel", "Cut off what runs"],
-              ["finish", "Let what runs finish"]
-            ]}
+            options={Object.entries(pauses)}
             value={values.on_pause}
             onChange={(event) => onChange({ on_pause: event.target.value as OnPause })}
           />

@@ -3,6 +3,7 @@ import { Button } from "../../ui/actions/Button.tsx"
 import { Field, Input, Select } from "../../ui/forms/Field.tsx"
 import { FiringOptionFields } from "./FiringOptionFields.tsx"
 import { type FiringOptionValues, slotQueryOf } from "./firingOptionValues.ts"
+import { misses, overlaps } from "./firingWords.ts"
 import { SchedulePreview } from "./SchedulePreview.tsx"
 import { ZoneInput } from "./ZoneInput.tsx"
 
@@ -88,23 +89,19 @@ export const ScheduleFields = ({
 /** What to do when runs and clocks get in each other's way. */
 export const FiringFields = ({ onChange, values }: Props) => (
   <>
-    <Field label="While the run before is unfinished">
+    <Field
+      label="While the run before is unfinished"
+      hint="A skipped run is listed among the executions."
+    >
       <Select
-        options={[
-          ["skip", "Skip the run, and note that it was skipped"],
-          ["queue", "Start after the run before"],
-          ["allow", "Start beside the run before"]
-        ]}
+        options={Object.entries(overlaps)}
         value={values.overlap}
         onChange={(event) => onChange({ overlap: event.target.value as Overlap })}
       />
     </Field>
     <Field label="Runs that were missed while the service was down">
       <Select
-        options={[
-          ["once", "Make up for all of them with one run"],
-          ["skip", "Leave them out"]
-        ]}
+        options={Object.entries(misses)}
         value={values.missed}
         onChange={(event) => onChange({ missed: event.target.value as Missed })}
       />

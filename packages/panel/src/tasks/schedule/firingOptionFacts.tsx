@@ -2,6 +2,7 @@ import type { ReactNode } from "react"
 import { duration } from "../../ui/values/format.ts"
 import { At } from "../../ui/values/Time.tsx"
 import type { FiringOptions } from "./firingOptionValues.ts"
+import { pauses } from "./firingWords.ts"
 
 /** Those options of a schedule that are set. */
 export const firingOptionFacts = (
@@ -24,7 +25,7 @@ export const firingOptionFacts = (
     ["Days without runs", excluded_days?.join(", ")],
     ["Calendar", excluded_calendar && calendarInWords(excluded_calendar)],
     ["Jitter", jitter_seconds && `up to ${duration(jitter_seconds * 1_000)}`],
-    ["When paused", on_pause === "finish" ? "What runs may finish" : undefined],
+    ["When paused", on_pause === "finish" ? pauses.finish : undefined],
     ["Pauses itself", disable_after_failures && `after ${disable_after_failures} failures in a row`]
   ]
   return facts.filter(([, value]) => value !== undefined)
