@@ -87,7 +87,7 @@ describe.skipIf(missing !== undefined)("a workspace", () => {
       await route.fulfill({ json: { ...billing, provider: "stripe", plan, subscription } })
     })
     await page.getByRole("status").getByText("Your plan is Team").waitFor()
-    await page.getByText("Goes on after").waitFor()
+    await page.getByText("Renews on").waitFor()
   })
 
   it("has workers, whose tokens are shown once", async () => {

@@ -21,7 +21,7 @@ export const router = createRouter({
     </Page>
   ),
   defaultErrorComponent: ({ error, reset }) => (
-    <Page title="This did not work" width="narrow">
+    <Page title="Something went wrong" width="narrow">
       <Problem error={error} retry={reset} />
     </Page>
   )

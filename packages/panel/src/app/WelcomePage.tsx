@@ -21,7 +21,7 @@ export const WelcomePage = () => {
   return (
     <Page
       title="New workspace"
-      description="Tasks, keys and history of one workspace are apart from those of all others."
+      description="Each workspace keeps its own tasks, keys and history."
       width="narrow"
     >
       <Card className="p-5">

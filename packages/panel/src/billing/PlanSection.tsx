@@ -63,7 +63,7 @@ export const PlanSection = ({
                 </>
               ) : subscription.current_period_end !== null ? (
                 <>
-                  Goes on after <FullAt at={subscription.current_period_end} />.
+                  Renews on <FullAt at={subscription.current_period_end} />.
                 </>
               ) : (
                 `It is ${subscription.status}.`
@@ -72,12 +72,14 @@ export const PlanSection = ({
             {subscription.cancel_at === null ? (
               <Button
                 look="danger"
-                onClick={() => void act(() => api.billing.cancel(), "It ends with the period")}
+                onClick={() =>
+                  void act(() => api.billing.cancel(), "Your plan ends with the current period")
+                }
               >
                 Cancel the plan
               </Button>
             ) : (
-              <Button onClick={() => void act(() => api.billing.resume(), "The plan goes on")}>
+              <Button onClick={() => void act(() => api.billing.resume(), "Your plan continues")}>
                 Keep the plan
               </Button>
             )}

@@ -165,9 +165,9 @@ const RemoveInvitation = ({ invitation: { email, id } }: { readonly invitation: 
   const { api, workspaceId } = useWorkspace()
   return (
     <IconButton
-      label={`Take the invitation of ${email} back`}
+      label={`Withdraw the invitation for ${email}`}
       onClick={async () => {
-        await attempt(() => api.invitations.remove(id), "The invitation was taken back")
+        await attempt(() => api.invitations.remove(id), "The invitation was withdrawn")
         await membersChanged(workspaceId)
       }}
     >
