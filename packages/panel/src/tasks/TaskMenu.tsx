@@ -1,11 +1,9 @@
 import type { TaskStatus } from "@scheduling/sdk"
 import type { NavigateOptions } from "@tanstack/react-router"
 import { useNavigate } from "@tanstack/react-router"
-import { Copy, Pause, Pencil, Play, RotateCcw, Trash2 } from "lucide-react"
-import { useState } from "react"
-import { Confirm } from "../ui/actions/Dialog.tsx"
-import { ActionMenu, MenuItem, MenuLine } from "../ui/actions/Menu.tsx"
-import { Only } from "../ui/role.tsx"
+import { Copy, Play } from "lucide-react"
+import { MenuItem } from "../ui/actions/Menu.tsx"
+import { RowMenu } from "../ui/actions/RowMenu.tsx"
 
 interface Actions<Task> {
   readonly run: (task: Task) => Promise<unknown>
@@ -38,49 +36,34 @@ export const TaskMenu = <
   readonly onRemoved?: (() => void) | undefined
 }) => {
   const navigate = useNavigate()
-  const [isRemoving, setRemoving] = useState(false)
   return (
-    <Only role="editor">
-      <ActionMenu label={`Actions for ${task.name}`}>
+    <RowMenu
+      name={task.name}
+      role="editor"
+      first={
         <MenuItem icon={<Play className="size-4" />} onSelect={() => void run(task)}>
           Run now
         </MenuItem>
-        {task.schedule === null ? null : task.status === "active" ? (
-          <MenuItem icon={<Pause className="size-4" />} onSelect={() => void pause(task)}>
-            Pause
-          </MenuItem>
-        ) : (
-          <MenuItem icon={<RotateCcw className="size-4" />} onSelect={() => void resume(task)}>
-            Resume
-          </MenuItem>
-        )}
-        <MenuItem icon={<Pencil className="size-4" />} onSelect={() => void navigate(editLink)}>
-          Edit
-        </MenuItem>
-        <MenuItem icon={<Copy className="size-4" />} onSelect={() => void navigate(copyLink)}>
-          Duplicate
-        </MenuItem>
-        <MenuLine />
-        <MenuItem
-          isDanger
-          icon={<Trash2 className="size-4 text-bad" />}
-          onSelect={() => setRemoving(true)}
-        >
-          Delete
-        </MenuItem>
-      </ActionMenu>
-      <Confirm
-        isOpen={isRemoving}
-        onClose={() => setRemoving(false)}
-        title={`Delete ${task.name}?`}
-        action="Delete"
-        onConfirm={async () => {
-          await remove(task)
-          onRemoved?.()
-        }}
-      >
-        {warning}
-      </Confirm>
-    </Only>
+      }
+      pausing={
+        task.schedule === null
+          ? undefined
+          : {
+              isPaused: task.status !== "active",
+              pause: () => pause(task),
+              resume: () => resume(task)
+            }
+      }
+      onEdit={() => void navigate(editLink)}
+      onDelete={async () => {
+        await remove(task)
+        onRemoved?.()
+      }}
+      warning={warning}
+    >
+      <MenuItem icon={<Copy className="size-4" />} onSelect={() => void navigate(copyLink)}>
+        Duplicate
+      </MenuItem>
+    </RowMenu>
   )
 }
