@@ -2,6 +2,7 @@ import { queries } from "../data/queries.ts"
 import { session } from "../data/session.ts"
 import { Field, Input } from "../ui/forms/Field.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { NewPasswordField } from "../ui/forms/NewPasswordField.tsx"
 import { Card } from "../ui/layout/Page.tsx"
 import { tell } from "../ui/messages/toast.ts"
 import { useForm } from "../ui/forms/useForm.ts"
@@ -29,20 +30,7 @@ export const PasswordForm = () => {
               required
             />
           </Field>
-          <Field
-            label="New password"
-            hint="12 characters or more."
-            error={form.errorOf("new_password")}
-          >
-            <Input
-              {...form.text("new_password")}
-              type="password"
-              autoComplete="new-password"
-              minLength={12}
-              maxLength={256}
-              required
-            />
-          </Field>
+          <NewPasswordField {...form.text("new_password")} error={form.errorOf("new_password")} />
         </div>
         <p className="text-sm text-faint">This ends all your other sessions.</p>
         <FormEnd form={form} action="Change password" look="plain" />

@@ -2,6 +2,7 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { client } from "../data/client.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Field, Input } from "../ui/forms/Field.tsx"
+import { NewPasswordField } from "../ui/forms/NewPasswordField.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
 import { AuthPage, textLink } from "./AuthPage.tsx"
@@ -38,20 +39,11 @@ export const RegisterPage = () => {
         <Field label="Email" error={form.errorOf("email")}>
           <Input {...form.text("email")} type="email" autoComplete="username" required />
         </Field>
-        <Field
+        <NewPasswordField
           label="Password"
-          hint="12 characters or more. Four random words make a good one."
+          {...form.text("password")}
           error={form.errorOf("password")}
-        >
-          <Input
-            {...form.text("password")}
-            type="password"
-            autoComplete="new-password"
-            minLength={12}
-            maxLength={256}
-            required
-          />
-        </Field>
+        />
         <Problem error={form.problem} />
         <Button type="submit" look="main" busy={form.isBusy}>
           Create account

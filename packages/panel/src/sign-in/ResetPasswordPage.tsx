@@ -3,6 +3,7 @@ import { Link, useNavigate } from "@tanstack/react-router"
 import { client } from "../data/client.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Field, Input } from "../ui/forms/Field.tsx"
+import { NewPasswordField } from "../ui/forms/NewPasswordField.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
 import { tell } from "../ui/messages/toast.ts"
 import { useForm } from "../ui/forms/useForm.ts"
@@ -40,20 +41,7 @@ export const ResetPasswordPage = () => {
             <Input {...form.text("token")} mono required autoFocus />
           </Field>
         )}
-        <Field
-          label="New password"
-          hint="12 characters or more."
-          error={form.errorOf("new_password")}
-        >
-          <Input
-            {...form.text("new_password")}
-            type="password"
-            autoComplete="new-password"
-            minLength={12}
-            maxLength={256}
-            required
-          />
-        </Field>
+        <NewPasswordField {...form.text("new_password")} error={form.errorOf("new_password")} />
         <Problem error={form.problem} />
         <Button type="submit" look="main" busy={form.isBusy}>
           Set password
