@@ -13,6 +13,7 @@ import {
 } from "lucide-react"
 import type { ReactNode } from "react"
 import { clientOf } from "../data/client.ts"
+import { monitorKinds } from "../data/monitorKinds.ts"
 import { places } from "./navigation.tsx"
 
 /** Something that the palette offers. */
@@ -122,10 +123,10 @@ export const findWorkspaces = (
           })
         )
 
-const monitorKinds = {
-  heartbeat: ["Heartbeat", <HeartPulse key="0" />, "/w/$workspaceId/monitors/heartbeat/$monitorId"],
-  ssl: ["Certificate", <ShieldCheck key="1" />, "/w/$workspaceId/monitors/ssl/$monitorId"],
-  process: ["Process", <Cpu key="2" />, "/w/$workspaceId/monitors/process/$monitorId"]
+const monitorPages = {
+  heartbeat: [<HeartPulse key="0" />, "/w/$workspaceId/monitors/heartbeat/$monitorId"],
+  ssl: [<ShieldCheck key="1" />, "/w/$workspaceId/monitors/ssl/$monitorId"],
+  process: [<Cpu key="2" />, "/w/$workspaceId/monitors/process/$monitorId"]
 } as const
 
 /** What the workspace has by this name. */
@@ -164,8 +165,11 @@ export const foundOptions = (workspaceId: string | undefined, name: string) =>
           })
         ),
         ...monitors.data.map((monitor) => {
-          const [kind, icon, to] = monitorKinds[monitor.kind]
-          return thing(kind, icon, monitor, { to, params: { ...scope, monitorId: monitor.id } })
+          const [icon, to] = monitorPages[monitor.kind]
+          return thing(monitorKinds[monitor.kind], icon, monitor, {
+            to,
+            params: { ...scope, monitorId: monitor.id }
+          })
         })
       ]
     }

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { Cpu, HeartPulse, Plus, ShieldCheck, X } from "lucide-react"
 import { useWorkspace } from "../data/client.ts"
+import { monitorKinds } from "../data/monitorKinds.ts"
 import { useList } from "../data/queries.ts"
 import { Button, ButtonLink } from "../ui/actions/Button.tsx"
 import { CountFilter } from "../ui/lists/CountFilter.tsx"
@@ -137,8 +138,6 @@ const words = {
   paused: "Paused"
 } as const
 
-const kinds = { heartbeat: "Heartbeat", ssl: "Certificate", process: "Process" } as const
-
 const columns: ReadonlyArray<Column<Monitor>> = [
   {
     key: "status",
@@ -162,7 +161,7 @@ const columns: ReadonlyArray<Column<Monitor>> = [
         <Link {...monitorLink(monitor)} className={`block truncate font-medium ${rowLink}`}>
           {monitor.name}
         </Link>
-        <span className="block truncate text-xs text-faint">{kinds[monitor.kind]}</span>
+        <span className="block truncate text-xs text-faint">{monitorKinds[monitor.kind]}</span>
       </>
     )
   },

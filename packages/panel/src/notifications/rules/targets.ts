@@ -1,5 +1,6 @@
 import type { MonitorId, NotificationRule } from "@scheduling/sdk"
 import { clientOf, useWorkspace } from "../../data/client.ts"
+import { monitorKinds } from "../../data/monitorKinds.ts"
 import { useMonitorNames } from "../../data/names.ts"
 import { unnamed, useTaskNames } from "../../data/tasks.ts"
 import type { Target } from "./TargetPicker.tsx"
@@ -34,10 +35,8 @@ const findMonitors =
   (workspaceId: string) =>
   async (name: string, signal: AbortSignal): Promise<ReadonlyArray<Target<MonitorId>>> => {
     const { data } = await clientOf(workspaceId).monitors.list({ name, limit: few * 2 }, { signal })
-    return data.map(({ id, kind, name: of }) => ({ id, name: of, kind: kinds[kind] }))
+    return data.map(({ id, kind, name: of }) => ({ id, name: of, kind: monitorKinds[kind] }))
   }
-
-const kinds = { heartbeat: "Heartbeat", ssl: "Certificate", process: "Process" } as const
 
 const shortly = (id: string) => `…${id.slice(-6)}`
 
