@@ -1,5 +1,5 @@
 import type { DeliveryKind, DeliveryStatus } from "@scheduling/sdk"
-import { given, oneOf, textIn } from "../ui/lists/search.ts"
+import { given, keyIn, textIn } from "../ui/lists/search.ts"
 
 /** What the list of deliveries is narrowed to. */
 export interface DeliverySearch {
@@ -8,28 +8,36 @@ export interface DeliverySearch {
   readonly channel_id?: string
 }
 
-const statuses = ["queued", "sending", "delivered", "failed", "cancelled", "dropped"] as const
+/** The statuses of deliveries, in the order in which the filter offers them. */
+export const deliveryStatuses = {
+  queued: "Queued",
+  sending: "Sending",
+  delivered: "Delivered",
+  failed: "Failed",
+  cancelled: "Cancelled",
+  dropped: "Dropped"
+} as const satisfies Readonly<Record<DeliveryStatus, string>>
 
-const kinds = [
-  "email",
-  "webhook",
-  "slack",
-  "discord",
-  "teams",
-  "google_chat",
-  "mattermost",
-  "telegram",
-  "pagerduty",
-  "opsgenie",
-  "jira_service_management",
-  "ntfy",
-  "gotify",
-  "pushover",
-  "twilio_sms",
-  "zulip",
-  "matrix",
-  "callback"
-] as const
+const kinds = {
+  email: true,
+  webhook: true,
+  slack: true,
+  discord: true,
+  teams: true,
+  google_chat: true,
+  mattermost: true,
+  telegram: true,
+  pagerduty: true,
+  opsgenie: true,
+  jira_service_management: true,
+  ntfy: true,
+  gotify: true,
+  pushover: true,
+  twilio_sms: true,
+  zulip: true,
+  matrix: true,
+  callback: true
+} as const satisfies Readonly<Record<DeliveryKind, true>>
 
 export const deliverySearch = ({
   channel_id,
@@ -37,8 +45,8 @@ export const deliverySearch = ({
   status
 }: Record<string, unknown>): DeliverySearch =>
   given({
-    kind: oneOf(kinds, kind),
-    status: oneOf(statuses, status),
+    kind: keyIn(kinds, kind),
+    status: keyIn(deliveryStatuses, status),
     channel_id: textIn(channel_id)
   })
 

@@ -1,4 +1,3 @@
-import type { DeliveryStatus } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import { X } from "lucide-react"
@@ -10,7 +9,7 @@ import { Empty } from "../../ui/layout/Page.tsx"
 import { DeliveryList } from "./DeliveryList.tsx"
 import { NotificationsPage } from "../NotificationsPage.tsx"
 import { kindsOptions } from "../queries.ts"
-import { deliverySearch } from "../search.ts"
+import { deliverySearch, deliveryStatuses } from "../search.ts"
 
 export const DeliveryListPage = () => {
   const search = useSearch({ from: "/inside/w/$workspaceId/notifications/deliveries" })
@@ -25,7 +24,7 @@ export const DeliveryListPage = () => {
         <Select
           aria-label="Status"
           value={search.status ?? ""}
-          options={statuses}
+          options={[["", "All statuses"], ...Object.entries(deliveryStatuses)]}
           onChange={({ target }) => narrow({ status: target.value })}
         />
         <Select
@@ -56,13 +55,3 @@ export const DeliveryListPage = () => {
     </NotificationsPage>
   )
 }
-
-const statuses: ReadonlyArray<readonly [DeliveryStatus | "", string]> = [
-  ["", "All statuses"],
-  ["queued", "Queued"],
-  ["sending", "Sending"],
-  ["delivered", "Delivered"],
-  ["failed", "Failed"],
-  ["cancelled", "Cancelled"],
-  ["dropped", "Dropped"]
-]

@@ -7,6 +7,13 @@ export const oneOf = <const Value extends string>(
   value: unknown
 ): Value | undefined => allowed.find((known) => known === value)
 
+/** A key of a record, if the address names one. */
+export const keyIn = <Key extends string>(
+  known: Readonly<Record<Key, unknown>>,
+  value: unknown
+): Key | undefined =>
+  typeof value === "string" && Object.hasOwn(known, value) ? (value as Key) : undefined
+
 /** Without the fields that are undefined, so that the address stays short. */
 export const given = <Fields extends object>(fields: Fields): Given<Fields> =>
   Object.fromEntries(
