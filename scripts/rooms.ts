@@ -190,7 +190,7 @@ export const panelImports: Readonly<Record<string, ReadonlyArray<string>>> = {
   monitors: ["data", "incidents", "tasks", "ui", "workers"],
   notifications: ["data", "tasks", "ui"],
   forecast: ["data", "executions", "ui"],
-  overview: ["data", "executions", "forecast", "incidents", "ui"],
+  overview: ["data", "executions", "forecast", "incidents", "monitors", "ui"],
   "api-keys": ["data", "ui"],
   members: ["data", "ui"],
   billing: ["data", "ui"],

@@ -1,8 +1,8 @@
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { queries } from "../data/queries.ts"
+import { PingRecipes } from "../monitors/heartbeat/PingRecipes.tsx"
 import { Button } from "../ui/actions/Button.tsx"
-import { Snippets } from "../ui/values/Code.tsx"
 import { Field, Input, Select } from "../ui/forms/Field.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
@@ -26,24 +26,10 @@ export const FirstHeartbeat = () => {
     return (
       <div className="flex flex-col gap-4">
         <p>
-          Let the job ask for this address when it is done. Who is told when it does not, you decide
-          under notifications.
+          Have the job request this URL when it finishes. Under Notifications you choose who is told
+          when it does not.
         </p>
-        <Snippets
-          label="Ping"
-          snippets={[
-            ["curl", `curl -fsS -m 10 --retry 5 -o /dev/null ${pingUrl}`],
-            [
-              "crontab",
-              `0 3 * * * /usr/local/bin/backup && curl -fsS -m 10 --retry 5 -o /dev/null ${pingUrl}`
-            ],
-            [
-              "systemd",
-              `[Service]\nExecStart=/usr/local/bin/backup\nExecStopPost=/bin/sh -c 'curl -fsS -m 10 --retry 5 -o /dev/null ${pingUrl}/$EXIT_STATUS'`
-            ],
-            ["GitHub Actions", `- run: curl -fsS -m 10 --retry 5 -o /dev/null ${pingUrl}`]
-          ]}
-        />
+        <PingRecipes url={pingUrl} />
       </div>
     )
   }
