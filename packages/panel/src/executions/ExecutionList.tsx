@@ -87,7 +87,7 @@ const columnsFor = (
         <span className="flex items-center gap-2 overflow-hidden">
           {status_code !== null && <Badge tone={toneOfCode(status_code)}>{status_code}</Badge>}
           {trigger === "manual" && <Badge>by hand</Badge>}
-          {trigger === "rerun" && <Badge>again</Badge>}
+          {trigger === "rerun" && <Badge>rerun</Badge>}
           <span className="truncate text-soft" title={error ?? undefined}>
             {error}
           </span>
