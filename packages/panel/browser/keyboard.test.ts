@@ -63,6 +63,7 @@ describe.skipIf(missing !== undefined)("without a mouse", () => {
     await tabTo(page, /^Actions for By hand$/)
     await keyboard.press("ArrowDown")
     await page.getByRole("menuitem", { name: "Run now" }).waitFor()
+    await expect.poll(() => focused(page)).toBe("Run now")
     await keyboard.press("d")
     expect(await focused(page)).toBe("Duplicate")
     await keyboard.press("Escape")
