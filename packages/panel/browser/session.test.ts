@@ -150,6 +150,10 @@ describe.skipIf(missing !== undefined)("being signed in", () => {
     const ping = await page.getByRole("region", { name: "Ping: curl" }).textContent()
     const url = /http\S+/.exec(ping ?? "")?.[0] ?? ""
     expect((await fetch(url)).status).toBe(200)
+    await page.getByRole("tab", { name: "crontab" }).click()
+    const crontab = await page.getByRole("region", { name: "Ping: crontab" }).textContent()
+    expect(crontab, "it tells of failures too").toContain("backup; curl")
+    expect(crontab).toContain("$PING_URL/$?")
     await page.keyboard.press("Escape")
     await page.getByRole("button", { name: /Use the API/ }).click()
     await page.getByRole("button", { name: "Create key" }).click()
