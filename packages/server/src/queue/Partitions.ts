@@ -14,7 +14,7 @@ import {
   makePart,
   moveRows,
   nameOfDay,
-  removeSomeBefore,
+  removeBefore,
   type Table,
   tables
 } from "./history/tables.ts"
@@ -146,10 +146,10 @@ export class Partitions extends Context.Service<
             for (const name of yield* listDetached(sql, table)) {
               yield* unlessInUse(alter(sql`DROP TABLE IF EXISTS ${sql(name)}`))
             }
-            const hasBefore = (yield* listParts(sql, table)).some(
-              ({ name }) => name === beforeOf(table)
-            )
-            while (hasBefore && (yield* removeSomeBefore(sql, table, today - retentionDays)));
+            const parts = yield* listParts(sql, table)
+            if (parts.some(({ name }) => name === beforeOf(table))) {
+              yield* removeBefore(sql, table, today - retentionDays)
+            }
           }
           return isDone
         })

@@ -19,35 +19,32 @@ export class Settling extends Context.Service<
     ) => Effect.Effect<ReadonlySet<string>, SqlError.SqlError>
   }
 >()("@scheduling/server/queue/ending/Settling") {
-  static readonly layer: Layer.Layer<
-    Settling,
-    never,
-    Endings | Signals | SqlClient.SqlClient
-  > = Layer.effect(
-    Settling,
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const changes = yield* LiveChanges
-      const endings = yield* Endings
-      const outboxBell = yield* OutboxBell
-      const signals = yield* Signals
+  static readonly layer: Layer.Layer<Settling, never, Endings | Signals | SqlClient.SqlClient> =
+    Layer.effect(
+      Settling,
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const changes = yield* LiveChanges
+        const endings = yield* Endings
+        const outboxBell = yield* OutboxBell
+        const signals = yield* Signals
 
-      return Settling.of({
-        settle: Effect.fn("Settling.settle")(function* (settlements) {
-          if (settlements.length === 0) return new Set()
-          const settled = yield* againAfterCollision(settle(sql, settlements))
-          endings.tell(settled.ended)
-          tellSettled(changes, settlements, settled)
-          if (settled.announced) outboxBell.ring()
-          const isMoreDue =
-            settled.released ||
-            settled.next.length > 0 ||
-            settlements.some(({ status }) => status === null)
-          if (isMoreDue) yield* signals.wake
-          if (settled.queues.length > 0) yield* signals.admit(settled.queues)
-          return new Set(settled.ids)
+        return Settling.of({
+          settle: Effect.fn("Settling.settle")(function* (settlements) {
+            if (settlements.length === 0) return new Set()
+            const settled = yield* againAfterCollision(settle(sql, settlements))
+            endings.tell(settled.ended)
+            tellSettled(changes, settlements, settled)
+            if (settled.announced) outboxBell.ring()
+            const isMoreDue =
+              settled.released ||
+              settled.next.length > 0 ||
+              settlements.some(({ status }) => status === null)
+            if (isMoreDue) yield* signals.wake
+            if (settled.queues.length > 0) yield* signals.admit(settled.queues)
+            return new Set(settled.ids)
+          })
         })
       })
-    })
-  )
+    )
 }

@@ -90,13 +90,13 @@ export const moveRows = Effect.fnUntraced(function* (
     FROM moved`
 })
 
-/** Removes some of the rows of days before this one, and answers whether there may be more. */
-export const removeSomeBefore = Effect.fnUntraced(function* (
+/** Removes the rows of days before this one, of those that have no partition. */
+export const removeBefore = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   table: Table,
   day: number
 ) {
-  const removed = yield* sql`
+  const removeSome = sql`
     DELETE FROM ${sql(beforeOf(table))}
     WHERE ctid = ANY (ARRAY (
       SELECT ctid
@@ -105,7 +105,7 @@ export const removeSomeBefore = Effect.fnUntraced(function* (
       LIMIT ${removedAtOnce}
     ))
     RETURNING 1`
-  return removed.length === removedAtOnce
+  while ((yield* removeSome).length === removedAtOnce);
 })
 
 // ---------------------------------------------------------------------------
