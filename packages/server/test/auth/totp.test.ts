@@ -1,8 +1,11 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import { SecondFactors } from "../../src/auth/totp/SecondFactors.ts"
+import { TotpRepo } from "../../src/auth/totp/TotpRepo.ts"
 import { loadArgon2 } from "../../src/auth/passwords/argon2.ts"
+import { makeSecrets, Secrets } from "../../src/platform/Secrets.ts"
 import { collide } from "../support/collide.ts"
 import {
   ask,
@@ -14,7 +17,7 @@ import {
   times,
   together
 } from "../support/http.ts"
-import { testAppLayer } from "../support/TestApp.ts"
+import { startNode, testAppLayer, testConfig } from "../support/TestApp.ts"
 import { codeNow, confirmTotp, startTotp } from "./totp.ts"
 
 const logInWith = (
@@ -170,5 +173,45 @@ layer(testAppLayer())("a second factor", (it) => {
           assert.isFalse(rows[0]!.row.includes(word))
         }
       })
+  )
+
+  const renewed = Redacted.make("another secret for tests, thirty-two bytes and more")
+
+  /** A node that knows this secret only. */
+  const logInAtNewNode = Effect.fnUntraced(function* ({ email }: Member, totp: string) {
+    const url = yield* startNode({ ...testConfig, appSecret: renewed })
+    const answer = yield* Effect.promise(() =>
+      fetch(`${url}/v1/auth/login`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-forwarded-for": randomIp() },
+        body: JSON.stringify({ email, password, totp })
+      })
+    )
+    return answer.status
+  })
+
+  it.effect("outlives the secret that it was sealed with, if it had time to be sealed anew", () =>
+    Effect.gen(function* () {
+      const { member, secret } = yield* protectedMember
+      const old = testConfig.appSecret ?? Redacted.make("")
+      const factors = SecondFactors.layer.pipe(
+        Layer.provide(TotpRepo.layer),
+        Layer.provide(Layer.succeed(Secrets, makeSecrets([renewed, old])))
+      )
+      yield* Effect.provide(
+        Effect.flatMap(SecondFactors, ({ reseal }) => reseal),
+        factors
+      )
+      assert.strictEqual(yield* logInAtNewNode(member, yield* codeNow(secret)), 200)
+    })
+  )
+
+  it.effect("whose secret is gone refuses every code, and the account can be helped", () =>
+    Effect.gen(function* () {
+      const { codes, member, secret } = yield* protectedMember
+      for (const code of [yield* codeNow(secret), codes[0] ?? ""]) {
+        assert.strictEqual(yield* logInAtNewNode(member, code), 401)
+      }
+    })
   )
 })

@@ -29,6 +29,8 @@ export class SecondFactors extends Context.Service<
       code: Redacted.Redacted | undefined
     ) => Effect.Effect<boolean, TotpRequired | InvalidCode>
     readonly remove: (userId: string) => Effect.Effect<boolean>
+    /** Seals anew what a retired secret has sealed: once that is gone, nobody could open it. */
+    readonly reseal: Effect.Effect<void>
   }
 >()("@scheduling/server/auth/totp/SecondFactors") {
   static readonly layer: Layer.Layer<SecondFactors, never, Secrets | TotpRepo> = Layer.effect(
@@ -39,15 +41,26 @@ export class SecondFactors extends Context.Service<
       const totpKeys = secrets.keys("totp")
       const codeKeys = secrets.keys("recovery-code")
 
+      const [currentKey, ...retiredKeys] = totpKeys
+
+      /** Undefined if the secret that sealed it is gone. Recovery codes may still be of use then. */
       const secretOf = (row: TotpRow) =>
-        Buffer.from(unseal(totpKeys, row.user_id, row.sealed_secret), "base64url")
+        totpKeys.some(({ id }) => row.sealed_secret.startsWith(`${id}.`))
+          ? Buffer.from(unseal(totpKeys, row.user_id, row.sealed_secret), "base64url")
+          : undefined
 
       const hashesOf = (userId: string, code: string) =>
         codeKeys.map((key) => mac(key, `${userId}:${bareCode(code)}`))
 
       const useStep = Effect.fnUntraced(function* (row: TotpRow, code: string) {
-        const now = yield* DateTime.nowAsDate
-        const step = stepOfCode(secretOf(row), bareCode(code), now)
+        const secret = secretOf(row)
+        if (secret === undefined) {
+          yield* Effect.logWarning(
+            "a second factor cannot be checked: the APP_SECRET that sealed it is gone"
+          )
+          return false
+        }
+        const step = stepOfCode(secret, bareCode(code), yield* DateTime.nowAsDate)
         return step !== undefined && (yield* repo.updateStep(row.user_id, step))
       })
 
@@ -97,7 +110,20 @@ export class SecondFactors extends Context.Service<
           return yield* new InvalidCode()
         }),
 
-        remove: repo.remove
+        remove: repo.remove,
+
+        reseal: Effect.gen(function* () {
+          const madeBy = retiredKeys.map(({ id }) => id)
+          if (madeBy.length === 0) return
+          let last: ReadonlyArray<TotpRow>
+          do {
+            last = yield* repo.listSealedBy(madeBy)
+            for (const { sealed_secret: from, user_id } of last) {
+              const to = seal([currentKey], user_id, unseal(totpKeys, user_id, from))
+              yield* repo.updateSealed(user_id, { from, to })
+            }
+          } while (last.length > 0)
+        }).pipe(Effect.withSpan("SecondFactors.reseal"))
       })
     })
   )
