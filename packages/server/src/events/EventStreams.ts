@@ -77,8 +77,13 @@ export class EventStreams extends Context.Service<
           }
         }
         const { id, missed } = yield* changes.follow(workspaceId, after, pass)
-        Queue.offerUnsafe(messages, beginningText(id))
-        pass(missed ?? [{ id, atMs: clock.currentTimeMillisUnsafe(), change: { type: "reset" } }])
+        const first = missed ?? [
+          { id, atMs: clock.currentTimeMillisUnsafe(), change: { type: "reset" } }
+        ]
+        // All that was missed is one message, as there may be more of it than a reader may leave unread.
+        // The newest id comes last: a reader that is cut off before it asks for the rest.
+        const heard = first.filter(({ change }) => mayHear(principal, change.type))
+        Queue.offerUnsafe(messages, heard.map(eventText).join("") + beginningText(id))
       })
 
       const messagesOf = Effect.fnUntraced(function* (

@@ -220,7 +220,8 @@ const preflight = (allow: ReadonlyArray<string>) =>
     headers: {
       allow: allow.join(", "),
       "access-control-allow-methods": allow.join(", "),
-      "access-control-allow-headers": "authorization, content-type, idempotency-key, x-request-id",
+      "access-control-allow-headers":
+        "authorization, content-type, idempotency-key, last-event-id, x-request-id",
       "access-control-max-age": "86400"
     }
   })

@@ -135,6 +135,28 @@ layer(limited)("streams of events", (it) => {
     })
   )
 
+  it.effect("go on after more than a reader may leave unread, with the newest id last", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const { access_token: token, workspace } = member
+      const after = yield* Effect.scoped(
+        Effect.map(followSoon({ workspace, token }), (stream) => stream.lastId())
+      )
+      yield* Effect.forEach(Array(10), () => createTask(member), { concurrency: 5 })
+      yield* told
+      const stream = yield* followSoon({ workspace, token, after })
+      const missed = yield* stream.until("all that was missed", ({ length }) => length >= 10)
+      assert.deepStrictEqual([...new Set(missed.map(({ type }) => type))], ["task"])
+      assert.isUndefined(stream.end())
+      const ids = [...stream.text().matchAll(/^id: (.*)$/gm)].map(([, id = ""]) => id)
+      const ordinals = ids.map((id) => Number(id.split("-").at(-1)))
+      assert.deepStrictEqual(
+        ordinals,
+        ordinals.toSorted((one, other) => one - other)
+      )
+    })
+  )
+
   it.effect("are cut where a reader is too far behind", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
