@@ -34,6 +34,15 @@ CREATE OR REPLACE FUNCTION public.time_of_id(id uuid)
  IMMUTABLE PARALLEL SAFE
 RETURN to_timestamp(((((('x'::text || replace("left"((id)::text, 13), '-'::text, ''::text)))::bit(48))::bigint)::double precision / (1000)::double precision));
 
+CREATE TABLE absences (
+  id integer GENERATED ALWAYS AS IDENTITY NOT NULL,
+  began_at timestamp with time zone NOT NULL,
+  ended_at timestamp with time zone,
+  CONSTRAINT absences_pkey PRIMARY KEY (id)
+) WITH (fillfactor=50);
+CREATE INDEX absences_by_end ON absences USING btree (ended_at) WHERE ended_at IS NOT NULL;
+CREATE UNIQUE INDEX absences_to_come ON absences USING btree ((true)) WHERE ended_at IS NULL;
+
 CREATE TABLE api_key_uses (
   api_key_id uuid NOT NULL,
   kind text NOT NULL,

@@ -1,8 +1,15 @@
+import { awaySince } from "./Absences.ts"
+
 /** SQL for runs that wait for a worker, as in their indexes. */
 export const isForWorkers = "lease_owner IS NULL AND NOT waiting AND run_on IS NOT NULL"
 
-/** SQL for runs that have waited for a worker for as long as they may. */
-export const isUnclaimed = `${isForWorkers} AND seconds_after(due_at, worker_wait_seconds) < now()`
+/**
+ * SQL for runs that have waited for a worker for as long as they may while the service was there. The
+ * first comparison is for their index.
+ */
+export const isUnclaimed = `${isForWorkers}
+        AND seconds_after(due_at, worker_wait_seconds) < now()
+        AND seconds_after(due_at, worker_wait_seconds) < now() - ${awaySince("runs.due_at")}`
 
 /** SQL for runs that were cancelled and that no worker holds any more. */
 export const isAbandoned =

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import { attend } from "./Absences.ts"
 import { releaseWaiting } from "./releaseWaiting.ts"
 import { isOverdue } from "./awaiting/Awaiting.ts"
 import { isAbandoned, isUnclaimed } from "./ForWorkers.ts"
@@ -88,11 +89,12 @@ export const renewal = (sql: SqlClient.SqlClient, node: number, leaseMs: number)
 
 /**
  * One node at a time judges the others. A node is dead if its lease ran out, or if it has held no
- * lock for longer than `suspectMs`. An agent holds no lock, and is judged only if all have had the
- * time to come back after the service was away. The same statement releases waiting runs that have nothing left
- * to wait for: a run that began to wait while the one before it was ending has missed its release.
- * Returns whether dead nodes hold runs, whether runs wait for their turn in a queue, whether runs
- * have waited for a worker too long, and whether the call-back of a run is overdue.
+ * lock for longer than `suspectMs`. An agent holds no lock. It is judged, and so is what agents and jobs
+ * should have done, only if all have had the time to come back after the service was away. The same
+ * statement notes that the service is there, and releases waiting runs that have nothing left to wait
+ * for: a run that began to wait while the one before it was ending has missed its release. Returns
+ * whether dead nodes hold runs, whether runs wait for their turn in a queue, whether runs have waited
+ * for a worker too long, and whether the call-back of a run is overdue.
  */
 export const judge = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, agentsToo = false) {
   const [row] = yield* sql<Judgement>`
@@ -136,7 +138,7 @@ export const judge = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, agen
             AND NOT other.waiting
         )`
       )}
-    )
+    ), ${attend(sql, sql`(SELECT yes FROM judge)`)}
     SELECT
       EXISTS (SELECT FROM released) AS released,
       EXISTS (SELECT FROM runs WHERE parked) AS parked,
@@ -145,9 +147,9 @@ export const judge = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, agen
         FROM runs
         WHERE lease_owner IN (${sql.literal(deadNodes)})
       ) AS to_take_back,
-      EXISTS (SELECT FROM runs WHERE ${sql.literal(isUnclaimed)})
+      (${agentsToo} AND EXISTS (SELECT FROM runs WHERE ${sql.literal(isUnclaimed)}))
         OR EXISTS (SELECT FROM runs WHERE ${sql.literal(isAbandoned)}) AS unclaimed,
-      EXISTS (SELECT FROM runs WHERE ${sql.literal(isOverdue)}) AS overdue`
+      ${agentsToo} AND EXISTS (SELECT FROM runs WHERE ${sql.literal(isOverdue)}) AS overdue`
   return (
     row ?? { to_take_back: false, released: false, parked: false, unclaimed: false, overdue: false }
   )

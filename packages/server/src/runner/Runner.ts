@@ -9,6 +9,7 @@ import { makeAdmitting } from "./Admitting.ts"
 import { Completions } from "../completions/Completions.ts"
 import type { CompletionUrls } from "../completions/CompletionUrls.ts"
 import { makeCalls } from "./Calls.ts"
+import { removeAbsences } from "../queue/Absences.ts"
 import { removeReplaced } from "../queue/chains/ChainVersions.ts"
 import { handBack } from "../queue/ending/HandBack.ts"
 import type { Endings } from "../signals/Endings.ts"
@@ -159,11 +160,12 @@ export class Runner extends Context.Service<
           Effect.gen(function* () {
             yield* Effect.sleep("1 second")
             if (!mayJudge()) return
+            const agentsToo = mayJudgeAgents()
             const { overdue, parked, released, to_take_back, unclaimed } = yield* judge(
               sql,
-              mayJudgeAgents()
+              agentsToo
             )
-            if (unclaimed && (yield* endUnclaimed(sql))) outboxBell.ring()
+            if (unclaimed && (yield* endUnclaimed(sql, agentsToo))) outboxBell.ring()
             if (overdue) yield* completions.endOverdue
             if (to_take_back) {
               const lost = yield* takeBack(sql, "dead", "perhaps going on")
@@ -186,6 +188,7 @@ export class Runner extends Context.Service<
             const isDone = yield* partitions.maintain(options.retentionDays)
             yield* removeHistoryOfGoneWorkspaces(sql)
             yield* removeTombstones(sql)
+            yield* removeAbsences(sql)
             yield* removeReplaced(sql)
             return isDone
           }),

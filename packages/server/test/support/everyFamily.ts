@@ -106,6 +106,7 @@ export const everyFamily = (at: Date): ReadonlyArray<string> => {
      VALUES ('t1', ${worker}, 'pwk_1', NULL, ${t})`,
     `INSERT INTO nodes (holds_lock, worker_id, lease_until, died_at, started_at)
      VALUES (true, NULL, 'infinity', ${t}, ${t})`,
+    `INSERT INTO absences (began_at, ended_at) VALUES (${t}, ${t}), (${t}, NULL)`,
     `INSERT INTO monitors (id, workspace_id, kind, key, name, tags, status, changed_at, open_incident_id, created_at, updated_at)
      VALUES (${heartbeat}, ${workspace}, 'heartbeat', 'k', ${odd}, ${array}, 'down', ${t}, ${incident}, ${t}, ${t}),
             (${ssl}, ${workspace}, 'ssl', NULL, 'ssl', '{}', 'paused', ${t}, NULL, ${t}, ${t}),

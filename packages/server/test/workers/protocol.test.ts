@@ -420,8 +420,8 @@ layer(testAppLayer())("the protocol of workers", (it) => {
       const [call] = (yield* agent.claim(session)).body.calls
       yield* tasks.cancel(id, call.run_id)
       yield* fallSilent(session)
-      assert.isTrue((yield* judge(sql)).unclaimed)
-      yield* endUnclaimed(sql).pipe(Effect.provide(endings))
+      assert.isTrue((yield* judge(sql, true)).unclaimed)
+      yield* endUnclaimed(sql, true).pipe(Effect.provide(endings))
       const failed = yield* executionOf(
         member,
         last_run?.execution_id ?? (yield* runOf(nowhere, member))

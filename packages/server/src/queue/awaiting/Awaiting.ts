@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import type { CallOptions } from "@scheduling/domain/calls/CallOptions"
 import type { SqlClient } from "effect/sql"
 import { columnsOf } from "../../sql/columns.ts"
+import { awaySince } from "../Absences.ts"
 import { callOfRun } from "../callOfRun.ts"
 import { placeColumn } from "../chains/ChainRuns.ts"
 import type { Settlement, StartedRun } from "../Run.ts"
@@ -12,8 +13,12 @@ import type { Settlement, StartedRun } from "../Run.ts"
  */
 export const noNode = 0
 
-/** SQL for rows of `runs` whose call-back has not come in time, as in their index. */
-export const isOverdue = "completes_by <= now()"
+/**
+ * SQL for rows of `runs` whose call-back has not come in time, though the service was there. The first
+ * comparison is for their index.
+ */
+export const isOverdue = `completes_by <= now()
+      AND completes_by <= now() - ${awaySince("runs.awaiting_since")}`
 
 /**
  * Takes runs from their nodes, because their calls were answered and their jobs go on. A run that

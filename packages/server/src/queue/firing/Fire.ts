@@ -170,7 +170,9 @@ export const fire = Effect.fnUntraced(
       run_id, workspace_id, task_id, kind, 'schedule', lane,
       CASE kind WHEN 'chain' THEN run_id END,
       CASE kind WHEN 'chain' THEN 0 END,
-      slot_at, coalesce(due_at, slot_at), coalesce(due_at, slot_at),
+      slot_at, coalesce(due_at, slot_at),
+      -- A worker has as long for a slot that was missed as for any other.
+      greatest(coalesce(due_at, slot_at), CASE WHEN on_worker THEN now() END),
       CASE WHEN leases THEN (SELECT id FROM node) END,
       CASE WHEN on_worker THEN (SELECT run_on FROM tasks WHERE tasks.id = task_id) END,
       CASE WHEN on_worker THEN (SELECT worker_wait_seconds FROM tasks WHERE tasks.id = task_id) END,

@@ -17,11 +17,15 @@ interface UnclaimedRun extends SettledRun {
 }
 
 /**
- * Ends runs that no worker took in time, and those that were cancelled while their worker was lost.
- * Several nodes may do this at once: the fence of `settle` lets each run through once, and none that
- * a worker takes meanwhile. Returns whether something was announced.
+ * Ends runs that were cancelled while their worker was lost, and those that no worker took in time,
+ * if all agents have had the time to come back after the service was away. Several nodes may do
+ * this at once: the fence of `settle` lets each run through once, and none that a worker takes
+ * meanwhile. Returns whether something was announced.
  */
-export const endUnclaimed = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+export const endUnclaimed = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  agentsToo: boolean
+) {
   const changes = yield* LiveChanges
   const endings = yield* Endings
   const columns = sql.literal(`
@@ -31,6 +35,7 @@ export const endUnclaimed = Effect.fnUntraced(function* (sql: SqlClient.SqlClien
     SELECT ${columns}
     FROM runs
     WHERE ${sql.literal(isUnclaimed)}
+      AND ${agentsToo}
       AND NOT cancel_requested
     UNION ALL
     SELECT ${columns}

@@ -9,6 +9,7 @@ import billing from "./0008_billing.ts"
 import queues from "./0009_queues.ts"
 import calendars from "./0010_calendars.ts"
 import completions from "./0011_completions.ts"
+import absences from "./0013_absences.ts"
 
 /** In order. A migration is never edited once released. */
 export const migrations = {
@@ -22,5 +23,6 @@ export const migrations = {
   "0008_billing": billing,
   "0009_queues": queues,
   "0010_calendars": calendars,
-  "0011_completions": completions
+  "0011_completions": completions,
+  "0013_absences": absences
 }
