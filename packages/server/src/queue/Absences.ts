@@ -1,3 +1,4 @@
+import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 
 /** A node looks every second. If it takes longer than this, what waits for others must not suffer. */
@@ -55,10 +56,13 @@ export const attend = (sql: SqlClient.SqlClient, mayWrite: Statement.Fragment) =
 
 /** When the service was away last, on the database's clock. That is now, if no node has looked yet. */
 export const findLastAway = (sql: SqlClient.SqlClient) =>
-  sql<{ readonly at: Date | null }>`
-    SELECT max(coalesce(ended_at, now())) AS at
-    FROM absences
-    WHERE ${sql.literal(isAbsence)}`
+  Effect.map(
+    sql<{ readonly at: Date | null }>`
+      SELECT max(coalesce(ended_at, now())) AS at
+      FROM absences
+      WHERE ${sql.literal(isAbsence)}`,
+    ([row]) => row?.at ?? null
+  )
 
 export const removeAbsences = (sql: SqlClient.SqlClient) =>
   sql`

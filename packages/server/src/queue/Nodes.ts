@@ -30,6 +30,9 @@ const tombstoneHours = 24
 /** How long a silent agent keeps its runs: three beats. */
 export const agentLeaseMs = 15_000
 
+/** How long agents may take to come back once the service is there again. They ask less and less often. */
+export const agentsBackMs = 10_000
+
 /** A node without session locks (the embedded store) has the data to itself and never expires. */
 export const register = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,

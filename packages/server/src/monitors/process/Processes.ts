@@ -3,6 +3,8 @@ import type { ProcessObservation } from "@scheduling/domain/workers/WorkerProtoc
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { loop } from "../../platform/Loop.ts"
+import { findLastAway } from "../../queue/Absences.ts"
+import { agentsBackMs } from "../../queue/Nodes.ts"
 import { StoreClock } from "../../sql/StoreClock.ts"
 import { transactionOf } from "../../sql/transaction.ts"
 import { MonitorEventsRepo } from "../MonitorEventsRepo.ts"
@@ -57,13 +59,15 @@ export class Processes extends Context.Service<
       const judge = Effect.fnUntraced(function* (rows: ReadonlyArray<WatchedRow>, at: Date) {
         if (rows.length === 0) return
         const heard = yield* reports.findHeard(rows, at)
+        const awayUntil = yield* Effect.orDie(findLastAway(sql))
         for (const row of rows) {
           const { monitor_id, status: from, workspace_id } = row
           const { cause, checkAtMs, state } = decideProcess(
             row,
             stateOf(row),
             heard.get(monitor_id) ?? nothing,
-            at.getTime()
+            at.getTime(),
+            awayUntil?.getTime()
           )
           yield* repo.updateDecided(row, state, checkAtMs === null ? null : new Date(checkAtMs))
           if (from === state.status) continue
@@ -154,11 +158,17 @@ const judgeOne = (
   return { row, report, failing, isDue }
 }
 
-/** On every node that runs something: each row is decided about by one of them. */
+/**
+ * On every node that runs something: each row is decided about by one of them. A restart may be too
+ * short to count as an absence, and agents need time to come back from it too.
+ */
 export const SilencesLayer: Layer.Layer<never, never, Processes> = Layer.effectDiscard(
   Effect.flatMap(Processes, ({ lookForSilence }) =>
-    Effect.forkScoped(
-      loop("judging silent workers", lookForSilence, { between: (ms) => Effect.sleep(ms) })
+    Effect.sleep(agentsBackMs).pipe(
+      Effect.andThen(
+        loop("judging silent workers", lookForSilence, { between: (ms) => Effect.sleep(ms) })
+      ),
+      Effect.forkScoped
     )
   )
 )

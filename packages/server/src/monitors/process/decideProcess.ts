@@ -1,6 +1,6 @@
 import type { IncidentCause } from "@scheduling/domain/incidents/Incident"
 import type { ProcessReport } from "@scheduling/domain/monitors/process/ProcessMonitor"
-import { agentLeaseMs } from "../../queue/Nodes.ts"
+import { agentLeaseMs, agentsBackMs } from "../../queue/Nodes.ts"
 
 export interface ProcessRules {
   /** Null for all workers with its labels. */
@@ -59,12 +59,16 @@ export const judgeReport = (
   return cause === null ? null : { sinceMs: before?.sinceMs ?? nowMs, cause }
 }
 
-/** What becomes of a monitor. A rule has to be broken for as long as the grace. */
+/**
+ * What becomes of a monitor. A rule has to be broken for as long as the grace. After the service was
+ * away, agents have the time to come back and to report before anything is concluded.
+ */
 export const decideProcess = (
   rules: ProcessRules,
   before: ProcessState,
   heard: Heard,
-  nowMs: number
+  nowMs: number,
+  awayUntilMs = -Infinity
 ): ProcessDecision => {
   const { sinceMs, status } = before
   const ofMany = rules.worker_id === null
@@ -74,8 +78,11 @@ export const decideProcess = (
     : heard.together === null
       ? before.failing
       : judgeReport(rules, before.failing, heard.together, nowMs)
-  const silentAtMs = Math.max(sinceMs, heard.atMs ?? sinceMs) + silentAfterMs(rules)
-  const downAtMs = failing === null ? Infinity : failing.sinceMs + rules.grace_seconds * 1_000
+  const backAtMs = awayUntilMs + agentsBackMs + rules.interval_seconds * 1_000
+  const heardAtMs = Math.max(sinceMs, heard.atMs ?? sinceMs)
+  const silentAtMs = Math.max(heardAtMs + silentAfterMs(rules), backAtMs)
+  const downAtMs =
+    failing === null ? Infinity : Math.max(failing.sinceMs + rules.grace_seconds * 1_000, backAtMs)
   const isSilent = nowMs >= silentAtMs
   const isDown = isSilent || nowMs >= downAtMs
   const isWell = !isDown && failing === null && heard.together !== null

@@ -89,6 +89,18 @@ describe("a monitor of one worker", () => {
     assert.strictEqual(decideProcess(rules, up, heardAt(0, none(0)), 60_000).cause?.code, "too_few")
     assert.isNull(decideProcess(rules, down, heardAt(0), 105_000).cause)
   })
+
+  it("concludes nothing from the time that the service was away", () => {
+    const judge = (heard: Heard, nowMs: number) => decideProcess(rules, up, heard, nowMs, 300_000)
+    for (const heard of [heardAt(0), heardAt(0, none(0))]) {
+      for (const nowMs of [300_000, 339_999]) {
+        const { checkAtMs, state } = judge(heard, nowMs)
+        assert.deepStrictEqual([state.status, checkAtMs], ["up", 340_000])
+      }
+      assert.strictEqual(judge(heard, 340_000).state.status, "down")
+    }
+    assert.deepStrictEqual(judge(heardAt(310_000), 310_000).checkAtMs, 415_000)
+  })
 })
 
 describe("a monitor of all workers with its labels", () => {

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Processes } from "../../../src/monitors/process/Processes.ts"
@@ -183,6 +183,25 @@ layer(testAppLayer())("a process monitor", (it) => {
         )
       assert.isFalse(yield* dueAt(Date.parse(next_check_at) - 1))
       assert.isTrue(yield* dueAt(Date.parse(next_check_at)))
+    })
+  )
+
+  it.effect("is not down because the service was away, but because of a silence after that", () =>
+    Effect.gen(function* () {
+      const { first, status, tell } = yield* beginWithLabels()
+      const sql = yield* SqlClient.SqlClient
+      yield* tell(first, 1)
+      assert.strictEqual(yield* status, "up")
+      yield* TestClock.adjust("5 minutes")
+      const back = yield* DateTime.nowAsDate
+      yield* sql`
+        INSERT INTO absences (began_at, ended_at)
+        VALUES (${new Date(back.getTime() - 290_000)}, ${back})`
+      assert.strictEqual(yield* status, "up")
+      yield* TestClock.adjust("19 seconds")
+      assert.strictEqual(yield* status, "up")
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* status, "down")
     })
   )
 
