@@ -110,6 +110,28 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
     })
   )
 
+  it.effect(
+    "what waits for the morning is told with what happens after the quiet hours were ended",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { channel, receiver, say, workspace_id } = yield* begin({
+          quiet_hours: { timezone: "UTC", from: "11:00", to: "19:00" }
+        })
+        yield* say("monitor.down")
+        yield* step
+        assert.isEmpty(receiver.received)
+        yield* sql`
+        UPDATE notification_settings
+        SET settings = settings || '{"quiet_hours": null}'
+        WHERE workspace_id = ${workspace_id}`
+        yield* say("monitor.down")
+        yield* step
+        assert.deepStrictEqual(yield* statuses(channel), ["delivered"])
+        assert.lengthOf(receiver.received[0]?.body.events, 2)
+      })
+  )
+
   it.effect("what goes on is said again, until it is over", () =>
     Effect.gen(function* () {
       const { receiver, say } = yield* begin({ remind_every_seconds: 3_600, group_seconds: 0 })

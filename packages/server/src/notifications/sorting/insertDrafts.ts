@@ -28,6 +28,7 @@ export const insertDrafts = Effect.fnUntraced(function* (
       channel_kind text, begun integer, ended integer, other integer, shown jsonb,
       subjects uuid[], incidents uuid[], after uuid[], incident_key uuid, mergeable boolean, due_at timestamptz
     )`
+  const patience = sql`${patienceMs / 1_000} * interval '1 second'`
   // What is under way already and about the same comes first.
   const earlier = sql.literal(`(
     SELECT coalesce(array_agg(earlier.id), '{}')
@@ -45,7 +46,10 @@ export const insertDrafts = Effect.fnUntraced(function* (
       other = deliveries.other + drafts.other,
       shown = jsonb_path_query_array(deliveries.shown || drafts.shown, '$[0 to 9]'),
       subjects = deliveries.subjects || drafts.subjects,
-      after = deliveries.after || drafts.after || ${earlier}
+      after = deliveries.after || drafts.after || ${earlier},
+      -- The quiet hours for which it waits may be over, by a change of the settings.
+      due_at = least(deliveries.due_at, drafts.due_at),
+      give_up_at = least(deliveries.give_up_at, drafts.due_at + ${patience})
     FROM ${rows}
     WHERE deliveries.id = drafts.id
       AND NOT drafts."isNew"`
@@ -57,7 +61,7 @@ export const insertDrafts = Effect.fnUntraced(function* (
     SELECT
       id, workspace_id, channel_id, channel_kind, 'queued', begun, ended, other, shown,
       subjects, after || ${earlier}, incident_key, mergeable, due_at,
-      due_at + ${patienceMs / 1_000} * interval '1 second', ${now}
+      due_at + ${patience}, ${now}
     FROM ${rows}
     WHERE "isNew"
     ORDER BY place`
