@@ -826,10 +826,12 @@ CREATE TABLE troubles (
   remind_at timestamp with time zone,
   tags text[] NOT NULL,
   data jsonb NOT NULL,
+  check_at timestamp with time zone,
   CONSTRAINT troubles_pkey PRIMARY KEY (subject_id),
   CONSTRAINT troubles_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 ) WITH (fillfactor=80);
 CREATE INDEX troubles_by_workspace ON troubles USING btree (workspace_id);
+CREATE INDEX troubles_to_check ON troubles USING btree (check_at) WHERE check_at IS NOT NULL;
 CREATE INDEX troubles_to_remind ON troubles USING btree (remind_at) WHERE remind_at IS NOT NULL;
 
 CREATE TABLE usage_days (

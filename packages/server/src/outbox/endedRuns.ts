@@ -12,9 +12,10 @@ const dataOfRun = `jsonb_build_object(
 /**
  * A part of a statement whose `ended` holds the runs that have just ended. It puts into the outbox
  * the runs that people may want to hear of: failures, if the workspace has a channel; and
- * successes, if the subject is in trouble or an earlier failure was not processed yet. Usually
- * nothing is in trouble, which is checked once per statement. `LIMIT` keeps the look-ups from
- * becoming joins with whole tables.
+ * successes, if the subject is in trouble, or an earlier failure was not processed yet or is written by
+ * this statement. Usually nothing is in trouble, which is checked once per statement. `LIMIT` keeps
+ * the look-ups from becoming joins with whole tables. What the statements of other nodes write at the
+ * same time is not seen, so the sorter looks again (`notifications/sorting/troubles.ts`).
  *
  * What the call-backs of tasks are told goes to an outbox of its own. Tasks without call-backs are
  * not read: they are not in the index that is looked at.
@@ -43,13 +44,14 @@ export const announceEnded = `
           LIMIT 1
         )
         WHEN kind = 'delayed' THEN false
+        WHEN task_id IN (SELECT task_id FROM outcomes WHERE has_failed) THEN true
         WHEN NOT EXISTS (SELECT FROM troubles) AND NOT EXISTS (SELECT FROM outbox) THEN false
         ELSE coalesce(
           (SELECT true FROM troubles WHERE subject_id = outcomes.task_id LIMIT 1),
           (SELECT true FROM outbox WHERE subject_id = outcomes.task_id LIMIT 1)
         )
       END
-      ORDER BY ordinal
+      ORDER BY coalesce(finished_at, now()), ordinal
       RETURNING ordinal
     ), called_back AS (
       INSERT INTO callback_outbox (workspace_id, task_id, url, event, at, data)
@@ -70,7 +72,7 @@ export const announceEnded = `
         LIMIT 1
       ) AS wish
       WHERE wish.url IS NOT NULL
-      ORDER BY ordinal
+      ORDER BY coalesce(finished_at, now()), ordinal
       RETURNING ordinal
     ), announced AS (
       SELECT ordinal FROM told

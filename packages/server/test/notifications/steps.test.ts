@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto"
 import { Sender } from "../../src/notifications/sending/Sender.ts"
 import { Sorter } from "../../src/notifications/sorting/Sorter.ts"
 import { Outbox } from "../../src/outbox/Outbox.ts"
+import { makeRunId } from "../../src/queue/RunId.ts"
 import { StoreClock } from "../../src/sql/StoreClock.ts"
 import { insertTask } from "../runner/support/tasks.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
@@ -131,6 +132,50 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
         assert.lengthOf(receiver.received[0]?.body.events, 2)
       })
   )
+
+  for (const kind of ["cron", "chain"] as const) {
+    it.effect(`a success of a ${kind} that another node wrote at the same time is not missed`, () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { receiver, workspace_id } = yield* begin({ group_seconds: 0 })
+        const { remind } = yield* Sorter
+        const task_id = yield* insertTask(workspace_id)
+        const end = Effect.fnUntraced(function* (status: string, atMs: number, head?: string) {
+          const id = makeRunId(noon, noon)
+          const at = new Date(noon + atMs)
+          const own = { workspace_id, task_id, kind, trigger: "schedule", status }
+          const place = kind === "chain" ? { chain_run_id: head ?? id, step_index: 0 } : {}
+          const times = { scheduled_for: at, finished_at: at, attempts_count: 1 }
+          yield* sql`INSERT INTO executions ${sql.insert({ id, ...own, ...place, ...times })}`
+          return id
+        })
+        const noun = kind === "chain" ? "chain" : "task"
+        yield* end("succeeded", 5)
+        const failed = yield* end("failed", 10)
+        if (kind === "chain") yield* end("succeeded", 15, failed)
+        yield* sql`
+          INSERT INTO outbox (workspace_id, event, subject_id, at, data)
+          VALUES (
+            ${workspace_id}, ${`${noun}.failed`}, ${task_id}, ${new Date(noon)},
+            ${JSON.stringify({ kind, execution_id: failed, attempts: 1 })}::jsonb
+          )`
+        const states = Effect.andThen(
+          Effect.andThen(remind, step),
+          Effect.sync(() => receiver.received.map(({ body }) => body.state))
+        )
+        yield* step
+        // Nothing has succeeded since.
+        yield* TestClock.adjust("41 seconds")
+        assert.deepStrictEqual(yield* states, ["down"])
+        yield* sql`
+          UPDATE troubles
+          SET check_at = ${new Date(noon)}
+          WHERE subject_id = ${task_id}`
+        yield* end("succeeded", 20)
+        assert.deepStrictEqual(yield* states, ["down", "up"])
+      })
+    )
+  }
 
   it.effect("what goes on is said again, until it is over", () =>
     Effect.gen(function* () {

@@ -98,6 +98,31 @@ layer(
     })
   )
 
+  it.effect("takes a success that is written together with the failure before it", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const queue = yield* RunQueue
+      for (const [first, second] of [
+        ["failed", "succeeded"],
+        ["succeeded", "failed"]
+      ] as const) {
+        const run = yield* begin
+        yield* insertChannel(run.workspace_id)
+        const { workspace_id } = run
+        // The one that was queued first ends last.
+        const later = (yield* queue.enqueue(run)).id
+        const sooner = (yield* queue.enqueue(run)).id
+        const now = Date.now()
+        yield* settle(sql, [
+          settlement({ id: later, workspace_id, status: second, finished_ms: now + 20 }),
+          settlement({ id: sooner, workspace_id, status: first, finished_ms: now + 10 })
+        ])
+        const events = { failed: "task.failed", succeeded: "task.recovered" }
+        assert.deepStrictEqual(yield* eventsOf(workspace_id), [events[first], events[second]])
+      }
+    })
+  )
+
   it.effect("takes a success of what was found in trouble before", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -11,6 +11,7 @@ import { gather, type Receiver } from "./gather.ts"
 import { kinds } from "../kinds/index.ts"
 import { noSettings, SettingsRepo } from "../settings/SettingsRepo.ts"
 import { type OutboxRow, SorterRepo, type TroubleRow, type WrittenRow } from "./SorterRepo.ts"
+import { checkAfterMs } from "./troubles.ts"
 import { isForAll, type Judged, tellEach, whereTold } from "./tellEach.ts"
 
 /** Whether all is done, there may be more, or somebody else does it at this moment. */
@@ -25,7 +26,10 @@ export class Sorter extends Context.Service<
   Sorter,
   {
     readonly sort: Effect.Effect<Sorted>
-    /** Puts into the outbox again what goes on failing, where the workspace wants to be reminded. */
+    /**
+     * Puts into the outbox again what goes on failing, where the workspace wants to be reminded, and
+     * what has recovered without anybody noticing.
+     */
     readonly remind: Effect.Effect<Sorted>
   }
 >()("@scheduling/server/notifications/sorting/Sorter") {
@@ -65,7 +69,7 @@ export class Sorter extends Context.Service<
           if (trouble !== known) {
             touched.add(row.subject_id)
             if (trouble === undefined) troubles.delete(row.subject_id)
-            else troubles.set(row.subject_id, troubleRow(row, trouble, known))
+            else troubles.set(row.subject_id, troubleRow(row, trouble, known, now))
           }
           if (telling === undefined) continue
           const task = tasks.get(row.subject_id)
@@ -143,8 +147,9 @@ export class Sorter extends Context.Service<
           Effect.gen(function* () {
             if (!(yield* repo.claim)) return "busy"
             const now = yield* clock
+            const checked = yield* repo.announceMissed(now, batch)
             const due = yield* repo.listToRemind(now, batch)
-            if (due.length === 0) return "all"
+            if (due.length === 0) return checked === batch ? "more" : "all"
             const settingsOf = yield* settingsRepo.findAll([
               ...new Set(due.map(({ workspace_id }) => workspace_id))
             ])
@@ -176,7 +181,7 @@ export class Sorter extends Context.Service<
                   data: { ...data, reminder: true }
                 }))
             )
-            return due.length === batch ? "more" : "all"
+            return due.length === batch || checked === batch ? "more" : "all"
           })
         ).pipe(Effect.withSpan("Sorter.remind"))
       })
@@ -206,9 +211,14 @@ const asEvent = (written: WrittenRow, known: TroubleRow | undefined): OutboxRow 
 const troubleRow = (
   row: OutboxRow,
   trouble: Trouble,
-  known: TroubleRow | undefined
+  known: TroubleRow | undefined,
+  now: Date
 ): TroubleRow => ({
   ...trouble,
+  check_at:
+    row.data.execution_id === undefined
+      ? (known?.check_at ?? null)
+      : new Date(now.getTime() + checkAfterMs),
   subject_id: row.subject_id,
   workspace_id: row.workspace_id,
   tags: known?.tags ?? row.tags,

@@ -6,6 +6,7 @@ import type { AnnouncementData, subjectGone } from "../../outbox/Outbox.ts"
 import type { Trouble } from "./decide.ts"
 import type { Draft } from "./gather.ts"
 import { insertDrafts } from "./insertDrafts.ts"
+import { announceMissed, updateTroubles } from "./troubles.ts"
 
 export interface OutboxRow {
   readonly ordinal: bigint
@@ -38,6 +39,8 @@ export interface TroubleRow extends Trouble {
   readonly workspace_id: string
   readonly tags: ReadonlyArray<string>
   readonly data: OutboxRow["data"]
+  /** When it is checked whether a success was missed. */
+  readonly check_at: Date | null
 }
 
 export interface ReceiverRow {
@@ -98,6 +101,11 @@ export class SorterRepo extends Context.Service<
       changed: ReadonlyArray<TroubleRow>,
       ended: ReadonlyArray<string>
     ) => Effect.Effect<void>
+    /**
+     * Puts into the outbox the recoveries that nobody has announced, because the success was written
+     * at the same time as the failure before it. Returns how many troubles it looked at.
+     */
+    readonly announceMissed: (now: Date, limit: number) => Effect.Effect<number>
     readonly insertTellings: (
       tellings: ReadonlyArray<Omit<TellingRow, "companions">>
     ) => Effect.Effect<void>
@@ -225,30 +233,11 @@ export class SorterRepo extends Context.Service<
         }, Effect.orDie),
 
         updateTroubles: Effect.fn("SorterRepo.updateTroubles")(function* (changed, ended) {
-          if (ended.length > 0) {
-            yield* sql`
-              DELETE FROM troubles
-              WHERE subject_id = ANY (${ended}::uuid[])`
-          }
-          if (changed.length === 0) return
-          yield* sql`
-            INSERT INTO troubles (
-              subject_id, workspace_id, event, failures, since, told_at, remind_at, tags, data
-            )
-            SELECT
-              subject_id, workspace_id, event, failures, since, told_at, remind_at, tags, data
-            FROM json_to_recordset(${JSON.stringify(changed)}::json) AS changed (
-              subject_id uuid, workspace_id uuid, event text, failures integer, since timestamptz,
-              told_at timestamptz, remind_at timestamptz, tags text[], data jsonb
-            )
-            ON CONFLICT (subject_id) DO UPDATE
-            SET
-              event = EXCLUDED.event,
-              failures = EXCLUDED.failures,
-              since = EXCLUDED.since,
-              told_at = EXCLUDED.told_at,
-              remind_at = EXCLUDED.remind_at,
-              data = EXCLUDED.data`
+          yield* updateTroubles(sql, changed, ended)
+        }, Effect.orDie),
+
+        announceMissed: Effect.fn("SorterRepo.announceMissed")(function* (now, limit) {
+          return yield* announceMissed(sql, now, limit)
         }, Effect.orDie),
 
         insertTellings: Effect.fn("SorterRepo.insertTellings")(function* (tellings) {

@@ -10,6 +10,7 @@ import queues from "./0009_queues.ts"
 import calendars from "./0010_calendars.ts"
 import completions from "./0011_completions.ts"
 import absences from "./0013_absences.ts"
+import missedRecoveries from "./0014_missed_recoveries.ts"
 
 /** In order. A migration is never edited once released. */
 export const migrations = {
@@ -24,5 +25,6 @@ export const migrations = {
   "0009_queues": queues,
   "0010_calendars": calendars,
   "0011_completions": completions,
-  "0013_absences": absences
+  "0013_absences": absences,
+  "0014_missed_recoveries": missedRecoveries
 }

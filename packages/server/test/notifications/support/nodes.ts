@@ -85,6 +85,8 @@ export const insertWorkspaceOf = (share: number) => insertWorkspaceIn(laneOf(sha
 const allEvents = [
   "task.failed",
   "task.recovered",
+  "chain.failed",
+  "chain.recovered",
   "monitor.down",
   "monitor.up",
   "certificate.expiring"
