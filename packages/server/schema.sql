@@ -468,7 +468,9 @@ CREATE TABLE notification_deliveries (
 ) WITH (fillfactor=80);
 CREATE INDEX notification_deliveries_by_channel ON notification_deliveries USING btree (workspace_id, channel_id, id DESC);
 CREATE INDEX notification_deliveries_by_workspace ON notification_deliveries USING btree (workspace_id, id DESC);
+CREATE INDEX notification_deliveries_called_back ON notification_deliveries USING btree (finished_at) WHERE channel_id IS NULL AND status = 'delivered'::text;
 CREATE INDEX notification_deliveries_dropped ON notification_deliveries USING btree (workspace_id, created_at) WHERE status = 'dropped'::text;
+CREATE INDEX notification_deliveries_ended ON notification_deliveries USING btree (finished_at) WHERE finished_at IS NOT NULL AND (channel_id IS NOT NULL OR status <> 'delivered'::text);
 CREATE INDEX notification_deliveries_to_callbacks ON notification_deliveries USING btree (lane, due_at) WHERE (status = ANY (ARRAY['queued'::text, 'sending'::text])) AND channel_id IS NULL;
 CREATE INDEX notification_deliveries_unfinished ON notification_deliveries USING btree (channel_id, ordinal) WHERE (status = ANY (ARRAY['queued'::text, 'sending'::text])) AND channel_id IS NOT NULL;
 CREATE INDEX notification_deliveries_waiting_callbacks ON notification_deliveries USING btree (workspace_id) WHERE (status = ANY (ARRAY['queued'::text, 'sending'::text])) AND channel_id IS NULL;

@@ -120,6 +120,24 @@ export class DeliveriesRepo extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const columns = sql.literal(shownColumns.join(", "))
 
+      const removeOlder = Effect.fnUntraced(function* (areOfKind: string, before: Date) {
+        let removed: number
+        do {
+          const rows = yield* sql`
+            DELETE FROM notification_deliveries
+            WHERE id IN (
+              SELECT id
+              FROM notification_deliveries
+              WHERE finished_at < ${before}
+                AND ${sql.literal(areOfKind)}
+              ORDER BY finished_at
+              LIMIT ${batch}
+            )
+            RETURNING id`
+          removed = rows.length
+        } while (removed === batch)
+      })
+
       return DeliveriesRepo.of({
         insert: Effect.fn("DeliveriesRepo.insert")(function* (delivery) {
           const { shown, subjects, ...row } = delivery
@@ -227,20 +245,8 @@ export class DeliveriesRepo extends Context.Service<
         }, Effect.orDie),
 
         removeEnded: Effect.fn("DeliveriesRepo.removeEnded")(function* (before, callbacksBefore) {
-          let removed: number
-          do {
-            const rows = yield* sql`
-              DELETE FROM notification_deliveries
-              WHERE id IN (
-                SELECT id
-                FROM notification_deliveries
-                WHERE finished_at < ${before}
-                  OR (channel_id IS NULL AND status = 'delivered' AND finished_at < ${callbacksBefore})
-                LIMIT ${batch}
-              )
-              RETURNING id`
-            removed = rows.length
-          } while (removed === batch)
+          yield* removeOlder(endedKinds.others, before)
+          yield* removeOlder(endedKinds.calledBack, callbacksBefore)
         }, Effect.orDie)
       })
     })
@@ -248,6 +254,12 @@ export class DeliveriesRepo extends Context.Service<
 }
 
 const batch = 1_000
+
+/** SQL for deliveries that are kept for different times once they have ended, as in their indexes. */
+export const endedKinds = {
+  calledBack: "channel_id IS NULL AND status = 'delivered'",
+  others: "(channel_id IS NOT NULL OR status <> 'delivered')"
+}
 
 const shownColumns = [
   "id",

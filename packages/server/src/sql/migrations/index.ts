@@ -11,6 +11,7 @@ import calendars from "./0010_calendars.ts"
 import completions from "./0011_completions.ts"
 import absences from "./0013_absences.ts"
 import missedRecoveries from "./0014_missed_recoveries.ts"
+import endedDeliveries from "./0015_ended_deliveries.ts"
 
 /** In order. A migration is never edited once released. */
 export const migrations = {
@@ -26,5 +27,6 @@ export const migrations = {
   "0010_calendars": calendars,
   "0011_completions": completions,
   "0013_absences": absences,
-  "0014_missed_recoveries": missedRecoveries
+  "0014_missed_recoveries": missedRecoveries,
+  "0015_ended_deliveries": endedDeliveries
 }
