@@ -766,6 +766,7 @@ CREATE TABLE tasks (
   created_at timestamp with time zone NOT NULL,
   updated_at timestamp with time zone NOT NULL,
   queue_id uuid,
+  ended_at timestamp with time zone,
   CONSTRAINT tasks_pkey PRIMARY KEY (id),
   CONSTRAINT tasks_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES queues(id) ON DELETE SET NULL,
   CONSTRAINT tasks_version_id_fkey FOREIGN KEY (version_id) REFERENCES chain_versions(id),

@@ -16,7 +16,7 @@ export class HousekeepingRepo extends Context.Service<
      * the day they were due, which may be a year ahead.
      */
     readonly removeEndedAhead: (from: Date, endedBefore: Date) => Effect.Effect<void>
-    /** Removes what jobs said in runs of that time. */
+    /** Removes what jobs said in runs of that time that do not go on. */
     readonly removeProgress: (before: Date) => Effect.Effect<void>
     readonly removeAuditEvents: (before: Date) => Effect.Effect<void>
     /** Removes the words from the audit events of workspaces and accounts that are gone. */
@@ -46,7 +46,12 @@ export class HousekeepingRepo extends Context.Service<
         } while (erased === batch)
       })
 
-      const removeOlder = Effect.fnUntraced(function* (table: string, id: string, before: Date) {
+      const removeOlder = Effect.fnUntraced(function* (
+        table: string,
+        id: string,
+        before: Date,
+        unless = sql`false`
+      ) {
         let removed: number
         do {
           const rows = yield* sql`
@@ -55,6 +60,7 @@ export class HousekeepingRepo extends Context.Service<
               SELECT ${sql(id)}
               FROM ${sql(table)}
               WHERE ${sql(id)} < ${firstIdAt(before.getTime())}
+                AND NOT ${unless}
               ORDER BY ${sql(id)}
               LIMIT ${batch}
             )
@@ -110,7 +116,7 @@ export class HousekeepingRepo extends Context.Service<
               readonly id: string
             }>`
               WITH looked_at AS MATERIALIZED (
-                SELECT id, kind, status, run_at, updated_at
+                SELECT id, kind, status, coalesce(ended_at, run_at) AS ended_at, updated_at
                 FROM tasks
                 WHERE id > ${after}
                   AND id < ${until}
@@ -123,7 +129,7 @@ export class HousekeepingRepo extends Context.Service<
                     FROM looked_at
                     WHERE kind = 'delayed'
                       AND CASE status
-                        WHEN 'finished' THEN run_at < ${endedBefore}
+                        WHEN 'finished' THEN ended_at < ${endedBefore}
                         WHEN 'cancelled' THEN updated_at < ${endedBefore}
                       END
                   ))
@@ -147,7 +153,13 @@ export class HousekeepingRepo extends Context.Service<
         }, Effect.orDie),
 
         removeProgress: Effect.fn("HousekeepingRepo.removeProgress")(function* (before) {
-          yield* removeOlder("progress", "execution_id", before)
+          const goesOn = sql`EXISTS (
+            SELECT
+            FROM runs
+            WHERE runs.workspace_id = progress.workspace_id
+              AND runs.id = progress.execution_id
+          )`
+          yield* removeOlder("progress", "execution_id", before, goesOn)
         }, Effect.orDie),
 
         removeAuditEvents: Effect.fn("HousekeepingRepo.removeAuditEvents")(function* (before) {

@@ -45,6 +45,10 @@ layer(HousekeepingRepo.layer.pipe(Layer.provideMerge(TestDatabaseLayer)))("house
           INSERT INTO tasks (id, workspace_id, kind, status, url, run_at, created_at, updated_at)
           VALUES (${id(n)}, ${id(1)}, 'delayed', ${status}, 'https://example.com', ${at}, ${past}, ${updated})`
       }
+      // It ended long after it was due.
+      yield* sql`
+        INSERT INTO tasks (id, workspace_id, kind, status, url, run_at, ended_at, created_at, updated_at)
+        VALUES (${id(9)}, ${id(1)}, 'delayed', 'finished', 'https://example.com', ${past}, ${future}, ${past}, ${past})`
 
       yield* repo.removeExpired(now)
       yield* repo.removeEndedTasks(now)
@@ -62,6 +66,7 @@ layer(HousekeepingRepo.layer.pipe(Layer.provideMerge(TestDatabaseLayer)))("house
         `task ${id(6)}`,
         `task ${id(7)}`,
         `task ${id(8)}`,
+        `task ${id(9)}`,
         "throttle s3"
       ])
     })
@@ -115,6 +120,28 @@ layer(HousekeepingRepo.layer.pipe(Layer.provideMerge(TestDatabaseLayer)))("house
       assert.deepStrictEqual(
         left.map((row) => row.id),
         [firstIdAt(past.getTime()), inAYear.replace(/0$/, "1")]
+      )
+    })
+  )
+
+  it.effect("removes what jobs said in old runs, unless these go on", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const repo = yield* HousekeepingRepo
+      const ids = [dayAgo, dayAgo, future].map((time, n) =>
+        firstIdAt(time.getTime()).replace(/0$/, String(n))
+      )
+      for (const one of ids) {
+        yield* sql`INSERT INTO progress (execution_id, workspace_id, lines) VALUES (${one}, ${id(1)}, '[]')`
+      }
+      yield* sql`
+        INSERT INTO runs (id, workspace_id, task_id, kind, trigger, scheduled_for, due_at)
+        VALUES (${ids[1]}, ${id(1)}, ${id(1)}, 'cron', 'manual', ${dayAgo}, ${dayAgo})`
+      yield* repo.removeProgress(past)
+      const left = yield* sql<{ id: string }>`SELECT execution_id AS id FROM progress ORDER BY id`
+      assert.deepStrictEqual(
+        left.map((row) => row.id),
+        ids.slice(1)
       )
     })
   )

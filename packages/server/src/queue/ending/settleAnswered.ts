@@ -178,7 +178,7 @@ export const settleAnswered = Effect.fnUntraced(function* (
       WHERE next_id IS NOT NULL
     ), delayed AS (
       UPDATE tasks
-      SET status = 'finished'
+      SET status = 'finished', ended_at = now()
       WHERE id = ANY (ARRAY (
           SELECT locked.id
           FROM locked

@@ -12,6 +12,7 @@ import completions from "./0011_completions.ts"
 import absences from "./0013_absences.ts"
 import missedRecoveries from "./0014_missed_recoveries.ts"
 import endedDeliveries from "./0015_ended_deliveries.ts"
+import endedTasks from "./0016_ended_tasks.ts"
 
 /** In order. A migration is never edited once released. */
 export const migrations = {
@@ -28,5 +29,6 @@ export const migrations = {
   "0011_completions": completions,
   "0013_absences": absences,
   "0014_missed_recoveries": missedRecoveries,
-  "0015_ended_deliveries": endedDeliveries
+  "0015_ended_deliveries": endedDeliveries,
+  "0016_ended_tasks": endedTasks
 }
