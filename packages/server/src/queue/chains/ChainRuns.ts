@@ -3,7 +3,7 @@ import { Clock, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { findOutlines, type Outline } from "./ChainVersions.ts"
 import type { Settlement, StepPlace } from "../Run.ts"
-import { makeRunId } from "../RunId.ts"
+import { makeRunId, timeOfId } from "../RunId.ts"
 
 /**
  * The `place` of a row of `runs`, or null if it has no version. `version` is the SQL for the
@@ -72,7 +72,9 @@ export const findFollowUps = Effect.fnUntraced(function* (
     if (place === null || status === null) continue
     const outline = byVersion.get(place.version_id)
     if (outline === undefined) continue
-    followUps.set(id, followUp(place, outline, status, finished_ms ?? now))
+    // Steps have later ids than those before them, also if another node's clock is ahead of this one.
+    const atMs = Math.max(finished_ms ?? now, timeOfId(id) + 1)
+    followUps.set(id, followUp(place, outline, status, atMs))
   }
   return followUps
 })

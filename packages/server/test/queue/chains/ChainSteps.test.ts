@@ -1,9 +1,10 @@
 import { assert, describe, layer } from "@effect/vitest"
 import type { ChainStep } from "@scheduling/domain/chains/Chain"
-import { Effect, Layer } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { RunQueue } from "../../../src/queue/RunQueue.ts"
 import { nodeLayer } from "../../runner/support/engine.ts"
+import { offsetClock } from "../../support/offsetClock.ts"
 import { TestDatabaseLayer } from "../../support/TestDatabase.ts"
 import { makeFakeCalls, urlOf } from "../../runner/support/fakeCalls.ts"
 import {
@@ -52,6 +53,27 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
         assert.strictEqual(calls.to("/close/7")[0]?.headers["authorization"], "Bearer t-1")
         assert.isEmpty(yield* unfinished(workspace_id))
       })
+    )
+
+    it.effect(
+      "uses the answers of its steps also if it was asked for by a node whose clock is ahead",
+      () =>
+        Effect.gen(function* () {
+          answers.set("/login", () => Effect.succeed({ response_body: '{"token":"t-1"}' }))
+          answers.set("/second", () => Effect.succeed({ response_body: '{"id":"7"}' }))
+          const third = step("third", { url: urlOf("/third/{{ steps.second.body.id }}") })
+          const { run, workspace_id } = yield* runChain([
+            step("login"),
+            step("second"),
+            third
+          ]).pipe(Effect.provideService(Clock.Clock, offsetClock(60_000).clock))
+          const rows = yield* eventually(history(workspace_id), (rows) => rows.length === 3)
+          assert.deepStrictEqual(
+            rows.map((row) => `${row.step} ${row.status}`),
+            ["login succeeded", "second succeeded", "third succeeded"]
+          )
+          assert.strictEqual(rows[0]?.id, run.id)
+        })
     )
 
     it.effect(
