@@ -108,7 +108,17 @@ export class QueuesRepo extends Context.Service<
       return QueuesRepo.of({
         insert: Effect.fn("QueuesRepo.insert")(
           function* (queue) {
-            yield* sql`INSERT INTO queues ${sql.insert({ ...queue, next_at: queue.created_at })}`
+            // Its turns come by the clock of the database.
+            yield* sql`
+              INSERT INTO queues (
+                id, workspace_id, key, name, max_concurrency, rate_per_second, paused, next_at,
+                created_at, updated_at
+              )
+              VALUES (
+                ${queue.id}, ${queue.workspace_id}, ${queue.key}, ${queue.name},
+                ${queue.max_concurrency}::integer, ${queue.rate_per_second}::float8, ${queue.paused},
+                now(), ${queue.created_at}, ${queue.updated_at}
+              )`
           },
           Effect.catchReason("SqlError", "UniqueViolation", () => keyIsTaken),
           Effect.catchTag("SqlError", Effect.die)

@@ -40,6 +40,22 @@ const inQueue = (queue_id: string): QueueOfRun => ({ queue_id, waiting: true, pa
 const inNone: QueueOfRun = { queue_id: null, waiting: false, parked: false }
 
 layer(testAppLayer())("queue records", (it) => {
+  it.effect(
+    "with a rate has its first turn at once, also if it was made by a node whose clock is ahead",
+    () =>
+      Effect.gen(function* () {
+        const { queues } = yield* begin
+        const sql = yield* SqlClient.SqlClient
+        const { id } = (yield* queues.create({ rate_per_second: 1 })).body
+        // The node goes by the clock of the test.
+        const [turn] = yield* sql<{ readonly is_now: boolean }>`
+        SELECT next_at BETWEEN now() - interval '1 minute' AND now() AS is_now
+        FROM queues
+        WHERE id = ${id}`
+        assert.isTrue(turn?.is_now)
+      })
+  )
+
   it.effect("has every field, and keeps what its author said", () =>
     Effect.gen(function* () {
       const { member, queues } = yield* begin
