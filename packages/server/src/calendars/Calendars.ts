@@ -1,9 +1,6 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import {
-  type NotFound,
-  type QuotaExceeded,
-  ValidationFailed
-} from "@scheduling/domain/shared/Errors"
+import { type NotFound, ValidationFailed } from "@scheduling/domain/shared/Errors"
+import { maxBatch } from "@scheduling/domain/shared/requests/Batch"
 import { Context, Effect, Layer, Option, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { isDeepStrictEqual } from "node:util"
@@ -46,7 +43,7 @@ export class Calendars extends Context.Service<
       given: Given
     ) => <A, E, R>(
       change: Effect.Effect<A, E, R>
-    ) => Effect.Effect<A, E | NotFound | QuotaExceeded | ValidationFailed, R>
+    ) => Effect.Effect<A, E | NotFound | ValidationFailed, R>
     /** Reads those that are due. Returns whether there may be more. */
     readonly refresh: Effect.Effect<boolean>
   }
@@ -77,7 +74,7 @@ export class Calendars extends Context.Service<
         yield* limits.hold(workspace_id)
         if (yield* repo.isKnown(workspace_id, url)) return
         yield* repo.removeUnused(workspace_id, at)
-        yield* limits.allowOneMore(workspace_id, "calendars")
+        yield* repo.removeOldestUnused(workspace_id, unusedAtMost)
         const id = yield* ids.next
         yield* repo.insert({ id, workspace_id, url, days, check_at: inADay(at) }, at)
       }, transaction)
@@ -168,6 +165,9 @@ export const CalendarsLayer: Layer.Layer<never, never, Calendars> = Layer.effect
 )
 
 const path = ["excluded_calendar", "url"]
+
+/** As many as the tasks of a batch may name: they are counted when the tasks are saved. */
+const unusedAtMost = maxBatch
 
 const firstId = "00000000-0000-0000-0000-000000000000"
 

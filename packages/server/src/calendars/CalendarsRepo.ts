@@ -42,6 +42,14 @@ export class CalendarsRepo extends Context.Service<
     ) => Effect.Effect<void, NotFound>
     /** Those of the workspace that no task has, and that none was saved with a moment ago. */
     readonly removeUnused: (workspaceId: AuthorizedWorkspaceId, now: Date) => Effect.Effect<void>
+    /**
+     * Leaves room for one more of those that no task has. The workspace must be locked: whoever gives
+     * a task another calendar holds that lock.
+     */
+    readonly removeOldestUnused: (
+      workspaceId: AuthorizedWorkspaceId,
+      atMost: number
+    ) => Effect.Effect<void>
     /** Takes some that are due, until another node may. */
     readonly claimDue: (
       now: Date,
@@ -88,6 +96,28 @@ export class CalendarsRepo extends Context.Service<
                 FROM tasks
                 WHERE tasks.workspace_id = ${workspaceId}
                   AND ${url} = calendars.url
+              )`
+        }, Effect.orDie),
+
+        removeOldestUnused: Effect.fn("CalendarsRepo.removeOldestUnused")(function* (
+          workspaceId,
+          atMost
+        ) {
+          yield* sql`
+            DELETE FROM calendars
+            WHERE workspace_id = ${workspaceId}
+              AND id IN (
+                SELECT id
+                FROM calendars
+                WHERE workspace_id = ${workspaceId}
+                  AND NOT EXISTS (
+                    SELECT
+                    FROM tasks
+                    WHERE tasks.workspace_id = ${workspaceId}
+                      AND ${url} = calendars.url
+                  )
+                ORDER BY used_at DESC, id DESC
+                OFFSET ${atMost - 1}
               )`
         }, Effect.orDie),
 

@@ -20,7 +20,16 @@ export const counted = {
     table: "tasks",
     condition: where("firing_options ->> 'precision' = 'second'")
   },
-  calendars: { table: "calendars", condition: where("true") },
+  calendars: {
+    table: "calendars",
+    condition: where(`EXISTS (
+      SELECT
+      FROM tasks
+      WHERE tasks.workspace_id = calendars.workspace_id
+        AND kind IN ('cron', 'chain')
+        AND firing_options #>> '{excluded_calendar,url}' = calendars.url
+    )`)
+  },
   pending_delayed_tasks: { table: "tasks", condition: where("status = 'pending'") },
   unfinished_runs: { table: "runs", condition: where("true") },
   active_api_keys: {

@@ -5,6 +5,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { findCalendars } from "../queue/firing/calendarDays.ts"
 import { timestampOf } from "../sql/timestamp.ts"
+import type { TaskRef } from "./TasksRepo.ts"
 
 /** Notes that a task is saved with it. False if nobody has it any more. */
 export const useCalendar = Effect.fn("CalendarsOfTasksRepo.useCalendar")(function* (
@@ -20,6 +21,22 @@ export const useCalendar = Effect.fn("CalendarsOfTasksRepo.useCalendar")(functio
       AND url = ${url}
     RETURNING id`
   return rows.length > 0
+}, Effect.orDie)
+
+/** Those of the calendars that other tasks of the workspace have. */
+export const calendarsOfOthers = Effect.fn("CalendarsOfTasksRepo.calendarsOfOthers")(function* (
+  sql: SqlClient.SqlClient,
+  task: TaskRef,
+  urls: readonly [string, string]
+) {
+  const rows = yield* sql<{ readonly url: string }>`
+    SELECT DISTINCT firing_options #>> '{excluded_calendar,url}' AS url
+    FROM tasks
+    WHERE workspace_id = ${task.workspace_id}
+      AND kind IN ('cron', 'chain')
+      AND id <> ${task.id}
+      AND firing_options #>> '{excluded_calendar,url}' IN (${urls[0]}, ${urls[1]})`
+  return new Set(rows.map(({ url }) => url))
 }, Effect.orDie)
 
 interface HavingCalendar {

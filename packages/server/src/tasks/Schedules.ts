@@ -12,7 +12,7 @@ import { Outbox } from "../outbox/Outbox.ts"
 import { calendarDaysOf } from "../queue/firing/calendarDays.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import { StoreClock } from "../sql/StoreClock.ts"
-import { useCalendar } from "./CalendarsOfTasksRepo.ts"
+import { calendarsOfOthers, useCalendar } from "./CalendarsOfTasksRepo.ts"
 import { slotOptionsOf } from "./firingOptions.ts"
 import { queueCheck } from "./queueCheck.ts"
 import type { TaskRef, TaskRow, TasksRepo } from "./TasksRepo.ts"
@@ -58,10 +58,21 @@ export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow
   })
 
   /** Whoever saved it last, nobody removes its calendar as unused before this is committed. */
-  const holdCalendar = Effect.fnUntraced(function* ({ firing_options, workspace_id }: Row) {
-    const url = firing_options?.excluded_calendar?.url
-    if (url === undefined || (yield* useCalendar(sql, workspace_id, url, yield* now))) return
+  const holdCalendar = Effect.fnUntraced(function* (task: Row) {
+    const url = calendarOf(task)
+    if (url === undefined || (yield* useCalendar(sql, task.workspace_id, url, yield* now))) return
     return yield* invalid("excluded_calendar", "was removed at the same time: save it again")
+  })
+
+  /** One that other tasks have is counted already, and one that nobody has from now on makes room. */
+  const allowCalendar = Effect.fnUntraced(function* (task: Row, changed: Row = task) {
+    const url = calendarOf(changed)
+    const before = calendarOf(task)
+    if (url === undefined) return
+    const ofOthers = yield* calendarsOfOthers(sql, task, [url, before ?? url])
+    const makesRoom = before !== undefined && before !== url && !ofOthers.has(before)
+    if (ofOthers.has(url) || makesRoom) return
+    yield* limits.allowOneMore(task.workspace_id, "calendars")
   })
 
   /** None of its runs starts from now on, and whatever is the matter with it is nobody's any more. */
@@ -103,10 +114,16 @@ export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow
      */
     beforeChange: (
       workspaceId: Row["workspace_id"],
-      changes: { readonly precision?: Precision | null; readonly queue_id?: string | null }
+      changes: {
+        readonly precision?: Precision | null
+        readonly excluded_calendar?: object | null
+        readonly queue_id?: string | null
+      }
     ) =>
       Effect.andThen(
-        changes.precision === "second" ? limits.hold(workspaceId) : Effect.void,
+        changes.precision === "second" || isGiven(changes.excluded_calendar)
+          ? limits.hold(workspaceId)
+          : Effect.void,
         checkQueue(workspaceId, changes.queue_id)
       ),
 
@@ -114,6 +131,7 @@ export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow
       yield* checkFiring(task)
       yield* allowSchedule(task)
       yield* holdCalendar(task)
+      yield* allowCalendar(task)
       if (isPrecise(task)) yield* limits.allowOneMore(task.workspace_id, "second_precision_tasks")
       yield* checkQueue(task.workspace_id, task.queue_id)
       const row: Row = { ...task, next_fire_at: yield* nextFireAfter(task, task.created_at) }
@@ -126,6 +144,7 @@ export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow
       yield* checkFiring(changed)
       if (changed.schedule !== task.schedule) yield* allowSchedule(changed)
       yield* holdCalendar(changed)
+      if (calendarOf(changed) !== calendarOf(task)) yield* allowCalendar(task, changed)
       if (isPrecise(changed) && !isPrecise(task)) {
         yield* limits.allowOneMore(task.workspace_id, "second_precision_tasks")
       }
@@ -189,6 +208,11 @@ const nextFireOf = (
   const next = nextSlot(Schedule.make(schedule), TimeZone.make(timezone), after, rule)
   return next === null ? null : new Date(next)
 }
+
+const calendarOf = ({ firing_options }: Pick<ScheduledRow, "firing_options">) =>
+  firing_options?.excluded_calendar?.url
+
+const isGiven = (value: object | null | undefined) => value !== undefined && value !== null
 
 const isPrecise = ({ firing_options }: Pick<ScheduledRow, "firing_options">) =>
   firing_options?.precision === "second"

@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { parseCidrs } from "@scheduling/calls/egress/EgressRules"
 import { callLayer, httpTarget } from "@scheduling/calls/testing/CallTargets"
+import { maxBatch } from "@scheduling/domain/shared/requests/Batch"
 import { DateTime, Effect, Fiber, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import type { ServerResponse } from "node:http"
@@ -218,20 +219,65 @@ layer(Refreshing.pipe(Layer.provideMerge(testAppLayer(config))))("a calendar", (
     })
   )
 
-  it.effect("is one of as many as the plan allows, and goes with its last task", () =>
+  it.effect("is one of as many as the plan allows, while a task has it", () =>
     Effect.gen(function* () {
-      const { cron, refresh, url } = yield* start
+      const { cron, member, url } = yield* start
       const { calendars } = selfHosted.limits
+      const used = Effect.gen(function* () {
+        const { body } = yield* ask("GET", `${member.workspace}/billing`, {
+          token: member.access_token
+        })
+        return body.usage.find(({ quota }: { quota: string }) => quota === "calendars").used
+      })
+      const { body: restless } = yield* cron.create()
+      for (let made = 0; made < calendars; made++) {
+        const excluded_calendar = { url: `${url}?${made}` }
+        assert.strictEqual((yield* cron.update(restless.id, { excluded_calendar })).status, 200)
+      }
+      assert.strictEqual(yield* used, 1)
+      yield* cron.remove(restless.id)
+      assert.strictEqual(yield* used, 0)
       const ids: Array<string> = []
       for (let made = 0; made < calendars; made++) {
         ids.push((yield* cron.create({ excluded_calendar: { url: `${url}?${made}` } })).body.id)
       }
       const more = { excluded_calendar: { url: `${url}?more` } }
-      const refused = yield* cron.create(more)
-      assert.deepInclude(refused.body.detail, { quota: "calendars", limit: calendars })
-      yield* cron.remove(ids[0] ?? "")
+      const limit = { quota: "calendars", limit: calendars }
+      assert.deepInclude((yield* cron.create(more)).body.detail, limit)
+      const [first = "", second = ""] = ids
+      const shared = { excluded_calendar: { url: `${url}?1` } }
+      assert.strictEqual((yield* cron.create(shared)).status, 201)
+      // One that nobody has from now on makes room, one that another task still has does not.
+      assert.deepInclude((yield* cron.update(second, more)).body.detail, limit)
+      assert.strictEqual((yield* cron.update(first, more)).status, 200)
+      yield* cron.remove(first)
+      assert.strictEqual((yield* cron.update(second, more)).status, 200)
+    })
+  )
+
+  it.effect("that no task has is kept for a while, and few such are", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { cron, member, refresh, state, url } = yield* start
+      const count = Effect.map(
+        sql`
+          SELECT id
+          FROM calendars
+          WHERE workspace_id = ${member.workspace_id}`,
+        (rows) => rows.length
+      )
+      yield* cron.create({ excluded_calendar: { url } })
+      const { body: restless } = yield* cron.create()
+      for (let made = 0; made < maxBatch + 5; made++) {
+        const excluded_calendar = { url: `${url}?${made}` }
+        assert.strictEqual((yield* cron.update(restless.id, { excluded_calendar })).status, 200)
+      }
+      const { requests } = state
+      yield* cron.update(restless.id, { excluded_calendar: { url: `${url}?${maxBatch}` } })
+      assert.strictEqual(state.requests, requests)
+      assert.strictEqual(yield* count, maxBatch + 2)
       yield* refresh
-      assert.strictEqual((yield* cron.create(more)).status, 201)
+      assert.strictEqual(yield* count, 2)
     })
   )
 
