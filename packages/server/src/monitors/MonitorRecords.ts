@@ -63,6 +63,10 @@ interface Claimed {
   readonly key: string | null
 }
 
+interface ClaimedStatus extends Claimed, Pick<StatusChange, "kind"> {
+  readonly status: StatusChange["from"]
+}
+
 /**
  * What becomes of a monitor whatever its kind. The service of the kind calls it in its transaction,
  * and does what concerns its own row.
@@ -98,11 +102,9 @@ export class MonitorRecords extends Context.Service<
       claim: Effect.Effect<Claimed, NotFound>
     ) => Effect.Effect<void, NotFound>
     /** For kinds of which a pause makes nothing but a pause. Call it where it changes something. */
-    readonly setPaused: (
-      claimed: Claimed & Pick<StatusChange, "kind"> & { readonly status: StatusChange["from"] },
-      isPaused: boolean,
-      at: Date
-    ) => Effect.Effect<void>
+    readonly setPaused: (claimed: ClaimedStatus, isPaused: boolean, at: Date) => Effect.Effect<void>
+    /** For one that watches something else from now on. What it was down for is over. */
+    readonly beginAgain: (claimed: ClaimedStatus, at: Date) => Effect.Effect<void>
     readonly events: <Details, Event>(
       workspaceId: AuthorizedWorkspaceId,
       id: MonitorId,
@@ -166,6 +168,13 @@ export class MonitorRecords extends Context.Service<
           yield* statusChanges.record([{ ...place, kind, from, to, cause: null }])
           const type = isPaused ? "paused" : "resumed"
           yield* eventsRepo.insert([{ ...place, type, status: to, details: null }])
+        }),
+
+        beginAgain: Effect.fnUntraced(function* (claimed, at) {
+          const { kind, monitor_id, status: from, workspace_id } = claimed
+          if (from === "new" || from === "paused") return
+          const place = { workspace_id, monitor_id, at: at.getTime() }
+          yield* statusChanges.record([{ ...place, kind, from, to: "new", cause: null }])
         }),
 
         events: <Details, Event>(

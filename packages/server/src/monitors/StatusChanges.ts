@@ -91,12 +91,14 @@ export class StatusChanges extends Context.Service<
 }
 
 const announcementOf = (
-  { at, cause, from, monitor_id, to, workspace_id }: StatusChange,
+  { at, cause, from, kind, monitor_id, to, workspace_id }: StatusChange,
   monitor: KnownMonitor | undefined,
   incident_id: string | undefined
 ): ReadonlyArray<Announcement> => {
-  const event = to === "down" ? "monitor.down" : from === "down" ? "monitor.up" : undefined
-  if (event === undefined || to === "paused" || monitor === undefined) return []
+  // Of one that got another target, people may have heard that it was down.
+  const mayBeUpAgain = from === "down" || (kind === "ssl" && from === "new")
+  const event = to === "down" ? "monitor.down" : mayBeUpAgain ? "monitor.up" : undefined
+  if (event === undefined || to === "paused" || to === "new" || monitor === undefined) return []
   const { name, tags } = monitor
   const reason = cause === null ? {} : { reason: cause.message }
   return [

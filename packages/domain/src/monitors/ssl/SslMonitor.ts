@@ -55,13 +55,10 @@ export const sslDefaults = {
   check_interval_seconds: 21_600
 } as const
 
-/**
- * Of names as of addresses: nothing that would make it a URL or a command. What is too long is refused
- * first, as the rest would try each of its characters as a beginning.
- */
+/** Of names as of addresses: nothing that would make it a URL or a command. */
 const hostName = Schema.String.check(
   Schema.isPattern(
-    /^(?=.{1,253}$)(?:(?:[a-z\d_](?:[a-z\d_-]*[a-z\d])?\.)*[a-z\d_](?:[a-z\d_-]*[a-z\d])?\.?|(?=[^:]*:)[\da-f:.]+)$/i,
+    /^(?=.{1,253}$)(?:[a-z\d_](?:[a-z\d_-]*[a-z\d])?\.)*[a-z\d_](?:[a-z\d_-]*[a-z\d])?\.?$|^[\da-f:.]*:[\da-f:.]*$/i,
     {
       expected: "a host name or an IP address, without a scheme or port"
     }
@@ -130,7 +127,9 @@ export type SslMonitorDefinition = typeof SslMonitorDefinition.Type
 
 export const SslMonitorUpdate = fieldsWithKey.mapFields(Struct.map(Schema.optionalKey)).annotate({
   identifier: "SslMonitorUpdate",
-  description: "Any of the fields. Absent fields keep their values. It is looked at again.",
+  description:
+    "Any of the fields. Absent fields keep their values. It is looked at again. With " +
+    "another host, port, protocol or name it starts afresh: it is `new`, and its incident closes.",
   examples: [{ warn_days: [14, 7] }]
 })
 export type SslMonitorUpdate = typeof SslMonitorUpdate.Type

@@ -19,6 +19,7 @@ import type { MonitorId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { isIPv6 } from "node:net"
+import { isDeepStrictEqual } from "node:util"
 import { againIfOvertaken, isDefinedAs, upsertByKey } from "../../platform/byKey.ts"
 import { orNotFound } from "../../platform/orNotFound.ts"
 import { pageRequest, toPage } from "../../sql/Pages.ts"
@@ -29,7 +30,7 @@ import { targetCheck } from "../../tasks/targets.ts"
 import type { MonitorEventRow } from "../MonitorEventsRepo.ts"
 import { MonitorRecords, type MonitorsOfKind } from "../MonitorRecords.ts"
 import type { LookDetails } from "./Looks.ts"
-import { type LookedAtRow, toSslMonitor } from "./SslRow.ts"
+import { type LookedAtRow, type SslSettings, toSslMonitor } from "./SslRow.ts"
 import { SslMonitorsRepo } from "./SslMonitorsRepo.ts"
 
 export class SslMonitors extends Context.Service<
@@ -93,8 +94,13 @@ export class SslMonitors extends Context.Service<
       const change = Effect.fnUntraced(function* (row: LookedAtRow, changes: SslMonitorUpdate) {
         if (changes.host !== undefined) yield* checkHost(changes.host)
         const at = yield* now
+        const changed = { ...row, ...changes }
         yield* records.update(row, changes, at)
-        yield* repo.updateSettings(row, { ...row, ...changes })
+        yield* repo.updateSettings(row, changed)
+        if (!isDeepStrictEqual(targetOf(changed), targetOf(row))) {
+          yield* repo.updateUnseen(row)
+          yield* records.beginAgain({ ...row, kind: "ssl" }, at)
+        }
         if (row.status !== "paused") yield* repo.updateCheck(row, at)
         return yield* get(row.workspace_id, row.monitor_id)
       })
@@ -174,6 +180,14 @@ const withDefaults = (input: SslMonitorInput) => ({
   ...sslDefaults,
   port: defaultPorts[input.protocol ?? sslDefaults.protocol],
   ...input
+})
+
+/** Whose certificate it is. */
+const targetOf = ({ host, port, protocol, server_name }: SslSettings) => ({
+  host,
+  port,
+  protocol,
+  name: server_name ?? host
 })
 
 const toEvent = (row: MonitorEventRow<LookDetails>): SslEvent => ({

@@ -60,8 +60,10 @@ export class SslMonitorsRepo extends Context.Service<
       now: Date,
       checkAt: Date
     ) => Effect.Effect<void>
-    /** With other settings nothing is known of it any more. */
+    /** A look that failed by other settings does not count. */
     readonly updateSettings: (row: Place, settings: SslSettings) => Effect.Effect<void>
+    /** Of another target nothing is known yet. */
+    readonly updateUnseen: (row: Place) => Effect.Effect<void>
     /** When it is looked at next, be it under way now or not. */
     readonly updateCheck: (row: Place, checkAt: Date | null) => Effect.Effect<void>
   }
@@ -209,6 +211,18 @@ export class SslMonitorsRepo extends Context.Service<
               warn_days = ${settings.warn_days}::int[],
               check_interval_seconds = ${settings.check_interval_seconds},
               failures = 0
+            WHERE ${is(row)}`
+        }, Effect.orDie),
+
+        updateUnseen: Effect.fn("SslMonitorsRepo.updateUnseen")(function* (row) {
+          yield* sql`
+            UPDATE ssl_monitors
+            SET
+              last_check_at = NULL,
+              verification = NULL,
+              message = NULL,
+              certificate = NULL,
+              seen = '[]'::jsonb
             WHERE ${is(row)}`
         }, Effect.orDie),
 

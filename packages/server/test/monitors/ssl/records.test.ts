@@ -148,6 +148,48 @@ layer(testAppLayer())("an SSL monitor", (it) => {
     })
   )
 
+  it.effect("knows nothing of another target", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { member, ssl } = yield* begin
+      const { body: created } = yield* ssl.create({ port: yield* server })
+      yield* lookAtAll
+      // What names the same target changes nothing of it.
+      const same = yield* ssl.update(created.id, { name: "Shop", server_name: "site.test" })
+      assert.deepInclude(same.body, { status: "up", verification: "ok" })
+      const other = yield* tcpTarget((socket) => {
+        new TLSSocket(socket, { isServer: true, key: certificateKey, cert: selfSigned }).on(
+          "error",
+          () => {}
+        )
+      })
+      const changed = yield* ssl.update(created.id, { port: other })
+      assert.deepInclude(changed.body, { status: "new", certificate: null, verification: null })
+      yield* lookAtAll
+      const down = (yield* ssl.get(created.id)).body
+      assert.deepInclude(down, { status: "down", verification: "self_signed" })
+      // Nor of what comes after one that is down.
+      yield* ssl.update(created.id, { port: yield* Effect.scoped(server) })
+      yield* lookAtAll
+      yield* TestClock.adjust("1 minute")
+      yield* lookAtAll
+      const again = (yield* ssl.get(created.id)).body
+      assert.deepInclude(again, { status: "down", certificate: null })
+      assert.notStrictEqual(again.open_incident_id, down.open_incident_id)
+      const { body: events } = yield* ssl.events(created.id)
+      assert.notInclude(
+        events.data.map(({ type }: { readonly type: string }) => type),
+        "certificate_changed"
+      )
+      const told = yield* sql<{ readonly event: string; readonly id: string }>`
+        SELECT event, data ->> 'incident_id' AS id
+        FROM outbox
+        WHERE workspace_id = ${member.workspace_id}
+        ORDER BY ordinal`
+      assert.deepInclude(told.at(-1), { event: "monitor.down", id: again.open_incident_id })
+    })
+  )
+
   it.effect("has the port of its protocol, and refuses what names no server", () =>
     Effect.gen(function* () {
       const { ssl } = yield* begin
@@ -195,7 +237,15 @@ layer(testAppLayer())("an SSL monitor", (it) => {
       yield* lookAtAll
       assert.strictEqual((yield* heartbeats.incidents()).body.data.length, 1)
       const port = yield* server
-      yield* ssl.update(created.id, { port })
+      const changed = yield* ssl.update(created.id, { port })
+      assert.deepInclude(changed.body, {
+        status: "new",
+        open_incident_id: null,
+        verification: null,
+        verification_message: null,
+        last_check_at: null
+      })
+      assert.deepStrictEqual((yield* heartbeats.incidents("?open=true")).body.data, [])
       yield* lookAtAll
       assert.deepInclude(yield* get, { status: "up", open_incident_id: null, port })
       const told = yield* sql<{ event: string }>`
