@@ -115,8 +115,9 @@ export class SslMonitorsApi extends HttpApiGroup.make("sslMonitors")
       .annotateMerge(
         docs(
           "Look at a certificate now",
-          "Asks for a look within a second. What it finds is in the monitor a moment later. A " +
-            "paused monitor is answered with 409."
+          "Asks for a look within a second. What it finds is in the monitor a moment later. After a " +
+            "look in vain the second one comes no sooner than a minute later, and `next_check_at` " +
+            "says when. A monitor that is paused answers 409."
         )
       ),
 

@@ -163,7 +163,9 @@ export class SslMonitors extends Context.Service<
           if (row.status === "paused") {
             return yield* new Conflict({ message: "The monitor is paused; resume it first." })
           }
-          yield* repo.updateCheck(row, yield* now)
+          // A failure is confirmed a minute later, and its second look comes by then.
+          const isConfirming = row.failures > 0 && row.status !== "down"
+          if (!isConfirming) yield* repo.updateCheck(row, yield* now)
           return yield* get(workspaceId, id)
         }, transaction),
 

@@ -64,7 +64,9 @@ export class SslMonitorsRepo extends Context.Service<
     readonly updateSettings: (row: Place, settings: SslSettings) => Effect.Effect<void>
     /** Of another target nothing is known yet. */
     readonly updateUnseen: (row: Place) => Effect.Effect<void>
-    /** When it is looked at next, be it under way now or not. */
+    /**
+     * When it is looked at next, be it under way now or not. That look confirms no failure before it.
+     */
     readonly updateCheck: (row: Place, checkAt: Date | null) => Effect.Effect<void>
   }
 >()("@scheduling/server/monitors/ssl/SslMonitorsRepo") {
@@ -229,7 +231,7 @@ export class SslMonitorsRepo extends Context.Service<
         updateCheck: Effect.fn("SslMonitorsRepo.updateCheck")(function* (row, checkAt) {
           yield* sql`
             UPDATE ssl_monitors
-            SET version = version + 1, check_at = ${checkAt}
+            SET version = version + 1, check_at = ${checkAt}, failures = 0
             WHERE ${is(row)}`
         }, Effect.orDie)
       })

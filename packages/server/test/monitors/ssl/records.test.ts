@@ -260,6 +260,33 @@ layer(testAppLayer())("an SSL monitor", (it) => {
     })
   )
 
+  it.effect("goes down by no look that comes sooner than a minute after the first in vain", () =>
+    Effect.gen(function* () {
+      const { ssl } = yield* begin
+      const { body: created } = yield* ssl.create({ port: yield* Effect.scoped(server) })
+      const status = Effect.map(ssl.get(created.id), ({ body }) => body.status)
+      yield* lookAtAll
+      yield* TestClock.adjust("10 seconds")
+      const { body: asked } = yield* ssl.act(created.id, "check")
+      assert.strictEqual(asked.next_check_at, "2026-06-01T12:01:00.000Z")
+      yield* lookAtAll
+      assert.strictEqual(yield* status, "new")
+      yield* ssl.act(created.id, "pause")
+      yield* ssl.act(created.id, "resume")
+      yield* lookAtAll
+      assert.strictEqual(yield* status, "new")
+      yield* TestClock.adjust("59 seconds")
+      yield* lookAtAll
+      assert.strictEqual(yield* status, "new")
+      yield* TestClock.adjust("1 second")
+      yield* lookAtAll
+      assert.strictEqual(yield* status, "down")
+      yield* ssl.act(created.id, "check")
+      yield* lookAtAll
+      assert.strictEqual(yield* status, "down")
+    })
+  )
+
   it.effect("is looked at when asked for, and not while it is paused", () =>
     Effect.gen(function* () {
       const { ssl } = yield* begin
