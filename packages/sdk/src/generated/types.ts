@@ -2958,7 +2958,7 @@ export type ProcessMonitorDefinition = {
   readonly tags?: ReadonlyArray<string> | undefined
   readonly judge?: ProcessJudge | undefined
   readonly match: ProcessMatch
-  /** 1 when absent. 0 to 1,000,000. */
+  /** At most `max_count`. 1 when absent, and 0 with a `max_count` of 0. */
   readonly min_count?: number | undefined
   /** Any number when absent or null. 0 to 1,000,000. */
   readonly max_count?: number | null | undefined
@@ -2997,7 +2997,7 @@ export type ProcessMonitorInput = {
   readonly tags?: ReadonlyArray<string> | undefined
   readonly judge?: ProcessJudge | undefined
   readonly match: ProcessMatch
-  /** 1 when absent. 0 to 1,000,000. */
+  /** At most `max_count`. 1 when absent, and 0 with a `max_count` of 0. */
   readonly min_count?: number | undefined
   /** Any number when absent or null. 0 to 1,000,000. */
   readonly max_count?: number | null | undefined
@@ -3049,7 +3049,7 @@ export interface ProcessMonitorUpdate {
   readonly labels?: ReadonlyArray<string> | undefined
   readonly judge?: ProcessJudge | undefined
   readonly match?: ProcessMatch | undefined
-  /** 1 when absent. 0 to 1,000,000. */
+  /** At most `max_count`. 1 when absent, and 0 with a `max_count` of 0. */
   readonly min_count?: number | undefined
   /** Any number when absent or null. 0 to 1,000,000. */
   readonly max_count?: number | null | undefined

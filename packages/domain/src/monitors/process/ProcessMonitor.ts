@@ -71,7 +71,10 @@ const fields = Schema.Struct({
   judge: Schema.optionalKey(ProcessJudge),
   match: ProcessMatch,
   min_count: Schema.optionalKey(
-    count(0).annotate({ description: "1 when absent.", examples: [1] })
+    count(0).annotate({
+      description: "At most `max_count`. 1 when absent, and 0 with a `max_count` of 0.",
+      examples: [1]
+    })
   ),
   max_count: Schema.optionalKey(
     Schema.NullOr(count(0)).annotate({
@@ -124,6 +127,23 @@ export const processDefaults = {
   grace_seconds: 60
 } as const
 
+/** What an author who says of how many there must be nothing means. */
+export const leastCount = ({ max_count }: Counts): number =>
+  max_count === 0 ? 0 : processDefaults.min_count
+
+interface Counts {
+  readonly min_count?: number
+  readonly max_count?: number | null
+}
+
+/** What is wrong with the counts, of a create or of what a change makes of a monitor. */
+export const countProblem = ({ max_count, min_count }: Counts) =>
+  min_count !== undefined && max_count != null && min_count > max_count
+    ? { path: ["max_count"], issue: `must not be less than min_count, which is ${min_count}` }
+    : undefined
+
+const possible = Schema.makeFilter<Counts>(countProblem)
+
 interface Place {
   readonly worker_id?: string
   readonly labels?: ReadonlyArray<string>
@@ -158,14 +178,14 @@ const exampleDefinition = { name: "Database", ...example, max_rss_bytes: 2_147_4
 
 const fieldsWithKey = fields.mapFields(Struct.assign(keyInput))
 
-export const ProcessMonitorInput = fieldsWithKey.check(onePlace).annotate({
+export const ProcessMonitorInput = fieldsWithKey.check(onePlace, possible).annotate({
   identifier: "ProcessMonitorInput",
   description: "Give `worker_id` or `labels`, one of the two.",
   examples: [exampleDefinition]
 })
 export type ProcessMonitorInput = typeof ProcessMonitorInput.Type
 
-export const ProcessMonitorDefinition = fields.check(onePlace).annotate({
+export const ProcessMonitorDefinition = fields.check(onePlace, possible).annotate({
   identifier: "ProcessMonitorDefinition",
   description:
     "A process monitor whose key is in the path. Give `worker_id` or `labels`, one of the two. " +
@@ -176,7 +196,7 @@ export type ProcessMonitorDefinition = typeof ProcessMonitorDefinition.Type
 
 export const ProcessMonitorUpdate = fieldsWithKey
   .mapFields(Struct.map(Schema.optionalKey))
-  .check(atMostOnePlace)
+  .check(atMostOnePlace, possible)
   .annotate({
     identifier: "ProcessMonitorUpdate",
     description:

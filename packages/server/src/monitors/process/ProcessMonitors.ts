@@ -5,13 +5,20 @@ import type {
   ProcessEventType
 } from "@scheduling/domain/monitors/process/ProcessEvent"
 import {
+  countProblem,
+  leastCount,
   processDefaults,
   type ProcessMonitor,
   type ProcessMonitorDefinition,
   type ProcessMonitorInput,
   type ProcessMonitorUpdate
 } from "@scheduling/domain/monitors/process/ProcessMonitor"
-import { type Conflict, NotFound, type QuotaExceeded } from "@scheduling/domain/shared/Errors"
+import {
+  type Conflict,
+  NotFound,
+  type QuotaExceeded,
+  ValidationFailed
+} from "@scheduling/domain/shared/Errors"
 import type { MonitorId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -38,7 +45,7 @@ export class ProcessMonitors extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       id: MonitorId,
       changes: ProcessMonitorUpdate
-    ) => Effect.Effect<ProcessMonitor, NotFound | Conflict>
+    ) => Effect.Effect<ProcessMonitor, NotFound | Conflict | ValidationFailed>
   }
 >()("@scheduling/server/monitors/process/ProcessMonitors") {
   static readonly layer: Layer.Layer<
@@ -79,7 +86,7 @@ export class ProcessMonitors extends Context.Service<
         workspaceId: AuthorizedWorkspaceId,
         input: ProcessMonitorInput
       ) {
-        const defined = { ...processDefaults, ...nowhere, ...input, workspace_id: workspaceId }
+        const defined = { ...withDefaults(input), workspace_id: workspaceId }
         const { created_at, id } = yield* records.create(workspaceId, "process", defined)
         yield* checkWorker(workspaceId, input.worker_id)
         const check_at = later(created_at, defined)
@@ -125,7 +132,7 @@ export class ProcessMonitors extends Context.Service<
         upsert: Effect.fn("ProcessMonitors.upsert")(
           (workspaceId, key, definition) => {
             const worker_id = definition.worker_id?.toLowerCase() ?? null
-            const defined = { ...processDefaults, ...nowhere, ...definition, worker_id, key }
+            const defined = { ...withDefaults(definition), worker_id, key }
             return upsertByKey(key, {
               find: findByKey(workspaceId, key),
               make: make(workspaceId, { ...definition, key }),
@@ -148,7 +155,13 @@ export class ProcessMonitors extends Context.Service<
           const row = yield* found(repo.claim(workspaceId, id))
           if (Object.keys(changes).length === 0) return yield* get(workspaceId, id)
           const moves = changes.worker_id !== undefined || changes.labels !== undefined
-          return yield* change(row, changes, { ...row, ...(moves && nowhere), ...changes })
+          const settings = { ...row, ...(moves && nowhere), ...changes }
+          const problem = countProblem(settings)
+          if (problem !== undefined) {
+            const { issue: message, path } = problem
+            return yield* new ValidationFailed({ issues: [{ path, message }] })
+          }
+          return yield* change(row, changes, settings)
         }, transaction),
 
         remove: Effect.fn("ProcessMonitors.remove")(function* (workspaceId, id) {
@@ -170,6 +183,13 @@ export class ProcessMonitors extends Context.Service<
 
 /** Where it is watched comes from its author. */
 const nowhere = { worker_id: null, labels: null }
+
+const withDefaults = (input: ProcessMonitorInput) => ({
+  ...processDefaults,
+  ...nowhere,
+  min_count: leastCount(input),
+  ...input
+})
 
 interface Details {
   readonly message: string

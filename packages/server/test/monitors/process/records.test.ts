@@ -110,6 +110,32 @@ layer(testAppLayer())("a process monitor", (it) => {
     })
   )
 
+  it.effect("has rules that can hold", () =>
+    Effect.gen(function* () {
+      const { input, member, monitors } = yield* begin
+      const keyed = keyedOf(member)
+      const none = yield* monitors.create({ ...input, max_count: 0 })
+      assert.deepInclude(none.body, { min_count: 0, max_count: 0 })
+      const put = yield* keyed.put("monitors/process", "none", { ...input, max_count: 0 })
+      assert.deepInclude(put.body, { min_count: 0, max_count: 0 })
+      const { id } = (yield* monitors.create({ ...input, min_count: 2, max_count: 2 })).body
+      const impossible = { min_count: 3, max_count: 2 }
+      for (const refused of [
+        yield* monitors.create({ ...input, ...impossible }),
+        yield* monitors.create({ ...input, min_count: 1, max_count: 0 }),
+        yield* keyed.put("monitors/process", "none", { ...input, ...impossible }),
+        yield* monitors.update(id, impossible),
+        yield* monitors.update(id, { min_count: 3 }),
+        yield* monitors.update(id, { max_count: 1 })
+      ]) {
+        assert.strictEqual(outcome(refused), "422 validation_failed")
+        assert.deepStrictEqual(refused.body.detail.issues[0].path, ["max_count"])
+      }
+      const freed = yield* monitors.update(id, { min_count: 3, max_count: null })
+      assert.deepInclude(freed.body, { min_count: 3, max_count: null })
+    })
+  )
+
   it.effect("is told to the agent of its worker, and judged by what the agent reports", () =>
     Effect.gen(function* () {
       const { agent, input, member, monitors, session, worker } = yield* begin
