@@ -67,6 +67,7 @@ CREATE TABLE api_keys (
   created_at timestamp with time zone NOT NULL,
   allowed_ips text[],
   warn_at timestamp with time zone,
+  successor_id uuid,
   CONSTRAINT api_keys_pkey PRIMARY KEY (id),
   CONSTRAINT api_keys_key_hash_key UNIQUE (key_hash),
   CONSTRAINT api_keys_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL,

@@ -81,7 +81,8 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
       .annotateMerge(
         docs(
           "Rotate an API key",
-          "Makes a new key with the same name, scopes and expiry. The old one works for `grace_seconds` more."
+          "Makes a new key with the same name, scopes and expiry. The old one works for `grace_seconds` " +
+            "more, and cannot be rotated again: that answers 409, which names the new one."
         )
       ),
 

@@ -928,7 +928,7 @@ export class ApiKeysResource extends Resource {
    * Rotate an API key.
    *
    * Makes a new key with the same name, scopes and expiry. The old one works for `grace_seconds`
-   * more.
+   * more, and cannot be rotated again: that answers 409, which names the new one.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *

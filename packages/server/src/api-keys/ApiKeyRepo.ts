@@ -25,6 +25,12 @@ export interface ApiKeyRow {
   readonly created_at: Date
 }
 
+/** One that is locked. */
+export interface HeldRow extends ApiKeyRow {
+  /** Null: it was not rotated. */
+  readonly successor_id: string | null
+}
+
 /** The columns that verification needs. */
 export interface VerifiedRow extends Omit<
   ApiKeyRow,
@@ -64,7 +70,7 @@ export class ApiKeyRepo extends Context.Service<
     readonly findForUpdate: (
       workspaceId: AuthorizedWorkspaceId,
       id: string
-    ) => Effect.Effect<Option.Option<ApiKeyRow>>
+    ) => Effect.Effect<Option.Option<HeldRow>>
     /**
      * Batched: requests that arrive together share one statement. Never cached, so that a
      * revocation holds at once. A revoked key is not found. Reading its row would take 28 µs more,
@@ -90,9 +96,10 @@ export class ApiKeyRepo extends Context.Service<
       now: Date
     ) => Effect.Effect<Option.Option<ApiKeyRow>>
     /** Makes the key expire earlier, never later. Nobody is warned: it has a successor. */
-    readonly updateExpiry: (
+    readonly updateRotated: (
       workspaceId: AuthorizedWorkspaceId,
       id: string,
+      successorId: string,
       expiresAt: Date
     ) => Effect.Effect<void>
     readonly updateHash: (id: ApiKeyId, from: string, to: string) => Effect.Effect<void>
@@ -136,7 +143,7 @@ export class ApiKeyRepo extends Context.Service<
         }, Effect.orDie),
 
         findForUpdate: Effect.fn("ApiKeyRepo.findForUpdate")(function* (workspaceId, id) {
-          const rows = yield* sql<ApiKeyRow>`
+          const rows = yield* sql<HeldRow>`
             SELECT *
             FROM api_keys
             WHERE workspace_id = ${workspaceId}
@@ -170,10 +177,18 @@ export class ApiKeyRepo extends Context.Service<
           return Option.fromNullishOr(rows[0])
         }, Effect.orDie),
 
-        updateExpiry: Effect.fn("ApiKeyRepo.updateExpiry")(function* (workspaceId, id, expiresAt) {
+        updateRotated: Effect.fn("ApiKeyRepo.updateRotated")(function* (
+          workspaceId,
+          id,
+          successorId,
+          expiresAt
+        ) {
           yield* sql`
             UPDATE api_keys
-            SET expires_at = least(expires_at, ${expiresAt}), warn_at = NULL
+            SET
+              expires_at = least(expires_at, ${expiresAt}),
+              warn_at = NULL,
+              successor_id = ${successorId}
             WHERE workspace_id = ${workspaceId}
               AND id = ${id}`
         }, Effect.orDie),

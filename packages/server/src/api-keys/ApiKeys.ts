@@ -129,7 +129,10 @@ export class ApiKeys extends Context.Service<
 
       /** Inserts a key with a new secret, which is what create and rotate have in common. */
       const issue = Effect.fnUntraced(function* (
-        key: Pick<ApiKeyRow, "workspace_id" | "name" | "scopes" | "allowed_ips" | "expires_at">,
+        key: Pick<
+          ApiKeyRow,
+          "id" | "workspace_id" | "name" | "scopes" | "allowed_ips" | "expires_at"
+        >,
         now: Date,
         actor: Actor
       ) {
@@ -137,7 +140,6 @@ export class ApiKeys extends Context.Service<
         const secret = makeKey()
         const row: ApiKeyRow = {
           ...key,
-          id: yield* ids.next,
           key_hash: hashKey(ring, secret),
           key_prefix: shownPrefix(secret),
           created_by: actor.user_id,
@@ -166,6 +168,7 @@ export class ApiKeys extends Context.Service<
           const days = input.expires_in_days ?? null
           const { created, row } = yield* issue(
             {
+              id: yield* ids.next,
               workspace_id: workspaceId,
               name: input.name,
               scopes: input.scopes,
@@ -221,8 +224,16 @@ export class ApiKeys extends Context.Service<
               message: "A revoked or expired key cannot be rotated; create a new one."
             })
           }
-          yield* repo.updateExpiry(workspaceId, id, new Date(now.getTime() + graceSeconds * 1000))
-          const { created, row } = yield* issue(old, now, actor)
+          // What it has left is its grace, which is no expiry that its owner chose.
+          if (old.successor_id !== null) {
+            return yield* new Conflict({
+              message: `The key was rotated before; rotate its successor, ${old.successor_id}, instead.`
+            })
+          }
+          const successorId = yield* ids.next
+          const graceEnds = new Date(now.getTime() + graceSeconds * 1000)
+          yield* repo.updateRotated(workspaceId, id, successorId, graceEnds)
+          const { created, row } = yield* issue({ ...old, id: successorId }, now, actor)
           yield* record("api_key.rotated", row, actor, { rotated_from: id })
           return created
         }, transaction),

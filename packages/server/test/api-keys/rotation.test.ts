@@ -83,6 +83,22 @@ layer(testAppLayer())("rotation of an API key", (it) => {
     })
   )
 
+  it.effect("is refused for a key that has a successor, which keeps the expiry it was given", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const old = yield* createKey(member)
+      const grace = { grace_seconds: 60 }
+      const successor = yield* rotate(member, old.id, grace)
+      const again = yield* rotate(member, old.id, grace)
+      assert.strictEqual(outcome(again), "409 conflict")
+      assert.include(again.body.detail.message, successor.body.id)
+      assert.strictEqual(yield* standing(old.key), "200")
+      const next = yield* rotate(member, successor.body.id, grace)
+      assert.strictEqual(next.status, 201)
+      assert.isNull(next.body.expires_at)
+    })
+  )
+
   it.effect("is refused for a revoked or expired key", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
