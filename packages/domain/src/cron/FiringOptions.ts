@@ -171,8 +171,8 @@ export const firingOptionsQuery = {
   excluded_calendar: Schema.optionalKey(
     CallUrl.annotate({
       description:
-        "The URL of a calendar. Counts if a task of the workspace has it, because a preview reads no " +
-        "calendar.",
+        "The URL of a calendar that a task of the workspace has. Any other is refused, because a " +
+        "preview reads no calendar.",
       examples: ["https://calendar.example.com/holidays.ics"]
     })
   )

@@ -3984,8 +3984,8 @@ export interface CronPreviewQuery {
   /** Dates on which nothing fires, with commas between them, at most 100. */
   readonly excluded_days?: string | undefined
   /**
-   * The URL of a calendar. Counts if a task of the workspace has it, because a preview reads no
-   * calendar. At most 2,048 characters.
+   * The URL of a calendar that a task of the workspace has. Any other is refused, because a preview
+   * reads no calendar. At most 2,048 characters.
    */
   readonly excluded_calendar?: string | undefined
   /** How many fires to show. 10 when absent. 1 to 100. */

@@ -16,7 +16,7 @@ import {
   type Conflict,
   NotFound,
   type QuotaExceeded,
-  type ValidationFailed
+  ValidationFailed
 } from "@scheduling/domain/shared/Errors"
 import { CronTaskId, type ExecutionId } from "@scheduling/domain/shared/Ids"
 import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
@@ -276,6 +276,11 @@ export class CronTasks extends Context.Service<
             const now = yield* DateTime.nowAsDate
             const calendars = yield* findCalendars(sql, [{ workspace_id: workspaceId, url }])
             const [calendar] = calendars.values()
+            if (url !== undefined && calendar === undefined) {
+              const message = "is no calendar that a task of this workspace has"
+              const issues = [{ path: ["excluded_calendar"], message }]
+              return yield* new ValidationFailed({ issues })
+            }
             const rule = {
               ...bounds,
               ...(calendar !== undefined && { calendar_days: new Set(calendar.days) }),

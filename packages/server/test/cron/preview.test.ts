@@ -67,7 +67,11 @@ layer(testAppLayer())("the preview of a schedule", (it) => {
         [{ schedule: "* * * * *", dst_overlap: "last" }, ["dst_overlap"]],
         [{ schedule: "* * * * *", count: "0" }, ["count"]],
         [{ schedule: "* * * * *", count: "101" }, ["count"]],
-        [{ schedule: "* * * * *", from: "now" }, ["from"]]
+        [{ schedule: "* * * * *", from: "now" }, ["from"]],
+        [
+          { schedule: "* * * * *", excluded_calendar: "https://example.com/days.ics" },
+          ["excluded_calendar"]
+        ]
       ] as const) {
         const answer = yield* cron.preview(query)
         assert.strictEqual(outcome(answer), "422 validation_failed", JSON.stringify(query))
