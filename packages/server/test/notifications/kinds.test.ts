@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { notificationEvents } from "@scheduling/domain/notifications/NotificationEvent"
 import { Effect, Result, Schema } from "effect"
+import { describeKind } from "../../src/notifications/kinds/describe.ts"
 import { kinds } from "../../src/notifications/kinds/index.ts"
 import { down, messageWith, nasty, other, sendBy, subjectId, told, up } from "./support/messages.ts"
 import type { Received, Reply } from "./support/receivers.ts"
@@ -18,6 +19,78 @@ const summary = ({
   readonly after_seconds: number | null
 }) =>
   [outcome, ...(gone ? ["gone"] : []), ...(after_seconds === null ? [] : [after_seconds])].join(" ")
+
+interface Property {
+  readonly type: string
+  readonly enum?: ReadonlyArray<string>
+  readonly examples?: ReadonlyArray<string>
+  readonly minimum?: number
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly pattern?: string
+  readonly format?: string
+}
+
+/** Mail has none. */
+const noVendor = {
+  config: { to: "ada@example.com" },
+  refused: [{ to: "ada" }, { to: "a@b@c" }]
+}
+
+const exampleOf = ({ enum: options, examples, minimum, type }: Property) =>
+  examples?.[0] ?? options?.[0] ?? minimum ?? (type === "boolean" ? true : undefined)
+
+/** As far as the schemas of kinds go. */
+const isAllowed = (property: Property, value: unknown) =>
+  property.type === "string" && typeof value === "string"
+    ? value.length >= (property.minLength ?? 0) &&
+      value.length <= (property.maxLength ?? Infinity) &&
+      new RegExp(property.pattern ?? "", "u").test(value) &&
+      property.enum?.includes(value) !== false
+    : typeof value === (property.type === "integer" ? "number" : property.type)
+
+describe.each(Object.values(kinds))("The schema of $kind", (kind) => {
+  const schema = describeKind(kind, null).config_schema
+  const properties = Object(schema["properties"]) as Readonly<Record<string, Property>>
+  const example = Object.fromEntries(
+    Object.entries(properties).map(([field, property]) => [field, exampleOf(property)])
+  )
+  const strict = { onExcessProperty: "error" } as const
+  const decode = Schema.decodeUnknownResult(kind.config)
+
+  it("has examples that it allows, and that the kind takes", () => {
+    const decoded = decode(example, strict)
+    assert.isTrue(Result.isSuccess(decoded), JSON.stringify({ example, decoded }))
+    for (const [field, property] of Object.entries(properties)) {
+      assert.isTrue(isAllowed(property, example[field]), field)
+    }
+  })
+
+  it("refuses what the kind refuses", () => {
+    assert.isFalse(schema["additionalProperties"])
+    const { config, refused } = vendors.find(({ name }) => name === kind.kind) ?? noVendor
+    for (const [field, value] of Object.entries(config)) {
+      const property = properties[field]
+      assert(property !== undefined, field)
+      assert.isTrue(isAllowed(property, value), field)
+    }
+    for (const wrong of refused) {
+      for (const [field, value] of Object.entries(wrong)) {
+        const property = properties[field]
+        // Whether a server may be called is more than a pattern can say.
+        if (property === undefined || (property.format === "uri" && property.pattern === undefined))
+          continue
+        assert.isFalse(isAllowed(property, value), JSON.stringify(wrong))
+      }
+    }
+  })
+})
+
+it("What a field should be is said in one sentence", () => {
+  const decoded = Schema.decodeUnknownResult(kinds.slack.config)({ url: "https://example.com" })
+  assert(Result.isFailure(decoded))
+  assert.include(String(decoded.failure), "Expected the URL of an incoming webhook")
+})
 
 it("there is a vendor for every kind but mail", () => {
   assert.sameMembers([...vendors.map(({ name }) => name), "email"], Object.keys(kinds))

@@ -7,7 +7,9 @@ export const describeKind = (
   { config, kind, secrets, title }: Kind,
   unavailable: string | null
 ): NotificationKindInfo => {
-  const { definitions, schema } = Schema.toJsonSchemaDocument(config)
+  const { definitions, schema } = Schema.toJsonSchemaDocument(config, {
+    onExcessProperty: "error"
+  })
   const properties: Readonly<Record<string, object>> = Object(schema["properties"])
   return {
     kind,

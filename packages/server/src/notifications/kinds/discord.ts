@@ -14,7 +14,8 @@ export const discord = httpKind({
   config: Schema.Struct({
     url: providerUrl(
       "The URL of a webhook: https://discord.com/api/webhooks/…",
-      /^(?:(?:canary|ptb)\.)?discord(?:app)?\.com$/
+      "https://discord.com/api/webhooks/123456789012345678/abcdefghijklmnopqrstuvwx",
+      "(?:(?:canary|ptb)\\.)?discord(?:app)?\\.com"
     )
   }),
   secrets: ["url"],

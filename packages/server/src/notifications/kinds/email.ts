@@ -8,7 +8,12 @@ export const email: Kind = {
   kind: "email",
   title: "Email",
   config: Schema.Struct({
-    to: word("The address", /^[^\s@<>,;:"()[\]\\]{1,64}@[^\s@<>,;:"()[\]\\]{1,189}$/, 254)
+    to: word(
+      "The address",
+      "ops@example.com",
+      /^[^\s@<>,;:"()[\]\\]{1,64}@[^\s@<>,;:"()[\]\\]{1,189}$/,
+      254
+    )
   }),
   secrets: [],
   target: ["to"],

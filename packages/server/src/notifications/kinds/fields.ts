@@ -1,43 +1,71 @@
-import { CallUrl } from "@scheduling/domain/calls/CallUrl"
+import { CallUrl, maxUrlLength, parseCallUrl } from "@scheduling/domain/calls/CallUrl"
 import { text } from "@scheduling/domain/shared/Text"
-import { Schema } from "effect"
+import { Result, Schema } from "effect"
 
-const token = (what: string, pattern: RegExp, max = 500) =>
-  text({ min: 1, max })
-    .check(Schema.isPattern(pattern, { expected: what }))
-    .annotate({ description: what })
+/** In the middle of a sentence. */
+const asExpected = (description: string) =>
+  description.charAt(0).toLowerCase() + description.slice(1)
 
-/** What is sent in a header or a URL: printable ASCII and no space. */
-export const secret = (description: string, pattern = /^[\x21-\x7e]+$/) =>
-  token(description, pattern)
-
-export const word = (description: string, pattern = /^[\x21-\x7e]+$/, max = 200) =>
-  token(description, pattern, max)
-
-export const line = (description: string, max: number) =>
-  text({ min: 1, max })
+const token = (description: string, example: string, pattern: RegExp, maxLength = 500) =>
+  text({ min: 1, max: maxLength })
     .check(
-      Schema.makeFilter((value) => !/\p{Cc}/u.test(value) && value.trim() !== "", {
-        expected: "text of one line"
+      Schema.isPattern(pattern, {
+        expected: asExpected(description),
+        toJsonSchema: () => ({ pattern: pattern.source, minLength: 1, maxLength })
       })
     )
-    .annotate({ description })
+    .annotate({ description, examples: [example] })
 
-/** An address of the provider's own, which is a secret as a whole. */
-export const providerUrl = (description: string, hosts: RegExp) =>
-  CallUrl.check(
-    Schema.makeFilter(
-      (url) => {
-        if (!URL.canParse(url)) return false
-        const { hostname, port, protocol } = new URL(url)
-        return protocol === "https:" && port === "" && hosts.test(hostname)
-      },
-      { expected: description }
+/** What is sent in a header or a URL: printable ASCII and no space. */
+const printable = /^[\x21-\x7e]+$/
+
+export const secret = (description: string, example: string, pattern = printable) =>
+  token(description, example, pattern)
+
+export const word = (description: string, example: string, pattern = printable, max = 200) =>
+  token(description, example, pattern, max)
+
+/** Text that is not blank. */
+export const line = (description: string, example: string, maxLength: number) =>
+  text({ min: 1, max: maxLength })
+    .check(
+      Schema.makeFilter((value) => !/\p{Cc}/u.test(value) && value.trim() !== "", {
+        expected: "text of one line",
+        toJsonSchema: () => ({
+          pattern: "^(?=.*\\S)[^\\x00-\\x1f\\x7f-\\x9f]+$",
+          minLength: 1,
+          maxLength
+        })
+      })
     )
-  ).annotate({ description })
+    .annotate({ description, examples: [example] })
+
+/** An address of the provider's own, which is a secret as a whole. `hosts` is a pattern. */
+export const providerUrl = (description: string, example: string, hosts: string) => {
+  const host = new RegExp(`^(?:${hosts})$`)
+  return Schema.String.check(
+    Schema.makeFilter(
+      (text) => {
+        const url = parseCallUrl(text)
+        if (Result.isFailure(url)) return url.failure
+        const { hostname, port, protocol } = url.success
+        return protocol === "https:" && port === "" && host.test(hostname)
+      },
+      {
+        expected: asExpected(description),
+        toJsonSchema: () => ({
+          format: "uri",
+          pattern: `^https://(?:${hosts})(?:[/?#]|$)`,
+          maxLength: maxUrlLength
+        })
+      }
+    )
+  ).annotate({ description, examples: [example] })
+}
 
 /** Of a server that anybody may run. */
-export const serverUrl = (description: string) => CallUrl.annotate({ description })
+export const serverUrl = (description: string, example: string) =>
+  CallUrl.annotate({ description, examples: [example] })
 
 /** The server's URL with a path below it. */
 export const under = (server: string, path: string): string => server.replace(/\/+$/, "") + path

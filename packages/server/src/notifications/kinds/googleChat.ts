@@ -11,7 +11,8 @@ export const googleChat = httpKind({
   config: Schema.Struct({
     url: providerUrl(
       "The URL of a space's webhook: https://chat.googleapis.com/…",
-      /^chat\.googleapis\.com$/
+      "https://chat.googleapis.com/v1/spaces/AAAA/messages?key=abcdef&token=abcdef",
+      "chat\\.googleapis\\.com"
     )
   }),
   secrets: ["url"],

@@ -10,8 +10,8 @@ export const gotify = httpKind({
   kind: "gotify",
   title: "Gotify",
   config: Schema.Struct({
-    server: serverUrl("The server, with the path that it is under"),
-    token: secret("The token of an application")
+    server: serverUrl("The server, with the path that it is under", "https://push.example.com"),
+    token: secret("The token of an application", "AbCdEfGhIjKlMnO")
   }),
   secrets: ["token"],
   target: ["server"],

@@ -4,9 +4,17 @@ import { basic, secret, word } from "./fields.ts"
 import { alertOf, priorities } from "./opsgenie.ts"
 
 const config = Schema.Struct({
-  cloud_id: word("The id of the Atlassian site", /^[0-9a-f-]{36}$/i),
-  email: word("Whose API token it is", /^[^\s@:]+@[^\s@:]+$/),
-  api_token: secret("An API token of that account"),
+  cloud_id: word(
+    "The id of the Atlassian site",
+    "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41",
+    /^[0-9a-fA-F-]{36}$/
+  ),
+  email: word(
+    "The address of the account of the API token",
+    "ops@example.com",
+    /^[^\s@:]+@[^\s@:]+$/
+  ),
+  api_token: secret("An API token of that account", "ATATT3xFfGF0abcdef"),
   priority: Schema.optionalKey(
     Schema.Literals(priorities).annotate({ description: "Of what fails. P2 when absent." })
   )

@@ -9,9 +9,9 @@ export const matrix = httpKind({
   kind: "matrix",
   title: "Matrix",
   config: Schema.Struct({
-    server: serverUrl("The homeserver: https://matrix.org"),
-    access_token: secret("An access token"),
-    room_id: word("The id of the room: !…:…", /^![^\s/]{1,250}$/)
+    server: serverUrl("The homeserver: https://matrix.org", "https://matrix.org"),
+    access_token: secret("An access token", "syt_b3Bz_abcdef"),
+    room_id: word("The id of the room: !…:…", "!abcdef:matrix.org", /^![^\s/]{1,250}$/)
   }),
   secrets: ["access_token"],
   target: ["server"],

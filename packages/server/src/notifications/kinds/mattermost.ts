@@ -10,7 +10,12 @@ const safe = (text: string) => withoutMentions(escapeMarkdown(text))
 export const mattermost = httpKind({
   kind: "mattermost",
   title: "Mattermost",
-  config: Schema.Struct({ url: serverUrl("The URL of an incoming webhook: https://…/hooks/…") }),
+  config: Schema.Struct({
+    url: serverUrl(
+      "The URL of an incoming webhook: https://…/hooks/…",
+      "https://chat.example.com/hooks/abcdefghijklmnopqrstuvwxyz"
+    )
+  }),
   secrets: ["url"],
   request: ({ url }, message) => ({
     method: "POST",

@@ -16,9 +16,11 @@ export const ntfy = httpKind({
   kind: "ntfy",
   title: "ntfy",
   config: Schema.Struct({
-    server: Schema.optionalKey(serverUrl("The server. https://ntfy.sh when absent.")),
-    topic: word("The topic", /^[-\w]{1,64}$/),
-    token: Schema.optionalKey(secret("An access token, if the topic needs one"))
+    server: Schema.optionalKey(
+      serverUrl("The server. https://ntfy.sh when absent.", "https://ntfy.sh")
+    ),
+    topic: word("The topic", "ops-alerts", /^[-\w]{1,64}$/),
+    token: Schema.optionalKey(secret("An access token, if the topic needs one", "tk_abcdefgh"))
   }),
   secrets: ["token"],
   target: ["server"],

@@ -22,7 +22,11 @@ export const opsgenie = httpKind({
   kind: "opsgenie",
   title: "Opsgenie (until April 2027)",
   config: Schema.Struct({
-    api_key: secret("The key of an API integration", /^[A-Za-z0-9-]{8,100}$/),
+    api_key: secret(
+      "The key of an API integration",
+      "eb243592-faa2-4ba2-a551-1afdf565c889",
+      /^[A-Za-z0-9-]{8,100}$/
+    ),
     region: Schema.optionalKey(Schema.Literals(["us", "eu"])),
     priority: Schema.optionalKey(
       Schema.Literals(priorities).annotate({ description: "Of what fails. P2 when absent." })

@@ -12,7 +12,11 @@ export const pagerduty = httpKind({
   kind: "pagerduty",
   title: "PagerDuty",
   config: Schema.Struct({
-    routing_key: secret("The integration key of a service (Events API v2)", /^[A-Za-z0-9]{32}$/),
+    routing_key: secret(
+      "The integration key of a service (Events API v2)",
+      "R0123456789ABCDEFGHIJKLMNOPQRSTU",
+      /^[A-Za-z0-9]{32}$/
+    ),
     region: Schema.optionalKey(Schema.Literals(["us", "eu"])),
     severity: Schema.optionalKey(
       Schema.Literals(severities).annotate({ description: "Of what fails. `error` when absent." })

@@ -11,8 +11,8 @@ export const pushover = httpKind({
   kind: "pushover",
   title: "Pushover",
   config: Schema.Struct({
-    token: secret("The token of an application", key),
-    user: secret("The key of a user or a group", key),
+    token: secret("The token of an application", "azGDORePK8gMaC0QOYAMyEEuzJnyUi", key),
+    user: secret("The key of a user or a group", "uQiRzpo4DXghDmr9QzzfQu27cmVRsG", key),
     urgent: Schema.optionalKey(
       Schema.Boolean.annotate({
         description: "What fails rings every minute for an hour, until somebody acknowledges it."

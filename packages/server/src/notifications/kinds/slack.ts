@@ -15,7 +15,8 @@ export const slack = httpKind({
   config: Schema.Struct({
     url: providerUrl(
       "The URL of an incoming webhook: https://hooks.slack.com/…",
-      /^hooks\.slack(?:-gov)?\.com$/
+      "https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX",
+      "hooks\\.slack(?:-gov)?\\.com"
     )
   }),
   secrets: ["url"],

@@ -13,7 +13,8 @@ export const teams = httpKind({
   config: Schema.Struct({
     url: providerUrl(
       "The URL of a workflow that posts to a channel when a webhook request is received",
-      /(?:^|\.)(?:logic\.azure\.com|powerplatform\.com|powerautomate\.com)$/
+      "https://prod-01.westeurope.logic.azure.com/workflows/abcdef/triggers/manual/paths/invoke?sig=abcdef",
+      "(?:[^/?#]+\\.)?(?:logic\\.azure\\.com|powerplatform\\.com|powerautomate\\.com)"
     )
   }),
   secrets: ["url"],

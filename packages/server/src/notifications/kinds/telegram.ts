@@ -5,8 +5,16 @@ import { cut } from "../texts.ts"
 import { secret, word } from "./fields.ts"
 
 const config = Schema.Struct({
-  bot_token: secret("The token of the bot: 123456:ABC…", /^\d+:[A-Za-z0-9_-]{20,100}$/),
-  chat_id: word("The id of the chat, or @name of a public channel", /^(?:-?\d{1,20}|@\w{3,64})$/),
+  bot_token: secret(
+    "The token of the bot: 123456:ABC…",
+    "123456:AbCdEfGhIjKlMnOpQrStUvWxYz012345678",
+    /^\d+:[A-Za-z0-9_-]{20,100}$/
+  ),
+  chat_id: word(
+    "The id of the chat, or @name of a public channel",
+    "-1001234567890",
+    /^(?:-?\d{1,20}|@\w{3,64})$/
+  ),
   thread_id: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 2_147_483_647 })).annotate({
       description: "The topic of a forum."

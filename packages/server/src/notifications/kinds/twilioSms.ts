@@ -18,13 +18,22 @@ export const twilioSms = httpKind({
   kind: "twilio_sms",
   title: "SMS by Twilio",
   config: Schema.Struct({
-    account_sid: word("The account: AC…", /^AC[0-9a-f]{32}$/i),
-    auth_token: secret("The token of the account", /^[0-9a-f]{32}$/i),
+    account_sid: word(
+      "The account: AC…",
+      "AC0123456789abcdef0123456789abcdef",
+      /^[aA][cC][0-9a-fA-F]{32}$/
+    ),
+    auth_token: secret(
+      "The token of the account",
+      "0123456789abcdef0123456789abcdef",
+      /^[0-9a-fA-F]{32}$/
+    ),
     from: word(
       "The number that sends, or a messaging service: MG…",
-      /^(?:\+[1-9]\d{6,14}|MG[0-9a-f]{32})$/i
+      "+14155550123",
+      /^(?:\+[1-9]\d{6,14}|[mM][gG][0-9a-fA-F]{32})$/
     ),
-    to: word("The number that receives, such as +4915112345678", phone)
+    to: word("The number that receives, such as +4915112345678", "+4915112345678", phone)
   }),
   secrets: ["auth_token"],
   spacingMs: 1_000,

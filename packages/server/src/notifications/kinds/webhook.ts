@@ -3,9 +3,12 @@ import { judge, type Kind } from "../Kind.ts"
 import { secret, serverUrl } from "./fields.ts"
 
 const config = Schema.Struct({
-  url: serverUrl("Where the message is POSTed to, signed like the calls of tasks."),
+  url: serverUrl(
+    "Where the message is POSTed to, signed like the calls of tasks.",
+    "https://alerts.example.com/hook"
+  ),
   authorization: Schema.optionalKey(
-    secret("The Authorization header, if it needs one.", /^[\x20-\x7e]+$/)
+    secret("The Authorization header, if it needs one", "Bearer abcdef", /^[\x20-\x7e]+$/)
   )
 })
 

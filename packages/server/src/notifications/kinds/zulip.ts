@@ -20,11 +20,15 @@ export const zulip = httpKind({
   kind: "zulip",
   title: "Zulip",
   config: Schema.Struct({
-    server: serverUrl("The server: https://….zulipchat.com"),
-    bot_email: word("The address of the bot", /^[^\s@:]+@[^\s@:]+$/),
-    api_key: secret("The API key of the bot"),
-    channel: line("The channel", 60),
-    topic: Schema.optionalKey(line("The topic. `alerts` when absent.", 60))
+    server: serverUrl("The server: https://….zulipchat.com", "https://example.zulipchat.com"),
+    bot_email: word(
+      "The address of the bot",
+      "alerts-bot@example.zulipchat.com",
+      /^[^\s@:]+@[^\s@:]+$/
+    ),
+    api_key: secret("The API key of the bot", "abcdefghijklmnopqrstuvwxyz012345"),
+    channel: line("The channel", "operations", 60),
+    topic: Schema.optionalKey(line("The topic. `alerts` when absent.", "alerts", 60))
   }),
   secrets: ["api_key"],
   target: ["server"],
