@@ -6,7 +6,7 @@ import {
 } from "@scheduling/domain/auth/AuthErrors"
 import type { TokenPair } from "@scheduling/domain/auth/TokenPair"
 import type { User } from "@scheduling/domain/auth/User"
-import type { Conflict, RateLimited, ValidationFailed } from "@scheduling/domain/shared/Errors"
+import { type Conflict, type RateLimited, ValidationFailed } from "@scheduling/domain/shared/Errors"
 import type { Workspace } from "@scheduling/domain/workspaces/Workspace"
 import { Context, DateTime, Effect, Layer, Option, type Redacted } from "effect"
 import { SqlClient } from "effect/sql"
@@ -62,7 +62,10 @@ export class Accounts extends Context.Service<
         readonly email?: string
         readonly current_password?: Redacted.Redacted
       }
-    ) => Effect.Effect<User, EmailTaken | InvalidCredentials | InvalidToken | RateLimited>
+    ) => Effect.Effect<
+      User,
+      EmailTaken | InvalidCredentials | InvalidToken | RateLimited | ValidationFailed
+    >
     readonly resendEmailLink: (
       actor: Actor
     ) => Effect.Effect<void, Conflict | InvalidToken | RateLimited>
@@ -188,6 +191,7 @@ export class Accounts extends Context.Service<
           const row = yield* own(actor.user_id)
           const email = change.email ?? row.pending_email ?? row.email
           if (email !== (row.pending_email ?? row.email)) {
+            if (change.current_password === undefined) return yield* passwordNeeded
             yield* confirm(row, change.current_password, actor)
             if (email !== row.email && Option.isSome(yield* users.findByEmail(email))) {
               return yield* new EmailTaken()
@@ -281,3 +285,11 @@ export class Accounts extends Context.Service<
 
 const firstWorkspaceName = ({ email, name }: User) =>
   `${name ?? email.slice(0, email.indexOf("@"))}'s workspace`
+
+const passwordNeeded = Effect.suspend(() =>
+  Effect.fail(
+    new ValidationFailed({
+      issues: [{ path: ["current_password"], message: "is needed to change the email" }]
+    })
+  )
+)

@@ -11,16 +11,14 @@ export const confirmingPassword =
   (throttle: Throttle["Service"], passwords: Passwords["Service"]) =>
   (
     row: UserRow,
-    password: Redacted.Redacted | undefined,
+    password: Redacted.Redacted,
     { origin }: Actor
   ): Effect.Effect<boolean, InvalidCredentials | RateLimited> =>
-    password === undefined
-      ? Effect.fail(new InvalidCredentials())
-      : throttle.guard(
-          { account: row.email, ip: origin.ip },
-          Effect.filterOrFail(
-            passwords.verify(password, row.password_hash, origin.ip),
-            (matches) => matches,
-            () => new InvalidCredentials()
-          )
-        )
+    throttle.guard(
+      { account: row.email, ip: origin.ip },
+      Effect.filterOrFail(
+        passwords.verify(password, row.password_hash, origin.ip),
+        (matches) => matches,
+        () => new InvalidCredentials()
+      )
+    )
