@@ -155,7 +155,8 @@ const ofComponents: Readonly<Record<string, string>> = {
   "User.name": "The user's name. Null if none was given.",
   "UserUpdate.name": "Your name, at most 100 characters. Null removes it.",
   "WhoAmI.workspace_id": "The one workspace that the key works for.",
-  "WorkspaceInput.name": "The name for people, 1 to 100 characters."
+  "WorkspaceInput.name": "The name for people, 1 to 100 characters.",
+  "WorkspaceUpdate.name": "The name for people, 1 to 100 characters."
 }
 
 const stableCode = "The code of the failure, for programs. It is stable."

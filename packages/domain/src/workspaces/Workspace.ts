@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import { WorkspaceId } from "../shared/Ids.ts"
 import { label } from "../shared/Text.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
@@ -22,3 +22,9 @@ export type Workspace = typeof Workspace.Type
 export const WorkspaceInput = Schema.Struct({
   name: label(100).pipe(Schema.annotateEncoded({ examples: ["Acme production"] }))
 }).annotate({ identifier: "WorkspaceInput" })
+
+export const WorkspaceUpdate = WorkspaceInput.mapFields(Struct.map(Schema.optionalKey)).annotate({
+  identifier: "WorkspaceUpdate",
+  description: "Without a name nothing changes.",
+  examples: [{ name: "Acme staging" }]
+})

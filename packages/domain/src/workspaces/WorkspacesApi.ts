@@ -9,7 +9,7 @@ import { Page, PageQuery } from "../shared/requests/Page.ts"
 import { AuditEvent, AuditFilters } from "./AuditEvent.ts"
 import { SigningSecret } from "./SigningSecret.ts"
 import { WhoAmI } from "./WhoAmI.ts"
-import { Workspace, WorkspaceInput } from "./Workspace.ts"
+import { Workspace, WorkspaceInput, WorkspaceUpdate } from "./Workspace.ts"
 
 const params = { workspace_id: inPath(WorkspaceId) }
 
@@ -37,7 +37,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
 
     HttpApiEndpoint.patch("rename", "/workspaces/:workspace_id", {
       params,
-      payload: WorkspaceInput,
+      payload: WorkspaceUpdate,
       success: Workspace
     })
       .annotate(Access, Access.role("admin"))

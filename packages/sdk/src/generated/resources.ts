@@ -162,6 +162,7 @@ import type {
   WorkspaceBilling,
   WorkspaceId,
   WorkspaceInput,
+  WorkspaceUpdate,
   WorkspacesAuditQuery
 } from "./types.ts"
 
@@ -537,11 +538,11 @@ export class WorkspacesResource extends Resource {
    *
    * @example
    * const workspaceId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * const workspace = await client.workspaces.rename(workspaceId, { name: "Acme production" })
+   * const workspace = await client.workspaces.rename(workspaceId, { name: "Acme staging" })
    */
   rename(
     workspaceId: WorkspaceId,
-    body: WorkspaceInput,
+    body: WorkspaceUpdate,
     options?: RequestOptions
   ): ApiPromise<Workspace> {
     return this.call({

@@ -3931,6 +3931,12 @@ export interface WorkspaceInput {
   readonly name: string
 }
 
+/** Without a name nothing changes. */
+export interface WorkspaceUpdate {
+  /** The name for people, 1 to 100 characters. 1 to 100 characters. */
+  readonly name?: string | undefined
+}
+
 export interface WorkspacesAuditQuery extends PageQuery {
   /** The id of the actor. */
   readonly actor_id?: UserId | undefined

@@ -39,10 +39,11 @@ export class Workspaces extends Context.Service<
       name: string,
       origin: RequestOrigin
     ) => Effect.Effect<Workspace>
+    /** Without a name nothing changes. */
     readonly rename: (
       actor: Actor,
       id: AuthorizedWorkspaceId,
-      name: string
+      name: string | undefined
     ) => Effect.Effect<Workspace, NotFound>
     readonly remove: (actor: Actor, id: AuthorizedWorkspaceId) => Effect.Effect<void, NotFound>
     readonly removeOwnedAloneBy: (actor: Actor) => Effect.Effect<void>
@@ -134,6 +135,7 @@ export class Workspaces extends Context.Service<
         }, transaction),
 
         rename: Effect.fn("Workspaces.rename")(function* (actor, id, name) {
+          if (name === undefined) return toWorkspace(yield* found(repo.find(id)))
           const row = yield* found(repo.updateName(id, name))
           yield* audit.recordInWorkspace("workspace.renamed", id, {
             actor_id: actor.user_id,

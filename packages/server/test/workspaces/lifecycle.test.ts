@@ -47,6 +47,8 @@ layer(testAppLayer())("a workspace", (it) => {
 
       const renamed = yield* ask("PATCH", path, { token, body: { name: "Acme staging" } })
       assert.deepStrictEqual(renamed.body, { ...created.body, name: "Acme staging" })
+      const unchanged = yield* ask("PATCH", path, { token, body: {} })
+      assert.deepStrictEqual([unchanged.status, unchanged.body], [200, renamed.body])
       assert.strictEqual(outcome(yield* ask("DELETE", path, { token })), "204")
       assert.strictEqual(outcome(yield* ask("GET", path, { token })), "404 not_found")
       assert.strictEqual(outcome(yield* ask("DELETE", path, { token })), "404 not_found")
