@@ -209,7 +209,9 @@ layer(testAppLayer())("A channel", (it) => {
     Effect.gen(function* () {
       const { channels } = yield* begin
       const { body } = yield* channels.create({ config: { url: "http://nowhere.invalid/" } })
+      yield* TestClock.adjust("1 millis")
       for (const attempt of times(6, (n) => n)) {
+        if (attempt === 1) yield* TestClock.adjust("20 seconds")
         const tested = yield* channels.test(body.id)
         assert.strictEqual(tested.status, 200, `${attempt}: ${tested.text}`)
         assert.deepInclude(tested.body, { delivered: false, status_code: null })
@@ -217,9 +219,12 @@ layer(testAppLayer())("A channel", (it) => {
       }
       const limited = yield* channels.test(body.id)
       assert.strictEqual(outcome(limited), "429 rate_limited")
-      assert.isNotNull(limited.headers.get("retry-after"))
+      assert.strictEqual(limited.headers.get("retry-after"), "40")
+      yield* TestClock.adjust("40 seconds")
+      assert.strictEqual((yield* channels.test(body.id)).status, 200)
+      assert.strictEqual((yield* channels.test(body.id)).headers.get("retry-after"), "20")
       const { body: list } = yield* channels.deliveries(`?channel_id=${body.id}&status=failed`)
-      assert.lengthOf(list.data, 6)
+      assert.lengthOf(list.data, 7)
       assert.strictEqual(list.data[0].events[0].event, "test")
       const shown = yield* channels.get(body.id)
       assert.deepInclude(shown.body.last_delivery, { delivered: false })
@@ -277,10 +282,9 @@ layer(testAppLayer())("The settings", (it) => {
         version: 1,
         quiet_hours: { ...input.quiet_hours, timezone: "Europe/Berlin" }
       })
-      assert.strictEqual(
-        outcome(yield* channels.replace({ version: 7, rules: [] })),
-        "409 conflict"
-      )
+      const overtaken = yield* channels.replace({ version: 7, rules: [] })
+      assert.strictEqual(outcome(overtaken), "409 conflict")
+      assert.include(overtaken.body.detail.message, "version 1 is there now")
       const plain = yield* channels.replace({ version: 1, rules: [] })
       assert.deepInclude(plain.body, { version: 2, task_failure_threshold: 1, group_seconds: 10 })
     })
@@ -360,11 +364,17 @@ layer(testAppLayer())("A delivery", (it) => {
       assert.strictEqual(again.status, 202, again.text)
       assert.deepInclude(again.body, { status: "queued", attempts_count: 0, events_count: 1 })
       assert.notStrictEqual(again.body.id, id)
-      assert.strictEqual(outcome(yield* channels.resend(again.body.id)), "409 conflict")
+      const untimely = yield* channels.resend(again.body.id)
+      assert.strictEqual(outcome(untimely), "409 conflict")
+      assert.include(untimely.text, "has not ended")
+      yield* channels.update(channel.id, { enabled: false })
+      assert.include((yield* channels.resend(id)).text, "is disabled")
       const { body: detail } = yield* channels.delivery(id)
       assert.lengthOf(detail.attempts, 1)
       yield* channels.remove(channel.id)
-      assert.strictEqual(outcome(yield* channels.resend(id)), "409 conflict")
+      const late = yield* channels.resend(id)
+      assert.strictEqual(outcome(late), "409 conflict")
+      assert.include(late.text, "was deleted")
       assert.strictEqual((yield* channels.delivery(again.body.id)).body.status, "cancelled")
     })
   )

@@ -118,9 +118,12 @@ export class Deliveries extends Context.Service<
         channel: ChannelRow
       ) {
         const now = yield* DateTime.nowAsDate
-        const since = new Date(now.getTime() - 60_000)
-        if ((yield* repo.countTests(workspaceId, channel.id, since)) >= maxTestsPerMinute) {
-          return yield* new RateLimited({ retry_after: 60 })
+        const since = new Date(now.getTime() - minuteMs)
+        const tests = yield* repo.listTests(workspaceId, channel.id, since)
+        const inTheWay = tests.at(-maxTestsPerMinute)
+        if (inTheWay !== undefined) {
+          const waitMs = inTheWay.getTime() - since.getTime()
+          return yield* new RateLimited({ retry_after: Math.max(1, Math.ceil(waitMs / 1000)) })
         }
         const delivery = testDelivery(yield* ids.next, channel, now)
         const told = {
@@ -143,20 +146,26 @@ export class Deliveries extends Context.Service<
         }
       })
 
-      /** Where it goes if it is sent again; undefined where nothing can be sent. */
+      /** Where it goes if it is sent again. */
       const receiverOf = Effect.fnUntraced(function* ({
         channel_id,
         target,
         workspace_id
       }: DeliveryRow) {
         if (channel_id !== null) {
-          const channel = yield* channels.findForUpdate(workspace_id, channel_id)
-          return Option.getOrUndefined(Option.filter(channel, ({ enabled }) => enabled))
+          const channel = Option.getOrUndefined(
+            yield* channels.findForUpdate(workspace_id, channel_id)
+          )
+          if (channel === undefined) return yield* conflict("The channel was deleted.")
+          return channel.enabled
+            ? channel
+            : yield* conflict("The channel is disabled; enable it first.")
         }
+        if (target === null) return yield* conflict("The delivery has no target any more.")
         const most = (yield* limits.planOf(workspace_id)).limits.waiting_callbacks
-        return target === null || (yield* repo.countWaitingCallbacks(workspace_id)) >= most
-          ? undefined
-          : { id: null, workspace_id, kind: "callback" as const }
+        return (yield* repo.countWaitingCallbacks(workspace_id)) < most
+          ? { id: null, workspace_id, kind: "callback" as const }
+          : yield* conflict(`${most} call-backs wait already, and the plan allows no more.`)
       })
 
       return Deliveries.of({
@@ -173,8 +182,10 @@ export class Deliveries extends Context.Service<
 
         resend: Effect.fn("Deliveries.resend")(function* (workspaceId, id) {
           const row = yield* found(repo.find(workspaceId, id))
+          if (row.finished_at === null) {
+            return yield* conflict("The delivery has not ended: it is still being tried.")
+          }
           const channel = yield* receiverOf(row)
-          if (row.finished_at === null || channel === undefined) return yield* new Conflict()
           const { begun, ended, incident_key, other, shown, subjects, target } = row
           const again: DeliveryRow = {
             ...emptyDelivery(yield* ids.next, channel, yield* DateTime.nowAsDate),
@@ -193,7 +204,9 @@ export class Deliveries extends Context.Service<
 
         test: Effect.fn("Deliveries.test")(function* (workspaceId, channelId) {
           const channel = yield* foundChannel(channels.find(workspaceId, channelId))
-          if (!channel.confirmed) return yield* new Conflict()
+          if (!channel.confirmed) {
+            return yield* conflict("The channel is not confirmed yet by whoever gets its mails.")
+          }
           if (underTest.has(channel.id)) return yield* new RateLimited({ retry_after: 5 })
           return yield* Effect.acquireUseRelease(
             Effect.sync(() => underTest.add(channel.id)),
@@ -207,6 +220,9 @@ export class Deliveries extends Context.Service<
 }
 
 const maxTestsPerMinute = 6
+const minuteMs = 60_000
+
+const conflict = (message: string) => Effect.fail(new Conflict({ message }))
 
 /** A request is answered within 15 s. */
 const testSeconds = 14

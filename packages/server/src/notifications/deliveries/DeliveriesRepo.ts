@@ -102,11 +102,12 @@ export class DeliveriesRepo extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       since: Date
     ) => Effect.Effect<number>
-    readonly countTests: (
+    /** When each was sent, the first one first. */
+    readonly listTests: (
       workspaceId: AuthorizedWorkspaceId,
       channelId: string,
       since: Date
-    ) => Effect.Effect<number>
+    ) => Effect.Effect<ReadonlyArray<Date>>
     readonly countWaitingCallbacks: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<number>
     /** What waits for a channel that is gone or disabled. */
     readonly updateToCancelled: (channelId: string, now: Date) => Effect.Effect<void>
@@ -206,19 +207,16 @@ export class DeliveriesRepo extends Context.Service<
           return row?.mails ?? 0
         }, Effect.orDie),
 
-        countTests: Effect.fn("DeliveriesRepo.countTests")(function* (
-          workspaceId,
-          channelId,
-          since
-        ) {
-          const [row] = yield* sql<{ readonly tests: number }>`
-            SELECT count(*)::int AS tests
+        listTests: Effect.fn("DeliveriesRepo.listTests")(function* (workspaceId, channelId, since) {
+          const rows = yield* sql<Pick<DeliveryRow, "created_at">>`
+            SELECT created_at
             FROM notification_deliveries
             WHERE workspace_id = ${workspaceId}
               AND channel_id = ${channelId}
               AND created_at > ${since}
-              AND shown -> 0 ->> 'event' = 'test'`
-          return row?.tests ?? 0
+              AND shown -> 0 ->> 'event' = 'test'
+            ORDER BY created_at`
+          return rows.map(({ created_at }) => created_at)
         }, Effect.orDie),
 
         countWaitingCallbacks: Effect.fn("DeliveriesRepo.countWaitingCallbacks")(function* (

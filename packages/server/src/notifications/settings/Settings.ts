@@ -81,7 +81,10 @@ export class Settings extends Context.Service<
           const now = yield* DateTime.nowAsDate
           const settings = { ...settingsDefaults, ...given, rules }
           if (!(yield* repo.update(workspaceId, version, settings, now))) {
-            return yield* new Conflict()
+            const { version: current } = yield* repo.find(workspaceId)
+            return yield* new Conflict({
+              message: `The settings were changed meanwhile: version ${current} is there now.`
+            })
           }
           yield* audit.recordInWorkspace("notification_settings.updated", workspaceId, {
             actor_id: author.actor_id,
