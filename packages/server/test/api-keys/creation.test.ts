@@ -86,6 +86,18 @@ layer(testAppLayer())("creation of an API key", (it) => {
     })
   )
 
+  it.effect("says that a body is an object, in words that everybody knows", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      for (const body of [[], null, 1]) {
+        const answer = yield* create(member, body)
+        assert.deepStrictEqual(answer.body.detail.issues, [
+          { path: [], message: "Expected an object" }
+        ])
+      }
+    })
+  )
+
   it.effect("takes a body up to the bounds", () =>
     Effect.gen(function* () {
       const member = yield* signUp()

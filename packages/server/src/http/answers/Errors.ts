@@ -162,16 +162,29 @@ const rejection = (error: HttpApiError.HttpApiSchemaError) => {
 const respond = (error: HttpServerRespondable.Respondable) =>
   Effect.orDie(HttpServerRespondable.toResponse(error))
 
+const anObject = "Expected an object"
+
+/** An endpoint may take several bodies, so what is none of them is named after all, also after one. */
+const isOfNoBody = (issue: SchemaIssue.Issue) =>
+  issue._tag === "AnyOf" &&
+  issue.issues.length === 0 &&
+  issue.ast._tag === "Union" &&
+  issue.ast.types.every(({ _tag }) => _tag === "Objects")
+
 const standardIssues = SchemaIssue.makeFormatterStandardSchemaV1({
   leafHook: (issue) =>
-    issue._tag === "UnexpectedKey" ? "Unknown field" : SchemaIssue.defaultLeafHook(issue)
+    issue._tag === "UnexpectedKey"
+      ? "Unknown field"
+      : issue._tag === "InvalidType" && issue.ast._tag === "Objects"
+        ? anObject
+        : SchemaIssue.defaultLeafHook(issue)
 })
 
 /** Nobody reads more than this, and each issue takes fifty bytes of the answer. */
 const maxIssues = 100
 
 const issuesOf = (error: HttpApiError.HttpApiSchemaError): ValidationFailed["issues"] =>
-  issuesIn(error.cause.issue)
+  isOfNoBody(error.cause.issue) ? [{ path: [], message: anObject }] : issuesIn(error.cause.issue)
 
 /** What is wrong with an input, as answers say it. */
 export const issuesIn = (issue: SchemaIssue.Issue): ValidationFailed["issues"] =>
