@@ -38,7 +38,7 @@ export class ProcessMonitorsApi extends HttpApiGroup.make("processMonitors")
       headers: IdempotencyKey,
       payload: ProcessMonitorInput,
       success: ProcessMonitor.pipe(HttpApiSchema.status(201)),
-      error: [Conflict, IdempotencyConflict, NotFound, QuotaExceeded]
+      error: [Conflict, IdempotencyConflict, QuotaExceeded]
     })
       .annotate(Access, Access.scope("monitors:write"))
       .annotateMerge(
@@ -53,7 +53,7 @@ export class ProcessMonitorsApi extends HttpApiGroup.make("processMonitors")
       params: { ...workspace, key: OwnKey },
       payload: ProcessMonitorDefinition,
       success: [ProcessMonitor, ProcessMonitor.pipe(HttpApiSchema.status(201))],
-      error: [NotFound, Conflict, QuotaExceeded]
+      error: [Conflict, QuotaExceeded]
     })
       .annotate(Access, Access.scope("monitors:write"))
       .annotateMerge(upsertDocs("a process monitor", "A paused monitor stays paused.")),

@@ -15,7 +15,7 @@ import {
 } from "@scheduling/domain/monitors/process/ProcessMonitor"
 import {
   type Conflict,
-  NotFound,
+  type NotFound,
   type QuotaExceeded,
   ValidationFailed
 } from "@scheduling/domain/shared/Errors"
@@ -40,7 +40,7 @@ export class ProcessMonitors extends Context.Service<
     readonly create: (
       workspaceId: AuthorizedWorkspaceId,
       input: ProcessMonitorInput
-    ) => Effect.Effect<ProcessMonitor, NotFound | Conflict | QuotaExceeded>
+    ) => Effect.Effect<ProcessMonitor, NotFound | Conflict | QuotaExceeded | ValidationFailed>
     readonly update: (
       workspaceId: AuthorizedWorkspaceId,
       id: MonitorId,
@@ -71,7 +71,8 @@ export class ProcessMonitors extends Context.Service<
         workerId: string | undefined
       ) {
         if (workerId !== undefined && !(yield* repo.hasWorker(workspaceId, workerId))) {
-          return yield* new NotFound({ resource: "worker" })
+          const message = "is no worker of this workspace"
+          return yield* new ValidationFailed({ issues: [{ path: ["worker_id"], message }] })
         }
       })
 

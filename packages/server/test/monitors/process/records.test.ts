@@ -182,16 +182,17 @@ layer(testAppLayer())("a process monitor", (it) => {
         ...scene.input,
         worker_id: stranger.worker.id
       })
-      assert.strictEqual(outcome(foreign), "404 not_found")
+      assert.strictEqual(outcome(foreign), "422 validation_failed")
+      assert.deepStrictEqual(foreign.body.detail.issues[0].path, ["worker_id"])
       const keyed = keyedOf(scene.member)
       const theirs = { ...scene.input, worker_id: stranger.worker.id }
       yield* keyed.put("monitors/process", "known", scene.input)
       for (const key of ["known", "new"]) {
         const put = yield* keyed.put("monitors/process", key, theirs)
-        assert.strictEqual(outcome(put), "404 not_found")
+        assert.strictEqual(outcome(put), "422 validation_failed")
       }
       const moved = yield* scene.monitors.update(id, { worker_id: stranger.worker.id })
-      assert.strictEqual(outcome(moved), "404 not_found")
+      assert.strictEqual(outcome(moved), "422 validation_failed")
     })
   )
 
