@@ -2,6 +2,7 @@ import { Api } from "@scheduling/domain/Api"
 import { Execution } from "@scheduling/domain/executions/Execution"
 import * as Rerun from "@scheduling/domain/executions/Rerun"
 import { Effect } from "effect"
+import { checkRange } from "../http/checkRange.ts"
 import { Idempotency } from "../http/request/Idempotency.ts"
 import { implement } from "../http/implement.ts"
 import { inWorkspace } from "../http/inWorkspace.ts"
@@ -18,7 +19,9 @@ export const ExecutionsHandlers = implement(
     const reruns = yield* Reruns
     const waiting = yield* Waiting
     return handlers.handleAll({
-      list: inWorkspace((workspaceId, { query }) => executions.list(workspaceId, query)),
+      list: inWorkspace((workspaceId, { query }) =>
+        Effect.andThen(checkRange(query), executions.list(workspaceId, query))
+      ),
 
       stats: inWorkspace((workspaceId, { query }) => executions.stats(workspaceId, query)),
 
@@ -31,7 +34,7 @@ export const ExecutionsHandlers = implement(
       ),
 
       rerunMany: inWorkspace((workspaceId, { headers, payload }) =>
-        reruns.many(workspaceId, payload).pipe(
+        Effect.andThen(checkRange(payload), reruns.many(workspaceId, payload)).pipe(
           idempotency.once({
             key: headers["idempotency-key"],
             workspaceId,

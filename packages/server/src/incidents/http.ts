@@ -1,6 +1,7 @@
 import { Api } from "@scheduling/domain/Api"
 import { Principal } from "@scheduling/domain/auth/Principal"
 import { Effect } from "effect"
+import { checkRange } from "../http/checkRange.ts"
 import { implement } from "../http/implement.ts"
 import { inWorkspace } from "../http/inWorkspace.ts"
 import { Incidents } from "./Incidents.ts"
@@ -11,7 +12,9 @@ export const IncidentsHandlers = implement(
   Effect.fnUntraced(function* (handlers) {
     const incidents = yield* Incidents
     return handlers.handleAll({
-      list: inWorkspace((workspaceId, { query }) => incidents.list(workspaceId, query)),
+      list: inWorkspace((workspaceId, { query }) =>
+        Effect.andThen(checkRange(query), incidents.list(workspaceId, query))
+      ),
 
       get: inWorkspace((workspaceId, { params }) => incidents.get(workspaceId, params.incident_id)),
 

@@ -3,6 +3,7 @@ import { Principal } from "@scheduling/domain/auth/Principal"
 import { Workspace } from "@scheduling/domain/workspaces/Workspace"
 import { Effect } from "effect"
 import { currentActor } from "../audit/currentActor.ts"
+import { checkRange } from "../http/checkRange.ts"
 import { Idempotency } from "../http/request/Idempotency.ts"
 import { implement } from "../http/implement.ts"
 import { inWorkspace } from "../http/inWorkspace.ts"
@@ -65,7 +66,9 @@ export const WorkspacesHandlers = implement(
         })
       ),
 
-      audit: inWorkspace((workspaceId, { query }) => workspaces.audit(workspaceId, query)),
+      audit: inWorkspace((workspaceId, { query }) =>
+        Effect.andThen(checkRange(query), workspaces.audit(workspaceId, query))
+      ),
 
       whoami: Effect.fnUntraced(function* () {
         const principal = yield* Principal

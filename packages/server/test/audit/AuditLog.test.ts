@@ -62,8 +62,10 @@ layer(testAppLayer())("the audit log", (it) => {
         assert.deepStrictEqual(yield* list({ from: at, to: next, resource: "api_key" }), [
           "api_key.created"
         ])
-        const refused = yield* ask("GET", `${member.workspace}/audit?action=everything`, { token })
-        assert.strictEqual(outcome(refused), "422 validation_failed")
+        for (const query of ["action=everything", `from=${next}&to=${at}`]) {
+          const refused = yield* ask("GET", `${member.workspace}/audit?${query}`, { token })
+          assert.strictEqual(outcome(refused), "422 validation_failed")
+        }
       })
   )
 

@@ -206,7 +206,8 @@ layer(testAppLayer())("listing executions", (it) => {
         const task_id = maybe(() => pick(tasks))
         const status = maybe(() => pick(statuses))
         const from = maybe(() => pick(runs).scheduled_for)
-        const to = maybe(() => pick(runs).scheduled_for)
+        const later = maybe(() => pick(runs).scheduled_for)
+        const to = from !== undefined && later !== undefined && later < from ? from : later
         const query = {
           limit: String(pick([3, 20, 100])),
           ...(kind === undefined ? {} : { kind }),
@@ -247,6 +248,15 @@ layer(testAppLayer())("listing executions", (it) => {
         assert.strictEqual(outcome(answer), "422 validation_failed", name)
         assert.deepStrictEqual(answer.body.detail.issues[0].path, [name])
       }
+      const bounds = { from: "2026-06-01T12:00:01Z", to: "2026-06-01T12:00:00Z" }
+      const inverted = yield* list(member, bounds)
+      assert.strictEqual(outcome(inverted), "422 validation_failed")
+      assert.deepStrictEqual(inverted.body.detail.issues[0].path, ["from"])
+      const again = yield* ask("POST", `${member.workspace}/executions/rerun`, {
+        token: member.access_token,
+        body: { status: "failed", ...bounds }
+      })
+      assert.strictEqual(outcome(again), "422 validation_failed")
     })
   )
 })
