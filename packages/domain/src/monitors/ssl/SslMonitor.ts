@@ -55,10 +55,13 @@ export const sslDefaults = {
   check_interval_seconds: 21_600
 } as const
 
-/** Of names as of addresses: nothing that would make it a URL or a command. */
+/**
+ * Of names as of addresses: nothing that would make it a URL or a command. What is too long is refused
+ * first, as the rest would try each of its characters as a beginning.
+ */
 const hostName = Schema.String.check(
   Schema.isPattern(
-    /^(?=.{1,253}$)(?:[a-z\d_](?:[a-z\d_-]*[a-z\d])?\.)*[a-z\d_](?:[a-z\d_-]*[a-z\d])?\.?$|^[\da-f:.]*:[\da-f:.]*$/i,
+    /^(?=.{1,253}$)(?:(?:[a-z\d_](?:[a-z\d_-]*[a-z\d])?\.)*[a-z\d_](?:[a-z\d_-]*[a-z\d])?\.?|(?=[^:]*:)[\da-f:.]+)$/i,
     {
       expected: "a host name or an IP address, without a scheme or port"
     }
