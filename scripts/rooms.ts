@@ -45,6 +45,7 @@ export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
     "signing",
     "sql",
     "tasks",
+    "throttle",
     "users"
   ],
   workspaces: [

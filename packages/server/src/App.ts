@@ -55,6 +55,7 @@ import { Failures, LoopHealth } from "./platform/Loop.ts"
 import { MetricsExportLayer, TracingLayer } from "./platform/Otlp.ts"
 import { Meters, NodeMeters } from "./platform/Meters.ts"
 import { Channels } from "./notifications/channels/Channels.ts"
+import { Confirming } from "./notifications/channels/Confirming.ts"
 import { Deliveries } from "./notifications/deliveries/Deliveries.ts"
 import { Disabling } from "./notifications/channels/Disabling.ts"
 import { linkRoutesLayer } from "./notifications/channels/linkRoutes.ts"
@@ -183,6 +184,7 @@ const Services = Layer.mergeAll(
   Layer.provide([MonitorRecords.layer, PingUrls.layer, TlsProbe.layer]),
   Layer.provide([StatusChanges.layer, CalendarReader.layer]),
   Layer.provideMerge([Disabling.layer, Letters.layer, Starter.layer, Transmitter.layer]),
+  Layer.provide(Confirming.layer),
   Layer.provideMerge([Mailer.layer, Call.layer, SecondFactors.layer, AuditChain.layer]),
   Layer.provideMerge(KeepingToPlans.layer),
   Layer.provide(RunQueue.layer),

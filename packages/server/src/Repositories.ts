@@ -24,6 +24,7 @@ import { ExecutionStatsRepo } from "./executions/ExecutionStatsRepo.ts"
 import { StatsRollUpRepo } from "./executions/StatsRollUpRepo.ts"
 import { Idempotency } from "./http/request/Idempotency.ts"
 import { ChannelsRepo } from "./notifications/channels/ChannelsRepo.ts"
+import { ConfirmingRepo } from "./notifications/channels/ConfirmingRepo.ts"
 import { DeliveriesRepo } from "./notifications/deliveries/DeliveriesRepo.ts"
 import { SenderRepo } from "./notifications/sending/SenderRepo.ts"
 import { SettingsRepo } from "./notifications/settings/SettingsRepo.ts"
@@ -91,6 +92,7 @@ export const Repositories = Layer.mergeAll(
   HousekeepingRepo.layer,
   Outbox.layer,
   ChannelsRepo.layer,
+  ConfirmingRepo.layer,
   SettingsRepo.layer,
   DeliveriesRepo.layer,
   SenderRepo.layer,

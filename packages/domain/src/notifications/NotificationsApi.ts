@@ -56,7 +56,7 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
       headers: IdempotencyKey,
       payload: NotificationChannelInput,
       success: NotificationChannel.pipe(HttpApiSchema.status(201)),
-      error: [Conflict, IdempotencyConflict, QuotaExceeded]
+      error: [Conflict, IdempotencyConflict, QuotaExceeded, RateLimited]
     })
       .annotate(Access, Access.scope("notifications:write"))
       .annotateMerge(
@@ -72,7 +72,7 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
       params: { ...workspace, key: OwnKey },
       payload: NotificationChannelDefinition,
       success: [NotificationChannel, NotificationChannel.pipe(HttpApiSchema.status(201))],
-      error: [Conflict, QuotaExceeded]
+      error: [Conflict, QuotaExceeded, RateLimited]
     })
       .annotate(Access, Access.scope("notifications:write"))
       .annotateMerge(
@@ -94,7 +94,7 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
       params: channel,
       payload: NotificationChannelUpdate,
       success: NotificationChannel,
-      error: [NotFound, Conflict, QuotaExceeded]
+      error: [NotFound, Conflict, QuotaExceeded, RateLimited]
     })
       .annotate(Access, Access.scope("notifications:write"))
       .annotateMerge(
@@ -177,8 +177,9 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
       .annotateMerge(
         docs(
           "Send a delivery again",
-          "Queues the same message as a delivery of its own. A delivery that has not ended, or whose " +
-            "channel is deleted or disabled, is answered with 409."
+          "Queues the same message as a delivery of its own. One that has not ended, or whose " +
+            "channel is gone, disabled or not confirmed, answers 409, and so does the mail that asks " +
+            "an address to confirm."
         )
       ),
 

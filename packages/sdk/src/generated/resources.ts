@@ -3592,8 +3592,9 @@ export class NotificationsResource extends Resource {
   /**
    * Send a delivery again.
    *
-   * Queues the same message as a delivery of its own. A delivery that has not ended, or whose
-   * channel is deleted or disabled, is answered with 409.
+   * Queues the same message as a delivery of its own. One that has not ended, or whose channel is
+   * gone, disabled or not confirmed, answers 409, and so does the mail that asks an address to
+   * confirm.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `notifications:write`.

@@ -3,6 +3,7 @@ import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { mac, Secrets } from "../platform/Secrets.ts"
 import { networkOf } from "../fairness/networkOf.ts"
+import { dayMs } from "../platform/millis.ts"
 
 /**
  * Counts what strangers may try: password checks, wrong ones above all, and other requests without a
@@ -25,6 +26,8 @@ export class Throttle extends Context.Service<
     readonly count: (what: Counted, ip: string | null) => Effect.Effect<void, RateLimited>
     /** Counts a mail by whom it goes to, or by who has it sent: mails must not flood people. */
     readonly countMail: (what: CountedMail, person: string) => Effect.Effect<void, RateLimited>
+    /** Counts what a plan limits by the day, and returns how many it makes. */
+    readonly countOfDay: (what: "confirmations by", account: string) => Effect.Effect<number>
   }
 >()("@scheduling/server/throttle/Throttle") {
   static readonly layer: Layer.Layer<Throttle, never, SqlClient.SqlClient | Secrets> = Layer.effect(
@@ -38,13 +41,13 @@ export class Throttle extends Context.Service<
       const addressOf = (ip: string | null, counted: "ip" | Counted) =>
         ip === null ? undefined : mac(key, `${counted}:${networkOf(ip)}`)
 
-      const countAttempt = (subject: string, now: Date) => sql<{
+      const countAttempt = (subject: string, now: Date, lasts: number) => sql<{
         failures: number
         attempts: number
         window_ends_at: Date
       }>`
         INSERT INTO login_throttle (subject, failures, attempts, window_ends_at)
-        VALUES (${subject}, 1, 1, ${windowEnd(now)})
+        VALUES (${subject}, 1, 1, ${new Date(now.getTime() + lasts)})
         ON CONFLICT (subject) DO UPDATE
         SET failures = CASE WHEN login_throttle.window_ends_at <= ${now} THEN 1 ELSE login_throttle.failures + 1 END,
             attempts = CASE WHEN login_throttle.window_ends_at <= ${now} THEN 1 ELSE login_throttle.attempts + 1 END,
@@ -54,7 +57,7 @@ export class Throttle extends Context.Service<
 
       const countSubject = Effect.fnUntraced(function* (subject: string, allowed: Allowance) {
         const now = yield* DateTime.nowAsDate
-        const [row] = yield* Effect.orDie(countAttempt(subject, now))
+        const [row] = yield* Effect.orDie(countAttempt(subject, now, allowed.windowMs ?? windowMs))
         if (
           row !== undefined &&
           (row.failures > allowed.failures || row.attempts > allowed.attempts)
@@ -104,6 +107,12 @@ export class Throttle extends Context.Service<
 
         countMail: (what, person) => countSubject(mac(key, `${what}:${person}`), mails[what]),
 
+        countOfDay: Effect.fn("Throttle.countOfDay")(function* (what, account) {
+          const now = yield* DateTime.nowAsDate
+          const [row] = yield* countAttempt(mac(key, `${what}:${account}`), now, dayMs)
+          return row?.attempts ?? 0
+        }, Effect.orDie),
+
         count: (what, ip) => {
           const address = addressOf(ip, what)
           return address === undefined ? Effect.void : countSubject(address, allowed[what])
@@ -114,6 +123,7 @@ export class Throttle extends Context.Service<
 }
 
 const perWindow = (times: number): Allowance => ({ failures: times, attempts: times })
+const perDay = (times: number): Allowance => ({ ...perWindow(times), windowMs: dayMs })
 
 const allowed = {
   // Each costs a hash: one address must not fill the queue that logins wait in.
@@ -130,7 +140,9 @@ const mails = {
   "email links of": perWindow(5),
   "email links to": perWindow(5),
   "invitations by": perWindow(50),
-  "invitations to": perWindow(5)
+  "invitations to": perWindow(5),
+  // By the day: who has not agreed yet is asked by strangers.
+  "confirmations to": perDay(5)
 } satisfies Record<string, Allowance>
 
 export type CountedMail = keyof typeof mails
@@ -145,13 +157,13 @@ interface Allowance {
   readonly failures: number
   /** Right or wrong, because each costs a hash. */
   readonly attempts: number
+  /** How long a window lasts; a quarter of an hour when absent. */
+  readonly windowMs?: number
 }
 
 const ofAccount: Allowance = { failures: 10, attempts: 100 }
 const ofAddress: Allowance = { failures: 50, attempts: 500 }
 const windowMs = 15 * 60 * 1000
-
-const windowEnd = (now: Date) => new Date(now.getTime() + windowMs)
 
 const secondsUntil = (end: Date, now: Date) =>
   Math.max(1, Math.ceil((end.getTime() - now.getTime()) / 1000))

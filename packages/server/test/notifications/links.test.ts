@@ -120,6 +120,71 @@ layer(withMail)("An email channel", (it) => {
     })
   )
 
+  it.effect("asks no more strangers a day through workspaces that come and go", () =>
+    Effect.gen(function* () {
+      const { member } = yield* begin
+      const token = member.access_token
+      for (let round = 0; round < 4; round++) {
+        const made = yield* ask("POST", "/v1/workspaces", { token, body: { name: "for a while" } })
+        const workspace = `/v1/workspaces/${made.body.id}`
+        const { create } = notificationsOf({ ...member, workspace })
+        for (let asked = 0; asked < 5; asked++) {
+          assert.strictEqual((yield* create(stranger(randomEmail()))).status, 201)
+        }
+        yield* ask("DELETE", workspace, { token })
+      }
+      const refused = yield* notificationsOf(member).create(stranger(randomEmail()))
+      assert.strictEqual(outcome(refused), "402 quota_exceeded")
+    })
+  )
+
+  it.effect("asks one stranger five times a day, whoever wants to know", () =>
+    Effect.gen(function* () {
+      const to = randomEmail()
+      for (let asked = 0; asked < 5; asked++) {
+        const { channels } = yield* begin
+        assert.strictEqual((yield* channels.create(stranger(to))).status, 201)
+      }
+      const { channels } = yield* begin
+      const definition = stranger(to.toUpperCase())
+      const { body } = yield* channels.create(stranger(randomEmail()))
+      const answers = [
+        yield* channels.create(definition),
+        yield* channels.put("them", definition),
+        yield* channels.update(body.id, { config: { to } })
+      ]
+      assert.deepStrictEqual(answers.map(outcome), Array(3).fill("429 rate_limited"))
+      assert.strictEqual((yield* channels.create(stranger(randomEmail()))).status, 201)
+    })
+  )
+
+  it.effect("asks nobody once more when its mail is sent again, or goes elsewhere", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { channels } = yield* begin
+      const { body } = yield* channels.create(stranger(randomEmail()))
+      yield* channels.update(body.id, { config: { to: randomEmail() } })
+      const { body: list } = yield* channels.deliveries(`?channel_id=${body.id}`)
+      const statuses = list.data.map(({ status }: { readonly status: string }) => status)
+      assert.deepStrictEqual(statuses, ["queued", "cancelled"])
+      yield* sql`
+        UPDATE notification_deliveries
+        SET status = 'delivered', finished_at = now()
+        WHERE channel_id = ${body.id}`
+      const link = linkTo(ring, "", "confirm", {
+        id: body.id,
+        config: (yield* channels.get(body.id)).body.config
+      })
+      for (const { id } of list.data) {
+        assert.strictEqual(outcome(yield* channels.resend(id)), "409 conflict")
+      }
+      assert.strictEqual((yield* ask("POST", link)).status, 200)
+      for (const { id } of list.data) {
+        assert.strictEqual(outcome(yield* channels.resend(id)), "409 conflict")
+      }
+    })
+  )
+
   it.effect.each(["a@b,c@d", "a@b\r\nBcc: c@d", "<a@b>", "a b@c", "a@b c@d", "@b", '"x"@b'])(
     "has one address: %j",
     (to) =>

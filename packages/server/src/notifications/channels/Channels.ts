@@ -10,6 +10,7 @@ import {
   Conflict,
   type NotFound,
   type QuotaExceeded,
+  type RateLimited,
   ValidationFailed
 } from "@scheduling/domain/shared/Errors"
 import type { NotificationChannelId } from "@scheduling/domain/shared/Ids"
@@ -22,7 +23,6 @@ import type { Author } from "../../audit/currentAuthor.ts"
 import { Limits } from "../../limits/Limits.ts"
 import { againIfOvertaken, isDefinedAs, upsertByKey, type Upserted } from "../../platform/byKey.ts"
 import { Ids } from "../../platform/Ids.ts"
-import { dayMs } from "../../platform/millis.ts"
 import { orNotFound } from "../../platform/orNotFound.ts"
 import { Secrets } from "../../platform/Secrets.ts"
 import { pageRequest, toPage } from "../../sql/Pages.ts"
@@ -36,14 +36,14 @@ import {
   openConfig,
   sealConfig
 } from "./ChannelSecrets.ts"
-import { emptyDelivery } from "../deliveries/emptyDelivery.ts"
+import { Confirming } from "./Confirming.ts"
 import { DeliveriesRepo } from "../deliveries/DeliveriesRepo.ts"
 import { kinds } from "../kinds/index.ts"
 import { describeKind } from "../kinds/describe.ts"
 import { Mailer } from "../mail/Mailer.ts"
 import { Settings } from "../settings/Settings.ts"
 
-type Refusal = NotFound | Conflict | ValidationFailed | QuotaExceeded
+type Refusal = NotFound | Conflict | ValidationFailed | QuotaExceeded | RateLimited
 
 export class Channels extends Context.Service<
   Channels,
@@ -87,6 +87,7 @@ export class Channels extends Context.Service<
     never,
     | AuditLog
     | ChannelsRepo
+    | Confirming
     | DeliveriesRepo
     | Ids
     | Limits
@@ -100,6 +101,7 @@ export class Channels extends Context.Service<
       const transaction = transactionOf(yield* SqlClient.SqlClient)
       const audit = yield* AuditLog
       const checkTargets = yield* targetCheck
+      const confirming = yield* Confirming
       const deliveries = yield* DeliveriesRepo
       const ids = yield* Ids
       const limits = yield* Limits
@@ -122,21 +124,6 @@ export class Channels extends Context.Service<
         })
         yield* checkTargets(urls)
         return decoded
-      })
-
-      /** Who is a member has agreed to get mails from here. Everybody else is asked first. */
-      const isConfirmed = (workspaceId: AuthorizedWorkspaceId, kind: string, config: Fields) =>
-        kind === "email" ? repo.isMember(workspaceId, String(config["to"])) : Effect.succeed(true)
-
-      const askForConfirmation = Effect.fnUntraced(function* (
-        workspaceId: AuthorizedWorkspaceId,
-        row: ChannelRow
-      ) {
-        const now = yield* DateTime.nowAsDate
-        const since = new Date(now.getTime() - dayMs)
-        const asked = yield* deliveries.countConfirmations(workspaceId, since)
-        yield* limits.allowAfter(workspaceId, "confirmation_mails_a_day", asked)
-        yield* deliveries.insert(emptyDelivery(yield* ids.next, row, now))
       })
 
       const record = (
@@ -183,25 +170,25 @@ export class Channels extends Context.Service<
         yield* limits.allowOneMore(workspaceId, "notification_channels")
         const id = yield* ids.next
         const now = yield* DateTime.nowAsDate
+        const { kind } = input
+        const sealed = sealConfig(ring, id, kinds[kind], config)
         const defined = {
-          ...sealConfig(ring, id, kinds[input.kind], config),
+          ...sealed,
           id,
           workspace_id: workspaceId,
           key: input.key ?? null,
           name: input.name,
-          kind: input.kind,
+          kind,
           enabled: input.enabled ?? true,
           disabled_reason: null,
-          confirmed: yield* isConfirmed(workspaceId, input.kind, config),
+          confirmed: yield* confirming.isAgreed({ ...sealed, workspace_id: workspaceId, kind }),
           created_at: now,
           updated_at: now
         }
         yield* repo.insert(defined)
         const row = { ...defined, ...neverSent }
-        if (!row.confirmed) yield* askForConfirmation(workspaceId, row)
-        yield* record("notification_channel.created", workspaceId, id, author, {
-          kind: input.kind
-        })
+        if (!row.confirmed) yield* confirming.ask(row)
+        yield* record("notification_channel.created", workspaceId, id, author, { kind })
         return toChannel(row)
       })
 
@@ -216,7 +203,7 @@ export class Channels extends Context.Service<
         const isSameAddress = config["to"] === opened(row)["to"]
         const confirmed =
           row.kind === "email" && !isSameAddress
-            ? yield* isConfirmed(workspace_id, row.kind, config)
+            ? yield* confirming.isAgreed({ ...row, config })
             : row.confirmed
         const enabled = changes.enabled ?? row.enabled
         const updated: ChannelRow = {
@@ -231,7 +218,7 @@ export class Channels extends Context.Service<
         }
         yield* repo.update(workspace_id, updated)
         if (row.enabled && !enabled) yield* deliveries.updateToCancelled(id, updated.updated_at)
-        if (!confirmed && !isSameAddress) yield* askForConfirmation(workspace_id, updated)
+        if (!confirmed && !isSameAddress) yield* confirming.ask(updated)
         yield* record("notification_channel.updated", workspace_id, id, author, {
           fields: Object.keys(changes)
         })

@@ -85,8 +85,6 @@ export class ChannelsRepo extends Context.Service<
       channel: ChannelRow
     ) => Effect.Effect<void, Conflict>
     readonly remove: (workspaceId: AuthorizedWorkspaceId, id: string) => Effect.Effect<boolean>
-    /** Whether the address is that of a member, and verified. */
-    readonly isMember: (workspaceId: AuthorizedWorkspaceId, email: string) => Effect.Effect<boolean>
     /** Those to the address of a member who has verified it, wherever they are a member. */
     readonly confirmOfMember: (userId: string, email: string, now: Date) => Effect.Effect<void>
     /** By the link of a mail, which is the proof that somebody may. */
@@ -193,17 +191,6 @@ export class ChannelsRepo extends Context.Service<
               AND id = ${id}
             RETURNING id`
           return removed.length > 0
-        }, Effect.orDie),
-
-        isMember: Effect.fn("ChannelsRepo.isMember")(function* (workspaceId, email) {
-          const rows = yield* sql`
-            SELECT users.id
-            FROM users
-            JOIN memberships ON memberships.user_id = users.id
-            WHERE users.email = ${email.toLowerCase()}
-              AND users.email_verified_at IS NOT NULL
-              AND memberships.workspace_id = ${workspaceId}`
-          return rows.length > 0
         }, Effect.orDie),
 
         confirmOfMember: Effect.fn("ChannelsRepo.confirmOfMember")(function* (userId, email, now) {

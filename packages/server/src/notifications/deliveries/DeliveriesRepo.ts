@@ -97,13 +97,7 @@ export class DeliveriesRepo extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       id: string
     ) => Effect.Effect<ReadonlyArray<AttemptRow>>
-    /** Those that tell of nothing and ask whether an address wants to be told. */
-    readonly countConfirmations: (
-      workspaceId: AuthorizedWorkspaceId,
-      since: Date
-    ) => Effect.Effect<number>
-    /** When each was sent, the first one first. */
-    readonly listTests: (
+    readonly countTests: (
       workspaceId: AuthorizedWorkspaceId,
       channelId: string,
       since: Date
@@ -111,6 +105,12 @@ export class DeliveriesRepo extends Context.Service<
     readonly countWaitingCallbacks: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<number>
     /** What waits for a channel that is gone or disabled. */
     readonly updateToCancelled: (channelId: string, now: Date) => Effect.Effect<void>
+    /** Those that tell of nothing and ask whether an address wants to be told. */
+    readonly cancelConfirmations: (
+      workspaceId: AuthorizedWorkspaceId,
+      channelId: string,
+      now: Date
+    ) => Effect.Effect<void>
     /** Those to channels, and those to call-backs, which are told of every run. */
     readonly removeEnded: (before: Date, callbacksBefore: Date) => Effect.Effect<void>
   }
@@ -194,22 +194,13 @@ export class DeliveriesRepo extends Context.Service<
             ORDER BY number`
         }, Effect.orDie),
 
-        countConfirmations: Effect.fn("DeliveriesRepo.countConfirmations")(function* (
+        countTests: Effect.fn("DeliveriesRepo.countTests")(function* (
           workspaceId,
+          channelId,
           since
         ) {
-          const [row] = yield* sql<{ readonly mails: number }>`
-            SELECT count(*)::int AS mails
-            FROM notification_deliveries
-            WHERE workspace_id = ${workspaceId}
-              AND begun + ended + other = 0
-              AND created_at > ${since}`
-          return row?.mails ?? 0
-        }, Effect.orDie),
-
-        listTests: Effect.fn("DeliveriesRepo.listTests")(function* (workspaceId, channelId, since) {
-          const rows = yield* sql<Pick<DeliveryRow, "created_at">>`
-            SELECT created_at
+          const [row] = yield* sql<{ readonly tests: number }>`
+            SELECT count(*)::int AS tests
             FROM notification_deliveries
             WHERE workspace_id = ${workspaceId}
               AND channel_id = ${channelId}
@@ -240,6 +231,20 @@ export class DeliveriesRepo extends Context.Service<
             SET status = 'cancelled', finished_at = ${now}
             WHERE channel_id = ${channelId}
               AND status IN ('queued', 'sending')`
+        }, Effect.orDie),
+
+        cancelConfirmations: Effect.fn("DeliveriesRepo.cancelConfirmations")(function* (
+          workspaceId,
+          channelId,
+          now
+        ) {
+          yield* sql`
+            UPDATE notification_deliveries
+            SET status = 'cancelled', finished_at = ${now}
+            WHERE workspace_id = ${workspaceId}
+              AND channel_id = ${channelId}
+              AND status IN ('queued', 'sending')
+              AND begun + ended + other = 0`
         }, Effect.orDie),
 
         removeEnded: Effect.fn("DeliveriesRepo.removeEnded")(function* (before, callbacksBefore) {
