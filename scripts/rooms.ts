@@ -85,6 +85,7 @@ export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
     "members",
     "notifications",
     "platform",
+    "signing",
     "sql",
     "throttle",
     "users",

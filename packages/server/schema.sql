@@ -856,6 +856,7 @@ CREATE TABLE user_links (
   purpose text NOT NULL,
   token_hash text NOT NULL,
   expires_at timestamp with time zone NOT NULL,
+  mailed boolean DEFAULT false NOT NULL,
   CONSTRAINT user_links_pkey PRIMARY KEY (user_id, purpose),
   CONSTRAINT user_links_token_hash_key UNIQUE (token_hash),
   CONSTRAINT user_links_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,

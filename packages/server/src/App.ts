@@ -18,6 +18,7 @@ import { Throttle } from "./throttle/Throttle.ts"
 import { Passwords } from "./auth/passwords/Passwords.ts"
 import { PasswordResets } from "./auth/passwords/PasswordResets.ts"
 import { SecondFactors } from "./auth/totp/SecondFactors.ts"
+import { Reclaiming } from "./auth/Reclaiming.ts"
 import { TotpSettings } from "./auth/totp/TotpSettings.ts"
 import { Tokens } from "./auth/sessions/Tokens.ts"
 import { Chains } from "./chains/Chains.ts"
@@ -184,7 +185,7 @@ const Services = Layer.mergeAll(
   Layer.provide([MonitorRecords.layer, PingUrls.layer, TlsProbe.layer]),
   Layer.provide([StatusChanges.layer, CalendarReader.layer]),
   Layer.provideMerge([Disabling.layer, Letters.layer, Starter.layer, Transmitter.layer]),
-  Layer.provide(Confirming.layer),
+  Layer.provide([Confirming.layer, Reclaiming.layer]),
   Layer.provideMerge([Mailer.layer, Call.layer, SecondFactors.layer, AuditChain.layer]),
   Layer.provideMerge(KeepingToPlans.layer),
   Layer.provide(RunQueue.layer),

@@ -3,6 +3,7 @@ import { ApiKeyRepo } from "./api-keys/ApiKeyRepo.ts"
 import { ExpiringKeysRepo } from "./api-keys/ExpiringKeysRepo.ts"
 import { KeyUsesRepo } from "./api-keys/KeyUsesRepo.ts"
 import { UserLinksRepo } from "./users/UserLinksRepo.ts"
+import { ReclaimingRepo } from "./auth/ReclaimingRepo.ts"
 import { SessionsRepo } from "./auth/sessions/SessionsRepo.ts"
 import { TotpRepo } from "./auth/totp/TotpRepo.ts"
 import { LimitsRepo } from "./limits/LimitsRepo.ts"
@@ -57,6 +58,7 @@ export const Repositories = Layer.mergeAll(
   SubscriptionsRepo.layer,
   PlanPausesRepo.layer,
   UsageRepo.layer,
+  ReclaimingRepo.layer,
   SessionsRepo.layer,
   TotpRepo.layer,
   UserLinksRepo.layer,

@@ -246,8 +246,10 @@ export class AuthResource extends Resource {
   /**
    * Set a new password.
    *
-   * Takes a token, valid once and for an hour. Ends every session of the account; a second factor
-   * stays.
+   * With a token that is an hour old at most, once. Every session of the account ends; a second
+   * factor stays. If the token came by mail and nobody had verified the email, it is verified now,
+   * and what was set up before goes: the second factor, and in workspaces that nobody else owns the
+   * API keys, the tokens of workers, other members and invitations.
    *
    * Needs no credential.
    *

@@ -5,6 +5,12 @@ import type { UserRow } from "./UsersRepo.ts"
 /** What a token that only one person is sent is good for. */
 export type UserLinkPurpose = "password reset" | "email"
 
+/** Whose it is. */
+export interface LinkedUserRow extends UserRow {
+  /** Nobody but the owner of the email has seen the token. */
+  readonly mailed: boolean
+}
+
 /** At most one token per user and purpose. */
 export class UserLinksRepo extends Context.Service<
   UserLinksRepo,
@@ -15,12 +21,13 @@ export class UserLinksRepo extends Context.Service<
       readonly purpose: UserLinkPurpose
       readonly token_hash: string
       readonly expires_at: Date
+      readonly mailed: boolean
     }) => Effect.Effect<void>
     readonly findUser: (
       purpose: UserLinkPurpose,
       hashes: ReadonlyArray<string>,
       now: Date
-    ) => Effect.Effect<Option.Option<UserRow>>
+    ) => Effect.Effect<Option.Option<LinkedUserRow>>
     /** Returns false if it was used or replaced before. */
     readonly remove: (
       userId: string,
@@ -40,12 +47,14 @@ export class UserLinksRepo extends Context.Service<
           yield* sql`
             INSERT INTO user_links ${sql.insert({ ...link })}
             ON CONFLICT (user_id, purpose) DO UPDATE
-            SET token_hash = EXCLUDED.token_hash, expires_at = EXCLUDED.expires_at`
+            SET token_hash = EXCLUDED.token_hash,
+                expires_at = EXCLUDED.expires_at,
+                mailed = EXCLUDED.mailed`
         }, Effect.orDie),
 
         findUser: Effect.fn("UserLinksRepo.findUser")(function* (purpose, hashes, now) {
-          const rows = yield* sql<UserRow>`
-            SELECT users.*
+          const rows = yield* sql<LinkedUserRow>`
+            SELECT users.*, user_links.mailed
             FROM user_links
             JOIN users ON users.id = user_links.user_id
             WHERE user_links.token_hash = ANY (${hashes}::text[])

@@ -55,6 +55,8 @@ export class UsersRepo extends Context.Service<
       email: string,
       now: Date
     ) => Effect.Effect<"done" | "changed" | "taken">
+    /** Returns false if its email was verified before. None waits to become its email any more. */
+    readonly updateVerified: (id: string, now: Date) => Effect.Effect<boolean>
     /**
      * Locks the user until the transaction ends. Returns false if the user is gone or disabled, or
      * this is no longer the password. So an action that a password confirmed happens only while that password
@@ -122,6 +124,16 @@ export class UsersRepo extends Context.Service<
           Effect.catchReason("SqlError", "UniqueViolation", () => Effect.succeed("taken" as const)),
           Effect.orDie
         ),
+
+        updateVerified: Effect.fn("UsersRepo.updateVerified")(function* (id, now) {
+          const rows = yield* sql`
+            UPDATE users
+            SET email_verified_at = ${now}, pending_email = NULL
+            WHERE id = ${id}
+              AND email_verified_at IS NULL
+            RETURNING id`
+          return rows.length > 0
+        }, Effect.orDie),
 
         lock: Effect.fn("UsersRepo.lock")(function* (id, passwordHash) {
           const rows = yield* sql`

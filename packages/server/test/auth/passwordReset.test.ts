@@ -2,11 +2,14 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { mailTo, testAppWithMail } from "../notifications/support/withMail.ts"
+import { agentOf, workersOf } from "../workers/workers.ts"
 import {
   ask,
   createKey,
   logIn,
+  type Member,
   outcome,
+  password,
   randomEmail,
   randomIp,
   signUp,
@@ -101,7 +104,107 @@ layer(testAppLayer())("a new password", (it) => {
   )
 })
 
+/** The token that somebody was mailed. */
+const mailedToken = Effect.fnUntraced(function* (email: string) {
+  assert.strictEqual(outcome(yield* forgot(email)), "204")
+  const mail = yield* mailTo(email, "Set a new password")
+  return /^https:\/\/scheduling\.test\/reset-password#([\w-]{43})$/m.exec(mail.text)?.[1] ?? ""
+})
+
+/** What somebody sets up in an account, and what of it still opens something. */
+const setUp = Effect.fnUntraced(function* (member: Member) {
+  yield* confirmTotp(member, yield* startTotp(member))
+  const { key } = yield* createKey(member)
+  const { token } = (yield* workersOf(member).create()).body
+  const other = yield* signUp()
+  const invited = Effect.fnUntraced(function* (email: string) {
+    yield* ask("POST", `${member.workspace}/invitations`, {
+      token: member.access_token,
+      body: { email, role: "admin" }
+    })
+    const mail = yield* mailTo(email, "You are invited to a workspace")
+    return /#([\w-]{43})$/m.exec(mail.text)?.[1] ?? ""
+  })
+  const accept = (invitation: string) =>
+    ask("POST", "/v1/invitations/accept", {
+      token: other.access_token,
+      body: { token: invitation }
+    })
+  assert.strictEqual(outcome(yield* accept(yield* invited(other.email))), "200")
+  yield* invited(randomEmail())
+  return Effect.gen(function* () {
+    const asOther = (path: string) =>
+      ask("GET", `${member.workspace}${path}`, { token: other.access_token })
+    return {
+      key: yield* standing(key),
+      worker: outcome(yield* agentOf(token).hello()),
+      member: outcome(yield* asOther("")),
+      login: outcome(yield* logIn(member.email, { password: newPassword }))
+    }
+  })
+})
+
 layer(testAppWithMail)("a forgotten password", (it) => {
+  it.effect("of an email that nobody had verified ends all that was set up before", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const member = yield* signUp()
+      const whatIsLeft = yield* setUp(member)
+      yield* ask("PATCH", "/v1/auth/me", {
+        token: member.access_token,
+        body: { email: randomEmail(), current_password: password }
+      })
+      assert.strictEqual(outcome(yield* reset(yield* mailedToken(member.email))), "204")
+      assert.deepStrictEqual(yield* whatIsLeft, {
+        key: "401 invalid_api_key",
+        worker: "401 invalid_worker_token",
+        member: "404 not_found",
+        login: "200"
+      })
+      const token: string = (yield* logIn(member.email, { password: newPassword })).body
+        .access_token
+      const { body: user } = yield* ask("GET", "/v1/auth/me", { token })
+      assert.deepInclude(user, { email_verified: true, pending_email: null })
+      const { body: invitations } = yield* ask("GET", `${member.workspace}/invitations`, { token })
+      assert.lengthOf(invitations.data, 0)
+      const { body: audit } = yield* ask("GET", `${member.workspace}/audit`, { token })
+      assert.includeMembers(
+        audit.data.map(({ action }: { readonly action: string }) => action),
+        [
+          "api_key.revoked",
+          "invitation.removed",
+          "member.removed",
+          "signing_secret.rotated",
+          "worker.token_revoked"
+        ]
+      )
+      const events = yield* sql<{ readonly action: string }>`
+        SELECT action
+        FROM audit_events
+        WHERE user_id = ${member.user_id}
+          AND action IN ('email.verified', 'totp.disabled')
+        ORDER BY action`
+      assert.deepStrictEqual(events, [{ action: "email.verified" }, { action: "totp.disabled" }])
+    })
+  )
+
+  it.effect("of a verified email leaves the second factor, keys, workers and members", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      yield* ask("POST", "/v1/auth/email/verify", {
+        body: { token: yield* linkTokenFor("email", member) }
+      })
+      const whatIsLeft = yield* setUp(member)
+      assert.strictEqual(outcome(yield* reset(yield* mailedToken(member.email))), "204")
+      assert.deepStrictEqual(yield* whatIsLeft, {
+        key: "200",
+        worker: "200",
+        member: "200",
+        login: "401 totp_required"
+      })
+    })
+  )
+
   it.effect("is got back by mail, and nobody is told whether there is such an account", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -47,8 +47,8 @@ export const everyFamily = (at: Date): ReadonlyArray<string> => {
     `INSERT INTO totp (user_id, sealed_secret, last_step, confirmed_at, created_at)
      VALUES (${user}, 'k.sealed', 9223372036854775807, ${t}, ${t})`,
     `INSERT INTO recovery_codes (user_id, code_hash) VALUES (${user}, 'c1'), (${user}, 'c2')`,
-    `INSERT INTO user_links (user_id, purpose, token_hash, expires_at)
-     VALUES (${user}, 'password reset', 'l1', ${t})`,
+    `INSERT INTO user_links (user_id, purpose, token_hash, expires_at, mailed)
+     VALUES (${user}, 'password reset', 'l1', ${t}, true)`,
     `INSERT INTO login_throttle (subject, failures, attempts, window_ends_at)
      VALUES ('every', 1, 2, ${t})`,
     `INSERT INTO idempotent_requests (owner_id, principal_id, operation, key, request_hash, sealed_answer, created_at)

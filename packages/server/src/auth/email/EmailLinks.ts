@@ -65,7 +65,7 @@ export class EmailLinks extends Context.Service<
       const throttle = yield* Throttle
       const users = yield* UsersRepo
 
-      const make = Effect.fn("EmailLinks.make")(function* (user: UserRow) {
+      const make = Effect.fn("EmailLinks.make")(function* (user: UserRow, mailed = false) {
         if (waitingEmail(user) === undefined) return Option.none()
         const token = makeLinkToken()
         const now = yield* DateTime.nowAsDate
@@ -73,7 +73,8 @@ export class EmailLinks extends Context.Service<
           user_id: user.id,
           purpose: "email",
           token_hash: hashLinkToken(ring, "email", token),
-          expires_at: new Date(now.getTime() + linkDays * dayMs)
+          expires_at: new Date(now.getTime() + linkDays * dayMs),
+          mailed
         })
         return Option.some(token)
       })
@@ -87,7 +88,7 @@ export class EmailLinks extends Context.Service<
       const post = Effect.fn("EmailLinks.post")(function* (user: UserRow) {
         const to = waitingEmail(user)
         if (to === undefined || letters.unavailable !== null) return
-        const letter = Effect.map(make(user), (token) =>
+        const letter = Effect.map(make(user, true), (token) =>
           Option.isNone(token) || publicUrl === undefined
             ? undefined
             : verificationLetter(to, publicUrl, token.value)
@@ -101,7 +102,7 @@ export class EmailLinks extends Context.Service<
       })
 
       return EmailLinks.of({
-        make,
+        make: (user) => make(user),
         count,
         post,
         find,

@@ -18,6 +18,7 @@ import { type UserRow, UsersRepo } from "../../users/UsersRepo.ts"
 import { checkNewPassword } from "./checkNewPassword.ts"
 import { Passwords } from "./Passwords.ts"
 import { resetLetter } from "./resetLetter.ts"
+import { Reclaiming } from "../Reclaiming.ts"
 import { SessionsRepo } from "../sessions/SessionsRepo.ts"
 
 /** How an account whose password is lost is got back: with a token that only its owner is sent. */
@@ -31,7 +32,10 @@ export class PasswordResets extends Context.Service<
     ) => Effect.Effect<void, Conflict | RateLimited>
     /** For an operator, who hands the token on. */
     readonly make: (user: UserRow, origin: RequestOrigin) => Effect.Effect<Redacted.Redacted>
-    /** Ends every session of the account. A second factor stays. */
+    /**
+     * Ends every session of the account. A second factor stays, unless the token came by mail and
+     * is the first proof of the email.
+     */
     readonly use: (
       token: Redacted.Redacted,
       password: Redacted.Redacted,
@@ -46,6 +50,7 @@ export class PasswordResets extends Context.Service<
     | AuditLog
     | Letters
     | Passwords
+    | Reclaiming
     | Secrets
     | SessionsRepo
     | SqlClient.SqlClient
@@ -61,6 +66,7 @@ export class PasswordResets extends Context.Service<
       const letters = yield* Letters
       const passwords = yield* Passwords
       const links = yield* UserLinksRepo
+      const reclaiming = yield* Reclaiming
       const ring = (yield* Secrets).keys("link-token")
       const sessions = yield* SessionsRepo
       const throttle = yield* Throttle
@@ -68,7 +74,8 @@ export class PasswordResets extends Context.Service<
 
       const make = Effect.fn("PasswordResets.make")(function* (
         user: UserRow,
-        origin: RequestOrigin
+        origin: RequestOrigin,
+        mailed = false
       ) {
         const token = makeLinkToken()
         const now = yield* DateTime.nowAsDate
@@ -76,7 +83,8 @@ export class PasswordResets extends Context.Service<
           user_id: user.id,
           purpose: "password reset",
           token_hash: hashLinkToken(ring, "password reset", token),
-          expires_at: new Date(now.getTime() + hourMs)
+          expires_at: new Date(now.getTime() + hourMs),
+          mailed
         })
         yield* audit.recordForAccount("password.reset_requested", user.id, {
           actor_id: null,
@@ -88,11 +96,11 @@ export class PasswordResets extends Context.Service<
       const letterFor = Effect.fnUntraced(function* (email: string, origin: RequestOrigin) {
         const user = yield* users.findByEmail(email)
         if (Option.isNone(user)) return undefined
-        return resetLetter(email, publicUrl, yield* make(user.value, origin))
+        return resetLetter(user.value, publicUrl, yield* make(user.value, origin, true))
       })
 
       return PasswordResets.of({
-        make,
+        make: (user, origin) => make(user, origin),
 
         request: Effect.fn("PasswordResets.request")(function* (email, origin) {
           if (letters.unavailable !== null) {
@@ -129,6 +137,7 @@ export class PasswordResets extends Context.Service<
                 origin,
                 details: { sessions_ended }
               })
+              if (user.mailed) yield* reclaiming.reclaim(user, origin)
             })
           )
         })

@@ -9,7 +9,7 @@ import billing from "./0008_billing.ts"
 import queues from "./0009_queues.ts"
 import calendars from "./0010_calendars.ts"
 import completions from "./0011_completions.ts"
-import successors from "./0012_successors.ts"
+import proofs from "./0012_proofs.ts"
 
 /** In order. A migration is never edited once released. */
 export const migrations = {
@@ -24,5 +24,5 @@ export const migrations = {
   "0009_queues": queues,
   "0010_calendars": calendars,
   "0011_completions": completions,
-  "0012_successors": successors
+  "0012_proofs": proofs
 }
