@@ -431,6 +431,7 @@ CREATE TABLE notification_channels (
   sent_at timestamp with time zone,
   lease uuid,
   lease_until timestamp with time zone,
+  by_membership boolean DEFAULT false NOT NULL,
   CONSTRAINT notification_channels_pkey PRIMARY KEY (id),
   CONSTRAINT notification_channels_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 ) WITH (fillfactor=80);

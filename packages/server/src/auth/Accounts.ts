@@ -21,6 +21,7 @@ import { transactionOf } from "../sql/transaction.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
 import { InvitationsRepo } from "../members/InvitationsRepo.ts"
 import { Workspaces } from "../workspaces/Workspaces.ts"
+import { Confirming } from "../notifications/channels/Confirming.ts"
 import { checkNewPassword } from "./passwords/checkNewPassword.ts"
 import { EmailLinks } from "./email/EmailLinks.ts"
 import { confirmingPassword } from "./passwords/confirmingPassword.ts"
@@ -91,6 +92,7 @@ export class Accounts extends Context.Service<
     never,
     | AppConfig
     | AuditLog
+    | Confirming
     | EmailLinks
     | Idempotency
     | Ids
@@ -111,6 +113,7 @@ export class Accounts extends Context.Service<
       const transaction = transactionOf(yield* SqlClient.SqlClient)
       const { registration } = yield* AppConfig
       const audit = yield* AuditLog
+      const confirming = yield* Confirming
       const emailLinks = yield* EmailLinks
       const idempotency = yield* Idempotency
       const ids = yield* Ids
@@ -266,6 +269,7 @@ export class Accounts extends Context.Service<
                 return yield* new InvalidCredentials()
               yield* workspaces.removeOwnedAloneBy(actor)
               const others = yield* usage.holdSeatsOf(row.id)
+              yield* confirming.endOfMember(row.email, others, actor.origin)
               yield* users.remove(row.id)
               yield* usage.record("seats", others, yield* DateTime.nowAsDate)
               yield* invitations.removeOf(row.email)

@@ -6,6 +6,7 @@ import { type AccountAction, AuditLog } from "../audit/AuditLog.ts"
 import type { RequestOrigin } from "../http/request/RequestOrigin.ts"
 import { UsageRepo } from "../limits/UsageRepo.ts"
 import { ChannelsRepo } from "../notifications/channels/ChannelsRepo.ts"
+import { Confirming } from "../notifications/channels/Confirming.ts"
 import { SigningSecrets } from "../signing/SigningSecrets.ts"
 import { UserLinksRepo } from "../users/UserLinksRepo.ts"
 import { type UserRow, UsersRepo } from "../users/UsersRepo.ts"
@@ -32,6 +33,7 @@ export class Reclaiming extends Context.Service<
     never,
     | AuditLog
     | ChannelsRepo
+    | Confirming
     | ReclaimingRepo
     | SecondFactors
     | SigningSecrets
@@ -43,6 +45,7 @@ export class Reclaiming extends Context.Service<
     Effect.gen(function* () {
       const audit = yield* AuditLog
       const channels = yield* ChannelsRepo
+      const confirming = yield* Confirming
       const factors = yield* SecondFactors
       const links = yield* UserLinksRepo
       const repo = yield* ReclaimingRepo
@@ -67,7 +70,8 @@ export class Reclaiming extends Context.Service<
         for (const { id, role } of yield* repo.removeInvitations(workspaceId)) {
           yield* record("invitation.removed", id, { role })
         }
-        for (const { id, role } of yield* repo.removeMembersBut(workspaceId, userId)) {
+        for (const { email, id, role } of yield* repo.removeMembersBut(workspaceId, userId)) {
+          yield* confirming.endOfMember(email, [workspaceId], origin)
           yield* record("member.removed", id, { role })
         }
         yield* usage.record("seats", [workspaceId], now)

@@ -10,6 +10,7 @@ interface Removed {
 
 interface RemovedRole extends Removed {
   readonly role: Role
+  readonly email: string
 }
 
 export class ReclaimingRepo extends Context.Service<
@@ -66,16 +67,18 @@ export class ReclaimingRepo extends Context.Service<
         ) {
           return yield* sql<RemovedRole>`
               DELETE FROM memberships
+              USING users
               WHERE workspace_id = ${workspaceId}
                 AND user_id <> ${userId}
-              RETURNING user_id AS id, role`
+                AND users.id = user_id
+              RETURNING user_id AS id, role, email`
         }, Effect.orDie),
 
         removeInvitations: Effect.fn("ReclaimingRepo.removeInvitations")(function* (workspaceId) {
           return yield* sql<RemovedRole>`
             DELETE FROM invitations
             WHERE workspace_id = ${workspaceId}
-            RETURNING id, role`
+            RETURNING id, role, email`
         }, Effect.orDie),
 
         revokeKeys: Effect.fn("ReclaimingRepo.revokeKeys")(function* (workspaceId, now) {

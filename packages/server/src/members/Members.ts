@@ -9,6 +9,7 @@ import { SqlClient } from "effect/sql"
 import { AuditLog } from "../audit/AuditLog.ts"
 import type { Actor } from "../audit/currentActor.ts"
 import { UsageRepo } from "../limits/UsageRepo.ts"
+import { Confirming } from "../notifications/channels/Confirming.ts"
 import { orNotFound } from "../platform/orNotFound.ts"
 import { pageRequest, toPage } from "../sql/Pages.ts"
 import { transactionOf } from "../sql/transaction.ts"
@@ -52,19 +53,32 @@ export class Members extends Context.Service<
   static readonly layer: Layer.Layer<
     Members,
     never,
-    AuditLog | InvitationsRepo | MembersRepo | SqlClient.SqlClient | UsageRepo | WorkspacesRepo
+    | AuditLog
+    | Confirming
+    | InvitationsRepo
+    | MembersRepo
+    | SqlClient.SqlClient
+    | UsageRepo
+    | WorkspacesRepo
   > = Layer.effect(
     Members,
     Effect.gen(function* () {
       const transaction = transactionOf(yield* SqlClient.SqlClient)
       const audit = yield* AuditLog
+      const confirming = yield* Confirming
       const invitations = yield* InvitationsRepo
       const repo = yield* MembersRepo
       const usage = yield* UsageRepo
       const workspaces = yield* WorkspacesRepo
 
-      const recordSeats = Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId) {
+      const remove = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        { email, id }: MemberRow,
+        { origin }: Actor
+      ) {
+        yield* repo.remove(workspaceId, id)
         yield* usage.record("seats", [workspaceId], yield* DateTime.nowAsDate)
+        yield* confirming.endOfMember(email, [workspaceId], origin)
       })
 
       const hold = Effect.fnUntraced(function* (
@@ -141,8 +155,7 @@ export class Members extends Context.Service<
             return yield* new Forbidden({ required_role: "owner" })
           }
           yield* keepAnOwner(workspaceId, member)
-          yield* repo.remove(workspaceId, userId)
-          yield* recordSeats(workspaceId)
+          yield* remove(workspaceId, member, actor)
           yield* record("member.removed", workspaceId, member, actor)
         }, transaction),
 
@@ -155,8 +168,7 @@ export class Members extends Context.Service<
             () => Effect.fail(new NotFound({ resource: "workspace" }))
           )
           yield* keepAnOwner(workspaceId, member)
-          yield* repo.remove(workspaceId, actor.user_id)
-          yield* recordSeats(workspaceId)
+          yield* remove(workspaceId, member, actor)
           yield* record("member.left", workspaceId, member, actor)
         }, transaction)
       })

@@ -18,6 +18,7 @@ import type { ExecutionStatsRepo } from "../../src/executions/ExecutionStatsRepo
 import { inWorkspace } from "../../src/http/inWorkspace.ts"
 import type { Channels } from "../../src/notifications/channels/Channels.ts"
 import type { ChannelsRepo } from "../../src/notifications/channels/ChannelsRepo.ts"
+import type { ConfirmingRepo } from "../../src/notifications/channels/ConfirmingRepo.ts"
 import type { Deliveries } from "../../src/notifications/deliveries/Deliveries.ts"
 import type { DeliveriesRepo } from "../../src/notifications/deliveries/DeliveriesRepo.ts"
 import type { Settings } from "../../src/notifications/settings/Settings.ts"
@@ -58,6 +59,7 @@ describe("a workspace that was only named", () => {
     expectTypeOf<TakesNamed<SigningSecrets["Service"]>>().toBeNever()
     expectTypeOf<TakesNamed<WorkspacesRepo["Service"]>>().toBeNever()
     expectTypeOf<TakesNamed<SettingsRepo["Service"]>>().toBeNever()
+    expectTypeOf<TakesNamed<ConfirmingRepo["Service"]>>().toBeNever()
     expectTypeOf<TakesNamed<MonitorEventsRepo["Service"]>>().toBeNever()
     expectTypeOf<TakesNamed<MonitorsRepo["Service"]>>().toBeNever()
     expectTypeOf<TakesNamed<IncidentsRepo["Service"]>>().toBeNever()

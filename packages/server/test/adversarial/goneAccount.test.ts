@@ -4,7 +4,9 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { randomBytes } from "node:crypto"
 import { removeHistoryOfGoneWorkspaces } from "../../src/queue/GoneWorkspaces.ts"
-import { ask, createKey, outcome, password, randomIp } from "../support/http.ts"
+import { notificationsOf } from "../notifications/support/channels.ts"
+import { mailTo, testAppWithMail } from "../notifications/support/withMail.ts"
+import { ask, createKey, outcome, password, randomIp, signUp } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { eventually } from "../runner/support/tasks.ts"
 
@@ -156,6 +158,43 @@ layer(testAppLayer())("an account that is gone", (it) => {
         ORDER BY id DESC
         LIMIT 1`
       assert.deepStrictEqual(events, [{ action: "account.deleted" }])
+    })
+  )
+})
+
+layer(testAppWithMail)("an account that is gone, where mail is sent,", (it) => {
+  it.effect("gets no mail any more from the workspaces of others", () =>
+    Effect.gen(function* () {
+      const [owner, member] = [yield* signUp(), yield* signUp()]
+      const channels = notificationsOf(owner)
+      yield* ask("POST", `${owner.workspace}/invitations`, {
+        token: owner.access_token,
+        body: { email: member.email, role: "viewer" }
+      })
+      const tokenIn = (text: string) => /[\w-]{43}$/m.exec(text)?.[0] ?? ""
+      const invitation = yield* mailTo(member.email, "You are invited to a workspace")
+      yield* ask("POST", "/v1/invitations/accept", {
+        token: member.access_token,
+        body: { token: tokenIn(invitation.text) }
+      })
+      const verification = yield* mailTo(member.email, "Is this your email?")
+      yield* ask("POST", "/v1/auth/email/verify", { body: { token: tokenIn(verification.text) } })
+      const config = { to: member.email }
+      const { body: channel } = yield* channels.create({ kind: "email", config })
+      assert.isTrue((yield* channels.test(channel.id)).body.delivered)
+
+      const removed = yield* ask("DELETE", "/v1/auth/me", {
+        token: member.access_token,
+        body: { current_password: password }
+      })
+      assert.strictEqual(outcome(removed), "204")
+      const { body } = yield* channels.get(channel.id)
+      assert.deepInclude(body, { enabled: false, confirmed: false })
+      assert.strictEqual(outcome(yield* channels.test(channel.id)), "409 conflict")
+      // What the others have written stays theirs, until they delete the channel.
+      assert.deepStrictEqual(yield* tablesWith(member.email), ["public.notification_channels"])
+      yield* channels.remove(channel.id)
+      assert.deepStrictEqual(yield* tablesWith(member.email), [])
     })
   )
 })

@@ -4,7 +4,8 @@ import { SqlClient } from "effect/sql"
 import { ChannelsRepo } from "../../src/notifications/channels/ChannelsRepo.ts"
 import { linkTo } from "../../src/notifications/channels/links.ts"
 import { Secrets } from "../../src/platform/Secrets.ts"
-import { ask, outcome, randomEmail, signUp } from "../support/http.ts"
+import { linkTokenFor } from "../auth/linkTokenFor.ts"
+import { ask, type Member, outcome, password, randomEmail, signUp } from "../support/http.ts"
 import { testAppLayer, testConfig } from "../support/TestApp.ts"
 import { notificationsOf } from "./support/channels.ts"
 
@@ -19,6 +20,21 @@ const begin = Effect.gen(function* () {
 })
 
 const stranger = (to: string) => ({ name: "a stranger", kind: "email", config: { to } })
+
+const verify = (member: Member) =>
+  Effect.flatMap(linkTokenFor("email", member), (token) =>
+    ask("POST", "/v1/auth/email/verify", { body: { token } })
+  )
+
+/** The token of the invitation is in a mail, so the membership is written down here. */
+const joinedByMail = Effect.fnUntraced(function* ({ workspace_id }: Member) {
+  const sql = yield* SqlClient.SqlClient
+  const member = yield* signUp()
+  yield* sql`
+    INSERT INTO memberships (user_id, workspace_id, role, created_at)
+    VALUES (${member.user_id}, ${workspace_id}, 'editor', now())`
+  return member
+})
 
 const withMail = testAppLayer({
   smtpUrl: Redacted.make("smtp://127.0.0.1:1"),
@@ -182,6 +198,67 @@ layer(withMail)("An email channel", (it) => {
       for (const { id } of list.data) {
         assert.strictEqual(outcome(yield* channels.resend(id)), "409 conflict")
       }
+    })
+  )
+
+  const ends = {
+    "is removed": (owner: Member, member: Member) =>
+      ask("DELETE", `${owner.workspace}/members/${member.user_id}`, { token: owner.access_token }),
+    leaves: (owner: Member, member: Member) =>
+      ask("POST", `${owner.workspace}/leave`, { token: member.access_token }),
+    "deletes the account": (_: Member, member: Member) =>
+      ask("DELETE", "/v1/auth/me", {
+        token: member.access_token,
+        body: { current_password: password }
+      }),
+    "gets another email": Effect.fnUntraced(function* (_: Member, member: Member) {
+      yield* ask("PATCH", "/v1/auth/me", {
+        token: member.access_token,
+        body: { email: randomEmail(), current_password: password }
+      })
+      return yield* verify(member)
+    })
+  }
+
+  it.effect.each(Object.entries(ends))(
+    "to a member is theirs no more when the member %s",
+    ([, end]) =>
+      Effect.gen(function* () {
+        const { channels, member: owner } = yield* begin
+        const member = yield* joinedByMail(owner)
+        yield* verify(member)
+        const { body } = yield* channels.create(stranger(member.email))
+        assert.isTrue(body.confirmed)
+        const { body: disabled } = yield* channels.create({
+          ...stranger(member.email),
+          enabled: false
+        })
+        assert.strictEqual(outcome(yield* channels.test(body.id)), "200")
+        assert.oneOf((yield* end(owner, member)).status, [200, 204])
+        assert.deepInclude((yield* channels.get(body.id)).body, {
+          enabled: false,
+          confirmed: false
+        })
+        assert.include((yield* channels.get(body.id)).body.disabled_reason, "no longer a member")
+        assert.isFalse((yield* channels.get(disabled.id)).body.confirmed)
+        assert.strictEqual(outcome(yield* channels.test(body.id)), "409 conflict")
+        const enabled = yield* channels.update(body.id, { enabled: true })
+        assert.deepInclude(enabled.body, { enabled: true, confirmed: false })
+        const { body: list } = yield* channels.deliveries(`?channel_id=${body.id}&status=queued`)
+        assert.containSubset(list.data, [{ events_count: 0 }])
+      })
+  )
+
+  it.effect("to a member who has also confirmed it by its link stays theirs", () =>
+    Effect.gen(function* () {
+      const { channels, member: owner } = yield* begin
+      const member = yield* joinedByMail(owner)
+      const { body } = yield* channels.create(stranger(member.email))
+      const link = linkTo(ring, "", "confirm", { id: body.id, config: { to: member.email } })
+      yield* ask("POST", link)
+      yield* verify(member)
+      yield* ends.leaves(owner, member)
+      assert.deepInclude((yield* channels.get(body.id)).body, { enabled: true, confirmed: true })
     })
   )
 

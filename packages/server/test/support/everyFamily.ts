@@ -126,8 +126,8 @@ export const everyFamily = (at: Date): ReadonlyArray<string> => {
     `INSERT INTO removed_monitors (monitor_id) VALUES (${id(34)})`,
     `INSERT INTO incidents (id, workspace_id, monitor_id, kind, opened_at, cause_code, cause_message, acknowledged_by, acknowledged_at)
      VALUES (${incident}, ${workspace}, ${heartbeat}, 'heartbeat', ${t}, 'missing', ${odd}, ${user}, ${t})`,
-    `INSERT INTO notification_channels (id, workspace_id, lane, key, name, kind, config, sealed_secrets, created_at, updated_at)
-     VALUES (${channel}, ${workspace}, 7, 'k', ${odd}, 'webhook', ${json}, 'k.sealed', ${t}, ${t})`,
+    `INSERT INTO notification_channels (id, workspace_id, lane, key, name, kind, config, sealed_secrets, by_membership, created_at, updated_at)
+     VALUES (${channel}, ${workspace}, 7, 'k', ${odd}, 'webhook', ${json}, 'k.sealed', true, ${t}, ${t})`,
     `INSERT INTO notification_deliveries (id, workspace_id, channel_id, channel_kind, status, begun, ended, other, shown, subjects, incident_key, mergeable, due_at, give_up_at, created_at)
      VALUES (${delivery}, ${workspace}, ${channel}, 'webhook', 'failed', 1, 0, 0, ${json}, ARRAY[${heartbeat}]::uuid[], NULL, false, ${t}, ${t}, ${t})`,
     `INSERT INTO notification_attempts (delivery_id, number, started_at, finished_at, status_code, response_body, error)

@@ -6,7 +6,9 @@ import { SqlClient } from "effect/sql"
 import { AuditLog } from "../../audit/AuditLog.ts"
 import { AppConfig } from "../../config/Config.ts"
 import type { RequestOrigin } from "../../http/request/RequestOrigin.ts"
+import { UsageRepo } from "../../limits/UsageRepo.ts"
 import { ChannelsRepo } from "../../notifications/channels/ChannelsRepo.ts"
+import { Confirming } from "../../notifications/channels/Confirming.ts"
 import { Letters } from "../../notifications/mail/Letters.ts"
 import { hashLinkToken, linkTokenHashes, makeLinkToken } from "../../platform/linkTokens.ts"
 import { dayMs } from "../../platform/millis.ts"
@@ -46,10 +48,12 @@ export class EmailLinks extends Context.Service<
     | AppConfig
     | AuditLog
     | ChannelsRepo
+    | Confirming
     | Letters
     | Secrets
     | SqlClient.SqlClient
     | Throttle
+    | UsageRepo
     | UserLinksRepo
     | UsersRepo
   > = Layer.effect(
@@ -59,10 +63,12 @@ export class EmailLinks extends Context.Service<
       const { publicUrl } = yield* AppConfig
       const audit = yield* AuditLog
       const channels = yield* ChannelsRepo
+      const confirming = yield* Confirming
       const letters = yield* Letters
       const links = yield* UserLinksRepo
       const ring = (yield* Secrets).keys("link-token")
       const throttle = yield* Throttle
+      const usage = yield* UsageRepo
       const users = yield* UsersRepo
 
       const make = Effect.fn("EmailLinks.make")(function* (user: UserRow, mailed = false) {
@@ -140,6 +146,10 @@ export class EmailLinks extends Context.Service<
               const hashes = linkTokenHashes(ring, "email", token)
               if (verified === "changed" || !(yield* links.remove(user.id, "email", hashes))) {
                 return yield* new InvalidLink()
+              }
+              if (isChange) {
+                const workspaceIds = yield* usage.holdSeatsOf(user.id)
+                yield* confirming.endOfMember(user.email, workspaceIds, origin)
               }
               yield* channels.confirmOfMember(user.id, email, now)
               yield* audit.recordForAccount("email.verified", user.id, {

@@ -181,7 +181,7 @@ export class Channels extends Context.Service<
           kind,
           enabled: input.enabled ?? true,
           disabled_reason: null,
-          confirmed: yield* confirming.isAgreed({ ...sealed, workspace_id: workspaceId, kind }),
+          ...(yield* confirming.agreed({ ...sealed, workspace_id: workspaceId, kind })),
           created_at: now,
           updated_at: now
         }
@@ -200,12 +200,12 @@ export class Channels extends Context.Service<
       ) {
         const { id, workspace_id } = row
         const config = yield* changed(row, changes.config)
-        const isSameAddress = config["to"] === opened(row)["to"]
-        const confirmed =
-          row.kind === "email" && !isSameAddress
-            ? yield* confirming.isAgreed({ ...row, config })
-            : row.confirmed
         const enabled = changes.enabled ?? row.enabled
+        const isMoved = config["to"] !== opened(row)["to"]
+        const isAsked = isMoved || (!row.confirmed && !row.enabled && enabled)
+        const { by_membership, confirmed } = isAsked
+          ? yield* confirming.agreed({ ...row, config })
+          : row
         const updated: ChannelRow = {
           ...row,
           ...sealConfig(ring, id, kinds[row.kind], config),
@@ -214,11 +214,12 @@ export class Channels extends Context.Service<
           enabled,
           disabled_reason: enabled ? null : row.disabled_reason,
           confirmed,
+          by_membership,
           updated_at: yield* DateTime.nowAsDate
         }
         yield* repo.update(workspace_id, updated)
         if (row.enabled && !enabled) yield* deliveries.updateToCancelled(id, updated.updated_at)
-        if (!confirmed && !isSameAddress) yield* confirming.ask(updated)
+        if (isAsked && !confirmed) yield* confirming.ask(updated)
         yield* record("notification_channel.updated", workspace_id, id, author, {
           fields: Object.keys(changes)
         })

@@ -22,6 +22,8 @@ export interface ChannelRow extends SealedConfig {
   readonly enabled: boolean
   readonly disabled_reason: string | null
   readonly confirmed: boolean
+  /** Confirmed by no link, but because the address is that of a member. */
+  readonly by_membership: boolean
   readonly last_status: "delivered" | "again" | "never" | null
   readonly last_error: string | null
   readonly last_at: Date | null
@@ -176,6 +178,7 @@ export class ChannelsRepo extends Context.Service<
                 enabled = ${channel.enabled},
                 disabled_reason = ${channel.disabled_reason},
                 confirmed = ${channel.confirmed},
+                by_membership = ${channel.by_membership},
                 updated_at = ${channel.updated_at}
               WHERE workspace_id = ${workspaceId}
                 AND id = ${channel.id}`
@@ -196,7 +199,7 @@ export class ChannelsRepo extends Context.Service<
         confirmOfMember: Effect.fn("ChannelsRepo.confirmOfMember")(function* (userId, email, now) {
           yield* sql`
             UPDATE notification_channels
-            SET confirmed = true, updated_at = ${now}, next_at = ${now}
+            SET confirmed = true, by_membership = true, updated_at = ${now}, next_at = ${now}
             WHERE kind = 'email'
               AND NOT confirmed
               AND lower(config ->> 'to') = ${email}
@@ -218,7 +221,7 @@ export class ChannelsRepo extends Context.Service<
         confirmByLink: Effect.fn("ChannelsRepo.confirmByLink")(function* (id, now) {
           yield* sql`
             UPDATE notification_channels
-            SET confirmed = true, updated_at = ${now}, next_at = ${now}
+            SET confirmed = true, by_membership = false, updated_at = ${now}, next_at = ${now}
             WHERE id = ${id}`
         }, Effect.orDie),
 
@@ -253,6 +256,7 @@ export const columnNames = [
   "enabled",
   "disabled_reason",
   "confirmed",
+  "by_membership",
   "last_status",
   "last_error",
   "last_at",

@@ -1,6 +1,7 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { type ChannelRow, columnNames } from "./ChannelsRepo.ts"
 
 export class ConfirmingRepo extends Context.Service<
   ConfirmingRepo,
@@ -9,6 +10,16 @@ export class ConfirmingRepo extends Context.Service<
     readonly isMember: (workspaceId: AuthorizedWorkspaceId, email: string) => Effect.Effect<boolean>
     /** By what the account that made the workspace is known in all that it makes: its lane. */
     readonly findAccount: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<string>
+    /** Those to the address that only a membership confirmed. Locks them. */
+    readonly listByMembership: (
+      workspaceIds: ReadonlyArray<string>,
+      email: string
+    ) => Effect.Effect<ReadonlyArray<ChannelRow>>
+    readonly updateUnconfirmed: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: string,
+      now: Date
+    ) => Effect.Effect<void>
   }
 >()("@scheduling/server/notifications/channels/ConfirmingRepo") {
   static readonly layer: Layer.Layer<ConfirmingRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -34,6 +45,32 @@ export class ConfirmingRepo extends Context.Service<
             FROM workspaces
             WHERE id = ${workspaceId}`
           return String(rows[0]?.lane)
+        }, Effect.orDie),
+
+        listByMembership: Effect.fn("ConfirmingRepo.listByMembership")(function* (
+          workspaceIds,
+          email
+        ) {
+          return yield* sql<ChannelRow>`
+              SELECT ${sql.literal(columnNames.join(", "))}
+              FROM notification_channels
+              WHERE workspace_id = ANY (${workspaceIds}::uuid[])
+                AND by_membership
+                AND lower(config ->> 'to') = ${email}
+              ORDER BY id
+              FOR UPDATE`
+        }, Effect.orDie),
+
+        updateUnconfirmed: Effect.fn("ConfirmingRepo.updateUnconfirmed")(function* (
+          workspaceId,
+          id,
+          now
+        ) {
+          yield* sql`
+              UPDATE notification_channels
+              SET confirmed = false, by_membership = false, updated_at = ${now}
+              WHERE workspace_id = ${workspaceId}
+                AND id = ${id}`
         }, Effect.orDie)
       })
     })

@@ -50,6 +50,7 @@ export class Starter extends Context.Service<
             enabled: true,
             disabled_reason: null,
             confirmed: owner.email_verified_at !== null,
+            by_membership: owner.email_verified_at !== null,
             created_at: now,
             updated_at: now
           })

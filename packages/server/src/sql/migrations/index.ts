@@ -10,6 +10,7 @@ import queues from "./0009_queues.ts"
 import calendars from "./0010_calendars.ts"
 import completions from "./0011_completions.ts"
 import proofs from "./0012_proofs.ts"
+import receivers from "./0013_receivers.ts"
 
 /** In order. A migration is never edited once released. */
 export const migrations = {
@@ -24,5 +25,6 @@ export const migrations = {
   "0009_queues": queues,
   "0010_calendars": calendars,
   "0011_completions": completions,
-  "0012_proofs": proofs
+  "0012_proofs": proofs,
+  "0013_receivers": receivers
 }
