@@ -478,6 +478,15 @@ CREATE INDEX notification_deliveries_unfinished ON notification_deliveries USING
 CREATE INDEX notification_deliveries_waiting_callbacks ON notification_deliveries USING btree (workspace_id) WHERE (status = ANY (ARRAY['queued'::text, 'sending'::text])) AND channel_id IS NULL;
 CREATE TRIGGER notification_deliveries_lane BEFORE INSERT ON public.notification_deliveries FOR EACH ROW WHEN ((new.channel_id IS NULL)) EXECUTE FUNCTION lane_of_workspace();
 
+CREATE TABLE notification_refusals (
+  workspace_id uuid NOT NULL,
+  address_hash text NOT NULL,
+  refused_at timestamp with time zone NOT NULL,
+  asked_at timestamp with time zone,
+  CONSTRAINT notification_refusals_pkey PRIMARY KEY (workspace_id, address_hash),
+  CONSTRAINT notification_refusals_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
 CREATE TABLE notification_settings (
   workspace_id uuid NOT NULL,
   version integer NOT NULL,

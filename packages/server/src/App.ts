@@ -185,7 +185,7 @@ const Services = Layer.mergeAll(
   Layer.provide([MonitorRecords.layer, PingUrls.layer, TlsProbe.layer]),
   Layer.provide([StatusChanges.layer, CalendarReader.layer]),
   Layer.provide(Reclaiming.layer),
-  Layer.provide(Confirming.layer),
+  Layer.provideMerge(Confirming.layer),
   Layer.provideMerge([Disabling.layer, Letters.layer, Starter.layer, Transmitter.layer]),
   Layer.provideMerge([Mailer.layer, Call.layer, SecondFactors.layer, AuditChain.layer]),
   Layer.provideMerge(KeepingToPlans.layer),

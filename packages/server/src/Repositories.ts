@@ -26,6 +26,7 @@ import { StatsRollUpRepo } from "./executions/StatsRollUpRepo.ts"
 import { Idempotency } from "./http/request/Idempotency.ts"
 import { ChannelsRepo } from "./notifications/channels/ChannelsRepo.ts"
 import { ConfirmingRepo } from "./notifications/channels/ConfirmingRepo.ts"
+import { RefusalsRepo } from "./notifications/channels/RefusalsRepo.ts"
 import { DeliveriesRepo } from "./notifications/deliveries/DeliveriesRepo.ts"
 import { SenderRepo } from "./notifications/sending/SenderRepo.ts"
 import { SettingsRepo } from "./notifications/settings/SettingsRepo.ts"
@@ -95,6 +96,7 @@ export const Repositories = Layer.mergeAll(
   Outbox.layer,
   ChannelsRepo.layer,
   ConfirmingRepo.layer,
+  RefusalsRepo.layer,
   SettingsRepo.layer,
   DeliveriesRepo.layer,
   SenderRepo.layer,

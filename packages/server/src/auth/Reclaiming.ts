@@ -5,7 +5,6 @@ import { Context, DateTime, Effect, Layer } from "effect"
 import { type AccountAction, AuditLog } from "../audit/AuditLog.ts"
 import type { RequestOrigin } from "../http/request/RequestOrigin.ts"
 import { UsageRepo } from "../limits/UsageRepo.ts"
-import { ChannelsRepo } from "../notifications/channels/ChannelsRepo.ts"
 import { Confirming } from "../notifications/channels/Confirming.ts"
 import { SigningSecrets } from "../signing/SigningSecrets.ts"
 import { UserLinksRepo } from "../users/UserLinksRepo.ts"
@@ -32,7 +31,6 @@ export class Reclaiming extends Context.Service<
     Reclaiming,
     never,
     | AuditLog
-    | ChannelsRepo
     | Confirming
     | ReclaimingRepo
     | SecondFactors
@@ -44,7 +42,6 @@ export class Reclaiming extends Context.Service<
     Reclaiming,
     Effect.gen(function* () {
       const audit = yield* AuditLog
-      const channels = yield* ChannelsRepo
       const confirming = yield* Confirming
       const factors = yield* SecondFactors
       const links = yield* UserLinksRepo
@@ -97,7 +94,7 @@ export class Reclaiming extends Context.Service<
           for (const workspaceId of yield* repo.lockOwnedAlone(id)) {
             yield* clear(workspaceId, userId, origin)
           }
-          yield* channels.confirmOfMember(id, email, now)
+          yield* confirming.confirmOfMember(id, email, now)
         })
       })
     })

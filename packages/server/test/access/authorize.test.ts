@@ -18,6 +18,7 @@ import type { ExecutionStatsRepo } from "../../src/executions/ExecutionStatsRepo
 import { inWorkspace } from "../../src/http/inWorkspace.ts"
 import type { Channels } from "../../src/notifications/channels/Channels.ts"
 import type { ChannelsRepo } from "../../src/notifications/channels/ChannelsRepo.ts"
+import type { RefusalsRepo } from "../../src/notifications/channels/RefusalsRepo.ts"
 import type { ConfirmingRepo } from "../../src/notifications/channels/ConfirmingRepo.ts"
 import type { Deliveries } from "../../src/notifications/deliveries/Deliveries.ts"
 import type { DeliveriesRepo } from "../../src/notifications/deliveries/DeliveriesRepo.ts"
@@ -59,18 +60,15 @@ describe("a workspace that was only named", () => {
     expectTypeOf<TakesNamed<SigningSecrets["Service"]>>().toBeNever()
     expectTypeOf<TakesNamed<WorkspacesRepo["Service"]>>().toBeNever()
     expectTypeOf<TakesNamed<SettingsRepo["Service"]>>().toBeNever()
-    expectTypeOf<TakesNamed<ConfirmingRepo["Service"]>>().toBeNever()
+    expectTypeOf<TakesNamed<RefusalsRepo["Service"]>>().toBeNever()
     expectTypeOf<TakesNamed<MonitorEventsRepo["Service"]>>().toBeNever()
     expectTypeOf<TakesNamed<MonitorsRepo["Service"]>>().toBeNever()
     expectTypeOf<TakesNamed<IncidentsRepo["Service"]>>().toBeNever()
     // By a link that proves as much, and of whatever workspace where a secret is sealed anew.
-    type OfChannels =
-      | "findByLink"
-      | "confirmByLink"
-      | "confirmOfMember"
-      | "listSealedOtherwise"
-      | "updateSecrets"
+    type OfChannels = "findByLink" | "confirmByLink" | "listSealedOtherwise" | "updateSecrets"
     expectTypeOf<TakesNamed<ChannelsRepo["Service"]>>().toEqualTypeOf<OfChannels>()
+    // Of a member, wherever they are one.
+    expectTypeOf<TakesNamed<ConfirmingRepo["Service"]>>().toEqualTypeOf<"confirmOfMember">()
     // With its channel, which is disabled or gone.
     expectTypeOf<TakesNamed<DeliveriesRepo["Service"]>>().toEqualTypeOf<"updateToCancelled">()
     // Erases what an account or a workspace left, after it is gone.

@@ -201,6 +201,52 @@ layer(withMail)("An email channel", (it) => {
     })
   )
 
+  it.effect(
+    "to somebody who wants none is not theirs again by being enabled, made or verified",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { channels, member } = yield* begin
+        yield* verify(member)
+        const { body: ofOwner } = yield* channels.list()
+        const [{ config, id }] = ofOwner.data
+        const { body: second } = yield* channels.create(stranger(member.email.toUpperCase()))
+        assert.isTrue(second.confirmed)
+        const at = (what: "confirm" | "unsubscribe") => linkTo(ring, "", what, { id, config })
+        assert.strictEqual((yield* ask("POST", at("unsubscribe"))).status, 200)
+        for (const one of [id, second.id]) {
+          assert.deepInclude((yield* channels.get(one)).body, { enabled: false, confirmed: false })
+        }
+
+        const refusedAtOnce = [
+          yield* channels.create(stranger(member.email)),
+          yield* channels.put("them", { ...stranger(member.email), enabled: false })
+        ]
+        assert.deepStrictEqual(refusedAtOnce.map(outcome), ["409 conflict", "409 conflict"])
+        const enabled = yield* channels.update(id, { enabled: true })
+        assert.deepInclude(enabled.body, { enabled: true, confirmed: false })
+        assert.strictEqual(outcome(yield* channels.test(id)), "409 conflict")
+        const { body: list } = yield* channels.deliveries(`?channel_id=${id}&status=queued`)
+        assert.containSubset(list.data, [{ events_count: 0 }])
+        assert.strictEqual(
+          outcome(yield* channels.update(second.id, { enabled: true })),
+          "409 conflict"
+        )
+        yield* channels.remove(id)
+        assert.strictEqual(outcome(yield* channels.create(stranger(member.email))), "409 conflict")
+        yield* sql`
+        UPDATE notification_refusals
+        SET asked_at = asked_at - interval '30 days'
+        WHERE workspace_id = ${member.workspace_id}`
+        const later = yield* channels.create(stranger(member.email))
+        assert.isFalse(later.body.confirmed)
+        const link = linkTo(ring, "", "confirm", { id: later.body.id, config })
+        assert.strictEqual((yield* ask("POST", link)).status, 200)
+        assert.isTrue((yield* channels.get(later.body.id)).body.confirmed)
+        assert.isTrue((yield* channels.create(stranger(member.email))).body.confirmed)
+      })
+  )
+
   const ends = {
     "is removed": (owner: Member, member: Member) =>
       ask("DELETE", `${owner.workspace}/members/${member.user_id}`, { token: owner.access_token }),

@@ -128,6 +128,8 @@ export const everyFamily = (at: Date): ReadonlyArray<string> => {
      VALUES (${incident}, ${workspace}, ${heartbeat}, 'heartbeat', ${t}, 'missing', ${odd}, ${user}, ${t})`,
     `INSERT INTO notification_channels (id, workspace_id, lane, key, name, kind, config, sealed_secrets, by_membership, created_at, updated_at)
      VALUES (${channel}, ${workspace}, 7, 'k', ${odd}, 'webhook', ${json}, 'k.sealed', true, ${t}, ${t})`,
+    `INSERT INTO notification_refusals (workspace_id, address_hash, refused_at, asked_at)
+     VALUES (${workspace}, 'a1', ${t}, NULL)`,
     `INSERT INTO notification_deliveries (id, workspace_id, channel_id, channel_kind, status, begun, ended, other, shown, subjects, incident_key, mergeable, due_at, give_up_at, created_at)
      VALUES (${delivery}, ${workspace}, ${channel}, 'webhook', 'failed', 1, 0, 0, ${json}, ARRAY[${heartbeat}]::uuid[], NULL, false, ${t}, ${t}, ${t})`,
     `INSERT INTO notification_attempts (delivery_id, number, started_at, finished_at, status_code, response_body, error)

@@ -7,7 +7,6 @@ import { AuditLog } from "../../audit/AuditLog.ts"
 import { AppConfig } from "../../config/Config.ts"
 import type { RequestOrigin } from "../../http/request/RequestOrigin.ts"
 import { UsageRepo } from "../../limits/UsageRepo.ts"
-import { ChannelsRepo } from "../../notifications/channels/ChannelsRepo.ts"
 import { Confirming } from "../../notifications/channels/Confirming.ts"
 import { Letters } from "../../notifications/mail/Letters.ts"
 import { hashLinkToken, linkTokenHashes, makeLinkToken } from "../../platform/linkTokens.ts"
@@ -47,7 +46,6 @@ export class EmailLinks extends Context.Service<
     never,
     | AppConfig
     | AuditLog
-    | ChannelsRepo
     | Confirming
     | Letters
     | Secrets
@@ -62,7 +60,6 @@ export class EmailLinks extends Context.Service<
       const transaction = transactionOf(yield* SqlClient.SqlClient)
       const { publicUrl } = yield* AppConfig
       const audit = yield* AuditLog
-      const channels = yield* ChannelsRepo
       const confirming = yield* Confirming
       const letters = yield* Letters
       const links = yield* UserLinksRepo
@@ -151,7 +148,7 @@ export class EmailLinks extends Context.Service<
                 const workspaceIds = yield* usage.holdSeatsOf(user.id)
                 yield* confirming.endOfMember(user.email, workspaceIds, origin)
               }
-              yield* channels.confirmOfMember(user.id, email, now)
+              yield* confirming.confirmOfMember(user.id, email, now)
               yield* audit.recordForAccount("email.verified", user.id, {
                 actor_id: UserId.make(user.id),
                 origin,

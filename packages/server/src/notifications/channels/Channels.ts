@@ -187,7 +187,7 @@ export class Channels extends Context.Service<
         }
         yield* repo.insert(defined)
         const row = { ...defined, ...neverSent }
-        if (!row.confirmed) yield* confirming.ask(row)
+        if (!row.confirmed) yield* confirming.ask(row, "new")
         yield* record("notification_channel.created", workspaceId, id, author, { kind })
         return toChannel(row)
       })
@@ -219,7 +219,7 @@ export class Channels extends Context.Service<
         }
         yield* repo.update(workspace_id, updated)
         if (row.enabled && !enabled) yield* deliveries.updateToCancelled(id, updated.updated_at)
-        if (isAsked && !confirmed) yield* confirming.ask(updated)
+        if (isAsked && !confirmed) yield* confirming.ask(updated, isMoved ? "new" : "known")
         yield* record("notification_channel.updated", workspace_id, id, author, {
           fields: Object.keys(changes)
         })

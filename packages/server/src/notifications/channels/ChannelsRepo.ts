@@ -87,8 +87,6 @@ export class ChannelsRepo extends Context.Service<
       channel: ChannelRow
     ) => Effect.Effect<void, Conflict>
     readonly remove: (workspaceId: AuthorizedWorkspaceId, id: string) => Effect.Effect<boolean>
-    /** Those to the address of a member who has verified it, wherever they are a member. */
-    readonly confirmOfMember: (userId: string, email: string, now: Date) => Effect.Effect<void>
     /** By the link of a mail, which is the proof that somebody may. */
     readonly findByLink: (id: string) => Effect.Effect<Option.Option<ChannelRow>>
     readonly confirmByLink: (id: string, now: Date) => Effect.Effect<void>
@@ -194,20 +192,6 @@ export class ChannelsRepo extends Context.Service<
               AND id = ${id}
             RETURNING id`
           return removed.length > 0
-        }, Effect.orDie),
-
-        confirmOfMember: Effect.fn("ChannelsRepo.confirmOfMember")(function* (userId, email, now) {
-          yield* sql`
-            UPDATE notification_channels
-            SET confirmed = true, by_membership = true, updated_at = ${now}, next_at = ${now}
-            WHERE kind = 'email'
-              AND NOT confirmed
-              AND lower(config ->> 'to') = ${email}
-              AND workspace_id IN (
-                SELECT workspace_id
-                FROM memberships
-                WHERE user_id = ${userId}
-              )`
         }, Effect.orDie),
 
         findByLink: Effect.fn("ChannelsRepo.findByLink")(function* (id) {

@@ -10,6 +10,18 @@ export class ConfirmingRepo extends Context.Service<
     readonly isMember: (workspaceId: AuthorizedWorkspaceId, email: string) => Effect.Effect<boolean>
     /** By what the account that made the workspace is known in all that it makes: its lane. */
     readonly findAccount: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<string>
+    /** Those to the address. Locks them. */
+    readonly listTo: (
+      workspaceId: AuthorizedWorkspaceId,
+      email: string
+    ) => Effect.Effect<ReadonlyArray<ChannelRow>>
+    /** Those to the address of a member, where it did not refuse. */
+    readonly confirmOfMember: (
+      userId: string,
+      email: string,
+      addressHashes: ReadonlyArray<string>,
+      now: Date
+    ) => Effect.Effect<void>
     /** Those to the address that only a membership confirmed. Locks them. */
     readonly listByMembership: (
       workspaceIds: ReadonlyArray<string>,
@@ -45,6 +57,41 @@ export class ConfirmingRepo extends Context.Service<
             FROM workspaces
             WHERE id = ${workspaceId}`
           return String(rows[0]?.lane)
+        }, Effect.orDie),
+
+        listTo: Effect.fn("ConfirmingRepo.listTo")(function* (workspaceId, email) {
+          return yield* sql<ChannelRow>`
+            SELECT ${sql.literal(columnNames.join(", "))}
+            FROM notification_channels
+            WHERE workspace_id = ${workspaceId}
+              AND kind = 'email'
+              AND lower(config ->> 'to') = ${email}
+            ORDER BY id
+            FOR UPDATE`
+        }, Effect.orDie),
+
+        confirmOfMember: Effect.fn("ConfirmingRepo.confirmOfMember")(function* (
+          userId,
+          email,
+          addressHashes,
+          now
+        ) {
+          yield* sql`
+            UPDATE notification_channels
+            SET confirmed = true, by_membership = true, updated_at = ${now}, next_at = ${now}
+            WHERE kind = 'email'
+              AND NOT confirmed
+              AND lower(config ->> 'to') = ${email}
+              AND workspace_id IN (
+                SELECT workspace_id
+                FROM memberships
+                WHERE user_id = ${userId}
+              )
+              AND workspace_id NOT IN (
+                SELECT workspace_id
+                FROM notification_refusals
+                WHERE address_hash = ANY (${addressHashes}::text[])
+              )`
         }, Effect.orDie),
 
         listByMembership: Effect.fn("ConfirmingRepo.listByMembership")(function* (

@@ -7,7 +7,7 @@ import { requestOrigin } from "../../http/request/RequestOrigin.ts"
 import { Secrets } from "../../platform/Secrets.ts"
 import { transactionOf } from "../../sql/transaction.ts"
 import { type ChannelRow, ChannelsRepo } from "./ChannelsRepo.ts"
-import { Disabling } from "./Disabling.ts"
+import { Confirming } from "./Confirming.ts"
 import type { MailLink } from "../Kind.ts"
 import { channelOfToken, isTokenOf } from "./links.ts"
 
@@ -19,13 +19,13 @@ import { channelOfToken, isTokenOf } from "./links.ts"
 export const linkRoutesLayer: Layer.Layer<
   never,
   never,
-  AuditLog | ChannelsRepo | Disabling | HttpRouter.HttpRouter | Secrets | SqlClient.SqlClient
+  AuditLog | ChannelsRepo | Confirming | HttpRouter.HttpRouter | Secrets | SqlClient.SqlClient
 > = Layer.unwrap(
   Effect.gen(function* () {
     const transaction = transactionOf(yield* SqlClient.SqlClient)
     const audit = yield* AuditLog
     const channels = yield* ChannelsRepo
-    const disabling = yield* Disabling
+    const confirming = yield* Confirming
     const ring = (yield* Secrets).keys("notification-link")
 
     const channelBehind = Effect.fnUntraced(function* (what: MailLink) {
@@ -39,7 +39,7 @@ export const linkRoutesLayer: Layer.Layer<
     const confirm = Effect.fnUntraced(function* (channel: ChannelRow) {
       if (channel.confirmed) return
       const now = yield* DateTime.nowAsDate
-      yield* channels.confirmByLink(channel.id, now)
+      yield* confirming.confirm(channel, now)
       yield* audit.recordInWorkspace("notification_channel.confirmed", channel.workspace_id, {
         actor_id: null,
         target_id: channel.id,
@@ -48,9 +48,7 @@ export const linkRoutesLayer: Layer.Layer<
     }, transaction)
 
     const unsubscribe = Effect.fnUntraced(function* (channel: ChannelRow) {
-      const { request_id } = yield* requestOrigin
-      const now = yield* DateTime.nowAsDate
-      yield* disabling.disable(channel, "The receiver unsubscribed.", request_id, now)
+      yield* confirming.refuse(channel, yield* requestOrigin)
     }, transaction)
 
     const actions = { confirm, unsubscribe }

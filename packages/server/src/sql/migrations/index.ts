@@ -11,6 +11,7 @@ import calendars from "./0010_calendars.ts"
 import completions from "./0011_completions.ts"
 import proofs from "./0012_proofs.ts"
 import receivers from "./0013_receivers.ts"
+import refusals from "./0014_refusals.ts"
 
 /** In order. A migration is never edited once released. */
 export const migrations = {
@@ -26,5 +27,6 @@ export const migrations = {
   "0010_calendars": calendars,
   "0011_completions": completions,
   "0012_proofs": proofs,
-  "0013_receivers": receivers
+  "0013_receivers": receivers,
+  "0014_refusals": refusals
 }
