@@ -1,14 +1,11 @@
 import { Call, type CallResult } from "@scheduling/calls/Call"
-import {
-  type ProcessObservation,
-  type WorkerCall,
-  workerProtocol
-} from "@scheduling/domain/workers/WorkerProtocol"
+import { type WorkerCall, workerProtocol } from "@scheduling/domain/workers/WorkerProtocol"
 import { SessionEnded } from "@scheduling/domain/workers/WorkerProtocolApi"
-import { Clock, Deferred, Duration, Effect, Exit, LogLevel } from "effect"
+import { Clock, Deferred, Duration, Effect, Exit, LogLevel, Option } from "effect"
 import packageJson from "../package.json" with { type: "json" }
+import { type Answer, answerOf, cutOffAnswer } from "./answers.ts"
 import { Bell } from "./Bell.ts"
-import { type Ending, Held } from "./Held.ts"
+import { Held } from "./Held.ts"
 import { makePersistence } from "./persistence.ts"
 import { endedBy, type Refusal, refusalIn } from "./refusals.ts"
 import { ProcessWatch } from "./processes.ts"
@@ -18,13 +15,14 @@ import type { Status } from "./status.ts"
 
 const answerWithinMs = 10_000
 
+/** Then it may end unheard: the kernel can keep whoever asks about a process waiting. */
+const lookWithinMs = 10_000
+
 /** Results that end together are handed in together. */
 const gatherMs = 5
 
 /** Slots that become free soon after each other are asked for together. */
 const gatherSlotsMs = 10
-
-type Answer = Omit<Ending, "lease" | "run_id" | "endedAtMs">
 
 interface Session {
   readonly id: number
@@ -56,6 +54,7 @@ export const runAgent = Effect.fnUntraced(function* (
   const freed = new Bell()
   const ended = new Bell()
   const beatNow = new Bell()
+  const watchNow = new Bell()
   /** The session is kept by claims, which a beat would only repeat. */
   let isSilent = false
   let gotNothing = false
@@ -127,10 +126,8 @@ export const runAgent = Effect.fnUntraced(function* (
   const tell = (online: boolean) =>
     report({ worker, online, running: held.running, unsent: held.unsent, done, trouble: trouble() })
 
-  const askForOrders = Effect.fnUntraced(function* (
-    { id }: Session,
-    reports: ReadonlyArray<ProcessObservation>
-  ) {
+  const askForOrders = Effect.fnUntraced(function* ({ id }: Session) {
+    const reports = watch.takeReports()
     const orders = yield* persistently(
       "beating",
       Effect.suspend(() =>
@@ -141,6 +138,7 @@ export const runAgent = Effect.fnUntraced(function* (
       )
     )
     watch.watch(orders.watch)
+    watchNow.ring()
     watching = orders.watching
     for (const runId of orders.cancel) held.cutOff(runId)
   })
@@ -169,7 +167,7 @@ export const runAgent = Effect.fnUntraced(function* (
     gotNothing = given.length === 0
     for (const one of given) start(one)
     // The next claim is to say what is watched now.
-    if (beat) yield* askForOrders(session, [])
+    if (beat) yield* askForOrders(session)
     if (beat || (given.length > 0 && isSilent)) beatNow.ring()
     if (isSilent) yield* tell(true)
   })
@@ -198,12 +196,26 @@ export const runAgent = Effect.fnUntraced(function* (
   })
 
   const beatOnce = Effect.fnUntraced(function* (session: Session) {
-    yield* askForOrders(session, yield* Effect.promise(() => watch.observe(nowMs())))
+    yield* askForOrders(session)
     yield* tell(true)
     isSilent = held.size === 0
-    const restMs = isSilent ? watch.restMs(nowMs()) : session.beatMs
-    yield* Effect.raceFirst(restMs === Infinity ? Effect.never : Effect.sleep(restMs), beatNow.wait)
+    yield* Effect.raceFirst(isSilent ? Effect.never : Effect.sleep(session.beatMs), beatNow.wait)
   })
+
+  const lookOnce = Effect.gen(function* () {
+    const restMs = watch.restMs(nowMs())
+    yield* Effect.raceFirst(
+      restMs === Infinity ? Effect.never : Effect.sleep(restMs),
+      watchNow.wait
+    )
+    const look = Effect.promise(() => watch.observe(nowMs()))
+    const seen = yield* Effect.timeoutOption(look, lookWithinMs)
+    if (Option.isSome(seen) && seen.value.length > 0) beatNow.ring()
+  })
+
+  /** Beats do not wait for what is looked at, which may hang. */
+  const beating = (session: Session) =>
+    Effect.raceFirst(Effect.forever(beatOnce(session)), Effect.forever(lookOnce))
 
   const abandon = Effect.sync(() => {
     for (const cutOff of held.clear()) cutOff()
@@ -220,7 +232,7 @@ export const runAgent = Effect.fnUntraced(function* (
     yield* Effect.raceFirst(
       Effect.timeout(emptied, Duration.seconds(settings.drainSeconds)),
       Effect.forever(handIn(session))
-    ).pipe(Effect.raceFirst(Effect.forever(beatOnce(session))), Effect.ignore)
+    ).pipe(Effect.raceFirst(beating(session)), Effect.ignore)
     const left = held.ids
     if (left.length > 0) yield* Effect.logWarning(`${left.length} runs go to other workers`)
     yield* service
@@ -236,7 +248,7 @@ export const runAgent = Effect.fnUntraced(function* (
     )
     yield* Effect.raceFirst(
       claiming,
-      Effect.raceFirst(Effect.forever(handIn(session)), Effect.forever(beatOnce(session)))
+      Effect.raceFirst(Effect.forever(handIn(session)), beating(session))
     )
     yield* drain(session)
   })
@@ -273,24 +285,6 @@ export const runAgent = Effect.fnUntraced(function* (
     Effect.ensuring(tell(false))
   )
 })
-
-const answerOf = ({ completes_later, ...answer }: CallResult): Answer => ({
-  outcome: answer.outcome,
-  status_code: answer.status_code,
-  response_body: answer.response_body,
-  error: answer.error,
-  retry_after_seconds: answer.retry_after_seconds,
-  duration_ms: answer.duration_ms,
-  ...(completes_later && { completes_later: true })
-})
-
-const cutOffAnswer = {
-  outcome: "cancelled",
-  status_code: null,
-  response_body: null,
-  error: null,
-  retry_after_seconds: null
-} as const
 
 /** Queries may hold secrets. */
 const withoutQuery = (url: string) => url.split(/[?#]/, 1)[0]

@@ -1,6 +1,7 @@
 import { maxShownPids } from "@scheduling/domain/monitors/process/ProcessMonitor"
 import type { ProcessObservation, WatchedProcess } from "@scheduling/domain/workers/WorkerProtocol"
 import { readdir, readFile } from "node:fs/promises"
+import { pidIn } from "./pidFile.ts"
 
 /** A process as the kernel shows it. */
 export interface SeenProcess {
@@ -67,12 +68,6 @@ const readAll = async (): Promise<ReadonlyArray<SeenProcess>> => {
   return seen
 }
 
-const pidIn = async (file: string): Promise<number | undefined> => {
-  const text = await readFile(file, "utf8").catch(() => "")
-  const pid = Number(text.trim().slice(0, 20))
-  return Number.isInteger(pid) && pid > 0 ? pid : undefined
-}
-
 /** The kernel cuts names off after 15 characters. The command line has the whole one. */
 const hasName = ({ commandLine, name }: SeenProcess, wanted: string) =>
   name === wanted ||
@@ -103,25 +98,42 @@ interface Earlier {
 /** Elsewhere nothing is reported: an empty report would say that nothing runs. */
 const canRead = process.platform === "linux"
 
+/** A file that hangs, such as one on a server that is gone, counts as without a pid. */
+const pidWithinMs = 5_000
+
 /** Watches what the service asks for, each at its interval. */
 export class ProcessWatch {
   #watched: ReadonlyArray<WatchedProcess> = []
   readonly #earlier = new Map<string, Earlier>()
   readonly #dueMs = new Map<string, number>()
+  readonly #reports = new Map<string, ProcessObservation>()
+  #isLooking = false
+  /** A file that hangs is not read again meanwhile: each read holds one of few threads. */
+  readonly #pidReads = new Map<string, Promise<number | undefined>>()
   readonly #read: () => Promise<ReadonlyArray<SeenProcess>>
+  readonly #readPid: (file: string) => Promise<number | undefined>
 
-  constructor(read: () => Promise<ReadonlyArray<SeenProcess>> = readAll) {
+  constructor(
+    read: () => Promise<ReadonlyArray<SeenProcess>> = readAll,
+    readPid: (file: string) => Promise<number | undefined> = pidIn
+  ) {
     this.#read = read
+    this.#readPid = readPid
   }
 
   watch(watched: ReadonlyArray<WatchedProcess>): void {
     this.#watched = watched
     const ids = new Set(watched.map(({ monitor_id }) => String(monitor_id)))
-    for (const id of this.#dueMs.keys()) {
-      if (ids.has(id)) continue
-      this.#dueMs.delete(id)
-      this.#earlier.delete(id)
+    for (const kept of [this.#dueMs, this.#earlier, this.#reports]) {
+      for (const id of kept.keys()) if (!ids.has(id)) kept.delete(id)
     }
+  }
+
+  /** What was seen since it was asked for last: of each monitor the latest. */
+  takeReports(): ReadonlyArray<ProcessObservation> {
+    const reports = [...this.#reports.values()]
+    this.#reports.clear()
+    return reports
   }
 
   /** How long nothing is due. */
@@ -137,25 +149,35 @@ export class ProcessWatch {
     const due = this.#watched.filter(
       ({ monitor_id }) => (this.#dueMs.get(monitor_id) ?? -Infinity) <= nowMs
     )
-    if (due.length === 0) return []
-    const processes = await this.#read()
-    return Promise.all(due.map((one) => this.#observeOne(one, processes, nowMs)))
+    for (const { interval_seconds, monitor_id } of due) {
+      // Timers are not exact, so the next look after the interval would drift.
+      this.#dueMs.set(monitor_id, nowMs + interval_seconds * 1_000 - 500)
+    }
+    if (due.length === 0 || this.#isLooking) return []
+    this.#isLooking = true
+    try {
+      const processes = await this.#read()
+      const seen = await Promise.all(due.map((one) => this.#observeOne(one, processes, nowMs)))
+      const reports = seen.filter(({ monitor_id }) => this.#dueMs.has(monitor_id))
+      for (const one of reports) this.#reports.set(one.monitor_id, one)
+      return reports
+    } finally {
+      this.#isLooking = false
+    }
   }
 
   async #observeOne(
-    { interval_seconds, match, monitor_id }: WatchedProcess,
+    { match, monitor_id }: WatchedProcess,
     processes: ReadonlyArray<SeenProcess>,
     nowMs: number
   ): Promise<ProcessObservation> {
-    const pid = match.pid_file === undefined ? undefined : await pidIn(match.pid_file)
+    const pid = match.pid_file === undefined ? undefined : await this.#pidIn(match.pid_file)
     const found = matching(processes, match, pid, process.pid)
     const before = this.#earlier.get(monitor_id)
     this.#earlier.set(monitor_id, {
       atMs: nowMs,
       cpuSeconds: new Map(found.map((one) => [one.pid, one.cpuSeconds]))
     })
-    // Beats come every few seconds, so the next one after the interval would drift.
-    this.#dueMs.set(monitor_id, nowMs + interval_seconds * 1_000 - 500)
     return {
       monitor_id,
       count: found.length,
@@ -163,6 +185,15 @@ export class ProcessWatch {
       cpu_percent: before === undefined ? null : cpuPercent(found, before, nowMs),
       pids: found.slice(0, maxShownPids).map((one) => one.pid)
     }
+  }
+
+  async #pidIn(file: string): Promise<number | undefined> {
+    const read =
+      this.#pidReads.get(file) ?? this.#readPid(file).finally(() => this.#pidReads.delete(file))
+    this.#pidReads.set(file, read)
+    const { promise: late, resolve } = Promise.withResolvers<undefined>()
+    const timer = setTimeout(resolve, pidWithinMs)
+    return Promise.race([read, late]).finally(() => clearTimeout(timer))
   }
 }
 

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { MonitorId } from "@scheduling/domain/shared/Ids"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
@@ -91,5 +91,50 @@ describe("watching", () => {
     child.kill("SIGKILL")
     await once(child, "exit")
     assert.strictEqual((await watch.observe(60_000))[0]?.count, 0)
+  })
+
+  it("finds nothing in a file that hangs, and goes on with the others", async () => {
+    if (process.platform !== "linux") return
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+    try {
+      let reads = 0
+      const watch = new ProcessWatch(
+        async () => [processOf({})],
+        (file) => (file === "/run/x.pid" ? Promise.resolve(7) : new Promise(() => reads++))
+      )
+      const other = MonitorId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d42")
+      watch.watch([
+        { monitor_id, match: { pid_file: "/away/x.pid" }, interval_seconds: 10 },
+        { monitor_id: other, match: { pid_file: "/run/x.pid" }, interval_seconds: 10 }
+      ])
+      for (const nowMs of [0, 10_000]) {
+        const seen = watch.observe(nowMs)
+        await vi.advanceTimersByTimeAsync(5_000)
+        assert.deepStrictEqual(
+          (await seen).map(({ count }) => count),
+          [0, 1]
+        )
+      }
+      assert.strictEqual(reads, 1)
+      assert.deepStrictEqual(
+        watch.takeReports().map(({ count }) => count),
+        [0, 1]
+      )
+      assert.lengthOf(watch.takeReports(), 0)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it("does not look again while a look hangs, and waits for the next interval", async () => {
+    if (process.platform !== "linux") return
+    const { promise, resolve } = Promise.withResolvers<ReadonlyArray<SeenProcess>>()
+    const watch = new ProcessWatch(() => promise)
+    watch.watch([{ monitor_id, match: { name: "node" }, interval_seconds: 10 }])
+    const hanging = watch.observe(0)
+    assert.lengthOf(await watch.observe(10_000), 0)
+    assert.strictEqual(watch.restMs(10_000), 9_500)
+    resolve([processOf({})])
+    assert.lengthOf(await hanging, 1)
   })
 })

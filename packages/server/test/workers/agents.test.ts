@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { spawn } from "node:child_process"
+import { execFileSync, spawn } from "node:child_process"
 import * as http from "node:http"
+import * as path from "node:path"
 import { eventually, listening } from "../support/ServerProcess.ts"
 import { beginWith, cable, cronTask, ended, runTask, startAgent, worker } from "./agentProcess.ts"
 
@@ -228,6 +229,42 @@ describe("agents", () => {
         assert.strictEqual(incidents.body.data[0].cause.code, "too_few")
         yield* startMarked(mark)
         yield* comesTo("up")
+      }),
+    120_000
+  )
+
+  it.live.runIf(process.platform === "linux")(
+    "go on beating, whatever the pid file of a monitor is",
+    () =>
+      Effect.gen(function* () {
+        const scene = yield* beginWith()
+        const { id, token } = yield* worker(scene)
+        yield* startAgent(scene, token)
+        const mark = `watched-${crypto.randomUUID()}`
+        const child = yield* startMarked(mark)
+        const monitor = (match: object) =>
+          Effect.promise(async () => {
+            const rules = { interval_seconds: 10, grace_seconds: 0 }
+            const input = { name: "job", worker_id: id, match, ...rules }
+            return String((await scene.ask("POST", "/monitors/process", input)).body.id)
+          })
+        const comesTo = (of: string, status: string) =>
+          eventually(`a monitor that is ${status}`, async () => {
+            const { body } = await scene.ask("GET", `/monitors/process/${of}`)
+            return body.status === status ? body : undefined
+          })
+        const pipe = path.join(scene.folder, "pipe")
+        execFileSync("mkfifo", [pipe])
+        const others = yield* Effect.forEach(["/dev/ptmx", "/dev/zero", pipe], (pid_file) =>
+          monitor({ pid_file })
+        )
+        const other = yield* monitor({ command_contains: mark })
+        for (const one of others) {
+          assert.strictEqual((yield* comesTo(one, "down")).last_report.count, 0)
+        }
+        yield* comesTo(other, "up")
+        child.kill("SIGKILL")
+        yield* comesTo(other, "down")
       }),
     120_000
   )

@@ -1,0 +1,23 @@
+import type { CallResult } from "@scheduling/calls/Call"
+import type { Ending } from "./Held.ts"
+
+/** What a call came to, without whose it was. */
+export type Answer = Omit<Ending, "lease" | "run_id" | "endedAtMs">
+
+export const answerOf = ({ completes_later, ...answer }: CallResult): Answer => ({
+  outcome: answer.outcome,
+  status_code: answer.status_code,
+  response_body: answer.response_body,
+  error: answer.error,
+  retry_after_seconds: answer.retry_after_seconds,
+  duration_ms: answer.duration_ms,
+  ...(completes_later && { completes_later: true })
+})
+
+export const cutOffAnswer = {
+  outcome: "cancelled",
+  status_code: null,
+  response_body: null,
+  error: null,
+  retry_after_seconds: null
+} as const
