@@ -1,4 +1,5 @@
 import { Result } from "effect"
+import { contentLines } from "./contentLines.ts"
 import { dayNumber, parseRecurrence, type Recurrence } from "./recurrence.ts"
 
 /** An all-day event, in days from 1970-01-01. */
@@ -23,6 +24,8 @@ export const maxEvents = 5_000
 /** Of one event, besides those that its rule names. */
 const maxDates = 5_000
 
+const datesPerStep = 50
+
 /** Of a property, before its value. */
 const maxParametersLength = 4_096
 
@@ -35,50 +38,63 @@ interface Line {
   readonly value: string
 }
 
+/** What an event says, as far as it is used. */
+interface Written {
+  /** The first line of each name. */
+  readonly lines: Map<string, Line>
+  readonly alsoOn: Array<string>
+  readonly exceptOn: Array<string>
+  /** In both lists. */
+  dates: number
+}
+
+const nothingWritten = (): Written => ({ lines: new Map(), alsoOn: [], exceptOn: [], dates: 0 })
+
 /**
  * Reads the all-day events of an iCalendar file (RFC 5545). Times and everything else are passed
- * over. It pauses after each line, because a whole file may take long.
+ * over. It pauses after a few lines and dates, because a whole file may take long.
  */
 export function* parseEvents(text: string): Generator<void, Result.Result<Events, string>> {
-  const lines = text
-    .replace(/^\uFEFF/, "")
-    .replace(/\r?\n[ \t]/g, "")
-    .split(/\r?\n/)
   const allDay: Array<AllDayEvent> = []
   const replaced = new Map<string, Set<number>>()
   const open: Array<string> = []
-  let event: Array<Line> = []
+  let event = nothingWritten()
   let calendars = 0
   let events = 0
-  for (const written of lines) {
-    yield
-    if (written.trim() === "") continue
-    const line = parseLine(written)
+  for (const written of contentLines(text)) {
+    if (written === undefined) {
+      yield
+      continue
+    }
+    if (written.text.trim() === "") continue
+    const line = parseLine(written.text)
     if (line === undefined || (open.length === 0 && line.name !== "BEGIN")) return notACalendar
-    const component = line.value.toUpperCase().trim()
     if (line.name === "BEGIN") {
+      const component = componentOf(line)
       if (open.length === 0 && component !== "VCALENDAR") return notACalendar
       if (open.push(component) > maxDepth) return notACalendar
       if (isInEvent(open)) {
-        event = []
+        event = nothingWritten()
         if (++events > maxEvents) return Result.fail(`it has more than ${maxEvents} events`)
       }
     } else if (line.name === "END") {
       const isEvent = isInEvent(open)
-      if (open.pop() !== component) return notACalendar
+      if (open.pop() !== componentOf(line)) return notACalendar
       if (open.length === 0) calendars++
       if (!isEvent) continue
-      const read = eventOf(event, replaced)
+      const read = yield* eventOf(event, replaced)
       if (Result.isFailure(read)) return Result.fail(read.failure)
       if (read.success !== undefined) allDay.push(read.success)
     } else if (isInEvent(open)) {
-      event.push(line)
+      add(event, line, written.isCut)
     }
   }
   return open.length === 0 && calendars > 0 ? Result.succeed({ allDay, replaced }) : notACalendar
 }
 
 const notACalendar = Result.fail("it is not a whole iCalendar file")
+
+const componentOf = ({ value }: Line) => value.toUpperCase().trim()
 
 const isInEvent = (open: ReadonlyArray<string>) => open.length === 2 && open[1] === "VEVENT"
 
@@ -96,36 +112,65 @@ const parseLine = (line: string): Line | undefined => {
   return undefined
 }
 
+const usedOnce = new Set([
+  "UID",
+  "RECURRENCE-ID",
+  "DTSTART",
+  "STATUS",
+  "RRULE",
+  "DTEND",
+  "DURATION"
+])
+
+const add = (event: Written, line: Line, isCut: boolean): void => {
+  if (usedOnce.has(line.name)) {
+    if (!event.lines.has(line.name)) event.lines.set(line.name, line)
+  } else if (line.name === "RDATE" || line.name === "EXDATE") {
+    event.dates = isCut ? Infinity : event.dates + itemsIn(line.value)
+    // Nothing is made of more, so that no list of a million is.
+    if (event.dates > maxDates) return
+    const dates = line.name === "RDATE" ? event.alsoOn : event.exceptOn
+    dates.push(...line.value.split(","))
+  }
+}
+
+/** It need not count further than to one too many. */
+const itemsIn = (list: string): number => {
+  let items = 1
+  for (let at = list.indexOf(","); at !== -1 && items <= maxDates; at = list.indexOf(",", at + 1)) {
+    items++
+  }
+  return items
+}
+
 /** Undefined if the event is none of whole days, or does not take place. */
-const eventOf = (
-  lines: ReadonlyArray<Line>,
+function* eventOf(
+  { alsoOn, dates, exceptOn, lines }: Written,
   replaced: Map<string, Set<number>>
-): Result.Result<AllDayEvent | undefined, string> => {
-  const find = (name: string) => lines.find((line) => line.name === name)
-  const uid = find("UID")?.value ?? ""
-  const replaces = dayNumber(find("RECURRENCE-ID")?.value.trim() ?? "")
+): Generator<void, Result.Result<AllDayEvent | undefined, string>> {
+  const uid = lines.get("UID")?.value ?? ""
+  const replaces = dayNumber(lines.get("RECURRENCE-ID")?.value.trim() ?? "")
   if (replaces !== undefined) replaced.set(uid, (replaced.get(uid) ?? new Set()).add(replaces))
-  const begins = find("DTSTART")
+  const begins = lines.get("DTSTART")
   if (begins === undefined || !isWholeDay(begins)) return Result.succeed(undefined)
-  if (find("STATUS")?.value.trim().toUpperCase() === "CANCELLED") return Result.succeed(undefined)
+  if (lines.get("STATUS")?.value.trim().toUpperCase() === "CANCELLED") {
+    return Result.succeed(undefined)
+  }
   const start = dayNumber(begins.value.trim())
   if (start === undefined) return Result.fail(`${quoted(begins.value)} is not a date`)
-  const rule = find("RRULE")
+  const rule = lines.get("RRULE")
   const recurrence = rule === undefined ? undefined : parseRecurrence(rule.value.trim())
   if (recurrence !== undefined && Result.isFailure(recurrence)) {
     return Result.fail(recurrence.failure)
   }
-  const [alsoOn, exceptOn] = [itemsOf(lines, "RDATE"), itemsOf(lines, "EXDATE")]
-  if (alsoOn.length + exceptOn.length > maxDates) {
-    return Result.fail(`an event has more than ${maxDates} dates`)
-  }
+  if (dates > maxDates) return Result.fail(`an event has more than ${maxDates} dates`)
   return Result.succeed({
     uid,
     start,
-    length: Math.max(1, lengthOf(start, find("DTEND"), find("DURATION"))),
+    length: Math.max(1, lengthOf(start, lines.get("DTEND"), lines.get("DURATION"))),
     recurrence: recurrence?.success,
-    alsoOn: alsoOn.flatMap(dayOf),
-    exceptOn: exceptOn.flatMap(dayOf)
+    alsoOn: yield* daysOf(alsoOn),
+    exceptOn: yield* daysOf(exceptOn)
   })
 }
 
@@ -139,9 +184,14 @@ const lengthOf = (start: number, end: Line | undefined, duration: Line | undefin
   return 7 * Number(weeks) + Number(days)
 }
 
-const itemsOf = (lines: ReadonlyArray<Line>, name: string): ReadonlyArray<string> =>
-  lines.filter((line) => line.name === name).flatMap(({ value }) => value.split(","))
-
-const dayOf = (item: string) => dayNumber(item.trim().split("/", 1)[0] ?? "") ?? []
+function* daysOf(items: ReadonlyArray<string>): Generator<void, ReadonlyArray<number>> {
+  const days: Array<number> = []
+  for (const [index, item] of items.entries()) {
+    if (index % datesPerStep === 0) yield
+    const day = dayNumber(item.trim().split("/", 1)[0] ?? "")
+    if (day !== undefined) days.push(day)
+  }
+  return days
+}
 
 const quoted = (text: string) => JSON.stringify(text.slice(0, 40))

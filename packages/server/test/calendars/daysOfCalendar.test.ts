@@ -143,11 +143,34 @@ describe("the days of a calendar", () => {
       assert.deepStrictEqual(yield* daysOf(calendar(...event(from, never))), [])
       const tooMuch = "its recurring events go back too far, or are too many"
       for (const text of endless) assert.strictEqual(yield* problemOf(text), tooMuch)
-      assert.strictEqual(yield* problemOf(manyDates), "an event has more than 5000 dates")
+      for (const text of [manyDates, ...tooManyDates]) {
+        assert.strictEqual(yield* problemOf(text), "an event has more than 5000 dates")
+      }
       assert.include(yield* problemOf(longRule), "is not supported")
       for (const text of longNames) {
         assert.strictEqual(yield* problemOf(text), "it is not a whole iCalendar file")
       }
+    })
+  )
+
+  it.effect("pass over what is not used, however long or often it is there", () =>
+    Effect.gen(function* () {
+      const dates = `RDATE:${Array(6_000).fill("20260608T090000Z").join(",")}`
+      const timed = event("DTSTART:20260608T090000Z", dates)
+      const text = calendar(...event(from, "A:".repeat(200_000), "A:\n".repeat(200_000)))
+      for (const one of [
+        text,
+        text.replace("END:VCALENDAR", [...timed, "END:VCALENDAR"].join("\n"))
+      ]) {
+        assert.deepStrictEqual(yield* daysOf(one), ["2026-06-08"])
+      }
+    })
+  )
+
+  it.effect("may be folded at every character, with empty lines between", () =>
+    Effect.gen(function* () {
+      const folded = calendar(...event(from)).replace(/[^\r\n](?!\r)/g, "$&\n\t")
+      assert.deepStrictEqual(yield* daysOf(folded.replaceAll("\r\n", "\n\r\n\n")), ["2026-06-08"])
     })
   )
 
@@ -165,14 +188,13 @@ describe("the days of a calendar", () => {
   )
 
   it("leave others their turn, whatever the events say", () => {
-    const [, unit] = measured(() => JSON.parse(`[${Array(600_000).fill("{}").join(",")}]`))
-    for (const text of [...endless, manyDates, longRule, ...longNames, fromTheYear1]) {
-      const steps = daysIn(text, now)
-      let longest = 0
-      for (;;) {
-        const [{ done }, spent] = measured(() => steps.next())
-        longest = Math.max(longest, spent)
-        if (done === true) break
+    const unit = Math.min(...Array.from({ length: 5 }, () => measured(knownWork)[1]))
+    const hostile = [...endless, manyDates, longRule, ...longNames, fromTheYear1, ...wholeFiles]
+    for (const text of hostile) {
+      let longest = Infinity
+      // What the machine did meanwhile may be counted too, so the best of three counts.
+      for (let tries = 0; tries < 3 && longest >= maxUnits * unit; tries++) {
+        longest = longestStep(text)
       }
       assert.isBelow(longest, maxUnits * unit, text.slice(0, 200))
     }
@@ -202,6 +224,38 @@ const manyDates = calendar(
   ...event(from, "DURATION:P9999W", `RDATE:${Array(100_000).fill("20260608").join(",")}`)
 )
 
+const tooManyDates = [
+  calendar(...event(from, `RDATE:${",".repeat(1_000_000)}`)),
+  calendar(...event(from, "EXDATE:1\n".repeat(100_000))),
+  calendar(...event(from, "EXDATE:1", `RDATE:${Array(5_000).fill("20260608").join(",")}`))
+]
+
+/** Of a megabyte, which is as much as is read. */
+const wholeFiles = [
+  ...tooManyDates,
+  calendar(...event("A:\n".repeat(340_000))),
+  calendar("\n".repeat(1_000_000)),
+  calendar(`X:${"\n ".repeat(500_000)}`),
+  calendar(`X:${"\n a".repeat(340_000)}`),
+  calendar(`X:${" ".repeat(1_000_000)}`),
+  calendar(" ".repeat(1_000_000)),
+  calendar(...event(`UID:${"a".repeat(1_000_000)}`, "RECURRENCE-ID:20260608")),
+  calendar(
+    ...event(
+      from,
+      `RDATE:${Array(5_000)
+        .fill(`20260608/${"x".repeat(10)}`)
+        .join(",")}`
+    )
+  ),
+  calendar(
+    ...Array(20)
+      .fill(event(from, `RDATE:${Array(5_000).fill("20260608").join(",")}`))
+      .flat()
+  ),
+  calendar(...Array(250).fill(`X${";A".repeat(2_000)}:1`))
+]
+
 const longRule = calendar(
   ...event(from, `RRULE:FREQ=YEARLY;BYDAY=${Array(200_000).fill("53SU").join(",")}`)
 )
@@ -212,6 +266,22 @@ const longNames = [`X;A=${'"'.repeat(400_000)}`, `X${";A".repeat(400_000)}:1`].m
 
 /** A step may take so many times as long as a known piece of work, which takes 5 to 7 ms. */
 const maxUnits = 4
+
+const knownWork = () => {
+  let sum = 0
+  for (let each = 0; each < 5_000_000; each++) sum = (Math.imul(sum, 31) + each) | 0
+  return sum
+}
+
+const longestStep = (text: string): number => {
+  const steps = daysIn(text, now)
+  let longest = 0
+  for (;;) {
+    const [{ done }, spent] = measured(() => steps.next())
+    longest = Math.max(longest, spent)
+    if (done === true) return longest
+  }
+}
 
 /** With the processor time of this thread, in ms. */
 const measured = <A>(work: () => A): readonly [A, number] => {
