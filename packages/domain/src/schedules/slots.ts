@@ -22,18 +22,23 @@ export interface SlotRule extends FireOptions {
 }
 
 /** The first slot after `after`. Null if none is left before `ends_at`. */
-export const nextSlot = (
+export const nextSlot = (...asked: Parameters<typeof nextSlotInSteps>): number | null =>
+  atOnce(nextSlotInSteps(...asked))
+
+/** The same. It pauses after each excluded day, because 100 of them may be decades apart. */
+export function* nextSlotInSteps(
   schedule: Schedule,
   timezone: TimeZone,
   after: Date | number,
   rule: SlotRule
-): number | null => {
+): Generator<void, number | null> {
   const { ends, excluded, starts } = boundsOf(rule)
   for (let from = Math.max(Number(after), starts - 1); ;) {
     const fire = nextFire(schedule, timezone, from, rule)
     if (fire > ends) return null
     if (excluded === undefined || !excluded.has(dayOf(fire, timezone))) return fire
     from = lastOfDay(fire, timezone)
+    yield
   }
 }
 
@@ -55,25 +60,31 @@ export const latestSlot = (
   }
 }
 
+/** A preview looks no further than this, except for its first fire. */
+const previewedMs = 10 * 365.25 * 86_400_000
+
 /**
- * The next `count` slots after `from`, as `preview` shows them. An excluded day is shown by its
- * first fire, which does not count.
+ * The next `count` slots after `from`, as `preview` shows them, as far as they come within ten
+ * years. An excluded day is shown by its first fire, which does not count. It pauses after each
+ * fire, because they may be years apart.
  */
-export const previewSlots = (
+export function* previewInSteps(
   schedule: Schedule,
   timezone: TimeZone,
   from: Date | number,
   count: number,
   rule: SlotRule
-): ReadonlyArray<PreviewedFire> => {
+): Generator<void, ReadonlyArray<PreviewedFire>> {
   const { ends, excluded, starts } = boundsOf(rule)
   const listed: Array<PreviewedFire> = []
   let after = Math.max(Number(from), starts - 1)
+  const horizon = after + previewedMs
   let shownDay: string | undefined
   for (let slots = 0; slots < count;) {
-    const fires = preview(schedule, timezone, after, 1, rule).filter(
-      ({ at }) => Date.parse(at) <= ends
-    )
+    const fires = preview(schedule, timezone, after, 1, rule).filter(({ at }) => {
+      const fireMs = Date.parse(at)
+      return fireMs <= ends && (fireMs <= horizon || listed.length === 0)
+    })
     if (fires.length === 0) break
     for (const fire of fires) {
       after = Date.parse(fire.at)
@@ -88,6 +99,7 @@ export const previewSlots = (
       shownDay = day
       after = lastOfDay(after, timezone)
     }
+    yield
   }
   return listed
 }
@@ -106,6 +118,13 @@ export const jitterMs = (taskId: string, slotMs: number, jitterSeconds: number):
 // ---------------------------------------------------------------------------
 
 const dayMs = 86_400_000
+
+const atOnce = <A>(steps: Generator<void, A>): A => {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+  }
+}
 
 const boundsOf = ({ calendar_days, ends_at, excluded_days, starts_at }: SlotRule) => ({
   starts: starts_at === undefined ? -Infinity : Date.parse(starts_at),

@@ -7,7 +7,8 @@ import {
   jitterMs,
   latestSlot,
   nextSlot,
-  previewSlots,
+  nextSlotInSteps,
+  previewInSteps,
   type SlotRule
 } from "@scheduling/domain/schedules/slots"
 import { TimeZone } from "@scheduling/domain/schedules/TimeZone"
@@ -116,12 +117,24 @@ describe("slots", () => {
     assert.strictEqual(next, start + 100 * 86_400_000)
     assert.isBelow(performance.now() - began, 50)
   })
+
+  it("are looked for with a pause after each excluded day", () => {
+    const leapDays = ScheduleSchema.make("0 0 29 2 *")
+    const rule = { excluded_days: ["2028-02-29", "2032-02-29", "2036-02-29"] }
+    const after = Date.parse("2026-01-01T00:00:00Z")
+    assert.deepStrictEqual(stepsOf(nextSlotInSteps(leapDays, TimeZone.make("UTC"), after, rule)), {
+      count: 3,
+      result: Date.parse("2040-02-29T00:00:00Z")
+    })
+  })
 })
 
 describe("the preview", () => {
   const berlin = TimeZone.make("Europe/Berlin")
   const shown = (schedule: string, from: string, count: number, rule: SlotRule) =>
-    previewSlots(ScheduleSchema.make(schedule), berlin, Date.parse(from), count, rule).map(
+    stepsOf(
+      previewInSteps(ScheduleSchema.make(schedule), berlin, Date.parse(from), count, rule)
+    ).result.map(
       ({ clock_change, excluded, local }) =>
         [local.slice(0, 16), excluded === true ? "excluded" : clock_change] as const
     )
@@ -150,7 +163,35 @@ describe("the preview", () => {
     ])
     assert.deepStrictEqual(shown("30 2 * * *", "2026-10-27T00:00:00Z", 10, rule), [])
   })
+
+  it("looks ten years ahead, and further only for the first fire", () => {
+    assert.deepStrictEqual(
+      shown("0 0 29 2 *", "2026-06-01T00:00:00Z", 100, {}).map(([local]) => local.slice(0, 4)),
+      ["2028", "2032", "2036"]
+    )
+    const leapSundays = "0 0 *,29W 2 SUN#5"
+    const first = [["2032-02-29T00:00", null] as const]
+    assert.deepStrictEqual(shown(leapSundays, "2026-06-01T00:00:00Z", 100, {}), first)
+    const rule = { starts_at: "2033-01-01T00:00:00Z" }
+    assert.deepStrictEqual(shown(leapSundays, "2026-06-01T00:00:00Z", 100, rule), [
+      ["2060-02-29T00:00", null]
+    ])
+  })
+
+  it("pauses after each fire", () => {
+    const yearly = ScheduleSchema.make("0 0 1 1 *")
+    const { count, result } = stepsOf(previewInSteps(yearly, berlin, 0, 100, {}))
+    assert.deepStrictEqual([count, result.length], [10, 10])
+  })
 })
+
+/** How often a search paused, and what it found. */
+const stepsOf = <A>(steps: Generator<void, A>): { readonly count: number; readonly result: A } => {
+  for (let count = 0; ; count++) {
+    const { done, value } = steps.next()
+    if (done === true) return { count, result: value }
+  }
+}
 
 describe("jitter", () => {
   const id = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"

@@ -3315,8 +3315,8 @@ export interface RunOnInput {
  * The next fires, soonest first. `clock_change` says what a clock change did: `moved` a fire out
  * of the skipped hour, `doubled` a fire, or `dropped` a repetition, which is not a fire and does
  * not count. An excluded day is shown by its first fire, marked `excluded`, which does not count
- * either. There are fewer than asked for if `ends_at` comes before. Jitter is not shown, as each
- * task has its own.
+ * either. There are fewer than asked for if `ends_at` comes before, or if they are more than ten
+ * years away; the first is shown however far it is. Jitter is not shown, as each task has its own.
  */
 export interface SchedulePreview {
   /** The next fires, earliest first. */

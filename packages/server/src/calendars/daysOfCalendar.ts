@@ -1,5 +1,5 @@
-import { Effect, Result } from "effect"
-import { elapsedMs } from "../platform/elapsed.ts"
+import { Result } from "effect"
+import { inTurns } from "../platform/inTurns.ts"
 import { type AllDayEvent, type Events, parseEvents } from "./parseEvents.ts"
 import { type CivilDay, civilDay, dayAfter, recursOn } from "./recurrence.ts"
 
@@ -12,27 +12,11 @@ const maxLooks = 2_000_000
 /** A calendar pauses after so many looks at whether an event recurs on a day. */
 const looksPerStep = 200
 
-/** Then others have their turn. A file of two kilobytes has held a node for five seconds. */
-const turnMs = 5
-
 /**
  * The days from yesterday on, as no zone is further away, that the all-day events of a calendar
- * cover. A failure says what is wrong with it.
+ * cover. A failure says what is wrong with it. A file of two kilobytes has held a node for five seconds.
  */
 export const daysOfCalendar = (text: string, nowMs: number) => inTurns(daysIn(text, nowMs))
-
-const inTurns = <A>(steps: Generator<void, A>): Effect.Effect<A> =>
-  Effect.clockWith((clock) => {
-    const turn: Effect.Effect<A> = Effect.suspend(() => {
-      const endsAtMs = elapsedMs(clock) + turnMs
-      for (;;) {
-        const { done, value } = steps.next()
-        if (done === true) return Effect.succeed(value)
-        if (elapsedMs(clock) >= endsAtMs) return Effect.andThen(Effect.yieldNow, turn)
-      }
-    })
-    return turn
-  })
 
 /** Pauses after little work each time. */
 export function* daysIn(

@@ -6,11 +6,9 @@ import {
   cronTaskDefaults,
   type CronTaskInput,
   type CronTaskUpdate,
-  defaultPreviewCount,
   type SchedulePreview
 } from "@scheduling/domain/cron/CronTask"
 import type { TaskStatus } from "@scheduling/domain/cron/Firing"
-import { previewSlots } from "@scheduling/domain/schedules/slots"
 import { type Execution, TaskId } from "@scheduling/domain/executions/Execution"
 import {
   type Conflict,
@@ -20,7 +18,7 @@ import {
 } from "@scheduling/domain/shared/Errors"
 import { CronTaskId, type ExecutionId } from "@scheduling/domain/shared/Ids"
 import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
-import { Context, DateTime, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Executions } from "../executions/Executions.ts"
 import { orNotFound } from "../platform/orNotFound.ts"
@@ -30,7 +28,6 @@ import { Ids } from "../platform/Ids.ts"
 import { pageRequest, toPage } from "../sql/Pages.ts"
 import { StoreClock } from "../sql/StoreClock.ts"
 import { transactionOf } from "../sql/transaction.ts"
-import { findCalendars } from "../queue/firing/calendarDays.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import { againIfOvertaken, isDefinedAs, upsertByKey, type Upserted } from "../platform/byKey.ts"
 import { checkTimeout, withCallOptions } from "../tasks/callOptions.ts"
@@ -38,9 +35,10 @@ import type { TaskQuery } from "../tasks/listing.ts"
 import { callbackTargets, withEndingOptions } from "../tasks/endingOptions.ts"
 import { withFiringOptions } from "../tasks/firingOptions.ts"
 import { showing } from "../tasks/CalendarsOfTasksRepo.ts"
-import { checkPrecision, schedulesOf } from "../tasks/Schedules.ts"
+import { schedulesOf } from "../tasks/Schedules.ts"
 import { runningNow } from "../tasks/runningNow.ts"
 import { targetCheck } from "../tasks/targets.ts"
+import { previewing } from "./previewing.ts"
 import type { PreviewQuery } from "./PreviewQuery.ts"
 import { type CronTaskRow, CronTasksRepo, toCronTask } from "./CronTasksRepo.ts"
 
@@ -261,35 +259,7 @@ export class CronTasks extends Context.Service<
           })
         }),
 
-        preview: Effect.fn("CronTasks.preview")(
-          function* (workspaceId, query) {
-            const {
-              count = defaultPreviewCount,
-              excluded_calendar: url,
-              excluded_days,
-              precision,
-              schedule,
-              timezone = cronTaskDefaults.timezone,
-              ...bounds
-            } = query
-            yield* checkPrecision(schedule, precision)
-            const now = yield* DateTime.nowAsDate
-            const calendars = yield* findCalendars(sql, [{ workspace_id: workspaceId, url }])
-            const [calendar] = calendars.values()
-            if (url !== undefined && calendar === undefined) {
-              const message = "is no calendar that a task of this workspace has"
-              const issues = [{ path: ["excluded_calendar"], message }]
-              return yield* new ValidationFailed({ issues })
-            }
-            const rule = {
-              ...bounds,
-              ...(calendar !== undefined && { calendar_days: new Set(calendar.days) }),
-              ...(excluded_days !== undefined && { excluded_days: excluded_days.split(",") })
-            }
-            return { data: previewSlots(schedule, timezone, now, count, rule) }
-          },
-          Effect.catchTag("SqlError", Effect.die)
-        )
+        preview: previewing(sql)
       })
     })
   )

@@ -1,13 +1,14 @@
 import type { TaskStatus } from "@scheduling/domain/cron/Firing"
 import type { FiringOptions, Precision } from "@scheduling/domain/cron/FiringOptions"
 import { type DstOverlap, precisionProblem, Schedule } from "@scheduling/domain/schedules/Schedule"
-import { nextSlot } from "@scheduling/domain/schedules/slots"
+import { nextSlotInSteps } from "@scheduling/domain/schedules/slots"
 import { TimeZone } from "@scheduling/domain/schedules/TimeZone"
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { isDeepStrictEqual } from "node:util"
 import { Limits } from "../limits/Limits.ts"
+import { inTurns } from "../platform/inTurns.ts"
 import { Outbox } from "../outbox/Outbox.ts"
 import { calendarDaysOf } from "../queue/firing/calendarDays.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
@@ -54,7 +55,7 @@ export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow
 
   const nextFireAfter = Effect.fnUntraced(function* (task: Row, after: Date) {
     const daysOf = yield* Effect.orDie(calendarDaysOf(sql, [task]))
-    return nextFireOf(task, after, daysOf(task))
+    return yield* nextFireOf(task, after, daysOf(task))
   })
 
   /** Whoever saved it last, nobody removes its calendar as unused before this is committed. */
@@ -193,7 +194,7 @@ export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow
 /** The fields that decide when a task fires. */
 const firing = ["schedule", "timezone", "dst_overlap"] as const
 
-const nextFireOf = (
+const nextFireOf = Effect.fnUntraced(function* (
   {
     dst_overlap,
     firing_options,
@@ -202,12 +203,14 @@ const nextFireOf = (
   }: Pick<ScheduledRow, (typeof firing)[number] | "firing_options">,
   after: Date,
   calendar_days: ReadonlySet<string> | undefined
-): Date | null => {
+) {
   if (schedule === null) return null
   const rule = { ...firing_options, dst_overlap, calendar_days }
-  const next = nextSlot(Schedule.make(schedule), TimeZone.make(timezone), after, rule)
+  const next = yield* inTurns(
+    nextSlotInSteps(Schedule.make(schedule), TimeZone.make(timezone), after, rule)
+  )
   return next === null ? null : new Date(next)
-}
+})
 
 const calendarOf = ({ firing_options }: Pick<ScheduledRow, "firing_options">) =>
   firing_options?.excluded_calendar?.url

@@ -22,6 +22,21 @@ layer(testAppLayer())("the preview of a schedule", (it) => {
     })
   )
 
+  it.effect("looks ten years ahead, and further only for the first fire", () =>
+    Effect.gen(function* () {
+      const { cron } = yield* begin
+      const years = (query: object) =>
+        Effect.map(cron.preview({ count: "100", ...query }), ({ body }) =>
+          body.data.map(({ at }: { readonly at: string }) => at.slice(0, 4))
+        )
+      assert.deepStrictEqual(yield* years({ schedule: "0 0 29 2 *" }), ["2028", "2032", "2036"])
+      const leapSundays = { schedule: "0 0 *,29W 2 SUN#5" }
+      assert.deepStrictEqual(yield* years(leapSundays), ["2032"])
+      const later = { ...leapSundays, starts_at: "2033-01-01T00:00:00Z" }
+      assert.deepStrictEqual(yield* years(later), ["2060"])
+    })
+  )
+
   it.effect("says what clock changes do", () =>
     Effect.gen(function* () {
       const { cron } = yield* begin
