@@ -4,6 +4,7 @@ import { visitRhythm } from "./visitRhythm.ts"
 
 const minuteMs = 60_000
 const secondsOfMinute = 60
+const minutesPerStep = 500
 
 /** How many runs begin in each minute of a range. */
 export class Counts {
@@ -22,21 +23,18 @@ export class Counts {
     this.#delayed = new Uint32Array(length)
   }
 
-  /** Returns how many slots the rhythm has in the range. */
-  addRhythm(rhythm: CountedRhythm): number {
+  /** Returns at how many slots it looked. Pauses, because they may be 100,000. */
+  *addRhythm(rhythm: CountedRhythm): Generator<void, number> {
     const { tasks } = rhythm
     const counts = this.#scheduled
     const countsOfSeconds = this.#scheduledInSecond
     const first = this.#first * secondsOfMinute
-    let slots = 0
-    visitRhythm(rhythm, this.#range, (at) => {
+    return yield* visitRhythm(rhythm, this.#range, (at) => {
       const second = Math.floor(at / 1_000) - first
       const minute = Math.floor(second / secondsOfMinute)
       countsOfSeconds[second] = (countsOfSeconds[second] ?? 0) + tasks
       counts[minute] = (counts[minute] ?? 0) + tasks
-      slots++
     })
-    return slots
   }
 
   addDelayed(minute: number, runs: number): void {
@@ -50,21 +48,17 @@ export class Counts {
     })).filter(({ runs }) => runs > 0)
   }
 
-  /** The fullest minutes in which several runs begin. */
-  get busiest() {
-    return this.all
-      .filter(({ runs }) => runs > 1)
-      .toSorted((a, b) => b.runs - a.runs || a.minute - b.minute)
-      .slice(0, maxBusiest)
-  }
-
-  /** The most runs in one second, if those of schedules begin so many minutes after their slots. */
-  mostPerSecond(spreadMinutes: number): number {
+  /**
+   * The most runs in one second, if those of schedules begin so many minutes after their slots.
+   * Pauses, because a week has 600,000 seconds.
+   */
+  *mostPerSecond(spreadMinutes: number): Generator<void, number> {
     const spread = spreadMinutes * secondsOfMinute
     const counts = this.#scheduledInSecond
     let within = 0
     let most = 0
     for (const [minute, delayed] of this.#delayed.entries()) {
+      if (minute % minutesPerStep === 0) yield
       const start = minute * secondsOfMinute
       for (let second = start; second < start + secondsOfMinute; second++) {
         const scheduled = counts[second] ?? 0
@@ -82,11 +76,22 @@ export class Counts {
   }
 }
 
+/** The fullest minutes in which several runs begin. */
+export const busiestOf = (minutes: Counts["all"]): Counts["all"] =>
+  minutes
+    .filter(({ runs }) => runs > 1)
+    .toSorted((a, b) => b.runs - a.runs || a.minute - b.minute)
+    .slice(0, maxBusiest)
+
 /** Whether the rhythm fires in the minute, as far as it is in the range. */
-export const firesIn = (rhythm: Rhythm, minute: number, { from, to }: ForecastRange): boolean => {
+export function* firesIn(
+  rhythm: Rhythm,
+  minute: number,
+  { from, to }: ForecastRange
+): Generator<void, boolean> {
   let fires = false
   const start = Math.max(from, minute * minuteMs)
   const end = Math.min(to, (minute + 1) * minuteMs)
-  visitRhythm(rhythm, { from: start, to: end }, () => (fires = true))
+  yield* visitRhythm(rhythm, { from: start, to: end }, () => (fires = true))
   return fires
 }

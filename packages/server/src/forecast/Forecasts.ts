@@ -10,7 +10,8 @@ import {
 } from "@scheduling/domain/forecast/Forecast"
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { Clock, Context, Effect, Layer, Result, type Schema, Semaphore } from "effect"
-import { Counts, firesIn } from "./Counts.ts"
+import { inTurns } from "../platform/inTurns.ts"
+import { busiestOf, Counts, firesIn } from "./Counts.ts"
 import { type CountedRhythm, ForecastRepo, type TaskRow } from "./ForecastRepo.ts"
 
 type Query = Schema.Struct.Type<typeof ForecastQuery>
@@ -18,9 +19,7 @@ type Query = Schema.Struct.Type<typeof ForecastQuery>
 /** A quarter of a second of a node, in slices of a few milliseconds. */
 export const maxSlots = 5_000_000
 
-/** After so much work others get their turn. A slot takes 50 ns, a schedule that must be parsed 40 µs. */
-const sliceSlots = 100_000
-const sliceRhythms = 100
+const minutesPerStep = 500
 
 /** In minutes. */
 const spreads = [0, 1, 5, 15]
@@ -40,6 +39,7 @@ export class Forecasts extends Context.Service<
       const repo = yield* ForecastRepo
       // Slices of several at once would add up before the event loop turns.
       const oneAtATime = Semaphore.withPermit(yield* Semaphore.make(1))
+      const inSlices = <A>(steps: Generator<void, A>) => oneAtATime(inTurns(steps))
 
       const collidingIn = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
@@ -47,7 +47,7 @@ export class Forecasts extends Context.Service<
         rhythms: ReadonlyArray<CountedRhythm>,
         minutes: ReadonlyArray<number>
       ) {
-        const firing = yield* oneAtATime(firingIn(rhythms, minutes, range))
+        const firing = yield* inSlices(firingIn(rhythms, minutes, range))
         const asked = [...new Set([...firing.values()].flatMap(({ found }) => found))]
         const scheduled = yield* repo.listOfRhythms(workspaceId, asked)
         const delayed = yield* repo.listDelayed(workspaceId, range, minutes)
@@ -68,12 +68,12 @@ export class Forecasts extends Context.Service<
           if (Result.isFailure(asked)) return yield* invalid(asked.failure)
           const range = asked.success
           const rhythms = yield* repo.listRhythms(workspaceId)
-          const counts = yield* oneAtATime(countsOf(rhythms, range))
+          const counts = yield* inSlices(countsOf(rhythms, range))
+          if (counts === undefined) return yield* tooMuch
           for (const { minute, runs } of yield* repo.countDelayed(workspaceId, range)) {
             counts.addDelayed(minute, runs)
           }
-          const minutes = counts.all
-          const { busiest } = counts
+          const { busiest, ...counted } = yield* inSlices(summaryOf(counts))
           const tasksIn = yield* collidingIn(
             workspaceId,
             range,
@@ -83,16 +83,11 @@ export class Forecasts extends Context.Service<
           return {
             from: new Date(range.from).toISOString(),
             to: new Date(range.to).toISOString(),
-            runs: minutes.reduce((sum, { runs }) => sum + runs, 0),
-            minutes: minutes.map(({ minute, runs }) => ({ at: timeOf(minute), runs })),
+            ...counted,
             busiest: busiest.map(({ minute, runs }) => ({
               at: timeOf(minute),
               runs,
               tasks: tasksIn(minute)
-            })),
-            spread: spreads.map((spread) => ({
-              seconds: spread * 60,
-              most_per_second: counts.mostPerSecond(spread)
             }))
           }
         })
@@ -103,28 +98,40 @@ export class Forecasts extends Context.Service<
 
 // ---------------------------------------------------------------------------
 
-const countsOf = Effect.fnUntraced(function* (
+/** Undefined if there are too many slots. */
+function* countsOf(
   rhythms: ReadonlyArray<CountedRhythm>,
   range: ForecastRange
-) {
+): Generator<void, Counts | undefined> {
   const counts = new Counts(range)
   let slots = 0
-  let sinceYield = 0
-  for (const [index, rhythm] of rhythms.entries()) {
-    const added = counts.addRhythm(rhythm)
-    slots += added
-    sinceYield += added
-    if (slots > maxSlots) return yield* tooMuch
-    if (sinceYield > sliceSlots || index % sliceRhythms === sliceRhythms - 1) {
-      sinceYield = 0
-      yield* Effect.yieldNow
-    }
+  for (const rhythm of rhythms) {
+    slots += yield* counts.addRhythm(rhythm)
+    if (slots > maxSlots) return undefined
   }
   return counts
-})
+}
+
+function* summaryOf(counts: Counts) {
+  const { all } = counts
+  yield
+  const busiest = busiestOf(all)
+  const minutes: Array<Forecast["minutes"][number]> = []
+  let total = 0
+  for (const [index, { minute, runs }] of all.entries()) {
+    if (index % minutesPerStep === 0) yield
+    minutes.push({ at: timeOf(minute), runs })
+    total += runs
+  }
+  const spread: Array<Forecast["spread"][number]> = []
+  for (const each of spreads) {
+    spread.push({ seconds: each * 60, most_per_second: yield* counts.mostPerSecond(each) })
+  }
+  return { busiest, runs: total, minutes, spread }
+}
 
 /** For each minute as many rhythms that fire in it as are needed to name its tasks. */
-const firingIn = Effect.fnUntraced(function* (
+function* firingIn(
   rhythms: ReadonlyArray<CountedRhythm>,
   minutes: ReadonlyArray<number>,
   range: ForecastRange
@@ -132,18 +139,17 @@ const firingIn = Effect.fnUntraced(function* (
   const firing = new Map(
     minutes.map((minute) => [minute, { found: new Array<CountedRhythm>(), tasks: 0 }])
   )
-  for (const [index, rhythm] of rhythms.entries()) {
-    if (index % sliceRhythms === sliceRhythms - 1) yield* Effect.yieldNow
+  for (const rhythm of rhythms) {
     const open = [...firing].filter(([, { tasks }]) => tasks < maxColliding)
     if (open.length === 0) break
     for (const [minute, place] of open) {
-      if (!firesIn(rhythm, minute, range)) continue
+      if (!(yield* firesIn(rhythm, minute, range))) continue
       place.found.push(rhythm)
       place.tasks += rhythm.tasks
     }
   }
   return firing
-})
+}
 
 const timeOf = (minute: number) => new Date(minute * 60_000).toISOString()
 
