@@ -1,5 +1,6 @@
 import { Context } from "effect"
 import type { Scope } from "../api-keys/Scope.ts"
+import type { Role } from "../members/Role.ts"
 import type { ApiKeyId, SessionId, UserId } from "../shared/Ids.ts"
 import type { AuthorizedWorkspaceId } from "./CurrentWorkspace.ts"
 
@@ -8,6 +9,8 @@ export interface UserPrincipal {
   readonly kind: "jwt"
   readonly user_id: UserId
   readonly session_id: SessionId
+  /** In the workspace of the path. Null if there is none, or it is not theirs. */
+  readonly role: Role | null
 }
 
 /** A script with an API key, bound to one workspace and its scopes. */

@@ -1964,8 +1964,8 @@ export interface HeartbeatMonitor {
   /** How far apart two runs must begin. Null: they need not be. */
   readonly min_interval_seconds: number | null
   /**
-   * What the job asks for when it is done. It is a secret: who has it can ping. Null for an API key
-   * without `monitors:write`.
+   * What the job asks for when it is done. It is a secret: who has it can ping. Null for a `viewer`
+   * and for an API key without `monitors:write`.
    */
   readonly ping_url: string | null
   /** The latest success or failure that it was told of. Null: none yet. */

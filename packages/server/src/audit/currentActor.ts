@@ -4,7 +4,7 @@ import type { HttpServerRequest } from "effect/http"
 import { requestOrigin, type RequestOrigin } from "../http/request/RequestOrigin.ts"
 
 /** Who makes a change, and from where, for the audit log. */
-export interface Actor extends UserPrincipal {
+export interface Actor extends Omit<UserPrincipal, "role"> {
   readonly origin: RequestOrigin
 }
 
@@ -21,5 +21,6 @@ export const currentActor: Effect.Effect<
   if (principal.kind !== "jwt") {
     return yield* Effect.die(new Error("an endpoint that needs a user is not declared Access.jwt"))
   }
-  return { ...principal, origin: yield* requestOrigin }
+  const { kind, session_id, user_id } = principal
+  return { kind, user_id, session_id, origin: yield* requestOrigin }
 })

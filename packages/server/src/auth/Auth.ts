@@ -1,6 +1,5 @@
 import { InvalidApiKey, InvalidToken, MissingCredentials } from "@scheduling/domain/auth/AuthErrors"
 import type { Scope } from "@scheduling/domain/api-keys/Scope"
-import type { Role } from "@scheduling/domain/members/Role"
 import type { ApiKeyPrincipal, UserPrincipal } from "@scheduling/domain/auth/Principal"
 import { WorkspaceId } from "@scheduling/domain/shared/Ids"
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
@@ -29,8 +28,7 @@ export class Auth extends Context.Service<
       workspaceId: string | undefined,
       ip: string | null
     ) => Effect.Effect<
-      | { readonly principal: UserPrincipal; readonly role: Role | null }
-      | { readonly principal: ApiKeyPrincipal },
+      { readonly principal: UserPrincipal | ApiKeyPrincipal },
       MissingCredentials | InvalidToken | InvalidApiKey
     >
     readonly authenticateKey: (
@@ -98,8 +96,7 @@ export class Auth extends Context.Service<
           return yield* new InvalidToken()
         }
         return {
-          principal: { kind: "jwt", ...claims } satisfies UserPrincipal,
-          role: session.role
+          principal: { kind: "jwt", ...claims, role: session.role } satisfies UserPrincipal
         }
       })
 

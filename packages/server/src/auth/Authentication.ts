@@ -32,17 +32,19 @@ export const AuthenticationLayer: Layer.Layer<Authentication, never, Auth | Requ
         const access = Context.getUnsafe(endpoint.annotations, Access)
         // Every request passes here: generators here and in `Auth` would cost a twentieth of a list.
         return Effect.flatMap(credentialOfRequest, ({ credential, ip, message, workspaceId }) =>
-          Effect.flatMap(auth.authenticate(credential, workspaceId, ip), (known): Answer => {
-            const { principal } = known
-            const limited = rates.take(message, principal)
-            if (limited !== undefined) return Effect.fail(limited)
-            const refusal = refusalOf(access, known, workspaceId)
-            if (refusal !== undefined) return Effect.fail(refusal)
-            if (principal.kind === "api_key" && access.kind === "scope") {
-              auth.noteUse(principal, access.scope)
+          Effect.flatMap(
+            auth.authenticate(credential, workspaceId, ip),
+            ({ principal }): Answer => {
+              const limited = rates.take(message, principal)
+              if (limited !== undefined) return Effect.fail(limited)
+              const refusal = refusalOf(access, principal, workspaceId)
+              if (refusal !== undefined) return Effect.fail(refusal)
+              if (principal.kind === "api_key" && access.kind === "scope") {
+                auth.noteUse(principal, access.scope)
+              }
+              return Effect.provideContext(answer, admitted(principal, workspaceId))
             }
-            return Effect.provideContext(answer, admitted(principal, workspaceId))
-          })
+          )
         )
       })
     })
@@ -50,15 +52,15 @@ export const AuthenticationLayer: Layer.Layer<Authentication, never, Auth | Requ
 
 const refusalOf = (
   access: AccessRule,
-  known: Effect.Success<ReturnType<Auth["Service"]["authenticate"]>>,
+  principal: Principal["Service"],
   workspaceId: string | undefined
 ) =>
   decideAccess(
     access,
-    known.principal,
+    principal,
     workspaceId === undefined
       ? undefined
-      : { id: workspaceId, role: "role" in known ? known.role : null }
+      : { id: workspaceId, role: principal.kind === "jwt" ? principal.role : null }
   )
 
 /** On a path without a workspace no handler can ask for it: `inWorkspace` does not compile there. */
@@ -92,7 +94,7 @@ export const stillAdmitted = Effect.fnUntraced(function* (
 ) {
   const { credential, ip, workspaceId } = yield* credentialOfRequest
   return auth.authenticate(credential, workspaceId, ip).pipe(
-    Effect.map((known) => refusalOf(access, known, workspaceId) === undefined),
+    Effect.map(({ principal }) => refusalOf(access, principal, workspaceId) === undefined),
     Effect.catch(() => Effect.succeed(false)),
     Effect.catchCause(() => Effect.succeed(true))
   )

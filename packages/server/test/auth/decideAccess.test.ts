@@ -13,7 +13,8 @@ const other = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d42"
 const user: UserPrincipal = {
   kind: "jwt",
   user_id: UserId.make(own),
-  session_id: SessionId.make(own)
+  session_id: SessionId.make(own),
+  role: null
 }
 
 const key = (granted: ReadonlyArray<Scope>): ApiKeyPrincipal => ({

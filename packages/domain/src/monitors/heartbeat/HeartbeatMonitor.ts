@@ -185,8 +185,8 @@ export const HeartbeatMonitor = Schema.Struct({
   }),
   ping_url: Schema.NullOr(Schema.String).annotate({
     description:
-      "What the job asks for when it is done. It is a secret: who has it can ping. Null for an " +
-      "API key without `monitors:write`.",
+      "What the job asks for when it is done. It is a secret: who has it can ping. Null for a " +
+      "`viewer` and for an API key without `monitors:write`.",
     examples: ["https://scheduling.example.com/ping/5f3c1a52-93a4-4c5e-8d0b-9f1e2d3c4b5a"]
   }),
   last_ping_at: Schema.NullOr(Timestamp).annotate({

@@ -1,5 +1,6 @@
 import { Api } from "@scheduling/domain/Api"
 import { Principal } from "@scheduling/domain/auth/Principal"
+import { includesRole } from "@scheduling/domain/members/Role"
 import { HeartbeatMonitor } from "@scheduling/domain/monitors/heartbeat/HeartbeatMonitor"
 import { Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
@@ -77,7 +78,9 @@ export const HeartbeatMonitorsHandlers = implement(
 
 /** A ping silences the alarm, which one who may only read must not be able to do. */
 const mayPing = (principal: Principal["Service"]) =>
-  principal.kind === "jwt" || principal.scopes.includes("monitors:write")
+  principal.kind === "jwt"
+    ? principal.role !== null && includesRole(principal.role, "editor")
+    : principal.scopes.includes("monitors:write")
 
 const makeToRecord = (publicUrl: string | undefined) =>
   Effect.gen(function* () {

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { ask, createKey, outcome, readPages, times, together } from "../../support/http.ts"
+import { ask, createKey, joined, outcome, readPages, times, together } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 import { begin, beginWith, minimal } from "../monitors.ts"
 
@@ -89,8 +89,16 @@ layer(testAppLayer())("a heartbeat monitor", (it) => {
       assert.isNull(one.body.ping_url)
       const all = yield* ask("GET", path, { token: key })
       assert.isNull(all.body.data[0].ping_url)
-      const asUser = yield* ask("GET", path, { token: member.access_token })
-      assert.isString(asUser.body.data[0].ping_url)
+      const viewer = yield* joined(member, "viewer")
+      const asViewer = yield* ask("GET", path, { token: viewer.access_token })
+      assert.strictEqual(asViewer.body.data[0].id, id)
+      assert.isNull(asViewer.body.data[0].ping_url)
+      const { body } = yield* ask("GET", `${path}/${id}`, { token: viewer.access_token })
+      assert.isNull(body.ping_url)
+      for (const writer of [member, yield* joined(member, "editor")]) {
+        const asWriter = yield* ask("GET", path, { token: writer.access_token })
+        assert.isString(asWriter.body.data[0].ping_url)
+      }
     })
   )
 
