@@ -63,20 +63,26 @@ export const runAgent = Effect.fnUntraced(function* (
   let done = 0
   let worker = ""
 
-  const begin = persistently(
-    "saying hello",
-    Effect.timeout(
-      service.hello({
-        payload: {
-          protocol: workerProtocol,
-          version: packageJson.version,
-          host: settings.host,
-          slots: settings.slots,
-          ...(settings.labels !== undefined && { labels: settings.labels })
-        }
-      }),
-      answerWithinMs
-    )
+  const stopped = Effect.as(Deferred.await(stop), undefined)
+
+  /** Undefined if the agent is to stop before the service has answered. */
+  const begin = Effect.raceFirst(
+    persistently(
+      "saying hello",
+      Effect.timeout(
+        service.hello({
+          payload: {
+            protocol: workerProtocol,
+            version: packageJson.version,
+            host: settings.host,
+            slots: settings.slots,
+            ...(settings.labels !== undefined && { labels: settings.labels })
+          }
+        }),
+        answerWithinMs
+      )
+    ),
+    stopped
   )
 
   const tellsCalls = yield* LogLevel.isEnabled("Info")
@@ -242,10 +248,7 @@ export const runAgent = Effect.fnUntraced(function* (
   })
 
   const work = Effect.fnUntraced(function* (session: Session) {
-    const claiming = Effect.raceFirst(
-      Effect.forever(claimOnce(session)),
-      Effect.as(Deferred.await(stop), undefined)
-    )
+    const claiming = Effect.raceFirst(Effect.forever(claimOnce(session)), stopped)
     yield* Effect.raceFirst(
       claiming,
       Effect.raceFirst(Effect.forever(handIn(session)), beating(session))
@@ -256,6 +259,7 @@ export const runAgent = Effect.fnUntraced(function* (
   const sessions = Effect.gen(function* () {
     for (;;) {
       const welcome = yield* begin
+      if (welcome === undefined) return yield* Effect.logInfo("stopping before it was online")
       worker = welcome.name
       yield* Effect.logInfo(
         `worker "${welcome.name}" is online with ${settings.slots} slots for ${
@@ -279,7 +283,7 @@ export const runAgent = Effect.fnUntraced(function* (
     }
   })
 
-  yield* Effect.raceFirst(sessions, Effect.andThen(Deferred.await(stop), Effect.never)).pipe(
+  yield* sessions.pipe(
     Effect.ensuring(abandon),
     Effect.catch((refusal: Refusal) => Effect.fail(endedBy(refusal))),
     Effect.ensuring(tell(false))
