@@ -48,7 +48,7 @@ export const runAgent = Effect.fnUntraced(function* (
   const call = yield* Call
   const clock = yield* Clock.Clock
   const service = yield* Service
-  const { persistently, trouble } = makePersistence()
+  const { persistently, trouble } = makePersistence(Effect.suspend(() => tell))
   const held = new Held(settings.slots)
   const watch = new ProcessWatch()
   const freed = new Bell()
@@ -62,6 +62,7 @@ export const runAgent = Effect.fnUntraced(function* (
   const nowMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
   let done = 0
   let worker = ""
+  let online = false
 
   const stopped = Effect.as(Deferred.await(stop), undefined)
 
@@ -129,8 +130,9 @@ export const runAgent = Effect.fnUntraced(function* (
     if (!hasEnded) held.begin(given.run_id, cutOff)
   }
 
-  const tell = (online: boolean) =>
+  const tell = Effect.suspend(() =>
     report({ worker, online, running: held.running, unsent: held.unsent, done, trouble: trouble() })
+  )
 
   const askForOrders = Effect.fnUntraced(function* ({ id }: Session) {
     const reports = watch.takeReports()
@@ -175,7 +177,7 @@ export const runAgent = Effect.fnUntraced(function* (
     // The next claim is to say what is watched now.
     if (beat) yield* askForOrders(session)
     if (beat || (given.length > 0 && isSilent)) beatNow.ring()
-    if (isSilent) yield* tell(true)
+    if (isSilent) yield* tell
   })
 
   const handIn = Effect.fnUntraced(function* ({ id }: Session) {
@@ -202,8 +204,8 @@ export const runAgent = Effect.fnUntraced(function* (
   })
 
   const beatOnce = Effect.fnUntraced(function* (session: Session) {
-    yield* askForOrders(session)
-    yield* tell(true)
+    yield* askForOrders(session, yield* Effect.promise(() => watch.observe(nowMs())))
+    yield* tell
     isSilent = held.size === 0
     yield* Effect.raceFirst(isSilent ? Effect.never : Effect.sleep(session.beatMs), beatNow.wait)
   })
@@ -258,21 +260,24 @@ export const runAgent = Effect.fnUntraced(function* (
 
   const sessions = Effect.gen(function* () {
     for (;;) {
+      yield* tell
       const welcome = yield* begin
       if (welcome === undefined) return yield* Effect.logInfo("stopping before it was online")
       worker = welcome.name
+      online = true
       yield* Effect.logInfo(
         `worker "${welcome.name}" is online with ${settings.slots} slots for ${
           welcome.labels.length === 0 ? "no labels" : welcome.labels.join(", ")
         }`
       )
-      yield* tell(true)
+      yield* tell
       const session: Session = {
         id: welcome.session,
         waitSeconds: welcome.wait_seconds,
         beatMs: welcome.beat_seconds * 1_000
       }
       const exit = yield* Effect.exit(work(session))
+      online = false
       if (Exit.isSuccess(exit)) return
       const refusal = refusalIn(exit)
       if (!(refusal instanceof SessionEnded) || refusal.reason === "replaced") {
@@ -286,7 +291,7 @@ export const runAgent = Effect.fnUntraced(function* (
   yield* sessions.pipe(
     Effect.ensuring(abandon),
     Effect.catch((refusal: Refusal) => Effect.fail(endedBy(refusal))),
-    Effect.ensuring(tell(false))
+    Effect.ensuring(tell)
   )
 })
 

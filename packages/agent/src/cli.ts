@@ -1,7 +1,7 @@
 import { Call, ConnectionsLimits } from "@scheduling/calls/Call"
 import { EgressAllow } from "@scheduling/calls/egress/Egress"
 import { maxSlots } from "@scheduling/domain/workers/WorkerProtocol"
-import { Console, DateTime, Deferred, Effect, Layer, Option, Redacted, Result } from "effect"
+import { Clock, Console, DateTime, Deferred, Effect, Layer, Option, Redacted, Result } from "effect"
 import { Command, Flag } from "effect/cli"
 import { env } from "node:process"
 import { runAgent } from "./Agent.ts"
@@ -9,8 +9,16 @@ import { AgentEnded } from "./refusals.ts"
 import { checkService } from "./check.ts"
 import { readSettingsFile, readTokenFile } from "./files.ts"
 import { Service } from "./Service.ts"
-import { given, resolveSettings, type Settings, settingsIn } from "./settings.ts"
-import { defaultStatusFile, isAlive, readStatus, writeStatus } from "./status.ts"
+import {
+  given,
+  type GivenSettings,
+  mergeSettings,
+  resolveSettings,
+  type Settings,
+  settingsIn
+} from "./settings.ts"
+import { showStatus } from "./standing.ts"
+import { defaultStatusFile, writeStatus } from "./status.ts"
 
 const flags = {
   url: Flag.String("url").pipe(
@@ -82,23 +90,31 @@ interface Flags {
   readonly config: Option.Option<string>
 }
 
+type SourceFlags = Pick<Flags, "token" | "tokenFile" | "statusFile" | "config">
+
 /** Flags come before the environment, and the environment before the file. */
-const readSettings = Effect.fnUntraced(function* (typed: Flags) {
+const sourcesOf = Effect.fnUntraced(function* (typed: SourceFlags, more: GivenSettings = {}) {
   const file = Option.isSome(typed.config) ? yield* readSettingsFile(typed.config.value) : {}
   const token = Option.isSome(typed.tokenFile)
     ? yield* readTokenFile(typed.tokenFile.value)
     : Option.getOrUndefined(Option.map(typed.token, Redacted.value))
-  const named = given({
-    url: Option.getOrUndefined(typed.url),
-    token,
-    slots: Option.getOrUndefined(typed.slots),
-    allow: typed.allow.length === 0 ? undefined : typed.allow,
-    labels: typed.label.length === 0 ? undefined : typed.label,
-    host: Option.getOrUndefined(typed.host),
-    drain_seconds: Option.getOrUndefined(typed.drainSeconds),
-    status_file: Option.getOrUndefined(typed.statusFile)
-  })
-  const settings = resolveSettings([named, settingsIn(env), file], defaultStatusFile())
+  const named = given({ token, status_file: Option.getOrUndefined(typed.statusFile) })
+  return [{ ...named, ...more }, settingsIn(env), file]
+})
+
+const readSettings = Effect.fnUntraced(function* (typed: Flags) {
+  const sources = yield* sourcesOf(
+    typed,
+    given({
+      url: Option.getOrUndefined(typed.url),
+      slots: Option.getOrUndefined(typed.slots),
+      allow: typed.allow.length === 0 ? undefined : typed.allow,
+      labels: typed.label.length === 0 ? undefined : typed.label,
+      host: Option.getOrUndefined(typed.host),
+      drain_seconds: Option.getOrUndefined(typed.drainSeconds)
+    })
+  )
+  const settings = resolveSettings(sources, defaultStatusFile)
   if (Result.isFailure(settings)) {
     return yield* Effect.fail(new AgentEnded(settings.failure.join("\n"), 64))
   }
@@ -174,32 +190,18 @@ const check = Command.make("check", flags, (typed) =>
   Command.withShortDescription("Check settings, service and token")
 )
 
-const status = Command.make("status", { statusFile: flags.statusFile }, ({ statusFile }) =>
+const { config, statusFile, token, tokenFile } = flags
+
+const status = Command.make("status", { statusFile, config, token, tokenFile }, (typed) =>
   Effect.gen(function* () {
-    const file = Option.getOrElse(
-      statusFile,
-      () => settingsIn(env).status_file ?? defaultStatusFile()
-    )
-    const found = yield* readStatus(file)
-    if (Option.isNone(found) || !isAlive(found.value)) {
-      return yield* Effect.fail(new AgentEnded(`no agent runs here, as far as ${file} knows`, 1))
-    }
-    const { at, done, online, pid, running, trouble, unsent, worker } = found.value
-    yield* Console.log(
-      [
-        `worker     ${worker}${online ? "" : ", stopping"}`,
-        `process    ${pid}`,
-        `last beat  ${at}`,
-        `running    ${running}`,
-        `unsent     ${unsent}`,
-        `done       ${done}`,
-        ...(trouble === null ? [] : [`trouble    ${trouble}`])
-      ].join("\n")
-    )
+    const named = mergeSettings(yield* sourcesOf(typed))
+    const file =
+      named.status_file ?? (named.token === undefined ? undefined : defaultStatusFile(named.token))
+    yield* showStatus(file, yield* Clock.currentTimeMillis)
   })
 ).pipe(
   Command.withDescription(
-    "Shows what the agent on this machine is doing. Ends with 1 if none runs."
+    "Shows what the agent on this machine is doing. It finds the agent by the status file, or by the token, as they are given to run. Without either it shows all agents that this user runs.\n\nEnds with 1 if none runs, or if one cannot reach the service."
   ),
   Command.withShortDescription("Show what the agent here is doing")
 )

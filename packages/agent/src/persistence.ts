@@ -1,30 +1,37 @@
-import { Effect, Exit, Random } from "effect"
+import { DateTime, Effect, Exit, Random } from "effect"
 import { backoffMs } from "./backoff.ts"
 import { reasonOf, refusalIn } from "./refusals.ts"
+import type { Trouble } from "./status.ts"
 
-/** How the agent goes on while the service is away. */
-export const makePersistence = () => {
-  let trouble: string | null = null
+/** How the agent goes on while the service is away. `failed` runs after each failure. */
+export const makePersistence = (failed: Effect.Effect<void>) => {
+  /** Of what is tried again now, the oldest first. */
+  const troubles = new Map<string, Trouble>()
 
-  /** Tries until the service answers, and says once what is wrong and once that it is over. */
-  const persistently = Effect.fnUntraced(function* <A, E>(
-    what: string,
-    request: Effect.Effect<A, E>
-  ) {
+  const repeat = Effect.fnUntraced(function* <A, E>(what: string, request: Effect.Effect<A, E>) {
     for (let failures = 1; ; failures++) {
       const exit = yield* Effect.exit(request)
       if (Exit.isSuccess(exit)) {
         if (failures > 1) yield* Effect.logInfo(`${what}: the service answers again`)
-        trouble = null
         return exit.value
       }
       const refusal = refusalIn(exit)
       if (refusal !== undefined) return yield* Effect.fail(refusal)
-      trouble = reasonOf(exit)
-      if (failures === 1) yield* Effect.logWarning(`${what}: ${trouble}; trying again`)
+      const reason = reasonOf(exit)
+      const { since } = troubles.get(what) ?? { since: DateTime.formatIso(yield* DateTime.now) }
+      troubles.set(what, { since, reason })
+      if (failures === 1) yield* Effect.logWarning(`${what}: ${reason}; trying again`)
+      yield* failed
       yield* Effect.sleep(backoffMs(failures, yield* Random.next))
     }
   })
 
-  return { persistently, trouble: () => trouble }
+  /** Tries until the service answers, and says once what is wrong and once that it is over. */
+  const persistently = <A, E>(what: string, request: Effect.Effect<A, E>) =>
+    Effect.ensuring(
+      repeat(what, request),
+      Effect.sync(() => troubles.delete(what))
+    )
+
+  return { persistently, trouble: (): Trouble | null => [...troubles.values()][0] ?? null }
 }

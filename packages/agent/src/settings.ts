@@ -60,12 +60,16 @@ export const given = (fields: {
 
 const longestDrainSeconds = 3_600
 
-/** Checks everything at once. The first of several sources that names a setting decides it. */
+/** The first of several sources that names a setting decides it. */
+export const mergeSettings = (sources: ReadonlyArray<GivenSettings>): GivenSettings =>
+  Object.assign({}, ...sources.toReversed())
+
+/** Checks everything at once. */
 export const resolveSettings = (
   sources: ReadonlyArray<GivenSettings>,
-  defaultStatusFile: string
+  defaultStatusFile: (token: string) => string
 ): Result.Result<Settings, ReadonlyArray<string>> => {
-  const merged: GivenSettings = Object.assign({}, ...sources.toReversed())
+  const merged = mergeSettings(sources)
   const problems: Array<string> = []
   const url = URL.parse(merged.url ?? "")
   if (merged.url === undefined) {
@@ -102,6 +106,6 @@ export const resolveSettings = (
     labels: merged.labels,
     host: merged.host ?? hostname(),
     drainSeconds,
-    statusFile: merged.status_file ?? defaultStatusFile
+    statusFile: merged.status_file ?? defaultStatusFile(token)
   })
 }

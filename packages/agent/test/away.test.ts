@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import * as fs from "node:fs"
 import { createServer } from "node:net"
 import * as path from "node:path"
 import {
@@ -8,19 +9,29 @@ import {
   listening,
   temporaryFolder
 } from "../../server/test/support/ServerProcess.ts"
-import { startCommand, token } from "./support/command.ts"
+import { type Command, startCommand, token } from "./support/command.ts"
 
-/** An agent that asks for its service at this port. */
-const startAgent = Effect.fnUntraced(function* (port: number) {
-  const folder = yield* temporaryFolder("agent-away")
-  const file = path.join(folder, "status.json")
-  const url = `http://127.0.0.1:${port}`
-  const agent = yield* startCommand(["run", "--status-file", file], {
-    SCHEDULING_URL: url,
+/** An agent that asks for its service at this port. Its temporary files are in `folder`. */
+const startAgent = Effect.fnUntraced(function* (
+  port: number,
+  words: ReadonlyArray<string> = [],
+  folder?: string
+) {
+  const env = {
+    TMPDIR: folder ?? (yield* temporaryFolder("agent-away")),
+    SCHEDULING_URL: `http://127.0.0.1:${port}`,
     SCHEDULING_WORKER_TOKEN: token
-  })
-  return { ...agent, file, url }
+  }
+  return yield* startCommand(["run", ...words], env)
 })
+
+const statusOf = Effect.fnUntraced(function* (folder: string, ...words: ReadonlyArray<string>) {
+  const command = yield* startCommand(["status", ...words], { TMPDIR: folder })
+  return { code: yield* command.exited, said: command.output() }
+})
+
+const isTrying = (agent: Command) =>
+  eventually("a refused hello", async () => agent.output().includes("trying again"))
 
 describe("an agent whose service is away", () => {
   it.live(
@@ -28,11 +39,11 @@ describe("an agent whose service is away", () => {
     () =>
       Effect.gen(function* () {
         const agent = yield* startAgent(yield* freePort)
-        yield* eventually("a refused hello", async () => agent.output().includes("trying again"))
+        yield* isTrying(agent)
         agent.kill("SIGTERM")
         assert.strictEqual(yield* Effect.timeout(agent.exited, "20 seconds"), 0)
       }),
-    60_000
+    120_000
   )
 
   it.live(
@@ -51,6 +62,51 @@ describe("an agent whose service is away", () => {
         agent.kill("SIGINT")
         assert.strictEqual(yield* Effect.timeout(agent.exited, "20 seconds"), 0)
       }),
-    60_000
+    120_000
+  )
+
+  it.live(
+    "is shown by the status command as running, in trouble, by the file that its settings name",
+    () =>
+      Effect.gen(function* () {
+        const folder = yield* temporaryFolder("agent-away")
+        const settings = path.join(folder, "agent.json")
+        const status_file = path.join(folder, "status.json")
+        fs.writeFileSync(settings, JSON.stringify({ status_file }))
+        const agent = yield* startAgent(yield* freePort, ["--config", settings], folder)
+        yield* isTrying(agent)
+        const { code, said } = yield* statusOf(folder, "--config", settings)
+        assert.strictEqual(code, 1)
+        assert.match(said, /^worker +not known yet\nprocess +\d+\n/)
+        assert.match(said, /^the agent: cannot reach the service since 20\S+Z: /m)
+        agent.kill("SIGTERM")
+        yield* agent.exited
+        const after = yield* statusOf(folder, "--config", settings)
+        assert.deepStrictEqual(after, {
+          code: 1,
+          said: `no agent runs here, as far as ${status_file} knows\n`
+        })
+      }),
+    120_000
+  )
+
+  it.live(
+    "has a status of its own beside another agent of the same user",
+    () =>
+      Effect.gen(function* () {
+        const folder = yield* temporaryFolder("agent-away")
+        const port = yield* freePort
+        const other = `pwk_${"y".repeat(43)}`
+        const agents = [
+          yield* startAgent(port, [], folder),
+          yield* startAgent(port, ["--token", other], folder)
+        ]
+        for (const agent of agents) yield* isTrying(agent)
+        const both = yield* statusOf(folder)
+        assert.lengthOf(both.said.match(/^process/gm) ?? [], 2)
+        const one = yield* statusOf(folder, "--token", other)
+        assert.lengthOf(one.said.match(/^process/gm) ?? [], 1)
+      }),
+    120_000
   )
 })

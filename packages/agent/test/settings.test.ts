@@ -8,7 +8,7 @@ const environment = {
   SCHEDULING_WORKER_TOKEN: token
 }
 const resolve = (...sources: Parameters<typeof resolveSettings>[0]) =>
-  resolveSettings(sources, "/tmp/status.json")
+  resolveSettings(sources, () => "/tmp/status.json")
 
 describe("settings of the agent", () => {
   it("come from the environment, with defaults for the rest", () => {

@@ -5,6 +5,7 @@ import { once } from "node:events"
 import * as fs from "node:fs"
 import { connect, createServer, type Socket } from "node:net"
 import * as path from "node:path"
+import { text } from "node:stream/consumers"
 import {
   call,
   eventually,
@@ -52,6 +53,19 @@ export interface AgentProcess {
   readonly exited: Effect.Effect<number | null>
 }
 
+const statusFileOf = (folder: string, token: string) =>
+  path.join(folder, `status-${token.slice(-8)}`)
+
+/** What the command says of an agent that was started here. */
+export const statusOf = ({ folder }: Pick<Scene, "folder">, token: string) =>
+  Effect.promise(async () => {
+    const words = [main, "status", "--status-file", statusFileOf(folder, token)]
+    const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "pipe"] })
+    const said = [text(child.stdout), text(child.stderr)]
+    const [code]: Array<number | null> = await once(child, "close")
+    return { code, said: (await Promise.all(said)).join("") }
+  })
+
 /** Starts the real agent, with these flags and no environment. */
 export const startAgent = Effect.fnUntraced(function* (
   { folder, server }: { readonly folder: string; readonly server: Pick<ServerProcess, "url"> },
@@ -60,7 +74,7 @@ export const startAgent = Effect.fnUntraced(function* (
   /** The command that starts the command. */
   within: ReadonlyArray<string> = []
 ): Effect.fn.Return<AgentProcess, never, Scope.Scope> {
-  const file = path.join(folder, `status-${token.slice(-8)}`)
+  const file = statusFileOf(folder, token)
   const command = [...within, process.execPath, main, "run", "--status-file", file, ...flags]
   const child: ChildProcess = yield* Effect.acquireRelease(
     Effect.sync(() =>
@@ -75,16 +89,16 @@ export const startAgent = Effect.fnUntraced(function* (
     ),
     (started) => Effect.sync(() => started.kill("SIGKILL"))
   )
-  let text = ""
+  let output = ""
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding("utf8").on("data", (chunk) => {
-      text += chunk
+      output += chunk
     })
   }
   const exit = once(child, "close").then(([code]: Array<number | null>) => code ?? null)
-  yield* eventually("an agent that is online", async () => text.includes("is online"))
+  yield* eventually("an agent that is online", async () => output.includes("is online"))
   return {
-    output: () => text,
+    output: () => output,
     kill: (signal) => void child.kill(signal),
     exited: Effect.promise(() => exit)
   }

@@ -4,7 +4,16 @@ import { execFileSync, spawn } from "node:child_process"
 import * as http from "node:http"
 import * as path from "node:path"
 import { eventually, listening } from "../support/ServerProcess.ts"
-import { beginWith, cable, cronTask, ended, runTask, startAgent, worker } from "./agentProcess.ts"
+import {
+  beginWith,
+  cable,
+  cronTask,
+  ended,
+  runTask,
+  startAgent,
+  statusOf,
+  worker
+} from "./agentProcess.ts"
 
 /** Answers a while after it may, and remembers who called. */
 const target = Effect.fnUntraced(function* (afterMs: number, mayAnswer = Promise.resolve()) {
@@ -136,6 +145,28 @@ describe("agents", () => {
         yield* Effect.promise(() => scene.ask("POST", `/workers/${id}/rotate`, {}))
         assert.strictEqual(yield* next.exited, 2)
         assert.include(next.output(), "the service refuses the token")
+      }),
+    120_000
+  )
+
+  it.live(
+    "say in their status since when the service is away",
+    () =>
+      Effect.gen(function* () {
+        const scene = yield* beginWith()
+        const { token } = yield* worker(scene)
+        const agent = yield* startAgent(scene, token)
+        const online = yield* statusOf(scene, token)
+        assert.deepInclude(online, { code: 0 })
+        assert.match(online.said, /^worker +Office$/m)
+        scene.server.kill("SIGKILL")
+        const troubled = yield* eventually("a status in trouble", async () => {
+          const status = await Effect.runPromise(statusOf(scene, token))
+          return status.code === 1 && status
+        })
+        assert.match(troubled.said, /^Office: cannot reach the service since 20/m)
+        agent.kill("SIGINT")
+        assert.strictEqual(yield* Effect.timeout(agent.exited, "30 seconds"), 0)
       }),
     120_000
   )

@@ -1,0 +1,56 @@
+import { Array, Console, Effect } from "effect"
+import { readdir } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { AgentEnded } from "./refusals.ts"
+import { isAlive, isDefaultStatusFile, readStatus, type Status } from "./status.ts"
+
+/** An agent writes at least every twenty seconds, also while the service is away. */
+const silentAfterMs = 60_000
+
+/** Why an agent that runs is not well. Undefined if it is. */
+export const problemOf = (
+  { at, online, pid, trouble }: Status,
+  nowMs: number
+): string | undefined => {
+  if (nowMs - Date.parse(at) > silentAfterMs) {
+    return `process ${pid} has written nothing since ${at}: it hangs, or another program has its number now`
+  }
+  if (trouble !== null) return `cannot reach the service since ${trouble.since}: ${trouble.reason}`
+  return online ? undefined : "is not online yet"
+}
+
+/** Unknown until the service has answered for the first time. */
+const nameOf = ({ worker }: Status) => (worker === "" ? "the agent" : worker)
+
+const tableOf = ({ at, done, pid, running, unsent, worker }: Status) =>
+  [
+    `worker     ${worker === "" ? "not known yet" : worker}`,
+    `process    ${pid}`,
+    `last beat  ${at}`,
+    `running    ${running}`,
+    `unsent     ${unsent}`,
+    `done       ${done}`
+  ].join("\n")
+
+const defaultStatusFiles = Effect.promise(async () =>
+  (await readdir(tmpdir()).catch(() => []))
+    .filter(isDefaultStatusFile)
+    .map((name) => join(tmpdir(), name))
+)
+
+/** Shows the agent that writes this file or, if there is none, all agents that this user runs. */
+export const showStatus = Effect.fnUntraced(function* (file: string | undefined, nowMs: number) {
+  const files = file === undefined ? yield* defaultStatusFiles : [file]
+  const found = Array.getSomes(yield* Effect.forEach(files, readStatus)).filter(isAlive)
+  if (found.length === 0) {
+    const knows = file === undefined ? "the files of this user know" : `${file} knows`
+    return yield* Effect.fail(new AgentEnded(`no agent runs here, as far as ${knows}`, 1))
+  }
+  yield* Console.log(found.map(tableOf).join("\n\n"))
+  const problems = found.flatMap((status) => {
+    const problem = problemOf(status, nowMs)
+    return problem === undefined ? [] : [`${nameOf(status)}: ${problem}`]
+  })
+  if (problems.length > 0) return yield* Effect.fail(new AgentEnded(problems.join("\n"), 1))
+})
