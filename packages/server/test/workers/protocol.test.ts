@@ -106,6 +106,18 @@ layer(testAppLayer())("the protocol of workers", (it) => {
     })
   )
 
+  it.effect("welcomes an agent with its own labels, not with those of the agent before it", () =>
+    Effect.gen(function* () {
+      const { agent } = yield* begin
+      const welcomed = Effect.fnUntraced(function* (input: object) {
+        return (yield* agent.hello(input)).body.labels
+      })
+      assert.deepStrictEqual(yield* welcomed({ labels: ["gpu"] }), ["gpu"])
+      assert.deepStrictEqual(yield* welcomed({ labels: ["office"] }), ["office"])
+      assert.deepStrictEqual(yield* welcomed({}), ["office", "gpu"])
+    })
+  )
+
   it.effect("gives a run once, signed, and writes down once how it ended, at any node", () =>
     Effect.gen(function* () {
       const { agent, member, session, tasks } = yield* beginOnline

@@ -122,13 +122,12 @@ export class AgentSessions extends Context.Service<
           const begun = yield* insert(worker, hello)
           // Deleted since the request was let in.
           if (Option.isNone(begun)) return yield* new InvalidWorkerToken()
-          const { name, replaced, session } = begun.value
+          const { labels, name, replaced, session } = begun.value
           if (replaced !== null) yield* takeBackNow(replaced, "perhaps going on")
-          const { labels = worker.labels } = hello
           return {
             worker_id: worker.id,
             name,
-            labels: labels.filter((one) => worker.labels.includes(one)),
+            labels: labels.filter((one) => hello.labels?.includes(one) ?? true),
             session,
             wait_seconds: waitSeconds,
             beat_seconds: beatSeconds

@@ -56,6 +56,8 @@ export class AgentSessionsRepo extends Context.Service<
         readonly session: number
         readonly replaced: number | null
         readonly name: string
+        /** All that the worker has, whatever its agents wanted. */
+        readonly labels: ReadonlyArray<string>
         readonly was_missed: boolean
       }>
     >
@@ -135,6 +137,7 @@ export class AgentSessionsRepo extends Context.Service<
             readonly session: number
             readonly replaced: number | null
             readonly name: string
+            readonly labels: ReadonlyArray<string>
             readonly was_missed: boolean
           }>`
             WITH worker AS (
@@ -168,7 +171,7 @@ export class AgentSessionsRepo extends Context.Service<
             FROM worker, session
             WHERE workers.id = worker.id
             RETURNING
-              session.id AS session, worker.node_id AS replaced, worker.name,
+              session.id AS session, worker.node_id AS replaced, worker.name, workers.labels,
               worker.is_missed AS was_missed`
           yield* tell(rows.length === 0 ? [] : [{ id, workspace_id }], toldAs("online"))
           return Option.fromNullishOr(rows[0])
