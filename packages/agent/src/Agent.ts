@@ -8,6 +8,7 @@ import { Bell } from "./Bell.ts"
 import { Held } from "./Held.ts"
 import { makePersistence } from "./persistence.ts"
 import { endedBy, type Refusal, refusalIn } from "./refusals.ts"
+import { missingLabels } from "./labels.ts"
 import { ProcessWatch } from "./processes.ts"
 import { Service } from "./Service.ts"
 import type { Settings } from "./settings.ts"
@@ -270,6 +271,8 @@ export const runAgent = Effect.fnUntraced(function* (
           welcome.labels.length === 0 ? "no labels" : welcome.labels.join(", ")
         }`
       )
+      const missing = missingLabels(settings.labels, welcome.labels)
+      if (missing !== undefined) yield* Effect.logWarning(missing)
       yield* tell
       const session: Session = {
         id: welcome.session,

@@ -1,7 +1,10 @@
-import { DateTime, Effect, Exit, Random } from "effect"
+import { Clock, DateTime, Effect, Exit, Random } from "effect"
 import { backoffMs } from "./backoff.ts"
 import { reasonOf, refusalIn } from "./refusals.ts"
 import type { Trouble } from "./status.ts"
+
+/** A trouble that lasts is said again after this time. */
+const sayEveryMs = 60_000
 
 /** How the agent goes on while the service is away. `failed` runs after each failure. */
 export const makePersistence = (failed: Effect.Effect<void>) => {
@@ -9,6 +12,7 @@ export const makePersistence = (failed: Effect.Effect<void>) => {
   const troubles = new Map<string, Trouble>()
 
   const repeat = Effect.fnUntraced(function* <A, E>(what: string, request: Effect.Effect<A, E>) {
+    let said = { reason: "", atMs: -Infinity }
     for (let failures = 1; ; failures++) {
       const exit = yield* Effect.exit(request)
       if (Exit.isSuccess(exit)) {
@@ -20,13 +24,21 @@ export const makePersistence = (failed: Effect.Effect<void>) => {
       const reason = reasonOf(exit)
       const { since } = troubles.get(what) ?? { since: DateTime.formatIso(yield* DateTime.now) }
       troubles.set(what, { since, reason })
-      if (failures === 1) yield* Effect.logWarning(`${what}: ${reason}; trying again`)
+      const nowMs = yield* Clock.currentTimeMillis
+      if (reason !== said.reason || nowMs - said.atMs >= sayEveryMs) {
+        const still = reason === said.reason ? ` since ${since}` : ""
+        yield* Effect.logWarning(`${what}: ${reason}${still}; trying again`)
+        said = { reason, atMs: nowMs }
+      }
       yield* failed
       yield* Effect.sleep(backoffMs(failures, yield* Random.next))
     }
   })
 
-  /** Tries until the service answers, and says once what is wrong and once that it is over. */
+  /**
+   * Tries until the service answers. Says what is wrong at once, when that changes and every minute,
+   * and once that it is over.
+   */
   const persistently = <A, E>(what: string, request: Effect.Effect<A, E>) =>
     Effect.ensuring(
       repeat(what, request),

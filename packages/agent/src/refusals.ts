@@ -47,5 +47,20 @@ export const reasonOf = (exit: Exit.Exit<unknown, unknown>): string => {
   const [first] = exit.cause.reasons
   const error: unknown =
     first?._tag === "Fail" ? first.error : first?._tag === "Die" ? first.defect : undefined
-  return error instanceof Error ? error.message : "no answer"
+  return explain(error)
 }
+
+/** With the innermost cause, because what stands around it only says that there was one. */
+export const explain = (error: unknown): string => {
+  if (!(error instanceof Error)) return "no answer"
+  const innermost = innermostOf(error)
+  const why = innermost === error ? "" : innermost.message || codeOf(innermost)
+  return why === "" || error.message.includes(why) ? error.message : `${error.message}: ${why}`
+}
+
+const innermostOf = (error: Error): Error => {
+  const within = error instanceof AggregateError ? error.errors[0] : error.cause
+  return within instanceof Error && within !== error ? innermostOf(within) : error
+}
+
+const codeOf = (error: Error) => ("code" in error ? String(error.code) : "")

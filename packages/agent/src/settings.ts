@@ -58,6 +58,10 @@ export const given = (fields: {
 }): GivenSettings =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 
+/** The paths of the protocol begin with `/v1` themselves. */
+const withoutVersion = (url: URL | null): URL | null =>
+  url === null ? null : URL.parse(url.href.replace(/\/+$/, "").replace(/\/+v1$/, ""))
+
 const longestDrainSeconds = 3_600
 
 /** The first of several sources that names a setting decides it. */
@@ -71,7 +75,7 @@ export const resolveSettings = (
 ): Result.Result<Settings, ReadonlyArray<string>> => {
   const merged = mergeSettings(sources)
   const problems: Array<string> = []
-  const url = URL.parse(merged.url ?? "")
+  const url = withoutVersion(URL.parse(merged.url ?? ""))
   if (merged.url === undefined) {
     problems.push("the address of the service is missing: --url or SCHEDULING_URL")
   } else if (url === null || !["http:", "https:"].includes(url.protocol)) {

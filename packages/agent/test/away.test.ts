@@ -40,6 +40,7 @@ describe("an agent whose service is away", () => {
       Effect.gen(function* () {
         const agent = yield* startAgent(yield* freePort)
         yield* isTrying(agent)
+        assert.match(agent.output(), /saying hello: .*: connect ECONNREFUSED 127\.0\.0\.1:\d+;/)
         agent.kill("SIGTERM")
         assert.strictEqual(yield* Effect.timeout(agent.exited, "20 seconds"), 0)
       }),

@@ -33,6 +33,14 @@ describe("settings of the agent", () => {
   })
 
   it.each([
+    ["http://127.0.0.1:4000/v1", "http://127.0.0.1:4000/"],
+    ["https://example.com/scheduling/v1/", "https://example.com/scheduling"],
+    ["https://example.com/v1x", "https://example.com/v1x"]
+  ])("take the address %s without the version of the API", (url, href) => {
+    assert.strictEqual(Result.getOrThrow(resolve({ url, token })).url.href, href)
+  })
+
+  it.each([
     [{ url: undefined }, "address of the service is missing"],
     [{ url: "ftp://x" }, "ftp://x is not an http or https URL"],
     [{ token: "pak_key" }, "the token is not a worker's"],

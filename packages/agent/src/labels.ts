@@ -1,0 +1,12 @@
+/** What is wrong with the labels that the agent was given. Undefined if the worker has them all. */
+export const missingLabels = (
+  wanted: ReadonlyArray<string> | undefined,
+  welcomed: ReadonlyArray<string>
+): string | undefined => {
+  const missing = wanted?.filter((one) => !welcomed.includes(one)) ?? []
+  if (missing.length === 0) return undefined
+  const names = missing.map((one) => `"${one}"`).join(", ")
+  return welcomed.length === 0
+    ? `the worker does not have the label ${names}: the agent takes no runs`
+    : `the worker does not have the label ${names}: the agent takes no runs for it`
+}

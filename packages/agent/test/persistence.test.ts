@@ -1,0 +1,56 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Logger } from "effect"
+import { TestClock } from "effect/testing"
+import { makePersistence } from "../src/persistence.ts"
+import { explain } from "../src/refusals.ts"
+
+describe("persistence", () => {
+  it.effect("says what is wrong at once, when that changes and every minute", () =>
+    Effect.gen(function* () {
+      const said: Array<string> = []
+      const logs = Logger.layer([Logger.make(({ message }) => void said.push(String(message)))])
+      let answer: Effect.Effect<string, Error> = Effect.fail(new Error("refused"))
+      let failures = 0
+      const { persistently, trouble } = makePersistence(Effect.sync(() => failures++))
+      const trying = yield* Effect.forkChild(
+        Effect.provide(
+          persistently(
+            "asking",
+            Effect.suspend(() => answer)
+          ),
+          logs
+        )
+      )
+      yield* TestClock.adjust("50 seconds")
+      assert.deepStrictEqual(said.splice(0), ["asking: refused; trying again"])
+      assert.isAbove(failures, 5)
+      assert.deepStrictEqual(trouble(), { since: "1970-01-01T00:00:00.000Z", reason: "refused" })
+      yield* TestClock.adjust("20 seconds")
+      const again = "asking: refused since 1970-01-01T00:00:00.000Z; trying again"
+      assert.deepStrictEqual(said.splice(0), [again])
+      answer = Effect.fail(new Error("no such route"))
+      yield* TestClock.adjust("10 seconds")
+      assert.deepStrictEqual(said.splice(0), ["asking: no such route; trying again"])
+      answer = Effect.succeed("OK")
+      yield* TestClock.adjust("10 seconds")
+      assert.strictEqual(yield* Fiber.join(trying), "OK")
+      assert.deepStrictEqual(said, ["asking: the service answers again"])
+      assert.isNull(trouble())
+    })
+  )
+
+  it("explains an error by its innermost cause", () => {
+    const refused = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:4999"), {
+      code: "ECONNREFUSED"
+    })
+    const failed = new TypeError("fetch failed", { cause: refused })
+    assert.strictEqual(
+      explain(new Error("Transport error", { cause: failed })),
+      "Transport error: connect ECONNREFUSED 127.0.0.1:4999"
+    )
+    const all = new AggregateError([refused, new Error("another address")])
+    assert.include(explain(new Error("Transport error", { cause: all })), "ECONNREFUSED")
+    assert.strictEqual(explain(new Error("Too many requests")), "Too many requests")
+    assert.strictEqual(explain(undefined), "no answer")
+  })
+})
