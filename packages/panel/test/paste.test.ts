@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { readPasted } from "../src/tasks/call/paste.ts"
+import { readPasted, readPastedCall } from "../src/tasks/call/paste.ts"
 import { shellWords } from "../src/tasks/call/shellWords.ts"
 import { curlOf } from "../src/executions/curl.ts"
 
@@ -33,9 +33,91 @@ describe("a pasted text", () => {
       `curl --json '{"a":1}' https://a.example`,
       { body: '{"a":1}', headers: [["content-type", "application/json"]] }
     ],
-    ["curl -I https://a.example && rm -rf /", { method: "HEAD", url: "https://a.example" }]
+    ["curl -I https://a.example && rm -rf /", { method: "HEAD", url: "https://a.example" }],
+    ["curl -sX POST https://a.example", { method: "POST", url: "https://a.example" }],
+    [
+      "curl -sSX POST -H 'x-a: b' -d '{}' https://a.example; echo done",
+      { method: "POST", url: "https://a.example", headers: [["x-a", "b"]], body: "{}" }
+    ],
+    ["curl -fsSm 10 https://a.example", { timeout_seconds: "10", url: "https://a.example" }],
+    [
+      `curl -sSLd '{"a":1}' https://a.example|jq .`,
+      { method: "POST", url: "https://a.example", body: '{"a":1}' }
+    ],
+    [
+      "curl --data-urlencode 'q=héllo you' --data-urlencode '=a&b' https://a.example",
+      { method: "POST", url: "https://a.example", body: "q=h%C3%A9llo%20you&a%26b" }
+    ],
+    [
+      "curl -G -d a=1 --data-urlencode 'b=1 2' https://a.example/?c=3",
+      { method: "GET", url: "https://a.example/?c=3&a=1&b=1%202", body: "" }
+    ],
+    ["curl -F file=@a.txt https://a.example", { method: "POST", url: "https://a.example" }],
+    ["curl --noproxy a.example -E me.pem b.example", { url: "http://b.example" }],
+    [
+      "curl -u 'zoë:пароль' https://a.example",
+      { headers: [["authorization", "Basic em/DqzrQv9Cw0YDQvtC70Yw="]] }
+    ],
+    [
+      String.raw`curl --data-raw $'it\'s\n\u0041' https://a.example`,
+      { method: "POST", body: "it's\nA" }
+    ]
   ])("%s is understood", (text, expected) => {
-    expect(readPasted(text)).toMatchObject(expected)
+    expect(readPasted(text)?.values).toMatchObject(expected)
+  })
+
+  it.each([
+    [
+      "0 3 * * * curl -fsSk --retry 3 -X POST -H 'a: b' -H 'c: d' https://a.example > /dev/null",
+      "POST, URL, 2 headers, schedule",
+      "-k, --retry"
+    ],
+    [
+      "curl --data-binary @payload.json https://a.example",
+      "POST, URL",
+      "--data-binary @payload.json"
+    ],
+    ["curl -F file=@a.txt https://a.example", "POST, URL", "-F file=@a.txt"],
+    ["curl -X GET -d a=1 https://a.example -m 5", "GET, URL, timeout", "the body"],
+    [
+      "curl -X OPTIONS https://a.example https://b.example",
+      "GET, URL",
+      "-X OPTIONS, https://b.example"
+    ],
+    ["0 3 * * 1 /usr/local/bin/backup.sh", "schedule", "/usr/local/bin/backup.sh"],
+    ["@daily", "schedule", ""]
+  ])("%s says what of it was used", (text, filled, ignored) => {
+    const reading = readPasted(text)
+    expect(reading?.filled.join(", ")).toBe(filled)
+    expect(reading?.ignored.join(", ")).toBe(ignored)
+  })
+
+  it("is read without its schedule where there is none", () => {
+    const reading = readPastedCall("0 3 * * * curl https://a.example")
+    expect(reading?.values).not.toHaveProperty("schedule")
+    expect(reading?.ignored).toEqual(["the schedule"])
+    expect(readPastedCall("0 3 * * 1 /usr/local/bin/backup.sh")).toBeUndefined()
+  })
+
+  it("never throws", () => {
+    const half = "\ud800"
+    for (const value of ["", half, "@", "=", "'", "\\", "-", "--", "=@", `a=${half}`]) {
+      for (const option of [
+        "-d",
+        "-u",
+        "-m",
+        "-X",
+        "-H",
+        "-F",
+        "-b",
+        "--data-urlencode",
+        "--=",
+        "-"
+      ]) {
+        readPasted(`curl ${option} ${value} ${half}`)
+        readPasted(`curl a ${option}${value}`)
+      }
+    }
   })
 
   it.each(["", "hello", "curl", "curl -H", "1 2 3", "wget https://a.example"])(
@@ -46,7 +128,7 @@ describe("a pasted text", () => {
   )
 
   it("is read in a time that grows with its length alone", () => {
-    for (const part of ["'", '"', "\\", "* ", "-H ", "0-0,"]) {
+    for (const part of ["'", '"', "\\", "* ", "-H ", "0-0,", "-a", "@", "=", "$'"]) {
       readPasted(`curl ${part.repeat(100_000)}`)
       readPasted(part.repeat(100_000))
     }
@@ -74,8 +156,8 @@ describe("a call as a command", () => {
       body: `{"a":"'; rm -rf / #"}\nsecond line`
     } as const
     const read = readPasted(curlOf(call, "an-id"))
-    expect(read).toMatchObject({ method: call.method, url: call.url, body: call.body })
-    expect(read?.headers).toEqual([
+    expect(read?.values).toMatchObject({ method: call.method, url: call.url, body: call.body })
+    expect(read?.values.headers).toEqual([
       ["x-note", call.headers["x-note"]],
       ["content-type", "application/json"],
       ["idempotency-key", "an-id"]

@@ -3,9 +3,7 @@ import { Plus, X } from "lucide-react"
 import { Button, IconButton } from "../../ui/actions/Button.tsx"
 import { Field, Input, Select, Textarea } from "../../ui/forms/Field.tsx"
 import { maxTimeoutOf } from "./callOptionValues.ts"
-import { type CallValues, hasBody } from "./callValues.ts"
-
-const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"] as const
+import { type CallValues, hasBody, methods } from "./callValues.ts"
 
 /** What to call. */
 export const CallFields = ({

@@ -2,34 +2,53 @@ import { ClipboardPaste } from "lucide-react"
 import { useState } from "react"
 import { Field, Textarea } from "../../ui/forms/Field.tsx"
 import { Fold } from "../../ui/layout/Fold.tsx"
-import { type Pasted, readPasted } from "./paste.ts"
+import { newCall } from "./callValues.ts"
+import { type Pasted, type Reading, readPasted } from "./paste.ts"
 
 /** Fills a form from a curl command or a line of a crontab. */
 export const PasteBox = ({ onPaste }: { readonly onPaste: (pasted: Pasted) => void }) => {
   const [text, setText] = useState("")
-  const isUnknown = text.trim() !== "" && readPasted(text) === undefined
+  const [hasCall, setHasCall] = useState(false)
+  const reading = readPasted(text)
+  const isUnknown = text.trim() !== "" && reading === undefined
+  const paste = (next: string) => {
+    setText(next)
+    const values = readPasted(next)?.values
+    if (values === undefined) return
+    // The call of what was pasted before does not belong to this schedule.
+    onPaste(hasCall ? { ...emptyCall, ...values } : values)
+    setHasCall(values.url !== undefined)
+  }
   return (
     <Fold
       icon={<ClipboardPaste className="size-4" />}
       summary="Paste a curl command or a crontab line"
     >
-      <Field
-        label="curl or crontab"
-        error={isUnknown ? "This is neither a curl command nor a line of a crontab." : undefined}
-      >
-        <Textarea
-          mono
-          rows={3}
-          spellCheck={false}
-          value={text}
-          placeholder={`0 3 * * * curl -fsS -X POST https://api.example.com/jobs/nightly`}
-          onChange={(event) => {
-            setText(event.target.value)
-            const pasted = readPasted(event.target.value)
-            if (pasted !== undefined) onPaste(pasted)
-          }}
-        />
-      </Field>
+      <div className="flex flex-col gap-1.5">
+        <Field
+          label="curl or crontab"
+          error={isUnknown ? "This is neither a curl command nor a line of a crontab." : undefined}
+        >
+          <Textarea
+            mono
+            rows={3}
+            spellCheck={false}
+            value={text}
+            placeholder={`0 3 * * * curl -fsS -X POST https://api.example.com/jobs/nightly`}
+            onChange={(event) => paste(event.target.value)}
+          />
+        </Field>
+        <p role="status" className="text-sm break-words text-soft">
+          {reading !== undefined && inWords(reading)}
+        </p>
+      </div>
     </Fold>
   )
 }
+
+const { body, headers, method, timeout_seconds, url } = newCall
+const emptyCall = { body, headers, method, timeout_seconds, url }
+
+const inWords = ({ filled, ignored }: Reading) =>
+  `Filled in: ${filled.join(", ")}.` +
+  (ignored.length === 0 ? "" : ` Ignored: ${ignored.join(", ")}.`)

@@ -44,6 +44,8 @@ export const newCall: CallValues = callValuesOf({
   retry_count: 3
 })
 
+export const methods: ReadonlyArray<CallMethod> = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"]
+
 /** Whether a call of this method has a body. */
 export const hasBody = (method: CallMethod) => method !== "GET" && method !== "HEAD"
 

@@ -1,4 +1,7 @@
-/** Splits a command as a shell of POSIX does: quotes, backslashes, and lines that go on. */
+/**
+ * Splits a command as a shell of POSIX does: quotes, backslashes, and lines that go on. What ends a
+ * command is a word of its own. `$'…'` is what browsers copy where a text has quotes in it.
+ */
 export const shellWords = (command: string): ReadonlyArray<string> => {
   const words: Array<string> = []
   let word: string | undefined
@@ -13,12 +16,20 @@ export const shellWords = (command: string): ReadonlyArray<string> => {
       const end = endOf(command, "'", at + 1)
       add(command.slice(at + 1, end))
       at = end
+    } else if (letter === "$" && command.charAt(at + 1) === "'") {
+      const end = endOfEscaped(command, "'", at + 2)
+      add(unescaped(command.slice(at + 2, end)))
+      at = end
     } else if (letter === '"') {
-      const end = endOfDouble(command, at + 1)
+      const end = endOfEscaped(command, '"', at + 1)
       add(command.slice(at + 1, end).replaceAll(/\\([$`"\\\n])/g, "$1"))
       at = end
     } else if (/\s/.test(letter)) {
       if (word !== undefined) words.push(word)
+      word = undefined
+    } else if (letter === ";" || letter === "|") {
+      if (word !== undefined) words.push(word)
+      words.push(letter)
       word = undefined
     } else {
       add(letter)
@@ -32,10 +43,23 @@ const endOf = (text: string, quote: string, from: number): number => {
   return end === -1 ? text.length : end
 }
 
-const endOfDouble = (text: string, from: number): number => {
+const endOfEscaped = (text: string, quote: string, from: number): number => {
   for (let at = from; at < text.length; at++) {
     if (text.charAt(at) === "\\") at++
-    else if (text.charAt(at) === '"') return at
+    else if (text.charAt(at) === quote) return at
   }
   return text.length
 }
+
+const escapes: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" }
+
+const unescaped = (text: string) =>
+  text.replaceAll(
+    /\\(?:u([\da-f]{1,4})|x([\da-f]{1,2})|(.))/gis,
+    (_, long: string | undefined, short: string | undefined, letter: string) => {
+      const code = long ?? short
+      return code === undefined
+        ? (escapes[letter] ?? letter)
+        : String.fromCharCode(Number.parseInt(code, 16))
+    }
+  )

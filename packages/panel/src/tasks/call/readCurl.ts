@@ -1,0 +1,194 @@
+import type { CallMethod } from "@scheduling/sdk"
+import { hasBody, methods } from "./callValues.ts"
+import { isAboutOutput, type Part, partsOf } from "./curlOptions.ts"
+import type { Reading } from "./paste.ts"
+import { shellWords } from "./shellWords.ts"
+
+/** What the options have said so far. */
+interface Draft {
+  readonly headers: Array<readonly [name: string, value: string]>
+  readonly data: Array<string>
+  readonly query: Array<string>
+  method?: CallMethod
+  /** What curl asks with if no method is given. */
+  usual: CallMethod
+  url?: string
+  timeout?: string
+  isGet: boolean
+}
+
+/** Takes in one option. What cannot be taken in comes back, as it is to be called. */
+type Reader = (draft: Draft, part: Part) => string | undefined
+
+const whole = ({ given, value }: Part) => `${given} ${value}`
+
+const header =
+  (name: string, valueOf: (text: string) => string = (text) => text): Reader =>
+  (draft, { value }) => {
+    draft.headers.push([name, valueOf(value)])
+    return undefined
+  }
+
+/** Files are on another machine, so what is in them is not known here. */
+const unlessFile =
+  (read: (draft: Draft, value: string) => void): Reader =>
+  (draft, part) => {
+    draft.usual = "POST"
+    if (part.value.startsWith("@")) return whole(part)
+    read(draft, part.value)
+    return undefined
+  }
+
+const data = unlessFile(({ data }, value) => data.push(value))
+
+const readers: Readonly<Record<string, Reader>> = {
+  request: (draft, part) => {
+    const known = methods.find((method) => method === part.value.toUpperCase())
+    if (known === undefined) return whole(part)
+    draft.method = known
+    return undefined
+  },
+  url: (draft, part) => {
+    if (draft.url !== undefined) return part.value
+    draft.url = part.value
+    return undefined
+  },
+  header: ({ headers }, part) => {
+    if (part.value.startsWith("@")) return whole(part)
+    headers.push(headerOf(part.value))
+    return undefined
+  },
+  data,
+  "data-ascii": data,
+  "data-binary": data,
+  "data-raw": (draft, { value }) => {
+    draft.usual = "POST"
+    draft.data.push(value)
+    return undefined
+  },
+  "data-urlencode": (draft, part) => {
+    draft.usual = "POST"
+    const text = urlEncoded(part.value)
+    if (text === undefined) return whole(part)
+    draft.data.push(text)
+    return undefined
+  },
+  json: unlessFile(({ data, headers }, value) => {
+    data.push(value)
+    headers.push(["content-type", "application/json"])
+  }),
+  form: (draft, part) => {
+    draft.usual = "POST"
+    return whole(part)
+  },
+  "form-string": (draft, part) => {
+    draft.usual = "POST"
+    return whole(part)
+  },
+  "upload-file": (draft, part) => {
+    draft.usual = "PUT"
+    return whole(part)
+  },
+  get: (draft) => {
+    draft.isGet = true
+    return undefined
+  },
+  head: (draft) => {
+    draft.usual = "HEAD"
+    return undefined
+  },
+  "url-query": ({ query }, part) => {
+    const text = part.value.startsWith("+") ? part.value.slice(1) : urlEncoded(part.value)
+    if (text === undefined) return whole(part)
+    query.push(text)
+    return undefined
+  },
+  user: header("authorization", (text) => `Basic ${base64(text)}`),
+  "oauth2-bearer": header("authorization", (text) => `Bearer ${text}`),
+  "user-agent": header("user-agent"),
+  referer: header("referer"),
+  cookie: (draft, part) =>
+    // Without a =, it names a file.
+    part.value.includes("=") ? header("cookie")(draft, part) : whole(part),
+  "max-time": (draft, part) => {
+    const seconds = Math.ceil(Number(part.value))
+    if (!(seconds > 0)) return whole(part)
+    draft.timeout = String(seconds)
+    return undefined
+  }
+}
+
+/** What a command of curl calls. Undefined if it is none, or has no URL. */
+export const readCurl = (command: string): Reading | undefined => {
+  const words = shellWords(command)
+  const begin = words.findIndex((word) => /(?:^|\/)curl$/.test(word))
+  if (begin === -1) return undefined
+  const draft: Draft = { headers: [], data: [], query: [], usual: "GET", isGet: false }
+  const ignored = new Set<string>()
+  for (const part of partsOf(words.slice(begin + 1))) {
+    const read = Object.hasOwn(readers, part.name) ? readers[part.name] : undefined
+    const left = read === undefined ? part.given : read(draft, part)
+    if (left !== undefined && !isAboutOutput(part.name)) ignored.add(left)
+  }
+  return draft.url === undefined ? undefined : readingOf(draft, draft.url, [...ignored])
+}
+
+const readingOf = (draft: Draft, url: string, ignored: ReadonlyArray<string>): Reading => {
+  const { isGet, timeout } = draft
+  const method = draft.method ?? (isGet && draft.usual !== "HEAD" ? "GET" : draft.usual)
+  const query = [...draft.query, ...(isGet ? draft.data : [])].join("&")
+  const text = isGet ? "" : draft.data.join("&")
+  const body = hasBody(method) ? text : ""
+  const headers = isForm(draft.headers, body)
+    ? [...draft.headers, ["content-type", "application/x-www-form-urlencoded"] as const]
+    : draft.headers
+  const count = headers.length
+  return {
+    values: {
+      url: withQuery(/^[a-z]+:\/\//i.test(url) ? url : `http://${url}`, query),
+      method,
+      headers,
+      body,
+      ...(timeout !== undefined && { timeout_seconds: timeout })
+    },
+    filled: [
+      method,
+      "URL",
+      ...(count === 0 ? [] : [count === 1 ? "1 header" : `${count} headers`]),
+      ...(body === "" ? [] : ["body"]),
+      ...(timeout === undefined ? [] : ["timeout"])
+    ],
+    ignored: text === body ? ignored : [...ignored, "the body"]
+  }
+}
+
+/** What curl sends as a form. JSON is what the service takes a body for by itself. */
+const isForm = (headers: Draft["headers"], body: string) =>
+  body !== "" &&
+  !/^\s*[[{]/.test(body) &&
+  !headers.some(([name]) => name.toLowerCase() === "content-type")
+
+const withQuery = (url: string, query: string) =>
+  query === "" ? url : `${url}${url.includes("?") ? "&" : "?"}${query}`
+
+const headerOf = (text: string): readonly [string, string] => {
+  const colon = text.indexOf(":")
+  return colon === -1
+    ? [text.replace(/;$/, ""), ""]
+    : [text.slice(0, colon).trim(), text.slice(colon + 1).trim()]
+}
+
+/** `content`, `=content` and `name=content` as curl encodes them. Undefined if it names a file. */
+const urlEncoded = (text: string): string | undefined => {
+  const [, name = "", mark = "", content = ""] = /^([^=@]*)([=@]?)(.*)$/s.exec(text) ?? []
+  if (mark === "@") return undefined
+  if (mark === "") return percentEncoded(name)
+  return name === "" ? percentEncoded(content) : `${name}=${percentEncoded(content)}`
+}
+
+/** Unlike `encodeURIComponent`, it never throws: a half of a character is replaced. */
+const percentEncoded = (text: string) =>
+  new URLSearchParams([["", text]]).toString().slice(1).replaceAll("+", "%20")
+
+const base64 = (text: string) =>
+  btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(""))
