@@ -3,17 +3,25 @@ import { useState } from "react"
 import { Field, Textarea } from "../../ui/forms/Field.tsx"
 import { Fold } from "../../ui/layout/Fold.tsx"
 import { newCall } from "./callValues.ts"
-import { type Pasted, type Reading, readPasted } from "./paste.ts"
+import { type Pasted, type Reading, readPasted, readPastedCall } from "./paste.ts"
 
 /** Fills a form from a curl command or a line of a crontab. */
-export const PasteBox = ({ onPaste }: { readonly onPaste: (pasted: Pasted) => void }) => {
+export const PasteBox = ({
+  hasSchedule = false,
+  onPaste
+}: {
+  /** Whether the form takes the schedule of a line too. */
+  readonly hasSchedule?: boolean
+  readonly onPaste: (pasted: Pasted) => void
+}) => {
+  const read = hasSchedule ? readPasted : readPastedCall
   const [text, setText] = useState("")
   const [hasCall, setHasCall] = useState(false)
-  const reading = readPasted(text)
+  const reading = read(text)
   const isUnknown = text.trim() !== "" && reading === undefined
   const paste = (next: string) => {
     setText(next)
-    const values = readPasted(next)?.values
+    const values = read(next)?.values
     if (values === undefined) return
     // The call of what was pasted before does not belong to this schedule.
     onPaste(hasCall ? { ...emptyCall, ...values } : values)
@@ -22,19 +30,19 @@ export const PasteBox = ({ onPaste }: { readonly onPaste: (pasted: Pasted) => vo
   return (
     <Fold
       icon={<ClipboardPaste className="size-4" />}
-      summary="Paste a curl command or a crontab line"
+      summary={`Paste a curl command${hasSchedule ? " or a crontab line" : ""}`}
     >
       <div className="flex flex-col gap-1.5">
         <Field
-          label="curl or crontab"
-          error={isUnknown ? "This is neither a curl command nor a line of a crontab." : undefined}
+          label={hasSchedule ? "curl or crontab" : "Command"}
+          error={isUnknown ? unknown(hasSchedule) : undefined}
         >
           <Textarea
             mono
             rows={3}
             spellCheck={false}
             value={text}
-            placeholder={`0 3 * * * curl -fsS -X POST https://api.example.com/jobs/nightly`}
+            placeholder={`${hasSchedule ? "0 3 * * * " : ""}curl -fsS -X POST https://api.example.com/jobs/nightly`}
             onChange={(event) => paste(event.target.value)}
           />
         </Field>
@@ -45,6 +53,11 @@ export const PasteBox = ({ onPaste }: { readonly onPaste: (pasted: Pasted) => vo
     </Fold>
   )
 }
+
+const unknown = (hasSchedule: boolean) =>
+  hasSchedule
+    ? "This is neither a curl command nor a line of a crontab."
+    : "This is no curl command with a URL."
 
 const { body, headers, method, timeout_seconds, url } = newCall
 const emptyCall = { body, headers, method, timeout_seconds, url }

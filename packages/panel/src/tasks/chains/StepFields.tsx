@@ -5,6 +5,7 @@ import { Field, Input, Select } from "../../ui/forms/Field.tsx"
 import { Card } from "../../ui/layout/Page.tsx"
 import { CallFields, LimitFields } from "../call/CallFields.tsx"
 import { CallOptionFields } from "../call/CallOptionFields.tsx"
+import { PasteBox } from "../call/PasteBox.tsx"
 import { referenceProblem, type StepValues } from "./chainValues.ts"
 
 /** One step of a chain. */
@@ -69,6 +70,7 @@ export const StepFields = ({
           />
         </Field>
       </div>
+      <PasteBox onPaste={onChange} />
       <CallFields values={step} onChange={onChange} errorOf={errorOf} isTemplate />
       {lastName !== undefined && problem === undefined && (
         <p className="text-xs text-faint">

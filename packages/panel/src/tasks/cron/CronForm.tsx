@@ -71,7 +71,7 @@ export const CronForm = ({
   const { errorOf, set, values } = form
   return (
     <form className="flex flex-col gap-8" onSubmit={form.submit}>
-      {initial === newCron && <PasteBox onPaste={set} />}
+      {initial === newCron && <PasteBox hasSchedule onPaste={set} />}
       <Section title="What">
         <Card className="flex flex-col gap-5 p-5">
           <Field label="Name" error={errorOf("name")}>

@@ -9,6 +9,7 @@ import { CallbackFields } from "../call/CallbackFields.tsx"
 import { callbackInputOf, callbackValuesOf } from "../call/callbackValues.ts"
 import { CallFields, LimitFields } from "../call/CallFields.tsx"
 import { CallOptionFields } from "../call/CallOptionFields.tsx"
+import { PasteBox } from "../call/PasteBox.tsx"
 import { localTime } from "../schedule/localTime.ts"
 import { callInputOf, callValuesOf, newCall } from "../call/callValues.ts"
 import { FormEnd } from "../../ui/forms/FormEnd.tsx"
@@ -74,6 +75,7 @@ export const DelayedForm = ({
   const isAfter = values.when === "after"
   return (
     <form className="flex flex-col gap-8" onSubmit={form.submit}>
+      {initial === newDelayed && <PasteBox onPaste={set} />}
       <Section title="What">
         <Card className="flex flex-col gap-5 p-5">
           <Field label="Name" hint="Optional." error={errorOf("name")}>
