@@ -1,6 +1,6 @@
 import type { ReactNode } from "react"
 
-/** What few people need: it is there, and out of the way. */
+/** What few people need: it is there, and out of the way. It opens if the browser refuses a value in it. */
 export const Fold = ({
   children,
   icon,
@@ -10,7 +10,11 @@ export const Fold = ({
   readonly icon?: ReactNode
   readonly children: ReactNode
 }) => (
-  <details className="group">
+  <details
+    className="group"
+    // The browser says what is wrong only where it can be seen.
+    onInvalidCapture={(event) => (event.currentTarget.open = true)}
+  >
     <summary className="inline-flex list-none items-center gap-2 rounded-md text-sm font-medium text-live hover:underline [&::-webkit-details-marker]:hidden">
       {icon}
       {summary}

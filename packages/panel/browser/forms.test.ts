@@ -1,0 +1,35 @@
+import type { Page } from "playwright-core"
+import { describe, expect, it } from "vitest"
+import { missing, usePanel } from "./support/panel.ts"
+
+/** The name of the field that has the focus. */
+const focused = (page: Page): Promise<string> =>
+  page.evaluate(() => {
+    const element = document.activeElement as HTMLInputElement | null
+    return element?.getAttribute("aria-label") ?? element?.labels?.[0]?.textContent ?? ""
+  })
+
+const fillCron = async (page: Page, url: string) => {
+  await page.getByLabel("Name", { exact: true }).fill("Nightly")
+  await page.getByLabel("URL", { exact: true }).fill(url)
+  await page.getByRole("textbox", { name: "Schedule" }).fill("0 3 * * *")
+}
+
+describe.skipIf(missing !== undefined)("a form", () => {
+  const panel = usePanel()
+
+  it("opens the section that holds what the browser refuses", async () => {
+    const { page, person } = await panel.openAs()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/new`)
+    await fillCron(page, `${panel.url()}/v1/echo`)
+    const section = page.getByText("Seconds, dates, jitter and pauses")
+    await section.click()
+    const jitter = page.getByLabel("Jitter, seconds")
+    await jitter.fill("99999999")
+    await section.click()
+    await jitter.waitFor({ state: "hidden" })
+    await page.getByRole("button", { name: "Create cron task" }).click()
+    await jitter.waitFor()
+    await expect.poll(() => focused(page)).toBe("Jitter, seconds")
+  })
+})
