@@ -32,4 +32,31 @@ describe.skipIf(missing !== undefined)("a form", () => {
     await jitter.waitFor()
     await expect.poll(() => focused(page)).toBe("Jitter, seconds")
   })
+
+  it("leads to the first field that is refused, and names all of them at its button", async () => {
+    const { page, person } = await panel.openAs()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/new`)
+    await fillCron(page, `${panel.url()}/v1/echo`)
+    const section = page.getByText("Seconds, dates, jitter and pauses")
+    await section.click()
+    const days = page.getByLabel("Days without runs", { exact: true })
+    await days.fill("2026-13-45")
+    await section.click()
+    await page.getByText("Advanced").click()
+    await page.getByLabel("Statuses that are a success").fill("abc")
+    await page.getByText("Advanced").click()
+    await page.getByRole("button", { name: "Create cron task" }).click()
+    await page
+      .getByText("2 fields need attention: Days without runs, Statuses that are a success")
+      .waitFor()
+    await expect.poll(() => focused(page)).toBe("Days without runs")
+    await expect
+      .poll(() =>
+        days.evaluate((field) => {
+          const { bottom, top } = field.getBoundingClientRect()
+          return top >= 0 && bottom <= innerHeight
+        })
+      )
+      .toBe(true)
+  })
 })

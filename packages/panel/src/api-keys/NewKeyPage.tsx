@@ -137,6 +137,7 @@ const KeyForm = ({ onSend }: { readonly onSend: (input: ApiKeyInput) => Promise<
         </Card>
       </Section>
       <FormEnd
+        isLong
         needs="admin"
         form={form}
         action="Create API key"

@@ -29,7 +29,10 @@ export const ScopeTable = ({
       </label>
     )
   return (
-    <div className="flex flex-col gap-3">
+    <div
+      className="flex flex-col gap-3"
+      data-invalid={error === undefined ? undefined : "What it may do"}
+    >
       <div className="flex flex-wrap gap-1.5">
         {presets.map(([name, preset]) => (
           <Button key={name} size="small" onClick={() => onChange(preset)}>

@@ -166,7 +166,7 @@ export const HeartbeatForm = ({
           </Field>
         </Card>
       </Section>
-      <FormEnd form={form} action={action} needs="editor" onCancel={onCancel} />
+      <FormEnd isLong form={form} action={action} needs="editor" onCancel={onCancel} />
     </form>
   )
 }

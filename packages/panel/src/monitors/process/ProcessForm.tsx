@@ -225,7 +225,7 @@ export const ProcessForm = ({
           </Field>
         </Card>
       </Section>
-      <FormEnd form={form} action={action} needs="editor" onCancel={onCancel} />
+      <FormEnd isLong form={form} action={action} needs="editor" onCancel={onCancel} />
     </form>
   )
 }

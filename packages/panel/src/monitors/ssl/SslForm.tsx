@@ -129,7 +129,7 @@ export const SslForm = ({
           </Field>
         </Card>
       </Section>
-      <FormEnd form={form} action={action} needs="editor" onCancel={onCancel} />
+      <FormEnd isLong form={form} action={action} needs="editor" onCancel={onCancel} />
     </form>
   )
 }

@@ -1,11 +1,8 @@
-import {
-  type NotificationChannel,
-  type NotificationKindInfo,
-  ValidationError
-} from "@scheduling/sdk"
+import type { NotificationChannel, NotificationKindInfo } from "@scheduling/sdk"
 import { Card } from "../../ui/layout/Page.tsx"
 import { Field, Input } from "../../ui/forms/Field.tsx"
 import { FormEnd } from "../../ui/forms/FormEnd.tsx"
+import { issuesOf } from "../../ui/forms/issues.ts"
 import { useForm } from "../../ui/forms/useForm.ts"
 import { ConfigFields } from "./ConfigFields.tsx"
 import { type Config, configOf, fieldsOf, textsOf } from "./configSchema.ts"
@@ -30,11 +27,8 @@ export const ChannelForm = ({
     send: ({ config, name }) =>
       onSend({ name: name.trim(), config: configOf(fields, config, channel !== undefined) })
   })
-  const { error, set, values } = form
-  const issues = error instanceof ValidationError ? error.detail.issues : []
-  const errorOf = (name: string) =>
-    issues.find(({ path }) => path[0] === "config" && path[1] === name)?.message
-  const isElsewhere = issues.some(({ path }) => path[0] === "config" && path.length === 1)
+  const { error, errorAt, set, values } = form
+  const isElsewhere = issuesOf(error).some(({ path }) => path[0] === "config" && path.length === 1)
   return (
     <form className="flex flex-col gap-6" onSubmit={form.submit}>
       <Card className="flex flex-col gap-5 p-5">
@@ -45,11 +39,12 @@ export const ChannelForm = ({
           fields={fields}
           texts={values.config}
           shown={channel?.config}
-          errorOf={errorOf}
+          errorOf={(name) => errorAt("config", name)}
           onChange={(name, text) => set({ config: { ...values.config, [name]: text } })}
         />
       </Card>
       <FormEnd
+        isLong
         needs="editor"
         form={isElsewhere ? { ...form, problem: error } : form}
         action={action}

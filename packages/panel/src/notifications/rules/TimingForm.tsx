@@ -100,7 +100,7 @@ export const TimingForm = ({ settings }: { readonly settings: NotificationSettin
           </div>
         )}
       </Card>
-      <FormEnd form={form} action="Save changes" needs="editor" />
+      <FormEnd isLong form={form} action="Save changes" needs="editor" />
     </form>
   )
 }

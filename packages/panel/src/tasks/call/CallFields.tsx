@@ -73,7 +73,10 @@ const HeaderFields = ({
   const change = (at: number, header: readonly [string, string]) =>
     onChange(headers.map((one, index) => (index === at ? header : one)))
   return (
-    <fieldset className="flex flex-col gap-2">
+    <fieldset
+      className="flex flex-col gap-2"
+      data-invalid={error === undefined ? undefined : "Headers"}
+    >
       <legend className="mb-1.5 text-sm font-medium text-soft">Headers</legend>
       {headers.map(([name, value], index) => (
         <div key={index} className="flex gap-2">

@@ -1,4 +1,4 @@
-import { type ChainInput, ValidationError } from "@scheduling/sdk"
+import type { ChainInput } from "@scheduling/sdk"
 import { Plus } from "lucide-react"
 import { Button } from "../../ui/actions/Button.tsx"
 import { QueueField } from "../../queues/QueueField.tsx"
@@ -26,7 +26,7 @@ export const ChainForm = ({
   readonly onCancel: () => void
 }) => {
   const form = useForm({ initial, send: (values) => onSend(chainInputOf(values)) })
-  const { error, errorOf, set, values } = form
+  const { errorAt, errorOf, set, values } = form
   const { steps } = values
 
   const change = (at: number, fields: Partial<StepValues>) =>
@@ -37,14 +37,6 @@ export const ChainForm = ({
     if (step === undefined) return
     set({ steps: steps.toSpliced(at, 1).toSpliced(at + by, 0, step) })
   }
-
-  /** What the API says of a field of a step: its path is `steps`, the index, the field. */
-  const stepError = (at: number) => (field: string) =>
-    error instanceof ValidationError
-      ? error.detail.issues.find(
-          ({ path }) => path[0] === "steps" && path[1] === at && path[2] === field
-        )?.message
-      : undefined
 
   return (
     <form className="flex flex-col gap-8" onSubmit={form.submit}>
@@ -62,7 +54,7 @@ export const ChainForm = ({
               index={index}
               isLast={index === steps.length - 1}
               before={steps.slice(0, index)}
-              errorOf={stepError(index)}
+              errorOf={(field) => errorAt("steps", index, field)}
               onChange={(fields) => change(index, fields)}
               onMove={(by) => move(index, by)}
               onRemove={
@@ -93,7 +85,7 @@ export const ChainForm = ({
         </Card>
       </Section>
       <CallbackFields values={values} onChange={set} errorOf={errorOf} />
-      <FormEnd form={form} action={action} needs="editor" onCancel={onCancel} />
+      <FormEnd isLong form={form} action={action} needs="editor" onCancel={onCancel} />
     </form>
   )
 }

@@ -98,7 +98,7 @@ export const CronForm = ({
         </Card>
       </Section>
       <CallbackFields values={values} onChange={set} errorOf={errorOf} />
-      <FormEnd form={form} action={action} needs="editor" onCancel={onCancel} />
+      <FormEnd isLong form={form} action={action} needs="editor" onCancel={onCancel} />
     </form>
   )
 }

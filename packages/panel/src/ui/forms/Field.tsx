@@ -31,7 +31,7 @@ export const Field = ({
     .filter(Boolean)
     .join(" ")
   return (
-    <div className="flex min-w-0 flex-col gap-1.5">
+    <div className="flex min-w-0 flex-col gap-1.5" data-invalid={isInvalid ? "" : undefined}>
       <div className="flex items-baseline justify-between gap-3">
         <label htmlFor={id} className="text-sm font-medium text-soft">
           {label}

@@ -7,22 +7,38 @@ import { useMay, whoMay } from "../role.tsx"
 export const FormEnd = ({
   action,
   form,
+  isLong = false,
   look = "main",
   needs,
   onCancel
 }: {
   /** What the button says. */
   readonly action: string
-  readonly form: { readonly problem: unknown; readonly isBusy: boolean }
+  readonly form: {
+    readonly problem: unknown
+    readonly isBusy: boolean
+    readonly attention: ReadonlyArray<string>
+  }
+  /** Whether a field may be out of sight of the button. */
+  readonly isLong?: boolean
   readonly look?: "main" | "danger" | "plain"
   readonly onCancel?: () => void
   /** Who may send it. The others are told so. */
   readonly needs?: Role
 }) => {
+  const { attention } = form
   const isHeld = !useMay()(needs)
   return (
     <div className="flex flex-col gap-4">
       <Problem error={form.problem} />
+      {isLong && attention.length > 0 && (
+        <p className="text-sm text-bad">
+          {attention.length === 1
+            ? "1 field needs attention"
+            : `${attention.length} fields need attention`}
+          : {attention.join(", ")}
+        </p>
+      )}
       {isHeld && needs !== undefined && <p className="text-sm text-soft">{whoMay(needs)}</p>}
       <div className="flex gap-2">
         <Button type="submit" look={look} busy={form.isBusy} disabled={isHeld}>

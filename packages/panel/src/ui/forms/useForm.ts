@@ -1,5 +1,6 @@
-import { ValidationError } from "@scheduling/sdk"
-import { type FormEvent, useRef, useState } from "react"
+import { type FormEvent, useEffect, useRef, useState } from "react"
+import { invalidFieldsIn, lead } from "./invalidFields.ts"
+import { type Issue, issuesOf } from "./issues.ts"
 
 /**
  * The values of a form, and what the service says of them. An issue that the service has with a field
@@ -14,30 +15,35 @@ export const useForm = <Values extends object>({
 }) => {
   const [values, setValues] = useState(initial)
   const [error, setError] = useState<unknown>()
+  const [issues, setIssues] = useState<ReadonlyArray<Issue>>([])
   const [isBusy, setBusy] = useState(false)
   const isSending = useRef(false)
+  const sentBy = useRef<HTMLFormElement>(null)
+  const { attention, isElsewhere } = useAttention(sentBy, error, issues)
 
   const set = (change: Partial<Values>) => setValues((before) => ({ ...before, ...change }))
 
-  const submit = async (event?: FormEvent) => {
+  const submit = async (event?: FormEvent<HTMLFormElement>) => {
     event?.preventDefault()
     if (isSending.current) return
     isSending.current = true
+    sentBy.current = event?.currentTarget ?? null
     setBusy(true)
     setError(undefined)
+    setIssues([])
     try {
       await send(values)
     } catch (thrown) {
       setError(thrown)
+      setIssues(issuesOf(thrown))
     } finally {
       isSending.current = false
       setBusy(false)
     }
   }
 
-  const issues = error instanceof ValidationError ? error.detail.issues : []
-  const errorOf = (field: keyof Values & string): string | undefined =>
-    issues.find(({ path }) => path[0] === field)?.message
+  const errorAt = (...at: Issue["path"]): string | undefined =>
+    issues.find(({ path }) => at.every((key, index) => path[index] === key))?.message
 
   /** What goes to a text field of this name. */
   const text = (field: keyof Values & string) => ({
@@ -47,17 +53,45 @@ export const useForm = <Values extends object>({
       set({ [field]: event.target.value } as Partial<Values>)
   })
 
-  const isAtAField = issues.length > 0 && issues.every(({ path }) => String(path[0]) in initial)
+  const isAtFields = issuesOf(error).every(({ path }) => String(path[0]) in initial)
+  const isRefused = issuesOf(error).length > 0
 
   return {
     values,
     set,
     submit,
     isBusy,
-    errorOf,
+    errorOf: (field: keyof Values & string) => errorAt(field),
+    /** What the service says of a value within a field. */
+    errorAt,
     text,
+    /** The names of the fields that show what is wrong with them. */
+    attention,
     /** What went wrong, whether or not a field shows it. */
     error,
-    problem: isAtAField ? undefined : error
+    /** What went wrong, if no field shows it. */
+    problem: isRefused && isAtFields && !isElsewhere ? undefined : error
   }
+}
+
+/** Leads to the first field that was refused, and names all of them. */
+const useAttention = (
+  form: { readonly current: HTMLFormElement | null },
+  error: unknown,
+  issues: ReadonlyArray<Issue>
+) => {
+  const [attention, setAttention] = useState<ReadonlyArray<string>>([])
+  const [isElsewhere, setElsewhere] = useState(false)
+  const told = useRef<unknown>(undefined)
+  useEffect(() => {
+    if (form.current === null) return
+    const fields = issues.length === 0 ? [] : invalidFieldsIn(form.current)
+    setAttention(fields.map(({ name }) => name))
+    if (error === told.current) return
+    told.current = error
+    setElsewhere(issues.length > 0 && fields.length === 0)
+    const first = fields.find(({ control }) => control !== undefined)?.control
+    if (first !== undefined) lead(first)
+  }, [form, error, issues])
+  return { attention, isElsewhere }
 }
