@@ -110,6 +110,7 @@ export const HeartbeatForm = ({
                 schedule={values.schedule}
                 timezone={values.timezone}
                 dstOverlap="both"
+                isRefused={(errorOf("schedule") ?? errorOf("timezone")) !== undefined}
               />
             </>
           ) : (

@@ -29,6 +29,15 @@ const presets = [
   ["0 0 1 * *", "Monthly"]
 ] as const
 
+const scheduleFields = [
+  "schedule",
+  "timezone",
+  "starts_at",
+  "ends_at",
+  "excluded_days",
+  "excluded_calendar"
+] as const
+
 /** A schedule, with what it means while it is typed. */
 export const ScheduleFields = ({
   errorOf,
@@ -78,6 +87,7 @@ export const ScheduleFields = ({
       schedule={values.schedule}
       timezone={values.timezone}
       dstOverlap={values.dst_overlap}
+      isRefused={scheduleFields.some((field) => errorOf(field) !== undefined)}
       slots={slotQueryOf(values)}
     />
     {values.schedule.trim() !== "" && (

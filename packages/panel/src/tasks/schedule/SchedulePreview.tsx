@@ -13,6 +13,7 @@ import { inWords } from "./inWords.ts"
 /** When a schedule will fire, while it is typed. */
 export const SchedulePreview = ({
   dstOverlap,
+  isRefused,
   schedule,
   slots = { precision: "minute" },
   timezone
@@ -20,6 +21,8 @@ export const SchedulePreview = ({
   readonly schedule: string
   readonly timezone: string
   readonly dstOverlap: DstOverlap
+  /** Whether a field says already what is wrong. */
+  readonly isRefused: boolean
   /** Which slots count. All where nothing is said. */
   readonly slots?: ReturnType<typeof slotQueryOf>
 }) => {
@@ -36,7 +39,7 @@ export const SchedulePreview = ({
   )
   if (asked === "") return null
   if (error instanceof ValidationError) {
-    return (
+    return isRefused ? null : (
       <p role="alert" className="text-sm text-bad">
         {error.detail.issues.map(({ message }) => message).join(" ")}
       </p>

@@ -22,3 +22,24 @@ export const issuesOf = (error: unknown): ReadonlyArray<Issue> =>
     : error instanceof FieldProblem
       ? [{ path: [error.field], message: error.message }]
       : []
+
+/** What still holds after a change: an issue goes when the value that it is about has changed. */
+export const issuesLeft = (
+  issues: ReadonlyArray<Issue>,
+  before: object,
+  after: object
+): ReadonlyArray<Issue> => {
+  const left = issues.filter(({ path }) => valueAt(before, path) === valueAt(after, path))
+  return left.length === issues.length ? issues : left
+}
+
+/** As far as the path leads: what is a list for the API may be a text in the form. */
+const valueAt = (values: object, path: Issue["path"]): unknown => {
+  let value: unknown = values
+  for (const key of path) {
+    if (typeof value !== "object" || value === null || !(key in value)) break
+    value = (value as Readonly<Record<string | number, unknown>>)[key]
+  }
+  // What leads nowhere in the form stays until it is sent again.
+  return value === values ? undefined : value
+}

@@ -1,10 +1,10 @@
 import { type FormEvent, useEffect, useRef, useState } from "react"
 import { invalidFieldsIn, lead } from "./invalidFields.ts"
-import { type Issue, issuesOf } from "./issues.ts"
+import { type Issue, issuesLeft, issuesOf } from "./issues.ts"
 
 /**
  * The values of a form, and what the service says of them. An issue that the service has with a field
- * is shown at that field, everything else above the button.
+ * is shown at that field until its value changes, everything else above the button.
  */
 export const useForm = <Values extends object>({
   initial,
@@ -21,7 +21,10 @@ export const useForm = <Values extends object>({
   const sentBy = useRef<HTMLFormElement>(null)
   const { attention, isElsewhere } = useAttention(sentBy, error, issues)
 
-  const set = (change: Partial<Values>) => setValues((before) => ({ ...before, ...change }))
+  const set = (change: Partial<Values>) => {
+    setValues((before) => ({ ...before, ...change }))
+    setIssues((before) => issuesLeft(before, values, { ...values, ...change }))
+  }
 
   const submit = async (event?: FormEvent<HTMLFormElement>) => {
     event?.preventDefault()
