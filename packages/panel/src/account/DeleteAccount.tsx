@@ -37,7 +37,7 @@ const DeletionForm = ({ onCancel }: { readonly onCancel: () => void }) => {
       // Its session has ended with it, which a refusal here would only repeat.
       await session.signOut().catch(() => {})
       queries.clear()
-      await navigate({ to: "/sign-in", replace: true })
+      await navigate({ to: "/sign-in", replace: true, ignoreBlocker: true })
     }
   })
   return (

@@ -28,6 +28,7 @@ export const NewKeyPage = () => {
           <ShownKey created={created} />
           <div>
             <ButtonLink
+              ignoreBlocker
               to="/w/$workspaceId/keys/$keyId"
               params={{ workspaceId, keyId: created.id }}
             >

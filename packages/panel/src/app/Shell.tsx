@@ -102,7 +102,7 @@ const useSignInWhenTheSessionEnds = () => {
       session.onEnd(() => {
         const next = location.pathname + location.search
         queries.clear()
-        void navigate({ to: "/sign-in", search: { next }, replace: true })
+        void navigate({ to: "/sign-in", search: { next }, replace: true, ignoreBlocker: true })
       }),
     [navigate]
   )

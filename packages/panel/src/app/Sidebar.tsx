@@ -85,7 +85,7 @@ const AccountMenu = () => {
   const signOut = async () => {
     try {
       await session.signOut()
-      await navigate({ to: "/sign-in" })
+      await navigate({ to: "/sign-in", ignoreBlocker: true })
     } catch (error) {
       tellProblem(error)
     }

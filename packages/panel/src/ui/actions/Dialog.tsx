@@ -22,10 +22,12 @@ export const Dialog = ({
   readonly place?: "centre" | "top" | "side"
 }) => {
   const ref = useRef<HTMLDialogElement>(null)
+  const isTyped = useRef(false)
   // A list has a dialog per row, and nearly all are never opened.
   const [wasOpened, setOpened] = useState(isOpen)
   if (isOpen && !wasOpened) setOpened(true)
   useEffect(() => {
+    isTyped.current = false
     if (isOpen) ref.current?.showModal()
     else ref.current?.close()
   }, [isOpen])
@@ -35,8 +37,13 @@ export const Dialog = ({
       ref={ref}
       aria-label={label}
       onClose={onClose}
-      // A press beside the dialog hits the dialog itself; one within it hits something in it.
-      onPointerDown={(event) => event.target === ref.current && onClose()}
+      onInput={({ target }) => {
+        const holder = (target as Element).closest("form, dialog")
+        if (holder instanceof HTMLFormElement) isTyped.current = true
+      }}
+      // A press beside the dialog hits the dialog itself; one within it hits something in it. It
+      // does not lose what was typed into a form.
+      onPointerDown={(event) => event.target === ref.current && !isTyped.current && onClose()}
       className={classes(
         "border-line bg-raised p-0 text-ink shadow-float backdrop:bg-black/35 backdrop:backdrop-blur-[2px] open:appear",
         place === "side"

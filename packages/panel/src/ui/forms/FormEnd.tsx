@@ -1,4 +1,6 @@
 import type { Role } from "@scheduling/sdk"
+import { useRef } from "react"
+import { AskBeforeLeaving } from "../actions/AskBeforeLeaving.tsx"
 import { Button } from "../actions/Button.tsx"
 import { Problem } from "../messages/Problem.tsx"
 import { useMay, whoMay } from "../role.tsx"
@@ -17,9 +19,10 @@ export const FormEnd = ({
   readonly form: {
     readonly problem: unknown
     readonly isBusy: boolean
+    readonly isChanged: boolean
     readonly attention: ReadonlyArray<string>
   }
-  /** Whether a field may be out of sight of the button. */
+  /** Whether a field may be out of sight of the button, and much would be typed again. */
   readonly isLong?: boolean
   readonly look?: "main" | "danger" | "plain"
   readonly onCancel?: () => void
@@ -27,6 +30,7 @@ export const FormEnd = ({
   readonly needs?: Role
 }) => {
   const { attention } = form
+  const isGivenUp = useRef(false)
   const isHeld = !useMay()(needs)
   return (
     <div className="flex flex-col gap-4">
@@ -44,8 +48,25 @@ export const FormEnd = ({
         <Button type="submit" look={look} busy={form.isBusy} disabled={isHeld}>
           {action}
         </Button>
-        {onCancel !== undefined && <Button onClick={onCancel}>Cancel</Button>}
+        {onCancel !== undefined && (
+          <Button
+            onClick={() => {
+              isGivenUp.current = true
+              onCancel()
+            }}
+          >
+            Cancel
+          </Button>
+        )}
       </div>
+      {isLong && (
+        <AskBeforeLeaving
+          title="Leave without saving?"
+          mayLose={() => form.isChanged && !form.isBusy && !isGivenUp.current}
+        >
+          What you typed here is lost.
+        </AskBeforeLeaving>
+      )}
     </div>
   )
 }

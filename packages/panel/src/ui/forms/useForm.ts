@@ -14,6 +14,7 @@ export const useForm = <Values extends object>({
   readonly send: (values: Values) => Promise<unknown>
 }) => {
   const [values, setValues] = useState(initial)
+  const [saved, setSaved] = useState(initial)
   const [error, setError] = useState<unknown>()
   const [issues, setIssues] = useState<ReadonlyArray<Issue>>([])
   const [isBusy, setBusy] = useState(false)
@@ -36,6 +37,7 @@ export const useForm = <Values extends object>({
     setIssues([])
     try {
       await send(values)
+      setSaved(values)
     } catch (thrown) {
       setError(thrown)
       setIssues(issuesOf(thrown))
@@ -64,6 +66,10 @@ export const useForm = <Values extends object>({
     set,
     submit,
     isBusy,
+    /** Whether there is something that was not sent. */
+    isChanged: Object.entries(values).some(
+      ([field, value]) => value !== saved[field as keyof Values]
+    ),
     errorOf: (field: keyof Values & string) => errorAt(field),
     /** What the service says of a value within a field. */
     errorAt,

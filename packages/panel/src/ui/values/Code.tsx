@@ -5,11 +5,13 @@ import { Tabs } from "../layout/Tabs.tsx"
 /** Text of a machine, as it is. */
 export const Code = ({
   label,
+  onCopy,
   text,
   wrap = false
 }: {
   readonly text: string
   readonly label: string
+  readonly onCopy?: () => void
   readonly wrap?: boolean
 }) => (
   <div className="group flex min-w-0 items-start rounded-lg border border-line bg-sunken">
@@ -22,7 +24,7 @@ export const Code = ({
       {text}
     </pre>
     <div className="-my-px shrink-0 p-1.5">
-      <CopyButton text={text} label={`Copy ${label}`} />
+      <CopyButton text={text} label={`Copy ${label}`} onCopy={onCopy} />
     </div>
   </div>
 )

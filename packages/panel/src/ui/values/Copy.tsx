@@ -17,9 +17,11 @@ const useCopy = (text: string) => {
 export const CopyButton = ({
   className,
   label = "Copy",
+  onCopy,
   text
 }: {
   readonly text: string
+  readonly onCopy?: (() => void) | undefined
   readonly label?: string
   readonly className?: string
 }) => {
@@ -27,7 +29,10 @@ export const CopyButton = ({
   return (
     <IconButton
       label={isDone ? "Copied" : label}
-      onClick={copy}
+      onClick={async () => {
+        await copy()
+        onCopy?.()
+      }}
       {...(className !== undefined && { className })}
     >
       {isDone ? <Check className="size-4 text-ok" /> : <Copy className="size-4" />}

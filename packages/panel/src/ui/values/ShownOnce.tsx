@@ -1,4 +1,5 @@
-import type { ReactNode } from "react"
+import { type ReactNode, useRef } from "react"
+import { AskBeforeLeaving } from "../actions/AskBeforeLeaving.tsx"
 import { Code } from "./Code.tsx"
 
 /** A secret that can be seen now and never again. */
@@ -13,12 +14,24 @@ export const ShownOnce = ({
   readonly label: string
   readonly secret: string
   readonly children?: ReactNode
-}) => (
-  <div className="flex min-w-0 flex-col gap-3 rounded-xl border border-live/40 tint-live p-5">
-    <p role="status" className="font-semibold">
-      {title}
-    </p>
-    <Code label={label} text={secret} wrap />
-    {children}
-  </div>
-)
+}) => {
+  const isKept = useRef(false)
+  const keep = () => {
+    isKept.current = true
+  }
+  return (
+    <div
+      className="flex min-w-0 flex-col gap-3 rounded-xl border border-live/40 tint-live p-5"
+      onCopy={keep}
+    >
+      <p role="status" className="font-semibold">
+        {title}
+      </p>
+      <Code label={label} text={secret} wrap onCopy={keep} />
+      {children}
+      <AskBeforeLeaving title="Leave without a copy?" mayLose={() => !isKept.current}>
+        {`The ${label} was not copied, and cannot be shown again.`}
+      </AskBeforeLeaving>
+    </div>
+  )
+}
