@@ -262,6 +262,17 @@ describe.skipIf(missing !== undefined)("tasks", () => {
     expect(problems).toEqual([])
   })
 
+  it("say that a time has passed", async () => {
+    const { page, person } = await panel.openAs()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/delayed/new`)
+    await page.getByText("At a time").click()
+    const passed = page.getByText("This time has passed: the call goes out at once.")
+    await page.getByLabel("Time", { exact: true }).fill("2099-01-01T10:00:00")
+    expect(await passed.count()).toBe(0)
+    await page.getByLabel("Time", { exact: true }).fill("2020-01-01T10:00:00")
+    await passed.waitFor()
+  })
+
   it("with a delay run once, and can be cancelled before", async () => {
     const { page, person, problems } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/delayed/new`)

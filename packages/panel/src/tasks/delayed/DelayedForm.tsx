@@ -58,6 +58,9 @@ const inputOf = (values: DelayedValues): DelayedTaskInput => ({
     : { run_at: new Date(values.run_at).toISOString() })
 })
 
+/** Of a time as it is typed, or a part of one. */
+const isOver = (runAt: string) => new Date(runAt).getTime() < now()
+
 /** Makes a delayed task, or changes one. */
 export const DelayedForm = ({
   action,
@@ -122,7 +125,15 @@ export const DelayedForm = ({
               </div>
             </Field>
           ) : (
-            <Field label="Time" hint={`In ${readersZone()}.`} error={errorOf("run_at")}>
+            <Field
+              label="Time"
+              hint={
+                isOver(values.run_at)
+                  ? "This time has passed: the call goes out at once."
+                  : `In ${readersZone()}.`
+              }
+              error={errorOf("run_at")}
+            >
               <Input {...form.text("run_at")} type="datetime-local" step={1} required />
             </Field>
           )}
