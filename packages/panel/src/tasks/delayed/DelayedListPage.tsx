@@ -11,6 +11,7 @@ import { Ago, At } from "../../ui/values/Time.tsx"
 import { TaskListPage } from "../TaskListPage.tsx"
 import { delayedListOptions } from "./queries.ts"
 import { delayedSearch } from "./search.ts"
+import { stateOf } from "./stateOf.ts"
 
 export const DelayedListPage = () => {
   const { api, workspaceId } = useWorkspace()
@@ -67,8 +68,10 @@ const example = {
   url: "https://api.example.com/reminders/17"
 }
 
-const Outcome = ({ of: { last_run, status } }: { readonly of: DelayedTask }) => (
-  <Status of={status === "finished" && last_run !== null ? last_run.status : status} />
+const Outcome = ({ of: task }: { readonly of: DelayedTask }) => (
+  <Status
+    of={task.status === "finished" && task.last_run !== null ? task.last_run.status : stateOf(task)}
+  />
 )
 
 const columns: ReadonlyArray<Column<DelayedTask>> = [

@@ -20,6 +20,7 @@ import { callbackFacts } from "../call/callbackValues.ts"
 import { CallFacts } from "../call/CallFacts.tsx"
 import { DelayedForm, delayedValuesOf } from "./DelayedForm.tsx"
 import { delayedChanged, delayedOptions } from "./queries.ts"
+import { stateOf } from "./stateOf.ts"
 import { Only } from "../../ui/role.tsx"
 
 export const DelayedPage = () => {
@@ -71,7 +72,7 @@ export const DelayedPage = () => {
             <Card className="p-5">
               <Facts
                 facts={[
-                  ["Status", <Status key="0" of={task.status} />],
+                  ["Status", <Status key="0" of={stateOf(task)} />],
                   [
                     "Runs",
                     <span key="1">
