@@ -68,6 +68,17 @@ describe.skipIf(missing !== undefined)("an account", () => {
     await signInWith(codes?.split("\n")[0] ?? "")
   })
 
+  it("says at its field that a password is wrong, and gives it the focus", async () => {
+    const { page } = await panel.openAs()
+    await page.goto(`${panel.url()}/account/settings`)
+    await page.getByRole("button", { name: "Set up" }).click()
+    const field = page.getByLabel("Your password")
+    await field.fill("not the password")
+    await page.getByRole("button", { name: "Continue" }).click()
+    await page.getByText("The password is wrong.").waitFor()
+    await expect.poll(() => field.evaluate((it) => it === document.activeElement)).toBe(true)
+  })
+
   it("is deleted with its password", async () => {
     const { page, person } = await panel.openAs()
     await page.goto(`${panel.url()}/account/settings`)

@@ -83,6 +83,23 @@ describe.skipIf(missing !== undefined)("a form", () => {
     expect(problems).toEqual([])
   })
 
+  it("says what is wrong in the words of what was typed", async () => {
+    const { page, person } = await panel.openAs()
+    const w = `${panel.url()}/w/${person.workspaceId}`
+    await page.goto(`${w}/monitors/ssl/new`)
+    await page.getByLabel("Host").fill("www.example.com")
+    await page.getByLabel("Warn so many days before it expires").fill("30, abc")
+    await page.getByRole("button", { name: "Create" }).click()
+    await page.getByText("Give whole days from 1 to 365, with commas between them.").waitFor()
+    await expect.poll(() => focused(page)).toBe("Warn so many days before it expires")
+    const every = page.getByLabel("Check every", { exact: true })
+    await page.getByLabel("Check every: unit").selectOption("minutes")
+    await every.fill("5")
+    expect(await every.evaluate((input: HTMLInputElement) => input.validationMessage)).toBe(
+      "Give at least 60 minutes."
+    )
+  })
+
   it("in a dialog stays when one presses beside it, once something was typed", async () => {
     const { page, person } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/queues`)

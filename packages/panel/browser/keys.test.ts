@@ -14,7 +14,7 @@ describe.skipIf(missing !== undefined)("API keys", () => {
     await page.getByRole("link", { name: "New API key" }).first().click()
     await page.getByLabel("Name").fill("CI deploys")
     await page.getByRole("button", { name: "Create API key" }).click()
-    await page.getByRole("alert").waitFor()
+    await page.getByText("Choose at least one scope.").waitFor()
     await page.getByRole("button", { name: "Deploy tasks" }).click()
     await page.getByRole("button", { name: "Create API key" }).click()
     const shown = page.getByRole("region", { name: "key", exact: true })

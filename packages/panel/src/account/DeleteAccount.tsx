@@ -9,6 +9,7 @@ import { Field, Input } from "../ui/forms/Field.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
 import { Card } from "../ui/layout/Page.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
+import { atItsField } from "./atItsField.ts"
 
 export const DeleteAccount = () => {
   const [isOpen, setOpen] = useState(false)
@@ -33,7 +34,7 @@ const DeletionForm = ({ onCancel }: { readonly onCancel: () => void }) => {
   const form = useForm({
     initial: { current_password: "" },
     send: async (values) => {
-      await client.auth.removeMe(values)
+      await client.auth.removeMe(values).catch(atItsField)
       // Its session has ended with it, which a refusal here would only repeat.
       await session.signOut().catch(() => {})
       queries.clear()

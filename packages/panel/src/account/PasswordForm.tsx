@@ -6,13 +6,14 @@ import { NewPasswordField } from "../ui/forms/NewPasswordField.tsx"
 import { Card } from "../ui/layout/Page.tsx"
 import { tell } from "../ui/messages/toast.ts"
 import { useForm } from "../ui/forms/useForm.ts"
+import { atItsField } from "./atItsField.ts"
 import { sessionListOptions } from "./queries.ts"
 
 export const PasswordForm = () => {
   const form = useForm({
     initial: { current_password: "", new_password: "" },
     send: async (passwords) => {
-      await session.changePassword(passwords)
+      await session.changePassword(passwords).catch(atItsField)
       form.set({ current_password: "", new_password: "" })
       tell("Your password was changed, and all other sessions have ended")
       await queries.invalidateQueries({ queryKey: sessionListOptions.queryKey })

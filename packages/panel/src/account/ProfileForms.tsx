@@ -1,4 +1,4 @@
-import { InvalidCredentialsError, type User } from "@scheduling/sdk"
+import type { User } from "@scheduling/sdk"
 import { client } from "../data/client.ts"
 import { meOptions, queries } from "../data/queries.ts"
 import { Button } from "../ui/actions/Button.tsx"
@@ -7,6 +7,7 @@ import { FormEnd } from "../ui/forms/FormEnd.tsx"
 import { Card } from "../ui/layout/Page.tsx"
 import { attempt, tell } from "../ui/messages/toast.ts"
 import { useForm } from "../ui/forms/useForm.ts"
+import { atItsField } from "./atItsField.ts"
 
 const changed = () => queries.invalidateQueries(meOptions)
 
@@ -35,7 +36,9 @@ export const EmailForm = ({ me }: { readonly me: User }) => {
   const form = useForm({
     initial: { email: me.email, current_password: "" },
     send: async ({ current_password, email }) => {
-      const { pending_email } = await client.auth.updateMe({ email, current_password })
+      const { pending_email } = await client.auth
+        .updateMe({ email, current_password })
+        .catch(atItsField)
       tell(
         pending_email === null
           ? "That is your email already"
@@ -46,8 +49,6 @@ export const EmailForm = ({ me }: { readonly me: User }) => {
     }
   })
   const isChanged = form.values.email !== me.email
-  const { problem } = form
-  const isWrong = problem instanceof InvalidCredentialsError
   return (
     <Card className="p-5">
       <form className="flex flex-col gap-4" onSubmit={form.submit}>
@@ -72,10 +73,7 @@ export const EmailForm = ({ me }: { readonly me: User }) => {
           </p>
         )}
         {isChanged && (
-          <Field
-            label="Current password"
-            error={isWrong ? problem.message : form.errorOf("current_password")}
-          >
+          <Field label="Current password" error={form.errorOf("current_password")}>
             <Input
               {...form.text("current_password")}
               type="password"
@@ -84,13 +82,7 @@ export const EmailForm = ({ me }: { readonly me: User }) => {
             />
           </Field>
         )}
-        {isChanged && (
-          <FormEnd
-            form={isWrong ? { ...form, problem: undefined } : form}
-            action="Change email"
-            look="plain"
-          />
-        )}
+        {isChanged && <FormEnd form={form} action="Change email" look="plain" />}
       </form>
     </Card>
   )

@@ -13,6 +13,7 @@ import { ShownOnce } from "../ui/values/ShownOnce.tsx"
 import { Status } from "../ui/values/Status.tsx"
 import { tell } from "../ui/messages/toast.ts"
 import { useForm } from "../ui/forms/useForm.ts"
+import { atItsField } from "./atItsField.ts"
 import { Qr } from "./Qr.tsx"
 import { totpOptions } from "./queries.ts"
 
@@ -89,7 +90,7 @@ const StartForm = ({
 }) => {
   const form = useForm({
     initial: { current_password: "" },
-    send: async (values) => onStarted(await client.totp.start(values))
+    send: async (values) => onStarted(await client.totp.start(values).catch(atItsField))
   })
   return (
     <form className="flex flex-col gap-4" onSubmit={form.submit}>
@@ -119,7 +120,7 @@ const ConfirmForm = ({
   const form = useForm({
     initial: { code: "" },
     send: async (values) => {
-      const { recovery_codes } = await client.totp.confirm(values)
+      const { recovery_codes } = await client.totp.confirm(values).catch(atItsField)
       await changed()
       onConfirmed(recovery_codes)
     }
@@ -149,8 +150,8 @@ const RemovalForm = ({ onDone }: { readonly onDone: () => void }) => {
   const form = useForm({
     initial: { current_password: "", code: "" },
     send: async (values) => {
-      await client.totp.remove(values)
-      tell("Signing in needs only your password again")
+      await client.totp.remove(values).catch(atItsField)
+      tell("A sign in needs the password alone again")
       await changed()
       onDone()
     }

@@ -5,6 +5,7 @@ import { useWorkspace } from "../data/client.ts"
 import { AboveLink } from "../ui/layout/AboveLink.tsx"
 import { ButtonLink } from "../ui/actions/Button.tsx"
 import { Field, Input, Select, Textarea } from "../ui/forms/Field.tsx"
+import { FieldProblem } from "../ui/forms/issues.ts"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
 import { Card, Page, Section } from "../ui/layout/Page.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
@@ -77,9 +78,12 @@ const KeyForm = ({ onSend }: { readonly onSend: (input: ApiKeyInput) => Promise<
       expires_in_days: "90",
       allowed_ips: ""
     },
-    send: (values) => {
+    send: async (values) => {
+      if (values.scopes.length === 0) {
+        throw new FieldProblem("scopes", "Choose at least one scope.")
+      }
       const allowed = linesOf(values.allowed_ips)
-      return onSend({
+      await onSend({
         name: values.name.trim(),
         scopes: values.scopes,
         expires_in_days: values.expires_in_days === "" ? null : Number(values.expires_in_days),

@@ -121,6 +121,7 @@ export const HeartbeatForm = ({
             >
               <SpanInput
                 label="A ping every"
+                limits={{ min: 30, max: 31_536_000 }}
                 seconds={values.period_seconds}
                 onChange={(period_seconds) => set({ period_seconds })}
               />
@@ -133,6 +134,7 @@ export const HeartbeatForm = ({
           >
             <SpanInput
               label="Grace"
+              limits={{ min: 30, max: 31_536_000 }}
               seconds={values.grace_seconds}
               onChange={(grace_seconds) => set({ grace_seconds })}
             />
@@ -148,6 +150,7 @@ export const HeartbeatForm = ({
           >
             <SpanInput
               label="A run takes at most"
+              limits={{ min: 1, max: 31_536_000 }}
               isOptional
               seconds={values.max_duration_seconds}
               onChange={(max_duration_seconds) => set({ max_duration_seconds })}
@@ -160,6 +163,7 @@ export const HeartbeatForm = ({
           >
             <SpanInput
               label="Two runs begin at least this far apart"
+              limits={{ min: 1, max: 31_536_000 }}
               isOptional
               seconds={values.min_interval_seconds}
               onChange={(min_interval_seconds) => set({ min_interval_seconds })}

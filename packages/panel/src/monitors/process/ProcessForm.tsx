@@ -197,7 +197,7 @@ export const ProcessForm = ({
           >
             <SpanInput
               label="Grace"
-              min={0}
+              limits={{ min: 0, max: 86_400 }}
               seconds={values.grace_seconds}
               onChange={(grace_seconds) => set({ grace_seconds })}
             />
@@ -205,6 +205,7 @@ export const ProcessForm = ({
           <Field label="Check every" error={errorOf("interval_seconds")}>
             <SpanInput
               label="Check every"
+              limits={{ min: 10, max: 3_600 }}
               seconds={values.interval_seconds}
               onChange={(interval_seconds) => set({ interval_seconds })}
             />

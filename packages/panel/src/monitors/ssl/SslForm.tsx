@@ -1,5 +1,6 @@
 import type { SslMonitor, SslMonitorInput, SslProtocol } from "@scheduling/sdk"
 import { Field, Input, Select } from "../../ui/forms/Field.tsx"
+import { FieldProblem } from "../../ui/forms/issues.ts"
 import { FormEnd } from "../../ui/forms/FormEnd.tsx"
 import { Card, Section } from "../../ui/layout/Page.tsx"
 import { SpanInput } from "../../ui/forms/SpanInput.tsx"
@@ -30,13 +31,22 @@ export const sslValuesOf = (monitor: SslMonitor): SslValues => ({
   check_interval_seconds: monitor.check_interval_seconds
 })
 
+/** As the API takes them. */
+const daysOf = (text: string): ReadonlyArray<number> => {
+  const days = tagsOf(text).map(Number)
+  if (!days.every((day) => Number.isInteger(day) && day >= 1 && day <= 365)) {
+    throw new FieldProblem("warn_days", "Give whole days from 1 to 365, with commas between them.")
+  }
+  return days
+}
+
 const inputOf = (values: SslValues): SslMonitorInput => ({
   name: values.name.trim() || values.host.trim(),
   tags: tagsOf(values.tags),
   host: values.host.trim(),
   protocol: values.protocol,
   server_name: values.server_name.trim() || null,
-  warn_days: tagsOf(values.warn_days).map(Number),
+  warn_days: daysOf(values.warn_days),
   check_interval_seconds: values.check_interval_seconds ?? 0,
   ...(values.port !== "" && { port: Number(values.port) })
 })
@@ -63,7 +73,7 @@ export const SslForm = ({
   readonly onSend: (input: SslMonitorInput) => Promise<unknown>
   readonly onCancel: () => void
 }) => {
-  const form = useForm({ initial, send: (values) => onSend(inputOf(values)) })
+  const form = useForm({ initial, send: async (values) => onSend(inputOf(values)) })
   const { errorOf, set, values } = form
   return (
     <form className="flex flex-col gap-8" onSubmit={form.submit}>
@@ -123,6 +133,7 @@ export const SslForm = ({
           <Field label="Check every" error={errorOf("check_interval_seconds")}>
             <SpanInput
               label="Check every"
+              limits={{ min: 3_600, max: 604_800 }}
               seconds={values.check_interval_seconds}
               onChange={(check_interval_seconds) => set({ check_interval_seconds })}
             />

@@ -54,6 +54,7 @@ export const TimingForm = ({ settings }: { readonly settings: NotificationSettin
         >
           <SpanInput
             label="Repeat while it goes on, every"
+            limits={{ min: 3_600, max: 604_800 }}
             isOptional
             seconds={values.remind_every_seconds}
             onChange={(remind_every_seconds) => set({ remind_every_seconds })}

@@ -1,12 +1,7 @@
 import { useState } from "react"
 import { Input, Select } from "./Field.tsx"
-
-const units = [
-  ["1", "seconds"],
-  ["60", "minutes"],
-  ["3600", "hours"],
-  ["86400", "days"]
-] as const
+import { type SpanLimits, spanRefusal, units } from "./spans.ts"
+import { useRefusal } from "./useRefusal.ts"
 
 const unitOf = (seconds: number): string =>
   units.toReversed().find(([unit]) => seconds > 0 && seconds % Number(unit) === 0)?.[0] ?? "60"
@@ -15,7 +10,7 @@ const unitOf = (seconds: number): string =>
 export const SpanInput = ({
   isOptional = false,
   label,
-  min = 1,
+  limits,
   onChange,
   seconds
 }: {
@@ -23,11 +18,11 @@ export const SpanInput = ({
   readonly seconds: number | null
   readonly onChange: (seconds: number | null) => void
   readonly isOptional?: boolean
-  /** In whichever unit: 0 where none at all is fine too. */
-  readonly min?: 0 | 1
+  readonly limits: SpanLimits
 }) => {
   const [unit, setUnit] = useState(unitOf(seconds ?? 0))
   const [text, setText] = useState(seconds === null ? "" : String(seconds / Number(unit)))
+  const control = useRefusal(spanRefusal(seconds, unit, limits))
   const change = (nextText: string, nextUnit: string) => {
     setText(nextText)
     setUnit(nextUnit)
@@ -36,8 +31,8 @@ export const SpanInput = ({
   return (
     <div className="flex gap-2">
       <Input
+        ref={control}
         type="number"
-        min={min}
         step="any"
         required={!isOptional}
         value={text}

@@ -1,0 +1,30 @@
+export const units = [
+  ["1", "seconds"],
+  ["60", "minutes"],
+  ["3600", "hours"],
+  ["86400", "days"]
+] as const
+
+export interface SpanLimits {
+  /** In seconds. */
+  readonly min: number
+  readonly max: number
+}
+
+/** What is wrong with a length of time, in the unit that it is typed in. */
+export const spanRefusal = (
+  seconds: number | null,
+  unit: string,
+  { max, min }: SpanLimits
+): string | undefined => {
+  if (seconds === null) return undefined
+  if (seconds < min) return `Give at least ${inUnit(min, unit, Math.ceil)}.`
+  return seconds > max ? `Give at most ${inUnit(max, unit, Math.floor)}.` : undefined
+}
+
+/** Rounded to two digits, and never to what would be refused again. */
+const inUnit = (seconds: number, unit: string, round: (value: number) => number) => {
+  const amount = round((seconds / Number(unit)) * 100) / 100
+  const name = units.find(([known]) => known === unit)?.[1] ?? "seconds"
+  return `${amount.toLocaleString("en")} ${amount === 1 ? name.slice(0, -1) : name}`
+}
