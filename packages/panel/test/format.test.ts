@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest"
-import { bytes, count, dateTime, duration, percent, relative } from "../src/ui/values/format.ts"
+import {
+  bytes,
+  count,
+  dateTime,
+  duration,
+  percent,
+  relative,
+  shortExactDateTime
+} from "../src/ui/values/format.ts"
 
 const second = 1_000
 const minute = 60 * second
@@ -52,5 +60,6 @@ describe("what people read", () => {
     const at = "2026-11-22T23:30:00.000Z"
     expect(dateTime(at, "UTC")).toBe("Sun 22 Nov 2026, 23:30:00".replace("Sun ", "Sun, "))
     expect(dateTime(at, "Asia/Tokyo")).toContain("23 Nov 2026")
+    expect(shortExactDateTime(at, "UTC")).toBe("22 Nov, 23:30:00")
   })
 })

@@ -8,7 +8,7 @@ import { CopyText } from "../ui/values/Copy.tsx"
 import { Card, Facts, Page, Section, Skeleton } from "../ui/layout/Page.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
 import { Status } from "../ui/values/Status.tsx"
-import { At, Duration, None } from "../ui/values/Time.tsx"
+import { At, Duration, ExactAt, None } from "../ui/values/Time.tsx"
 import { Attempts } from "./Attempts.tsx"
 import { ExecutionActions } from "./ExecutionActions.tsx"
 import { executionOptions } from "./queries.ts"
@@ -107,7 +107,7 @@ const triggers = {
   rerun: "Rerun"
 }
 
-const orNone = (at: string | null) => (at === null ? <None /> : <At at={at} />)
+const orNone = (at: string | null) => (at === null ? <None /> : <ExactAt at={at} />)
 
 const isAwaiting = (
   execution: ExecutionDetail
@@ -118,11 +118,16 @@ const factsOf = (execution: ExecutionDetail) =>
   [
     ["Task", <TaskLink key="task" execution={execution} />],
     ...(execution.step === null ? [] : [["Step", execution.step] as const]),
-    ["Trigger", triggers[execution.trigger]],
-    ["Due", <At key="due" at={execution.scheduled_for} />],
+    ["Started by", triggers[execution.trigger]],
+    ["Due", <ExactAt key="due" at={execution.scheduled_for} />],
     ["Started", orNone(execution.started_at)],
     ...(isAwaiting(execution)
-      ? [["Waiting since", <At key="awaiting" at={execution.awaiting_completion_since} />] as const]
+      ? [
+          [
+            "Waiting since",
+            <ExactAt key="awaiting" at={execution.awaiting_completion_since} />
+          ] as const
+        ]
       : []),
     ["Late by", <Duration key="late" ms={execution.lateness_ms} />],
     ["Ended", orNone(execution.finished_at)],

@@ -12,7 +12,7 @@ import { duration } from "../../ui/values/format.ts"
 import { Loaded } from "../../ui/messages/Loaded.tsx"
 import { MenuItem } from "../../ui/actions/Menu.tsx"
 import { Card, Facts, Section } from "../../ui/layout/Page.tsx"
-import { Ago, At, Duration, None } from "../../ui/values/Time.tsx"
+import { Ago, At, Duration, ExactAt, None } from "../../ui/values/Time.tsx"
 import { tell } from "../../ui/messages/toast.ts"
 import { AboveMonitors, MonitorFrame } from "../MonitorFrame.tsx"
 import { MonitorActions } from "../MonitorPages.tsx"
@@ -105,8 +105,13 @@ const HeartbeatActions = ({ monitor }: { readonly monitor: HeartbeatMonitor }) =
 
 const spanOf = (seconds: number) => duration(seconds * 1_000)
 
-const factsOf = (monitor: HeartbeatMonitor) =>
-  [
+/** Whether a minute is too coarse for when it pings and when it is down. */
+const isShort = ({ grace_seconds, period_seconds }: HeartbeatMonitor) =>
+  Math.min(grace_seconds, period_seconds ?? grace_seconds) < 120
+
+const factsOf = (monitor: HeartbeatMonitor) => {
+  const Moment = isShort(monitor) ? ExactAt : At
+  return [
     [
       "Expected",
       monitor.schedule === null ? (
@@ -128,9 +133,9 @@ const factsOf = (monitor: HeartbeatMonitor) =>
     ],
     [
       "Next ping",
-      monitor.expected_at === null ? <None /> : <At key="2" at={monitor.expected_at} />
+      monitor.expected_at === null ? <None /> : <Moment key="2" at={monitor.expected_at} />
     ],
-    ["Down from", monitor.alert_at === null ? <None /> : <At key="3" at={monitor.alert_at} />],
+    ["Down from", monitor.alert_at === null ? <None /> : <Moment key="3" at={monitor.alert_at} />],
     ["Grace", spanOf(monitor.grace_seconds)],
     [
       "Takes at most",
@@ -143,3 +148,4 @@ const factsOf = (monitor: HeartbeatMonitor) =>
     ["Created", <At key="4" at={monitor.created_at} />],
     ["Id", <CopyText key="5" text={monitor.id} />]
   ] as const
+}

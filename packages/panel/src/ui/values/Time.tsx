@@ -1,6 +1,6 @@
 import { useNow } from "./clock.ts"
 import { classes } from "../classes.ts"
-import { dateTime, duration, relative, shortDateTime } from "./format.ts"
+import { dateTime, duration, relative, shortDateTime, shortExactDateTime } from "./format.ts"
 
 const title = (at: string) => `${dateTime(at)}\n${dateTime(at, "UTC")} UTC`
 
@@ -19,6 +19,13 @@ export const Ago = ({ at, className }: { readonly at: string; readonly className
 export const At = ({ at, className }: { readonly at: string; readonly className?: string }) => (
   <time dateTime={at} title={title(at)} className={classes("nums whitespace-nowrap", className)}>
     {shortDateTime(at)}
+  </time>
+)
+
+/** A moment to the second, where minutes would show two moments as one. */
+export const ExactAt = ({ at }: { readonly at: string }) => (
+  <time dateTime={at} title={title(at)} className="nums whitespace-nowrap">
+    {shortExactDateTime(at)}
   </time>
 )
 

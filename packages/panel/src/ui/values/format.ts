@@ -91,6 +91,15 @@ export const shortDateTime = inZone({
   minute: "2-digit"
 })
 
+/** `22 Nov, 10:15:30`. */
+export const shortExactDateTime = inZone({
+  day: "numeric",
+  month: "short",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit"
+})
+
 /** `Sun 22 Nov`. */
 export const dayOf = inZone({ weekday: "short", day: "numeric", month: "short" })
 
