@@ -8,7 +8,8 @@ describe.skipIf(missing !== undefined)("API keys", () => {
     fetch(`${panel.url()}/v1/whoami`, { headers: { authorization: `Bearer ${key}` } })
 
   it("are made, shown once, used, rotated, revoked and refused", async () => {
-    const { page, person, problems } = await panel.openAs()
+    const { context, page, person, problems } = await panel.openAs()
+    await context.grantPermissions(["clipboard-read", "clipboard-write"])
     await page.goto(`${panel.url()}/w/${person.workspaceId}/keys`)
     await page.getByText("No API keys yet").waitFor()
     await page.getByRole("link", { name: "New API key" }).first().click()
@@ -39,6 +40,14 @@ describe.skipIf(missing !== undefined)("API keys", () => {
     expect(rotated).toMatch(/^pak_\w+/)
     expect((await use(key)).status).toBe(200)
     expect((await use(rotated)).status).toBe(200)
+    await page
+      .getByText(`Replaces ${key.slice(0, 8)}`)
+      .filter({ hasText: "which works until" })
+      .waitFor()
+    await page.getByRole("button", { name: "Copy key" }).click()
+    await page.getByRole("button", { name: "Copied" }).waitFor()
+    await page.getByRole("link", { name: key.slice(0, 8) }).click()
+    await shown.waitFor({ state: "detached" })
 
     await page.getByRole("button", { name: "Actions for CI deploys" }).click()
     await page.getByRole("menuitem", { name: "Revoke" }).click()

@@ -1,6 +1,6 @@
-import type { ApiKey, CreatedApiKey } from "@scheduling/sdk"
+import type { ApiKey, ApiKeyId, CreatedApiKey } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
-import { useNavigate, useParams } from "@tanstack/react-router"
+import { Link, useNavigate, useParams } from "@tanstack/react-router"
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { AboveLink } from "../ui/layout/AboveLink.tsx"
@@ -19,7 +19,10 @@ export const KeyPage = () => {
   const { workspaceId } = useWorkspace()
   const { keyId } = useParams({ from: "/inside/w/$workspaceId/keys/$keyId" })
   const navigate = useNavigate()
-  const [rotated, setRotated] = useState<CreatedApiKey>()
+  const [rotated, setRotated] = useState<{
+    readonly created: CreatedApiKey
+    readonly replaced: ApiKeyId
+  }>()
   const above = (
     <AboveLink to="/w/$workspaceId/keys" params={{ workspaceId }}>
       API keys
@@ -35,7 +38,14 @@ export const KeyPage = () => {
           actions={
             <KeyMenu
               apiKey={apiKey}
-              onRotated={setRotated}
+              onRotated={(created) => {
+                setRotated({ created, replaced: apiKey.id })
+                void navigate({
+                  to: "/w/$workspaceId/keys/$keyId",
+                  params: { workspaceId, keyId: created.id },
+                  ignoreBlocker: true
+                })
+              }}
               onRemoved={() =>
                 void navigate({
                   to: "/w/$workspaceId/keys",
@@ -48,7 +58,11 @@ export const KeyPage = () => {
         >
           <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
             <div className="flex min-w-0 flex-col gap-8">
-              {rotated !== undefined && <ShownKey created={rotated} />}
+              {rotated?.created.id === keyId && (
+                <ShownKey created={rotated.created}>
+                  <Replaced keyId={rotated.replaced} />
+                </ShownKey>
+              )}
               <KeyUsage apiKey={apiKey} />
             </div>
             <Section title="Key">
@@ -60,6 +74,33 @@ export const KeyPage = () => {
         </Page>
       )}
     </Loaded>
+  )
+}
+
+/** What a new key is in the place of, and how long both work. */
+const Replaced = ({ keyId }: { readonly keyId: ApiKeyId }) => {
+  const { workspaceId } = useWorkspace()
+  const { data: old } = useQuery(keyOptions(workspaceId, keyId))
+  if (old === undefined) return null
+  return (
+    <p className="text-sm text-soft">
+      Replaces{" "}
+      <Link
+        to="/w/$workspaceId/keys/$keyId"
+        params={{ workspaceId, keyId }}
+        className="font-mono text-live hover:underline"
+      >
+        {old.key_prefix}…
+      </Link>
+      {old.is_active ? ", which works" : ", which no longer works"}
+      {old.is_active && old.expires_at !== null && (
+        <>
+          {" "}
+          until <At at={old.expires_at} />
+        </>
+      )}
+      .
+    </p>
   )
 }
 

@@ -1,10 +1,17 @@
 import type { CreatedApiKey } from "@scheduling/sdk"
+import type { ReactNode } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { Snippets } from "../ui/values/Code.tsx"
 import { ShownOnce } from "../ui/values/ShownOnce.tsx"
 
 /** A key that was just made, and how to use it. */
-export const ShownKey = ({ created }: { readonly created: CreatedApiKey }) => {
+export const ShownKey = ({
+  children,
+  created
+}: {
+  readonly created: CreatedApiKey
+  readonly children?: ReactNode
+}) => {
   const { workspaceId } = useWorkspace()
   const readsTasks = created.scopes.includes("tasks:read")
   const url = `${location.origin}/v1/${readsTasks ? `workspaces/${workspaceId}/cron` : "whoami"}`
@@ -14,6 +21,7 @@ export const ShownKey = ({ created }: { readonly created: CreatedApiKey }) => {
       label="key"
       secret={created.key}
     >
+      {children}
       <Snippets
         label="Use the key"
         snippets={[
