@@ -100,6 +100,22 @@ describe.skipIf(missing !== undefined)("a form", () => {
     )
   })
 
+  it("has the focus at its first field, and at the row that was just added", async () => {
+    const { page, person } = await panel.openAs()
+    const w = `${panel.url()}/w/${person.workspaceId}`
+    await page.goto(`${w}/chains/new`)
+    await expect.poll(() => focused(page)).toBe("Name")
+    await page.getByRole("button", { name: "Add a step" }).click()
+    await expect
+      .poll(() => page.evaluate(() => (document.activeElement as HTMLInputElement).value))
+      .toBe("step2")
+    await page.getByRole("button", { name: "Add a header" }).first().click()
+    await expect.poll(() => focused(page)).toBe("Name of header 1")
+    await page.goto(`${w}/queues`)
+    await page.getByRole("button", { name: "New queue" }).first().click()
+    await expect.poll(() => focused(page)).toBe("Name")
+  })
+
   it("in a dialog stays when one presses beside it, once something was typed", async () => {
     const { page, person } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/queues`)

@@ -82,6 +82,8 @@ describe.skipIf(missing !== undefined)("being signed in", () => {
     const alert = page.getByRole("alert")
     await alert.waitFor()
     expect(await alert.textContent()).toMatch(/The email or the password is wrong\.Request \S+/)
+    const isFocused = page.getByLabel("Password").evaluate((it) => it === document.activeElement)
+    expect(await isFocused).toBe(true)
   })
 
   it("survives a token that is refused in the middle of work", async () => {

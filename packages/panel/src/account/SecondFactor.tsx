@@ -136,6 +136,7 @@ const ConfirmForm = ({
         <Input
           {...form.text("code")}
           mono
+          autoFocus
           inputMode="numeric"
           autoComplete="one-time-code"
           required
@@ -164,6 +165,7 @@ const RemovalForm = ({ onDone }: { readonly onDone: () => void }) => {
           type="password"
           autoComplete="current-password"
           required
+          autoFocus
         />
       </Field>
       <Field label="Code, or a recovery code" error={form.errorOf("code")}>

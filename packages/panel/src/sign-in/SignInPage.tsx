@@ -1,9 +1,10 @@
-import { TotpRequiredError, InvalidCodeError } from "@scheduling/sdk"
+import { InvalidCodeError, InvalidCredentialsError, TotpRequiredError } from "@scheduling/sdk"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
-import { useState } from "react"
+import { useRef, useState } from "react"
 import { Button } from "../ui/actions/Button.tsx"
 import { Field, Input } from "../ui/forms/Field.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
+import { FieldProblem } from "../ui/forms/issues.ts"
 import { useForm } from "../ui/forms/useForm.ts"
 import { AuthPage, textLink } from "./AuthPage.tsx"
 import { session } from "../data/session.ts"
@@ -11,6 +12,7 @@ import { session } from "../data/session.ts"
 export const SignInPage = () => {
   const { next } = useSearch({ from: "/sign-in" })
   const navigate = useNavigate()
+  const passwordField = useRef<HTMLInputElement>(null)
   const [asksForCode, setAsksForCode] = useState(false)
   const form = useForm({
     initial: { email: "", password: "", totp: "" },
@@ -18,6 +20,8 @@ export const SignInPage = () => {
       try {
         await session.signIn({ email, password, ...(totp !== "" && { totp }) })
       } catch (error) {
+        if (error instanceof InvalidCredentialsError) passwordField.current?.focus()
+        if (error instanceof InvalidCodeError) throw new FieldProblem("totp", error.message)
         if (!(error instanceof TotpRequiredError)) throw error
         setAsksForCode(true)
         return
@@ -25,7 +29,6 @@ export const SignInPage = () => {
       await navigate({ href: next ?? "/", replace: true })
     }
   })
-  const wrongCode = form.problem instanceof InvalidCodeError ? form.problem.message : undefined
   return (
     <AuthPage
       title={asksForCode ? "Enter your code" : "Sign in"}
@@ -73,6 +76,7 @@ export const SignInPage = () => {
           >
             <Input
               {...form.text("password")}
+              ref={passwordField}
               type="password"
               autoComplete="current-password"
               required
@@ -83,7 +87,7 @@ export const SignInPage = () => {
           <Field
             label="Code"
             hint="Six digits from your authenticator app, or one of your recovery codes."
-            error={wrongCode ?? form.errorOf("totp")}
+            error={form.errorOf("totp")}
           >
             <Input
               {...form.text("totp")}
@@ -95,7 +99,7 @@ export const SignInPage = () => {
             />
           </Field>
         )}
-        {wrongCode === undefined && <Problem error={form.problem} />}
+        <Problem error={form.problem} />
         <Button type="submit" look="main" busy={form.isBusy}>
           {asksForCode ? "Confirm" : "Sign in"}
         </Button>

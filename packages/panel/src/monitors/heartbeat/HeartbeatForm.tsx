@@ -64,7 +64,13 @@ export const HeartbeatForm = ({
     <form className="flex flex-col gap-8" onSubmit={form.submit}>
       <Card className="flex flex-col gap-5 p-5">
         <Field label="Name" error={errorOf("name")}>
-          <Input {...form.text("name")} required maxLength={200} placeholder="Nightly backup" />
+          <Input
+            {...form.text("name")}
+            required
+            autoFocus
+            maxLength={200}
+            placeholder="Nightly backup"
+          />
         </Field>
         <Field label="Tags" hint="Separate with commas." error={errorOf("tags")}>
           <Input {...form.text("tags")} placeholder="billing, nightly" />

@@ -153,6 +153,7 @@ export const ProcessForm = ({
           <Field label={words.label} hint={words.hint} error={errorOf("match")}>
             <Input
               {...form.text("match")}
+              autoFocus
               mono
               required
               spellCheck={false}

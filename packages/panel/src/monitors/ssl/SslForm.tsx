@@ -83,6 +83,7 @@ export const SslForm = ({
             <Field label="Host" error={errorOf("host")}>
               <Input
                 {...form.text("host")}
+                autoFocus
                 mono
                 required
                 spellCheck={false}

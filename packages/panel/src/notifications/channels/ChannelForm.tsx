@@ -33,7 +33,13 @@ export const ChannelForm = ({
     <form className="flex flex-col gap-6" onSubmit={form.submit}>
       <Card className="flex flex-col gap-5 p-5">
         <Field label="Name" hint="For people." error={form.errorOf("name")}>
-          <Input {...form.text("name")} required maxLength={100} placeholder="Operations" />
+          <Input
+            {...form.text("name")}
+            required
+            autoFocus
+            maxLength={100}
+            placeholder="Operations"
+          />
         </Field>
         <ConfigFields
           fields={fields}

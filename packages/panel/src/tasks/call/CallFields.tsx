@@ -1,5 +1,6 @@
 import type { CallMethod } from "@scheduling/sdk"
 import { Plus, X } from "lucide-react"
+import { useState } from "react"
 import { Button, IconButton } from "../../ui/actions/Button.tsx"
 import { Field, Input, Select, Textarea } from "../../ui/forms/Field.tsx"
 import { maxTimeoutOf } from "./callOptionValues.ts"
@@ -70,6 +71,7 @@ const HeaderFields = ({
   readonly error: string | undefined
   readonly onChange: (headers: CallValues["headers"]) => void
 }) => {
+  const [added, setAdded] = useState<number>()
   const change = (at: number, header: readonly [string, string]) =>
     onChange(headers.map((one, index) => (index === at ? header : one)))
   return (
@@ -82,6 +84,7 @@ const HeaderFields = ({
         <div key={index} className="flex gap-2">
           <Input
             mono
+            autoFocus={index === added}
             aria-label={`Name of header ${index + 1}`}
             className="w-2/5"
             placeholder="authorization"
@@ -97,7 +100,10 @@ const HeaderFields = ({
           <IconButton
             label={`Remove header ${index + 1}`}
             className="mt-0.5"
-            onClick={() => onChange(headers.filter((_, at) => at !== index))}
+            onClick={() => {
+              setAdded(undefined)
+              onChange(headers.filter((_, at) => at !== index))
+            }}
           >
             <X className="size-4" />
           </IconButton>
@@ -112,7 +118,10 @@ const HeaderFields = ({
         <Button
           size="small"
           icon={<Plus className="size-3.5" />}
-          onClick={() => onChange([...headers, ["", ""]])}
+          onClick={() => {
+            setAdded(headers.length)
+            onChange([...headers, ["", ""]])
+          }}
         >
           Add a header
         </Button>

@@ -1,5 +1,6 @@
 import type { ChainInput } from "@scheduling/sdk"
 import { Plus } from "lucide-react"
+import { useState } from "react"
 import { Button } from "../../ui/actions/Button.tsx"
 import { QueueField } from "../../queues/QueueField.tsx"
 import { Field, Input } from "../../ui/forms/Field.tsx"
@@ -28,6 +29,13 @@ export const ChainForm = ({
   const form = useForm({ initial, send: (values) => onSend(chainInputOf(values)) })
   const { errorAt, errorOf, set, values } = form
   const { steps } = values
+  const [added, setAdded] = useState<number>()
+
+  const addStep = () => {
+    const step = newStep(`step${steps.length + 1}`)
+    setAdded(step.key)
+    set({ steps: [...steps, step] })
+  }
 
   const change = (at: number, fields: Partial<StepValues>) =>
     set({ steps: steps.map((step, index) => (index === at ? { ...step, ...fields } : step)) })
@@ -42,7 +50,13 @@ export const ChainForm = ({
     <form className="flex flex-col gap-8" onSubmit={form.submit}>
       <Card className="p-5">
         <Field label="Name" error={errorOf("name")}>
-          <Input {...form.text("name")} required maxLength={200} placeholder="Nightly export" />
+          <Input
+            {...form.text("name")}
+            required
+            autoFocus
+            maxLength={200}
+            placeholder="Nightly export"
+          />
         </Field>
       </Card>
       <Section title="Steps">
@@ -52,6 +66,7 @@ export const ChainForm = ({
               key={step.key}
               step={step}
               index={index}
+              isAdded={step.key === added}
               isLast={index === steps.length - 1}
               before={steps.slice(0, index)}
               errorOf={(field) => errorAt("steps", index, field)}
@@ -66,7 +81,7 @@ export const ChainForm = ({
             <Button
               icon={<Plus className="size-4" />}
               disabled={steps.length >= maxSteps}
-              onClick={() => set({ steps: [...steps, newStep(`step${steps.length + 1}`)] })}
+              onClick={addStep}
             >
               Add a step
             </Button>

@@ -13,6 +13,7 @@ export const StepFields = ({
   before,
   errorOf,
   index,
+  isAdded,
   isLast,
   onChange,
   onMove,
@@ -21,6 +22,8 @@ export const StepFields = ({
 }: {
   readonly step: StepValues
   readonly index: number
+  /** Whether it was added just now, and is about to be typed into. */
+  readonly isAdded: boolean
   readonly isLast: boolean
   readonly before: ReadonlyArray<StepValues>
   readonly errorOf: (field: string) => string | undefined
@@ -53,6 +56,7 @@ export const StepFields = ({
           <Input
             mono
             required
+            autoFocus={isAdded}
             maxLength={64}
             value={step.name}
             onChange={(event) => onChange({ name: event.target.value })}

@@ -75,7 +75,13 @@ export const CronForm = ({
       <Section title="What">
         <Card className="flex flex-col gap-5 p-5">
           <Field label="Name" error={errorOf("name")}>
-            <Input {...form.text("name")} required maxLength={200} placeholder="Nightly report" />
+            <Input
+              {...form.text("name")}
+              required
+              autoFocus
+              maxLength={200}
+              placeholder="Nightly report"
+            />
           </Field>
           <CallFields values={values} onChange={set} errorOf={errorOf} />
         </Card>

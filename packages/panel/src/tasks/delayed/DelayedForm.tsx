@@ -82,7 +82,7 @@ export const DelayedForm = ({
       <Section title="What">
         <Card className="flex flex-col gap-5 p-5">
           <Field label="Name" hint="Optional." error={errorOf("name")}>
-            <Input {...form.text("name")} maxLength={200} placeholder="Remind Ada" />
+            <Input {...form.text("name")} autoFocus maxLength={200} placeholder="Remind Ada" />
           </Field>
           <CallFields values={values} onChange={set} errorOf={errorOf} />
         </Card>

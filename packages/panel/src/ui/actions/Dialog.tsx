@@ -28,8 +28,11 @@ export const Dialog = ({
   if (isOpen && !wasOpened) setOpened(true)
   useEffect(() => {
     isTyped.current = false
-    if (isOpen) ref.current?.showModal()
-    else ref.current?.close()
+    if (isOpen) {
+      ref.current?.showModal()
+      // By itself the browser takes what comes first, which is the button that closes it.
+      ref.current?.querySelector<HTMLElement>("form :is(input, select, textarea)")?.focus()
+    } else ref.current?.close()
   }, [isOpen])
   if (!wasOpened) return null
   return (
