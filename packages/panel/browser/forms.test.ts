@@ -116,6 +116,20 @@ describe.skipIf(missing !== undefined)("a form", () => {
     await expect.poll(() => focused(page)).toBe("Name")
   })
 
+  it("cuts nothing that is too long, and says how long it may be", async () => {
+    const { page, person } = await panel.openAs()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/new`)
+    await fillCron(page, `${panel.url()}/v1/echo`)
+    const name = page.getByLabel("Name", { exact: true })
+    await name.fill("x".repeat(230))
+    await page.getByText("At most 200 characters. These are 230.").waitFor()
+    await page.getByRole("button", { name: "Create cron task" }).click()
+    await expect.poll(() => focused(page)).toBe("Name")
+    await name.fill("x".repeat(200))
+    await page.getByRole("button", { name: "Create cron task" }).click()
+    await page.getByRole("heading", { name: "x".repeat(200) }).waitFor()
+  })
+
   it("in a dialog stays when one presses beside it, once something was typed", async () => {
     const { page, person } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/queues`)

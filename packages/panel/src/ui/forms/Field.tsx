@@ -1,5 +1,13 @@
-import { type ComponentProps, createContext, type ReactNode, use, useId } from "react"
+import {
+  type ComponentProps,
+  createContext,
+  type ReactNode,
+  use,
+  useId,
+  useImperativeHandle
+} from "react"
 import { classes } from "../classes.ts"
+import { useRefusal } from "./useRefusal.ts"
 
 interface Described {
   readonly id: string
@@ -71,15 +79,40 @@ const box =
 
 export const Input = ({
   className,
+  maxLength = Infinity,
   mono = false,
+  ref,
+  refusal,
   ...rest
-}: ComponentProps<"input"> & { readonly mono?: boolean }) => (
-  <input
-    {...useControl()}
-    {...rest}
-    className={classes(box, "h-9 px-3", mono && "font-mono text-sm", className)}
-  />
-)
+}: ComponentProps<"input"> & {
+  readonly mono?: boolean
+  /** Why the browser is to refuse the value. */
+  readonly refusal?: string | undefined
+}) => {
+  const { length } = String(rest.value ?? "")
+  // The browser's own limit cuts what is pasted, and says nothing.
+  const excess =
+    length > maxLength ? `At most ${maxLength} characters. These are ${length}.` : undefined
+  const control = useRefusal(refusal ?? excess)
+  useImperativeHandle(ref, () => control.current as HTMLInputElement)
+  const field = useControl()
+  return (
+    <>
+      <input
+        {...field}
+        {...(excess !== undefined && { "aria-invalid": true })}
+        {...rest}
+        ref={control}
+        className={classes(box, "h-9 px-3", mono && "font-mono text-sm", className)}
+      />
+      {excess !== undefined && (
+        <p role="alert" className="text-sm text-bad">
+          {excess}
+        </p>
+      )}
+    </>
+  )
+}
 
 export const Textarea = ({
   className,

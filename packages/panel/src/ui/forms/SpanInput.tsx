@@ -1,7 +1,6 @@
 import { useState } from "react"
 import { Input, Select } from "./Field.tsx"
 import { type SpanLimits, spanRefusal, units } from "./spans.ts"
-import { useRefusal } from "./useRefusal.ts"
 
 const unitOf = (seconds: number): string =>
   units.toReversed().find(([unit]) => seconds > 0 && seconds % Number(unit) === 0)?.[0] ?? "60"
@@ -22,7 +21,6 @@ export const SpanInput = ({
 }) => {
   const [unit, setUnit] = useState(unitOf(seconds ?? 0))
   const [text, setText] = useState(seconds === null ? "" : String(seconds / Number(unit)))
-  const control = useRefusal(spanRefusal(seconds, unit, limits))
   const change = (nextText: string, nextUnit: string) => {
     setText(nextText)
     setUnit(nextUnit)
@@ -31,7 +29,7 @@ export const SpanInput = ({
   return (
     <div className="flex gap-2">
       <Input
-        ref={control}
+        refusal={spanRefusal(seconds, unit, limits)}
         type="number"
         step="any"
         required={!isOptional}
