@@ -130,6 +130,17 @@ describe.skipIf(missing !== undefined)("a form", () => {
     await page.getByRole("heading", { name: "x".repeat(200) }).waitFor()
   })
 
+  it("is sent by Ctrl and Enter, also from a field of many lines", async () => {
+    const { page, person } = await panel.openAs()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/new`)
+    await fillCron(page, `${panel.url()}/v1/echo`)
+    await page.getByLabel("Body").fill("one line")
+    await page.keyboard.press("Control+Enter")
+    await page.getByRole("heading", { name: "Nightly" }).waitFor()
+    const [task] = await person.client.cron.list().toArray({ limit: 1 })
+    expect(task?.body).toBe("one line")
+  })
+
   it("in a dialog stays when one presses beside it, once something was typed", async () => {
     const { page, person } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/queues`)

@@ -5,7 +5,10 @@ import { StrictMode } from "react"
 import { createRoot } from "react-dom/client"
 import { queries } from "./data/queries.ts"
 import { router } from "./router.tsx"
+import { submitByKeys } from "./ui/forms/submitByKeys.ts"
 import { Toaster } from "./ui/messages/Toaster.tsx"
+
+submitByKeys()
 
 const root = document.getElementById("root")
 if (root === null) throw new Error("the page has no #root")
