@@ -1,8 +1,8 @@
 import { createRouter } from "@tanstack/react-router"
 import { routeTree } from "./routes.tsx"
+import { Loading } from "./app/Loading.tsx"
 import { NotFound } from "./app/NotFound.tsx"
-import { Page, Skeleton } from "./ui/layout/Page.tsx"
-import { Problem } from "./ui/messages/Problem.tsx"
+import { PageFailed } from "./app/PageFailed.tsx"
 
 export const router = createRouter({
   routeTree,
@@ -15,16 +15,8 @@ export const router = createRouter({
   defaultPendingMinMs: 200,
   scrollRestoration: true,
   defaultNotFoundComponent: NotFound,
-  defaultPendingComponent: () => (
-    <Page title={<Skeleton className="h-7 w-48" />} name="Loading">
-      <Skeleton className="h-64" />
-    </Page>
-  ),
-  defaultErrorComponent: ({ error, reset }) => (
-    <Page title="Something went wrong" width="narrow">
-      <Problem error={error} retry={reset} />
-    </Page>
-  )
+  defaultPendingComponent: Loading,
+  defaultErrorComponent: PageFailed
 })
 
 declare module "@tanstack/react-router" {

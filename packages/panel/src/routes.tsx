@@ -1,11 +1,6 @@
-import {
-  createRootRoute,
-  createRoute,
-  lazyRouteComponent,
-  Outlet,
-  redirect
-} from "@tanstack/react-router"
+import { createRootRoute, createRoute, Outlet, redirect } from "@tanstack/react-router"
 import { Shell } from "./app/Shell.tsx"
+import { lazyPage } from "./app/lazyPage.ts"
 import { lastWorkspace } from "./app/lastWorkspace.ts"
 import { requireSession } from "./app/requireSession.ts"
 import { loadList, queries, workspacesOptions } from "./data/queries.ts"
@@ -38,32 +33,26 @@ const signIn = createRoute({
   getParentRoute: () => root,
   path: "/sign-in",
   validateSearch: nextSearch,
-  component: lazyRouteComponent(() => import("./sign-in/SignInPage.tsx"), "SignInPage")
+  component: lazyPage(() => import("./sign-in/SignInPage.tsx"), "SignInPage")
 })
 
 const register = createRoute({
   getParentRoute: () => root,
   path: "/register",
   validateSearch: nextSearch,
-  component: lazyRouteComponent(() => import("./sign-in/RegisterPage.tsx"), "RegisterPage")
+  component: lazyPage(() => import("./sign-in/RegisterPage.tsx"), "RegisterPage")
 })
 
 const forgotPassword = createRoute({
   getParentRoute: () => root,
   path: "/forgot-password",
-  component: lazyRouteComponent(
-    () => import("./sign-in/ForgotPasswordPage.tsx"),
-    "ForgotPasswordPage"
-  )
+  component: lazyPage(() => import("./sign-in/ForgotPasswordPage.tsx"), "ForgotPasswordPage")
 })
 
 const resetPassword = createRoute({
   getParentRoute: () => root,
   path: "/reset-password",
-  component: lazyRouteComponent(
-    () => import("./sign-in/ResetPasswordPage.tsx"),
-    "ResetPasswordPage"
-  )
+  component: lazyPage(() => import("./sign-in/ResetPasswordPage.tsx"), "ResetPasswordPage")
 })
 
 const invitation = createRoute({
@@ -73,7 +62,7 @@ const invitation = createRoute({
     takeLinkToken()
     return requireSession(location)
   },
-  component: lazyRouteComponent(() => import("./sign-in/InvitationPage.tsx"), "InvitationPage")
+  component: lazyPage(() => import("./sign-in/InvitationPage.tsx"), "InvitationPage")
 })
 
 const home = createRoute({
@@ -106,13 +95,13 @@ const inside = createRoute({
 const welcome = createRoute({
   getParentRoute: () => inside,
   path: "/welcome",
-  component: lazyRouteComponent(() => import("./app/WelcomePage.tsx"), "WelcomePage")
+  component: lazyPage(() => import("./app/WelcomePage.tsx"), "WelcomePage")
 })
 
 const account = createRoute({
   getParentRoute: () => inside,
   path: "/account/settings",
-  component: lazyRouteComponent(() => import("./account/AccountPage.tsx"), "AccountPage")
+  component: lazyPage(() => import("./account/AccountPage.tsx"), "AccountPage")
 })
 
 export const workspace = createRoute({ getParentRoute: () => inside, path: "/w/$workspaceId" })
@@ -121,14 +110,14 @@ const overview = createRoute({
   getParentRoute: () => workspace,
   path: "/",
   loader: ({ params: { workspaceId } }) => askForOverview(workspaceId),
-  component: lazyRouteComponent(() => import("./overview/OverviewPage.tsx"), "OverviewPage")
+  component: lazyPage(() => import("./overview/OverviewPage.tsx"), "OverviewPage")
 })
 
 const forecast = createRoute({
   getParentRoute: () => workspace,
   path: "/forecast",
   validateSearch: forecastSearch,
-  component: lazyRouteComponent(() => import("./forecast/ForecastPage.tsx"), "ForecastPage")
+  component: lazyPage(() => import("./forecast/ForecastPage.tsx"), "ForecastPage")
 })
 
 const cron = createRoute({
@@ -137,26 +126,26 @@ const cron = createRoute({
   validateSearch: cronSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ deps, params: { workspaceId } }) => loadList(cronListOptions(workspaceId, deps)),
-  component: lazyRouteComponent(() => import("./tasks/cron/CronListPage.tsx"), "CronListPage")
+  component: lazyPage(() => import("./tasks/cron/CronListPage.tsx"), "CronListPage")
 })
 
 const newCron = createRoute({
   getParentRoute: () => workspace,
   path: "/cron/new",
   validateSearch: copySearch,
-  component: lazyRouteComponent(() => import("./tasks/cron/NewCronPage.tsx"), "NewCronPage")
+  component: lazyPage(() => import("./tasks/cron/NewCronPage.tsx"), "NewCronPage")
 })
 
 const oneCron = createRoute({
   getParentRoute: () => workspace,
   path: "/cron/$taskId",
-  component: lazyRouteComponent(() => import("./tasks/cron/CronPage.tsx"), "CronPage")
+  component: lazyPage(() => import("./tasks/cron/CronPage.tsx"), "CronPage")
 })
 
 const editCron = createRoute({
   getParentRoute: () => workspace,
   path: "/cron/$taskId/edit",
-  component: lazyRouteComponent(() => import("./tasks/cron/EditCronPage.tsx"), "EditCronPage")
+  component: lazyPage(() => import("./tasks/cron/EditCronPage.tsx"), "EditCronPage")
 })
 
 const delayed = createRoute({
@@ -165,26 +154,20 @@ const delayed = createRoute({
   validateSearch: delayedSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ deps, params: { workspaceId } }) => loadList(delayedListOptions(workspaceId, deps)),
-  component: lazyRouteComponent(
-    () => import("./tasks/delayed/DelayedListPage.tsx"),
-    "DelayedListPage"
-  )
+  component: lazyPage(() => import("./tasks/delayed/DelayedListPage.tsx"), "DelayedListPage")
 })
 
 const newDelayed = createRoute({
   getParentRoute: () => workspace,
   path: "/delayed/new",
   validateSearch: copySearch,
-  component: lazyRouteComponent(
-    () => import("./tasks/delayed/NewDelayedPage.tsx"),
-    "NewDelayedPage"
-  )
+  component: lazyPage(() => import("./tasks/delayed/NewDelayedPage.tsx"), "NewDelayedPage")
 })
 
 const oneDelayed = createRoute({
   getParentRoute: () => workspace,
   path: "/delayed/$taskId",
-  component: lazyRouteComponent(() => import("./tasks/delayed/DelayedPage.tsx"), "DelayedPage")
+  component: lazyPage(() => import("./tasks/delayed/DelayedPage.tsx"), "DelayedPage")
 })
 
 const chains = createRoute({
@@ -193,27 +176,27 @@ const chains = createRoute({
   validateSearch: chainSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ deps, params: { workspaceId } }) => loadList(chainListOptions(workspaceId, deps)),
-  component: lazyRouteComponent(() => import("./tasks/chains/ChainListPage.tsx"), "ChainListPage")
+  component: lazyPage(() => import("./tasks/chains/ChainListPage.tsx"), "ChainListPage")
 })
 
 const newChain = createRoute({
   getParentRoute: () => workspace,
   path: "/chains/new",
   validateSearch: copySearch,
-  component: lazyRouteComponent(() => import("./tasks/chains/NewChainPage.tsx"), "NewChainPage")
+  component: lazyPage(() => import("./tasks/chains/NewChainPage.tsx"), "NewChainPage")
 })
 
 const oneChain = createRoute({
   getParentRoute: () => workspace,
   path: "/chains/$chainId",
   validateSearch: runSearch,
-  component: lazyRouteComponent(() => import("./tasks/chains/ChainPage.tsx"), "ChainPage")
+  component: lazyPage(() => import("./tasks/chains/ChainPage.tsx"), "ChainPage")
 })
 
 const editChain = createRoute({
   getParentRoute: () => workspace,
   path: "/chains/$chainId/edit",
-  component: lazyRouteComponent(() => import("./tasks/chains/EditChainPage.tsx"), "EditChainPage")
+  component: lazyPage(() => import("./tasks/chains/EditChainPage.tsx"), "EditChainPage")
 })
 
 const executions = createRoute({
@@ -222,13 +205,13 @@ const executions = createRoute({
   validateSearch: executionSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ deps, params: { workspaceId } }) => loadList(executionListOptions(workspaceId, deps)),
-  component: lazyRouteComponent(() => import("./executions/ExecutionsPage.tsx"), "ExecutionsPage")
+  component: lazyPage(() => import("./executions/ExecutionsPage.tsx"), "ExecutionsPage")
 })
 
 const oneExecution = createRoute({
   getParentRoute: () => workspace,
   path: "/executions/$executionId",
-  component: lazyRouteComponent(() => import("./executions/ExecutionPage.tsx"), "ExecutionPage")
+  component: lazyPage(() => import("./executions/ExecutionPage.tsx"), "ExecutionPage")
 })
 
 export const routeTree = root.addChildren([

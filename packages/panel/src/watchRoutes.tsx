@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router"
+import { createRoute } from "@tanstack/react-router"
+import { lazyPage } from "./app/lazyPage.ts"
 import { incidentSearch } from "./incidents/search.ts"
 import { monitorSearch } from "./monitors/search.ts"
 import { deliverySearch, newChannelSearch } from "./notifications/search.ts"
@@ -11,15 +12,12 @@ export const watchRoutes = (parent: typeof workspace) =>
       getParentRoute: () => parent,
       path: "/monitors",
       validateSearch: monitorSearch,
-      component: lazyRouteComponent(
-        () => import("./monitors/MonitorListPage.tsx"),
-        "MonitorListPage"
-      )
+      component: lazyPage(() => import("./monitors/MonitorListPage.tsx"), "MonitorListPage")
     }),
     createRoute({
       getParentRoute: () => parent,
       path: "/monitors/heartbeat/new",
-      component: lazyRouteComponent(
+      component: lazyPage(
         () => import("./monitors/heartbeat/NewHeartbeatPage.tsx"),
         "NewHeartbeatPage"
       )
@@ -27,15 +25,12 @@ export const watchRoutes = (parent: typeof workspace) =>
     createRoute({
       getParentRoute: () => parent,
       path: "/monitors/heartbeat/$monitorId",
-      component: lazyRouteComponent(
-        () => import("./monitors/heartbeat/HeartbeatPage.tsx"),
-        "HeartbeatPage"
-      )
+      component: lazyPage(() => import("./monitors/heartbeat/HeartbeatPage.tsx"), "HeartbeatPage")
     }),
     createRoute({
       getParentRoute: () => parent,
       path: "/monitors/heartbeat/$monitorId/edit",
-      component: lazyRouteComponent(
+      component: lazyPage(
         () => import("./monitors/heartbeat/EditHeartbeatPage.tsx"),
         "EditHeartbeatPage"
       )
@@ -43,60 +38,48 @@ export const watchRoutes = (parent: typeof workspace) =>
     createRoute({
       getParentRoute: () => parent,
       path: "/monitors/ssl/new",
-      component: lazyRouteComponent(() => import("./monitors/ssl/NewSslPage.tsx"), "NewSslPage")
+      component: lazyPage(() => import("./monitors/ssl/NewSslPage.tsx"), "NewSslPage")
     }),
     createRoute({
       getParentRoute: () => parent,
       path: "/monitors/ssl/$monitorId",
-      component: lazyRouteComponent(() => import("./monitors/ssl/SslPage.tsx"), "SslPage")
+      component: lazyPage(() => import("./monitors/ssl/SslPage.tsx"), "SslPage")
     }),
     createRoute({
       getParentRoute: () => parent,
       path: "/monitors/ssl/$monitorId/edit",
-      component: lazyRouteComponent(() => import("./monitors/ssl/EditSslPage.tsx"), "EditSslPage")
+      component: lazyPage(() => import("./monitors/ssl/EditSslPage.tsx"), "EditSslPage")
     }),
     createRoute({
       getParentRoute: () => parent,
       path: "/monitors/process/new",
-      component: lazyRouteComponent(
-        () => import("./monitors/process/NewProcessPage.tsx"),
-        "NewProcessPage"
-      )
+      component: lazyPage(() => import("./monitors/process/NewProcessPage.tsx"), "NewProcessPage")
     }),
     createRoute({
       getParentRoute: () => parent,
       path: "/monitors/process/$monitorId",
-      component: lazyRouteComponent(
-        () => import("./monitors/process/ProcessPage.tsx"),
-        "ProcessPage"
-      )
+      component: lazyPage(() => import("./monitors/process/ProcessPage.tsx"), "ProcessPage")
     }),
     createRoute({
       getParentRoute: () => parent,
       path: "/monitors/process/$monitorId/edit",
-      component: lazyRouteComponent(
-        () => import("./monitors/process/EditProcessPage.tsx"),
-        "EditProcessPage"
-      )
+      component: lazyPage(() => import("./monitors/process/EditProcessPage.tsx"), "EditProcessPage")
     }),
     createRoute({
       getParentRoute: () => parent,
       path: "/incidents",
       validateSearch: incidentSearch,
-      component: lazyRouteComponent(
-        () => import("./incidents/IncidentListPage.tsx"),
-        "IncidentListPage"
-      )
+      component: lazyPage(() => import("./incidents/IncidentListPage.tsx"), "IncidentListPage")
     }),
     createRoute({
       getParentRoute: () => parent,
       path: "/incidents/$incidentId",
-      component: lazyRouteComponent(() => import("./incidents/IncidentPage.tsx"), "IncidentPage")
+      component: lazyPage(() => import("./incidents/IncidentPage.tsx"), "IncidentPage")
     }),
     createRoute({
       getParentRoute: () => parent,
       path: "/notifications",
-      component: lazyRouteComponent(
+      component: lazyPage(
         () => import("./notifications/channels/ChannelListPage.tsx"),
         "ChannelListPage"
       )
@@ -104,16 +87,13 @@ export const watchRoutes = (parent: typeof workspace) =>
     createRoute({
       getParentRoute: () => parent,
       path: "/notifications/rules",
-      component: lazyRouteComponent(
-        () => import("./notifications/rules/RulesPage.tsx"),
-        "RulesPage"
-      )
+      component: lazyPage(() => import("./notifications/rules/RulesPage.tsx"), "RulesPage")
     }),
     createRoute({
       getParentRoute: () => parent,
       path: "/notifications/channels/new",
       validateSearch: newChannelSearch,
-      component: lazyRouteComponent(
+      component: lazyPage(
         () => import("./notifications/channels/NewChannelPage.tsx"),
         "NewChannelPage"
       )
@@ -121,16 +101,13 @@ export const watchRoutes = (parent: typeof workspace) =>
     createRoute({
       getParentRoute: () => parent,
       path: "/notifications/channels/$channelId",
-      component: lazyRouteComponent(
-        () => import("./notifications/channels/ChannelPage.tsx"),
-        "ChannelPage"
-      )
+      component: lazyPage(() => import("./notifications/channels/ChannelPage.tsx"), "ChannelPage")
     }),
     createRoute({
       getParentRoute: () => parent,
       path: "/notifications/deliveries",
       validateSearch: deliverySearch,
-      component: lazyRouteComponent(
+      component: lazyPage(
         () => import("./notifications/deliveries/DeliveryListPage.tsx"),
         "DeliveryListPage"
       )
@@ -138,7 +115,7 @@ export const watchRoutes = (parent: typeof workspace) =>
     createRoute({
       getParentRoute: () => parent,
       path: "/notifications/deliveries/$deliveryId",
-      component: lazyRouteComponent(
+      component: lazyPage(
         () => import("./notifications/deliveries/DeliveryPage.tsx"),
         "DeliveryPage"
       )

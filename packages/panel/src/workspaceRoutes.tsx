@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router"
+import { createRoute } from "@tanstack/react-router"
+import { lazyPage } from "./app/lazyPage.ts"
 import { newKeySearch } from "./api-keys/search.ts"
 import { usageSearch } from "./billing/search.ts"
 import type { workspace } from "./routes.tsx"
@@ -10,54 +11,54 @@ export const workspaceRoutes = (parent: typeof workspace) =>
     createRoute({
       getParentRoute: () => parent,
       path: "/keys",
-      component: lazyRouteComponent(() => import("./api-keys/KeyListPage.tsx"), "KeyListPage")
+      component: lazyPage(() => import("./api-keys/KeyListPage.tsx"), "KeyListPage")
     }),
     createRoute({
       getParentRoute: () => parent,
       path: "/keys/new",
       validateSearch: newKeySearch,
-      component: lazyRouteComponent(() => import("./api-keys/NewKeyPage.tsx"), "NewKeyPage")
+      component: lazyPage(() => import("./api-keys/NewKeyPage.tsx"), "NewKeyPage")
     }),
     createRoute({
       getParentRoute: () => parent,
       path: "/keys/$keyId",
-      component: lazyRouteComponent(() => import("./api-keys/KeyPage.tsx"), "KeyPage")
+      component: lazyPage(() => import("./api-keys/KeyPage.tsx"), "KeyPage")
     }),
     createRoute({
       getParentRoute: () => parent,
       path: "/members",
-      component: lazyRouteComponent(() => import("./members/MembersPage.tsx"), "MembersPage")
+      component: lazyPage(() => import("./members/MembersPage.tsx"), "MembersPage")
     }),
     createRoute({
       getParentRoute: () => parent,
       path: "/workers",
-      component: lazyRouteComponent(() => import("./workers/WorkersPage.tsx"), "WorkersPage")
+      component: lazyPage(() => import("./workers/WorkersPage.tsx"), "WorkersPage")
     }),
     createRoute({
       getParentRoute: () => parent,
       path: "/workers/$workerId",
-      component: lazyRouteComponent(() => import("./workers/WorkerPage.tsx"), "WorkerPage")
+      component: lazyPage(() => import("./workers/WorkerPage.tsx"), "WorkerPage")
     }),
     createRoute({
       getParentRoute: () => parent,
       path: "/queues",
-      component: lazyRouteComponent(() => import("./queues/QueuesPage.tsx"), "QueuesPage")
+      component: lazyPage(() => import("./queues/QueuesPage.tsx"), "QueuesPage")
     }),
     createRoute({
       getParentRoute: () => parent,
       path: "/usage",
       validateSearch: usageSearch,
-      component: lazyRouteComponent(() => import("./billing/UsagePage.tsx"), "UsagePage")
+      component: lazyPage(() => import("./billing/UsagePage.tsx"), "UsagePage")
     }),
     createRoute({
       getParentRoute: () => parent,
       path: "/audit",
       validateSearch: auditSearch,
-      component: lazyRouteComponent(() => import("./settings/AuditPage.tsx"), "AuditPage")
+      component: lazyPage(() => import("./settings/AuditPage.tsx"), "AuditPage")
     }),
     createRoute({
       getParentRoute: () => parent,
       path: "/settings",
-      component: lazyRouteComponent(() => import("./settings/SettingsPage.tsx"), "SettingsPage")
+      component: lazyPage(() => import("./settings/SettingsPage.tsx"), "SettingsPage")
     })
   ] as const

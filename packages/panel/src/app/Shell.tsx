@@ -7,6 +7,7 @@ import { queries, workspacesOptions } from "../data/queries.ts"
 import { session } from "../data/session.ts"
 import { IconButton } from "../ui/actions/Button.tsx"
 import { Dialog } from "../ui/actions/Dialog.tsx"
+import { AwayStrip } from "./AwayStrip.tsx"
 import { lastWorkspace, rememberWorkspace } from "./lastWorkspace.ts"
 import { Sidebar } from "./Sidebar.tsx"
 import { RoleContext } from "../ui/role.tsx"
@@ -75,6 +76,7 @@ export const Shell = () => {
           {sidebar}
         </Dialog>
         <main id="main" tabIndex={-1} className="min-w-0 outline-none">
+          <AwayStrip />
           <Outlet />
         </main>
         {isPaletteOpen && (

@@ -1,4 +1,4 @@
-import type { LiveEvent, WorkspaceId } from "@scheduling/sdk"
+import { ConnectionError, type LiveEvent, type WorkspaceId } from "@scheduling/sdk"
 import { useEffect, useSyncExternalStore } from "react"
 import { clientOf } from "./client.ts"
 import { queries } from "./queries.ts"
@@ -8,6 +8,9 @@ const gatherMs = 400
 
 /** After a refusal, such as too many streams. */
 const restMs = 30_000
+
+/** After an attempt that did not reach the service. */
+const retryMs = 3_000
 
 /** A list of which more was read is left as it is: it would be read again from its beginning. */
 const maxPages = 3
@@ -41,11 +44,14 @@ const askAgain = (workspaceId: WorkspaceId, nouns: ReadonlySet<string> | undefin
     }
   })
 
-let isLive = false
+/** Whether events come. Nobody knows before the first attempt, and while nobody looks. */
+type Connection = "unknown" | "live" | "away"
+
+let connection: Connection = "unknown"
 const listeners = new Set<() => void>()
 
-const setLive = (value: boolean) => {
-  isLive = value
+const setConnection = (next: Connection) => {
+  connection = next
   for (const listener of listeners) listener()
 }
 
@@ -54,8 +60,26 @@ const subscribe = (listener: () => void) => {
   return () => listeners.delete(listener)
 }
 
+const useConnection = () => useSyncExternalStore(subscribe, () => connection)
+
 /** Whether what is shown changes by itself. */
-export const useIsLive = (): boolean => useSyncExternalStore(subscribe, () => isLive)
+export const useIsLive = (): boolean => useConnection() === "live"
+
+/** Whether the service cannot be reached. */
+export const useIsAway = (): boolean => useConnection() === "away"
+
+/** The SDK opens a stream that broke again, and does not tell. So each attempt is looked at here. */
+const watched = async (url: string, init: RequestInit): Promise<Response> => {
+  try {
+    const answer = await fetch(url, init)
+    // A proxy answers for a service that is away.
+    setConnection(answer.ok ? "live" : answer.status >= 500 ? "away" : "unknown")
+    return answer
+  } catch (error) {
+    if (init.signal?.aborted !== true) setConnection("away")
+    throw error
+  }
+}
 
 const follow = async (workspaceId: WorkspaceId, signal: AbortSignal) => {
   const nouns = new Set<string>()
@@ -71,8 +95,8 @@ const follow = async (workspaceId: WorkspaceId, signal: AbortSignal) => {
       isReset = false
     }, gatherMs)
   }
-  setLive(true)
-  for await (const event of clientOf(workspaceId).events.stream({ signal })) gather(event)
+  const { events } = clientOf(workspaceId).withOptions({ fetch: watched })
+  for await (const event of events.stream({ signal })) gather(event)
 }
 
 /** Follows what changes in a workspace, while somebody looks. A hidden tab holds no connection. */
@@ -85,14 +109,15 @@ export const useLive = (workspaceId: WorkspaceId | undefined): void => {
       window.clearTimeout(again)
       stop?.abort()
       stop = undefined
-      setLive(false)
+      if (connection === "live" || document.hidden) setConnection("unknown")
       if (document.hidden) return
       const own = new AbortController()
       stop = own
-      follow(workspaceId, own.signal).catch(() => {
+      follow(workspaceId, own.signal).catch((error: unknown) => {
         if (own.signal.aborted) return
-        setLive(false)
-        again = window.setTimeout(start, restMs)
+        const isAway = error instanceof ConnectionError
+        setConnection(isAway ? "away" : "unknown")
+        again = window.setTimeout(start, isAway ? retryMs : restMs)
       })
     }
     start()
@@ -101,7 +126,7 @@ export const useLive = (workspaceId: WorkspaceId | undefined): void => {
       document.removeEventListener("visibilitychange", start)
       window.clearTimeout(again)
       stop?.abort()
-      setLive(false)
+      setConnection("unknown")
     }
   }, [workspaceId])
 }

@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest"
+import { missing, useOwnPanel } from "./support/panel.ts"
+import { poll } from "./support/poll.ts"
+
+describe.skipIf(missing !== undefined)("a page whose code does not come", () => {
+  const panel = useOwnPanel()
+
+  it("says so while the service is away, and is there as soon as it is back", async () => {
+    const { page, person } = await panel.openAs()
+    await page.getByRole("heading", { name: "Overview" }).waitFor()
+    await panel.service().stop()
+    await page.getByRole("status").getByText("The service cannot be reached.").waitFor()
+    await page.getByRole("link", { name: "Monitors" }).click()
+    const alert = page.getByRole("main").getByRole("alert")
+    await alert.getByText("The service cannot be reached.").waitFor()
+    expect(page.url()).toContain(`/w/${person.workspaceId}/monitors`)
+    await panel.service().start()
+    await poll(async () => {
+      const again = page.getByRole("button", { name: "Try again" })
+      if (await again.isVisible()) await again.click()
+      return page.getByRole("heading", { name: "Monitors", exact: true }).isVisible()
+    })
+    await page.getByText("No monitors yet").waitFor()
+    await page.getByText("What you see may be old.").waitFor({ state: "detached" })
+  })
+
+  it("is loaded again once after another version was installed", async () => {
+    const { page } = await panel.openAs()
+    await page.getByRole("heading", { name: "Overview" }).waitFor()
+    await page.route("**/assets/MonitorListPage-*.js", (route) => route.fulfill({ status: 404 }))
+    let isNew = true
+    let loads = 0
+    await page.route(`${panel.url()}/`, (route) =>
+      isNew
+        ? route.fulfill({
+            contentType: "text/html",
+            body: '<script type="module" crossorigin src="/assets/index-other.js"></script>'
+          })
+        : route.fallback()
+    )
+    page.on("request", (request) => {
+      if (request.isNavigationRequest()) loads++
+    })
+    await page.getByRole("link", { name: "Monitors" }).hover()
+    await page.getByRole("link", { name: "Monitors" }).click()
+    // The page that was loaded again names the same file here, which is still gone.
+    await page.getByText("A new version was installed.").waitFor()
+    expect(loads).toBe(1)
+    isNew = false
+    await page.unroute("**/assets/MonitorListPage-*.js")
+    await page.getByRole("button", { name: "Try again" }).click()
+    await page.getByText("No monitors yet").waitFor()
+    expect(loads).toBe(1)
+  })
+})

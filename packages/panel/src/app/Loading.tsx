@@ -1,0 +1,8 @@
+import { Page, Skeleton } from "../ui/layout/Page.tsx"
+
+/** Holds the place of a page that is on its way. */
+export const Loading = () => (
+  <Page title={<Skeleton className="h-7 w-48" />} name="Loading">
+    <Skeleton className="h-64" />
+  </Page>
+)
