@@ -74,6 +74,23 @@ describe.skipIf(missing !== undefined)("notifications", () => {
     expect(problems).toEqual([])
   })
 
+  it("are sent to a new channel after one press", async () => {
+    const { url } = await receiver()
+    const { page, person, problems } = await panel.openAs()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/notifications/rules`)
+    await page.getByRole("link", { name: "Make a channel first" }).click()
+    await page.getByRole("link", { name: "Webhook" }).click()
+    await page.getByLabel("Name").fill("Operations")
+    await page.getByLabel("URL").fill(url)
+    await page.getByRole("button", { name: "Create channel" }).click()
+    await page.getByText("No rule sends anything here yet.").waitFor()
+    await page.getByRole("button", { name: "Send failures and recoveries" }).click()
+    await page.getByText("No rule sends anything here yet.").waitFor({ state: "detached" })
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/notifications/rules`)
+    await page.getByText(/Tell Operations when a task fails.*certificate expires soon\.$/).waitFor()
+    expect(problems).toEqual([])
+  })
+
   it("go out when a task fails and when it works again, once each", async () => {
     const { url } = await receiver()
     const { page, person, problems } = await panel.openAs()

@@ -16,6 +16,7 @@ import { attempt, tell, tellProblem } from "../../ui/messages/toast.ts"
 import { ChannelForm } from "./ChannelForm.tsx"
 import { kindName } from "./ChannelListPage.tsx"
 import { ChannelState } from "./ChannelState.tsx"
+import { NoRule } from "./NoRule.tsx"
 import { DeliveryList } from "../deliveries/DeliveryList.tsx"
 import { channelOptions, kindsOptions, notificationsChanged } from "../queries.ts"
 import { Only } from "../../ui/role.tsx"
@@ -46,6 +47,7 @@ export const ChannelPage = () => {
           <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_26rem]">
             <div className="flex min-w-0 flex-col gap-8">
               <Hints channel={channel} />
+              <NoRule channel={channel} />
               <Test channel={channel} />
               <Section title="Deliveries">
                 <DeliveryList

@@ -1,21 +1,12 @@
-import type { NotificationChannel, NotificationEvent, NotificationRule } from "@scheduling/sdk"
+import type { NotificationChannel, NotificationRule } from "@scheduling/sdk"
 import { Sheet } from "../../ui/actions/Dialog.tsx"
 import { Checkbox, Field, Input } from "../../ui/forms/Field.tsx"
 import { FormEnd } from "../../ui/forms/FormEnd.tsx"
 import { useForm } from "../../ui/forms/useForm.ts"
 import { eventGroups } from "../events.ts"
+import { usualEvents } from "../usualEvents.ts"
 import { TargetPicker } from "./TargetPicker.tsx"
 import { useTargets } from "./targets.ts"
-
-const usual: ReadonlyArray<NotificationEvent> = [
-  "task.failed",
-  "task.recovered",
-  "chain.failed",
-  "chain.recovered",
-  "monitor.down",
-  "monitor.up",
-  "certificate.expiring"
-]
 
 /** Writes a rule. */
 export const RuleSheet = ({
@@ -31,7 +22,7 @@ export const RuleSheet = ({
 }) => {
   const form = useForm({
     initial: {
-      events: rule?.events ?? usual,
+      events: rule?.events ?? usualEvents,
       channel_ids: rule?.channel_ids ?? channels.slice(0, 1).map(({ id }) => id),
       tags: rule?.tags?.join(", ") ?? "",
       task_ids: rule?.task_ids ?? [],

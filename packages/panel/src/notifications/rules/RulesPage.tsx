@@ -1,5 +1,6 @@
 import type { NotificationChannel, NotificationRule, NotificationSettings } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
 import { Plus } from "lucide-react"
 import { useState } from "react"
 import { useWorkspace } from "../../data/client.ts"
@@ -43,6 +44,7 @@ const Rules = ({
   readonly settings: NotificationSettings
   readonly channels: ReadonlyArray<NotificationChannel>
 }) => {
+  const { workspaceId } = useWorkspace()
   const replace = useReplaceSettings(settings)
   /** The rule that is being written: a new one, or one of those that there are. */
   const [edited, edit] = useState<{ readonly rule?: NotificationRule }>()
@@ -67,9 +69,20 @@ const Rules = ({
       >
         {rules.length === 0 ? (
           <Empty title="Nobody is told of anything">
-            {channels.length === 0
-              ? "Make a channel first. A rule then says what it hears of."
-              : "Add a rule that says which channel hears of what."}
+            {channels.length === 0 ? (
+              <>
+                <Link
+                  to="/w/$workspaceId/notifications/channels/new"
+                  params={{ workspaceId }}
+                  className="font-medium text-live hover:underline"
+                >
+                  Make a channel first
+                </Link>
+                . A rule then says what it hears of.
+              </>
+            ) : (
+              "Add a rule that says which channel hears of what."
+            )}
           </Empty>
         ) : (
           <ol className="flex flex-col gap-3">

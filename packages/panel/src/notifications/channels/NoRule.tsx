@@ -1,0 +1,50 @@
+import type { NotificationChannel, NotificationSettings } from "@scheduling/sdk"
+import { useQuery } from "@tanstack/react-query"
+import { Plus } from "lucide-react"
+import { useWorkspace } from "../../data/client.ts"
+import { Button } from "../../ui/actions/Button.tsx"
+import { attempt } from "../../ui/messages/toast.ts"
+import { Only } from "../../ui/role.tsx"
+import { settingsOptions } from "../queries.ts"
+import { usualEvents } from "../usualEvents.ts"
+import { useReplaceSettings } from "../useReplaceSettings.ts"
+
+/** A channel that no rule names looks finished, and nothing is sent to it. */
+export const NoRule = ({ channel }: { readonly channel: NotificationChannel }) => {
+  const { workspaceId } = useWorkspace()
+  const { data: settings } = useQuery(settingsOptions(workspaceId))
+  const isNamed = settings?.rules.some(({ channel_ids }) => channel_ids.includes(channel.id))
+  return isNamed === false && settings !== undefined ? (
+    <AddRule channel={channel} settings={settings} />
+  ) : null
+}
+
+const AddRule = ({
+  channel: { id, name },
+  settings
+}: {
+  readonly channel: NotificationChannel
+  readonly settings: NotificationSettings
+}) => {
+  const replace = useReplaceSettings(settings)
+  const rule = { events: usualEvents, channel_ids: [id] }
+  return (
+    <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 rounded-lg border border-warn/30 tint-warn px-3.5 py-3">
+      <p>No rule sends anything here yet.</p>
+      <Only role="editor">
+        <Button
+          size="small"
+          icon={<Plus className="size-3.5" />}
+          onClick={() =>
+            attempt(
+              () => replace({ rules: [...settings.rules, rule] }),
+              `${name} hears of failures and recoveries`
+            )
+          }
+        >
+          Send failures and recoveries
+        </Button>
+      </Only>
+    </div>
+  )
+}
