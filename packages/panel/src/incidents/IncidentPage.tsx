@@ -20,7 +20,7 @@ import { Only } from "../ui/role.tsx"
 const monitorPages = {
   heartbeat: "/w/$workspaceId/monitors/heartbeat/$monitorId",
   ssl: "/w/$workspaceId/monitors/ssl/$monitorId",
-  process: "/w/$workspaceId/monitors"
+  process: "/w/$workspaceId/monitors/process/$monitorId"
 } as const
 
 export const IncidentPage = () => {
