@@ -67,6 +67,23 @@ describe.skipIf(missing !== undefined)("monitors", () => {
     await page.getByRole("heading", { name: "Import" }).waitFor()
   })
 
+  it("show no full uptime while they are down", async () => {
+    const { page, person, problems } = await panel.openAs()
+    const { id, ping_url } = await person.client.heartbeatMonitors.create({
+      name: "Import",
+      period_seconds: 3_600
+    })
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/monitors/heartbeat/${id}`)
+    await page.getByText("It waits for its first ping").waitFor()
+    await fetch(`${ping_url}/fail`)
+    await page.getByRole("img", { name: "Up 0 % of the time, 1 incident in 90 days" }).waitFor()
+    await fetch(ping_url ?? "")
+    await page.getByRole("row", { name: /Success/ }).waitFor()
+    const strip = page.getByRole("img", { name: /of the time, 1 incident in 90 days/ })
+    await expect.poll(() => strip.getAttribute("aria-label")).not.toMatch(/^Up (?:0|100) %/)
+    expect(problems).toEqual([])
+  })
+
   it("are named in a list of incidents with one request", async () => {
     const { page, person, problems } = await panel.openAs()
     const { client, workspaceId } = person

@@ -4,22 +4,41 @@ import { useWorkspace } from "../data/client.ts"
 import { incidentsOfMonitorOptions } from "../incidents/queries.ts"
 import { classes } from "../ui/classes.ts"
 import { useNow } from "../ui/values/clock.ts"
-import { dayOf, duration, percent } from "../ui/values/format.ts"
+import { dayOf, duration, percent, shortDateTime } from "../ui/values/format.ts"
 import { Card, Section, Skeleton } from "../ui/layout/Page.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
-import { type DayOfHistory, daysOf, upShare } from "./history.ts"
+import {
+  type DayOfHistory,
+  daysOf,
+  notBefore,
+  type OldestEvent,
+  upShare,
+  watchedBy
+} from "./history.ts"
 
 const shownDays = 90
 
+/** How a monitor is shown here: what it is, and the oldest event of it that was read. */
+interface Shown {
+  readonly monitor: Pick<Monitor, "created_at" | "id" | "last_change_at" | "status">
+  readonly oldest: OldestEvent | undefined
+}
+
 /** The last days of a monitor, each with how long it was down. */
-export const History = ({ monitor }: { readonly monitor: Pick<Monitor, "created_at" | "id"> }) => {
+export const History = ({ monitor, oldest }: Shown) => {
   const { workspaceId } = useWorkspace()
-  const now = useNow(60_000)
-  const { data, error } = useQuery(incidentsOfMonitorOptions(workspaceId, monitor.id))
+  const tick = useNow(5_000)
+  const { data, dataUpdatedAt, error } = useQuery(
+    incidentsOfMonitorOptions(workspaceId, monitor.id)
+  )
   if (error !== null) return <Problem error={error} />
-  if (data === undefined) return <Skeleton className="h-28" />
-  const days = daysOf(data, Date.parse(monitor.created_at), now, shownDays)
-  const from = Math.max(days[0]?.at ?? now, Date.parse(monitor.created_at))
+  if (data === undefined || oldest === undefined) return <Skeleton className="h-28" />
+  const now = notBefore(data, Math.max(tick, dataUpdatedAt))
+  const watched = watchedBy(monitor, data, oldest)
+  if (watched === undefined) return null
+  const days = daysOf(data, watched, now, shownDays)
+  const first = days[0]?.at ?? now
+  const from = Math.max(first, watched.from)
   const share = percent(upShare(data, from, now))
   const incidents = data.length === 1 ? "1 incident" : `${data.length} incidents`
   return (
@@ -28,6 +47,9 @@ export const History = ({ monitor }: { readonly monitor: Pick<Monitor, "created_
         <p className="mb-3 flex flex-wrap items-baseline justify-between gap-x-4">
           <span>
             <b className="text-xl font-semibold nums">{share}</b> up
+            {from > first && (
+              <span className="text-sm text-faint"> since {shortDateTime(from)}</span>
+            )}
           </span>
           <span className="text-sm text-faint">
             {data.length === 0 ? "No incident" : incidents}
@@ -43,7 +65,7 @@ export const History = ({ monitor }: { readonly monitor: Pick<Monitor, "created_
           ))}
         </div>
         <p className="mt-2 flex justify-between text-xs text-faint">
-          <span>{dayOf(days[0]?.at ?? now)}</span>
+          <span>{dayOf(first)}</span>
           <span>Today</span>
         </p>
       </Card>
@@ -51,15 +73,23 @@ export const History = ({ monitor }: { readonly monitor: Pick<Monitor, "created_
   )
 }
 
-const Day = ({ day: { at, downMs, isKnown } }: { readonly day: DayOfHistory }) => {
-  const text = !isKnown ? "not watched yet" : downMs === 0 ? "up" : `down for ${duration(downMs)}`
+const Day = ({ day: { at, downMs, known } }: { readonly day: DayOfHistory }) => {
+  const text = downMs > 0 ? `down for ${duration(downMs)}` : words[known]
   return (
     <span
       title={`${dayOf(at)}: ${text}`}
       className={classes(
         "min-w-0 grow basis-0 rounded-[2px] transition-opacity duration-100 hover:opacity-70",
-        !isKnown ? "bg-sunken" : downMs === 0 ? "bg-ok" : "bg-bad"
+        downMs > 0 ? "bg-bad" : looks[known]
       )}
     />
   )
 }
+
+const words = {
+  watched: "up",
+  "no incident": "no incident",
+  "not watched": "not watched yet"
+} as const
+
+const looks = { watched: "bg-ok", "no incident": "bg-ok/40", "not watched": "bg-sunken" } as const

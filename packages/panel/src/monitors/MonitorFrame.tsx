@@ -7,6 +7,7 @@ import { Empty, Page, Section } from "../ui/layout/Page.tsx"
 import { Badge, Status } from "../ui/values/Status.tsx"
 import { Ago } from "../ui/values/Time.tsx"
 import { History } from "./History.tsx"
+import type { OldestEvent } from "./history.ts"
 
 export const AboveMonitors = ({ workspaceId }: { readonly workspaceId: string }) => (
   <AboveLink to="/w/$workspaceId/monitors" params={{ workspaceId }}>
@@ -20,9 +21,11 @@ export const MonitorFrame = ({
   aside,
   children,
   first,
-  monitor
+  monitor,
+  oldest
 }: {
   readonly monitor: Omit<Monitor, "kind">
+  readonly oldest: OldestEvent | undefined
   readonly actions: ReactNode
   readonly aside: ReactNode
   /** Before all else. */
@@ -52,7 +55,7 @@ export const MonitorFrame = ({
       <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
         <div className="flex min-w-0 flex-col gap-8">
           {first}
-          {status !== "new" && <History monitor={monitor} />}
+          {status !== "new" && <History monitor={monitor} oldest={oldest} />}
           {children}
           <Section title="Incidents">
             <IncidentList

@@ -16,7 +16,8 @@ import { Ago, At, Duration, ExactAt, None } from "../../ui/values/Time.tsx"
 import { tell } from "../../ui/messages/toast.ts"
 import { AboveMonitors, MonitorFrame } from "../MonitorFrame.tsx"
 import { MonitorActions } from "../MonitorPages.tsx"
-import { askEvery, heartbeatOptions, monitorsChanged } from "../queries.ts"
+import { askEvery, heartbeatEventsOptions, heartbeatOptions, monitorsChanged } from "../queries.ts"
+import { useOldestEvent } from "../useOldestEvent.ts"
 import { HeartbeatEvents } from "./HeartbeatEvents.tsx"
 import { PingRecipes } from "./PingRecipes.tsx"
 
@@ -37,9 +38,11 @@ export const HeartbeatPage = () => {
 const Heartbeat = ({ monitor }: { readonly monitor: HeartbeatMonitor }) => {
   const waits = monitor.status === "new" && monitor.last_ping_at === null
   const ping = <Ping monitor={monitor} waits={waits} />
+  const oldest = useOldestEvent(heartbeatEventsOptions(monitor.workspace_id, monitor.id))
   return (
     <MonitorFrame
       monitor={monitor}
+      oldest={oldest}
       actions={<HeartbeatActions monitor={monitor} />}
       first={waits && ping}
       aside={

@@ -11,7 +11,8 @@ import { Ago, At, None } from "../../ui/values/Time.tsx"
 import { WorkerLink } from "../../workers/WorkerLink.tsx"
 import { AboveMonitors, MonitorFrame } from "../MonitorFrame.tsx"
 import { MonitorActions } from "../MonitorPages.tsx"
-import { askEvery, processOptions } from "../queries.ts"
+import { askEvery, processEventsOptions, processOptions } from "../queries.ts"
+import { useOldestEvent } from "../useOldestEvent.ts"
 import { matchOf, matchWords } from "./match.ts"
 import { ProcessEvents } from "./ProcessEvents.tsx"
 
@@ -19,11 +20,16 @@ export const ProcessPage = () => {
   const { workspaceId } = useWorkspace()
   const { monitorId } = useParams({ from: "/inside/w/$workspaceId/monitors/process/$monitorId" })
   const query = useQuery({ ...processOptions(workspaceId, monitorId), refetchInterval: askEvery })
+  const oldest = useOldestEvent(
+    processEventsOptions(workspaceId, monitorId),
+    query.data?.created_at
+  )
   return (
     <Loaded query={query} name="Process" above={<AboveMonitors workspaceId={workspaceId} />}>
       {(monitor) => (
         <MonitorFrame
           monitor={monitor}
+          oldest={oldest}
           actions={<MonitorActions monitor={{ ...monitor, kind: "process" }} />}
           first={<LastReport monitor={monitor} />}
           aside={

@@ -14,7 +14,8 @@ import { Ago, At, None } from "../../ui/values/Time.tsx"
 import { tellProblem } from "../../ui/messages/toast.ts"
 import { AboveMonitors, MonitorFrame } from "../MonitorFrame.tsx"
 import { MonitorActions } from "../MonitorPages.tsx"
-import { sslOptions } from "../queries.ts"
+import { sslEventsOptions, sslOptions } from "../queries.ts"
+import { useOldestEvent } from "../useOldestEvent.ts"
 import { CertificateFacts } from "./CertificateFacts.tsx"
 import { SslEvents } from "./SslEvents.tsx"
 import { Only } from "../../ui/role.tsx"
@@ -30,11 +31,13 @@ export const SslPage = () => {
       data?.last_check_at === null || data?.last_check_at === lookedAt ? 1_000 : false
   })
   const isLooking = lookedAt !== undefined && query.data?.last_check_at === lookedAt
+  const oldest = useOldestEvent(sslEventsOptions(workspaceId, monitorId), query.data?.created_at)
   return (
     <Loaded query={query} name="Certificate" above={<AboveMonitors workspaceId={workspaceId} />}>
       {(monitor) => (
         <MonitorFrame
           monitor={monitor}
+          oldest={oldest}
           actions={
             <>
               {monitor.status !== "paused" && (
