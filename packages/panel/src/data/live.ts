@@ -6,6 +6,9 @@ import { queries } from "./queries.ts"
 /** What is shown of a workspace is asked for again this long after something changed. */
 const gatherMs = 400
 
+/** Figures cost more than a list: those of a task are asked for at most this often. */
+const figuresMs = 1_500
+
 /** After a refusal, such as too many streams. */
 const restMs = 30_000
 
@@ -47,6 +50,23 @@ const askAgain = (workspaceId: WorkspaceId, nouns: ReadonlySet<string> | undefin
 /** Whether events come. Nobody knows before the first attempt, and while nobody looks. */
 type Connection = "unknown" | "live" | "away"
 
+/** The figures of tasks whose runs have ended, where they are shown. */
+const askForFigures = (workspaceId: WorkspaceId, taskIds: ReadonlySet<string>) =>
+  queries.invalidateQueries({
+    type: "active",
+    predicate: ({ queryKey: [scope, id, noun, what, query] }) => {
+      const { task_id } = (query ?? {}) as { readonly task_id?: string }
+      return (
+        scope === "w" &&
+        id === workspaceId &&
+        noun === "executions" &&
+        what === "stats" &&
+        task_id !== undefined &&
+        taskIds.has(task_id)
+      )
+    }
+  })
+
 let connection: Connection = "unknown"
 const listeners = new Set<() => void>()
 
@@ -81,13 +101,25 @@ const watched = async (url: string, init: RequestInit): Promise<Response> => {
   }
 }
 
+const isUnfinished = (status: string) => status === "queued" || status === "running"
+
 const follow = async (workspaceId: WorkspaceId, signal: AbortSignal) => {
   const nouns = new Set<string>()
+  const ended = new Set<string>()
   let isReset = false
   let timer: number | undefined
+  let figuresTimer: number | undefined
   const gather = (event: LiveEvent) => {
     isReset ||= event.type === "reset"
     for (const noun of nounsOf(event)) nouns.add(noun)
+    if (event.type === "execution" && !isUnfinished(event.status)) {
+      ended.add(event.task_id)
+      figuresTimer ??= window.setTimeout(() => {
+        figuresTimer = undefined
+        void askForFigures(workspaceId, new Set(ended))
+        ended.clear()
+      }, figuresMs)
+    }
     timer ??= window.setTimeout(() => {
       timer = undefined
       void askAgain(workspaceId, isReset ? undefined : new Set(nouns))
