@@ -48,4 +48,49 @@ describe.skipIf(missing !== undefined)("what tasks do", () => {
     await page.getByRole("heading", { name: "Coming up" }).waitFor()
     expect(problems).toEqual([])
   })
+
+  it("is counted as soon as it is listed", async () => {
+    const { page, person, problems } = await panel.openAs()
+    const { id } = await person.client.cron.create({
+      name: "Nightly report",
+      schedule: "0 3 * * *",
+      url: `${panel.url()}/v1/echo`
+    })
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/${id}`)
+    const figures = page.getByRole("group", { name: "Last 24 hours" })
+    await figures.getByText(/^Runs0/).waitFor()
+    await page.getByRole("button", { name: "Run now" }).click()
+    await page.getByRole("row", { name: /Succeeded/ }).waitFor()
+    // Figures are otherwise asked for every 15 seconds.
+    await figures.getByText(/^Runs1/).waitFor({ timeout: 8_000 })
+    expect(problems).toEqual([])
+  })
+
+  it("is divided from what is to come at one place", async () => {
+    for (const width of [1440, 390]) {
+      const { context, page, person } = await panel.openAs(undefined, {
+        viewport: { width, height: 900 }
+      })
+      await person.client.cron.create({
+        name: "Nightly report",
+        schedule: "0 3 * * *",
+        url: `${panel.url()}/v1/echo`
+      })
+      await page.goto(`${panel.url()}/w/${person.workspaceId}`)
+      const line = page.locator("span.w-px.bg-live")
+      const label = page.getByText("Now", { exact: true })
+      await page
+        .getByRole("link", { name: /to come/ })
+        .first()
+        .waitFor()
+      const centre = async (of: typeof line) => {
+        const { width: wide = 0, x = 0 } = (await of.boundingBox()) ?? {}
+        return x + wide / 2
+      }
+      await expect
+        .poll(async () => Math.abs((await centre(line)) - (await centre(label))))
+        .toBeLessThan(1.5)
+      await context.close()
+    }
+  })
 })

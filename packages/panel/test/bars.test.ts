@@ -26,14 +26,14 @@ describe("the bars of the overview", () => {
 
   it("hold each of the last 25 hours once, and the latest bar is whole", () => {
     for (const hours of [1, 2, 3, 4, 6, 8]) {
-      const bars = doneIn(buckets, hours)
+      const bars = doneIn(buckets, hours, 26 * hourMs)
       expect(bars[0]?.start).toBe(hourMs)
       expect(bars.at(-1)).toMatchObject({ start: (26 - hours) * hourMs, end: 26 * hourMs })
       expect(bars.reduce((sum, { failed }) => sum + failed, 0)).toBe(25)
       expect(bars.reduce((sum, { succeeded }) => sum + succeeded, 0)).toBe((25 * 26) / 2)
       for (const [index, bar] of bars.slice(1).entries()) expect(bar.start).toBe(bars[index]?.end)
     }
-    expect(doneIn([], 2)).toEqual([])
+    expect(doneIn([], 2, 0)).toEqual([])
   })
 
   it("say of the next 24 hours what runs, what collides, and which tasks do", () => {
@@ -41,8 +41,10 @@ describe("the bars of the overview", () => {
       from: at(0),
       to: at(25),
       minutes: [
-        { at: at(0), runs: 3 },
+        { at: at(0), runs: 1 },
         { at: at(1), runs: 4 },
+        { at: at(3), runs: 2 },
+        { at: at(4), runs: 2 },
         { at: at(24), runs: 5 }
       ],
       busiest: [
@@ -50,15 +52,30 @@ describe("the bars of the overview", () => {
         { at: at(24), runs: 5, tasks: [{ name: "later" }] }
       ]
     } as unknown as Forecast
-    const bars = comingIn(forecast, 2)
+    const bars = comingIn(forecast, 2, 0)
     expect(bars).toHaveLength(12)
     expect(bars[0]).toEqual({
       start: 0,
       end: 2 * hourMs,
-      runs: 7,
+      runs: 5,
       colliding: 4,
       names: ["a"]
     })
-    expect(bars.slice(1).every(({ runs }) => runs === 0)).toBe(true)
+    // Minutes that are as full look the same, also where they are not among the fullest.
+    expect(bars[1]).toMatchObject({ runs: 2, colliding: 2, names: [] })
+    expect(bars[2]).toMatchObject({ runs: 2, colliding: 2, names: [] })
+    expect(bars.slice(3).every(({ runs }) => runs === 0)).toBe(true)
+  })
+
+  it("meet now", () => {
+    const now = 25.5 * hourMs
+    const forecast = {
+      from: new Date(now).toISOString(),
+      to: new Date(now + 24 * hourMs).toISOString(),
+      minutes: [],
+      busiest: []
+    } as unknown as Forecast
+    expect(doneIn(buckets, 2, now).at(-1)).toMatchObject({ start: 24 * hourMs, end: now })
+    expect(comingIn(forecast, 2, now)[0]).toMatchObject({ start: now, end: 27 * hourMs })
   })
 })

@@ -1,6 +1,7 @@
 import type { ExecutionBucket, Forecast, WorkspaceId } from "@scheduling/sdk"
 import { Link } from "@tanstack/react-router"
 import { classes } from "../ui/classes.ts"
+import { useNow } from "../ui/values/clock.ts"
 import { dayOf, timeOfDay } from "../ui/values/format.ts"
 import { LegendKey } from "../ui/values/LegendKey.tsx"
 import { Card, Skeleton } from "../ui/layout/Page.tsx"
@@ -18,10 +19,11 @@ export const Timeline = ({
   readonly coming: Forecast | undefined
 }) => {
   const [width, ref] = useWidth()
+  const now = useNow(60_000)
   if (past === undefined) return <Skeleton className="h-48" />
   const hours = hoursPerBar(width)
-  const done = doneIn(past, hours)
-  const ahead = coming === undefined ? [] : comingIn(coming, hours)
+  const done = doneIn(past, hours, now)
+  const ahead = coming === undefined ? [] : comingIn(coming, hours, now)
   const fullest = Math.max(0, ...[...done, ...ahead].map(({ runs }) => runs))
   const height = (runs: number) => `${runs === 0 ? 0 : Math.max(3, (runs / fullest) * 100)}%`
   return (
@@ -91,10 +93,18 @@ export const Timeline = ({
           </Link>
         ))}
       </div>
-      <div className="mt-2 flex justify-between border-t border-line pt-2 text-xs nums text-faint">
-        <span>24 h ago</span>
-        <span className="font-medium text-live">Now</span>
-        <span>in 24 h</span>
+      {/* Both sides grow as the bars above them do, so that "Now" is below its line. */}
+      <div className="mt-2 flex border-t border-line pt-2 text-xs nums text-faint">
+        <span className="basis-0 whitespace-nowrap" style={{ flexGrow: done.length }}>
+          24 h ago
+        </span>
+        <span className="flex w-[9px] justify-center font-medium text-live">Now</span>
+        <span
+          className="basis-0 text-right whitespace-nowrap"
+          style={{ flexGrow: coming === undefined ? 24 / hours : ahead.length }}
+        >
+          in 24 h
+        </span>
       </div>
     </Card>
   )

@@ -14,9 +14,9 @@ export interface Done extends Bar {
 }
 
 export interface Coming extends Bar {
-  /** How many of them begin in one of the fullest minutes. */
+  /** How many of them begin in the same minute as another one. */
   readonly colliding: number
-  /** What runs in its fullest minutes. */
+  /** What runs in the fullest minutes of all. */
   readonly names: ReadonlyArray<string>
 }
 
@@ -32,10 +32,11 @@ const nowPx = 9
 export const hoursPerBar = (widthPx: number): number =>
   [1, 2, 3, 4, 6].find((hours) => widthPx - nowPx >= (48 / hours + 1) * narrowestPx) ?? 8
 
-/** The last 24 hours and what has passed of this one. The latest bar is whole. */
+/** The last 24 hours and what has passed of this one. The latest bar holds whole hours, and ends now. */
 export const doneIn = (
   buckets: ReadonlyArray<ExecutionBucket>,
-  hours: number
+  hours: number,
+  now: number
 ): ReadonlyArray<Done> => {
   const past = buckets.slice(-25)
   return chunksOf(past, hours, past.length % hours).map((chunk) => {
@@ -43,7 +44,7 @@ export const doneIn = (
     const failed = sum(chunk.map(({ counts }) => counts.failed))
     return {
       start: Date.parse(chunk[0]?.start ?? ""),
-      end: Date.parse(chunk.at(-1)?.start ?? "") + hourMs,
+      end: Math.min(Date.parse(chunk.at(-1)?.start ?? "") + hourMs, now),
       runs: succeeded + failed,
       succeeded,
       failed
@@ -51,20 +52,20 @@ export const doneIn = (
   })
 }
 
-/** The next 24 hours. */
-export const comingIn = (forecast: Forecast, hours: number): ReadonlyArray<Coming> =>
+/** The next 24 hours. The first bar begins now. */
+export const comingIn = (forecast: Forecast, hours: number, now: number): ReadonlyArray<Coming> =>
   chunksOf(bucketsOf(forecast, hourMs).slice(0, 24), hours, 0).map((chunk) => {
     const start = chunk[0]?.start ?? 0
     const end = start + chunk.length * hourMs
-    const full = forecast.busiest.filter(
-      ({ at }) => Date.parse(at) >= start && Date.parse(at) < end
-    )
+    const isIn = ({ at }: { readonly at: string }) =>
+      Date.parse(at) >= start && Date.parse(at) < end
+    const together = forecast.minutes.filter(({ runs }) => runs > 1).filter(isIn)
     return {
-      start,
+      start: Math.min(Math.max(start, now), end),
       end,
       runs: sum(chunk.map(({ runs }) => runs)),
-      colliding: sum(full.map(({ runs }) => runs)),
-      names: namesIn(full)
+      colliding: sum(together.map(({ runs }) => runs)),
+      names: namesIn(forecast.busiest.filter(isIn))
     }
   })
 
