@@ -7,6 +7,7 @@ import { useNow } from "../ui/values/clock.ts"
 import { duration } from "../ui/values/format.ts"
 import { type Column, List, rowLink } from "../ui/lists/List.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
+import { Message } from "../ui/values/Message.tsx"
 import { Badge, Status } from "../ui/values/Status.tsx"
 import { At } from "../ui/values/Time.tsx"
 import { MonitorName } from "./MonitorName.tsx"
@@ -78,7 +79,9 @@ const columns: ReadonlyArray<Column<Incident>> = [
         >
           <MonitorName monitorId={monitor_id} />
         </Link>
-        <span className="block truncate text-xs text-faint">{cause.message}</span>
+        <span className="block truncate text-xs text-faint">
+          <Message text={cause.message} />
+        </span>
       </>
     )
   },

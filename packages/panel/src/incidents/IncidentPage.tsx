@@ -9,6 +9,7 @@ import { Button } from "../ui/actions/Button.tsx"
 import { CopyText } from "../ui/values/Copy.tsx"
 import { Loaded } from "../ui/messages/Loaded.tsx"
 import { Card, Facts, Page, Section } from "../ui/layout/Page.tsx"
+import { Message } from "../ui/values/Message.tsx"
 import { Badge, Status } from "../ui/values/Status.tsx"
 import { At } from "../ui/values/Time.tsx"
 import { attempt } from "../ui/messages/toast.ts"
@@ -44,7 +45,7 @@ export const IncidentPage = () => {
           above={above}
           width="narrow"
           title={<MonitorName monitorId={incident.monitor_id} />}
-          description={incident.cause.message}
+          description={<Message text={incident.cause.message} />}
           actions={incident.closed_at === null && <Acknowledge incident={incident} />}
         >
           <div className="flex flex-col gap-8">

@@ -4,6 +4,7 @@ import { clientOf, useWorkspace } from "../data/client.ts"
 import { MonitorName } from "../incidents/MonitorName.tsx"
 import { Card, Section, Skeleton } from "../ui/layout/Page.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
+import { Message } from "../ui/values/Message.tsx"
 import { Dot } from "../ui/values/Status.tsx"
 import { Ago } from "../ui/values/Time.tsx"
 
@@ -46,7 +47,9 @@ export const Incidents = () => {
                     <span className="block truncate font-medium">
                       <MonitorName monitorId={monitor_id} />
                     </span>
-                    <span className="block truncate text-xs text-faint">{cause.message}</span>
+                    <span className="block truncate text-xs text-faint">
+                      <Message text={cause.message} />
+                    </span>
                   </span>
                   <Ago at={opened_at} className="text-sm text-faint" />
                 </Link>

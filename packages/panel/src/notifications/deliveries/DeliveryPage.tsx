@@ -9,6 +9,7 @@ import { Code } from "../../ui/values/Code.tsx"
 import { CopyText } from "../../ui/values/Copy.tsx"
 import { Loaded } from "../../ui/messages/Loaded.tsx"
 import { Card, Facts, Page, Section } from "../../ui/layout/Page.tsx"
+import { Message } from "../../ui/values/Message.tsx"
 import { Badge, Status } from "../../ui/values/Status.tsx"
 import { Ago, At, None } from "../../ui/values/Time.tsx"
 import { tell, tellProblem } from "../../ui/messages/toast.ts"
@@ -57,7 +58,11 @@ export const DeliveryPage = () => {
                   <div key={subject_id + event} className="flex gap-4 px-5 py-3">
                     <div className="min-w-0 grow">
                       <p className="font-medium break-words">{happened({ event, name })}</p>
-                      {reason !== null && <p className="break-words text-soft">{reason}</p>}
+                      {reason !== null && (
+                        <p className="break-words text-soft">
+                          <Message text={reason} />
+                        </p>
+                      )}
                     </div>
                     <At at={at} className="text-faint" />
                   </div>
