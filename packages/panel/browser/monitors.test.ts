@@ -84,6 +84,37 @@ describe.skipIf(missing !== undefined)("monitors", () => {
     expect(problems).toEqual([])
   })
 
+  it("say when something went wrong on the clock of the reader", async () => {
+    const { page, person, problems } = await panel.openAs(undefined, {
+      timezoneId: "America/New_York"
+    })
+    const at = "2026-11-24T23:53:35.079Z"
+    await page.route("**/incidents?*", async (route) => {
+      const answer = await route.fetch()
+      const { data, ...rest } = await answer.json()
+      const message = `No ping came by ${at}.`
+      await route.fulfill({
+        json: {
+          ...rest,
+          data: data.map((one: object) => ({ ...one, cause: { code: "missed", message } }))
+        }
+      })
+    })
+    const { client, workspaceId } = person
+    const { ping_url } = await client.heartbeatMonitors.create({
+      name: "Import",
+      period_seconds: 3_600
+    })
+    await fetch(`${ping_url}/fail`)
+    for (const path of ["/incidents", ""]) {
+      await page.goto(`${panel.url()}/w/${workspaceId}${path}`)
+      await page.getByText("No ping came by 24 Nov, 18:53.").waitFor()
+      const title = await page.locator(`time[datetime="${at}"]`).getAttribute("title")
+      expect(title).toContain("24 Nov 2026, 23:53:35 UTC")
+    }
+    expect(problems).toEqual([])
+  })
+
   it("are named in a list of incidents with one request", async () => {
     const { page, person, problems } = await panel.openAs()
     const { client, workspaceId } = person
@@ -122,6 +153,7 @@ describe.skipIf(missing !== undefined)("monitors", () => {
     await page.getByRole("button", { name: "Create monitor" }).click()
     await page.getByText("CN=www.acme.example").first().waitFor()
     await page.getByText("self signed").first().waitFor()
+    await page.getByText("Not checked yet").waitFor({ state: "detached" })
     await page.getByRole("button", { name: "Check now" }).click()
     await page.getByRole("table", { name: "Checks" }).getByRole("row").nth(2).waitFor()
   })

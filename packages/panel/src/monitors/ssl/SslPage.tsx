@@ -2,8 +2,9 @@ import type { SslMonitor } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
 import { useParams } from "@tanstack/react-router"
 import { Eye } from "lucide-react"
-import { useState } from "react"
+import { useEffect, useState } from "react"
 import { useWorkspace } from "../../data/client.ts"
+import { queries } from "../../data/queries.ts"
 import { Button } from "../../ui/actions/Button.tsx"
 import { CopyText } from "../../ui/values/Copy.tsx"
 import { duration } from "../../ui/values/format.ts"
@@ -30,6 +31,11 @@ export const SslPage = () => {
     refetchInterval: ({ state: { data } }) =>
       data?.last_check_at === null || data?.last_check_at === lookedAt ? 1_000 : false
   })
+  const lastLook = query.data?.last_check_at
+  useEffect(() => {
+    // The list of looks is asked for seldom, and would contradict what the last one found.
+    if (lastLook != null) void queries.invalidateQueries(sslEventsOptions(workspaceId, monitorId))
+  }, [lastLook, workspaceId, monitorId])
   const isLooking = lookedAt !== undefined && query.data?.last_check_at === lookedAt
   const oldest = useOldestEvent(sslEventsOptions(workspaceId, monitorId), query.data?.created_at)
   return (
