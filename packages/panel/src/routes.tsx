@@ -3,6 +3,7 @@ import { Shell } from "./app/Shell.tsx"
 import { lazyPage } from "./app/lazyPage.ts"
 import { lastWorkspace } from "./app/lastWorkspace.ts"
 import { requireSession } from "./app/requireSession.ts"
+import { requireWorkspace } from "./app/requireWorkspace.ts"
 import { loadList, queries, workspacesOptions } from "./data/queries.ts"
 import { askForOverview } from "./overview/askForOverview.ts"
 import { takeLinkToken } from "./sign-in/linkToken.ts"
@@ -104,7 +105,11 @@ const account = createRoute({
   component: lazyPage(() => import("./account/AccountPage.tsx"), "AccountPage")
 })
 
-export const workspace = createRoute({ getParentRoute: () => inside, path: "/w/$workspaceId" })
+export const workspace = createRoute({
+  getParentRoute: () => inside,
+  path: "/w/$workspaceId",
+  beforeLoad: ({ params: { workspaceId } }) => requireWorkspace(workspaceId)
+})
 
 const overview = createRoute({
   getParentRoute: () => workspace,

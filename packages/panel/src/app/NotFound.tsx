@@ -1,13 +1,44 @@
+import { queryOptions, useQuery } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import { queries, workspacesOptions } from "../data/queries.ts"
+import { session } from "../data/session.ts"
 import { ButtonLink } from "../ui/actions/Button.tsx"
-import { Empty, Page } from "../ui/layout/Page.tsx"
+import { Empty, Page, Section } from "../ui/layout/Page.tsx"
 
-export const NotFound = () => (
-  <Page title="Not found" width="narrow">
-    <Empty
-      title="There is no such page"
-      action={<ButtonLink to="/">Go to the overview</ButtonLink>}
-    >
-      It may have been deleted, or the address is not right.
-    </Empty>
-  </Page>
-)
+/** Those of the reader. None where nobody is signed in. */
+const ownWorkspaces = queryOptions({
+  queryKey: ["workspaces", "own"],
+  queryFn: async () =>
+    (await session.isOpen()) ? await queries.ensureQueryData(workspacesOptions) : []
+})
+
+export const NotFound = () => {
+  const { data: workspaces = [] } = useQuery(ownWorkspaces)
+  return (
+    <Page title="Not found" width="narrow">
+      <Empty
+        title="There is no such page"
+        action={<ButtonLink to="/">Go to the overview</ButtonLink>}
+      >
+        It may have been deleted, or the address is not right.
+      </Empty>
+      {workspaces.length > 0 && (
+        <Section title="Your workspaces" className="mt-8">
+          <ul className="flex flex-col gap-2">
+            {workspaces.map(({ id, name }) => (
+              <li key={id}>
+                <Link
+                  to="/w/$workspaceId"
+                  params={{ workspaceId: id }}
+                  className="font-medium break-words text-live hover:underline"
+                >
+                  {name}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </Section>
+      )}
+    </Page>
+  )
+}

@@ -79,10 +79,11 @@ export const EditMonitor = <Monitor extends Named, Input>({
   const { workspaceId } = useWorkspace()
   const navigate = useNavigate()
   const back = () => navigate(monitorLink({ id: monitorId, kind, workspace_id: workspaceId }))
+  const above = <AboveMonitors workspaceId={workspaceId} />
   return (
-    <Loaded query={useQuery(options)} name="Edit" width="narrow">
+    <Loaded query={useQuery(options)} name="Edit" above={above} width="narrow">
       {(monitor) => (
-        <Page title={`Edit ${monitor.name}`} width="narrow">
+        <Page title={`Edit ${monitor.name}`} above={above} width="narrow">
           {children(monitor, {
             onCancel: () => void back(),
             onSend: async (input) => {

@@ -40,7 +40,7 @@ export const inOneSpelling = <E, R>(
     > => (isRespelled(request.url) ? noSuchRoute(request) : answer)
   )
 
-const noSuchRoute = (request: HttpServerRequest.HttpServerRequest) =>
+export const noSuchRoute = (request: HttpServerRequest.HttpServerRequest) =>
   Effect.fail(
     new HttpServerError.HttpServerError({ reason: new HttpServerError.RouteNotFound({ request }) })
   )
@@ -98,6 +98,17 @@ const unlisted = [
     (method) => [method, panelSessionPath] as const
   )
 ] as const
+
+const pages: ReadonlySet<string> = new Set(panelPages)
+
+/** How the addresses begin that programs ask for, also with the headers of a browser. */
+const ownRoots: ReadonlySet<string | undefined> = new Set([
+  "v1",
+  ...unlisted.flatMap(([, path]) => (pages.has(path) ? [] : [path.split("/")[1]]))
+])
+
+/** Whether a person may have meant a page of the panel. */
+export const mayBePage = (url: string): boolean => !ownRoots.has(/^\/([^/?]*)/.exec(url)?.[1])
 
 /** The methods that a URL supports, for the `Allow` header. Empty if there is no such route. */
 export const allowedMethods = <Id extends string, Groups extends HttpApiGroup.Constraint>(

@@ -1,13 +1,14 @@
 import { NotFound } from "@scheduling/domain/shared/Errors"
 import { Effect, Layer, Option } from "effect"
 import {
+  Headers,
   HttpRouter,
   HttpServerRequest,
   HttpServerRespondable,
   HttpServerResponse
 } from "effect/http"
 import { AppConfig } from "../config/Config.ts"
-import { panelPages } from "../http/Routes.ts"
+import { mayBePage, noSuchRoute, panelPages } from "../http/Routes.ts"
 import { PanelFiles } from "./PanelFiles.ts"
 import { hsts, pageHeaders } from "./policy.ts"
 
@@ -33,14 +34,29 @@ export const pageRoutesLayer: Layer.Layer<
       return ready === undefined ? yield* noSuchFile : ready.to(request)
     })
 
+    /** What no route has. A person gets the panel, which says so; a program gets what it always gets. */
+    const lost = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+      if (built === undefined || !acceptsPage(request)) return Effect.orDie(noSuchRoute(request))
+      // Never 304: that would say that the page is there.
+      const anew = request.modify({ headers: Headers.remove(request.headers, "if-none-match") })
+      return Effect.map(page, HttpServerResponse.setStatus(404)).pipe(
+        Effect.map(HttpServerResponse.setHeader("vary", "accept, accept-encoding")),
+        Effect.provideService(HttpServerRequest.HttpServerRequest, anew)
+      )
+    })
+
     return Layer.mergeAll(
       HttpRouter.add("GET", "/assets/:file", asset),
-      ...panelPages.map((path) => HttpRouter.add("GET", path, page))
+      ...panelPages.map((path) => HttpRouter.add("GET", path, page)),
+      HttpRouter.add("GET", "/*", lost)
     )
   })
 )
 
 // ---------------------------------------------------------------------------
+
+const acceptsPage = ({ headers, url }: HttpServerRequest.HttpServerRequest): boolean =>
+  mayBePage(url) && /\btext\/html\b/i.test(headers["accept"] ?? "")
 
 /** By what the operator says, or by what a proxy does that the operator trusts. */
 const httpsCheck = Effect.map(

@@ -106,6 +106,26 @@ describe("the pages of the panel", () => {
     })
   )
 
+  it.effect("are shown where there is none, too, to whoever reads pages", () =>
+    Effect.gen(function* () {
+      const get = yield* panelIn(yield* builtPanel)
+      const browser = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" }
+      const page = yield* get("/does/not/exist", browser)
+      assert.strictEqual(page.status, 404)
+      assert.include(yield* Effect.promise(() => page.text()), "<title>Panel</title>")
+      assert.strictEqual(page.headers.get("vary"), "accept, accept-encoding")
+      assert.include(page.headers.get("content-security-policy") ?? "", "default-src 'none'")
+      const etag = page.headers.get("etag") ?? ""
+      const again = yield* get("/does/not/exist", { ...browser, "if-none-match": etag })
+      assert.strictEqual(again.status, 404)
+      for (const path of ["/does/not/exist", "/v1/nothing", "/docs/nothing", "/assets/a/b"]) {
+        const answer = yield* get(path, path === "/does/not/exist" ? {} : browser)
+        assert.strictEqual(answer.status, 404)
+        assert.strictEqual(yield* Effect.promise(() => answer.text()), "")
+      }
+    })
+  )
+
   it.effect("ask for https from then on, where they are reached by it", () =>
     Effect.gen(function* () {
       const get = yield* panelIn(yield* builtPanel, { publicUrl: "https://scheduling.example.com" })
@@ -138,6 +158,23 @@ layer(testAppLayer())("the service", (it) => {
       const viaProxy = { "x-forwarded-for": "192.0.2.1", "x-forwarded-proto": "https" }
       const secure = yield* ask("GET", "/", { headers: viaProxy })
       assert.strictEqual(secure.headers.get("strict-transport-security"), "max-age=31536000")
+    })
+  )
+
+  it.effect("shows people the panel where nothing is, and answers programs as always", () =>
+    Effect.gen(function* () {
+      const browser = { headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" } }
+      for (const path of ["/settings", "/login", "/does/not/exist"]) {
+        assert.strictEqual(outcome(yield* ask("GET", path)), "404 not_found")
+        assert.strictEqual(outcome(yield* ask("POST", path, browser)), "404 not_found")
+      }
+      for (const path of ["/v1/nothing", "/docs/nothing", "/assets/a/b", "/v1"]) {
+        assert.strictEqual(outcome(yield* ask("GET", path, browser)), "404 not_found", path)
+      }
+      assert.strictEqual(
+        outcome(yield* ask("GET", "/v1/auth/login", browser)),
+        "405 method_not_allowed"
+      )
     })
   )
 })

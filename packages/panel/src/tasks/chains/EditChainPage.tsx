@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useParams } from "@tanstack/react-router"
 import { useState } from "react"
 import { useWorkspace } from "../../data/client.ts"
+import { AboveLink } from "../../ui/layout/AboveLink.tsx"
 import { Page, Skeleton } from "../../ui/layout/Page.tsx"
 import { Problem } from "../../ui/messages/Problem.tsx"
 import { tell } from "../../ui/messages/toast.ts"
@@ -15,7 +16,15 @@ export const EditChainPage = () => {
   const { chainId } = useParams({ from: "/inside/w/$workspaceId/chains/$chainId/edit" })
   const { data: chain, error } = useQuery(chainOptions(workspaceId, chainId))
   return (
-    <Page title={chain === undefined ? "Edit" : `Edit ${chain.name}`} width="narrow">
+    <Page
+      title={chain === undefined ? "Edit" : `Edit ${chain.name}`}
+      width="narrow"
+      above={
+        <AboveLink to="/w/$workspaceId/chains" params={{ workspaceId }}>
+          Chains
+        </AboveLink>
+      }
+    >
       {chain !== undefined ? (
         <Edit chain={chain} />
       ) : error === null ? (

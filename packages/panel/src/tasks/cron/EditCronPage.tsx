@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useParams } from "@tanstack/react-router"
 import { useWorkspace } from "../../data/client.ts"
+import { AboveLink } from "../../ui/layout/AboveLink.tsx"
 import { Page, Skeleton } from "../../ui/layout/Page.tsx"
 import { Problem } from "../../ui/messages/Problem.tsx"
 import { tell } from "../../ui/messages/toast.ts"
@@ -15,7 +16,15 @@ export const EditCronPage = () => {
   const back = () =>
     navigate({ to: "/w/$workspaceId/cron/$taskId", params: { workspaceId, taskId } })
   return (
-    <Page title={task === undefined ? "Edit" : `Edit ${task.name}`} width="narrow">
+    <Page
+      title={task === undefined ? "Edit" : `Edit ${task.name}`}
+      width="narrow"
+      above={
+        <AboveLink to="/w/$workspaceId/cron" params={{ workspaceId }}>
+          Cron tasks
+        </AboveLink>
+      }
+    >
       {task === undefined ? (
         error === null ? (
           <Skeleton className="h-96" />
