@@ -23,10 +23,12 @@ export const Shell = () => {
   const [isMenuOpen, setMenuOpen] = useState(false)
   const [isPaletteOpen, setPaletteOpen] = useState(false)
   useSignInWhenTheSessionEnds()
-  useLive(workspaceId)
+  // Of one that is not there, nothing is asked for.
+  const shownId = near?.id === workspaceId ? workspaceId : undefined
+  useLive(shownId)
   useEffect(() => {
-    if (workspaceId !== undefined) rememberWorkspace(workspaceId)
-  }, [workspaceId])
+    if (shownId !== undefined) rememberWorkspace(shownId)
+  }, [shownId])
   // Whoever presses its keys goes on typing at once.
   useEffect(() => {
     const timer = setTimeout(loadPalette, 1_000)
@@ -93,8 +95,7 @@ export const Shell = () => {
 const useNearWorkspace = (workspaceId: string | undefined) => {
   const { data: workspaces } = useQuery(workspacesOptions)
   const wanted = workspaceId ?? lastWorkspace()
-  const known = workspaces?.find(({ id }) => id === wanted)
-  return known ?? (workspaceId === undefined ? undefined : { id: workspaceId, name: "" })
+  return workspaces?.find(({ id }) => id === wanted)
 }
 
 const useSignInWhenTheSessionEnds = () => {

@@ -9,7 +9,8 @@ export const requireWorkspace = async (workspaceId: WorkspaceId): Promise<void> 
   if (own.some(({ id }) => id === workspaceId)) return
   try {
     // It may be newer than the list, or one of very many.
-    await client.workspaces.get(workspaceId)
+    const found = await client.workspaces.get(workspaceId)
+    queries.setQueryData(workspacesOptions.queryKey, (known = []) => [...known, found])
   } catch (error) {
     if (!(error instanceof ApiError) || ![403, 404, 422].includes(error.status)) throw error
     throw notFound()
