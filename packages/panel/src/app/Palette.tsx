@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { CornerDownLeft, Search } from "lucide-react"
-import { type KeyboardEvent, useDeferredValue, useEffect, useId, useRef, useState } from "react"
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react"
 import { classes } from "../ui/classes.ts"
+import { useSettled } from "../ui/useSettled.ts"
 import { Dialog } from "../ui/actions/Dialog.tsx"
 import { Spinner } from "../ui/messages/Spinner.tsx"
 import { workspacesOptions } from "../data/queries.ts"
@@ -22,7 +23,7 @@ const Palette = ({
   const [at, setAt] = useState(0)
   const id = useId()
   const list = useRef<HTMLDivElement>(null)
-  const asked = useDeferredValue(text.trim())
+  const asked = useSettled(text.trim())
   const things = useQuery(foundOptions(workspaceId, asked))
   const { data: workspaces = [] } = useQuery(workspacesOptions)
   const found: ReadonlyArray<Found> = bestFirst(text.trim(), [
@@ -104,7 +105,7 @@ const Palette = ({
           </div>
         ))}
       </div>
-      {found.length === 0 && !things.isFetching && (
+      {found.length === 0 && asked === text.trim() && !things.isFetching && (
         <p role="status" className="px-4 pb-6 text-center text-faint">
           Nothing is called “{text}”.
         </p>

@@ -1,7 +1,8 @@
 import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query"
 import { Plus, Search, X } from "lucide-react"
-import { useDeferredValue, useId, useState } from "react"
+import { useId, useState } from "react"
 import { Spinner } from "../../ui/messages/Spinner.tsx"
+import { useSettled } from "../../ui/useSettled.ts"
 
 export interface Target<Id extends string> {
   readonly id: Id
@@ -28,7 +29,7 @@ export const TargetPicker = <Id extends string>({
   const [text, setText] = useState("")
   const [found, setFound] = useState<ReadonlyMap<Id, string>>(new Map())
   const called = (one: Id) => found.get(one) ?? nameOf(one)
-  const asked = useDeferredValue(text.trim())
+  const asked = useSettled(text.trim())
   const id = useId()
   const { data, isFetching } = useQuery(
     queryOptions({
