@@ -6,6 +6,7 @@ import { NewPasswordField } from "../ui/forms/NewPasswordField.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
 import { AuthPage, textLink } from "./AuthPage.tsx"
+import { isInvited } from "./isInvited.ts"
 import { session } from "../data/session.ts"
 
 export const RegisterPage = () => {
@@ -22,7 +23,11 @@ export const RegisterPage = () => {
   return (
     <AuthPage
       title="Create an account"
-      description="With a workspace of your own to begin with."
+      description={
+        isInvited(next)
+          ? "You are invited to a workspace. Take the address that was invited."
+          : "With a workspace of your own to begin with."
+      }
       below={
         <>
           Have an account?{" "}

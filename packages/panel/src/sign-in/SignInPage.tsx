@@ -7,6 +7,7 @@ import { Problem } from "../ui/messages/Problem.tsx"
 import { FieldProblem } from "../ui/forms/issues.ts"
 import { useForm } from "../ui/forms/useForm.ts"
 import { AuthPage, textLink } from "./AuthPage.tsx"
+import { isInvited } from "./isInvited.ts"
 import { session } from "../data/session.ts"
 
 export const SignInPage = () => {
@@ -32,6 +33,11 @@ export const SignInPage = () => {
   return (
     <AuthPage
       title={asksForCode ? "Enter your code" : "Sign in"}
+      description={
+        isInvited(next)
+          ? "You are invited to a workspace. Sign in to join it, or create an account with the address that was invited."
+          : undefined
+      }
       below={
         asksForCode ? (
           <button
