@@ -14,6 +14,10 @@ describe.skipIf(missing !== undefined)("a workspace", () => {
     await page.getByLabel("Email").fill(grace.email)
     await page.getByRole("button", { name: "Invite", exact: true }).click()
     const link = (await page.getByRole("region", { name: "link" }).textContent()) ?? ""
+    const stranger = await panel.open()
+    await stranger.page.goto(link)
+    await stranger.page.getByText("You are invited to a workspace.").waitFor()
+    await stranger.context.close()
     const hers = await panel.openAs(grace)
     await hers.page.goto(link)
     await hers.page.getByRole("button", { name: /accept|join/i }).click()
@@ -36,6 +40,9 @@ describe.skipIf(missing !== undefined)("a workspace", () => {
     await page.waitForURL(/resource=member/)
     await page.getByRole("row", { name: /Member removed.*Ada Lovelace/ }).waitFor()
     await page.getByRole("row", { name: /Member role changed/ }).waitFor()
+    await person.client.apiKeys.create({ name: "Deploys", scopes: ["tasks:read"] })
+    await page.getByLabel("What was changed").selectOption("api_key")
+    await page.getByRole("row", { name: /API key created.*Deploys/ }).waitFor()
     expect(problems).toEqual([])
   })
 

@@ -72,6 +72,12 @@ const inWords = (action: string): string => {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
+/** What it was done to, as far as the details say. */
+const subjectOf = ({ details }: AuditEvent): string | undefined =>
+  ["name", "email", "key_prefix", "token_prefix"]
+    .map((key) => details[key])
+    .find((value) => typeof value === "string")
+
 const EventDetail = ({
   event,
   onNarrow,
@@ -118,7 +124,12 @@ const columnsWith = (
     className: "grow basis-0",
     cell: (event) => (
       <>
-        <span className="block truncate font-medium">{inWords(event.action)}</span>
+        <span className="block truncate font-medium">
+          {inWords(event.action)}
+          {subjectOf(event) !== undefined && (
+            <span className="font-normal text-soft"> {subjectOf(event)}</span>
+          )}
+        </span>
         <span className="block truncate text-xs text-faint">
           {whoOf(event.actor_id)}
           <span className="sm:hidden">
