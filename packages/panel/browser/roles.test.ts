@@ -38,6 +38,14 @@ describe.skipIf(missing !== undefined)("a member", () => {
     await page.getByRole("link", { name: "New cron task" }).waitFor()
     await page.getByRole("button", { name: "Actions for Export" }).waitFor()
     await menu.getByRole("link", { name: "API keys" }).waitFor({ state: "detached" })
+    const refused: Array<string> = []
+    page.on("response", (answer) => {
+      if (answer.status() === 403) refused.push(answer.url())
+    })
+    await page.goto(`${w}/members`)
+    await page.getByRole("row", { name: /Grace Hopper/ }).waitFor()
+    await page.getByRole("button", { name: "Invite somebody" }).waitFor({ state: "detached" })
+    expect(refused).toEqual([])
     await owner.client.members.update(id, { role: "admin" })
     await page.goto(`${w}/members`)
     await page.getByRole("button", { name: "Invite somebody" }).waitFor()

@@ -44,7 +44,7 @@ export const MembersPage = () => {
       <div className="flex flex-col gap-8">
         {invited?.token != null && <ShownInvitation invited={invited} token={invited.token} />}
         <Members />
-        <Only role="admin">
+        <Only role="admin" waits>
           <Invitations />
         </Only>
       </div>

@@ -20,13 +20,19 @@ export const useMay = (): ((needed: Role | undefined) => boolean) => {
 export const Only = ({
   children,
   instead = null,
-  role
+  role,
+  waits = false
 }: {
   readonly role: Role
   readonly children: ReactNode
   /** What the others see. */
   readonly instead?: ReactNode
-}) => (useMay()(role) ? children : instead)
+  /** Until the role is known: what it shows is asked for, and refused to others. */
+  readonly waits?: boolean
+}) => {
+  const isKnown = use(RoleContext) !== undefined
+  return useMay()(role) && (isKnown || !waits) ? children : instead
+}
 
 const names = { viewer: "members", editor: "editors", admin: "admins", owner: "owners" }
 
