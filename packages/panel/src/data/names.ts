@@ -4,6 +4,8 @@ import { askTogether, type Names } from "./askTogether.ts"
 import { clientOf } from "./client.ts"
 import { queries } from "./queries.ts"
 
+const nobody: Names = new Map()
+
 const nameOf = askTogether(async (workspaceId, monitor_ids) => {
   const query = { monitor_ids, limit: 100 }
   const { data } = await clientOf(workspaceId).monitors.list(query)
@@ -48,6 +50,22 @@ export const useMonitorName = (workspaceId: WorkspaceId, id: MonitorId): string 
   return data ?? (isError ? `Monitor …${id.slice(-6)}` : undefined)
 }
 
+/** Names of the channels of notifications by their ids: at most 100, which is one page. */
+export const useChannelNames = (workspaceId: WorkspaceId): Names => {
+  const { data = nobody } = useQuery({
+    queryKey: ["w", workspaceId, "notifications", "channel-names"],
+    staleTime: 60_000,
+    queryFn: async ({ signal }): Promise<Names> => {
+      const { data: channels } = await clientOf(workspaceId).notifications.channels(
+        { limit: 100 },
+        { signal }
+      )
+      return new Map(channels.map(({ id, name }) => [id, name]))
+    }
+  })
+  return data
+}
+
 /** The members of a workspace. */
 export const membersOptions = (workspaceId: WorkspaceId) =>
   queryOptions({
@@ -59,8 +77,6 @@ export const membersOptions = (workspaceId: WorkspaceId) =>
 
 const namesOf = (members: ReadonlyArray<Member>): Names =>
   new Map(members.map(({ email, id, name }) => [id, name ?? email]))
-
-const nobody: Names = new Map()
 
 /** Names of members by their ids. Those who are gone, and API keys, have none. */
 export const useMemberNames = (workspaceId: WorkspaceId): Names =>

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import { Check } from "lucide-react"
 import { useWorkspace } from "../data/client.ts"
-import { useMemberNames } from "../data/names.ts"
+import { useChannelNames, useMemberNames } from "../data/names.ts"
 import { AboveLink } from "../ui/layout/AboveLink.tsx"
 import { Button } from "../ui/actions/Button.tsx"
 import { CopyText } from "../ui/values/Copy.tsx"
@@ -123,23 +123,37 @@ const IncidentFacts = ({ incident }: { readonly incident: IncidentDetail }) => {
   )
 }
 
-const Deliveries = ({ incident: { deliveries } }: { readonly incident: IncidentDetail }) => (
-  <Section title="Notified">
-    <Card className="divide-y divide-line">
-      {deliveries.map(({ created_at, id, kind, status }) => (
-        <p key={id} className="flex items-center gap-4 px-5 py-3">
-          <span className="w-28">
-            <Status of={status} />
-          </span>
-          <span className="grow">{kind.replaceAll("_", " ")}</span>
-          <At at={created_at} className="text-faint" />
-        </p>
-      ))}
-      {deliveries.length === 0 && (
-        <p className="px-5 py-4 text-faint">
-          Nobody. A notification rule decides who is told about monitors.
-        </p>
-      )}
-    </Card>
-  </Section>
-)
+const Deliveries = ({
+  incident: { deliveries, workspace_id }
+}: {
+  readonly incident: IncidentDetail
+}) => {
+  const names = useChannelNames(workspace_id)
+  return (
+    <Section title="Notified">
+      <Card className="divide-y divide-line">
+        {deliveries.map(({ channel_id, created_at, id, kind, status }) => (
+          <Link
+            key={id}
+            to="/w/$workspaceId/notifications/deliveries/$deliveryId"
+            params={{ workspaceId: workspace_id, deliveryId: id }}
+            className="flex items-center gap-4 px-5 py-3 transition-colors duration-75 hover:bg-sunken/60"
+          >
+            <span className="w-28 shrink-0">
+              <Status of={status} />
+            </span>
+            <span className="min-w-0 grow truncate">
+              {names.get(channel_id) ?? kind.replaceAll("_", " ")}
+            </span>
+            <At at={created_at} className="text-faint" />
+          </Link>
+        ))}
+        {deliveries.length === 0 && (
+          <p className="px-5 py-4 text-faint">
+            Nobody. A rule of the notifications decides who hears of monitors.
+          </p>
+        )}
+      </Card>
+    </Section>
+  )
+}
