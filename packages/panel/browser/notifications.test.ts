@@ -138,6 +138,26 @@ describe.skipIf(missing !== undefined)("notifications", () => {
     await page.getByText("Nothing was sent").waitFor()
     await page.getByLabel("Kind").selectOption("webhook")
     await expect.poll(() => page.getByRole("row", { name: /Delivered/ }).count()).toBe(2)
+    await page.setViewportSize({ width: 390, height: 844 })
+    const sent = page.getByRole("row", { name: /Export failed/ })
+    await sent.getByText("to Operations").waitFor()
+    expect(await sent.locator("time").first().isVisible()).toBe(true)
+
+    const { ping_url } = await client.heartbeatMonitors.create({
+      name: "Import",
+      period_seconds: 3_600
+    })
+    const now = await client.notifications.settings()
+    await client.notifications.replaceSettings({
+      version: now.version,
+      rules: [{ events: ["monitor.down"], channel_ids: [channel.id] }]
+    })
+    await fetch(`${ping_url}/fail`)
+    await page.goto(`${w}/incidents`)
+    await page.getByRole("link", { name: "Import" }).click()
+    const notified = page.getByRole("group", { name: "Notified" })
+    await notified.getByRole("link", { name: /Delivered.*Operations/ }).click()
+    await page.getByRole("heading", { name: "Import is down" }).waitFor()
     expect(problems).toEqual([])
   })
 

@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router"
 import { type ReactNode, useMemo } from "react"
 import { useWorkspace } from "../../data/client.ts"
 import { useList } from "../../data/queries.ts"
-import { type Column, List, rowLink, rowName } from "../../ui/lists/List.tsx"
+import { type Column, List, rowLink } from "../../ui/lists/List.tsx"
 import { Problem } from "../../ui/messages/Problem.tsx"
 import { Badge, Status } from "../../ui/values/Status.tsx"
 import { At } from "../../ui/values/Time.tsx"
@@ -62,11 +62,14 @@ const columnsWith = (
         <Link
           to="/w/$workspaceId/notifications/deliveries/$deliveryId"
           params={{ workspaceId, deliveryId: delivery.id }}
-          className={`${rowName} ${rowLink}`}
+          className={`block truncate font-medium ${rowLink}`}
         >
           {titleOf(delivery)}
         </Link>
-        <span className="block truncate text-xs text-faint max-sm:hidden">
+        <span className="block truncate text-xs text-faint">
+          <span className="sm:hidden">
+            <At at={delivery.created_at} />{" "}
+          </span>
           to {nameOf(delivery.channel_id)}
         </span>
       </>
