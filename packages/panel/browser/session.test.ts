@@ -157,6 +157,9 @@ describe.skipIf(missing !== undefined)("being signed in", () => {
     expect(crontab, "it tells of failures too").toContain("backup; curl")
     expect(crontab).toContain("$PING_URL/$?")
     await page.keyboard.press("Escape")
+    await page.getByRole("button", { name: /Hear when a job is missing · Done/ }).waitFor()
+    await page.reload()
+    await page.getByRole("button", { name: /Hear when a job is missing · Done/ }).waitFor()
     await page.getByRole("button", { name: /Use the API/ }).click()
     await page.getByRole("button", { name: "Create key" }).click()
     const key = await page.getByRole("region", { name: "API key" }).textContent()
@@ -164,6 +167,12 @@ describe.skipIf(missing !== undefined)("being signed in", () => {
       headers: { authorization: `Bearer ${key}` }
     })
     expect(answer.status).toBe(200)
+    await page.keyboard.press("Escape")
+    await page.getByRole("button", { name: /Use the API · Done/ }).waitFor()
+    await page.getByRole("button", { name: "Dismiss the first steps" }).click()
+    await page.reload()
+    await page.getByRole("heading", { name: "Coming up" }).waitFor()
+    expect(await page.getByText("Where do you want to begin?").count()).toBe(0)
     expect(problems).toEqual([])
   })
 

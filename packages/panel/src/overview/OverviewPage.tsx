@@ -11,6 +11,7 @@ import { Problem } from "../ui/messages/Problem.tsx"
 import { lastDay, latestFailures } from "./askForOverview.ts"
 import { FailingNow } from "./FailingNow.tsx"
 import { FirstSteps } from "./FirstSteps.tsx"
+import { areBegun } from "./firstStepsState.ts"
 import { Incidents } from "./Incidents.tsx"
 import { Timeline } from "./Timeline.tsx"
 import { Only } from "../ui/role.tsx"
@@ -27,9 +28,9 @@ export const OverviewPage = () => {
     <Page title="Overview">
       <div className="flex flex-col gap-8">
         <Problem error={stats.error ?? forecast.error ?? upcoming.error} retry={stats.refetch} />
-        {isNew && (
+        {(isNew || areBegun(workspaceId)) && (
           <Only role="admin">
-            <FirstSteps />
+            <FirstSteps key={workspaceId} />
           </Only>
         )}
         <Timeline workspaceId={workspaceId} past={stats.data?.buckets} coming={forecast.data} />
