@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Outlet, useNavigate, useParams } from "@tanstack/react-router"
 import { Menu as MenuIcon, Search } from "lucide-react"
 import { lazy, Suspense, useEffect, useState } from "react"
+import { useOpenIncidents } from "../data/incidents.ts"
 import { useLive } from "../data/live.ts"
 import { queries, workspacesOptions } from "../data/queries.ts"
 import { session } from "../data/session.ts"
@@ -10,6 +11,7 @@ import { Dialog } from "../ui/actions/Dialog.tsx"
 import { AwayStrip } from "./AwayStrip.tsx"
 import { lastWorkspace, rememberWorkspace } from "./lastWorkspace.ts"
 import { Sidebar } from "./Sidebar.tsx"
+import { TitleMark } from "../ui/layout/titleMark.ts"
 import { RoleContext } from "../ui/role.tsx"
 import { useMyRole } from "../data/role.ts"
 
@@ -52,41 +54,43 @@ export const Shell = () => {
   )
   return (
     <RoleContext value={useMyRole(near?.id)}>
-      <div className="md:grid md:grid-cols-[15rem_minmax(0,1fr)]">
-        <a
-          href="#main"
-          className="fixed top-2 left-2 z-50 -translate-y-16 rounded-lg bg-ink px-3 py-2 text-canvas focus:translate-y-0"
-        >
-          Skip to the page
-        </a>
-        <header className="sticky top-0 z-20 flex h-14 items-center justify-between border-b border-line bg-canvas/85 px-2 backdrop-blur-md md:hidden">
-          <IconButton label="Menu" onClick={() => setMenuOpen(true)}>
-            <MenuIcon className="size-5" />
-          </IconButton>
-          <span className="min-w-0 truncate px-2 font-medium">{near?.name}</span>
-          <IconButton label="Search" onClick={() => setPaletteOpen(true)}>
-            <Search className="size-5" />
-          </IconButton>
-        </header>
-        <div className="sticky top-0 hidden h-dvh border-r border-line md:block">{sidebar}</div>
-        <Dialog
-          isOpen={isMenuOpen}
-          onClose={() => setMenuOpen(false)}
-          label="Navigation"
-          place="side"
-        >
-          {sidebar}
-        </Dialog>
-        <main id="main" tabIndex={-1} className="min-w-0 outline-none">
-          <AwayStrip />
-          <Outlet />
-        </main>
-        {isPaletteOpen && (
-          <Suspense>
-            <Palette workspaceId={near?.id} onClose={() => setPaletteOpen(false)} />
-          </Suspense>
-        )}
-      </div>
+      <TitleMark value={useOpenIncidents(shownId)}>
+        <div className="md:grid md:grid-cols-[15rem_minmax(0,1fr)]">
+          <a
+            href="#main"
+            className="fixed top-2 left-2 z-50 -translate-y-16 rounded-lg bg-ink px-3 py-2 text-canvas focus:translate-y-0"
+          >
+            Skip to the page
+          </a>
+          <header className="sticky top-0 z-20 flex h-14 items-center justify-between border-b border-line bg-canvas/85 px-2 backdrop-blur-md md:hidden">
+            <IconButton label="Menu" onClick={() => setMenuOpen(true)}>
+              <MenuIcon className="size-5" />
+            </IconButton>
+            <span className="min-w-0 truncate px-2 font-medium">{near?.name}</span>
+            <IconButton label="Search" onClick={() => setPaletteOpen(true)}>
+              <Search className="size-5" />
+            </IconButton>
+          </header>
+          <div className="sticky top-0 hidden h-dvh border-r border-line md:block">{sidebar}</div>
+          <Dialog
+            isOpen={isMenuOpen}
+            onClose={() => setMenuOpen(false)}
+            label="Navigation"
+            place="side"
+          >
+            {sidebar}
+          </Dialog>
+          <main id="main" tabIndex={-1} className="min-w-0 outline-none">
+            <AwayStrip />
+            <Outlet />
+          </main>
+          {isPaletteOpen && (
+            <Suspense>
+              <Palette workspaceId={near?.id} onClose={() => setPaletteOpen(false)} />
+            </Suspense>
+          )}
+        </div>
+      </TitleMark>
     </RoleContext>
   )
 }

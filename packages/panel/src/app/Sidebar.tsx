@@ -1,11 +1,13 @@
 import { Link, useNavigate } from "@tanstack/react-router"
 import { useQuery } from "@tanstack/react-query"
 import { BookOpen, LogOut, Search, UserRound } from "lucide-react"
+import { useOpenIncidents } from "../data/incidents.ts"
 import { meOptions } from "../data/queries.ts"
 import { session } from "../data/session.ts"
 import { classes } from "../ui/classes.ts"
 import { Menu, MenuItem } from "../ui/actions/Menu.tsx"
 import { tellProblem } from "../ui/messages/toast.ts"
+import { Badge } from "../ui/values/Status.tsx"
 import { places } from "./navigation.tsx"
 import { WorkspaceSwitcher } from "./WorkspaceSwitcher.tsx"
 import { useMay } from "../ui/role.tsx"
@@ -62,6 +64,9 @@ export const Sidebar = ({
                   >
                     {icon}
                     {name}
+                    {to === "/w/$workspaceId/incidents" && (
+                      <OpenIncidents workspaceId={workspaceId} />
+                    )}
                   </Link>
                 ))}
             </div>
@@ -76,6 +81,20 @@ export const Sidebar = ({
         <AccountMenu />
       </footer>
     </div>
+  )
+}
+
+const OpenIncidents = ({ workspaceId }: { readonly workspaceId: string }) => {
+  const open = useOpenIncidents(workspaceId)
+  return (
+    open !== undefined && (
+      <span className="ml-auto">
+        <Badge tone="bad">
+          {open}
+          <span className="sr-only"> open</span>
+        </Badge>
+      </span>
+    )
   )
 }
 

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { clientOf, useWorkspace } from "../data/client.ts"
+import { useWorkspace } from "../data/client.ts"
+import { openIncidentsOptions } from "../data/incidents.ts"
 import { MonitorName } from "../incidents/MonitorName.tsx"
 import { Card, Section, Skeleton } from "../ui/layout/Page.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
@@ -11,16 +12,8 @@ import { Ago } from "../ui/values/Time.tsx"
 /** What is down right now. */
 export const Incidents = () => {
   const { workspaceId } = useWorkspace()
-  const { data, error } = useQuery({
-    queryKey: ["w", workspaceId, "incidents", "open"],
-    queryFn: async ({ signal }) => {
-      const page = await clientOf(workspaceId).incidents.list(
-        { open: "true", limit: 10 },
-        { signal }
-      )
-      return page.data
-    }
-  })
+  const { data: open, error } = useQuery(openIncidentsOptions(workspaceId))
+  const data = open?.data
   return (
     <Section title="Open incidents">
       {error !== null ? (

@@ -1,5 +1,6 @@
-import { type ReactNode, useEffect, useId } from "react"
+import { type ReactNode, use, useEffect, useId } from "react"
 import { classes } from "../classes.ts"
+import { TitleMark } from "./titleMark.ts"
 
 /** A page: its title, what can be done, and what it shows. */
 export const Page = ({
@@ -21,9 +22,10 @@ export const Page = ({
   readonly width?: "wide" | "narrow"
 }) => {
   const heading = name ?? (typeof title === "string" ? title : "Scheduling")
+  const mark = use(TitleMark)
   useEffect(() => {
-    document.title = `${heading} · Scheduling`
-  }, [heading])
+    document.title = `${mark === undefined ? "" : `(${mark}) `}${heading} · Scheduling`
+  }, [heading, mark])
   return (
     // Wide or narrow, a page begins at the same edge, so that nothing jumps from one to the next.
     <div className="mx-auto w-full max-w-[76rem] px-4 pt-6 pb-16 sm:px-8 sm:pt-8">
