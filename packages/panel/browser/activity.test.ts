@@ -8,6 +8,9 @@ describe.skipIf(missing !== undefined)("what tasks do", () => {
     const { page, person, problems } = await panel.openAs()
     const { client } = person
     const w = `${panel.url()}/w/${person.workspaceId}`
+    await page.goto(`${w}/executions`)
+    await page.getByText("Nothing has run yet").waitFor()
+    await page.getByRole("main").getByRole("link", { name: "New cron task" }).waitFor()
     await page.goto(`${w}/forecast`)
     await page.getByText("Nothing runs in the next 24 hours").waitFor()
 

@@ -1,8 +1,8 @@
 import { useNavigate, useSearch } from "@tanstack/react-router"
-import { Activity, X } from "lucide-react"
+import { Activity, Plus, X } from "lucide-react"
 import { useWorkspace } from "../data/client.ts"
 import { useIsLive } from "../data/live.ts"
-import { Button } from "../ui/actions/Button.tsx"
+import { Button, ButtonLink } from "../ui/actions/Button.tsx"
 import { Choice, Select } from "../ui/forms/Field.tsx"
 import { Filters } from "../ui/lists/Filters.tsx"
 import { dateTime } from "../ui/values/format.ts"
@@ -94,12 +94,40 @@ export const ExecutionsPage = () => {
           isNarrowed ? (
             <Empty title="No execution fits the filters" />
           ) : (
-            <Empty title="Nothing has run yet" icon={<Activity className="size-5" />}>
+            <Empty
+              title="Nothing has run yet"
+              icon={<Activity className="size-5" />}
+              action={<Begin />}
+            >
               What your tasks do appears here, as it happens.
             </Empty>
           )
         }
       />
     </Page>
+  )
+}
+
+/** What makes something run. */
+const Begin = () => {
+  const { workspaceId } = useWorkspace()
+  const params = { workspaceId }
+  return (
+    <Only role="editor">
+      <ButtonLink
+        to="/w/$workspaceId/cron/new"
+        params={params}
+        look="main"
+        icon={<Plus className="size-4" />}
+      >
+        New cron task
+      </ButtonLink>
+      <ButtonLink to="/w/$workspaceId/delayed/new" params={params}>
+        New delayed task
+      </ButtonLink>
+      <ButtonLink to="/w/$workspaceId/chains/new" params={params}>
+        New chain
+      </ButtonLink>
+    </Only>
   )
 }
