@@ -6,6 +6,7 @@ import { Card, Section } from "../../ui/layout/Page.tsx"
 import { SpanInput } from "../../ui/forms/SpanInput.tsx"
 import { useForm } from "../../ui/forms/useForm.ts"
 import { tagsOf } from "../MonitorFrame.tsx"
+import { serverIn } from "./serverIn.ts"
 
 export const newSsl = {
   name: "",
@@ -31,25 +32,19 @@ export const sslValuesOf = (monitor: SslMonitor): SslValues => ({
   check_interval_seconds: monitor.check_interval_seconds
 })
 
-/** As the API takes them. */
-const daysOf = (text: string): ReadonlyArray<number> => {
-  const days = tagsOf(text).map(Number)
-  if (!days.every((day) => Number.isInteger(day) && day >= 1 && day <= 365)) {
-    throw new FieldProblem("warn_days", "Give whole days from 1 to 365, with commas between them.")
+const inputOf = ({ host: given, port: number, ...values }: SslValues): SslMonitorInput => {
+  const { host, port } = serverIn({ host: given, port: number })
+  return {
+    name: values.name.trim() || host,
+    tags: tagsOf(values.tags),
+    host,
+    protocol: values.protocol,
+    server_name: values.server_name.trim() || null,
+    warn_days: tagsOf(values.warn_days).map(Number),
+    check_interval_seconds: values.check_interval_seconds ?? 0,
+    ...(port !== "" && { port: Number(port) })
   }
-  return days
 }
-
-const inputOf = (values: SslValues): SslMonitorInput => ({
-  name: values.name.trim() || values.host.trim(),
-  tags: tagsOf(values.tags),
-  host: values.host.trim(),
-  protocol: values.protocol,
-  server_name: values.server_name.trim() || null,
-  warn_days: daysOf(values.warn_days),
-  check_interval_seconds: values.check_interval_seconds ?? 0,
-  ...(values.port !== "" && { port: Number(values.port) })
-})
 
 const protocols = [
   ["tls", "TLS (HTTPS and others)"],
@@ -83,7 +78,7 @@ export const SslForm = ({
             <Field label="Host" error={errorOf("host")}>
               <Input
                 {...form.text("host")}
-                autoFocus
+                onBlur={() => set(serverIn(values))}
                 mono
                 required
                 spellCheck={false}
