@@ -47,9 +47,6 @@ const askAgain = (workspaceId: WorkspaceId, nouns: ReadonlySet<string> | undefin
     }
   })
 
-/** Whether events come. Nobody knows before the first attempt, and while nobody looks. */
-type Connection = "unknown" | "live" | "away"
-
 /** The figures of tasks whose runs have ended, where they are shown. */
 const askForFigures = (workspaceId: WorkspaceId, taskIds: ReadonlySet<string>) =>
   queries.invalidateQueries({
@@ -66,6 +63,9 @@ const askForFigures = (workspaceId: WorkspaceId, taskIds: ReadonlySet<string>) =
       )
     }
   })
+
+/** Whether events come. Nobody knows before the first attempt, and while nobody looks. */
+type Connection = "unknown" | "live" | "away"
 
 let connection: Connection = "unknown"
 const listeners = new Set<() => void>()
