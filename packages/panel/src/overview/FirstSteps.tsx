@@ -19,13 +19,13 @@ export const FirstSteps = () => {
   const close = () => setOpen(undefined)
   const [isOver, setOver] = useState(() => areOver(workspaceId))
   const done = useStepsDone()
-  // A key is shown once: what shows it stays until its reader closes it.
-  const isAllDone = open === undefined && done.task && done.monitor && done.key
+  const isAllDone = done.task === true && done.monitor === true && done.key === true
+  // What is all done is gone at the next visit: nothing moves, and a new key stays in view.
   useEffect(() => {
-    if (isOver || isAllDone === true) end(workspaceId)
+    if (isOver || isAllDone) end(workspaceId)
     else begin(workspaceId)
   }, [workspaceId, isOver, isAllDone])
-  if (isOver || isAllDone === true) return null
+  if (isOver) return null
   return (
     <section aria-labelledby="first-steps">
       <div className="flex items-start justify-between gap-4">

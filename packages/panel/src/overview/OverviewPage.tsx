@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
+import { useMemo } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { StatsFigures } from "../executions/StatsFigures.tsx"
 import { ExecutionList } from "../executions/ExecutionList.tsx"
@@ -24,11 +25,12 @@ export const OverviewPage = () => {
   const counts = stats.data?.totals.counts
   const hasRun = counts !== undefined && Object.values(counts).some((count) => count > 0)
   const isNew = counts !== undefined && upcoming.data?.length === 0 && !hasRun
+  const wereBegun = useMemo(() => areBegun(workspaceId), [workspaceId])
   return (
     <Page title="Overview">
       <div className="flex flex-col gap-8">
         <Problem error={stats.error ?? forecast.error ?? upcoming.error} retry={stats.refetch} />
-        {(isNew || areBegun(workspaceId)) && (
+        {(isNew || wereBegun) && (
           <Only role="admin">
             <FirstSteps key={workspaceId} />
           </Only>
