@@ -205,7 +205,7 @@ export const runAgent = Effect.fnUntraced(function* (
   })
 
   const beatOnce = Effect.fnUntraced(function* (session: Session) {
-    yield* askForOrders(session, yield* Effect.promise(() => watch.observe(nowMs())))
+    yield* askForOrders(session)
     yield* tell
     isSilent = held.size === 0
     yield* Effect.raceFirst(isSilent ? Effect.never : Effect.sleep(session.beatMs), beatNow.wait)

@@ -97,7 +97,7 @@ export class DeliveriesRepo extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       id: string
     ) => Effect.Effect<ReadonlyArray<AttemptRow>>
-    readonly countTests: (
+    readonly listTests: (
       workspaceId: AuthorizedWorkspaceId,
       channelId: string,
       since: Date
@@ -194,13 +194,9 @@ export class DeliveriesRepo extends Context.Service<
             ORDER BY number`
         }, Effect.orDie),
 
-        countTests: Effect.fn("DeliveriesRepo.countTests")(function* (
-          workspaceId,
-          channelId,
-          since
-        ) {
-          const [row] = yield* sql<{ readonly tests: number }>`
-            SELECT count(*)::int AS tests
+        listTests: Effect.fn("DeliveriesRepo.listTests")(function* (workspaceId, channelId, since) {
+          const rows = yield* sql<Pick<DeliveryRow, "created_at">>`
+            SELECT created_at
             FROM notification_deliveries
             WHERE workspace_id = ${workspaceId}
               AND channel_id = ${channelId}
