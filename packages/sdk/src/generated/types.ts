@@ -3438,7 +3438,7 @@ export interface SslMonitorDefinition {
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
-  /** The name or address of the server. */
+  /** The name or address of the server. `münchen.de` is kept as `xn--mnchen-3ya.de`. */
   readonly host: string
   /**
    * When absent: 443, or for STARTTLS 587 (smtp), 143 (imap), 110 (pop3) or 5432 (postgres). 1 to
@@ -3468,7 +3468,7 @@ export interface SslMonitorInput {
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
-  /** The name or address of the server. */
+  /** The name or address of the server. `münchen.de` is kept as `xn--mnchen-3ya.de`. */
   readonly host: string
   /**
    * When absent: 443, or for STARTTLS 587 (smtp), 143 (imap), 110 (pop3) or 5432 (postgres). 1 to
@@ -3508,7 +3508,7 @@ export interface SslMonitorUpdate {
   readonly name?: string | undefined
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
-  /** The name or address of the server. */
+  /** The name or address of the server. `münchen.de` is kept as `xn--mnchen-3ya.de`. */
   readonly host?: string | undefined
   /**
    * When absent: 443, or for STARTTLS 587 (smtp), 143 (imap), 110 (pop3) or 5432 (postgres). 1 to

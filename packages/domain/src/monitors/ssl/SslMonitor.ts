@@ -1,4 +1,4 @@
-import { Schema, Struct } from "effect"
+import { Schema, SchemaTransformation, Struct } from "effect"
 import { oneOf } from "../../shared/oneOf.ts"
 import { keyInput } from "../../shared/requests/OwnKey.ts"
 import { Page } from "../../shared/requests/Page.ts"
@@ -55,11 +55,14 @@ export const sslDefaults = {
   check_interval_seconds: 21_600
 } as const
 
-/**
- * Of names as of addresses: nothing that would make it a URL or a command. What is too long is refused
- * first, as the rest would try each of its characters as a beginning.
- */
-const hostName = Schema.String.check(
+/** `münchen.de` as name servers and certificates know it. What is no name stays as it is. */
+const asciiName = (text: string): string => {
+  const isForeign = /[^\0-\x7f]/.test(text) && !/[\s%/?#@:\\[\]]/.test(text)
+  return isForeign && URL.canParse(`https://${text}`) ? new URL(`https://${text}`).hostname : text
+}
+
+/** Of names as of addresses: nothing that would make it a URL or a command. */
+const asciiHostName = Schema.String.check(
   Schema.isPattern(
     /^(?=.{1,253}$)(?:(?:[a-z\d_](?:[a-z\d_-]*[a-z\d])?\.)*[a-z\d_](?:[a-z\d_-]*[a-z\d])?\.?|(?=[^:]*:)[\da-f:.]+)$/i,
     {
@@ -68,12 +71,22 @@ const hostName = Schema.String.check(
   )
 )
 
+const hostName = Schema.String.pipe(
+  Schema.decodeTo(
+    asciiHostName,
+    SchemaTransformation.transform({ decode: asciiName, encode: (name) => name })
+  )
+)
+
 const fields = Schema.Struct({
   ...monitorInput,
-  host: hostName.annotate({
-    description: "The name or address of the server.",
-    examples: ["www.example.com"]
-  }),
+  host: hostName.pipe(
+    Schema.annotateEncoded({
+      description:
+        "The name or address of the server. `münchen.de` is kept as `xn--mnchen-3ya.de`.",
+      examples: ["www.example.com"]
+    })
+  ),
   port: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 65_535 })).annotate({
       description:

@@ -203,6 +203,14 @@ layer(testAppLayer())("an SSL monitor", (it) => {
         assert.deepStrictEqual(refused.body.detail.issues[0].path, ["host"])
       }
       assert.strictEqual((yield* ssl.create({ host: "2606:4700::1111" })).status, 201)
+      const names = { host: "München.de", server_name: "例え.jp" }
+      assert.deepInclude((yield* ssl.create(names)).body, {
+        host: "xn--mnchen-3ya.de",
+        server_name: "xn--r8jz45g.jp"
+      })
+      for (const host of ["münchen.de/path", "münchen.de:443", "ada@münchen.de", "mün chen.de"]) {
+        assert.strictEqual(outcome(yield* ssl.create({ host })), "422 validation_failed", host)
+      }
       for (const wrong of [{ port: 0 }, { warn_days: [0] }, { check_interval_seconds: 60 }]) {
         assert.strictEqual(outcome(yield* ssl.create(wrong)), "422 validation_failed")
       }
