@@ -257,6 +257,10 @@ export class MonitorsRepo extends Context.Service<
             SET
               status = changed.status,
               changed_at = to_timestamp(changed.at / 1000),
+              updated_at = CASE
+                WHEN 'paused' IN (changed.status, monitors.status) THEN to_timestamp(changed.at / 1000)
+                ELSE updated_at
+              END,
               open_incident_id = changed.open_incident_id
             FROM unnest(
               ${column("uuid", ({ monitor_id }) => monitor_id)},

@@ -308,7 +308,11 @@ layer(testAppLayer())("an SSL monitor", (it) => {
       const { body: seen } = yield* ssl.get(created.id)
       assert.strictEqual(seen.last_check_at, "2026-06-01T12:01:00.000Z")
       const paused = yield* ssl.act(created.id, "pause")
-      assert.deepInclude(paused.body, { status: "paused", next_check_at: null })
+      assert.deepInclude(paused.body, {
+        status: "paused",
+        next_check_at: null,
+        updated_at: "2026-06-01T12:01:00.000Z"
+      })
       assert.deepStrictEqual((yield* ssl.act(created.id, "pause")).body, paused.body)
       assert.strictEqual(outcome(yield* ssl.act(created.id, "check")), "409 conflict")
       yield* TestClock.adjust("1 day")
@@ -317,7 +321,8 @@ layer(testAppLayer())("an SSL monitor", (it) => {
       const resumed = yield* ssl.act(created.id, "resume")
       assert.deepInclude(resumed.body, {
         status: "new",
-        next_check_at: "2026-06-02T12:01:00.000Z"
+        next_check_at: "2026-06-02T12:01:00.000Z",
+        updated_at: "2026-06-02T12:01:00.000Z"
       })
       yield* lookAtAll
       assert.strictEqual((yield* ssl.get(created.id)).body.status, "up")
