@@ -3,8 +3,9 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { ask, outcome, signUp, times } from "../support/http.ts"
-import { TestApp, testAppLayer } from "../support/TestApp.ts"
+import { loopback, TestApp, testAppLayer } from "../support/TestApp.ts"
 import { notificationsOf } from "./support/channels.ts"
+import { httpReceiver } from "./support/receivers.ts"
 import { vendors } from "./support/vendors.ts"
 
 const slackUrl = "https://hooks.slack.com/services/T00000000/B00000000/verysecretpart"
@@ -415,5 +416,29 @@ layer(testAppLayer())("A delivery", (it) => {
       const { logs } = yield* TestApp
       assert.notInclude(logs.join("\n"), "verysecretpart")
     })
+  )
+})
+
+layer(testAppLayer({ egressAllow: loopback }))("A channel whose server is there", (it) => {
+  it.effect("says nothing of a token that its server cites alone, or late in a long answer", () =>
+    Effect.gen(function* () {
+      const channels = notificationsOf(yield* signUp())
+      const token = "gT".repeat(25)
+      const answers = [`wrong: ${token}`, `${"x".repeat(255)}${token}`]
+      for (const body of answers) {
+        const { url } = yield* httpReceiver(() => ({ status: 401, body }))
+        for (const input of [
+          { kind: "gotify", config: { server: url, token } },
+          { kind: "webhook", config: { url, authorization: `Bearer ${token}` } }
+        ]) {
+          const { body: channel } = yield* channels.create(input)
+          const { body: tested } = yield* channels.test(channel.id)
+          assert.include(tested.error, "answered 401")
+          const { body: list } = yield* channels.deliveries(`?channel_id=${channel.id}`)
+          const { text } = yield* channels.delivery(list.data[0].id)
+          for (const shown of [tested.error, text]) assert.notInclude(shown, "gTgTgT")
+        }
+      }
+    }).pipe(Effect.scoped)
   )
 })

@@ -182,4 +182,27 @@ describe("A secret", () => {
     const base = Buffer.from("very").toString("base64").slice(0, -3)
     assert.notInclude(shown, base)
   })
+
+  it.each([
+    ["Bearer supersecrettokenvalue", "supersecrettokenvalue"],
+    ["Token  token=another-secret-token", "another-secret-token"],
+    [`Basic ${Buffer.from("alerting-bot:hunter2hunter2").toString("base64")}`, "hunter2hunter2"],
+    [`basic ${Buffer.from("alerting-bot:hunter2hunter2").toString("base64")}`, "alerting-bot"],
+    ["Bearer super/secret+token", "super%2Fsecret%2Btoken"]
+  ])("is taken out of what a provider echoes of %j: %s", (secret, echo) => {
+    assert.strictEqual(redact(`the token ${echo} is wrong`, [secret]), "the token •••• is wrong")
+  })
+
+  it("leaves ordinary words where they are", () => {
+    const said = "Basic or Bearer authorization was refused"
+    assert.strictEqual(redact(said, ["Bearer supersecrettokenvalue", "Basic dTpw"]), said)
+  })
+
+  it("leaves no beginning of it where an answer is cut", () => {
+    const secret = "Bearer supersecrettokenvalue"
+    const cutAt = (end: string) => `${"x".repeat(10_000 - end.length)}${end}`
+    assert.match(redact(cutAt("supersecr"), [secret]) ?? "", /^x+••••$/)
+    assert.match(redact(cutAt("Bearer supersecrettoken"), [secret]) ?? "", /^x+••••$/)
+    assert.strictEqual(redact("a supersecr", [secret]), "a supersecr")
+  })
 })

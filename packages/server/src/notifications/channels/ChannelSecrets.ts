@@ -1,3 +1,4 @@
+import { maxResponseBodyBytes } from "@scheduling/domain/executions/Execution"
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { Effect, type Schema as S, Schema } from "effect"
 import { issuesIn } from "../../http/answers/Errors.ts"
@@ -97,10 +98,42 @@ export const decodeConfig = (kind: Kind, config: Fields): Effect.Effect<Fields, 
 export const redact = (text: string | null, secrets: ReadonlyArray<string>): string | null => {
   if (text === null) return null
   const needles = secrets
+    .flatMap((secret) => [secret, ...partsOf(secret)])
     .flatMap(spellings)
     .filter((needle) => needle.length >= 6)
     .toSorted((a, b) => b.length - a.length)
-  return needles.reduce((rest, needle) => rest.replaceAll(needle, "••••"), text)
+  const redacted = needles.reduce((rest, needle) => rest.replaceAll(needle, "••••"), text)
+  return isCut(text) ? withoutBeginning(redacted, needles) : redacted
+}
+
+/** What shows who asks stands alone in many answers, without its scheme. Ordinary words stay. */
+const partsOf = (secret: string): ReadonlyArray<string> => {
+  const words = secret.split(/\s+/)
+  const values = words.flatMap((word) => word.split(/[=:,;"']+/))
+  const credentials = /^basic\s+(\S+)$/i.exec(secret)?.[1]
+  const pair = credentials === undefined ? "" : Buffer.from(credentials, "base64").toString("utf8")
+  const colon = pair.indexOf(":")
+  return [
+    ...[...words, pair, pair.slice(0, colon), pair.slice(colon + 1)].filter(
+      (part) => part.length >= 8
+    ),
+    ...values.filter((value) => value.length >= 12)
+  ]
+}
+
+/** As long as an answer gets before the rest of it is left out; a last character may be missing. */
+const isCut = (text: string) => Buffer.byteLength(text) >= maxResponseBodyBytes - 3
+
+/** Of a secret in the middle of which an answer was cut, the beginning is left. */
+const withoutBeginning = (text: string, needles: ReadonlyArray<string>): string => {
+  const lengths = needles.map((needle) => {
+    for (let length = needle.length - 1; length >= 3; length--) {
+      if (text.endsWith(needle.slice(0, length))) return length
+    }
+    return 0
+  })
+  const longest = Math.max(0, ...lengths)
+  return longest === 0 ? text : `${text.slice(0, -longest)}••••`
 }
 
 /** A URL that is secret has the secret in its path, which is often shown alone. */

@@ -1,4 +1,4 @@
-import { Call } from "@scheduling/calls/Call"
+import { Call, type CallResult } from "@scheduling/calls/Call"
 import { Cause, Clock, Context, Effect, Layer, type Redacted } from "effect"
 import { AppConfig } from "../../config/Config.ts"
 import { briefly } from "../../platform/Loop.ts"
@@ -75,12 +75,19 @@ export class Transmitter extends Context.Service<
           sealed_secrets === null
             ? { config: channel.config, secrets: [] }
             : openConfig(ring, channel.id, { ...channel, sealed_secrets })
-        const http = httpOf(transmission, [])
+        // Before it is judged and shortened, which may leave half of a secret.
+        const redacted = (result: CallResult): CallResult => ({
+          ...result,
+          response_body: redact(result.response_body, secrets)
+        })
         const transports: Transports = {
-          http,
+          http: (request) => Effect.map(httpOf(transmission, [])(request), redacted),
           signedHttp: (request) =>
             Effect.flatMap(signing.findLive([channel.workspace_id]), (live) =>
-              httpOf(transmission, live.get(channel.workspace_id) ?? [])(request)
+              Effect.map(
+                httpOf(transmission, live.get(channel.workspace_id) ?? [])(request),
+                redacted
+              )
             ),
           mail: mailer.send,
           link: (what: MailLink) => linkTo(linkRing, publicUrl, what, channel)
@@ -91,6 +98,7 @@ export class Transmitter extends Context.Service<
                 confirmationOf(id, String(config["to"]), publicUrl, transports.link("confirm"))
               )
             : yield* kinds[channel.kind].send(config, message, transports)
+        // Once more: what was escaped in an answer is plain in what was read out of it.
         return {
           ...verdict,
           response: redact(verdict.response, secrets),
