@@ -1,9 +1,6 @@
 import { Array, Console, Effect } from "effect"
-import { readdir } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { AgentEnded } from "./refusals.ts"
-import { isAlive, isDefaultStatusFile, readStatus, type Status } from "./status.ts"
+import { findStatusFiles, isAlive, readStatus, type Status } from "./status.ts"
 
 /** An agent writes at least every twenty seconds, also while the service is away. */
 const silentAfterMs = 60_000
@@ -33,15 +30,9 @@ const tableOf = ({ at, done, pid, running, unsent, worker }: Status) =>
     `done       ${done}`
   ].join("\n")
 
-const defaultStatusFiles = Effect.promise(async () =>
-  (await readdir(tmpdir()).catch(() => []))
-    .filter(isDefaultStatusFile)
-    .map((name) => join(tmpdir(), name))
-)
-
 /** Shows the agent that writes this file or, if there is none, all agents that this user runs. */
 export const showStatus = Effect.fnUntraced(function* (file: string | undefined, nowMs: number) {
-  const files = file === undefined ? yield* defaultStatusFiles : [file]
+  const files = file === undefined ? yield* findStatusFiles : [file]
   const found = Array.getSomes(yield* Effect.forEach(files, readStatus)).filter(isAlive)
   if (found.length === 0) {
     const knows = file === undefined ? "the files of this user know" : `${file} knows`
