@@ -653,6 +653,8 @@ CREATE TABLE runs (
   parked boolean DEFAULT false NOT NULL,
   awaiting_since timestamp with time zone,
   completes_by timestamp with time zone,
+  moves boolean DEFAULT false NOT NULL,
+  next_queue_id uuid,
   CONSTRAINT runs_pkey PRIMARY KEY (workspace_id, id),
   CONSTRAINT runs_task_id_slot_at_key UNIQUE (task_id, slot_at),
   CONSTRAINT runs_state_check CHECK (state = ANY (ARRAY['queued'::text, 'running'::text]))

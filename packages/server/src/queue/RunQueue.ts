@@ -119,7 +119,10 @@ export class RunQueue extends Context.Service<
       place: { readonly run_on: RunOn | null; readonly worker_wait_seconds: number }
     ) => Effect.Effect<void>
 
-    /** Those runs of the task that have not started wait for their turn in this queue, or in none. */
+    /**
+     * Those runs of the task that have not started wait for their turn in this queue, or in none. So
+     * do the next attempts and steps of the others.
+     */
     readonly moveToQueue: (task: TaskRef, queueId: string | null) => Effect.Effect<void>
 
     /** Call it after a named queue has changed: more of its runs may start now. */

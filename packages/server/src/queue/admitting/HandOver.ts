@@ -46,6 +46,7 @@ export const handOver = (
               FROM runs
               WHERE runs.workspace_id = ended.workspace_id
                 AND runs.id = ended.heir
+                AND runs.queue_id = ended.queue_id
                 AND NOT runs.waiting
             )
           GROUP BY queues.id

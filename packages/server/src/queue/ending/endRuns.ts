@@ -1,4 +1,5 @@
 import { noNode } from "../awaiting/Awaiting.ts"
+import { nextQueue } from "../moveRuns.ts"
 
 /** SQL: the fence. A node that lost a lease writes nothing. */
 export const isHeld = `(
@@ -18,7 +19,7 @@ const deleteRuns = (where: string) => `
   RETURNING
     runs.id, runs.workspace_id, runs.task_id, runs.kind, runs.trigger, runs.lane,
     runs.chain_run_id, runs.step_index, runs.step,
-    runs.version_id, runs.after_failure, runs.queue_id,
+    runs.version_id, runs.after_failure, runs.queue_id, ${nextQueue} AS next_queue_id,
     runs.scheduled_for, runs.attempt, runs.cancel_requested, runs.ordinal,
     CASE
       WHEN runs.started_at IS DISTINCT FROM runs.attempt_started_at THEN runs.started_at

@@ -6,6 +6,7 @@ import { undoneAlone } from "../../sql/transaction.ts"
 import { disableFailing } from "./disableFailing.ts"
 import { findFollowUps } from "../chains/ChainRuns.ts"
 import type { Settlement } from "../Run.ts"
+import { nextQueue } from "../moveRuns.ts"
 import { releaseWaiting } from "../releaseWaiting.ts"
 import { endedBy, endsInFailure } from "./endedBy.ts"
 import { endRuns, isHeld } from "./endRuns.ts"
@@ -35,6 +36,7 @@ export const settleAnswered = Effect.fnUntraced(function* (
     const skipped = followUps.get(id)?.skipped ?? []
     return skipped.length === 0 ? null : JSON.stringify(skipped)
   }
+  const queue = sql.literal(nextQueue)
   const column = columnsOf(settlements.toSorted((a, b) => (a.id < b.id ? -1 : 1)))
   // A delayed task ends with its run.
   const delayedTasks = settlements.flatMap(({ kind, status, task_id }) =>
@@ -45,6 +47,8 @@ export const settleAnswered = Effect.fnUntraced(function* (
     readonly released: boolean
     readonly announced: boolean
     readonly queue_id: string | null
+    /** Of its next attempt or step. */
+    readonly next_queue_id: string | null
   }>`
     WITH input AS (
       SELECT *
@@ -87,12 +91,13 @@ export const settleAnswered = Effect.fnUntraced(function* (
         trigger = CASE WHEN input.lost AND runs.kind <> 'chain' AND runs.trigger <> 'rerun' THEN 'retry' ELSE runs.trigger END,
         due_at = CASE
           WHEN runs.cancel_requested THEN now()
-          WHEN input.lost AND runs.queue_id IS NOT NULL THEN 'epoch'
+          WHEN input.lost AND ${queue} IS NOT NULL THEN 'epoch'
           ELSE now() + input.retry_delay_ms * interval '1 millisecond'
         END,
         lease_owner = NULL,
-        waiting = runs.queue_id IS NOT NULL AND NOT runs.cancel_requested,
-        parked = runs.queue_id IS NOT NULL AND NOT runs.cancel_requested,
+        queue_id = ${queue},
+        waiting = ${queue} IS NOT NULL AND NOT runs.cancel_requested,
+        parked = ${queue} IS NOT NULL AND NOT runs.cancel_requested,
         started_at = CASE
           WHEN runs.started_at = runs.attempt_started_at
           THEN coalesce(to_timestamp(input.started_ms / 1000), runs.started_at)
@@ -108,7 +113,14 @@ export const settleAnswered = Effect.fnUntraced(function* (
         AND input.status IS NULL
         AND (SELECT count(*) FROM locked) >= 0
       RETURNING
-        runs.id, runs.workspace_id, runs.queue_id, input.attempt, runs.attempt_started_at, input.started,
+        runs.id, runs.workspace_id, input.attempt, runs.attempt_started_at, input.started,
+        CASE WHEN runs.moves THEN (
+          SELECT before.queue_id
+          FROM runs AS before
+          WHERE before.workspace_id = runs.workspace_id
+            AND before.id = runs.id
+        ) ELSE runs.queue_id END AS queue_id,
+        runs.queue_id AS next_queue_id,
         CASE WHEN input.finished_ms IS NOT NULL
           THEN to_timestamp(greatest(input.finished_ms, input.started_ms) / 1000)
         END AS finished_at,
@@ -163,11 +175,11 @@ export const settleAnswered = Effect.fnUntraced(function* (
       SELECT
         next_id, ended.workspace_id, task_id, kind, 'chain', lane, chain_run_id, next_step_index,
         next_step, ended.version_id, after_failure IS TRUE OR status = 'failed',
-        queue_id, parks, parks, now(), CASE WHEN parks THEN 'epoch' ELSE now() END,
-        CASE WHEN place.run_on IS NULL AND queue_id IS NULL THEN next_owner END, cancel_requested,
+        next_queue_id, parks, parks, now(), CASE WHEN parks THEN 'epoch' ELSE now() END,
+        CASE WHEN place.run_on IS NULL AND next_queue_id IS NULL THEN next_owner END, cancel_requested,
         ordinal, place.run_on, place.worker_wait_seconds
       FROM ended
-      CROSS JOIN LATERAL (SELECT queue_id IS NOT NULL AND NOT cancel_requested AS parks) AS turn
+      CROSS JOIN LATERAL (SELECT next_queue_id IS NOT NULL AND NOT cancel_requested AS parks) AS turn
       LEFT JOIN LATERAL (
         SELECT run_on, worker_wait_seconds
         FROM chain_steps
@@ -192,14 +204,21 @@ export const settleAnswered = Effect.fnUntraced(function* (
       )}
     ), ${sql.literal(announceEnded)}
     SELECT
-      id, queue_id,
+      id, queue_id, next_queue_id,
       (SELECT count(*) > 0 FROM released) AS released,
       (SELECT count(*) > 0 FROM announced) AS announced
-    FROM (SELECT id, queue_id FROM ended UNION ALL SELECT id, queue_id FROM again) AS settled`
+    FROM (
+      SELECT id, queue_id, next_queue_id FROM ended
+      UNION ALL
+      SELECT id, queue_id, next_queue_id FROM again
+    ) AS settled`
   const ids = rows.map((row) => row.id)
   const written = new Set(ids)
   const inQueues = new Map(
     rows.flatMap(({ id, queue_id }) => (queue_id === null ? [] : [[id, queue_id] as const]))
+  )
+  const waitsForTurn = new Set(
+    rows.filter(({ next_queue_id }) => next_queue_id !== null).map(({ id }) => id)
   )
   // The results are written, so nothing about this may make the caller write them again.
   const failed = settlements
@@ -220,7 +239,13 @@ export const settleAnswered = Effect.fnUntraced(function* (
       rows.some((row) => row.released) ||
       settlements.some((settlement) => nextOf(settlement)?.on_worker),
     disabled,
-    queues: [...new Set(inQueues.values())],
+    queues: [
+      ...new Set(
+        rows.flatMap(({ next_queue_id, queue_id }) =>
+          [queue_id, next_queue_id].filter((id) => id !== null)
+        )
+      )
+    ],
     places: settlements.flatMap((settlement) => {
       const { id, workspace_id } = settlement
       const queue_id = inQueues.get(id)
@@ -234,7 +259,7 @@ export const settleAnswered = Effect.fnUntraced(function* (
         next === null ||
         next.on_worker ||
         !written.has(settlement.id) ||
-        inQueues.has(settlement.id)
+        waitsForTurn.has(settlement.id)
         ? []
         : [
             {

@@ -9,9 +9,11 @@ import billing from "./0008_billing.ts"
 import queues from "./0009_queues.ts"
 import calendars from "./0010_calendars.ts"
 import completions from "./0011_completions.ts"
-import proofs from "./0012_proofs.ts"
-import receivers from "./0013_receivers.ts"
-import refusals from "./0014_refusals.ts"
+import absences from "./0013_absences.ts"
+import missedRecoveries from "./0014_missed_recoveries.ts"
+import endedDeliveries from "./0015_ended_deliveries.ts"
+import endedTasks from "./0016_ended_tasks.ts"
+import movingRuns from "./0017_moving_runs.ts"
 
 /** In order. A migration is never edited once released. */
 export const migrations = {
@@ -26,7 +28,9 @@ export const migrations = {
   "0009_queues": queues,
   "0010_calendars": calendars,
   "0011_completions": completions,
-  "0012_proofs": proofs,
-  "0013_receivers": receivers,
-  "0014_refusals": refusals
+  "0013_absences": absences,
+  "0014_missed_recoveries": missedRecoveries,
+  "0015_ended_deliveries": endedDeliveries,
+  "0016_ended_tasks": endedTasks,
+  "0017_moving_runs": movingRuns
 }

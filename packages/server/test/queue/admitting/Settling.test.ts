@@ -10,6 +10,7 @@ import {
   history,
   insertTask,
   insertWorkspace,
+  step,
   unfinished
 } from "../../runner/support/tasks.ts"
 import { TestDatabaseLayer } from "../../support/TestDatabase.ts"
@@ -75,6 +76,60 @@ layer(OneNode, { excludeTestServices: true })("the result of a run in a named qu
       )
     })
   )
+
+  for (const kind of ["another attempt", "the next step"] as const) {
+    it.effect(`lets ${kind} wait in the queue that its task was given meanwhile`, () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const queue = yield* RunQueue
+        const workspace_id = yield* insertWorkspace
+        const [first, paused, open] = [
+          yield* insertQueue(workspace_id, { max_concurrency: 1 }),
+          yield* insertQueue(workspace_id, { max_concurrency: 1, paused: true }),
+          yield* insertQueue(workspace_id, { max_concurrency: 1 })
+        ]
+        const isStep = kind === "the next step"
+        const path = isStep ? "/moved-step" : "/moved-attempt"
+        const steps = [step("one", { url: urlOf(path) }), step("two")]
+        const task_id = yield* insertTask(workspace_id, {
+          url: urlOf(path),
+          retry_count: 1,
+          ...(isStep && { kind: "chain", steps })
+        })
+        const move = Effect.fnUntraced(function* (to: string) {
+          yield* setQueue([task_id], to)
+          yield* queue.moveToQueue({ workspace_id, task_id }, to)
+        })
+        const going = yield* Deferred.make<void>()
+        answers.set(path, (request) =>
+          request.attempt > 1
+            ? Effect.succeed({})
+            : Effect.andThen(
+                Deferred.await(going),
+                isStep ? Effect.succeed({}) : failing(503)(request)
+              )
+        )
+        yield* setQueue([task_id], first)
+        yield* queue.enqueue({ workspace_id, task_id, kind: isStep ? "chain" : "cron" })
+        yield* eventually(
+          Effect.sync(() => calls.to(path).length),
+          (made) => made === 1
+        )
+        yield* move(paused)
+        const placesOf = sql<{ readonly queue_id: string; readonly waiting: boolean }>`
+          SELECT queue_id, waiting
+          FROM runs
+          WHERE task_id = ${task_id}`
+        // Its place stays taken until the attempt has ended.
+        assert.deepStrictEqual(yield* placesOf, [{ queue_id: first, waiting: false }])
+        yield* Deferred.succeed(going, undefined)
+        yield* eventually(placesOf, ([place]) => place?.queue_id === paused && place.waiting)
+        yield* move(open)
+        yield* eventually(history(workspace_id), ({ length }) => length === (isStep ? 2 : 1))
+        assert.isEmpty(yield* unfinished(workspace_id))
+      })
+    )
+  }
 
   it.effect("is written, and its place handed over, although its task cannot be paused", () =>
     Effect.gen(function* () {
