@@ -123,6 +123,28 @@ describe("the other ways to deploy", () => {
     })
   )
 
+  it.effect("pass every setting on to the container, and the file with the plans", () =>
+    Effect.gen(function* () {
+      const { services } = Yaml.parse(read("compose.yaml")) as Manifest
+      const { environment, volumes } = services.server
+      const documented = read("docs/operations.md")
+        .split("\n")
+        .filter((line) => line.startsWith("| `"))
+        .flatMap((line) => [...(line.split("|")[1] ?? "").matchAll(/`([A-Z_]+)`/g)])
+        .map(([, name = ""]) => name)
+      assert.isAbove(documented.length, 30)
+      const asked = [...(yield* settings)].filter((name) => !name.endsWith("_FILE"))
+      // The image sets where it listens and where its data is.
+      const ofImage = new Set(["HOST", "PORT", "DATA_DIR"])
+      const missing = new Set([...documented, ...asked]).difference(ofImage)
+      for (const name of missing) assert.property(environment, name)
+      assert.strictEqual(services.runner.environment.RUNNER, "on")
+      const [plans] = volumes
+      assert.strictEqual(plans.source, "${PLANS_FILE:-/dev/null}")
+      assert.strictEqual(environment.PLANS_FILE, `\${PLANS_FILE:+${plans.target}}`)
+    })
+  )
+
   it.skipIf(spawnSync("systemd-analyze", ["--version"]).error !== undefined)(
     "have units that systemd takes",
     () => {
