@@ -4,6 +4,7 @@ import * as fs from "node:fs"
 import * as path from "node:path"
 import { backedUp, copy } from "./operator/Backup.ts"
 import { runCommand } from "./operator/runCommand.ts"
+import { makeFolder } from "./platform/makeFolder.ts"
 import { holdDataDir } from "./sql/embedded/DataDirLock.ts"
 import { ownerOnly } from "./sql/embedded/ownerOnly.ts"
 
@@ -17,7 +18,7 @@ const program = Effect.gen(function* () {
       new Error(from === undefined ? "npm run restore -- FOLDER" : `${from} is no backup`)
     )
   }
-  fs.mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  makeFolder(dataDir)
   // Fails while a server runs on it.
   yield* holdDataDir(dataDir)
   const now = (yield* DateTime.nowAsDate).toISOString().replaceAll(":", "")

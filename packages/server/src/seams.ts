@@ -16,10 +16,13 @@ export const isMalformedJson = (issue: SchemaIssue.Issue): boolean =>
 
 /**
  * `Expected "open" | "closed"\n  at ["REGISTRATION"]` → `REGISTRATION: expected "open" | "closed"`.
- * The error names the variable in its message only.
+ * The error names the variable in its message only. What a source says itself, such as
+ * `SourceError: APP_SECRET_FILE: …`, names it already.
  */
 export const explainConfigError = (error: Config.ConfigError): string => {
-  const text = error.message.replace(/^SchemaError\(([\s\S]*)\)$/, "$1")
+  const text = error.message
+    .replace(/^SchemaError\(([\s\S]*)\)$/, "$1")
+    .replace(/^SourceError: /, "")
   const [, problem = text, variable] = /^([\s\S]*?)\s+at \["([A-Z_]+)"\]/.exec(text) ?? []
   return variable === undefined
     ? problem

@@ -9,10 +9,9 @@ import {
   Schema,
   SchemaTransformation
 } from "effect"
-import type { IpNetwork } from "effect/net"
 import { availableParallelism } from "node:os"
 import { explainConfigError } from "../seams.ts"
-import { OtlpEndpoint, OtlpHeaders } from "./otlp.ts"
+import { OtlpEndpoint, OtlpHeaders, sampledBy, samplers } from "./otlp.ts"
 import { orSecretFiles } from "./secretFiles.ts"
 import { StripeKey, stripeProblem, StripeWebhookSecret } from "./stripe.ts"
 import { onlySelfHosted, type PlanCatalog, plansByPrice, readPlans } from "./plans.ts"
@@ -46,7 +45,7 @@ export class AppConfig extends Context.Service<
     readonly retentionDays: number
     readonly auditRetentionDays: number
     /** Addresses of proxies whose `X-Forwarded-For` is trusted. */
-    readonly trustProxy: ReadonlyArray<IpNetwork.IpNetwork>
+    readonly trustProxy: ReadonlyArray<Cidr>
     /** Names and addresses that a request's `Host` may have. If absent, any. */
     readonly allowedHosts: ReadonlyArray<string> | undefined
     /** Origins whose pages may register, log in and refresh tokens. */
@@ -85,7 +84,7 @@ export class AppConfig extends Context.Service<
     AppConfig,
     Effect.gen(function* () {
       const provider = yield* ConfigProvider.ConfigProvider
-      const { plansFile, ...config } = yield* Effect.provideService(
+      const { otlpSampler, plansFile, ...config } = yield* Effect.provideService(
         environment,
         ConfigProvider.ConfigProvider,
         orSecretFiles(provider)
@@ -111,6 +110,12 @@ export class AppConfig extends Context.Service<
             "DKIM_DOMAIN, DKIM_SELECTOR and DKIM_PRIVATE_KEY are given together or not at all"
         })
       }
+      const poolMax = config.databasePoolMax ?? Math.max(16, config.databasePool)
+      if (poolMax < config.databasePool) {
+        return yield* new InvalidConfig({
+          message: `DATABASE_POOL_MAX is ${poolMax}, but DATABASE_POOL is ${config.databasePool}: the most cannot be less`
+        })
+      }
       const problem = stripeProblem(config)
       if (problem !== undefined) return yield* new InvalidConfig({ message: problem })
       const plans = plansFile === undefined ? Result.succeed(onlySelfHosted) : readPlans(plansFile)
@@ -122,6 +127,8 @@ export class AppConfig extends Context.Service<
       }
       return AppConfig.of({
         ...config,
+        databasePoolMax: poolMax,
+        otlpSampled: sampledBy[otlpSampler] ?? config.otlpSampled,
         plans: plans.success,
         // Even a page in a browser on this machine could reach us, through a name that its owner
         // points here.
@@ -197,18 +204,34 @@ const DatabaseUrl = Schema.RedactedFromValue(
   { label: "DATABASE_URL" }
 )
 
+/** A refusal names both limits, also of what is no number at all. */
 const count = (minimum: number, maximum: number) =>
-  Schema.Int.check(Schema.isBetween({ minimum, maximum }))
+  Schema.String.check(
+    Schema.makeFilter(
+      (text) => /^\d+$/.test(text.trim()) && Number(text) >= minimum && Number(text) <= maximum,
+      { expected: `a whole number from ${minimum} to ${maximum}` }
+    )
+  ).pipe(
+    Schema.decodeTo(Schema.Int, SchemaTransformation.transform({ decode: Number, encode: String }))
+  )
+
+const port = count(1, 65_535)
 
 /** An empty variable counts as absent, because `VAR=` in a compose file means that. */
 const optional = <A>(config: Config.Config<A>) => Config.withDefault(config, undefined)
 
+const cidrs = (name: string) =>
+  Config.schema(CidrList, name).pipe(
+    Config.withDefault(""),
+    Config.map((list) => Result.getOrThrow(parseCidrs(list)))
+  )
+
 const environment = Config.all({
   host: Config.NonEmptyString("HOST").pipe(Config.withDefault("127.0.0.1")),
-  port: Config.Port("PORT").pipe(Config.withDefault(4000)),
+  port: Config.schema(port, "PORT").pipe(Config.withDefault(4000)),
   databaseUrl: optional(Config.schema(DatabaseUrl, "DATABASE_URL")),
   databasePool: Config.schema(count(2, 1000), "DATABASE_POOL").pipe(Config.withDefault(4)),
-  databasePoolMax: Config.schema(count(2, 1000), "DATABASE_POOL_MAX").pipe(Config.withDefault(16)),
+  databasePoolMax: optional(Config.schema(count(2, 1000), "DATABASE_POOL_MAX")),
   dataDir: Config.NonEmptyString("DATA_DIR").pipe(Config.withDefault(".data")),
   appSecret: optional(Config.schema(AppSecret, "APP_SECRET")),
   previousAppSecrets: Config.schema(
@@ -221,20 +244,14 @@ const environment = Config.all({
   callThreads: Config.schema(count(0, 64), "CALL_THREADS").pipe(
     Config.withDefault(availableParallelism() > 1 ? 1 : 0)
   ),
-  egressAllow: Config.schema(CidrList, "EGRESS_ALLOW").pipe(
-    Config.withDefault(""),
-    Config.map((list) => Result.getOrThrow(parseCidrs(list)))
-  ),
+  egressAllow: cidrs("EGRESS_ALLOW"),
   runner: Config.Literals(["on", "off"], "RUNNER").pipe(Config.withDefault("on" as const)),
   rateLimit: Config.schema(count(0, 10_000_000), "RATE_LIMIT").pipe(Config.withDefault(600)),
   retentionDays: Config.schema(count(1, 3650), "RETENTION_DAYS").pipe(Config.withDefault(30)),
   auditRetentionDays: Config.schema(count(1, 36500), "AUDIT_RETENTION_DAYS").pipe(
     Config.withDefault(400)
   ),
-  trustProxy: Config.schema(
-    CommaList.pipe(Schema.decodeTo(Schema.Array(Schema.IpNetworkFromString))),
-    "TRUST_PROXY"
-  ).pipe(Config.withDefault([])),
+  trustProxy: cidrs("TRUST_PROXY"),
   allowedHosts: optional(Config.schema(listOf(hostProblem), "ALLOWED_HOSTS")),
   allowedOrigins: Config.schema(listOf(originProblem), "ALLOWED_ORIGINS").pipe(
     Config.withDefault([])
@@ -258,7 +275,7 @@ const environment = Config.all({
   logRequests: Config.Literals(["on", "off"], "LOG_REQUESTS").pipe(
     Config.withDefault("off" as const)
   ),
-  metricsPort: optional(Config.Port("METRICS_PORT")),
+  metricsPort: optional(Config.schema(port, "METRICS_PORT")),
   metricsToken: optional(Config.schema(MetricsToken, "METRICS_TOKEN")),
   otlpEndpoint: optional(Config.schema(OtlpEndpoint, "OTEL_EXPORTER_OTLP_ENDPOINT")),
   otlpHeaders: optional(Config.schema(OtlpHeaders, "OTEL_EXPORTER_OTLP_HEADERS")),
@@ -267,6 +284,9 @@ const environment = Config.all({
   ),
   otlpServiceName: Config.NonEmptyString("OTEL_SERVICE_NAME").pipe(
     Config.withDefault("scheduling-service")
+  ),
+  otlpSampler: Config.Literals(samplers, "OTEL_TRACES_SAMPLER").pipe(
+    Config.withDefault("traceidratio" as const)
   ),
   otlpSampled: Config.schema(
     Schema.Number.check(Schema.isBetween({ minimum: 0, maximum: 1 })),

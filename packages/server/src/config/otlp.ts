@@ -14,6 +14,16 @@ export const OtlpEndpoint = Schema.String.check(
   )
 )
 
+/** What traces are kept by. None follows its parent: of that, only the ids are taken. */
+export const samplers = ["traceidratio", "always_on", "always_off"] as const
+
+/** The part of all traces that is kept, unless `OTEL_TRACES_SAMPLER_ARG` says it. */
+export const sampledBy: Readonly<Record<(typeof samplers)[number], number | undefined>> = {
+  traceidratio: undefined,
+  always_on: 1,
+  always_off: 0
+}
+
 const pair = /^\s*[\w-]+=[\x20-\x7e]*$/
 
 /** `name=value,name=value`, each value as in a URL. */

@@ -61,7 +61,8 @@ export const readPlans = (path: string): Result.Result<PlanCatalog, string> => {
   const text = Result.try(() => readFileSync(path, "utf8"))
   if (Result.isFailure(text)) return Result.fail(`PLANS_FILE cannot be read: ${path}`)
   const file = decodeFile(text.success)
-  if (Result.isFailure(file)) return Result.fail(`PLANS_FILE is not valid: ${file.failure.message}`)
+  if (Result.isFailure(file))
+    return Result.fail(`PLANS_FILE is not valid: ${inOneLine(file.failure.message)}`)
   const { plans, workspaces } = file.success
   const byId = new Map(plans.map((plan) => [plan.id as string, withAllLimits(plan)]))
   const byDefault = byId.get(file.success.default)
@@ -109,6 +110,10 @@ const withAllLimits = (plan: typeof PlanInFile.Type): Plan => ({
   ...plan,
   limits: { ...selfHosted.limits, ...plan.limits }
 })
+
+/** Each problem is followed by where it is, in a line of its own. */
+const inOneLine = (problems: string) =>
+  problems.replaceAll(/\n\s+at /g, " at ").replaceAll(/\s*\n\s*/g, "; ")
 
 const noSuchPlan = (field: string, id: string) =>
   Result.fail(`PLANS_FILE: ${field} names the plan ${id}, which is not in plans`)

@@ -23,12 +23,15 @@ import { rateLimitHeaders } from "./answers/RateLimitHeaders.ts"
 import { type RequestRecords, requestRecords } from "./request/RequestRecord.ts"
 import { PageRules } from "./request/RequestPage.ts"
 import { Stopping } from "./Stopping.ts"
+import { whyNotListening } from "../platform/listening.ts"
 
 export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
   message: Schema.String
 }) {
   static readonly because = (host: string, port: number, cause: unknown) =>
-    new CannotListen({ message: `cannot listen on HOST ${host}, PORT ${port}: ${reasonOf(cause)}` })
+    new CannotListen({
+      message: `cannot listen on HOST ${host}, PORT ${port}: ${whyNotListening(cause)}`
+    })
 }
 
 /** The listening socket. On shutdown it gives the requests in flight 25 s to finish. */
@@ -58,13 +61,6 @@ export const HttpServerLayer: Layer.Layer<HttpServer.HttpServer, CannotListen, A
       return http
     })
   )
-
-const reasonOf = (cause: unknown) => {
-  if (!(cause instanceof Error)) return String(cause)
-  return "code" in cause && cause.code === "EADDRINUSE"
-    ? "another process listens there"
-    : cause.message
-}
 
 /** What the envelope must know about a URL before its route is found. */
 export interface RouteFacts {

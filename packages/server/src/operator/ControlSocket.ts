@@ -3,6 +3,7 @@ import * as fs from "node:fs"
 import * as net from "node:net"
 import * as path from "node:path"
 import { AppConfig } from "../config/Config.ts"
+import { makeFolder } from "../platform/makeFolder.ts"
 import { Operator } from "./Operator.ts"
 
 export const socketIn = (dataDir: string): string => path.join(dataDir, "control.sock")
@@ -44,7 +45,7 @@ export const ControlSocketLayer: Layer.Layer<
 
     const listen = Effect.tryPromise(async () => {
       if (await isAnswered(file)) throw new Error("another server has it")
-      fs.mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+      makeFolder(dataDir)
       fs.rmSync(file, { force: true })
       const server = net.createServer((socket) => serve(socket, answerTo))
       await listenOwnerOnly(server, file)

@@ -11,6 +11,7 @@ import {
 import * as fs from "node:fs/promises"
 import * as path from "node:path"
 import { AppConfig } from "../config/Config.ts"
+import { makeFolder } from "./makeFolder.ts"
 
 /**
  * Derives every key of the service from `APP_SECRET`, one key per purpose, so that no key can be
@@ -152,7 +153,7 @@ const keptSecret = (dataDir: string) => {
   const file = path.join(dataDir, "app-secret")
   return Effect.tryPromise({
     try: async () => {
-      await fs.mkdir(dataDir, { recursive: true, mode: 0o700 })
+      makeFolder(dataDir)
       const secret = await fs.readFile(file, "utf8").catch(async (error: unknown) => {
         if (!isCode(error, "ENOENT")) throw error
         await makeSecretFile(file)

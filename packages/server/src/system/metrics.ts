@@ -6,6 +6,7 @@ import { createHash, timingSafeEqual } from "node:crypto"
 import { createServer } from "node:http"
 import { AppConfig } from "../config/Config.ts"
 import { routeError } from "../http/answers/Errors.ts"
+import { whyNotListening } from "../platform/listening.ts"
 import { Meters, type NodeMeters } from "../platform/Meters.ts"
 
 const contentType = "text/plain; version=0.0.4; charset=utf-8"
@@ -85,7 +86,7 @@ export const MetricsServerLayer: Layer.Layer<never, CannotShowMetrics, AppConfig
             resume(
               Effect.fail(
                 new CannotShowMetrics({
-                  message: `cannot listen on METRICS_PORT ${metricsPort}: ${cause.message}`
+                  message: `cannot listen on HOST ${host}, METRICS_PORT ${metricsPort}: ${whyNotListening(cause)}`
                 })
               )
             )

@@ -74,12 +74,12 @@ const variables: Readonly<
   PORT: { field: "port", good: ["1", "65535"], bad: ["0", "-1", "65536", "http", "80.5", "4000x"] },
   DATABASE_POOL: {
     field: "databasePool",
-    good: ["2", "1000"],
+    good: ["2", "16"],
     bad: ["1", "0", "1001", "ten", "2.5"]
   },
   DATABASE_POOL_MAX: {
     field: "databasePoolMax",
-    good: ["2", "1000"],
+    good: ["4", "1000"],
     bad: ["1", "0", "1001", "ten", "2.5"]
   },
   DATA_DIR: { field: "dataDir", good: ["/var/lib/scheduling"], bad: [] },
@@ -108,7 +108,7 @@ const variables: Readonly<
   },
   TRUST_PROXY: {
     field: "trustProxy",
-    good: ["10.0.0.0/8", "10.0.0.0/8, fd00::/8"],
+    good: ["10.0.0.0/8", "10.0.0.0/8, fd00::/8", "10.0.0.1,::1"],
     bad: ["all", "10.0.0.0/40"]
   },
   ALLOWED_HOSTS: {
@@ -186,6 +186,41 @@ describe("Configuration", () => {
       Effect.gen(function* () {
         const message = yield* complaint({ [name]: value })
         assert.match(message, new RegExp(`^${name}: [^\\n]+$`))
+      })
+  )
+
+  it.effect.each([
+    [{ PORT: "abc" }, "PORT: expected a whole number from 1 to 65535"],
+    [{ METRICS_PORT: "65536" }, "METRICS_PORT: expected a whole number from 1 to 65535"],
+    [
+      { DATABASE_POOL: "8", DATABASE_POOL_MAX: "4" },
+      "DATABASE_POOL_MAX is 4, but DATABASE_POOL is 8: the most cannot be less"
+    ],
+    [{ APP_SECRET_FILE: "/nowhere/app" }, "APP_SECRET_FILE: /nowhere/app cannot be read"],
+    [
+      { APP_SECRET_FILE: "/nowhere/app", APP_SECRET: secret },
+      "APP_SECRET and APP_SECRET_FILE are both given"
+    ]
+  ] as const)("says what is wrong with %j", ([env, problem]) =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* complaint(env), problem)
+    })
+  )
+
+  it.effect(
+    "samples as OTEL_TRACES_SAMPLER says, and refuses a sampler that it does not know",
+    () =>
+      Effect.gen(function* () {
+        const sampled = (OTEL_TRACES_SAMPLER: string) =>
+          Effect.map(
+            read({ OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG: "0.1" }),
+            ({ otlpSampled }) => otlpSampled
+          )
+        assert.strictEqual(yield* sampled("traceidratio"), 0.1)
+        assert.strictEqual(yield* sampled("always_on"), 1)
+        assert.strictEqual(yield* sampled("always_off"), 0)
+        const message = yield* complaint({ OTEL_TRACES_SAMPLER: "parentbased_always_on" })
+        assert.match(message, /^OTEL_TRACES_SAMPLER: expected "traceidratio" \|[^\n]+$/)
       })
   )
 

@@ -110,8 +110,10 @@ describe("the file of plans", () => {
       { default: "free", plans: [{ ...free, limits: { cron_tasks: -1 } }] },
       /cron_tasks/
     ]
-  ])("is refused with %s", (_, content, message) => {
-    assert.match(Result.getOrThrow(Result.flip(read(content))), message)
+  ])("is refused in one line with %s", (_, content, message) => {
+    const problem = Result.getOrThrow(Result.flip(read(content)))
+    assert.match(problem, message)
+    assert.notInclude(problem, "\n")
   })
 
   it("is refused if it is not there", () => {

@@ -1,9 +1,9 @@
 import { Duration, Effect } from "effect"
 import type { Scope } from "effect"
-import * as fs from "node:fs"
 import * as path from "node:path"
 import type { Duplex } from "node:stream"
 import { Worker } from "node:worker_threads"
+import { makeFolder } from "../../platform/makeFolder.ts"
 import type { FromWorker, ToWorker, WorkerOptions } from "./channel.ts"
 import { Connection } from "./Connection.ts"
 import { DataDirInUse, holdDataDir } from "./DataDirLock.ts"
@@ -50,8 +50,13 @@ export const openEmbeddedPostgres = Effect.fn("openEmbeddedPostgres")(function* 
   const dataDir = options.dataDir === undefined ? undefined : path.resolve(options.dataDir)
   if (dataDir !== undefined) {
     yield* Effect.try({
-      try: () => fs.mkdirSync(dataDir, { recursive: true, mode: 0o700 }),
-      catch: (cause) => new EmbeddedStoreError({ dataDir, reason: String(cause), cause })
+      try: () => makeFolder(dataDir),
+      catch: (cause) =>
+        new EmbeddedStoreError({
+          dataDir,
+          reason: cause instanceof Error ? cause.message : String(cause),
+          cause
+        })
     })
     yield* holdDataDir(dataDir)
   }
