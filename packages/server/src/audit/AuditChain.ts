@@ -55,17 +55,21 @@ export class AuditChain extends Context.Service<
         yield* repo.updateLinks(links, { workspace_id: workspaceId, ordinal, hash, at })
       }, transaction)
 
+      const isOurs = (event: LinkedRow) =>
+        isOneOf(ring, event.hash, (key) => hashOf(key, event, event.details_mac, event))
+
       const problemWith = (
         event: LinkedRow,
         before: LinkedRow | undefined,
         isErased: boolean,
-        cutoff: Date
+        cutoff: Date,
+        isUnknown: boolean
       ): string | undefined => {
-        if (!isOneOf(ring, event.hash, (key) => hashOf(key, event, event.details_mac, event))) {
-          return "was changed"
+        if (!isUnknown) {
+          if (!isOurs(event)) return "was changed"
+          const said = (key: typeof ring) => detailsMac(key, event.id, event.details)
+          if (!isErased && !isOneOf(ring, event.details_mac, said)) return "has other details"
         }
-        const said = (key: typeof ring) => detailsMac(key, event.id, event.details)
-        if (!isErased && !isOneOf(ring, event.details_mac, said)) return "has other details"
         if (before === undefined) {
           const isFirst = event.ordinal === 1 || (event.previous_at ?? cutoff) < cutoff
           return isFirst ? undefined : "has lost what came before it"
@@ -79,18 +83,28 @@ export class AuditChain extends Context.Service<
         const problems: Array<string> = []
         let before: LinkedRow | undefined
         let events = 0
+        /** The oldest events, as long as none was made with a secret that is given. */
+        let unknown = 0
         let page: ReadonlyArray<LinkedRow>
         do {
           page = yield* repo.listLinked(head.workspace_id, before?.ordinal ?? 0, pageSize)
           for (const event of page) {
-            const problem = problemWith(event, before, isErased, cutoff)
+            const isUnknown = unknown === events && !isOurs(event)
+            if (isUnknown) unknown++
+            events++
+            const problem = problemWith(event, before, isErased, cutoff, isUnknown)
             if (problem !== undefined) {
               problems.push(`workspace ${head.workspace_id}: event ${event.id} ${problem}`)
             }
             before = event
           }
-          events += page.length
         } while (page.length === pageSize)
+        if (unknown > 0) {
+          const what = unknown === 1 ? "the oldest event" : `the oldest ${unknown} events`
+          problems.push(
+            `workspace ${head.workspace_id}: ${what} cannot be verified: made with a secret that is not given (APP_SECRET_PREVIOUS), or changed`
+          )
+        }
         // All of it may be older than events are kept.
         const isWhole =
           before === undefined

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { AuditChain } from "../../src/audit/AuditChain.ts"
@@ -12,16 +12,19 @@ import { ask, createKey, type Member, password, signUp, times, together } from "
 import { leap } from "../support/leap.ts"
 import { testAppLayer, testConfig } from "../support/TestApp.ts"
 
-const Chain = AuditChain.layer.pipe(
-  Layer.provide(AuditLog.layer),
-  Layer.provide([Ids.layer, Secrets.layer]),
-  Layer.provide(Layer.succeed(AppConfig, testConfig))
-)
+const verifyWith = (config: Partial<AppConfig["Service"]>) =>
+  Effect.flatMap(AuditChain, (chain) => chain.verify).pipe(
+    Effect.map(({ problems }) => problems.map((text) => text.replaceAll(/[\da-f-]{36}/g, "…"))),
+    Effect.provide(
+      AuditChain.layer.pipe(
+        Layer.provide(AuditLog.layer),
+        Layer.provide([Ids.layer, Secrets.layer]),
+        Layer.provide(Layer.succeed(AppConfig, { ...testConfig, ...config }))
+      )
+    )
+  )
 
-const verify = Effect.flatMap(AuditChain, (chain) => chain.verify).pipe(
-  Effect.map(({ problems }) => problems.map((text) => text.replaceAll(/[\da-f-]{36}/g, "…"))),
-  Effect.provide(Chain)
-)
+const verify = verifyWith({})
 
 /** Once the loop of a node has linked all there is. */
 const linked = Effect.gen(function* () {
@@ -135,6 +138,30 @@ layer(testAppLayer())("the chain of audit events", (it) => {
         yield* sql`DELETE FROM audit_events WHERE workspace_id = ${member.workspace_id}`
         yield* sql`DELETE FROM audit_chains WHERE workspace_id = ${member.workspace_id}`
       }
+    })
+  )
+
+  it.effect("accuses nobody of events whose secret is not given any more", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const member = yield* withEvents
+      const appSecret = Redacted.make("the next secret, thirty-two bytes and more")
+      const { appSecret: old } = testConfig
+      const previousAppSecrets = old === undefined ? [] : [old]
+      assert.deepStrictEqual(yield* verifyWith({ appSecret, previousAppSecrets }), [])
+      const problems = yield* verifyWith({ appSecret })
+      assert.isNotEmpty(problems)
+      for (const problem of problems) {
+        assert.match(problem, /: the oldest (?:event|\d+ events) cannot be verified: made with a secret that/)
+      }
+      yield* sql`
+        DELETE FROM audit_events
+        WHERE workspace_id = ${member.workspace_id}
+          AND ordinal = 3`
+      const tampered = yield* verifyWith({ appSecret })
+      assert.isTrue(tampered.some((text) => text.endsWith("does not follow the one before it")))
+      yield* sql`DELETE FROM audit_events WHERE workspace_id = ${member.workspace_id}`
+      yield* sql`DELETE FROM audit_chains WHERE workspace_id = ${member.workspace_id}`
     })
   )
 
