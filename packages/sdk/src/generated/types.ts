@@ -266,7 +266,7 @@ export interface Chain {
   readonly id: ChainId
   /** The workspace that it belongs to. */
   readonly workspace_id: WorkspaceId
-  /** The id that its author gave it. Null if it has none. */
+  /** Your own id for it. Null if it has none. */
   readonly key: string | null
   /** The name for people. */
   readonly name: string
@@ -292,9 +292,9 @@ export interface Chain {
   readonly excluded_days?: ReadonlyArray<string>
   readonly excluded_calendar?: ExcludedCalendar
   readonly on_pause?: OnPause
-  /** After how many runs that failed in a row it is paused by itself. Absent if never. */
+  /** After how many failed runs in a row the service pauses it. Absent if never. */
   readonly disable_after_failures?: number
-  /** Why it was paused by itself. Absent if it was not. */
+  /** Why the service paused it. Absent if it did not. */
   readonly paused_reason?: string
   readonly on_failure?: Callback
   readonly on_success?: Callback
@@ -381,9 +381,8 @@ export interface ChainDefinition {
   /** What a pause does to runs. `cancel` when absent or null. */
   readonly on_pause?: OnPause | null | undefined
   /**
-   * After so many runs that failed in a row, the task is paused by itself, which is announced as
-   * `task.disabled`. A change or a resume begins the count anew. Never when absent or null. 1 to
-   * 100.
+   * After this many failed runs in a row, the service pauses the task and announces `task.disabled`.
+   * A change or a resume resets the count. Never when absent or null. 1 to 100.
    */
   readonly disable_after_failures?: number | null | undefined
   /** Told of each run that failed, once all attempts are used. None when absent or null. */
@@ -435,9 +434,8 @@ export interface ChainInput {
   /** What a pause does to runs. `cancel` when absent or null. */
   readonly on_pause?: OnPause | null | undefined
   /**
-   * After so many runs that failed in a row, the task is paused by itself, which is announced as
-   * `task.disabled`. A change or a resume begins the count anew. Never when absent or null. 1 to
-   * 100.
+   * After this many failed runs in a row, the service pauses the task and announces `task.disabled`.
+   * A change or a resume resets the count. Never when absent or null. 1 to 100.
    */
   readonly disable_after_failures?: number | null | undefined
   /** Told of each run that failed, once all attempts are used. None when absent or null. */
@@ -445,9 +443,9 @@ export interface ChainInput {
   /** Told of each run that succeeded. None when absent or null. */
   readonly on_success?: Callback | null | undefined
   /**
-   * An id of your own, by which it is made or replaced: 1 to 200 letters, digits and `. _ ~ : @ -`,
-   * beginning with a letter or a digit. Unique in the workspace, among those of its kind. None when
-   * absent or null. 1 to 200 characters.
+   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
+   * kind. None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
@@ -675,9 +673,8 @@ export interface ChainUpdate {
   /** What a pause does to runs. `cancel` when absent or null. */
   readonly on_pause?: OnPause | null | undefined
   /**
-   * After so many runs that failed in a row, the task is paused by itself, which is announced as
-   * `task.disabled`. A change or a resume begins the count anew. Never when absent or null. 1 to
-   * 100.
+   * After this many failed runs in a row, the service pauses the task and announces `task.disabled`.
+   * A change or a resume resets the count. Never when absent or null. 1 to 100.
    */
   readonly disable_after_failures?: number | null | undefined
   /** Told of each run that failed, once all attempts are used. None when absent or null. */
@@ -685,9 +682,9 @@ export interface ChainUpdate {
   /** Told of each run that succeeded. None when absent or null. */
   readonly on_success?: Callback | null | undefined
   /**
-   * An id of your own, by which it is made or replaced: 1 to 200 letters, digits and `. _ ~ : @ -`,
-   * beginning with a letter or a digit. Unique in the workspace, among those of its kind. None when
-   * absent or null. 1 to 200 characters.
+   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
+   * kind. None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
@@ -780,7 +777,7 @@ export interface CronTask {
   readonly id: CronTaskId
   /** The workspace that it belongs to. */
   readonly workspace_id: WorkspaceId
-  /** The id that its author gave it. Null if it has none. */
+  /** Your own id for it. Null if it has none. */
   readonly key: string | null
   /** The name for people. */
   readonly name: string
@@ -828,9 +825,9 @@ export interface CronTask {
   readonly excluded_days?: ReadonlyArray<string>
   readonly excluded_calendar?: ExcludedCalendar
   readonly on_pause?: OnPause
-  /** After how many runs that failed in a row it is paused by itself. Absent if never. */
+  /** After how many failed runs in a row the service pauses it. Absent if never. */
   readonly disable_after_failures?: number
-  /** Why it was paused by itself. Absent if it was not. */
+  /** Why the service paused it. Absent if it did not. */
   readonly paused_reason?: string
   readonly on_failure?: Callback
   readonly on_success?: Callback
@@ -978,9 +975,8 @@ export interface CronTaskDefinition {
   /** What a pause does to runs. `cancel` when absent or null. */
   readonly on_pause?: OnPause | null | undefined
   /**
-   * After so many runs that failed in a row, the task is paused by itself, which is announced as
-   * `task.disabled`. A change or a resume begins the count anew. Never when absent or null. 1 to
-   * 100.
+   * After this many failed runs in a row, the service pauses the task and announces `task.disabled`.
+   * A change or a resume resets the count. Never when absent or null. 1 to 100.
    */
   readonly disable_after_failures?: number | null | undefined
   /** Told of each run that failed, once all attempts are used. None when absent or null. */
@@ -1093,9 +1089,8 @@ export interface CronTaskInput {
   /** What a pause does to runs. `cancel` when absent or null. */
   readonly on_pause?: OnPause | null | undefined
   /**
-   * After so many runs that failed in a row, the task is paused by itself, which is announced as
-   * `task.disabled`. A change or a resume begins the count anew. Never when absent or null. 1 to
-   * 100.
+   * After this many failed runs in a row, the service pauses the task and announces `task.disabled`.
+   * A change or a resume resets the count. Never when absent or null. 1 to 100.
    */
   readonly disable_after_failures?: number | null | undefined
   /** Told of each run that failed, once all attempts are used. None when absent or null. */
@@ -1103,9 +1098,9 @@ export interface CronTaskInput {
   /** Told of each run that succeeded. None when absent or null. */
   readonly on_success?: Callback | null | undefined
   /**
-   * An id of your own, by which it is made or replaced: 1 to 200 letters, digits and `. _ ~ : @ -`,
-   * beginning with a letter or a digit. Unique in the workspace, among those of its kind. None when
-   * absent or null. 1 to 200 characters.
+   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
+   * kind. None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
@@ -1215,9 +1210,8 @@ export interface CronTaskUpdate {
   /** What a pause does to runs. `cancel` when absent or null. */
   readonly on_pause?: OnPause | null | undefined
   /**
-   * After so many runs that failed in a row, the task is paused by itself, which is announced as
-   * `task.disabled`. A change or a resume begins the count anew. Never when absent or null. 1 to
-   * 100.
+   * After this many failed runs in a row, the service pauses the task and announces `task.disabled`.
+   * A change or a resume resets the count. Never when absent or null. 1 to 100.
    */
   readonly disable_after_failures?: number | null | undefined
   /** Told of each run that failed, once all attempts are used. None when absent or null. */
@@ -1225,9 +1219,9 @@ export interface CronTaskUpdate {
   /** Told of each run that succeeded. None when absent or null. */
   readonly on_success?: Callback | null | undefined
   /**
-   * An id of your own, by which it is made or replaced: 1 to 200 letters, digits and `. _ ~ : @ -`,
-   * beginning with a letter or a digit. Unique in the workspace, among those of its kind. None when
-   * absent or null. 1 to 200 characters.
+   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
+   * kind. None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
@@ -1237,7 +1231,7 @@ export interface DelayedTask {
   readonly id: DelayedTaskId
   /** The workspace that it belongs to. */
   readonly workspace_id: WorkspaceId
-  /** The id that its author gave it. Null if it has none. */
+  /** Your own id for it. Null if it has none. */
   readonly key: string | null
   /** The name for people, 1 to 200 characters. Null if it has none. */
   readonly name: string | null
@@ -1462,9 +1456,9 @@ export type DelayedTaskInput = {
   /** Told of each run that succeeded. None when absent or null. */
   readonly on_success?: Callback | null | undefined
   /**
-   * An id of your own, by which it is made or replaced: 1 to 200 letters, digits and `. _ ~ : @ -`,
-   * beginning with a letter or a digit. Unique in the workspace, among those of its kind. None when
-   * absent or null. 1 to 200 characters.
+   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
+   * kind. None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 } & (
@@ -1564,9 +1558,9 @@ export interface DelayedTaskUpdate {
   /** Counted from the moment that the service accepts the request. 0 to 31,536,000. */
   readonly delay_seconds?: number | undefined
   /**
-   * An id of your own, by which it is made or replaced: 1 to 200 letters, digits and `. _ ~ : @ -`,
-   * beginning with a letter or a digit. Unique in the workspace, among those of its kind. None when
-   * absent or null. 1 to 200 characters.
+   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
+   * kind. None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
@@ -1934,14 +1928,14 @@ export interface HeartbeatMonitor {
   readonly id: MonitorId
   /** The workspace that it belongs to. */
   readonly workspace_id: WorkspaceId
-  /** The id that its author gave it. Null if it has none. */
+  /** Your own id for it. Null if it has none. */
   readonly key: string | null
   /** The name for people. */
   readonly name: string
   /** Labels by which monitors are found and grouped. */
   readonly tags: ReadonlyArray<string>
   readonly status: MonitorStatus
-  /** When it came to be `status`. */
+  /** When it got its current status. */
   readonly last_change_at: Timestamp | null
   /** When it goes down without a ping, or is looked at next. Null: nothing is due. */
   readonly next_check_at: Timestamp | null
@@ -2042,9 +2036,9 @@ export type HeartbeatMonitorInput = {
    */
   readonly min_interval_seconds?: number | null | undefined
   /**
-   * An id of your own, by which it is made or replaced: 1 to 200 letters, digits and `. _ ~ : @ -`,
-   * beginning with a letter or a digit. Unique in the workspace, among those of its kind. None when
-   * absent or null. 1 to 200 characters.
+   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
+   * kind. None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 } & (
@@ -2064,7 +2058,7 @@ export type HeartbeatMonitorInput = {
 )
 
 /**
- * Any of the fields; those that are absent stay as they are. `period_seconds` takes the place of a
+ * Any of the fields. Absent fields keep their values. `period_seconds` takes the place of a
  * schedule, and a schedule that of the period. A deadline that would have passed by the new rules
  * counts from now.
  */
@@ -2096,9 +2090,9 @@ export interface HeartbeatMonitorUpdate {
    */
   readonly min_interval_seconds?: number | null | undefined
   /**
-   * An id of your own, by which it is made or replaced: 1 to 200 letters, digits and `. _ ~ : @ -`,
-   * beginning with a letter or a digit. Unique in the workspace, among those of its kind. None when
-   * absent or null. 1 to 200 characters.
+   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
+   * kind. None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
@@ -2421,14 +2415,14 @@ export interface Monitor {
   readonly id: MonitorId
   /** The workspace that it belongs to. */
   readonly workspace_id: WorkspaceId
-  /** The id that its author gave it. Null if it has none. */
+  /** Your own id for it. Null if it has none. */
   readonly key: string | null
   /** The name for people. */
   readonly name: string
   /** Labels by which monitors are found and grouped. */
   readonly tags: ReadonlyArray<string>
   readonly status: MonitorStatus
-  /** When it came to be `status`. */
+  /** When it got its current status. */
   readonly last_change_at: Timestamp | null
   /** When it goes down without a ping, or is looked at next. Null: nothing is due. */
   readonly next_check_at: Timestamp | null
@@ -2440,7 +2434,7 @@ export interface Monitor {
   readonly updated_at: Timestamp
 }
 
-/** `status_changed`: it came to be `status`. */
+/** `status_changed`: its status is now `status`. */
 export type MonitorChange = "created" | "updated" | "deleted" | "status_changed"
 
 /** How many of the workspace's monitors have which status, whatever the page shows. */
@@ -2472,7 +2466,7 @@ export type MonitorKind = "heartbeat" | "ssl" | "process"
  */
 export type MonitorStatus = "new" | "up" | "late" | "warning" | "down" | "paused"
 
-/** A monitor came to another status, or somebody changed it. */
+/** The status of a monitor changed, or somebody changed the monitor. */
 export interface MonitorStatusEvent {
   /** Resume from here: send it as `Last-Event-ID`. */
   readonly id: string
@@ -2484,7 +2478,7 @@ export interface MonitorStatusEvent {
   /** The monitor that it belongs to. */
   readonly monitor_id: string
   readonly change: MonitorChange
-  /** Null unless the status changed. `late` is not told: it is a matter of time. */
+  /** Null unless the status changed. `late` is not announced, because it follows from the time alone. */
   readonly status: MonitorStatus | null
 }
 
@@ -2493,7 +2487,7 @@ export interface NotificationChannel {
   readonly id: NotificationChannelId
   /** The workspace that it belongs to. */
   readonly workspace_id: WorkspaceId
-  /** The id that its author gave it. Null if it has none. */
+  /** Your own id for it. Null if it has none. */
   readonly key: string | null
   /** The name for people. */
   readonly name: string
@@ -2524,7 +2518,7 @@ export interface NotificationChannelDefinition {
    * rest and never shown again.
    */
   readonly config: Readonly<Record<string, unknown>>
-  /** Whether anything is sent to it. When absent, it stays as it is, and true if it is new. */
+  /** Whether anything is sent to it. When absent it is unchanged, or true for a new channel. */
   readonly enabled?: boolean | undefined
 }
 
@@ -2540,29 +2534,29 @@ export interface NotificationChannelInput {
   /** Whether anything is sent to it. True when absent. */
   readonly enabled?: boolean | undefined
   /**
-   * An id of your own, by which it is made or replaced: 1 to 200 letters, digits and `. _ ~ : @ -`,
-   * beginning with a letter or a digit. Unique in the workspace, among those of its kind. None when
-   * absent or null. 1 to 200 characters.
+   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
+   * kind. None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
 
-/** Any of the fields; those that are absent stay as they are. */
+/** Any of the fields. Absent fields keep their values. */
 export interface NotificationChannelUpdate {
   /** The name for people. 1 to 100 characters. */
   readonly name?: string | undefined
   /**
-   * Fields to change; those that are absent stay, and one that is null goes. A secret stays where it
-   * is absent or as it is shown. Where the server of a channel changes its secrets must come with
-   * it.
+   * Fields to change. Absent fields keep their values, and null removes a field. A secret is kept if
+   * it is absent or sent as it is shown. If the server of a channel changes, its secrets must be
+   * sent again.
    */
   readonly config?: Readonly<Record<string, unknown>> | undefined
-  /** True takes a channel that was disabled up again. */
+  /** True enables a disabled channel. */
   readonly enabled?: boolean | undefined
   /**
-   * An id of your own, by which it is made or replaced: 1 to 200 letters, digits and `. _ ~ : @ -`,
-   * beginning with a letter or a digit. Unique in the workspace, among those of its kind. None when
-   * absent or null. 1 to 200 characters.
+   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
+   * kind. None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
@@ -2900,14 +2894,14 @@ export interface ProcessMonitor {
   readonly id: MonitorId
   /** The workspace that it belongs to. */
   readonly workspace_id: WorkspaceId
-  /** The id that its author gave it. Null if it has none. */
+  /** Your own id for it. Null if it has none. */
   readonly key: string | null
   /** The name for people. */
   readonly name: string
   /** Labels by which monitors are found and grouped. */
   readonly tags: ReadonlyArray<string>
   readonly status: MonitorStatus
-  /** When it came to be `status`. */
+  /** When it got its current status. */
   readonly last_change_at: Timestamp | null
   /** When it goes down without a ping, or is looked at next. Null: nothing is due. */
   readonly next_check_at: Timestamp | null
@@ -3016,9 +3010,9 @@ export type ProcessMonitorInput = {
    */
   readonly grace_seconds?: number | undefined
   /**
-   * An id of your own, by which it is made or replaced: 1 to 200 letters, digits and `. _ ~ : @ -`,
-   * beginning with a letter or a digit. Unique in the workspace, among those of its kind. None when
-   * absent or null. 1 to 200 characters.
+   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
+   * kind. None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 } & (
@@ -3035,8 +3029,8 @@ export type ProcessMonitorInput = {
 )
 
 /**
- * Any of the fields; those that are absent stay as they are. `labels` replaces `worker_id`, and
- * the other way round.
+ * Any of the fields. Absent fields keep their values. `labels` replaces `worker_id`, and the other
+ * way round.
  */
 export interface ProcessMonitorUpdate {
   /** The name for people. 1 to 200 characters. */
@@ -3068,9 +3062,9 @@ export interface ProcessMonitorUpdate {
    */
   readonly grace_seconds?: number | undefined
   /**
-   * An id of your own, by which it is made or replaced: 1 to 200 letters, digits and `. _ ~ : @ -`,
-   * beginning with a letter or a digit. Unique in the workspace, among those of its kind. None when
-   * absent or null. 1 to 200 characters.
+   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
+   * kind. None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
@@ -3089,7 +3083,7 @@ export interface Queue {
   readonly id: QueueId
   /** The workspace that it belongs to. */
   readonly workspace_id: WorkspaceId
-  /** The id that its author gave it. Null if it has none. */
+  /** Your own id for it. Null if it has none. */
   readonly key: string | null
   /** The name for people. */
   readonly name: string
@@ -3131,9 +3125,9 @@ export interface QueueInput {
   /** How many of its runs may begin per second. 0.2 is one in 5 seconds. Null: any number. */
   readonly rate_per_second?: number | null | undefined
   /**
-   * An id of your own, by which it is made or replaced: 1 to 200 letters, digits and `. _ ~ : @ -`,
-   * beginning with a letter or a digit. Unique in the workspace, among those of its kind. None when
-   * absent or null. 1 to 200 characters.
+   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
+   * kind. None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
@@ -3147,14 +3141,14 @@ export interface QueueUpdate {
   /** How many of its runs may begin per second. 0.2 is one in 5 seconds. Null: any number. */
   readonly rate_per_second?: number | null | undefined
   /**
-   * An id of your own, by which it is made or replaced: 1 to 200 letters, digits and `. _ ~ : @ -`,
-   * beginning with a letter or a digit. Unique in the workspace, among those of its kind. None when
-   * absent or null. 1 to 200 characters.
+   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
+   * kind. None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
 
-/** From `from` until `to` messages are held, and sent as one when they are over. */
+/** From `from` until `to` messages are held. They are sent as one when quiet hours end. */
 export interface QuietHours {
   /** An IANA time zone name. */
   readonly timezone: string
@@ -3394,14 +3388,14 @@ export interface SslMonitor {
   readonly id: MonitorId
   /** The workspace that it belongs to. */
   readonly workspace_id: WorkspaceId
-  /** The id that its author gave it. Null if it has none. */
+  /** Your own id for it. Null if it has none. */
   readonly key: string | null
   /** The name for people. */
   readonly name: string
   /** Labels by which monitors are found and grouped. */
   readonly tags: ReadonlyArray<string>
   readonly status: MonitorStatus
-  /** When it came to be `status`. */
+  /** When it got its current status. */
   readonly last_change_at: Timestamp | null
   /** When it goes down without a ping, or is looked at next. Null: nothing is due. */
   readonly next_check_at: Timestamp | null
@@ -3492,16 +3486,16 @@ export interface SslMonitorInput {
    */
   readonly check_interval_seconds?: number | undefined
   /**
-   * An id of your own, by which it is made or replaced: 1 to 200 letters, digits and `. _ ~ : @ -`,
-   * beginning with a letter or a digit. Unique in the workspace, among those of its kind. None when
-   * absent or null. 1 to 200 characters.
+   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
+   * kind. None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
 
 /**
- * Any of the fields; those that are absent stay as they are. It is looked at again. With another
- * host, port, protocol or name it starts afresh: it is `new`, and its incident closes.
+ * Any of the fields. Absent fields keep their values. It is looked at again. With another host,
+ * port, protocol or name it starts afresh: it is `new`, and its incident closes.
  */
 export interface SslMonitorUpdate {
   /** The name for people. 1 to 200 characters. */
@@ -3532,9 +3526,9 @@ export interface SslMonitorUpdate {
    */
   readonly check_interval_seconds?: number | undefined
   /**
-   * An id of your own, by which it is made or replaced: 1 to 200 letters, digits and `. _ ~ : @ -`,
-   * beginning with a letter or a digit. Unique in the workspace, among those of its kind. None when
-   * absent or null. 1 to 200 characters.
+   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
+   * kind. None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }

@@ -186,7 +186,6 @@ export const makeSettler = Effect.fnUntraced(function* (
   }
 })
 
-
 const withoutAnswer = (settlement: Settlement): Settlement => ({
   ...settlement,
   response_body: null,

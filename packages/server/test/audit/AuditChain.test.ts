@@ -152,7 +152,10 @@ layer(testAppLayer())("the chain of audit events", (it) => {
       const problems = yield* verifyWith({ appSecret })
       assert.isNotEmpty(problems)
       for (const problem of problems) {
-        assert.match(problem, /: the oldest (?:event|\d+ events) cannot be verified: made with a secret that/)
+        assert.match(
+          problem,
+          /: the oldest (?:event|\d+ events) cannot be verified: made with a secret that/
+        )
       }
       yield* sql`
         DELETE FROM audit_events

@@ -1,6 +1,5 @@
 import type { SslMonitor, SslMonitorInput, SslProtocol } from "@scheduling/sdk"
 import { Field, Input, Select } from "../../ui/forms/Field.tsx"
-import { FieldProblem } from "../../ui/forms/issues.ts"
 import { FormEnd } from "../../ui/forms/FormEnd.tsx"
 import { Card, Section } from "../../ui/layout/Page.tsx"
 import { SpanInput } from "../../ui/forms/SpanInput.tsx"

@@ -9,11 +9,15 @@ import billing from "./0008_billing.ts"
 import queues from "./0009_queues.ts"
 import calendars from "./0010_calendars.ts"
 import completions from "./0011_completions.ts"
+import successors from "./0012_successors.ts"
 import absences from "./0013_absences.ts"
 import missedRecoveries from "./0014_missed_recoveries.ts"
 import endedDeliveries from "./0015_ended_deliveries.ts"
 import endedTasks from "./0016_ended_tasks.ts"
 import movingRuns from "./0017_moving_runs.ts"
+import proofs from "./0018_proofs.ts"
+import receivers from "./0019_receivers.ts"
+import refusals from "./0020_refusals.ts"
 
 /** In order. A migration is never edited once released. */
 export const migrations = {
@@ -28,9 +32,13 @@ export const migrations = {
   "0009_queues": queues,
   "0010_calendars": calendars,
   "0011_completions": completions,
+  "0012_successors": successors,
   "0013_absences": absences,
   "0014_missed_recoveries": missedRecoveries,
   "0015_ended_deliveries": endedDeliveries,
   "0016_ended_tasks": endedTasks,
-  "0017_moving_runs": movingRuns
+  "0017_moving_runs": movingRuns,
+  "0018_proofs": proofs,
+  "0019_receivers": receivers,
+  "0020_refusals": refusals
 }
