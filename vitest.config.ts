@@ -19,7 +19,7 @@ const processes = [
   "packages/server/test/notifications/{EndToEnd,Killed,KilledEmbedded,callbacks}.test.ts",
   "packages/server/test/operator/{account,backup,move,moveRows}.test.ts",
   "packages/server/test/sql/{embeddedDurability,embeddedTemplate}.test.ts",
-  "packages/server/test/workers/{agents,privateNetwork}.test.ts",
+  "packages/server/test/workers/{agents,agentsAway,privateNetwork}.test.ts",
   "packages/sdk/test/{examples,readme,server}.test.ts"
 ]
 

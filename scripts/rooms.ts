@@ -92,7 +92,7 @@ export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
     "workspaces"
   ],
   panel: ["auth", "config", "http"],
-  operator: ["access", "audit", "auth", "config", "http", "queue", "sql", "users"],
+  operator: ["access", "audit", "auth", "config", "http", "platform", "queue", "sql", "users"],
   executions: ["config", "http", "limits", "platform", "queue", "sql"],
   calendars: ["fairness", "limits", "outbox", "platform", "queue", "sql", "tasks"],
   batches: ["auth", "http", "platform", "sql"],

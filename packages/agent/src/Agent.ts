@@ -110,7 +110,8 @@ export const runAgent = Effect.fnUntraced(function* (
     const how = result.status_code ?? result.error ?? result.outcome
     told.push(
       Effect.logInfo(
-        `${given.method} ${withoutQuery(given.url)}: ${how} in ${duration_ms} ms`
+        // Queries may hold secrets.
+        `${given.method} ${given.url.split(/[?#]/, 1)[0]}: ${how} in ${duration_ms} ms`
       ).pipe(Effect.annotateLogs({ run: run_id, attempt: given.attempt }))
     )
     if (told.length === 1) runFork(tellCalls)
@@ -297,6 +298,3 @@ export const runAgent = Effect.fnUntraced(function* (
     Effect.ensuring(tell)
   )
 })
-
-/** Queries may hold secrets. */
-const withoutQuery = (url: string) => url.split(/[?#]/, 1)[0]

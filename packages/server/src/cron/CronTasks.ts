@@ -14,7 +14,7 @@ import {
   type Conflict,
   NotFound,
   type QuotaExceeded,
-  ValidationFailed
+  type ValidationFailed
 } from "@scheduling/domain/shared/Errors"
 import { CronTaskId, type ExecutionId } from "@scheduling/domain/shared/Ids"
 import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"

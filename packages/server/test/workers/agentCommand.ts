@@ -3,7 +3,7 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import * as path from "node:path"
 
-const main = path.resolve(import.meta.dirname, "../../src/main.ts")
+const main = path.resolve(import.meta.dirname, "../../../agent/src/main.ts")
 
 export const token = `pwk_${"x".repeat(43)}`
 

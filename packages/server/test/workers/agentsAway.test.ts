@@ -3,13 +3,8 @@ import { Effect } from "effect"
 import * as fs from "node:fs"
 import { createServer } from "node:net"
 import * as path from "node:path"
-import {
-  eventually,
-  freePort,
-  listening,
-  temporaryFolder
-} from "../../server/test/support/ServerProcess.ts"
-import { type Command, startCommand, token } from "./support/command.ts"
+import { eventually, freePort, listening, temporaryFolder } from "../support/ServerProcess.ts"
+import { type Command, startCommand, token } from "./agentCommand.ts"
 
 /** An agent that asks for its service at this port. Its temporary files are in `folder`. */
 const startAgent = Effect.fnUntraced(function* (
