@@ -13,7 +13,6 @@ const onItsOwn = [
 
 /** These tests start the service, or npm, as processes. */
 const processes = [
-  "packages/agent/test/away.test.ts",
   "packages/server/test/{npmStart,process,processPostgres}.test.ts",
   "packages/server/test/completions/death.test.ts",
   "packages/server/test/notifications/{EndToEnd,Killed,KilledEmbedded,callbacks}.test.ts",
