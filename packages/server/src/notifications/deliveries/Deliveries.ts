@@ -153,10 +153,14 @@ export class Deliveries extends Context.Service<
         workspace_id
       }: DeliveryRow) {
         if (channel_id !== null) {
-          const channel = yield* channels.findForUpdate(workspace_id, channel_id)
-          return Option.getOrUndefined(
-            Option.filter(channel, ({ confirmed, enabled }) => confirmed && enabled)
+          const channel = Option.getOrUndefined(
+            yield* channels.findForUpdate(workspace_id, channel_id)
           )
+          if (channel === undefined) return yield* conflict("The channel was deleted.")
+          if (!channel.enabled) return yield* conflict("The channel is disabled; enable it first.")
+          return channel.confirmed
+            ? channel
+            : yield* conflict("The address of the channel is not confirmed.")
         }
         if (target === null) return yield* conflict("The delivery has no target any more.")
         const most = (yield* limits.planOf(workspace_id)).limits.waiting_callbacks
@@ -182,12 +186,11 @@ export class Deliveries extends Context.Service<
           if (row.finished_at === null) {
             return yield* conflict("The delivery has not ended: it is still being tried.")
           }
-          const channel = yield* receiverOf(row)
           // The mail that asks an address tells of nothing, and would not be counted here.
-          const isEmpty = row.begun + row.ended + row.other === 0
-          if (row.finished_at === null || isEmpty || channel === undefined) {
-            return yield* new Conflict()
+          if (row.begun + row.ended + row.other === 0) {
+            return yield* conflict("The delivery tells of nothing that could be sent again.")
           }
+          const channel = yield* receiverOf(row)
           const { begun, ended, incident_key, other, shown, subjects, target } = row
           const again: DeliveryRow = {
             ...emptyDelivery(yield* ids.next, channel, yield* DateTime.nowAsDate),
