@@ -43,6 +43,14 @@ describe.skipIf(missing !== undefined)("a workspace", () => {
     await person.client.apiKeys.create({ name: "Deploys", scopes: ["tasks:read"] })
     await page.getByLabel("What was changed").selectOption("api_key")
     await page.getByRole("row", { name: /API key created.*Deploys/ }).waitFor()
+    await person.client.notifications.createChannel({
+      name: "Operations",
+      kind: "webhook",
+      config: { url: `${panel.url()}/v1/echo` }
+    })
+    await page.reload()
+    await page.getByLabel("What was changed").selectOption("notification_channel")
+    await page.getByRole("row", { name: /Notification channel created.*Operations/ }).waitFor()
     expect(problems).toEqual([])
   })
 

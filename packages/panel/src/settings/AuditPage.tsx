@@ -2,7 +2,7 @@ import type { AuditEvent } from "@scheduling/sdk"
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
-import { useMemberNames } from "../data/names.ts"
+import { useChannelNames, useMemberNames } from "../data/names.ts"
 import { useList } from "../data/queries.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Code } from "../ui/values/Code.tsx"
@@ -21,6 +21,7 @@ export const AuditPage = () => {
   const search = useSearch({ from: "/inside/w/$workspaceId/audit" })
   const navigate = useNavigate({ from: "/w/$workspaceId/audit" })
   const names = useMemberNames(workspaceId)
+  const channels = useChannelNames(workspaceId)
   const [shown, show] = useState<AuditEvent>()
   const { error, refetch, ...list } = useList(auditOptions(workspaceId, search))
   const whoOf = (actorId: AuditEvent["actor_id"]) =>
@@ -39,7 +40,7 @@ export const AuditPage = () => {
         <List
           {...list}
           label="Audit log"
-          columns={columnsWith(whoOf, show)}
+          columns={columnsWith(whoOf, (event) => subjectOf(event, channels), show)}
           keyOf={({ id }) => id}
           empty={
             <Empty
@@ -72,11 +73,14 @@ const inWords = (action: string): string => {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** What it was done to, as far as the details say. */
-const subjectOf = ({ details }: AuditEvent): string | undefined =>
+/** What it was done to, as far as the details say. Of channels they say nothing. */
+const subjectOf = (
+  { details, target_id }: AuditEvent,
+  channels: ReadonlyMap<string, string>
+): string | undefined =>
   ["name", "email", "key_prefix", "token_prefix"]
     .map((key) => details[key])
-    .find((value) => typeof value === "string")
+    .find((value) => typeof value === "string") ?? channels.get(target_id ?? "")
 
 const EventDetail = ({
   event,
@@ -116,6 +120,7 @@ const EventDetail = ({
 
 const columnsWith = (
   whoOf: (actorId: AuditEvent["actor_id"]) => string,
+  nameOf: (event: AuditEvent) => string | undefined,
   show: (event: AuditEvent) => void
 ): ReadonlyArray<Column<AuditEvent>> => [
   {
@@ -126,9 +131,7 @@ const columnsWith = (
       <>
         <span className="block truncate font-medium">
           {inWords(event.action)}
-          {subjectOf(event) !== undefined && (
-            <span className="font-normal text-soft"> {subjectOf(event)}</span>
-          )}
+          <span className="font-normal text-soft"> {nameOf(event)}</span>
         </span>
         <span className="block truncate text-xs text-faint">
           {whoOf(event.actor_id)}
