@@ -83,7 +83,7 @@ describe.skipIf(missing !== undefined)("monitors", () => {
       period_seconds: 3_600
     })
     await page.goto(`${panel.url()}/w/${person.workspaceId}/monitors/heartbeat/${id}`)
-    await page.getByText("It waits for its first ping").waitFor()
+    await page.getByText("Waiting for its first ping").waitFor()
     await fetch(`${ping_url}/fail`)
     await page.getByRole("img", { name: "Up 0 % of the time, 1 incident in 90 days" }).waitFor()
     await fetch(ping_url ?? "")
