@@ -1,6 +1,7 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { cronTaskDefaults, defaultPreviewCount } from "@scheduling/domain/cron/CronTask"
 import { previewInSteps } from "@scheduling/domain/schedules/slots"
+import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { DateTime, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { afterEverythingElse, FairQueue } from "../fairness/FairQueue.ts"
@@ -28,6 +29,11 @@ export const previewing = (sql: SqlClient.SqlClient) => {
       const now = yield* DateTime.nowAsDate
       const calendars = yield* findCalendars(sql, [{ workspace_id: workspaceId, url }])
       const [calendar] = calendars.values()
+      if (url !== undefined && calendar === undefined) {
+        const message = "is no calendar that a task of this workspace has"
+        const issues = [{ path: ["excluded_calendar"], message }]
+        return yield* new ValidationFailed({ issues })
+      }
       const rule = {
         ...bounds,
         ...(calendar !== undefined && { calendar_days: new Set(calendar.days) }),
