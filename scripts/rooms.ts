@@ -68,6 +68,7 @@ export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
     "limits",
     "notifications",
     "platform",
+    "signals",
     "sql",
     "throttle",
     "users",

@@ -10,6 +10,7 @@ import { Stopping } from "../http/Stopping.ts"
 import { accountOf, placesOf, type WaitingLimits } from "../http/Waiting.ts"
 import { Meters } from "../platform/Meters.ts"
 import { LiveChanges } from "../signals/Changes.ts"
+import { Endings, type Watch } from "../signals/Endings.ts"
 import type { Told } from "../signals/Recent.ts"
 import { beatText, beginningText, eventText, greetingText, mayHear } from "./eventText.ts"
 
@@ -46,20 +47,35 @@ export class EventStreams extends Context.Service<
     >
   }
 >()("@scheduling/server/events/EventStreams") {
-  static readonly layer: Layer.Layer<EventStreams, never, Stopping> = Layer.effect(
+  static readonly layer: Layer.Layer<EventStreams, never, Endings | Stopping> = Layer.effect(
     EventStreams,
     Effect.gen(function* () {
       const changes = yield* LiveChanges
       const clock = yield* Clock.Clock
+      const endings = yield* Endings
       const limits = yield* StreamLimits
       const stopping = yield* Stopping
       const places = placesOf(limits)
+      const endingsOfStreams = new Set<Watch>()
+      yield* Effect.sleep(announceEvery).pipe(
+        Effect.andThen(
+          Effect.sync(() => {
+            for (const { announce } of endingsOfStreams) announce()
+          })
+        ),
+        Effect.forever,
+        Effect.forkScoped
+      )
       ;(yield* Meters).gauge("scheduling_event_streams", "Open streams of events.", places.count)
 
       /** Says that the stream is alive, until it may not go on. */
-      const beats = Effect.fnUntraced(function* (messages: Messages, { isAdmitted }: Opening) {
+      const beats = Effect.fnUntraced(function* (
+        messages: Messages,
+        { isAdmitted }: Opening,
+        { bell }: Watch
+      ) {
         do {
-          yield* Effect.raceFirst(Effect.sleep(`${beatSeconds} seconds`), stopping.begun)
+          yield* Effect.raceFirst(bell.wait(beatSeconds * 1_000), stopping.begun)
           Queue.offerUnsafe(messages, beatText)
         } while (!stopping.isStopping() && (yield* isAdmitted))
         Queue.endUnsafe(messages)
@@ -86,6 +102,15 @@ export class EventStreams extends Context.Service<
         Queue.offerUnsafe(messages, heard.map(eventText).join("") + beginningText(id))
       })
 
+      /** Rings when a member is removed, who is not to hear on until the next beat. */
+      const watchEnding = Effect.fnUntraced(function* (opening: Opening) {
+        const ending = yield* endings.watch([holderOf(opening)])
+        ending.announce()
+        endingsOfStreams.add(ending)
+        yield* Effect.addFinalizer(() => Effect.sync(() => endingsOfStreams.delete(ending)))
+        return ending
+      })
+
       const messagesOf = Effect.fnUntraced(function* (
         opening: Opening,
         request: HttpServerRequest.HttpServerRequest
@@ -100,9 +125,10 @@ export class EventStreams extends Context.Service<
         expectSilence(incoming, beatSeconds * 1_000)
         yield* Effect.addFinalizer(() => Effect.sync(() => expectSilence(incoming, 0)))
         Queue.offerUnsafe(messages, greetingText)
+        const ending = yield* watchEnding(opening)
         // Beside the reader, who hears at once that the stream is open.
         yield* follow(opening, messages, () => incoming.socket.destroy()).pipe(
-          Effect.andThen(beats(messages, opening)),
+          Effect.andThen(beats(messages, opening, ending)),
           Effect.forkScoped
         )
         return messages
@@ -135,5 +161,11 @@ export class EventStreams extends Context.Service<
     })
   )
 }
+
+/** Other nodes remember for a minute what somebody waits for. */
+const announceEvery = "45 seconds"
+
+const holderOf = ({ principal }: Opening) =>
+  principal.kind === "jwt" ? principal.user_id : principal.api_key_id
 
 const holdersOf = ({ principal, workspaceId }: Opening) => [workspaceId, accountOf(principal)]

@@ -11,6 +11,7 @@ import type { Actor } from "../audit/currentActor.ts"
 import { UsageRepo } from "../limits/UsageRepo.ts"
 import { Confirming } from "../notifications/channels/Confirming.ts"
 import { orNotFound } from "../platform/orNotFound.ts"
+import { Endings } from "../signals/Endings.ts"
 import { pageRequest, toPage } from "../sql/Pages.ts"
 import { transactionOf } from "../sql/transaction.ts"
 import { WorkspacesRepo } from "../workspaces/WorkspacesRepo.ts"
@@ -55,6 +56,7 @@ export class Members extends Context.Service<
     never,
     | AuditLog
     | Confirming
+    | Endings
     | InvitationsRepo
     | MembersRepo
     | SqlClient.SqlClient
@@ -63,9 +65,11 @@ export class Members extends Context.Service<
   > = Layer.effect(
     Members,
     Effect.gen(function* () {
-      const transaction = transactionOf(yield* SqlClient.SqlClient)
+      const sql = yield* SqlClient.SqlClient
+      const transaction = transactionOf(sql)
       const audit = yield* AuditLog
       const confirming = yield* Confirming
+      const endings = yield* Endings
       const invitations = yield* InvitationsRepo
       const repo = yield* MembersRepo
       const usage = yield* UsageRepo
@@ -79,6 +83,7 @@ export class Members extends Context.Service<
         yield* repo.remove(workspaceId, id)
         yield* usage.record("seats", [workspaceId], yield* DateTime.nowAsDate)
         yield* confirming.endOfMember(email, [workspaceId], origin)
+        yield* sql.afterCommit(Effect.sync(() => endings.tell([id])))
       })
 
       const hold = Effect.fnUntraced(function* (

@@ -19,7 +19,10 @@ import { Watched } from "./Watched.ts"
 export class Endings extends Context.Service<
   Endings,
   {
-    /** These have ended and that is committed: executions, runs of chains, whole workspaces. */
+    /**
+     * These have ended and that is committed: executions, runs of chains, whole workspaces, and for
+     * users a membership.
+     */
     readonly tell: (ids: ReadonlyArray<string>) => void
     /** Rings when one of these may have ended on this node, or on another node after `announce`. */
     readonly watch: (ids: ReadonlyArray<string>) => Effect.Effect<Watch, never, Scope.Scope>

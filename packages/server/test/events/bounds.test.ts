@@ -2,8 +2,9 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { StreamLimits } from "../../src/events/EventStreams.ts"
-import { ask, createKey, outcome, signUp } from "../support/http.ts"
+import { ask, createKey, joined, outcome, signUp } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
+import { testDatabaseUrl } from "../support/TestDatabase.ts"
 import { follow } from "./streams.ts"
 
 const createTask = (member: { readonly workspace: string; readonly access_token: string }) =>
@@ -20,6 +21,17 @@ const beatsUntil = (holds: () => boolean) =>
   TestClock.adjust("15 seconds").pipe(
     Effect.andThen(Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 50)))),
     Effect.repeat({ until: holds, times: 400 }),
+    Effect.andThen(Effect.sync(() => assert.isTrue(holds())))
+  )
+
+/** Nodes on one embedded store, which only tests have, hear nothing of each other. */
+const isStoreShared = testDatabaseUrl !== undefined
+
+/** Lets nodes tell each other what they gather for milliseconds. Less than a beat passes. */
+const beforeABeat = (holds: () => boolean) =>
+  TestClock.adjust("5 millis").pipe(
+    Effect.andThen(TestClock.withLive(Effect.sleep("10 millis"))),
+    Effect.repeat({ until: holds, times: 1_000 }),
     Effect.andThen(Effect.sync(() => assert.isTrue(holds())))
   )
 
@@ -67,6 +79,24 @@ layer(testAppLayer())("a stream of events", (it) => {
       assert.isUndefined(withToken.end())
       yield* TestClock.adjust("15 minutes")
       yield* beatsUntil(() => withToken.end() === "ended")
+    })
+  )
+
+  it.effect("ends at once when its member is removed or leaves, and no other does", () =>
+    Effect.gen(function* () {
+      const owner = yield* signUp()
+      const { workspace } = owner
+      const [removed, leaving] = [yield* joined(owner, "viewer"), yield* joined(owner, "admin")]
+      const of = ({ access_token: token }: { readonly access_token: string }) =>
+        followSoon({ workspace, token, at: isStoreShared ? "otherUrl" : "url" })
+      const [own, first, second] = [yield* of(owner), yield* of(removed), yield* of(leaving)]
+      const token = owner.access_token
+      yield* ask("DELETE", `${workspace}/members/${removed.user_id}`, { token })
+      yield* beforeABeat(() => first.end() === "ended")
+      assert.isUndefined(second.end())
+      yield* ask("POST", `${workspace}/leave`, { token: leaving.access_token })
+      yield* beforeABeat(() => second.end() === "ended")
+      assert.isUndefined(own.end())
     })
   )
 
