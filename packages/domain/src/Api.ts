@@ -61,7 +61,6 @@ export class Api extends HttpApi.make("scheduling")
   .annotateMerge(
     OpenApi.annotations({
       title: "Scheduling Service",
-      version: "1.0.0",
       description:
         "Runs scheduled HTTP work: cron tasks, delayed tasks and chains. Watches what runs elsewhere."
     })

@@ -1,5 +1,6 @@
 import type { JsonSchema } from "effect"
 import { type HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
+import manifest from "../package.json" with { type: "json" }
 import { describeAccess, securitySchemes } from "./access.ts"
 import { type Components, componentsOf, tidy } from "./components.ts"
 import { describeFields } from "./descriptions.ts"
@@ -53,7 +54,7 @@ export const openApiDocument = <Id extends string, Groups extends HttpApiGroup.C
     openapi: "3.1.0",
     info: {
       title: spec.info.title,
-      version: spec.info.version,
+      version: manifest.version,
       ...(spec.info.description !== undefined && { summary: spec.info.description }),
       description: introduction,
       license: { name: "MIT", identifier: "MIT" }

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type JsonSchema, Schema, SchemaRepresentation } from "effect"
+import manifest from "../package.json" with { type: "json" }
 import { Api } from "@scheduling/domain/Api"
 import { openApiDocument } from "../src/OpenApiDocument.ts"
 import { endpointsOf, holdsSecret } from "../src/endpoints.ts"
@@ -104,6 +105,10 @@ const examplesIn = (
 }
 
 describe("examples", () => {
+  it("has the version of the packages", () => {
+    assert.strictEqual(document.info.version, manifest.version)
+  })
+
   it("are there for every component and every request body", () => {
     const bare = Object.entries(schemas).filter(([, schema]) => schema.examples === undefined)
     assert.deepStrictEqual(
