@@ -5,10 +5,11 @@ import { Clock, Deferred, Duration, Effect, Exit, LogLevel, Option } from "effec
 import packageJson from "../package.json" with { type: "json" }
 import { type Answer, answerOf, cutOffAnswer } from "./answers.ts"
 import { Bell } from "./Bell.ts"
+import { counted } from "./counted.ts"
 import { Held } from "./Held.ts"
 import { makePersistence } from "./persistence.ts"
 import { endedBy, type Refusal, refusalIn } from "./refusals.ts"
-import { missingLabels } from "./labels.ts"
+import { missingLabels, namesOf } from "./labels.ts"
 import { ProcessWatch } from "./processes.ts"
 import { Service } from "./Service.ts"
 import type { Settings } from "./settings.ts"
@@ -200,7 +201,7 @@ export const runAgent = Effect.fnUntraced(function* (
     const fenced = receipts.filter(({ receipt }) => receipt === "fenced")
     if (fenced.length > 0) {
       yield* Effect.logWarning(
-        `${fenced.length} results came too late: their runs had gone to other workers`
+        `${counted(fenced.length, "result")} came too late: others have the runs now`
       )
     }
   })
@@ -233,7 +234,7 @@ export const runAgent = Effect.fnUntraced(function* (
 
   /** Lets calls end and hands in their results, as far as that goes in time. */
   const drain = Effect.fnUntraced(function* (session: Session) {
-    yield* Effect.logInfo(`stopping: ${held.running} calls are under way`)
+    yield* Effect.logInfo(`stopping: ${counted(held.running, "call is", "calls are")} under way`)
     const emptied = Effect.whileLoop({
       while: () => held.size > 0,
       body: () => Effect.sleep(20),
@@ -244,7 +245,8 @@ export const runAgent = Effect.fnUntraced(function* (
       Effect.forever(handIn(session))
     ).pipe(Effect.raceFirst(beating(session)), Effect.ignore)
     const left = held.ids
-    if (left.length > 0) yield* Effect.logWarning(`${left.length} runs go to other workers`)
+    if (left.length > 0)
+      yield* Effect.logWarning(`${counted(left.length, "run goes", "runs go")} to other workers`)
     yield* service
       .beat({ payload: { session: session.id, running: [...left], leaving: true } })
       .pipe(Effect.timeout("5 seconds"), Effect.ignore)
@@ -268,9 +270,7 @@ export const runAgent = Effect.fnUntraced(function* (
       worker = welcome.name
       online = true
       yield* Effect.logInfo(
-        `worker "${welcome.name}" is online with ${settings.slots} slots for ${
-          welcome.labels.length === 0 ? "no labels" : welcome.labels.join(", ")
-        }`
+        `worker "${welcome.name}" is online with ${counted(settings.slots, "slot")} for ${namesOf(welcome.labels)}`
       )
       const missing = missingLabels(settings.labels, welcome.labels)
       if (missing !== undefined) yield* Effect.logWarning(missing)

@@ -6,6 +6,7 @@ import { Command, Flag } from "effect/cli"
 import { env } from "node:process"
 import { runAgent } from "./Agent.ts"
 import { AgentEnded } from "./refusals.ts"
+import { counted } from "./counted.ts"
 import { checkService } from "./check.ts"
 import { readSettingsFile, readTokenFile } from "./files.ts"
 import { Service } from "./Service.ts"
@@ -179,7 +180,7 @@ const check = Command.make("check", flags, (typed) =>
   Effect.gen(function* () {
     const settings = yield* readSettings(typed)
     yield* Console.log(
-      `settings   ok: ${settings.slots} slots, ${settings.allow.length === 0 ? "public addresses only" : `${settings.allow.length} private networks allowed`}`
+      `settings   ok: ${counted(settings.slots, "slot")}, ${settings.allow.length === 0 ? "public addresses only" : `${counted(settings.allow.length, "private network")} allowed`}`
     )
     yield* checkService(settings).pipe(Effect.provide(Service.layer(settings)))
   })

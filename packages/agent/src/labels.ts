@@ -1,3 +1,6 @@
+export const namesOf = (labels: ReadonlyArray<string>): string =>
+  labels.length === 0 ? "no labels" : labels.join(", ")
+
 /** What is wrong with the labels that the agent was given. Undefined if the worker has them all. */
 export const missingLabels = (
   wanted: ReadonlyArray<string> | undefined,
