@@ -145,6 +145,22 @@ describe("the other ways to deploy", () => {
     })
   )
 
+  it("say how the agent is installed where its unit looks for it", () => {
+    const unit = read("packages/agent/scheduling-agent.service")
+    const steps = /^## As a service$[\s\S]*?```sh\n([\s\S]*?)```/m.exec(
+      read("docs/workers.md")
+    )?.[1]
+    const files = [
+      ...unit.matchAll(/^EnvironmentFile=-(\S+)$/gm),
+      ...unit.matchAll(/^LoadCredential=token:(\S+)$/gm),
+      ...unit.matchAll(/^Environment=SCHEDULING_STATUS_FILE=(\S+)$/gm)
+    ].map(([, file = ""]) => file)
+    assert.lengthOf(files, 3)
+    for (const file of files) assert.include(steps ?? "", file)
+    assert.match(unit, /^ExecStart=\/usr\/local\/bin\/scheduling-agent /m)
+    assert.include(steps ?? "", "--prefix /usr/local scheduling-agent")
+  })
+
   it.skipIf(spawnSync("systemd-analyze", ["--version"]).error !== undefined)(
     "have units that systemd takes",
     () => {
