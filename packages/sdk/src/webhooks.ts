@@ -31,7 +31,7 @@ export interface WebhookEvent {
 }
 
 export interface VerifyOptions {
-  /** How many seconds old, or ahead of time, a message may be. 300 when absent. */
+  /** How many seconds old, or ahead of time, a message may be, more than 0. 300 when absent. */
   readonly tolerance?: number | undefined
   /** For tests of your own. */
   readonly now?: Date | undefined
@@ -74,6 +74,8 @@ export const verify = async (
   secrets: string | ReadonlyArray<string> | undefined,
   options: VerifyOptions = {}
 ): Promise<WebhookEvent> => {
+  const { tolerance = defaultToleranceSeconds } = options
+  if (!(tolerance > 0)) throw new SchedulingError("tolerance must be a number of seconds above 0")
   const list = asSecrets(secrets)
   const received = {
     id: read(headers, header.id),
@@ -83,7 +85,7 @@ export const verify = async (
   }
   const problem = await findProblem(received, list, {
     nowSeconds: Math.floor((options.now?.getTime() ?? now()) / 1000),
-    toleranceSeconds: options.tolerance ?? defaultToleranceSeconds
+    toleranceSeconds: tolerance
   })
   // A missing body is also what a parser leaves after it consumed or skipped the body.
   const isParsed = problem === "no_matching_signature" && isAbsent(payload)

@@ -1,4 +1,4 @@
-import { SchedulingClient } from "@scheduling/sdk"
+import { SchedulingClient, SchedulingError } from "@scheduling/sdk"
 import { describe, expect, it } from "vitest"
 import { failure, page, scriptedFetch, type Step } from "./support/scriptedFetch.ts"
 
@@ -76,6 +76,14 @@ describe("a list", () => {
   it.each([0, -1, 1.5, Number.NaN])("is no array of %d records", async (limit) => {
     const { client } = clientOf(page([], null))
     await expect(client.cron.list().toArray({ limit })).rejects.toThrow(/^limit must be/)
+  })
+
+  it("is no array without a limit, which is said as of other wrong arguments", async () => {
+    const { client } = clientOf(page([], null), page([], null))
+    const careless = client.cron.list() as unknown as { toArray: () => Promise<unknown> }
+    await expect(careless.toArray()).rejects.toThrow(SchedulingError)
+    const first = (await client.cron.list()) as unknown as typeof careless
+    await expect(first.toArray()).rejects.toThrow(/^limit must be/)
   })
 
   it("throws where a page cannot be had, after the records before it", async () => {

@@ -1,7 +1,7 @@
-import { SchedulingClient, WaitTimeoutError } from "@scheduling/sdk"
+import { NotFoundError, SchedulingClient, WaitTimeoutError } from "@scheduling/sdk"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
 import type { ChainId, ChainRunId, CronTaskId, DelayedTaskId, ExecutionId } from "@scheduling/sdk"
-import { json, scriptedFetch, type Sent, type Step } from "./support/scriptedFetch.ts"
+import { failure, json, scriptedFetch, type Sent, type Step } from "./support/scriptedFetch.ts"
 
 const id = "e-1" as ExecutionId
 const running = json.bind(null, { id, status: "running", finished_at: null })
@@ -64,6 +64,15 @@ describe("waiting for an execution", () => {
     expect(error.id).toBe("e-1")
     expect(asked().map((one) => one.split("=")[1])).toEqual(["30", "10", "0", "0"])
     expect(Date.now()).toBe(40_500)
+  })
+
+  it("says what to do with the id of a task", async () => {
+    const { client } = clientOf(failure(404, "not_found", { resource: "execution" }))
+    const { error } = (await settle(client.executions.wait(id))) as { readonly error: Error }
+    expect(error).toBeInstanceOf(NotFoundError)
+    expect(error.message).toBe(
+      "It is not_found. If e-1 is the id of a task, executions.list({ task_id }) finds its executions."
+    )
   })
 
   it("ends with its signal", async () => {

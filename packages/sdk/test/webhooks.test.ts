@@ -123,6 +123,14 @@ describe("verify refuses", () => {
     expect(error).toMatchObject({ reason, name: "WebhookVerificationError" })
   })
 
+  it.each([0, -1, Number.NaN])("no tolerance of %d seconds", async (tolerance) => {
+    const refused = verify(payload, headers, secret, { ...options, tolerance })
+    await expect(refused).rejects.toMatchObject({
+      name: "SchedulingError",
+      message: "tolerance must be a number of seconds above 0"
+    })
+  })
+
   it.each([[undefined], [[]], [[undefined]], [[secret, undefined]]])(
     "secrets that are not set: %j",
     async (secrets) => {

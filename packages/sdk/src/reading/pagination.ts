@@ -82,8 +82,12 @@ export class PagePromise<A, More = unknown>
   }
 }
 
-const collect = async <A>(records: AsyncIterable<A>, { limit }: AtMost): Promise<Array<A>> => {
-  whole("limit", limit, 1, 2 ** 32 - 1)
+/** Programs in JavaScript may leave the options out. */
+const collect = async <A>(
+  records: AsyncIterable<A>,
+  options: AtMost | undefined
+): Promise<Array<A>> => {
+  const limit = whole("limit", options?.limit ?? Number.NaN, 1, 2 ** 32 - 1)
   const collected: Array<A> = []
   for await (const record of records) {
     collected.push(record)

@@ -1,6 +1,7 @@
 import type { ApiPromise } from "../ApiPromise.ts"
 import { now, sleep } from "../transport/clock.ts"
 import { WaitTimeoutError } from "../errors.ts"
+import { NotFoundError } from "../generated/errors.ts"
 import type {
   ChainId,
   ChainRun,
@@ -52,8 +53,16 @@ export abstract class ExecutionsBase extends WaitingResource {
    * const executionId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
    * const { status } = await client.executions.wait(executionId, { timeoutMs: 60_000 })
    */
-  wait(executionId: ExecutionId, options?: WaitOptions): Promise<ExecutionDetail> {
-    return this.execution(executionId, options)
+  async wait(executionId: ExecutionId, options?: WaitOptions): Promise<ExecutionDetail> {
+    try {
+      return await this.execution(executionId, options)
+    } catch (error) {
+      // Whoever made a delayed task has its id at hand, and waits for that.
+      if (error instanceof NotFoundError && error.resource === "execution") {
+        error.message += ` If ${executionId} is the id of a task, executions.list({ task_id }) finds its executions.`
+      }
+      throw error
+    }
   }
 }
 
