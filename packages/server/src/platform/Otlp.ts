@@ -1,5 +1,5 @@
 import { Effect, Layer, type Logger, Metric, Redacted, type Scope } from "effect"
-import { FetchHttpClient, HttpBody } from "effect/http"
+import { FetchHttpClient, HttpBody, HttpClient } from "effect/http"
 import {
   OtlpExporter,
   OtlpLogger,
@@ -9,6 +9,13 @@ import {
 } from "effect/observability"
 import packageJson from "../../package.json" with { type: "json" }
 import { AppConfig } from "../config/Config.ts"
+import {
+  CollectorHealth,
+  type Signal,
+  signals,
+  tellOfCollector,
+  watchedBy
+} from "./CollectorHealth.ts"
 import { Meters } from "./Meters.ts"
 import { encodeSpans, spanKinds, spanStatuses } from "./spanProtobuf.ts"
 import { type Span, Tracer, Tracing } from "./Tracing.ts"
@@ -44,18 +51,25 @@ const collector = Effect.map(AppConfig, ({ otlpEndpoint, otlpHeaders, otlpServic
   otlpEndpoint === undefined
     ? undefined
     : {
-        urlOf: (signal: "traces" | "metrics" | "logs") => `${otlpEndpoint}/v1/${signal}`,
+        urlOf: (signal: Signal) => `${otlpEndpoint}/v1/${signal}`,
         headers: otlpHeaders === undefined ? undefined : Redacted.value(otlpHeaders),
         resource: { serviceName: otlpServiceName, serviceVersion: packageJson.version }
       }
 )
+
+const watchedClient = Layer.effect(
+  HttpClient.HttpClient,
+  Effect.gen(function* () {
+    return watchedBy(yield* HttpClient.HttpClient, yield* CollectorHealth)
+  })
+).pipe(Layer.provide(FetchHttpClient.layer))
 
 /** What the exporters stand on. */
 const exporting = Layer.unwrap(
   Effect.map(AppConfig, ({ otlpProtocol }) =>
     Layer.mergeAll(
       OtlpExporter.layerFlusher,
-      FetchHttpClient.layer,
+      watchedClient,
       otlpProtocol === "http/json" ? OtlpSerialization.layerJson : OtlpSerialization.layerProtobuf
     )
   )
@@ -103,18 +117,28 @@ export const TracingLayer: Layer.Layer<never, never, AppConfig> = Layer.effect(
   })
 ).pipe(Layer.provide(exporting))
 
-/** Sends what the node measures every minute. */
+/** Sends what the node measures every minute, and tells if the collector does not take it. */
 export const MetricsExportLayer: Layer.Layer<never, never, AppConfig> = Layer.effectDiscard(
   Effect.gen(function* () {
     const to = yield* collector
     if (to === undefined) return
-    const { registry } = yield* Meters
+    const meters = yield* Meters
+    const { failed } = yield* CollectorHealth
+    for (const signal of signals) {
+      meters.counter(
+        "scheduling_export_failures_total",
+        "Requests that the collector did not take.",
+        () => failed[signal],
+        { signal }
+      )
+    }
+    yield* Effect.forkScoped(tellOfCollector)
     yield* OtlpMetrics.make({
       url: to.urlOf("metrics"),
       headers: to.headers,
       resource: to.resource,
       exportInterval: "1 minute"
-    }).pipe(Effect.provideService(Metric.MetricRegistry, registry))
+    }).pipe(Effect.provideService(Metric.MetricRegistry, meters.registry))
   })
 ).pipe(Layer.provide(exporting))
 
