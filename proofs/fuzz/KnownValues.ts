@@ -4,6 +4,7 @@ import { StepUrl } from "@scheduling/domain/chains/StepCall"
 import { ExcludedDay, ExcludedDays } from "@scheduling/domain/cron/FiringOptions"
 import { MinuteSchedule, Schedule } from "@scheduling/domain/schedules/Schedule"
 import { TimeZone } from "@scheduling/domain/schedules/TimeZone"
+import { HostName } from "@scheduling/domain/monitors/ssl/SslMonitor"
 import { StatusRange } from "@scheduling/domain/calls/CallOptions"
 import { CallHeaders } from "@scheduling/domain/calls/CallHeaders"
 import { CallUrl } from "@scheduling/domain/calls/CallUrl"
@@ -31,6 +32,8 @@ export const knownSchemas = (sink: string, now: number) => {
     known(TimeZone, oneOf([...Intl.supportedValuesOf("timeZone"), "UTC", "Etc/GMT+5"])),
     known(Timestamp, timestamp(now)),
     known(Email, email),
+    // Most of what Effect makes of the pattern is too long.
+    known(HostName, hostName),
     known(ExcludedDay, oneOf(["2026-12-24", "2028-02-29"])),
     known(ExcludedDays, oneOf(["2026-12-24", "2026-12-24,2028-02-29"])),
     known(StatusRange, oneOf(["200", "404", "200-299", "500-599"])),
@@ -80,6 +83,18 @@ const callUrl = (sink: string) =>
       `?${"x".repeat(900)}`
     ])
   ]).pipe(Arbitrary.map(([origin, path, rest]) => origin + path + rest))
+
+const hostName = oneOf([
+  "localhost",
+  "127.0.0.1",
+  "::1",
+  "::ffff:10.0.0.1",
+  "nowhere.invalid",
+  "xn--mnchen-3ya.de",
+  "_dmarc.example.com.",
+  `${"a".repeat(63)}.example`,
+  `${"a.".repeat(125)}com`
+])
 
 const field = (...values: ReadonlyArray<string>) => oneOf(["*", "*", ...values])
 

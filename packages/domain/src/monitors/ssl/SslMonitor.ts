@@ -61,10 +61,13 @@ const asciiName = (text: string): string => {
   return isForeign && URL.canParse(`https://${text}`) ? new URL(`https://${text}`).hostname : text
 }
 
-/** Of names as of addresses: nothing that would make it a URL or a command. */
-const asciiHostName = Schema.String.check(
+/**
+ * Of names as of addresses: nothing that would make it a URL or a command. Both are bounded, as the
+ * time to refuse a long text would grow with the square of its length.
+ */
+export const HostName = Schema.String.check(
   Schema.isPattern(
-    /^(?=.{1,253}$)(?:(?:[a-z\d_](?:[a-z\d_-]*[a-z\d])?\.)*[a-z\d_](?:[a-z\d_-]*[a-z\d])?\.?|(?=[^:]*:)[\da-f:.]+)$/i,
+    /^(?=.{1,253}$)(?:[a-z\d_](?:[a-z\d_-]*[a-z\d])?\.)*[a-z\d_](?:[a-z\d_-]*[a-z\d])?\.?$|^[\da-f.]{0,45}:[\da-f:.]{0,45}$/i,
     {
       expected: "a host name or an IP address, without a scheme or port"
     }
@@ -73,7 +76,7 @@ const asciiHostName = Schema.String.check(
 
 const hostName = Schema.String.pipe(
   Schema.decodeTo(
-    asciiHostName,
+    HostName,
     SchemaTransformation.transform({ decode: asciiName, encode: (name) => name })
   )
 )
