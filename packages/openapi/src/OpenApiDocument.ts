@@ -12,6 +12,7 @@ import type { MediaType, OpenApiDocument, Operation, Response } from "./model.ts
 import { describeParameters } from "./parameters.ts"
 import { errorResponses } from "./refusals.ts"
 import { completionPaths, completionsTag } from "./completions.ts"
+import { echoPaths, echoSchemas } from "./echo.ts"
 import { pingPaths, pingsTag } from "./pings.ts"
 import { withChoices } from "./schemas.ts"
 import { samplesOf } from "./samples.ts"
@@ -61,11 +62,11 @@ export const openApiDocument = <Id extends string, Groups extends HttpApiGroup.C
     },
     servers: [server],
     tags: [...spec.tags, pingsTag, completionsTag, webhooksTag],
-    paths: { ...paths, ...pingPaths, ...completionPaths },
+    paths: { ...paths, ...echoPaths, ...pingPaths, ...completionPaths },
     webhooks,
     components: {
-      ...tidy(paths, {
-        schemas: described(components.schemas),
+      ...tidy([paths, echoPaths], {
+        schemas: { ...described(components.schemas), ...echoSchemas },
         responses: components.responses,
         headers: componentHeaders
       }),

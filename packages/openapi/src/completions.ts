@@ -1,6 +1,6 @@
 import { maxProgressBytes, maxResponseBodyBytes } from "@scheduling/domain/executions/Execution"
 import type { Method, Operation, Parameter } from "./model.ts"
-import { plainAnswer } from "./pings.ts"
+import { plainAnswer, unavailable } from "./pings.ts"
 
 /** Call-backs are answered before the routes of the API, in plain text, so no endpoint declares them. */
 export const completionsTag = {
@@ -53,7 +53,7 @@ const said = (
       required: false,
       content: { "text/plain": { schema: { type: "string" }, example } }
     },
-    responses: { ...responses, ...more },
+    responses: { ...responses, ...more, 503: unavailable },
     "x-codeSamples": [
       {
         lang: "Shell",

@@ -53,6 +53,9 @@ export const plainAnswer = (description: string, text: string): Response => ({
   content: { "text/plain": { schema: { type: "string" }, example: `${text}\n` } }
 })
 
+/** Of what is answered in plain text otherwise. */
+export const unavailable = { $ref: "#/components/responses/UnavailableError" }
+
 const responses = {
   200: plainAnswer("It is on disk.", "OK"),
   400: plainAnswer(
@@ -90,10 +93,13 @@ const pinged = (
     }),
     responses:
       method === "head"
-        ? Object.fromEntries(
-            Object.entries(responses).map(([status, one]) => [status, withoutContent(one)])
-          )
-        : responses,
+        ? {
+            ...Object.fromEntries(
+              Object.entries(responses).map(([status, one]) => [status, withoutContent(one)])
+            ),
+            503: unavailable
+          }
+        : { ...responses, 503: unavailable },
     "x-codeSamples": [
       {
         lang: "Shell",

@@ -16,7 +16,8 @@ const { headers, responses, schemas } = document.components
 const everything = Object.values(document.paths).flatMap((path) => Object.values(path))
 const isPing = ({ operationId }: Operation) => operationId.startsWith("pings.")
 const isCallback = ({ operationId }: Operation) => operationId.startsWith("completions.")
-const operations = everything.filter((one) => !isPing(one) && !isCallback(one))
+const isEcho = ({ operationId }: Operation) => operationId.endsWith("Echo")
+const operations = everything.filter((one) => !isPing(one) && !isCallback(one) && !isEcho(one))
 const pings = everything.filter(isPing)
 const callbacks = everything.filter(isCallback)
 
@@ -351,7 +352,7 @@ describe("pings", () => {
     assert.lengthOf(new Set(pings.map(({ operationId }) => operationId)), 6)
     for (const { operationId, responses: all, security } of pings) {
       assert.deepStrictEqual(security, [], operationId)
-      assert.deepStrictEqual(Object.keys(all), ["200", "400", "404"], operationId)
+      assert.deepStrictEqual(Object.keys(all), ["200", "400", "404", "503"], operationId)
     }
     const signal = pings[3]?.parameters[1]?.schema.pattern
     assert(typeof signal === "string")
@@ -364,6 +365,18 @@ describe("pings", () => {
   })
 })
 
+describe("the echo", () => {
+  it("is in the document, although no endpoint declares it", () => {
+    const { get, post } = document.paths["/v1/echo"] ?? {}
+    for (const one of [get, post]) {
+      assert.deepStrictEqual(one?.security, [])
+      assert.deepStrictEqual(one?.tags, ["System"])
+    }
+    assert.isUndefined(get?.requestBody)
+    assert.isDefined(post?.requestBody)
+  })
+})
+
 describe("call-backs of jobs", () => {
   it("are in the document, although no endpoint declares them", () => {
     const ids = callbacks.map(({ operationId }) => operationId)
@@ -371,7 +384,11 @@ describe("call-backs of jobs", () => {
     for (const { operationId, responses: all, security } of callbacks) {
       assert.deepStrictEqual(security, [], operationId)
       const more = operationId === "completions.log" ? ["429"] : []
-      assert.deepStrictEqual(Object.keys(all), ["200", "404", "409", "410", ...more], operationId)
+      assert.deepStrictEqual(
+        Object.keys(all),
+        ["200", "404", "409", "410", ...more, "503"],
+        operationId
+      )
     }
   })
 })

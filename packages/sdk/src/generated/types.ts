@@ -1638,6 +1638,16 @@ export type DeliveryStatus = "queued" | "sending" | "delivered" | "failed" | "ca
  */
 export type DstOverlap = "first" | "both"
 
+/** A request, as it arrived. */
+export interface Echo {
+  /** `GET` or `POST`. */
+  readonly method: "GET" | "POST"
+  /** The headers, by their names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The first 4,096 characters of the body. Null if there was none. */
+  readonly body: string | null
+}
+
 export interface EmailVerification {
   /** The token that came by mail, or from whoever made it. 1 to 128 characters. */
   readonly token: string
