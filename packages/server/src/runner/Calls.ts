@@ -6,7 +6,7 @@ import type { Call } from "@scheduling/calls/Call"
 import type { Engine } from "./Engine.ts"
 import { endOf, type Executed, type Execution, makeExecute } from "./calling/Execute.ts"
 import { briefly } from "../platform/Loop.ts"
-import { type Settlement, settlementOf, type StartedRun } from "../queue/Run.ts"
+import { type LeasedRun, type Settlement, settlementOf, type StartedRun } from "../queue/Run.ts"
 import type { Settler } from "./Settler.ts"
 import { start } from "../queue/starting/Start.ts"
 import { tellStarted } from "../queue/tellChanges.ts"
@@ -33,6 +33,9 @@ const guardAheadMs = 250
  * statements.
  */
 const gatherMs = 100
+
+/** The start guard is not asked about the same run more often than this. */
+const askAgainAfterMs = 5
 
 export interface Calls {
   /**
@@ -135,6 +138,20 @@ export const makeCalls = Effect.fnUntraced(function* (
     startBell.ring()
   }
 
+  /** They keep their slots until then, a quarter of a second at most. */
+  const askAgainWhenDue = (runs: ReadonlyArray<LeasedRun>) => {
+    for (const [dueMs, due] of Map.groupBy(runs, ({ due_ms }) => due_ms)) {
+      // At least a little, because the clock of the database may be behind the estimate of it.
+      const waitMs = Math.max(dueMs - clock.now(), askAgainAfterMs)
+      runFork(
+        Effect.andThen(
+          Effect.sleep(waitMs),
+          Effect.sync(() => askAgain(due))
+        )
+      )
+    }
+  }
+
   const begin = Effect.fnUntraced(function* (
     runs: ReadonlyArray<StartedRun>,
     owner: number,
@@ -166,16 +183,19 @@ export const makeCalls = Effect.fnUntraced(function* (
     }
     yield* Effect.gen(function* () {
       meters.batch("start", taken.length)
-      const { refused, started } = yield* start(sql, owner, taken).pipe(
+      const { early, refused, started } = yield* start(sql, owner, taken).pipe(
         // They may be marked as running by now, but their calls were not made.
         Effect.onError(() => Effect.sync(() => askAgain(taken)))
       )
       const gone = new Set(taken.map((run) => run.id))
       for (const run of started) gone.delete(run.id)
+      askAgainWhenDue(taken.filter(({ id }) => early.has(id) && gone.delete(id)))
       for (const { error, run, status } of refused) {
         gone.delete(run.id)
         intake.release(run.id, clock.now())
-        settler.offer(settlementOf(run, owner, { status, error, finished_ms: clock.now() }))
+        // The clock of the database was there already.
+        const finished_ms = status === "skipped" ? Math.max(clock.now(), run.due_ms) : clock.now()
+        settler.offer(settlementOf(run, owner, { status, error, finished_ms }))
       }
       intake.giveUp(gone, clock.now())
       yield* begin(started, owner, now)

@@ -217,6 +217,7 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
           const [skipped] = yield* eventually(history(workspace_id), (rows) => rows.length === 1)
           assert.strictEqual(skipped?.status, "skipped")
           assert.strictEqual(skipped?.task_id, tasks.get("skip"))
+          assert.isAtLeast(Number(skipped?.finished_at), Number(skipped?.scheduled_for))
           assert.strictEqual(skipped?.attempts_count, 0)
           const runs = yield* eventually(
             unfinished(workspace_id),

@@ -157,7 +157,7 @@ export const fire = Effect.fnUntraced(
         run_id, workspace_id, task_id, kind, 'schedule',
         CASE kind WHEN 'chain' THEN run_id END,
         CASE kind WHEN 'chain' THEN 0 END,
-        'skipped', coalesce(due_at, slot_at), now(), 0, refusal
+        'skipped', coalesce(due_at, slot_at), greatest(now(), slot_at), 0, refusal
       FROM slots
       WHERE refusal IS NOT NULL
     )

@@ -17,7 +17,9 @@ import { maxWaiting, mustEnd, startsUnjudged } from "./MayStart.ts"
 export interface Guarded {
   /** Runs that really start. */
   readonly started: ReadonlyArray<StartedRun>
-  /** Runs that must not start, and why. Runs in neither list no longer belong to this node. */
+  /** Runs that could not start now and are not due yet. They are to be asked about when they are. */
+  readonly early: ReadonlySet<string>
+  /** Runs that must not start, and why. Runs in no list no longer belong to this node. */
   readonly refused: ReadonlyArray<{
     readonly run: StartedRun
     readonly status: "cancelled" | "skipped"
@@ -49,7 +51,8 @@ const stepOf = (column: "name" | "weight", version: string) => `(
  * instead of 8).
  *
  * Overlap is judged here and not when the slot fires. That was seconds ago, and the run before it
- * may have ended since. Older runs of a task go first, so if two start at once, the newer one
+ * may have ended since. Nor is a slot skipped ahead of its time, because that run may end even then.
+ * Older runs of a task go first, so if two start at once, the newer one
  * yields.
  */
 export const start = Effect.fnUntraced(function* (
@@ -90,6 +93,7 @@ export const start = Effect.fnUntraced(function* (
               AND other.waiting
               AND NOT other.parked
           ) < ${maxWaiting} THEN 'wait'
+          WHEN runs.due_at > now() THEN 'early'
           ELSE 'skipped'
         END AS verdict
       FROM unnest(
@@ -136,14 +140,15 @@ export const start = Effect.fnUntraced(function* (
     FROM (
       SELECT * FROM started
       UNION ALL
-      SELECT *, NULL FROM asked WHERE verdict IN ('cancelled', 'skipped')
+      SELECT *, NULL FROM asked WHERE verdict IN ('cancelled', 'early', 'skipped')
     ) AS judged`)
   const guarded: Guarded = {
     started: rows
       .filter((row) => row.verdict === "start")
       .map((row) => toStartedRun(row, row.place)),
+    early: new Set(rows.filter(({ verdict }) => verdict === "early").map(({ id }) => id)),
     refused: rows.flatMap((row) =>
-      row.verdict === "start"
+      row.verdict === "start" || row.verdict === "early"
         ? []
         : [{ run: toStartedRun(row, row.place), status: row.verdict, error: refusals[row.verdict] }]
     )
@@ -158,7 +163,7 @@ const refusals = {
 
 interface GuardedRow extends StartedRow {
   readonly place: StepPlace | null
-  readonly verdict: "start" | "cancelled" | "skipped"
+  readonly verdict: "start" | "cancelled" | "early" | "skipped"
 }
 
 const guardedColumns = [...runColumns, ...callColumns, "place", "verdict"] satisfies ReadonlyArray<
