@@ -60,7 +60,7 @@ export const announceMissed = Effect.fnUntraced(function* (
       WHERE check_at <= ${now}
       ORDER BY check_at
       LIMIT ${limit}
-      FOR UPDATE
+      FOR UPDATE SKIP LOCKED
     ), announced AS (
       INSERT INTO outbox (workspace_id, event, subject_id, at, data)
       SELECT
