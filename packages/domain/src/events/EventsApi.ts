@@ -13,7 +13,9 @@ export class EventsApi extends HttpApiGroup.make("events")
       params: { workspace_id: inPath(WorkspaceId) },
       headers: {
         "last-event-id": Schema.optionalKey(
-          Schema.String.annotate({ examples: ["1769851800127-5f0c9a1e-42"] })
+          Schema.String.check(
+            Schema.isPattern(/^[\x21-\x7e]*$/u, { expected: "visible ASCII characters" })
+          ).annotate({ examples: ["1769851800127-5f0c9a1e-42"] })
         )
       },
       success: HttpApiSchema.StreamSse({ data: LiveEvent }),

@@ -63,6 +63,9 @@ export const latestSlot = (
 /** A preview looks no further than this, except for its first fire. */
 const previewedMs = 10 * 365.25 * 86_400_000
 
+/** Years of more than four digits are written in another way, which times of the API do not have. */
+const lastMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+
 /**
  * The next `count` slots after `from`, as `preview` shows them, as far as they come within ten
  * years. An excluded day is shown by its first fire, which does not count. It pauses after each
@@ -83,7 +86,7 @@ export function* previewInSteps(
   for (let slots = 0; slots < count;) {
     const fires = preview(schedule, timezone, after, 1, rule).filter(({ at }) => {
       const fireMs = Date.parse(at)
-      return fireMs <= ends && (fireMs <= horizon || listed.length === 0)
+      return fireMs <= Math.min(ends, lastMs) && (fireMs <= horizon || listed.length === 0)
     })
     if (fires.length === 0) break
     for (const fire of fires) {
