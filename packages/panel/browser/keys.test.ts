@@ -27,7 +27,7 @@ describe.skipIf(missing !== undefined)("API keys", () => {
     expect((await use(key)).status).toBe(200)
 
     await page.getByRole("link", { name: "Queues" }).click()
-    await page.getByText("The key was not copied, and cannot be shown again.").waitFor()
+    await page.getByText("It was not copied, and cannot be shown again.").waitFor()
     await page.getByRole("button", { name: "Not now" }).click()
     await page.getByRole("link", { name: "I have kept it" }).click()
     await page.getByRole("row", { name: "tasks:write never used" }).waitFor()

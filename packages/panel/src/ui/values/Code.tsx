@@ -5,13 +5,11 @@ import { Tabs } from "../layout/Tabs.tsx"
 /** Text of a machine, as it is. */
 export const Code = ({
   label,
-  onCopy,
   text,
   wrap = false
 }: {
   readonly text: string
   readonly label: string
-  readonly onCopy?: () => void
   readonly wrap?: boolean
 }) => (
   <div className="group flex min-w-0 items-start rounded-lg border border-line bg-sunken">
@@ -24,7 +22,7 @@ export const Code = ({
       {text}
     </pre>
     <div className="-my-px shrink-0 p-1.5">
-      <CopyButton text={text} label={`Copy ${label}`} onCopy={onCopy} />
+      <CopyButton text={text} label={`Copy ${label}`} />
     </div>
   </div>
 )

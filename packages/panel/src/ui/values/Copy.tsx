@@ -1,13 +1,18 @@
 import { Check, Copy } from "lucide-react"
-import { useState } from "react"
+import { createContext, use, useState } from "react"
 import { IconButton } from "../actions/Button.tsx"
 import { classes } from "../classes.ts"
+
+/** Told of what is copied by a button. The event of the browser tells only of what is selected. */
+export const WhenCopied = createContext<(() => void) | undefined>(undefined)
 
 /** Copies, and says for a moment that it has. */
 const useCopy = (text: string) => {
   const [isDone, setDone] = useState(false)
+  const whenCopied = use(WhenCopied)
   const copy = async () => {
     await navigator.clipboard.writeText(text)
+    whenCopied?.()
     setDone(true)
     window.setTimeout(() => setDone(false), 1_500)
   }
@@ -17,11 +22,9 @@ const useCopy = (text: string) => {
 export const CopyButton = ({
   className,
   label = "Copy",
-  onCopy,
   text
 }: {
   readonly text: string
-  readonly onCopy?: (() => void) | undefined
   readonly label?: string
   readonly className?: string
 }) => {
@@ -29,10 +32,7 @@ export const CopyButton = ({
   return (
     <IconButton
       label={isDone ? "Copied" : label}
-      onClick={async () => {
-        await copy()
-        onCopy?.()
-      }}
+      onClick={copy}
       {...(className !== undefined && { className })}
     >
       {isDone ? <Check className="size-4 text-ok" /> : <Copy className="size-4" />}

@@ -1,6 +1,7 @@
 import { type ReactNode, useRef } from "react"
 import { AskBeforeLeaving } from "../actions/AskBeforeLeaving.tsx"
 import { Code } from "./Code.tsx"
+import { WhenCopied } from "./Copy.tsx"
 
 /** A secret that can be seen now and never again. */
 export const ShownOnce = ({
@@ -27,10 +28,12 @@ export const ShownOnce = ({
       <p role="status" className="font-semibold">
         {title}
       </p>
-      <Code label={label} text={secret} wrap onCopy={keep} />
-      {children}
+      <WhenCopied value={keep}>
+        <Code label={label} text={secret} wrap />
+        {children}
+      </WhenCopied>
       <AskBeforeLeaving title="Leave without a copy?" mayLose={() => !isKept.current}>
-        {`The ${label} was not copied, and cannot be shown again.`}
+        It was not copied, and cannot be shown again.
       </AskBeforeLeaving>
     </div>
   )
