@@ -39,7 +39,8 @@ export const Dialog = ({
     <dialog
       ref={ref}
       aria-label={label}
-      onClose={onClose}
+      // That of a dialog within this one comes here too.
+      onClose={(event) => event.target === ref.current && onClose()}
       onInput={({ target }) => {
         const holder = (target as Element).closest("form, dialog")
         if (holder instanceof HTMLFormElement) isTyped.current = true
