@@ -17,6 +17,7 @@ describe.skipIf(missing !== undefined)("a worker", () => {
     await page.getByRole("button", { name: "Create worker" }).click()
     const token = await page.getByRole("region", { name: "token", exact: true }).textContent()
     await page.getByRole("link", { name: "Office" }).click()
+    await page.getByRole("button", { name: "Leave" }).click()
     await page.getByText("Waiting for its agent").waitFor()
     onTestFinished(startAgent(panel.url(), token ?? ""))
     await page.getByText("Online", { exact: true }).waitFor()
