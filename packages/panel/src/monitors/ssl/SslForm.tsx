@@ -1,5 +1,6 @@
 import type { SslMonitor, SslMonitorInput, SslProtocol } from "@scheduling/sdk"
 import { Field, Input, Select } from "../../ui/forms/Field.tsx"
+import { FieldProblem } from "../../ui/forms/issues.ts"
 import { FormEnd } from "../../ui/forms/FormEnd.tsx"
 import { Card, Section } from "../../ui/layout/Page.tsx"
 import { SpanInput } from "../../ui/forms/SpanInput.tsx"
@@ -31,6 +32,15 @@ export const sslValuesOf = (monitor: SslMonitor): SslValues => ({
   check_interval_seconds: monitor.check_interval_seconds
 })
 
+/** As the API takes them. */
+const daysOf = (text: string): ReadonlyArray<number> => {
+  const days = tagsOf(text).map(Number)
+  if (!days.every((day) => Number.isInteger(day) && day >= 1 && day <= 365)) {
+    throw new FieldProblem("warn_days", "Give whole days from 1 to 365, with commas between them.")
+  }
+  return days
+}
+
 const inputOf = ({ host: given, port: number, ...values }: SslValues): SslMonitorInput => {
   const { host, port } = serverIn({ host: given, port: number })
   return {
@@ -39,7 +49,7 @@ const inputOf = ({ host: given, port: number, ...values }: SslValues): SslMonito
     host,
     protocol: values.protocol,
     server_name: values.server_name.trim() || null,
-    warn_days: tagsOf(values.warn_days).map(Number),
+    warn_days: daysOf(values.warn_days),
     check_interval_seconds: values.check_interval_seconds ?? 0,
     ...(port !== "" && { port: Number(port) })
   }
@@ -77,6 +87,7 @@ export const SslForm = ({
             <Field label="Host" error={errorOf("host")}>
               <Input
                 {...form.text("host")}
+                autoFocus
                 onBlur={() => set(serverIn(values))}
                 mono
                 required
