@@ -88,10 +88,10 @@ describe.skipIf(missing !== undefined)("a form", () => {
     const w = `${panel.url()}/w/${person.workspaceId}`
     await page.goto(`${w}/monitors/ssl/new`)
     await page.getByLabel("Host").fill("www.example.com")
-    await page.getByLabel("Warn so many days before it expires").fill("30, abc")
+    await page.getByLabel("Days before expiry to warn").fill("30, abc")
     await page.getByRole("button", { name: "Create" }).click()
     await page.getByText("Give whole days from 1 to 365, with commas between them.").waitFor()
-    await expect.poll(() => focused(page)).toBe("Warn so many days before it expires")
+    await expect.poll(() => focused(page)).toBe("Days before expiry to warn")
     const every = page.getByLabel("Check every", { exact: true })
     await page.getByLabel("Check every: unit").selectOption("minutes")
     await every.fill("5")

@@ -29,7 +29,7 @@ describe.skipIf(missing !== undefined)("API keys", () => {
     await page.getByRole("link", { name: "Queues" }).click()
     await page.getByText("It was not copied, and cannot be shown again.").waitFor()
     await page.getByRole("button", { name: "Not now" }).click()
-    await page.getByRole("link", { name: "I have kept it" }).click()
+    await page.getByRole("link", { name: "I have saved it" }).click()
     await page.getByRole("row", { name: "tasks:write never used" }).waitFor()
     expect(await page.content()).not.toContain(key)
 
