@@ -63,9 +63,6 @@ export const latestSlot = (
 /** A preview looks no further than this, except for its first fire. */
 const previewedMs = 10 * 365.25 * 86_400_000
 
-/** Years of more than four digits are written in another way, which times of the API do not have. */
-const lastMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
-
 /**
  * The next `count` slots after `from`, as `preview` shows them, as far as they come within ten
  * years. An excluded day is shown by its first fire, which does not count. It pauses after each
@@ -86,7 +83,7 @@ export function* previewInSteps(
   for (let slots = 0; slots < count;) {
     const fires = preview(schedule, timezone, after, 1, rule).filter(({ at }) => {
       const fireMs = Date.parse(at)
-      return fireMs <= Math.min(ends, lastMs) && (fireMs <= horizon || listed.length === 0)
+      return fireMs <= ends && (fireMs <= horizon || listed.length === 0)
     })
     if (fires.length === 0) break
     for (const fire of fires) {
@@ -129,9 +126,12 @@ const atOnce = <A>(steps: Generator<void, A>): A => {
   }
 }
 
+/** Later years have more digits than the times of the API. */
+const lastMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+
 const boundsOf = ({ calendar_days, ends_at, excluded_days, starts_at }: SlotRule) => ({
   starts: starts_at === undefined ? -Infinity : Date.parse(starts_at),
-  ends: ends_at === undefined ? Infinity : Date.parse(ends_at),
+  ends: ends_at === undefined ? lastMs : Date.parse(ends_at),
   excluded: excludedBy(excluded_days, calendar_days)
 })
 

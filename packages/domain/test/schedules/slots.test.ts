@@ -178,6 +178,14 @@ describe("the preview", () => {
     ])
   })
 
+  it("end with the year 9999, as the times of the API do", () => {
+    const rule = { starts_at: "9999-12-31T23:30:00Z" }
+    assert.deepStrictEqual(shown("0 * * * *", "2026-06-01T00:00:00Z", 3, rule), [])
+    const hourly = ScheduleSchema.make("0 * * * *")
+    assert.isNull(nextSlot(hourly, berlin, 0, rule))
+    assert.isNotNull(nextSlot(hourly, berlin, 0, { starts_at: "9999-12-31T22:30:00Z" }))
+  })
+
   it("pauses after each fire", () => {
     const yearly = ScheduleSchema.make("0 0 1 1 *")
     const { count, result } = stepsOf(previewInSteps(yearly, berlin, 0, 100, {}))
