@@ -152,7 +152,7 @@ const RemovalForm = ({ onDone }: { readonly onDone: () => void }) => {
     initial: { current_password: "", code: "" },
     send: async (values) => {
       await client.totp.remove(values).catch(atItsField)
-      tell("A sign in needs the password alone again")
+      tell("Signing in needs only your password again")
       await changed()
       onDone()
     }

@@ -12,7 +12,7 @@ export const PageFailed = ({ error }: { readonly error: unknown }) => {
   return isReloading ? (
     <Loading />
   ) : (
-    <Page title="This did not work" width="narrow">
+    <Page title="Something went wrong" width="narrow">
       {/* It asks for the code and the data of the page again. */}
       <Problem error={error} retry={() => void router.invalidate()} />
     </Page>

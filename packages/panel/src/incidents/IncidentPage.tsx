@@ -150,7 +150,7 @@ const Deliveries = ({
         ))}
         {deliveries.length === 0 && (
           <p className="px-5 py-4 text-faint">
-            Nobody. A rule of the notifications decides who hears of monitors.
+            Nobody. A notification rule decides who is told about monitors.
           </p>
         )}
       </Card>

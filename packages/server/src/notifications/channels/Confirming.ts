@@ -139,7 +139,7 @@ export class Confirming extends Context.Service<
           const now = yield* DateTime.nowAsDate
           const to = addressOf(channel)
           for (const one of yield* repo.listTo(channel.workspace_id, to)) {
-            yield* giveUp(one, "The receiver wants no more mails.", request_id, now)
+            yield* giveUp(one, "The receiver unsubscribed.", request_id, now)
           }
           const [hash] = hashesOf(to)
           if (hash !== undefined) yield* refusals.insert(channel.workspace_id, hash, now)
