@@ -57,7 +57,11 @@ describe.each([
     it.effect("has its connection before it begins", () =>
       Effect.gen(function* () {
         const { seen, url } = yield* listen(isSecure)
-        const calls = yield* Effect.replicateEffect(makeReady(url), 3)
+        const at = Date.now() + 1_000
+        const calls = yield* Effect.replicateEffect(
+          Effect.suspend(() => makeReady(url, { inMillis: at - Date.now() })),
+          3
+        )
         yield* until(() => seen.connections === 3)
         assert.deepStrictEqual(seen, { connections: 3, signedAt: [] })
         const results = yield* Effect.forEach(calls, begin, { concurrency: "unbounded" })

@@ -3053,7 +3053,7 @@ export class ProcessMonitorsResource extends Resource {
    * @example
    * const processMonitor = await client.processMonitors.create({
    *   name: "Database",
-   *   worker_id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d43",
+   *   labels: ["database"],
    *   match: { name: "postgres" },
    *   max_rss_bytes: 2147483648
    * })
@@ -3085,7 +3085,7 @@ export class ProcessMonitorsResource extends Resource {
    * const key = "reports:nightly"
    * const processMonitor = await client.processMonitors.upsert(key, {
    *   name: "Database",
-   *   worker_id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d43",
+   *   labels: ["database"],
    *   match: { name: "postgres" },
    *   max_rss_bytes: 2147483648
    * })

@@ -1,5 +1,6 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { domainToASCII } from "node:url"
 import { type Answer, ask, outcome } from "../support/http.ts"
 import { excessOf } from "../../src/http/request/JsonBounds.ts"
 import { request, talk } from "../support/rawHttp.ts"
@@ -30,10 +31,11 @@ const valuesFor = ({ schema }: Endpoint) =>
 
 const withBody = endpoints.filter(({ schema }) => schema !== undefined)
 
-/** What a value is once it is taken: labels are trimmed, emails are in lower case. */
+/** What a value is once it is taken: names are trimmed, and hosts as name servers know them. */
 const kept = (field: string, value: unknown): unknown => {
   if (typeof value !== "string") return JSON.parse(JSON.stringify(value))
   if (field === "name") return value.trim()
+  if (field === "host" || field === "server_name") return domainToASCII(value)
   return field === "email" ? value.toLowerCase() : value
 }
 

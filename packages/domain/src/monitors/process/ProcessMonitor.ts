@@ -174,7 +174,12 @@ const example = {
   match: { name: "postgres" }
 }
 
-const exampleDefinition = { name: "Database", ...example, max_rss_bytes: 2_147_483_648 }
+const exampleDefinition = {
+  name: "Database",
+  labels: ["database"],
+  match: example.match,
+  max_rss_bytes: 2_147_483_648
+}
 
 const fieldsWithKey = fields.mapFields(Struct.assign(keyInput))
 
