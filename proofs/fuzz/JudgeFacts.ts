@@ -1,5 +1,6 @@
 import { defaultLimit } from "@scheduling/domain/shared/requests/Page"
 import { Predicate } from "effect"
+import { domainToASCII } from "node:url"
 import { bodyOf, type Exchange, type Json, jsonObject, jsonObjects, targetOf } from "./Exchange.ts"
 import { isBatch } from "./JudgeBatch.ts"
 
@@ -74,6 +75,10 @@ const judgeEcho = ({ draft, request }: Exchange, body: Json): ReadonlyArray<stri
           : [`${name} is not as asked for`]
       )
 
+/** Times are kept in UTC, and requests give none with another offset than 0. Host names are in ASCII. */
+const isAnotherSpelling = (said: string, asked: string): boolean =>
+  said === asked.replace(/[+-]00:00$/, "Z") || said === domainToASCII(asked)
+
 /** Includes the defaults of fields that were left out. */
 const holds = (said: unknown, asked: unknown): boolean =>
   Array.isArray(asked)
@@ -82,4 +87,5 @@ const holds = (said: unknown, asked: unknown): boolean =>
       asked.every((one, at) => holds(said[at], one))
     : Predicate.isObject(asked)
       ? Object.entries(asked).every(([name, one]) => holds(jsonObject(said)[name], one))
-      : said === asked
+      : said === asked ||
+        (Predicate.isString(said) && Predicate.isString(asked) && isAnotherSpelling(said, asked))

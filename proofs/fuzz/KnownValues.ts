@@ -4,11 +4,11 @@ import { StepUrl } from "@scheduling/domain/chains/StepCall"
 import { ExcludedDay, ExcludedDays } from "@scheduling/domain/cron/FiringOptions"
 import { MinuteSchedule, Schedule } from "@scheduling/domain/schedules/Schedule"
 import { TimeZone } from "@scheduling/domain/schedules/TimeZone"
-import { HostName } from "@scheduling/domain/monitors/ssl/SslMonitor"
+import { hostName } from "@scheduling/domain/monitors/ssl/hostName"
 import { StatusRange } from "@scheduling/domain/calls/CallOptions"
 import { CallHeaders } from "@scheduling/domain/calls/CallHeaders"
 import { CallUrl } from "@scheduling/domain/calls/CallUrl"
-import { Timestamp } from "@scheduling/domain/shared/Timestamp"
+import { Timestamp, timestampInput } from "@scheduling/domain/shared/Timestamp"
 import { Arbitrary, Schema, SchemaAST } from "effect"
 import { between, index, matching, oneOf } from "./Chance.ts"
 
@@ -31,9 +31,10 @@ export const knownSchemas = (sink: string, now: number) => {
     known(MinuteSchedule, schedule),
     known(TimeZone, oneOf([...Intl.supportedValuesOf("timeZone"), "UTC", "Etc/GMT+5"])),
     known(Timestamp, timestamp(now)),
+    known(timestampInput("Any."), givenTimestamp(now)),
     known(Email, email),
     // Most of what Effect makes of the pattern is too long.
-    known(HostName, hostName),
+    known(hostName("Any."), givenHostName),
     known(ExcludedDay, oneOf(["2026-12-24", "2028-02-29"])),
     known(ExcludedDays, oneOf(["2026-12-24", "2026-12-24,2028-02-29"])),
     known(StatusRange, oneOf(["200", "404", "200-299", "500-599"])),
@@ -84,13 +85,14 @@ const callUrl = (sink: string) =>
     ])
   ]).pipe(Arbitrary.map(([origin, path, rest]) => origin + path + rest))
 
-const hostName = oneOf([
+const givenHostName = oneOf([
   "localhost",
   "127.0.0.1",
   "::1",
   "::ffff:10.0.0.1",
   "nowhere.invalid",
   "xn--mnchen-3ya.de",
+  "münchen.de",
   "_dmarc.example.com.",
   `${"a".repeat(63)}.example`,
   `${"a.".repeat(125)}com`
@@ -108,6 +110,11 @@ const schedule = Arbitrary.all([
 ]).pipe(Arbitrary.map((fields) => fields.join(" ")))
 
 const minute = 60_000
+
+const givenTimestamp = (now: number) =>
+  Arbitrary.all([timestamp(now), oneOf(["Z", "+00:00", "-00:00"])]).pipe(
+    Arbitrary.map(([time, offset]) => time.replace("Z", offset))
+  )
 
 const timestamp = (now: number) =>
   Arbitrary.all([

@@ -76,7 +76,7 @@ describe.skipIf(missing !== undefined)("what tasks do", () => {
       })
       await person.client.cron.create({
         name: "Nightly report",
-        schedule: "0 3 * * *",
+        schedule: "17 * * * *",
         url: `${panel.url()}/v1/echo`
       })
       await page.goto(`${panel.url()}/w/${person.workspaceId}`)

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { CallUrl } from "../calls/CallUrl.ts"
 import { oneOf } from "../shared/oneOf.ts"
-import { Timestamp } from "../shared/Timestamp.ts"
+import { Timestamp, timestampInput } from "../shared/Timestamp.ts"
 
 const maxExcludedDays = 100
 
@@ -34,8 +34,8 @@ export const Precision = oneOf(["minute", "second"], {
 })
 export type Precision = typeof Precision.Type
 
-const StartsAt = Timestamp.annotate({ description: "No slot before it fires." })
-const EndsAt = Timestamp.annotate({ description: "No slot after it fires." })
+const startsAt = "No slot before it fires."
+const endsAt = "No slot after it fires."
 
 /** The options of a schedule that few have. Null takes one away. */
 export const firingOptionsInput = {
@@ -55,8 +55,8 @@ export const firingOptionsInput = {
       examples: [30]
     })
   ),
-  starts_at: Schema.optionalKey(Schema.NullOr(StartsAt)),
-  ends_at: Schema.optionalKey(Schema.NullOr(EndsAt)),
+  starts_at: Schema.optionalKey(Schema.NullOr(timestampInput(startsAt))),
+  ends_at: Schema.optionalKey(Schema.NullOr(timestampInput(endsAt))),
   excluded_days: Schema.optionalKey(
     Schema.NullOr(Schema.Array(ExcludedDay).check(Schema.isMaxLength(maxExcludedDays))).annotate({
       description: "Dates in the time zone of the schedule on which nothing fires, at most 100.",
@@ -118,8 +118,8 @@ export type ExcludedCalendar = typeof ExcludedCalendar.Type
 export const firingOptionsFields = {
   precision: Schema.optionalKey(Precision),
   jitter_seconds: Schema.optionalKey(Schema.Int),
-  starts_at: Schema.optionalKey(StartsAt),
-  ends_at: Schema.optionalKey(EndsAt),
+  starts_at: Schema.optionalKey(Timestamp.annotate({ description: startsAt })),
+  ends_at: Schema.optionalKey(Timestamp.annotate({ description: endsAt })),
   excluded_days: Schema.optionalKey(Schema.Array(Schema.String)),
   excluded_calendar: Schema.optionalKey(ExcludedCalendar),
   on_pause: Schema.optionalKey(OnPause),
@@ -165,8 +165,8 @@ export const ExcludedDays = Schema.String.check(
 /** The options that a preview takes. */
 export const firingOptionsQuery = {
   precision: Schema.optionalKey(Precision),
-  starts_at: Schema.optionalKey(StartsAt),
-  ends_at: Schema.optionalKey(EndsAt),
+  starts_at: Schema.optionalKey(timestampInput(startsAt)),
+  ends_at: Schema.optionalKey(timestampInput(endsAt)),
   excluded_days: Schema.optionalKey(ExcludedDays),
   excluded_calendar: Schema.optionalKey(
     CallUrl.annotate({

@@ -11,7 +11,7 @@ import { Page } from "../shared/requests/Page.ts"
 import { keyFields, keyFilter, keyInput } from "../shared/requests/OwnKey.ts"
 import { queueDefaults, queueFields, queueInput } from "../queues/QueueRef.ts"
 import { label } from "../shared/Text.ts"
-import { Timestamp } from "../shared/Timestamp.ts"
+import { Timestamp, timestampInput } from "../shared/Timestamp.ts"
 import { runOnDefaults, runOnFields, runOnInput } from "../workers/RunOn.ts"
 
 /**
@@ -48,9 +48,7 @@ const fields = Schema.Struct({
   ...queueInput,
   ...callbacksInput,
   run_at: Schema.optionalKey(
-    Timestamp.annotate({
-      description: "At most 365 days ahead. A time in the past means now."
-    })
+    timestampInput("At most 365 days ahead. A time in the past means now.")
   ),
   delay_seconds: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxDelaySeconds })).annotate({

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { ChainRunId, CronTaskId, ExecutionId } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
 import { Page } from "../shared/requests/Page.ts"
-import { Timestamp } from "../shared/Timestamp.ts"
+import { Timestamp, timestampInput } from "../shared/Timestamp.ts"
 
 /** The part of an answer's body that is kept and shown. */
 export const maxResponseBodyBytes = 10_000
@@ -186,8 +186,6 @@ export const ExecutionFilters = {
   kind: Schema.optionalKey(ExecutionKind),
   task_id: Schema.optionalKey(TaskId),
   status: Schema.optionalKey(ExecutionStatus),
-  from: Schema.optionalKey(
-    Timestamp.annotate({ description: "Scheduled for this time or later." })
-  ),
-  to: Schema.optionalKey(Timestamp.annotate({ description: "Scheduled before this time." }))
+  from: Schema.optionalKey(timestampInput("Scheduled for this time or later.")),
+  to: Schema.optionalKey(timestampInput("Scheduled before this time."))
 }

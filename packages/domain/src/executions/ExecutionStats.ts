@@ -1,6 +1,6 @@
 import { Result, Schema } from "effect"
 import { oneOf } from "../shared/oneOf.ts"
-import { Timestamp } from "../shared/Timestamp.ts"
+import { Timestamp, timestampInput } from "../shared/Timestamp.ts"
 import { TaskId } from "./Execution.ts"
 
 const hour = 60 * 60 * 1000
@@ -22,12 +22,8 @@ const earliest = Date.parse("0000-01-01T00:00:00Z")
 const maxSpanDays = { hour: 31, day: 366 } as const
 
 export const StatsQuery = {
-  from: Schema.optionalKey(
-    Timestamp.annotate({ description: "The start, inclusive. A day before `to` when absent." })
-  ),
-  to: Schema.optionalKey(
-    Timestamp.annotate({ description: "The end, exclusive. Now when absent." })
-  ),
+  from: Schema.optionalKey(timestampInput("The start, inclusive. A day before `to` when absent.")),
+  to: Schema.optionalKey(timestampInput("The end, exclusive. Now when absent.")),
   bucket: Schema.optionalKey(StatsBucket),
   task_id: Schema.optionalKey(TaskId)
 }

@@ -1,6 +1,6 @@
 import { Result, Schema } from "effect"
 import { ExecutionKind, TaskId } from "../executions/Execution.ts"
-import { Timestamp } from "../shared/Timestamp.ts"
+import { Timestamp, timestampInput } from "../shared/Timestamp.ts"
 
 const day = 86_400_000
 
@@ -13,15 +13,12 @@ export const maxColliding = 10
 
 export const ForecastQuery = {
   from: Schema.optionalKey(
-    Timestamp.annotate({
-      description: "The start, inclusive. Now when absent or past. At most 365 days ahead."
-    })
+    timestampInput("The start, inclusive. Now when absent or past. At most 365 days ahead.")
   ),
   to: Schema.optionalKey(
-    Timestamp.annotate({
-      description:
-        "The end, exclusive. A day after `from` when absent, and at most 7 days after it."
-    })
+    timestampInput(
+      "The end, exclusive. A day after `from` when absent, and at most 7 days after it."
+    )
   )
 }
 

@@ -11,7 +11,7 @@ import {
 } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
 import { Page } from "../shared/requests/Page.ts"
-import { Timestamp } from "../shared/Timestamp.ts"
+import { Timestamp, timestampInput } from "../shared/Timestamp.ts"
 
 export const IncidentCode = oneOf(
   [
@@ -142,8 +142,8 @@ export const IncidentFilters = {
       examples: ["true"]
     })
   ),
-  from: Schema.optionalKey(Timestamp.annotate({ description: "Opened at this time or later." })),
-  to: Schema.optionalKey(Timestamp.annotate({ description: "Opened before this time." }))
+  from: Schema.optionalKey(timestampInput("Opened at this time or later.")),
+  to: Schema.optionalKey(timestampInput("Opened before this time."))
 }
 
 export interface IncidentFilters {

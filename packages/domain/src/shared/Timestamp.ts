@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { keptAs } from "./keptAs.ts"
 
 const isoUtc = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z$/
 
@@ -8,14 +9,39 @@ const isOnTheClock = (text: string): boolean => {
   return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(text.slice(0, 19))
 }
 
+const isTimestamp = (text: string): boolean => isoUtc.test(text) && isOnTheClock(text)
+
+const exampleTime = "2026-01-31T09:30:00.000Z"
+
 /**
  * A moment as ISO 8601 in UTC. It stays a string on both sides of the wire: times in lists are
  * encoded thousands of times per second, and TypeScript clients read them as any other client does.
  */
 export const Timestamp = Schema.String.check(
-  Schema.makeFilter((text) => isoUtc.test(text) && isOnTheClock(text), {
+  Schema.makeFilter(isTimestamp, {
     expected: "an ISO 8601 time in UTC, such as 2026-01-31T09:30:00Z",
     toJsonSchema: () => ({ format: "date-time" })
   })
-).annotate({ examples: ["2026-01-31T09:30:00.000Z"] })
+).annotate({ examples: [exampleTime] })
 export type Timestamp = typeof Timestamp.Type
+
+const offset = /[+-](?:[01]\d|2[0-3]):[0-5]\d$/
+
+/** `10:30+01:00` is 09:30 in UTC. What cannot be told stays as it is. */
+const inUtc = (text: string): string => {
+  const onTheClock = text.replace(offset, "Z")
+  if (onTheClock === text || !isTimestamp(onTheClock)) return text
+  // An offset has whole minutes, so the fraction of a second is what it was.
+  return new Date(text).toISOString().replace(/\.\d{3}Z$/, onTheClock.slice(19))
+}
+
+const TimeWithOffset = Schema.String.check(
+  Schema.makeFilter((text) => isTimestamp(inUtc(text)), {
+    expected: "an ISO 8601 time with Z or an offset, such as 2026-01-31T09:30:00Z",
+    toJsonSchema: () => ({ format: "date-time" })
+  })
+)
+
+/** A moment as clients give it. The service keeps it in UTC. */
+export const timestampInput = (description: string) =>
+  keptAs(TimeWithOffset, inUtc, { description, examples: [exampleTime] })

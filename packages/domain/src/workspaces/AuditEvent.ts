@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { AuditEventId, inPath, UserId } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
 import { text } from "../shared/Text.ts"
-import { Timestamp } from "../shared/Timestamp.ts"
+import { Timestamp, timestampInput } from "../shared/Timestamp.ts"
 
 export const auditActions = [
   "workspace.created",
@@ -94,8 +94,8 @@ export const AuditFilters = {
   target_id: Schema.optionalKey(
     text({ min: 1, max: 200 }).annotate({ description: "Changes of this one thing." })
   ),
-  from: Schema.optionalKey(Timestamp.annotate({ description: "At this time or later." })),
-  to: Schema.optionalKey(Timestamp.annotate({ description: "Before this time." }))
+  from: Schema.optionalKey(timestampInput("At this time or later.")),
+  to: Schema.optionalKey(timestampInput("Before this time."))
 }
 export type AuditFilters = Schema.Struct.Type<typeof AuditFilters>
 

@@ -25,7 +25,7 @@ describe("a delayed task", () => {
     ["delay_seconds", 31_536_001],
     ["delay_seconds", 1.5],
     ["delay_seconds", null],
-    ["run_at", "2026-01-31T09:30:00+01:00"],
+    ["run_at", "2026-01-31T09:30:00"],
     ["run_at", "tomorrow"]
   ])("refuses %s where it is %j", (field, value) => {
     assert.deepStrictEqual(

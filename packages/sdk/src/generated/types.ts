@@ -3442,7 +3442,10 @@ export interface SslMonitorDefinition {
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
-  /** The name or address of the server. `münchen.de` is kept as `xn--mnchen-3ya.de`. */
+  /**
+   * The name or address of the server. `münchen.de` is kept as `xn--mnchen-3ya.de`. 1 to 253
+   * characters.
+   */
   readonly host: string
   /**
    * When absent: 443, or for STARTTLS 587 (smtp), 143 (imap), 110 (pop3) or 5432 (postgres). 1 to
@@ -3451,7 +3454,7 @@ export interface SslMonitorDefinition {
   readonly port?: number | undefined
   /**
    * The name that the server is asked for, and that its certificate has to be for. `host` when
-   * absent or null.
+   * absent or null. 1 to 253 characters.
    */
   readonly server_name?: string | null | undefined
   readonly protocol?: SslProtocol | undefined
@@ -3472,7 +3475,10 @@ export interface SslMonitorInput {
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
-  /** The name or address of the server. `münchen.de` is kept as `xn--mnchen-3ya.de`. */
+  /**
+   * The name or address of the server. `münchen.de` is kept as `xn--mnchen-3ya.de`. 1 to 253
+   * characters.
+   */
   readonly host: string
   /**
    * When absent: 443, or for STARTTLS 587 (smtp), 143 (imap), 110 (pop3) or 5432 (postgres). 1 to
@@ -3481,7 +3487,7 @@ export interface SslMonitorInput {
   readonly port?: number | undefined
   /**
    * The name that the server is asked for, and that its certificate has to be for. `host` when
-   * absent or null.
+   * absent or null. 1 to 253 characters.
    */
   readonly server_name?: string | null | undefined
   readonly protocol?: SslProtocol | undefined
@@ -3512,7 +3518,10 @@ export interface SslMonitorUpdate {
   readonly name?: string | undefined
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
-  /** The name or address of the server. `münchen.de` is kept as `xn--mnchen-3ya.de`. */
+  /**
+   * The name or address of the server. `münchen.de` is kept as `xn--mnchen-3ya.de`. 1 to 253
+   * characters.
+   */
   readonly host?: string | undefined
   /**
    * When absent: 443, or for STARTTLS 587 (smtp), 143 (imap), 110 (pop3) or 5432 (postgres). 1 to
@@ -3521,7 +3530,7 @@ export interface SslMonitorUpdate {
   readonly port?: number | undefined
   /**
    * The name that the server is asked for, and that its certificate has to be for. `host` when
-   * absent or null.
+   * absent or null. 1 to 253 characters.
    */
   readonly server_name?: string | null | undefined
   readonly protocol?: SslProtocol | undefined

@@ -26,6 +26,7 @@ layer(testAppLayer())("changes to a delayed task", (it) => {
 
       for (const [due, runAt] of [
         [{ run_at: "2026-06-03T00:00:00Z" }, "2026-06-03T00:00:00.000Z"],
+        [{ run_at: "2026-06-03T05:45:00+05:45" }, "2026-06-03T00:00:00.000Z"],
         [{ delay_seconds: 600 }, "2026-06-01T12:11:00.000Z"]
       ] as const) {
         const moved = yield* delayed.update(task.id, due)

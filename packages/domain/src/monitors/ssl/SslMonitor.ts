@@ -1,10 +1,11 @@
-import { Schema, SchemaTransformation, Struct } from "effect"
+import { Schema, Struct } from "effect"
 import { oneOf } from "../../shared/oneOf.ts"
 import { keyInput } from "../../shared/requests/OwnKey.ts"
 import { Page } from "../../shared/requests/Page.ts"
 import { Timestamp } from "../../shared/Timestamp.ts"
 import { exampleOfMonitor, monitorFields, monitorInput } from "../Monitor.ts"
 import { Certificate } from "./Certificate.ts"
+import { hostName } from "./hostName.ts"
 
 export const SslProtocol = oneOf(["tls", "smtp", "imap", "pop3", "postgres"], {
   identifier: "SslProtocol",
@@ -55,41 +56,9 @@ export const sslDefaults = {
   check_interval_seconds: 21_600
 } as const
 
-/** `münchen.de` as name servers and certificates know it. What is no name stays as it is. */
-const asciiName = (text: string): string => {
-  const isForeign = /[^\0-\x7f]/.test(text) && !/[\s%/?#@:\\[\]]/.test(text)
-  return isForeign && URL.canParse(`https://${text}`) ? new URL(`https://${text}`).hostname : text
-}
-
-/**
- * Of names as of addresses: nothing that would make it a URL or a command. Both are bounded, as the
- * time to refuse a long text would grow with the square of its length.
- */
-export const HostName = Schema.String.check(
-  Schema.isPattern(
-    /^(?=.{1,253}$)(?:[a-z\d_](?:[a-z\d_-]*[a-z\d])?\.)*[a-z\d_](?:[a-z\d_-]*[a-z\d])?\.?$|^[\da-f.]{0,45}:[\da-f:.]{0,45}$/i,
-    {
-      expected: "a host name or an IP address, without a scheme or port"
-    }
-  )
-)
-
-const hostName = Schema.String.pipe(
-  Schema.decodeTo(
-    HostName,
-    SchemaTransformation.transform({ decode: asciiName, encode: (name) => name })
-  )
-)
-
 const fields = Schema.Struct({
   ...monitorInput,
-  host: hostName.pipe(
-    Schema.annotateEncoded({
-      description:
-        "The name or address of the server. `münchen.de` is kept as `xn--mnchen-3ya.de`.",
-      examples: ["www.example.com"]
-    })
-  ),
+  host: hostName("The name or address of the server. `münchen.de` is kept as `xn--mnchen-3ya.de`."),
   port: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 65_535 })).annotate({
       description:
@@ -98,12 +67,12 @@ const fields = Schema.Struct({
     })
   ),
   server_name: Schema.optionalKey(
-    Schema.NullOr(hostName).annotate({
-      description:
+    Schema.NullOr(
+      hostName(
         "The name that the server is asked for, and that its certificate has to be for. `host` " +
-        "when absent or null.",
-      examples: ["www.example.com"]
-    })
+          "when absent or null."
+      )
+    )
   ),
   protocol: Schema.optionalKey(SslProtocol),
   warn_days: Schema.optionalKey(

@@ -208,7 +208,13 @@ layer(testAppLayer())("an SSL monitor", (it) => {
         host: "xn--mnchen-3ya.de",
         server_name: "xn--r8jz45g.jp"
       })
-      for (const host of ["münchen.de/path", "münchen.de:443", "ada@münchen.de", "mün chen.de"]) {
+      for (const host of [
+        "münchen.de/path",
+        "münchen.de:443",
+        "ada@münchen.de",
+        "mün chen.de",
+        `${"ü".repeat(260)}.de`
+      ]) {
         assert.strictEqual(outcome(yield* ssl.create({ host })), "422 validation_failed", host)
       }
       for (const wrong of [{ port: 0 }, { warn_days: [0] }, { check_interval_seconds: 60 }]) {

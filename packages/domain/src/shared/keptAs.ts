@@ -1,0 +1,18 @@
+import { Schema, SchemaTransformation } from "effect"
+
+/**
+ * A text that clients may write in several ways, of which the service keeps one. A TypeScript client
+ * may write it in each of them too, so both sides of the schema take the same.
+ */
+export const keptAs = (
+  given: Schema.String,
+  keep: (text: string) => string,
+  annotations: Schema.Annotations.Documentation<string>
+) =>
+  given.pipe(
+    Schema.decodeTo(
+      given,
+      SchemaTransformation.transform({ decode: keep, encode: (text) => text })
+    ),
+    Schema.annotateEncoded(annotations)
+  )
