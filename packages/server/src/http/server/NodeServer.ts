@@ -61,12 +61,14 @@ export const makeNodeServer = (
     if (response.headersSent) return void socket.destroy()
     const id = messageId(request)
     if (request.complete) warn(`no answer within ${silenceMs / 1000} s`, id)
-    answerRaw(socket, stalled(request.complete), id)
+    const answer = stalled(request.complete)
+    if (request.complete) answerLast(socket, answer, id)
+    else answerUnread(socket, answer, id)
   }
 
   const watch = (request: IncomingMessage, response: ServerResponse) => {
     if (server.listenerCount("request") === 1) {
-      return answerRaw(request.socket, notServing(), messageId(request))
+      return answerUnread(request.socket, notServing(), messageId(request))
     }
     response.on("timeout", () => answerStalled(request, response))
   }
@@ -76,7 +78,7 @@ export const makeNodeServer = (
       if (!socket.writable) return void socket.destroy()
       // The answer was sent before the request turned out to be broken, so there is no second one.
       if (unfinished?.headersSent === true) return void socket.end(() => socket.destroy())
-      answerRaw(socket, parserError(code), id)
+      answerUnread(socket, parserError(code), id)
     })
 
   /**
@@ -184,7 +186,27 @@ const headWithoutOffer = ({ httpVersion, method, rawHeaders, url }: IncomingMess
 }
 
 /** Ends the connection and everything that still works on the request. */
-const answerRaw = (socket: Duplex, { body, headers, status }: RawAnswer, id: string) => {
+const answerLast = (socket: Duplex, answer: RawAnswer, id: string) => {
+  socket.end(textOf(answer, id), () => socket.destroy())
+}
+
+const unreadMs = 1_000
+
+/**
+ * The same for a request that has not been read. If a connection is closed while something of it is
+ * unread, the kernel resets it, and the client may lose the answer. So the rest is read for a moment.
+ */
+const answerUnread = (socket: Duplex, answer: RawAnswer, id: string) => {
+  socket.end(textOf(answer, id))
+  const timer = setTimeout(() => socket.destroy(), unreadMs)
+  socket
+    .removeAllListeners("data")
+    .on("data", () => {})
+    .on("close", () => clearTimeout(timer))
+    .resume()
+}
+
+const textOf = ({ body, headers, status }: RawAnswer, id: string): string => {
   const lines = {
     ...headers,
     "content-type": "application/json",
@@ -193,12 +215,6 @@ const answerRaw = (socket: Duplex, { body, headers, status }: RawAnswer, id: str
     "x-content-type-options": "nosniff",
     connection: "close"
   }
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n` +
-      Object.entries(lines)
-        .map(([name, value]) => `${name}: ${value}\r\n`)
-        .join("") +
-      `\r\n${body}`,
-    () => socket.destroy()
-  )
+  const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join("")}\r\n${body}`
 }

@@ -64,6 +64,22 @@ layer(testAppLayer())("HTTP as it should not be", (it) => {
     })
   )
 
+  it.effect("may be sent to its end before the client reads that it is refused", () =>
+    Effect.gen(function* () {
+      const tooLong = { "x-a": "a".repeat(17_000), "content-length": String(8 * mebibyte) }
+      for (const head of [request(login, tooLong), request("CONNECT example.com:443")]) {
+        let sent: Error | null | undefined
+        const { answers } = yield* talk(head, {
+          afterwards: (socket) => {
+            socket.write(Buffer.alloc(8 * mebibyte), (error) => (sent = error ?? null))
+          }
+        })
+        assert.strictEqual(answers.length, 1)
+        assert.isNull(sent)
+      }
+    })
+  )
+
   it.effect("is a 400 without a Host, which HTTP/1.0 does not have", () =>
     Effect.gen(function* () {
       const close = "connection: close\r\n\r\n"
