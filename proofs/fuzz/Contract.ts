@@ -63,8 +63,12 @@ export const unreadErrors = byCode(
   ApiErrors.MisdirectedRequest
 )
 
-/** The answers to a request that matches no endpoint. */
-export const unroutedErrors = byCode(ApiErrors.NotFound, ApiErrors.MethodNotAllowed)
+/** The answers to a request that matches no endpoint, as far as the fuzzer can tell. */
+export const unroutedErrors = byCode(
+  ApiErrors.NotFound,
+  ApiErrors.MethodNotAllowed,
+  ApiErrors.OriginRefused
+)
 
 export const makeTargets = (
   generators: ReturnType<typeof makeGenerators>

@@ -33,7 +33,7 @@ const rulesBetweenFields: Readonly<Record<string, ReadonlyArray<string>>> = {
   "executions.stats": ["from"],
   "incidents.list": ["from"],
   "workspaces.audit": ["from"],
-  "forecast.get": ["to"],
+  "forecast.get": ["from", "to"],
   "heartbeatMonitors.create": ["min_interval_seconds", "max_duration_seconds"],
   "heartbeatMonitors.upsert": ["min_interval_seconds", "max_duration_seconds"],
   "heartbeatMonitors.update": ["timezone", "min_interval_seconds", "max_duration_seconds"],
@@ -134,7 +134,7 @@ const judgeError = (exchange: Exchange): ReadonlyArray<string> => {
   const expected = unreadErrors.get(code) ?? (target?.errors ?? unroutedErrors).get(code)
   if (expected === undefined) return [`${answer.status} ${code} is not declared`]
   if (expected.status !== answer.status) return [`${code} with ${answer.status}`]
-  const isLost = target === undefined && !unreadErrors.has(code)
+  const isLost = target === undefined && !unreadErrors.has(code) && code !== "origin_refused"
   if (isLost && (code === "not_found") !== (here.size === 0)) return [`${code}, but it is there`]
   if (isLost && code === "not_found" && error["resource"] !== "route")
     return ["no route, no resource"]
