@@ -77,7 +77,8 @@ const alterMembers = (entries: Members["entries"], dice: Dice): AlteredJson => {
     default:
       return {
         ...altered([...entries, [unknown, value]], `with ${JSON.stringify(unknown)}`),
-        isHopeless: true
+        // The filter of a rerun has it.
+        isHopeless: unknown !== "status"
       }
   }
 }

@@ -23,7 +23,8 @@ export interface WireAnswer {
 /** The server closed the connection, or was silent for too long. */
 export class NoAnswer extends Error {}
 
-const patienceMs = 30_000
+/** Longer than a request may wait for an execution. */
+const patienceMs = 45_000
 
 /** A kept connection that carries one request at a time. */
 export class Connection {
