@@ -44,18 +44,28 @@ const rulesBetweenFields: Readonly<Record<string, ReadonlyArray<string>>> = {
 }
 
 /** What is wrong with an answer, if anything. */
-export const judge = (exchange: Exchange, world: World): ReadonlyArray<string> => [
-  ...judgeEnvelope(exchange),
-  ...judgeSecrecy(exchange, world),
-  ...(exchange.answer.status < 400 ? judgeSuccess(exchange) : judgeError(exchange)),
-  ...judgeAccess(exchange, world),
-  ...judgeFacts(exchange),
-  ...judgeOutcome(exchange),
-  ...judgeCount(exchange),
-  ...itemsOf(exchange).flatMap((item) => [...judgeFacts(item), ...judgeOutcome(item)])
-]
+export const judge = (exchange: Exchange, world: World): ReadonlyArray<string> =>
+  isLostPage(exchange)
+    ? judgeSecrecy(exchange, world)
+    : [
+        ...judgeEnvelope(exchange),
+        ...judgeSecrecy(exchange, world),
+        ...(exchange.answer.status < 400 ? judgeSuccess(exchange) : judgeError(exchange)),
+        ...judgeAccess(exchange, world),
+        ...judgeFacts(exchange),
+        ...judgeOutcome(exchange),
+        ...judgeCount(exchange),
+        ...itemsOf(exchange).flatMap((item) => [...judgeFacts(item), ...judgeOutcome(item)])
+      ]
 
 // ---------------------------------------------------------------------------
+
+/** A browser at an address where nothing is sees the panel say so. */
+const isLostPage = ({ answer, here, request }: Exchange): boolean =>
+  answer.status === 404 &&
+  here.size === 0 &&
+  !/^\/v1(?:\/|\?|$)/.test(request.target) &&
+  request.headers.some(([name, value]) => name === "accept" && value.includes("text/html"))
 
 const judgeEnvelope = ({ answer, request }: Exchange): ReadonlyArray<string> => {
   const { headers, status, text } = answer
