@@ -57,13 +57,13 @@ export interface MonitorsOfKind<Monitor, Definition, Event> {
 }
 
 /** A monitor whose rows the transaction has locked. */
-interface Claimed {
+interface Locked {
   readonly workspace_id: AuthorizedWorkspaceId
   readonly monitor_id: MonitorId
   readonly key: string | null
 }
 
-interface ClaimedStatus extends Claimed, Pick<StatusChange, "kind"> {
+interface LockedStatus extends Locked, Pick<StatusChange, "kind"> {
   readonly status: StatusChange["from"]
 }
 
@@ -88,7 +88,7 @@ export class MonitorRecords extends Context.Service<
       NotFound | Conflict | QuotaExceeded
     >
     readonly update: (
-      claimed: Claimed,
+      locked: Locked,
       changes: {
         readonly key?: string | null
         readonly name?: string
@@ -99,12 +99,12 @@ export class MonitorRecords extends Context.Service<
     /** Locks the workspace before the monitor. */
     readonly remove: (
       workspaceId: AuthorizedWorkspaceId,
-      claim: Effect.Effect<Claimed, NotFound>
+      lock: Effect.Effect<Locked, NotFound>
     ) => Effect.Effect<void, NotFound>
     /** For kinds of which a pause makes nothing but a pause. Call it where it changes something. */
-    readonly setPaused: (claimed: ClaimedStatus, isPaused: boolean, at: Date) => Effect.Effect<void>
+    readonly setPaused: (locked: LockedStatus, isPaused: boolean, at: Date) => Effect.Effect<void>
     /** For one that watches something else from now on. What it was down for is over. */
-    readonly beginAgain: (claimed: ClaimedStatus, at: Date) => Effect.Effect<void>
+    readonly beginAgain: (locked: LockedStatus, at: Date) => Effect.Effect<void>
     readonly events: <Details, Event>(
       workspaceId: AuthorizedWorkspaceId,
       id: MonitorId,
@@ -146,23 +146,23 @@ export class MonitorRecords extends Context.Service<
           return { id, created_at }
         }),
 
-        update: Effect.fnUntraced(function* (claimed, { key, name, tags }, updated_at) {
-          const { key: former, monitor_id: id, workspace_id } = claimed
+        update: Effect.fnUntraced(function* (locked, { key, name, tags }, updated_at) {
+          const { key: former, monitor_id: id, workspace_id } = locked
           if (key !== undefined && key !== former)
             yield* monitors.giveKey({ id, workspace_id }, key)
           yield* monitors.update({ id, workspace_id, name, tags, updated_at })
         }),
 
-        remove: Effect.fnUntraced(function* (workspace_id, claim) {
+        remove: Effect.fnUntraced(function* (workspace_id, lock) {
           yield* limits.hold(workspace_id)
-          const { monitor_id } = yield* claim
+          const { monitor_id } = yield* lock
           yield* monitors.remove(workspace_id, monitor_id)
           yield* usage.record("monitors", [workspace_id], yield* now)
           yield* outbox.forget({ workspace_id, subject_id: monitor_id })
         }),
 
-        setPaused: Effect.fnUntraced(function* (claimed, isPaused, at) {
-          const { kind, monitor_id, status: from, workspace_id } = claimed
+        setPaused: Effect.fnUntraced(function* (locked, isPaused, at) {
+          const { kind, monitor_id, status: from, workspace_id } = locked
           const place = { workspace_id, monitor_id, at: at.getTime() }
           const to = isPaused ? "paused" : "new"
           yield* statusChanges.record([{ ...place, kind, from, to, cause: null }])
@@ -170,8 +170,8 @@ export class MonitorRecords extends Context.Service<
           yield* eventsRepo.insert([{ ...place, type, status: to, details: null }])
         }),
 
-        beginAgain: Effect.fnUntraced(function* (claimed, at) {
-          const { kind, monitor_id, status: from, workspace_id } = claimed
+        beginAgain: Effect.fnUntraced(function* (locked, at) {
+          const { kind, monitor_id, status: from, workspace_id } = locked
           if (from === "new" || from === "paused") return
           const place = { workspace_id, monitor_id, at: at.getTime() }
           yield* statusChanges.record([{ ...place, kind, from, to: "new", cause: null }])

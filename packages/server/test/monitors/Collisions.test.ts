@@ -88,14 +88,15 @@ const insertMonitors = Effect.fnUntraced(function* (workspace_id: string) {
 })
 
 /** Locks a monitor of any kind. False: it is gone. */
-const claimAny = Effect.gen(function* () {
+const lockAny = Effect.gen(function* () {
   const heartbeats = yield* HeartbeatsRepo
   const ssl = yield* SslMonitorsRepo
   const processes = yield* ProcessMonitorsRepo
   return (workspaceId: AuthorizedWorkspaceId, id: string, kind: Kind): Effect.Effect<boolean> => {
-    if (kind === "heartbeat") return Effect.map(heartbeats.claim(workspaceId, id), Option.isSome)
-    if (kind === "ssl") return Effect.map(ssl.claim(workspaceId, id), Option.isSome)
-    return Effect.map(processes.claim(workspaceId, id), Option.isSome)
+    if (kind === "heartbeat")
+      return Effect.map(heartbeats.findForUpdate(workspaceId, id), Option.isSome)
+    if (kind === "ssl") return Effect.map(ssl.findForUpdate(workspaceId, id), Option.isSome)
+    return Effect.map(processes.findForUpdate(workspaceId, id), Option.isSome)
   }
 })
 
@@ -105,7 +106,7 @@ describe.skipIf(!onPostgres)("What monitors hear and see", () => {
     it.effect("never waits in a circle with who deletes the workspace, a worker or a monitor", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        const claim = yield* claimAny
+        const lock = yield* lockAny
         const monitorsRepo = yield* MonitorsRepo
         const outbox = yield* Outbox
         const sorter = yield* Sorter
@@ -120,7 +121,7 @@ describe.skipIf(!onPostgres)("What monitors hear and see", () => {
           const goDown = ({ id, kind }: (typeof monitors)[number]) =>
             transaction(
               Effect.gen(function* () {
-                if (!(yield* claim(workspace_id, id, kind))) return
+                if (!(yield* lock(workspace_id, id, kind))) return
                 const cause = { code: "failed", message: "It failed." } as const
                 const change = { monitor_id: id, workspace_id, kind, at: Date.now(), cause }
                 yield* statusChanges.record([{ ...change, from: "up", to: "down" }])
@@ -129,7 +130,7 @@ describe.skipIf(!onPostgres)("What monitors hear and see", () => {
           const remove = ({ id, kind }: (typeof monitors)[number]) =>
             transaction(
               Effect.gen(function* () {
-                if (!(yield* claim(workspace_id, id, kind))) return
+                if (!(yield* lock(workspace_id, id, kind))) return
                 yield* monitorsRepo.remove(workspace_id, id)
                 yield* outbox.forget({ workspace_id, subject_id: id })
               })
@@ -167,7 +168,7 @@ describe.skipIf(!onPostgres)("What monitors hear and see", () => {
       () =>
         Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient
-          const claim = yield* claimAny
+          const lock = yield* lockAny
           const monitorsRepo = yield* MonitorsRepo
           const outbox = yield* Outbox
           const sorter = yield* Sorter
@@ -183,21 +184,21 @@ describe.skipIf(!onPostgres)("What monitors hear and see", () => {
             at: new Date(),
             data: { name: "db" }
           })
-          const isClaimed = yield* Deferred.make<void>()
+          const isLocked = yield* Deferred.make<void>()
           const mayGoOn = yield* Deferred.make<void>()
           // Not begun again after a collision, so that one would show.
           const monitorGoes = yield* Effect.forkChild(
             sql.withTransaction(
               Effect.gen(function* () {
-                assert.isTrue(yield* claim(workspace_id, id, kind))
-                yield* Deferred.succeed(isClaimed, undefined)
+                assert.isTrue(yield* lock(workspace_id, id, kind))
+                yield* Deferred.succeed(isLocked, undefined)
                 yield* Deferred.await(mayGoOn)
                 yield* monitorsRepo.remove(workspace_id, id)
                 yield* outbox.forget({ workspace_id, subject_id: id })
               })
             )
           )
-          yield* Deferred.await(isClaimed)
+          yield* Deferred.await(isLocked)
           const workspaceGoes = yield* Effect.forkChild(
             sql.withTransaction(workspaces.remove(workspace_id))
           )

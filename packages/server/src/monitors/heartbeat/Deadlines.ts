@@ -43,13 +43,13 @@ export class Deadlines extends Context.Service<
       const statusChanges = yield* StatusChanges
 
       const decideDue = Effect.fnUntraced(function* (at: Date) {
-        const rows = yield* repo.claimDue(at, batch)
+        const rows = yield* repo.findDueForUpdate(at, batch)
         const decided = rows.map((row) => ({
           row,
           rules: row,
           ...decideHeartbeat(row, stateOf(row), { type: "time" }, at.getTime())
         }))
-        yield* repo.updateClaimed(decided)
+        yield* repo.updateLocked(decided)
         yield* events.insert(decided.flatMap(({ records, row }) => eventsOf(row, records)))
         yield* statusChanges.record(decided.flatMap(({ changes, row }) => changesOf(row, changes)))
         return rows.length

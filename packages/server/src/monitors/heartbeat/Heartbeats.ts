@@ -86,7 +86,7 @@ export class Heartbeats extends Context.Service<
         return shown(yield* found(repo.find(workspaceId, id, yield* now)))
       })
 
-      /** Inside the transaction that claimed the row. */
+      /** Inside the transaction that locked the row. */
       const decide = Effect.fnUntraced(function* (
         row: WatchedRow,
         signal: HeartbeatSignal,
@@ -94,7 +94,7 @@ export class Heartbeats extends Context.Service<
         rules: HeartbeatRules = row
       ) {
         const decision = decideHeartbeat(rules, stateOf(row), signal, at.getTime())
-        yield* repo.updateClaimed([{ row, rules, state: decision.state }])
+        yield* repo.updateLocked([{ row, rules, state: decision.state }])
         yield* events.insert(eventsOf(row, decision.records))
         yield* statusChanges.record(changesOf(row, decision.changes))
       })
@@ -130,9 +130,9 @@ export class Heartbeats extends Context.Service<
         return yield* get(row.workspace_id, row.monitor_id)
       })
 
-      const claimAndDecide = (type: "pause" | "resume") =>
+      const lockAndDecide = (type: "pause" | "resume") =>
         Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId, id: MonitorId) {
-          const row = yield* found(repo.claim(workspaceId, id))
+          const row = yield* found(repo.findForUpdate(workspaceId, id))
           const isDone = (row.status === "paused") === (type === "pause")
           if (!isDone) yield* decide(row, { type }, yield* now)
           return yield* get(workspaceId, id)
@@ -156,7 +156,7 @@ export class Heartbeats extends Context.Service<
               make: make(workspaceId, { ...definition, key }),
               isDefined: (row) => Effect.succeed(isDefinedAs(row, defined)),
               show: (row) => Effect.succeed(shown(row)),
-              lock: ({ id }) => repo.claim(workspaceId, id),
+              lock: ({ id }) => repo.findForUpdate(workspaceId, id),
               change: (row) => change(row, defined, { ...row, ...defined })
             })
           },
@@ -165,7 +165,7 @@ export class Heartbeats extends Context.Service<
         ),
 
         update: Effect.fn("Heartbeats.update")(function* (workspaceId, id, changes) {
-          const row = yield* found(repo.claim(workspaceId, id))
+          const row = yield* found(repo.findForUpdate(workspaceId, id))
           if (Object.keys(changes).length === 0) return yield* get(workspaceId, id)
           const rules = { ...row, ...rulesFrom(changes) }
           const problem = problemOf(changes, rules)
@@ -177,15 +177,15 @@ export class Heartbeats extends Context.Service<
         }, transaction),
 
         remove: Effect.fn("Heartbeats.remove")(function* (workspaceId, id) {
-          yield* records.remove(workspaceId, found(repo.claim(workspaceId, id)))
+          yield* records.remove(workspaceId, found(repo.findForUpdate(workspaceId, id)))
         }, transaction),
 
-        pause: claimAndDecide("pause"),
+        pause: lockAndDecide("pause"),
 
-        resume: claimAndDecide("resume"),
+        resume: lockAndDecide("resume"),
 
         rotateUrl: Effect.fn("Heartbeats.rotateUrl")(function* (workspaceId, id) {
-          const { monitor_id } = yield* found(repo.claim(workspaceId, id))
+          const { monitor_id } = yield* found(repo.findForUpdate(workspaceId, id))
           yield* repo.updatePingUrl(urls.make({ monitor_id, workspace_id: workspaceId }))
           return yield* get(workspaceId, id)
         }, transaction),

@@ -51,7 +51,7 @@ export class HeartbeatsRepo extends Context.Service<
      * Locks it: no ping and no deadline touches it until the commit. Both of its rows, as one that is
      * not locked is read as it was before the wait for the other.
      */
-    readonly claim: (
+    readonly findForUpdate: (
       workspaceId: AuthorizedWorkspaceId,
       id: string
     ) => Effect.Effect<Option.Option<WatchedRow>>
@@ -64,7 +64,7 @@ export class HeartbeatsRepo extends Context.Service<
       hashes: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyArray<WatchedRow & { readonly ping_hash: string }>>
     /** Locks those that are to be looked at, apart from those that somebody has locked. */
-    readonly claimDue: (by: Date, limit: number) => Effect.Effect<ReadonlyArray<WatchedRow>>
+    readonly findDueForUpdate: (by: Date, limit: number) => Effect.Effect<ReadonlyArray<WatchedRow>>
     /** When the next one is to be looked at. */
     readonly findNextCheck: Effect.Effect<Date | undefined>
     /**
@@ -77,7 +77,7 @@ export class HeartbeatsRepo extends Context.Service<
       events: ReadonlyArray<MonitorEvent>
     ) => Effect.Effect<ReadonlySet<string>>
     /** For who has locked them: it is looked at them when their deadlines pass, and not before. */
-    readonly updateClaimed: (decided: ReadonlyArray<Decided>) => Effect.Effect<void>
+    readonly updateLocked: (decided: ReadonlyArray<Decided>) => Effect.Effect<void>
     /** The URL that it has from now on. */
     readonly updatePingUrl: (url: PingUrlRow) => Effect.Effect<void>
   }
@@ -139,7 +139,7 @@ export class HeartbeatsRepo extends Context.Service<
             LIMIT ${page.limit + 1}`
         }, Effect.orDie),
 
-        claim: Effect.fn("HeartbeatsRepo.claim")(function* (workspaceId, id) {
+        findForUpdate: Effect.fn("HeartbeatsRepo.findForUpdate")(function* (workspaceId, id) {
           const rows = yield* sql<WatchedRow>`
             SELECT ${watched}
             FROM heartbeats AS h
@@ -164,7 +164,7 @@ export class HeartbeatsRepo extends Context.Service<
             WHERE ping_urls.ping_hash = ANY (${hashes}::text[])`
         }, Effect.orDie),
 
-        claimDue: Effect.fn("HeartbeatsRepo.claimDue")(function* (by, limit) {
+        findDueForUpdate: Effect.fn("HeartbeatsRepo.findDueForUpdate")(function* (by, limit) {
           return yield* sql<WatchedRow>`
             SELECT ${watched}
             FROM heartbeats AS h
@@ -227,7 +227,7 @@ export class HeartbeatsRepo extends Context.Service<
           return new Set(rows.map(({ monitor_id }) => monitor_id))
         }, Effect.orDie),
 
-        updateClaimed: Effect.fn("HeartbeatsRepo.updateClaimed")(function* (decided) {
+        updateLocked: Effect.fn("HeartbeatsRepo.updateLocked")(function* (decided) {
           if (decided.length === 0) return
           yield* sql`
             UPDATE heartbeats AS h

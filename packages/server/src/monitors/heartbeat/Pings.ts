@@ -93,10 +93,10 @@ export class Pings extends Context.Service<
       /** For a monitor that somebody else works on: waits for its row, and nobody waits for this. */
       const hearApart = ({ pings, row }: Outcome) =>
         Effect.gen(function* () {
-          const claimed = yield* repo.claim(row.workspace_id, row.monitor_id)
-          if (claimed._tag === "None") return false
-          const outcome = decide(claimed.value, pings, yield* now)
-          yield* repo.updateClaimed([outcome])
+          const locked = yield* repo.findForUpdate(row.workspace_id, row.monitor_id)
+          if (locked._tag === "None") return false
+          const outcome = decide(locked.value, pings, yield* now)
+          yield* repo.updateLocked([outcome])
           yield* events.insert(outcome.events)
           yield* statusChanges.record(outcome.changes)
           return true

@@ -109,7 +109,7 @@ export class ProcessMonitors extends Context.Service<
 
       const setPaused = (isPaused: boolean) =>
         Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId, id: MonitorId) {
-          const row = yield* found(repo.claim(workspaceId, id))
+          const row = yield* found(repo.findForUpdate(workspaceId, id))
           if ((row.status === "paused") !== isPaused) {
             const at = yield* now
             yield* repo.updateSince(row, at, isPaused ? null : later(at, row))
@@ -142,7 +142,7 @@ export class ProcessMonitors extends Context.Service<
               lock: ({ id }) =>
                 Effect.andThen(
                   checkWorker(workspaceId, definition.worker_id),
-                  repo.claim(workspaceId, id)
+                  repo.findForUpdate(workspaceId, id)
                 ),
               change: (row) => change(row, defined, defined)
             })
@@ -153,7 +153,7 @@ export class ProcessMonitors extends Context.Service<
 
         update: Effect.fn("ProcessMonitors.update")(function* (workspaceId, id, changes) {
           yield* checkWorker(workspaceId, changes.worker_id)
-          const row = yield* found(repo.claim(workspaceId, id))
+          const row = yield* found(repo.findForUpdate(workspaceId, id))
           if (Object.keys(changes).length === 0) return yield* get(workspaceId, id)
           const moves = changes.worker_id !== undefined || changes.labels !== undefined
           const settings = { ...row, ...(moves && nowhere), ...changes }
@@ -166,7 +166,7 @@ export class ProcessMonitors extends Context.Service<
         }, transaction),
 
         remove: Effect.fn("ProcessMonitors.remove")(function* (workspaceId, id) {
-          yield* records.remove(workspaceId, found(repo.claim(workspaceId, id)))
+          yield* records.remove(workspaceId, found(repo.findForUpdate(workspaceId, id)))
         }, transaction),
 
         pause: setPaused(true),

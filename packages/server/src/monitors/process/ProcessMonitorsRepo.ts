@@ -43,17 +43,20 @@ export class ProcessMonitorsRepo extends Context.Service<
       now: Date
     ) => Effect.Effect<ReadonlyArray<ProcessRow>>
     /** Locks it, with the row of its status. */
-    readonly claim: (
+    readonly findForUpdate: (
       workspaceId: AuthorizedWorkspaceId,
       id: string
     ) => Effect.Effect<Option.Option<WatchedRow>>
     /** Locks those of these that are not paused. */
-    readonly claimSome: (
+    readonly findManyForUpdate: (
       workspaceId: AuthorizedWorkspaceId,
       ids: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyArray<WatchedRow>>
     /** Locks some whose time is up. */
-    readonly claimDue: (now: Date, limit: number) => Effect.Effect<ReadonlyArray<WatchedRow>>
+    readonly findDueForUpdate: (
+      now: Date,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<WatchedRow>>
     readonly findNextCheck: Effect.Effect<Date | undefined>
     readonly updateDecided: (
       row: Place,
@@ -144,7 +147,10 @@ export class ProcessMonitorsRepo extends Context.Service<
               LIMIT ${page.limit + 1}`
           }, Effect.orDie),
 
-          claim: Effect.fn("ProcessMonitorsRepo.claim")(function* (workspaceId, id) {
+          findForUpdate: Effect.fn("ProcessMonitorsRepo.findForUpdate")(function* (
+            workspaceId,
+            id
+          ) {
             const rows = yield* sql<WatchedRow>`
               SELECT ${watched}
               ${joined}
@@ -154,7 +160,10 @@ export class ProcessMonitorsRepo extends Context.Service<
             return Option.fromNullishOr(rows[0])
           }, Effect.orDie),
 
-          claimSome: Effect.fn("ProcessMonitorsRepo.claimSome")(function* (workspaceId, ids) {
+          findManyForUpdate: Effect.fn("ProcessMonitorsRepo.findManyForUpdate")(function* (
+            workspaceId,
+            ids
+          ) {
             return yield* sql<WatchedRow>`
               SELECT ${watched}
               ${joined}
@@ -165,7 +174,10 @@ export class ProcessMonitorsRepo extends Context.Service<
               FOR UPDATE OF p, m`
           }, Effect.orDie),
 
-          claimDue: Effect.fn("ProcessMonitorsRepo.claimDue")(function* (now, limit) {
+          findDueForUpdate: Effect.fn("ProcessMonitorsRepo.findDueForUpdate")(function* (
+            now,
+            limit
+          ) {
             return yield* sql<WatchedRow>`
               SELECT ${watched}
               ${joined}

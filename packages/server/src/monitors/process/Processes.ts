@@ -81,7 +81,7 @@ export class Processes extends Context.Service<
       })
 
       const judgeDue = Effect.fnUntraced(function* (at: Date) {
-        yield* judge(yield* repo.claimDue(at, batch), at)
+        yield* judge(yield* repo.findDueForUpdate(at, batch), at)
       }, transaction)
 
       const judgeSome = Effect.fnUntraced(function* (
@@ -89,7 +89,7 @@ export class Processes extends Context.Service<
         ids: ReadonlyArray<string>,
         at: Date
       ) {
-        yield* judge(yield* repo.claimSome(workspaceId, ids), at)
+        yield* judge(yield* repo.findManyForUpdate(workspaceId, ids), at)
       }, transaction)
 
       return Processes.of({

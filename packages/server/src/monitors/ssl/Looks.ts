@@ -82,12 +82,12 @@ export class Looks extends Context.Service<
 
       /** Unless somebody changed the monitor while it was looked at, or took too long for it. */
       const write = Effect.fnUntraced(function* (
-        claimed: LookedAtRow,
+        locked: LookedAtRow,
         look: TlsLook,
         duration_ms: number
       ) {
-        const row = yield* repo.claim(claimed.workspace_id, claimed.monitor_id)
-        if (Option.isNone(row) || row.value.version !== claimed.version) return
+        const row = yield* repo.findForUpdate(locked.workspace_id, locked.monitor_id)
+        if (Option.isNone(row) || row.value.version !== locked.version) return
         const at = yield* now
         const decision = decideLook(row.value, row.value, look, at.getTime(), Math.random())
         const { cause, state } = decision
@@ -131,7 +131,7 @@ export class Looks extends Context.Service<
           const at = yield* now
           const dueInMs = next.getTime() - at.getTime()
           if (dueInMs > 0) return Math.min(dueInMs, askAtLeastEveryMs)
-          const rows = yield* repo.claimDue(at, {
+          const rows = yield* repo.findDueForUpdate(at, {
             limit: room,
             ofWorkspace: looksOfWorkspace,
             until: new Date(at.getTime() + leaseMs),

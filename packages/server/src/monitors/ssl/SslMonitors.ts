@@ -107,7 +107,7 @@ export class SslMonitors extends Context.Service<
 
       const setPaused = (isPaused: boolean) =>
         Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId, id: MonitorId) {
-          const row = yield* found(repo.claim(workspaceId, id))
+          const row = yield* found(repo.findForUpdate(workspaceId, id))
           if ((row.status === "paused") !== isPaused) {
             const at = yield* now
             yield* repo.updateCheck(row, isPaused ? null : at)
@@ -136,7 +136,7 @@ export class SslMonitors extends Context.Service<
               make: make(workspaceId, defined),
               isDefined: (row) => Effect.succeed(isDefinedAs(row, defined)),
               show: (row) => Effect.map(now, (at) => toSslMonitor(row, at)),
-              lock: ({ id }) => repo.claim(workspaceId, id),
+              lock: ({ id }) => repo.findForUpdate(workspaceId, id),
               change: (row) => change(row, defined)
             })
           },
@@ -145,13 +145,13 @@ export class SslMonitors extends Context.Service<
         ),
 
         update: Effect.fn("SslMonitors.update")(function* (workspaceId, id, changes) {
-          const row = yield* found(repo.claim(workspaceId, id))
+          const row = yield* found(repo.findForUpdate(workspaceId, id))
           if (Object.keys(changes).length === 0) return yield* get(workspaceId, id)
           return yield* change(row, changes)
         }, transaction),
 
         remove: Effect.fn("SslMonitors.remove")(function* (workspaceId, id) {
-          yield* records.remove(workspaceId, found(repo.claim(workspaceId, id)))
+          yield* records.remove(workspaceId, found(repo.findForUpdate(workspaceId, id)))
         }, transaction),
 
         pause: setPaused(true),
@@ -159,7 +159,7 @@ export class SslMonitors extends Context.Service<
         resume: setPaused(false),
 
         check: Effect.fn("SslMonitors.check")(function* (workspaceId, id) {
-          const row = yield* found(repo.claim(workspaceId, id))
+          const row = yield* found(repo.findForUpdate(workspaceId, id))
           if (row.status === "paused") {
             return yield* new Conflict({ message: "The monitor is paused; resume it first." })
           }

@@ -35,7 +35,7 @@ export class SslMonitorsRepo extends Context.Service<
       now: Date
     ) => Effect.Effect<ReadonlyArray<SslRow>>
     /** Locks it, with the row of its status. */
-    readonly claim: (
+    readonly findForUpdate: (
       workspaceId: AuthorizedWorkspaceId,
       id: string
     ) => Effect.Effect<Option.Option<LookedAtRow>>
@@ -43,7 +43,7 @@ export class SslMonitorsRepo extends Context.Service<
      * Takes some that are due, for as long as a look may take: after that another node may. Few of
      * one workspace at once, so that servers which do not answer keep nobody else's from their turn.
      */
-    readonly claimDue: (
+    readonly findDueForUpdate: (
       now: Date,
       options: {
         readonly limit: number
@@ -130,7 +130,7 @@ export class SslMonitorsRepo extends Context.Service<
             LIMIT ${page.limit + 1}`
         }, Effect.orDie),
 
-        claim: Effect.fn("SslMonitorsRepo.claim")(function* (workspaceId, id) {
+        findForUpdate: Effect.fn("SslMonitorsRepo.findForUpdate")(function* (workspaceId, id) {
           const rows = yield* sql<LookedAtRow>`
             SELECT ${lookedAt}
             FROM ssl_monitors AS s
@@ -141,7 +141,7 @@ export class SslMonitorsRepo extends Context.Service<
           return Option.fromNullishOr(rows[0])
         }, Effect.orDie),
 
-        claimDue: Effect.fn("SslMonitorsRepo.claimDue")(function* (now, options) {
+        findDueForUpdate: Effect.fn("SslMonitorsRepo.findDueForUpdate")(function* (now, options) {
           return yield* sql<LookedAtRow>`
             WITH due AS (
               SELECT monitor_id, workspace_id, check_at

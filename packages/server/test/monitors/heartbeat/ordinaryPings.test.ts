@@ -108,8 +108,8 @@ layer(SubjectLayer)("a ping that takes no decision", (it) => {
           JOIN monitors AS m ON m.id = monitor_id
           WHERE m.id = ${id}`
         assert.isDefined(found)
-        const read = Effect.map(repo.claim(found.workspace_id, id), Option.getOrThrow)
-        yield* repo.updateClaimed([{ row: yield* read, rules, state }])
+        const read = Effect.map(repo.findForUpdate(found.workspace_id, id), Option.getOrThrow)
+        yield* repo.updateLocked([{ row: yield* read, rules, state }])
 
         const before = yield* read
         const at = ms + afterSeconds * 1000

@@ -205,7 +205,7 @@ layer(testAppLayer())("a process monitor", (it) => {
       assert.isAtMost(next?.getTime() ?? Infinity, Date.parse(next_check_at))
       const sql = yield* SqlClient.SqlClient
       const dueAt = (ms: number) =>
-        Effect.map(sql.withTransaction(repo.claimDue(new Date(ms), 500)), (rows) =>
+        Effect.map(sql.withTransaction(repo.findDueForUpdate(new Date(ms), 500)), (rows) =>
           rows.some(({ monitor_id }) => monitor_id === id)
         )
       assert.isFalse(yield* dueAt(Date.parse(next_check_at) - 1))

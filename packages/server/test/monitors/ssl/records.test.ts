@@ -371,7 +371,7 @@ layer(testAppLayer())("an SSL monitor", (it) => {
       const at = yield* DateTime.nowAsDate
       const take = (busy: ReadonlyArray<string> = []) =>
         Effect.map(
-          repo.claimDue(at, {
+          repo.findDueForUpdate(at, {
             limit: 24,
             ofWorkspace: 4,
             until: new Date(at.getTime() + 60_000),
