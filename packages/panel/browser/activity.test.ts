@@ -76,14 +76,14 @@ describe.skipIf(missing !== undefined)("what tasks do", () => {
       })
       await person.client.cron.create({
         name: "Nightly report",
-        schedule: "17 * * * *",
+        schedule: "0 3 * * *",
         url: `${panel.url()}/v1/echo`
       })
       await page.goto(`${panel.url()}/w/${person.workspaceId}`)
       const line = page.locator("span.w-px.bg-live")
       const label = page.getByText("Now", { exact: true })
       await page
-        .getByRole("link", { name: /to come/ })
+        .getByRole("link", { name: /\d upcoming/ })
         .first()
         .waitFor()
       const centre = async (of: typeof line) => {
