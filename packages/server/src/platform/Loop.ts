@@ -1,4 +1,4 @@
-import { Cause, Clock, Context, Duration, Effect, Fiber } from "effect"
+import { Cause, Clock, Context, Duration, Effect, Exit, Fiber } from "effect"
 
 export interface LoopOptions<A> {
   /** Runs between two turns. */
@@ -84,6 +84,11 @@ export const loop = <A, E, R>(
       )
     )
   })
+
+/** Does one after the other, and all of them even if some fail. It fails then, too. */
+export const eachInTurn = <E, R>(
+  duties: ReadonlyArray<Effect.Effect<unknown, E, R>>
+): Effect.Effect<void, E, R> => Effect.flatMap(Effect.forEach(duties, Effect.exit), Exit.asVoidAll)
 
 /** How often a loop that may be stuck is looked at. */
 const sampleMs = 30_000

@@ -15,7 +15,7 @@ import { handBack } from "../queue/ending/HandBack.ts"
 import type { Endings } from "../signals/Endings.ts"
 import { makeEngine, type RunnerCounts } from "./Engine.ts"
 import { makeFeed } from "./Feed.ts"
-import { Doorbell, loop, mayBeStuck } from "../platform/Loop.ts"
+import { Doorbell, eachInTurn, loop, mayBeStuck } from "../platform/Loop.ts"
 import { join } from "./Membership.ts"
 import { judge, removeTombstones } from "../queue/Nodes.ts"
 import { removeHistoryOfGoneWorkspaces } from "../queue/GoneWorkspaces.ts"
@@ -165,9 +165,7 @@ export class Runner extends Context.Service<
               sql,
               agentsToo
             )
-            if (unclaimed && (yield* endUnclaimed(sql, agentsToo))) outboxBell.ring()
-            if (overdue) yield* completions.endOverdue
-            if (to_take_back) {
+            const takeBackLost = Effect.gen(function* () {
               const lost = yield* takeBack(sql, "dead", "perhaps going on")
               yield* Effect.logWarning(
                 `took back the runs of a dead node or agent; ${lost} of them had started`
@@ -175,9 +173,18 @@ export class Runner extends Context.Service<
               engine.dueFrom.forget()
               // It may have written changes that it told nobody of.
               changes.resetAll()
-            }
-            if (released || to_take_back) feedBell.ring()
-            if (parked) yield* walk
+              feedBell.ring()
+            })
+            const endWhatNobodyTook = Effect.map(endUnclaimed(sql, agentsToo), (hasEnded) => {
+              if (hasEnded) outboxBell.ring()
+            })
+            if (released) feedBell.ring()
+            yield* eachInTurn([
+              to_take_back ? takeBackLost : Effect.void,
+              unclaimed ? endWhatNobodyTook : Effect.void,
+              overdue ? completions.endOverdue : Effect.void,
+              parked ? walk : Effect.void
+            ])
           })
         )
       )
@@ -185,11 +192,16 @@ export class Runner extends Context.Service<
         loop(
           "maintenance",
           Effect.gen(function* () {
-            const isDone = yield* partitions.maintain(options.retentionDays)
-            yield* removeHistoryOfGoneWorkspaces(sql)
-            yield* removeTombstones(sql)
-            yield* removeAbsences(sql)
-            yield* removeReplaced(sql)
+            let isDone = false
+            yield* eachInTurn([
+              Effect.map(partitions.maintain(options.retentionDays), (done) => {
+                isDone = done
+              }),
+              removeHistoryOfGoneWorkspaces(sql),
+              removeTombstones(sql),
+              removeAbsences(sql),
+              removeReplaced(sql)
+            ])
             return isDone
           }),
           {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Logger } from "effect"
+import { Cause, Deferred, Effect, Fiber, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
-import { Failures, loop, LoopHealth, mayBeStuck } from "../../src/platform/Loop.ts"
+import { eachInTurn, Failures, loop, LoopHealth, mayBeStuck } from "../../src/platform/Loop.ts"
 
 const observer = () => {
   const health = new Failures()
@@ -102,4 +102,36 @@ describe("a loop", () => {
       pauseMs: 300
     })
   })
+})
+
+describe("duties in turn", () => {
+  it.effect("are all done, and fail if one of them does", () =>
+    Effect.gen(function* () {
+      const done: Array<string> = []
+      const duty = (name: string) => Effect.sync(() => done.push(name))
+      const duties = [duty("one"), Effect.fail("two"), Effect.fail("three"), duty("four")]
+      const cause = yield* Effect.flip(Effect.sandbox(eachInTurn(duties)))
+      assert.deepStrictEqual(
+        cause.reasons.filter(Cause.isFailReason).map(({ error }) => error),
+        ["two", "three"]
+      )
+      assert.deepStrictEqual(done, ["one", "four"])
+    })
+  )
+
+  it.effect("end with the one that is interrupted", () =>
+    Effect.gen(function* () {
+      const begun = yield* Deferred.make<void>()
+      let next = 0
+      const running = yield* Effect.forkChild(
+        eachInTurn([
+          Effect.andThen(Deferred.succeed(begun, undefined), Effect.never),
+          Effect.sync(() => next++)
+        ])
+      )
+      yield* Deferred.await(begun)
+      yield* Fiber.interrupt(running)
+      assert.strictEqual(next, 0)
+    })
+  )
 })
