@@ -167,6 +167,23 @@ layer(testAppLayer())("the protocol of workers", (it) => {
     })
   )
 
+  it.effect("takes the outcome of a run only from the agent that holds it", () =>
+    Effect.gen(function* () {
+      const { agent, member, session, tasks, workers } = yield* beginOnline
+      const { token } = (yield* workers.create({ labels: ["office"] })).body
+      const other = agentOf(token)
+      const otherSession = Number((yield* other.hello()).body.session)
+      yield* tasks.create(onOffice)
+      const [call] = (yield* agent.claim(session)).body.calls
+      const forged = { ...success(call), lease: `${otherSession}.1` }
+      const refused = yield* other.results(otherSession, [forged])
+      assert.deepStrictEqual(refused.body.receipts, [{ run_id: call.run_id, receipt: "fenced" }])
+      const taken = yield* agent.results(session, [success(call)])
+      assert.deepStrictEqual(taken.body.receipts, [{ run_id: call.run_id, receipt: "written" }])
+      assert.strictEqual((yield* executionOf(member, call.run_id)).status, "succeeded")
+    })
+  )
+
   it.effect("gives what is due for other labels too, once what a look found has gone", () =>
     Effect.gen(function* () {
       const { agent, member, session, tasks } = yield* beginOnline
