@@ -3,6 +3,7 @@ import type { Role } from "@scheduling/domain/members/Role"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { authorize } from "../access/authorize.ts"
+import { ownedAlone } from "../access/ownedAlone.ts"
 
 interface Removed {
   readonly id: string
@@ -46,16 +47,7 @@ export class ReclaimingRepo extends Context.Service<
           const rows = yield* sql<Removed>`
             SELECT id
             FROM workspaces
-            WHERE id IN (
-                SELECT workspace_id
-                FROM memberships
-                WHERE user_id = ${userId} AND role = 'owner'
-              )
-              AND NOT EXISTS (
-                SELECT 1
-                FROM memberships
-                WHERE workspace_id = workspaces.id AND user_id <> ${userId} AND role = 'owner'
-              )
+            WHERE ${ownedAlone(sql, userId)}
             ORDER BY id
             FOR NO KEY UPDATE`
           return rows.map(({ id }) => authorize(id))

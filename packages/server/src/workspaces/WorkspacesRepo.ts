@@ -3,6 +3,7 @@ import type { Workspace } from "@scheduling/domain/workspaces/Workspace"
 import { type UserId, WorkspaceId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
+import { ownedAlone } from "../access/ownedAlone.ts"
 import type { PageRequest } from "../sql/Pages.ts"
 import { timestampOf } from "../sql/timestamp.ts"
 
@@ -152,16 +153,7 @@ export class WorkspacesRepo extends Context.Service<
           yield* lockAll(owned.map(({ id }) => id))
           return yield* sql<WorkspaceRow>`
             DELETE FROM workspaces
-            WHERE id IN (
-                SELECT workspace_id
-                FROM memberships
-                WHERE user_id = ${userId} AND role = 'owner'
-              )
-              AND NOT EXISTS (
-                SELECT 1
-                FROM memberships
-                WHERE workspace_id = workspaces.id AND user_id <> ${userId} AND role = 'owner'
-              )
+            WHERE ${ownedAlone(sql, userId)}
             RETURNING *`
         }, Effect.orDie)
       })

@@ -10,6 +10,7 @@ import {
   cronTask,
   ended,
   runTask,
+  type Scene,
   startAgent,
   statusOf,
   worker
@@ -41,6 +42,19 @@ const startMarked = (mark: string) =>
     Effect.sync(() => spawn("sleep", ["600"], { argv0: mark, stdio: "ignore" })),
     (started) => Effect.sync(() => started.kill("SIGKILL"))
   )
+
+/** A new process monitor that acts soon. */
+const watch = ({ ask }: Scene, fields: object) =>
+  Effect.promise(async () => {
+    const input = { name: "job", interval_seconds: 10, grace_seconds: 0, ...fields }
+    return String((await ask("POST", "/monitors/process", input)).body.id)
+  })
+
+const comesToBe = ({ ask }: Scene, monitor: string, status: string) =>
+  eventually(`a monitor that is ${status}`, async () => {
+    const { body } = await ask("GET", `/monitors/process/${monitor}`)
+    return body.status === status ? body : undefined
+  })
 
 describe("agents", () => {
   it.live(
@@ -187,7 +201,7 @@ describe("agents", () => {
           assert.deepInclude(yield* ended(scene, run), { status, status_code: 200, error })
         }
       }),
-    60_000
+    120_000
   )
 
   it.live.runIf(process.platform === "linux")(
@@ -202,18 +216,14 @@ describe("agents", () => {
         const child = yield* startMarked(mark)
         // Both agents are on this machine, so each of them sees the one process.
         const monitor = (judge: string) =>
-          Effect.promise(async () => {
-            const match = { command_contains: mark }
-            const rules = { judge, max_count: 1, interval_seconds: 10, grace_seconds: 0 }
-            const input = { name: judge, labels: ["office"], match, ...rules }
-            return String((await scene.ask("POST", "/monitors/process", input)).body.id)
+          watch(scene, {
+            labels: ["office"],
+            match: { command_contains: mark },
+            judge,
+            max_count: 1
           })
         const [each, together] = [yield* monitor("each"), yield* monitor("together")]
-        const comesTo = (id: string, status: string) =>
-          eventually(`a monitor that is ${status}`, async () => {
-            const { body } = await scene.ask("GET", `/monitors/process/${id}`)
-            return body.status === status ? body : undefined
-          })
+        const comesTo = (id: string, status: string) => comesToBe(scene, id, status)
         const up = yield* comesTo(each, "up")
         assert.include([one.id, other.id], up.last_report.worker_id)
         assert.deepInclude(up.last_report, { count: 1, pids: [child.pid] })
@@ -240,17 +250,11 @@ describe("agents", () => {
         yield* startAgent(scene, token)
         const mark = `watched-${crypto.randomUUID()}`
         const first = yield* startMarked(mark)
-        const monitor = yield* Effect.promise(async () => {
-          const match = { command_contains: mark }
-          const rules = { interval_seconds: 10, grace_seconds: 0 }
-          const input = { name: "job", worker_id: id, match, ...rules }
-          return String((await scene.ask("POST", "/monitors/process", input)).body.id)
+        const monitor = yield* watch(scene, {
+          worker_id: id,
+          match: { command_contains: mark }
         })
-        const comesTo = (status: string) =>
-          eventually(`a monitor that is ${status}`, async () => {
-            const { body } = await scene.ask("GET", `/monitors/process/${monitor}`)
-            return body.status === status ? body : undefined
-          })
+        const comesTo = (status: string) => comesToBe(scene, monitor, status)
         const up = yield* comesTo("up")
         assert.deepInclude(up.last_report, { count: 1, pids: [first.pid] })
         assert.isAbove(up.last_report.rss_bytes, 0)
@@ -273,17 +277,8 @@ describe("agents", () => {
         yield* startAgent(scene, token)
         const mark = `watched-${crypto.randomUUID()}`
         const child = yield* startMarked(mark)
-        const monitor = (match: object) =>
-          Effect.promise(async () => {
-            const rules = { interval_seconds: 10, grace_seconds: 0 }
-            const input = { name: "job", worker_id: id, match, ...rules }
-            return String((await scene.ask("POST", "/monitors/process", input)).body.id)
-          })
-        const comesTo = (of: string, status: string) =>
-          eventually(`a monitor that is ${status}`, async () => {
-            const { body } = await scene.ask("GET", `/monitors/process/${of}`)
-            return body.status === status ? body : undefined
-          })
+        const monitor = (match: object) => watch(scene, { worker_id: id, match })
+        const comesTo = (of: string, status: string) => comesToBe(scene, of, status)
         const pipe = path.join(scene.folder, "pipe")
         execFileSync("mkfifo", [pipe])
         const others = yield* Effect.forEach(["/dev/ptmx", "/dev/zero", pipe], (pid_file) =>

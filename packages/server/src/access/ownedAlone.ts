@@ -1,0 +1,14 @@
+import type { SqlClient, Statement } from "effect/sql"
+
+/** Of a workspace: that the user owns it, and nobody else does. */
+export const ownedAlone = (sql: SqlClient.SqlClient, userId: string): Statement.Fragment => sql`
+  id IN (
+    SELECT workspace_id
+    FROM memberships
+    WHERE user_id = ${userId} AND role = 'owner'
+  )
+  AND NOT EXISTS (
+    SELECT 1
+    FROM memberships
+    WHERE workspace_id = workspaces.id AND user_id <> ${userId} AND role = 'owner'
+  )`
