@@ -144,7 +144,7 @@ const judgeError = (exchange: Exchange): ReadonlyArray<string> => {
   const expected = unreadErrors.get(code) ?? (target?.errors ?? unroutedErrors).get(code)
   if (expected === undefined) return [`${answer.status} ${code} is not declared`]
   if (expected.status !== answer.status) return [`${code} with ${answer.status}`]
-  const isLost = target === undefined && !unreadErrors.has(code) && code !== "origin_refused"
+  const isLost = target === undefined && (code === "not_found" || code === "method_not_allowed")
   if (isLost && (code === "not_found") !== (here.size === 0)) return [`${code}, but it is there`]
   if (isLost && code === "not_found" && error["resource"] !== "route")
     return ["no route, no resource"]

@@ -11,18 +11,21 @@ const isOnTheClock = (text: string): boolean => {
 
 const isTimestamp = (text: string): boolean => isoUtc.test(text) && isOnTheClock(text)
 
+const timeThat = (isRight: (text: string) => boolean, kind: string) =>
+  Schema.String.check(
+    Schema.makeFilter(isRight, {
+      expected: `an ISO 8601 time ${kind}, such as 2026-01-31T09:30:00Z`,
+      toJsonSchema: () => ({ format: "date-time" })
+    })
+  )
+
 const exampleTime = "2026-01-31T09:30:00.000Z"
 
 /**
  * A moment as ISO 8601 in UTC. It stays a string on both sides of the wire: times in lists are
  * encoded thousands of times per second, and TypeScript clients read them as any other client does.
  */
-export const Timestamp = Schema.String.check(
-  Schema.makeFilter(isTimestamp, {
-    expected: "an ISO 8601 time in UTC, such as 2026-01-31T09:30:00Z",
-    toJsonSchema: () => ({ format: "date-time" })
-  })
-).annotate({ examples: [exampleTime] })
+export const Timestamp = timeThat(isTimestamp, "in UTC").annotate({ examples: [exampleTime] })
 export type Timestamp = typeof Timestamp.Type
 
 const offset = /[+-](?:[01]\d|2[0-3]):[0-5]\d$/
@@ -35,12 +38,7 @@ const inUtc = (text: string): string => {
   return new Date(text).toISOString().replace(/\.\d{3}Z$/, onTheClock.slice(19))
 }
 
-const TimeWithOffset = Schema.String.check(
-  Schema.makeFilter((text) => isTimestamp(inUtc(text)), {
-    expected: "an ISO 8601 time with Z or an offset, such as 2026-01-31T09:30:00Z",
-    toJsonSchema: () => ({ format: "date-time" })
-  })
-)
+const TimeWithOffset = timeThat((text) => isTimestamp(inUtc(text)), "with Z or an offset")
 
 /** A moment as clients give it. The service keeps it in UTC. */
 export const timestampInput = (description: string) =>

@@ -85,7 +85,10 @@ export const loop = <A, E, R>(
     )
   })
 
-/** Does one after the other, and all of them even if some fail. It fails then, too. */
+/**
+ * Does one after the other, and all of them even if some fail or die, which would end
+ * `Effect.validate`. It fails then, too.
+ */
 export const eachInTurn = <E, R>(
   duties: ReadonlyArray<Effect.Effect<unknown, E, R>>
 ): Effect.Effect<void, E, R> => Effect.flatMap(Effect.forEach(duties, Effect.exit), Exit.asVoidAll)

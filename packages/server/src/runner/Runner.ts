@@ -109,6 +109,21 @@ export class Runner extends Context.Service<
       const { admitSome, walk } = yield* makeAdmitting(engine)
       const clearStopped = yield* makeStopper(stopBell)
 
+      const takeBackLost = Effect.gen(function* () {
+        const lost = yield* takeBack(sql, "dead", "perhaps going on")
+        yield* Effect.logWarning(
+          `took back the runs of a dead node or agent; ${lost} of them had started`
+        )
+        engine.dueFrom.forget()
+        // It may have written changes that it told nobody of.
+        changes.resetAll()
+        feedBell.ring()
+      })
+
+      const endWhatNobodyTook = Effect.fnUntraced(function* (agentsToo: boolean) {
+        if (yield* endUnclaimed(sql, agentsToo)) outboxBell.ring()
+      })
+
       const forgetAll = Effect.gen(function* () {
         intake.dropAll()
         yield* calls.abandon
@@ -165,23 +180,10 @@ export class Runner extends Context.Service<
               sql,
               agentsToo
             )
-            const takeBackLost = Effect.gen(function* () {
-              const lost = yield* takeBack(sql, "dead", "perhaps going on")
-              yield* Effect.logWarning(
-                `took back the runs of a dead node or agent; ${lost} of them had started`
-              )
-              engine.dueFrom.forget()
-              // It may have written changes that it told nobody of.
-              changes.resetAll()
-              feedBell.ring()
-            })
-            const endWhatNobodyTook = Effect.map(endUnclaimed(sql, agentsToo), (hasEnded) => {
-              if (hasEnded) outboxBell.ring()
-            })
             if (released) feedBell.ring()
             yield* eachInTurn([
               to_take_back ? takeBackLost : Effect.void,
-              unclaimed ? endWhatNobodyTook : Effect.void,
+              unclaimed ? endWhatNobodyTook(agentsToo) : Effect.void,
               overdue ? completions.endOverdue : Effect.void,
               parked ? walk : Effect.void
             ])
@@ -192,17 +194,15 @@ export class Runner extends Context.Service<
         loop(
           "maintenance",
           Effect.gen(function* () {
-            let isDone = false
+            const isDone = yield* Effect.exit(partitions.maintain(options.retentionDays))
             yield* eachInTurn([
-              Effect.map(partitions.maintain(options.retentionDays), (done) => {
-                isDone = done
-              }),
+              isDone,
               removeHistoryOfGoneWorkspaces(sql),
               removeTombstones(sql),
               removeAbsences(sql),
               removeReplaced(sql)
             ])
-            return isDone
+            return yield* isDone
           }),
           {
             between: (isDone) => Effect.sleep(isDone ? "1 hour" : "1 minute"),

@@ -109,13 +109,14 @@ describe("duties in turn", () => {
     Effect.gen(function* () {
       const done: Array<string> = []
       const duty = (name: string) => Effect.sync(() => done.push(name))
-      const duties = [duty("one"), Effect.fail("two"), Effect.fail("three"), duty("four")]
-      const cause = yield* Effect.flip(Effect.sandbox(eachInTurn(duties)))
+      const duties = [duty("one"), Effect.fail("two"), Effect.fail("three"), Effect.die("four")]
+      const cause = yield* Effect.flip(Effect.sandbox(eachInTurn([...duties, duty("five")])))
       assert.deepStrictEqual(
         cause.reasons.filter(Cause.isFailReason).map(({ error }) => error),
         ["two", "three"]
       )
-      assert.deepStrictEqual(done, ["one", "four"])
+      assert.lengthOf(cause.reasons.filter(Cause.isDieReason), 1)
+      assert.deepStrictEqual(done, ["one", "five"])
     })
   )
 

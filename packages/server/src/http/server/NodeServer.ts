@@ -61,9 +61,8 @@ export const makeNodeServer = (
     if (response.headersSent) return void socket.destroy()
     const id = messageId(request)
     if (request.complete) warn(`no answer within ${silenceMs / 1000} s`, id)
-    const answer = stalled(request.complete)
-    if (request.complete) answerLast(socket, answer, id)
-    else answerUnread(socket, answer, id)
+    const end = request.complete ? answerLast : answerUnread
+    end(socket, stalled(request.complete), id)
   }
 
   const watch = (request: IncomingMessage, response: ServerResponse) => {

@@ -82,12 +82,12 @@ export class Looks extends Context.Service<
 
       /** Unless somebody changed the monitor while it was looked at, or took too long for it. */
       const write = Effect.fnUntraced(function* (
-        locked: LookedAtRow,
+        lookedAt: LookedAtRow,
         look: TlsLook,
         duration_ms: number
       ) {
-        const row = yield* repo.findForUpdate(locked.workspace_id, locked.monitor_id)
-        if (Option.isNone(row) || row.value.version !== locked.version) return
+        const row = yield* repo.findForUpdate(lookedAt.workspace_id, lookedAt.monitor_id)
+        if (Option.isNone(row) || row.value.version !== lookedAt.version) return
         const at = yield* now
         const decision = decideLook(row.value, row.value, look, at.getTime(), Math.random())
         const { cause, state } = decision
