@@ -2,7 +2,7 @@ import type { SqlClient, Statement } from "effect/sql"
 
 /** Of a workspace: that the user owns it, and nobody else does. */
 export const ownedAlone = (sql: SqlClient.SqlClient, userId: string): Statement.Fragment => sql`
-  id IN (
+  workspaces.id IN (
     SELECT workspace_id
     FROM memberships
     WHERE user_id = ${userId} AND role = 'owner'
