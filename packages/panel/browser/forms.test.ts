@@ -158,6 +158,25 @@ describe.skipIf(missing !== undefined)("a form", () => {
     await dialog.waitFor({ state: "hidden" })
   })
 
+  it("in a dialog is shown when it is asked for again the moment it was closed", async () => {
+    const { page, person } = await panel.openAs()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/settings`)
+    const open = page.getByRole("button", { name: "Leave" })
+    const button = await open.elementHandle()
+    await open.click()
+    const dialog = page.getByRole("dialog", { name: /^Leave / })
+    // As fast as no hand is: the browser has not told yet that the dialog was closed.
+    await dialog.evaluate(async (element, again) => {
+      ;(element as HTMLDialogElement).requestClose()
+      await Promise.resolve()
+      ;(again as HTMLElement).click()
+    }, button)
+    await page.evaluate(() => new Promise(requestAnimationFrame))
+    expect(await dialog.isVisible()).toBe(true)
+    await page.keyboard.press("Escape")
+    await dialog.waitFor({ state: "hidden" })
+  })
+
   it("says once what is wrong with a schedule, and no longer when it is corrected", async () => {
     const { page, person } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/new`)

@@ -198,10 +198,11 @@ export class Engine {
       return share === undefined ? [] : [{ ...run, share, target: null }]
     })
     const written = new Set(ids)
+    let again = false
     // A run that awaits its call-back and was not written had it already, before the answer. Only of
     // a chain may there be more that this node does not know of.
     for (const { completes_by_ms, id, place, status } of settlements) {
-      this.intake.forget(id)
+      again = this.intake.forget(id) || again
       if (written.has(id)) {
         if (completes_by_ms === null) this.count(status ?? "retried")
       } else if (completes_by_ms === null || place !== null) {
@@ -212,6 +213,7 @@ export class Engine {
       }
     }
     this.hold(steps)
+    if (again) this.startBell.ring()
     if (leased.length + started.length < places.length) this.queues.look(queues, this.clock.now())
     if (released || settlements.some(isTriedAgain)) this.feedBell.ring()
   }

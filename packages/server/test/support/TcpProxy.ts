@@ -13,7 +13,7 @@ export const startTcpProxy = Effect.fnUntraced(function* (serverUrl: string) {
   const sockets = new Set<Socket>()
 
   const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) => {
-    const upstream = isCut ? undefined : connect(Number(target.port), target.hostname)
+    const upstream = isCut ? undefined : connect(Number(target.port || 5432), target.hostname)
     const link: Link = { client, upstream }
     links.add(link)
     for (const [socket, other] of [

@@ -39,8 +39,15 @@ export const Dialog = ({
     <dialog
       ref={ref}
       aria-label={label}
-      // That of a dialog within this one comes here too.
-      onClose={(event) => event.target === ref.current && onClose()}
+      // Escape: closed by us, because the browser tells of its own closing only later. Events of a
+      // dialog within this one come here too.
+      onCancel={(event) => {
+        if (event.target !== ref.current) return
+        event.preventDefault()
+        onClose()
+      }}
+      // It may have been opened again before this arrives.
+      onClose={(event) => event.target === ref.current && !ref.current.open && onClose()}
       onInput={({ target }) => {
         const holder = (target as Element).closest("form, dialog")
         if (holder instanceof HTMLFormElement) isTyped.current = true

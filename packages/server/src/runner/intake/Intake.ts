@@ -34,6 +34,11 @@ export class Intake {
   #untried = 0
   /** Each run from its lease until it is settled. */
   readonly #known = new Map<string, LeasedRun>()
+  /**
+   * Runs that are tried again, and were leased before this node has heard that the try before was
+   * written.
+   */
+  readonly #early = new Map<string, LeasedRun>()
   readonly #restingUntilMs = new Map<number, number>()
 
   constructor(limits: IntakeLimits) {
@@ -45,7 +50,7 @@ export class Intake {
 
   /** Runs that are leased and not in a slot. */
   get held(): number {
-    return this.#held.length + this.#ready.count
+    return this.#held.length + this.#ready.count + this.#early.size
   }
 
   get running(): number {
@@ -86,8 +91,7 @@ export class Intake {
 
   add(runs: ReadonlyArray<LeasedRun>, nowMs: number): void {
     for (const run of runs) {
-      if (this.#known.has(run.id)) continue
-      this.#known.set(run.id, run)
+      if (!this.#takeOn(run)) continue
       this.#hold(run)
       if (run.due_ms <= nowMs) this.#untried++
     }
@@ -102,9 +106,8 @@ export class Intake {
   admit<Run extends LeasedRun>(runs: ReadonlyArray<Run>, nowMs: number): ReadonlyArray<Run> {
     this.#lastCalls.notice(runs, nowMs)
     return runs.filter(({ attempt, due_ms, hasPlace = false, id, share, target, workspace_id }) => {
-      if (this.#known.has(id)) return false
       const run = { id, workspace_id, share, target, attempt, due_ms, hasPlace }
-      this.#known.set(id, run)
+      if (!this.#takeOn(run)) return false
       const hasRoom = this.#slots.hasRoom(share, target, nowMs)
       if (hasRoom) this.#slots.occupy(id, share, target, nowMs)
       else this.#hold(run)
@@ -164,7 +167,7 @@ export class Intake {
   giveUp(ids: Iterable<string>, nowMs: number): void {
     for (const id of ids) {
       this.#slots.vacate(id, nowMs, false)
-      this.#known.delete(id)
+      this.forget(id)
     }
   }
 
@@ -182,8 +185,15 @@ export class Intake {
     return this.#known.get(id)?.hasPlace === true
   }
 
-  forget(id: string): void {
+  /** Returns whether the run is tried again and was leased for that already. */
+  forget(id: string): boolean {
     this.#known.delete(id)
+    const run = this.#early.get(id)
+    if (run === undefined) return false
+    this.#early.delete(id)
+    this.#known.set(id, run)
+    this.#hold(run)
+    return true
   }
 
   /**
@@ -201,9 +211,11 @@ export class Intake {
   /** Removes everything that has not started. */
   dropAll(): ReadonlyArray<LeasedRun> {
     const dropped = [...this.#held, ...this.#ready.takeOlder(Infinity)]
+    for (const run of dropped) this.#known.delete(run.id)
+    dropped.push(...this.#early.values())
     this.#held = []
     this.#heldByShare.clear()
-    for (const run of dropped) this.#known.delete(run.id)
+    this.#early.clear()
     return dropped
   }
 
@@ -231,6 +243,14 @@ export class Intake {
 
   isOpenTo(share: number, nowMs: number): boolean {
     return !this.#slots.isClosedTo(share, nowMs)
+  }
+
+  /** Returns whether it may start: it is not known yet, and no try before it is. */
+  #takeOn(run: LeasedRun): boolean {
+    const known = this.#known.get(run.id)
+    if (known === undefined) this.#known.set(run.id, run)
+    else if (known.attempt < run.attempt) this.#early.set(run.id, run)
+    return known === undefined
   }
 
   #hold(run: LeasedRun): void {

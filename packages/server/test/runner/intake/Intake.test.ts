@@ -109,6 +109,42 @@ describe("Intake", () => {
     assert.isEmpty(intake.admit(runs("a", 3), 0))
   })
 
+  it("keeps a run that is tried again until the try before is settled", () => {
+    const intake = makeIntake(10)
+    const [added, admitted, gone] = runs("a", 3).map((run) => ({ ...run, attempt: 2 }))
+    assert.isDefined(added)
+    assert.isDefined(admitted)
+    assert.isDefined(gone)
+    intake.admit(runs("a", 3), 0)
+    intake.add([added, gone], 0)
+    assert.isEmpty(intake.admit([admitted], 0))
+    assert.isEmpty(intake.take(0, 10))
+    assert.strictEqual(intake.held, 3)
+
+    for (const { id } of [added, admitted]) {
+      intake.release(id, 0)
+      assert.isTrue(intake.forget(id))
+    }
+    intake.giveUp([gone.id], 0)
+    assert.deepStrictEqual(
+      intake.take(0, 10).map(({ attempt, id }) => ({ attempt, id })),
+      [added, admitted, gone].map(({ attempt, id }) => ({ attempt, id }))
+    )
+    assert.isFalse(intake.forget(added.id))
+    assert.strictEqual(intake.held, 0)
+  })
+
+  it("gives back a run that is tried again with all that has not started", () => {
+    const intake = makeIntake(10)
+    const [again] = runs("a", 1).map((run) => ({ ...run, attempt: 2 }))
+    assert.isDefined(again)
+    intake.admit(runs("a", 1), 0)
+    intake.add([again], 0)
+    assert.deepStrictEqual(intake.dropAll(), [again])
+    intake.release(again.id, 0)
+    assert.isFalse(intake.forget(again.id))
+  })
+
   it("has room for half of what is free, and so for others when one share has enough", () => {
     const intake = makeIntake(80)
     assert.strictEqual(intake.room, 40)
