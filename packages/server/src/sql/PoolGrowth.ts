@@ -1,4 +1,4 @@
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Option } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { loop } from "../platform/Loop.ts"
 import type { PoolUse } from "./PoolUse.ts"
@@ -35,7 +35,14 @@ export const sizeWhileShort = (
   return used > allowed * 0.9 ? Math.max(now - 2, least) : now
 }
 
-/** Lets a pool have up to `most` connections while its transactions wait. */
+/**
+ * Lets a pool have up to `most` connections while its transactions wait.
+ *
+ * Effect's pool may leave a statement waiting for a connection that it could open, because it counts
+ * a transaction that takes a connection for itself too late. The next statement makes it open one.
+ * So there is a statement with each look while transactions are under way, and a look that waits in
+ * vain is given up, as the next one is the next statement.
+ */
 export const growWhileShort = (
   sql: SqlClient.SqlClient,
   use: PoolUse,
@@ -46,10 +53,14 @@ export const growWhileShort = (
   const look = Effect.gen(function* () {
     yield* Effect.sleep(lookMs)
     const nowMs = yield* Clock.currentTimeMillis
-    if (use.waiting > 0) {
-      shortAtMs = nowMs
-      const connections = yield* connectionsOf(sql)
-      yield* use.resize(sizeWhileShort({ now: use.size, least, most }, connections))
+    const isShort = use.waiting > 0
+    if (isShort) shortAtMs = nowMs
+    const connections =
+      use.transactions > 0
+        ? yield* Effect.timeoutOption(connectionsOf(sql), lookMs)
+        : Option.none<Connections>()
+    if (isShort && Option.isSome(connections)) {
+      yield* use.resize(sizeWhileShort({ now: use.size, least, most }, connections.value))
     } else if (use.size > least && nowMs - shortAtMs >= calmMs) {
       yield* use.resize(least)
     }

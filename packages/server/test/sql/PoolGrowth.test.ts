@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Redacted } from "effect"
+import { Deferred, Effect, Exit, Fiber, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { setTimeout } from "node:timers/promises"
@@ -20,6 +20,27 @@ const keptBusyUntil = Effect.fnUntraced(function* (mayEnd: Deferred.Deferred<voi
     yield* Effect.raceFirst(Deferred.await(mayEnd), aWhile)
     yield* sql`SELECT 1`
   }
+})
+
+/** A server, and a pool of four connections that may grow. */
+const startDatabase = Effect.fnUntraced(function* (
+  serverConnections: number,
+  grownConnections: number
+) {
+  const postgres = yield* makePostgresCluster(serverConnections)
+  yield* postgres.start
+  yield* postgres.query("CREATE ROLE app LOGIN; GRANT ALL ON SCHEMA public TO app")
+  const url = Redacted.make(postgres.url)
+  return { postgres, database: postgresLayer({ url, maxConnections: 4, grownConnections }) }
+})
+
+const beginTransaction = Effect.fnUntraced(function* (mayEnd: Deferred.Deferred<void>) {
+  const sql = yield* SqlClient.SqlClient
+  return yield* sql`SELECT 1 AS n`.pipe(
+    Effect.tap(keptBusyUntil(mayEnd)),
+    sql.withTransaction,
+    Effect.forkChild
+  )
 })
 
 describe("the size of a pool whose transactions wait", () => {
@@ -43,14 +64,7 @@ describe.skipIf(skipped !== undefined)(
   () => {
     it.effect("has more connections as long as the server has them, and then those it had", () =>
       Effect.gen(function* () {
-        const postgres = yield* makePostgresCluster(30)
-        yield* postgres.start
-        yield* postgres.query("CREATE ROLE app LOGIN; GRANT ALL ON SCHEMA public TO app")
-        const database = postgresLayer({
-          url: Redacted.make(postgres.url),
-          maxConnections: 4,
-          grownConnections: 100
-        })
+        const { database } = yield* startDatabase(30, 100)
         yield* Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient
           const { pool } = yield* Store
@@ -96,31 +110,40 @@ describe.skipIf(skipped !== undefined)(
       })
     )
 
+    it.effect("answers who only reads while its transactions open their connections", () =>
+      Effect.gen(function* () {
+        const { database } = yield* startDatabase(20, 16)
+        const readAfter = Effect.fnUntraced(function* (ms: number) {
+          const sql = yield* SqlClient.SqlClient
+          const mayEnd = yield* Deferred.make<void>()
+          yield* Effect.replicateEffect(beginTransaction(mayEnd), 3)
+          yield* Effect.promise(() => setTimeout(ms))
+          const read = yield* Effect.forkChild(sql`SELECT 2 AS n`)
+          for (let look = 0; look < 100 && read.pollUnsafe() === undefined; look++) {
+            yield* TestClock.adjust(500)
+            yield* aMoment
+          }
+          assert.deepStrictEqual(read.pollUnsafe(), Exit.succeed([{ n: 2 }]))
+          yield* Deferred.succeed(mayEnd, undefined)
+        })
+        for (let ms = 0; ms < 20; ms += 2) yield* Effect.provide(readAfter(ms), database)
+      })
+    )
+
     it.effect("manages with its old size when others took the last connections of the server", () =>
       Effect.gen(function* () {
-        const postgres = yield* makePostgresCluster(20)
-        yield* postgres.start
-        yield* postgres.query("CREATE ROLE app LOGIN; GRANT ALL ON SCHEMA public TO app")
-        const database = postgresLayer({
-          url: Redacted.make(postgres.url),
-          maxConnections: 4,
-          grownConnections: 16
-        })
+        const { database, postgres } = yield* startDatabase(20, 16)
         yield* Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient
           const { pool } = yield* Store
           const mayEnd = yield* Deferred.make<void>()
-          const transaction = sql`SELECT 1 AS n`.pipe(
-            Effect.tap(keptBusyUntil(mayEnd)),
-            sql.withTransaction,
-            Effect.forkChild
-          )
-          const first = yield* Effect.all([transaction, transaction, transaction])
+          const first = yield* Effect.replicateEffect(beginTransaction(mayEnd), 3)
           yield* eventually("transactions", async () => pool.transactions === 3)
+          yield* TestClock.adjust(500)
           yield* sql`SELECT 1 AS n`
           yield* postgres.takeAllConnections
           yield* pool.resize(10)
-          const others = yield* Effect.all(Array.from({ length: 5 }, () => transaction))
+          const others = yield* Effect.replicateEffect(beginTransaction(mayEnd), 5)
           yield* eventually("the size that it had", async () => pool.size === 4)
           yield* Deferred.succeed(mayEnd, undefined)
           const ended = yield* Fiber.joinAll([...first, ...others])

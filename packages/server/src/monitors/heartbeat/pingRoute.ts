@@ -70,6 +70,7 @@ const plain = (status: number, text: string) =>
     headers: { "cache-control": "no-store", "ping-body-limit": String(maxPingBodyBytes) }
   })
 
+const heard = plain(200, "OK")
 const notFound = plain(404, "not found")
 const bad = plain(400, "bad rid or exit status")
 
@@ -96,5 +97,5 @@ const answerPing = Effect.fnUntraced(function* (
       ...(body === "" ? {} : { body })
     }
   })
-  return isKnown ? plain(200, "OK") : notFound
+  return isKnown ? heard : notFound
 })
