@@ -1,7 +1,7 @@
 import type { CallResult } from "@scheduling/calls/Call"
 import type { Ending } from "./Held.ts"
 
-/** What the service hears of a call, beside which it was and when it ended. */
+/** What the service hears of a call, besides which it was and when it ended. */
 export type Answer = Omit<Ending, "lease" | "run_id" | "endedAtMs">
 
 export const answerOf = ({ completes_later, ...answer }: CallResult): Answer => ({

@@ -13,7 +13,8 @@ export const problemOf = (
   if (nowMs - Date.parse(at) > silentAfterMs) {
     return `process ${pid} has written nothing since ${at}: it hangs, or another program has its number now`
   }
-  if (trouble !== null) return `cannot reach the service since ${trouble.since}: ${trouble.reason}`
+  if (trouble !== null)
+    return `has not reached the service since ${trouble.since}: ${trouble.reason}`
   return online ? undefined : "is not online yet"
 }
 

@@ -21,7 +21,10 @@ describe("the standing of an agent", () => {
   })
 
   it.each([
-    [{ trouble }, "cannot reach the service since 2026-07-01T09:00:00.000Z: connect ECONNREFUSED"],
+    [
+      { trouble },
+      "has not reached the service since 2026-07-01T09:00:00.000Z: connect ECONNREFUSED"
+    ],
     [{ online: false }, "is not online yet"],
     [{ at: "2026-07-01T09:59:00.000Z" }, "process 4711 has written nothing since 2026-07-01T09:59"]
   ])("is not well with %j", (more, problem) => {

@@ -176,7 +176,7 @@ const explain = (error: Error): string => {
   if (error instanceof StartTlsRefused) return error.message
   const code = "code" in error ? String(error.code) : ""
   return /UNSUPPORTED_PROTOCOL|PROTOCOL_VERSION|VERSION_TOO_LOW/.test(code)
-    ? "the server speaks no version from TLS 1.2 on"
+    ? "the server does not support TLS 1.2 or later"
     : describeError(error)
 }
 

@@ -153,7 +153,7 @@ describe("a look at a certificate", () => {
       const closed = yield* Effect.scoped(tcpTarget(() => {}))
       assert.deepStrictEqual(verdict(yield* look(old)), [
         "handshake_failed",
-        "The server speaks no version from TLS 1.2 on."
+        "The server does not support TLS 1.2 or later."
       ])
       assert.deepStrictEqual(verdict(yield* look(cut)), ["handshake_failed", "Connection reset."])
       assert.strictEqual((yield* look(plain)).verification, "handshake_failed")

@@ -6,14 +6,14 @@ import { Scope } from "./Scope.ts"
 /** What was used longer ago counts as unused. */
 export const usageDays = 90
 
-/** A key that is younger has not shown yet what it needs: work of once a month is not seen before. */
+/** A younger key has not shown yet what it needs: monthly work may not have come up by then. */
 export const judgedAfterDays = 30
 
 export const shownAddresses = 10
 
 const UsedAddress = Schema.Struct({
   ip: Schema.String.annotate({
-    description: "An address, or of IPv6 the network of a customer.",
+    description: "An IPv4 address, or an IPv6 /64 network.",
     examples: ["203.0.113.7"]
   }),
   last_used_at: Timestamp

@@ -172,7 +172,7 @@ export class AuthApi extends publicEndpoints
       .annotateMerge(
         docs(
           "Change your account",
-          "Changes the name or the email. A new email needs the current password, and holds when the link that is sent there is opened: until then it is the `pending_email`. Where the server sends no mail, its operator can make a token."
+          "Changes the name or the email. A new email needs the current password, and takes effect when the link that is sent there is opened: until then it is the `pending_email`. Where the server sends no mail, its operator can make a token."
         )
       ),
 

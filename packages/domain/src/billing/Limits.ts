@@ -29,7 +29,7 @@ export const Limits = Schema.Struct({
     "For how many days executions are shown, if that is less than the service keeps them."
   ),
   active_api_keys: count("API keys that work."),
-  api_keys: count("API keys with those that are revoked or expired and not deleted."),
+  api_keys: count("API keys, including revoked and expired ones that are not deleted."),
   members: count("Members."),
   open_invitations: count("Invitations that nobody has accepted yet."),
   monitors: count("Monitors of all kinds."),
@@ -40,7 +40,7 @@ export const Limits = Schema.Struct({
   ),
   workers: count("Workers."),
   queues: count("Queues."),
-  owned_workspaces: count("Workspaces that one account owns. The default plan's limit holds.")
+  owned_workspaces: count("Workspaces that one account owns. The default plan's limit applies.")
 }).annotate({ identifier: "Limits" })
 export type Limits = typeof Limits.Type
 

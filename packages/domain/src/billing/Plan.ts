@@ -30,7 +30,7 @@ export const Plan = Schema.Struct({
   name: Schema.String.check(Schema.isBetweenLength(1, 100)).annotate({ examples: ["Team"] }),
   limits: Limits,
   trial_days: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 730 })).annotate({
-    description: "How long who buys it first pays nothing. 0: no trial."
+    description: "How many days a first subscription is free. 0: no trial."
   }),
   prices: Schema.Array(Price).check(Schema.isMaxLength(10)).annotate({
     description: "Empty if the plan cannot be bought."

@@ -33,11 +33,13 @@ export const retryDefaults = { first_seconds: 1, factor: 2, max_seconds: 3_600 }
 
 const seconds = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 86_400 }))
 
-/** How often a call is tried again, and how long the waits are. */
+/** How many times a call is tried again, and how long the waits are. */
 export const Retry = Schema.Struct({
-  count: Schema.Int.annotate({ description: "How often a call that failed is made again." }),
+  count: Schema.Int.annotate({ description: "How many times a call that failed is made again." }),
   first_seconds: Schema.Int.annotate({ description: "The wait before the first further attempt." }),
-  factor: Schema.Finite.annotate({ description: "By how much each wait is longer than the last." }),
+  factor: Schema.Finite.annotate({
+    description: "How many times as long each wait is as the last."
+  }),
   max_seconds: Schema.Int.annotate({ description: "The longest wait." })
 }).annotate({
   identifier: "Retry",
@@ -47,14 +49,14 @@ export type Retry = typeof Retry.Type
 
 export const RetryInput = Schema.Struct({
   count: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10 })).annotate({
-    description: "How often a call is tried again."
+    description: "How many times a call is tried again."
   }),
   first_seconds: Schema.optionalKey(
     seconds.annotate({ description: "The wait before the first further attempt. 1 when absent." })
   ),
   factor: Schema.optionalKey(
     Schema.Finite.check(Schema.isBetween({ minimum: 1, maximum: 10 })).annotate({
-      description: "By how much each wait is longer than the one before it. 2 when absent."
+      description: "How many times as long each wait is as the one before it. 2 when absent."
     })
   ),
   max_seconds: Schema.optionalKey(
@@ -113,7 +115,7 @@ export const callOptionsInput = {
     Schema.NullOr(RetryInput).annotate({
       description:
         "Retries with waits of your own. Its `count` is the `retry_count`: if both are given, " +
-        "they must agree. Absent or null: `retry_count` retries, after 1 s, 2 s, 4 s and so on."
+        "they must agree. Absent or null: a wait of up to 1 s, then of up to 2 s, 4 s and so on."
     })
   ),
   completion: Schema.optionalKey(

@@ -75,7 +75,7 @@ export const callInput = {
   retry_count: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10 })).annotate({
       description:
-        "How often a call is tried again after a connection error, a timeout, 408, 425, 429 or " +
+        "How many times a call is tried again after a connection error, a timeout, 408, 425, 429 or " +
         "5xx, or an answer whose body was not as it should be. 0 when absent.",
       examples: [3]
     })

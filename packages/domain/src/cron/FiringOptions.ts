@@ -29,20 +29,20 @@ export type OnPause = typeof OnPause.Type
 export const Precision = oneOf(["minute", "second"], {
   identifier: "Precision",
   description:
-    "`second`: the schedule may have a sixth field, the first, for the second. `minute` when absent " +
+    "`second`: the schedule may begin with a sixth field, for seconds. `minute` when absent " +
     "or null: it has five."
 })
 export type Precision = typeof Precision.Type
 
-const startsAt = "No slot before it fires."
-const endsAt = "No slot after it fires."
+const startsAt = "Slots before this time do not fire."
+const endsAt = "Slots after this time do not fire."
 
 /** The options of a schedule that few have. Null takes one away. */
 export const firingOptionsInput = {
   precision: Schema.optionalKey(
     Schema.NullOr(Precision).annotate({
       description:
-        "`second` allows a sixth field in the schedule, the first, for the second. Fires are at " +
+        "`second` allows a sixth field at the start of the schedule, for seconds. Fires are at " +
         "least 5 seconds apart, and a workspace has few such schedules. `minute` when absent or null."
     })
   ),

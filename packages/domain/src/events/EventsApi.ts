@@ -27,7 +27,7 @@ export class EventsApi extends HttpApiGroup.make("events")
           "Follow what changes",
           "Server-sent events, as they happen: each message has one event as JSON in `data`. An " +
             "API key also needs `tasks:read` to hear of tasks and `monitors:read` to hear of " +
-            "monitors and incidents. Of workers it hears nothing.\n\n" +
+            "monitors and incidents. It hears nothing of workers.\n\n" +
             "With `Last-Event-ID` the stream goes on after that event, if it is not older than five " +
             "minutes; an event may then come a second time, with the same id. If events may be " +
             "missing, the stream says so with a `reset`. A comment comes every 15 seconds. The " +

@@ -27,8 +27,8 @@ export const ExecutionStatus = oneOf(
   {
     identifier: "ExecutionStatus",
     description:
-      "`succeeded`: an attempt was answered with 200 to 299, or its call-back said so. `failed`: none was. `skipped`: the " +
-      "run before it was still going on and `overlap` is `skip`."
+      "`succeeded`: an attempt's answer counted as a success, or its call-back said so. " +
+      "`failed`: none did. `skipped`: the run before it was still going on and `overlap` is `skip`."
   }
 )
 export type ExecutionStatus = typeof ExecutionStatus.Type
@@ -56,7 +56,7 @@ export const awaitingFields = {
   )
 }
 
-/** Of an attempt. */
+/** Of an execution, in all its attempts. */
 export const maxProgressLines = 50
 
 /** A longer line is cut. */

@@ -30,7 +30,7 @@ export class MembersApi extends HttpApiGroup.make("members")
       .annotateMerge(
         docs(
           "Change a member's role",
-          "It holds from their next request on. Only owners make owners and change their role, and the last owner keeps it."
+          "It applies from their next request on. Only owners make owners and change their role, and the last owner keeps it."
         )
       ),
 
@@ -49,7 +49,7 @@ export class MembersApi extends HttpApiGroup.make("members")
     HttpApiEndpoint.post("leave", "/leave", { params: workspace, error: Conflict })
       .annotate(Access, Access.role("viewer"))
       .annotateMerge(
-        docs("Leave a workspace", "You are no member any more. The last owner cannot leave.")
+        docs("Leave a workspace", "You are no longer a member. The last owner cannot leave.")
       )
   )
   .middleware(Authentication)

@@ -116,7 +116,7 @@ export const NotificationChannel = Schema.Struct({
   }),
   enabled: Schema.Boolean.annotate({ description: "Whether anything is sent to it." }),
   disabled_reason: Schema.NullOr(Schema.String).annotate({
-    description: "Why the service disabled it: it is gone, or takes our messages no more."
+    description: "Why the service disabled it: it is gone, or no longer takes our messages."
   }),
   confirmed: Schema.Boolean.annotate({
     description:

@@ -16,7 +16,7 @@ export const DeliveryStatus = oneOf(
     description:
       "`queued`: it waits for its time, or for the next attempt. `failed`: the channel will never " +
       "take it, or did not within 24 hours. `cancelled`: its channel was disabled or deleted first. " +
-      "`dropped`: so many call-backs came while as many as the plan allows were waiting."
+      "`dropped`: `events_count` call-backs came while as many as the plan allows were waiting."
   }
 )
 export type DeliveryStatus = typeof DeliveryStatus.Type

@@ -70,8 +70,8 @@ const rules = Schema.Array(NotificationRule)
 
 const threshold = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 })).annotate({
   description:
-    "How often in a row a cron task or a chain must fail to be told of. 1 when absent. A delayed " +
-    "task runs once, and is told of in any case.",
+    "How many times in a row a cron task or a chain must fail before people are told. 1 when " +
+    "absent. A delayed task runs once, and people are told if it fails.",
   examples: [1]
 })
 

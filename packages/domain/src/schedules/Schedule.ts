@@ -46,7 +46,7 @@ const fiveFields =
 
 /** A cron expression as its author wrote it, with each run of white space reduced to one space. */
 export const Schedule = scheduleOf(
-  `${fiveFields} With \`precision: "second"\` a sixth may stand before them, for the second; then ` +
+  `${fiveFields} With \`precision: "second"\` a sixth may come before them, for seconds; then ` +
     `fires must be at least ${leastGapSeconds} seconds apart.`,
   (text) => scheduleProblems(text)
 )

@@ -24,7 +24,7 @@ export class Access extends Context.Service<Access, AccessRule>()(
   /** A member of the workspace in the path who has at least this role; API keys are refused. */
   static readonly role = (role: Role): AccessRule => ({ kind: "jwt", role })
 
-  /** An API key that was given this scope, or a member: to read any, to change an editor. */
+  /** An API key with this scope, or a member: any role to read, at least an editor to change. */
   static readonly scope = (scope: Scope): AccessRule => ({
     kind: "scope",
     scope,

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** The secret of a link: whoever has it got the mail. */
+/** The secret of a link. Its holder was sent it, by mail or by whoever made it. */
 export const LinkToken = Schema.RedactedFromValue(
   Schema.String.check(Schema.isBetweenLength(1, 128)),
   { label: "token" }

@@ -14,7 +14,7 @@ export const defaultToleranceSeconds = 300
 
 const prefix = "whsec_"
 
-/** Whole groups of four, with padding only at the end. `atob` alone accepts neither rule. */
+/** Whole groups of four, with padding only at the end. `atob` alone enforces neither rule. */
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
 /** The key in `whsec_...`. Undefined if the text is not a secret of 24 to 64 bytes. */

@@ -315,9 +315,9 @@ export class AuthResource extends Resource {
   /**
    * Change your account.
    *
-   * Changes the name or the email. A new email needs the current password, and holds when the link
-   * that is sent there is opened: until then it is the `pending_email`. Where the server sends no
-   * mail, its operator can make a token.
+   * Changes the name or the email. A new email needs the current password, and takes effect when the
+   * link that is sent there is opened: until then it is the `pending_email`. Where the server sends
+   * no mail, its operator can make a token.
    *
    * Needs an access token; API keys are refused.
    *
@@ -678,8 +678,8 @@ export class MembersResource extends Resource {
   /**
    * Change a member's role.
    *
-   * It holds from their next request on. Only owners make owners and change their role, and the last
-   * owner keeps it.
+   * It applies from their next request on. Only owners make owners and change their role, and the
+   * last owner keeps it.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -725,7 +725,7 @@ export class MembersResource extends Resource {
   /**
    * Leave a workspace.
    *
-   * You are no member any more. The last owner cannot leave.
+   * You are no longer a member. The last owner cannot leave.
    *
    * Needs an access token; API keys are refused.
    *
@@ -1045,7 +1045,7 @@ export class CronResource extends CronBase {
    * Create up to 100 cron tasks.
    *
    * Each item is created or refused on its own, and has its own status in the answer, which is 200
-   * whatever became of them. Counts as many requests as it has items.
+   * whatever became of them. Each item counts as one request.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -1405,7 +1405,7 @@ export class DelayedResource extends DelayedBase {
    * Create up to 100 delayed tasks.
    *
    * Each item is created or refused on its own, and has its own status in the answer, which is 200
-   * whatever became of them. Counts as many requests as it has items.
+   * whatever became of them. Each item counts as one request.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -1661,7 +1661,7 @@ export class ChainsResource extends ChainsBase {
    * Create up to 100 chains.
    *
    * Each item is created or refused on its own, and has its own status in the answer, which is 200
-   * whatever became of them. Counts as many requests as it has items.
+   * whatever became of them. Each item counts as one request.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -2445,7 +2445,7 @@ export class EventsResource extends Resource {
    *
    * Server-sent events, as they happen: each message has one event as JSON in `data`. An API key
    * also needs `tasks:read` to hear of tasks and `monitors:read` to hear of monitors and incidents.
-   * Of workers it hears nothing.
+   * It hears nothing of workers.
    *
    * With `Last-Event-ID` the stream goes on after that event, if it is not older than five minutes;
    * an event may then come a second time, with the same id. If events may be missing, the stream
@@ -2736,8 +2736,8 @@ export class HeartbeatMonitorsResource extends Resource {
   /**
    * List a heartbeat monitor's events.
    *
-   * Its pings and what was missed, newest first, kept for 30 days by default. Of more than 60 pings
-   * a minute the rest counts, but is not listed.
+   * Its pings and what was missed, newest first, kept for 30 days by default. Pings beyond 60 per
+   * minute count, but are not listed.
    *
    * Needs an access token, or an API key with the scope `monitors:read`.
    *
@@ -2922,7 +2922,7 @@ export class SslMonitorsResource extends Resource {
   /**
    * Pause an SSL monitor.
    *
-   * Nobody looks until it is resumed. An open incident is closed. Pausing again changes nothing.
+   * It is not looked at until resumed. An open incident is closed. Pausing again changes nothing.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -2964,8 +2964,8 @@ export class SslMonitorsResource extends Resource {
   /**
    * Look at a certificate now.
    *
-   * Asks for a look within a second. What it finds is in the monitor a moment later. After a look in
-   * vain the second one comes no sooner than a minute later, and `next_check_at` says when. A
+   * Asks for a look within a second. What it finds is in the monitor a moment later. After a failed
+   * look, the second one comes no sooner than a minute later, and `next_check_at` says when. A
    * monitor that is paused answers 409.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
@@ -3127,7 +3127,7 @@ export class ProcessMonitorsResource extends Resource {
   /**
    * Change a process monitor.
    *
-   * Changes the fields that are given. They hold from the next report on.
+   * Changes the fields that are given. They apply from the next report on.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.

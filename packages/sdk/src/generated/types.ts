@@ -284,9 +284,9 @@ export interface Chain {
   readonly precision?: Precision
   /** How long after its slot a run may start. Absent if it starts at its slot. */
   readonly jitter_seconds?: number
-  /** No slot before it fires. */
+  /** Slots before this time do not fire. */
   readonly starts_at?: Timestamp
-  /** No slot after it fires. */
+  /** Slots after this time do not fire. */
   readonly ends_at?: Timestamp
   /** The dates on which nothing fires. Absent if there are none. */
   readonly excluded_days?: ReadonlyArray<string>
@@ -356,7 +356,7 @@ export interface ChainDefinition {
   readonly missed?: Missed | undefined
   readonly dst_overlap?: DstOverlap | undefined
   /**
-   * `second` allows a sixth field in the schedule, the first, for the second. Fires are at least 5
+   * `second` allows a sixth field at the start of the schedule, for seconds. Fires are at least 5
    * seconds apart, and a workspace has few such schedules. `minute` when absent or null.
    */
   readonly precision?: Precision | null | undefined
@@ -366,9 +366,9 @@ export interface ChainDefinition {
    * to 3,600.
    */
   readonly jitter_seconds?: number | null | undefined
-  /** No slot before it fires. */
+  /** Slots before this time do not fire. */
   readonly starts_at?: Timestamp | null | undefined
-  /** No slot after it fires. */
+  /** Slots after this time do not fire. */
   readonly ends_at?: Timestamp | null | undefined
   /** Dates in the time zone of the schedule on which nothing fires, at most 100. */
   readonly excluded_days?: ReadonlyArray<string> | null | undefined
@@ -409,7 +409,7 @@ export interface ChainInput {
   readonly missed?: Missed | undefined
   readonly dst_overlap?: DstOverlap | undefined
   /**
-   * `second` allows a sixth field in the schedule, the first, for the second. Fires are at least 5
+   * `second` allows a sixth field at the start of the schedule, for seconds. Fires are at least 5
    * seconds apart, and a workspace has few such schedules. `minute` when absent or null.
    */
   readonly precision?: Precision | null | undefined
@@ -419,9 +419,9 @@ export interface ChainInput {
    * to 3,600.
    */
   readonly jitter_seconds?: number | null | undefined
-  /** No slot before it fires. */
+  /** Slots before this time do not fire. */
   readonly starts_at?: Timestamp | null | undefined
-  /** No slot after it fires. */
+  /** Slots after this time do not fire. */
   readonly ends_at?: Timestamp | null | undefined
   /** Dates in the time zone of the schedule on which nothing fires, at most 100. */
   readonly excluded_days?: ReadonlyArray<string> | null | undefined
@@ -584,8 +584,8 @@ export interface ChainStepInput {
    */
   readonly timeout_seconds?: number | undefined
   /**
-   * How often a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx, or an
-   * answer whose body was not as it should be. 0 when absent. 0 to 10.
+   * How many times a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx,
+   * or an answer whose body was not as it should be. 0 when absent. 0 to 10.
    */
   readonly retry_count?: number | undefined
   /**
@@ -605,7 +605,7 @@ export interface ChainStepInput {
   readonly body_lacks?: string | null | undefined
   /**
    * Retries with waits of your own. Its `count` is the `retry_count`: if both are given, they must
-   * agree. Absent or null: `retry_count` retries, after 1 s, 2 s, 4 s and so on.
+   * agree. Absent or null: a wait of up to 1 s, then of up to 2 s, 4 s and so on.
    */
   readonly retry?: RetryInput | null | undefined
   /**
@@ -648,7 +648,7 @@ export interface ChainUpdate {
   readonly missed?: Missed | undefined
   readonly dst_overlap?: DstOverlap | undefined
   /**
-   * `second` allows a sixth field in the schedule, the first, for the second. Fires are at least 5
+   * `second` allows a sixth field at the start of the schedule, for seconds. Fires are at least 5
    * seconds apart, and a workspace has few such schedules. `minute` when absent or null.
    */
   readonly precision?: Precision | null | undefined
@@ -658,9 +658,9 @@ export interface ChainUpdate {
    * to 3,600.
    */
   readonly jitter_seconds?: number | null | undefined
-  /** No slot before it fires. */
+  /** Slots before this time do not fire. */
   readonly starts_at?: Timestamp | null | undefined
-  /** No slot after it fires. */
+  /** Slots after this time do not fire. */
   readonly ends_at?: Timestamp | null | undefined
   /** Dates in the time zone of the schedule on which nothing fires, at most 100. */
   readonly excluded_days?: ReadonlyArray<string> | null | undefined
@@ -817,9 +817,9 @@ export interface CronTask {
   readonly precision?: Precision
   /** How long after its slot a run may start. Absent if it starts at its slot. */
   readonly jitter_seconds?: number
-  /** No slot before it fires. */
+  /** Slots before this time do not fire. */
   readonly starts_at?: Timestamp
-  /** No slot after it fires. */
+  /** Slots after this time do not fire. */
   readonly ends_at?: Timestamp
   /** The dates on which nothing fires. Absent if there are none. */
   readonly excluded_days?: ReadonlyArray<string>
@@ -878,8 +878,8 @@ export interface CronTaskDefinition {
    * A cron expression with five fields: minute hour day-of-month month day-of-week. The day of month
    * may be `L` (the last), `L-3`, `LW` (the last weekday) or `15W` (the weekday nearest to the
    * 15th), the day of week `FRI#2` (the second Friday) or `FRIL` (the last). `@hourly`, `@daily`,
-   * `@weekly`, `@monthly` and `@yearly` are taken too. With `precision: "second"` a sixth may stand
-   * before them, for the second; then fires must be at least 5 seconds apart.
+   * `@weekly`, `@monthly` and `@yearly` are taken too. With `precision: "second"` a sixth may come
+   * before them, for seconds; then fires must be at least 5 seconds apart.
    */
   readonly schedule: string
   /** The address that is called: `http` or `https`, at most 2,048 characters. */
@@ -900,8 +900,8 @@ export interface CronTaskDefinition {
    */
   readonly timeout_seconds?: number | undefined
   /**
-   * How often a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx, or an
-   * answer whose body was not as it should be. 0 when absent. 0 to 10.
+   * How many times a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx,
+   * or an answer whose body was not as it should be. 0 when absent. 0 to 10.
    */
   readonly retry_count?: number | undefined
   /**
@@ -921,7 +921,7 @@ export interface CronTaskDefinition {
   readonly body_lacks?: string | null | undefined
   /**
    * Retries with waits of your own. Its `count` is the `retry_count`: if both are given, they must
-   * agree. Absent or null: `retry_count` retries, after 1 s, 2 s, 4 s and so on.
+   * agree. Absent or null: a wait of up to 1 s, then of up to 2 s, 4 s and so on.
    */
   readonly retry?: RetryInput | null | undefined
   /**
@@ -950,7 +950,7 @@ export interface CronTaskDefinition {
   readonly missed?: Missed | undefined
   readonly dst_overlap?: DstOverlap | undefined
   /**
-   * `second` allows a sixth field in the schedule, the first, for the second. Fires are at least 5
+   * `second` allows a sixth field at the start of the schedule, for seconds. Fires are at least 5
    * seconds apart, and a workspace has few such schedules. `minute` when absent or null.
    */
   readonly precision?: Precision | null | undefined
@@ -960,9 +960,9 @@ export interface CronTaskDefinition {
    * to 3,600.
    */
   readonly jitter_seconds?: number | null | undefined
-  /** No slot before it fires. */
+  /** Slots before this time do not fire. */
   readonly starts_at?: Timestamp | null | undefined
-  /** No slot after it fires. */
+  /** Slots after this time do not fire. */
   readonly ends_at?: Timestamp | null | undefined
   /** Dates in the time zone of the schedule on which nothing fires, at most 100. */
   readonly excluded_days?: ReadonlyArray<string> | null | undefined
@@ -992,8 +992,8 @@ export interface CronTaskInput {
    * A cron expression with five fields: minute hour day-of-month month day-of-week. The day of month
    * may be `L` (the last), `L-3`, `LW` (the last weekday) or `15W` (the weekday nearest to the
    * 15th), the day of week `FRI#2` (the second Friday) or `FRIL` (the last). `@hourly`, `@daily`,
-   * `@weekly`, `@monthly` and `@yearly` are taken too. With `precision: "second"` a sixth may stand
-   * before them, for the second; then fires must be at least 5 seconds apart.
+   * `@weekly`, `@monthly` and `@yearly` are taken too. With `precision: "second"` a sixth may come
+   * before them, for seconds; then fires must be at least 5 seconds apart.
    */
   readonly schedule: string
   /** The address that is called: `http` or `https`, at most 2,048 characters. */
@@ -1014,8 +1014,8 @@ export interface CronTaskInput {
    */
   readonly timeout_seconds?: number | undefined
   /**
-   * How often a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx, or an
-   * answer whose body was not as it should be. 0 when absent. 0 to 10.
+   * How many times a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx,
+   * or an answer whose body was not as it should be. 0 when absent. 0 to 10.
    */
   readonly retry_count?: number | undefined
   /**
@@ -1035,7 +1035,7 @@ export interface CronTaskInput {
   readonly body_lacks?: string | null | undefined
   /**
    * Retries with waits of your own. Its `count` is the `retry_count`: if both are given, they must
-   * agree. Absent or null: `retry_count` retries, after 1 s, 2 s, 4 s and so on.
+   * agree. Absent or null: a wait of up to 1 s, then of up to 2 s, 4 s and so on.
    */
   readonly retry?: RetryInput | null | undefined
   /**
@@ -1064,7 +1064,7 @@ export interface CronTaskInput {
   readonly missed?: Missed | undefined
   readonly dst_overlap?: DstOverlap | undefined
   /**
-   * `second` allows a sixth field in the schedule, the first, for the second. Fires are at least 5
+   * `second` allows a sixth field at the start of the schedule, for seconds. Fires are at least 5
    * seconds apart, and a workspace has few such schedules. `minute` when absent or null.
    */
   readonly precision?: Precision | null | undefined
@@ -1074,9 +1074,9 @@ export interface CronTaskInput {
    * to 3,600.
    */
   readonly jitter_seconds?: number | null | undefined
-  /** No slot before it fires. */
+  /** Slots before this time do not fire. */
   readonly starts_at?: Timestamp | null | undefined
-  /** No slot after it fires. */
+  /** Slots after this time do not fire. */
   readonly ends_at?: Timestamp | null | undefined
   /** Dates in the time zone of the schedule on which nothing fires, at most 100. */
   readonly excluded_days?: ReadonlyArray<string> | null | undefined
@@ -1113,8 +1113,8 @@ export interface CronTaskUpdate {
    * A cron expression with five fields: minute hour day-of-month month day-of-week. The day of month
    * may be `L` (the last), `L-3`, `LW` (the last weekday) or `15W` (the weekday nearest to the
    * 15th), the day of week `FRI#2` (the second Friday) or `FRIL` (the last). `@hourly`, `@daily`,
-   * `@weekly`, `@monthly` and `@yearly` are taken too. With `precision: "second"` a sixth may stand
-   * before them, for the second; then fires must be at least 5 seconds apart.
+   * `@weekly`, `@monthly` and `@yearly` are taken too. With `precision: "second"` a sixth may come
+   * before them, for seconds; then fires must be at least 5 seconds apart.
    */
   readonly schedule?: string | undefined
   /** The address that is called: `http` or `https`, at most 2,048 characters. */
@@ -1135,8 +1135,8 @@ export interface CronTaskUpdate {
    */
   readonly timeout_seconds?: number | undefined
   /**
-   * How often a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx, or an
-   * answer whose body was not as it should be. 0 when absent. 0 to 10.
+   * How many times a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx,
+   * or an answer whose body was not as it should be. 0 when absent. 0 to 10.
    */
   readonly retry_count?: number | undefined
   /**
@@ -1156,7 +1156,7 @@ export interface CronTaskUpdate {
   readonly body_lacks?: string | null | undefined
   /**
    * Retries with waits of your own. Its `count` is the `retry_count`: if both are given, they must
-   * agree. Absent or null: `retry_count` retries, after 1 s, 2 s, 4 s and so on.
+   * agree. Absent or null: a wait of up to 1 s, then of up to 2 s, 4 s and so on.
    */
   readonly retry?: RetryInput | null | undefined
   /**
@@ -1185,7 +1185,7 @@ export interface CronTaskUpdate {
   readonly missed?: Missed | undefined
   readonly dst_overlap?: DstOverlap | undefined
   /**
-   * `second` allows a sixth field in the schedule, the first, for the second. Fires are at least 5
+   * `second` allows a sixth field at the start of the schedule, for seconds. Fires are at least 5
    * seconds apart, and a workspace has few such schedules. `minute` when absent or null.
    */
   readonly precision?: Precision | null | undefined
@@ -1195,9 +1195,9 @@ export interface CronTaskUpdate {
    * to 3,600.
    */
   readonly jitter_seconds?: number | null | undefined
-  /** No slot before it fires. */
+  /** Slots before this time do not fire. */
   readonly starts_at?: Timestamp | null | undefined
-  /** No slot after it fires. */
+  /** Slots after this time do not fire. */
   readonly ends_at?: Timestamp | null | undefined
   /** Dates in the time zone of the schedule on which nothing fires, at most 100. */
   readonly excluded_days?: ReadonlyArray<string> | null | undefined
@@ -1324,8 +1324,8 @@ export type DelayedTaskDefinition = {
    */
   readonly timeout_seconds?: number | undefined
   /**
-   * How often a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx, or an
-   * answer whose body was not as it should be. 0 when absent. 0 to 10.
+   * How many times a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx,
+   * or an answer whose body was not as it should be. 0 when absent. 0 to 10.
    */
   readonly retry_count?: number | undefined
   /**
@@ -1345,7 +1345,7 @@ export type DelayedTaskDefinition = {
   readonly body_lacks?: string | null | undefined
   /**
    * Retries with waits of your own. Its `count` is the `retry_count`: if both are given, they must
-   * agree. Absent or null: `retry_count` retries, after 1 s, 2 s, 4 s and so on.
+   * agree. Absent or null: a wait of up to 1 s, then of up to 2 s, 4 s and so on.
    */
   readonly retry?: RetryInput | null | undefined
   /**
@@ -1407,8 +1407,8 @@ export type DelayedTaskInput = {
    */
   readonly timeout_seconds?: number | undefined
   /**
-   * How often a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx, or an
-   * answer whose body was not as it should be. 0 when absent. 0 to 10.
+   * How many times a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx,
+   * or an answer whose body was not as it should be. 0 when absent. 0 to 10.
    */
   readonly retry_count?: number | undefined
   /**
@@ -1428,7 +1428,7 @@ export type DelayedTaskInput = {
   readonly body_lacks?: string | null | undefined
   /**
    * Retries with waits of your own. Its `count` is the `retry_count`: if both are given, they must
-   * agree. Absent or null: `retry_count` retries, after 1 s, 2 s, 4 s and so on.
+   * agree. Absent or null: a wait of up to 1 s, then of up to 2 s, 4 s and so on.
    */
   readonly retry?: RetryInput | null | undefined
   /**
@@ -1505,8 +1505,8 @@ export interface DelayedTaskUpdate {
    */
   readonly timeout_seconds?: number | undefined
   /**
-   * How often a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx, or an
-   * answer whose body was not as it should be. 0 when absent. 0 to 10.
+   * How many times a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx,
+   * or an answer whose body was not as it should be. 0 when absent. 0 to 10.
    */
   readonly retry_count?: number | undefined
   /**
@@ -1526,7 +1526,7 @@ export interface DelayedTaskUpdate {
   readonly body_lacks?: string | null | undefined
   /**
    * Retries with waits of your own. Its `count` is the `retry_count`: if both are given, they must
-   * agree. Absent or null: `retry_count` retries, after 1 s, 2 s, 4 s and so on.
+   * agree. Absent or null: a wait of up to 1 s, then of up to 2 s, 4 s and so on.
    */
   readonly retry?: RetryInput | null | undefined
   /**
@@ -1627,7 +1627,7 @@ export type DeliveryKind =
 /**
  * `queued`: it waits for its time, or for the next attempt. `failed`: the channel will never take
  * it, or did not within 24 hours. `cancelled`: its channel was disabled or deleted first.
- * `dropped`: so many call-backs came while as many as the plan allows were waiting.
+ * `dropped`: `events_count` call-backs came while as many as the plan allows were waiting.
  */
 export type DeliveryStatus = "queued" | "sending" | "delivered" | "failed" | "cancelled" | "dropped"
 
@@ -1815,8 +1815,8 @@ export interface ExecutionStats {
 }
 
 /**
- * `succeeded`: an attempt was answered with 200 to 299, or its call-back said so. `failed`: none
- * was. `skipped`: the run before it was still going on and `overlap` is `skip`.
+ * `succeeded`: an attempt's answer counted as a success, or its call-back said so. `failed`: none
+ * did. `skipped`: the run before it was still going on and `overlap` is `skip`.
  */
 export type ExecutionStatus =
   | "queued"
@@ -1968,8 +1968,8 @@ export interface HeartbeatMonitor {
   /** How far apart two runs must begin. Null: they need not be. */
   readonly min_interval_seconds: number | null
   /**
-   * What the job asks for when it is done. It is a secret: who has it can ping. Null for a `viewer`
-   * and for an API key without `monitors:write`.
+   * What the job asks for when it is done. It is a secret: whoever has it can ping. Null for a
+   * `viewer` and for an API key without `monitors:write`.
    */
   readonly ping_url: string | null
   /** The latest success or failure that it was told of. Null: none yet. */
@@ -2017,8 +2017,9 @@ export type HeartbeatMonitorDefinition = {
   | {
       readonly period_seconds?: undefined
       /**
-       * When a ping is due, as a cron expression with five fields. A ping up to five minutes early
-       * counts for its slot, but for no more than the grace or a quarter of the time between two slots.
+       * When a ping is due, as a cron expression with five fields. A ping counts for its slot if it is
+       * early by at most five minutes, the grace or a quarter of the time between two slots, whichever
+       * is least.
        */
       readonly schedule: string
     }
@@ -2060,8 +2061,9 @@ export type HeartbeatMonitorInput = {
   | {
       readonly period_seconds?: undefined
       /**
-       * When a ping is due, as a cron expression with five fields. A ping up to five minutes early
-       * counts for its slot, but for no more than the grace or a quarter of the time between two slots.
+       * When a ping is due, as a cron expression with five fields. A ping counts for its slot if it is
+       * early by at most five minutes, the grace or a quarter of the time between two slots, whichever
+       * is least.
        */
       readonly schedule: string
     }
@@ -2080,8 +2082,9 @@ export interface HeartbeatMonitorUpdate {
   /** How far apart pings are. Counts from the latest ping. 30 to 31,536,000. */
   readonly period_seconds?: number | undefined
   /**
-   * When a ping is due, as a cron expression with five fields. A ping up to five minutes early
-   * counts for its slot, but for no more than the grace or a quarter of the time between two slots.
+   * When a ping is due, as a cron expression with five fields. A ping counts for its slot if it is
+   * early by at most five minutes, the grace or a quarter of the time between two slots, whichever
+   * is least.
    */
   readonly schedule?: string | undefined
   /** The IANA time zone of `schedule`. UTC when absent. */
@@ -2352,7 +2355,7 @@ export interface Limits {
   readonly history_days: number | null
   /** API keys that work. */
   readonly active_api_keys: number
-  /** API keys with those that are revoked or expired and not deleted. */
+  /** API keys, including revoked and expired ones that are not deleted. */
   readonly api_keys: number
   /** Members. */
   readonly members: number
@@ -2370,7 +2373,7 @@ export interface Limits {
   readonly workers: number
   /** Queues. */
   readonly queues: number
-  /** Workspaces that one account owns. The default plan's limit holds. */
+  /** Workspaces that one account owns. The default plan's limit applies. */
   readonly owned_workspaces: number
 }
 
@@ -2506,7 +2509,7 @@ export interface NotificationChannel {
   readonly config: Readonly<Record<string, unknown>>
   /** Whether anything is sent to it. */
   readonly enabled: boolean
-  /** Why the service disabled it: it is gone, or takes our messages no more. */
+  /** Why the service disabled it: it is gone, or no longer takes our messages. */
   readonly disabled_reason: string | null
   /** False for an email address that is no member's until the link in the mail to it is opened. */
   readonly confirmed: boolean
@@ -2713,8 +2716,8 @@ export interface NotificationSettings {
   /** An event that several rules are about is told once per channel. */
   readonly rules: ReadonlyArray<NotificationRule>
   /**
-   * How often in a row a cron task or a chain must fail to be told of. 1 when absent. A delayed task
-   * runs once, and is told of in any case.
+   * How many times in a row a cron task or a chain must fail before people are told. 1 when absent.
+   * A delayed task runs once, and people are told if it fails.
    */
   readonly task_failure_threshold: number
   /** How often to say again what goes on failing. Never when null or absent. */
@@ -2739,8 +2742,8 @@ export interface NotificationSettingsInput {
   /** An event that several rules are about is told once per channel. At most 20 items. */
   readonly rules: ReadonlyArray<NotificationRule>
   /**
-   * How often in a row a cron task or a chain must fail to be told of. 1 when absent. A delayed task
-   * runs once, and is told of in any case. 1 to 100.
+   * How many times in a row a cron task or a chain must fail before people are told. 1 when absent.
+   * A delayed task runs once, and people are told if it fails. 1 to 100.
    */
   readonly task_failure_threshold?: number | undefined
   /** How often to say again what goes on failing. Never when null or absent. 3,600 to 604,800. */
@@ -2822,7 +2825,7 @@ export interface Plan {
   readonly name: string
   /** What the plan allows. */
   readonly limits: Limits
-  /** How long who buys it first pays nothing. 0: no trial. */
+  /** How many days a first subscription is free. 0: no trial. */
   readonly trial_days: number
   /** Empty if the plan cannot be bought. */
   readonly prices: ReadonlyArray<Price>
@@ -2834,8 +2837,8 @@ export interface Plans {
 }
 
 /**
- * `second`: the schedule may have a sixth field, the first, for the second. `minute` when absent
- * or null: it has five.
+ * `second`: the schedule may begin with a sixth field, for seconds. `minute` when absent or null:
+ * it has five.
  */
 export type Precision = "minute" | "second"
 
@@ -3266,11 +3269,11 @@ export interface ResetEvent {
 }
 
 export interface Retry {
-  /** How often a call that failed is made again. */
+  /** How many times a call that failed is made again. */
   readonly count: number
   /** The wait before the first further attempt. */
   readonly first_seconds: number
-  /** By how much each wait is longer than the last. */
+  /** How many times as long each wait is as the last. */
   readonly factor: number
   /** The longest wait. */
   readonly max_seconds: number
@@ -3281,11 +3284,11 @@ export interface Retry {
  * do not come back together. A `Retry-After` of up to an hour makes it longer.
  */
 export interface RetryInput {
-  /** How often a call is tried again. 0 to 10. */
+  /** How many times a call is tried again. 0 to 10. */
   readonly count: number
   /** The wait before the first further attempt. 1 when absent. 1 to 86,400. */
   readonly first_seconds?: number | undefined
-  /** By how much each wait is longer than the one before it. 2 when absent. 1 to 10. */
+  /** How many times as long each wait is as the one before it. 2 when absent. 1 to 10. */
   readonly factor?: number | undefined
   /** The longest wait. 3,600 when absent. 1 to 86,400. */
   readonly max_seconds?: number | undefined
@@ -3383,7 +3386,7 @@ export interface SslEvent {
 }
 
 /**
- * `check`: somebody looked. `certificate_changed`: the server shows one that was not seen before.
+ * `check`: a look was made. `certificate_changed`: the server shows one that was not seen before.
  * `certificate_expiring`: one of `warn_days` is reached.
  */
 export type SslEventType =
@@ -3422,7 +3425,7 @@ export interface SslMonitor {
   /** The name that the server is asked for. Null: `host`. */
   readonly server_name: string | null
   readonly protocol: SslProtocol
-  /** How many days before the end it is told. */
+  /** How many days before the end to tell people. */
   readonly warn_days: ReadonlyArray<number>
   /** How far apart looks are. */
   readonly check_interval_seconds: number
@@ -3459,7 +3462,7 @@ export interface SslMonitorDefinition {
   readonly server_name?: string | null | undefined
   readonly protocol?: SslProtocol | undefined
   /**
-   * How many days before a certificate of the chain expires it is told, once for each. A certificate
+   * How many days before a certificate of the chain expires to tell people, once each. A certificate
    * that lives for less counts from a third of its life. At most 10; [30, 14, 7, 3, 1] when absent.
    */
   readonly warn_days?: ReadonlyArray<number> | undefined
@@ -3492,7 +3495,7 @@ export interface SslMonitorInput {
   readonly server_name?: string | null | undefined
   readonly protocol?: SslProtocol | undefined
   /**
-   * How many days before a certificate of the chain expires it is told, once for each. A certificate
+   * How many days before a certificate of the chain expires to tell people, once each. A certificate
    * that lives for less counts from a third of its life. At most 10; [30, 14, 7, 3, 1] when absent.
    */
   readonly warn_days?: ReadonlyArray<number> | undefined
@@ -3535,7 +3538,7 @@ export interface SslMonitorUpdate {
   readonly server_name?: string | null | undefined
   readonly protocol?: SslProtocol | undefined
   /**
-   * How many days before a certificate of the chain expires it is told, once for each. A certificate
+   * How many days before a certificate of the chain expires to tell people, once each. A certificate
    * that lives for less counts from a third of its life. At most 10; [30, 14, 7, 3, 1] when absent.
    */
   readonly warn_days?: ReadonlyArray<number> | undefined
@@ -3777,7 +3780,7 @@ export interface UsageOfDay {
 }
 
 export interface UsedAddress {
-  /** An address, or of IPv6 the network of a customer. */
+  /** An IPv4 address, or an IPv6 /64 network. */
   readonly ip: string
   /** When it was last used. */
   readonly last_used_at: Timestamp
@@ -3979,8 +3982,8 @@ export interface CronPreviewQuery {
    * A cron expression with five fields: minute hour day-of-month month day-of-week. The day of month
    * may be `L` (the last), `L-3`, `LW` (the last weekday) or `15W` (the weekday nearest to the
    * 15th), the day of week `FRI#2` (the second Friday) or `FRIL` (the last). `@hourly`, `@daily`,
-   * `@weekly`, `@monthly` and `@yearly` are taken too. With `precision: "second"` a sixth may stand
-   * before them, for the second; then fires must be at least 5 seconds apart.
+   * `@weekly`, `@monthly` and `@yearly` are taken too. With `precision: "second"` a sixth may come
+   * before them, for seconds; then fires must be at least 5 seconds apart.
    */
   readonly schedule: string
   /** An IANA time zone name. UTC when absent. */
@@ -3992,13 +3995,13 @@ export interface CronPreviewQuery {
    */
   readonly dst_overlap?: DstOverlap | undefined
   /**
-   * `second`: the schedule may have a sixth field, the first, for the second. `minute` when absent
-   * or null: it has five.
+   * `second`: the schedule may begin with a sixth field, for seconds. `minute` when absent or null:
+   * it has five.
    */
   readonly precision?: Precision | undefined
-  /** No slot before it fires. */
+  /** Slots before this time do not fire. */
   readonly starts_at?: Timestamp | undefined
-  /** No slot after it fires. */
+  /** Slots after this time do not fire. */
   readonly ends_at?: Timestamp | undefined
   /** Dates on which nothing fires, with commas between them, at most 100. */
   readonly excluded_days?: string | undefined
@@ -4061,8 +4064,8 @@ export interface ExecutionsListQuery extends PageQuery {
   /** The id of a cron task, a delayed task or a chain. */
   readonly task_id?: string | undefined
   /**
-   * `succeeded`: an attempt was answered with 200 to 299, or its call-back said so. `failed`: none
-   * was. `skipped`: the run before it was still going on and `overlap` is `skip`.
+   * `succeeded`: an attempt's answer counted as a success, or its call-back said so. `failed`: none
+   * did. `skipped`: the run before it was still going on and `overlap` is `skip`.
    */
   readonly status?: ExecutionStatus | undefined
   /** Scheduled for this time or later. */
@@ -4201,7 +4204,7 @@ export interface NotificationsDeliveriesQuery extends PageQuery {
   /**
    * `queued`: it waits for its time, or for the next attempt. `failed`: the channel will never take
    * it, or did not within 24 hours. `cancelled`: its channel was disabled or deleted first.
-   * `dropped`: so many call-backs came while as many as the plan allows were waiting.
+   * `dropped`: `events_count` call-backs came while as many as the plan allows were waiting.
    */
   readonly status?: DeliveryStatus | undefined
 }

@@ -12,14 +12,13 @@ import { type UserRow, UsersRepo } from "../users/UsersRepo.ts"
 import { ReclaimingRepo } from "./ReclaimingRepo.ts"
 import { SecondFactors } from "./totp/SecondFactors.ts"
 
-/** For somebody whose email an account was registered with by whoever. */
+/** For owners of an email with which somebody else may have registered an account. */
 export class Reclaiming extends Context.Service<
   Reclaiming,
   {
     /**
-     * Whoever has just used a link that was mailed to an email that nobody had verified is its
-     * owner, and nobody else keeps a way in from before. Within the transaction that locks the
-     * account.
+     * Whoever has just used a link that was mailed to an unverified email is its owner. Nobody else
+     * keeps a way in from before. Within the transaction that locks the account.
      */
     readonly reclaim: (
       user: Pick<UserRow, "id" | "email">,

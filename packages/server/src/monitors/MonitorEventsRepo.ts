@@ -49,7 +49,7 @@ export class MonitorEventsRepo extends Context.Service<
       monitorId: MonitorId,
       page: PageRequest
     ) => Effect.Effect<ReadonlyArray<MonitorEventRow<Details>>>
-    /** Of monitors that are gone, in batches; answers whether anything is left. */
+    /** Of monitors that are gone, in batches, until nothing is left. */
     readonly removeOfGone: Effect.Effect<void>
   }
 >()("@scheduling/server/monitors/MonitorEventsRepo") {

@@ -153,7 +153,7 @@ export class MonitorsRepo extends Context.Service<
       key: string | null
     ) => Effect.Effect<void, Conflict>
     readonly listKnown: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<KnownMonitor>>
-    /** For who holds the rows of their kinds. */
+    /** For whoever holds the rows of their kinds. */
     readonly updateStatuses: (
       updates: ReadonlyArray<StatusUpdate>
     ) => Effect.Effect<ReadonlyArray<KnownMonitor>>

@@ -70,7 +70,7 @@ export const tellOfCollector = Effect.gen(function* () {
     const { problem } = collector
     const nowMs = yield* Clock.currentTimeMillis
     if (problem === undefined) {
-      if (toldMs !== undefined) yield* Effect.logInfo("the collector takes what is sent again")
+      if (toldMs !== undefined) yield* Effect.logInfo("the collector accepts data again")
       toldMs = undefined
     } else if (toldMs === undefined || nowMs - toldMs >= tellEveryMs) {
       toldMs = nowMs

@@ -37,7 +37,7 @@ export const loop = <A, E, R>(
         longestMs
       )
       if (isToldNow) {
-        const count = failures === 1 ? "" : ` for the ${failures}th time in a row`
+        const count = failures === 1 ? "" : ` ${failures} times in a row`
         yield* Effect.logWarning(`${name}: failed${count}: ${briefly(cause)}; trying again`)
       }
       yield* Effect.sleep(pauseMs)
@@ -96,7 +96,7 @@ export const eachInTurn = <E, R>(
 /** How often a loop that may be stuck is looked at. */
 const sampleMs = 30_000
 
-/** A loop that moves turns once per minute, also if there is nothing to do. */
+/** A healthy loop takes a turn every minute, even if there is nothing to do. */
 const standsAfterMs = 120_000
 
 interface Failing {

@@ -142,7 +142,7 @@ export const MetricsExportLayer: Layer.Layer<never, never, AppConfig> = Layer.ef
   })
 ).pipe(Layer.provide(exporting))
 
-/** Sends lines of the log beside writing them. Undefined if there is no collector. */
+/** Sends lines of the log besides writing them. Undefined if there is no collector. */
 export const otlpLogger: Effect.Effect<
   Logger.Logger<unknown, void> | undefined,
   never,

@@ -27,7 +27,7 @@ export const deadNodes = "SELECT id FROM nodes WHERE died_at IS NOT NULL"
  */
 const tombstoneHours = 24
 
-/** How long a silent agent keeps its runs: three beats. */
+/** How long a silent agent keeps its runs: the wait of a claim and five seconds more. */
 export const agentLeaseMs = 15_000
 
 /** How long agents may take to come back once the service is there again. They ask less and less often. */

@@ -199,8 +199,8 @@ export class Engine {
     })
     const written = new Set(ids)
     let again = false
-    // A run that awaits its call-back and was not written had it already, before the answer. Only of
-    // a chain may there be more that this node does not know of.
+    // A run that was to await its call-back and was not written had it already, before the answer.
+    // Only a chain may then have a next step that this node does not know of.
     for (const { completes_by_ms, id, place, status } of settlements) {
       again = this.intake.forget(id) || again
       if (written.has(id)) {

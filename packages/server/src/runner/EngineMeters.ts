@@ -15,7 +15,7 @@ export class EngineMeters {
     this.#meters = meters
     this.#lateness = meters.histogram(
       "scheduling_run_lateness_seconds",
-      "From the time that an attempt was due to its start.",
+      "From when an attempt was due until it started.",
       longSecondsBounds
     )
     this.#duration = meters.histogram(

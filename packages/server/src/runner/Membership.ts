@@ -20,8 +20,8 @@ import { Signals } from "../signals/Signals.ts"
 const longestBeatMs = 2_000
 
 /**
- * The server may not have noticed yet that the node's last session is gone, which holds the lock as
- * long as that. Once nobody holds it, the others suspect this node.
+ * The server may not have noticed yet that the node's last session is gone. Until it has, that
+ * session holds the lock. Once nobody holds it, the others suspect this node.
  */
 const contendedMs = 200
 

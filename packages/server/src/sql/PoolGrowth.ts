@@ -6,7 +6,7 @@ import type { PoolUse } from "./PoolUse.ts"
 /** How often a node looks whether transactions wait. */
 const lookMs = 500
 
-/** If nobody had to wait for this long, the pool is as small again as it was. */
+/** Once nobody has had to wait for this long, the pool shrinks to its first size. */
 const calmMs = 60_000
 
 interface Sizes {

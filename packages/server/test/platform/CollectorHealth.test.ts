@@ -59,7 +59,7 @@ describe("a collector", () => {
         /^scheduling_export_failures_total\{signal="metrics"\} [1-9]/m
       )
       status = 200
-      yield* passes("the end", () => said.at(-1) === "the collector takes what is sent again")
+      yield* passes("the end", () => said.at(-1) === "the collector accepts data again")
       assert.isAbove(taken, 0)
     })
   )

@@ -41,7 +41,7 @@ describe("a loop", () => {
       assert.strictEqual(state.turns, 17)
       assert.deepStrictEqual(lines, [
         "tidying: failed: no such table; trying again",
-        "tidying: failed for the 12th time in a row: no such table; trying again"
+        "tidying: failed 12 times in a row: no such table; trying again"
       ])
       yield* Fiber.interrupt(running)
     })

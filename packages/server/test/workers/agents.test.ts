@@ -178,7 +178,7 @@ describe("agents", () => {
           const status = await Effect.runPromise(statusOf(scene, token))
           return status.code === 1 && status
         })
-        assert.match(troubled.said, /^Office: cannot reach the service since 20/m)
+        assert.match(troubled.said, /^Office: has not reached the service since 20/m)
         agent.kill("SIGINT")
         assert.strictEqual(yield* Effect.timeout(agent.exited, "30 seconds"), 0)
       }),

@@ -74,7 +74,7 @@ describe("an agent whose service is away", () => {
         const { code, said } = yield* statusOf(folder, "--config", settings)
         assert.strictEqual(code, 1)
         assert.match(said, /^worker +not known yet\nprocess +\d+\n/)
-        assert.match(said, /^the agent: cannot reach the service since 20\S+Z: /m)
+        assert.match(said, /^the agent: has not reached the service since 20\S+Z: /m)
         agent.kill("SIGTERM")
         yield* agent.exited
         const after = yield* statusOf(folder, "--config", settings)

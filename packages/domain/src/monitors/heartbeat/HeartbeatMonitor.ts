@@ -33,9 +33,9 @@ const fields = Schema.Struct({
     MinuteSchedule.pipe(
       Schema.annotateEncoded({
         description:
-          "When a ping is due, as a cron expression with five fields. A ping up to five minutes " +
-          "early counts for its slot, but for no more than the grace or a quarter of the time " +
-          "between two slots.",
+          "When a ping is due, as a cron expression with five fields. A ping counts for its slot if " +
+          "it is early by at most five minutes, the grace or a quarter of the time between two " +
+          "slots, whichever is least.",
         examples: ["0 3 * * *"]
       })
     )
@@ -185,7 +185,7 @@ export const HeartbeatMonitor = Schema.Struct({
   }),
   ping_url: Schema.NullOr(Schema.String).annotate({
     description:
-      "What the job asks for when it is done. It is a secret: who has it can ping. Null for a " +
+      "What the job asks for when it is done. It is a secret: whoever has it can ping. Null for a " +
       "`viewer` and for an API key without `monitors:write`.",
     examples: ["https://scheduling.example.com/ping/5f3c1a52-93a4-4c5e-8d0b-9f1e2d3c4b5a"]
   }),

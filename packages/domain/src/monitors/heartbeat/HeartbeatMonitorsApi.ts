@@ -137,8 +137,8 @@ export class HeartbeatMonitorsApi extends HttpApiGroup.make("heartbeatMonitors")
       .annotateMerge(
         docs(
           "List a heartbeat monitor's events",
-          "Its pings and what was missed, newest first, kept for 30 days by default. Of more than " +
-            "60 pings a minute the rest counts, but is not listed."
+          "Its pings and what was missed, newest first, kept for 30 days by default. Pings " +
+            "beyond 60 per minute count, but are not listed."
         )
       )
   )

@@ -19,7 +19,7 @@ export const ProcessEvent = Schema.Struct({
   status: MonitorStatus,
   message: Schema.NullOr(Schema.String).annotate({
     description: "Why it went down. Null for other events.",
-    examples: ["none of the processes runs"]
+    examples: ["0 matching processes run, and at least 1 should"]
   })
 }).annotate({
   identifier: "ProcessEvent",
@@ -29,7 +29,7 @@ export const ProcessEvent = Schema.Struct({
       type: "down",
       at: "2026-01-31T09:30:00.000Z",
       status: "down",
-      message: "0 processes match, at least 1 must"
+      message: "0 matching processes run, and at least 1 should"
     }
   ]
 })

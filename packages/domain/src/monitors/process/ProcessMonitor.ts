@@ -127,7 +127,7 @@ export const processDefaults = {
   grace_seconds: 60
 } as const
 
-/** What an author who says of how many there must be nothing means. */
+/** What `min_count` is where its author did not say. */
 export const leastCount = ({ max_count }: Counts): number =>
   max_count === 0 ? 0 : processDefaults.min_count
 

@@ -76,7 +76,7 @@ export class ProcessMonitorsApi extends HttpApiGroup.make("processMonitors")
       .annotateMerge(
         docs(
           "Change a process monitor",
-          "Changes the fields that are given. They hold from the next report on."
+          "Changes the fields that are given. They apply from the next report on."
         )
       ),
 

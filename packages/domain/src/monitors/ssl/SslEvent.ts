@@ -11,7 +11,7 @@ export const SslEventType = oneOf(
   {
     identifier: "SslEventType",
     description:
-      "`check`: somebody looked. `certificate_changed`: the server shows one that was not seen " +
+      "`check`: a look was made. `certificate_changed`: the server shows one that was not seen " +
       "before. `certificate_expiring`: one of `warn_days` is reached."
   }
 )

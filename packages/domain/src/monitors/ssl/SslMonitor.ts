@@ -80,7 +80,7 @@ const fields = Schema.Struct({
       .check(Schema.isMaxLength(10), Schema.isUnique())
       .annotate({
         description:
-          "How many days before a certificate of the chain expires it is told, once for each. A " +
+          "How many days before a certificate of the chain expires to tell people, once each. A " +
           "certificate that lives for less counts from a third of its life. At most 10; " +
           "[30, 14, 7, 3, 1] when absent.",
         examples: [[30, 14, 7, 3, 1]]
@@ -131,7 +131,7 @@ export const SslMonitor = Schema.Struct({
   }),
   protocol: SslProtocol,
   warn_days: Schema.Array(Schema.Int).annotate({
-    description: "How many days before the end it is told."
+    description: "How many days before the end to tell people."
   }),
   check_interval_seconds: Schema.Int.annotate({ description: "How far apart looks are." }),
   last_check_at: Schema.NullOr(Timestamp).annotate({ description: "Null before the first look." }),

@@ -88,7 +88,7 @@ export class SslMonitorsApi extends HttpApiGroup.make("sslMonitors")
       .annotateMerge(
         docs(
           "Pause an SSL monitor",
-          "Nobody looks until it is resumed. An open incident is closed. Pausing again changes " +
+          "It is not looked at until resumed. An open incident is closed. Pausing again changes " +
             "nothing."
         )
       ),
@@ -116,7 +116,7 @@ export class SslMonitorsApi extends HttpApiGroup.make("sslMonitors")
         docs(
           "Look at a certificate now",
           "Asks for a look within a second. What it finds is in the monitor a moment later. After a " +
-            "look in vain the second one comes no sooner than a minute later, and `next_check_at` " +
+            "failed look, the second one comes no sooner than a minute later, and `next_check_at` " +
             "says when. A monitor that is paused answers 409."
         )
       ),

@@ -107,5 +107,5 @@ export const batchDocs = (nouns: string) =>
   docs(
     `Create up to ${maxBatch} ${nouns}`,
     "Each item is created or refused on its own, and has its own status in the answer, which is 200 " +
-      "whatever became of them. Counts as many requests as it has items."
+      "whatever became of them. Each item counts as one request."
   )

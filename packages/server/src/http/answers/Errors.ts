@@ -164,7 +164,7 @@ const respond = (error: HttpServerRespondable.Respondable) =>
 
 const anObject = "Expected an object"
 
-/** An endpoint may take several bodies, so what is none of them is named after all, also after one. */
+/** Bodies are a union, even a single one, and the default message would name all its members. */
 const isOfNoBody = (issue: SchemaIssue.Issue) =>
   issue._tag === "AnyOf" &&
   issue.issues.length === 0 &&

@@ -139,7 +139,7 @@ class RequestMeter {
     if (durations === undefined) {
       durations = this.#meters.histogram(
         "scheduling_http_request_duration_seconds",
-        "From the head of a request to its answer, requests that wait for a result among them.",
+        "From the head of a request to its answer, including requests that wait for a result.",
         secondsBounds,
         { method, route: path }
       )

@@ -13,7 +13,7 @@ import { changesOf, eventsOf } from "./outcome.ts"
 /** A ping that came in time may still be on its way to the disk. */
 const patienceMs = 250
 
-/** Of what another node made due sooner this one learns by looking. */
+/** This node learns by looking what another one made due sooner. */
 const lookAtLeastEveryMs = 500
 
 const batch = 500

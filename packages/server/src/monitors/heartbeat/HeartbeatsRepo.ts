@@ -76,7 +76,7 @@ export class HeartbeatsRepo extends Context.Service<
       decided: ReadonlyArray<Decided>,
       events: ReadonlyArray<MonitorEvent>
     ) => Effect.Effect<ReadonlySet<string>>
-    /** For who has locked them: it is looked at them when their deadlines pass, and not before. */
+    /** For whoever has locked them. They are looked at when a deadline passes, and not before. */
     readonly updateLocked: (decided: ReadonlyArray<Decided>) => Effect.Effect<void>
     /** The URL that it has from now on. */
     readonly updatePingUrl: (url: PingUrlRow) => Effect.Effect<void>

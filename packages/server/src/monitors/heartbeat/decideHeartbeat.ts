@@ -238,7 +238,7 @@ const end = (
   const { rid } = signal
   const run = state.runs.find((one) => one.rid === rid)
   const isAgain = run === undefined && rid !== null && rid === state.last_rid
-  // A ping that names no run ends whatever goes on, where no run without a name does.
+  // A ping without a `rid` ends all runs, unless a run without a `rid` is going on.
   const runs = run === undefined && rid === null ? [] : state.runs.filter((one) => one !== run)
   const begins = run === undefined && !isAgain
   const fault =

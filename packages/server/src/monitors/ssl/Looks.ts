@@ -101,7 +101,7 @@ export class Looks extends Context.Service<
             status: state.status
           }))
         )
-        // Who heard that its former target was down hears that this one is, too.
+        // Whoever heard that its former target was down hears that this one is, too.
         if (from === "new" && state.status === "down") {
           yield* outbox.forget({ workspace_id, subject_id: monitor_id })
         }

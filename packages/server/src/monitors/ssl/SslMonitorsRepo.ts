@@ -62,7 +62,7 @@ export class SslMonitorsRepo extends Context.Service<
     ) => Effect.Effect<void>
     /** A look that failed by other settings does not count. */
     readonly updateSettings: (row: Place, settings: SslSettings) => Effect.Effect<void>
-    /** Of another target nothing is known yet. */
+    /** Nothing is known of another target yet. */
     readonly updateUnseen: (row: Place) => Effect.Effect<void>
     /**
      * When it is looked at next, be it under way now or not. That look confirms no failure before it.

@@ -164,7 +164,7 @@ export class AgentSessions extends Context.Service<
 export const AbsencesLayer: Layer.Layer<never, never, AgentSessions> = Layer.effectDiscard(
   Effect.flatMap(AgentSessions, ({ tellOfMissed }) =>
     Effect.forkScoped(
-      loop("missing workers", Effect.andThen(Effect.sleep("2 seconds"), tellOfMissed))
+      loop("reporting lost workers", Effect.andThen(Effect.sleep("2 seconds"), tellOfMissed))
     )
   )
 )

@@ -2,7 +2,7 @@ import type { DueForWorkers } from "../../queue/workers/WorkerClaim.ts"
 import { Agenda } from "./Agenda.ts"
 
 /**
- * For so long a claim trusts the look before it. What is due for other labels is seen this much
+ * For this long, a claim trusts the look before it. What is due for other labels is seen this much
  * later by an agent that gets as many runs as it asks for.
  */
 const trustedMs = 500
