@@ -182,16 +182,20 @@ export class KeepingToPlans extends Context.Service<
   )
 }
 
-/** Where there is more than the one plan of a server of one's own. */
+/**
+ * Where there is only the plan of a server of one's own, one round resumes what other plans have
+ * paused before.
+ */
 export const KeepingToPlansLayer: Layer.Layer<never, never, AppConfig | KeepingToPlans> =
   Layer.effectDiscard(
     Effect.gen(function* () {
       const { plans } = yield* AppConfig
-      if (plans.plans.size === 1 && plans.byDefault.limits.executions_a_month === null) return
+      const isOnlyPlan =
+        plans.plans.size === 1 && plans.byDefault.limits.executions_a_month === null
       const { keepAll } = yield* KeepingToPlans
       yield* Effect.forkScoped(
         loop("keeping to plans", keepAll, {
-          between: () => Effect.sleep("1 minute"),
+          between: () => (isOnlyPlan ? Effect.never : Effect.sleep("1 minute")),
           pauseAtMost: "1 minute"
         })
       )

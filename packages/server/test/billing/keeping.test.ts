@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { firstOfMonth, percentReachedBy } from "../../src/limits/nearLimits.ts"
 import { ask, logIn, type Member, outcome, signUp, times } from "../support/http.ts"
 import { leap } from "../support/leap.ts"
-import { testNow } from "../support/TestApp.ts"
+import { startNode, testAppLayer, testConfig, testNow } from "../support/TestApp.ts"
 import {
   billingOf,
   deliver,
@@ -234,3 +234,29 @@ layer(SceneLayer, { timeout: "60 seconds" })(
     )
   }
 )
+
+layer(testAppLayer())("a service whose plans were taken away", (it) => {
+  it.effect("resumes what a plan has paused when it starts", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const owner = yield* signUp()
+      const { body: task } = yield* post(owner, "cron", cron)
+      const { body: own } = yield* post(owner, "cron", cron)
+      yield* post(owner, `cron/${own.id}/pause`)
+      yield* sql`
+        WITH paused AS (
+          UPDATE tasks
+          SET status = 'paused', next_fire_at = NULL
+          WHERE id = ${task.id}
+          RETURNING id, workspace_id
+        )
+        INSERT INTO plan_pauses (task_id, workspace_id, paused_at)
+        SELECT id, workspace_id, now()
+        FROM paused`
+      assert.deepStrictEqual(yield* activeOf(owner), [])
+      yield* startNode(testConfig)
+      yield* until(activeOf(owner), (active) => active.length > 0)
+      assert.deepStrictEqual(yield* activeOf(owner), [task.id])
+    })
+  )
+})
