@@ -6,7 +6,7 @@ import {
 import type { Invoice } from "@scheduling/domain/billing/Billing"
 import type { Price } from "@scheduling/domain/billing/Plan"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import { Conflict, ValidationFailed } from "@scheduling/domain/shared/Errors"
+import { Conflict, type ValidationFailed } from "@scheduling/domain/shared/Errors"
 import type { AuditEvent } from "@scheduling/domain/workspaces/AuditEvent"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import type Stripe from "stripe"
@@ -15,6 +15,7 @@ import type { Actor } from "../audit/currentActor.ts"
 import { AppConfig } from "../config/Config.ts"
 import { chooseSubscription, isOver } from "./chooseSubscription.ts"
 import { ask, currentOf, expire, listOf, releaseSchedule, scheduleChange } from "./calls.ts"
+import { pricesOf } from "./pricesOf.ts"
 import { toInvoice } from "./toInvoice.ts"
 import { type OpenProvider, Provider } from "./Provider.ts"
 import { type SubscriptionRow, SubscriptionsRepo } from "./SubscriptionsRepo.ts"
@@ -65,11 +66,7 @@ export class Subscriptions extends Context.Service<
       const provider = yield* Provider
       const repo = yield* SubscriptionsRepo
       const syncing = yield* Syncing
-      const prices = new Map<string, Price & { readonly trial_days: number }>(
-        [...catalog.plans.values()].flatMap((plan) =>
-          plan.prices.map((price) => [price.id, { ...price, trial_days: plan.trial_days }])
-        )
-      )
+      const prices = pricesOf(catalog)
 
       const open: Effect.Effect<OpenProvider, BillingDisabled> = Effect.suspend(() =>
         provider.open === null ? Effect.fail(new BillingDisabled()) : Effect.succeed(provider.open)
@@ -141,23 +138,10 @@ export class Subscriptions extends Context.Service<
         yield* repo.insert(workspaceId, id, yield* DateTime.nowAsDate)
       })
 
-      const priceOf = (id: string) => {
-        const price = prices.get(id)
-        return price === undefined
-          ? Effect.fail(
-              new ValidationFailed({
-                issues: [
-                  { path: ["price"], message: "Expected the id of a price in GET /v1/plans" }
-                ]
-              })
-            )
-          : Effect.succeed(price)
-      }
-
       return Subscriptions.of({
         checkout: Effect.fn("Subscriptions.checkout")(function* (workspaceId, priceId, actor) {
           const stripe = yield* open
-          const price = yield* priceOf(priceId)
+          const price = yield* prices.sell(workspaceId, priceId)
           yield* withCustomer(workspaceId, stripe)
           return yield* alone(
             workspaceId,
@@ -208,7 +192,7 @@ export class Subscriptions extends Context.Service<
 
         change: Effect.fn("Subscriptions.change")(function* (workspaceId, priceId, actor) {
           yield* open
-          const price = yield* priceOf(priceId)
+          const price = yield* prices.sell(workspaceId, priceId)
           yield* changing(
             workspaceId,
             record("billing.plan_changed", workspaceId, actor, { price: price.id }),
@@ -219,7 +203,7 @@ export class Subscriptions extends Context.Service<
                 })
               }
               const [item] = current.items.data
-              const paid = prices.get(item?.price.id ?? "")
+              const paid = prices.get(item?.price.id)
               yield* releaseSchedule(current, stripe)
               if (item === undefined || item.price.id === price.id) return
               const isAtOnce =

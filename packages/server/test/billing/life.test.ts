@@ -2,7 +2,15 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { ask, logIn, type Member, outcome, signUp, together } from "../support/http.ts"
 import { leap } from "../support/leap.ts"
-import { billingOf, deliver, SceneLayer, sessionOf, Stand, until } from "./support/scene.ts"
+import {
+  assigned,
+  billingOf,
+  deliver,
+  SceneLayer,
+  sessionOf,
+  Stand,
+  until
+} from "./support/scene.ts"
 import type { FakeStripe } from "./support/FakeStripe.ts"
 
 /** What is new at the stand-in reaches the service. */
@@ -143,6 +151,28 @@ layer(SceneLayer, { timeout: "60 seconds" })("a subscription", (it) => {
       assert.strictEqual(outcome(yield* billingOf(owner).change("price_max")), "402 payment_failed")
       stripe.cardFails = false
       assert.deepInclude(yield* stateOf(owner), { status: "active", plan: "team" })
+    })
+  )
+
+  it.effect("is not sold, nor changed, where the operator has set the plan", () =>
+    Effect.gen(function* () {
+      const { stripe } = yield* Stand
+      const owner = yield* signUp()
+      assigned.set(owner.workspace_id, "max")
+      const refused = yield* billingOf(owner).checkout("price_team")
+      assert.strictEqual(outcome(refused), "409 conflict")
+      assert.match(refused.body.detail.message, /operator/)
+      assert.strictEqual((yield* billingOf(owner).get).body.plan.id, "max")
+
+      assigned.delete(owner.workspace_id)
+      const { body } = yield* billingOf(owner).checkout("price_team")
+      stripe.pay(sessionOf(body.url))
+      yield* tell(stripe)
+      yield* becomes(owner, "trialing", "team")
+      assigned.set(owner.workspace_id, "max")
+      assert.strictEqual(outcome(yield* billingOf(owner).change("price_max")), "409 conflict")
+      assert.strictEqual(outcome(yield* billingOf(owner).cancel), "200")
+      assigned.delete(owner.workspace_id)
     })
   )
 

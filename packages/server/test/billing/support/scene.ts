@@ -34,10 +34,13 @@ const planOf = (id: string, cron_tasks: number, trial_days = 0) => ({
 
 const free = planOf("free", 2)
 
+/** Workspaces whose plan the operator has set. */
+export const assigned = new Map<string, string>()
+
 export const plans: PlanCatalog = {
   plans: new Map([free, planOf("team", 4, 14), planOf("max", 6)].map((plan) => [plan.id, plan])),
   byDefault: free,
-  assigned: new Map()
+  assigned
 }
 
 export class Stand extends Context.Service<Stand, { readonly stripe: FakeStripe }>()(

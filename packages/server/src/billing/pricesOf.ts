@@ -1,0 +1,33 @@
+import type { Price } from "@scheduling/domain/billing/Plan"
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { Conflict, ValidationFailed } from "@scheduling/domain/shared/Errors"
+import { Effect } from "effect"
+import type { PlanCatalog } from "../config/plans.ts"
+
+/** The prices that plans are sold at. */
+export const pricesOf = ({ assigned, plans }: PlanCatalog) => {
+  const prices = new Map<string, Price & { readonly trial_days: number }>(
+    [...plans.values()].flatMap((plan) =>
+      plan.prices.map((price) => [price.id, { ...price, trial_days: plan.trial_days }])
+    )
+  )
+  return {
+    get: (id: string | undefined) => prices.get(id ?? ""),
+
+    /** Nobody pays for a plan that would not take effect. */
+    sell: Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId, id: string) {
+      const price = prices.get(id)
+      if (price === undefined) {
+        return yield* new ValidationFailed({
+          issues: [{ path: ["price"], message: "Expected the id of a price in GET /v1/plans" }]
+        })
+      }
+      if (assigned.has(workspaceId)) {
+        return yield* new Conflict({
+          message: "The operator has given this workspace its plan, so no other can be bought."
+        })
+      }
+      return price
+    })
+  }
+}
