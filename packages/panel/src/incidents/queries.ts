@@ -1,4 +1,4 @@
-import type { IncidentId, MonitorId, WorkspaceId } from "@scheduling/sdk"
+import type { IncidentDetail, IncidentId, MonitorId, WorkspaceId } from "@scheduling/sdk"
 import { queryOptions } from "@tanstack/react-query"
 import { clientOf } from "../data/client.ts"
 import { askForMonitorNames } from "../data/names.ts"
@@ -22,8 +22,17 @@ export const incidentListOptions = (workspaceId: WorkspaceId, search: IncidentSe
 export const incidentOptions = (workspaceId: WorkspaceId, incidentId: IncidentId) =>
   queryOptions({
     queryKey: [...all(workspaceId), incidentId],
-    queryFn: ({ signal }) => clientOf(workspaceId).incidents.get(incidentId, { signal })
+    queryFn: ({ signal }) => clientOf(workspaceId).incidents.get(incidentId, { signal }),
+    // No event tells what becomes of a message. The first ones come soon after the incident changed.
+    refetchInterval: ({ state: { data } }) =>
+      data !== undefined && (isFresh(data) || data.deliveries.some(isUnderWay)) ? 2_000 : false
   })
+
+const isFresh = ({ closed_at, opened_at }: IncidentDetail) =>
+  now() - Date.parse(closed_at ?? opened_at) < 60_000
+
+const isUnderWay = ({ status }: IncidentDetail["deliveries"][number]) =>
+  status === "queued" || status === "sending"
 
 const ninetyDays = 90 * 24 * 60 * 60_000
 
