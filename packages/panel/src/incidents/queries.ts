@@ -31,8 +31,7 @@ export const incidentOptions = (workspaceId: WorkspaceId, incidentId: IncidentId
 const isFresh = ({ closed_at, opened_at }: IncidentDetail) =>
   now() - Date.parse(closed_at ?? opened_at) < 60_000
 
-const isUnderWay = ({ status }: IncidentDetail["deliveries"][number]) =>
-  status === "queued" || status === "sending"
+const isUnderWay = ({ finished_at }: IncidentDetail["deliveries"][number]) => finished_at === null
 
 const ninetyDays = 90 * 24 * 60 * 60_000
 
