@@ -141,7 +141,7 @@ export class Subscriptions extends Context.Service<
       return Subscriptions.of({
         checkout: Effect.fn("Subscriptions.checkout")(function* (workspaceId, priceId, actor) {
           const stripe = yield* open
-          const price = yield* prices.sell(workspaceId, priceId)
+          const price = yield* prices.offeredTo(workspaceId, priceId)
           yield* withCustomer(workspaceId, stripe)
           return yield* alone(
             workspaceId,
@@ -192,7 +192,7 @@ export class Subscriptions extends Context.Service<
 
         change: Effect.fn("Subscriptions.change")(function* (workspaceId, priceId, actor) {
           yield* open
-          const price = yield* prices.sell(workspaceId, priceId)
+          const price = yield* prices.offeredTo(workspaceId, priceId)
           yield* changing(
             workspaceId,
             record("billing.plan_changed", workspaceId, actor, { price: price.id }),

@@ -15,7 +15,7 @@ export const pricesOf = ({ assigned, plans }: PlanCatalog) => {
     get: (id: string | undefined) => prices.get(id ?? ""),
 
     /** Nobody pays for a plan that would not take effect. */
-    sell: Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId, id: string) {
+    offeredTo: Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId, id: string) {
       const price = prices.get(id)
       if (price === undefined) {
         return yield* new ValidationFailed({

@@ -55,15 +55,13 @@ export const growWhileShort = (
     const nowMs = yield* Clock.currentTimeMillis
     const isShort = use.waiting > 0
     if (isShort) shortAtMs = nowMs
-    const connections =
-      use.transactions > 0
-        ? yield* Effect.timeoutOption(connectionsOf(sql), lookMs)
-        : Option.none<Connections>()
-    if (isShort && Option.isSome(connections)) {
-      yield* use.resize(sizeWhileShort({ now: use.size, least, most }, connections.value))
-    } else if (use.size > least && nowMs - shortAtMs >= calmMs) {
-      yield* use.resize(least)
+    if (use.transactions > 0) {
+      const connections = yield* Effect.timeoutOption(connectionsOf(sql), lookMs)
+      if (isShort && Option.isSome(connections)) {
+        yield* use.resize(sizeWhileShort({ now: use.size, least, most }, connections.value))
+      }
     }
+    if (use.size > least && nowMs - shortAtMs >= calmMs) yield* use.resize(least)
   })
   return loop("fitting the pool of connections", look)
 }

@@ -203,6 +203,7 @@ export class Intake {
     const dropped = this.#ready.takeOlder(sinceMs)
     for (const run of dropped) {
       this.#known.delete(run.id)
+      this.#early.delete(run.id)
       this.#restingUntilMs.set(run.share, nowMs + restMs)
     }
     return dropped

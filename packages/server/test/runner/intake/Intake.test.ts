@@ -145,6 +145,16 @@ describe("Intake", () => {
     assert.isFalse(intake.forget(again.id))
   })
 
+  it("gives back a run that waits for a slot with a later try of it", () => {
+    const intake = makeIntake(10, { slots: 0 })
+    const [run] = runs("a", 1)
+    assert.isDefined(run)
+    intake.add([run, { ...run, attempt: 2 }], 0)
+    assert.isEmpty(intake.take(0, 1))
+    assert.deepStrictEqual(intake.dropWaiting(1, 1), [run])
+    assert.strictEqual(intake.held, 0)
+  })
+
   it("has room for half of what is free, and so for others when one share has enough", () => {
     const intake = makeIntake(80)
     assert.strictEqual(intake.room, 40)
