@@ -1,12 +1,11 @@
-import { Call, type CallResult } from "@scheduling/calls/Call"
-import { type WorkerCall, workerProtocol } from "@scheduling/domain/workers/WorkerProtocol"
+import { workerProtocol } from "@scheduling/domain/workers/WorkerProtocol"
 import { SessionEnded } from "@scheduling/domain/workers/WorkerProtocolApi"
-import { Clock, Deferred, Duration, Effect, Exit, LogLevel, Option } from "effect"
+import { Clock, Deferred, Duration, Effect, Exit, Option } from "effect"
 import packageJson from "../package.json" with { type: "json" }
-import { type Answer, answerOf, cutOffAnswer } from "./answers.ts"
 import { Bell } from "./Bell.ts"
+import { makeCalls } from "./Calls.ts"
 import { counted } from "./counted.ts"
-import { Held } from "./Held.ts"
+import { Held, resultOf } from "./Held.ts"
 import { makePersistence } from "./persistence.ts"
 import { endedBy, type Refusal, refusalIn } from "./refusals.ts"
 import { missingLabels, namesOf } from "./labels.ts"
@@ -22,6 +21,12 @@ const lookWithinMs = 10_000
 
 /** Results that end together are handed in together. */
 const gatherMs = 5
+
+/**
+ * A run that has waited so long for a slot goes back, because another worker may have one. It is
+ * looked at with each beat.
+ */
+const waitAtMostMs = 1_000
 
 /** Slots that become free soon after each other are asked for together. */
 const gatherSlotsMs = 10
@@ -46,15 +51,17 @@ export const runAgent = Effect.fnUntraced(function* (
     readonly stop: Deferred.Deferred<void>
   }
 ) {
-  const runFork = Effect.runForkWith(yield* Effect.context<never>())
-  const call = yield* Call
   const clock = yield* Clock.Clock
   const service = yield* Service
   const { persistently, trouble } = makePersistence(Effect.suspend(() => tell))
   const held = new Held(settings.slots)
   const watch = new ProcessWatch()
+  /** Rings when there is room for more runs. */
   const freed = new Bell()
+  /** Rings when there is something to hand in. */
   const ended = new Bell()
+  /** Rings when a request with results would be full. */
+  const manyEnded = new Bell()
   const beatNow = new Bell()
   const watchNow = new Bell()
   /** The session is kept by claims, which a beat would only repeat. */
@@ -62,14 +69,19 @@ export const runAgent = Effect.fnUntraced(function* (
   let gotNothing = false
   let watching = ""
   const nowMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
-  let done = 0
   let worker = ""
   let online = false
+
+  const calls = yield* makeCalls(held, () => {
+    freed.ring()
+    ended.ring()
+    if (held.hasManyEndings) manyEnded.ring()
+  })
 
   const stopped = Effect.as(Deferred.await(stop), undefined)
 
   /** Undefined if the agent is to stop before the service has answered. */
-  const begin = Effect.raceFirst(
+  const sayHello = Effect.raceFirst(
     persistently(
       "saying hello",
       Effect.timeout(
@@ -88,53 +100,15 @@ export const runAgent = Effect.fnUntraced(function* (
     stopped
   )
 
-  const tellsCalls = yield* LogLevel.isEnabled("Info")
-  /** Calls that end in the same turn of the event loop are told by one fiber. */
-  const told: Array<Effect.Effect<void>> = []
-  const tellCalls = Effect.andThen(
-    Effect.yieldNow,
-    Effect.suspend(() => Effect.all(told.splice(0), { discard: true }))
-  )
-
-  const end = (given: WorkerCall, startedMs: number, exit: Exit.Exit<CallResult>) => {
-    const { lease, run_id } = given
-    const endedAtMs = nowMs()
-    const duration_ms = Math.round(endedAtMs - startedMs)
-    const result: Answer = Exit.isSuccess(exit)
-      ? answerOf(exit.value)
-      : { ...cutOffAnswer, duration_ms }
-    held.end({ ...result, lease, run_id, endedAtMs })
-    done++
-    freed.ring()
-    ended.ring()
-    if (!tellsCalls) return
-    const how = result.status_code ?? result.error ?? result.outcome
-    told.push(
-      Effect.logInfo(
-        // Queries may hold secrets.
-        `${given.method} ${given.url.split(/[?#]/, 1)[0]}: ${how} in ${duration_ms} ms`
-      ).pipe(Effect.annotateLogs({ run: run_id, attempt: given.attempt }))
-    )
-    if (told.length === 1) runFork(tellCalls)
-  }
-
-  /** Of no fiber, because a call goes on while the agent drains. */
-  const start = (given: WorkerCall) => {
-    if (!held.take(given)) return
-    const startedMs = nowMs()
-    let hasEnded = false
-    const cutOff = call.begin(
-      { ...given, workspace_id: "", execution_id: given.run_id, secrets: [] },
-      (exit) => {
-        hasEnded = true
-        end(given, startedMs, exit)
-      }
-    )
-    if (!hasEnded) held.begin(given.run_id, cutOff)
-  }
-
   const tell = Effect.suspend(() =>
-    report({ worker, online, running: held.running, unsent: held.unsent, done, trouble: trouble() })
+    report({
+      worker,
+      online,
+      running: held.running,
+      unsent: held.unsent,
+      done: calls.made(),
+      trouble: trouble()
+    })
   )
 
   const askForOrders = Effect.fnUntraced(function* ({ id }: Session) {
@@ -151,13 +125,19 @@ export const runAgent = Effect.fnUntraced(function* (
     watch.watch(orders.watch)
     watchNow.ring()
     watching = orders.watching
-    for (const runId of orders.cancel) held.cutOff(runId)
+    for (const runId of orders.cancel) calls.cancel(runId)
   })
 
   const claimOnce = Effect.fnUntraced(function* (session: Session) {
     const { id, waitSeconds } = session
-    if (held.free === 0) return yield* freed.wait
-    if (held.size > 0 && held.free < settings.slots / 2) yield* Effect.sleep(gatherSlotsMs)
+    const wanted = held.wanted(nowMs())
+    if (wanted === 0) return yield* freed.wait
+    if (held.size > 0 && wanted < settings.slots / 2) yield* Effect.sleep(gatherSlotsMs)
+    const asked = held.wanted(nowMs())
+    if (asked === 0) return
+    // Runs that would wait here for a slot are taken only if they are due by now.
+    const wait_seconds = asked > held.free ? 0 : waitSeconds
+    held.ask(nowMs())
     const { beat = false, calls: given } = yield* persistently(
       "asking for runs",
       Effect.suspend(() =>
@@ -165,18 +145,19 @@ export const runAgent = Effect.fnUntraced(function* (
           service.claim({
             query: {
               session: id,
-              slots: held.free,
-              wait_seconds: waitSeconds,
+              slots: asked,
+              wait_seconds,
               ...(gotNothing && held.size === 0 && { idle: true }),
               ...(watching !== "" && { watching })
             }
           }),
-          waitSeconds * 1_000 + answerWithinMs
+          wait_seconds * 1_000 + answerWithinMs
         )
       )
     )
     gotNothing = given.length === 0
-    for (const one of given) start(one)
+    held.take(given, asked, nowMs())
+    calls.beginAll()
     // The next claim is to say what is watched now.
     if (beat) yield* askForOrders(session)
     if (beat || (given.length > 0 && isSilent)) beatNow.ring()
@@ -184,19 +165,20 @@ export const runAgent = Effect.fnUntraced(function* (
   })
 
   const handIn = Effect.fnUntraced(function* ({ id }: Session) {
-    if (held.unsent === 0) yield* ended.wait
-    yield* Effect.sleep(gatherMs)
-    if (held.unsent === 0) return
+    const endings = held.takeEndings()
+    if (endings.length === 0) return
     const { receipts } = yield* persistently(
       "handing in results",
       Effect.suspend(() =>
         Effect.timeout(
-          service.results({ payload: { session: id, results: held.next(nowMs()) } }),
+          service.results({
+            payload: { session: id, results: endings.map((one) => resultOf(one, nowMs())) }
+          }),
           answerWithinMs
         )
       )
-    )
-    held.release(receipts.map(({ run_id }) => run_id))
+    ).pipe(Effect.onError(() => Effect.sync(() => held.keep(endings))))
+    held.release(endings)
     freed.ring()
     const fenced = receipts.filter(({ receipt }) => receipt === "fenced")
     if (fenced.length > 0) {
@@ -206,7 +188,23 @@ export const runAgent = Effect.fnUntraced(function* (
     }
   })
 
+  const handInSoon = Effect.fnUntraced(function* (session: Session) {
+    if (!held.hasEndings) yield* ended.wait
+    yield* Effect.sleep(gatherMs)
+    yield* handIn(session)
+  })
+
+  /** Besides, so that results do not wait until the service has answered about those before them. */
+  const handInMany = Effect.fnUntraced(function* (session: Session) {
+    if (!held.hasManyEndings) yield* manyEnded.wait
+    yield* handIn(session)
+  })
+
+  const handingIn = (session: Session) =>
+    Effect.raceFirst(Effect.forever(handInSoon(session)), Effect.forever(handInMany(session)))
+
   const beatOnce = Effect.fnUntraced(function* (session: Session) {
+    calls.giveBack(nowMs() - waitAtMostMs)
     yield* askForOrders(session)
     yield* tell
     isSilent = held.size === 0
@@ -234,15 +232,16 @@ export const runAgent = Effect.fnUntraced(function* (
 
   /** Lets calls end and hands in their results, as far as that goes in time. */
   const drain = Effect.fnUntraced(function* (session: Session) {
+    calls.giveBack(Infinity)
     yield* Effect.logInfo(`stopping: ${counted(held.running, "call is", "calls are")} under way`)
     const emptied = Effect.whileLoop({
-      while: () => held.size > 0,
+      while: () => held.size > 0 || held.hasEndings,
       body: () => Effect.sleep(20),
       step: () => {}
     })
     yield* Effect.raceFirst(
       Effect.timeout(emptied, Duration.seconds(settings.drainSeconds)),
-      Effect.forever(handIn(session))
+      handingIn(session)
     ).pipe(Effect.raceFirst(beating(session)), Effect.ignore)
     const left = held.ids
     if (left.length > 0)
@@ -255,17 +254,14 @@ export const runAgent = Effect.fnUntraced(function* (
 
   const work = Effect.fnUntraced(function* (session: Session) {
     const claiming = Effect.raceFirst(Effect.forever(claimOnce(session)), stopped)
-    yield* Effect.raceFirst(
-      claiming,
-      Effect.raceFirst(Effect.forever(handIn(session)), beating(session))
-    )
+    yield* Effect.raceFirst(claiming, Effect.raceFirst(handingIn(session), beating(session)))
     yield* drain(session)
   })
 
   const sessions = Effect.gen(function* () {
     for (;;) {
       yield* tell
-      const welcome = yield* begin
+      const welcome = yield* sayHello
       if (welcome === undefined) return yield* Effect.logInfo("stopping before it was online")
       worker = welcome.name
       online = true

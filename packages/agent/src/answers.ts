@@ -21,3 +21,6 @@ export const cutOffAnswer = {
   error: null,
   retry_after_seconds: null
 } as const
+
+/** Others may make the call. */
+export const returnedAnswer = { ...cutOffAnswer, outcome: "returned", duration_ms: 0 } as const

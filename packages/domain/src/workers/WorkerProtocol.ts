@@ -13,13 +13,16 @@ import { WorkerLabels } from "./Label.ts"
 export const workerProtocol = 1
 
 export const maxSlots = 100
-export const maxResults = 100
+export const maxResults = 200
 export const maxWaitSeconds = 30
 
-/** While the result of one run travels, its slot makes the call of another. */
-export const maxHeldPerSlot = 2
+/** A busy agent takes runs ahead, so that its slots do not wait for the next claim. */
+export const maxClaimed = 2 * maxSlots
 
-const Slots = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxSlots }))
+/** Some of them run, some wait for a slot, and some until their results are acknowledged. */
+export const maxHeldPerSlot = 4
+
+const slotsUpTo = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 1, maximum }))
 
 const Session = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 2_147_483_647 })).annotate(
   {
@@ -35,7 +38,7 @@ export const WorkerHello = Schema.Struct({
   }),
   version: label(50).pipe(Schema.annotateEncoded({ examples: ["0.1.0"] })),
   host: label(255).pipe(Schema.annotateEncoded({ examples: ["rack2.office.example.com"] })),
-  slots: Slots.annotate({ description: "How many runs the agent takes at once.", examples: [16] }),
+  slots: slotsUpTo(maxSlots).annotate({ description: "How many runs the agent takes at once.", examples: [16] }),
   labels: Schema.optionalKey(
     WorkerLabels.annotate({
       description: "The agent takes only runs for these of the worker's labels. All when absent."
@@ -61,7 +64,7 @@ export type WorkerWelcome = typeof WorkerWelcome.Type
 
 export const WorkerClaim = Schema.Struct({
   session: Session,
-  slots: Slots.annotate({ description: "How many runs to give at most.", examples: [16] }),
+  slots: slotsUpTo(maxClaimed).annotate({ description: "How many runs to give at most.", examples: [16] }),
   wait_seconds: Schema.Int.check(
     Schema.isBetween({ minimum: 0, maximum: maxWaitSeconds })
   ).annotate({ description: "How long to wait for the first one.", examples: [10] }),

@@ -123,6 +123,37 @@ describe("agents", () => {
   )
 
   it.live(
+    "make no run wait behind a call that hangs, although they take runs ahead",
+    () =>
+      Effect.gen(function* () {
+        const scene = yield* beginWith()
+        const { token } = yield* worker(scene)
+        const other = yield* worker(scene)
+        const quick = yield* target(0)
+        const hanging = yield* target(600_000)
+        const runsOf = Effect.fnUntraced(function* (url: string, count: number) {
+          const task = yield* cronTask(scene, url, { timeout_seconds: 300 })
+          const runs: Array<string> = []
+          for (let n = 0; n < count; n++) runs.push(yield* runTask(scene, task))
+          return runs
+        })
+        const before = yield* runsOf(quick.url, 40)
+        yield* runsOf(hanging.url, 1)
+        const after = yield* runsOf(quick.url, 10)
+        yield* startAgent(scene, token, ["--allow", "127.0.0.0/8", "--slots", "1"])
+        yield* eventually("the call that hangs", async () => hanging.calls.length > 0)
+        yield* startAgent(scene, other.token)
+        for (const run of [...before, ...after]) {
+          const { attempts } = yield* ended(scene, run)
+          assert.lengthOf(attempts, 1)
+        }
+        assert.lengthOf(quick.calls, 50)
+        assert.isTrue(hanging.calls[0]?.open)
+      }),
+    120_000
+  )
+
+  it.live(
     "cut off what is cancelled, refuse private addresses, end their calls on SIGTERM, and stop when their place or token is gone",
     () =>
       Effect.gen(function* () {

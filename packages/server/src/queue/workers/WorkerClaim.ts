@@ -103,7 +103,8 @@ const second = "date_bin('1 second', due_at, timestamptz 'epoch')"
 /**
  * Leases due runs with these sets of labels to the session of a worker, the most overdue of each
  * set first. The sets come in the order in which they are served. The worker is looked at again,
- * because its agent may have waited since it was let in.
+ * because its agent may have waited since it was let in. The planner does not see how many sets there
+ * are, or it would plan the statement anew each time (`columnsOfAnyLength`).
  */
 export const claimForWorker = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -119,7 +120,7 @@ export const claimForWorker = Effect.fnUntraced(function* (
     due: sql`
       due AS (
         SELECT picked.place
-        FROM unnest(${sets}::text[]) WITH ORDINALITY AS sets (run_on, n)
+        FROM unnest((SELECT ${sets}::text[])) WITH ORDINALITY AS sets (run_on, n)
         JOIN workers
           ON workers.workspace_id = ${options.workspace_id}
           AND workers.node_id = ${options.session}
