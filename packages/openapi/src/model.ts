@@ -1,8 +1,6 @@
 import type { JsonSchema } from "effect"
 import type { OpenApi } from "effect/http-api"
 import type { AccessRule } from "@scheduling/domain/shared/Access"
-import type { CodeSample } from "./samples.ts"
-import type { Webhook } from "./webhooks.ts"
 
 type Schema = JsonSchema.JsonSchema
 
@@ -36,6 +34,12 @@ export interface Parameter {
   readonly schema: Schema
 }
 
+export interface CodeSample {
+  readonly lang: string
+  readonly label: string
+  readonly source: string
+}
+
 export interface Operation {
   readonly operationId: string
   readonly summary: string
@@ -52,6 +56,21 @@ export interface Operation {
   }
   readonly responses: Readonly<Record<string, Response | Reference>>
   readonly "x-codeSamples": ReadonlyArray<CodeSample>
+}
+
+/** A call that the service makes: to the URL of a task or of a chain's step. */
+export interface Webhook {
+  readonly operationId: string
+  readonly tags: ReadonlyArray<string>
+  readonly summary: string
+  readonly description: string
+  readonly security: ReadonlyArray<never>
+  readonly parameters: ReadonlyArray<Parameter>
+  readonly requestBody: {
+    readonly description: string
+    readonly content: Readonly<Record<string, { readonly schema: { readonly type: "string" } }>>
+  }
+  readonly responses: Readonly<Record<string, { readonly description: string }>>
 }
 
 export type Method = OpenApi.OpenAPISpecMethodName

@@ -3,10 +3,10 @@ import { type JsonSchema, Schema, SchemaRepresentation } from "effect"
 import manifest from "../package.json" with { type: "json" }
 import { Api } from "@scheduling/domain/Api"
 import { openApiDocument } from "../src/OpenApiDocument.ts"
-import { endpointsOf, holdsSecret } from "../src/endpoints.ts"
+import { endpointsOf, holdsSecret } from "../src/contract/endpoints.ts"
 import type { Header, Operation, Reference, Response } from "../src/model.ts"
-import { isSchema } from "../src/schemas.ts"
-import { namedSchemas } from "../src/syntax.ts"
+import { isSchema } from "../src/schemas/rewriting.ts"
+import { namedSchemas } from "../src/contract/syntax.ts"
 import { header } from "@scheduling/domain/webhooks/StandardWebhooks"
 
 const document = openApiDocument(Api)

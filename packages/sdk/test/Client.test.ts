@@ -1,5 +1,5 @@
 import { Api } from "@scheduling/domain/Api"
-import { endpointsOf } from "@scheduling/openapi/endpoints"
+import { endpointsOf } from "@scheduling/openapi/contract/endpoints"
 import { type ClientOptions, SchedulingClient, SchedulingError } from "@scheduling/sdk"
 import { inspect } from "node:util"
 import { describe, expect, it } from "vitest"

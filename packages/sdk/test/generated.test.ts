@@ -1,5 +1,5 @@
 import { Api } from "@scheduling/domain/Api"
-import { endpointsOf } from "@scheduling/openapi/endpoints"
+import { endpointsOf } from "@scheduling/openapi/contract/endpoints"
 import { readFile } from "node:fs/promises"
 import { describe, expect, it } from "vitest"
 import { asCommonJs, readBlocks, readExamples } from "../scripts/check-package/readme.ts"

@@ -1,5 +1,5 @@
 import type { MediaType, OpenApiDocument, Operation, Response } from "../../src/model.ts"
-import { isSchema, referenced } from "../../src/schemas.ts"
+import { isSchema, referenced } from "../../src/schemas/rewriting.ts"
 import { code, fieldTable, link, type Schema, type Schemas, table, valueTable } from "./text.ts"
 
 interface Endpoint {

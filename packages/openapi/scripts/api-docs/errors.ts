@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 import * as AuthErrors from "@scheduling/domain/auth/AuthErrors"
-import type { ErrorClass } from "../../src/endpoints.ts"
+import type { ErrorClass } from "../../src/contract/endpoints.ts"
 import type { OpenApiDocument } from "../../src/model.ts"
-import { isSchema, mapSchema, plain, reference } from "../../src/schemas.ts"
+import { isSchema, mapSchema, plain, reference } from "../../src/schemas/rewriting.ts"
 import * as SharedErrors from "@scheduling/domain/shared/Errors"
 import { code, fieldsOf, type Schema as JsonSchema, table, typeOf } from "./text.ts"
 

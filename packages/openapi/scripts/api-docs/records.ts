@@ -1,5 +1,5 @@
 import type { OpenApiDocument } from "../../src/model.ts"
-import { isSchema, referenced } from "../../src/schemas.ts"
+import { isSchema, referenced } from "../../src/schemas/rewriting.ts"
 import { itemOfPage } from "./endpoints.ts"
 import { fieldTable, type Schema, type Schemas, typeOf } from "./text.ts"
 

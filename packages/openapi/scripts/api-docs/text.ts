@@ -1,5 +1,5 @@
 import type { JsonSchema } from "effect"
-import { isSchema, referenced } from "../../src/schemas.ts"
+import { isSchema, referenced } from "../../src/schemas/rewriting.ts"
 
 export type Schema = JsonSchema.JsonSchema
 export type Schemas = Readonly<Record<string, Schema>>

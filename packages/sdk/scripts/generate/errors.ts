@@ -1,5 +1,11 @@
-import type { ErrorClass } from "@scheduling/openapi/endpoints"
-import { isSchema, mapSchema, opened, plain, reference } from "@scheduling/openapi/schemas"
+import type { ErrorClass } from "@scheduling/openapi/contract/endpoints"
+import {
+  isSchema,
+  mapSchema,
+  opened,
+  plain,
+  reference
+} from "@scheduling/openapi/schemas/rewriting"
 import { Schema, SchemaAST } from "effect"
 import type { Contract, Schema as JsonSchema } from "./contract.ts"
 import { camel, comment } from "./text.ts"

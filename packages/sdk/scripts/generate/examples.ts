@@ -1,5 +1,5 @@
 import { type Contract, isRecord, type Method, type Query, type Schema } from "./contract.ts"
-import { referenced } from "@scheduling/openapi/schemas"
+import { referenced } from "@scheduling/openapi/schemas/rewriting"
 
 /** A call of the method that compiles as it is, made from the examples of the contract. */
 export const exampleOf = (group: string, method: Method, contract: Contract): string => {

@@ -1,5 +1,5 @@
-import { componentName } from "@scheduling/openapi/refusals"
-import { referenced } from "@scheduling/openapi/schemas"
+import { componentName } from "@scheduling/openapi/responses/refusals"
+import { referenced } from "@scheduling/openapi/schemas/rewriting"
 import { type Contract, isRecord, pageQuery, type Query, type Schema } from "./contract.ts"
 import { limitsOf } from "./limits.ts"
 import { comment } from "./text.ts"

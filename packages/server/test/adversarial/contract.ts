@@ -1,7 +1,7 @@
 import { Api } from "@scheduling/domain/Api"
 import { openApiDocument } from "@scheduling/openapi/OpenApiDocument"
 import type { AccessRule } from "@scheduling/domain/shared/Access"
-import { endpointsOf } from "@scheduling/openapi/endpoints"
+import { endpointsOf } from "@scheduling/openapi/contract/endpoints"
 import type { JsonSchema } from "effect"
 
 /** An endpoint as an attacker reads it in the reference. */

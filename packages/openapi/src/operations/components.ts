@@ -1,12 +1,12 @@
 import type { JsonSchema } from "effect"
 import type { OpenApi } from "effect/http-api"
 import { Authentication } from "@scheduling/domain/auth/Authentication"
-import { type Endpoint, type ErrorClass, errorsOf } from "./endpoints.ts"
-import { exampleOf, withShownExamples } from "./examples.ts"
-import type { Response } from "./model.ts"
-import { componentName, errorExample, errorResponse } from "./refusals.ts"
-import { mapSchema, opened, plain, reference, referenced } from "./schemas.ts"
-import { annotationsOf, namedSchemas } from "./syntax.ts"
+import { type Endpoint, type ErrorClass, errorsOf } from "../contract/endpoints.ts"
+import { exampleOf, withShownExamples } from "../schemas/examples.ts"
+import type { Response } from "../model.ts"
+import { componentName, errorExample, errorResponse } from "../responses/refusals.ts"
+import { mapSchema, opened, plain, reference, referenced } from "../schemas/rewriting.ts"
+import { annotationsOf, namedSchemas } from "../contract/syntax.ts"
 
 type Schema = JsonSchema.JsonSchema
 type Schemas = Readonly<Record<string, Schema>>

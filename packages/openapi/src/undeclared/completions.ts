@@ -1,5 +1,5 @@
 import { maxProgressBytes, maxResponseBodyBytes } from "@scheduling/domain/executions/Execution"
-import type { Method, Operation, Parameter } from "./model.ts"
+import type { Method, Operation, Parameter } from "../model.ts"
 import { plainAnswer, unavailable } from "./pings.ts"
 
 /** Call-backs are answered before the routes of the API, in plain text, so no endpoint declares them. */

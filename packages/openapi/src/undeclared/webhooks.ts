@@ -1,19 +1,4 @@
-import type { Parameter } from "./model.ts"
-
-/** A call that the service makes: to the URL of a task or of a chain's step. */
-export interface Webhook {
-  readonly operationId: string
-  readonly tags: ReadonlyArray<string>
-  readonly summary: string
-  readonly description: string
-  readonly security: ReadonlyArray<never>
-  readonly parameters: ReadonlyArray<Parameter>
-  readonly requestBody: {
-    readonly description: string
-    readonly content: Readonly<Record<string, { readonly schema: { readonly type: "string" } }>>
-  }
-  readonly responses: Readonly<Record<string, { readonly description: string }>>
-}
+import type { Parameter, Webhook } from "../model.ts"
 
 const header = (name: string, description: string, example: string): Parameter => ({
   name,

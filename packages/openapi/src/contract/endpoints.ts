@@ -1,7 +1,7 @@
 import { Context, Option, type Schema, SchemaAST } from "effect"
 import { HttpApi, type HttpApiGroup, type HttpApiMiddleware } from "effect/http-api"
 import { Access, type AccessRule } from "@scheduling/domain/shared/Access"
-import type { Method } from "./model.ts"
+import type { Method } from "../model.ts"
 import { subschemas } from "./syntax.ts"
 
 /** An error class of the contract, as `ApiError` makes them. */

@@ -1,10 +1,10 @@
 import { Schema, SchemaAST } from "effect"
 import type { OpenApi } from "effect/http-api"
 import type { Components } from "./components.ts"
-import type { Endpoint } from "./endpoints.ts"
-import { knownHeader } from "./headers.ts"
-import type { Parameter } from "./model.ts"
-import { referenced } from "./schemas.ts"
+import type { Endpoint } from "../contract/endpoints.ts"
+import { knownHeader } from "../responses/headers.ts"
+import type { Parameter } from "../model.ts"
+import { referenced } from "../schemas/rewriting.ts"
 
 /**
  * A query is text, so Effect documents its numbers as strings with a pattern. Clients want numbers.

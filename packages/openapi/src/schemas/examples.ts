@@ -1,5 +1,5 @@
 import type { JsonSchema } from "effect"
-import { isSchema, referenced } from "./schemas.ts"
+import { isSchema, referenced } from "./rewriting.ts"
 
 type Schema = JsonSchema.JsonSchema
 

@@ -13,11 +13,11 @@ import {
   UnsupportedMediaType,
   ValidationFailed
 } from "@scheduling/domain/shared/Errors"
-import type { Endpoint, ErrorClass } from "./endpoints.ts"
-import { exampleOf } from "./examples.ts"
+import type { Endpoint, ErrorClass } from "../contract/endpoints.ts"
+import { exampleOf } from "../schemas/examples.ts"
 import { headerReferences } from "./headers.ts"
-import type { Reference, Response } from "./model.ts"
-import { isSchema, reference } from "./schemas.ts"
+import type { Reference, Response } from "../model.ts"
+import { isSchema, reference } from "../schemas/rewriting.ts"
 
 type Schemas = Readonly<Record<string, JsonSchema.JsonSchema>>
 

@@ -1,7 +1,7 @@
 import type { OpenApi } from "effect/http-api"
 import type { AccessRule } from "@scheduling/domain/shared/Access"
 import type { Role } from "@scheduling/domain/members/Role"
-import type { Operation } from "./model.ts"
+import type { Operation } from "../model.ts"
 
 export const securitySchemes: Record<string, OpenApi.OpenAPISecurityScheme> = {
   bearer: {

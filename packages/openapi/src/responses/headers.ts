@@ -1,4 +1,4 @@
-import type { Header, Reference } from "./model.ts"
+import type { Header, Reference } from "../model.ts"
 
 interface KnownHeader extends Header {
   readonly name: string
@@ -67,7 +67,7 @@ export const headerReferences = (
   for (const name of ["x-request-id", ...names]) {
     const header = knownHeader(name)
     if (header === undefined)
-      throw new Error(`Describe the response header ${name} in openapi/headers.ts`)
+      throw new Error(`Describe the response header ${name} in openapi/responses/headers.ts`)
     headers[header.name] = { $ref: `#/components/headers/${header.name}` }
   }
   return headers

@@ -1,5 +1,5 @@
 import type { JsonSchema } from "effect"
-import { isSchema } from "./schemas.ts"
+import { isSchema } from "./rewriting.ts"
 
 type Schema = JsonSchema.JsonSchema
 

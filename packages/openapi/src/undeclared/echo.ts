@@ -1,5 +1,5 @@
-import { headerReferences } from "./headers.ts"
-import type { Method, Operation } from "./model.ts"
+import { headerReferences } from "../responses/headers.ts"
+import type { Method, Operation } from "../model.ts"
 
 const exampleOf = (method: "GET" | "POST") => ({
   method,

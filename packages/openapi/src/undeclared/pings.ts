@@ -1,6 +1,6 @@
 import { maxPingBodyBytes } from "@scheduling/domain/monitors/heartbeat/HeartbeatEvent"
-import { headerReferences } from "./headers.ts"
-import type { Method, Operation, Parameter, Response } from "./model.ts"
+import { headerReferences } from "../responses/headers.ts"
+import type { Method, Operation, Parameter, Response } from "../model.ts"
 
 /** Pings are answered before the routes of the API, in plain text, so no endpoint declares them. */
 export const pingsTag = {

@@ -1,10 +1,5 @@
-import type { Endpoint } from "./endpoints.ts"
-
-export interface CodeSample {
-  readonly lang: string
-  readonly label: string
-  readonly source: string
-}
+import type { Endpoint } from "../contract/endpoints.ts"
+import type { CodeSample } from "../model.ts"
 
 interface Sampled {
   readonly body: unknown
