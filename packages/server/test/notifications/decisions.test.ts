@@ -9,7 +9,7 @@ import {
 } from "../../src/notifications/channels/ChannelSecrets.ts"
 import { decide, type Happening, type Trouble } from "../../src/notifications/sorting/decide.ts"
 import { spanOf } from "../../src/notifications/sorting/describe.ts"
-import { kinds } from "../../src/notifications/kinds/index.ts"
+import { kinds } from "../../src/notifications/kinds.ts"
 import { quietUntil } from "../../src/notifications/settings/quietHours.ts"
 import { cut, cutBytes, oneLine } from "../../src/notifications/texts.ts"
 import { holdMs, waitMs, windowMs } from "../../src/notifications/sending/waits.ts"

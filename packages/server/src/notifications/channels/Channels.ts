@@ -38,8 +38,8 @@ import {
 } from "./ChannelSecrets.ts"
 import { Confirming } from "./Confirming.ts"
 import { DeliveriesRepo } from "../deliveries/DeliveriesRepo.ts"
-import { kinds } from "../kinds/index.ts"
-import { describeKind } from "../kinds/describe.ts"
+import { kinds } from "../kinds.ts"
+import { describeKind } from "./describeKind.ts"
 import { Mailer } from "../mail/Mailer.ts"
 import { Settings } from "../settings/Settings.ts"
 

@@ -4,7 +4,7 @@ import { AuditLog } from "../../audit/AuditLog.ts"
 import { Outbox } from "../../outbox/Outbox.ts"
 import type { ChannelRow } from "./ChannelsRepo.ts"
 import { DeliveriesRepo } from "../deliveries/DeliveriesRepo.ts"
-import { kinds } from "../kinds/index.ts"
+import { kinds } from "../kinds.ts"
 
 /** Gives a channel up that takes nothing any more. Call it in a transaction. */
 export class Disabling extends Context.Service<

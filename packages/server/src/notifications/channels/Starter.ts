@@ -7,7 +7,7 @@ import { Secrets } from "../../platform/Secrets.ts"
 import { UsersRepo } from "../../users/UsersRepo.ts"
 import { ChannelsRepo } from "./ChannelsRepo.ts"
 import { sealConfig } from "./ChannelSecrets.ts"
-import { kinds } from "../kinds/index.ts"
+import { kinds } from "../kinds.ts"
 import { Mailer } from "../mail/Mailer.ts"
 import { SettingsRepo } from "../settings/SettingsRepo.ts"
 

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import type { Kind } from "../Kind.ts"
 import { mailOf } from "../mail/mailOf.ts"
-import { word } from "./fields.ts"
+import { word } from "../kindFields.ts"
 
 /** One address a channel, so that what bounces or unsubscribes is it alone. */
 export const email: Kind = {

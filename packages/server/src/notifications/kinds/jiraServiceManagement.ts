@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
 import { answerOf, goneAt, judge, type Kind, type Verdict } from "../Kind.ts"
-import { basic, secret, word } from "./fields.ts"
+import { basic, secret, word } from "../kindFields.ts"
 import { alertOf, priorities } from "./opsgenie.ts"
 
 const config = Schema.Struct({

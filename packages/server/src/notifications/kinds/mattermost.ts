@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { httpKind } from "../Kind.ts"
 import { bodyLines } from "../Message.ts"
 import { cut, escapeMarkdown, withoutMentions } from "../texts.ts"
-import { colors, serverUrl } from "./fields.ts"
+import { colors, serverUrl } from "../kindFields.ts"
 
 const safe = (text: string) => withoutMentions(escapeMarkdown(text))
 

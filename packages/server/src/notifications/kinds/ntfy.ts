@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { goneAt, httpKind } from "../Kind.ts"
 import { bodyLines } from "../Message.ts"
 import { cut, cutBytes } from "../texts.ts"
-import { bearer, secret, serverUrl, word } from "./fields.ts"
+import { bearer, secret, serverUrl, word } from "../kindFields.ts"
 
 const tags = {
   down: "rotating_light",

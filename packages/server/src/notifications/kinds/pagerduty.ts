@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { httpKind } from "../Kind.ts"
 import { cut } from "../texts.ts"
-import { secret } from "./fields.ts"
+import { secret } from "../kindFields.ts"
 
 const hosts = { us: "events.pagerduty.com", eu: "events.eu.pagerduty.com" } as const
 

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { goneAt, httpKind } from "../Kind.ts"
 import { bodyLines } from "../Message.ts"
 import { cut } from "../texts.ts"
-import { colors, providerUrl } from "./fields.ts"
+import { colors, providerUrl } from "../kindFields.ts"
 
 /** `&`, `<` and `>` are all that Slack reads: without them nothing mentions anybody or hides a link. */
 const escape = (text: string) =>

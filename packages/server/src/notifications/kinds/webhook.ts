@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
 import { judge, type Kind } from "../Kind.ts"
-import { secret, serverUrl } from "./fields.ts"
+import { secret, serverUrl } from "../kindFields.ts"
 
 const config = Schema.Struct({
   url: serverUrl(

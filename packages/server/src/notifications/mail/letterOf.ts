@@ -1,4 +1,4 @@
-import { colors } from "../kinds/fields.ts"
+import { colors } from "../kindFields.ts"
 import type { Mail } from "../Kind.ts"
 import { escapeHtml } from "../texts.ts"
 import { page } from "./page.ts"

@@ -1,6 +1,6 @@
 import type { Mail } from "../Kind.ts"
 import { bodyLines, type Message } from "../Message.ts"
-import { colors } from "../kinds/fields.ts"
+import { colors } from "../kindFields.ts"
 import { escapeHtml } from "../texts.ts"
 import { page } from "./page.ts"
 

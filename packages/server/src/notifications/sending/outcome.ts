@@ -1,5 +1,5 @@
 import type { Claimed, Outcome } from "./Claimed.ts"
-import { kinds } from "../kinds/index.ts"
+import { kinds } from "../kinds.ts"
 import type { Verdict } from "../Kind.ts"
 import { holdMs, waitMs, windowMs } from "./waits.ts"
 import { settingsDefaults } from "@scheduling/domain/notifications/NotificationSettings"

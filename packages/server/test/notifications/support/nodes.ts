@@ -15,7 +15,7 @@ import { ChannelsRepo } from "../../../src/notifications/channels/ChannelsRepo.t
 import { sealConfig } from "../../../src/notifications/channels/ChannelSecrets.ts"
 import { DeliveriesRepo } from "../../../src/notifications/deliveries/DeliveriesRepo.ts"
 import { Disabling } from "../../../src/notifications/channels/Disabling.ts"
-import { kinds } from "../../../src/notifications/kinds/index.ts"
+import { kinds } from "../../../src/notifications/kinds.ts"
 import { Mailer } from "../../../src/notifications/mail/Mailer.ts"
 import { NotifierLayer } from "../../../src/notifications/Notifier.ts"
 import { Sender } from "../../../src/notifications/sending/Sender.ts"
