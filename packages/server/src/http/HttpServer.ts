@@ -23,7 +23,7 @@ import { rateLimitHeaders } from "./answers/RateLimitHeaders.ts"
 import { type RequestRecords, requestRecords } from "./request/RequestRecord.ts"
 import { PageRules } from "./request/RequestPage.ts"
 import { Stopping } from "./Stopping.ts"
-import { whyNotListening } from "../platform/listening.ts"
+import { whyNotListening } from "./server/listening.ts"
 
 export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
   message: Schema.String

@@ -1,7 +1,7 @@
 import { Effect, Layer, Logger, type LogLevel as EffectLogLevel, References } from "effect"
 import { inspect, styleText } from "node:util"
 import { AppConfig, type LogLevel } from "../config/Config.ts"
-import { otlpLogger } from "./Otlp.ts"
+import { otlpLogger } from "./collector/Otlp.ts"
 
 /** One line per event: coloured for people at a terminal, JSON for machines. */
 export const LoggingLayer: Layer.Layer<never, never, AppConfig> = Layer.unwrap(

@@ -6,7 +6,7 @@ import { createHash, timingSafeEqual } from "node:crypto"
 import { createServer } from "node:http"
 import { AppConfig } from "../config/Config.ts"
 import { routeError } from "../http/answers/Errors.ts"
-import { whyNotListening } from "../platform/listening.ts"
+import { whyNotListening } from "../http/server/listening.ts"
 import { Meters, type NodeMeters } from "../platform/Meters.ts"
 
 const contentType = "text/plain; version=0.0.4; charset=utf-8"

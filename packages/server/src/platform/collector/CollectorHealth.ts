@@ -29,7 +29,7 @@ export class Collector {
 
 /** That of one node. The default is of the whole process. */
 export const CollectorHealth = Context.Reference<Collector>(
-  "@scheduling/server/platform/CollectorHealth",
+  "@scheduling/server/platform/collector/CollectorHealth",
   { defaultValue: () => new Collector() }
 )
 

@@ -7,8 +7,8 @@ import {
   OtlpResource,
   OtlpSerialization
 } from "effect/observability"
-import packageJson from "../../package.json" with { type: "json" }
-import { AppConfig } from "../config/Config.ts"
+import packageJson from "../../../package.json" with { type: "json" }
+import { AppConfig } from "../../config/Config.ts"
 import {
   CollectorHealth,
   type Signal,
@@ -16,9 +16,9 @@ import {
   tellOfCollector,
   watchedBy
 } from "./CollectorHealth.ts"
-import { Meters } from "./Meters.ts"
-import { encodeSpans, spanKinds, spanStatuses } from "./spanProtobuf.ts"
-import { type Span, Tracer, Tracing } from "./Tracing.ts"
+import { Meters } from "../Meters.ts"
+import { encodeSpans, spanKinds, spanStatuses } from "../spanProtobuf.ts"
+import { type Span, Tracer, Tracing } from "../Tracing.ts"
 
 const spansPerSecond = 5_000
 

@@ -3,8 +3,8 @@ import { httpTarget } from "@scheduling/calls/testing/CallTargets"
 import { Effect, Layer, Redacted } from "effect"
 import type { IncomingMessage } from "node:http"
 import { gunzipSync } from "node:zlib"
-import { AppConfig } from "../../src/config/Config.ts"
-import { LoggingLayer } from "../../src/platform/Logging.ts"
+import { AppConfig } from "../../../src/config/Config.ts"
+import { LoggingLayer } from "../../../src/platform/Logging.ts"
 import {
   readTraceparent,
   type Span,
@@ -12,18 +12,18 @@ import {
   traceIdOf,
   traceparentOf,
   Tracer
-} from "../../src/platform/Tracing.ts"
-import { ask, signUp } from "../support/http.ts"
-import { eventually } from "../support/ServerProcess.ts"
+} from "../../../src/platform/Tracing.ts"
+import { ask, signUp } from "../../support/http.ts"
+import { eventually } from "../../support/ServerProcess.ts"
 import {
   runningConfig,
   runningNodeLayer,
   startNode,
   TestApp,
   testConfig
-} from "../support/TestApp.ts"
-import { decodeOtlp } from "../support/otlpProtobuf.ts"
-import { onPostgres, TestDatabaseLayer } from "../support/TestDatabase.ts"
+} from "../../support/TestApp.ts"
+import { decodeOtlp } from "../../support/otlpProtobuf.ts"
+import { onPostgres, TestDatabaseLayer } from "../../support/TestDatabase.ts"
 
 const traceId = "0af7651916cd43dd8448eb211c80319c"
 const spanId = "b7ad6b7169203331"
