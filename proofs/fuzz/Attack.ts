@@ -1,14 +1,14 @@
-import { makeTargets, type Target, targetsAt } from "./Contract.ts"
+import { makeTargets, type Target, targetsAt } from "./contract/Contract.ts"
 import { type Dice, diceFrom } from "./Dice.ts"
-import { type Draft, draftOf, endings, requestOf } from "./Draft.ts"
-import { foundWorld } from "./Founders.ts"
-import { makeGenerators } from "./Generate.ts"
-import { errorOf, type Exchange, targetOf } from "./Exchange.ts"
-import { judge } from "./Judge.ts"
+import { type Draft, draftOf, endings, requestOf } from "./exchange/Draft.ts"
+import { foundWorld } from "./world/Founders.ts"
+import { makeGenerators } from "./contract/Generate.ts"
+import { errorOf, type Exchange, targetOf } from "./exchange/Exchange.ts"
+import { judge } from "./judge/Judge.ts"
 import { learn } from "./Learn.ts"
-import { mutate } from "./Mutations.ts"
-import { Connection, NoAnswer, type WireAnswer, type WireRequest } from "./Wire.ts"
-import type { World } from "./World.ts"
+import { mutate } from "./mutate/Mutations.ts"
+import { Connection, NoAnswer, type WireAnswer, type WireRequest } from "./exchange/Wire.ts"
+import type { World } from "./world/World.ts"
 
 export interface AttackOptions {
   readonly url: string

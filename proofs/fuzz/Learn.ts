@@ -1,4 +1,4 @@
-import { collectionOf, type Draft } from "./Draft.ts"
+import { collectionOf, type Draft } from "./exchange/Draft.ts"
 import {
   bodyOf,
   errorOf,
@@ -7,9 +7,9 @@ import {
   jsonObject,
   jsonObjects,
   targetOf
-} from "./Exchange.ts"
-import { itemsOf } from "./JudgeBatch.ts"
-import type { World } from "./World.ts"
+} from "./exchange/Exchange.ts"
+import { itemsOf } from "./judge/Batch.ts"
+import type { World } from "./world/World.ts"
 
 /** Remembers what an answer tells: ids to use again, credentials, and what is gone. */
 export const learn = (exchange: Exchange, world: World): void => {

@@ -1,6 +1,6 @@
 import type { Failure, Outcome } from "./Attack.ts"
 import { fifth, median, type Vitals } from "./Vitals.ts"
-import { asCurl } from "./Wire.ts"
+import { asCurl } from "./exchange/Wire.ts"
 
 /** How endpoints answered, one line per intended endpoint; mutations may lead elsewhere. */
 export const answersTable = ({ answers, targets }: Outcome): string => {

@@ -1,4 +1,4 @@
-import type { Draft } from "./Draft.ts"
+import type { Draft } from "../exchange/Draft.ts"
 import { alterJson, jsonText } from "./JsonText.ts"
 import { flaw, type Mutation, setHeader } from "./Mutation.ts"
 

@@ -1,5 +1,5 @@
 import { scopes } from "@scheduling/domain/api-keys/Scope"
-import { call } from "../../packages/server/test/support/ServerProcess.ts"
+import { call } from "../../../packages/server/test/support/ServerProcess.ts"
 import { type Account, World } from "./World.ts"
 
 const founders = 4

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto"
-import type { Target } from "./Contract.ts"
-import type { Dice } from "./Dice.ts"
-import { secretsIn } from "./Generate.ts"
+import type { Target } from "../contract/Contract.ts"
+import type { Dice } from "../Dice.ts"
+import { secretsIn } from "../contract/Generate.ts"
 import type { WireRequest } from "./Wire.ts"
-import type { Credential, World } from "./World.ts"
+import type { Credential, World } from "../world/World.ts"
 
 /** An unfinished request. It is valid as far as the contract tells, until mutations add flaws. */
 export interface Draft {

@@ -1,17 +1,10 @@
-import type { Dice } from "./Dice.ts"
-import type { Draft } from "./Draft.ts"
-import { bytes, json } from "./MutateBody.ts"
-import {
-  authorization,
-  contentType,
-  harmless,
-  idempotencyKey,
-  method,
-  tooMuch
-} from "./MutateHead.ts"
-import { path, query } from "./MutateTarget.ts"
+import type { Dice } from "../Dice.ts"
+import type { Draft } from "../exchange/Draft.ts"
+import { bytes, json } from "./Body.ts"
+import { authorization, contentType, harmless, idempotencyKey, method, tooMuch } from "./Head.ts"
+import { path, query } from "./Target.ts"
 import type { Mutation } from "./Mutation.ts"
-import type { World } from "./World.ts"
+import type { World } from "../world/World.ts"
 
 /** Adds one to three flaws to the draft and notes them. */
 export const mutate = (draft: Draft, dice: Dice, world: World): void => {

@@ -1,5 +1,5 @@
-import { type Exchange, targetOf } from "./Exchange.ts"
-import type { World } from "./World.ts"
+import { type Exchange, targetOf } from "../exchange/Exchange.ts"
+import type { World } from "../world/World.ts"
 
 /** Finds answers that were given to somebody without access. */
 export const judgeAccess = (exchange: Exchange, world: World): ReadonlyArray<string> => {

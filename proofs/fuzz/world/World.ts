@@ -1,4 +1,4 @@
-import type { Dice } from "./Dice.ts"
+import type { Dice } from "../Dice.ts"
 
 /** An account that the attacker created. */
 export interface Account {

@@ -1,4 +1,4 @@
-import type { Dice } from "./Dice.ts"
+import type { Dice } from "../Dice.ts"
 
 /** JSON as text, for what a value cannot express: `-0`, `1e999`, half a surrogate pair. */
 export class Verbatim {

@@ -1,8 +1,15 @@
 import { defaultLimit } from "@scheduling/domain/shared/requests/Page"
 import { Predicate } from "effect"
 import { domainToASCII } from "node:url"
-import { bodyOf, type Exchange, type Json, jsonObject, jsonObjects, targetOf } from "./Exchange.ts"
-import { isBatch } from "./JudgeBatch.ts"
+import {
+  bodyOf,
+  type Exchange,
+  type Json,
+  jsonObject,
+  jsonObjects,
+  targetOf
+} from "../exchange/Exchange.ts"
+import { isBatch } from "./Batch.ts"
 
 /** Finds statements in a successful answer that cannot be true, although its shape is right. */
 export const judgeFacts = (exchange: Exchange): ReadonlyArray<string> => {

@@ -1,11 +1,11 @@
-import { type Expected, unreadErrors, unroutedErrors } from "./Contract.ts"
-import { ownRequestId } from "./Draft.ts"
-import { errorOf, type Exchange, targetOf } from "./Exchange.ts"
-import { judgeAccess } from "./JudgeAccess.ts"
-import { itemsOf, judgeCount } from "./JudgeBatch.ts"
-import { judgeFacts } from "./JudgeFacts.ts"
-import type { WireAnswer } from "./Wire.ts"
-import type { World } from "./World.ts"
+import { type Expected, unreadErrors, unroutedErrors } from "../contract/Contract.ts"
+import { ownRequestId } from "../exchange/Draft.ts"
+import { errorOf, type Exchange, targetOf } from "../exchange/Exchange.ts"
+import { judgeAccess } from "./Access.ts"
+import { itemsOf, judgeCount } from "./Batch.ts"
+import { judgeFacts } from "./Facts.ts"
+import type { WireAnswer } from "../exchange/Wire.ts"
+import type { World } from "../world/World.ts"
 
 /**
  * Rules between fields, or about the time, that no schema states. A valid request may break them.

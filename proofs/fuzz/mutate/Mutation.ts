@@ -1,6 +1,6 @@
-import type { Dice } from "./Dice.ts"
-import type { Draft } from "./Draft.ts"
-import type { World } from "./World.ts"
+import type { Dice } from "../Dice.ts"
+import type { Draft } from "../exchange/Draft.ts"
+import type { World } from "../world/World.ts"
 
 export type Mutation = (draft: Draft, dice: Dice, world: World) => void
 

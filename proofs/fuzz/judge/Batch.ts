@@ -1,4 +1,4 @@
-import { bodyOf, type Exchange, jsonObject, jsonObjects, targetOf } from "./Exchange.ts"
+import { bodyOf, type Exchange, jsonObject, jsonObjects, targetOf } from "../exchange/Exchange.ts"
 
 /**
  * What became of each item of a batch, as if it had been sent alone. So an item is judged by the

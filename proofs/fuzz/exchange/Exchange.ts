@@ -1,5 +1,5 @@
 import { Option, Predicate } from "effect"
-import type { Target } from "./Contract.ts"
+import type { Target } from "../contract/Contract.ts"
 import type { Draft } from "./Draft.ts"
 import type { WireAnswer, WireRequest } from "./Wire.ts"
 
