@@ -6,8 +6,8 @@ import { createInterface } from "node:readline"
 import { eventually, temporaryFolder } from "../../packages/server/test/support/ServerProcess.ts"
 import { type AttackName, attacks } from "./neighbours/attacks.ts"
 import { Neighbour, type Seen } from "./neighbours/Neighbour.ts"
-import { startNode } from "./Scene.ts"
-import { embeddedStore, startPostgres, storeAt } from "./Store.ts"
+import { startNode } from "./scene/Scene.ts"
+import { embeddedStore, startPostgres, storeAt } from "./scene/Store.ts"
 import { tableOf } from "./table.ts"
 
 /** The promises to a tenant, whatever two others do within the limits. */

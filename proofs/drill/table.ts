@@ -1,4 +1,4 @@
-import type { Outcome } from "./Scene.ts"
+import type { Outcome } from "./scene/Scene.ts"
 
 /** Aligns the first column left and the others right. */
 export const tableOf = (columns: ReadonlyArray<readonly [name: string, width: number]>) => {

@@ -8,8 +8,8 @@ import {
   newUser,
   type ServerProcess
 } from "../../packages/server/test/support/ServerProcess.ts"
-import { startNode } from "./Scene.ts"
-import { startPostgres, storeAt } from "./Store.ts"
+import { startNode } from "./scene/Scene.ts"
+import { startPostgres, storeAt } from "./scene/Store.ts"
 import { tableOf } from "./table.ts"
 
 /**

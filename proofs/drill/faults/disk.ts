@@ -1,16 +1,16 @@
 import { Effect } from "effect"
-import { startSink } from "../../packages/server/test/runner/support/processes.ts"
+import { startSink } from "../../../packages/server/test/runner/support/processes.ts"
 import {
   call,
   eventually,
   type ServerProcess
-} from "../../packages/server/test/support/ServerProcess.ts"
-import { noSmallDisk, smallDisk } from "../../packages/server/test/support/smallDisk.ts"
-import { audit } from "./Audit.ts"
-import { type Account, Ledger, openAccount, startLoad } from "./Load.ts"
-import { delays, failures, hangs, surprises } from "./promises.ts"
-import { type Outcome, startNode } from "./Scene.ts"
-import { embeddedStore } from "./Store.ts"
+} from "../../../packages/server/test/support/ServerProcess.ts"
+import { noSmallDisk, smallDisk } from "../../../packages/server/test/support/smallDisk.ts"
+import { audit } from "../scene/Audit.ts"
+import { type Account, Ledger, openAccount, startLoad } from "../scene/Load.ts"
+import { delays, failures, hangs, surprises } from "../scene/promises.ts"
+import { type Outcome, startNode } from "../scene/Scene.ts"
+import { embeddedStore } from "../scene/Store.ts"
 
 /** The embedded store takes 60 to 100 MB of it. */
 const diskMegabytes = 200

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import { runningOn, startScene } from "./Scene.ts"
-import { startPostgres, storeAt } from "./Store.ts"
+import { runningOn, startScene } from "../scene/Scene.ts"
+import { startPostgres, storeAt } from "../scene/Store.ts"
 
 /**
  * First others take every connection that PostgreSQL has left, and the nodes go on with their own.

@@ -5,13 +5,13 @@ import {
   call,
   eventually,
   temporaryFolder
-} from "../../packages/server/test/support/ServerProcess.ts"
-import { type Node, runningOn, startScene } from "./Scene.ts"
-import { startPostgres, storeAt } from "./Store.ts"
+} from "../../../packages/server/test/support/ServerProcess.ts"
+import { type Node, runningOn, startScene } from "../scene/Scene.ts"
+import { startPostgres, storeAt } from "../scene/Store.ts"
 
 const preload = path.resolve(
   import.meta.dirname,
-  "../../packages/server/test/support/steppedClock.ts"
+  "../../../packages/server/test/support/steppedClock.ts"
 )
 
 /** Longer than leases, slots and graces last, but shorter than an access token lives. */

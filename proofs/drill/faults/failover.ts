@@ -1,9 +1,9 @@
 import { Effect } from "effect"
-import { makeStandby } from "../../packages/server/test/support/PostgresCluster.ts"
-import { eventually } from "../../packages/server/test/support/ServerProcess.ts"
-import { startTcpProxy } from "../../packages/server/test/support/TcpProxy.ts"
-import { runningOn, startScene } from "./Scene.ts"
-import { startPostgres, storeAt } from "./Store.ts"
+import { makeStandby } from "../../../packages/server/test/support/PostgresCluster.ts"
+import { eventually } from "../../../packages/server/test/support/ServerProcess.ts"
+import { startTcpProxy } from "../../../packages/server/test/support/TcpProxy.ts"
+import { runningOn, startScene } from "../scene/Scene.ts"
+import { startPostgres, storeAt } from "../scene/Store.ts"
 
 /**
  * The primary is lost with its machine, and its synchronous standby is promoted. The nodes know one

@@ -6,7 +6,7 @@ import {
   type Called,
   newUser,
   type ServerProcess
-} from "../../packages/server/test/support/ServerProcess.ts"
+} from "../../../packages/server/test/support/ServerProcess.ts"
 
 type Node = Pick<ServerProcess, "url">
 

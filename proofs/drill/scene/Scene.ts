@@ -2,13 +2,13 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as fs from "node:fs"
 import * as path from "node:path"
-import { startSink } from "../../packages/server/test/runner/support/processes.ts"
+import { startSink } from "../../../packages/server/test/runner/support/processes.ts"
 import {
   call,
   eventually,
   type ServerProcess,
   startServer
-} from "../../packages/server/test/support/ServerProcess.ts"
+} from "../../../packages/server/test/support/ServerProcess.ts"
 import { audit, type Audit } from "./Audit.ts"
 import { Ledger, type LoadOptions, openAccount, startLoad } from "./Load.ts"
 import { delays, failures, hangs, type Recovery, surprises } from "./promises.ts"

@@ -1,8 +1,8 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, type Layer, Redacted, Schedule } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import { embeddedLayer } from "../../packages/server/src/sql/Sql.ts"
-import { makePostgresCluster } from "../../packages/server/test/support/PostgresCluster.ts"
+import { embeddedLayer } from "../../../packages/server/src/sql/Sql.ts"
+import { makePostgresCluster } from "../../../packages/server/test/support/PostgresCluster.ts"
 
 /** Asks the database directly, and waits while it is unavailable. */
 export type Ask = <A>(

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import { runningOn, startScene } from "./Scene.ts"
-import { startPostgres, storeAt } from "./Store.ts"
+import { runningOn, startScene } from "../scene/Scene.ts"
+import { startPostgres, storeAt } from "../scene/Store.ts"
 
 /** One of two nodes is killed under load, and the other takes over its runs. */
 export const kill = Effect.gen(function* () {

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import { runningOn, startScene } from "./Scene.ts"
-import { startPostgres, storeAt } from "./Store.ts"
+import { runningOn, startScene } from "../scene/Scene.ts"
+import { startPostgres, storeAt } from "../scene/Store.ts"
 
 /** PostgreSQL is restarted under load: first with a shutdown, then as if its power was cut. */
 export const restart = Effect.gen(function* () {

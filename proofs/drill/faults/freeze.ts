@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { eventually } from "../../packages/server/test/support/ServerProcess.ts"
-import { type Node, runningOn, startScene } from "./Scene.ts"
-import { startPostgres, storeAt } from "./Store.ts"
+import { eventually } from "../../../packages/server/test/support/ServerProcess.ts"
+import { type Node, runningOn, startScene } from "../scene/Scene.ts"
+import { startPostgres, storeAt } from "../scene/Store.ts"
 
 /**
  * One of two nodes is frozen for longer than its lease of 15 s, and then continues as if nothing

@@ -1,4 +1,4 @@
-import type { ServerProcess } from "../../packages/server/test/support/ServerProcess.ts"
+import type { ServerProcess } from "../../../packages/server/test/support/ServerProcess.ts"
 import { type Ledger, refused, unanswered } from "./Load.ts"
 
 /** How soon the service recovered, and what is promised. */

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
-import { startTcpProxy } from "../../packages/server/test/support/TcpProxy.ts"
-import { runningOn, startScene } from "./Scene.ts"
-import { startPostgres, storeAt } from "./Store.ts"
+import { startTcpProxy } from "../../../packages/server/test/support/TcpProxy.ts"
+import { runningOn, startScene } from "../scene/Scene.ts"
+import { startPostgres, storeAt } from "../scene/Store.ts"
 
 /** A node's connections count as lost after 35 s of silence, which is checked every 7 s. */
 const lonelyWithinSeconds = 60
