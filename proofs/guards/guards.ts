@@ -54,13 +54,13 @@ const access = [
 ]
 
 const credentials = [
-  guard("the session of a token", "auth/Auth.ts", "auth/sessions.test.ts", [
+  guard("the session of a token", "auth/Auth.ts", "auth/sessions/sessions.test.ts", [
     `session === undefined ||
           session.user_id !== claims.user_id ||
           session.expires_at <= now`,
     "session === undefined"
   ]),
-  guard("the end of a session", "auth/sessions/SessionsRepo.ts", "auth/sessions.test.ts", [
+  guard("the end of a session", "auth/sessions/SessionsRepo.ts", "auth/sessions/sessions.test.ts", [
     `DELETE FROM sessions
             WHERE id = \${id}
               AND user_id = \${userId}`,
@@ -79,7 +79,7 @@ const credentials = [
     "if (isRefused) return Effect.fail(new InvalidApiKey())",
     ""
   ]),
-  guard("that a code works once", "auth/totp/TotpRepo.ts", "auth/totp.test.ts", [
+  guard("that a code works once", "auth/totp/TotpRepo.ts", "auth/totp/totp.test.ts", [
     "AND last_step < ${step}",
     ""
   ]),
@@ -91,19 +91,19 @@ const credentials = [
     "row.expires_at === null || now < row.expires_at",
     "true"
   ]),
-  guard("the spelling of a signature", "auth/sessions/Tokens.ts", "auth/Tokens.test.ts", [
+  guard("the spelling of a signature", "auth/sessions/Tokens.ts", "auth/sessions/Tokens.test.ts", [
     'if (!isSignedAsOurs.test(token)) throw new Error("the signature has another spelling")',
     ""
   ]),
-  guard("who a token is for", "auth/sessions/Tokens.ts", "auth/Tokens.test.ts", [
+  guard("who a token is for", "auth/sessions/Tokens.ts", "auth/sessions/Tokens.test.ts", [
     "audience: issuer,",
     ""
   ]),
-  guard("a refresh token used twice", "auth/sessions/Logins.ts", "auth/sessions.test.ts", [
+  guard("a refresh token used twice", "auth/sessions/Logins.ts", "auth/sessions/sessions.test.ts", [
     "if (isPrevious && isRecent) return session",
     "return session"
   ]),
-  guard("the count of wrong passwords", "throttle/Throttle.ts", "auth/login.test.ts", [
+  guard("the count of wrong passwords", "throttle/Throttle.ts", "auth/sessions/login.test.ts", [
     "row.failures > allowed.failures",
     "false"
   ])

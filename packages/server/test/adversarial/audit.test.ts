@@ -13,8 +13,8 @@ import {
 } from "../support/http.ts"
 import { nobodysId } from "../support/routes.ts"
 import { testAppLayer } from "../support/TestApp.ts"
-import { linkTokenFor } from "../auth/linkTokenFor.ts"
-import { codeNow, confirmTotp, startTotp } from "../auth/totp.ts"
+import { linkTokenFor } from "../auth/email/linkTokenFor.ts"
+import { codeNow, confirmTotp, startTotp } from "../auth/totp/totp.ts"
 import { type Endpoint, endpoints } from "./contract.ts"
 import { settle } from "./settle.ts"
 

@@ -16,7 +16,7 @@ import {
   together
 } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
-import { open } from "../auth/forge.ts"
+import { open } from "../auth/sessions/forge.ts"
 
 const headers = { "x-forwarded-for": "198.51.100.7", "x-request-id": "audit-1" }
 

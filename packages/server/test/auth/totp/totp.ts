@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Clock, Effect } from "effect"
-import { codeOf, stepAt } from "../../src/auth/totp/totp.ts"
-import { ask, type Member, password } from "../support/http.ts"
+import { codeOf, stepAt } from "../../../src/auth/totp/totp.ts"
+import { ask, type Member, password } from "../../support/http.ts"
 
 /** What an app does with the secret that it was shown. */
 export const codeOfApp = (secret: string, now: number) =>

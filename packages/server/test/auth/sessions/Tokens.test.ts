@@ -2,8 +2,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { generateKeyPairSync, randomUUID, sign as signWith } from "node:crypto"
-import { ask, type Member, outcome, signUp, standing } from "../support/http.ts"
-import { startNode, TestApp, testAppLayer, testConfig } from "../support/TestApp.ts"
+import { ask, type Member, outcome, signUp, standing } from "../../support/http.ts"
+import { startNode, TestApp, testAppLayer, testConfig } from "../../support/TestApp.ts"
 import { forge, hmac, open, signingKey, unsigned } from "./forge.ts"
 
 const secret = testConfig.appSecret ?? Redacted.make("")

@@ -13,9 +13,9 @@ import {
   standing,
   times,
   together
-} from "../support/http.ts"
-import { leap } from "../support/leap.ts"
-import { testAppLayer, testConfig } from "../support/TestApp.ts"
+} from "../../support/http.ts"
+import { leap } from "../../support/leap.ts"
+import { testAppLayer, testConfig } from "../../support/TestApp.ts"
 import { forge, hmac, open, signingKey } from "./forge.ts"
 
 const refresh = (refresh_token: string, at: "url" | "otherUrl" = "url") =>

@@ -1,6 +1,6 @@
 import { Effect, type Redacted } from "effect"
 import { createHmac } from "node:crypto"
-import { Secrets } from "../../src/platform/Secrets.ts"
+import { Secrets } from "../../../src/platform/Secrets.ts"
 
 /** The key that signs under a secret, as an attacker who had it would derive it. */
 export const signingKey = (secret: Redacted.Redacted) =>

@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { notificationsOf } from "../notifications/support/channels.ts"
-import { mailTo, testAppWithMail } from "../notifications/support/withMail.ts"
+import { notificationsOf } from "../../notifications/support/channels.ts"
+import { mailTo, testAppWithMail } from "../../notifications/support/withMail.ts"
 import {
   ask,
   logIn,
@@ -13,8 +13,8 @@ import {
   randomIp,
   signUp,
   together
-} from "../support/http.ts"
-import { testAppLayer, testNow } from "../support/TestApp.ts"
+} from "../../support/http.ts"
+import { testAppLayer, testNow } from "../../support/TestApp.ts"
 import { linkTokenFor } from "./linkTokenFor.ts"
 
 const verify = (token: string, at: "url" | "otherUrl" = "url") =>

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { hashingOn } from "../../src/auth/passwords/Passwords.ts"
-import { afterARest } from "../../src/fairness/FairQueue.ts"
+import { hashingOn } from "../../../src/auth/passwords/Passwords.ts"
+import { afterARest } from "../../../src/fairness/FairQueue.ts"
 
 describe("hashing passwords", () => {
   it("takes half of the cores, and of a small machine half of the time of one", () => {

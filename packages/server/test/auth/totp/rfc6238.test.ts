@@ -6,7 +6,7 @@ import {
   stepAt,
   stepOfCode,
   totpUri
-} from "../../src/auth/totp/totp.ts"
+} from "../../../src/auth/totp/totp.ts"
 
 const secret = Buffer.from("12345678901234567890")
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Argon2, bindingArgon2, nodeArgon2 } from "../../src/auth/passwords/argon2.ts"
+import { type Argon2, bindingArgon2, nodeArgon2 } from "../../../src/auth/passwords/argon2.ts"
 
 const backends: Readonly<Record<string, Argon2>> = {
   "the binding": await bindingArgon2(),

@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { mailTo, testAppWithMail } from "../notifications/support/withMail.ts"
-import { agentOf, workersOf } from "../workers/workers.ts"
+import { mailTo, testAppWithMail } from "../../notifications/support/withMail.ts"
+import { agentOf, workersOf } from "../../workers/workers.ts"
 import {
   ask,
   createKey,
@@ -15,10 +15,10 @@ import {
   signUp,
   standing,
   together
-} from "../support/http.ts"
-import { testAppLayer, testNow } from "../support/TestApp.ts"
-import { confirmTotp, startTotp } from "./totp.ts"
-import { linkTokenFor } from "./linkTokenFor.ts"
+} from "../../support/http.ts"
+import { testAppLayer, testNow } from "../../support/TestApp.ts"
+import { confirmTotp, startTotp } from "../totp/totp.ts"
+import { linkTokenFor } from "../email/linkTokenFor.ts"
 
 const newPassword = "another long password"
 

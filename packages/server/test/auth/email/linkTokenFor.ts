@@ -1,10 +1,10 @@
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { hashLinkToken, makeLinkToken } from "../../src/platform/linkTokens.ts"
-import { Secrets } from "../../src/platform/Secrets.ts"
-import type { UserLinkPurpose } from "../../src/users/UserLinksRepo.ts"
-import type { Member } from "../support/http.ts"
-import { testConfig, testNow } from "../support/TestApp.ts"
+import { hashLinkToken, makeLinkToken } from "../../../src/platform/linkTokens.ts"
+import { Secrets } from "../../../src/platform/Secrets.ts"
+import type { UserLinkPurpose } from "../../../src/users/UserLinksRepo.ts"
+import type { Member } from "../../support/http.ts"
+import { testConfig, testNow } from "../../support/TestApp.ts"
 
 /** A token such as somebody gets by mail, as if an operator had made it. */
 export const linkTokenFor = Effect.fnUntraced(

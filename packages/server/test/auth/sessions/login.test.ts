@@ -5,8 +5,8 @@ import { RateLimited } from "@scheduling/domain/shared/Errors"
 import { Effect, Fiber, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { Throttle } from "../../src/throttle/Throttle.ts"
-import { Secrets } from "../../src/platform/Secrets.ts"
+import { Throttle } from "../../../src/throttle/Throttle.ts"
+import { Secrets } from "../../../src/platform/Secrets.ts"
 import {
   ask,
   logIn,
@@ -18,8 +18,8 @@ import {
   standing,
   times,
   together
-} from "../support/http.ts"
-import { realHashes, startNode, TestApp, testAppLayer, testConfig } from "../support/TestApp.ts"
+} from "../../support/http.ts"
+import { realHashes, startNode, TestApp, testAppLayer, testConfig } from "../../support/TestApp.ts"
 
 const from = (ip: string) => ({ headers: { "x-forwarded-for": ip } })
 

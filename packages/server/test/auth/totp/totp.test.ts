@@ -2,11 +2,11 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { SecondFactors } from "../../src/auth/totp/SecondFactors.ts"
-import { TotpRepo } from "../../src/auth/totp/TotpRepo.ts"
-import { loadArgon2 } from "../../src/auth/passwords/argon2.ts"
-import { makeSecrets, Secrets } from "../../src/platform/Secrets.ts"
-import { collide } from "../support/collide.ts"
+import { SecondFactors } from "../../../src/auth/totp/SecondFactors.ts"
+import { TotpRepo } from "../../../src/auth/totp/TotpRepo.ts"
+import { loadArgon2 } from "../../../src/auth/passwords/argon2.ts"
+import { makeSecrets, Secrets } from "../../../src/platform/Secrets.ts"
+import { collide } from "../../support/collide.ts"
 import {
   ask,
   type Member,
@@ -16,8 +16,8 @@ import {
   signUp,
   times,
   together
-} from "../support/http.ts"
-import { startNode, testAppLayer, testConfig } from "../support/TestApp.ts"
+} from "../../support/http.ts"
+import { startNode, testAppLayer, testConfig } from "../../support/TestApp.ts"
 import { codeNow, confirmTotp, startTotp } from "./totp.ts"
 
 const logInWith = (
