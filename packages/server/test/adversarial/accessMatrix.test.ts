@@ -7,7 +7,7 @@ import { SqlClient } from "effect/sql"
 import type { Role } from "@scheduling/domain/members/Role"
 import { type Answer, ask, outcome, signUp } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
-import { Credentials, type Truth } from "./Credentials.ts"
+import { Credentials, type Truth } from "./support/Credentials.ts"
 
 interface Endpoint {
   readonly name: string

@@ -15,8 +15,8 @@ import { nobodysId } from "../support/routes.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { linkTokenFor } from "../auth/email/linkTokenFor.ts"
 import { codeNow, confirmTotp, startTotp } from "../auth/totp/totp.ts"
-import { type Endpoint, endpoints } from "./contract.ts"
-import { settle } from "./settle.ts"
+import { type Endpoint, endpoints } from "./support/contract.ts"
+import { settle } from "./support/settle.ts"
 
 /**
  * What is done only where mail is sent: `auth/passwordReset.test.ts` and `auth/emailLinks.test.ts`

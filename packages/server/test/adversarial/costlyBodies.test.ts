@@ -2,9 +2,9 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { ask } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
-import { bodyWith } from "./calmly.ts"
-import { endpoints, propertiesOf } from "./contract.ts"
-import { Settled } from "./Settled.ts"
+import { bodyWith } from "./support/calmly.ts"
+import { endpoints, propertiesOf } from "./support/contract.ts"
+import { Settled } from "./support/Settled.ts"
 
 const maxBytes = 1024 * 1024
 

@@ -6,10 +6,17 @@ import { TestClock } from "effect/testing"
 import { ask, createKey, type Member, outcome, signUp } from "../support/http.ts"
 import { nobodysId } from "../support/routes.ts"
 import { type TestApp, testAppLayer } from "../support/TestApp.ts"
-import { atOnce } from "./calmly.ts"
-import { type Endpoint, endpoints, isInWorkspace, pathWith, placesIn, schemas } from "./contract.ts"
-import { changes, everything } from "./everything.ts"
-import { acquire, acquireSession, type Holdings } from "./holdings.ts"
+import { atOnce } from "./support/calmly.ts"
+import {
+  type Endpoint,
+  endpoints,
+  isInWorkspace,
+  pathWith,
+  placesIn,
+  schemas
+} from "./support/contract.ts"
+import { changes, everything } from "./support/everything.ts"
+import { acquire, acquireSession, type Holdings } from "./support/holdings.ts"
 
 /** Somebody with two workspaces, and a stranger: whatever is not in the one workspace is foreign. */
 class Scene extends Context.Service<

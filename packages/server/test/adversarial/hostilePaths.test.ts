@@ -1,9 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestApp, testAppLayer } from "../support/TestApp.ts"
-import { askCalmly, atOnce } from "./calmly.ts"
-import { endpoints, pathWith, placesIn } from "./contract.ts"
-import { Settled } from "./Settled.ts"
+import { askCalmly, atOnce } from "./support/calmly.ts"
+import { endpoints, pathWith, placesIn } from "./support/contract.ts"
+import { Settled } from "./support/Settled.ts"
 
 /** What does not decode, decodes to more than it seems, or is too much. */
 const encoded = [

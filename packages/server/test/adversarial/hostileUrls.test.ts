@@ -2,9 +2,9 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, type JsonSchema } from "effect"
 import { type Answer, ask, outcome } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
-import { assertEachRefused } from "./batches.ts"
-import { endpoints, itemOf, resolved } from "./contract.ts"
-import { settle } from "./settle.ts"
+import { assertEachRefused } from "./support/batches.ts"
+import { endpoints, itemOf, resolved } from "./support/contract.ts"
+import { settle } from "./support/settle.ts"
 
 const refusedUrls = [
   "http://user:password@example.com/",

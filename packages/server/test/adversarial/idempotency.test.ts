@@ -3,8 +3,8 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { ask, createKey, type Member, outcome, signUp, times, together } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
-import { type Endpoint, endpoints, isInWorkspace, placesIn } from "./contract.ts"
-import { type Owner, pathsOf, settle } from "./settle.ts"
+import { type Endpoint, endpoints, isInWorkspace, placesIn } from "./support/contract.ts"
+import { type Owner, pathsOf, settle } from "./support/settle.ts"
 
 /** What they make has no id of its own. They have tests of their own. */
 const ofMany = new Set([

@@ -6,8 +6,8 @@ import { ask, outcome, password, randomIp } from "../support/http.ts"
 import { Somebody } from "../support/Somebody.ts"
 import { request, talk } from "../support/rawHttp.ts"
 import { testAppLayer } from "../support/TestApp.ts"
-import { type Endpoint, endpoints } from "./contract.ts"
-import { settle } from "./settle.ts"
+import { type Endpoint, endpoints } from "./support/contract.ts"
+import { settle } from "./support/settle.ts"
 
 /** What would end a header, begin another one, or arrive as something else. */
 const names = [

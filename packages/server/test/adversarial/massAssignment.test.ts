@@ -3,10 +3,10 @@ import { Array, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { outcome } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
-import { askCalmly, bodyWith } from "./calmly.ts"
-import { endpoints, propertiesOf, resolved, schemas } from "./contract.ts"
-import { changes, everything } from "./everything.ts"
-import { Settled } from "./Settled.ts"
+import { askCalmly, bodyWith } from "./support/calmly.ts"
+import { endpoints, propertiesOf, resolved, schemas } from "./support/contract.ts"
+import { changes, everything } from "./support/everything.ts"
+import { Settled } from "./support/Settled.ts"
 
 interface Issue {
   readonly path: Array<string>

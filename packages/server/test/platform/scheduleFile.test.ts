@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { changes, everything } from "../adversarial/everything.ts"
+import { changes, everything } from "../adversarial/support/everything.ts"
 import { type Answer, signUp, times } from "../support/http.ts"
 import { keyedKinds, keyedOf } from "../support/keyed.ts"
 import { testAppLayer, testNow } from "../support/TestApp.ts"

@@ -7,7 +7,7 @@ import {
   itemOf,
   propertiesOf,
   resolved
-} from "../../adversarial/contract.ts"
+} from "../../adversarial/support/contract.ts"
 
 interface Size {
   /** Members of objects and items of arrays, and whatever holds none. */

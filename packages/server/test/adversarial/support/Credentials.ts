@@ -1,9 +1,9 @@
 import { type Scope, scopes } from "@scheduling/domain/api-keys/Scope"
 import { Context, Effect, Layer } from "effect"
 import { type Role, roles } from "@scheduling/domain/members/Role"
-import { ask, createKey, joined, signUp } from "../support/http.ts"
-import { leap } from "../support/leap.ts"
-import type { TestApp } from "../support/TestApp.ts"
+import { ask, createKey, joined, signUp } from "../../support/http.ts"
+import { leap } from "../../support/leap.ts"
+import type { TestApp } from "../../support/TestApp.ts"
 
 /** What is true of a credential. */
 export type Truth =

@@ -1,11 +1,11 @@
 import { Context, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { TestApp } from "../support/TestApp.ts"
+import type { TestApp } from "../../support/TestApp.ts"
 import { type Owner, settle } from "./settle.ts"
 
 /** Somebody for tests that leave what there is as it was. */
 export class Settled extends Context.Service<Settled, Owner>()(
-  "@scheduling/server/test/adversarial/Settled"
+  "@scheduling/server/test/adversarial/support/Settled"
 ) {
   static readonly layer: Layer.Layer<Settled, never, TestApp | SqlClient.SqlClient> = Layer.effect(
     Settled,

@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { type Answer, ask, assertShape, randomIp } from "../support/http.ts"
+import { type Answer, ask, assertShape, randomIp } from "../../support/http.ts"
 
 /** So many requests share what each of them would wait for alone. */
 export const atOnce = 16

@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import type { Answer } from "../support/http.ts"
+import type { Answer } from "../../support/http.ts"
 
 /** A batch is answered with 200, and each of its items with the refusal of a create of its own. */
 export const assertEachRefused = ({ body, status, text }: Answer, count: number) => {

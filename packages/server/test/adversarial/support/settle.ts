@@ -1,8 +1,8 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { type Member, signUp } from "../support/http.ts"
-import { type TestApp } from "../support/TestApp.ts"
+import { type Member, signUp } from "../../support/http.ts"
+import { type TestApp } from "../../support/TestApp.ts"
 import { type Endpoint, pathWith, placesIn } from "./contract.ts"
 import { acquireAt, acquireColleague } from "./holdings.ts"
 
