@@ -1,6 +1,6 @@
 import { NoCredentialError, SchedulingClient } from "@scheduling/sdk"
 import { afterEach, describe, expect, it, vi } from "vitest"
-import { json, page, scriptedFetch, type Step } from "./support/scriptedFetch.ts"
+import { json, page, scriptedFetch, type Step } from "../support/scriptedFetch.ts"
 
 const answering = (...steps: ReadonlyArray<Step>) => {
   const { fetch, sent } = scriptedFetch(...steps)

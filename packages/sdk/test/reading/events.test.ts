@@ -1,7 +1,7 @@
 import { ForbiddenError, type LiveEvent, SchedulingClient } from "@scheduling/sdk"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
-import { EventParser } from "../src/reading/EventParser.ts"
-import { broken, failure, scriptedFetch, type Step } from "./support/scriptedFetch.ts"
+import { EventParser } from "../../src/reading/EventParser.ts"
+import { broken, failure, scriptedFetch, type Step } from "../support/scriptedFetch.ts"
 
 const encode = (text: string) => new TextEncoder().encode(text)
 

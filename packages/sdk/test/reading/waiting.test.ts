@@ -1,7 +1,7 @@
 import { NotFoundError, SchedulingClient, WaitTimeoutError } from "@scheduling/sdk"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
 import type { ChainId, ChainRunId, CronTaskId, DelayedTaskId, ExecutionId } from "@scheduling/sdk"
-import { failure, json, scriptedFetch, type Sent, type Step } from "./support/scriptedFetch.ts"
+import { failure, json, scriptedFetch, type Sent, type Step } from "../support/scriptedFetch.ts"
 
 const id = "e-1" as ExecutionId
 const running = json.bind(null, { id, status: "running", finished_at: null })

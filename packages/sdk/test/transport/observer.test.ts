@@ -1,6 +1,6 @@
 import { type ResponseEvent, SchedulingClient } from "@scheduling/sdk"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
-import { broken, failure, json, scriptedFetch, type Step } from "./support/scriptedFetch.ts"
+import { broken, failure, json, scriptedFetch, type Step } from "../support/scriptedFetch.ts"
 
 const url = "http://127.0.0.1:4000/v1/whoami"
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { type Failure, isRepeatable, retryDelayMs } from "../src/transport/retry.ts"
+import { type Failure, isRepeatable, retryDelayMs } from "../../src/transport/retry.ts"
 
 const answer = (status: number, retryAfter?: string): Failure => ({
   kind: "answer",

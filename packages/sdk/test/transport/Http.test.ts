@@ -8,7 +8,7 @@ import {
   page,
   scriptedFetch,
   type Step
-} from "./support/scriptedFetch.ts"
+} from "../support/scriptedFetch.ts"
 
 const clientOf = (...steps: ReadonlyArray<Step>) => {
   const { fetch, sent } = scriptedFetch(...steps)

@@ -1,6 +1,6 @@
 import { SchedulingClient, SchedulingError } from "@scheduling/sdk"
 import { describe, expect, it } from "vitest"
-import { failure, page, scriptedFetch, type Step } from "./support/scriptedFetch.ts"
+import { failure, page, scriptedFetch, type Step } from "../support/scriptedFetch.ts"
 
 const clientOf = (...steps: ReadonlyArray<Step>) => {
   const { fetch, sent } = scriptedFetch(...steps)

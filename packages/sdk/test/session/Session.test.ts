@@ -8,7 +8,7 @@ import {
   json,
   scriptedFetch,
   type Step
-} from "./support/scriptedFetch.ts"
+} from "../support/scriptedFetch.ts"
 
 const pair = (name: string, expires_in = 900): TokenPair => ({
   access_token: `access-${name}`,
