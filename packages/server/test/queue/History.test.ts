@@ -23,6 +23,7 @@ import { beginningOf } from "../../src/queue/starting/Turns.ts"
 import { start } from "../../src/queue/starting/Start.ts"
 import { QueueLayer } from "../runner/support/engine.ts"
 import { settlement } from "../runner/support/settlement.ts"
+import { migrateBare } from "../support/emptyDatabase.ts"
 import { onPostgres, TestDatabaseLayer } from "../support/TestDatabase.ts"
 import { history, insertTask, insertWorkspace, unfinished } from "../runner/support/tasks.ts"
 
@@ -93,6 +94,18 @@ const settleRunOf = Effect.fnUntraced(function* (
 })
 
 layer(TestLayer, { excludeTestServices: true })("the history", (it) => {
+  it.effect("has its days made by the first node of a new database", () =>
+    Effect.gen(function* () {
+      yield* migrateBare
+      assert.deepStrictEqual<unknown>(
+        yield* parts,
+        tables.map(() => [[-Infinity, Infinity]])
+      )
+      assert.isTrue(yield* (yield* Partitions).maintain(30))
+      assert.deepStrictEqual(yield* parts, daysOfAll(-1, 4))
+    })
+  )
+
   it.effect("has its days made ahead, and days beyond the retention dropped", () =>
     Effect.gen(function* () {
       const partitions = yield* Partitions
