@@ -3,7 +3,7 @@ import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { ask, createKey, signUp, standing, times, together } from "../support/http.ts"
-import { testAppLayer } from "../support/TestApp.ts"
+import { testNodesLayer } from "../support/TestApp.ts"
 
 const isoNow = Effect.map(DateTime.now, DateTime.formatIso)
 
@@ -26,7 +26,7 @@ const subject = Effect.gen(function* () {
   return { becomes, id, key, lastUsed, member, use: (at?: "url" | "otherUrl") => standing(key, at) }
 })
 
-layer(testAppLayer())("last_used_at", (it) => {
+layer(testNodesLayer())("last_used_at", (it) => {
   it.effect("is null until the first use, which is written behind the request", () =>
     Effect.gen(function* () {
       const { becomes, id, lastUsed, member, use } = yield* subject

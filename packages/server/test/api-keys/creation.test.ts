@@ -3,7 +3,7 @@ import { scopes } from "@scheduling/domain/api-keys/Scope"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { ask, createKey, type Member, outcome, signUp, times, together } from "../support/http.ts"
-import { testAppLayer } from "../support/TestApp.ts"
+import { testNodesLayer } from "../support/TestApp.ts"
 
 const valid = { name: "a key", scopes: ["tasks:read"] }
 
@@ -68,7 +68,7 @@ const createOne = (member: Member, at: "url" | "otherUrl" = "url") =>
     at
   })
 
-layer(testAppLayer())("creation of an API key", (it) => {
+layer(testNodesLayer())("creation of an API key", (it) => {
   it.effect("refuses a body with the path of everything that is wrong in it", () =>
     Effect.gen(function* () {
       const member = yield* signUp()

@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import { eventually } from "../runner/support/tasks.ts"
 import { ask, createKey, type Member, outcome, signUp, standing, times } from "../support/http.ts"
 import { leap } from "../support/leap.ts"
-import { testAppLayer, testNow } from "../support/TestApp.ts"
+import { testAppLayer, testNodesLayer, testNow } from "../support/TestApp.ts"
 
 const from = (ip: string) => ({ "x-forwarded-for": ip })
 
@@ -125,7 +125,7 @@ layer(testAppLayer())("a key with allowed_ips", (it) => {
 const report = (key: string, ip = "203.0.113.5") =>
   ask("POST", "/v1/api-keys/revoke", { body: { key }, headers: from(ip) })
 
-layer(testAppLayer())("a leaked key", (it) => {
+layer(testNodesLayer())("a leaked key", (it) => {
   it.effect("is revoked by whoever has it, and what is no key gets the same answer", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
@@ -168,7 +168,7 @@ layer(testAppLayer())("a leaked key", (it) => {
   )
 })
 
-layer(testAppLayer())("a key that expires", (it) => {
+layer(testNodesLayer())("a key that expires", (it) => {
   it.effect("is told of 7 days and 1 day before, once each, though there are two nodes", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

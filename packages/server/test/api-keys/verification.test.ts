@@ -3,7 +3,7 @@ import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { ask, createKey, outcome, signUp, standing, times, together } from "../support/http.ts"
-import { startNode, TestApp, testAppLayer, testConfig } from "../support/TestApp.ts"
+import { startNode, TestApp, testNodesLayer, testConfig } from "../support/TestApp.ts"
 
 const hashOf = Effect.fnUntraced(function* (id: string) {
   const sql = yield* SqlClient.SqlClient
@@ -23,7 +23,7 @@ const nodeWith = (secrets: readonly [current: string, ...retired: Array<string>]
     return { url, otherUrl: url, logs: [] }
   })
 
-layer(testAppLayer())("verification of an API key", (it) => {
+layer(testNodesLayer())("verification of an API key", (it) => {
   it.effect("ends at the very millisecond of expires_at", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -3,7 +3,7 @@ import { Effect, Exit, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { StreamLimits } from "../../src/events/EventStreams.ts"
 import { ask, createKey, joined, outcome, signUp } from "../support/http.ts"
-import { testAppLayer } from "../support/TestApp.ts"
+import { testAppLayer, testNodesLayer } from "../support/TestApp.ts"
 import { testDatabaseUrl } from "../support/TestDatabase.ts"
 import { follow } from "./streams.ts"
 
@@ -44,7 +44,7 @@ const followSoon = (options: Parameters<typeof follow>[0]) =>
     )
   )
 
-layer(testAppLayer())("a stream of events", (it) => {
+layer(testNodesLayer())("a stream of events", (it) => {
   it.effect("is nothing for caches, and says where it begins", () =>
     Effect.gen(function* () {
       const { access_token: token, workspace } = yield* signUp()

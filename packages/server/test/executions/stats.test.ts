@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto"
 import { StatsRollUpRepo } from "../../src/executions/StatsRollUpRepo.ts"
 import { makeRunId } from "../../src/queue/RunId.ts"
 import { ask, type Member, outcome, signUp } from "../support/http.ts"
-import { testAppLayer, testNow } from "../support/TestApp.ts"
+import { testNodesLayer, testNow } from "../support/TestApp.ts"
 import { insertRuns, runAt, type SomeRun } from "./history.ts"
 
 const minute = 60_000
@@ -156,7 +156,7 @@ const someRun = (
   })
 }
 
-layer(testAppLayer())("statistics of executions", (it) => {
+layer(testNodesLayer())("statistics of executions", (it) => {
   it.effect("are what adding up gives, before, while and after they are rolled up", () =>
     Effect.gen(function* () {
       const member = yield* signUp()

@@ -13,7 +13,7 @@ import {
   together
 } from "../support/http.ts"
 import { leap } from "../support/leap.ts"
-import { testAppLayer } from "../support/TestApp.ts"
+import { testNodesLayer } from "../support/TestApp.ts"
 
 const act =
   (actor: Member, at?: "url" | "otherUrl") => (method: string, path: string, body?: unknown) =>
@@ -35,7 +35,7 @@ const rolesIn = Effect.fnUntraced(function* (owner: Member, workspace = owner.wo
   return Object.fromEntries(members.map(({ id, role }) => [id, role]))
 })
 
-layer(testAppLayer())("members", (it) => {
+layer(testNodesLayer())("members", (it) => {
   it.effect("are listed with their roles, a page at a time", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
@@ -285,7 +285,7 @@ const invite = (actor: Member, email: string, role = "viewer", workspace = actor
 const accept = (actor: Member, token: string, at?: "url" | "otherUrl") =>
   act(actor, at)("POST", "/v1/invitations/accept", { token })
 
-layer(testAppLayer())("an invitation", (it) => {
+layer(testNodesLayer())("an invitation", (it) => {
   it.effect("is accepted once, though twice at the same time", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()

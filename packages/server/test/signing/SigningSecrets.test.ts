@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import { type KeyRing, seal, Secrets, unseal } from "../../src/platform/Secrets.ts"
 import { ask, type Member, outcome, signUp } from "../support/http.ts"
 import { collide } from "../support/collide.ts"
-import { startNode, TestApp, testAppLayer, testConfig } from "../support/TestApp.ts"
+import { startNode, TestApp, testNodesLayer, testConfig } from "../support/TestApp.ts"
 
 const ringOf = (...secrets: readonly [string, ...Array<string>]) =>
   Effect.map(Secrets, (service) => service.keys("signing-secret")).pipe(
@@ -63,7 +63,7 @@ const list = (member: Member, query = "") =>
 const rotate = (member: Member, at: "url" | "otherUrl" = "url") =>
   ask("POST", `${path(member)}/rotate`, { token: member.access_token, at })
 
-layer(testAppLayer())("the signing secrets of a workspace", (it) => {
+layer(testNodesLayer())("the signing secrets of a workspace", (it) => {
   it.effect("are one, and two for the day after a rotation", () =>
     Effect.gen(function* () {
       const member = yield* signUp()

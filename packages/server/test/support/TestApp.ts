@@ -27,7 +27,7 @@ export class TestApp extends Context.Service<
   TestApp,
   {
     readonly url: string
-    /** A second node on the same database. */
+    /** A second node on the same database, of a test that starts one. */
     readonly otherUrl: string
     /** Every line that the service logged, at all levels. */
     readonly logs: ReadonlyArray<string>
@@ -104,27 +104,44 @@ export const startNode = (config: AppConfig["Service"], hashCost = cheapHashes) 
     return HttpServer.formatAddress(Context.get(context, HttpServer.HttpServer).address)
   })
 
-export const testAppLayer = (
-  overrides: Partial<AppConfig["Service"]> = {},
-  hashCost = cheapHashes
-) =>
-  Layer.effect(
-    TestApp,
-    Effect.gen(function* () {
-      yield* TestClock.setTime(testNow)
-      const logs: Array<string> = []
-      const config = { ...testConfig, ...overrides }
-      const capture = Layer.mergeAll(
-        Logger.layer([Logger.map(Logger.formatJson, (line) => void logs.push(line))]),
-        Layer.succeed(References.MinimumLogLevel, "All")
-      )
-      const node = startNode(config, hashCost).pipe(
-        Effect.provide(capture),
-        Effect.provideService(Clock.Clock, yield* leapingClock)
-      )
-      return TestApp.of({ url: yield* node, otherUrl: yield* node, logs })
-    })
-  ).pipe(Layer.provideMerge(TestDatabaseLayer))
+/** Whoever forgets the other node would ask one of them twice, and the test would pass. */
+const oneNode = (url: string, logs: ReadonlyArray<string>) =>
+  TestApp.of({
+    url,
+    get otherUrl(): string {
+      throw new Error("There is one node. `testNodesLayer` starts another.")
+    },
+    logs
+  })
+
+const onTestClock =
+  (withOther: boolean) =>
+  (overrides: Partial<AppConfig["Service"]> = {}, hashCost = cheapHashes) =>
+    Layer.effect(
+      TestApp,
+      Effect.gen(function* () {
+        yield* TestClock.setTime(testNow)
+        const logs: Array<string> = []
+        const config = { ...testConfig, ...overrides }
+        const capture = Layer.mergeAll(
+          Logger.layer([Logger.map(Logger.formatJson, (line) => void logs.push(line))]),
+          Layer.succeed(References.MinimumLogLevel, "All")
+        )
+        const node = startNode(config, hashCost).pipe(
+          Effect.provide(capture),
+          Effect.provideService(Clock.Clock, yield* leapingClock)
+        )
+        const url = yield* node
+        if (!withOther) return oneNode(url, logs)
+        return TestApp.of({ url, otherUrl: yield* node, logs })
+      })
+    ).pipe(Layer.provideMerge(TestDatabaseLayer))
+
+/** One node on the clock of the test. */
+export const testAppLayer = onTestClock(false)
+
+/** And another, of a test that asks both, or that is about what only one of them may do. */
+export const testNodesLayer = onTestClock(true)
 
 const nodesLayer = (config: AppConfig["Service"], other: (url: string) => typeof answering) =>
   Layer.effect(

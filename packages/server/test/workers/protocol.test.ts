@@ -18,7 +18,7 @@ import { WorkerTokensRepo } from "../../src/workers/protocol/WorkerTokensRepo.ts
 import { begin as beginWithTasks, delayedOf } from "../delayed/tasks.ts"
 import { chainsOf } from "../chains/chains.ts"
 import { ask, createKey, type Member, outcome, standing } from "../support/http.ts"
-import { testAppLayer } from "../support/TestApp.ts"
+import { testNodesLayer } from "../support/TestApp.ts"
 import { agentOf, success, workersOf } from "./workers.ts"
 
 const onOffice = { run_on: { labels: ["office"] }, url: "http://10.1.2.3/job", delay_seconds: 0 }
@@ -65,7 +65,7 @@ const endings = Layer.succeed(
   Endings.of({ tell: () => {}, watch: () => Effect.die("nobody waits") })
 )
 
-layer(testAppLayer())("the protocol of workers", (it) => {
+layer(testNodesLayer())("the protocol of workers", (it) => {
   it.effect("is opened by the token of a worker, which opens nothing else", () =>
     Effect.gen(function* () {
       const { agent, member, token } = yield* begin

@@ -18,7 +18,7 @@ import * as chain from "../chains/chains.ts"
 import * as cronTask from "../cron/tasks.ts"
 import * as delayedTask from "../delayed/tasks.ts"
 import { collide } from "../support/collide.ts"
-import { testAppLayer } from "../support/TestApp.ts"
+import { testNodesLayer } from "../support/TestApp.ts"
 
 const create = (
   { access_token }: Pick<Member, "access_token">,
@@ -31,7 +31,7 @@ const list = (member: Member) => ask("GET", "/v1/workspaces", { token: member.ac
 
 const once = (key: string) => ({ "idempotency-key": key })
 
-layer(testAppLayer())("a workspace", (it) => {
+layer(testNodesLayer())("a workspace", (it) => {
   it.effect("is created, read, renamed and deleted by its owner", () =>
     Effect.gen(function* () {
       const member = yield* signUp()

@@ -14,7 +14,7 @@ import {
   signUp,
   together
 } from "../../support/http.ts"
-import { testAppLayer, testNow } from "../../support/TestApp.ts"
+import { testNodesLayer, testNow } from "../../support/TestApp.ts"
 import { linkTokenFor } from "./linkTokenFor.ts"
 
 const verify = (token: string, at: "url" | "otherUrl" = "url") =>
@@ -33,7 +33,7 @@ const me = ({ access_token }: Member) =>
 const resend = ({ access_token }: Member) =>
   ask("POST", "/v1/auth/email/resend", { token: access_token })
 
-layer(testAppLayer())("an email", (it) => {
+layer(testNodesLayer())("an email", (it) => {
   it.effect("that is new waits for its link, and then takes the place of the old one", () =>
     Effect.gen(function* () {
       const member = yield* signUp()

@@ -16,7 +16,7 @@ import {
   standing,
   together
 } from "../../support/http.ts"
-import { testAppLayer, testNow } from "../../support/TestApp.ts"
+import { testNodesLayer, testNow } from "../../support/TestApp.ts"
 import { confirmTotp, startTotp } from "../totp/totp.ts"
 import { linkTokenFor } from "../email/linkTokenFor.ts"
 
@@ -32,7 +32,7 @@ const reset = (token: string, new_password = newPassword, at: "url" | "otherUrl"
 const forgot = (email: string, ip = randomIp()) =>
   ask("POST", "/v1/auth/password/forgot", { body: { email }, headers: { "x-forwarded-for": ip } })
 
-layer(testAppLayer())("a new password", (it) => {
+layer(testNodesLayer())("a new password", (it) => {
   it.effect("is set with a token, once, and ends what the old one began", () =>
     Effect.gen(function* () {
       const member = yield* signUp()

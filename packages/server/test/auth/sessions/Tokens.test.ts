@@ -3,7 +3,7 @@ import { Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { generateKeyPairSync, randomUUID, sign as signWith } from "node:crypto"
 import { ask, type Member, outcome, signUp, standing } from "../../support/http.ts"
-import { startNode, TestApp, testAppLayer, testConfig } from "../../support/TestApp.ts"
+import { startNode, TestApp, testNodesLayer, testConfig } from "../../support/TestApp.ts"
 import { forge, hmac, open, signingKey, unsigned } from "./forge.ts"
 
 const secret = testConfig.appSecret ?? Redacted.make("")
@@ -44,7 +44,7 @@ const assertRefused = Effect.fnUntraced(function* (token: string, what: string) 
   assert.strictEqual(answer.headers.get("www-authenticate"), 'Bearer error="invalid_token"', what)
 })
 
-layer(testAppLayer())("access tokens", (it) => {
+layer(testNodesLayer())("access tokens", (it) => {
   it.effect("carry what the contract says, and nothing else", () =>
     Effect.gen(function* () {
       const member = yield* signUp()

@@ -19,7 +19,13 @@ import {
   times,
   together
 } from "../../support/http.ts"
-import { realHashes, startNode, TestApp, testAppLayer, testConfig } from "../../support/TestApp.ts"
+import {
+  realHashes,
+  startNode,
+  TestApp,
+  testNodesLayer,
+  testConfig
+} from "../../support/TestApp.ts"
 
 const from = (ip: string) => ({ headers: { "x-forwarded-for": ip } })
 
@@ -39,7 +45,7 @@ const wrongGuesses = (count: number, ip: string, account = randomEmail) =>
     )
   }).pipe(Effect.provide(ThrottleLayer))
 
-layer(testAppLayer({}, realHashes))("login", (it) => {
+layer(testNodesLayer({}, realHashes))("login", (it) => {
   it.effect("gives a token pair that no cache may keep", () =>
     Effect.gen(function* () {
       const { email } = yield* signUp()

@@ -15,7 +15,7 @@ import {
   together
 } from "../../support/http.ts"
 import { leap } from "../../support/leap.ts"
-import { testAppLayer, testConfig } from "../../support/TestApp.ts"
+import { testNodesLayer, testConfig } from "../../support/TestApp.ts"
 import { forge, hmac, open, signingKey } from "./forge.ts"
 
 const refresh = (refresh_token: string, at: "url" | "otherUrl" = "url") =>
@@ -37,7 +37,7 @@ const refused = "401 invalid_refresh_token"
 const distinct = (answers: ReadonlyArray<Answer>, field: string) =>
   new Set(answers.map(({ body }) => body[field])).size
 
-layer(testAppLayer())("a session", (it) => {
+layer(testNodesLayer())("a session", (it) => {
   it.effect("is one of 200 at most: a login more ends the one that was unused for longest", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -17,7 +17,7 @@ import {
   times,
   together
 } from "../../support/http.ts"
-import { startNode, testAppLayer, testConfig } from "../../support/TestApp.ts"
+import { startNode, testNodesLayer, testConfig } from "../../support/TestApp.ts"
 import { codeNow, confirmTotp, startTotp } from "./totp.ts"
 
 const logInWith = (
@@ -45,7 +45,7 @@ const protectedMember = Effect.gen(function* () {
 
 const nextStep = TestClock.adjust("30 seconds")
 
-layer(testAppLayer())("a second factor", (it) => {
+layer(testNodesLayer())("a second factor", (it) => {
   it.effect("is asked for at login from its confirmation on, after the right password only", () =>
     Effect.gen(function* () {
       const member = yield* signUp()

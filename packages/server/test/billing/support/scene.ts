@@ -4,7 +4,7 @@ import { ProviderAddress } from "../../../src/billing/Provider.ts"
 import { type PlanCatalog, selfHosted } from "../../../src/config/plans.ts"
 import { eventually } from "../../runner/support/tasks.ts"
 import { ask, type Member } from "../../support/http.ts"
-import { testAppLayer, testNow } from "../../support/TestApp.ts"
+import { testNodesLayer, testNow } from "../../support/TestApp.ts"
 import { type FakeStripe, prices, type Sent } from "./FakeStripe.ts"
 import { startStripe } from "./startStripe.ts"
 
@@ -51,7 +51,7 @@ export class Stand extends Context.Service<Stand, { readonly stripe: FakeStripe 
 export const SceneLayer = Layer.unwrap(
   Effect.map(startStripe(testNow, webhookSecret), ({ port, stripe }) =>
     Layer.merge(
-      testAppLayer({
+      testNodesLayer({
         plans,
         stripeSecretKey: Redacted.make("sk_test_stand_in"),
         stripeWebhookSecrets: [Redacted.make(webhookSecret)],

@@ -14,7 +14,7 @@ import { Signals } from "../../../src/signals/Signals.ts"
 import { StoreClock } from "../../../src/sql/StoreClock.ts"
 import { collide } from "../../support/collide.ts"
 import { type Answer, together } from "../../support/http.ts"
-import { type TestApp, testAppLayer } from "../../support/TestApp.ts"
+import { type TestApp, testNodesLayer } from "../../support/TestApp.ts"
 import { begin, type heartbeatsOf, ping } from "../monitors.ts"
 
 const deadlines = Deadlines.layer.pipe(
@@ -93,7 +93,7 @@ const race = Effect.fnUntraced(function* (
   })
 })
 
-layer(testAppLayer())("what happens to a heartbeat at once", (it) => {
+layer(testNodesLayer())("what happens to a heartbeat at once", (it) => {
   it.effect.each(["up", "down", "overdue"] as const)(
     "leaves one story where it is %s, whatever meets what",
     (state) =>

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { type Answer, ask, outcome, times, together } from "../../support/http.ts"
 import { nobodysId } from "../../support/routes.ts"
-import { testAppLayer } from "../../support/TestApp.ts"
+import { testNodesLayer } from "../../support/TestApp.ts"
 import { collide } from "../../support/collide.ts"
 import { beginWith } from "../monitors.ts"
 
@@ -15,7 +15,7 @@ const summary = (events: Answer) =>
     ({ exit_status, status, type }: Record<string, unknown>) => `${type} ${exit_status} ${status}`
   )
 
-layer(testAppLayer())("a ping", (it) => {
+layer(testNodesLayer())("a ping", (it) => {
   it.effect("is answered OK in plain text, that nobody keeps and every page may read", () =>
     Effect.gen(function* () {
       const { get, ping } = yield* beginWith()

@@ -3,10 +3,10 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { ask, createKey, joined, outcome, readPages, times, together } from "../../support/http.ts"
-import { testAppLayer } from "../../support/TestApp.ts"
+import { testNodesLayer } from "../../support/TestApp.ts"
 import { begin, beginWith, minimal } from "../monitors.ts"
 
-layer(testAppLayer())("a heartbeat monitor", (it) => {
+layer(testNodesLayer())("a heartbeat monitor", (it) => {
   it.effect("is made with what its author said, and defaults for the rest", () =>
     Effect.gen(function* () {
       const { heartbeats, id, member, monitor } = yield* beginWith()
