@@ -3,16 +3,16 @@ import { SessionEnded } from "@scheduling/domain/workers/WorkerProtocolApi"
 import { Clock, Deferred, Duration, Effect, Exit, Option } from "effect"
 import packageJson from "../package.json" with { type: "json" }
 import { Bell } from "./Bell.ts"
-import { makeCalls } from "./Calls.ts"
+import { makeCalls } from "./runs/Calls.ts"
 import { counted } from "./counted.ts"
-import { Held, resultOf } from "./Held.ts"
-import { makePersistence } from "./persistence.ts"
+import { Held, resultOf } from "./runs/Held.ts"
+import { makePersistence } from "./service/persistence.ts"
 import { endedBy, type Refusal, refusalIn } from "./refusals.ts"
 import { missingLabels, namesOf } from "./labels.ts"
-import { ProcessWatch } from "./processes.ts"
-import { Service } from "./Service.ts"
+import { ProcessWatch } from "./processes/processes.ts"
+import { Service } from "./service/Service.ts"
 import type { Settings } from "./settings.ts"
-import type { Status } from "./status.ts"
+import type { Status } from "./status/status.ts"
 
 const answerWithinMs = 10_000
 

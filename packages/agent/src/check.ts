@@ -1,6 +1,6 @@
 import { Console, Effect } from "effect"
 import { AgentEnded, explain } from "./refusals.ts"
-import { Service } from "./Service.ts"
+import { Service } from "./service/Service.ts"
 import type { Settings } from "./settings.ts"
 
 /** A session that nobody has: the service says so only to whoever has a token. */

@@ -9,7 +9,7 @@ import { AgentEnded } from "./refusals.ts"
 import { counted } from "./counted.ts"
 import { checkService } from "./check.ts"
 import { readSettingsFile, readTokenFile } from "./files.ts"
-import { Service } from "./Service.ts"
+import { Service } from "./service/Service.ts"
 import {
   given,
   type GivenSettings,
@@ -18,8 +18,8 @@ import {
   type Settings,
   settingsIn
 } from "./settings.ts"
-import { showStatus } from "./standing.ts"
-import { defaultStatusFile, writeStatus } from "./status.ts"
+import { showStatus } from "./status/standing.ts"
+import { defaultStatusFile, writeStatus } from "./status/status.ts"
 
 const flags = {
   url: Flag.String("url").pipe(

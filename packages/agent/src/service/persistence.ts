@@ -1,7 +1,7 @@
 import { Clock, DateTime, Effect, Exit, Random } from "effect"
 import { backoffMs } from "./backoff.ts"
-import { reasonOf, refusalIn } from "./refusals.ts"
-import type { Trouble } from "./status.ts"
+import { reasonOf, refusalIn } from "../refusals.ts"
+import type { Trouble } from "../status/status.ts"
 
 /** A trouble that lasts is said again after this time. */
 const sayEveryMs = 60_000

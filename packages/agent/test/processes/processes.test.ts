@@ -2,7 +2,12 @@ import { assert, describe, it, vi } from "@effect/vitest"
 import { MonitorId } from "@scheduling/domain/shared/Ids"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { matching, parseProcess, ProcessWatch, type SeenProcess } from "../src/processes.ts"
+import {
+  matching,
+  parseProcess,
+  ProcessWatch,
+  type SeenProcess
+} from "../../src/processes/processes.ts"
 
 const monitor_id = MonitorId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41")
 

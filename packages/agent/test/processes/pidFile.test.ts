@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process"
 import * as fs from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { pidIn } from "../src/pidFile.ts"
+import { pidIn } from "../../src/processes/pidFile.ts"
 
 const inFolder = async (use: (folder: string) => Promise<void>) => {
   const folder = fs.mkdtempSync(join(tmpdir(), "pid-"))

@@ -9,7 +9,7 @@ import {
   readStatus,
   type Status,
   writeStatus
-} from "../src/status.ts"
+} from "../../src/status/status.ts"
 
 const token = `pwk_${"x".repeat(43)}`
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { problemOf } from "../src/standing.ts"
+import { problemOf } from "../../src/status/standing.ts"
 
 const at = "2026-07-01T10:00:00.000Z"
 const nowMs = Date.parse(at) + 20_000

@@ -1,5 +1,5 @@
 import { Array, Console, Effect } from "effect"
-import { AgentEnded } from "./refusals.ts"
+import { AgentEnded } from "../refusals.ts"
 import { findStatusFiles, isAlive, readStatus, type Status } from "./status.ts"
 
 /** An agent writes at least every twenty seconds, also while the service is away. */

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Logger } from "effect"
 import { TestClock } from "effect/testing"
-import { makePersistence } from "../src/persistence.ts"
-import { explain } from "../src/refusals.ts"
+import { makePersistence } from "../../src/service/persistence.ts"
+import { explain } from "../../src/refusals.ts"
 
 describe("persistence", () => {
   it.effect("says what is wrong at once, when that changes and every minute", () =>

@@ -3,7 +3,7 @@ import { WorkerApi } from "@scheduling/domain/workers/WorkerProtocolApi"
 import { Context, Effect, Layer } from "effect"
 import { FetchHttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
-import type { Settings } from "./settings.ts"
+import type { Settings } from "../settings.ts"
 
 const makeClient = ({ token, url }: Pick<Settings, "token" | "url">) =>
   HttpApiClient.make(WorkerApi, { baseUrl: url }).pipe(

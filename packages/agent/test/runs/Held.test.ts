@@ -3,8 +3,8 @@ import { TaskId } from "@scheduling/domain/executions/Execution"
 import { ExecutionId } from "@scheduling/domain/shared/Ids"
 import { maxHeldPerSlot, type WorkerCall } from "@scheduling/domain/workers/WorkerProtocol"
 import { Schema } from "effect"
-import { backoffMs } from "../src/backoff.ts"
-import { Held, resultOf } from "../src/Held.ts"
+import { backoffMs } from "../../src/service/backoff.ts"
+import { Held, resultOf } from "../../src/runs/Held.ts"
 
 const callOf = (n: number): WorkerCall => ({
   run_id: ExecutionId.make(`019a9f3c-5b1e-7c4a-9d2f-${String(n).padStart(12, "0")}`),
