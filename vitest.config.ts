@@ -26,18 +26,40 @@ const processes = [
 const storms = [
   "packages/server/test/monitors/process/thousand.test.ts",
   "packages/server/test/platform/scheduleFile.test.ts",
-  "packages/server/test/notifications/{Notifier,troubledChannels}.test.ts"
+  "packages/server/test/queue/{Fairness,History}.test.ts",
+  "packages/server/test/notifications/{Notifier,troubledChannels}.test.ts",
+  "proofs/fuzz/fuzz.test.ts"
+]
+
+/** These tests try again and again until things happen at the same moment. */
+const races = [
+  "packages/server/test/monitors/heartbeat/Races.test.ts",
+  "packages/server/test/queue/Slots.test.ts",
+  "packages/server/test/queue/chains/ChainStops.test.ts"
+]
+
+/** These tests wait for what takes seconds by a clock that no test can move. */
+const waits = [
+  "packages/calls/test/CallFaults.test.ts",
+  "packages/server/test/completions/{callbacks,queues}.test.ts",
+  "packages/server/test/executions/rollUp.test.ts",
+  "packages/server/test/monitors/ssl/records.test.ts",
+  "packages/server/test/platform/collector/otlp.test.ts",
+  "packages/server/test/queue/admitting/Admitting.test.ts",
+  "packages/server/test/runner/LargeCalls.test.ts"
 ]
 
 /** These tests send everything that is hostile to every endpoint. */
 const walks = ["packages/server/test/adversarial/**"]
 
 /**
- * `npm test` takes a minute because it leaves these out. `npm run test:all` and CI run them, and
+ * `npm test` is quick because it leaves these out. `npm run test:all` and CI run them, and
  * naming a file finds it wherever it is.
  */
 const isFileNamed = process.argv.slice(2).some((word) => word !== "run" && !word.startsWith("-"))
-const leftOut = isFileNamed ? [] : [...walks, ...processes, ...storms, ...onItsOwn]
+const leftOut = isFileNamed
+  ? []
+  : [...walks, ...processes, ...storms, ...races, ...waits, ...onItsOwn]
 
 const service = ["{packages/*/test,proofs}/**/*.test.ts"]
 

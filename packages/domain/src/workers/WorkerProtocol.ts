@@ -38,7 +38,10 @@ export const WorkerHello = Schema.Struct({
   }),
   version: label(50).pipe(Schema.annotateEncoded({ examples: ["0.1.0"] })),
   host: label(255).pipe(Schema.annotateEncoded({ examples: ["rack2.office.example.com"] })),
-  slots: slotsUpTo(maxSlots).annotate({ description: "How many runs the agent takes at once.", examples: [16] }),
+  slots: slotsUpTo(maxSlots).annotate({
+    description: "How many runs the agent takes at once.",
+    examples: [16]
+  }),
   labels: Schema.optionalKey(
     WorkerLabels.annotate({
       description: "The agent takes only runs for these of the worker's labels. All when absent."
@@ -64,7 +67,10 @@ export type WorkerWelcome = typeof WorkerWelcome.Type
 
 export const WorkerClaim = Schema.Struct({
   session: Session,
-  slots: slotsUpTo(maxClaimed).annotate({ description: "How many runs to give at most.", examples: [16] }),
+  slots: slotsUpTo(maxClaimed).annotate({
+    description: "How many runs to give at most.",
+    examples: [16]
+  }),
   wait_seconds: Schema.Int.check(
     Schema.isBetween({ minimum: 0, maximum: maxWaitSeconds })
   ).annotate({ description: "How long to wait for the first one.", examples: [10] }),
