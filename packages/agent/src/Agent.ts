@@ -194,7 +194,7 @@ export const runAgent = Effect.fnUntraced(function* (
     yield* handIn(session)
   })
 
-  /** Besides, so that results do not wait until the service has answered about those before them. */
+  /** Runs beside it, so that many results need not wait for the answer about those before them. */
   const handInMany = Effect.fnUntraced(function* (session: Session) {
     if (!held.hasManyEndings) yield* manyEnded.wait
     yield* handIn(session)
