@@ -3,8 +3,8 @@ import { SessionEnded } from "@scheduling/domain/workers/WorkerProtocolApi"
 import { Clock, Deferred, Duration, Effect, Exit, Option } from "effect"
 import packageJson from "../package.json" with { type: "json" }
 import { Bell } from "./Bell.ts"
-import { makeCalls } from "./runs/Calls.ts"
 import { counted } from "./counted.ts"
+import { makeCalls } from "./runs/Calls.ts"
 import { Held, resultOf } from "./runs/Held.ts"
 import { makePersistence } from "./service/persistence.ts"
 import { endedBy, type Refusal, refusalIn } from "./refusals.ts"
@@ -72,10 +72,14 @@ export const runAgent = Effect.fnUntraced(function* (
   let worker = ""
   let online = false
 
-  const calls = yield* makeCalls(held, () => {
-    freed.ring()
-    ended.ring()
-    if (held.hasManyEndings) manyEnded.ring()
+  const calls = yield* makeCalls({
+    held,
+    nowMs,
+    onResult: () => {
+      freed.ring()
+      ended.ring()
+      if (held.hasManyEndings) manyEnded.ring()
+    }
   })
 
   const stopped = Effect.as(Deferred.await(stop), undefined)

@@ -1,6 +1,6 @@
 import { Call, type CallResult } from "@scheduling/calls/Call"
 import type { WorkerCall } from "@scheduling/domain/workers/WorkerProtocol"
-import { Clock, Effect, Exit, LogLevel } from "effect"
+import { Effect, Exit, LogLevel } from "effect"
 import { type Answer, answerOf, cutOffAnswer, returnedAnswer } from "./answers.ts"
 import type { Held } from "./Held.ts"
 
@@ -14,15 +14,21 @@ export interface Calls {
   readonly made: () => number
 }
 
+interface CallsOptions {
+  readonly held: Held
+  /** On a clock that is never set. */
+  readonly nowMs: () => number
+  readonly onResult: () => void
+}
+
 /** Makes the calls of the runs that are held, and says each time that there is a result. */
-export const makeCalls = Effect.fnUntraced(function* (
-  held: Held,
-  onResult: () => void
-): Effect.fn.Return<Calls, never, Call> {
+export const makeCalls = Effect.fnUntraced(function* ({
+  held,
+  nowMs,
+  onResult
+}: CallsOptions): Effect.fn.Return<Calls, never, Call> {
   const call = yield* Call
-  const clock = yield* Clock.Clock
   const runFork = Effect.runForkWith(yield* Effect.context<never>())
-  const nowMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
   let made = 0
   let isBeginning = false
 

@@ -58,13 +58,12 @@ export class Held {
 
   /** Slots for calls that can begin now. */
   get free(): number {
-    return Math.max(0, Math.min(this.#slots - this.running - this.#waiting.length, this.#left))
+    return this.#room(0)
   }
 
   /** How many runs to ask for. If they are more than the free slots, the others are to wait here. */
   wanted(nowMs: number): number {
-    const places = this.#slots + this.#ahead(nowMs) - this.running - this.#waiting.length
-    return Math.max(0, Math.min(places, this.#left, maxClaimed))
+    return Math.min(this.#room(this.#ahead(nowMs)), maxClaimed)
   }
 
   get size(): number {
@@ -204,8 +203,10 @@ export class Held {
     return Math.min(maxAheadPerSlot * this.#slots, Math.floor(share * this.#endedSinceAsked))
   }
 
-  get #left(): number {
-    return maxHeldPerSlot * this.#slots - this.size
+  /** For how many more runs there is room, if so many may wait for a slot. */
+  #room(ahead: number): number {
+    const places = this.#slots + ahead - (this.size - this.#ended)
+    return Math.max(0, Math.min(places, maxHeldPerSlot * this.#slots - this.size))
   }
 }
 

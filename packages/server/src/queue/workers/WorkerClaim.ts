@@ -115,12 +115,12 @@ export const claimForWorker = Effect.fnUntraced(function* (
     readonly limit: number
   }
 ) {
-  const sets = options.sets.map((labels) => JSON.stringify({ labels }))
+  const sets = columnsOfAnyLength(sql, options.sets)("text", (labels) => JSON.stringify({ labels }))
   return yield* claimFound(sql, options.session, {
     due: sql`
       due AS (
         SELECT picked.place
-        FROM unnest((SELECT ${sets}::text[])) WITH ORDINALITY AS sets (run_on, n)
+        FROM unnest(${sets}) WITH ORDINALITY AS sets (run_on, n)
         JOIN workers
           ON workers.workspace_id = ${options.workspace_id}
           AND workers.node_id = ${options.session}

@@ -30,8 +30,11 @@ interface HandedIn {
   readonly result: WorkerResult
 }
 
-/** Requests whose results are written by one statement. */
-const requestsAtOnce = 8
+/**
+ * Requests whose results are written by one statement: of a thousand results at most, as those of a
+ * node are.
+ */
+const requestsAtOnce = 5
 
 /** Writes what agents hand in, by the same settling as that of nodes. */
 export class Results extends Context.Service<
