@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
 import { BaseSequencer, type TestSpecification } from "vitest/node"
-import { testsWithoutStore } from "./scripts/tests-of-store.ts"
+import { testsByStore } from "./scripts/tests-of-store.ts"
 
 /**
  * These tests start several nodes and measure how soon they act, so nothing else runs beside them.
@@ -49,8 +49,11 @@ const waits = [
   "packages/server/test/runner/LargeCalls.test.ts"
 ]
 
-/** These tests send everything that is hostile to every endpoint. */
-const walks = ["packages/server/test/adversarial/**"]
+/** These tests go from endpoint to endpoint, most of them with everything that is hostile. */
+const walks = [
+  "packages/server/test/adversarial/**/*.test.ts",
+  "packages/server/test/http/{headers,answers/errors}.test.ts"
+]
 
 /**
  * `npm test` is quick because it leaves these out. `npm run test:all` and CI run them, and
@@ -63,9 +66,17 @@ const leftOut = isFileNamed
 
 const service = ["{packages/*/test,proofs}/**/*.test.ts"]
 
-/** CI runs every test on the embedded store. What does not use the store is not run on another. */
-const sameOnEachStore =
-  process.env["TESTS_OF_STORE"] === undefined ? [] : testsWithoutStore(service)
+/**
+ * The halves of CI. Tests that use no store run in the first alone, and the longest of the others,
+ * if they start no process, in the second alone: what many do at once is hardest on the store that
+ * lets them.
+ */
+const elsewhere: Readonly<Record<string, () => ReadonlyArray<string>>> = {
+  embedded: () => testsByStore([...storms, ...races, ...waits, ...walks]).withStore,
+  postgres: () => testsByStore(service).withoutStore
+}
+
+const ofOtherHalf = elsewhere[process.env["CI_HALF"] ?? ""]?.() ?? []
 
 /**
  * These files take longest. If they started last, everything would wait for them. In this order,
@@ -129,7 +140,7 @@ export default defineConfig({
         test: {
           name: "service",
           include: service,
-          exclude: [...onItsOwn, ...leftOut, ...sameOnEachStore],
+          exclude: [...onItsOwn, ...leftOut, ...ofOtherHalf],
           globalSetup: [
             "./packages/server/test/support/storeFiles.ts",
             "./packages/server/test/support/dropDatabases.ts"

@@ -1,18 +1,18 @@
 /**
  * A lock file that was made beside an installed `node_modules` names the native parts of this
  * machine alone, and installs on no other. So: every package with its hash, every optional one
- * named; and with `--install`, in copies, what other platforms would get.
+ * named; and what npm says that it would install on other platforms.
  *
  * To make a lock file anew: copy the `package.json` files into an empty folder and run
  * `npm install --package-lock-only` there.
  */
-import { execFile } from "node:child_process"
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { execFileSync } from "node:child_process"
+import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, posix } from "node:path"
-import { promisify } from "node:util"
 
 interface Package {
+  readonly version?: string
   readonly link?: boolean
   /** Comes inside the package that needs it, whose hash covers it. */
   readonly inBundle?: boolean
@@ -57,45 +57,50 @@ const missingFrom = (lock: string): ReadonlyArray<string> => {
   ])
 }
 
-/** Packages whose native part is one of several packages, by platform, with the names of those. */
-const nativeFamilies = () => {
-  const packages = packagesOf("package-lock.json")
-  return Object.entries(packages).flatMap(([path, one]) => {
-    const parts = Object.keys(one.optionalDependencies ?? {}).filter((name) => {
-      const at = locate((candidate) => candidate in packages, path, name)
-      return at !== undefined && packages[at]?.os !== undefined
-    })
-    return parts.length > 1 ? [{ path, parts }] : []
-  })
-}
+const packages = packagesOf("package-lock.json")
 
-const missingOn = async (platform: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => {
+const inLock = (from: string, name: string) => locate((path) => path in packages, from, name)
+
+/** Packages whose native part is one of several packages, by platform, with the paths of those. */
+const nativeFamilies = Object.entries(packages).flatMap(([path, one]) => {
+  const parts = Object.keys(one.optionalDependencies ?? {})
+    .map((name) => inLock(path, name) ?? "")
+    .filter((part) => packages[part]?.os !== undefined)
+  return parts.length > 1 ? [{ path, parts }] : []
+})
+
+/** What npm says of a package that it would install. */
+const lineOf = (path: string) =>
+  `add ${path.replace(/^.*node_modules\//, "")} ${packages[path]?.version}`
+
+const missingOn = (platform: ReadonlyArray<string>): ReadonlyArray<string> => {
+  // In a folder with `node_modules` it would name only what is not there yet.
   const copy = mkdtempSync(join(tmpdir(), "lock-"))
   try {
-    const manifests = Object.entries(packagesOf("package-lock.json"))
-      .filter(([path]) => !path.includes("node_modules/"))
-      .map(([path]) => join(path, "package.json"))
+    const manifests = Object.keys(packages)
+      .filter((path) => !path.includes("node_modules/"))
+      .map((path) => join(path, "package.json"))
     for (const file of [".npmrc", "package-lock.json", ...manifests]) {
       cpSync(join(root, file), join(copy, file))
     }
-    const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", ...platform]
-    await promisify(execFile)("npm", args, { cwd: copy })
-    return nativeFamilies()
-      .filter(({ path }) => path === "" || existsSync(join(copy, path)))
-      .filter(
-        ({ path, parts }) =>
-          !parts.some((name) => locate((at) => existsSync(join(copy, at)), path, name))
-      )
+    const args = ["ci", "--dry-run", "--ignore-scripts", "--no-audit", "--no-fund", ...platform]
+    const said = execFileSync("npm", args, {
+      cwd: copy,
+      encoding: "utf8",
+      shell: process.platform === "win32"
+    })
+    const lines = new Set(said.split("\n"))
+    return nativeFamilies
+      .filter(({ path }) => path === "" || lines.has(lineOf(path)))
+      .filter(({ parts }) => !parts.some((part) => lines.has(lineOf(part))))
       .map(({ path }) => `npm ci ${platform.join(" ")}: no native part of ${path || "Node"}`)
   } finally {
     rmSync(copy, { recursive: true, force: true })
   }
 }
 
-const missing = ["package-lock.json", "bench/package-lock.json"].flatMap(missingFrom)
-if (process.argv.includes("--install")) {
-  for (const platform of platforms) missing.push(...(await missingOn(platform)))
-}
+const unnamed = ["package-lock.json", "bench/package-lock.json"].flatMap(missingFrom)
+const missing = unnamed.length > 0 ? unnamed : platforms.flatMap(missingOn)
 for (const line of missing) console.error(line)
 if (missing.length > 0) {
   console.error("Make it anew from the package.json files alone, as scripts/check-lock.ts says.")

@@ -4,10 +4,10 @@ import { dirname, join } from "node:path"
 const database = "packages/server/test/support/TestDatabase.ts"
 
 /**
- * The test files among these that do not use the database of the tests, directly or through what
- * they import. They do the same whichever store it is on.
+ * The test files among these by whether they use the database of the tests, directly or through
+ * what they import. Those that do not, do the same whichever store it is on.
  */
-export const testsWithoutStore = (patterns: ReadonlyArray<string>): ReadonlyArray<string> => {
+export const testsByStore = (patterns: ReadonlyArray<string>) => {
   const known = new Map<string, ReadonlyArray<string>>()
   const importsOf = (file: string): ReadonlyArray<string> => {
     const before = known.get(file)
@@ -23,5 +23,9 @@ export const testsWithoutStore = (patterns: ReadonlyArray<string>): ReadonlyArra
     for (const file of reached) for (const imported of importsOf(file)) reached.add(imported)
     return reached.has(database)
   }
-  return globSync([...patterns]).filter((file) => !usesStore(file))
+  const files = globSync([...patterns])
+  return {
+    withStore: files.filter(usesStore),
+    withoutStore: files.filter((file) => !usesStore(file))
+  }
 }

@@ -31,8 +31,15 @@ const pick = <A>(values: ReadonlyArray<A>, index: number): A => {
   return value === undefined ? assert.fail("nothing to pick from") : value
 }
 
-const localDay = (at: number, timezone: string) =>
-  new Intl.DateTimeFormat("en-CA", { timeZone: timezone, dateStyle: "short" }).format(at)
+const daysOf = new Map<string, Intl.DateTimeFormat>()
+
+const localDay = (at: number, timezone: string) => {
+  const days =
+    daysOf.get(timezone) ??
+    new Intl.DateTimeFormat("en-CA", { timeZone: timezone, dateStyle: "short" })
+  daysOf.set(timezone, days)
+  return days.format(at)
+}
 
 const isSlot = (at: number, timezone: string, rule: SlotRule) =>
   at >= Date.parse(rule.starts_at ?? "1970-01-01T00:00:00Z") &&

@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { type KeyRing, seal, Secrets, unseal } from "../../src/platform/Secrets.ts"
 import { ask, type Member, outcome, signUp } from "../support/http.ts"
+import { leap } from "../support/leap.ts"
 import { collide } from "../support/collide.ts"
 import { startNode, TestApp, testNodesLayer, testConfig } from "../support/TestApp.ts"
 
@@ -95,7 +96,7 @@ layer(testNodesLayer())("the signing secrets of a workspace", (it) => {
         secrets.map(({ id }: { readonly id: string }) => id),
         [again.body.id, rotated.body.id]
       )
-      yield* TestClock.adjust("86399999 millis")
+      yield* leap("86399999 millis")
       const fresh = yield* ask("POST", "/v1/auth/refresh", {
         body: { refresh_token: member.refresh_token }
       })
