@@ -83,10 +83,13 @@ const missingOn = (platform: ReadonlyArray<string>): ReadonlyArray<string> => {
     for (const file of [".npmrc", "package-lock.json", ...manifests]) {
       cpSync(join(root, file), join(copy, file))
     }
-    const args = ["ci", "--dry-run", "--ignore-scripts", "--no-audit", "--no-fund", ...platform]
+    // `npm run --silent` would silence this one too.
+    const args = ["ci", "--dry-run", "--loglevel=notice", "--ignore-scripts", ...platform]
     const said = execFileSync("npm", args, {
       cwd: copy,
       encoding: "utf8",
+      // What it warns about is shown only if it fails.
+      stdio: "pipe",
       shell: process.platform === "win32"
     })
     const lines = new Set(said.split("\n"))

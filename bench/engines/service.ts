@@ -1,4 +1,3 @@
-import { randomInt, randomUUID } from "node:crypto"
 import { label, newWorkers, startAgent } from "../support/agents.ts"
 import { query } from "../support/database.ts"
 import { startService } from "../support/processes.ts"
@@ -73,9 +72,20 @@ const register = async (url: string): Promise<string> => {
   return workspace.id
 }
 
+const nowMs = "(extract(epoch FROM now()) * 1000)::bigint"
+
+/** An id as the service makes it: a UUID v7 of this time. */
+const idAt = (ms: string) => `(
+    lpad(to_hex(${ms}), 12, '0')
+    || '7' || substr(md5(random()::text), 1, 3)
+    || '8' || substr(md5(random()::text), 1, 15)
+  )::uuid`
+
+const msOf = (id: string) => `extract(epoch FROM time_of_id(${id})) * 1000`
+
 /**
- * Inserts `$1` cron tasks. They are scheduled for New Year, so that each fires only once per
- * measurement.
+ * Inserts `$1` cron tasks, as if one had been created in each of the last milliseconds. They are
+ * scheduled for New Year, so that each fires only once per measurement.
  */
 const insertTasks = (
   target: Place & { readonly sinkUrl: string; readonly body: string },
@@ -87,37 +97,41 @@ const insertTasks = (
     run_on, created_at, updated_at
   )
   SELECT
-    gen_random_uuid(), '${target.workspaceId}', 'cron', 'Report ' || n, 'active', 'POST',
+    ${idAt(`${nowMs} - $1::int + n`)}, '${target.workspaceId}', 'cron', 'Report ' || n, 'active', 'POST',
     '${target.sinkUrl}', '{}', '${target.body}', 30,
     0, '0 0 1 1 *', 'UTC', 'skip', 'once', 'first', ${nextFireAt},
     ${target.runOn}, now(), now()
   FROM generate_series(1, $1::int) AS n`
 
-/** Their ids are UUIDs v7 made from the time at which they are due. */
+/** Their ids are of the time at which they are due. */
 const insertRuns = `
   INSERT INTO runs (
     id, workspace_id, task_id, kind, trigger, scheduled_for, due_at, run_on, worker_wait_seconds
   )
   SELECT
-    (
-      lpad(to_hex((extract(epoch FROM now()) * 1000)::bigint), 12, '0')
-      || '7' || substr(md5(random()::text), 1, 3)
-      || '8' || substr(md5(random()::text), 1, 15)
-    )::uuid,
-    workspace_id, id, 'cron', 'manual', now(), now(), run_on,
+    ${idAt(nowMs)}, workspace_id, id, 'cron', 'manual', now(), now(), run_on,
     CASE WHEN run_on IS NOT NULL THEN 300 END
   FROM made`
 
-/** Reschedules existing tasks from all over the table. */
+/** Reschedules existing tasks from all over the table, other ones each time. */
 export const rescheduleSome = (database: string, work: Work) =>
   query(
     database,
-    `UPDATE tasks
+    `WITH ends AS (
+       SELECT
+         (SELECT ${msOf("id")} FROM tasks ORDER BY id LIMIT 1) AS oldest,
+         (SELECT ${msOf("id")} FROM tasks ORDER BY id DESC LIMIT 1) AS newest,
+         0.25 + random() / 2 AS shift
+     ), places AS (
+       SELECT n, ${idAt("(oldest + (newest - oldest) * (n - shift) / $1::int)::bigint")} AS place
+       FROM ends, generate_series(1, $1::int) AS n
+     )
+     UPDATE tasks
      SET next_fire_at = ${dueAt}
      FROM (
-       SELECT id, row_number() OVER () AS n
-       FROM (SELECT id FROM tasks WHERE id > $4 ORDER BY id LIMIT $1) AS chosen
-     ) AS numbered
-     WHERE tasks.id = numbered.id`,
-    [...dueValues(work), `${randomInt(8)}${randomUUID().slice(1)}`]
+       SELECT n, (SELECT id FROM tasks WHERE id > place ORDER BY id LIMIT 1) AS id
+       FROM places
+     ) AS chosen
+     WHERE tasks.id = chosen.id`,
+    dueValues(work)
   )

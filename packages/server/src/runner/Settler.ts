@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { isDatabaseAway } from "../sql/failures.ts"
 import { againAfterCollision } from "../sql/transaction.ts"
@@ -20,8 +20,9 @@ import { OutboxBell } from "../outbox/OutboxBell.ts"
 const batch = 1_000
 
 /**
- * How long results are gathered. At hundreds of runs per second, a statement for each would cost
- * more than anything else, and nobody notices so short a wait.
+ * The time between one write and the next, in which results are gathered. At hundreds of runs per
+ * second, a statement for each would cost more than anything else. A result that comes later is
+ * written at once.
  */
 const gatherMs = 25
 
@@ -63,25 +64,27 @@ export const makeSettler = Effect.fnUntraced(function* (
   const tracer = yield* Tracing
   const outboxBell = yield* OutboxBell
   const doorbell = new Doorbell()
+  const clock = yield* Clock.Clock
+  /** No clock that can be set, or a wait could last as long as it is set back. */
+  const nowMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
   let buffer: Array<Settlement> = []
+  let writtenMs = Number.NEGATIVE_INFINITY
 
-  /** Zero for a run of a named queue, because its place stands empty meanwhile. */
-  const patienceMs = () => {
-    const isPressed = engine.intake.isPressed
-    if (buffer.some(({ id }) => engine.intake.hasPlace(id))) return isPressed ? yieldForNextMs : 0
-    if (buffer.some(({ place }) => place !== null)) {
-      return isPressed ? yieldForNextMs : gatherForNextMs
-    }
-    return isPressed ? yieldMs : gatherMs
+  /** When what has waited since then is written. */
+  const endOfWait = (sinceMs: number): number => {
+    const goesOn = buffer.some(({ id, place }) => place !== null || engine.intake.hasPlace(id))
+    if (engine.intake.isPressed) return sinceMs + (goesOn ? yieldForNextMs : yieldMs)
+    // The place of a run of a named queue stands empty meanwhile.
+    if (buffer.some(({ id }) => engine.intake.hasPlace(id))) return sinceMs
+    return writtenMs + (goesOn ? gatherForNextMs : gatherMs)
   }
 
   /** In short steps, because by then other runs may have ended, or none be due any more. */
   const gather = Effect.gen(function* () {
-    let waitedMs = 0
-    for (let leftMs = patienceMs(); leftMs > 0; leftMs = patienceMs() - waitedMs) {
-      const stepMs = Math.min(gatherMs, leftMs)
-      yield* Effect.sleep(stepMs)
-      waitedMs += stepMs
+    const sinceMs = nowMs()
+    const leftMs = () => endOfWait(sinceMs) - nowMs()
+    for (let left = leftMs(); left > 0; left = leftMs()) {
+      yield* Effect.sleep(Math.min(gatherMs, left))
     }
   })
 
@@ -152,6 +155,7 @@ export const makeSettler = Effect.fnUntraced(function* (
   const writeNext = Effect.fnUntraced(function* (begin: Calls["begin"]) {
     const next = buffer.slice(0, batch)
     if (next.length === 0) return
+    writtenMs = nowMs()
     yield* write(next, begin).pipe(
       Effect.catch(() =>
         // This fails too if the database is unavailable. Then nothing is lost, because the buffer

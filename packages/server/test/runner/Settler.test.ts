@@ -15,18 +15,26 @@ const workspace_id = "5f0c5a55-7a29-4be5-8f3c-0d6a3b1f8a11"
 
 const step = { chain_run_id: id(), version_id: id(), step_index: 0, after_failure: false }
 
+/** A node that has a result to write now and then. */
+const idle = Effect.gen(function* () {
+  const engine = yield* makeEngine
+  const settler = yield* makeSettler(engine)
+  const write = (place: typeof step | null) => {
+    const run = { id: id(), workspace_id, task_id: id(), kind: "cron", attempt: 1, place } as const
+    settler.offer(settlementOf(run, 7, { status: "succeeded", error: null }))
+    return Effect.forkChild(settler.settleSome(() => Effect.void))
+  }
+  return { engine, settler, write }
+})
+
 /** A node with a run that is due and has no slot, and a result that is to be written. */
 const begin = Effect.fnUntraced(function* (place: typeof step | null) {
-  const engine = yield* makeEngine
+  const { engine, settler, write } = yield* idle
   const due = { id: id(), workspace_id, share: 1, target: null, attempt: 1, due_ms: 0 }
   engine.intake.add([due], 0)
   engine.intake.take(0, 0)
   assert.isTrue(engine.intake.isPressed)
-  const settler = yield* makeSettler(engine)
-  const run = { id: id(), workspace_id, task_id: id(), kind: "cron", attempt: 1, place } as const
-  settler.offer(settlementOf(run, 7, { status: "succeeded", error: null }))
-  const writing = yield* Effect.forkChild(settler.settleSome(() => Effect.void))
-  return { engine, settler, writing }
+  return { engine, settler, writing: yield* write(place) }
 })
 
 /** What was sent to the store by now is written, because it answers in turn. */
@@ -37,6 +45,35 @@ const assertNothingSent = Effect.fnUntraced(function* (writing: Fiber.Fiber<void
 })
 
 const TestLayer = QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer))
+
+layer(TestLayer)("While no run waits for a slot", (it) => {
+  it.effect("a result is written at once, and what follows within 25 ms is gathered", () =>
+    Effect.gen(function* () {
+      const { settler, write } = yield* idle
+      yield* Fiber.join(yield* write(null))
+      const next = yield* write(null)
+      yield* TestClock.adjust("24 millis")
+      yield* assertNothingSent(next)
+      yield* TestClock.adjust("1 millis")
+      yield* Fiber.join(next)
+      yield* TestClock.adjust("25 millis")
+      yield* Fiber.join(yield* write(null))
+      assert.strictEqual(settler.pending(), 0)
+    })
+  )
+
+  it.effect("a chain goes on within 5 ms", () =>
+    Effect.gen(function* () {
+      const { write } = yield* idle
+      yield* Fiber.join(yield* write(step))
+      const next = yield* write(step)
+      yield* TestClock.adjust("4 millis")
+      yield* assertNothingSent(next)
+      yield* TestClock.adjust("1 millis")
+      yield* Fiber.join(next)
+    })
+  )
+})
 
 layer(TestLayer)("While runs are due that have no slot", (it) => {
   it.effect("results wait for a fifth of a second", () =>
