@@ -13,6 +13,7 @@ import { observing, observingRuns } from "./observing.ts"
 import { pings } from "./pings.ts"
 import { start } from "./start.ts"
 import { taskScale } from "./taskScale.ts"
+import { waited } from "./waited.ts"
 import { workerDrain, workerIdle, workerLateness } from "./workers.ts"
 
 /** All measurements, in the order in which they run. */
@@ -29,6 +30,7 @@ export const rows: Readonly<Record<string, () => Promise<Report>>> = {
   handshakes,
   burst,
   lateness,
+  waited,
   "task-scale": taskScale,
   pings,
   deadlines,
