@@ -1,4 +1,5 @@
 import { Clock, Effect } from "effect"
+import { elapsedMs } from "../platform/elapsed.ts"
 
 /**
  * The database's clock as this process sees it, so that nodes whose own clocks differ start a run
@@ -24,7 +25,7 @@ export class DbClock {
 
   /** Milliseconds since the epoch on the database's clock. */
   now(): number {
-    return this.#monotonicMs() + this.#offsetMs
+    return elapsedMs(this.#clock) + this.#offsetMs
   }
 
   /** Runs a statement that returns the database's `now()`. */
@@ -32,10 +33,10 @@ export class DbClock {
     statement: Effect.Effect<A, E, R>
   ): Effect.Effect<A, E, R> {
     return Effect.suspend(() => {
-      const sent = this.#monotonicMs()
+      const sent = elapsedMs(this.#clock)
       return Effect.tap(statement, ({ now_ms }) =>
         Effect.sync(() => {
-          const received = this.#monotonicMs()
+          const received = elapsedMs(this.#clock)
           const errorMs = (received - sent) / 2
           // Clocks drift by up to 100 ppm: a sample loses a tenth of a millisecond per second.
           const agedErrorMs = this.#errorMs + (received - this.#sampledAtMs) / 10_000
@@ -48,9 +49,5 @@ export class DbClock {
         })
       )
     })
-  }
-
-  #monotonicMs(): number {
-    return Number(this.#clock.monotonicTimeNanosUnsafe()) / 1e6
   }
 }

@@ -2,6 +2,7 @@ import { Clock, Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { isDatabaseAway } from "../sql/failures.ts"
 import { againAfterCollision } from "../sql/transaction.ts"
+import { elapsedMs } from "../platform/elapsed.ts"
 import { Doorbell } from "../platform/Loop.ts"
 import type { Settlement } from "../queue/Run.ts"
 import { handOver } from "../queue/admitting/HandOver.ts"
@@ -65,24 +66,23 @@ export const makeSettler = Effect.fnUntraced(function* (
   const outboxBell = yield* OutboxBell
   const doorbell = new Doorbell()
   const clock = yield* Clock.Clock
-  /** No clock that can be set, or a wait could last as long as it is set back. */
-  const nowMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
   let buffer: Array<Settlement> = []
   let writtenMs = Number.NEGATIVE_INFINITY
 
   /** When what has waited since then is written. */
   const endOfWait = (sinceMs: number): number => {
-    const goesOn = buffer.some(({ id, place }) => place !== null || engine.intake.hasPlace(id))
+    const hasPlace = buffer.some(({ id }) => engine.intake.hasPlace(id))
+    const goesOn = hasPlace || buffer.some(({ place }) => place !== null)
     if (engine.intake.isPressed) return sinceMs + (goesOn ? yieldForNextMs : yieldMs)
     // The place of a run of a named queue stands empty meanwhile.
-    if (buffer.some(({ id }) => engine.intake.hasPlace(id))) return sinceMs
+    if (hasPlace) return sinceMs
     return writtenMs + (goesOn ? gatherForNextMs : gatherMs)
   }
 
   /** In short steps, because by then other runs may have ended, or none be due any more. */
   const gather = Effect.gen(function* () {
-    const sinceMs = nowMs()
-    const leftMs = () => endOfWait(sinceMs) - nowMs()
+    const sinceMs = elapsedMs(clock)
+    const leftMs = () => endOfWait(sinceMs) - elapsedMs(clock)
     for (let left = leftMs(); left > 0; left = leftMs()) {
       yield* Effect.sleep(Math.min(gatherMs, left))
     }
@@ -155,7 +155,7 @@ export const makeSettler = Effect.fnUntraced(function* (
   const writeNext = Effect.fnUntraced(function* (begin: Calls["begin"]) {
     const next = buffer.slice(0, batch)
     if (next.length === 0) return
-    writtenMs = nowMs()
+    writtenMs = elapsedMs(clock)
     yield* write(next, begin).pipe(
       Effect.catch(() =>
         // This fails too if the database is unavailable. Then nothing is lost, because the buffer

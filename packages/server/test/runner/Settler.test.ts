@@ -44,6 +44,17 @@ const assertNothingSent = Effect.fnUntraced(function* (writing: Fiber.Fiber<void
   assert.isUndefined(writing.pollUnsafe())
 })
 
+/** Nothing is sent until just before this time is over. */
+const assertWaits = Effect.fnUntraced(function* (
+  writing: Fiber.Fiber<void, unknown>,
+  millis: number
+) {
+  yield* TestClock.adjust(millis - 1)
+  yield* assertNothingSent(writing)
+  yield* TestClock.adjust(1)
+  yield* Fiber.join(writing)
+})
+
 const TestLayer = QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer))
 
 layer(TestLayer)("While no run waits for a slot", (it) => {
@@ -51,11 +62,7 @@ layer(TestLayer)("While no run waits for a slot", (it) => {
     Effect.gen(function* () {
       const { settler, write } = yield* idle
       yield* Fiber.join(yield* write(null))
-      const next = yield* write(null)
-      yield* TestClock.adjust("24 millis")
-      yield* assertNothingSent(next)
-      yield* TestClock.adjust("1 millis")
-      yield* Fiber.join(next)
+      yield* assertWaits(yield* write(null), 25)
       yield* TestClock.adjust("25 millis")
       yield* Fiber.join(yield* write(null))
       assert.strictEqual(settler.pending(), 0)
@@ -66,11 +73,7 @@ layer(TestLayer)("While no run waits for a slot", (it) => {
     Effect.gen(function* () {
       const { write } = yield* idle
       yield* Fiber.join(yield* write(step))
-      const next = yield* write(step)
-      yield* TestClock.adjust("4 millis")
-      yield* assertNothingSent(next)
-      yield* TestClock.adjust("1 millis")
-      yield* Fiber.join(next)
+      yield* assertWaits(yield* write(step), 5)
     })
   )
 })
@@ -102,10 +105,7 @@ layer(TestLayer)("While runs are due that have no slot", (it) => {
   it.effect("a chain goes on sooner", () =>
     Effect.gen(function* () {
       const { writing } = yield* begin(step)
-      yield* TestClock.adjust("49 millis")
-      yield* assertNothingSent(writing)
-      yield* TestClock.adjust("1 millis")
-      yield* Fiber.join(writing)
+      yield* assertWaits(writing, 50)
     })
   )
 })
