@@ -14,12 +14,15 @@ import { HttpServer } from "effect/http"
 import { IpNetwork } from "effect/net"
 import { TestClock } from "effect/testing"
 import { AppLayer } from "../../src/App.ts"
+import type { Argon2Parameters } from "../../src/auth/passwords/argon2.ts"
 import { HashCost } from "../../src/auth/passwords/Passwords.ts"
 import { AppConfig } from "../../src/config/Config.ts"
 import { onlySelfHosted } from "../../src/config/plans.ts"
 import { HttpServerLayer } from "../../src/http/HttpServer.ts"
 import { StoreClock } from "../../src/sql/StoreClock.ts"
 import { leapingClock } from "./leap.ts"
+import { accountMaker } from "./makeAccount.ts"
+import type { Member } from "./people.ts"
 import { onPostgres, TestDatabaseLayer } from "./TestDatabase.ts"
 
 /** The whole service behind a real socket, on the clock of the test and a real database. */
@@ -31,6 +34,8 @@ export class TestApp extends Context.Service<
     readonly otherUrl: string
     /** Every line that the service logged, at all levels. */
     readonly logs: ReadonlyArray<string>
+    /** Makes an account without asking the service, if all that it needs is in the database. */
+    readonly makeAccount?: Effect.Effect<Member>
   }
 >()("@scheduling/server/test/TestApp") {}
 
@@ -105,13 +110,12 @@ export const startNode = (config: AppConfig["Service"], hashCost = cheapHashes) 
   })
 
 /** Whoever forgets the other node would ask one of them twice, and the test would pass. */
-const oneNode = (url: string, logs: ReadonlyArray<string>) =>
+const oneNode = (app: Omit<TestApp["Service"], "otherUrl">) =>
   TestApp.of({
-    url,
+    ...app,
     get otherUrl(): string {
       throw new Error("There is one node. `testNodesLayer` starts another.")
-    },
-    logs
+    }
   })
 
 const onTestClock =
@@ -127,13 +131,13 @@ const onTestClock =
           Logger.layer([Logger.map(Logger.formatJson, (line) => void logs.push(line))]),
           Layer.succeed(References.MinimumLogLevel, "All")
         )
+        const clock = yield* leapingClock
         const node = startNode(config, hashCost).pipe(
           Effect.provide(capture),
-          Effect.provideService(Clock.Clock, yield* leapingClock)
+          Effect.provideService(Clock.Clock, clock)
         )
-        const url = yield* node
-        if (!withOther) return oneNode(url, logs)
-        return TestApp.of({ url, otherUrl: yield* node, logs })
+        const app = { url: yield* node, logs, ...(yield* accounts(config, hashCost, clock)) }
+        return withOther ? TestApp.of({ ...app, otherUrl: yield* node }) : oneNode(app)
       })
     ).pipe(Layer.provideMerge(TestDatabaseLayer))
 
@@ -143,12 +147,22 @@ export const testAppLayer = onTestClock(false)
 /** And another, of a test that asks both, or that is about what only one of them may do. */
 export const testNodesLayer = onTestClock(true)
 
+/** Where there is mail, a registration also sends some. */
+const accounts = (config: AppConfig["Service"], hashCost: Argon2Parameters, clock: Clock.Clock) =>
+  config.appSecret === undefined || config.smtpUrl !== undefined
+    ? Effect.succeed({})
+    : Effect.map(accountMaker({ appSecret: config.appSecret, hashCost, clock }), (makeAccount) => ({
+        makeAccount
+      }))
+
 const nodesLayer = (config: AppConfig["Service"], other: (url: string) => typeof answering) =>
   Layer.effect(
     TestApp,
     Effect.gen(function* () {
       const url = yield* startNode(config)
-      return TestApp.of({ url, otherUrl: yield* other(url), logs: [] })
+      const clock = Clock.Clock.defaultValue()
+      const made = yield* accounts(config, cheapHashes, clock)
+      return TestApp.of({ url, otherUrl: yield* other(url), logs: [], ...made })
     })
   ).pipe(Layer.provideMerge(TestDatabaseLayer))
 

@@ -1,0 +1,163 @@
+import { refreshTokenSeconds } from "@scheduling/domain/auth/TokenPair"
+import { SessionId, UserId } from "@scheduling/domain/shared/Ids"
+import { Clock, DateTime, Effect, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { randomBytes, randomUUID } from "node:crypto"
+import { detailsMac, hashOf } from "../../src/audit/chain.ts"
+import { type Argon2Parameters, loadArgon2 } from "../../src/auth/passwords/argon2.ts"
+import { laneOf } from "../../src/auth/laneOf.ts"
+import { Tokens } from "../../src/auth/sessions/Tokens.ts"
+import { Ids } from "../../src/platform/Ids.ts"
+import { makeSecrets, seal, Secrets } from "../../src/platform/Secrets.ts"
+import { type Member, password, randomEmail, randomIp } from "./people.ts"
+
+/**
+ * Makes an account that is logged in, with its first workspace: all that a registration and a login
+ * leave behind, in one statement. Over HTTP it takes 25 of them, and most tests only need somebody.
+ * `makeAccount.test.ts` compares the rows.
+ */
+export const accountMaker = Effect.fnUntraced(function* (options: {
+  readonly appSecret: Redacted.Redacted
+  readonly hashCost: Argon2Parameters
+  /** The clock of the node that the account is for. */
+  readonly clock: Clock.Clock
+}) {
+  const sql = yield* SqlClient.SqlClient
+  const secrets = makeSecrets([options.appSecret])
+  const tokens = yield* Effect.provide(
+    Tokens,
+    Layer.provide(Tokens.layer, [Ids.layer, Layer.succeed(Secrets, secrets)]),
+    { local: true }
+  )
+  const ids = yield* Effect.provide(Ids, Ids.layer, { local: true })
+  // The ids of the node must sort after these, also in the same millisecond.
+  const nextId = Effect.provideService(ids.next, Clock.Clock, {
+    ...options.clock,
+    currentTimeMillisUnsafe: () => options.clock.currentTimeMillisUnsafe() - 1
+  })
+  const auditRing = secrets.keys("audit-chain")
+  const [laneKey] = secrets.keys("lane")
+
+  return Effect.gen(function* () {
+    const now = yield* DateTime.nowAsDate
+    const ip = randomIp()
+    const email = randomEmail()
+    const user_id = UserId.make(yield* nextId)
+    const lane = laneOf(laneKey, user_id, ip)
+    const user = {
+      id: user_id,
+      email,
+      password_hash: yield* Effect.promise(() => hashedWith(options.hashCost)),
+      lane,
+      created_at: now
+    }
+    const origin = { ip, request_id: randomUUID() }
+    const registered = {
+      id: yield* nextId,
+      action: "account.registered",
+      user_id,
+      actor_id: user_id,
+      ...origin,
+      details: "{}",
+      created_at: now
+    }
+    const workspace_id = yield* nextId
+    const workspace = {
+      id: workspace_id,
+      name: `${email.slice(0, email.indexOf("@"))}'s workspace`,
+      lane,
+      created_at: now
+    }
+    const signingSecret = {
+      id: yield* nextId,
+      workspace_id,
+      sealed_secret: seal(
+        secrets.keys("signing-secret"),
+        workspace_id,
+        `whsec_${randomBytes(32).toString("base64")}`
+      ),
+      created_at: now
+    }
+    const said = {
+      id: yield* nextId,
+      action: "workspace.created",
+      workspace_id,
+      actor_id: user_id,
+      target_id: workspace_id,
+      ip,
+      created_at: now
+    }
+    const details = { name: workspace.name }
+    const link = { ordinal: 1, previous_hash: "", previous_at: null }
+    const details_mac = detailsMac(auditRing, said.id, details)
+    const hash = hashOf(auditRing, said, details_mac, link)
+    const session = {
+      id: SessionId.make(yield* nextId),
+      user_id,
+      user_agent: null,
+      ip,
+      generation: 1,
+      rotated_at: now,
+      expires_at: new Date(now.getTime() + refreshTokenSeconds * 1000),
+      created_at: now
+    }
+    const started = {
+      ...registered,
+      id: yield* nextId,
+      action: "session.started",
+      target_id: session.id
+    }
+    yield* sql`
+      WITH
+        account AS (INSERT INTO users ${sql.insert(user)}),
+        workspace AS (INSERT INTO workspaces ${sql.insert(workspace)}),
+        membership AS (
+          INSERT INTO memberships
+          ${sql.insert({ user_id, workspace_id, role: "owner", created_at: now })}
+        ),
+        seat AS (
+          INSERT INTO usage_days (workspace_id, day, most_seats, last_seats)
+          VALUES (${workspace_id}, (${now}::timestamptz AT TIME ZONE 'UTC')::date, 1, 1)
+        ),
+        secret AS (INSERT INTO signing_secrets ${sql.insert(signingSecret)}),
+        session AS (INSERT INTO sessions ${sql.insert(session)}),
+        of_account AS (INSERT INTO audit_events ${sql.insert([
+          { ...registered, target_id: null },
+          started
+        ])}),
+        of_workspace AS (INSERT INTO audit_events ${sql.insert({
+          ...said,
+          ...link,
+          request_id: origin.request_id,
+          details: JSON.stringify(details),
+          details_mac,
+          hash
+        })})
+      INSERT INTO audit_chains ${sql.insert({ workspace_id, ordinal: 1, hash, at: now })}`
+    const pair = yield* tokens.issue({
+      user_id,
+      session_id: session.id,
+      generation: session.generation,
+      rotated_at: now
+    })
+    return {
+      email,
+      user_id,
+      workspace: `/v1/workspaces/${workspace_id}`,
+      workspace_id,
+      access_token: Redacted.value(pair.access_token),
+      refresh_token: Redacted.value(pair.refresh_token)
+    } satisfies Member
+  }).pipe(Effect.orDie, Effect.provideService(Clock.Clock, options.clock))
+})
+
+const hashes = new Map<number, Promise<string>>()
+
+/** One for all accounts that it costs the same, as nobody looks at its salt. */
+const hashedWith = (cost: Argon2Parameters): Promise<string> => {
+  const known = hashes.get(cost.memoryCost)
+  if (known !== undefined) return known
+  const made = loadArgon2().then(({ hash }) => hash(password, cost))
+  hashes.set(cost.memoryCost, made)
+  return made
+}

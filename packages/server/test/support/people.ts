@@ -1,0 +1,19 @@
+import { randomBytes } from "node:crypto"
+
+/** A person with an account, who is logged in. */
+export interface Member {
+  readonly email: string
+  readonly user_id: string
+  readonly workspace: string
+  readonly workspace_id: string
+  readonly access_token: string
+  readonly refresh_token: string
+}
+
+/** Everybody's. */
+export const password = "correct horse battery staple"
+
+export const randomEmail = () => `${randomBytes(8).toString("hex")}@example.com`
+
+/** A new address for each test, so that tests do not share a throttle. */
+export const randomIp = () => `100.${[...randomBytes(3)].join(".")}`
