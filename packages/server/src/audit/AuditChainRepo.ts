@@ -63,16 +63,19 @@ export class AuditChainRepo extends Context.Service<
         }, Effect.orDie),
 
         claimHead: Effect.fn("AuditChainRepo.claimHead")(function* (workspaceId) {
-          yield* sql`
-            INSERT INTO audit_chains (workspace_id, ordinal, hash)
-            VALUES (${workspaceId}, 0, '')
-            ON CONFLICT DO NOTHING`
-          const rows = yield* sql<ChainHead>`
+          const head = sql<ChainHead>`
             SELECT workspace_id, ordinal::int, hash, at
             FROM audit_chains
             WHERE workspace_id = ${workspaceId}
             FOR UPDATE SKIP LOCKED`
-          return Option.fromNullishOr(rows[0])
+          const [found] = yield* head
+          if (found !== undefined) return Option.some(found)
+          // A new workspace has none yet, and of any other, another node holds it.
+          yield* sql`
+            INSERT INTO audit_chains (workspace_id, ordinal, hash)
+            VALUES (${workspaceId}, 0, '')
+            ON CONFLICT DO NOTHING`
+          return Option.fromNullishOr((yield* head)[0])
         }, Effect.orDie),
 
         listUnlinked: Effect.fn("AuditChainRepo.listUnlinked")(function* (workspaceId, limit) {
@@ -88,23 +91,24 @@ export class AuditChainRepo extends Context.Service<
         updateLinks: Effect.fn("AuditChainRepo.updateLinks")(function* (links, head) {
           const column = columnsOf(links)
           yield* sql`
-            UPDATE audit_events
-            SET ordinal = links.ordinal,
-                previous_hash = links.previous_hash,
-                previous_at = links.previous_at,
-                details_mac = links.details_mac,
-                hash = links.hash
-            FROM unnest(
-              ${column("uuid", ({ id }) => id)},
-              ${column("int4", ({ ordinal }) => ordinal)},
-              ${column("text", ({ previous_hash }) => previous_hash)},
-              ${column("timestamptz", ({ previous_at }) => previous_at)},
-              ${column("text", ({ details_mac }) => details_mac)},
-              ${column("text", ({ hash }) => hash)}
-            ) AS links (id, ordinal, previous_hash, previous_at, details_mac, hash)
-            WHERE audit_events.id = links.id
-              AND audit_events.workspace_id = ${head.workspace_id}`
-          yield* sql`
+            WITH linked AS (
+              UPDATE audit_events
+              SET ordinal = links.ordinal,
+                  previous_hash = links.previous_hash,
+                  previous_at = links.previous_at,
+                  details_mac = links.details_mac,
+                  hash = links.hash
+              FROM unnest(
+                ${column("uuid", ({ id }) => id)},
+                ${column("int4", ({ ordinal }) => ordinal)},
+                ${column("text", ({ previous_hash }) => previous_hash)},
+                ${column("timestamptz", ({ previous_at }) => previous_at)},
+                ${column("text", ({ details_mac }) => details_mac)},
+                ${column("text", ({ hash }) => hash)}
+              ) AS links (id, ordinal, previous_hash, previous_at, details_mac, hash)
+              WHERE audit_events.id = links.id
+                AND audit_events.workspace_id = ${head.workspace_id}
+            )
             UPDATE audit_chains
             SET ordinal = ${head.ordinal}, hash = ${head.hash}, at = ${head.at}
             WHERE workspace_id = ${head.workspace_id}`
