@@ -5,7 +5,8 @@ import { randomBytes } from "node:crypto"
 import type { Duplex } from "node:stream"
 import { openEmbeddedPostgres } from "../../src/sql/embedded/EmbeddedPostgres.ts"
 import { type Database, embeddedLayerOn, postgresLayer } from "../../src/sql/Sql.ts"
-import { emptyAgain, type Migrated, migrateAnew } from "./emptyDatabase.ts"
+import { inject } from "vitest"
+import { asMigrated, emptyAgain, type Migrated, migrateAnew } from "./emptyDatabase.ts"
 
 export const testDatabaseUrl = process.env["TEST_DATABASE_URL"]
 
@@ -64,11 +65,13 @@ let store: Promise<() => Duplex> | undefined
 
 const emptyStore = Effect.gen(function* () {
   store ??= Effect.runPromise(
-    openEmbeddedPostgres({ dataDir: undefined }).pipe(Scope.provide(Scope.makeUnsafe()))
+    openEmbeddedPostgres({ dataDir: undefined, template: inject("migratedStore") }).pipe(
+      Scope.provide(Scope.makeUnsafe())
+    )
   )
   const opened = store
   const stream = yield* Effect.promise(() => opened)
-  yield* emptied({ stream, username: "postgres", database: "postgres" })
+  yield* emptied({ stream, username: "postgres", database: "postgres" }, asMigrated)
   return stream
 })
 
@@ -85,7 +88,7 @@ const emptyDatabase = (serverUrl: string) =>
     const making = made
     yield* Effect.promise(() => making)
     const url = databaseUrl(serverUrl, name)
-    yield* emptied({ url: Redacted.make(url) })
+    yield* emptied({ url: Redacted.make(url) }, migrateAnew)
     return url
   })
 
@@ -95,13 +98,13 @@ let migrated: Migrated | undefined
  * Each test file has a clock of its own, so a row that one of them left would be old or of the
  * future to the next.
  */
-const emptied = (options: PgClient.PgPoolConfig) =>
+const emptied = (options: PgClient.PgPoolConfig, begin: typeof migrateAnew) =>
   Effect.gen(function* () {
     const before = migrated
     migrated = undefined
     // Whatever a test has done to its tables, the next begins with new ones.
     migrated = yield* before === undefined
-      ? migrateAnew
+      ? begin
       : Effect.catch(emptyAgain(before), () => migrateAnew)
   }).pipe(Effect.provide(PgClient.layer({ ...options, maxConnections: 1 }), { local: true }))
 

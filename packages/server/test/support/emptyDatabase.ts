@@ -30,11 +30,20 @@ export const migrateBare = Effect.gen(function* () {
  * takes 0.4 s of CPU time.
  */
 export const migrateAnew = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
   yield* migrateBare
-  yield* Effect.flatMap(Partitions, ({ maintain }) => maintain(retentionDays)).pipe(
+  yield* makeDays
+  return yield* asMigrated
+})
+
+export const makeDays = Effect.suspend(() =>
+  Effect.flatMap(Partitions, ({ maintain }) => maintain(retentionDays)).pipe(
     Effect.provide(Partitions.layer, { local: true })
   )
+)
+
+/** Of a database that nobody has used since it was migrated. */
+export const asMigrated = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
   const partitions = yield* listPartitions
   const { grown, shape, small } = yield* look
   const rows = yield* Effect.forEach([...small, ...grown], (table) =>

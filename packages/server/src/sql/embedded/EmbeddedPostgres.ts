@@ -16,6 +16,8 @@ export { DataDirInUse, EmbeddedStoreError }
 export interface EmbeddedPostgresOptions {
   /** The store is in the directory `postgres` under it. Without it the store is in memory. */
   readonly dataDir: string | undefined
+  /** The packed files that a store in memory begins with, if it does not begin empty. */
+  readonly template?: string
   /**
    * A single-user backend never checkpoints by itself. Without this the WAL would grow for ever,
    * and with it the recovery after a crash.
@@ -70,7 +72,7 @@ export const openEmbeddedPostgres = Effect.fn("openEmbeddedPostgres")(function* 
           cause
         })
     })
-  const files = yield* attempt((signal) => initialize(dataDir, signal))
+  const files = yield* attempt((signal) => initialize(dataDir, options.template, signal))
   const runFork = Effect.runForkWith(yield* Effect.context())
   const store = yield* Effect.acquireRelease(
     Effect.sync(
@@ -99,9 +101,12 @@ export const openEmbeddedPostgres = Effect.fn("openEmbeddedPostgres")(function* 
 
 const initialize = async (
   dataDir: string | undefined,
+  template: string | undefined,
   signal: AbortSignal
 ): Promise<WorkerOptions["files"]> => {
-  if (dataDir === undefined) return { _tag: "Template", path: await initializeTemplate(signal) }
+  if (dataDir === undefined) {
+    return { _tag: "Template", path: template ?? (await initializeTemplate(signal)) }
+  }
   const directory = path.join(dataDir, "postgres")
   await initializeDirectory(directory, signal)
   ownerOnly(directory)
