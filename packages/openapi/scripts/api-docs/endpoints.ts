@@ -1,4 +1,4 @@
-import type { MediaType, OpenApiDocument, Operation, Response } from "../../src/model.ts"
+import type { MediaType, OpenApiDocument, Operation, Response, Webhook } from "../../src/model.ts"
 import { isSchema, referenced } from "../../src/schemas/rewriting.ts"
 import { code, fieldTable, link, type Schema, type Schemas, table, valueTable } from "./text.ts"
 
@@ -10,6 +10,7 @@ interface Endpoint {
 
 /**
  * Renders each group: its purpose, a table of its endpoints, and below it every endpoint in full.
+ * Calls that the service makes have no endpoint of ours, so they have no row.
  */
 export const renderGroups = (document: OpenApiDocument): string => {
   const endpoints = endpointsOf(document)
@@ -21,11 +22,15 @@ export const renderGroups = (document: OpenApiDocument): string => {
         link(title, operation.summary),
         accessOf(operation)
       ])
+      const webhooks = Object.values(document.webhooks)
+        .map(({ post }) => post)
+        .filter(({ tags }) => tags.includes(name))
       return [
         `## ${name}`,
         description,
-        table(["endpoint", "what it does", "access"], rows),
-        ...members.map((endpoint) => renderEndpoint(endpoint, document))
+        ...(rows.length > 0 ? [table(["endpoint", "what it does", "access"], rows)] : []),
+        ...members.map((endpoint) => renderEndpoint(endpoint, document)),
+        ...webhooks.map(renderWebhook)
       ].join("\n\n")
     })
     .join("\n\n")
@@ -80,6 +85,33 @@ const renderEndpoint = ({ line, operation, title }: Endpoint, document: OpenApiD
   ]
   return parts.join("\n\n")
 }
+
+const renderWebhook = ({ description, parameters, requestBody, responses, summary }: Webhook) =>
+  [
+    `### ${summary}`,
+    description,
+    "Headers:",
+    table(
+      ["header", "sent", "what it is", "for example"],
+      parameters.map(({ description: what = "", name, required, schema }) => [
+        code(name),
+        required ? "always" : "sometimes",
+        what,
+        Array.isArray(schema.examples) ? code(String(schema.examples[0])) : ""
+      ])
+    ),
+    `Body: ${requestBody.description}`,
+    "Your answer:",
+    table(
+      ["status", "what follows"],
+      Object.entries(responses)
+        .toSorted(([a], [b]) => (a < b ? -1 : 1))
+        .map(([status, { description: what }]) => [
+          status === "default" ? "any other" : status,
+          what
+        ])
+    )
+  ].join("\n\n")
 
 const bodyOf = (media: MediaType | undefined, schemas: Schemas): ReadonlyArray<string> => {
   if (media === undefined) return []

@@ -29,8 +29,9 @@ export const webhooks: Readonly<Record<string, { readonly post: Webhook }>> = {
         "(`GET /v1/workspaces/{workspace_id}/signing-secrets`). Verify it over the bytes of the " +
         "body as received, and refuse a timestamp that is minutes old. `verify` of " +
         "`@scheduling/sdk/webhooks` does both.\n\n" +
-        "A call may be repeated: after a failure, and when the node that made it was " +
-        "lost. All attempts of one execution carry the same `idempotency-key`.",
+        "A call may be repeated: after a failure (no connection, a timeout or one of the answers " +
+        "below), and after the loss of the node that made it. All attempts of one execution " +
+        "carry the same `idempotency-key`.",
       security: [],
       parameters: [
         header("webhook-id", "The id of the execution.", executionId),
@@ -48,7 +49,7 @@ export const webhooks: Readonly<Record<string, { readonly post: Webhook }>> = {
         header("idempotency-key", "The id of the execution, again.", executionId),
         header("x-scheduling-task-id", "The id of the task, or of the chain of a step.", taskId),
         header("x-scheduling-execution-id", "The id of the execution, once more.", executionId),
-        header("x-scheduling-attempt", "How often this execution was called, from 1.", "1"),
+        header("x-scheduling-attempt", "The number of the attempt, from 1.", "1"),
         header(
           "x-scheduling-scheduled-for",
           "The time that the execution was scheduled for, the same at every attempt.",
@@ -62,6 +63,15 @@ export const webhooks: Readonly<Record<string, { readonly post: Webhook }>> = {
           ),
           required: false
         },
+        {
+          ...header(
+            "traceparent",
+            "The trace of the execution, if the service exports traces and the task has no header " +
+              "of this name.",
+            "00-019a9f3c5b1e7c4a9d2f3e8b7a6c5d41-b7ad6b7169203331-01"
+          ),
+          required: false
+        },
         header(
           "user-agent",
           "Names the service, unless the task's headers name something else.",
@@ -70,12 +80,17 @@ export const webhooks: Readonly<Record<string, { readonly post: Webhook }>> = {
       ],
       requestBody: {
         description:
-          "The body of the task, as it was given. Its type is `application/json` unless the task's " +
-          "headers say otherwise. A task without a body sends none.",
+          "The body of the task as it was given, or of the step with its references filled in. Its " +
+          "type is `application/json` unless the task's headers say otherwise. A task without a " +
+          "body sends none.",
         content: { "*/*": { schema: { type: "string" } } }
       },
       responses: {
-        "2XX": { description: "The call has succeeded; the first 10,000 bytes are kept." },
+        "2XX": {
+          description:
+            "The call has succeeded, unless the task says otherwise (`success_codes`, " +
+            "`body_contains`, `body_lacks`). The first 10,000 bytes are kept."
+        },
         "408": { description: "Tried again, if `retry_count` allows it." },
         "425": { description: "Tried again, if `retry_count` allows it." },
         "429": {
@@ -84,7 +99,10 @@ export const webhooks: Readonly<Record<string, { readonly post: Webhook }>> = {
         "5XX": {
           description: "Tried again, if `retry_count` allows it, and not before `Retry-After`."
         },
-        default: { description: "The call has failed. Redirects are not followed." }
+        default: {
+          description:
+            "The call has failed, unless `success_codes` has the status. Redirects are not followed."
+        }
       }
     }
   }

@@ -2892,7 +2892,7 @@ export type ProcessEventType = "up" | "down" | "paused" | "resumed"
  */
 export type ProcessJudge = "each" | "together"
 
-/** Exactly one of the three. Command lines are read on Linux only. */
+/** Exactly one of the three. Agents watch processes on Linux only. */
 export interface ProcessMatch {
   /** The name of the program, exactly. 1 to 255 characters. */
   readonly name?: string | undefined

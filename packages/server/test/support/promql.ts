@@ -109,6 +109,12 @@ export const evaluate = (expression: string, scrapes: Scrapes): Vector => {
     if (word === "sum") return aggregate((values) => values.reduce((a, b) => a + b, 0))
     if (word === "max") return aggregate((values) => Math.max(...values))
     if (word === "histogram_quantile") return quantile()
+    if (word === "absent") {
+      take("(")
+      const found = product()
+      take(")")
+      return found.length === 0 ? [{ labels: {}, value: 1 }] : []
+    }
     if (word === "topk") {
       take("(")
       const most = Number(take())
@@ -127,14 +133,21 @@ export const evaluate = (expression: string, scrapes: Scrapes): Vector => {
     }
     return left
   }
-  const left = product()
-  // Whether an alert fires is not the question: what it looks at is there.
-  if (/^(?:[<>]=?|==)$/.test(peek())) {
+  const comparison = (): Vector => {
+    const left = product()
+    // Whether an alert fires is not the question: what it looks at is there.
+    if (!/^(?:[<>]=?|==)$/.test(peek())) return left
     take()
-    if (product().length === 0) return []
+    return product().length === 0 ? [] : left
+  }
+  const all = [...comparison()]
+  while (peek() === "or") {
+    take()
+    const known = new Set(all.map(({ labels }) => keyOf(labels)))
+    all.push(...comparison().filter(({ labels }) => !known.has(keyOf(labels))))
   }
   if (at < tokens.length) throw new Error(`${expression}: "${peek()}" is not known here`)
-  return left
+  return all
 }
 
 const tokensOf = (expression: string): ReadonlyArray<string> =>

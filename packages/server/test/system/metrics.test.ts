@@ -186,6 +186,11 @@ layer(runningNodeLayer({ ...runningConfig, metricsToken: Redacted.make(token) })
       for (const none of ["a_metric", 'scheduling_nodes{job="x"}', "rate(a_metric[5m])"]) {
         assert.deepStrictEqual(evaluate(none, scrapes), [], none)
       }
+      const silent = { before: [], after: [], seconds: 10 }
+      const [noNode = "", ...others] = expressions.filter((one) => one.includes("absent("))
+      assert.deepStrictEqual(others, [])
+      assert.deepStrictEqual(evaluate(noNode, silent), [{ labels: {}, value: 1 }])
+      assert.deepStrictEqual(evaluate("absent(scheduling_nodes)", scrapes), [])
     })
   )
 })

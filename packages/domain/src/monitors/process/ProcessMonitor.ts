@@ -41,7 +41,7 @@ export const ProcessMatch = Schema.Struct(matchFields)
   .check(exactlyOne)
   .annotate({
     identifier: "ProcessMatch",
-    description: "Exactly one of the three. Command lines are read on Linux only.",
+    description: "Exactly one of the three. Agents watch processes on Linux only.",
     examples: [{ name: "postgres" }]
   })
 export type ProcessMatch = typeof ProcessMatch.Type
