@@ -158,7 +158,7 @@ describe("the other ways to deploy", () => {
     assert.lengthOf(files, 3)
     for (const file of files) assert.include(steps ?? "", file)
     assert.match(unit, /^ExecStart=\/usr\/local\/bin\/scheduling-agent /m)
-    assert.include(steps ?? "", "--prefix /usr/local scheduling-agent")
+    assert.include(steps ?? "", "--prefix /usr/local packages/agent/dist/scheduling-agent-*.tgz")
   })
 
   it.skipIf(spawnSync("systemd-analyze", ["--version"]).error !== undefined)(
