@@ -1,4 +1,4 @@
-/** Of `npm run move -- --to URL`: moves from the embedded store to PostgreSQL. */
+/** The program behind `npm run move -- --to URL`. Moves the embedded store to PostgreSQL. */
 import { Config, ConfigProvider, Effect, Redacted, References } from "effect"
 import * as fs from "node:fs"
 import * as path from "node:path"

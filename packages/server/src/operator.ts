@@ -1,4 +1,7 @@
-/** Of `npm run account`, `backup` and `audit:verify`: what the operator asks of the running server. */
+/**
+ * The program behind `npm run account`, `backup` and `audit:verify`. Sends the command to the running
+ * server.
+ */
 import { Config, Effect } from "effect"
 import { resolve } from "node:path"
 import { askServer } from "./operator/askServer.ts"

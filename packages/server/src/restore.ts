@@ -1,4 +1,7 @@
-/** Of `npm run restore -- FOLDER`: puts a backup of the embedded store where the server finds it. */
+/**
+ * The program behind `npm run restore -- FOLDER`. Puts a backup of the embedded store where the server
+ * finds it.
+ */
 import { Config, DateTime, Effect } from "effect"
 import * as fs from "node:fs"
 import * as path from "node:path"

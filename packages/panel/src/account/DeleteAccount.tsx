@@ -35,7 +35,7 @@ const DeletionForm = ({ onCancel }: { readonly onCancel: () => void }) => {
     initial: { current_password: "" },
     send: async (values) => {
       await client.auth.removeMe(values).catch(atItsField)
-      // Its session has ended with it, which a refusal here would only repeat.
+      // The session ended with the account, so a failed log-out can be ignored.
       await session.signOut().catch(() => {})
       queries.clear()
       await navigate({ to: "/sign-in", replace: true, ignoreBlocker: true })

@@ -1,6 +1,9 @@
 import { encodeQR } from "qr"
 
-/** A QR code, drawn here: what is in it goes nowhere. Dark on light in both colours, as apps read it. */
+/**
+ * Draws a QR code in the page, so its secret is sent nowhere. It is dark on light in both themes,
+ * because apps need that.
+ */
 export const Qr = ({ label, text }: { readonly label: string; readonly text: string }) => {
   const rows = encodeQR(text, "raw", { ecc: "medium", border: 3 })
   const path = rows

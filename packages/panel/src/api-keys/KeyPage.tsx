@@ -77,7 +77,7 @@ export const KeyPage = () => {
   )
 }
 
-/** What a new key is in the place of, and how long both work. */
+/** Which key a new key replaces, and how long both work. */
 const Replaced = ({ keyId }: { readonly keyId: ApiKeyId }) => {
   const { workspaceId } = useWorkspace()
   const { data: old } = useQuery(keyOptions(workspaceId, keyId))

@@ -54,6 +54,6 @@ export const scopesInWords = (scopes: ReadonlyArray<Scope>): string =>
         })
         .join(", ")
 
-/** Of a text such as `tasks:read,tasks:write`, what there is. */
+/** The scopes in a text such as `tasks:read,tasks:write`, without unknown ones. */
 export const scopesIn = (text: string | undefined): ReadonlyArray<Scope> =>
   all.filter((scope) => (text ?? "").split(",").includes(scope))

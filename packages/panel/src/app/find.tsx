@@ -52,7 +52,7 @@ const hasWords = (name: string, text: string): boolean =>
     .split(/\s+/)
     .every((word) => name.toLowerCase().includes(word))
 
-/** What has the typed text at the beginning of its name, then of a word in it, then the rest. */
+/** Sorts by match: the name begins with the text, then a word in it does, then the rest. */
 export const bestFirst = (text: string, found: ReadonlyArray<Found>): ReadonlyArray<Found> => {
   const typed = text.toLowerCase()
   const fit = ({ name }: Found): number => {

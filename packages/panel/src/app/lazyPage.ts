@@ -7,8 +7,8 @@ export class OtherVersionError extends Error {
 }
 
 /**
- * A page whose code comes when somebody goes there. The router would reload what cannot be loaded,
- * and while the service is away the browser shows a page of its own then.
+ * A page whose code is loaded on demand. If loading fails, the router would reload the page, and
+ * while the service is down the browser would show its own error page.
  */
 export const lazyPage = <Module extends object, Name extends keyof Module>(
   load: () => Promise<Module>,

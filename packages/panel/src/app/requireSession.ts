@@ -1,7 +1,7 @@
 import { redirect } from "@tanstack/react-router"
 import { session } from "../data/session.ts"
 
-/** Leads those who are not signed in to where they can, and afterwards back. */
+/** Sends readers who are not signed in to the sign-in page, and back afterwards. */
 export const requireSession = async ({ href }: { readonly href: string }): Promise<void> => {
   if (await session.isOpen()) return
   throw redirect({ to: "/sign-in", search: href === "/" ? {} : { next: href }, replace: true })

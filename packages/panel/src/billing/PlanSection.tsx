@@ -9,7 +9,7 @@ import { attempt, tellProblem } from "../ui/messages/toast.ts"
 import { isOver } from "./isOver.ts"
 import { billingChanged, plansOptions } from "./queries.ts"
 
-/** A page of the payment provider. Anything but https is no such page. */
+/** A page of the payment provider. Only an https URL is accepted. */
 const goTo = async (page: Promise<{ readonly url: string }>) => {
   try {
     const { url } = await page

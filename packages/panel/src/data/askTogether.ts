@@ -10,7 +10,10 @@ interface Batch {
 /** As many as the API tells of at once. */
 const maxAtOnce = 100
 
-/** One name, asked for together with all others that are asked for now. Undefined for what is gone. */
+/**
+ * Reads one name, batched with all names requested at the same time. Undefined if the thing is
+ * gone.
+ */
 export const askTogether = (
   ask: (workspaceId: WorkspaceId, ids: string) => Promise<Names>
 ): ((workspaceId: WorkspaceId, id: string) => Promise<string | undefined>) => {

@@ -64,7 +64,7 @@ const askForFigures = (workspaceId: WorkspaceId, taskIds: ReadonlySet<string>) =
     }
   })
 
-/** Whether events come. Nobody knows before the first attempt, and while nobody looks. */
+/** Whether the event stream is connected. Unknown before the first attempt and in a hidden tab. */
 type Connection = "unknown" | "live" | "away"
 
 let connection: Connection = "unknown"

@@ -29,7 +29,7 @@ export const ExecutionList = ({
   const isLive = useIsLive()
   const { error, refetch, ...list } = useList({
     ...executionListOptions(workspaceId, search),
-    // Only where nobody tells us, and while something is under way.
+    // Poll only without live events, and only while a run is unfinished.
     refetchInterval: ({ state }) =>
       !isLive && state.data?.pages[0]?.data.some(isUnfinished) === true ? 2_000 : false
   })

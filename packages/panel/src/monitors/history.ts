@@ -61,7 +61,7 @@ export const watchedBy = (
   return { from, since: oldest.isFirst ? from : Date.parse(created_at) }
 }
 
-/** A clock that ticks seldom may be behind an incident that has just begun. */
+/** The clock of the page ticks rarely, so an incident may have begun after its last tick. */
 export const notBefore = (incidents: ReadonlyArray<Span>, now: number): number =>
   Math.max(now, ...incidents.map(({ opened_at }) => Date.parse(opened_at) + 1))
 

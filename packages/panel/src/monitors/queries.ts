@@ -52,7 +52,7 @@ export const processEventsOptions = (workspaceId: WorkspaceId, monitorId: Monito
     clientOf(workspaceId).processMonitors.events(monitorId, { cursor, limit: 50 }, { signal })
   )
 
-/** What happens to a monitor without a change of its status is not told, so that it is asked for. */
+/** Live events report status changes only, so the rest is polled. */
 export const askEvery = 5_000
 
 /** The events of a monitor, while no more than the newest of them are shown. */

@@ -20,7 +20,8 @@ export const FirstSteps = () => {
   const [isOver, setOver] = useState(() => areOver(workspaceId))
   const done = useStepsDone()
   const isAllDone = done.task === true && done.monitor === true && done.key === true
-  // What is all done is gone at the next visit: nothing moves, and a new key stays in view.
+  // When all steps are done, the section disappears at the next visit. So nothing moves now, and a
+  // new key stays in view.
   useEffect(() => {
     if (isOver || isAllDone) end(workspaceId)
     else begin(workspaceId)

@@ -1,7 +1,7 @@
 import type { CronTask } from "@scheduling/sdk"
 import { Badge } from "../ui/values/Status.tsx"
 
-/** That a task is paused, and why, if nobody has paused it. */
+/** Shows that a task is paused, and why if the service paused it. */
 export const PausedMark = ({
   task: { paused_reason, status }
 }: {

@@ -27,7 +27,9 @@ export const Only = ({
   readonly children: ReactNode
   /** What the others see. */
   readonly instead?: ReactNode
-  /** Until the role is known: what it shows is asked for, and refused to others. */
+  /**
+   * While the role is unknown, the content is requested. The API refuses it if the role is too low.
+   */
   readonly waits?: boolean
 }) => {
   const isKnown = use(RoleContext) !== undefined

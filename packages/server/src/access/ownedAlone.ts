@@ -1,6 +1,6 @@
 import type { SqlClient, Statement } from "effect/sql"
 
-/** Of a workspace: that the user owns it, and nobody else does. */
+/** SQL condition: the user is the only owner of the workspace. */
 export const ownedAlone = (sql: SqlClient.SqlClient, userId: string): Statement.Fragment => sql`
   workspaces.id IN (
     SELECT workspace_id

@@ -224,7 +224,8 @@ export class ApiKeys extends Context.Service<
               message: "A revoked or expired key cannot be rotated; create a new one."
             })
           }
-          // What it has left is its grace, which is no expiry that its owner chose.
+          // Its remaining time is the grace of an earlier rotation, not an expiry that its owner
+          // chose.
           if (old.successor_id !== null) {
             return yield* new Conflict({
               message: `The key was rotated before; rotate its successor, ${old.successor_id}, instead.`

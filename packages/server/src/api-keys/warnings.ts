@@ -2,7 +2,9 @@ import { dayMs } from "../platform/millis.ts"
 
 const daysBefore = [7, 1]
 
-/** When a workspace is told next that a key expires. A key that lives no longer is not worth it. */
+/**
+ * When a workspace is next warned that a key expires. Null if all times for a warning have passed.
+ */
 export const nextWarning = (expiresAt: Date | null, now: Date): Date | null => {
   if (expiresAt === null) return null
   const times = daysBefore.map((days) => new Date(expiresAt.getTime() - days * dayMs))

@@ -16,7 +16,7 @@ export interface Linked {
   /** From 1 on, without a gap. */
   readonly ordinal: number
   readonly previous_hash: string
-  /** When the event before it happened: it may be gone, but not before its time. */
+  /** The time of the previous event. That event may be gone, but only after its retention. */
   readonly previous_at: Date | null
 }
 

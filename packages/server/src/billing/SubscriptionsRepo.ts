@@ -24,7 +24,7 @@ export class SubscriptionsRepo extends Context.Service<
       customerId: string,
       now: Date
     ) => Effect.Effect<void>
-    /** None if somebody else holds it. Nobody does for longer than until then. */
+    /** None if somebody else holds it. A hold ends at `until`. */
     readonly hold: (
       workspaceId: AuthorizedWorkspaceId,
       now: Date,
@@ -35,7 +35,7 @@ export class SubscriptionsRepo extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       checkoutId: string | null
     ) => Effect.Effect<void>
-    /** Whose truth is to be asked for, also because their workspace is gone. */
+    /** Subscriptions about which Stripe has to be asked, including those of deleted workspaces. */
     readonly claim: (
       now: Date,
       until: Date,

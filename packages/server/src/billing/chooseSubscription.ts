@@ -3,7 +3,7 @@ import type Stripe from "stripe"
 /**
  * The subscription that counts, of all that a customer ever had: the oldest of those that live, else
  * the one that ended last. Others that live are surplus, such as the second of two that were bought
- * at once: nobody shall pay twice.
+ * at once: nobody should pay twice.
  */
 export const chooseSubscription = (
   subscriptions: ReadonlyArray<Stripe.Subscription>

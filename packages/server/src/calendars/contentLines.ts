@@ -1,4 +1,7 @@
-/** More than 5,000 dates have. The rest of a longer line, such as that of a picture, is left out. */
+/**
+ * Longer than a line with 5,000 dates. The rest of a longer line, such as an embedded picture, is
+ * dropped.
+ */
 const maxLength = 100_000
 
 /** Lines may be empty, so a file has up to a million. */

@@ -28,7 +28,7 @@ export class AppConfig extends Context.Service<
     /** Absent for the embedded store under `dataDir`. */
     readonly databaseUrl: Redacted.Redacted | undefined
     readonly databasePool: number
-    /** So large the pool may be while transactions wait and the server has room. */
+    /** The size up to which the pool may grow while transactions wait and the server has room. */
     readonly databasePoolMax: number
     readonly dataDir: string
     /** Absent only on the embedded store, which makes a secret and keeps it. */
@@ -204,7 +204,7 @@ const DatabaseUrl = Schema.RedactedFromValue(
   { label: "DATABASE_URL" }
 )
 
-/** A refusal names both limits, also of what is no number at all. */
+/** The error names both limits, even if the value is not a number. */
 const count = (minimum: number, maximum: number) =>
   Schema.String.check(
     Schema.makeFilter(

@@ -14,7 +14,10 @@ export const OtlpEndpoint = Schema.String.check(
   )
 )
 
-/** What traces are kept by. None follows its parent: of that, only the ids are taken. */
+/**
+ * The supported samplers. None follows the parent's decision, because only ids are taken from a
+ * `traceparent`.
+ */
 export const samplers = ["traceidratio", "always_on", "always_off"] as const
 
 /** The part of all traces that is kept, unless `OTEL_TRACES_SAMPLER_ARG` says it. */

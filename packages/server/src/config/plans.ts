@@ -14,7 +14,7 @@ export interface PlanCatalog {
   readonly assigned: ReadonlyMap<string, string>
 }
 
-/** What one node or one workspace of a service that somebody runs for themselves is good for. */
+/** The limits of a self-hosted service: what one node or one workspace can handle. */
 export const selfHosted: Plan = {
   id: "self_hosted",
   name: "Self-hosted",

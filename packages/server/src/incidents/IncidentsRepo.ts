@@ -104,8 +104,8 @@ export class IncidentsRepo extends Context.Service<
       page: PageRequest
     ) => Effect.Effect<ReadonlyArray<IncidentRow>>
     /**
-     * Ends those of these monitors that go on, and answers which they are, by monitor. In the
-     * transaction of the change, with the rows held.
+     * Closes the open incidents of these monitors and returns their ids by monitor. Call it in the
+     * transaction of the change, with the rows locked.
      */
     readonly updateClosed: (
       ends: ReadonlyArray<{ readonly monitor_id: string; readonly at: number }>

@@ -69,7 +69,7 @@ export class Limits extends Context.Service<
     readonly used: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<ReadonlyArray<UsedLimit>>
     /** The time before which executions are not shown. Undefined: all are. */
     readonly historyFrom: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<Date | undefined>
-    /** Not what the plan has paused, until it allows so many again. */
+    /** Refuses a task that the plan paused, until the plan allows it again. */
     readonly allowResume: (
       workspaceId: AuthorizedWorkspaceId,
       taskId: string
@@ -120,7 +120,7 @@ export class Limits extends Context.Service<
           return { free: most - used, plan }
         })
 
-        /** The one more may be the one with which a limit is nearly reached, or reached. */
+        /** Announces the limit if the new row reaches 80 % or 100 % of it. */
         const announceNear = Effect.fnUntraced(function* (
           workspaceId: AuthorizedWorkspaceId,
           quota: CountedLimit,
@@ -141,7 +141,7 @@ export class Limits extends Context.Service<
           yield* outbox.announce(nearAnnouncement(near, yield* DateTime.nowAsDate))
         })
 
-        /** Nobody counts each of them, so the counts say on which days they were many. */
+        /** Not counted one by one, so `quota.near` comes with a count, at most once per day. */
         const countFreeOfMany = Effect.fnUntraced(function* (
           workspaceId: AuthorizedWorkspaceId,
           quota: LargeLimit,

@@ -9,7 +9,7 @@ export type Percent = (typeof percents)[number]
 export const percentOf = (used: number, limit: number): Percent | undefined =>
   percents.find((percent) => 100 * used >= percent * limit)
 
-/** What is reached by the last one of these, and was not before it. */
+/** The percentage that the last of these reaches, if the one before it did not. */
 export const percentReachedBy = (used: number, limit: number): Percent | undefined => {
   const percent = percentOf(used, limit)
   return percent === percentOf(used - 1, limit) ? undefined : percent

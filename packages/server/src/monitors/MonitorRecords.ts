@@ -101,7 +101,7 @@ export class MonitorRecords extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       lock: Effect.Effect<Locked, NotFound>
     ) => Effect.Effect<void, NotFound>
-    /** For kinds of which a pause makes nothing but a pause. Call it where it changes something. */
+    /** For kinds for which a pause has no other effect. Call it where it changes something. */
     readonly setPaused: (locked: LockedStatus, isPaused: boolean, at: Date) => Effect.Effect<void>
     /** For one that watches something else from now on. What it was down for is over. */
     readonly beginAgain: (locked: LockedStatus, at: Date) => Effect.Effect<void>

@@ -114,7 +114,9 @@ export const answerOf = ({ response_body, status_code }: CallResult): Answer => 
   return { status: status_code ?? 0, text, json: jsonOf(text) }
 }
 
-/** The rule of all: 2xx is delivered, no answer and 5xx come again, other answers never will. */
+/**
+ * The default rule: 2xx means delivered; no answer and 5xx are retried; any other answer is final.
+ */
 export const judge = (result: CallResult, rules: AnswerRules = {}): Verdict => {
   const answer = answerOf(result)
   const base = {

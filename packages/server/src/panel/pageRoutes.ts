@@ -34,7 +34,7 @@ export const pageRoutesLayer: Layer.Layer<
       return ready === undefined ? yield* noSuchFile : ready.to(request)
     })
 
-    /** What no route has. A person gets the panel, which says so; a program gets what it always gets. */
+    /** Answers unknown addresses: a browser gets the panel with 404, a program gets the usual 404. */
     const lost = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
       if (built === undefined || !acceptsPage(request)) return Effect.orDie(noSuchRoute(request))
       // Never 304: that would say that the page is there.

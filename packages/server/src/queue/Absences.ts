@@ -7,7 +7,7 @@ const awayAfterSeconds = 15
 /** How exact the beginning of an absence is. It is written this often. */
 const seenEverySeconds = 5
 
-/** No wait that an absence makes longer lasts longer than this. */
+/** How long absences are kept. No wait that they extend is longer. */
 const keptDays = 30
 
 /** SQL for rows of `absences` that have begun. One that nobody has noticed yet goes on. */

@@ -83,7 +83,10 @@ export const postgresLayer = ({
 }: {
   readonly url: Redacted.Redacted
   readonly maxConnections: number
-  /** So many while transactions wait and the server has room. By default the pool stays as it is. */
+  /**
+   * The size up to which the pool may grow while transactions wait and the server has room. By
+   * default the pool stays as it is.
+   */
   readonly grownConnections?: number
   /** How long a connection may be silent before it counts as lost. */
   readonly silenceMs?: number

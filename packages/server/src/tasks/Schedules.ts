@@ -58,7 +58,7 @@ export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow
     return yield* nextFireOf(task, after, daysOf(task))
   })
 
-  /** Whoever saved it last, nobody removes its calendar as unused before this is committed. */
+  /** Marks the calendar as used, so that nobody removes it before this transaction commits. */
   const holdCalendar = Effect.fnUntraced(function* (task: Row) {
     const url = calendarOf(task)
     if (url === undefined || (yield* useCalendar(sql, task.workspace_id, url, yield* now))) return
@@ -76,7 +76,7 @@ export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow
     yield* limits.allowOneMore(task.workspace_id, "calendars")
   })
 
-  /** None of its runs starts from now on, and whatever is the matter with it is nobody's any more. */
+  /** None of its runs starts from now on, and its open problem is dropped without a recovery. */
   const stop = Effect.fnUntraced(function* ({ id, workspace_id }: TaskRef) {
     yield* queue.stop({ workspace_id, task_id: id })
     yield* outbox.forget({ workspace_id, subject_id: id })

@@ -141,7 +141,7 @@ const mails = {
   "email links to": perWindow(5),
   "invitations by": perWindow(50),
   "invitations to": perWindow(5),
-  // By the day: who has not agreed yet is asked by strangers.
+  // Per day, because strangers send these mails to people who have not agreed.
   "confirmations to": perDay(5)
 } satisfies Record<string, Allowance>
 

@@ -53,7 +53,7 @@ export class WorkersRepo extends Context.Service<
   WorkersRepo,
   {
     readonly insert: (worker: NewWorker) => Effect.Effect<void>
-    /** The tokens before it end at `previousUntil`, and all but the last of them at once. */
+    /** The previous token ends at `previousUntil`. All older ones end at once. */
     readonly insertToken: (token: NewToken, previousUntil: Date) => Effect.Effect<void>
     readonly find: (
       workspaceId: AuthorizedWorkspaceId,

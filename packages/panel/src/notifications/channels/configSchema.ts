@@ -74,8 +74,8 @@ export const textsOf = (
   )
 
 /**
- * As the API takes it. In a change, what was emptied is null and goes, but a secret that was left
- * empty stays.
+ * The configuration in the form of the API. In a change, an emptied field becomes null and is
+ * removed; a secret that was left empty stays.
  */
 export const configOf = (
   fields: ReadonlyArray<ConfigField>,

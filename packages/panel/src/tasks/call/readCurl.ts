@@ -17,7 +17,7 @@ interface Draft {
   isGet: boolean
 }
 
-/** Takes in one option. What cannot be taken in comes back, as it is to be called. */
+/** Applies one option. If it cannot, returns the option's name for the message. */
 type Reader = (draft: Draft, part: Part) => string | undefined
 
 const whole = ({ given, value }: Part) => `${given} ${value}`

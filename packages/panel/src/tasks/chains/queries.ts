@@ -43,7 +43,7 @@ export const stepRequestOptions = (
     queryKey: [...all(workspaceId), chain_id, "runs", id, "requests", executionId],
     queryFn: ({ signal }) =>
       clientOf(workspaceId).chains.stepRequest(chain_id, id, executionId, { signal }),
-    // What was sent does not change, and what nobody knows any more stays so.
+    // A sent request never changes, and a lost one stays lost.
     staleTime: Infinity,
     retry: false
   })

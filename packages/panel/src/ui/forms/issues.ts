@@ -40,6 +40,6 @@ const valueAt = (values: object, path: Issue["path"]): unknown => {
     if (typeof value !== "object" || value === null || !(key in value)) break
     value = (value as Readonly<Record<string | number, unknown>>)[key]
   }
-  // What leads nowhere in the form stays until it is sent again.
+  // An issue that belongs to no field stays until the form is sent again.
   return value === values ? undefined : value
 }

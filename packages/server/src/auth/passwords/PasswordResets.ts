@@ -110,8 +110,8 @@ export class PasswordResets extends Context.Service<
           }
           yield* throttle.count("password resets", origin.ip)
           yield* throttle.countMail("password resets of", email)
-          // Also the look-up comes after the answer: it takes the same time for emails without an
-          // account.
+          // The look-up, too, comes after the answer, so that the answer takes the same time for an
+          // email without an account.
           yield* letters.post("a password reset", letterFor(email, origin))
         }),
 

@@ -9,7 +9,7 @@ export interface Argon2Parameters {
   readonly parallelism: number
 }
 
-/** How the PHC strings of all hashes begin that were made with them. */
+/** The common prefix of all PHC strings made with these parameters. */
 export const beginningOf = ({ memoryCost, parallelism, timeCost }: Argon2Parameters): string =>
   `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$`
 

@@ -55,7 +55,7 @@ export class HeartbeatsRepo extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       id: string
     ) => Effect.Effect<Option.Option<WatchedRow>>
-    /** Writes those of the pings that take no decision, and answers which they are, by their hashes. */
+    /** Writes the pings that need no decision and returns their hashes. */
     readonly updateByOrdinary: (
       pings: ReadonlyArray<OrdinaryPing>
     ) => Effect.Effect<ReadonlySet<string>>
@@ -63,7 +63,7 @@ export class HeartbeatsRepo extends Context.Service<
     readonly findByPing: (
       hashes: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyArray<WatchedRow & { readonly ping_hash: string }>>
-    /** Locks those that are to be looked at, apart from those that somebody has locked. */
+    /** Locks the heartbeats that are due, and skips locked ones. */
     readonly findDueForUpdate: (by: Date, limit: number) => Effect.Effect<ReadonlyArray<WatchedRow>>
     /** When the next one is to be looked at. */
     readonly findNextCheck: Effect.Effect<Date | undefined>

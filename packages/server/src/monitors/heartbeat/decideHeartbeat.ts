@@ -26,7 +26,7 @@ export interface HeartbeatState {
 interface Run {
   readonly rid: string | null
   readonly started_at: number
-  /** It takes longer than it may, which has been told: its end is still of interest. */
+  /** It exceeded its limit, which was announced. Its end still matters. */
   readonly overran: boolean
 }
 

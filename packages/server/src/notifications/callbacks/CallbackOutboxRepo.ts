@@ -26,7 +26,7 @@ export interface NewCallback {
   readonly subjects: ReadonlyArray<string>
 }
 
-/** So many call-backs of a workspace for which there was no room. */
+/** How many call-backs of a workspace were dropped. */
 export interface Dropped {
   readonly id: string
   readonly workspace_id: string

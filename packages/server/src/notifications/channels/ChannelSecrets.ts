@@ -106,7 +106,7 @@ export const redact = (text: string | null, secrets: ReadonlyArray<string>): str
   return isCut(text) ? withoutBeginning(redacted, needles) : redacted
 }
 
-/** What shows who asks stands alone in many answers, without its scheme. Ordinary words stay. */
+/** Many answers quote a credential without its scheme. Ordinary words are kept. */
 const partsOf = (secret: string): ReadonlyArray<string> => {
   const words = secret.split(/\s+/)
   const values = words.flatMap((word) => word.split(/[=:,;"']+/))

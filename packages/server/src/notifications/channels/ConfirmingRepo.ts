@@ -8,7 +8,7 @@ export class ConfirmingRepo extends Context.Service<
   {
     /** Whether the address is that of a member, and verified. */
     readonly isMember: (workspaceId: AuthorizedWorkspaceId, email: string) => Effect.Effect<boolean>
-    /** By what the account that made the workspace is known in all that it makes: its lane. */
+    /** The lane of the account that made the workspace. Everything the account makes has it. */
     readonly findAccount: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<string>
     /** Those to the address. Locks them. */
     readonly listTo: (

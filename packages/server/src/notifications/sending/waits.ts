@@ -1,6 +1,6 @@
 import { dayMs } from "../../platform/millis.ts"
 
-/** So long a delivery is tried, from the moment on that it is due. */
+/** How long a delivery is retried after it became due. */
 export const patienceMs = dayMs
 
 const longestWaitMs = 30 * 60_000

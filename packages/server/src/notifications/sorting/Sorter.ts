@@ -90,7 +90,8 @@ export class Sorter extends Context.Service<
         if (!(yield* repo.claim)) return "busy"
         const listed = yield* repo.list(batch)
         if (listed.length === 0) return "all"
-        // Before the rows: who deletes a monitor waits for these, and its workspace waits for that.
+        // Lock the workspaces before the rows. Otherwise this, the deletion of a monitor and the
+        // deletion of its workspace could wait for each other in a circle.
         const there = yield* repo.findWorkspaces([
           ...new Set(listed.map(({ workspace_id }) => workspace_id))
         ])

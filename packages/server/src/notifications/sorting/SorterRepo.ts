@@ -18,7 +18,7 @@ export interface OutboxRow {
   readonly data: AnnouncementData & RunData & { readonly reminder?: boolean }
 }
 
-/** As it was written: of a subject that is gone there is no event. */
+/** A row of the outbox. For a deleted subject it holds a marker in place of an event. */
 export type WrittenRow = Omit<OutboxRow, "event"> & {
   readonly event: NotificationEvent | typeof subjectGone
 }

@@ -16,13 +16,13 @@ export interface Judged {
   readonly telling: Telling
   readonly channelIds: ReadonlySet<string>
   readonly settings: NotificationSettings
-  /** It does not end by itself: only incidents are closed, wherever they were opened. */
+  /** The subject was deleted or paused. No recovery is announced, and open incidents are closed. */
   readonly isGone: boolean
 }
 
 export const isForAll = (event: NotificationEvent) => event === "channel.disabled"
 
-/** An end that is none by itself goes to all who were told of the beginning, whatever the rules. */
+/** Such an end goes to every channel that heard of the beginning, whatever the rules say. */
 export const whereTold = (judged: Judged, tellings: ReadonlyArray<TellingRow>): Judged => ({
   ...judged,
   channelIds: new Set(

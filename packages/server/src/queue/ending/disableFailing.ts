@@ -13,8 +13,8 @@ export interface DisabledTask {
 }
 
 /**
- * The id of a run is at most as old as its waits: eleven for a call-back, ten for the next attempt,
- * each of a day, and one for a worker.
+ * A run's id is at most this much older than its end: eleven call-backs, ten retries and one wait for
+ * a worker, of a day each.
  */
 const slackMs = 22 * dayMs
 

@@ -110,7 +110,7 @@ export const fire = Effect.fnUntraced(
         const fire = yield* fireOf(task, daysOf(task))
         if (fire.run_id === undefined) return fire
         tasks.set(fire.run_id, task)
-        // Whoever looks for work when its time has come takes a run that is due much later.
+        // A run that is due much later is not leased now. Another claim takes it when it is due.
         const isSoon =
           fire.due_at === undefined || +fire.due_at <= task.now_ms + options.lookAheadMs
         const mayLease = isSoon && !task.on_worker && task.queue_id === null
