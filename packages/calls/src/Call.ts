@@ -75,6 +75,16 @@ export const SecureConnections = Context.Reference<
 
 type OnEnd = (end: Exit.Exit<CallResult>) => void
 
+/** When a call that is made ready begins. */
+export interface DueTime {
+  /**
+   * On whatever clock decides it. It is the same for all calls of one moment, however long it takes
+   * to make them ready one after another.
+   */
+  readonly atMs: number
+  readonly inMillis: number
+}
+
 /** A call that is about to begin. */
 export interface ReadyCall {
   /** See `Call.begin`. */
@@ -94,11 +104,11 @@ export class Call extends Context.Service<
      */
     readonly begin: (request: CallRequest, onEnd: OnEnd) => () => void
     /**
-     * Does what can be done ahead of a call that begins so much later: signs it, and opens a
-     * connection for it if `connects`. Otherwise, thousands of calls at one instant would wait for
-     * that work to be done for all of them.
+     * Does what can be done ahead of a call that begins later: signs it, and opens a connection for
+     * it if `connects`. Otherwise, thousands of calls at one instant would wait for that work to be
+     * done for all of them.
      */
-    readonly makeReady: (request: CallRequest, inMillis: number, connects: boolean) => ReadyCall
+    readonly makeReady: (request: CallRequest, due: DueTime, connects: boolean) => ReadyCall
   }
 >()("@scheduling/calls/Call") {
   static readonly layer: Layer.Layer<Call> = Layer.effect(
@@ -175,13 +185,16 @@ export class Call extends Context.Service<
       const beginNow = (request: CallRequest, onEnd: OnEnd) =>
         begin(request, () => makeRequest(request, clock), onEnd)
 
-      const makeReady = (request: CallRequest, inMillis: number, connects: boolean): ReadyCall => {
+      const makeReady = (
+        request: CallRequest,
+        { atMs, inMillis }: DueTime,
+        connects: boolean
+      ): ReadyCall => {
         const made = makeRequest(request, clock)
         let drop = () => {}
         if (Result.isSuccess(made)) {
           const { outgoing, path, signFor } = made.success
-          const atMs = clock.currentTimeMillisUnsafe() + inMillis
-          signFor(atMs + signsAheadMs)
+          signFor(clock.currentTimeMillisUnsafe() + inMillis + signsAheadMs)
           if (connects) drop = wayTo(outgoing.origin, path).expect(outgoing.origin, atMs)
         }
         return {

@@ -97,8 +97,9 @@ export const makeExecute = Effect.gen(function* () {
   ) => {
     const { call, withheld } = run
     if (call === null || withheld > 0) return undefined
+    const due = { atMs: run.due_ms, inMillis: early }
     const ready = exitOf(() =>
-      calls.makeReady(requestOf(run, execution, secrets, call), early, execution.connectsAhead)
+      calls.makeReady(requestOf(run, execution, secrets, call), due, execution.connectsAhead)
     )
     return Exit.isSuccess(ready) ? { ...ready.value, call } : undefined
   }
