@@ -173,7 +173,7 @@ export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
     "sql",
     "throttle"
   ],
-  system: ["auth", "config", "executions", "http", "platform", "queue", "sql"]
+  system: ["config", "executions", "http", "platform", "queue", "sql"]
 }
 
 export const panelImports: Readonly<Record<string, ReadonlyArray<string>>> = {

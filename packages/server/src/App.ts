@@ -84,6 +84,7 @@ import { Repositories } from "./Repositories.ts"
 import { docsLayer } from "./system/docs.ts"
 import { echoLayer } from "./system/echo.ts"
 import { HousekeepingLayer } from "./system/Housekeeping.ts"
+import { ResealingLayer } from "./system/Resealing.ts"
 import { metricsRouteLayer, MetricsServerLayer } from "./system/metrics.ts"
 import { ProcessMetersLayer } from "./system/processMeters.ts"
 import { SelfWatch } from "./system/SelfWatch.ts"
@@ -283,6 +284,7 @@ export const AppLayer = Layer.merge(
     Layer.mergeAll(
       Engine,
       HousekeepingLayer,
+      ResealingLayer,
       ProcessMetersLayer,
       MetricsExportLayer,
       MonitorsCleaningLayer,

@@ -35,6 +35,7 @@ import { CallbackOutboxRepo } from "./notifications/callbacks/CallbackOutboxRepo
 import { CallbackSenderRepo } from "./notifications/callbacks/CallbackSenderRepo.ts"
 import { Outbox } from "./outbox/Outbox.ts"
 import { HousekeepingRepo } from "./system/HousekeepingRepo.ts"
+import { SealedRepo } from "./system/SealedRepo.ts"
 import { IncidentsRepo } from "./incidents/IncidentsRepo.ts"
 import { HeartbeatsRepo } from "./monitors/heartbeat/HeartbeatsRepo.ts"
 import { ProcessMonitorsRepo } from "./monitors/process/ProcessMonitorsRepo.ts"
@@ -93,6 +94,7 @@ export const Repositories = Layer.mergeAll(
   IncidentsRepo.layer,
   Idempotency.layer,
   HousekeepingRepo.layer,
+  SealedRepo.layer,
   Outbox.layer,
   ChannelsRepo.layer,
   ConfirmingRepo.layer,

@@ -3,15 +3,11 @@ import { AppConfig } from "../config/Config.ts"
 import { OutboxBell } from "../outbox/OutboxBell.ts"
 import { Doorbell, loop, mayBeStuck } from "../platform/Loop.ts"
 import { dayMs } from "../platform/millis.ts"
-import { Secrets } from "../platform/Secrets.ts"
 import { Signals } from "../signals/Signals.ts"
 import { callingBack } from "./callbacks/callingBack.ts"
 import type { CallbackSender } from "./callbacks/CallbackSender.ts"
 import type { CallbackSorter } from "./callbacks/CallbackSorter.ts"
-import { ChannelsRepo } from "./channels/ChannelsRepo.ts"
-import { openConfig, sealConfig } from "./channels/ChannelSecrets.ts"
 import { DeliveriesRepo } from "./deliveries/DeliveriesRepo.ts"
-import { kinds } from "./kinds.ts"
 import type { Claimed } from "./sending/Claimed.ts"
 import { maxFailingOfShare, maxSending, maxSendingOfShare, Sender } from "./sending/Sender.ts"
 import { keysOfMany, pollMs, sendWhatIsDue } from "./sending/sendWhatIsDue.ts"
@@ -31,9 +27,7 @@ export const NotifierLayer: Layer.Layer<
   | AppConfig
   | CallbackSender
   | CallbackSorter
-  | ChannelsRepo
   | DeliveriesRepo
-  | Secrets
   | Sender
   | Signals
   | Sorter
@@ -42,13 +36,11 @@ export const NotifierLayer: Layer.Layer<
   Effect.gen(function* () {
     const { retentionDays } = yield* AppConfig
     const bell = yield* OutboxBell
-    const channelsRepo = yield* ChannelsRepo
     const deliveries = yield* DeliveriesRepo
     const sender = yield* Sender
     const signals = yield* Signals
     const sorter = yield* Sorter
     const troubles = yield* SorterRepo
-    const ring = (yield* Secrets).keys("notification-channel")
     const sendBell = new Doorbell()
     const callbackBell = new Doorbell()
 
@@ -108,7 +100,7 @@ export const NotifierLayer: Layer.Layer<
     // 4. Call-backs of tasks, after alerts.
     yield* callingBack(callbackBell, () => sending() >= maxSending)
 
-    // 5. What is over goes, and what a retired secret has sealed is sealed anew.
+    // 5. What is over goes.
     const tidyUp = Effect.gen(function* () {
       const now = yield* DateTime.nowAsDate
       yield* troubles.removeOrphans
@@ -116,11 +108,6 @@ export const NotifierLayer: Layer.Layer<
         new Date(now.getTime() - retentionDays * dayMs),
         new Date(now.getTime() - dayMs)
       )
-      for (const row of yield* channelsRepo.listSealedOtherwise(ring[0].id)) {
-        const { config } = openConfig(ring, row.id, row)
-        const { sealed_secrets: to } = sealConfig(ring, row.id, kinds[row.kind], config)
-        yield* channelsRepo.updateSecrets(row.id, { from: row.sealed_secrets, to })
-      }
     })
     yield* Effect.forkScoped(
       loop("tidying up notifications", tidyUp, {

@@ -109,6 +109,19 @@ export const unseal = (ring: KeyRing, context: string, sealed: string): string =
   return decipher.update(bytes.subarray(28), undefined, "utf8") + decipher.final("utf8")
 }
 
+/** The same, but undefined where `unseal` throws: the `APP_SECRET` that sealed it may be gone. */
+export const unsealIfKnown = (
+  ring: KeyRing,
+  context: string,
+  sealed: string
+): string | undefined => {
+  try {
+    return unseal(ring, context, sealed)
+  } catch {
+    return undefined
+  }
+}
+
 // ---------------------------------------------------------------------------
 
 const derive = (secret: Redacted.Redacted, info: string, length: number) =>

@@ -6,12 +6,12 @@ import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import { Ids } from "../platform/Ids.ts"
 import type { PageRequest } from "../sql/Pages.ts"
-import { seal, Secrets, unseal } from "../platform/Secrets.ts"
+import { seal, Secrets, unsealIfKnown } from "../platform/Secrets.ts"
 import { timestampOf, timestampOrNull } from "../sql/timestamp.ts"
 
 /**
  * The secrets that sign calls, sealed at rest. A workspace has one, and two for a day after a
- * rotation.
+ * rotation. One whose `APP_SECRET` is gone cannot be opened, and counts as one that is not there.
  */
 export class SigningSecrets extends Context.Service<
   SigningSecrets,
@@ -27,7 +27,10 @@ export class SigningSecrets extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       page: PageRequest
     ) => Effect.Effect<ReadonlyArray<SigningSecret>>
-    /** The secrets that sign right now, newest first, for each of the workspaces. */
+    /**
+     * The secrets that sign right now, newest first, for each of the workspaces. Nothing may be sent
+     * for a workspace without one: see `noSigningSecret`.
+     */
     readonly findLive: (
       workspaceIds: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<Redacted.Redacted>>>
@@ -41,30 +44,25 @@ export class SigningSecrets extends Context.Service<
         const ids = yield* Ids
         const ring = (yield* Secrets).keys("signing-secret")
 
-        const open = (row: SigningSecretRow) =>
-          Redacted.make(unseal(ring, row.workspace_id, row.sealed_secret), {
-            label: "signing_secret"
+        const opened = (rows: ReadonlyArray<SigningSecretRow>) =>
+          rows.flatMap((row) => {
+            const text = unsealIfKnown(ring, row.workspace_id, row.sealed_secret)
+            return text === undefined ? [] : [{ row, secret: redacted(text) }]
           })
-
-        const toSigningSecret = (row: SigningSecretRow): SigningSecret => ({
-          id: SigningSecretId.make(row.id),
-          secret: open(row),
-          created_at: timestampOf(row.created_at),
-          expires_at: timestampOrNull(row.expires_at)
-        })
 
         const insert = Effect.fn("SigningSecrets.insert")(function* (
           workspaceId: AuthorizedWorkspaceId
         ) {
+          const text = `whsec_${randomBytes(32).toString("base64")}`
           const row: SigningSecretRow = {
             id: yield* ids.next,
             workspace_id: workspaceId,
-            sealed_secret: seal(ring, workspaceId, `whsec_${randomBytes(32).toString("base64")}`),
+            sealed_secret: seal(ring, workspaceId, text),
             expires_at: null,
             created_at: yield* DateTime.nowAsDate
           }
           yield* sql`INSERT INTO signing_secrets ${sql.insert({ ...row })}`
-          return toSigningSecret(row)
+          return toSigningSecret({ row, secret: redacted(text) })
         }, Effect.orDie)
 
         return SigningSecrets.of({
@@ -92,7 +90,7 @@ export class SigningSecrets extends Context.Service<
               AND id < ${page.before}
             ORDER BY id DESC
             LIMIT ${page.limit + 1}`
-            return rows.map(toSigningSecret)
+            return opened(rows).map(toSigningSecret)
           }, Effect.orDie),
 
           findLive: Effect.fn("SigningSecrets.findLive")(function* (workspaceIds) {
@@ -103,8 +101,8 @@ export class SigningSecrets extends Context.Service<
               AND (expires_at IS NULL OR expires_at > ${yield* DateTime.nowAsDate})
             ORDER BY id DESC`
             const live = new Map<string, Array<Redacted.Redacted>>()
-            for (const row of rows) {
-              live.set(row.workspace_id, [...(live.get(row.workspace_id) ?? []), open(row)])
+            for (const { row, secret } of opened(rows)) {
+              live.set(row.workspace_id, [...(live.get(row.workspace_id) ?? []), secret])
             }
             return live
           }, Effect.orDie)
@@ -120,5 +118,24 @@ interface SigningSecretRow {
   readonly expires_at: Date | null
   readonly created_at: Date
 }
+
+const redacted = (text: string) => Redacted.make(text, { label: "signing_secret" })
+
+const toSigningSecret = ({
+  row,
+  secret
+}: {
+  readonly row: SigningSecretRow
+  readonly secret: Redacted.Redacted
+}): SigningSecret => ({
+  id: SigningSecretId.make(row.id),
+  secret,
+  created_at: timestampOf(row.created_at),
+  expires_at: timestampOrNull(row.expires_at)
+})
+
+/** What comes of a call that nothing can sign: its target could not tell it from a forged one. */
+export const noSigningSecret =
+  "the workspace has no signing secret that can be opened: rotate it to have a new one"
 
 const rotationMs = 24 * 60 * 60 * 1000

@@ -1,36 +1,30 @@
 import { DateTime, Effect, Layer } from "effect"
-import { SecondFactors } from "../auth/totp/SecondFactors.ts"
 import { AppConfig } from "../config/Config.ts"
 import { dayMs } from "../platform/millis.ts"
 import { loop } from "../platform/Loop.ts"
 import { HousekeepingRepo } from "./HousekeepingRepo.ts"
 
 /** Sweeps every ten minutes. A sweep that fails is tried again. */
-export const HousekeepingLayer: Layer.Layer<
-  never,
-  never,
-  AppConfig | HousekeepingRepo | SecondFactors
-> = Layer.effectDiscard(
-  Effect.gen(function* () {
-    const { auditRetentionDays, retentionDays } = yield* AppConfig
-    const repo = yield* HousekeepingRepo
-    const secondFactors = yield* SecondFactors
-    const sweep = Effect.gen(function* () {
-      const now = yield* DateTime.nowAsDate
-      const daysAgo = (days: number) => new Date(now.getTime() - days * dayMs)
-      yield* repo.removeExpired(now)
-      yield* repo.removeEndedTasks(daysAgo(retentionDays))
-      yield* repo.removeEndedAhead(daysAgo(-1), daysAgo(retentionDays))
-      yield* repo.removeProgress(daysAgo(retentionDays))
-      yield* repo.removeAuditEvents(daysAgo(auditRetentionDays))
-      yield* repo.eraseAuditEvents
-      yield* secondFactors.reseal
-    })
-    yield* Effect.forkScoped(
-      loop("housekeeping", sweep, {
-        between: () => Effect.sleep("10 minutes"),
-        pauseAtMost: "1 minute"
+export const HousekeepingLayer: Layer.Layer<never, never, AppConfig | HousekeepingRepo> =
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { auditRetentionDays, retentionDays } = yield* AppConfig
+      const repo = yield* HousekeepingRepo
+      const sweep = Effect.gen(function* () {
+        const now = yield* DateTime.nowAsDate
+        const daysAgo = (days: number) => new Date(now.getTime() - days * dayMs)
+        yield* repo.removeExpired(now)
+        yield* repo.removeEndedTasks(daysAgo(retentionDays))
+        yield* repo.removeEndedAhead(daysAgo(-1), daysAgo(retentionDays))
+        yield* repo.removeProgress(daysAgo(retentionDays))
+        yield* repo.removeAuditEvents(daysAgo(auditRetentionDays))
+        yield* repo.eraseAuditEvents
       })
-    )
-  })
-)
+      yield* Effect.forkScoped(
+        loop("housekeeping", sweep, {
+          between: () => Effect.sleep("10 minutes"),
+          pauseAtMost: "1 minute"
+        })
+      )
+    })
+  )

@@ -64,8 +64,8 @@ describe("a workspace that was only named", () => {
     expectTypeOf<TakesNamed<MonitorEventsRepo["Service"]>>().toBeNever()
     expectTypeOf<TakesNamed<MonitorsRepo["Service"]>>().toBeNever()
     expectTypeOf<TakesNamed<IncidentsRepo["Service"]>>().toBeNever()
-    // By a link that proves as much, and of whatever workspace where a secret is sealed anew.
-    type OfChannels = "findByLink" | "confirmByLink" | "listSealedOtherwise" | "updateSecrets"
+    // By a link that proves as much.
+    type OfChannels = "findByLink" | "confirmByLink"
     expectTypeOf<TakesNamed<ChannelsRepo["Service"]>>().toEqualTypeOf<OfChannels>()
     // Of a member, wherever they are one.
     expectTypeOf<TakesNamed<ConfirmingRepo["Service"]>>().toEqualTypeOf<"confirmOfMember">()

@@ -58,7 +58,7 @@ export const repeated = "409 too late: a further attempt has begun"
 export const contradicted = "409 this attempt has ended otherwise"
 export const late = "410 too late: this attempt has ended"
 
-const jobsOf = ({ access_token: token, workspace }: Member) => {
+export const jobsOf = ({ access_token: token, workspace }: Member) => {
   const request = (method: string, at: string, body?: object) =>
     ask(method, workspace + at, { token, ...(body !== undefined && { body }) })
   // oxlint-disable-next-line typescript/no-explicit-any -- an answer is what the assertions say it is

@@ -1,7 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { ChannelsRepo } from "../../src/notifications/channels/ChannelsRepo.ts"
 import { linkTo } from "../../src/notifications/channels/links.ts"
 import { Secrets } from "../../src/platform/Secrets.ts"
 import { linkTokenFor } from "../auth/email/linkTokenFor.ts"
@@ -315,27 +314,5 @@ layer(withMail)("An email channel", (it) => {
         const { channels } = yield* begin
         assert.strictEqual(outcome(yield* channels.create(stranger(to))), "422 validation_failed")
       })
-  )
-
-  it.effect("is sealed anew only if nobody changed it meanwhile", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const { channels } = yield* begin
-      const { body } = yield* channels.create(stranger(randomEmail()))
-      yield* Effect.gen(function* () {
-        const repo = yield* ChannelsRepo
-        const row = (yield* repo.listSealedOtherwise("another key")).find(
-          ({ id }) => id === body.id
-        )
-        assert(row !== undefined)
-        yield* repo.updateSecrets(body.id, { from: "stale", to: "wrong" })
-        yield* repo.updateSecrets(body.id, { from: row.sealed_secrets, to: "right" })
-      }).pipe(Effect.provide(ChannelsRepo.layer))
-      const [kept] = yield* sql`
-        SELECT sealed_secrets
-        FROM notification_channels
-        WHERE id = ${body.id}`
-      assert.deepStrictEqual(kept, { sealed_secrets: "right" })
-    })
   )
 })

@@ -2,7 +2,7 @@ import { InvalidCode, TotpRequired } from "@scheduling/domain/auth/AuthErrors"
 import { recoveryCodes, type TotpSecret, type TotpStatus } from "@scheduling/domain/auth/Totp"
 import { Conflict } from "@scheduling/domain/shared/Errors"
 import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
-import { mac, seal, Secrets, unseal } from "../../platform/Secrets.ts"
+import { mac, seal, Secrets, unsealIfKnown } from "../../platform/Secrets.ts"
 import type { UserRow } from "../../users/UsersRepo.ts"
 import { bareCode, base32, makeRecoveryCode, makeTotpSecret, stepOfCode, totpUri } from "./totp.ts"
 import { TotpRepo, type TotpRow } from "./TotpRepo.ts"
@@ -29,8 +29,6 @@ export class SecondFactors extends Context.Service<
       code: Redacted.Redacted | undefined
     ) => Effect.Effect<boolean, TotpRequired | InvalidCode>
     readonly remove: (userId: string) => Effect.Effect<boolean>
-    /** Seals anew what a retired secret has sealed: once that is gone, nobody could open it. */
-    readonly reseal: Effect.Effect<void>
   }
 >()("@scheduling/server/auth/totp/SecondFactors") {
   static readonly layer: Layer.Layer<SecondFactors, never, Secrets | TotpRepo> = Layer.effect(
@@ -41,13 +39,11 @@ export class SecondFactors extends Context.Service<
       const totpKeys = secrets.keys("totp")
       const codeKeys = secrets.keys("recovery-code")
 
-      const [currentKey, ...retiredKeys] = totpKeys
-
       /** Undefined if the secret that sealed it is gone. Recovery codes may still be of use then. */
-      const secretOf = (row: TotpRow) =>
-        totpKeys.some(({ id }) => row.sealed_secret.startsWith(`${id}.`))
-          ? Buffer.from(unseal(totpKeys, row.user_id, row.sealed_secret), "base64url")
-          : undefined
+      const secretOf = (row: TotpRow) => {
+        const secret = unsealIfKnown(totpKeys, row.user_id, row.sealed_secret)
+        return secret === undefined ? undefined : Buffer.from(secret, "base64url")
+      }
 
       const hashesOf = (userId: string, code: string) =>
         codeKeys.map((key) => mac(key, `${userId}:${bareCode(code)}`))
@@ -110,20 +106,7 @@ export class SecondFactors extends Context.Service<
           return yield* new InvalidCode()
         }),
 
-        remove: repo.remove,
-
-        reseal: Effect.gen(function* () {
-          const madeBy = retiredKeys.map(({ id }) => id)
-          if (madeBy.length === 0) return
-          let last: ReadonlyArray<TotpRow>
-          do {
-            last = yield* repo.listSealedBy(madeBy)
-            for (const { sealed_secret: from, user_id } of last) {
-              const to = seal([currentKey], user_id, unseal(totpKeys, user_id, from))
-              yield* repo.updateSealed(user_id, { from, to })
-            }
-          } while (last.length > 0)
-        }).pipe(Effect.withSpan("SecondFactors.reseal"))
+        remove: repo.remove
       })
     })
   )

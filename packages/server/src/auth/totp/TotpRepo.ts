@@ -22,13 +22,6 @@ export class TotpRepo extends Context.Service<
     /** Returns false if there is no such code, as each works once. */
     readonly removeCode: (userId: string, hashes: ReadonlyArray<string>) => Effect.Effect<boolean>
     readonly remove: (userId: string) => Effect.Effect<boolean>
-    /** Some of those that one of these keys has sealed. */
-    readonly listSealedBy: (keyIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<TotpRow>>
-    /** If it is still what it was. */
-    readonly updateSealed: (
-      userId: string,
-      change: { readonly from: string; readonly to: string }
-    ) => Effect.Effect<void>
   }
 >()("@scheduling/server/auth/totp/TotpRepo") {
   static readonly layer: Layer.Layer<TotpRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -105,22 +98,6 @@ export class TotpRepo extends Context.Service<
             WHERE user_id = ${userId}
             RETURNING user_id`
           return rows.length > 0
-        }, Effect.orDie),
-
-        listSealedBy: Effect.fn("TotpRepo.listSealedBy")(function* (keyIds) {
-          return yield* sql<TotpRow>`
-            SELECT user_id, sealed_secret, confirmed_at
-            FROM totp
-            WHERE split_part(sealed_secret, '.', 1) = ANY (${keyIds}::text[])
-            LIMIT 100`
-        }, Effect.orDie),
-
-        updateSealed: Effect.fn("TotpRepo.updateSealed")(function* (userId, { from, to }) {
-          yield* sql`
-            UPDATE totp
-            SET sealed_secret = ${to}
-            WHERE user_id = ${userId}
-              AND sealed_secret = ${from}`
         }, Effect.orDie)
       })
     })

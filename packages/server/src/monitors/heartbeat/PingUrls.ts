@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
-import { mac, seal, Secrets, unseal } from "../../platform/Secrets.ts"
+import { mac, seal, Secrets, unsealIfKnown } from "../../platform/Secrets.ts"
 import type { PingUrlRow } from "./HeartbeatsRepo.ts"
 
 interface Owner {
@@ -41,10 +41,7 @@ export class PingUrls extends Context.Service<
         make: (owner) => renew(owner, randomUUID()),
         hashesOf: (pingId) => [mac(current, pingId), ...retired.map((key) => mac(key, pingId))],
         renew,
-        open: (monitorId, sealed) => {
-          const madeBy = sealed.split(".", 1)[0]
-          return shown.some(({ id }) => id === madeBy) ? unseal(shown, monitorId, sealed) : null
-        }
+        open: (monitorId, sealed) => unsealIfKnown(shown, monitorId, sealed) ?? null
       })
     })
   )

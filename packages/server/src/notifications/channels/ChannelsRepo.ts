@@ -90,13 +90,6 @@ export class ChannelsRepo extends Context.Service<
     /** By the link of a mail, which is the proof that somebody may. */
     readonly findByLink: (id: string) => Effect.Effect<Option.Option<ChannelRow>>
     readonly confirmByLink: (id: string, now: Date) => Effect.Effect<void>
-    /** Some that were sealed with a secret that is retired. */
-    readonly listSealedOtherwise: (keyId: string) => Effect.Effect<ReadonlyArray<ChannelRow>>
-    /** If it is still what it was. */
-    readonly updateSecrets: (
-      id: string,
-      change: { readonly from: string; readonly to: string }
-    ) => Effect.Effect<void>
   }
 >()("@scheduling/server/notifications/channels/ChannelsRepo") {
   static readonly layer: Layer.Layer<ChannelsRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -207,22 +200,6 @@ export class ChannelsRepo extends Context.Service<
             UPDATE notification_channels
             SET confirmed = true, by_membership = false, updated_at = ${now}, next_at = ${now}
             WHERE id = ${id}`
-        }, Effect.orDie),
-
-        listSealedOtherwise: Effect.fn("ChannelsRepo.listSealedOtherwise")(function* (keyId) {
-          return yield* sql<ChannelRow>`
-            SELECT ${columns}
-            FROM notification_channels
-            WHERE split_part(sealed_secrets, '.', 1) <> ${keyId}
-            LIMIT 100`
-        }, Effect.orDie),
-
-        updateSecrets: Effect.fn("ChannelsRepo.updateSecrets")(function* (id, { from, to }) {
-          yield* sql`
-            UPDATE notification_channels
-            SET sealed_secrets = ${to}
-            WHERE id = ${id}
-              AND sealed_secrets = ${from}`
         }, Effect.orDie)
       })
     })

@@ -3,7 +3,7 @@ import { Cause, Clock, Context, Effect, Layer, type Redacted } from "effect"
 import { AppConfig } from "../../config/Config.ts"
 import { briefly } from "../../platform/Loop.ts"
 import { Secrets } from "../../platform/Secrets.ts"
-import { SigningSecrets } from "../../signing/SigningSecrets.ts"
+import { noSigningSecret, SigningSecrets } from "../../signing/SigningSecrets.ts"
 import type { ChannelRow } from "../channels/ChannelsRepo.ts"
 import { openConfig, redact } from "../channels/ChannelSecrets.ts"
 import type { MailLink, Outgoing, Transports, Verdict } from "../Kind.ts"
@@ -83,12 +83,12 @@ export class Transmitter extends Context.Service<
         const transports: Transports = {
           http: (request) => Effect.map(httpOf(transmission, [])(request), redacted),
           signedHttp: (request) =>
-            Effect.flatMap(signing.findLive([channel.workspace_id]), (live) =>
-              Effect.map(
-                httpOf(transmission, live.get(channel.workspace_id) ?? [])(request),
-                redacted
-              )
-            ),
+            Effect.flatMap(signing.findLive([channel.workspace_id]), (live) => {
+              const signedWith = live.get(channel.workspace_id)
+              return signedWith === undefined
+                ? Effect.succeed(unsigned)
+                : Effect.map(httpOf(transmission, signedWith)(request), redacted)
+            }),
           mail: mailer.send,
           link: (what: MailLink) => linkTo(linkRing, publicUrl, what, channel)
         }
@@ -146,6 +146,17 @@ const unanswered = (error: string): Verdict => ({
   after_seconds: null,
   gone: false
 })
+
+/** Tried again, because the workspace can have a new secret before the message is given up. */
+const unsigned: CallResult = {
+  status_code: null,
+  response_body: null,
+  error: noSigningSecret,
+  retry_after_seconds: null,
+  outcome: "retryable",
+  completes_later: false,
+  duration_ms: 0
+}
 
 /** PostgreSQL holds neither NUL nor half a surrogate pair. */
 const storable = (text: string) => text.replaceAll("\0", "\ufffd").toWellFormed()

@@ -12,6 +12,7 @@ import { maxAnswerSeconds } from "@scheduling/domain/calls/CallOptions"
 import { asksForCallback, type CompletionUrls } from "../../completions/CompletionUrls.ts"
 import type { DbClock } from "../DbClock.ts"
 import { loadCall } from "./LoadCall.ts"
+import { noSigningSecret } from "../../signing/SigningSecrets.ts"
 import { verdictOn } from "../../queue/ending/verdictOn.ts"
 import { type RunCall, type Settlement, settlementOf, type StartedRun } from "../../queue/Run.ts"
 
@@ -72,10 +73,11 @@ export const makeExecute = Effect.gen(function* () {
     run: StartedRun,
     execution: Execution,
     secrets: ReadonlyArray<Redacted.Redacted>,
-    call: Result.Result<RunCall, string>,
+    given: Result.Result<RunCall, string>,
     onEnd: OnEnd
   ): (() => void) => {
     startedAt(run, execution)
+    const call = secrets.length === 0 ? Result.fail(noSigningSecret) : given
     if (Result.isFailure(call)) {
       onEnd(Exit.succeed(endOf(run, execution, { status: "failed", error: call.failure })))
       return () => {}
@@ -96,7 +98,7 @@ export const makeExecute = Effect.gen(function* () {
     early: number
   ) => {
     const { call, withheld } = run
-    if (call === null || withheld > 0) return undefined
+    if (call === null || withheld > 0 || secrets.length === 0) return undefined
     const due = { atMs: run.due_ms, inMillis: early }
     const ready = exitOf(() =>
       calls.makeReady(requestOf(run, execution, secrets, call), due, execution.connectsAhead)

@@ -36,7 +36,7 @@ import { loadCall } from "../../runner/calling/LoadCall.ts"
 import { makeSecretsCache } from "../../runner/calling/secretsCache.ts"
 import { LiveChanges } from "../../signals/Changes.ts"
 import { Endings } from "../../signals/Endings.ts"
-import type { SigningSecrets } from "../../signing/SigningSecrets.ts"
+import { noSigningSecret, type SigningSecrets } from "../../signing/SigningSecrets.ts"
 import { timestampOf } from "../../sql/timestamp.ts"
 import { type Asking, Dispatch, type Sets } from "./Dispatch.ts"
 import { leaseOf } from "./lease.ts"
@@ -145,7 +145,7 @@ export class Claims extends Context.Service<
             continue
           }
           bytes += run.withheld
-          const call = yield* read(run)
+          const call = secrets.length === 0 ? Result.fail(noSigningSecret) : yield* read(run)
           if (Result.isFailure(call)) {
             failed.push({ run, status: "failed", error: call.failure })
           } else {

@@ -1,11 +1,8 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { SecondFactors } from "../../../src/auth/totp/SecondFactors.ts"
-import { TotpRepo } from "../../../src/auth/totp/TotpRepo.ts"
 import { loadArgon2 } from "../../../src/auth/passwords/argon2.ts"
-import { makeSecrets, Secrets } from "../../../src/platform/Secrets.ts"
 import { collide } from "../../support/collide.ts"
 import {
   ask,
@@ -189,22 +186,6 @@ layer(testNodesLayer())("a second factor", (it) => {
     )
     return answer.status
   })
-
-  it.effect("outlives the secret that it was sealed with, if it had time to be sealed anew", () =>
-    Effect.gen(function* () {
-      const { member, secret } = yield* protectedMember
-      const old = testConfig.appSecret ?? Redacted.make("")
-      const factors = SecondFactors.layer.pipe(
-        Layer.provide(TotpRepo.layer),
-        Layer.provide(Layer.succeed(Secrets, makeSecrets([renewed, old])))
-      )
-      yield* Effect.provide(
-        Effect.flatMap(SecondFactors, ({ reseal }) => reseal),
-        factors
-      )
-      assert.strictEqual(yield* logInAtNewNode(member, yield* codeNow(secret)), 200)
-    })
-  )
 
   it.effect("whose secret is gone refuses every code, and the account can be helped", () =>
     Effect.gen(function* () {

@@ -25,8 +25,12 @@ const urls = completionUrls(
   "http://127.0.0.1"
 )
 
+const signingSecret = Redacted.make(`whsec_${"A".repeat(43)}=`)
+
 export const secretsLayer = Layer.merge(
-  Layer.mock(SigningSecrets, { findLive: () => Effect.succeed(new Map()) }),
+  Layer.mock(SigningSecrets, {
+    findLive: (ids) => Effect.succeed(new Map(ids.map((id) => [id, [signingSecret]])))
+  }),
   Layer.succeed(CompletionUrls, urls)
 )
 

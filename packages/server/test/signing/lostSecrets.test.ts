@@ -1,0 +1,105 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer, Redacted } from "effect"
+import { jobsOf, target } from "../completions/jobs.ts"
+import { notificationsOf } from "../notifications/support/channels.ts"
+import { ask, type Member, outcome, password, randomIp, signUp, times } from "../support/http.ts"
+import { runningConfig, startNode, TestApp } from "../support/TestApp.ts"
+import { TestDatabaseLayer } from "../support/TestDatabase.ts"
+import { agentOf, workersOf } from "../workers/workers.ts"
+
+const at = (url: string) => TestApp.of({ url, otherUrl: url, logs: [] })
+
+/** A node that knows a new secret only, and one that still has the old one. */
+const NodesLayer = Layer.effect(
+  TestApp,
+  Effect.gen(function* () {
+    const appSecret = Redacted.make("the secret of the day after, thirty-two bytes")
+    const url = yield* startNode({ ...runningConfig, appSecret })
+    return TestApp.of({
+      ...at(url),
+      otherUrl: yield* startNode({ ...runningConfig, runner: "off" })
+    })
+  })
+).pipe(Layer.provideMerge(TestDatabaseLayer))
+
+/** Somebody whose signing secret the node that makes calls cannot open. */
+const signUpBefore = Effect.gen(function* () {
+  const { otherUrl } = yield* TestApp
+  const member = yield* signUp().pipe(Effect.provideService(TestApp, at(otherUrl)))
+  const login = yield* ask("POST", "/v1/auth/login", {
+    headers: { "x-forwarded-for": randomIp() },
+    body: { email: member.email, password }
+  })
+  return { ...member, access_token: String(login.body.access_token) }
+})
+
+const rotate = ({ access_token: token, workspace }: Member) =>
+  ask("POST", `${workspace}/signing-secrets/rotate`, { token })
+
+const reason = "the workspace has no signing secret that can be opened: rotate it to have a new one"
+
+layer(NodesLayer, { excludeTestServices: true })("a signing secret that nobody can open", (it) => {
+  it.effect("fails the runs of its workspace with the reason, until it is rotated", () =>
+    Effect.gen(function* () {
+      const lost = yield* signUpBefore
+      const jobs = jobsOf(lost)
+      const others = jobsOf(yield* signUp())
+      const { url, urls } = yield* target(() => ({ status: 200 }))
+
+      const ids = yield* Effect.forEach(times(5, String), () =>
+        Effect.all([jobs.begin({ url }), others.begin({ url })])
+      )
+      // Its call would be made ready before it is due.
+      const later = yield* jobs.request("POST", "/delayed", { url, delay_seconds: 1 })
+      for (const [lostRun, other] of ids) {
+        assert.deepInclude(yield* jobs.ended(lostRun), { status: "failed", error: reason })
+        assert.deepInclude(yield* others.ended(other), { status: "succeeded" })
+      }
+      const { data } = yield* jobs.until(
+        `/executions?task_id=${later.body.id}`,
+        (page) => page.data[0]?.status === "failed"
+      )
+      assert.deepInclude(data[0], { error: reason })
+      assert.lengthOf(urls, 5)
+
+      assert.strictEqual(outcome(yield* rotate(lost)), "201")
+      const again = Effect.flatMap(jobs.begin({ url }), jobs.ended)
+      const { status } = yield* Effect.repeat(again, {
+        until: (execution) => execution.status === "succeeded",
+        times: 1_000
+      })
+      assert.strictEqual(status, "succeeded")
+    })
+  )
+
+  it.effect("fails the runs that a worker asks for", () =>
+    Effect.gen(function* () {
+      const lost = yield* signUpBefore
+      const jobs = jobsOf(lost)
+      const { body: worker } = yield* workersOf(lost).create({ labels: ["office"] })
+      const agent = agentOf(worker.token)
+      const session = Number((yield* agent.hello()).body.session)
+      const run_on = { labels: ["office"] }
+      const id = yield* jobs.begin({ url: "https://intern.example.com/", run_on })
+      assert.deepStrictEqual((yield* agent.claim(session, { wait_seconds: 2 })).body.calls, [])
+      assert.deepInclude(yield* jobs.ended(id), { status: "failed", error: reason })
+    })
+  )
+
+  it.effect("is what a message to a webhook waits for", () =>
+    Effect.gen(function* () {
+      const lost = yield* signUpBefore
+      const { url, urls } = yield* target(() => ({ status: 200 }))
+      const channels = notificationsOf(lost)
+      const { body: channel } = yield* channels.create({ config: { url } })
+      yield* channels.test(channel.id)
+      const found = jobsOf(lost)
+      const tried = yield* found.until(
+        `/notifications/deliveries?channel_id=${channel.id}`,
+        ({ data }) => data[0]?.error !== null
+      )
+      assert.deepInclude(tried.data[0], { error: reason })
+      assert.lengthOf(urls, 0)
+    })
+  )
+})
