@@ -153,8 +153,8 @@ export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
   ],
   events: ["auth", "http", "platform", "signals", "sql"],
   // The work beside the requests.
-  completions: ["config", "http", "monitors", "platform", "queue", "sql"],
-  runner: ["completions", "outbox", "platform", "queue", "signals", "signing", "sql"],
+  completions: ["config", "http", "monitors", "platform", "queue", "signals", "sql"],
+  runner: ["completions", "platform", "queue", "signals", "signing", "sql"],
   workers: [
     "access",
     "audit",

@@ -72,7 +72,6 @@ import { Transmitter } from "./notifications/sending/Transmitter.ts"
 import { OutboxBell, OutboxDoorbell } from "./outbox/OutboxBell.ts"
 import { panelLayer } from "./panel/panel.ts"
 import { AwaitedRuns, AwaitedRunsOfNode } from "./queue/awaiting/AwaitedRuns.ts"
-import { Settling } from "./queue/ending/Settling.ts"
 import { Partitions } from "./queue/Partitions.ts"
 import { Runner } from "./runner/Runner.ts"
 import { defaultRunnerOptions, RunnerOptions } from "./queue/RunnerOptions.ts"
@@ -181,7 +180,7 @@ const Services = Layer.mergeAll(
     Syncing.layer
   ]),
   Layer.provideMerge(Processes.layer),
-  Layer.provide([Dispatch.layer, GivenRuns.layer, Settling.layer]),
+  Layer.provide([Dispatch.layer, GivenRuns.layer]),
   Layer.provide(Partitions.layer),
   Layer.provide([MonitorRecords.layer, PingUrls.layer, TlsProbe.layer]),
   Layer.provide([StatusChanges.layer, CalendarReader.layer]),

@@ -1,8 +1,11 @@
 import { maxProgressBytes } from "@scheduling/domain/executions/Execution"
 import { Context, Effect, Layer, Random } from "effect"
+import { SqlClient } from "effect/sql"
 import type { AwaitingRun } from "../queue/awaiting/Awaiting.ts"
 import { noNode } from "../queue/awaiting/Awaiting.ts"
-import { Settling } from "../queue/ending/Settling.ts"
+import { makeSettleAlone } from "../queue/ending/SettleAlone.ts"
+import type { Endings } from "../signals/Endings.ts"
+import type { Signals } from "../signals/Signals.ts"
 import { verdictOn } from "../queue/ending/verdictOn.ts"
 import { type Settlement, settlementOf } from "../queue/Run.ts"
 import { batched } from "../sql/batched.ts"
@@ -42,11 +45,15 @@ export class Completions extends Context.Service<
     readonly endOverdue: Effect.Effect<void>
   }
 >()("@scheduling/server/completions/Completions") {
-  static readonly layer: Layer.Layer<Completions, never, CompletionsRepo | Settling> = Layer.effect(
+  static readonly layer: Layer.Layer<
+    Completions,
+    never,
+    CompletionsRepo | Endings | Signals | SqlClient.SqlClient
+  > = Layer.effect(
     Completions,
     Effect.gen(function* () {
       const repo = yield* CompletionsRepo
-      const settling = yield* Settling
+      const settleAlone = yield* makeSettleAlone(yield* SqlClient.SqlClient)
 
       /** Returns the ids of the runs that ended, or go back to the queue, by what was said. */
       const end = Effect.fnUntraced(function* (
@@ -57,7 +64,7 @@ export class Completions extends Context.Service<
           calling.length === 0 ? [] : yield* repo.takeOver(calling.map(({ run }) => takeover(run)))
         )
         const random = yield* Random.next
-        return yield* settling.settle(
+        return yield* settleAlone(
           [...said.values()]
             .filter(({ run }) => run.lease_owner === noNode || taken.has(run.id))
             .map(({ callback, run }) => settlementBy(run, callback, random))
@@ -109,7 +116,7 @@ export class Completions extends Context.Service<
           for (;;) {
             const { isFull, runs } = yield* repo.findOverdue
             const random = yield* Random.next
-            yield* settling.settle(runs.map((run) => settlementOfOverdue(run, random)))
+            yield* settleAlone(runs.map((run) => settlementOfOverdue(run, random)))
             if (!isFull) return
           }
         }).pipe(Effect.orDie)

@@ -19,10 +19,10 @@ import { adding } from "./adding/adding.ts"
 import { moveRuns, moveToQueue } from "./moveRuns.ts"
 import type { EndedRun } from "./adding/Rerun.ts"
 import type { QueuedRun } from "./Run.ts"
-import { LiveChanges } from "../signals/Changes.ts"
 import { Signals } from "../signals/Signals.ts"
+import { transactionOf } from "../sql/transaction.ts"
+import { makeAfterSettled } from "./ending/afterSettled.ts"
 import { clearSome, type Stop, stopTask, stopWorkspace } from "./ending/Stop.ts"
-import { tellSettled } from "./tellChanges.ts"
 
 /**
  * The one door to the queue for the services that define tasks. Each method writes within the open
@@ -145,7 +145,7 @@ export class RunQueue extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const signals = yield* Signals
       const endings = yield* Endings
-      const changes = yield* LiveChanges
+      const afterSettled = yield* makeAfterSettled
       const storeClock = yield* StoreClock
       const { insert, ...adds } = yield* adding
 
@@ -164,15 +164,18 @@ export class RunQueue extends Context.Service<
         return slots
       })
 
-      const tellOf = Effect.fnUntraced(function* ({ ended, requested, settlements }: Stopped) {
-        yield* tell(ended)
-        yield* sql.afterCommit(Effect.sync(() => tellSettled(changes, settlements)))
+      const afterStopped = Effect.fnUntraced(function* ({
+        requested,
+        settled,
+        settlements
+      }: Stopped) {
+        yield* sql.afterCommit(afterSettled(settlements, settled))
         if (requested.length > 0) yield* sql.afterCommit(signals.cancel(requested))
       })
 
       /** Clears the first batch. The rest is cleared after the request. */
       const stopAll = Effect.fnUntraced(function* (stop: Stop) {
-        yield* tellOf(yield* clearSome(sql, stop))
+        yield* afterStopped(yield* clearSome(sql, stop))
         yield* sql.afterCommit(signals.stop)
       })
 
@@ -208,14 +211,11 @@ export class RunQueue extends Context.Service<
         cancel: Effect.fn("RunQueue.cancel")(
           function* (execution) {
             const stopped = yield* cancelRun(sql, execution)
-            yield* tellOf(stopped)
+            yield* afterStopped(stopped)
             if (stopped.requested.length > 0) return "requested"
-            if (stopped.ended.length === 0) return null
-            // Another run may have waited for this one.
-            yield* sql.afterCommit(signals.wake)
-            return "cancelled"
+            return stopped.settled.ended.length === 0 ? null : "cancelled"
           },
-          sql.withTransaction,
+          transactionOf(sql),
           Effect.orDie
         ),
 

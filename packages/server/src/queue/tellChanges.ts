@@ -7,15 +7,15 @@ import type { QueuedRun, SettledRun, Settlement, StartedRun } from "./Run.ts"
 
 type Status = Extract<Change, { readonly type: "execution" }>["status"]
 
-/** Tells of runs that were settled, all of them or those that were written, and of their tasks. */
+/** Tells of those of the runs that were written, and of their tasks. */
 export const tellSettled = (
   changes: Changes,
   settlements: ReadonlyArray<Settlement>,
-  settled?: Pick<Settled, "ids" | "disabled">
+  settled: Pick<Settled, "ids" | "disabled">
 ): void => {
   if (changes.isIdle) return
-  const written = new Set(settled?.ids ?? settlements.map(({ id }) => id))
-  for (const { id, kind, workspace_id } of settled?.disabled ?? []) {
+  const written = new Set(settled.ids)
+  for (const { id, kind, workspace_id } of settled.disabled) {
     changes.tell(workspace_id, [
       { type: "task", kind, task_id: TaskId.make(id), change: "updated" }
     ])

@@ -20,7 +20,6 @@ import { join } from "./Membership.ts"
 import { judge, removeTombstones } from "../queue/Nodes.ts"
 import { removeHistoryOfGoneWorkspaces } from "../queue/GoneWorkspaces.ts"
 import { Partitions } from "../queue/Partitions.ts"
-import { OutboxBell } from "../outbox/OutboxBell.ts"
 import { takeBack } from "../queue/ending/Reap.ts"
 import { endUnclaimed } from "../queue/workers/Unclaimed.ts"
 import { makeSettler } from "./Settler.ts"
@@ -96,7 +95,6 @@ export class Runner extends Context.Service<
       const signals = yield* Signals
       const partitions = yield* Partitions
       const changes = yield* LiveChanges
-      const outboxBell = yield* OutboxBell
       const completions = yield* Completions
 
       // The parts. None of them does anything yet.
@@ -118,10 +116,6 @@ export class Runner extends Context.Service<
         // It may have written changes that it told nobody of.
         changes.resetAll()
         feedBell.ring()
-      })
-
-      const endWhatNobodyTook = Effect.fnUntraced(function* (agentsToo: boolean) {
-        if (yield* endUnclaimed(sql, agentsToo)) outboxBell.ring()
       })
 
       const forgetAll = Effect.gen(function* () {
@@ -183,7 +177,7 @@ export class Runner extends Context.Service<
             if (released) feedBell.ring()
             yield* eachInTurn([
               to_take_back ? takeBackLost : Effect.void,
-              unclaimed ? endWhatNobodyTook(agentsToo) : Effect.void,
+              unclaimed ? endUnclaimed(sql, agentsToo) : Effect.void,
               overdue ? completions.endOverdue : Effect.void,
               parked ? walk : Effect.void
             ])

@@ -3,20 +3,19 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { isDatabaseAway } from "../sql/failures.ts"
 import { againAfterCollision } from "../sql/transaction.ts"
 import { elapsedMs } from "../platform/elapsed.ts"
-import { Doorbell } from "../platform/Loop.ts"
+import { briefly, Doorbell } from "../platform/Loop.ts"
 import type { Settlement } from "../queue/Run.ts"
 import { handOver } from "../queue/admitting/HandOver.ts"
+import { makeTellEnded } from "../queue/ending/afterSettled.ts"
 import { settle } from "../queue/ending/Settle.ts"
-import { nothingClaimed } from "../queue/starting/Claim.ts"
-import { tellSettled } from "../queue/tellChanges.ts"
-import { LiveChanges } from "../signals/Changes.ts"
-import { Endings } from "../signals/Endings.ts"
+import type { Settled } from "../queue/ending/Settled.ts"
+import { type Claimed, nothingClaimed } from "../queue/starting/Claim.ts"
+import type { Endings } from "../signals/Endings.ts"
 import type { Calls } from "./Calls.ts"
 import type { Engine } from "./Engine.ts"
 import { Tracing } from "../platform/Tracing.ts"
 import { traceSettled } from "./traceRuns.ts"
 import { logFailures } from "./logFailures.ts"
-import { OutboxBell } from "../outbox/OutboxBell.ts"
 
 const batch = 1_000
 
@@ -39,6 +38,12 @@ const yieldForNextMs = 50
 /** If the database is up and one result alone fails this many times, it cannot be stored. */
 const maxTries = 3
 
+/** Results that cannot be stored even without their answers are tried again after this long. */
+const asideMs = 60_000
+
+/** If more cannot be stored than this, it is because of the store, and the loop shows that it fails. */
+const maxAside = 20
+
 export interface Settler {
   readonly offer: (settlement: Settlement) => void
   readonly pending: () => number
@@ -60,13 +65,13 @@ export const makeSettler = Effect.fnUntraced(function* (
   engine: Engine
 ): Effect.fn.Return<Settler, never, SqlClient.SqlClient | Endings> {
   const sql = yield* SqlClient.SqlClient
-  const endings = yield* Endings
-  const changes = yield* LiveChanges
+  const tellEnded = yield* makeTellEnded
   const tracer = yield* Tracing
-  const outboxBell = yield* OutboxBell
   const doorbell = new Doorbell()
   const clock = yield* Clock.Clock
   let buffer: Array<Settlement> = []
+  let aside: Array<Settlement> = []
+  let triedAsideMs = 0
   let writtenMs = Number.NEGATIVE_INFINITY
 
   /** When what has waited since then is written. */
@@ -88,10 +93,21 @@ export const makeSettler = Effect.fnUntraced(function* (
     }
   })
 
+  /** These are written and committed, so nothing about it may make the caller write them again. */
+  const written = (
+    settlements: ReadonlyArray<Settlement>,
+    settled: Settled,
+    next?: Claimed
+  ): Effect.Effect<void> => {
+    engine.settled(settlements, settled, next)
+    engine.meters.batch("settle", settlements.length)
+    tellEnded(settlements, settled)
+    if (tracer !== undefined) traceSettled(tracer, settlements, settled.ids, engine.clock.now())
+    return logFailures(settlements, settled.ids)
+  }
+
   const writeOnly = Effect.fnUntraced(function* (settlements: ReadonlyArray<Settlement>) {
-    const settled = yield* againAfterCollision(settle(sql, settlements))
-    engine.settled(settlements, settled)
-    return settled
+    yield* written(settlements, yield* againAfterCollision(settle(sql, settlements)))
   })
 
   /** The places of these runs go to the next ones of their queues, in the same transaction. */
@@ -102,53 +118,77 @@ export const makeSettler = Effect.fnUntraced(function* (
   ) {
     const owner = engine.node
     const askedMs = engine.clock.now()
-    const written = Effect.gen(function* () {
+    const handingOver = Effect.gen(function* () {
       const settled = yield* settle(sql, settlements)
       const places = settled.places.filter(({ id }) => handing.has(id))
       const next = places.length === 0 ? nothingClaimed : yield* handOver(sql, owner, places)
       return { settled, next }
     })
     const { next, settled } = yield* engine.leasing(
-      againAfterCollision(sql.withTransaction(written))
+      againAfterCollision(sql.withTransaction(handingOver))
     )
-    engine.settled(settlements, settled, next)
-    yield* begin(engine.takeOver(next), owner, askedMs)
-    return settled
+    yield* written(settlements, settled, next)
+    // If this fails, the calls are begun a little later, as those of other runs are.
+    yield* begin(engine.takeOver(next), owner, askedMs).pipe(
+      Effect.catchCause((cause) =>
+        Effect.logWarning(`runs that took free places could not begin at once: ${briefly(cause)}`)
+      )
+    )
   }, Effect.uninterruptible)
 
   /** Without `begin`, places are handed to nobody: all else must go on if that is what fails. */
-  const write = Effect.fnUntraced(function* (
-    settlements: ReadonlyArray<Settlement>,
-    begin?: Calls["begin"]
-  ) {
+  const write = (settlements: ReadonlyArray<Settlement>, begin?: Calls["begin"]) => {
     const handing = engine.handing(settlements)
-    const settled = yield* begin === undefined || handing.size === 0
+    return begin === undefined || handing.size === 0
       ? writeOnly(settlements)
       : writeAndHandOver(settlements, handing, begin)
-    engine.meters.batch("settle", settlements.length)
-    yield* logFailures(settlements, settled.ids)
-    if (tracer !== undefined) traceSettled(tracer, settlements, settled.ids, engine.clock.now())
-    endings.tell(settled.ended)
-    tellSettled(changes, settlements, settled)
-    if (settled.announced) outboxBell.ring()
-  })
+  }
+
+  /** False if it cannot be stored, not even without its answer. */
+  const writeAlone = (settlement: Settlement) => {
+    const orElse =
+      <A>(what: string, next: Effect.Effect<A, SqlError.SqlError>) =>
+      (error: SqlError.SqlError) => {
+        const problem = `${what} of run ${settlement.id} cannot be stored: ${error.message}`
+        return isDatabaseAway(error)
+          ? Effect.fail(error)
+          : Effect.andThen(Effect.logError(problem), next)
+      }
+    const writeBare = write([withoutAnswer(settlement)]).pipe(
+      Effect.as(true),
+      Effect.catch(orElse("the end", Effect.succeed(false)))
+    )
+    return write([settlement]).pipe(
+      Effect.retry({ times: maxTries - 1 }),
+      Effect.as(true),
+      Effect.catch(orElse("the result", writeBare))
+    )
+  }
+
+  const putAside = (settlement: Settlement) => {
+    if (aside.length === 0) triedAsideMs = elapsedMs(clock)
+    aside.push(settlement)
+  }
 
   /**
    * The statement failed although the database answers: because of one of the rows, or because the
-   * disk is full.
+   * disk is full. What cannot be stored is put aside, so that the others go on.
    */
   const writeApart = Effect.fnUntraced(function* (settlements: ReadonlyArray<Settlement>) {
     for (const settlement of settlements) {
-      yield* write([settlement]).pipe(
-        Effect.retry({ times: maxTries - 1 }),
-        Effect.catch((error) => {
-          const problem = `the result of run ${settlement.id} cannot be stored: ${error.message}`
-          return isDatabaseAway(error)
-            ? Effect.fail(error)
-            : Effect.andThen(Effect.logError(problem), write([withoutAnswer(settlement)]))
-        })
-      )
+      if (!(yield* writeAlone(settlement))) {
+        if (aside.length < maxAside) putAside(settlement)
+        // Fails once more, and the loop with it.
+        else yield* write([settlement])
+      }
       buffer = buffer.filter((kept) => kept !== settlement)
+    }
+  })
+
+  const writeAside = Effect.gen(function* () {
+    triedAsideMs = elapsedMs(clock)
+    for (const settlement of aside) {
+      if (yield* writeAlone(settlement)) aside = aside.filter((kept) => kept !== settlement)
     }
   })
 
@@ -163,12 +203,13 @@ export const makeSettler = Effect.fnUntraced(function* (
         write(next).pipe(Effect.catch(() => Effect.andThen(sql`SELECT 1`, writeApart(next))))
       )
     )
-    const written = new Set(next)
-    buffer = buffer.filter((settlement) => !written.has(settlement))
+    const done = new Set(next)
+    buffer = buffer.filter((settlement) => !done.has(settlement))
   })
 
   return {
     settleSome: Effect.fnUntraced(function* (begin) {
+      if (aside.length > 0 && elapsedMs(clock) - triedAsideMs >= asideMs) yield* writeAside
       // The bell may still ring for what is written already.
       if (buffer.length === 0) return yield* doorbell.wait(60_000)
       if (buffer.length < batch) yield* gather
@@ -178,9 +219,10 @@ export const makeSettler = Effect.fnUntraced(function* (
       buffer.push(settlement)
       doorbell.ring()
     },
-    pending: () => buffer.length,
+    pending: () => buffer.length + aside.length,
     clear: () => {
       buffer = []
+      aside = []
     },
     flush: Effect.whileLoop({
       while: () => buffer.length > 0,

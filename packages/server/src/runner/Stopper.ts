@@ -1,10 +1,10 @@
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { Endings } from "../signals/Endings.ts"
+import type { Endings } from "../signals/Endings.ts"
 import type { Doorbell } from "../platform/Loop.ts"
-import { LiveChanges } from "../signals/Changes.ts"
 import { Signals } from "../signals/Signals.ts"
-import { tellSettled } from "../queue/tellChanges.ts"
+import { makeAfterSettled } from "../queue/ending/afterSettled.ts"
+import { againAfterCollision } from "../sql/transaction.ts"
 import { clearSome, listStops, removeStop, type Stop } from "../queue/ending/Stop.ts"
 
 /** Nodes are told of a stop. This is for nodes that did not hear it. */
@@ -26,16 +26,14 @@ export const makeStopper = Effect.fnUntraced(function* (
 > {
   const sql = yield* SqlClient.SqlClient
   const signals = yield* Signals
-  const endings = yield* Endings
-  const changes = yield* LiveChanges
+  const afterSettled = yield* makeAfterSettled
 
   /** Returns how many runs were found. */
   const clear = Effect.fnUntraced(function* (stop: Stop) {
-    const { ended, found, isFull, requested, settlements } = yield* sql.withTransaction(
-      clearSome(sql, stop)
+    const { found, isFull, requested, settled, settlements } = yield* againAfterCollision(
+      sql.withTransaction(clearSome(sql, stop))
     )
-    endings.tell(ended)
-    tellSettled(changes, settlements)
+    yield* afterSettled(settlements, settled)
     yield* signals.cancel(requested)
     if (!isFull) yield* removeStop(sql, stop)
     return found

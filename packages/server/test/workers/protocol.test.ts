@@ -13,6 +13,7 @@ import { takeBack } from "../../src/queue/ending/Reap.ts"
 import { endUnclaimed } from "../../src/queue/workers/Unclaimed.ts"
 import { claimForWorker } from "../../src/queue/workers/WorkerClaim.ts"
 import { Endings } from "../../src/signals/Endings.ts"
+import { Signals } from "../../src/signals/Signals.ts"
 import { AgentSessionsRepo } from "../../src/workers/protocol/AgentSessionsRepo.ts"
 import { WorkerTokensRepo } from "../../src/workers/protocol/WorkerTokensRepo.ts"
 import { begin as beginWithTasks, delayedOf } from "../delayed/tasks.ts"
@@ -57,12 +58,13 @@ const fallSilent = Effect.fnUntraced(function* (session: number) {
     SET lease_until = now() - interval '1 second'
     WHERE id = ${session}`
   yield* judge(sql, true)
-  yield* takeBack(sql, "dead", "perhaps going on").pipe(Effect.provide(endings))
+  yield* takeBack(sql, "dead", "perhaps going on").pipe(Effect.provide(told))
 })
 
-const endings = Layer.succeed(
-  Endings,
-  Endings.of({ tell: () => {}, watch: () => Effect.die("nobody waits") })
+/** Those who would be told of what has ended. */
+const told = Layer.merge(
+  Signals.layer,
+  Layer.succeed(Endings, Endings.of({ tell: () => {}, watch: () => Effect.die("nobody waits") }))
 )
 
 layer(testNodesLayer())("the protocol of workers", (it) => {
@@ -450,7 +452,7 @@ layer(testNodesLayer())("the protocol of workers", (it) => {
       yield* tasks.cancel(id, call.run_id)
       yield* fallSilent(session)
       assert.isTrue((yield* judge(sql, true)).unclaimed)
-      yield* endUnclaimed(sql, true).pipe(Effect.provide(endings))
+      yield* endUnclaimed(sql, true).pipe(Effect.provide(told))
       const failed = yield* executionOf(
         member,
         last_run?.execution_id ?? (yield* runOf(nowhere, member))

@@ -5,6 +5,7 @@ import { placeColumn } from "../chains/ChainRuns.ts"
 import { noNode } from "../awaiting/Awaiting.ts"
 import { type SettledRun, type Settlement, settlementOf } from "../Run.ts"
 import { settle } from "./Settle.ts"
+import { nothingSettled, type Settled } from "./Settled.ts"
 
 export interface TaskRef {
   readonly workspace_id: AuthorizedWorkspaceId
@@ -120,12 +121,9 @@ export interface Stopped extends Recorded {
 }
 
 export interface Recorded {
-  /** Executions that have ended, and the chain runs that they belonged to. */
-  readonly ended: ReadonlyArray<string>
   readonly settlements: ReadonlyArray<Settlement>
+  readonly settled: Settled
 }
-
-const nothing = { ended: [] }
 
 /** The attempt of a run that awaits a call-back was made. */
 const endOf = ({ answered_with, now_ms, state }: StoppableRun) =>
@@ -141,7 +139,10 @@ const endOf = ({ answered_with, now_ms, state }: StoppableRun) =>
 export const isHeldByNobody = ({ lease_owner, state }: StoppableRun): boolean =>
   state === "queued" || lease_owner === noNode
 
-/** Ends the runs that are queued or await a call-back. */
+/**
+ * Ends the runs that are queued or await a call-back. What follows (`makeAfterSettled`) is to be done
+ * after the commit.
+ */
 export const recordAsCancelled = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   runs: ReadonlyArray<StoppableRun>
@@ -149,8 +150,10 @@ export const recordAsCancelled = Effect.fnUntraced(function* (
   const settlements = runs
     .filter(isHeldByNobody)
     .map((run) => settlementOf(run, run.lease_owner, endOf(run)))
-  const { ended } = settlements.length === 0 ? nothing : yield* settle(sql, settlements)
-  const recorded: Recorded = { ended, settlements }
+  const recorded: Recorded = {
+    settlements,
+    settled: settlements.length === 0 ? nothingSettled : yield* settle(sql, settlements)
+  }
   return recorded
 })
 

@@ -2,13 +2,13 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { callOfRun } from "../callOfRun.ts"
 import { placeColumn } from "../chains/ChainRuns.ts"
-import { LiveChanges } from "../../signals/Changes.ts"
-import { Endings } from "../../signals/Endings.ts"
+import { Signals } from "../../signals/Signals.ts"
+import { againAfterCollision } from "../../sql/transaction.ts"
 import { holdPlaces, lockQueuesOf, type LostPlace, lostPlaceColumns } from "../admitting/Lost.ts"
 import { deadNodes } from "../Nodes.ts"
 import { type SettledRun, type Settlement, settlementOf } from "../Run.ts"
+import { makeAfterSettled } from "./afterSettled.ts"
 import { settle } from "./Settle.ts"
-import { tellSettled } from "../tellChanges.ts"
 
 /**
  * A run fails after this many lost attempts: if it brings down its node, it must not bring down all
@@ -36,17 +36,24 @@ export const takeBack = Effect.fnUntraced(function* (
   nodes: "dead" | number,
   calls: "gone" | "perhaps going on"
 ) {
-  const endings = yield* Endings
-  const changes = yield* LiveChanges
+  const signals = yield* Signals
+  const afterSettled = yield* makeAfterSettled
   const owners = nodes === "dead" ? sql.literal(deadNodes) : sql`SELECT ${nodes}::integer`
-  yield* sql`
-    UPDATE runs
-    SET
-      lease_owner = NULL,
-      waiting = queue_id IS NOT NULL AND NOT cancel_requested,
-      parked = queue_id IS NOT NULL AND NOT cancel_requested
-    WHERE lease_owner IN (${owners})
-      AND state = 'queued'`
+  const left = yield* sql<{ readonly queue_id: string }>`
+    WITH back AS (
+      UPDATE runs
+      SET
+        lease_owner = NULL,
+        waiting = queue_id IS NOT NULL AND NOT cancel_requested,
+        parked = queue_id IS NOT NULL AND NOT cancel_requested
+      WHERE lease_owner IN (${owners})
+        AND state = 'queued'
+      RETURNING queue_id
+    )
+    SELECT DISTINCT queue_id
+    FROM back
+    WHERE queue_id IS NOT NULL`
+  if (left.length > 0) yield* signals.admit(left.map(({ queue_id }) => queue_id))
   let lost = 0
   for (;;) {
     const runs = yield* sql<LostRun>`
@@ -65,22 +72,20 @@ export const takeBack = Effect.fnUntraced(function* (
       ({ completes_later, on_worker, queue_id }) =>
         queue_id !== null && (completes_later || on_worker || calls === "perhaps going on")
     )
-    const settled = yield* inQueues.length === 0
-      ? settle(sql, settlements)
-      : sql.withTransaction(
-          Effect.gen(function* () {
-            yield* lockQueuesOf(sql, inQueues)
-            const written = yield* settle(sql, settlements)
-            const ids = new Set(written.ids)
-            yield* holdPlaces(
-              sql,
-              inQueues.filter(({ id }) => ids.has(id))
-            )
-            return written
-          })
-        )
-    endings.tell(settled.ended)
-    tellSettled(changes, settlements, settled)
+    const held = Effect.gen(function* () {
+      yield* lockQueuesOf(sql, inQueues)
+      const written = yield* settle(sql, settlements)
+      const ids = new Set(written.ids)
+      yield* holdPlaces(
+        sql,
+        inQueues.filter(({ id }) => ids.has(id))
+      )
+      return written
+    })
+    const settled = yield* againAfterCollision(
+      inQueues.length === 0 ? settle(sql, settlements) : sql.withTransaction(held)
+    )
+    yield* afterSettled(settlements, settled)
     lost += settled.ids.length
   }
 })

@@ -9,6 +9,7 @@ import {
   type Stopped,
   type TaskRef
 } from "./Cancel.ts"
+import { nothingSettled } from "./Settled.ts"
 
 /** One transaction stops at most this many runs, so that nobody waits for it for long. */
 const batch = 500
@@ -88,7 +89,10 @@ export const clearSome = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, 
     found: runs.length,
     isFull: runs.length === batch,
     ...(isOfWorkspace(stop)
-      ? { ended: yield* removeQueued(sql, stop, runs), settlements: [] }
+      ? {
+          settlements: [],
+          settled: { ...nothingSettled, ended: yield* removeQueued(sql, stop, runs) }
+        }
       : yield* recordAsCancelled(sql, runs)),
     requested: yield* requestCancel(sql, runs)
   }

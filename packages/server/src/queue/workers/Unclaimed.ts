@@ -1,11 +1,8 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { LiveChanges } from "../../signals/Changes.ts"
-import { Endings } from "../../signals/Endings.ts"
 import { placeColumn } from "../chains/ChainRuns.ts"
 import { type SettledRun, settlementOf } from "../Run.ts"
-import { settle } from "../ending/Settle.ts"
-import { tellSettled } from "../tellChanges.ts"
+import { makeSettleAlone } from "../ending/SettleAlone.ts"
 import { isAbandoned, isUnclaimed } from "../ForWorkers.ts"
 
 const batch = 500
@@ -20,14 +17,11 @@ interface UnclaimedRun extends SettledRun {
  * Ends runs that were cancelled while their worker was lost, and those that no worker took in time,
  * if all agents have had the time to come back after the service was away. Several nodes may do
  * this at once: the fence of `settle` lets each run through once, and none that a worker takes
- * meanwhile. Returns whether something was announced.
- */
+ * meanwhile. */
 export const endUnclaimed = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   agentsToo: boolean
 ) {
-  const changes = yield* LiveChanges
-  const endings = yield* Endings
   const columns = sql.literal(`
     id, workspace_id, task_id, kind, attempt, cancel_requested, worker_wait_seconds,
     run_on -> 'labels' AS labels, ${placeColumn()}`)
@@ -42,12 +36,8 @@ export const endUnclaimed = Effect.fnUntraced(function* (
     FROM runs
     WHERE ${sql.literal(isAbandoned)}
     LIMIT ${batch}`
-  if (runs.length === 0) return false
-  const settlements = runs.map((run) => settlementOf(run, null, endOf(run)))
-  const settled = yield* settle(sql, settlements)
-  endings.tell(settled.ended)
-  tellSettled(changes, settlements, settled)
-  return settled.announced
+  const settleAlone = yield* makeSettleAlone(sql)
+  yield* settleAlone(runs.map((run) => settlementOf(run, null, endOf(run))))
 })
 
 const endOf = ({ cancel_requested, labels, worker_wait_seconds }: UnclaimedRun) =>

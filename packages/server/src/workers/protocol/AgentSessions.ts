@@ -19,7 +19,7 @@ import { loop } from "../../platform/Loop.ts"
 import { handBack } from "../../queue/ending/HandBack.ts"
 import { takeBack } from "../../queue/ending/Reap.ts"
 import { agentLeaseMs } from "../../queue/Nodes.ts"
-import { Endings } from "../../signals/Endings.ts"
+import type { Endings } from "../../signals/Endings.ts"
 import { Signals } from "../../signals/Signals.ts"
 import { transactionOf } from "../../sql/transaction.ts"
 import { AgentSessionsRepo } from "./AgentSessionsRepo.ts"
@@ -59,7 +59,7 @@ export class AgentSessions extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const transaction = transactionOf(sql)
-      const endings = yield* Endings
+      const context = yield* Effect.context<Endings | Signals>()
       const outbox = yield* Outbox
       const processes = yield* Processes
       const repo = yield* AgentSessionsRepo
@@ -68,7 +68,7 @@ export class AgentSessions extends Context.Service<
       /** At once, so that others start them without waiting for somebody to notice. */
       const takeBackNow = (session: number, calls: Parameters<typeof takeBack>[2]) =>
         takeBack(sql, session, calls).pipe(
-          Effect.provideService(Endings, endings),
+          Effect.provide(context),
           Effect.andThen(signals.wake),
           Effect.orDie
         )

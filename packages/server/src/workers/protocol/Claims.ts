@@ -25,9 +25,9 @@ import { elapsedMs } from "../../platform/elapsed.ts"
 import { handBack } from "../../queue/ending/HandBack.ts"
 import { agentLeaseMs } from "../../queue/Nodes.ts"
 import { type RunCall, settlementOf, type StartedRun } from "../../queue/Run.ts"
-import { settle } from "../../queue/ending/Settle.ts"
+import { makeSettleAlone } from "../../queue/ending/SettleAlone.ts"
 import { start } from "../../queue/starting/Start.ts"
-import { tellSettled, tellStarted } from "../../queue/tellChanges.ts"
+import { tellStarted } from "../../queue/tellChanges.ts"
 import { GivenRuns } from "../../queue/workers/GivenRuns.ts"
 import { claimForWorker } from "../../queue/workers/WorkerClaim.ts"
 import type { GivenRun } from "../../queue/workers/WorkerHeld.ts"
@@ -35,7 +35,8 @@ import { ByteBudget } from "../../runner/intake/ByteBudget.ts"
 import { loadCall } from "../../runner/calling/LoadCall.ts"
 import { makeSecretsCache } from "../../runner/calling/secretsCache.ts"
 import { LiveChanges } from "../../signals/Changes.ts"
-import { Endings } from "../../signals/Endings.ts"
+import type { Endings } from "../../signals/Endings.ts"
+import type { Signals } from "../../signals/Signals.ts"
 import { noSigningSecret, type SigningSecrets } from "../../signing/SigningSecrets.ts"
 import { timestampOf } from "../../sql/timestamp.ts"
 import { type Asking, Dispatch, type Sets } from "./Dispatch.ts"
@@ -73,6 +74,7 @@ export class Claims extends Context.Service<
     | Endings
     | GivenRuns
     | AgentSessions
+    | Signals
     | SigningSecrets
     | SqlClient.SqlClient
     | Stopping
@@ -84,11 +86,11 @@ export class Claims extends Context.Service<
       const clock = yield* Clock.Clock
       const completionUrls = yield* CompletionUrls
       const dispatch = yield* Dispatch
-      const endings = yield* Endings
       const given = yield* GivenRuns
       const sessions = yield* AgentSessions
       const stopping = yield* Stopping
       const secretsOf = yield* makeSecretsCache
+      const settleAlone = yield* makeSettleAlone(sql)
       const large = yield* Semaphore.make(largeAtOnce)
       const loads = yield* Semaphore.make(largeAtOnce)
 
@@ -112,13 +114,9 @@ export class Claims extends Context.Service<
           readonly error: string
         }>
       ) {
-        if (refused.length === 0) return
-        const settlements = refused.map(({ error, run, status }) =>
-          settlementOf(run, session, { status, error })
+        yield* settleAlone(
+          refused.map(({ error, run, status }) => settlementOf(run, session, { status, error }))
         )
-        const settled = yield* settle(sql, settlements)
-        endings.tell(settled.ended)
-        tellSettled(changes, settlements, settled)
       })
 
       /** Reads the calls of runs that have started, as far as one answer holds them. */

@@ -8,12 +8,13 @@ import type { SessionEnded } from "@scheduling/domain/workers/WorkerProtocolApi"
 import { Context, Effect, Layer, Random } from "effect"
 import { SqlClient } from "effect/sql"
 import { handBack } from "../../queue/ending/HandBack.ts"
-import { Settling } from "../../queue/ending/Settling.ts"
+import { makeSettleAlone } from "../../queue/ending/SettleAlone.ts"
 import { lostSettlement } from "../../queue/ending/Reap.ts"
 import { type Settlement, settlementOf } from "../../queue/Run.ts"
 import { GivenRuns } from "../../queue/workers/GivenRuns.ts"
 import { findHeld, type HeldRun } from "../../queue/workers/WorkerHeld.ts"
 import { verdictOn } from "../../queue/ending/verdictOn.ts"
+import type { Endings } from "../../signals/Endings.ts"
 import { Signals } from "../../signals/Signals.ts"
 import { batched } from "../../sql/batched.ts"
 import { attemptOf } from "./lease.ts"
@@ -49,7 +50,7 @@ export class Results extends Context.Service<
   static readonly layer: Layer.Layer<
     Results,
     never,
-    AgentSessions | Dispatch | GivenRuns | Settling | Signals | SqlClient.SqlClient
+    AgentSessions | Dispatch | Endings | GivenRuns | Signals | SqlClient.SqlClient
   > = Layer.effect(
     Results,
     Effect.gen(function* () {
@@ -57,7 +58,7 @@ export class Results extends Context.Service<
       const dispatch = yield* Dispatch
       const given = yield* GivenRuns
       const sessions = yield* AgentSessions
-      const settling = yield* Settling
+      const settleAlone = yield* makeSettleAlone(sql)
       const signals = yield* Signals
 
       /**
@@ -90,7 +91,7 @@ export class Results extends Context.Service<
           )
         }
         if (returned.length > 0) yield* signals.wake
-        const settled = yield* settling.settle(
+        const settled = yield* settleAlone(
           known.flatMap(({ result, run, session }) =>
             result.outcome === "returned" ? [] : [toSettlement(run, session, result, random)]
           )

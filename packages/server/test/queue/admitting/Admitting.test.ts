@@ -4,7 +4,6 @@ import { SqlClient } from "effect/sql"
 import { admitAheadMs } from "../../../src/queue/admitting/Admit.ts"
 import { RunQueue } from "../../../src/queue/RunQueue.ts"
 import { takeBack } from "../../../src/queue/ending/Reap.ts"
-import { Endings } from "../../../src/signals/Endings.ts"
 import { nodeLayer } from "../../runner/support/engine.ts"
 import { makeFakeCalls, urlOf } from "../../runner/support/fakeCalls.ts"
 import {
@@ -218,9 +217,7 @@ layer(OneNode, { excludeTestServices: true })("a named queue", (it) => {
           started_at = now() - interval '39 seconds',
           attempt_started_at = now() - interval '39 seconds'
         WHERE id = (SELECT min(id::text)::uuid FROM runs WHERE task_id = ${task})`
-      yield* takeBack(sql, "dead", "perhaps going on").pipe(
-        Effect.provideService(Endings, yield* Endings)
-      )
+      yield* takeBack(sql, "dead", "perhaps going on")
       const [held] = yield* sql<{ readonly ms: number }>`
         SELECT date_part('epoch', held_until[1] - now()) * 1000 AS ms
         FROM queues

@@ -225,7 +225,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
       const stop = (yield* listStops(sql)).find(({ id }) => id === task.task_id)
       assert(stop !== undefined)
       const cleared = yield* sql.withTransaction(clearSome(sql, stop))
-      assert.strictEqual(cleared.ended.length, 200)
+      assert.strictEqual(cleared.settled.ended.length, 200)
       assert.isEmpty(yield* unfinished(workspace_id))
       const rows = yield* history(workspace_id)
       assert.strictEqual(rows.length, 700)

@@ -9,7 +9,6 @@ import { RunQueue } from "../../../src/queue/RunQueue.ts"
 import { Completions } from "../../../src/completions/Completions.ts"
 import { CompletionsRepo } from "../../../src/completions/CompletionsRepo.ts"
 import { CompletionUrls, completionUrls } from "../../../src/completions/CompletionUrls.ts"
-import { Settling } from "../../../src/queue/ending/Settling.ts"
 import { makeSecrets } from "../../../src/platform/Secrets.ts"
 import { AppConfig } from "../../../src/config/Config.ts"
 import { Limits } from "../../../src/limits/Limits.ts"
@@ -34,9 +33,7 @@ export const secretsLayer = Layer.merge(
   Layer.succeed(CompletionUrls, urls)
 )
 
-const CompletionsLayer = Completions.layer.pipe(
-  Layer.provide([CompletionsRepo.layer, Settling.layer])
-)
+const CompletionsLayer = Completions.layer.pipe(Layer.provide(CompletionsRepo.layer))
 
 /** Answers every call with what the function says. */
 export const callLayer = (
@@ -92,7 +89,7 @@ export const QueueLayer: Layer.Layer<RunQueue | Endings | Signals | Partitions, 
 export const nodeLayer = (
   call: Layer.Layer<Call>,
   options: Partial<RunnerOptions> = {}
-): Layer.Layer<Runner | RunQueue | Endings, never, Database> =>
+): Layer.Layer<Runner | RunQueue | Endings | Signals, never, Database> =>
   Layer.fresh(
     Runner.layer.pipe(
       Layer.provide(CompletionsLayer),
