@@ -1,6 +1,6 @@
 import { workerProtocol } from "@scheduling/domain/workers/WorkerProtocol"
 import { SessionEnded } from "@scheduling/domain/workers/WorkerProtocolApi"
-import { Clock, Deferred, Duration, Effect, Exit, Option } from "effect"
+import { Clock, Deferred, Duration, Effect, Exit } from "effect"
 import packageJson from "../package.json" with { type: "json" }
 import { Bell } from "./Bell.ts"
 import { counted } from "./counted.ts"
@@ -9,15 +9,13 @@ import { Held, resultOf } from "./runs/Held.ts"
 import { makePersistence } from "./service/persistence.ts"
 import { endedBy, type Refusal, refusalIn } from "./refusals.ts"
 import { missingLabels, namesOf } from "./labels.ts"
+import { look } from "./processes/look.ts"
 import { ProcessWatch } from "./processes/processes.ts"
 import { Service } from "./service/Service.ts"
 import type { Settings } from "./settings.ts"
 import type { Status } from "./status/status.ts"
 
 const answerWithinMs = 10_000
-
-/** Then it may end unheard: the kernel can keep whoever asks about a process waiting. */
-const lookWithinMs = 10_000
 
 /** Results that end together are handed in together. */
 const gatherMs = 5
@@ -221,9 +219,7 @@ export const runAgent = Effect.fnUntraced(function* (
       restMs === Infinity ? Effect.never : Effect.sleep(restMs),
       watchNow.wait
     )
-    const look = Effect.promise(() => watch.observe(nowMs()))
-    const seen = yield* Effect.timeoutOption(look, lookWithinMs)
-    if (Option.isSome(seen) && seen.value.length > 0) beatNow.ring()
+    if (yield* look(watch, nowMs())) beatNow.ring()
   })
 
   /** Beats do not wait for what is looked at, which may hang. */

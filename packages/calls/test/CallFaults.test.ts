@@ -6,7 +6,7 @@ import { TlsThread } from "../src/threads/TlsThread.ts"
 import { callLayer, callRequest, httpTarget, replying, tcpTarget } from "./support/CallTargets.ts"
 import { expired, key, root } from "./support/certificates.ts"
 import { afterAll, assert, beforeAll, describe, it, layer } from "@effect/vitest"
-import { Context, Deferred, Effect, Fiber, Layer } from "effect"
+import { Context, Deferred, Effect, Exit, Fiber, Layer } from "effect"
 import { once } from "node:events"
 import type { AddressInfo, Socket } from "node:net"
 import {
@@ -543,10 +543,33 @@ describe("a thread for TLS", () => {
     }).pipe(Effect.provide(callLayer({ threads: 2, allow: "" })))
   )
 
+  it.live("that crashes says why, which its calls cannot", () =>
+    Effect.gen(function* () {
+      const crash = yield* Deferred.make<unknown>()
+      const thread = yield* Effect.acquireRelease(
+        Effect.sync(
+          () => new TlsThread(rules, (error) => Deferred.doneUnsafe(crash, Exit.succeed(error)))
+        ),
+        (thread) => Effect.promise(() => thread.close())
+      )
+      const lost = new Exchange()
+      const asking = yield* Effect.forkChild(
+        Effect.callback<void>((resume) => {
+          lost.begin(() => resume(Effect.void))
+          thread.open("no origin").send({ ...outgoing, origin: "no origin" }, lost)
+        }),
+        { startImmediately: true }
+      )
+      assert.match(String(yield* Deferred.await(crash)), /Invalid URL/)
+      yield* Fiber.join(asking)
+      assert.instanceOf(lost.error, AnswerCutOff)
+    })
+  )
+
   it.live("that ends fails its calls, and another one takes the next", () =>
     Effect.gen(function* () {
       const thread = yield* Effect.acquireRelease(
-        Effect.sync(() => new TlsThread(rules)),
+        Effect.sync(() => new TlsThread(rules, (error) => assert.fail(String(error)))),
         (thread) => Effect.promise(() => thread.close())
       )
       const ask = (exchange: Exchange) =>

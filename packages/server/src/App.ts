@@ -230,7 +230,8 @@ const onServices = <A, E, R>(layer: Layer.Layer<A, E, R>) =>
     Layer.provide(Repositories),
     Layer.provide([CompletionUrls.layer, RequestRates.layer, Waiting.layer]),
     Layer.provide([Egress, Endings.layer, LiveChangesLayer, Stopping.layer]),
-    Layer.provide([Ids.layer, Secrets.layer, Signals.layer, NodeLayer]),
+    Layer.provide([Ids.layer, Secrets.layer, Signals.layer]),
+    Layer.provide(NodeLayer),
     Layer.provide(NodeHttpServer.layerHttpServices)
   )
 

@@ -20,9 +20,12 @@ export class TlsThread {
   #lastId = 0
   readonly #connections = new Map<number, RemoteConnection>()
   readonly #rules: EgressRules
+  readonly #onCrash: (error: unknown) => void
 
-  constructor(rules: EgressRules) {
+  /** The calls of a thread that crashes only see that their connections are lost. */
+  constructor(rules: EgressRules, onCrash: (error: unknown) => void) {
     this.#rules = rules
+    this.#onCrash = onCrash
   }
 
   open(origin: string): OpenConnection {
@@ -73,7 +76,7 @@ export class TlsThread {
       .on("message", (reports: ReadonlyArray<Report>) => {
         for (const report of reports) this.#hear(report)
       })
-      .on("error", () => {})
+      .on("error", this.#onCrash)
       .on("exit", () => this.#lose(worker))
     return worker
   }

@@ -8,17 +8,21 @@ import { TlsThread } from "./TlsThread.ts"
 export const tlsThreads =
   (count: number): NonNullable<ReturnType<typeof SecureConnections.defaultValue>> =>
   (rules) =>
-    Effect.map(
-      Effect.acquireRelease(
-        Effect.sync(() => Array.from({ length: count }, () => new TlsThread(rules))),
-        (threads) => Effect.promise(() => Promise.all(threads.map((thread) => thread.close())))
-      ),
-      (threads): Open => {
-        const threadOf = (origin: string) => threads[hashOf(origin) % threads.length]
-        return (origin) => {
-          const thread = threadOf(origin)
-          if (thread === undefined) throw new Error("there is no thread for TLS")
-          return thread.open(origin)
-        }
+    Effect.gen(function* () {
+      const runFork = Effect.runForkWith(yield* Effect.context())
+      const tellCrash = (error: unknown) =>
+        void runFork(
+          Effect.logError("a thread for TLS crashed; another one takes its place", error)
+        )
+      const threads = yield* Effect.acquireRelease(
+        Effect.sync(() => Array.from({ length: count }, () => new TlsThread(rules, tellCrash))),
+        (all) => Effect.promise(() => Promise.all(all.map((thread) => thread.close())))
+      )
+      const threadOf = (origin: string) => threads[hashOf(origin) % threads.length]
+      const open: Open = (origin) => {
+        const thread = threadOf(origin)
+        if (thread === undefined) throw new Error("there is no thread for TLS")
+        return thread.open(origin)
       }
-    )
+      return open
+    })

@@ -56,7 +56,9 @@ export class KeyUses extends Context.Service<
       const turn = used.await.pipe(Effect.andThen(Effect.sleep("1 second")), Effect.andThen(flush))
       yield* Effect.forkScoped(loop("noting the use of keys", turn))
       const forget = Effect.sync(() => known.clear())
-      yield* Effect.forkScoped(Effect.forever(Effect.delay(forget, "1 hour")))
+      yield* Effect.forkScoped(
+        loop("forgetting noted uses of keys", Effect.delay(forget, "1 hour"))
+      )
       // A frozen database must not keep the process from ending.
       yield* Effect.addFinalizer(() => Effect.ignoreCause(Effect.timeout(flush, "2 seconds")))
 

@@ -8,6 +8,7 @@ import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { expectSilence } from "../http/server/NodeServer.ts"
 import { Stopping } from "../http/Stopping.ts"
 import { accountOf, placesOf, type WaitingLimits } from "../http/Waiting.ts"
+import { loop } from "../platform/Loop.ts"
 import { Meters } from "../platform/Meters.ts"
 import { LiveChanges } from "../signals/Changes.ts"
 import { Endings, type Watch } from "../signals/Endings.ts"
@@ -57,15 +58,10 @@ export class EventStreams extends Context.Service<
       const stopping = yield* Stopping
       const places = placesOf(limits)
       const endingsOfStreams = new Set<Watch>()
-      yield* Effect.sleep(announceEvery).pipe(
-        Effect.andThen(
-          Effect.sync(() => {
-            for (const { announce } of endingsOfStreams) announce()
-          })
-        ),
-        Effect.forever,
-        Effect.forkScoped
-      )
+      const announceAll = Effect.sync(() => {
+        for (const { announce } of endingsOfStreams) announce()
+      })
+      yield* Effect.forkScoped(loop("announcing streams", Effect.delay(announceAll, announceEvery)))
       ;(yield* Meters).gauge("scheduling_event_streams", "Open streams of events.", places.count)
 
       /** Says that the stream is alive, until it may not go on. */

@@ -24,35 +24,18 @@ export const loop = <A, E, R>(
 ): Effect.Effect<never, never, R> =>
   Effect.flatMap(LoopHealth, (health) => {
     const longestMs = Duration.toMillis(pauseAtMost)
-    const succeeded = Effect.suspend(() => {
-      const failures = health.succeed(name)
-      return failures === 0
-        ? Effect.void
-        : Effect.logInfo(`${name}: works again after ${failures} failures`)
-    })
-    const failed = Effect.fnUntraced(function* (cause: Cause.Cause<E>) {
-      const { failures, isToldNow, pauseMs } = health.fail(
-        name,
-        yield* Clock.currentTimeMillis,
-        longestMs
-      )
-      if (isToldNow) {
-        const count = failures === 1 ? "" : ` ${failures} times in a row`
-        yield* Effect.logWarning(`${name}: failed${count}: ${briefly(cause)}; trying again`)
-      }
-      yield* Effect.sleep(pauseMs)
-    })
+    const told = tellingOf(health, name, "; trying again")
     let turns = 0
     const endless = body.pipe(
       Effect.tap(() => {
         turns++
-        return succeeded
+        return told.succeeded
       }),
       Effect.flatMap(between),
       Effect.catchCause((cause) =>
         Cause.hasInterruptsOnly(cause)
           ? Effect.failCause(cause as Cause.Cause<never>)
-          : failed(cause)
+          : Effect.flatMap(told.failed(cause, longestMs), Effect.sleep)
       ),
       Effect.forever
     )
@@ -84,6 +67,43 @@ export const loop = <A, E, R>(
       )
     )
   })
+
+/** Tells of the failures of what is done now and then as `loop` tells of those of its turns. */
+export const telling = <A, E, R>(
+  name: string,
+  work: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
+  Effect.flatMap(LoopHealth, (health) => {
+    const told = tellingOf(health, name, "")
+    return work.pipe(
+      Effect.tap(() => told.succeeded),
+      Effect.tapCause((cause) =>
+        Cause.hasInterruptsOnly(cause) ? Effect.void : told.failed(cause, 0)
+      )
+    )
+  })
+
+const tellingOf = (health: Failures, name: string, then: string) => ({
+  succeeded: Effect.suspend(() => {
+    const failures = health.succeed(name)
+    return failures === 0
+      ? Effect.void
+      : Effect.logInfo(`${name}: works again after ${failures} failures`)
+  }),
+  /** Returns for how long to pause. */
+  failed: Effect.fnUntraced(function* (cause: Cause.Cause<unknown>, longestPauseMs: number) {
+    const { failures, isToldNow, pauseMs } = health.fail(
+      name,
+      yield* Clock.currentTimeMillis,
+      longestPauseMs
+    )
+    if (isToldNow) {
+      const count = failures === 1 ? "" : ` ${failures} times in a row`
+      yield* Effect.logWarning(`${name}: failed${count}: ${briefly(cause)}${then}`)
+    }
+    return pauseMs
+  })
+})
 
 /**
  * Does one after the other, and all of them even if some fail or die, which would end

@@ -1,6 +1,6 @@
 import { Clock, Context, Deferred, Effect, Layer, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
-import { Doorbell } from "../platform/Loop.ts"
+import { Doorbell, loop, mayBeStuck } from "../platform/Loop.ts"
 import { Outgoing } from "./Outgoing.ts"
 import { type Change, idOf, Recent, type Told } from "./Recent.ts"
 import { Signals } from "./Signals.ts"
@@ -218,13 +218,16 @@ export const LiveChangesLayer: Layer.Layer<never, never, Signals> = Layer.effect
       yield* changes.bell.wait(announceEveryMs)
       yield* Effect.sleep(gatherMs)
       const payloads = changes.takePayloads()
-      if (payloads.length > 0 && !(yield* signals.notify(payloads))) {
+      const sending = Effect.onError(signals.notify(payloads), () =>
+        Effect.sync(() => changes.resetAll())
+      )
+      if (payloads.length > 0 && !(yield* sending)) {
         yield* Effect.sleep(notifyAgainMs)
         changes.resetAll()
       }
       if (changes.hasMore) changes.bell.ring()
     })
-    yield* Effect.forkScoped(Effect.forever(turn))
+    yield* Effect.forkScoped(loop("telling of changes", turn, mayBeStuck))
     return changes
   })
 )

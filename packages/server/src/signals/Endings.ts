@@ -1,7 +1,7 @@
 import { Clock, Context, Effect, Layer, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import { elapsedMs } from "../platform/elapsed.ts"
-import { Doorbell } from "../platform/Loop.ts"
+import { Doorbell, loop, mayBeStuck } from "../platform/Loop.ts"
 import { Signals } from "./Signals.ts"
 import { Watched } from "./Watched.ts"
 
@@ -83,14 +83,10 @@ export class Endings extends Context.Service<
 
       // A node that is stopping still tells those who wait on other nodes.
       yield* Effect.addFinalizer(() => Effect.ignore(Effect.timeout(send, "1 second")))
-      yield* outbox
+      const turn = outbox
         .wait(60_000)
-        .pipe(
-          Effect.andThen(Effect.sleep(gatherMs)),
-          Effect.andThen(send),
-          Effect.forever,
-          Effect.forkScoped
-        )
+        .pipe(Effect.andThen(Effect.sleep(gatherMs)), Effect.andThen(send))
+      yield* Effect.forkScoped(loop("telling of endings", turn, mayBeStuck))
 
       return Endings.of({
         tell: (ids) => {

@@ -1,5 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, type Scope } from "effect"
+import { LoopHealth, telling } from "../platform/Loop.ts"
 import { Store } from "../sql/Sql.ts"
 
 export interface Listener {
@@ -54,6 +55,7 @@ export class Signals extends Context.Service<
       const pg = yield* PgClient.PgClient
       const store = yield* Store
       const scope = yield* Effect.scope
+      const health = yield* LoopHealth
       const listeners = new Set<Listener>()
       const hearers = new Set<Hearer>()
       let wakeIsOnItsWay = false
@@ -65,7 +67,8 @@ export class Signals extends Context.Service<
           : pg`
               SELECT pg_notify(${channel}, payload)
               FROM unnest(${payloads}::text[]) AS payload`.pipe(
-              Effect.tapError((error) => Effect.logDebug("NOTIFY failed", error)),
+              (sending) => telling("telling other nodes", sending),
+              Effect.provideService(LoopHealth, health),
               Effect.isSuccess
             )
 

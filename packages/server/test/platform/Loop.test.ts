@@ -1,7 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Deferred, Effect, Fiber, Layer, Logger } from "effect"
+import { Cause, Deferred, Effect, Exit, Fiber, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
-import { eachInTurn, Failures, loop, LoopHealth, mayBeStuck } from "../../src/platform/Loop.ts"
+import {
+  eachInTurn,
+  Failures,
+  loop,
+  LoopHealth,
+  mayBeStuck,
+  telling
+} from "../../src/platform/Loop.ts"
 
 const observer = () => {
   const health = new Failures()
@@ -133,6 +140,25 @@ describe("duties in turn", () => {
       yield* Deferred.await(begun)
       yield* Fiber.interrupt(running)
       assert.strictEqual(next, 0)
+    })
+  )
+})
+
+describe("what is done now and then", () => {
+  it.effect("tells of its failures as a loop does, and fails all the same", () =>
+    Effect.gen(function* () {
+      const { health, layer, lines } = observer()
+      const fails = telling("telling other nodes", Effect.fail(new Error("no connection")))
+      const tried = Effect.exit(fails).pipe(Effect.provide(layer))
+      assert.isTrue(Exit.isFailure(yield* tried))
+      yield* tried
+      assert.deepStrictEqual(health.list(0), [{ loop: "telling other nodes", sinceMs: 0 }])
+      yield* telling("telling other nodes", Effect.void).pipe(Effect.provide(layer))
+      assert.deepStrictEqual(health.list(0), [])
+      assert.deepStrictEqual(lines, [
+        "telling other nodes: failed: no connection",
+        "telling other nodes: works again after 2 failures"
+      ])
     })
   )
 })

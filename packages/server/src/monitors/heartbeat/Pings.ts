@@ -1,6 +1,7 @@
 import { Clock, Context, Effect, Exit, Layer, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import { elapsedMs } from "../../platform/elapsed.ts"
+import { telling } from "../../platform/Loop.ts"
 import { StoreClock } from "../../sql/StoreClock.ts"
 import { transactionOf } from "../../sql/transaction.ts"
 import { type MonitorEvent, MonitorEventsRepo } from "../MonitorEventsRepo.ts"
@@ -151,10 +152,17 @@ export class Pings extends Context.Service<
           if (written.has(outcome.row.monitor_id)) answer(outcome.pings, Exit.succeed(true))
           else runFork(hearApart(outcome))
         }
-        for (const [row, [first]] of known) {
-          if (row === undefined || first === undefined || row.ping_hash === first.hashes[0])
-            continue
-          yield* repo.updatePingUrl(urls.renew(row, first.ping.pingId))
+        const renewed = [...known].flatMap(([row, [first]]) =>
+          row === undefined || first === undefined || row.ping_hash === first.hashes[0]
+            ? []
+            : [urls.renew(row, first.ping.pingId)]
+        )
+        if (renewed.length > 0) {
+          // They are answered already, and the next ping of each tries again.
+          yield* telling(
+            "renewing ping URLs",
+            Effect.forEach(renewed, repo.updatePingUrl, { discard: true })
+          ).pipe(Effect.ignoreCause)
         }
       })
 

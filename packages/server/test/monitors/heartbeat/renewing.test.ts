@@ -1,0 +1,55 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Logger, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { until } from "../../billing/support/scene.ts"
+import { signUp } from "../../support/http.ts"
+import { startNode, TestApp, testAppLayer, testConfig } from "../../support/TestApp.ts"
+import { heartbeatsOf, ping } from "../monitors.ts"
+
+const successor = Effect.gen(function* () {
+  const logs: Array<string> = []
+  const url = yield* startNode({
+    ...testConfig,
+    appSecret: Redacted.make("the secret of the day after, thirty-two bytes"),
+    previousAppSecrets: testConfig.appSecret === undefined ? [] : [testConfig.appSecret]
+  }).pipe(
+    Effect.provide(Logger.layer([Logger.map(Logger.formatJson, (line) => void logs.push(line))]))
+  )
+  return TestApp.of({ url, otherUrl: url, logs })
+})
+
+const refuseUpdates = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* Effect.acquireRelease(
+    Effect.andThen(
+      sql.unsafe(`
+        CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql
+        AS $$ BEGIN RAISE EXCEPTION 'refused by the test'; END $$`),
+      sql.unsafe(`
+        CREATE TRIGGER refuse BEFORE UPDATE ON ping_urls
+        FOR EACH ROW EXECUTE FUNCTION refuse()`)
+    ),
+    () => Effect.orDie(sql.unsafe("DROP FUNCTION IF EXISTS refuse CASCADE"))
+  )
+})
+
+layer(testAppLayer())("a ping URL from before a change of APP_SECRET", (it) => {
+  it.effect("works although it cannot be renewed, which is logged", () =>
+    Effect.gen(function* () {
+      const heartbeats = heartbeatsOf(yield* signUp())
+      const { ping_url } = (yield* heartbeats.create()).body
+      const node = yield* successor
+      yield* Effect.gen(function* () {
+        yield* refuseUpdates
+        assert.strictEqual((yield* ping(ping_url)).status, 200)
+        assert.strictEqual((yield* ping(ping_url)).status, 200)
+      }).pipe(Effect.scoped, Effect.provideService(TestApp, node))
+      // It is answered before it is renewed.
+      const told = yield* until(
+        Effect.sync(() => node.logs.filter((line) => line.includes("renewing ping URLs: failed"))),
+        ({ length }) => length > 0
+      )
+      assert.lengthOf(told, 1)
+    })
+  )
+})
