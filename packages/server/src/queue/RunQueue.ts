@@ -30,8 +30,9 @@ import { clearSome, type Stop, stopTask, stopWorkspace } from "./ending/Stop.ts"
  * commit. A lost database is a defect. Change the row of the task first: firing and these methods
  * share its lock.
  *
- * The life of a run is: fire or enqueue → claim → start → settle. Each has a room beside this file.
- * Except for enqueue, only the runner uses them.
+ * The life of a run is: fire (`firing/Fire.ts`) or enqueue (`adding/Enqueue.ts`) → claim
+ * (`starting/Claim.ts`) → start (`starting/Start.ts`) → settle (`ending/settle.ts`). Except for enqueue,
+ * only the runner uses them.
  */
 export class RunQueue extends Context.Service<
   RunQueue,

@@ -2,7 +2,7 @@ import { TaskId } from "@scheduling/domain/executions/Execution"
 import { ChainRunId, ExecutionId } from "@scheduling/domain/shared/Ids"
 import type { Changes } from "../signals/Changes.ts"
 import type { Change } from "../signals/Recent.ts"
-import type { Settled } from "./ending/Settled.ts"
+import type { Settled } from "./ending/settle.ts"
 import type { QueuedRun, SettledRun, Settlement, StartedRun } from "./Run.ts"
 
 type Status = Extract<Change, { readonly type: "execution" }>["status"]

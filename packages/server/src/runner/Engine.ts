@@ -10,7 +10,7 @@ import { Meters, type NodeMeters } from "../platform/Meters.ts"
 import { QueueLooks } from "./QueueLooks.ts"
 import type { LeasedRun, Settlement, StartedRun } from "../queue/Run.ts"
 import { RunnerOptions } from "../queue/RunnerOptions.ts"
-import type { Settled } from "../queue/ending/Settled.ts"
+import type { Settled } from "../queue/ending/settle.ts"
 import { type Claimed, nothingClaimed } from "../queue/starting/Claim.ts"
 
 /** Since the process started. */

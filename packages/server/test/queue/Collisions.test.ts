@@ -5,7 +5,7 @@ import { againAfterCollision, transactionOf } from "../../src/sql/transaction.ts
 import { register } from "../../src/queue/Nodes.ts"
 import { Partitions } from "../../src/queue/Partitions.ts"
 import { RunQueue } from "../../src/queue/RunQueue.ts"
-import { settle } from "../../src/queue/ending/Settle.ts"
+import { settle } from "../../src/queue/ending/settle.ts"
 import { WorkspacesRepo } from "../../src/workspaces/WorkspacesRepo.ts"
 import { onPostgres, ownDatabaseLayer } from "../support/TestDatabase.ts"
 import { QueueLayer } from "../runner/support/engine.ts"

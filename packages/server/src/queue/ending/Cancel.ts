@@ -4,8 +4,7 @@ import type { SqlClient } from "effect/sql"
 import { placeColumn } from "../chains/ChainRuns.ts"
 import { noNode } from "../awaiting/Awaiting.ts"
 import { type SettledRun, type Settlement, settlementOf } from "../Run.ts"
-import { settle } from "./Settle.ts"
-import { nothingSettled, type Settled } from "./Settled.ts"
+import { nothingSettled, settle, type Settled } from "./settle.ts"
 
 export interface TaskRef {
   readonly workspace_id: AuthorizedWorkspaceId

@@ -8,7 +8,7 @@ import { holdPlaces, lockQueuesOf, type LostPlace, lostPlaceColumns } from "../a
 import { deadNodes } from "../Nodes.ts"
 import { type SettledRun, type Settlement, settlementOf } from "../Run.ts"
 import { makeAfterSettled } from "./afterSettled.ts"
-import { settle } from "./Settle.ts"
+import { settle } from "./settle.ts"
 
 /**
  * A run fails after this many lost attempts: if it brings down its node, it must not bring down all

@@ -3,7 +3,7 @@ import type { SqlClient } from "effect/sql"
 import { againAfterCollision } from "../../sql/transaction.ts"
 import type { Settlement } from "../Run.ts"
 import { makeAfterSettled } from "./afterSettled.ts"
-import { settle } from "./Settle.ts"
+import { settle } from "./settle.ts"
 
 /**
  * Settles runs that no node has in its memory, and does what follows. Not within a transaction. Returns

@@ -5,7 +5,7 @@ import { Endings } from "../../signals/Endings.ts"
 import { Signals } from "../../signals/Signals.ts"
 import type { Settlement } from "../Run.ts"
 import { tellSettled } from "../tellChanges.ts"
-import type { Settled } from "./Settled.ts"
+import type { Settled } from "./settle.ts"
 
 /** Tells those who wait for a result, follow a workspace or send what is in the outbox. */
 export const makeTellEnded = Effect.gen(function* () {

@@ -10,7 +10,7 @@ import { nextQueue } from "../moveRuns.ts"
 import { releaseWaiting } from "../releaseWaiting.ts"
 import { endedBy, endsInFailure } from "./endedBy.ts"
 import { endRuns, isHeld } from "./endRuns.ts"
-import type { Settled } from "./Settled.ts"
+import type { Settled } from "./settle.ts"
 
 /**
  * Writes the results of runs, in one statement:
@@ -26,7 +26,7 @@ import type { Settled } from "./Settled.ts"
  * The fence is in the WHERE: a node that lost a lease writes nothing. Rows are locked in the order
  * that `transaction.ts` names: the delayed tasks first.
  */
-export const settleAnswered = Effect.fnUntraced(function* (
+export const writeResults = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   settlements: ReadonlyArray<Settlement>
 ) {
