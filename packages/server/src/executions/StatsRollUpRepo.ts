@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Option, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { transactionOf } from "../sql/transaction.ts"
+import { untilFewerThan } from "../sql/untilFewerThan.ts"
 import { bucketColumns, figureColumns } from "./ExecutionStatsRepo.ts"
 
 /**
@@ -150,9 +151,9 @@ export class StatsRollUpRepo extends Context.Service<
         ),
 
         removeOlderThan: Effect.fn("StatsRollUpRepo.removeOlderThan")(function* (days) {
-          let removed: number
-          do {
-            const rows = yield* sql`
+          yield* untilFewerThan(
+            removeBatch,
+            sql`
               DELETE FROM execution_stats
               WHERE ctid = ANY (ARRAY (
                   SELECT ctid
@@ -162,8 +163,7 @@ export class StatsRollUpRepo extends Context.Service<
                   FOR UPDATE SKIP LOCKED
                 ))
               RETURNING hour`
-            removed = rows.length
-          } while (removed === removeBatch)
+          )
         }, Effect.orDie)
       })
     })
@@ -172,7 +172,6 @@ export class StatsRollUpRepo extends Context.Service<
 
 // ---------------------------------------------------------------------------
 
-/** Keeps each statement from running into its timeout, however much there is. */
 const removeBatch = 5_000
 
 /**

@@ -24,6 +24,7 @@ import type { Change } from "../signals/Recent.ts"
 import { tellAfterCommit } from "../signals/tellAfterCommit.ts"
 import type { PageRequest } from "../sql/Pages.ts"
 import { timestampOf, timestampOrNull } from "../sql/timestamp.ts"
+import { untilFewerThan } from "../sql/untilFewerThan.ts"
 
 export interface IncidentRow {
   readonly id: IncidentId
@@ -230,9 +231,9 @@ export class IncidentsRepo extends Context.Service<
         }, Effect.orDie),
 
         removeClosed: Effect.fn("IncidentsRepo.removeClosed")(function* (before) {
-          let removed: number
-          do {
-            const rows = yield* sql`
+          yield* untilFewerThan(
+            batch,
+            sql`
               DELETE FROM incidents
               WHERE id IN (
                 SELECT id
@@ -241,13 +242,11 @@ export class IncidentsRepo extends Context.Service<
                 LIMIT ${batch}
               )
               RETURNING id`
-            removed = rows.length
-          } while (removed === batch)
+          )
         }, Effect.orDie)
       })
     })
   )
 }
 
-/** So that no statement runs into its timeout, however much there is. */
 const batch = 5_000

@@ -1,7 +1,7 @@
 import { DateTime, Effect, Layer } from "effect"
 import { AppConfig } from "../config/Config.ts"
 import { IncidentsRepo } from "../incidents/IncidentsRepo.ts"
-import { loop } from "../platform/Loop.ts"
+import { eachInTurn, loop } from "../platform/Loop.ts"
 import { dayMs } from "../platform/millis.ts"
 import { MonitorEventsRepo } from "./MonitorEventsRepo.ts"
 
@@ -20,8 +20,10 @@ export const MonitorsCleaningLayer: Layer.Layer<
     const incidents = yield* IncidentsRepo
     const clean = Effect.gen(function* () {
       const now = yield* DateTime.nowAsDate
-      yield* events.removeOfGone
-      yield* incidents.removeClosed(new Date(now.getTime() - retentionDays * dayMs))
+      yield* eachInTurn([
+        events.removeOfGone,
+        incidents.removeClosed(new Date(now.getTime() - retentionDays * dayMs))
+      ])
     })
     yield* Effect.forkScoped(
       loop("cleaning up after monitors", clean, {

@@ -4,6 +4,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { columnsOf } from "../sql/columns.ts"
 import type { PageRequest } from "../sql/Pages.ts"
+import { untilFewerThan } from "../sql/untilFewerThan.ts"
 import { idAt } from "./idAt.ts"
 
 export interface MonitorEvent<Details = unknown> {
@@ -56,7 +57,7 @@ export class MonitorEventsRepo extends Context.Service<
   static readonly layer: Layer.Layer<MonitorEventsRepo, never, SqlClient.SqlClient> = Layer.effect(
     MonitorEventsRepo,
     Effect.map(SqlClient.SqlClient, (sql) => {
-      const removeBatch = Effect.fnUntraced(function* (monitorId: string) {
+      const removeSome = Effect.fnUntraced(function* (monitorId: string) {
         const rows = yield* sql<{ readonly id: string }>`
           SELECT id
           FROM monitor_events
@@ -66,7 +67,7 @@ export class MonitorEventsRepo extends Context.Service<
         yield* sql`
           DELETE FROM monitor_events
           WHERE id = ANY (${rows.map(({ id }) => id)}::uuid[])`
-        return rows.length
+        return rows
       })
 
       return MonitorEventsRepo.of({
@@ -96,7 +97,7 @@ export class MonitorEventsRepo extends Context.Service<
             SELECT monitor_id
             FROM removed_monitors`
           for (const { monitor_id } of gone) {
-            while ((yield* removeBatch(monitor_id)) === batch);
+            yield* untilFewerThan(batch, removeSome(monitor_id))
             yield* sql`
               DELETE FROM removed_monitors
               WHERE monitor_id = ${monitor_id}`

@@ -1,7 +1,7 @@
 import { DateTime, Effect, Layer } from "effect"
 import { AppConfig } from "../config/Config.ts"
 import { dayMs } from "../platform/millis.ts"
-import { loop } from "../platform/Loop.ts"
+import { eachInTurn, loop } from "../platform/Loop.ts"
 import { HousekeepingRepo } from "./HousekeepingRepo.ts"
 
 /** Sweeps every ten minutes. A sweep that fails is tried again. */
@@ -13,12 +13,14 @@ export const HousekeepingLayer: Layer.Layer<never, never, AppConfig | Housekeepi
       const sweep = Effect.gen(function* () {
         const now = yield* DateTime.nowAsDate
         const daysAgo = (days: number) => new Date(now.getTime() - days * dayMs)
-        yield* repo.removeExpired(now)
-        yield* repo.removeEndedTasks(daysAgo(retentionDays))
-        yield* repo.removeEndedAhead(daysAgo(-1), daysAgo(retentionDays))
-        yield* repo.removeProgress(daysAgo(retentionDays))
-        yield* repo.removeAuditEvents(daysAgo(auditRetentionDays))
-        yield* repo.eraseAuditEvents
+        yield* eachInTurn([
+          repo.removeExpired(now),
+          repo.removeEndedTasks(daysAgo(retentionDays)),
+          repo.removeEndedAhead(daysAgo(-1), daysAgo(retentionDays)),
+          repo.removeProgress(daysAgo(retentionDays)),
+          repo.removeAuditEvents(daysAgo(auditRetentionDays)),
+          repo.eraseAuditEvents
+        ])
       })
       yield* Effect.forkScoped(
         loop("housekeeping", sweep, {

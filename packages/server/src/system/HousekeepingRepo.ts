@@ -1,8 +1,10 @@
 import { usageDays } from "@scheduling/domain/api-keys/ApiKeyUsage"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
+import { eachInTurn } from "../platform/Loop.ts"
 import { dayMs } from "../platform/millis.ts"
 import { firstIdAt } from "../queue/RunId.ts"
+import { untilFewerThan } from "../sql/untilFewerThan.ts"
 
 /** Removes expired rows. Nobody sees them any more, because every reader checks the time too. */
 export class HousekeepingRepo extends Context.Service<
@@ -28,10 +30,10 @@ export class HousekeepingRepo extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      const eraseAll = Effect.fnUntraced(function* (isOwned: Statement.Fragment) {
-        let erased: number
-        do {
-          const rows = yield* sql`
+      const eraseAll = (isOwned: Statement.Fragment) =>
+        untilFewerThan(
+          batch,
+          sql`
             UPDATE audit_events
             SET details = '{}', request_id = NULL
             WHERE id IN (
@@ -42,19 +44,28 @@ export class HousekeepingRepo extends Context.Service<
               LIMIT ${batch}
             )
             RETURNING id`
-          erased = rows.length
-        } while (erased === batch)
-      })
+        )
 
-      const removeOlder = Effect.fnUntraced(function* (
-        table: string,
-        id: string,
-        before: Date,
-        unless = sql`false`
-      ) {
-        let removed: number
-        do {
-          const rows = yield* sql`
+      /** Leaves rows that somebody else has locked to the next sweep: what is over may begin anew. */
+      const removeWhere = (table: string, isOver: Statement.Fragment) =>
+        untilFewerThan(
+          batch,
+          sql`
+            DELETE FROM ${sql(table)}
+            WHERE ctid = ANY (ARRAY (
+                SELECT ctid
+                FROM ${sql(table)}
+                WHERE ${isOver}
+                LIMIT ${batch}
+                FOR UPDATE SKIP LOCKED
+              ))
+            RETURNING 1`
+        )
+
+      const removeOlder = (table: string, id: string, before: Date, unless = sql`false`) =>
+        untilFewerThan(
+          batch,
+          sql`
             DELETE FROM ${sql(table)}
             WHERE ${sql(id)} IN (
               SELECT ${sql(id)}
@@ -65,44 +76,30 @@ export class HousekeepingRepo extends Context.Service<
               LIMIT ${batch}
             )
             RETURNING ${sql(id)}`
-          removed = rows.length
-        } while (removed === batch)
-      })
+        )
 
       return HousekeepingRepo.of({
         removeExpired: Effect.fn("HousekeepingRepo.removeExpired")(function* (now) {
-          yield* sql`
-            DELETE FROM sessions
-            WHERE expires_at <= ${now}`
-          yield* sql`
-            DELETE FROM login_throttle
-            WHERE window_ends_at <= ${now}`
-          yield* sql`
-            DELETE FROM idempotent_requests
-            WHERE created_at <= ${new Date(now.getTime() - dayMs)}`
-          yield* sql`
-            DELETE FROM signing_secrets
-            WHERE expires_at <= ${now}`
-          yield* sql`
-            DELETE FROM user_links
-            WHERE expires_at <= ${now}`
-          yield* sql`
-            DELETE FROM invitations
-            WHERE expires_at <= ${now}`
-          yield* sql`
-            DELETE FROM api_key_uses
-            WHERE last_used_at <= ${new Date(now.getTime() - usageDays * dayMs)}`
-          yield* sql`
-            DELETE FROM billing_events
-            WHERE received_at <= ${new Date(now.getTime() - 30 * dayMs)}`
-          yield* sql`
-            DELETE FROM usage_days
-            WHERE day < ${new Date(now.getTime() - meteredDays * dayMs)}::timestamptz::date
-              AND last_seats IS NULL
-              AND last_monitors IS NULL`
-          yield* sql`
-            DELETE FROM quota_tellings
-            WHERE since < ${new Date(now.getTime() - 60 * dayMs)}::timestamptz::date`
+          const daysAgo = (days: number) => new Date(now.getTime() - days * dayMs)
+          const hasExpired = sql`expires_at <= ${now}`
+          yield* eachInTurn([
+            removeWhere("sessions", hasExpired),
+            removeWhere("login_throttle", sql`window_ends_at <= ${now}`),
+            removeWhere("idempotent_requests", sql`created_at <= ${daysAgo(1)}`),
+            removeWhere("signing_secrets", hasExpired),
+            removeWhere("user_links", hasExpired),
+            removeWhere("invitations", hasExpired),
+            removeWhere("api_key_uses", sql`last_used_at <= ${daysAgo(usageDays)}`),
+            removeWhere("billing_events", sql`received_at <= ${daysAgo(30)}`),
+            removeWhere(
+              "usage_days",
+              sql`
+                day < ${daysAgo(meteredDays)}::timestamptz::date
+                  AND last_seats IS NULL
+                  AND last_monitors IS NULL`
+            ),
+            removeWhere("quota_tellings", sql`since < ${daysAgo(60)}::timestamptz::date`)
+          ])
         }, Effect.orDie),
 
         removeEndedTasks: Effect.fn("HousekeepingRepo.removeEndedTasks")(function* (endedBefore) {
@@ -146,10 +143,21 @@ export class HousekeepingRepo extends Context.Service<
           from,
           endedBefore
         ) {
-          yield* sql`
-            DELETE FROM executions
-            WHERE id >= ${firstIdAt(from.getTime())}
-              AND finished_at < ${endedBefore}`
+          const first = firstIdAt(from.getTime())
+          yield* untilFewerThan(
+            batch,
+            sql`
+              DELETE FROM executions
+              WHERE id >= ${first}
+                AND id = ANY (ARRAY (
+                  SELECT id
+                  FROM executions
+                  WHERE id >= ${first}
+                    AND finished_at < ${endedBefore}
+                  LIMIT ${batch}
+                ))
+              RETURNING id`
+          )
         }, Effect.orDie),
 
         removeProgress: Effect.fn("HousekeepingRepo.removeProgress")(function* (before) {

@@ -1,8 +1,12 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
 import { firstIdAt } from "../../src/queue/RunId.ts"
 import { HousekeepingRepo } from "../../src/system/HousekeepingRepo.ts"
+import { eventually } from "../runner/support/tasks.ts"
+import { leap } from "../support/leap.ts"
+import { testAppLayer, testNow } from "../support/TestApp.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 
 const now = new Date("2026-06-01T12:00:00Z")
@@ -69,6 +73,57 @@ layer(HousekeepingRepo.layer.pipe(Layer.provideMerge(TestDatabaseLayer)))("house
         `task ${id(9)}`,
         "throttle s3"
       ])
+    })
+  )
+
+  it.effect("removes a few thousand rows at once, however many are over", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const repo = yield* HousekeepingRepo
+      const tables = ["login_throttle", "idempotent_requests", "executions"]
+      yield* sql`
+        CREATE FUNCTION refuse_many() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+          IF (SELECT count(*) FROM removed) > 5000 THEN
+            RAISE EXCEPTION 'too many rows of % at once', TG_TABLE_NAME;
+          END IF;
+          RETURN NULL;
+        END
+        $$`
+      for (const table of tables) {
+        yield* sql`
+          CREATE TRIGGER refuse_many
+          AFTER DELETE ON ${sql(table)}
+          REFERENCING OLD TABLE AS removed
+          FOR EACH STATEMENT
+          EXECUTE FUNCTION refuse_many()`
+      }
+      yield* sql`
+        INSERT INTO login_throttle (subject, failures, attempts, window_ends_at)
+        SELECT n, 1, 1, ${past}
+        FROM generate_series(1, 5001) AS n`
+      yield* sql`
+        INSERT INTO idempotent_requests (owner_id, principal_id, operation, key, request_hash, created_at)
+        SELECT ${id(1)}::uuid, ${id(0)}::uuid, '', n, '', ${dayAgo}
+        FROM generate_series(1, 5001) AS n`
+      yield* sql`
+        INSERT INTO executions
+          (id, workspace_id, task_id, kind, trigger, status, scheduled_for, finished_at, attempts_count)
+        SELECT
+          (left(${firstIdAt(Date.UTC(2027, 3, 1))}, 24) || lpad(to_hex(n), 12, '0'))::uuid, ${id(1)}::uuid,
+          ${id(1)}::uuid, 'delayed', 'schedule', 'cancelled', ${past}, ${dayAgo}, 0
+        FROM generate_series(1, 5001) AS n`
+
+      yield* repo.removeExpired(now)
+      yield* repo.removeEndedAhead(future, now)
+
+      for (const table of tables) {
+        const [left] = yield* sql<{ rows: number }>`
+          SELECT count(*)::int AS rows
+          FROM ${sql(table)}`
+        assert.isAtMost(left?.rows ?? 0, 1, table)
+        yield* sql`DROP TRIGGER refuse_many ON ${sql(table)}`
+      }
     })
   )
 
@@ -177,6 +232,42 @@ layer(HousekeepingRepo.layer.pipe(Layer.provideMerge(TestDatabaseLayer)))("house
         { action: "kept", request_id: "r", details: { name: "n" }, n: 1 }
       ])
       assert.deepStrictEqual(yield* sql`SELECT owner_id FROM audit_erasures`, [])
+    })
+  )
+})
+
+layer(testAppLayer())("housekeeping of which one duty fails", (it) => {
+  it.effect("does the others", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`
+        CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+          RAISE EXCEPTION 'not now';
+        END
+        $$`
+      yield* sql`
+        CREATE TRIGGER refuse
+        BEFORE DELETE ON sessions
+        FOR EACH STATEMENT
+        EXECUTE FUNCTION refuse()`
+      const old = new Date(testNow - 86_400_000)
+      yield* sql`
+        INSERT INTO login_throttle (subject, failures, attempts, window_ends_at)
+        VALUES ('old', 1, 1, ${old})`
+      yield* sql`
+        INSERT INTO audit_events (id, action, workspace_id, request_id, details, created_at)
+        VALUES (${id(1)}, 'old', ${id(2)}, 'r', '{}', ${old})`
+      yield* leap("10 minutes")
+      const left = sql`
+        SELECT subject
+        FROM login_throttle
+        WHERE subject = 'old'
+        UNION ALL
+        SELECT action
+        FROM audit_events
+        WHERE action = 'old'`
+      yield* TestClock.withLive(eventually(left, (rows) => rows.length === 0))
     })
   )
 })

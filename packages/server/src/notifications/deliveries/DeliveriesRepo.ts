@@ -14,6 +14,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import type { PageRequest } from "../../sql/Pages.ts"
 import { timestampOf, timestampOrNull } from "../../sql/timestamp.ts"
+import { untilFewerThan } from "../../sql/untilFewerThan.ts"
 import type { ToldEvent } from "../Message.ts"
 
 export interface DeliveryRow {
@@ -121,10 +122,10 @@ export class DeliveriesRepo extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const columns = sql.literal(shownColumns.join(", "))
 
-      const removeOlder = Effect.fnUntraced(function* (areOfKind: string, before: Date) {
-        let removed: number
-        do {
-          const rows = yield* sql`
+      const removeOlder = (areOfKind: string, before: Date) =>
+        untilFewerThan(
+          batch,
+          sql`
             DELETE FROM notification_deliveries
             WHERE id IN (
               SELECT id
@@ -135,9 +136,7 @@ export class DeliveriesRepo extends Context.Service<
               LIMIT ${batch}
             )
             RETURNING id`
-          removed = rows.length
-        } while (removed === batch)
-      })
+        )
 
       return DeliveriesRepo.of({
         insert: Effect.fn("DeliveriesRepo.insert")(function* (delivery) {
