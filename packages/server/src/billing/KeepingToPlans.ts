@@ -10,7 +10,7 @@ import { firstOfMonth, percentOf } from "../limits/nearLimits.ts"
 import { LimitsRepo } from "../limits/LimitsRepo.ts"
 import { UsageRepo } from "../limits/UsageRepo.ts"
 import { Outbox } from "../outbox/Outbox.ts"
-import { loop } from "../platform/Loop.ts"
+import { eachInTurn, loop } from "../platform/Loop.ts"
 import type { RunQueue } from "../queue/RunQueue.ts"
 import { transactionOf } from "../sql/transaction.ts"
 import { schedulesOf } from "../tasks/Schedules.ts"
@@ -170,12 +170,12 @@ export class KeepingToPlans extends Context.Service<
           const now = yield* DateTime.nowAsDate
           const near = monthly.length === 0 ? Infinity : Math.floor(0.8 * Math.min(...monthly))
           const using = monthly.length === 0 ? [] : yield* repo.listUsing(near, firstOfMonth(now))
-          for (const { executions, workspace_id } of using) {
-            yield* tell(workspace_id, executions, now)
-          }
           const paused = yield* repo.listWorkspaces
           const all = new Set([...using.map(({ workspace_id }) => workspace_id), ...paused])
-          yield* Effect.forEach(all, keep, { discard: true })
+          yield* eachInTurn([
+            ...using.map(({ executions, workspace_id }) => tell(workspace_id, executions, now)),
+            ...[...all].map(keep)
+          ])
         })
       })
     })

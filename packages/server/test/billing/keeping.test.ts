@@ -28,6 +28,21 @@ const activeOf = (member: Member) =>
     ({ body }) => body.data.map(({ id }: { readonly id: string }) => id) as ReadonlyArray<string>
   )
 
+/** As a plan would have done that is not there any more. */
+const pauseByPlan = Effect.fnUntraced(function* (id: string) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    WITH paused AS (
+      UPDATE tasks
+      SET status = 'paused', next_fire_at = NULL
+      WHERE id = ${id}
+      RETURNING id, workspace_id
+    )
+    INSERT INTO plan_pauses (task_id, workspace_id, paused_at)
+    SELECT id, workspace_id, now()
+    FROM paused`
+})
+
 const announced = Effect.fnUntraced(function* (member: Member, event: string) {
   const sql = yield* SqlClient.SqlClient
   return yield* sql<{ readonly subject_id: string; readonly reason: string }>`
@@ -175,6 +190,36 @@ layer(SceneLayer, { timeout: "60 seconds" })(
       })
     )
 
+    it.effect("waits for no other, even if that one cannot be kept to its plan", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const [broken, owner] = [yield* signUp(), yield* signUp()]
+        yield* post(broken, "cron", cron)
+        const { body: task } = yield* post(owner, "cron", cron)
+        yield* pauseByPlan(task.id)
+        yield* sql`
+          CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+          BEGIN
+            RAISE EXCEPTION 'not this one';
+          END
+          $$`
+        yield* sql`
+          CREATE TRIGGER refuse
+          BEFORE UPDATE ON tasks
+          FOR EACH ROW
+          WHEN (NEW.workspace_id = ${sql.literal(`'${broken.workspace_id}'`)})
+          EXECUTE FUNCTION refuse()`
+        yield* sql`
+          INSERT INTO usage_days (workspace_id, day, executions)
+          VALUES (${broken.workspace_id}, ${dayOf(testNow)}::date, 100)
+          ON CONFLICT (workspace_id, day) DO UPDATE
+          SET executions = EXCLUDED.executions`
+        yield* untilSomeMinute(activeOf(owner), (active) => active.includes(task.id))
+        yield* sql`DROP TRIGGER refuse ON tasks`
+        yield* untilSomeMinute(activeOf(broken), (active) => active.length === 0)
+      })
+    )
+
     it.effect("waits for the next month when the executions of this one are used up", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -238,21 +283,11 @@ layer(SceneLayer, { timeout: "60 seconds" })(
 layer(testAppLayer())("a service whose plans were taken away", (it) => {
   it.effect("resumes what a plan has paused when it starts", () =>
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
       const owner = yield* signUp()
       const { body: task } = yield* post(owner, "cron", cron)
       const { body: own } = yield* post(owner, "cron", cron)
       yield* post(owner, `cron/${own.id}/pause`)
-      yield* sql`
-        WITH paused AS (
-          UPDATE tasks
-          SET status = 'paused', next_fire_at = NULL
-          WHERE id = ${task.id}
-          RETURNING id, workspace_id
-        )
-        INSERT INTO plan_pauses (task_id, workspace_id, paused_at)
-        SELECT id, workspace_id, now()
-        FROM paused`
+      yield* pauseByPlan(task.id)
       assert.deepStrictEqual(yield* activeOf(owner), [])
       yield* startNode(testConfig)
       yield* until(activeOf(owner), (active) => active.length > 0)
