@@ -86,6 +86,7 @@ export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
     "members",
     "notifications",
     "platform",
+    "signals",
     "signing",
     "sql",
     "throttle",
@@ -93,7 +94,18 @@ export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
     "workspaces"
   ],
   panel: ["auth", "config", "http"],
-  operator: ["access", "audit", "auth", "config", "http", "platform", "queue", "sql", "users"],
+  operator: [
+    "access",
+    "audit",
+    "auth",
+    "config",
+    "http",
+    "platform",
+    "queue",
+    "signals",
+    "sql",
+    "users"
+  ],
   executions: ["config", "http", "limits", "platform", "queue", "sql"],
   calendars: ["fairness", "limits", "outbox", "platform", "queue", "sql", "tasks"],
   batches: ["auth", "http", "platform", "sql"],

@@ -3,7 +3,7 @@ import type { Scope } from "@scheduling/domain/api-keys/Scope"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { ApiKeyId, UserId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer, Option } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import { batched } from "../sql/batched.ts"
 import { type AskedPage, askedPages, batchPages } from "../sql/batchPages.ts"
 import type { PageRequest } from "../sql/Pages.ts"
@@ -90,6 +90,11 @@ export class ApiKeyRepo extends Context.Service<
       id: string,
       now: Date
     ) => Effect.Effect<Option.Option<ApiKeyRow>>
+    /** Returns those that were not revoked before. */
+    readonly updateAllRevoked: (
+      workspaceId: AuthorizedWorkspaceId,
+      now: Date
+    ) => Effect.Effect<ReadonlyArray<ApiKeyRow>>
     /** None if there is no such key that was not revoked before. */
     readonly updateRevokedByHash: (
       hashes: ReadonlyArray<string>,
@@ -120,6 +125,13 @@ export class ApiKeyRepo extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const findByHash = yield* batched(findByHashes(sql))
       const listPage = yield* batchPages(listPages(sql))
+
+      const revoke = (which: Statement.Fragment, now: Date) => sql<ApiKeyRow>`
+        UPDATE api_keys
+        SET revoked_at = ${now}, warn_at = NULL
+        WHERE ${which}
+          AND revoked_at IS NULL
+        RETURNING *`
 
       return ApiKeyRepo.of({
         insert: Effect.fn("ApiKeyRepo.insert")(function* (key, warnAt) {
@@ -157,23 +169,16 @@ export class ApiKeyRepo extends Context.Service<
         list: (workspaceId, page) => listPage({ workspaceId, page }),
 
         updateRevoked: Effect.fn("ApiKeyRepo.updateRevoked")(function* (workspaceId, id, now) {
-          const rows = yield* sql<ApiKeyRow>`
-            UPDATE api_keys
-            SET revoked_at = ${now}, warn_at = NULL
-            WHERE workspace_id = ${workspaceId}
-              AND id = ${id}
-              AND revoked_at IS NULL
-            RETURNING *`
+          const rows = yield* revoke(sql`workspace_id = ${workspaceId} AND id = ${id}`, now)
           return Option.fromNullishOr(rows[0])
         }, Effect.orDie),
 
+        updateAllRevoked: Effect.fn("ApiKeyRepo.updateAllRevoked")(function* (workspaceId, now) {
+          return yield* revoke(sql`workspace_id = ${workspaceId}`, now)
+        }, Effect.orDie),
+
         updateRevokedByHash: Effect.fn("ApiKeyRepo.updateRevokedByHash")(function* (hashes, now) {
-          const rows = yield* sql<ApiKeyRow>`
-            UPDATE api_keys
-            SET revoked_at = ${now}, warn_at = NULL
-            WHERE key_hash = ANY (${hashes}::text[])
-              AND revoked_at IS NULL
-            RETURNING *`
+          const rows = yield* revoke(sql`key_hash = ANY (${hashes}::text[])`, now)
           return Option.fromNullishOr(rows[0])
         }, Effect.orDie),
 

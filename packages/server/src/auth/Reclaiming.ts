@@ -2,10 +2,15 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import { UserId } from "@scheduling/domain/shared/Ids"
 import type { AuditEvent } from "@scheduling/domain/workspaces/AuditEvent"
 import { Context, DateTime, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { ApiKeyRepo } from "../api-keys/ApiKeyRepo.ts"
 import { type AccountAction, AuditLog } from "../audit/AuditLog.ts"
 import type { RequestOrigin } from "../http/request/RequestOrigin.ts"
 import { UsageRepo } from "../limits/UsageRepo.ts"
+import { InvitationsRepo } from "../members/InvitationsRepo.ts"
+import { MembersRepo } from "../members/MembersRepo.ts"
 import { Confirming } from "../notifications/channels/Confirming.ts"
+import { Endings } from "../signals/Endings.ts"
 import { SigningSecrets } from "../signing/SigningSecrets.ts"
 import { UserLinksRepo } from "../users/UserLinksRepo.ts"
 import { type UserRow, UsersRepo } from "../users/UsersRepo.ts"
@@ -29,21 +34,31 @@ export class Reclaiming extends Context.Service<
   static readonly layer: Layer.Layer<
     Reclaiming,
     never,
+    | ApiKeyRepo
     | AuditLog
     | Confirming
+    | Endings
+    | InvitationsRepo
+    | MembersRepo
     | ReclaimingRepo
     | SecondFactors
     | SigningSecrets
+    | SqlClient.SqlClient
     | UsageRepo
     | UserLinksRepo
     | UsersRepo
   > = Layer.effect(
     Reclaiming,
     Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const apiKeys = yield* ApiKeyRepo
       const audit = yield* AuditLog
       const confirming = yield* Confirming
+      const endings = yield* Endings
       const factors = yield* SecondFactors
+      const invitations = yield* InvitationsRepo
       const links = yield* UserLinksRepo
+      const members = yield* MembersRepo
       const repo = yield* ReclaimingRepo
       const signing = yield* SigningSecrets
       const usage = yield* UsageRepo
@@ -63,15 +78,17 @@ export class Reclaiming extends Context.Service<
             origin,
             details: { ...details }
           })
-        for (const { id, role } of yield* repo.removeInvitations(workspaceId)) {
+        for (const { id, role } of yield* invitations.removeAll(workspaceId)) {
           yield* record("invitation.removed", id, { role })
         }
-        for (const { email, id, role } of yield* repo.removeMembersBut(workspaceId, userId)) {
+        const removed = yield* members.removeAllBut(workspaceId, userId)
+        for (const { email, id, role } of removed) {
           yield* confirming.endOfMember(email, [workspaceId], origin)
           yield* record("member.removed", id, { role })
         }
+        yield* sql.afterCommit(Effect.sync(() => endings.tell(removed.map(({ id }) => id))))
         yield* usage.record("seats", [workspaceId], now)
-        for (const { id } of yield* repo.revokeKeys(workspaceId, now)) {
+        for (const { id } of yield* apiKeys.updateAllRevoked(workspaceId, now)) {
           yield* record("api_key.revoked", id)
         }
         for (const { id } of yield* repo.endWorkers(workspaceId, now)) {

@@ -1,17 +1,11 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import type { Role } from "@scheduling/domain/members/Role"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { authorize } from "../access/authorize.ts"
 import { ownedAlone } from "../access/ownedAlone.ts"
 
-interface Removed {
+interface Named {
   readonly id: string
-}
-
-interface RemovedRole extends Removed {
-  readonly role: Role
-  readonly email: string
 }
 
 export class ReclaimingRepo extends Context.Service<
@@ -19,22 +13,11 @@ export class ReclaimingRepo extends Context.Service<
   {
     /** Locks the workspaces that nobody else owns until the transaction ends. */
     readonly lockOwnedAlone: (userId: string) => Effect.Effect<ReadonlyArray<AuthorizedWorkspaceId>>
-    readonly removeMembersBut: (
-      workspaceId: AuthorizedWorkspaceId,
-      userId: string
-    ) => Effect.Effect<ReadonlyArray<RemovedRole>>
-    readonly removeInvitations: (
-      workspaceId: AuthorizedWorkspaceId
-    ) => Effect.Effect<ReadonlyArray<RemovedRole>>
-    readonly revokeKeys: (
-      workspaceId: AuthorizedWorkspaceId,
-      now: Date
-    ) => Effect.Effect<ReadonlyArray<Removed>>
     /** Their agents are not heard any more, and what those hold is taken back. */
     readonly endWorkers: (
       workspaceId: AuthorizedWorkspaceId,
       now: Date
-    ) => Effect.Effect<ReadonlyArray<Removed>>
+    ) => Effect.Effect<ReadonlyArray<Named>>
   }
 >()("@scheduling/server/auth/ReclaimingRepo") {
   static readonly layer: Layer.Layer<ReclaimingRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -44,7 +27,7 @@ export class ReclaimingRepo extends Context.Service<
 
       return ReclaimingRepo.of({
         lockOwnedAlone: Effect.fn("ReclaimingRepo.lockOwnedAlone")(function* (userId) {
-          const rows = yield* sql<Removed>`
+          const rows = yield* sql<Named>`
             SELECT id
             FROM workspaces
             WHERE ${ownedAlone(sql, userId)}
@@ -53,37 +36,8 @@ export class ReclaimingRepo extends Context.Service<
           return rows.map(({ id }) => authorize(id))
         }, Effect.orDie),
 
-        removeMembersBut: Effect.fn("ReclaimingRepo.removeMembersBut")(function* (
-          workspaceId,
-          userId
-        ) {
-          return yield* sql<RemovedRole>`
-              DELETE FROM memberships
-              USING users
-              WHERE workspace_id = ${workspaceId}
-                AND user_id <> ${userId}
-                AND users.id = user_id
-              RETURNING user_id AS id, role, email`
-        }, Effect.orDie),
-
-        removeInvitations: Effect.fn("ReclaimingRepo.removeInvitations")(function* (workspaceId) {
-          return yield* sql<RemovedRole>`
-            DELETE FROM invitations
-            WHERE workspace_id = ${workspaceId}
-            RETURNING id, role, email`
-        }, Effect.orDie),
-
-        revokeKeys: Effect.fn("ReclaimingRepo.revokeKeys")(function* (workspaceId, now) {
-          return yield* sql<Removed>`
-            UPDATE api_keys
-            SET revoked_at = ${now}, warn_at = NULL
-            WHERE workspace_id = ${workspaceId}
-              AND revoked_at IS NULL
-            RETURNING id`
-        }, Effect.orDie),
-
         endWorkers: Effect.fn("ReclaimingRepo.endWorkers")(function* (workspaceId, now) {
-          const workers = yield* sql<Removed>`
+          const workers = yield* sql<Named>`
             SELECT id
             FROM workers
             WHERE workspace_id = ${workspaceId}

@@ -48,6 +48,9 @@ export class InvitationsRepo extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       id: string
     ) => Effect.Effect<Option.Option<InvitationRow>>
+    readonly removeAll: (
+      workspaceId: AuthorizedWorkspaceId
+    ) => Effect.Effect<ReadonlyArray<InvitationRow>>
     /** Of all workspaces, for an account that is deleted. */
     readonly removeOf: (email: string) => Effect.Effect<void>
     readonly removeMadeBy: (
@@ -102,6 +105,13 @@ export class InvitationsRepo extends Context.Service<
               AND id = ${id}
             RETURNING *`
           return Option.fromNullishOr(rows[0])
+        }, Effect.orDie),
+
+        removeAll: Effect.fn("InvitationsRepo.removeAll")(function* (workspaceId) {
+          return yield* sql<InvitationRow>`
+            DELETE FROM invitations
+            WHERE workspace_id = ${workspaceId}
+            RETURNING *`
         }, Effect.orDie),
 
         removeOf: Effect.fn("InvitationsRepo.removeOf")(function* (email) {

@@ -52,6 +52,10 @@ export class MembersRepo extends Context.Service<
       role: Role
     ) => Effect.Effect<void>
     readonly remove: (workspaceId: AuthorizedWorkspaceId, userId: string) => Effect.Effect<void>
+    readonly removeAllBut: (
+      workspaceId: AuthorizedWorkspaceId,
+      userId: string
+    ) => Effect.Effect<ReadonlyArray<Pick<MemberRow, "id" | "email" | "role">>>
   }
 >()("@scheduling/server/members/MembersRepo") {
   static readonly layer: Layer.Layer<MembersRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -124,6 +128,16 @@ export class MembersRepo extends Context.Service<
             DELETE FROM memberships
             WHERE workspace_id = ${workspaceId}
               AND user_id = ${userId}`
+        }, Effect.orDie),
+
+        removeAllBut: Effect.fn("MembersRepo.removeAllBut")(function* (workspaceId, userId) {
+          return yield* sql<Pick<MemberRow, "id" | "email" | "role">>`
+            DELETE FROM memberships
+            USING users
+            WHERE workspace_id = ${workspaceId}
+              AND user_id <> ${userId}
+              AND users.id = user_id
+            RETURNING user_id AS id, email, role`
         }, Effect.orDie)
       })
     })

@@ -14,6 +14,7 @@ import { PasswordResets } from "../auth/passwords/PasswordResets.ts"
 import { SecondFactors } from "../auth/totp/SecondFactors.ts"
 import { SessionsRepo } from "../auth/sessions/SessionsRepo.ts"
 import type { RequestOrigin } from "../http/request/RequestOrigin.ts"
+import { Endings } from "../signals/Endings.ts"
 import { Store } from "../sql/Sql.ts"
 import { pageRequest } from "../sql/Pages.ts"
 import { timestampOf } from "../sql/timestamp.ts"
@@ -50,6 +51,7 @@ export class Operator extends Context.Service<
     | AppConfig
     | AuditLog
     | EmailLinks
+    | Endings
     | PasswordResets
     | SecondFactors
     | SessionsRepo
@@ -67,6 +69,7 @@ export class Operator extends Context.Service<
       const audit = yield* AuditLog
       const chain = yield* AuditChain
       const emailLinks = yield* EmailLinks
+      const endings = yield* Endings
       const factors = yield* SecondFactors
       const resets = yield* PasswordResets
       const sessions = yield* SessionsRepo
@@ -96,6 +99,7 @@ export class Operator extends Context.Service<
             yield* users.updateDisabled(user.id, yield* DateTime.nowAsDate)
             const ended = yield* sessions.removeAll(user.id)
             yield* record("account.disabled", user)
+            yield* sql.afterCommit(Effect.sync(() => endings.tell([user.id])))
             return `${user.email} is disabled; ${ended} sessions have ended.`
           }, transaction),
 

@@ -5,7 +5,7 @@ import { StreamLimits } from "../../src/events/EventStreams.ts"
 import { ask, createKey, joined, outcome, signUp } from "../support/http.ts"
 import { testAppLayer, testNodesLayer } from "../support/TestApp.ts"
 import { testDatabaseUrl } from "../support/TestDatabase.ts"
-import { follow } from "./streams.ts"
+import { beforeABeat, followSoon } from "./streams.ts"
 
 const createTask = (member: { readonly workspace: string; readonly access_token: string }) =>
   ask("POST", `${member.workspace}/cron`, {
@@ -26,23 +26,6 @@ const beatsUntil = (holds: () => boolean) =>
 
 /** Nodes on one embedded store, which only tests have, hear nothing of each other. */
 const isStoreShared = testDatabaseUrl !== undefined
-
-/** Lets nodes tell each other what they gather for milliseconds. Less than a beat passes. */
-const beforeABeat = (holds: () => boolean) =>
-  TestClock.adjust("5 millis").pipe(
-    Effect.andThen(TestClock.withLive(Effect.sleep("10 millis"))),
-    Effect.repeat({ until: holds, times: 1_000 }),
-    Effect.andThen(Effect.sync(() => assert.isTrue(holds())))
-  )
-
-/** The announcement waits on the clock of the test too. */
-const followSoon = (options: Parameters<typeof follow>[0]) =>
-  Effect.raceFirst(
-    follow(options),
-    Effect.forever(
-      Effect.andThen(TestClock.adjust("10 millis"), TestClock.withLive(Effect.sleep("1 millis")))
-    )
-  )
 
 layer(testNodesLayer())("a stream of events", (it) => {
   it.effect("is nothing for caches, and says where it begins", () =>

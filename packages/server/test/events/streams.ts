@@ -1,4 +1,6 @@
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
+import { TestClock } from "effect/testing"
 import { TestApp } from "../support/TestApp.ts"
 import { eventually } from "../support/ServerProcess.ts"
 
@@ -62,3 +64,20 @@ export const follow = Effect.fnUntraced(function* ({
     untilEnd: eventually("the end of the stream", async () => end, 60_000)
   }
 })
+
+/** Lets nodes tell each other what they gather for milliseconds. Less than a beat passes. */
+export const beforeABeat = (holds: () => boolean) =>
+  TestClock.adjust("5 millis").pipe(
+    Effect.andThen(TestClock.withLive(Effect.sleep("10 millis"))),
+    Effect.repeat({ until: holds, times: 1_000 }),
+    Effect.andThen(Effect.sync(() => assert.isTrue(holds())))
+  )
+
+/** The announcement waits on the clock of the test too. */
+export const followSoon = (options: Parameters<typeof follow>[0]) =>
+  Effect.raceFirst(
+    follow(options),
+    Effect.forever(
+      Effect.andThen(TestClock.adjust("10 millis"), TestClock.withLive(Effect.sleep("1 millis")))
+    )
+  )

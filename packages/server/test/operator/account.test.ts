@@ -4,8 +4,10 @@ import { execFile } from "node:child_process"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { askServer } from "../../src/operator/askServer.ts"
+import { follow } from "../events/streams.ts"
 import { dataDirectory } from "../support/dataDirectory.ts"
 import { call, eventually, newUser, startServer } from "../support/ServerProcess.ts"
+import { TestApp } from "../support/TestApp.ts"
 import { freshDatabaseUrl, testDatabaseUrl } from "../support/TestDatabase.ts"
 
 const program = path.resolve(import.meta.dirname, "../../src/operator.ts")
@@ -86,11 +88,20 @@ describe("npm run account", () => {
         assert.strictEqual((yield* typed(env.DATA_DIR, "create", email)).code, 1)
 
         const login = yield* post("/v1/auth/login", { email, password })
+        const accessToken = String(login.body.access_token)
+        const { body: workspaces } = yield* Effect.promise(() =>
+          call(server, "GET", "/v1/workspaces", { token: accessToken })
+        )
+        const stream = yield* follow({
+          workspace: `/v1/workspaces/${workspaces.data[0].id}`,
+          token: accessToken
+        }).pipe(Effect.provideService(TestApp, { url: server.url, otherUrl: server.url, logs: [] }))
         const disabled = yield* account(env.DATA_DIR, "disable", email)
         assert.match(disabled.out, /2 sessions have ended/)
+        yield* eventually("the end of the stream", async () => stream.end() === "ended", 10_000)
         assert.strictEqual(yield* logIn, 401)
         const me = yield* Effect.promise(() =>
-          call(server, "GET", "/v1/auth/me", { token: String(login.body.access_token) })
+          call(server, "GET", "/v1/auth/me", { token: accessToken })
         )
         assert.strictEqual(me.status, 401)
         assert.match((yield* account(env.DATA_DIR, "list")).out, /disabled at/)

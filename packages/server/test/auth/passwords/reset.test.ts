@@ -18,6 +18,7 @@ import {
 } from "../../support/http.ts"
 import { testNodesLayer, testNow } from "../../support/TestApp.ts"
 import { confirmTotp, startTotp } from "../totp/totp.ts"
+import { beforeABeat, followSoon } from "../../events/streams.ts"
 import { linkTokenFor } from "../email/linkTokenFor.ts"
 
 const newPassword = "another long password"
@@ -111,27 +112,32 @@ const mailedToken = Effect.fnUntraced(function* (email: string) {
   return /^https:\/\/scheduling\.test\/reset-password#([\w-]{43})$/m.exec(mail.text)?.[1] ?? ""
 })
 
+const invited = Effect.fnUntraced(function* (member: Member, email: string) {
+  yield* ask("POST", `${member.workspace}/invitations`, {
+    token: member.access_token,
+    body: { email, role: "admin" }
+  })
+  const mail = yield* mailTo(email, "You are invited to a workspace")
+  return /#([\w-]{43})$/m.exec(mail.text)?.[1] ?? ""
+})
+
+const joinedByMail = Effect.fnUntraced(function* (member: Member) {
+  const other = yield* signUp()
+  const accepted = yield* ask("POST", "/v1/invitations/accept", {
+    token: other.access_token,
+    body: { token: yield* invited(member, other.email) }
+  })
+  assert.strictEqual(outcome(accepted), "200")
+  return other
+})
+
 /** What somebody sets up in an account, and what of it still opens something. */
 const setUp = Effect.fnUntraced(function* (member: Member) {
   yield* confirmTotp(member, yield* startTotp(member))
   const { key } = yield* createKey(member)
   const { token } = (yield* workersOf(member).create()).body
-  const other = yield* signUp()
-  const invited = Effect.fnUntraced(function* (email: string) {
-    yield* ask("POST", `${member.workspace}/invitations`, {
-      token: member.access_token,
-      body: { email, role: "admin" }
-    })
-    const mail = yield* mailTo(email, "You are invited to a workspace")
-    return /#([\w-]{43})$/m.exec(mail.text)?.[1] ?? ""
-  })
-  const accept = (invitation: string) =>
-    ask("POST", "/v1/invitations/accept", {
-      token: other.access_token,
-      body: { token: invitation }
-    })
-  assert.strictEqual(outcome(yield* accept(yield* invited(other.email))), "200")
-  yield* invited(randomEmail())
+  const other = yield* joinedByMail(member)
+  yield* invited(member, randomEmail())
   return Effect.gen(function* () {
     const asOther = (path: string) =>
       ask("GET", `${member.workspace}${path}`, { token: other.access_token })
@@ -185,6 +191,16 @@ layer(testAppWithMail)("a forgotten password", (it) => {
           AND action IN ('email.verified', 'totp.disabled')
         ORDER BY action`
       assert.deepStrictEqual(events, [{ action: "email.verified" }, { action: "totp.disabled" }])
+    })
+  )
+
+  it.effect("ends the streams of members that it removes at once", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const { access_token: token } = yield* joinedByMail(member)
+      const { end } = yield* followSoon({ workspace: member.workspace, token })
+      assert.strictEqual(outcome(yield* reset(yield* mailedToken(member.email))), "204")
+      yield* beforeABeat(() => end() === "ended")
     })
   )
 
