@@ -109,6 +109,18 @@ const credentials = [
   ])
 ]
 
+function workspaceFilter(file: string, method: string, shownBy: string): Guard {
+  const statement = new RegExp(
+    `(${method}(?::| =) Effect[^]*?)(?:\\w+\\.)?workspace_id = (\\$\\{[\\w.]+\\})`
+  )
+  return {
+    name: `the workspace in ${method} of ${file}`,
+    file: inServer("src", file),
+    breaking: (source) => source.replace(statement, "$1$2::uuid IS NOT NULL"),
+    shownBy: inServer("test", shownBy)
+  }
+}
+
 /**
  * Statements that name a resource by an id, which may belong to another workspace. Those that only
  * run after such a statement are not listed: nobody would notice.
@@ -139,17 +151,16 @@ const workspaceFilters = (
     ["members/MembersRepo.ts", "find"],
     ["members/InvitationsRepo.ts", "remove"]
   ] as const
-).map(([file, method]): Guard => {
-  const statement = new RegExp(
-    `(${method}(?::| =) Effect[^]*?)(?:\\w+\\.)?workspace_id = \\$\\{workspaceId\\}`
-  )
-  return {
-    name: `the workspace in ${method} of ${file}`,
-    file: inServer("src", file),
-    breaking: (source) => source.replace(statement, "$1${workspaceId}::uuid IS NOT NULL"),
-    shownBy: inServer("test", "adversarial/foreignIds.test.ts")
-  }
-})
+).map(([file, method]) => workspaceFilter(file, method, "adversarial/foreignIds.test.ts"))
+
+/** Such statements too, which a test runs with the id of a channel of another workspace. */
+const channelFilters = (
+  [
+    ["notifications/channels/ChannelsRepo.ts", "confirmByLink"],
+    ["notifications/deliveries/DeliveriesRepo.ts", "insert"],
+    ["notifications/deliveries/DeliveriesRepo.ts", "updateToCancelled"]
+  ] as const
+).map(([file, method]) => workspaceFilter(file, method, "notifications/foreignChannels.test.ts"))
 
 const engine = [
   guard("the fence of a lease", "queue/ending/endRuns.ts", "queue/History.test.ts", [
@@ -288,6 +299,7 @@ export const guards: ReadonlyArray<Guard> = [
   ...access,
   ...credentials,
   ...workspaceFilters,
+  ...channelFilters,
   ...engine,
   ...families,
   ...requests

@@ -71,10 +71,14 @@ export class KeepingToPlans extends Context.Service<
             })
       }
 
-      const pause = Effect.fnUntraced(function* (rows: ReadonlyArray<PlannedRow>, reason: string) {
+      const pause = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        rows: ReadonlyArray<PlannedRow>,
+        reason: string
+      ) {
         const at = yield* DateTime.nowAsDate
         yield* Effect.forEach(rows, (row) => schedules.pause(row, reason), { discard: true })
-        yield* repo.insert(rows, at)
+        yield* repo.insert(workspaceId, rows, at)
         yield* record("billing.tasks_paused", rows)
         yield* outbox.announce(
           ...rows.map(({ id, name, workspace_id }) => ({
@@ -87,8 +91,11 @@ export class KeepingToPlans extends Context.Service<
         )
       })
 
-      const resume = Effect.fnUntraced(function* (rows: ReadonlyArray<PlannedRow>) {
-        yield* repo.remove(rows)
+      const resume = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        rows: ReadonlyArray<PlannedRow>
+      ) {
+        yield* repo.remove(workspaceId, rows)
         yield* Effect.orDie(Effect.forEach(rows, schedules.resume, { discard: true }))
         yield* record("billing.tasks_resumed", rows)
       })
@@ -105,7 +112,7 @@ export class KeepingToPlans extends Context.Service<
         if (hasty.length > 0) {
           const rows = yield* repo.listActive(workspaceId, kind, batch, hasty)
           const reason = `The plan ${plan.name} allows a schedule to fire every ${seconds} seconds.`
-          yield* pause(rows, reason)
+          yield* pause(workspaceId, rows, reason)
           if (rows.length === batch) return true
         }
         const isUsedUp = yield* isMonthUsedUp(workspaceId)
@@ -116,14 +123,14 @@ export class KeepingToPlans extends Context.Service<
           const reason = isUsedUp
             ? "The executions of this month are used up."
             : `The plan ${plan.name} allows ${allowed}.`
-          yield* pause(yield* repo.listActive(workspaceId, kind, count), reason)
+          yield* pause(workspaceId, yield* repo.listActive(workspaceId, kind, count), reason)
           return true
         }
         const paused =
           active < allowed
             ? yield* repo.listPaused(workspaceId, kind, hasty, Math.min(batch, allowed - active))
             : []
-        if (paused.length > 0) yield* resume(paused)
+        if (paused.length > 0) yield* resume(workspaceId, paused)
         return paused.length === batch
       }, transaction)
 

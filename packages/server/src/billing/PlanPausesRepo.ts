@@ -38,8 +38,15 @@ export class PlanPausesRepo extends Context.Service<
       limit: number
     ) => Effect.Effect<ReadonlyArray<PlannedRow>>
     readonly update: (row: PlannedRow) => Effect.Effect<void>
-    readonly insert: (rows: ReadonlyArray<PlannedRow>, now: Date) => Effect.Effect<void>
-    readonly remove: (rows: ReadonlyArray<PlannedRow>) => Effect.Effect<void>
+    readonly insert: (
+      workspaceId: AuthorizedWorkspaceId,
+      rows: ReadonlyArray<PlannedRow>,
+      now: Date
+    ) => Effect.Effect<void>
+    readonly remove: (
+      workspaceId: AuthorizedWorkspaceId,
+      rows: ReadonlyArray<PlannedRow>
+    ) => Effect.Effect<void>
     readonly listWorkspaces: Effect.Effect<ReadonlyArray<AuthorizedWorkspaceId>>
     /** Who has used at least so many executions since a day. */
     readonly listUsing: (
@@ -133,19 +140,21 @@ export class PlanPausesRepo extends Context.Service<
               AND id = ${row.id}`
         }, Effect.orDie),
 
-        insert: Effect.fn("PlanPausesRepo.insert")(function* (rows, now) {
+        insert: Effect.fn("PlanPausesRepo.insert")(function* (workspaceId, rows, now) {
           yield* sql`
             INSERT INTO plan_pauses (task_id, workspace_id, paused_at)
             SELECT id, workspace_id, ${now}
             FROM tasks
-            WHERE id = ANY (${idsOf(rows)}::uuid[])
+            WHERE workspace_id = ${workspaceId}
+              AND id = ANY (${idsOf(rows)}::uuid[])
             ON CONFLICT DO NOTHING`
         }, Effect.orDie),
 
-        remove: Effect.fn("PlanPausesRepo.remove")(function* (rows) {
+        remove: Effect.fn("PlanPausesRepo.remove")(function* (workspaceId, rows) {
           yield* sql`
             DELETE FROM plan_pauses
-            WHERE task_id = ANY (${idsOf(rows)}::uuid[])`
+            WHERE workspace_id = ${workspaceId}
+              AND task_id = ANY (${idsOf(rows)}::uuid[])`
         }, Effect.orDie),
 
         listWorkspaces: sql<{ readonly workspace_id: string }>`

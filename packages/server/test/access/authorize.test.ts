@@ -65,12 +65,11 @@ describe("a workspace that was only named", () => {
     expectTypeOf<TakesNamed<MonitorsRepo["Service"]>>().toBeNever()
     expectTypeOf<TakesNamed<IncidentsRepo["Service"]>>().toBeNever()
     // By a link that proves as much.
-    type OfChannels = "findByLink" | "confirmByLink"
+    type OfChannels = "findByLink"
     expectTypeOf<TakesNamed<ChannelsRepo["Service"]>>().toEqualTypeOf<OfChannels>()
     // Of a member, wherever they are one.
     expectTypeOf<TakesNamed<ConfirmingRepo["Service"]>>().toEqualTypeOf<"confirmOfMember">()
-    // With its channel, which is disabled or gone.
-    expectTypeOf<TakesNamed<DeliveriesRepo["Service"]>>().toEqualTypeOf<"updateToCancelled">()
+    expectTypeOf<TakesNamed<DeliveriesRepo["Service"]>>().toBeNever()
     // Erases what an account or a workspace left, after it is gone.
     expectTypeOf<TakesNamed<AuditLog["Service"]>>().toEqualTypeOf<"erase">()
   })

@@ -218,7 +218,8 @@ export class Channels extends Context.Service<
           updated_at: yield* DateTime.nowAsDate
         }
         yield* repo.update(workspace_id, updated)
-        if (row.enabled && !enabled) yield* deliveries.updateToCancelled(id, updated.updated_at)
+        if (row.enabled && !enabled)
+          yield* deliveries.updateToCancelled(workspace_id, id, updated.updated_at)
         if (isAsked && !confirmed) yield* confirming.ask(updated, isMoved ? "new" : "known")
         yield* record("notification_channel.updated", workspace_id, id, author, {
           fields: Object.keys(changes)
@@ -260,7 +261,7 @@ export class Channels extends Context.Service<
 
         remove: Effect.fn("Channels.remove")(function* (workspaceId, id, author) {
           yield* found(repo.findForUpdate(workspaceId, id))
-          yield* deliveries.updateToCancelled(id, yield* DateTime.nowAsDate)
+          yield* deliveries.updateToCancelled(workspaceId, id, yield* DateTime.nowAsDate)
           yield* repo.remove(workspaceId, id)
           yield* settings.removeChannel(workspaceId, id)
           yield* record("notification_channel.deleted", workspaceId, id, author)

@@ -89,7 +89,11 @@ export class ChannelsRepo extends Context.Service<
     readonly remove: (workspaceId: AuthorizedWorkspaceId, id: string) => Effect.Effect<boolean>
     /** By the link of a mail, which is the proof that somebody may. */
     readonly findByLink: (id: string) => Effect.Effect<Option.Option<ChannelRow>>
-    readonly confirmByLink: (id: string, now: Date) => Effect.Effect<void>
+    readonly confirmByLink: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: string,
+      now: Date
+    ) => Effect.Effect<void>
   }
 >()("@scheduling/server/notifications/channels/ChannelsRepo") {
   static readonly layer: Layer.Layer<ChannelsRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -195,11 +199,12 @@ export class ChannelsRepo extends Context.Service<
           return Option.fromNullishOr(rows[0])
         }, Effect.orDie),
 
-        confirmByLink: Effect.fn("ChannelsRepo.confirmByLink")(function* (id, now) {
+        confirmByLink: Effect.fn("ChannelsRepo.confirmByLink")(function* (workspaceId, id, now) {
           yield* sql`
             UPDATE notification_channels
             SET confirmed = true, by_membership = false, updated_at = ${now}, next_at = ${now}
-            WHERE id = ${id}`
+            WHERE workspace_id = ${workspaceId}
+              AND id = ${id}`
         }, Effect.orDie)
       })
     })

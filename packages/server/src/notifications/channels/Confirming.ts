@@ -131,7 +131,7 @@ export class Confirming extends Context.Service<
         }),
 
         confirm: Effect.fn("Confirming.confirm")(function* (channel, now) {
-          yield* channels.confirmByLink(channel.id, now)
+          yield* channels.confirmByLink(channel.workspace_id, channel.id, now)
           yield* refusals.remove(channel.workspace_id, hashesOf(addressOf(channel)))
         }),
 

@@ -42,7 +42,7 @@ export class Disabling extends Context.Service<
               AND enabled
             RETURNING id`
           if (disabled.length === 0) return
-          yield* deliveries.updateToCancelled(channel.id, now)
+          yield* deliveries.updateToCancelled(channel.workspace_id, channel.id, now)
           yield* outbox.announce({
             workspace_id: channel.workspace_id,
             event: "channel.disabled",

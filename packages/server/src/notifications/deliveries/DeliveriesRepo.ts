@@ -105,7 +105,11 @@ export class DeliveriesRepo extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<Date>>
     readonly countWaitingCallbacks: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<number>
     /** What waits for a channel that is gone or disabled. */
-    readonly updateToCancelled: (channelId: string, now: Date) => Effect.Effect<void>
+    readonly updateToCancelled: (
+      workspaceId: AuthorizedWorkspaceId,
+      channelId: string,
+      now: Date
+    ) => Effect.Effect<void>
     /** Those that tell of nothing and ask whether an address wants to be told. */
     readonly cancelConfirmations: (
       workspaceId: AuthorizedWorkspaceId,
@@ -148,7 +152,8 @@ export class DeliveriesRepo extends Context.Service<
           yield* sql`
             UPDATE notification_channels
             SET next_at = least(next_at, ${delivery.due_at})
-            WHERE id = ${delivery.channel_id}
+            WHERE workspace_id = ${delivery.workspace_id}
+              AND id = ${delivery.channel_id}
               AND (lease_until IS NULL OR lease_until <= ${delivery.created_at})`
         }, Effect.orDie),
 
@@ -218,13 +223,15 @@ export class DeliveriesRepo extends Context.Service<
         }, Effect.orDie),
 
         updateToCancelled: Effect.fn("DeliveriesRepo.updateToCancelled")(function* (
+          workspaceId,
           channelId,
           now
         ) {
           yield* sql`
             UPDATE notification_deliveries
             SET status = 'cancelled', finished_at = ${now}
-            WHERE channel_id = ${channelId}
+            WHERE workspace_id = ${workspaceId}
+              AND channel_id = ${channelId}
               AND status IN ('queued', 'sending')`
         }, Effect.orDie),
 

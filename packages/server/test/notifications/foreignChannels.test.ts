@@ -1,0 +1,95 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { randomUUID } from "node:crypto"
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { ChannelsRepo } from "../../src/notifications/channels/ChannelsRepo.ts"
+import { DeliveriesRepo } from "../../src/notifications/deliveries/DeliveriesRepo.ts"
+import { insertWorkspace } from "../runner/support/tasks.ts"
+import { TestDatabaseLayer } from "../support/TestDatabase.ts"
+
+const now = new Date("2026-06-01T12:00:00Z")
+const later = new Date("2026-06-01T13:00:00Z")
+
+const deliveryOf = (workspace_id: AuthorizedWorkspaceId, channel_id: string) => ({
+  id: randomUUID(),
+  workspace_id,
+  channel_id,
+  channel_kind: "email" as const,
+  target: null,
+  status: "queued" as const,
+  begun: 1,
+  ended: 0,
+  other: 0,
+  shown: [],
+  subjects: [],
+  incident_key: null,
+  mergeable: false,
+  due_at: now,
+  give_up_at: later,
+  attempts_count: 0,
+  status_code: null,
+  error: null,
+  created_at: now,
+  finished_at: null
+})
+
+/** An address that has not agreed yet, and a message that waits for it. */
+const begin = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [own, other] = [yield* insertWorkspace, yield* insertWorkspace]
+  const id = randomUUID()
+  yield* sql`
+    INSERT INTO notification_channels (
+      id, workspace_id, name, kind, config, sealed_secrets, confirmed, next_at, created_at,
+      updated_at
+    )
+    VALUES (
+      ${id}, ${own}, 'ops', 'email', '{}', '', false, ${later}, ${now}, ${now}
+    )`
+  const look = Effect.map(
+    sql<{ readonly confirmed: boolean; readonly next_at: Date; readonly statuses: string }>`
+      SELECT
+        confirmed, next_at,
+        (
+          SELECT coalesce(string_agg(status, ' '), '')
+          FROM notification_deliveries
+          WHERE channel_id = notification_channels.id
+            AND workspace_id = notification_channels.workspace_id
+        ) AS statuses
+      FROM notification_channels
+      WHERE id = ${id}`,
+    ([row]) => row
+  )
+  return { id, look, other, own }
+})
+
+layer(
+  Layer.merge(ChannelsRepo.layer, DeliveriesRepo.layer).pipe(Layer.provideMerge(TestDatabaseLayer))
+)("a channel of another workspace", (it) => {
+  it.effect("is not confirmed", () =>
+    Effect.gen(function* () {
+      const repo = yield* ChannelsRepo
+      const { id, look, other, own } = yield* begin
+      yield* repo.confirmByLink(other, id, now)
+      assert.deepInclude(yield* look, { confirmed: false })
+      yield* repo.confirmByLink(own, id, now)
+      assert.deepInclude(yield* look, { confirmed: true })
+    })
+  )
+
+  it.effect("keeps what waits for it, and waits itself", () =>
+    Effect.gen(function* () {
+      const repo = yield* DeliveriesRepo
+      const { id, look, other, own } = yield* begin
+      yield* repo.insert(deliveryOf(other, id))
+      assert.deepInclude(yield* look, { next_at: later, statuses: "" })
+      yield* repo.insert(deliveryOf(own, id))
+      assert.deepInclude(yield* look, { next_at: now, statuses: "queued" })
+      yield* repo.updateToCancelled(other, id, now)
+      assert.deepInclude(yield* look, { statuses: "queued" })
+      yield* repo.updateToCancelled(own, id, now)
+      assert.deepInclude(yield* look, { statuses: "cancelled" })
+    })
+  )
+})
