@@ -1,3 +1,4 @@
+import { bearerKeysInText } from "@scheduling/domain/auth/secretForms"
 import { collectionOf, type Draft } from "./exchange/Draft.ts"
 import {
   bodyOf,
@@ -18,10 +19,13 @@ export const learn = (exchange: Exchange, world: World): void => {
   if (target === undefined || request.method === "HEAD") return
   if (answer.status >= 400) return unlearn(exchange, world)
 
-  for (const [key] of answer.text.matchAll(/pak_[\w-]{43}/g)) world.shownOnce.add(key)
+  for (const [key] of answer.text.matchAll(bearerKeysInText)) world.shownOnce.add(key)
   const path = request.target.split("?")[0] ?? ""
   const segments = path.split("/").slice(1)
   const body = bodyOf(answer)
+  for (const secret of [body["token"], body["secret"]]) {
+    if (typeof secret === "string") world.shownOnce.add(secret)
+  }
   if (request.method === "DELETE") {
     world.removeId(collectionOf(segments.slice(0, -1), draft.credential), segments.at(-1) ?? "")
   }

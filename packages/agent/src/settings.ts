@@ -1,4 +1,6 @@
 import { type Cidr, parseCidr } from "@scheduling/calls/egress/EgressRules"
+import { bearerKeyForm } from "@scheduling/domain/auth/secretForms"
+import { workerTokenPrefix } from "@scheduling/domain/workers/Worker"
 import { maxSlots } from "@scheduling/domain/workers/WorkerProtocol"
 import { Redacted, Result, Schema } from "effect"
 import { hostname } from "node:os"
@@ -68,6 +70,8 @@ const longestDrainSeconds = 3_600
 export const mergeSettings = (sources: ReadonlyArray<GivenSettings>): GivenSettings =>
   Object.assign({}, ...sources.toReversed())
 
+const tokenForm = new RegExp(`^${bearerKeyForm(workerTokenPrefix)}$`)
+
 /** Checks everything at once. */
 export const resolveSettings = (
   sources: ReadonlyArray<GivenSettings>,
@@ -84,8 +88,10 @@ export const resolveSettings = (
   const token = merged.token ?? ""
   if (token === "") {
     problems.push("the worker's token is missing: --token-file or SCHEDULING_WORKER_TOKEN")
-  } else if (!/^pwk_[A-Za-z0-9_-]{43}$/.test(token)) {
-    problems.push("the token is not a worker's: a worker token is pwk_ and 43 characters")
+  } else if (!tokenForm.test(token)) {
+    problems.push(
+      `the token is not a worker's: a worker token is ${workerTokenPrefix} and 43 characters`
+    )
   }
   const slots = merged.slots ?? 16
   if (!Number.isInteger(slots) || slots < 1 || slots > maxSlots) {

@@ -6,6 +6,7 @@ import { makeTargets, targetsAt } from "../contract/Contract.ts"
 import type { Draft } from "../exchange/Draft.ts"
 import type { Exchange } from "../exchange/Exchange.ts"
 import { makeGenerators } from "../contract/Generate.ts"
+import { learn } from "../Learn.ts"
 import { judge } from "./Judge.ts"
 import type { WireAnswer } from "../exchange/Wire.ts"
 import { type Account, type Credential, World } from "../world/World.ts"
@@ -57,7 +58,9 @@ interface Asked {
   readonly requestId?: string
 }
 
-const complaints = (asked: Asked, answer: WireAnswer): ReadonlyArray<string> => {
+const [shownKey, shownToken] = [pak("S"), `pwk_${"S".repeat(43)}`]
+
+const exchangeOf = (asked: Asked, answer: WireAnswer): Exchange => {
   const { as = reader, flaws = [], hopeless = [], name, path = task, payload } = asked
   const target = targets.find((one) => one.name === name)
   if (target === undefined) throw new Error(`no ${name}`)
@@ -79,9 +82,11 @@ const complaints = (asked: Asked, answer: WireAnswer): ReadonlyArray<string> => 
     hopeless: new Set(hopeless)
   }
   const request = { method, target: path, headers, body: undefined, isChunked: false }
-  const exchange: Exchange = { draft, request, answer, here: here(path.split("?")[0] ?? "") }
-  return judge(exchange, world)
+  return { draft, request, answer, here: here(path.split("?")[0] ?? "") }
 }
+
+const complaints = (asked: Asked, answer: WireAnswer): ReadonlyArray<string> =>
+  judge(exchangeOf(asked, answer), world)
 
 const answer = (
   status: number,
@@ -121,6 +126,14 @@ const batch: Asked = {
 }
 const { detail } = new ApiErrors.ValidationFailed({ issues: [{ path: ["name"], message: "a" }] })
 const spoiled = { flaws: ["a flaw"] }
+
+for (const [name, folder, shown] of [
+  ["apiKeys.create", "api-keys", { key: shownKey }],
+  ["workers.create", "workers", { token: shownToken }]
+] as const) {
+  const path = `/v1/workspaces/${workspace_id}/${folder}`
+  learn(exchangeOf({ name, path, ...spoiled }, answer(201, shown)), world)
+}
 
 describe("the judge of the fuzzer", () => {
   it.each<readonly [what: string, asked: Asked, said: WireAnswer]>([
@@ -226,6 +239,8 @@ describe("the judge of the fuzzer", () => {
     ],
     ["a secret of the request", get, answer(200, { ...example, name: reader.token })],
     ["a secret that caches may keep", get, answer(200, { ...example, key: pak("K") })],
+    ["a secret that was to be shown once", get, answer(200, { ...example, name: shownKey })],
+    ["a secret that was to be shown once", get, answer(200, { ...example, name: shownToken })],
     [
       "without a credential of ours",
       { ...get, as: { ...reader, token: `${reader.token}=` }, ...spoiled },

@@ -1,3 +1,5 @@
+import { apiKeyPrefix } from "@scheduling/domain/api-keys/ApiKey"
+import { shownOnceInText } from "@scheduling/domain/auth/secretForms"
 import { type Expected, unreadErrors, unroutedErrors } from "../contract/Contract.ts"
 import { ownRequestId } from "../exchange/Draft.ts"
 import { errorOf, type Exchange, targetOf } from "../exchange/Exchange.ts"
@@ -97,13 +99,15 @@ const isUnread = (answer: WireAnswer) =>
 const inBody = new Set(["invalid_credentials", "invalid_code"])
 
 /** The answers that contain a secret in the clear, as the contract names them. */
-const secretFields = /"(?:key":"pak_|(?:secret|token|access_token|refresh_token)":")/
-
-const secrets = /pak_[\w-]{43}|whsec_[\w+/=]{20,}|eyJ[\w-]+\.[\w-]+\.[\w-]+/g
+const secretFields = new RegExp(
+  `"(?:key":"${apiKeyPrefix}|(?:secret|token|access_token|refresh_token)":")`
+)
 
 const judgeSecrecy = (exchange: Exchange, world: World): ReadonlyArray<string> => {
   const { answer, draft, request } = exchange
-  const shown = (answer.text.match(secrets) ?? []).filter((secret) => world.shownOnce.has(secret))
+  const shown = (answer.text.match(shownOnceInText) ?? []).filter((secret) =>
+    world.shownOnce.has(secret)
+  )
   const said = [
     ...draft.secrets,
     ...request.headers.flatMap(([name, value]) =>

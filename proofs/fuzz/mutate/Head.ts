@@ -75,6 +75,7 @@ export const harmless: Mutation = (draft, dice) => {
     ["x-request-id", [""]],
     ["x-request-id", ["a".repeat(129)]],
     ["x-request-id", ["pak_looks-like-a-key"]],
+    ["x-request-id", ["pwk_looks-like-a-token"]],
     ["x-request-id", ["one", "two"]],
     ["x-request-id", ["<script>alert(1)</script>"]],
     ["accept", ["text/html"]],

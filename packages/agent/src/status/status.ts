@@ -1,3 +1,4 @@
+import { workerTokenPrefix } from "@scheduling/domain/workers/Worker"
 import { Effect, type Option, Schema } from "effect"
 import { lstat, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { tmpdir, userInfo } from "node:os"
@@ -36,15 +37,22 @@ const defaultFolders = (): ReadonlyArray<string> => {
   return isAbsolute(runtime) ? [join(runtime, "scheduling-agent"), temporary] : [temporary]
 }
 
+/** How much of a token names its status, and shows nothing of the secret that matters. */
+const namedBy = 12
+
+const nameForm = new RegExp(
+  `^${workerTokenPrefix}[\\w-]{${namedBy - workerTokenPrefix.length}}\\.json$`
+)
+
 /** Agents of one user have different workers, which are known by the beginning of their tokens. */
 export const defaultStatusFile = (token: string): string =>
-  join(defaultFolders()[0] ?? tmpdir(), `${token.slice(0, 12)}.json`)
+  join(defaultFolders()[0] ?? tmpdir(), `${token.slice(0, namedBy)}.json`)
 
 /** Those of all agents that this user runs or ran. */
 export const findStatusFiles = Effect.promise(async () => {
   const found = defaultFolders().map(async (folder) =>
     (await readdir(folder).catch(() => []))
-      .filter((name) => /^pwk_[\w-]{8}\.json$/.test(name))
+      .filter((name) => nameForm.test(name))
       .map((name) => join(folder, name))
   )
   return (await Promise.all(found)).flat()

@@ -12,15 +12,15 @@ export const header = {
 /** How old or how far ahead a message may be. This is the default of the reference libraries. */
 export const defaultToleranceSeconds = 300
 
-const prefix = "whsec_"
+export const signingSecretPrefix = "whsec_"
 
 /** Whole groups of four, with padding only at the end. `atob` alone enforces neither rule. */
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
 /** The key in `whsec_...`. Undefined if the text is not a secret of 24 to 64 bytes. */
 export const parseSecret = (secret: string): Uint8Array<ArrayBuffer> | undefined => {
-  const encoded = secret.slice(prefix.length)
-  if (!secret.startsWith(prefix) || !base64.test(encoded)) return undefined
+  const encoded = secret.slice(signingSecretPrefix.length)
+  if (!secret.startsWith(signingSecretPrefix) || !base64.test(encoded)) return undefined
   const bytes = Uint8Array.from(atob(encoded), (character) => character.charCodeAt(0))
   return bytes.length >= 24 && bytes.length <= 64 ? bytes : undefined
 }

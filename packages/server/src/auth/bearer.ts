@@ -21,4 +21,4 @@ export const parseBearer = (headers: ReadonlyArray<string>): Credential => {
   return token.startsWith(apiKeyPrefix) ? { kind: "api_key", key: token } : { kind: "jwt", token }
 }
 
-const keyLike = /^\s*bearer\s+pak_/i
+const keyLike = new RegExp(`^\\s*bearer\\s+${apiKeyPrefix}`, "i")

@@ -1,10 +1,11 @@
+import { bearerKeyForm } from "@scheduling/domain/auth/secretForms"
 import { Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import { type KeyRing, mac } from "./Secrets.ts"
 
 /** Keys that programs keep and send: a prefix that tells what they are, and 32 random bytes. */
 export const bearerKeys = (prefix: string, label: string) => {
-  const form = new RegExp(`^${prefix}[A-Za-z0-9_-]{43}$`)
+  const form = new RegExp(`^${bearerKeyForm(prefix)}$`)
   return {
     make: (): Redacted.Redacted =>
       Redacted.make(prefix + randomBytes(32).toString("base64url"), { label }),

@@ -41,6 +41,8 @@ layer(testAppLayer())("Headers of every answer", (it) => {
           " ",
           "x".repeat(129),
           `pak_${"x".repeat(43)}`,
+          `pwk_${"x".repeat(43)}`,
+          `whsec_${"x".repeat(43)}`,
           "eyJhbGciOiJIUzI1NiJ9.e30.x",
           "a b",
           "a\tb",

@@ -1,10 +1,11 @@
 import { NodeHttpServerRequest } from "@effect/platform-node"
+import { secretBeginnings } from "@scheduling/domain/auth/secretForms"
 import type { HttpServerRequest } from "effect/http"
 import { randomBytes } from "node:crypto"
 import type { IncomingHttpHeaders } from "node:http"
 
-/** The id goes into logs and the audit log, so it must not look like an API key or a JWT. */
-const sane = /^(?!pak_|eyJ)[A-Za-z0-9._:-]{1,128}$/
+/** The id goes into logs and the audit log, so it must not look like a secret. */
+const sane = new RegExp(`^(?!${secretBeginnings.join("|")})[A-Za-z0-9._:-]{1,128}$`)
 
 const node = randomBytes(5).toString("hex")
 let requests = 0
