@@ -1,5 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Fiber, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -30,19 +30,28 @@ export const startStream = Effect.fnUntraced(function* (options: {
   const startedMs = performance.now()
   const more = Effect.suspend(() => {
     const count = Math.floor(((performance.now() - startedMs) / 1_000) * perSecond) - made
-    made += count
-    return enqueue(workspaceId, count)
+    return Effect.tap(
+      enqueue(workspaceId, count),
+      Effect.sync(() => {
+        made += count
+      })
+    )
   })
+  let isStopping = false
   const feeding = yield* more.pipe(
     Effect.andThen(Effect.sleep(everyMs)),
-    Effect.forever,
+    Effect.repeat({ until: () => isStopping }),
     Effect.provide(context),
     Effect.forkScoped
   )
 
-  /** Stops, and names what differs between what was due, called and written to the history. */
+  /**
+   * Stops, and names what differs between what was due, called and written to the history. Dies if the
+   * stream could not be fed: nobody knows then how many runs were due.
+   */
   const verify = Effect.gen(function* () {
-    feeding.interruptUnsafe()
+    isStopping = true
+    yield* Effect.orDie(Fiber.join(feeding))
     yield* Effect.sleep(settlesWithinMs)
     const ended = yield* Effect.provide(endedOnce(workspaceId), context)
     return [
