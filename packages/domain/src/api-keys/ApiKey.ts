@@ -3,7 +3,7 @@ import { ApiKeyId, UserId } from "../shared/Ids.ts"
 import { label } from "../shared/Text.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
 import { AllowedIps } from "./AllowedIps.ts"
-import { Scope } from "./Scope.ts"
+import { Scope, scopes } from "./Scope.ts"
 
 export const apiKeyPrefix = "pak_"
 
@@ -65,7 +65,7 @@ export type CreatedApiKey = typeof CreatedApiKey.Type
 export const ApiKeyInput = Schema.Struct({
   name: label(100).pipe(Schema.annotateEncoded({ examples: ["CI deploys"] })),
   scopes: Schema.Array(Scope).check(
-    Schema.isBetweenLength(1, 8),
+    Schema.isBetweenLength(1, scopes.length),
     Schema.isUnique({ expected: "each scope once" })
   ),
   expires_in_days: Schema.optionalKey(

@@ -4,7 +4,7 @@ import { TaskId } from "../executions/Execution.ts"
 import { NotificationChannelId, SubjectId } from "../shared/Ids.ts"
 import { label } from "../shared/Text.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
-import { NotificationEvent } from "./NotificationEvent.ts"
+import { NotificationEvent, notificationEvents } from "./NotificationEvent.ts"
 
 /** What a workspace has where nothing else is said. */
 export const settingsDefaults = {
@@ -23,7 +23,7 @@ const ruleExample = {
 } as const
 
 export const NotificationRule = Schema.Struct({
-  events: listOf(NotificationEvent, 15, "Which events it is about."),
+  events: listOf(NotificationEvent, notificationEvents.length, "Which events it is about."),
   channel_ids: listOf(NotificationChannelId, 20, "Who is told."),
   tags: Schema.optionalKey(
     listOf(label(50), 20, "Only about what has one of these tags. All when absent.")

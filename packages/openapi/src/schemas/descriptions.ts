@@ -1,4 +1,5 @@
 import type { JsonSchema } from "effect"
+import { scopes } from "@scheduling/domain/api-keys/Scope"
 import { isSchema } from "./rewriting.ts"
 
 type Schema = JsonSchema.JsonSchema
@@ -85,7 +86,7 @@ const ofFields: Readonly<Record<string, string>> = {
   running: "How many are running.",
   schedule: "The cron expression, as its author wrote it.",
   scheduled_for: "When it was due.",
-  scopes: "What the key may do, 1 to 8 scopes.",
+  scopes: `What the key may do, 1 to ${scopes.length} scopes.`,
   secret: "The signing secret, with which a receiver verifies calls.",
   skipped: "How many were skipped.",
   start: "When the hour or day begins.",
@@ -118,7 +119,7 @@ const ofFields: Readonly<Record<string, string>> = {
 const ofComponents: Readonly<Record<string, string>> = {
   "ApiKey.name": "The label given at creation, 1 to 100 characters.",
   "ApiKeyInput.name": "A label, 1 to 100 characters.",
-  "ApiKeyInput.scopes": "What the key may do: 1 to 8 scopes, each once.",
+  "ApiKeyInput.scopes": `What the key may do: 1 to ${scopes.length} scopes, each once.`,
   "AuditEvent.created_at": "When it was done.",
   "Attempt.status_code": "The status code of the answer. Null if no answer came.",
   "Chain.schedule": "A cron expression. Null if it runs only when somebody runs it.",
