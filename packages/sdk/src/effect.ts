@@ -23,16 +23,20 @@ import { type WireClient, wireClient } from "./effect/wireClient.ts"
 
 export { Api } from "@scheduling/domain/Api"
 export * from "@scheduling/domain/auth/AuthErrors"
+export * from "@scheduling/domain/billing/BillingErrors"
 export type { TokenPair } from "@scheduling/domain/auth/TokenPair"
 export {
   Conflict,
+  Degraded,
   HeadersTooLarge,
   IdempotencyConflict,
   InternalError,
   MalformedJson,
   MalformedRequest,
   MethodNotAllowed,
+  MisdirectedRequest,
   NotFound,
+  OriginRefused,
   PayloadTooLarge,
   QuotaExceeded,
   RateLimited,
@@ -49,9 +53,18 @@ export {
   CronTaskId,
   DelayedTaskId,
   ExecutionId,
+  IncidentId,
+  InvitationId,
+  MonitorEventId,
+  MonitorId,
+  NotificationChannelId,
+  NotificationDeliveryId,
+  QueueId,
   SessionId,
   SigningSecretId,
+  SubjectId,
   UserId,
+  WorkerId,
   WorkspaceId
 } from "@scheduling/domain/shared/Ids"
 
