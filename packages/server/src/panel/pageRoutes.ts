@@ -1,5 +1,5 @@
 import { NotFound } from "@scheduling/domain/shared/Errors"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Layer } from "effect"
 import {
   Headers,
   HttpRouter,
@@ -7,7 +7,8 @@ import {
   HttpServerRespondable,
   HttpServerResponse
 } from "effect/http"
-import { AppConfig } from "../config/Config.ts"
+import type { AppConfig } from "../config/Config.ts"
+import { httpsCheck } from "../http/request/httpsCheck.ts"
 import { mayBePage, noSuchRoute, panelPages } from "../http/Routes.ts"
 import { PanelFiles } from "./PanelFiles.ts"
 import { hsts, pageHeaders } from "./policy.ts"
@@ -57,18 +58,6 @@ export const pageRoutesLayer: Layer.Layer<
 
 const acceptsPage = ({ headers, url }: HttpServerRequest.HttpServerRequest): boolean =>
   mayBePage(url) && /\btext\/html\b/i.test(headers["accept"] ?? "")
-
-/** By what the operator says, or by what a proxy does that the operator trusts. */
-const httpsCheck = Effect.map(
-  AppConfig,
-  ({ publicUrl, trustProxy }) =>
-    (request: HttpServerRequest.HttpServerRequest): boolean => {
-      if (publicUrl?.startsWith("https:") === true) return true
-      if (trustProxy.length === 0) return false
-      const url = HttpServerRequest.toURL(request)
-      return Option.exists(url, ({ protocol }) => protocol === "https:")
-    }
-)
 
 const noSuchFile = Effect.suspend(() =>
   Effect.orDie(HttpServerRespondable.toResponse(new NotFound({ resource: "route" })))

@@ -7,6 +7,7 @@ import { HttpServerRequest } from "effect/http"
 import { AppConfig } from "../../config/Config.ts"
 import { createdIfNew } from "../../http/answers/createdIfNew.ts"
 import { Idempotency } from "../../http/request/Idempotency.ts"
+import { httpsCheck } from "../../http/request/httpsCheck.ts"
 import { implement } from "../../http/implement.ts"
 import { inWorkspace } from "../../http/inWorkspace.ts"
 import type { Heartbeat } from "./HeartbeatRow.ts"
@@ -18,7 +19,7 @@ export const HeartbeatMonitorsHandlers = implement(
   Effect.fnUntraced(function* (handlers) {
     const heartbeats = yield* Heartbeats
     const idempotency = yield* Idempotency
-    const toRecord = makeToRecord((yield* AppConfig).publicUrl)
+    const toRecord = makeToRecord((yield* AppConfig).publicUrl, yield* httpsCheck)
     const asRecord = <E, R>(heartbeat: Effect.Effect<Heartbeat, E, R>) =>
       Effect.flatMap(heartbeat, (one) => Effect.map(toRecord, (toOne) => toOne(one)))
     return handlers.handleAll({
@@ -82,9 +83,9 @@ const mayPing = (principal: Principal["Service"]) =>
     ? principal.role !== null && includesRole(principal.role, "editor")
     : principal.scopes.includes("monitors:write")
 
-const makeToRecord = (publicUrl: string | undefined) =>
+const makeToRecord = (publicUrl: string | undefined, isHttps: IsHttps) =>
   Effect.gen(function* () {
-    const base = publicUrl ?? askedUrl(yield* HttpServerRequest.HttpServerRequest)
+    const base = publicUrl ?? askedUrl(yield* HttpServerRequest.HttpServerRequest, isHttps)
     const isShown = mayPing(yield* Principal)
     return ({ ping_id, ...heartbeat }: Heartbeat): HeartbeatMonitor => ({
       ...heartbeat,
@@ -93,7 +94,7 @@ const makeToRecord = (publicUrl: string | undefined) =>
   })
 
 /** The address by which the request reached the service: the job that pings most likely can, too. */
-const askedUrl = ({ headers }: HttpServerRequest.HttpServerRequest): string => {
-  const protocol = headers["x-forwarded-proto"] === "https" ? "https" : "http"
-  return `${protocol}://${headers["host"] ?? "localhost"}`
-}
+const askedUrl = (request: HttpServerRequest.HttpServerRequest, isHttps: IsHttps): string =>
+  `${isHttps(request) ? "https" : "http"}://${request.headers["host"] ?? "localhost"}`
+
+type IsHttps = Effect.Success<typeof httpsCheck>

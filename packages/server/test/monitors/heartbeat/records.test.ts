@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { ask, createKey, joined, outcome, readPages, times, together } from "../../support/http.ts"
-import { testNodesLayer } from "../../support/TestApp.ts"
+import { testAppLayer, testNodesLayer } from "../../support/TestApp.ts"
 import { begin, beginWith, minimal } from "../monitors.ts"
 
 layer(testNodesLayer())("a heartbeat monitor", (it) => {
@@ -262,6 +262,33 @@ layer(testNodesLayer())("a heartbeat monitor", (it) => {
       const refused = made.find(({ status }) => status === 402)
       assert.deepInclude(refused?.body.detail, { quota: "monitors", limit: 1000 })
       yield* sql`DELETE FROM workspaces WHERE id = ${member.workspace_id}`
+    })
+  )
+})
+
+const viaProxy = { "x-forwarded-for": "192.0.2.1", "x-forwarded-proto": "https" }
+
+const schemeAskedFor = Effect.gen(function* () {
+  const { member, monitor } = yield* beginWith()
+  const { body } = yield* ask("GET", `${member.workspace}/monitors/heartbeat/${monitor.id}`, {
+    token: member.access_token,
+    headers: viaProxy
+  })
+  return new URL(body.ping_url).protocol
+})
+
+layer(testAppLayer())("a ping URL asked for through a proxy that is trusted", (it) => {
+  it.effect("has the scheme that the proxy names", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* schemeAskedFor, "https:")
+    })
+  )
+})
+
+layer(testAppLayer({ trustProxy: [] }))("a ping URL where no proxy is trusted", (it) => {
+  it.effect("does not have the scheme that a client names", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* schemeAskedFor, "http:")
     })
   )
 })

@@ -1,0 +1,18 @@
+import { Effect, Option } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { AppConfig } from "../../config/Config.ts"
+
+/**
+ * Whether a request reached us by https: by what the operator says, or by what a proxy says that the
+ * operator trusts. What a client says of itself counts for nothing.
+ */
+export const httpsCheck = Effect.map(
+  AppConfig,
+  ({ publicUrl, trustProxy }) =>
+    (request: HttpServerRequest.HttpServerRequest): boolean => {
+      if (publicUrl?.startsWith("https:") === true) return true
+      if (trustProxy.length === 0) return false
+      const url = HttpServerRequest.toURL(request)
+      return Option.exists(url, ({ protocol }) => protocol === "https:")
+    }
+)
