@@ -235,19 +235,22 @@ const onServices = <A, E, R>(layer: Layer.Layer<A, E, R>) =>
     Layer.provide(NodeHttpServer.layerHttpServices)
   )
 
-const makeAnswer = HttpRouter.toHttpEffect(
-  Layer.mergeAll(
-    ApiRoutes,
-    WorkerRoutes,
-    docsLayer(Api),
-    panelLayer,
-    metricsRouteLayer,
-    echoLayer,
-    linkRoutesLayer,
-    emailLinkRoutesLayer,
-    webhookRouteLayer
-  )
-).pipe(
+const Routes = Layer.mergeAll(
+  ApiRoutes,
+  WorkerRoutes,
+  docsLayer(Api),
+  panelLayer,
+  metricsRouteLayer,
+  echoLayer,
+  linkRoutesLayer,
+  emailLinkRoutesLayer,
+  webhookRouteLayer
+)
+
+/** All that the router has, for whoever compares it with what `allowedMethods` knows. */
+export const RoutesLayer = onServices(Routes)
+
+const makeAnswer = HttpRouter.toHttpEffect(Routes).pipe(
   Effect.provideService(HttpRouter.RouterConfig, routerConfig),
   Effect.flatMap(pingsOr),
   Effect.flatMap(completionsOr),

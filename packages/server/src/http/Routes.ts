@@ -88,6 +88,8 @@ const unlisted = [
   ["GET", "/ping/:ping_id/:signal"],
   ["POST", "/ping/:ping_id/:signal"],
   ["POST", "/v1/billing/webhooks/stripe"],
+  ["GET", "/email/verify/:token"],
+  ["POST", "/email/verify/:token"],
   ["GET", "/notifications/confirm/:token"],
   ["POST", "/notifications/confirm/:token"],
   ["GET", "/notifications/unsubscribe/:token"],

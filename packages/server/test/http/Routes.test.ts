@@ -1,0 +1,61 @@
+import { assert, layer } from "@effect/vitest"
+import { Api } from "@scheduling/domain/Api"
+import { Effect, Layer } from "effect"
+import { HttpRouter } from "effect/http"
+import { RoutesLayer } from "../../src/App.ts"
+import { AppConfig } from "../../src/config/Config.ts"
+import { HttpServerLayer } from "../../src/http/HttpServer.ts"
+import { allowedMethods } from "../../src/http/Routes.ts"
+import { ask, outcome } from "../support/http.ts"
+import { type Route, urlOf } from "../support/routes.ts"
+import { testAppLayer, testConfig } from "../support/TestApp.ts"
+
+/** The real router, which notes what is added to it. */
+const noting = (added: Array<Route>) =>
+  Layer.effect(
+    HttpRouter.HttpRouter,
+    Effect.map(HttpRouter.make, (router) => {
+      const addAll: typeof router.addAll = (routes) => {
+        added.push(...routes.map(({ method, path }) => ({ method, path })))
+        return router.addAll(routes)
+      }
+      return HttpRouter.HttpRouter.of({
+        ...router,
+        addAll,
+        add: (method, path, handler, options) =>
+          addAll([HttpRouter.route(method, path, handler, options)])
+      })
+    })
+  )
+
+/** Where nothing is, people see the panel say so. */
+const isLost = ({ path }: Route) => path === "/*"
+
+layer(testAppLayer())("every route", (it) => {
+  it.effect("is among the methods that its URL is said to support", () =>
+    Effect.gen(function* () {
+      const added: Array<Route> = []
+      yield* Layer.build(
+        RoutesLayer.pipe(
+          Layer.provide(noting(added)),
+          Layer.provide(Layer.fresh(HttpServerLayer)),
+          Layer.provide(Layer.succeed(AppConfig, testConfig))
+        ) as Layer.Layer<never>
+      )
+      assert.isAbove(added.length, 100)
+      const allowed = allowedMethods(Api)
+      const forgotten = added.filter(
+        (route) => !isLost(route) && !allowed(urlOf(route.path)).includes(route.method)
+      )
+      assert.deepStrictEqual(forgotten, [])
+    })
+  )
+
+  it.effect("of a link in a mail says what it supports", () =>
+    Effect.gen(function* () {
+      const answer = yield* ask("PUT", "/email/verify/a")
+      assert.strictEqual(outcome(answer), "405 method_not_allowed")
+      assert.strictEqual(answer.headers.get("allow"), "GET, HEAD, POST")
+    })
+  )
+})
