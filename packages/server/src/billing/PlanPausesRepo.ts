@@ -2,6 +2,7 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { authorize } from "../access/authorize.ts"
+import { scheduledColumns } from "../tasks/scheduledColumns.ts"
 import type { ScheduledRow } from "../tasks/Schedules.ts"
 
 export type PlannedKind = "cron" | "chain"
@@ -61,10 +62,7 @@ export class PlanPausesRepo extends Context.Service<
     PlanPausesRepo,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const columns = sql.literal(`
-        id, workspace_id, coalesce(name, '') AS name, status, schedule,
-        coalesce(timezone, 'UTC') AS timezone, coalesce(dst_overlap, 'first') AS dst_overlap,
-        firing_options, paused_reason, next_fire_at, created_at, updated_at`)
+      const columns = sql.literal(`${scheduledColumns}, coalesce(name, '') AS name`)
       const idsOf = (rows: ReadonlyArray<PlannedRow>) => rows.map(({ id }) => id)
 
       return PlanPausesRepo.of({

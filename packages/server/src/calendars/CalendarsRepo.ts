@@ -2,6 +2,7 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { dayMs } from "../platform/millis.ts"
+import { scheduledColumns } from "../tasks/scheduledColumns.ts"
 import type { ScheduledRow } from "../tasks/Schedules.ts"
 import { intoWorkspace } from "../tasks/intoWorkspace.ts"
 import type { NotFound } from "@scheduling/domain/shared/Errors"
@@ -166,9 +167,7 @@ export class CalendarsRepo extends Context.Service<
 
         lockTask: Effect.fn("CalendarsRepo.lockTask")(function* (calendar, id) {
           const rows = yield* sql<ScheduledRow>`
-            SELECT
-              id, workspace_id, key, status, schedule, timezone, dst_overlap, firing_options,
-              paused_reason, next_fire_at, created_at, updated_at
+            SELECT ${sql.literal(scheduledColumns)}
             FROM tasks
             WHERE workspace_id = ${calendar.workspace_id}
               AND id = ${id}
