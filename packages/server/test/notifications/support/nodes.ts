@@ -27,7 +27,7 @@ import { Transmitter } from "../../../src/notifications/sending/Transmitter.ts"
 import { Outbox } from "../../../src/outbox/Outbox.ts"
 import { OutboxBell, OutboxDoorbell } from "../../../src/outbox/OutboxBell.ts"
 import { Ids } from "../../../src/platform/Ids.ts"
-import { Secrets } from "../../../src/platform/Secrets.ts"
+import { makeSecrets, seal, Secrets } from "../../../src/platform/Secrets.ts"
 import { Signals } from "../../../src/signals/Signals.ts"
 import { SigningSecrets } from "../../../src/signing/SigningSecrets.ts"
 import { insertWorkspaceIn, laneOf } from "../../runner/support/tasks.ts"
@@ -80,7 +80,17 @@ export const stepsLayer = (fields: Partial<AppConfig["Service"]> = {}) =>
 export const notifierLayer = (fields: Partial<AppConfig["Service"]> = {}) =>
   NotifierLayer.pipe(Layer.provideMerge(stepsLayer(fields)))
 
-export const insertWorkspaceOf = (share: number) => insertWorkspaceIn(laneOf(share))
+/** With a secret that signs its messages to webhooks, as every workspace has one. */
+export const insertWorkspaceOf = Effect.fnUntraced(function* (share: number) {
+  const sql = yield* SqlClient.SqlClient
+  const workspace_id = yield* insertWorkspaceIn(laneOf(share))
+  const ring = makeSecrets([secret]).keys("signing-secret")
+  const sealed_secret = seal(ring, workspace_id, `whsec_${"A".repeat(43)}=`)
+  yield* sql`
+    INSERT INTO signing_secrets (id, workspace_id, sealed_secret, created_at)
+    VALUES (${randomUUID()}, ${workspace_id}, ${sealed_secret}, now())`
+  return workspace_id
+})
 
 const allEvents = [
   "task.failed",
