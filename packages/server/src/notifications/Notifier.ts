@@ -1,7 +1,7 @@
 import { DateTime, Effect, Layer, Semaphore } from "effect"
 import { AppConfig } from "../config/Config.ts"
 import { OutboxBell } from "../outbox/OutboxBell.ts"
-import { Doorbell, loop, mayBeStuck } from "../platform/Loop.ts"
+import { Doorbell, eachInTurn, loop, mayBeStuck } from "../platform/Loop.ts"
 import { dayMs } from "../platform/millis.ts"
 import { Signals } from "../signals/Signals.ts"
 import { callingBack } from "./callbacks/callingBack.ts"
@@ -103,11 +103,13 @@ export const NotifierLayer: Layer.Layer<
     // 5. What is over goes.
     const tidyUp = Effect.gen(function* () {
       const now = yield* DateTime.nowAsDate
-      yield* troubles.removeOrphans
-      yield* deliveries.removeEnded(
-        new Date(now.getTime() - retentionDays * dayMs),
-        new Date(now.getTime() - dayMs)
-      )
+      yield* eachInTurn([
+        troubles.removeOrphans,
+        deliveries.removeEnded(
+          new Date(now.getTime() - retentionDays * dayMs),
+          new Date(now.getTime() - dayMs)
+        )
+      ])
     })
     yield* Effect.forkScoped(
       loop("tidying up notifications", tidyUp, {
