@@ -4,7 +4,10 @@ import { dayMs } from "../platform/millis.ts"
 import { eachInTurn, loop } from "../platform/Loop.ts"
 import { HousekeepingRepo } from "./HousekeepingRepo.ts"
 
-/** Sweeps every ten minutes. A sweep that fails is tried again. */
+/**
+ * Sweeps every ten minutes. A sweep that fails is tried again. The first one is a minute after the
+ * start, when a node has other things to do.
+ */
 export const HousekeepingLayer: Layer.Layer<never, never, AppConfig | HousekeepingRepo> =
   Layer.effectDiscard(
     Effect.gen(function* () {
@@ -26,7 +29,7 @@ export const HousekeepingLayer: Layer.Layer<never, never, AppConfig | Housekeepi
         loop("housekeeping", sweep, {
           between: () => Effect.sleep("10 minutes"),
           pauseAtMost: "1 minute"
-        })
+        }).pipe(Effect.delay("1 minute"))
       )
     })
   )
