@@ -15,7 +15,7 @@ export class EventsApi extends HttpApiGroup.make("events")
         "last-event-id": Schema.optionalKey(
           Schema.String.check(
             Schema.isPattern(/^[\x21-\x7e]*$/u, { expected: "visible ASCII characters" })
-          ).annotate({ examples: ["1769851800127-5f0c9a1e-42"] })
+          ).annotate({ examples: ["1769851800127-5f0c9a1e-42", "2026-01-31T09:30:00Z"] })
         )
       },
       success: HttpApiSchema.StreamSse({ data: LiveEvent }),
@@ -29,8 +29,10 @@ export class EventsApi extends HttpApiGroup.make("events")
             "API key also needs `tasks:read` to hear of tasks and `monitors:read` to hear of " +
             "monitors and incidents. It hears nothing of workers.\n\n" +
             "With `Last-Event-ID` the stream goes on after that event, if it is not older than five " +
-            "minutes; an event may then come a second time, with the same id. If events may be " +
-            "missing, the stream says so with a `reset`. A comment comes every 15 seconds. The " +
+            "minutes; an event may then come a second time, with the same id. It may also be a time in " +
+            "UTC by the clock of the service, such as the `Date` of an earlier answer, as ISO 8601: " +
+            "the stream then begins with what was told since. If events may be missing, the stream " +
+            "says so with a `reset`. A comment comes every 15 seconds. The " +
             "stream ends when the credential does, and when its reader is too slow."
         )
       )

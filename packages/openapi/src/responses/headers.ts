@@ -24,7 +24,8 @@ const known: Readonly<Record<string, KnownHeader>> = {
   },
   "last-event-id": {
     name: "Last-Event-ID",
-    description: "The id of the last event that was seen. The stream goes on after it.",
+    description:
+      "The id of the last event that was seen, or a time by the clock of the service. The stream goes on after it.",
     schema: { type: "string" }
   },
   ratelimit: {

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Outlet, useNavigate, useParams } from "@tanstack/react-router"
 import { Menu as MenuIcon, Search } from "lucide-react"
-import { lazy, Suspense, useEffect, useState } from "react"
+import { useEffect, useEffectEvent, useState } from "react"
 import { useOpenIncidents } from "../data/incidents.ts"
 import { useLive } from "../data/live.ts"
 import { queries, workspacesOptions } from "../data/queries.ts"
@@ -10,13 +10,15 @@ import { IconButton } from "../ui/actions/Button.tsx"
 import { Dialog } from "../ui/actions/Dialog.tsx"
 import { AwayStrip } from "./AwayStrip.tsx"
 import { lastWorkspace, rememberWorkspace } from "./lastWorkspace.ts"
+import { loadCode } from "./lazyPage.ts"
 import { Sidebar } from "./Sidebar.tsx"
 import { TitleMark } from "../ui/layout/titleMark.ts"
+import { tellProblem } from "../ui/messages/toast.ts"
 import { RoleContext } from "../ui/role.tsx"
 import { useMyRole } from "../data/role.ts"
 
 const loadPalette = () => import("./Palette.tsx")
-const Palette = lazy(loadPalette)
+type PaletteComponent = Awaited<ReturnType<typeof loadPalette>>["default"]
 
 /** The frame of all pages: where one is, and where one can go. */
 export const Shell = () => {
@@ -31,11 +33,7 @@ export const Shell = () => {
   useEffect(() => {
     if (shownId !== undefined) rememberWorkspace(shownId)
   }, [shownId])
-  // Whoever presses its keys goes on typing at once.
-  useEffect(() => {
-    const timer = setTimeout(loadPalette, 1_000)
-    return () => clearTimeout(timer)
-  }, [])
+  const Palette = usePalette(isPaletteOpen, () => setPaletteOpen(false))
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== "k" || !(event.metaKey || event.ctrlKey)) return
@@ -84,15 +82,41 @@ export const Shell = () => {
             <AwayStrip />
             <Outlet />
           </main>
-          {isPaletteOpen && (
-            <Suspense>
-              <Palette workspaceId={near?.id} onClose={() => setPaletteOpen(false)} />
-            </Suspense>
+          {isPaletteOpen && Palette !== undefined && (
+            <Palette workspaceId={near?.id} onClose={() => setPaletteOpen(false)} />
           )}
         </div>
       </TitleMark>
     </RoleContext>
   )
+}
+
+/** The palette, once it was opened and its code is there. If that does not come, it is closed. */
+const usePalette = (isOpen: boolean, close: () => void): PaletteComponent | undefined => {
+  const [Palette, setPalette] = useState<PaletteComponent>()
+  const isMissing = Palette === undefined
+  // Whoever presses its keys goes on typing at once.
+  useEffect(() => {
+    // If this fails, it is tried again when the palette is opened.
+    const timer = setTimeout(() => loadPalette().catch(() => undefined), 1_000)
+    return () => clearTimeout(timer)
+  }, [])
+  const fail = useEffectEvent((error: unknown) => {
+    close()
+    tellProblem(error)
+  })
+  useEffect(() => {
+    if (!isOpen || !isMissing) return
+    let isWanted = true
+    loadCode(loadPalette).then(
+      (module) => setPalette(() => module.default),
+      (error: unknown) => isWanted && fail(error)
+    )
+    return () => {
+      isWanted = false
+    }
+  }, [isOpen, isMissing])
+  return Palette
 }
 
 /** The workspace of the page, or on the pages of the account that which one came from. */

@@ -13,16 +13,15 @@ export class OtherVersionError extends Error {
 export const lazyPage = <Module extends object, Name extends keyof Module>(
   load: () => Promise<Module>,
   name: Name
-) =>
-  lazyRouteComponent<Module, Name>(
-    () =>
-      load().catch(async (error: unknown) => {
-        throw (await isOtherVersion())
-          ? new OtherVersionError("A new version was installed. Load the page again.")
-          : new ConnectionError("the code of a page could not be loaded", { cause: error })
-      }),
-    name
-  )
+) => lazyRouteComponent<Module, Name>(() => loadCode(load), name)
+
+/** Says why code does not come. */
+export const loadCode = <Module>(load: () => Promise<Module>): Promise<Module> =>
+  load().catch(async (error: unknown) => {
+    throw (await isOtherVersion())
+      ? new OtherVersionError("A new version was installed. Load the page again.")
+      : new ConnectionError("the code of a page could not be loaded", { cause: error })
+  })
 
 const patienceMs = 4_000
 

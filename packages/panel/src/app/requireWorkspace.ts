@@ -1,10 +1,16 @@
 import { ApiError, type WorkspaceId } from "@scheduling/sdk"
 import { notFound } from "@tanstack/react-router"
 import { client } from "../data/client.ts"
+import { hearFromNowOn } from "../data/live.ts"
 import { queries, workspacesOptions } from "../data/queries.ts"
 
 /** Shows that there is no such page, before each part of the page finds out for itself. */
 export const requireWorkspace = async (workspaceId: WorkspaceId): Promise<void> => {
+  await find(workspaceId)
+  hearFromNowOn(workspaceId)
+}
+
+const find = async (workspaceId: WorkspaceId): Promise<void> => {
   const own = await queries.ensureQueryData(workspacesOptions)
   if (own.some(({ id }) => id === workspaceId)) return
   try {

@@ -1,10 +1,12 @@
 import { SchedulingClient, type WorkspaceId } from "@scheduling/sdk"
 import { useParams } from "@tanstack/react-router"
+import { timed } from "./serverTime.ts"
 import { session } from "./session.ts"
 
 /** The panel's only door to the API. */
 export const client = new SchedulingClient({
   baseUrl: location.origin,
+  fetch: timed,
   accessToken: (refused) => session.token(refused)
 })
 

@@ -2,6 +2,7 @@ import { ConnectionError, type LiveEvent, type WorkspaceId } from "@scheduling/s
 import { useEffect, useSyncExternalStore } from "react"
 import { clientOf } from "./client.ts"
 import { queries } from "./queries.ts"
+import { passedMoment } from "./serverTime.ts"
 
 /** What is shown of a workspace is asked for again this long after something changed. */
 const gatherMs = 400
@@ -101,6 +102,15 @@ const watched = async (url: string, init: RequestInit): Promise<Response> => {
   }
 }
 
+/** By workspace: the last event that was heard of it, or a moment before anything of it was read. */
+const heard = new Map<WorkspaceId, string>()
+
+/** To be called before anything of a workspace is read, as its stream begins later. */
+export const hearFromNowOn = (workspaceId: WorkspaceId): void => {
+  // What is neither an id nor a time gets a reset, so nothing is lost without a clock.
+  if (!heard.has(workspaceId)) heard.set(workspaceId, passedMoment() ?? "unknown")
+}
+
 const isUnfinished = (status: string) => status === "queued" || status === "running"
 
 const follow = async (workspaceId: WorkspaceId, signal: AbortSignal) => {
@@ -128,7 +138,11 @@ const follow = async (workspaceId: WorkspaceId, signal: AbortSignal) => {
     }, gatherMs)
   }
   const { events } = clientOf(workspaceId).withOptions({ fetch: watched })
-  for await (const event of events.stream({ signal })) gather(event)
+  const lastEventId = heard.get(workspaceId)
+  for await (const event of events.stream({ signal, lastEventId })) {
+    heard.set(workspaceId, event.id)
+    gather(event)
+  }
 }
 
 /** Follows what changes in a workspace, while somebody looks. A hidden tab holds no connection. */

@@ -2448,9 +2448,11 @@ export class EventsResource extends Resource {
    * It hears nothing of workers.
    *
    * With `Last-Event-ID` the stream goes on after that event, if it is not older than five minutes;
-   * an event may then come a second time, with the same id. If events may be missing, the stream
-   * says so with a `reset`. A comment comes every 15 seconds. The stream ends when the credential
-   * does, and when its reader is too slow.
+   * an event may then come a second time, with the same id. It may also be a time in UTC by the
+   * clock of the service, such as the `Date` of an earlier answer, as ISO 8601: the stream then
+   * begins with what was told since. If events may be missing, the stream says so with a `reset`. A
+   * comment comes every 15 seconds. The stream ends when the credential does, and when its reader is
+   * too slow.
    *
    * Needs an access token, or an API key with the scope `executions:read`.
    *

@@ -118,6 +118,13 @@ describe("a stream of events", () => {
     expect(resumed()).toEqual(["-1", "1", "1", "1", "1", "2", "3"])
   })
 
+  it("begins at a time until it has heard an id", async () => {
+    const { client, resumed } = clientOf(stream(), broken("ECONNREFUSED"), stream(message("1")))
+    const time = "2026-01-31T09:30:00Z"
+    expect(await settled(take(client.events.stream({ lastEventId: time }), 1))).toEqual(["1"])
+    expect(resumed()).toEqual([time, time, time])
+  })
+
   it("throws what cannot pass", async () => {
     const { client } = clientOf(
       stream(message("1")),

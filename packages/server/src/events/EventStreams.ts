@@ -26,7 +26,7 @@ export interface Opening {
   readonly principal: Principal["Service"]
   /** Whether the stream may go on. */
   readonly isAdmitted: Effect.Effect<boolean>
-  /** The id after which the stream goes on. */
+  /** The id or the time after which the stream goes on. */
   readonly after: string | undefined
 }
 

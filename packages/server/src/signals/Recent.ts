@@ -1,4 +1,6 @@
 import { keptSeconds, type LiveEvent } from "@scheduling/domain/events/LiveEvent"
+import { Timestamp } from "@scheduling/domain/shared/Timestamp"
+import { Schema } from "effect"
 
 type Without<A, K extends PropertyKey> = A extends unknown ? Omit<A, K> : never
 
@@ -79,7 +81,7 @@ export class Recent {
     }
   }
 
-  /** What was told after this id. Undefined if something may be missing. */
+  /** What was told after this id or time. Undefined if something may be missing. */
   after(workspaceId: string, id: string, nowMs: number): ReadonlyArray<Told> | undefined {
     const kept = this.#workspaces.get(workspaceId)
     const toldMs = timeOf(id)
@@ -89,7 +91,7 @@ export class Recent {
     const index = kept.told.findLastIndex((one) => one.id === id)
     if (index !== -1) return kept.told.slice(index + 1)
     // It named a moment rather than an event, or an event that another node heard of first.
-    if (toldMs < kept.sinceMs) return undefined
+    if (toldMs < kept.sinceMs || toldMs > nowMs + this.#limits.clockSlackMs) return undefined
     return kept.told.filter(({ atMs }) => atMs >= toldMs - this.#limits.clockSlackMs)
   }
 }
@@ -100,8 +102,11 @@ export const idOf = (atMs: number, node: string, count: number): string =>
 
 const timeOf = (id: string): number | undefined => {
   const time = /^(\d{1,15})-[0-9a-f]{8}-\d{1,15}$/.exec(id)?.[1]
-  return time === undefined ? undefined : Number(time)
+  if (time !== undefined) return Number(time)
+  return isTimestamp(id) ? Date.parse(id) : undefined
 }
+
+const isTimestamp = Schema.is(Timestamp)
 
 export interface RecentLimits {
   readonly workspaces: number

@@ -86,7 +86,10 @@ layer(testNodesLayer())("a stream of events", (it) => {
   it.effect.each([
     ["that nobody has named", "something"],
     ["of a time before anybody followed", "1700000000000-0123abcd-1"],
-    ["of another workspace", "1780315200000-0123abcd-1"]
+    ["of another workspace", "1780315200000-0123abcd-1"],
+    ["that is a time before anybody followed", "2023-11-14T22:13:20Z"],
+    ["that is a time in the future", "2999-01-01T00:00:00Z"],
+    ["that is no day", "2023-02-30T00:00:00Z"]
   ])("begins with a reset after an id %s", ([, after = ""]) =>
     Effect.gen(function* () {
       const { access_token: token, workspace } = yield* signUp()

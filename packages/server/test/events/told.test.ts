@@ -82,6 +82,35 @@ layer(toldNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })("eve
     )
   })
 
+  it.effect("begin with what was told since a time, once each, and with what a key may hear", () =>
+    Effect.gen(function* () {
+      const { member, post, token, url, workspace } = yield* begin
+      const { key } = yield* createKey(member, { scopes: ["executions:read"] })
+      const task = { name: "a", url, schedule: "0 0 1 1 *" }
+      const witness = yield* follow({ workspace, token })
+      yield* post("/cron", task)
+      const [first] = yield* witness.until("the first task", ({ length }) => length === 1)
+      const after = String(first?.["at"])
+      const stream = yield* follow({ workspace, token, after })
+      const ofKey = yield* follow({ workspace, token: key, after })
+      const created = yield* post("/cron", task)
+      yield* post(`/cron/${created.body.id}/run`)
+      const hasEnded = (events: ReadonlyArray<Event>) =>
+        events.some((one) => one["status"] === "succeeded")
+      const seen = yield* witness.until("its end", hasEnded)
+      const events = yield* stream.until("its end", hasEnded)
+      assert.deepStrictEqual(
+        events.map(({ id }) => id),
+        seen.map(({ id }) => id)
+      )
+      const heard = yield* ofKey.until("its end", hasEnded)
+      assert.deepStrictEqual(new Set(heard.map(({ type }) => type)), new Set(["execution"]))
+      const late = yield* follow({ workspace, token, after })
+      const missed = yield* late.until("what was missed", hasEnded)
+      assert.strictEqual(new Set(missed.map(({ id }) => id)).size, missed.length)
+    })
+  )
+
   it.effect("tell what steps belong to, and of attempts that fail", () =>
     Effect.gen(function* () {
       const { post, token, workspace } = yield* begin

@@ -46,6 +46,19 @@ describe("what was told lately", () => {
     assert.deepStrictEqual(recent.after("a", idOf(205, "ffffffff", 9), 300), told(200))
   })
 
+  it("goes on after a time that a reader has named", () => {
+    const recent = new Recent({ ...limits, keptMs: 5_000 })
+    recent.follow("a", 500)
+    recent.keep("a", [...told(1_000), ...told(2_000), ...told(3_000)])
+    const after = (time: string) => recent.after("a", time, 3_000)
+    assert.deepStrictEqual(after("1970-01-01T00:00:02Z"), [...told(2_000), ...told(3_000)])
+    assert.deepStrictEqual(after("1970-01-01T00:00:02.500Z"), told(3_000))
+    assert.isUndefined(after("1970-01-01T00:00:00Z"), "before it was followed")
+    assert.isUndefined(after("1970-01-01T00:00:04Z"), "in the future")
+    assert.isUndefined(after("1970-02-30T00:00:02Z"), "not a day")
+    assert.isUndefined(recent.after("a", "1970-01-01T00:00:02Z", 7_001), "too long ago")
+  })
+
   it("does not go on where something may be missing", () => {
     const recent = new Recent(limits)
     recent.follow("a", 500)

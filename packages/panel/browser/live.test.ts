@@ -1,0 +1,96 @@
+import type { Page } from "playwright-core"
+import { describe, expect, it } from "vitest"
+import { missing, usePanel } from "./support/panel.ts"
+import { signIn, somebody } from "./support/people.ts"
+
+/** Holds the request for events until it is let go. */
+const holdEvents = async (page: Page) => {
+  const { promise: isLetGo, resolve: letGo } = Promise.withResolvers<void>()
+  await page.route("**/events", async (route) => {
+    await isLetGo
+    await route.continue()
+  })
+  return letGo
+}
+
+const dateOf = (header: string | null) => Date.parse(header ?? "")
+
+describe.skipIf(missing !== undefined)("what changes", () => {
+  const panel = usePanel()
+
+  it("before the events of a page begin is shown, the first time and after a reload", async () => {
+    const person = await somebody(panel.url())
+    const { ping_url } = await person.client.heartbeatMonitors.create({
+      name: "Import",
+      period_seconds: 3_600
+    })
+    const { page, problems } = await panel.open()
+    const letFirstGo = await holdEvents(page)
+    const isRead = page.waitForResponse(/\/incidents\?/)
+    await signIn(page, panel.url(), person)
+    await (await isRead).finished()
+    await fetch(`${ping_url}/fail`)
+    letFirstGo()
+    await page.getByRole("link", { name: "Incidents 1 open" }).waitFor()
+
+    await page.unroute("**/events")
+    const letSecondGo = await holdEvents(page)
+    const isReadAgain = page.waitForResponse(/\/incidents\?/)
+    await page.reload()
+    await (await isReadAgain).finished()
+    await page.getByRole("link", { name: "Incidents 1 open" }).waitFor()
+    await fetch(ping_url ?? "")
+    letSecondGo()
+    await page.getByRole("link", { name: "Incidents", exact: true }).waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it("is not asked for twice where nothing changed before", async () => {
+    const person = await somebody(panel.url())
+    const { ping_url } = await person.client.heartbeatMonitors.create({
+      name: "Import",
+      period_seconds: 3_600
+    })
+    const { page } = await panel.open()
+    const isFollowed = page.waitForResponse("**/events")
+    await signIn(page, panel.url(), person)
+    const begun = dateOf(await (await isFollowed).headerValue("date"))
+    // `Date` has no parts of a second, and what may have been before the workspace was followed is a reset.
+    const nowThere = async () =>
+      dateOf((await fetch(`${panel.url()}/v1/health`)).headers.get("date"))
+    await expect.poll(nowThere).toBeGreaterThan(begun + 1_000)
+    await page.getByRole("heading", { name: "Overview" }).waitFor()
+    const asked: Array<string> = []
+    page.on("request", (request) => {
+      if (/activity|forecast|stats/.test(request.url())) asked.push(request.url())
+    })
+    const isLive = page.waitForResponse("**/events")
+    await page.reload()
+    await isLive
+    await fetch(`${ping_url}/fail`)
+    await page.getByRole("link", { name: "Incidents 1 open" }).waitFor()
+    expect(asked.length).toBeGreaterThan(2)
+    expect(asked).toEqual([...new Set(asked)])
+  })
+})
+
+describe.skipIf(missing !== undefined)("the search", () => {
+  const panel = usePanel()
+
+  it("says that its code does not come, leaves the page, and is there when it comes", async () => {
+    const { page, problems } = await panel.open()
+    const palette = "**/assets/Palette-*.js"
+    await page.route(palette, (route) => route.abort())
+    const hasFailed = page.waitForEvent("requestfailed")
+    await signIn(page, panel.url(), await somebody(panel.url()))
+    await hasFailed
+    await page.getByRole("heading", { name: "Overview" }).waitFor()
+    await page.keyboard.press("Control+k")
+    await page.getByText("The service cannot be reached.").waitFor()
+    await page.getByRole("heading", { name: "Overview" }).waitFor()
+    await page.unroute(palette)
+    await page.keyboard.press("Control+k")
+    await page.getByRole("combobox", { name: "Search" }).waitFor()
+    expect(problems).toEqual([])
+  })
+})
