@@ -22,6 +22,11 @@ const processes = [
   "packages/sdk/test/{examples,readme,server}.test.ts"
 ]
 
+/** These tests start stores of their own, or migrate them again and again. */
+const stores = [
+  "packages/server/test/sql/{EmbeddedPostgres,embeddedConnection,emptyDatabase,upgrade}.test.ts"
+]
+
 /** These tests let thousands of things happen at once, or hours pass in trouble. */
 const storms = [
   "packages/server/test/monitors/process/thousand.test.ts",
@@ -46,7 +51,8 @@ const waits = [
   "packages/server/test/monitors/ssl/records.test.ts",
   "packages/server/test/platform/collector/otlp.test.ts",
   "packages/server/test/queue/admitting/Admitting.test.ts",
-  "packages/server/test/runner/LargeCalls.test.ts"
+  "packages/server/test/runner/LargeCalls.test.ts",
+  "packages/server/test/signing/lostSecrets.test.ts"
 ]
 
 /** These tests go from endpoint to endpoint, most of them with everything that is hostile. */
@@ -62,7 +68,7 @@ const walks = [
 const isFileNamed = process.argv.slice(2).some((word) => word !== "run" && !word.startsWith("-"))
 const leftOut = isFileNamed
   ? []
-  : [...walks, ...processes, ...storms, ...races, ...waits, ...onItsOwn]
+  : [...walks, ...processes, ...stores, ...storms, ...races, ...waits, ...onItsOwn]
 
 const service = ["{packages/*/test,proofs}/**/*.test.ts"]
 
