@@ -4,10 +4,10 @@ import { Migrator, SqlClient, type SqlError } from "effect/sql"
 import type { Duplex } from "node:stream"
 import { AppConfig } from "../config/Config.ts"
 import { migrations } from "./migrations/index.ts"
-import { databaseSocket } from "./DatabaseSocket.ts"
-import { growWhileShort } from "./PoolGrowth.ts"
-import { PoolUse } from "./PoolUse.ts"
-import { withTransactionTurns } from "./TransactionTurns.ts"
+import { databaseSocket } from "./pool/DatabaseSocket.ts"
+import { growWhileShort } from "./pool/PoolGrowth.ts"
+import { PoolUse } from "./pool/PoolUse.ts"
+import { withTransactionTurns } from "./pool/TransactionTurns.ts"
 import {
   type DataDirInUse,
   type EmbeddedPostgresOptions,

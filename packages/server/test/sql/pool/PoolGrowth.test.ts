@@ -3,11 +3,11 @@ import { Deferred, Effect, Exit, Fiber, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { setTimeout } from "node:timers/promises"
-import { sizeWhileShort } from "../../src/sql/PoolGrowth.ts"
-import { postgresLayer, Store } from "../../src/sql/Sql.ts"
-import { makePostgresCluster, noCluster } from "../support/PostgresCluster.ts"
-import { eventually } from "../support/ServerProcess.ts"
-import { onPostgres } from "../support/TestDatabase.ts"
+import { sizeWhileShort } from "../../../src/sql/pool/PoolGrowth.ts"
+import { postgresLayer, Store } from "../../../src/sql/Sql.ts"
+import { makePostgresCluster, noCluster } from "../../support/PostgresCluster.ts"
+import { eventually } from "../../support/ServerProcess.ts"
+import { onPostgres } from "../../support/TestDatabase.ts"
 
 /** For statements that others have under way. */
 const aMoment = Effect.promise(() => setTimeout(100))

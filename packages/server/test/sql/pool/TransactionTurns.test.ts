@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
-import { Store } from "../../src/sql/Sql.ts"
-import { eventually } from "../support/ServerProcess.ts"
+import { Store } from "../../../src/sql/Sql.ts"
+import { eventually } from "../../support/ServerProcess.ts"
 import {
   databaseLayer,
   freshDatabaseUrl,
   onPostgres,
   testDatabaseUrl
-} from "../support/TestDatabase.ts"
+} from "../../support/TestDatabase.ts"
 
 const connections = 4
 
