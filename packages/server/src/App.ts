@@ -77,7 +77,7 @@ import { Runner } from "./runner/Runner.ts"
 import { defaultRunnerOptions, RunnerOptions } from "./queue/RunnerOptions.ts"
 import { RunQueue } from "./queue/RunQueue.ts"
 import { Signals } from "./signals/Signals.ts"
-import { Egress } from "./Egress.ts"
+import { OutgoingCalls } from "./OutgoingCalls.ts"
 import { Handlers } from "./Handlers.ts"
 import { Repositories } from "./Repositories.ts"
 import { docsLayer } from "./system/docs.ts"
@@ -229,7 +229,7 @@ const onServices = <A, E, R>(layer: Layer.Layer<A, E, R>) =>
     Layer.provide(Services),
     Layer.provide(Repositories),
     Layer.provide([CompletionUrls.layer, RequestRates.layer, Waiting.layer]),
-    Layer.provide([Egress, Endings.layer, LiveChangesLayer, Stopping.layer]),
+    Layer.provide([OutgoingCalls, Endings.layer, LiveChangesLayer, Stopping.layer]),
     Layer.provide([Ids.layer, Secrets.layer, Signals.layer]),
     Layer.provide(NodeLayer),
     Layer.provide(NodeHttpServer.layerHttpServices)

@@ -27,7 +27,7 @@ import { orNotFound } from "../../platform/orNotFound.ts"
 import { Secrets } from "../../platform/Secrets.ts"
 import { pageRequest, toPage } from "../../sql/Pages.ts"
 import { transactionOf } from "../../sql/transaction.ts"
-import { targetCheck } from "../../tasks/targets.ts"
+import { targetCheck } from "../../tasks/targetCheck.ts"
 import { type ChannelRow, ChannelsRepo, toChannel } from "./ChannelsRepo.ts"
 import {
   changeConfig,

@@ -7,7 +7,7 @@ import { HttpServer } from "effect/http"
 import { AppConfig } from "./config/Config.ts"
 
 /** How tasks may call, and where besides the public Internet. */
-export const Egress = Layer.unwrap(
+export const OutgoingCalls = Layer.unwrap(
   Effect.gen(function* () {
     const { callThreads, egressAllow } = yield* AppConfig
     const { address } = yield* HttpServer.HttpServer
