@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core"
 import { describe, expect, it } from "vitest"
+import { follow } from "./support/followed.ts"
 import { missing, usePanel } from "./support/panel.ts"
 import { signIn, somebody } from "./support/people.ts"
 
@@ -12,8 +13,6 @@ const holdEvents = async (page: Page) => {
   })
   return letGo
 }
-
-const dateOf = (header: string | null) => Date.parse(header ?? "")
 
 describe.skipIf(missing !== undefined)("what changes", () => {
   const panel = usePanel()
@@ -52,13 +51,7 @@ describe.skipIf(missing !== undefined)("what changes", () => {
       period_seconds: 3_600
     })
     const { page } = await panel.open()
-    const isFollowed = page.waitForResponse("**/events")
-    await signIn(page, panel.url(), person)
-    const begun = dateOf(await (await isFollowed).headerValue("date"))
-    // `Date` has no parts of a second, and what may have been before the workspace was followed is a reset.
-    const nowThere = async () =>
-      dateOf((await fetch(`${panel.url()}/v1/health`)).headers.get("date"))
-    await expect.poll(nowThere).toBeGreaterThan(begun + 1_000)
+    await follow(page, panel.url(), () => signIn(page, panel.url(), person))
     await page.getByRole("heading", { name: "Overview" }).waitFor()
     const asked: Array<string> = []
     page.on("request", (request) => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { serveCertificate } from "./support/certificates.ts"
+import { follow } from "./support/followed.ts"
 import { missing, usePanel } from "./support/panel.ts"
 
 describe.skipIf(missing !== undefined)("monitors", () => {
@@ -134,6 +135,7 @@ describe.skipIf(missing !== undefined)("monitors", () => {
   it("are named in a list of incidents with one request", async () => {
     const { page, person, problems } = await panel.openAs()
     const { client, workspaceId } = person
+    await follow(page, panel.url(), () => page.reload())
     // The overview, where the sign-in ends, hears of incidents and asks for names, too.
     await page.goto("about:blank")
     const fourth = await client.heartbeatMonitors.create({ name: "Sync", period_seconds: 3_600 })

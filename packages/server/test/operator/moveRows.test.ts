@@ -2,9 +2,11 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
+import * as path from "node:path"
 import { move } from "../../src/operator/Move.ts"
 import { makeRunId } from "../../src/queue/RunId.ts"
 import { Partitions } from "../../src/queue/Partitions.ts"
+import { initializeDirectory } from "../../src/sql/embedded/initialize.ts"
 import { embeddedLayer } from "../../src/sql/Sql.ts"
 import { listPartitions, listTables } from "../../src/sql/moving/catalog.ts"
 import { dataDirectory } from "../support/dataDirectory.ts"
@@ -122,8 +124,9 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "120 seconds" })("a mov
         const dataDir = yield* dataDirectory("move")
         const to = yield* url
         const onTo = (statement: string) => onTarget(to, run(statement))
-        assert.match(yield* refusal(dataDir, to), /effect_sql_migrations/)
-        yield* onSource(dataDir, run(`SELECT 1`))
+        const bare = yield* temporaryFolder("bare")
+        yield* Effect.promise((signal) => initializeDirectory(path.join(bare, "postgres"), signal))
+        assert.match(yield* refusal(bare, to), /effect_sql_migrations/)
         assert.match(
           yield* refusal(yield* temporaryFolder("empty"), to),
           /^there is no embedded store in /
