@@ -20,6 +20,7 @@ import { UsageRepo } from "../limits/UsageRepo.ts"
 import { transactionOf } from "../sql/transaction.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
 import { InvitationsRepo } from "../members/InvitationsRepo.ts"
+import { Endings } from "../signals/Endings.ts"
 import { Workspaces } from "../workspaces/Workspaces.ts"
 import { Confirming } from "../notifications/channels/Confirming.ts"
 import { checkNewPassword } from "./passwords/checkNewPassword.ts"
@@ -94,6 +95,7 @@ export class Accounts extends Context.Service<
     | AuditLog
     | Confirming
     | EmailLinks
+    | Endings
     | Idempotency
     | Ids
     | InvitationsRepo
@@ -115,6 +117,7 @@ export class Accounts extends Context.Service<
       const audit = yield* AuditLog
       const confirming = yield* Confirming
       const emailLinks = yield* EmailLinks
+      const endings = yield* Endings
       const idempotency = yield* Idempotency
       const ids = yield* Ids
       const invitations = yield* InvitationsRepo
@@ -128,10 +131,7 @@ export class Accounts extends Context.Service<
       const workspaces = yield* Workspaces
       const [laneKey] = (yield* Secrets).keys("lane")
 
-      /**
-       * The account may have been deleted, together with its session, after this request was let
-       * in.
-       */
+      /** The account may have been deleted with its session after this request was let in. */
       const own = (id: string) => userOfToken(users, id)
 
       const confirm = confirmingPassword(throttle, passwords)
@@ -263,8 +263,7 @@ export class Accounts extends Context.Service<
           yield* confirm(row, currentPassword, actor)
           yield* transaction(
             Effect.gen(function* () {
-              // Locked, so that nobody creates a workspace meanwhile that is then left without an
-              // owner.
+              // Locked, or a workspace that is created meanwhile would be left without an owner.
               if (!(yield* users.lock(row.id, row.password_hash)))
                 return yield* new InvalidCredentials()
               yield* workspaces.removeOwnedAloneBy(actor)
@@ -281,6 +280,7 @@ export class Accounts extends Context.Service<
               })
             })
           )
+          endings.tell([row.id])
         })
       })
     })
@@ -290,10 +290,9 @@ export class Accounts extends Context.Service<
 const firstWorkspaceName = ({ email, name }: User) =>
   `${name ?? email.slice(0, email.indexOf("@"))}'s workspace`
 
-const passwordNeeded = Effect.suspend(() =>
-  Effect.fail(
+const passwordNeeded = Effect.suspend(
+  () =>
     new ValidationFailed({
       issues: [{ path: ["current_password"], message: "is needed to change the email" }]
     })
-  )
 )

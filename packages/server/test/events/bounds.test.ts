@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { StreamLimits } from "../../src/events/EventStreams.ts"
-import { ask, createKey, joined, outcome, signUp } from "../support/http.ts"
+import { ask, createKey, joined, outcome, password, signUp } from "../support/http.ts"
 import { testAppLayer, testNodesLayer } from "../support/TestApp.ts"
 import { testDatabaseUrl } from "../support/TestDatabase.ts"
 import { beforeABeat, followSoon } from "./streams.ts"
@@ -65,22 +65,32 @@ layer(testNodesLayer())("a stream of events", (it) => {
     })
   )
 
-  it.effect("ends at once when its member is removed or leaves, and no other does", () =>
-    Effect.gen(function* () {
-      const owner = yield* signUp()
-      const { workspace } = owner
-      const [removed, leaving] = [yield* joined(owner, "viewer"), yield* joined(owner, "admin")]
-      const of = ({ access_token: token }: { readonly access_token: string }) =>
-        followSoon({ workspace, token, at: isStoreShared ? "otherUrl" : "url" })
-      const [own, first, second] = [yield* of(owner), yield* of(removed), yield* of(leaving)]
-      const token = owner.access_token
-      yield* ask("DELETE", `${workspace}/members/${removed.user_id}`, { token })
-      yield* beforeABeat(() => first.end() === "ended")
-      assert.isUndefined(second.end())
-      yield* ask("POST", `${workspace}/leave`, { token: leaving.access_token })
-      yield* beforeABeat(() => second.end() === "ended")
-      assert.isUndefined(own.end())
-    })
+  it.effect(
+    "ends at once when its member is removed, leaves or deletes the account, and no other",
+    () =>
+      Effect.gen(function* () {
+        const owner = yield* signUp()
+        const { workspace } = owner
+        const [removed, leaving] = [yield* joined(owner, "viewer"), yield* joined(owner, "admin")]
+        const deleted = yield* joined(owner, "viewer")
+        const of = ({ access_token: token }: { readonly access_token: string }) =>
+          followSoon({ workspace, token, at: isStoreShared ? "otherUrl" : "url" })
+        const [own, first, second] = [yield* of(owner), yield* of(removed), yield* of(leaving)]
+        const third = yield* of(deleted)
+        const token = owner.access_token
+        yield* ask("DELETE", `${workspace}/members/${removed.user_id}`, { token })
+        yield* beforeABeat(() => first.end() === "ended")
+        assert.isUndefined(second.end())
+        yield* ask("POST", `${workspace}/leave`, { token: leaving.access_token })
+        yield* beforeABeat(() => second.end() === "ended")
+        assert.isUndefined(third.end())
+        yield* ask("DELETE", "/v1/auth/me", {
+          token: deleted.access_token,
+          body: { current_password: password }
+        })
+        yield* beforeABeat(() => third.end() === "ended")
+        assert.isUndefined(own.end())
+      })
   )
 
   it.effect.each([
