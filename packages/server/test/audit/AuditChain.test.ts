@@ -11,6 +11,7 @@ import { eventually } from "../runner/support/tasks.ts"
 import { ask, createKey, type Member, password, signUp, times, together } from "../support/http.ts"
 import { leap } from "../support/leap.ts"
 import { testAppLayer, testConfig } from "../support/TestApp.ts"
+import { linked } from "./linked.ts"
 
 const verifyWith = (config: Partial<AppConfig["Service"]>) =>
   Effect.flatMap(AuditChain, (chain) => chain.verify).pipe(
@@ -25,17 +26,6 @@ const verifyWith = (config: Partial<AppConfig["Service"]>) =>
   )
 
 const verify = verifyWith({})
-
-/** Once the loop of a node has linked all there is. */
-const linked = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  yield* TestClock.withLive(
-    eventually(
-      sql`SELECT id FROM audit_events WHERE ordinal IS NULL AND workspace_id IS NOT NULL`,
-      (rows) => rows.length === 0
-    )
-  )
-})
 
 const withEvents = Effect.gen(function* () {
   const member = yield* signUp()

@@ -1,8 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { TestClock } from "effect/testing"
-import { eventually } from "../runner/support/tasks.ts"
+import { linked } from "../audit/linked.ts"
 import { ask, logIn, type Member, outcome, registerAndLogIn, signUp } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 
@@ -50,14 +49,8 @@ const rowsOf = Effect.fnUntraced(function* (member: Member) {
 layer(testAppLayer())("an account that tests make without asking the service", (it) => {
   it.effect("is, in every table, what a registration and a login leave", () =>
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
       const registered = yield* registerAndLogIn()
-      yield* TestClock.withLive(
-        eventually(
-          sql`SELECT id FROM audit_events WHERE ordinal IS NULL AND workspace_id IS NOT NULL`,
-          (rows) => rows.length === 0
-        )
-      )
+      yield* linked
       const expected = yield* rowsOf(registered)
       assert.containsAllKeys(expected, ["audit_events", "memberships", "sessions", "users"])
       assert.deepStrictEqual(yield* rowsOf(yield* signUp()), expected)

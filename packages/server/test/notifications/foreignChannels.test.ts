@@ -5,6 +5,7 @@ import { randomUUID } from "node:crypto"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { ChannelsRepo } from "../../src/notifications/channels/ChannelsRepo.ts"
 import { DeliveriesRepo } from "../../src/notifications/deliveries/DeliveriesRepo.ts"
+import { emptyDelivery } from "../../src/notifications/deliveries/emptyDelivery.ts"
 import { insertWorkspace } from "../runner/support/tasks.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 
@@ -12,26 +13,9 @@ const now = new Date("2026-06-01T12:00:00Z")
 const later = new Date("2026-06-01T13:00:00Z")
 
 const deliveryOf = (workspace_id: AuthorizedWorkspaceId, channel_id: string) => ({
-  id: randomUUID(),
-  workspace_id,
-  channel_id,
-  channel_kind: "email" as const,
-  target: null,
-  status: "queued" as const,
+  ...emptyDelivery(randomUUID(), { workspace_id, id: channel_id, kind: "email" }, now),
   begun: 1,
-  ended: 0,
-  other: 0,
-  shown: [],
-  subjects: [],
-  incident_key: null,
-  mergeable: false,
-  due_at: now,
-  give_up_at: later,
-  attempts_count: 0,
-  status_code: null,
-  error: null,
-  created_at: now,
-  finished_at: null
+  give_up_at: later
 })
 
 /** An address that has not agreed yet, and a message that waits for it. */
