@@ -261,17 +261,17 @@ class Answer extends Context.Service<Answer, Effect.Success<typeof makeAnswer>>(
   "@scheduling/server/App/Answer"
 ) {}
 
+const routeFacts = {
+  allowedMethods: allowedMethods(Api),
+  givesCredentials: givesCredentials(Api)
+}
+
 /**
  * Gets the finished answer instead of the services, because every request carries its context
  * along.
  */
 const Serving = Layer.unwrap(
-  Effect.map(Answer, (answer) =>
-    serve(inOneSpelling(answer), {
-      allowedMethods: allowedMethods(Api),
-      givesCredentials: givesCredentials(Api)
-    })
-  )
+  Effect.map(Answer, (answer) => serve(inOneSpelling(answer), routeFacts))
 ).pipe(Layer.provide([onServices(Layer.effect(Answer, makeAnswer)), Stopping.layer, NodeLayer]))
 
 /** Where Prometheus looks, if it has a port of its own. A process has one. */

@@ -4,7 +4,7 @@ import { HttpMiddleware, HttpServer, HttpServerRequest, HttpServerResponse } fro
 import { AppConfig, isMetered } from "../config/Config.ts"
 import { Capacity, CapacityLimits, freeBytes } from "../fairness/Capacity.ts"
 import { clientOf } from "../fairness/Clients.ts"
-import { firstDoor, freeAddress } from "./server/Doors.ts"
+import { DoorCount, freeAddress, sharedPort } from "./server/Doors.ts"
 import {
   answerTo,
   isRouteNotFound,
@@ -49,12 +49,12 @@ export const HttpServerLayer: Layer.Layer<HttpServer.HttpServer, CannotListen, A
       const http = yield* Effect.mapError(
         NodeHttpServer.make(() => server, {
           ...address,
-          ...firstDoor,
+          ...sharedPort,
           gracefulShutdownTimeout: "25 seconds"
         }),
         ({ cause }) => cannotListen(cause)
       )
-      yield* Effect.mapError(server.openOthers, cannotListen)
+      yield* Effect.mapError(server.openOthers((yield* DoorCount) - 1), cannotListen)
       // Runs before the framework waits for the last connection. That wait has no limit, so a
       // client that never ends its request would keep the process alive.
       yield* Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections()))

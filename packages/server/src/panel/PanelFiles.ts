@@ -20,12 +20,18 @@ export class PanelFiles extends Context.Service<PanelFiles, BuiltPanel | undefin
   static readonly layerFrom = (folder: string): Layer.Layer<PanelFiles> =>
     Layer.sync(PanelFiles, () => readPanel(folder))
 
-  static readonly layer: Layer.Layer<PanelFiles> = Layer.suspend(() =>
-    PanelFiles.layerFrom(fileURLToPath(new URL("../../../panel/dist", import.meta.url)))
+  /** The nodes of a process share it. */
+  static readonly layer: Layer.Layer<PanelFiles> = Layer.sync(
+    PanelFiles,
+    () => (own ??= readPanel(built))
   )
 }
 
 // ---------------------------------------------------------------------------
+
+const built = fileURLToPath(new URL("../../../panel/dist", import.meta.url))
+
+let own: BuiltPanel | undefined
 
 const readPanel = (folder: string): BuiltPanel | undefined => {
   const index = join(folder, "index.html")

@@ -19,6 +19,7 @@ import { HashCost } from "../../src/auth/passwords/Passwords.ts"
 import { AppConfig } from "../../src/config/Config.ts"
 import { onlySelfHosted } from "../../src/config/plans.ts"
 import { HttpServerLayer } from "../../src/http/HttpServer.ts"
+import { DoorCount } from "../../src/http/server/Doors.ts"
 import { StoreClock } from "../../src/sql/StoreClock.ts"
 import { leapingClock } from "./leap.ts"
 import { accountMaker } from "./makeAccount.ts"
@@ -103,6 +104,7 @@ export const startNode = (config: AppConfig["Service"], hashCost = cheapHashes) 
         Layer.provideMerge(Layer.fresh(HttpServerLayer)),
         Layer.provide(Layer.succeed(AppConfig, config)),
         Layer.provide(Layer.succeed(HashCost, hashCost)),
+        Layer.provide(Layer.succeed(DoorCount, 1)),
         Layer.provide(Layer.succeed(StoreClock, () => DateTime.nowAsDate))
       )
     )

@@ -79,7 +79,7 @@ export class CallbackSender extends Context.Service<
               workspace_id: callback.workspace_id,
               kind: "webhook",
               config: { url: callback.target },
-              sealed_secrets: null
+              sealed_secrets: ""
             },
             message: messageOf(callback),
             attempt: callback.attempts_count,

@@ -2,7 +2,7 @@ import { maxResponseBodyBytes } from "@scheduling/domain/executions/Execution"
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { Effect, type Schema as S, Schema } from "effect"
 import { issuesIn } from "../../http/answers/Errors.ts"
-import { type KeyRing, seal, unseal } from "../../platform/Secrets.ts"
+import { type KeyRing, seal, unsealIfKnown } from "../../platform/Secrets.ts"
 import type { Kind } from "../Kind.ts"
 
 export type Fields = Readonly<Record<string, unknown>>
@@ -37,41 +37,56 @@ export const sealConfig = (
   return { config: shown, sealed_secrets: seal(ring, channelId, JSON.stringify(secrets)) }
 }
 
+/** Undefined if it has secrets and they are lost, because the `APP_SECRET` that sealed them is gone. */
 export const openConfig = (
   ring: KeyRing,
   channelId: string,
+  kind: Kind,
   { config, sealed_secrets }: SealedConfig
-): { readonly config: Fields; readonly secrets: ReadonlyArray<string> } => {
-  const secrets = JSON.parse(unseal(ring, channelId, sealed_secrets)) as Record<string, string>
+): { readonly config: Fields; readonly secrets: ReadonlyArray<string> } | undefined => {
+  if (!kind.secrets.some((field) => field in config)) return { config, secrets: [] }
+  const text = unsealIfKnown(ring, channelId, sealed_secrets)
+  if (text === undefined) return undefined
+  const secrets: Readonly<Record<string, string>> = JSON.parse(text)
   return { config: { ...config, ...secrets }, secrets: Object.values(secrets) }
 }
 
-/** What a change makes of a configuration: a secret that came back masked, or not at all, stays. */
+/**
+ * What a change makes of a configuration: a secret that came back masked, or not at all, stays. If
+ * the secrets are lost, none can stay.
+ */
 export const changeConfig = (
   kind: Kind,
   shown: Fields,
-  open: Fields,
+  open: Fields | undefined,
   changes: Fields
 ): Effect.Effect<Fields, ValidationFailed> => {
+  const before = open ?? shown
   const given = Object.entries(changes).filter(
     ([field, value]) => !(kind.secrets.includes(field) && value === shown[field])
   )
   const changed = Object.fromEntries(
-    Object.entries({ ...open, ...Object.fromEntries(given) }).filter(([, value]) => value !== null)
+    Object.entries({ ...before, ...Object.fromEntries(given) }).filter(
+      ([, value]) => value !== null
+    )
   )
-  const retargeted = kind.target.filter((field) => changed[field] !== open[field])
+  const retargeted = kind.target.filter((field) => changed[field] !== before[field])
   const fresh = new Set(given.map(([field]) => field))
   const stale =
-    retargeted.length > 0
+    open === undefined || retargeted.length > 0
       ? kind.secrets.filter((field) => changed[field] !== undefined && !fresh.has(field))
       : []
+  const reason =
+    open === undefined
+      ? "it was sealed with an APP_SECRET that the service no longer has."
+      : `changing ${retargeted.join(" and ")} would send it to another server.`
   return stale.length === 0
     ? Effect.succeed(changed)
     : Effect.fail(
         new ValidationFailed({
           issues: stale.map((field) => ({
             path: ["config", field],
-            message: `Enter this secret again: changing ${retargeted.join(" and ")} would send it to another server.`
+            message: `Enter this secret again: ${reason}`
           }))
         })
       )

@@ -143,22 +143,14 @@ export class Channels extends Context.Service<
           details: { ...details, api_key_id: author.api_key_id }
         })
 
-      const opened = (row: ChannelRow) => openConfig(ring, row.id, row).config
+      const opened = (row: ChannelRow) => openConfig(ring, row.id, kinds[row.kind], row)?.config
 
       /** What the changes make of its configuration, if a channel of its kind can have that. */
-      const changed = Effect.fnUntraced(function* (row: ChannelRow, changes: Fields | undefined) {
-        const open = opened(row)
-        if (changes === undefined) return open
+      const changed = Effect.fnUntraced(function* (row: ChannelRow, changes: Fields) {
         return yield* checked(
           row.kind,
-          yield* changeConfig(kinds[row.kind], row.config, open, changes)
+          yield* changeConfig(kinds[row.kind], row.config, opened(row), changes)
         )
-      })
-
-      /** As changes: what the channel has beside them goes. */
-      const onlyThese = (row: ChannelRow, config: Fields): Fields => ({
-        ...Object.fromEntries(Object.keys(opened(row)).map((field) => [field, null])),
-        ...config
       })
 
       const make = Effect.fnUntraced(function* (
@@ -199,16 +191,21 @@ export class Channels extends Context.Service<
         author: Author
       ) {
         const { id, workspace_id } = row
-        const config = yield* changed(row, changes.config)
+        const sealed =
+          changes.config === undefined
+            ? row
+            : sealConfig(ring, id, kinds[row.kind], yield* changed(row, changes.config))
+        const { config, sealed_secrets } = sealed
         const enabled = changes.enabled ?? row.enabled
-        const isMoved = config["to"] !== opened(row)["to"]
+        const isMoved = config["to"] !== row.config["to"]
         const isAsked = isMoved || (!row.confirmed && !row.enabled && enabled)
         const { by_membership, confirmed } = isAsked
           ? yield* confirming.agreed({ ...row, config })
           : row
         const updated: ChannelRow = {
           ...row,
-          ...sealConfig(ring, id, kinds[row.kind], config),
+          config,
+          sealed_secrets,
           key: changes.key === undefined ? row.key : changes.key,
           name: changes.name ?? row.name,
           enabled,
@@ -276,6 +273,12 @@ export class Channels extends Context.Service<
     })
   )
 }
+
+/** As changes: what the channel has beside them goes. */
+const onlyThese = (row: ChannelRow, config: Fields): Fields => ({
+  ...Object.fromEntries(Object.keys(row.config).map((field) => [field, null])),
+  ...config
+})
 
 const neverSent = { last_status: null, last_error: null, last_at: null }
 

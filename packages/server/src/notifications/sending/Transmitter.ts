@@ -17,10 +17,7 @@ import { cut } from "../texts.ts"
 export interface Transmission {
   /** Of the delivery. */
   readonly id: string
-  readonly channel: Pick<ChannelRow, "id" | "workspace_id" | "kind" | "config"> & {
-    /** Null: it has none. */
-    readonly sealed_secrets: string | null
-  }
+  readonly channel: Pick<ChannelRow, "id" | "workspace_id" | "kind" | "config" | "sealed_secrets">
   readonly message: Message | "confirmation"
   readonly attempt: number
   /** In all, waiting for our own connections included. */
@@ -70,11 +67,10 @@ export class Transmitter extends Context.Service<
 
       const transmit = Effect.fnUntraced(function* (transmission: Transmission) {
         const { channel, id, message } = transmission
-        const { sealed_secrets } = channel
-        const { config, secrets } =
-          sealed_secrets === null
-            ? { config: channel.config, secrets: [] }
-            : openConfig(ring, channel.id, { ...channel, sealed_secrets })
+        const kind = kinds[channel.kind]
+        const opened = openConfig(ring, channel.id, kind, channel)
+        if (opened === undefined) return unanswered(lostSecrets)
+        const { config, secrets } = opened
         // Before it is judged and shortened, which may leave half of a secret.
         const redacted = (result: CallResult): CallResult => ({
           ...result,
@@ -97,7 +93,7 @@ export class Transmitter extends Context.Service<
             ? yield* mailer.send(
                 confirmationOf(id, String(config["to"]), publicUrl, transports.link("confirm"))
               )
-            : yield* kinds[channel.kind].send(config, message, transports)
+            : yield* kind.send(config, message, transports)
         // Once more: what was escaped in an answer is plain in what was read out of it.
         return {
           ...verdict,
@@ -146,6 +142,9 @@ const unanswered = (error: string): Verdict => ({
   after_seconds: null,
   gone: false
 })
+
+const lostSecrets =
+  "the secrets of this channel were sealed with an APP_SECRET that the service no longer has: enter them again"
 
 /** Tried again, because the workspace can have a new secret before the message is given up. */
 const unsigned: CallResult = {

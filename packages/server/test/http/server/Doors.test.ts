@@ -5,9 +5,10 @@ import type { RequestListener, ServerResponse } from "node:http"
 import { connect } from "node:net"
 import {
   type Address,
-  firstDoor,
+  DoorCount,
   freeAddress,
-  ServerOfManyDoors
+  ServerOfManyDoors,
+  sharedPort
 } from "../../../src/http/server/Doors.ts"
 import { request } from "../../support/rawHttp.ts"
 import { eventually } from "../../support/ServerProcess.ts"
@@ -16,9 +17,9 @@ import { eventually } from "../../support/ServerProcess.ts"
 const startServer = Effect.fnUntraced(function* (listener: RequestListener) {
   const server = new ServerOfManyDoors(listener)
   const address = yield* freeAddress({ host: "127.0.0.1", port: 0 })
-  server.listen({ ...address, ...firstDoor })
+  server.listen({ ...address, ...sharedPort })
   yield* Effect.promise(() => once(server, "listening"))
-  yield* server.openOthers
+  yield* server.openOthers((yield* DoorCount) - 1)
   yield* Effect.addFinalizer(() =>
     Effect.sync(() => {
       server.close()
