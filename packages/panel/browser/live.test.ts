@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core"
 import { describe, expect, it } from "vitest"
 import { follow } from "./support/followed.ts"
+import { look } from "./support/look.ts"
 import { missing, usePanel } from "./support/panel.ts"
 import { signIn, somebody } from "./support/people.ts"
 
@@ -64,6 +65,32 @@ describe.skipIf(missing !== undefined)("what changes", () => {
     await page.getByRole("link", { name: "Incidents 1 open" }).waitFor()
     expect(asked.length).toBeGreaterThan(2)
     expect(asked).toEqual([...new Set(asked)])
+  })
+
+  it("just before the reader goes is asked for when they are back", async () => {
+    const person = await somebody(panel.url())
+    const { ping_url } = await person.client.heartbeatMonitors.create({
+      name: "Import",
+      period_seconds: 3_600
+    })
+    const { page } = await panel.open()
+    await follow(page, panel.url(), () => signIn(page, panel.url(), person))
+    await page.getByRole("link", { name: "Incidents", exact: true }).waitFor()
+    await page.clock.install()
+    await page.clock.pauseAt(Date.now() + 60_000)
+    const asked: Array<string> = []
+    page.on("request", (request) => asked.push(request.url()))
+    const lastEventId = new Date(Date.now() - 1_000).toISOString()
+    await fetch(`${ping_url}/fail`)
+    for await (const { type } of person.client.events.stream({ lastEventId })) {
+      if (type === "incident") break
+    }
+    await look(page, "hidden")
+    await page.clock.runFor(60_000)
+    expect(asked).toEqual([])
+    await page.clock.resume()
+    await look(page, "visible")
+    await page.getByRole("link", { name: "Incidents 1 open" }).waitFor()
   })
 })
 

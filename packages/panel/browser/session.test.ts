@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest"
+import { look } from "./support/look.ts"
 import { missing, useOwnPanel } from "./support/panel.ts"
 import { password, signIn, somebody } from "./support/people.ts"
 
@@ -123,15 +124,7 @@ describe.skipIf(missing !== undefined)("being signed in", () => {
     await page.clock.install()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/executions`)
     await page.getByText("Live").waitFor()
-    const look = (state: "hidden" | "visible") =>
-      page.evaluate((visibilityState) => {
-        Object.defineProperties(document, {
-          hidden: { configurable: true, value: visibilityState === "hidden" },
-          visibilityState: { configurable: true, value: visibilityState }
-        })
-        document.dispatchEvent(new Event("visibilitychange", { bubbles: true }))
-      }, state)
-    await look("hidden")
+    await look(page, "hidden")
     await page.getByText("Live").waitFor({ state: "detached" })
     const asked: Array<string> = []
     // The panel's own files are not what a hidden tab costs the service.
@@ -140,7 +133,7 @@ describe.skipIf(missing !== undefined)("being signed in", () => {
     })
     await page.clock.runFor("10:00")
     expect(asked).toEqual([])
-    await look("visible")
+    await look(page, "visible")
     await page.getByText("Live").waitFor()
     expect(asked.length).toBeGreaterThan(0)
   })

@@ -35,9 +35,13 @@ const nounsOf = (event: LiveEvent): ReadonlyArray<string> => {
   return []
 }
 
+/** What is out of date in a hidden tab is asked for when somebody looks again. */
+const whoIsAsked = () => (document.hidden ? "none" : "active")
+
 /** Without nouns: whatever is shown. */
 const askAgain = (workspaceId: WorkspaceId, nouns: ReadonlySet<string> | undefined) =>
   queries.invalidateQueries({
+    refetchType: whoIsAsked(),
     predicate: ({ queryKey: [scope, id, noun, what], state }) => {
       if (scope !== "w" || id !== workspaceId) return false
       // They cost more than a list, and look after themselves.
@@ -52,6 +56,7 @@ const askAgain = (workspaceId: WorkspaceId, nouns: ReadonlySet<string> | undefin
 const askForFigures = (workspaceId: WorkspaceId, taskIds: ReadonlySet<string>) =>
   queries.invalidateQueries({
     type: "active",
+    refetchType: whoIsAsked(),
     predicate: ({ queryKey: [scope, id, noun, what, query] }) => {
       const { task_id } = (query ?? {}) as { readonly task_id?: string }
       return (
