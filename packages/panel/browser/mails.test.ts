@@ -66,6 +66,8 @@ describe.skipIf(missing !== undefined)("the link of a mail", () => {
     const { page } = await panel.open()
     await page.goto(await linkIn(email, "You are invited to a workspace"))
     await page.getByRole("link", { name: "Create one" }).click()
+    // Where one signs in there are fields of the same names, until the code of the next page is here.
+    await page.getByRole("heading", { name: "Create an account" }).waitFor()
     await page.getByLabel("Email").fill(email)
     await page.getByLabel("Password").fill(password)
     await page.getByRole("button", { name: "Create account" }).click()
