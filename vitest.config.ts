@@ -29,6 +29,7 @@ const stores = [
 
 /** These tests let thousands of things happen at once, or hours pass in trouble. */
 const storms = [
+  "packages/server/test/auth/sessions/crowd.test.ts",
   "packages/server/test/monitors/process/thousand.test.ts",
   "packages/server/test/platform/scheduleFile.test.ts",
   "packages/server/test/queue/{Fairness,History}.test.ts",
@@ -108,18 +109,46 @@ const long = [
 ]
 
 /**
+ * These files wait by the clock of the machine most of their time. While several of them run, a
+ * core is idle.
+ */
+const idle = [
+  "server/test/queue/Runs.test.ts",
+  "server/test/runner/EndToEnd.test.ts",
+  "queue/ending/Stopping.test.ts",
+  "executions/stats.test.ts",
+  "monitors/process/records.test.ts",
+  "workers/tokens.test.ts",
+  "egress/HostNames.test.ts",
+  "admitting/Settling.test.ts",
+  "notifications/kinds.test.ts",
+  "test/http/Waiting.test.ts",
+  "events/told.test.ts",
+  "server/NodeServer.test.ts",
+  "events/bounds.test.ts",
+  "sql/batched.test.ts",
+  "executions/wait.test.ts"
+]
+
+/**
  * The long files start first. The others follow by how long they took here the last time, or by
- * size.
+ * size, with those that are idle spread among them.
  */
 class LongFilesFirst extends BaseSequencer {
   override async sort(files: Array<TestSpecification>) {
-    const rank = ({ moduleId }: TestSpecification) => {
-      const at = long.findIndex((name) => moduleId.endsWith(name))
-      return at === -1 ? long.length : at
-    }
     // oxlint-disable-next-line unicorn/no-array-sort -- it is Vitest's own
     const byDuration = await super.sort(files)
-    return byDuration.toSorted((one, other) => rank(one) - rank(other))
+    const named = (names: ReadonlyArray<string>) =>
+      names.flatMap((name) => byDuration.filter(({ moduleId }) => moduleId.endsWith(name)))
+    const [first, spread] = [named(long), named(idle)]
+    const rest = byDuration.filter((file) => !first.includes(file) && !spread.includes(file))
+    const step = Math.ceil(rest.length / (spread.length + 1))
+    return [
+      ...first,
+      ...rest.flatMap((file, at) =>
+        at % step === 0 ? [...spread.slice(at / step, at / step + 1), file] : [file]
+      )
+    ]
   }
 }
 

@@ -13,6 +13,7 @@ import { Ids } from "../../../src/platform/Ids.ts"
 import { Signals } from "../../../src/signals/Signals.ts"
 import { StoreClock } from "../../../src/sql/StoreClock.ts"
 import { times, together } from "../../support/http.ts"
+import { leap } from "../../support/leap.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 import { beginWith } from "../monitors.ts"
 
@@ -76,7 +77,7 @@ layer(testAppLayer())("a deadline of a heartbeat", (it) => {
           acknowledged_at: null
         }
       ])
-      yield* TestClock.adjust("1 hour")
+      yield* leap("1 hour")
       yield* ping()
       assert.deepInclude(yield* get, { status: "up", open_incident_id: null })
       const { body: closed } = yield* heartbeats.incidents()
@@ -144,7 +145,7 @@ layer(testAppLayer())("a deadline of a heartbeat", (it) => {
     Effect.gen(function* () {
       const { heartbeats, ping } = yield* beginWith()
       yield* ping()
-      yield* TestClock.adjust("2 hours")
+      yield* leap("2 hours")
       const nodes = yield* together(times(4, () => node))
       yield* together(nodes.flatMap((look) => [look, look, look]))
       assert.strictEqual((yield* heartbeats.incidents()).body.data.length, 1)
@@ -169,7 +170,7 @@ layer(testAppLayer())("a deadline of a heartbeat", (it) => {
     Effect.gen(function* () {
       const { get, heartbeats, ping } = yield* beginWith()
       yield* ping()
-      yield* TestClock.adjust("3 hours")
+      yield* leap("3 hours")
       yield* ping()
       yield* lookAtAll
       assert.deepInclude(yield* get, { status: "up", open_incident_id: null })
@@ -193,14 +194,14 @@ layer(testAppLayer())("a deadline of a heartbeat", (it) => {
       })
       assert.deepStrictEqual((yield* heartbeats.act(id, "pause")).body, paused.body)
       assert.isString((yield* heartbeats.incidents()).body.data[0].closed_at)
-      yield* TestClock.adjust("1 day")
+      yield* leap("1 day")
       yield* ping("/fail")
       yield* lookAtAll
       assert.strictEqual((yield* get).status, "paused")
       const resumed = yield* heartbeats.act(id, "resume")
       assert.deepInclude(resumed.body, { status: "new", expected_at: "2026-06-02T13:00:00.000Z" })
       assert.deepStrictEqual((yield* heartbeats.act(id, "resume")).body, resumed.body)
-      yield* TestClock.adjust("2 hours")
+      yield* leap("2 hours")
       yield* lookAtAll
       assert.strictEqual((yield* get).status, "down")
     })
@@ -210,7 +211,7 @@ layer(testAppLayer())("a deadline of a heartbeat", (it) => {
     Effect.gen(function* () {
       const { get, heartbeats, id, ping } = yield* beginWith({ period_seconds: 86_400 })
       yield* ping()
-      yield* TestClock.adjust("5 hours")
+      yield* leap("5 hours")
       const changed = yield* heartbeats.update(id, { period_seconds: 60, grace_seconds: 30 })
       assert.deepInclude(changed.body, {
         status: "up",
