@@ -22,18 +22,32 @@ const processes = [
   "packages/sdk/test/{examples,readme,server}.test.ts"
 ]
 
+/** Those of them that do the same on both stores, by the store on which it is harder for them. */
+const processesOf = {
+  embedded: ["packages/server/test/process.test.ts"],
+  postgres: [
+    "packages/server/test/completions/death.test.ts",
+    "packages/server/test/notifications/{EndToEnd,callbacks}.test.ts",
+    "packages/server/test/workers/{agents,privateNetwork}.test.ts"
+  ]
+}
+
 /** These tests start stores of their own, or migrate them again and again. */
 const stores = [
   "packages/server/test/sql/{EmbeddedPostgres,embeddedConnection,emptyDatabase,upgrade}.test.ts"
 ]
 
-/** These tests let thousands of things happen at once, or hours pass in trouble. */
+/** These tests let thousands of things happen, hours pass in trouble, or all clocks change. */
 const storms = [
+  "packages/domain/test/schedules/ScheduleClockChanges.test.ts",
   "packages/server/test/auth/sessions/crowd.test.ts",
+  "packages/server/test/calendars/daysOfCalendar.test.ts",
   "packages/server/test/monitors/process/thousand.test.ts",
   "packages/server/test/platform/scheduleFile.test.ts",
   "packages/server/test/queue/{Fairness,History}.test.ts",
   "packages/server/test/notifications/{Notifier,troubledChannels}.test.ts",
+  "packages/server/test/outbox/CallbackProbe.test.ts",
+  "packages/server/test/system/Resealing.test.ts",
   "proofs/fuzz/fuzz.test.ts"
 ]
 
@@ -74,13 +88,15 @@ const leftOut = isFileNamed
 const service = ["{packages/*/test,proofs}/**/*.test.ts"]
 
 /**
- * The halves of CI. Tests that use no store run in the first alone, and the longest of the others,
- * if they start no process, in the second alone: what many do at once is hardest on the store that
- * lets them.
+ * The halves of CI. Tests that use no store run in the first alone, and the longest of the others
+ * in the second alone: what many do at once is hardest on the store that lets them.
  */
 const elsewhere: Readonly<Record<string, () => ReadonlyArray<string>>> = {
-  embedded: () => testsByStore([...storms, ...races, ...waits, ...walks]).withStore,
-  postgres: () => testsByStore(service).withoutStore
+  embedded: () => [
+    ...testsByStore([...storms, ...races, ...waits, ...walks]).withStore,
+    ...processesOf.postgres
+  ],
+  postgres: () => [...testsByStore(service).withoutStore, ...processesOf.embedded]
 }
 
 const ofOtherHalf = elsewhere[process.env["CI_HALF"] ?? ""]?.() ?? []
