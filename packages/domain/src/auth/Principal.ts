@@ -27,3 +27,7 @@ export interface ApiKeyPrincipal {
 export class Principal extends Context.Service<Principal, UserPrincipal | ApiKeyPrincipal>()(
   "@scheduling/domain/auth/Principal"
 ) {}
+
+/** Of the user or the API key. */
+export const principalId = (principal: Principal["Service"]): UserId | ApiKeyId =>
+  principal.kind === "jwt" ? principal.user_id : principal.api_key_id

@@ -1,4 +1,4 @@
-import type { Principal } from "@scheduling/domain/auth/Principal"
+import { type Principal, principalId } from "@scheduling/domain/auth/Principal"
 import { RateLimited } from "@scheduling/domain/shared/Errors"
 import { Clock, Context, Effect, Layer } from "effect"
 import { AppConfig } from "../config/Config.ts"
@@ -31,8 +31,7 @@ export class RequestRates extends Context.Service<
       const limits = new RateLimits(rateLimit)
       return RequestRates.of({
         take: (message, principal, requests) => {
-          const id = principal.kind === "jwt" ? principal.user_id : principal.api_key_id
-          const standing = limits.take(id, elapsedMs(clock), requests)
+          const standing = limits.take(principalId(principal), elapsedMs(clock), requests)
           noteStanding(message, standing)
           return standing.isOver ? new RateLimited({ retry_after: standing.seconds }) : undefined
         }

@@ -1,13 +1,13 @@
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import type { Principal } from "@scheduling/domain/auth/Principal"
+import { type Principal, principalId } from "@scheduling/domain/auth/Principal"
 import { beatSeconds } from "@scheduling/domain/events/LiveEvent"
 import { RateLimited } from "@scheduling/domain/shared/Errors"
 import { type Cause, Clock, Context, Effect, Layer, Queue, type Scope, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { expectSilence } from "../http/server/NodeServer.ts"
 import { Stopping } from "../http/Stopping.ts"
-import { accountOf, placesOf, type WaitingLimits } from "../http/Waiting.ts"
+import { placesOf, type WaitingLimits } from "../http/Waiting.ts"
 import { loop } from "../platform/Loop.ts"
 import { Meters } from "../platform/Meters.ts"
 import { LiveChanges } from "../signals/Changes.ts"
@@ -100,7 +100,7 @@ export class EventStreams extends Context.Service<
 
       /** Rings when a member is removed, who is not to hear on until the next beat. */
       const watchEnding = Effect.fnUntraced(function* (opening: Opening) {
-        const ending = yield* endings.watch([holderOf(opening)])
+        const ending = yield* endings.watch([principalId(opening.principal)])
         ending.announce()
         endingsOfStreams.add(ending)
         yield* Effect.addFinalizer(() => Effect.sync(() => endingsOfStreams.delete(ending)))
@@ -161,7 +161,4 @@ export class EventStreams extends Context.Service<
 /** Other nodes remember for a minute what somebody waits for. */
 const announceEvery = "45 seconds"
 
-const holderOf = ({ principal }: Opening) =>
-  principal.kind === "jwt" ? principal.user_id : principal.api_key_id
-
-const holdersOf = ({ principal, workspaceId }: Opening) => [workspaceId, accountOf(principal)]
+const holdersOf = ({ principal, workspaceId }: Opening) => [workspaceId, principalId(principal)]

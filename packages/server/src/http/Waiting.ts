@@ -1,5 +1,5 @@
 import { NodeHttpServerRequest } from "@effect/platform-node"
-import { Principal } from "@scheduling/domain/auth/Principal"
+import { Principal, principalId } from "@scheduling/domain/auth/Principal"
 import { Clock, Context, Effect, Layer, type Scope, Semaphore } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { Endings } from "../signals/Endings.ts"
@@ -99,11 +99,7 @@ export class Waiting extends Context.Service<
 // ---------------------------------------------------------------------------
 
 const holdersOf = ({ workspace_id }: { readonly workspace_id: string }) =>
-  Effect.map(Principal, (principal) => [workspace_id, accountOf(principal)])
-
-/** Who holds a place: the user, or the API key. */
-export const accountOf = (principal: Principal["Service"]): string =>
-  principal.kind === "jwt" ? principal.user_id : principal.api_key_id
+  Effect.map(Principal, (principal) => [workspace_id, principalId(principal)])
 
 /** Places for those who wait. A holder may have some of them. */
 export const placesOf = ({ all, each }: WaitingLimits) => {

@@ -1,4 +1,4 @@
-import type { Principal } from "@scheduling/domain/auth/Principal"
+import { type Principal, principalId } from "@scheduling/domain/auth/Principal"
 import type {
   Incident,
   IncidentDetail,
@@ -60,8 +60,7 @@ export class Incidents extends Context.Service<
           get,
 
           acknowledge: Effect.fn("Incidents.acknowledge")(function* (workspaceId, id, principal) {
-            const by = principal.kind === "jwt" ? principal.user_id : principal.api_key_id
-            yield* repo.updateAcknowledged(workspaceId, id, by, yield* now)
+            yield* repo.updateAcknowledged(workspaceId, id, principalId(principal), yield* now)
             return yield* get(workspaceId, id)
           }, transactionOf(sql))
         })

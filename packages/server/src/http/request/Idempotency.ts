@@ -1,5 +1,5 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import { Principal } from "@scheduling/domain/auth/Principal"
+import { Principal, principalId } from "@scheduling/domain/auth/Principal"
 import { IdempotencyConflict } from "@scheduling/domain/shared/Errors"
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -129,6 +129,3 @@ interface Use {
 
 const contextOf = ({ principal_id, key, operation, owner_id }: Use) =>
   [owner_id, principal_id, operation, key].join(" ")
-
-const principalId = (principal: Principal["Service"]) =>
-  principal.kind === "jwt" ? principal.user_id : principal.api_key_id
