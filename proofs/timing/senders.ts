@@ -5,7 +5,7 @@ import type { makeStopwatch } from "./Stopwatch.ts"
 export type Watch = ReturnType<typeof makeStopwatch>
 
 /** Every request comes from another address, so that no throttle of addresses applies. */
-export const fromSomewhere = () => ({ "x-forwarded-for": `100.${[...randomBytes(3)].join(".")}` })
+const fromSomewhere = () => ({ "x-forwarded-for": `100.${[...randomBytes(3)].join(".")}` })
 
 export const password = "correct horse battery staple"
 

@@ -4,7 +4,7 @@ import { oneOf } from "../shared/oneOf.ts"
 import { text } from "../shared/Text.ts"
 import { Timestamp, timestampInput } from "../shared/Timestamp.ts"
 
-export const auditActions = [
+const auditActions = [
   "workspace.created",
   "workspace.renamed",
   "member.added",
@@ -46,7 +46,7 @@ const AuditAction = oneOf(auditActions, {
   description: "What was done: the kind of thing, and what happened to it."
 })
 
-export const auditResources = [
+const auditResources = [
   "workspace",
   "member",
   "invitation",

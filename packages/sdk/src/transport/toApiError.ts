@@ -4,7 +4,7 @@ import { errorClasses } from "../generated/errors.ts"
 /**
  * The code of answers that are not in the service's shape, such as a proxy's page or a redirect.
  */
-export const unexpectedAnswer = "unexpected_answer"
+const unexpectedAnswer = "unexpected_answer"
 
 type Make = new (answer: ErrorAnswer<never>) => ApiError
 

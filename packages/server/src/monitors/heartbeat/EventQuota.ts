@@ -1,5 +1,5 @@
 /** Far more than any job needs, and what a monitor may add to the history however often it is pinged. */
-export const maxEventsPerMinute = 60
+const maxEventsPerMinute = 60
 
 /** Counts the events of each ping URL in the minute that is now. */
 export class EventQuota {
