@@ -1,10 +1,9 @@
-import type { MonitorFilters } from "@scheduling/domain/monitors/Monitor"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { Context, Effect, Layer, Option } from "effect"
-import { SqlClient, type Statement } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { columnsOf } from "../../sql/columns.ts"
-import type { PageRequest } from "../../sql/Pages.ts"
-import { asFiltered, monitorColumns } from "../MonitorsRepo.ts"
+import { findNextCheck, type MonitorReads, monitorReads } from "../MonitorReads.ts"
+import { monitorColumns } from "../MonitorsRepo.ts"
 import { eventsTable, type MonitorEvent } from "../MonitorEventsRepo.ts"
 import type { HeartbeatRules, HeartbeatState } from "./decideHeartbeat.ts"
 import { heardOf, type HeartbeatRow, type WatchedRow, watchedColumns } from "./HeartbeatRow.ts"
@@ -27,26 +26,10 @@ export interface PingUrlRow {
 
 export class HeartbeatsRepo extends Context.Service<
   HeartbeatsRepo,
-  {
+  MonitorReads<HeartbeatRow> & {
     readonly insert: (
       monitor: HeartbeatRules & { readonly id: string; readonly workspace_id: string }
     ) => Effect.Effect<void>
-    readonly find: (
-      workspaceId: AuthorizedWorkspaceId,
-      id: string,
-      now: Date
-    ) => Effect.Effect<Option.Option<HeartbeatRow>>
-    readonly findByKey: (
-      workspaceId: AuthorizedWorkspaceId,
-      key: string,
-      now: Date
-    ) => Effect.Effect<Option.Option<HeartbeatRow>>
-    readonly list: (
-      workspaceId: AuthorizedWorkspaceId,
-      filters: MonitorFilters,
-      page: PageRequest,
-      now: Date
-    ) => Effect.Effect<ReadonlyArray<HeartbeatRow>>
     /**
      * Locks it: no ping and no deadline touches it until the commit. Both of its rows, as one that is
      * not locked is read as it was before the wait for the other.
@@ -97,18 +80,6 @@ export class HeartbeatsRepo extends Context.Service<
         JOIN heartbeats AS h ON h.monitor_id = m.id
         JOIN ping_urls ON ping_urls.monitor_id = m.id`
 
-      const findWhere = Effect.fnUntraced(function* (
-        workspaceId: AuthorizedWorkspaceId,
-        condition: Statement.Fragment,
-        now: Date
-      ) {
-        const rows = yield* sql<HeartbeatRow>`
-          SELECT ${listed(now)}
-          WHERE m.workspace_id = ${workspaceId}
-            AND ${condition}`
-        return Option.fromNullishOr(rows[0])
-      }, Effect.orDie)
-
       return HeartbeatsRepo.of({
         insert: Effect.fn("HeartbeatsRepo.insert")(function* (monitor) {
           yield* sql`
@@ -123,21 +94,7 @@ export class HeartbeatsRepo extends Context.Service<
             )`
         }, Effect.orDie),
 
-        find: (workspaceId, id, now) => findWhere(workspaceId, sql`m.id = ${id}`, now),
-
-        findByKey: (workspaceId, key, now) =>
-          findWhere(workspaceId, sql`m.kind = 'heartbeat' AND m.key = ${key}`, now),
-
-        list: Effect.fn("HeartbeatsRepo.list")(function* (workspaceId, filters, page, now) {
-          return yield* sql<HeartbeatRow>`
-            SELECT ${listed(now)}
-            WHERE m.workspace_id = ${workspaceId}
-              AND m.kind = 'heartbeat'
-              AND m.id < ${page.before}
-              ${asFiltered(sql, filters, now)}
-            ORDER BY m.id DESC
-            LIMIT ${page.limit + 1}`
-        }, Effect.orDie),
+        ...monitorReads<HeartbeatRow>(sql, "heartbeat", listed),
 
         findForUpdate: Effect.fn("HeartbeatsRepo.findForUpdate")(function* (workspaceId, id) {
           const rows = yield* sql<WatchedRow>`
@@ -175,14 +132,7 @@ export class HeartbeatsRepo extends Context.Service<
             FOR UPDATE OF h, m SKIP LOCKED`
         }, Effect.orDie),
 
-        findNextCheck: sql<{ readonly check_at: Date | null }>`
-          SELECT min(check_at) AS check_at
-          FROM heartbeats
-          WHERE check_at IS NOT NULL`.pipe(
-          Effect.map(([row]) => row?.check_at ?? undefined),
-          Effect.orDie,
-          Effect.withSpan("HeartbeatsRepo.findNextCheck")
-        ),
+        findNextCheck: findNextCheck(sql, "heartbeats"),
 
         updateUnlessChanged: Effect.fn("HeartbeatsRepo.updateUnlessChanged")(function* (
           decided,

@@ -1,9 +1,8 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import type { MonitorFilters } from "@scheduling/domain/monitors/Monitor"
 import { Context, Effect, Layer, Option } from "effect"
-import { SqlClient, type Statement } from "effect/sql"
-import type { PageRequest } from "../../sql/Pages.ts"
-import { asFiltered, monitorColumns } from "../MonitorsRepo.ts"
+import { SqlClient } from "effect/sql"
+import { findNextCheck, type MonitorReads, monitorReads } from "../MonitorReads.ts"
+import { monitorColumns } from "../MonitorsRepo.ts"
 import type { ProcessState } from "./decideProcess.ts"
 import type { ProcessRow, ProcessSettings, WatchedRow } from "./ProcessRow.ts"
 
@@ -22,26 +21,10 @@ interface Place {
 
 export class ProcessMonitorsRepo extends Context.Service<
   ProcessMonitorsRepo,
-  {
+  MonitorReads<ProcessRow> & {
     readonly insert: (
       monitor: ProcessSettings & Place & { readonly since: Date; readonly check_at: Date }
     ) => Effect.Effect<void>
-    readonly find: (
-      workspaceId: AuthorizedWorkspaceId,
-      id: string,
-      now: Date
-    ) => Effect.Effect<Option.Option<ProcessRow>>
-    readonly findByKey: (
-      workspaceId: AuthorizedWorkspaceId,
-      key: string,
-      now: Date
-    ) => Effect.Effect<Option.Option<ProcessRow>>
-    readonly list: (
-      workspaceId: AuthorizedWorkspaceId,
-      filters: MonitorFilters,
-      page: PageRequest,
-      now: Date
-    ) => Effect.Effect<ReadonlyArray<ProcessRow>>
     /** Locks it, with the row of its status. */
     readonly findForUpdate: (
       workspaceId: AuthorizedWorkspaceId,
@@ -103,18 +86,6 @@ export class ProcessMonitorsRepo extends Context.Service<
           workspace_id = ${workspace_id}
           AND monitor_id = ${monitor_id}`
 
-        const findWhere = Effect.fnUntraced(function* (
-          workspaceId: AuthorizedWorkspaceId,
-          condition: Statement.Fragment,
-          now: Date
-        ) {
-          const rows = yield* sql<ProcessRow>`
-            SELECT ${listed(now)}
-            WHERE m.workspace_id = ${workspaceId}
-              AND ${condition}`
-          return Option.fromNullishOr(rows[0])
-        }, Effect.orDie)
-
         return ProcessMonitorsRepo.of({
           insert: Effect.fn("ProcessMonitorsRepo.insert")(function* (monitor) {
             yield* sql`
@@ -131,21 +102,7 @@ export class ProcessMonitorsRepo extends Context.Service<
               )`
           }, Effect.orDie),
 
-          find: (workspaceId, id, now) => findWhere(workspaceId, sql`m.id = ${id}`, now),
-
-          findByKey: (workspaceId, key, now) =>
-            findWhere(workspaceId, sql`m.kind = 'process' AND m.key = ${key}`, now),
-
-          list: Effect.fn("ProcessMonitorsRepo.list")(function* (workspaceId, filters, page, now) {
-            return yield* sql<ProcessRow>`
-              SELECT ${listed(now)}
-              WHERE m.workspace_id = ${workspaceId}
-                AND m.kind = 'process'
-                AND m.id < ${page.before}
-                ${asFiltered(sql, filters, now)}
-              ORDER BY m.id DESC
-              LIMIT ${page.limit + 1}`
-          }, Effect.orDie),
+          ...monitorReads<ProcessRow>(sql, "process", listed),
 
           findForUpdate: Effect.fn("ProcessMonitorsRepo.findForUpdate")(function* (
             workspaceId,
@@ -187,14 +144,7 @@ export class ProcessMonitorsRepo extends Context.Service<
               FOR UPDATE OF p, m SKIP LOCKED`
           }, Effect.orDie),
 
-          findNextCheck: sql<{ readonly check_at: Date | null }>`
-            SELECT min(check_at) AS check_at
-            FROM process_monitors
-            WHERE check_at IS NOT NULL`.pipe(
-            Effect.map(([row]) => row?.check_at ?? undefined),
-            Effect.orDie,
-            Effect.withSpan("ProcessMonitorsRepo.findNextCheck")
-          ),
+          findNextCheck: findNextCheck(sql, "process_monitors"),
 
           updateDecided: Effect.fn("ProcessMonitorsRepo.updateDecided")(function* (
             row,

@@ -1,9 +1,8 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import type { MonitorFilters } from "@scheduling/domain/monitors/Monitor"
 import { Context, Effect, Layer, Option } from "effect"
-import { SqlClient, type Statement } from "effect/sql"
-import type { PageRequest } from "../../sql/Pages.ts"
-import { asFiltered, monitorColumns } from "../MonitorsRepo.ts"
+import { SqlClient } from "effect/sql"
+import { findNextCheck, type MonitorReads, monitorReads } from "../MonitorReads.ts"
+import { monitorColumns } from "../MonitorsRepo.ts"
 import type { SslState } from "./decideLook.ts"
 import type { LookedAtRow, SslRow, SslSettings } from "./SslRow.ts"
 
@@ -14,26 +13,10 @@ interface Place {
 
 export class SslMonitorsRepo extends Context.Service<
   SslMonitorsRepo,
-  {
+  MonitorReads<SslRow> & {
     readonly insert: (
       monitor: SslSettings & Place & { readonly check_at: Date }
     ) => Effect.Effect<void>
-    readonly find: (
-      workspaceId: AuthorizedWorkspaceId,
-      id: string,
-      now: Date
-    ) => Effect.Effect<Option.Option<SslRow>>
-    readonly findByKey: (
-      workspaceId: AuthorizedWorkspaceId,
-      key: string,
-      now: Date
-    ) => Effect.Effect<Option.Option<SslRow>>
-    readonly list: (
-      workspaceId: AuthorizedWorkspaceId,
-      filters: MonitorFilters,
-      page: PageRequest,
-      now: Date
-    ) => Effect.Effect<ReadonlyArray<SslRow>>
     /** Locks it, with the row of its status. */
     readonly findForUpdate: (
       workspaceId: AuthorizedWorkspaceId,
@@ -88,18 +71,6 @@ export class SslMonitorsRepo extends Context.Service<
         workspace_id = ${workspace_id}
         AND monitor_id = ${monitor_id}`
 
-      const findWhere = Effect.fnUntraced(function* (
-        workspaceId: AuthorizedWorkspaceId,
-        condition: Statement.Fragment,
-        now: Date
-      ) {
-        const rows = yield* sql<SslRow>`
-          SELECT ${listed(now)}
-          WHERE m.workspace_id = ${workspaceId}
-            AND ${condition}`
-        return Option.fromNullishOr(rows[0])
-      }, Effect.orDie)
-
       return SslMonitorsRepo.of({
         insert: Effect.fn("SslMonitorsRepo.insert")(function* (monitor) {
           yield* sql`
@@ -114,21 +85,7 @@ export class SslMonitorsRepo extends Context.Service<
             )`
         }, Effect.orDie),
 
-        find: (workspaceId, id, now) => findWhere(workspaceId, sql`m.id = ${id}`, now),
-
-        findByKey: (workspaceId, key, now) =>
-          findWhere(workspaceId, sql`m.kind = 'ssl' AND m.key = ${key}`, now),
-
-        list: Effect.fn("SslMonitorsRepo.list")(function* (workspaceId, filters, page, now) {
-          return yield* sql<SslRow>`
-            SELECT ${listed(now)}
-            WHERE m.workspace_id = ${workspaceId}
-              AND m.kind = 'ssl'
-              AND m.id < ${page.before}
-              ${asFiltered(sql, filters, now)}
-            ORDER BY m.id DESC
-            LIMIT ${page.limit + 1}`
-        }, Effect.orDie),
+        ...monitorReads<SslRow>(sql, "ssl", listed),
 
         findForUpdate: Effect.fn("SslMonitorsRepo.findForUpdate")(function* (workspaceId, id) {
           const rows = yield* sql<LookedAtRow>`
@@ -177,14 +134,7 @@ export class SslMonitorsRepo extends Context.Service<
             RETURNING ${lookedAt}`
         }, Effect.orDie),
 
-        findNextCheck: sql<{ readonly check_at: Date | null }>`
-          SELECT min(check_at) AS check_at
-          FROM ssl_monitors
-          WHERE check_at IS NOT NULL`.pipe(
-          Effect.map(([row]) => row?.check_at ?? undefined),
-          Effect.orDie,
-          Effect.withSpan("SslMonitorsRepo.findNextCheck")
-        ),
+        findNextCheck: findNextCheck(sql, "ssl_monitors"),
 
         updateFound: Effect.fn("SslMonitorsRepo.updateFound")(function* (row, state, now, checkAt) {
           yield* sql`
