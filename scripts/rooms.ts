@@ -1,7 +1,8 @@
 /**
  * Says which room may import which. The linter enforces it (`house/borders`), and reports a name
- * that is not needed. A room names only rooms above it here, so no two import each other in circles. `App.ts`, `Server.ts` and the other
- * files in `src` itself wire the rooms and may import them all, as `routes.tsx` does in the panel.
+ * that is not needed. A room names only rooms above it here, so no two import each other in
+ * circles. `App.ts`, `Server.ts` and the other files in `src` itself wire the rooms and may import
+ * them all, as `routes.tsx` does in the panel.
  */
 export const packageImports: Readonly<Record<string, ReadonlyArray<string>>> = {
   domain: [],

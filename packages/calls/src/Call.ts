@@ -28,7 +28,10 @@ export interface CallRequest {
   readonly timeout_seconds: number
   /** Which answers are a success. Those with 2xx where nothing is said. */
   readonly success?: SuccessRule | null
-  /** `whsec_...`, newest first. There are two while a secret is being rotated, and none where nothing is signed. */
+  /**
+   * `whsec_...`, newest first. There are two while a secret is being rotated, and none where
+   * nothing is signed.
+   */
   readonly secrets: ReadonlyArray<Redacted.Redacted>
   /** Made before, by whoever has the secrets. */
   readonly signature?: Signature

@@ -14,7 +14,10 @@ export interface KeyUseRow extends KeyUse {
   readonly last_used_at: Date
 }
 
-/** Which scopes keys have used, and from where. A write keeps the number of addresses, housekeeping the age. */
+/**
+ * Which scopes keys have used, and from where. A write keeps the number of addresses, housekeeping
+ * the age.
+ */
 export class KeyUsesRepo extends Context.Service<
   KeyUsesRepo,
   {

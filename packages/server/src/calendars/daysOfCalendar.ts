@@ -14,7 +14,8 @@ const looksPerStep = 200
 
 /**
  * The days from yesterday on, as no zone is further away, that the all-day events of a calendar
- * cover. A failure says what is wrong with it. A file of two kilobytes has held a node for five seconds.
+ * cover. A failure says what is wrong with it. A file of two kilobytes has held a node for five
+ * seconds.
  */
 export const daysOfCalendar = (text: string, nowMs: number) => inTurns(daysIn(text, nowMs))
 

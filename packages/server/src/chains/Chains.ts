@@ -60,7 +60,10 @@ export class Chains extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       input: ChainInput
     ) => Effect.Effect<Chain, NotFound | Conflict | QuotaExceeded | ValidationFailed>
-    /** Gives the chain with the key this definition, or makes it. Changes nothing if it is already defined so. */
+    /**
+     * Gives the chain with the key this definition, or makes it. Changes nothing if it is already
+     * defined so.
+     */
     readonly upsert: (
       workspaceId: AuthorizedWorkspaceId,
       key: string,

@@ -64,7 +64,10 @@ export class CronTasks extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       input: CronTaskInput
     ) => Effect.Effect<CronTask, NotFound | Conflict | QuotaExceeded | ValidationFailed>
-    /** Gives the task with the key this definition, or makes it. Changes nothing if it is already defined so. */
+    /**
+     * Gives the task with the key this definition, or makes it. Changes nothing if it is already
+     * defined so.
+     */
     readonly upsert: (
       workspaceId: AuthorizedWorkspaceId,
       key: string,

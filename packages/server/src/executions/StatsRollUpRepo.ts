@@ -5,10 +5,10 @@ import { untilFewerThan } from "../sql/untilFewerThan.ts"
 import { bucketColumns, figureColumns } from "./ExecutionStatsRepo.ts"
 
 /**
- * Takes executions into `execution_stats` and `usage_days`, in the order of their ordinals. `ExecutionStatsRepo`
- * reads all later ones, after `rolled_up_to`, as rows. A node locks the progress for each piece, so
- * only one node takes in a piece at a time. The progress moves in the transaction that writes the
- * figures.
+ * Takes executions into `execution_stats` and `usage_days`, in the order of their ordinals.
+ * `ExecutionStatsRepo` reads all later ones, after `rolled_up_to`, as rows. A node locks the
+ * progress for each piece, so only one node takes in a piece at a time. The progress moves in the
+ * transaction that writes the figures.
  */
 export class StatsRollUpRepo extends Context.Service<
   StatsRollUpRepo,

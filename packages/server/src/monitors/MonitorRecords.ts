@@ -31,7 +31,10 @@ export interface MonitorsOfKind<Monitor, Definition, Event> {
     workspaceId: AuthorizedWorkspaceId,
     id: MonitorId
   ) => Effect.Effect<Monitor, NotFound>
-  /** Gives the monitor with the key this definition, or makes it. Changes nothing if it is already defined so. */
+  /**
+   * Gives the monitor with the key this definition, or makes it. Changes nothing if it is already
+   * defined so.
+   */
   readonly upsert: (
     workspaceId: AuthorizedWorkspaceId,
     key: string,

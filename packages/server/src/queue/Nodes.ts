@@ -92,12 +92,12 @@ export const renewal = (sql: SqlClient.SqlClient, node: number, leaseMs: number)
 
 /**
  * One node at a time judges the others. A node is dead if its lease ran out, or if it has held no
- * lock for longer than `suspectMs`. An agent holds no lock. It is judged, and so is what agents and jobs
- * should have done, only if all have had the time to come back after the service was away. The same
- * statement notes that the service is there, and releases waiting runs that have nothing left to wait
- * for: a run that began to wait while the one before it was ending has missed its release. Returns
- * whether dead nodes hold runs, whether runs wait for their turn in a queue, whether runs have waited
- * for a worker too long, and whether the call-back of a run is overdue.
+ * lock for longer than `suspectMs`. An agent holds no lock. It is judged, and so is what agents and
+ * jobs should have done, only if all have had the time to come back after the service was away. The
+ * same statement notes that the service is there, and releases waiting runs that have nothing left
+ * to wait for: a run that began to wait while the one before it was ending has missed its release.
+ * Returns whether dead nodes hold runs, whether runs wait for their turn in a queue, whether runs
+ * have waited for a worker too long, and whether the call-back of a run is overdue.
  */
 export const judge = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, agentsToo = false) {
   const [row] = yield* sql<Judgement>`

@@ -31,8 +31,8 @@ import { clearSome, type Stop, stopTask, stopWorkspace } from "./ending/Stop.ts"
  * share its lock.
  *
  * The life of a run is: fire (`firing/Fire.ts`) or enqueue (`adding/Enqueue.ts`) → claim
- * (`starting/Claim.ts`) → start (`starting/Start.ts`) → settle (`ending/settle.ts`). Except for enqueue,
- * only the runner uses them.
+ * (`starting/Claim.ts`) → start (`starting/Start.ts`) → settle (`ending/settle.ts`). Except for
+ * enqueue, only the runner uses them.
  */
 export class RunQueue extends Context.Service<
   RunQueue,

@@ -41,7 +41,10 @@ export class Queues extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       input: QueueInput
     ) => Effect.Effect<Queue, NotFound | Conflict | QuotaExceeded>
-    /** Gives the queue with the key this definition, or makes it. Changes nothing if it is already defined so. */
+    /**
+     * Gives the queue with the key this definition, or makes it. Changes nothing if it is already
+     * defined so.
+     */
     readonly upsert: (
       workspaceId: AuthorizedWorkspaceId,
       key: string,

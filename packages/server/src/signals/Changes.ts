@@ -18,10 +18,10 @@ export interface Following {
 
 /**
  * Tells those who follow a workspace, on any node, what has changed in it. A node that has a
- * follower says so: `following <node> <workspaces>`, and `still-following` later. From then on every node tells all nodes, itself
- * among them: `changed <node> <workspace> <changes>`. PostgreSQL delivers the messages to all nodes
- * in one order, so they all keep the same. As long as nobody follows a workspace, a change in it
- * costs a look into an empty map.
+ * follower says so: `following <node> <workspaces>`, and `still-following` later. From then on
+ * every node tells all nodes, itself among them: `changed <node> <workspace> <changes>`. PostgreSQL
+ * delivers the messages to all nodes in one order, so they all keep the same. As long as nobody
+ * follows a workspace, a change in it costs a look into an empty map.
  *
  * The tables hold the truth. Whenever something may have been missed (a broken connection, a lost
  * node, too much at once), followers get a `reset` and read again.

@@ -59,8 +59,8 @@ export class UsersRepo extends Context.Service<
     readonly updateVerified: (id: string, now: Date) => Effect.Effect<boolean>
     /**
      * Locks the user until the transaction ends. Returns false if the user is gone or disabled, or
-     * this is no longer the password. So an action that a password confirmed happens only while that password
-     * still holds.
+     * this is no longer the password. So an action that a password confirmed happens only while
+     * that password still holds.
      */
     readonly lock: (id: string, passwordHash: string) => Effect.Effect<boolean>
     /** Returns false if the password is no longer `from`. */

@@ -75,7 +75,10 @@ interface Slot {
   readonly duration_ms: number | null
 }
 
-/** Everything that became of a task's slots, in the queue and in the history. Jitter stays within the minute. */
+/**
+ * Everything that became of a task's slots, in the queue and in the history. Jitter stays within
+ * the minute.
+ */
 const slotsOf = (taskId: string) =>
   Effect.flatMap(
     SqlClient.SqlClient,

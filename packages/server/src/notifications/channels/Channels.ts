@@ -61,7 +61,10 @@ export class Channels extends Context.Service<
       input: NotificationChannelInput,
       author: Author
     ) => Effect.Effect<NotificationChannel, Refusal>
-    /** Gives the channel with the key this definition, or makes it. Changes nothing if it is already defined so. */
+    /**
+     * Gives the channel with the key this definition, or makes it. Changes nothing if it is already
+     * defined so.
+     */
     readonly upsert: (
       workspaceId: AuthorizedWorkspaceId,
       key: string,

@@ -11,7 +11,10 @@ const tags = {
 } as const
 const priorities = { down: 4, up: 3, other: 3 } as const
 
-/** 429 comes without `Retry-After`; code 42908 is the quota of the day. More than 4,096 bytes make a file. */
+/**
+ * 429 comes without `Retry-After`; code 42908 is the quota of the day. More than 4,096 bytes make a
+ * file.
+ */
 export const ntfy = httpKind({
   kind: "ntfy",
   title: "ntfy",

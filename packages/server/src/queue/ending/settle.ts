@@ -9,8 +9,8 @@ import { writeResults } from "./writeResults.ts"
 /**
  * Writes the results of runs, by `writeResults`. Those that await a call-back from now on have a
  * statement of their own. Whoever calls this does `afterSettled` after the commit: the settler of a
- * node (`runner/Settler.ts`) for the calls that it made, `SettleAlone.ts` and `Reap.ts` for runs that no
- * node has in its memory, and whoever uses `Cancel.ts`.
+ * node (`runner/Settler.ts`) for the calls that it made, `SettleAlone.ts` and `Reap.ts` for runs
+ * that no node has in its memory, and whoever uses `Cancel.ts`.
  */
 export const settle = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,

@@ -22,8 +22,8 @@ const mostCounted = 500
 const mostSets = 64
 
 /**
- * What is due for the workers of the workspaces, now and within `seenAheadMs`. The statement hops from one set of labels to the
- * next, so that its cost does not depend on how many runs wait.
+ * What is due for the workers of the workspaces, now and within `seenAheadMs`. The statement hops
+ * from one set of labels to the next, so that its cost does not depend on how many runs wait.
  */
 export const findDueForWorkers = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
