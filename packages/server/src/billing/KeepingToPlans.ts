@@ -1,7 +1,7 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { leastGapSeconds } from "@scheduling/domain/schedules/gapOf"
 import { shortestGapSeconds } from "@scheduling/domain/schedules/shortestGap"
-import { Context, DateTime, Effect, Layer } from "effect"
+import { Cause, Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditLog } from "../audit/AuditLog.ts"
 import { AppConfig } from "../config/Config.ts"
@@ -10,7 +10,7 @@ import { firstOfMonth, percentOf } from "../limits/nearLimits.ts"
 import { LimitsRepo } from "../limits/LimitsRepo.ts"
 import { UsageRepo } from "../limits/UsageRepo.ts"
 import { Outbox } from "../outbox/Outbox.ts"
-import { eachInTurn, loop } from "../platform/Loop.ts"
+import { briefly, eachInTurn, loop } from "../platform/Loop.ts"
 import type { RunQueue } from "../queue/RunQueue.ts"
 import { transactionOf } from "../sql/transaction.ts"
 import { schedulesOf } from "../tasks/Schedules.ts"
@@ -180,14 +180,24 @@ export class KeepingToPlans extends Context.Service<
           const paused = yield* repo.listWorkspaces
           const all = new Set([...using.map(({ workspace_id }) => workspace_id), ...paused])
           yield* eachInTurn([
-            ...using.map(({ executions, workspace_id }) => tell(workspace_id, executions, now)),
-            ...[...all].map(keep)
+            ...using.map(({ executions, workspace_id }) =>
+              naming(workspace_id, tell(workspace_id, executions, now))
+            ),
+            ...[...all].map((workspaceId) => naming(workspaceId, keep(workspaceId)))
           ])
         })
       })
     })
   )
 }
+
+/** Says in the log whose turn it was that failed. */
+const naming = <A>(workspaceId: AuthorizedWorkspaceId, turn: Effect.Effect<A>) =>
+  Effect.catchDefect(turn, (defect) =>
+    Effect.die(
+      new Error(`workspace ${workspaceId}: ${briefly(Cause.die(defect))}`, { cause: defect })
+    )
+  )
 
 /**
  * Where there is only the plan of a server of one's own, one round resumes what other plans have

@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { firstOfMonth, percentReachedBy } from "../../src/limits/nearLimits.ts"
 import { ask, logIn, type Member, outcome, signUp, times } from "../support/http.ts"
 import { leap } from "../support/leap.ts"
-import { startNode, testAppLayer, testConfig, testNow } from "../support/TestApp.ts"
+import { startNode, TestApp, testAppLayer, testConfig, testNow } from "../support/TestApp.ts"
 import {
   billingOf,
   deliver,
@@ -215,6 +215,12 @@ layer(SceneLayer, { timeout: "60 seconds" })(
           ON CONFLICT (workspace_id, day) DO UPDATE
           SET executions = EXCLUDED.executions`
         yield* untilSomeMinute(activeOf(owner), (active) => active.includes(task.id))
+        const { logs } = yield* TestApp
+        const failed = `keeping to plans: failed: workspace ${broken.workspace_id}: `
+        yield* untilSomeMinute(
+          Effect.sync(() => logs),
+          (lines) => lines.some((line) => line.includes(failed))
+        )
         yield* sql`DROP TRIGGER refuse ON tasks`
         yield* untilSomeMinute(activeOf(broken), (active) => active.length === 0)
       })
