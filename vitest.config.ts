@@ -196,8 +196,9 @@ export default defineConfig({
             "./packages/server/test/support/storeFiles.ts",
             "./packages/server/test/support/dropDatabases.ts"
           ],
-          // One more than there are cores, because tests wait for processes and for the store.
-          maxWorkers: availableParallelism() + 1,
+          // More than there are cores, because tests wait: for processes, for a store in a thread of
+          // its own, and longest for one in another process.
+          maxWorkers: availableParallelism() + (process.env["CI_HALF"] === "postgres" ? 2 : 1),
           sequence: { groupOrder: 0 }
         }
       },
