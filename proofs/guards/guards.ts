@@ -136,11 +136,9 @@ const workspaceFilters = (
     ["api-keys/ApiKeyRepo.ts", "findForUpdate"],
     ["api-keys/ApiKeyRepo.ts", "updateRevoked"],
     ["api-keys/ApiKeyRepo.ts", "remove"],
-    ["monitors/heartbeat/HeartbeatsRepo.ts", "findWhere"],
+    ["monitors/MonitorReads.ts", "findWhere"],
     ["monitors/heartbeat/HeartbeatsRepo.ts", "findForUpdate"],
-    ["monitors/ssl/SslMonitorsRepo.ts", "findWhere"],
     ["monitors/ssl/SslMonitorsRepo.ts", "findForUpdate"],
-    ["monitors/process/ProcessMonitorsRepo.ts", "findWhere"],
     ["monitors/process/ProcessMonitorsRepo.ts", "findForUpdate"],
     ["incidents/IncidentsRepo.ts", "find"],
     ["notifications/channels/ChannelsRepo.ts", "findWhere"],
@@ -205,7 +203,7 @@ const requests = [
   ]),
   guard("the doors of one process", "http/server/Doors.ts", "http/server/Doors.test.ts", [
     "alone.listen(wanted,",
-    "alone.listen({ ...wanted, ...firstDoor },"
+    "alone.listen({ ...wanted, ...sharedPort },"
   ]),
   guard("one request of a connection", "http/server/NodeServer.ts", "adversarial/flood.test.ts", [
     "if (!this.#turns.take(event, request, answer)) return true",

@@ -31,18 +31,18 @@ export const monitorReads = <Row extends object>(
   kind: MonitorKind,
   columnsFrom: (now: Date) => Statement.Fragment
 ): MonitorReads<Row> => {
-  const findWhere = (
+  const findWhere = Effect.fnUntraced(function* (
     workspaceId: AuthorizedWorkspaceId,
     condition: Statement.Fragment,
     now: Date
-  ) =>
-    sql<Row>`
+  ) {
+    const rows = yield* sql<Row>`
       SELECT ${columnsFrom(now)}
       WHERE m.workspace_id = ${workspaceId}
-        AND ${condition}`.pipe(
-      Effect.map((rows) => Option.fromNullishOr(rows[0])),
-      Effect.orDie
-    )
+        AND ${condition}`
+    return Option.fromNullishOr(rows[0])
+  }, Effect.orDie)
+
   return {
     find: (workspaceId, id, now) => findWhere(workspaceId, sql`m.id = ${id}`, now),
 

@@ -164,6 +164,12 @@ describe("A secret", () => {
     assert.isUndefined(openConfig(ring, "another", kinds.ntfy, sealed))
   })
 
+  it("is missed by no channel that has none", () => {
+    const config = { server: "https://x.test", topic: "t" }
+    const sealed = sealConfig(ring, "channel", kinds.ntfy, config)
+    assert.deepStrictEqual(openConfig(ring, "another", kinds.ntfy, sealed)?.config, config)
+  })
+
   it.each([
     ["as it is", (secret: string) => secret],
     ["in a URL", encodeURIComponent],

@@ -78,7 +78,7 @@ export const changeConfig = (
       : []
   const reason =
     open === undefined
-      ? "it was sealed with an APP_SECRET that the service no longer has."
+      ? "what was stored can no longer be opened."
       : `changing ${retargeted.join(" and ")} would send it to another server.`
   return stale.length === 0
     ? Effect.succeed(changed)

@@ -143,8 +143,7 @@ const unanswered = (error: string): Verdict => ({
   gone: false
 })
 
-const lostSecrets =
-  "the secrets of this channel were sealed with an APP_SECRET that the service no longer has: enter them again"
+const lostSecrets = "the secrets of the channel can no longer be opened: enter them again"
 
 /** Tried again, because the workspace can have a new secret before the message is given up. */
 const unsigned: CallResult = {
