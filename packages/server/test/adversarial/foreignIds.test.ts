@@ -16,7 +16,7 @@ import {
   schemas
 } from "./support/contract.ts"
 import { changes, everything } from "./support/everything.ts"
-import { acquire, acquireSession, type Holdings } from "./support/holdings.ts"
+import { acquire, acquireAt, acquireSession, type Holdings } from "./support/holdings.ts"
 
 /** Somebody with two workspaces, and a stranger: whatever is not in the one workspace is foreign. */
 class Scene extends Context.Service<
@@ -25,6 +25,8 @@ class Scene extends Context.Service<
     readonly owner: Member
     /** A key of the owner's workspace that may do all that a key can. */
     readonly key: string
+    /** What there is in the owner's workspace, of all kinds. */
+    readonly own: Holdings
     /** What is right elsewhere in the owner's workspace. */
     readonly sibling: Holdings
     readonly foreign: ReadonlyArray<{ readonly owner: Member; readonly holdings: Holdings }>
@@ -56,7 +58,8 @@ class Scene extends Context.Service<
           return { owner: other, holdings }
         })
       )
-      return Scene.of({ owner, key, sibling: yield* acquire(owner), foreign })
+      const own = { ...(yield* acquire(owner)), ...(yield* acquireSession(owner)) }
+      return Scene.of({ owner, key, own, sibling: yield* acquire(owner), foreign })
     }).pipe(Effect.orDie)
   )
 }
@@ -115,6 +118,18 @@ describe("the contract", () => {
   })
 })
 
+/** Something new for each place in the path, as the request may end it. */
+const acquireFor = Effect.fnUntraced(function* (owner: Member, { path }: Endpoint) {
+  const fresh: Record<string, ReadonlyArray<string>> = {}
+  for (const place of placesIn(path)) {
+    if (place in fresh) continue
+    // There are executions of each kind of task.
+    const acquireSome = place.startsWith("executions/") ? acquire : acquireAt
+    Object.assign(fresh, yield* acquireSome(owner, place))
+  }
+  return fresh
+})
+
 const FreshScene = Scene.layer.pipe(Layer.provideMerge(testAppLayer()))
 
 layer(FreshScene)("An id", (it) => {
@@ -124,10 +139,7 @@ layer(FreshScene)("An id", (it) => {
         const scene = yield* Scene
         const { owner, sibling } = scene
         yield* TestClock.adjust("1 millis")
-        const own: Holdings = {
-          ...(yield* acquire(owner)),
-          ...(isInWorkspace(endpoint) ? {} : yield* acquireSession(owner))
-        }
+        const own: Holdings = { ...scene.own, ...(yield* acquireFor(owner, endpoint)) }
         const before = yield* everything
         const options = endpoint.example === undefined ? {} : { body: endpoint.example }
         const assertNothing = Effect.fnUntraced(function* (idAt: (place: string) => string) {
