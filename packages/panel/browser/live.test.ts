@@ -18,18 +18,23 @@ const holdEvents = async (page: Page) => {
 describe.skipIf(missing !== undefined)("what changes", () => {
   const panel = usePanel()
 
-  it("before the events of a page begin is shown, the first time and after a reload", async () => {
+  const somebodyWithHeartbeat = async () => {
     const person = await somebody(panel.url())
     const { ping_url } = await person.client.heartbeatMonitors.create({
       name: "Import",
       period_seconds: 3_600
     })
+    return { person, ping: (signal = "") => fetch(`${ping_url}${signal}`) }
+  }
+
+  it("before the events of a page begin is shown, the first time and after a reload", async () => {
+    const { person, ping } = await somebodyWithHeartbeat()
     const { page, problems } = await panel.open()
     const letFirstGo = await holdEvents(page)
     const isRead = page.waitForResponse(/\/incidents\?/)
     await signIn(page, panel.url(), person)
     await (await isRead).finished()
-    await fetch(`${ping_url}/fail`)
+    await ping("/fail")
     letFirstGo()
     await page.getByRole("link", { name: "Incidents 1 open" }).waitFor()
 
@@ -39,18 +44,14 @@ describe.skipIf(missing !== undefined)("what changes", () => {
     await page.reload()
     await (await isReadAgain).finished()
     await page.getByRole("link", { name: "Incidents 1 open" }).waitFor()
-    await fetch(ping_url ?? "")
+    await ping()
     letSecondGo()
     await page.getByRole("link", { name: "Incidents", exact: true }).waitFor()
     expect(problems).toEqual([])
   })
 
   it("is not asked for twice where nothing changed before", async () => {
-    const person = await somebody(panel.url())
-    const { ping_url } = await person.client.heartbeatMonitors.create({
-      name: "Import",
-      period_seconds: 3_600
-    })
+    const { person, ping } = await somebodyWithHeartbeat()
     const { page } = await panel.open()
     await follow(page, panel.url(), () => signIn(page, panel.url(), person))
     await page.getByRole("heading", { name: "Overview" }).waitFor()
@@ -61,27 +62,25 @@ describe.skipIf(missing !== undefined)("what changes", () => {
     const isLive = page.waitForResponse("**/events")
     await page.reload()
     await isLive
-    await fetch(`${ping_url}/fail`)
+    await ping("/fail")
     await page.getByRole("link", { name: "Incidents 1 open" }).waitFor()
     expect(asked.length).toBeGreaterThan(2)
     expect(asked).toEqual([...new Set(asked)])
   })
 
   it("just before the reader goes is asked for when they are back", async () => {
-    const person = await somebody(panel.url())
-    const { ping_url } = await person.client.heartbeatMonitors.create({
-      name: "Import",
-      period_seconds: 3_600
-    })
+    const { person, ping } = await somebodyWithHeartbeat()
     const { page } = await panel.open()
     await follow(page, panel.url(), () => signIn(page, panel.url(), person))
     await page.getByRole("link", { name: "Incidents", exact: true }).waitFor()
     await page.clock.install()
     await page.clock.pauseAt(Date.now() + 60_000)
     const asked: Array<string> = []
-    page.on("request", (request) => asked.push(request.url()))
+    page.on("request", (request) => {
+      if (request.url().includes("/incidents")) asked.push(request.url())
+    })
     const lastEventId = new Date(Date.now() - 1_000).toISOString()
-    await fetch(`${ping_url}/fail`)
+    await ping("/fail")
     for await (const { type } of person.client.events.stream({ lastEventId })) {
       if (type === "incident") break
     }
