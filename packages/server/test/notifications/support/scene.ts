@@ -118,7 +118,8 @@ export const assertToldOnce = Effect.fnUntraced(function* (
 ) {
   yield* eventually(`${name}: down`, async () => toldOf(id).length === 1, withinMs)
   yield* eventually(`${name}: a mail`, async () => mailsOf(name) === 1, withinMs)
-  yield* Effect.promise(() => fetch(node().url + pingPath))
+  const { status } = yield* Effect.promise(() => fetch(node().url + pingPath))
+  assert.strictEqual(status, 200, name)
   yield* eventually(`${name}: up`, async () => toldOf(id).length === 2, withinMs)
   yield* eventually(`${name}: another mail`, async () => mailsOf(name) === 2, withinMs)
   assert.deepStrictEqual(toldOf(id), ["monitor.down", "monitor.up"], name)
