@@ -146,6 +146,9 @@ const idle = [
   "executions/wait.test.ts"
 ]
 
+const placeIn = (names: ReadonlyArray<string>, { moduleId }: TestSpecification) =>
+  names.findIndex((name) => moduleId.endsWith(name))
+
 /**
  * The long files start first. The others follow by how long they took here the last time, or by
  * size, with those that are idle spread among them.
@@ -154,17 +157,18 @@ class LongFilesFirst extends BaseSequencer {
   override async sort(files: Array<TestSpecification>) {
     // oxlint-disable-next-line unicorn/no-array-sort -- it is Vitest's own
     const byDuration = await super.sort(files)
-    const named = (names: ReadonlyArray<string>) =>
-      names.flatMap((name) => byDuration.filter(({ moduleId }) => moduleId.endsWith(name)))
-    const [first, spread] = [named(long), named(idle)]
-    const rest = byDuration.filter((file) => !first.includes(file) && !spread.includes(file))
-    const step = Math.ceil(rest.length / (spread.length + 1))
-    return [
-      ...first,
-      ...rest.flatMap((file, at) =>
-        at % step === 0 ? [...spread.slice(at / step, at / step + 1), file] : [file]
-      )
-    ]
+    const first = byDuration
+      .filter((file) => placeIn(long, file) !== -1)
+      .toSorted((one, other) => placeIn(long, one) - placeIn(long, other))
+    const others = byDuration.filter((file) => placeIn(long, file) === -1)
+    const spread = others.filter((file) => placeIn(idle, file) !== -1)
+    const rest = others.filter((file) => placeIn(idle, file) === -1)
+    const between = rest.length / spread.length
+    const placed = [
+      ...rest.map((file, at) => ({ file, at })),
+      ...spread.map((file, nth) => ({ file, at: nth * between - 0.5 }))
+    ].toSorted((one, other) => one.at - other.at)
+    return [...first, ...placed.map(({ file }) => file)]
   }
 }
 
