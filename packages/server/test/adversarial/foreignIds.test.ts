@@ -16,7 +16,7 @@ import {
   schemas
 } from "./support/contract.ts"
 import { changes, everything } from "./support/everything.ts"
-import { acquire, acquireAt, acquireSession, type Holdings } from "./support/holdings.ts"
+import { acquire, acquireInto, acquireSession, type Holdings } from "./support/holdings.ts"
 
 /** Somebody with two workspaces, and a stranger: whatever is not in the one workspace is foreign. */
 class Scene extends Context.Service<
@@ -119,16 +119,11 @@ describe("the contract", () => {
 })
 
 /** Something new for each place in the path, as the request may end it. */
-const acquireFor = Effect.fnUntraced(function* (owner: Member, { path }: Endpoint) {
-  const fresh: Record<string, ReadonlyArray<string>> = {}
-  for (const place of placesIn(path)) {
-    if (place in fresh) continue
-    // There are executions of each kind of task.
-    const acquireSome = place.startsWith("executions/") ? acquire : acquireAt
-    Object.assign(fresh, yield* acquireSome(owner, place))
-  }
-  return fresh
-})
+const acquireFor = (owner: Member, { path }: Endpoint) =>
+  // There are executions of each kind of task.
+  placesIn(path).some((place) => place.startsWith("executions/"))
+    ? acquire(owner)
+    : acquireInto({}, owner, path)
 
 const FreshScene = Scene.layer.pipe(Layer.provideMerge(testAppLayer()))
 

@@ -12,6 +12,7 @@ import { type Answer, ask, createKey, logIn, type Member, randomEmail } from "..
 import { type TestApp, testNow } from "../../support/TestApp.ts"
 import { queuesOf } from "../../queues/queues.ts"
 import { workersOf } from "../../workers/workers.ts"
+import { placesIn } from "./contract.ts"
 
 /** The ids of what there is in a workspace, by the places in paths where they are right. */
 export type Holdings = Readonly<Record<string, ReadonlyArray<string>>>
@@ -206,8 +207,20 @@ export const acquire = Effect.fnUntraced(function* (owner: Member) {
 }, Effect.orDie)
 
 /** What there is at this place, and what comes with it. */
-export const acquireAt = (owner: Member, place: string) => {
+const acquireAt = (owner: Member, place: string) => {
   const [, acquireSome = acquireSession] =
     ofWorkspace.find(([beginnings]) => beginnings.some((begin) => place.startsWith(begin))) ?? []
   return Effect.orDie(acquireSome(owner))
 }
+
+/** What there is at each place of a path. What is there already stays. */
+export const acquireInto = Effect.fnUntraced(function* (
+  own: Record<string, ReadonlyArray<string>>,
+  owner: Member,
+  path: string
+) {
+  for (const place of placesIn(path)) {
+    if (!(place in own)) Object.assign(own, yield* acquireAt(owner, place))
+  }
+  return own
+})

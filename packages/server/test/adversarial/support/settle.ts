@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type Member, signUp } from "../../support/http.ts"
 import { type TestApp } from "../../support/TestApp.ts"
-import { type Endpoint, pathWith, placesIn } from "./contract.ts"
-import { acquireAt, acquireColleague } from "./holdings.ts"
+import { type Endpoint, pathWith } from "./contract.ts"
+import { acquireColleague, acquireInto } from "./holdings.ts"
 
 /** Somebody, and the paths to what they have. */
 export interface Owner {
@@ -19,9 +19,7 @@ export interface Owner {
 export const pathsOf = (owner: Member): Owner["pathOf"] => {
   const own: Record<string, ReadonlyArray<string>> = {}
   return Effect.fnUntraced(function* ({ path }) {
-    for (const place of placesIn(path)) {
-      if (!(place in own)) Object.assign(own, yield* acquireAt(owner, place))
-    }
+    yield* acquireInto(own, owner, path)
     return pathWith(
       path,
       owner.workspace_id,
