@@ -4,12 +4,15 @@ import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "
 import { Api } from "@scheduling/domain/Api"
 import { scopes } from "@scheduling/domain/api-keys/Scope"
 import { ApiKeysRefused, Authentication } from "@scheduling/domain/auth/Authentication"
+import { CronTask } from "@scheduling/domain/cron/CronTask"
+import { ExecutionPage } from "@scheduling/domain/executions/Execution"
 import { Access } from "@scheduling/domain/shared/Access"
 import { docs } from "@scheduling/domain/shared/docs"
 import { NotFound } from "@scheduling/domain/shared/Errors"
 import { ErrorShape } from "@scheduling/domain/shared/ErrorShape"
 import { CronTaskId, WorkspaceId } from "@scheduling/domain/shared/Ids"
 import { Workspace } from "@scheduling/domain/workspaces/Workspace"
+import { subschemas } from "@scheduling/openapi/contract/syntax"
 
 /** One endpoint of an api, as its declaration gives it. */
 const endpointsOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
@@ -60,6 +63,8 @@ const identifier = ({ ast }: Schema.Top) => SchemaAST.resolveIdentifier(ast)
 
 const resources: Readonly<Record<string, string>> = {
   activity: "tasks",
+  failing: "executions",
+  recent: "executions",
   forecast: "tasks",
   chains: "tasks",
   cron: "tasks",
@@ -72,6 +77,36 @@ const resources: Readonly<Record<string, string>> = {
   queues: "tasks",
   runs: "executions",
   workspaces: "workspace"
+}
+
+/**
+ * What the records of the contract tell of, where keys may read them. `LastRun` is not here: in short,
+ * a task says how it last ran, and an execution what its task is called.
+ */
+const tellsOf: Readonly<Record<string, string>> = {
+  Execution: "executions",
+  ExecutionDetail: "executions",
+  ExecutionFigures: "executions",
+  RecentRun: "executions",
+  ChainRun: "executions",
+  ChainRunDetail: "executions",
+  CronTask: "tasks",
+  DelayedTask: "tasks",
+  Chain: "tasks",
+  Queue: "tasks",
+  UpcomingRun: "tasks",
+  Monitor: "monitors",
+  HeartbeatMonitor: "monitors",
+  SslMonitor: "monitors",
+  ProcessMonitor: "monitors",
+  HeartbeatEvent: "monitors",
+  Incident: "monitors",
+  IncidentDetail: "monitors",
+  NotificationChannel: "notifications",
+  NotificationSettings: "notifications",
+  NotificationDelivery: "notifications",
+  NotificationDeliveryDetail: "notifications",
+  Workspace: "workspace"
 }
 
 /** Seed 5.4: a GET needs `:read` of what it reads, everything else `:write` of what it changes. */
@@ -111,6 +146,13 @@ const rules: Readonly<Record<string, (endpoint: Facts) => boolean>> = {
   "has a description of whole sentences": ({ description }) => /^[A-Z0-9].*\.$/s.test(description),
   "needs the scope that its method and its resource ask for": (endpoint) =>
     endpoint.access?.kind !== "scope" || endpoint.access.scope === scopeOf(endpoint),
+  "lets a key read records of its scope only": ({ access, method, successes }) =>
+    access?.kind !== "scope" ||
+    method !== "GET" ||
+    successes
+      .flatMap(([, schemas]) => schemas.flatMap(({ ast }) => subschemas(ast)))
+      .map((ast) => tellsOf[SchemaAST.resolveIdentifier(ast) ?? ""])
+      .every((family) => family === undefined || access.scope === `${family}:read`),
   "refuses API keys where accounts, keys and workspaces are managed": ({
     access,
     method,
@@ -176,6 +218,20 @@ describe("every endpoint", () => {
   })
 })
 
+it("knows every record by whose scope keys read it", () => {
+  const named = new Set(
+    endpointsOf(Api).flatMap(({ successes }) =>
+      successes.flatMap(([, schemas]) =>
+        schemas.flatMap(({ ast }) => subschemas(ast)).map(SchemaAST.resolveIdentifier)
+      )
+    )
+  )
+  assert.deepStrictEqual(
+    Object.keys(tellsOf).filter((name) => !named.has(name)),
+    []
+  )
+})
+
 describe("every group", () => {
   it("has a title and a description", () => {
     HttpApi.reflect(Api, {
@@ -199,7 +255,7 @@ const task = "/v1/workspaces/:workspace_id/cron/:task_id"
 const readTasks = Access.scope("tasks:read")
 const text = docs("Get a task", "What it is.")
 
-const get = HttpApiEndpoint.get("get", task, { params, success: Workspace, error: NotFound })
+const get = HttpApiEndpoint.get("get", task, { params, success: CronTask, error: NotFound })
 const whole = get
   .annotate(Access, readTasks)
   .annotateMerge(text)
@@ -221,6 +277,11 @@ const counterexamples: Readonly<Record<keyof typeof rules, HttpApiEndpoint.Const
     Access,
     Access.scope("tasks:write")
   ),
+  "lets a key read records of its scope only": HttpApiEndpoint.get("get", task, {
+    params,
+    success: ExecutionPage,
+    error: NotFound
+  }).annotate(Access, readTasks),
   "refuses API keys where accounts, keys and workspaces are managed": HttpApiEndpoint.delete(
     "x",
     "/v1/workspaces/:workspace_id",

@@ -25,7 +25,7 @@ export class ActivityApi extends HttpApiGroup.make("activity")
       query: ActivityQuery,
       success: FailingTasks
     })
-      .annotate(Access, Access.scope("tasks:read"))
+      .annotate(Access, Access.scope("executions:read"))
       .annotateMerge(
         docs(
           "List what fails now",
@@ -53,7 +53,7 @@ export class ActivityApi extends HttpApiGroup.make("activity")
       query: RecentRunsQuery,
       success: RecentRuns
     })
-      .annotate(Access, Access.scope("tasks:read"))
+      .annotate(Access, Access.scope("executions:read"))
       .annotateMerge(
         docs(
           "List the recent runs of many tasks",

@@ -2359,7 +2359,7 @@ export class ActivityResource extends Resource {
    * for among the workspace's latest 1,000 failed executions. Runs that were skipped or cancelled,
    * or are not over, say nothing.
    *
-   * Needs an access token, or an API key with the scope `tasks:read`.
+   * Needs an access token, or an API key with the scope `executions:read`.
    *
    * @example
    * const failingTasks = await client.activity.failing()
@@ -2398,7 +2398,7 @@ export class ActivityResource extends Resource {
    * The outcomes and durations of the latest runs of up to 100 cron tasks and chains in one answer.
    * At most 100 executions of each are looked at, so a chain of many steps shows fewer runs.
    *
-   * Needs an access token, or an API key with the scope `tasks:read`.
+   * Needs an access token, or an API key with the scope `executions:read`.
    *
    * @example
    * const recentRuns = await client.activity.recent({
