@@ -3,7 +3,7 @@
  * tarball into an empty folder, and runs it there, also against a real service.
  */
 import { spawnSync } from "node:child_process"
-import { mkdtemp, readdir, rm } from "node:fs/promises"
+import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -21,8 +21,10 @@ const install = async () => {
   await writeFiles(project, { "package.json": { private: true } })
   const options = ["--offline", "--no-audit", "--no-fund"]
   run("npm install", "npm", ["install", ...options, tarball.filename], project)
-  const installed = await readdir(join(project, "node_modules"))
-  const others = installed.filter((name) => !name.startsWith(".") && name !== "scheduling-agent")
+  const lock = await readFile(join(project, "package-lock.json"), "utf8")
+  const others = Object.keys(JSON.parse(lock).packages).filter(
+    (path) => path !== "" && path !== "node_modules/@scheduling/agent"
+  )
   if (others.length > 0) throw new Error(`it installs more than itself: ${others.join(", ")}`)
 }
 

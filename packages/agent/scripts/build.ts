@@ -1,6 +1,6 @@
 /**
  * Makes `dist`, the package as it is published: one file that runs on plain Node, with everything it
- * needs inside, so that `npx scheduling-agent` installs nothing else and starts at once.
+ * needs inside, so that it installs nothing else and starts at once.
  */
 import { chmod, cp, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -35,7 +35,7 @@ const published = {
   license,
   ...repository(),
   type: "module",
-  bin: { [name]: "scheduling-agent.js" },
+  bin: { "scheduling-agent": "scheduling-agent.js" },
   files: ["scheduling-agent.js"],
   engines: { node: ">=22.19" },
   publishConfig: { access: "public" }

@@ -209,7 +209,7 @@ const status = Command.make("status", { statusFile, config, token, tokenFile }, 
 
 export const command = Command.make("scheduling-agent").pipe(
   Command.withDescription(
-    "The agent of a worker of the Scheduling Service. Create a worker in a workspace, and start its agent with the token, where the service cannot reach."
+    "The agent of a worker of the Scheduling Service. Create a worker in a workspace, and start its agent with the token, where the service cannot reach.\n\nIn a clone of the repository, `npx node packages/agent/src/main.ts` stands for `scheduling-agent`. The package is not on npm yet: do not fetch a package of that name."
   ),
   Command.withSubcommands([run, check, status])
 )

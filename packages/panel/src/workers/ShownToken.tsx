@@ -1,6 +1,6 @@
 import type { CreatedWorker } from "@scheduling/sdk"
-import { Snippets } from "../ui/values/Code.tsx"
 import { ShownOnce } from "../ui/values/ShownOnce.tsx"
+import { AgentCommands } from "./AgentCommands.tsx"
 
 /** The token that the agent of a worker starts with. */
 export const ShownToken = ({ created: { name, token } }: { readonly created: CreatedWorker }) => (
@@ -9,17 +9,6 @@ export const ShownToken = ({ created: { name, token } }: { readonly created: Cre
     label="token"
     secret={token}
   >
-    <Snippets
-      label="Start the agent"
-      snippets={[
-        [
-          "Shell",
-          `export SCHEDULING_URL=${location.origin}
-export SCHEDULING_WORKER_TOKEN=${token}
-npx scheduling-agent check
-npx scheduling-agent run --allow 10.0.0.0/8`
-        ]
-      ]}
-    />
+    <AgentCommands token={token} />
   </ShownOnce>
 )

@@ -11,6 +11,7 @@ import { Loaded } from "../ui/messages/Loaded.tsx"
 import { Card, Facts, Page, Section } from "../ui/layout/Page.tsx"
 import { Badge, Status } from "../ui/values/Status.tsx"
 import { Ago, At, None } from "../ui/values/Time.tsx"
+import { AgentCommands } from "./AgentCommands.tsx"
 import { askForWorkersMs, workerOptions } from "./queries.ts"
 import { ShownToken } from "./ShownToken.tsx"
 import { WorkerMenu } from "./WorkerMenu.tsx"
@@ -114,18 +115,7 @@ const StartAgent = () => (
       Start it where the calls should be made from, with the token that was shown when the worker
       was created.
     </p>
-    <Snippets
-      label="Start the agent"
-      snippets={[
-        [
-          "Shell",
-          `export SCHEDULING_URL=${location.origin}
-export SCHEDULING_WORKER_TOKEN=pwk_…
-npx scheduling-agent check
-npx scheduling-agent run --allow 10.0.0.0/8`
-        ]
-      ]}
-    />
+    <AgentCommands token="pwk_…" />
   </Section>
 )
 

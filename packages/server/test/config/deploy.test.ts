@@ -2,7 +2,15 @@ import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect } from "effect"
 import { Yaml } from "effect/encoding"
 import { execFileSync, spawnSync } from "node:child_process"
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import {
+  chmodSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import * as path from "node:path"
 import { AppConfig } from "../../src/config/Config.ts"
@@ -191,4 +199,23 @@ describe("the other ways to deploy", () => {
       }
     }
   )
+})
+
+describe("the texts", () => {
+  it("fetch none of the packages by name while somebody else could register it", () => {
+    const fetching =
+      /(?:\b(?:npx|bunx)|\b(?:npm|pnpm|yarn|bun|deno) (?:install|i|add|exec|dlx|x))(?: -\S+)* (?:scheduling-|@scheduling\/)\S*|npmjs\.com\/package\/(?:scheduling-|@scheduling\/)\S*/g
+    const skipped = new Set(["node_modules", "dist", ".git", ".data"])
+    const files = globSync(["**/*", ".github/**/*", ".ci/*"], {
+      cwd: root,
+      withFileTypes: true,
+      exclude: ({ name }) => skipped.has(name)
+    }).filter((entry) => entry.isFile() && !/\.(?:png|woff2|tgz)$/.test(entry.name))
+    assert.isAbove(files.length, 500)
+    const found = files.flatMap(({ name, parentPath }) => {
+      const file = path.relative(root, path.join(parentPath, name))
+      return [...read(file).matchAll(fetching)].map(([text]) => `${file}: ${text}`)
+    })
+    assert.deepStrictEqual(found, [])
+  })
 })

@@ -1,0 +1,36 @@
+import { Snippets } from "../ui/values/Code.tsx"
+
+const run = "run --allow 10.0.0.0/8"
+
+/**
+ * How an agent is started with a token: from a clone, or as an image built from one. No package name
+ * is shown, because none is published yet: the owner of an unpublished name could read the token.
+ */
+export const AgentCommands = ({ token }: { readonly token: string }) => {
+  const environment = `export SCHEDULING_URL=${location.origin}
+export SCHEDULING_WORKER_TOKEN=${token}`
+  const image =
+    "docker run --rm --env SCHEDULING_URL --env SCHEDULING_WORKER_TOKEN scheduling-agent"
+  return (
+    <Snippets
+      label="Start the agent"
+      snippets={[
+        [
+          "Clone",
+          `# In a clone of the repository, after npm install
+${environment}
+npx node packages/agent/src/main.ts check
+npx node packages/agent/src/main.ts ${run}`
+        ],
+        [
+          "Image",
+          `# In a clone of the repository
+docker build --file packages/agent/Dockerfile --tag scheduling-agent .
+${environment}
+${image} check
+${image} ${run}`
+        ]
+      ]}
+    />
+  )
+}
