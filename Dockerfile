@@ -10,6 +10,7 @@ COPY packages/sdk/package.json packages/sdk/
 COPY packages/domain/package.json packages/domain/
 RUN --mount=type=cache,target=/root/.npm \
     npm ci --include=dev --ignore-scripts --no-audit --no-fund --workspace=packages/panel
+COPY packages/domain packages/domain
 COPY packages/sdk packages/sdk
 COPY packages/panel packages/panel
 RUN node packages/panel/scripts/build.ts

@@ -9,6 +9,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { run, say, writeFiles } from "../packages/sdk/scripts/command.ts"
 import { startServer } from "../packages/sdk/test/support/server.ts"
+import { workerToken } from "./workerToken.ts"
 
 const agent = fileURLToPath(new URL("../packages/agent", import.meta.url))
 const project = await mkdtemp(join(tmpdir(), "scheduling-agent-package-"))
@@ -43,33 +44,13 @@ const expectOf = (args: ReadonlyArray<string>, code: number, ...texts: ReadonlyA
   say(`scheduling-agent ${args[0]}: ${code}`)
 }
 
-const tokenOf = async (url: string): Promise<string> => {
-  const post = async (path: string, body: object, token?: string) => {
-    const answer = await fetch(url + path, {
-      method: "POST",
-      headers: {
-        "content-type": "application/json",
-        ...(token === undefined ? {} : { authorization: `Bearer ${token}` })
-      },
-      body: JSON.stringify(body)
-    })
-    if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`)
-    return answer.json()
-  }
-  const account = { email: "agent@example.com", password: "correct horse battery staple" }
-  const { workspace } = await post("/v1/auth/register", account)
-  const { access_token } = await post("/v1/auth/login", account)
-  const workers = `/v1/workspaces/${workspace.id}/workers`
-  return (await post(workers, { name: "packed" }, access_token)).token
-}
-
 try {
   await install()
   expectOf(["--help"], 0, "run", "check", "status")
   expectOf(["run", "--help"], 0, "--allow", "--drain-seconds")
   {
     await using server = await startServer()
-    const token = await tokenOf(server.url)
+    const token = await workerToken(server.url)
     expectOf(["check", "--url", server.url, "--token", token], 0, "token      ok")
     const wrong = `${token.slice(0, -4)}AAAA`
     expectOf(["check", "--url", server.url, "--token", wrong], 2, "refused")

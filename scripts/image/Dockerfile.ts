@@ -1,0 +1,85 @@
+/** One instruction of a Dockerfile, with its flags such as `--from=build` apart from the rest. */
+export interface Instruction {
+  readonly name: string
+  readonly flags: Pairs
+  readonly rest: string
+}
+
+export interface Stage {
+  readonly name: string | undefined
+  readonly base: string
+  readonly instructions: ReadonlyArray<Instruction>
+}
+
+type Pairs = Readonly<Record<string, string>>
+
+/**
+ * Reads the part of the Dockerfile language that this project uses. Build arguments come before the
+ * first `FROM` and have a default. Anything else is an error, so that nothing is replayed wrongly.
+ */
+export const parseDockerfile = (text: string): ReadonlyArray<Stage> => {
+  const stages: Array<Stage & { readonly instructions: Array<Instruction> }> = []
+  const args: Record<string, string> = {}
+  for (const instruction of instructionsIn(text)) {
+    const { name, rest } = instruction
+    const stage = stages.at(-1)
+    if (name === "FROM") {
+      stages.push({ ...parseFrom(rest, args), instructions: [] })
+    } else if (stage !== undefined) {
+      stage.instructions.push(instruction)
+    } else if (name === "ARG") {
+      Object.assign(args, pairsIn(rest))
+    } else {
+      throw new Error(`${name} ${rest} stands before the first FROM`)
+    }
+  }
+  return stages
+}
+
+/** `NAME=value NAME=value`, as `ENV` has them. No value here has spaces. */
+export const pairsIn = (text: string): Pairs =>
+  Object.fromEntries(
+    text
+      .split(/\s+/)
+      .filter((pair) => pair !== "")
+      .map((pair): [string, string] => {
+        const at = pair.indexOf("=")
+        if (at === -1) throw new Error(`${pair} is not NAME=value`)
+        return [pair.slice(0, at), pair.slice(at + 1)]
+      })
+  )
+
+/** The words of a command such as `["node", "main.ts"]`. The form with a shell is not used here. */
+export const wordsOf = (command: string): ReadonlyArray<string> => {
+  const words: unknown = JSON.parse(command)
+  if (!Array.isArray(words) || !words.every((word) => typeof word === "string")) {
+    throw new Error(`${command} is not a list of words`)
+  }
+  return words
+}
+
+// ---------------------------------------------------------------------------
+
+/** Without comments, and with continued lines joined. */
+const instructionsIn = (text: string): ReadonlyArray<Instruction> =>
+  text
+    .replaceAll(/^\s*#.*\n/gm, "")
+    .replaceAll(/\\\n\s*/g, " ")
+    .split("\n")
+    .filter((line) => line.trim() !== "")
+    .map((line) => {
+      const [, name = "", flags = "", rest = ""] =
+        /^(\w+)((?:\s+--[\w-]+=\S+)*)\s+(.+)$/.exec(line.trim()) ?? []
+      if (name === "") throw new Error(`cannot read the line ${line}`)
+      return { name, flags: pairsIn(flags.replaceAll("--", "")), rest }
+    })
+
+const parseFrom = (rest: string, args: Pairs) => {
+  const [, image = "", name] = /^(\S+)(?: AS (\S+))?$/.exec(rest) ?? []
+  const base = image.replaceAll(/\$\{(\w+)\}/g, (_, arg: string) => {
+    const value = args[arg]
+    if (value === undefined) throw new Error(`FROM ${rest}: there is no ARG ${arg}`)
+    return value
+  })
+  return { name, base }
+}

@@ -1,0 +1,165 @@
+import { existsSync, lstatSync, readFileSync } from "node:fs"
+import { cp, mkdir } from "node:fs/promises"
+import { basename, join, matchesGlob, relative } from "node:path"
+import { run, say } from "../../packages/sdk/scripts/command.ts"
+import { type Instruction, pairsIn, parseDockerfile, type Stage, wordsOf } from "./Dockerfile.ts"
+
+/** A stage that was replayed: a folder in place of its file system, and how it would be started. */
+export interface Image {
+  readonly folder: string
+  readonly workdir: string
+  readonly env: Readonly<Record<string, string>>
+  readonly entrypoint: ReadonlyArray<string>
+  readonly command: ReadonlyArray<string>
+  readonly healthcheck: ReadonlyArray<string>
+}
+
+/**
+ * Replays a Dockerfile without Docker: each stage is a folder of its own in `folder`, with the same
+ * files copied into it and the same commands run in it. The result is the last stage.
+ *
+ * It finds files that no `COPY` brings, commands that fail, and a program that does not start. It
+ * does not find what only a container shows: users, and a base image that lacks a program.
+ */
+export const buildImage = async (
+  context: string,
+  dockerfile: string,
+  folder: string
+): Promise<Image> => {
+  const stages = new Map<string, Image>()
+  let image: Image | undefined
+  for (const [index, stage] of parseDockerfile(
+    readFileSync(join(context, dockerfile), "utf8")
+  ).entries()) {
+    const name = stage.name ?? String(index)
+    say(`${dockerfile}: stage ${name}`)
+    image = await buildStage(stage, join(folder, name), context, stages)
+    stages.set(name, image)
+  }
+  if (image === undefined) throw new Error(`${dockerfile} has no stage`)
+  return image
+}
+
+/** The environment in which a program of the image runs. Paths of the image lead into its folder. */
+export const environmentOf = (image: Image): Record<string, string> => ({
+  PATH: [
+    join(image.folder, "usr/local/bin"),
+    join(process.execPath, ".."),
+    process.env["PATH"] ?? ""
+  ].join(":"),
+  HOME: process.env["HOME"] ?? "",
+  ...image.env
+})
+
+// ---------------------------------------------------------------------------
+
+const buildStage = async (
+  { base, instructions }: Stage,
+  folder: string,
+  context: string,
+  stages: ReadonlyMap<string, Image>
+): Promise<Image> => {
+  checkBase(base)
+  for (const name of ["tmp", "usr/local/bin"]) {
+    await mkdir(join(folder, name), { recursive: true })
+  }
+  const inFolder = (path: string) => (path.startsWith("/") ? join(folder, path) : path)
+  const env: Record<string, string> = {}
+  const image = {
+    folder,
+    workdir: folder,
+    env,
+    entrypoint: wordsOf("[]"),
+    command: wordsOf("[]"),
+    healthcheck: wordsOf("[]")
+  }
+  for (const instruction of instructions) {
+    const { flags, name, rest } = instruction
+    if (name === "WORKDIR") {
+      image.workdir = inFolder(rest)
+      await mkdir(image.workdir, { recursive: true })
+    } else if (name === "ENV") {
+      for (const [key, value] of Object.entries(pairsIn(rest))) env[key] = inFolder(value)
+    } else if (name === "COPY") {
+      await copy(instruction, image, context, stages)
+    } else if (name === "RUN") {
+      run(`RUN ${rest}`, "sh", ["-c", onThisMachine(rest, folder)], image.workdir, {
+        ...environmentOf(image),
+        npm_config_prefer_offline: "true"
+      })
+    } else if (name === "ENTRYPOINT") {
+      image.entrypoint = wordsOf(rest)
+    } else if (name === "CMD") {
+      image.command = wordsOf(rest)
+    } else if (name === "HEALTHCHECK") {
+      image.healthcheck = wordsOf(rest.replace(/^CMD /, ""))
+    } else if (!withoutEffect.has(name)) {
+      throw new Error(`the instruction ${name} ${JSON.stringify(flags)} ${rest} is not known`)
+    }
+  }
+  return image
+}
+
+/** These say how the container runs, not what is in the image. */
+const withoutEffect = new Set(["USER", "VOLUME", "EXPOSE", "STOPSIGNAL"])
+
+/** The stand-in for the base image is this machine with the Node that runs this program. */
+const checkBase = (base: string): void => {
+  const [, version = ""] = /^node:(\d+\.\d+)-slim$/.exec(base) ?? []
+  if (!process.version.startsWith(`v${version}.`)) {
+    throw new Error(`the image is made from ${base}, but the tests run on Node ${process.version}`)
+  }
+}
+
+/** Folders at the root of the image are in the folder of the stage, and its user is the one here. */
+const onThisMachine = (command: string, folder: string): string =>
+  command
+    .replaceAll(/(?<=\s)\/(?=\w)/g, `${folder}/`)
+    .replace(/--owner=\w+/, `--owner=${process.getuid?.()}`)
+    .replace(/--group=\w+/, `--group=${process.getgid?.()}`)
+
+const copy = async (
+  { flags, rest }: Instruction,
+  image: Image,
+  context: string,
+  stages: ReadonlyMap<string, Image>
+): Promise<void> => {
+  const { from, ...others } = flags
+  if (Object.keys(others).length > 0) throw new Error(`COPY ${rest} has flags that are not known`)
+  const source = from === undefined ? context : stages.get(from)?.folder
+  if (source === undefined) throw new Error(`COPY ${rest}: there is no stage ${from}`)
+  const excluded = from === undefined ? ignoredIn(context) : () => false
+
+  const words = rest.split(/\s+/)
+  const target = words.at(-1) ?? ""
+  const to = target.startsWith("/") ? join(image.folder, target) : join(image.workdir, target)
+  for (const word of words.slice(0, -1)) {
+    const path = join(source, word)
+    if (!existsSync(path) || excluded(path)) {
+      throw new Error(`COPY ${rest}: ${word} is not there, or .dockerignore excludes it`)
+    }
+    // The content of a folder is copied into the target, and a file into a target that ends with /.
+    const isInto = target.endsWith("/") && lstatSync(path).isFile()
+    await cp(path, isInto ? join(to, basename(path)) : to, {
+      recursive: true,
+      verbatimSymlinks: true,
+      filter: (file) => !excluded(file)
+    })
+  }
+}
+
+/** Whether `.dockerignore` excludes a path, itself or with one of the folders around it. */
+const ignoredIn = (context: string): ((path: string) => boolean) => {
+  const patterns = readFileSync(join(context, ".dockerignore"), "utf8")
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#"))
+  const unknown = patterns.find((pattern) => /[!\\?[\]]|\/$/.test(pattern))
+  if (unknown !== undefined) throw new Error(`the pattern ${unknown} of .dockerignore is not known`)
+  return (path) => {
+    const names = relative(context, path).split("/")
+    return names.some((_, index) => {
+      const around = names.slice(0, index + 1).join("/")
+      return patterns.some((pattern) => matchesGlob(around, pattern))
+    })
+  }
+}
