@@ -62,6 +62,9 @@ export const useList = <A>(options: ReturnType<typeof listOptions<A>>) => {
   }
 }
 
+/** For a record that is read again although it was read just now. */
+export const anew = <Options extends object>(options: Options) => ({ ...options, staleTime: 0 })
+
 export const meOptions = queryOptions({
   queryKey: ["me"],
   queryFn: ({ signal }) => client.auth.me({ signal }),

@@ -4,7 +4,9 @@ import { useNavigate } from "@tanstack/react-router"
 import { Pencil } from "lucide-react"
 import type { ReactNode } from "react"
 import { useWorkspace } from "../data/client.ts"
+import { anew, queries } from "../data/queries.ts"
 import { ButtonLink } from "../ui/actions/Button.tsx"
+import type { SendInput } from "../ui/forms/sendInput.ts"
 import { Loaded } from "../ui/messages/Loaded.tsx"
 import { Page } from "../ui/layout/Page.tsx"
 import { tell } from "../ui/messages/toast.ts"
@@ -17,7 +19,13 @@ import { Only } from "../ui/role.tsx"
 /** What the form of a monitor does at its end. */
 interface FormEnds<Input> {
   readonly onCancel: () => void
-  readonly onSend: (input: Input) => Promise<unknown>
+  readonly onSend: SendInput<Input>
+}
+
+/** What the form of a monitor that is changed does besides. */
+interface EditEnds<Values, Input> extends FormEnds<Input> {
+  readonly initial: Values
+  readonly latest: () => Promise<Values>
 }
 
 interface Named {
@@ -62,19 +70,21 @@ export const NewMonitor = <Input,>({
 }
 
 /** Changes a monitor of any kind. */
-export const EditMonitor = <Monitor extends Named, Input>({
+export const EditMonitor = <Monitor extends Named, Values, Input>({
   children,
   kind,
   monitorId,
   onUpdate,
-  options
+  options,
+  valuesOf
 }: {
   readonly kind: MonitorKind
   readonly monitorId: MonitorId
   // oxlint-disable-next-line typescript/no-explicit-any -- the key of a query is of no concern here
   readonly options: UseQueryOptions<Monitor, Error, Monitor, any>
-  readonly onUpdate: (input: Input) => Promise<Named>
-  readonly children: (monitor: Monitor, ends: FormEnds<Input>) => ReactNode
+  readonly onUpdate: (changes: Partial<Input>) => Promise<unknown>
+  readonly valuesOf: (monitor: Monitor) => Values
+  readonly children: (ends: EditEnds<Values, Input>) => ReactNode
 }) => {
   const { workspaceId } = useWorkspace()
   const navigate = useNavigate()
@@ -84,11 +94,13 @@ export const EditMonitor = <Monitor extends Named, Input>({
     <Loaded query={useQuery(options)} name="Edit" above={above} width="narrow">
       {(monitor) => (
         <Page title={`Edit ${monitor.name}`} above={above} width="narrow">
-          {children(monitor, {
+          {children({
+            initial: valuesOf(monitor),
+            latest: async () => valuesOf(await queries.fetchQuery(anew(options))),
             onCancel: () => void back(),
-            onSend: async (input) => {
-              const { name } = await onUpdate(input)
-              tell(`${name} was changed`)
+            onSend: async (_, patch) => {
+              await patch(onUpdate)
+              tell(`${monitor.name} was changed`)
               await monitorsChanged(workspaceId)
               await back()
             }

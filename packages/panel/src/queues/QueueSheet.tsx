@@ -3,11 +3,26 @@ import { useWorkspace } from "../data/client.ts"
 import { Sheet } from "../ui/actions/Dialog.tsx"
 import { Field, Input } from "../ui/forms/Field.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { sendInput } from "../ui/forms/sendInput.ts"
 import { useForm } from "../ui/forms/useForm.ts"
 import { tell } from "../ui/messages/toast.ts"
 import { queuesChanged } from "./queries.ts"
 
 const numberOrNull = (text: string) => (text.trim() === "" ? null : Number(text))
+
+const newQueue = { name: "", max_concurrency: "2", rate_per_second: "" }
+
+const queueValuesOf = (queue: Queue): typeof newQueue => ({
+  name: queue.name,
+  max_concurrency: String(queue.max_concurrency ?? ""),
+  rate_per_second: String(queue.rate_per_second ?? "")
+})
+
+const inputOf = (values: typeof newQueue) => ({
+  name: values.name.trim(),
+  max_concurrency: numberOrNull(values.max_concurrency),
+  rate_per_second: numberOrNull(values.rate_per_second)
+})
 
 /** Makes a queue, or changes one. */
 export const QueueSheet = ({
@@ -19,22 +34,16 @@ export const QueueSheet = ({
 }) => {
   const { api, workspaceId } = useWorkspace()
   const form = useForm({
-    initial: {
-      name: queue?.name ?? "",
-      max_concurrency: queue === undefined ? "2" : String(queue.max_concurrency ?? ""),
-      rate_per_second: String(queue?.rate_per_second ?? "")
-    },
-    send: async (values) => {
-      const input = {
-        name: values.name.trim(),
-        max_concurrency: numberOrNull(values.max_concurrency),
-        rate_per_second: numberOrNull(values.rate_per_second)
-      }
-      await (queue === undefined ? api.queues.create(input) : api.queues.update(queue.id, input))
+    initial: queue === undefined ? newQueue : queueValuesOf(queue),
+    latest: queue && (async () => queueValuesOf(await api.queues.get(queue.id))),
+    send: sendInput(inputOf, async (input, patch) => {
+      await (queue === undefined
+        ? api.queues.create(input)
+        : patch((changes) => api.queues.update(queue.id, changes)))
       tell(`${input.name} was ${queue === undefined ? "created" : "changed"}`)
       void queuesChanged(workspaceId)
       onClose()
-    }
+    })
   })
   return (
     <Sheet isOpen onClose={onClose} title={queue === undefined ? "New queue" : "Edit queue"}>

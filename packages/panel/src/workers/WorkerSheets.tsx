@@ -4,9 +4,22 @@ import { Sheet } from "../ui/actions/Dialog.tsx"
 import { Field, Input, Select } from "../ui/forms/Field.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
 import { tell } from "../ui/messages/toast.ts"
+import { sendInput } from "../ui/forms/sendInput.ts"
 import { useForm } from "../ui/forms/useForm.ts"
 import { labelsOf } from "./labelsOf.ts"
 import { workersChanged } from "./queries.ts"
+
+const newWorker = { name: "", labels: "" }
+
+const workerValuesOf = ({ labels, name }: Worker): typeof newWorker => ({
+  name,
+  labels: labels.join(", ")
+})
+
+const inputOf = ({ labels, name }: typeof newWorker) => ({
+  name: name.trim(),
+  labels: labelsOf(labels)
+})
 
 /** Makes a worker, or changes one. */
 export const WorkerSheet = ({
@@ -20,17 +33,17 @@ export const WorkerSheet = ({
 }) => {
   const { api, workspaceId } = useWorkspace()
   const form = useForm({
-    initial: { name: worker?.name ?? "", labels: worker?.labels.join(", ") ?? "" },
-    send: async (values) => {
-      const input = { name: values.name.trim(), labels: labelsOf(values.labels) }
+    initial: worker === undefined ? newWorker : workerValuesOf(worker),
+    latest: worker && (async () => workerValuesOf(await api.workers.get(worker.id))),
+    send: sendInput(inputOf, async (input, patch) => {
       if (worker === undefined) onCreated(await api.workers.create(input))
       else {
-        await api.workers.update(worker.id, input)
+        await patch((changes) => api.workers.update(worker.id, changes))
         tell(`${input.name} was changed`)
       }
       void workersChanged(workspaceId)
       onClose()
-    }
+    })
   })
   return (
     <Sheet isOpen onClose={onClose} title={worker === undefined ? "New worker" : "Edit worker"}>

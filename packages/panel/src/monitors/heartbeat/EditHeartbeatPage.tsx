@@ -15,11 +15,12 @@ export const EditHeartbeatPage = () => {
       kind="heartbeat"
       monitorId={monitorId}
       options={heartbeatOptions(workspaceId, monitorId)}
-      onUpdate={(input: HeartbeatMonitorInput) => api.heartbeatMonitors.update(monitorId, input)}
+      valuesOf={heartbeatValuesOf}
+      onUpdate={(changes: Partial<HeartbeatMonitorInput>) =>
+        api.heartbeatMonitors.update(monitorId, changes)
+      }
     >
-      {(monitor, ends) => (
-        <HeartbeatForm initial={heartbeatValuesOf(monitor)} action="Save changes" {...ends} />
-      )}
+      {(ends) => <HeartbeatForm action="Save changes" {...ends} />}
     </EditMonitor>
   )
 }

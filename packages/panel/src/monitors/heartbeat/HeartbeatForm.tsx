@@ -6,6 +6,7 @@ import { FormEnd } from "../../ui/forms/FormEnd.tsx"
 import { readersZone } from "../../ui/values/format.ts"
 import { Card, Section } from "../../ui/layout/Page.tsx"
 import { SpanInput } from "../../ui/forms/SpanInput.tsx"
+import { type SendInput, sendInput } from "../../ui/forms/sendInput.ts"
 import { useForm } from "../../ui/forms/useForm.ts"
 import { tagsOf } from "../MonitorFrame.tsx"
 
@@ -50,15 +51,17 @@ const inputOf = (values: HeartbeatValues): HeartbeatMonitorInput => ({
 export const HeartbeatForm = ({
   action,
   initial,
+  latest,
   onCancel,
   onSend
 }: {
   readonly initial: HeartbeatValues
   readonly action: string
-  readonly onSend: (input: HeartbeatMonitorInput) => Promise<unknown>
+  readonly latest?: () => Promise<HeartbeatValues>
+  readonly onSend: SendInput<HeartbeatMonitorInput>
   readonly onCancel: () => void
 }) => {
-  const form = useForm({ initial, send: (values) => onSend(inputOf(values)) })
+  const form = useForm({ initial, latest, send: sendInput(inputOf, onSend) })
   const { errorOf, set, values } = form
   return (
     <form className="flex flex-col gap-8" onSubmit={form.submit}>

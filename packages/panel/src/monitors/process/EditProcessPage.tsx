@@ -15,11 +15,12 @@ export const EditProcessPage = () => {
       kind="process"
       monitorId={monitorId}
       options={processOptions(workspaceId, monitorId)}
-      onUpdate={(input: ProcessMonitorInput) => api.processMonitors.update(monitorId, input)}
+      valuesOf={processValuesOf}
+      onUpdate={(changes: Partial<ProcessMonitorInput>) =>
+        api.processMonitors.update(monitorId, changes)
+      }
     >
-      {(monitor, ends) => (
-        <ProcessForm initial={processValuesOf(monitor)} action="Save changes" {...ends} />
-      )}
+      {(ends) => <ProcessForm action="Save changes" {...ends} />}
     </EditMonitor>
   )
 }

@@ -3,6 +3,7 @@ import { Choice, Field, Input, Select } from "../../ui/forms/Field.tsx"
 import { FormEnd } from "../../ui/forms/FormEnd.tsx"
 import { Card, Section } from "../../ui/layout/Page.tsx"
 import { SpanInput } from "../../ui/forms/SpanInput.tsx"
+import { type SendInput, sendInput } from "../../ui/forms/sendInput.ts"
 import { useForm } from "../../ui/forms/useForm.ts"
 import { labelsOf } from "../../workers/labelsOf.ts"
 import { WorkerSelect } from "../../workers/WorkerSelect.tsx"
@@ -105,15 +106,17 @@ const WorkersWithLabels = ({
 export const ProcessForm = ({
   action,
   initial,
+  latest,
   onCancel,
   onSend
 }: {
   readonly initial: ProcessValues
   readonly action: string
-  readonly onSend: (input: ProcessMonitorInput) => Promise<unknown>
+  readonly latest?: () => Promise<ProcessValues>
+  readonly onSend: SendInput<ProcessMonitorInput>
   readonly onCancel: () => void
 }) => {
-  const form = useForm({ initial, send: (values) => onSend(inputOf(values)) })
+  const form = useForm({ initial, latest, send: sendInput(inputOf, onSend) })
   const { errorOf, set, values } = form
   const words = matchWords[values.match_by]
   return (

@@ -15,11 +15,10 @@ export const EditSslPage = () => {
       kind="ssl"
       monitorId={monitorId}
       options={sslOptions(workspaceId, monitorId)}
-      onUpdate={(input: SslMonitorInput) => api.sslMonitors.update(monitorId, input)}
+      valuesOf={sslValuesOf}
+      onUpdate={(changes: Partial<SslMonitorInput>) => api.sslMonitors.update(monitorId, changes)}
     >
-      {(monitor, ends) => (
-        <SslForm initial={sslValuesOf(monitor)} action="Save changes" {...ends} />
-      )}
+      {(ends) => <SslForm action="Save changes" {...ends} />}
     </EditMonitor>
   )
 }

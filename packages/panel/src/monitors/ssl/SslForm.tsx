@@ -4,6 +4,7 @@ import { FieldProblem } from "../../ui/forms/issues.ts"
 import { FormEnd } from "../../ui/forms/FormEnd.tsx"
 import { Card, Section } from "../../ui/layout/Page.tsx"
 import { SpanInput } from "../../ui/forms/SpanInput.tsx"
+import { type SendInput, sendInput } from "../../ui/forms/sendInput.ts"
 import { useForm } from "../../ui/forms/useForm.ts"
 import { tagsOf } from "../MonitorFrame.tsx"
 import { serverIn } from "./serverIn.ts"
@@ -69,15 +70,17 @@ const ports = { tls: "443", smtp: "587", imap: "143", pop3: "110", postgres: "54
 export const SslForm = ({
   action,
   initial,
+  latest,
   onCancel,
   onSend
 }: {
   readonly initial: SslValues
   readonly action: string
-  readonly onSend: (input: SslMonitorInput) => Promise<unknown>
+  readonly latest?: () => Promise<SslValues>
+  readonly onSend: SendInput<SslMonitorInput>
   readonly onCancel: () => void
 }) => {
-  const form = useForm({ initial, send: async (values) => onSend(inputOf(values)) })
+  const form = useForm({ initial, latest, send: sendInput(inputOf, onSend) })
   const { errorOf, set, values } = form
   return (
     <form className="flex flex-col gap-8" onSubmit={form.submit}>

@@ -3,6 +3,7 @@ import { Card } from "../../ui/layout/Page.tsx"
 import { Field, Input } from "../../ui/forms/Field.tsx"
 import { FormEnd } from "../../ui/forms/FormEnd.tsx"
 import { issuesOf } from "../../ui/forms/issues.ts"
+import { type SendInput, sendInput } from "../../ui/forms/sendInput.ts"
 import { useForm } from "../../ui/forms/useForm.ts"
 import { ConfigFields } from "./ConfigFields.tsx"
 import { type Config, configOf, fieldsOf, textsOf } from "./configSchema.ts"
@@ -12,20 +13,31 @@ export const ChannelForm = ({
   action,
   channel,
   kind,
+  latest,
   onCancel,
   onSend
 }: {
   readonly kind: NotificationKindInfo
   readonly channel?: NotificationChannel
   readonly action: string
-  readonly onSend: (input: { readonly name: string; readonly config: Config }) => Promise<unknown>
+  /** Reads the channel that is changed. */
+  readonly latest?: () => Promise<NotificationChannel>
+  readonly onSend: SendInput<{ readonly name: string; readonly config: Config }>
   readonly onCancel: () => void
 }) => {
   const fields = fieldsOf(kind.config_schema, kind.secret_fields)
+  const valuesOf = ({ config, name }: Pick<NotificationChannel, "config" | "name">) => ({
+    name,
+    config: textsOf(fields, config)
+  })
+  const inputOf = ({ config, name }: ReturnType<typeof valuesOf>) => ({
+    name: name.trim(),
+    config: configOf(fields, config, channel !== undefined)
+  })
   const form = useForm({
-    initial: { name: channel?.name ?? "", config: textsOf(fields, channel?.config ?? {}) },
-    send: ({ config, name }) =>
-      onSend({ name: name.trim(), config: configOf(fields, config, channel !== undefined) })
+    initial: valuesOf(channel ?? { name: "", config: {} }),
+    latest: latest && (async () => valuesOf(await latest())),
+    send: sendInput(inputOf, onSend)
   })
   const { error, errorAt, set, values } = form
   const isElsewhere = issuesOf(error).some(({ path }) => path[0] === "config" && path.length === 1)

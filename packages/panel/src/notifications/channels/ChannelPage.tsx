@@ -4,6 +4,7 @@ import { useNavigate, useParams } from "@tanstack/react-router"
 import { Pause, RotateCcw, Send, Trash2 } from "lucide-react"
 import { useState } from "react"
 import { useWorkspace } from "../../data/client.ts"
+import { anew, queries } from "../../data/queries.ts"
 import { AboveLink } from "../../ui/layout/AboveLink.tsx"
 import { Button } from "../../ui/actions/Button.tsx"
 import { Confirm } from "../../ui/actions/Dialog.tsx"
@@ -146,8 +147,9 @@ const Settings = ({ channel }: { readonly channel: NotificationChannel }) => {
       onCancel={() =>
         void navigate({ to: "/w/$workspaceId/notifications", params: { workspaceId } })
       }
-      onSend={async (input) => {
-        await api.notifications.updateChannel(channel.id, input)
+      latest={() => queries.fetchQuery(anew(channelOptions(channel.workspace_id, channel.id)))}
+      onSend={async (input, patch) => {
+        await patch((changes) => api.notifications.updateChannel(channel.id, changes))
         tell(`${input.name} was changed`)
         await notificationsChanged(workspaceId)
       }}

@@ -5,6 +5,7 @@ import { Button } from "../../ui/actions/Button.tsx"
 import { QueueField } from "../../queues/QueueField.tsx"
 import { Field, Input } from "../../ui/forms/Field.tsx"
 import { Card, Section } from "../../ui/layout/Page.tsx"
+import { type SendInput, sendInput } from "../../ui/forms/sendInput.ts"
 import { useForm } from "../../ui/forms/useForm.ts"
 import { CallbackFields } from "../call/CallbackFields.tsx"
 import { FiringFields, ScheduleFields } from "../schedule/ScheduleFields.tsx"
@@ -18,15 +19,17 @@ const maxSteps = 50
 export const ChainForm = ({
   action,
   initial,
+  latest,
   onCancel,
   onSend
 }: {
   readonly initial: ChainValues
   readonly action: string
-  readonly onSend: (input: ChainInput) => Promise<unknown>
+  readonly latest?: () => Promise<ChainValues>
+  readonly onSend: SendInput<ChainInput>
   readonly onCancel: () => void
 }) => {
-  const form = useForm({ initial, send: (values) => onSend(chainInputOf(values)) })
+  const form = useForm({ initial, latest, send: sendInput(chainInputOf, onSend) })
   const { errorAt, errorOf, set, values } = form
   const { steps } = values
   const [added, setAdded] = useState<number>()

@@ -1,8 +1,8 @@
 import type { Chain } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useParams } from "@tanstack/react-router"
-import { useState } from "react"
 import { useWorkspace } from "../../data/client.ts"
+import { anew, queries } from "../../data/queries.ts"
 import { AboveLink } from "../../ui/layout/AboveLink.tsx"
 import { Page, Skeleton } from "../../ui/layout/Page.tsx"
 import { Problem } from "../../ui/messages/Problem.tsx"
@@ -39,16 +39,18 @@ export const EditChainPage = () => {
 const Edit = ({ chain }: { readonly chain: Chain }) => {
   const { api, workspaceId } = useWorkspace()
   const navigate = useNavigate()
-  const [initial] = useState(() => chainValuesOf(chain))
   const back = () =>
     navigate({ to: "/w/$workspaceId/chains/$chainId", params: { workspaceId, chainId: chain.id } })
   return (
     <ChainForm
-      initial={initial}
+      initial={chainValuesOf(chain)}
+      latest={async () =>
+        chainValuesOf(await queries.fetchQuery(anew(chainOptions(workspaceId, chain.id))))
+      }
       action="Save changes"
       onCancel={back}
-      onSend={async (input) => {
-        await api.chains.update(chain.id, input)
+      onSend={async (input, patch) => {
+        await patch((changes) => api.chains.update(chain.id, changes))
         tell(`${input.name} was changed`)
         await chainsChanged(workspaceId)
         await back()

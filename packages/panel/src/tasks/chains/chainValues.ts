@@ -22,7 +22,8 @@ export interface StepValues extends CallValues {
   readonly place: Pick<ChainStep, "run_on" | "worker_wait_seconds"> | undefined
 }
 
-let lastKey = 0
+/** The steps of a chain that was read have their positions as keys: read again, they are the same. */
+let lastKey = 1_000
 
 export const newStep = (name: string): StepValues => ({
   ...newCall,
@@ -33,9 +34,9 @@ export const newStep = (name: string): StepValues => ({
   place: undefined
 })
 
-const stepValuesOf = (step: ChainStep): StepValues => ({
+const stepValuesOf = (step: ChainStep, key: number): StepValues => ({
   ...callValuesOf(step),
-  key: ++lastKey,
+  key,
   name: step.name,
   run_if: step.run_if,
   place: { run_on: step.run_on, worker_wait_seconds: step.worker_wait_seconds }
@@ -58,7 +59,7 @@ export type ChainValues = ReturnType<typeof newChain>
 
 export const chainValuesOf = (chain: Chain): ChainValues => ({
   name: chain.name,
-  steps: chain.steps.map(stepValuesOf),
+  steps: chain.steps.map((step, index) => stepValuesOf(step, index)),
   schedule: chain.schedule ?? "",
   timezone: chain.timezone,
   overlap: chain.overlap,

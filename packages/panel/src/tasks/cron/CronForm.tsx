@@ -3,6 +3,7 @@ import { QueueField } from "../../queues/QueueField.tsx"
 import { Field, Input } from "../../ui/forms/Field.tsx"
 import { readersZone } from "../../ui/values/format.ts"
 import { Card, Section } from "../../ui/layout/Page.tsx"
+import { type SendInput, sendInput } from "../../ui/forms/sendInput.ts"
 import { useForm } from "../../ui/forms/useForm.ts"
 import { CallbackFields } from "../call/CallbackFields.tsx"
 import { callbackInputOf, callbackValuesOf } from "../call/callbackValues.ts"
@@ -59,15 +60,17 @@ const inputOf = (values: CronValues): CronTaskInput => ({
 export const CronForm = ({
   action,
   initial,
+  latest,
   onCancel,
   onSend
 }: {
   readonly initial: CronValues
   readonly action: string
-  readonly onSend: (input: CronTaskInput) => Promise<unknown>
+  readonly latest?: () => Promise<CronValues>
+  readonly onSend: SendInput<CronTaskInput>
   readonly onCancel: () => void
 }) => {
-  const form = useForm({ initial, send: (values) => onSend(inputOf(values)) })
+  const form = useForm({ initial, latest, send: sendInput(inputOf, onSend) })
   const { errorOf, set, values } = form
   return (
     <form className="flex flex-col gap-8" onSubmit={form.submit}>

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useParams } from "@tanstack/react-router"
 import { useWorkspace } from "../../data/client.ts"
+import { anew, queries } from "../../data/queries.ts"
 import { AboveLink } from "../../ui/layout/AboveLink.tsx"
 import { Page, Skeleton } from "../../ui/layout/Page.tsx"
 import { Problem } from "../../ui/messages/Problem.tsx"
@@ -34,10 +35,13 @@ export const EditCronPage = () => {
       ) : (
         <CronForm
           initial={cronValuesOf(task)}
+          latest={async () =>
+            cronValuesOf(await queries.fetchQuery(anew(cronOptions(workspaceId, taskId))))
+          }
           action="Save changes"
           onCancel={back}
-          onSend={async (input) => {
-            await api.cron.update(taskId, input)
+          onSend={async (input, patch) => {
+            await patch((changes) => api.cron.update(taskId, changes))
             tell(`${input.name} was changed`)
             await cronChanged(workspaceId)
             await back()

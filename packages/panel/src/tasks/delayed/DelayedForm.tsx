@@ -4,6 +4,7 @@ import { Choice, Field, Input, Select } from "../../ui/forms/Field.tsx"
 import { dateTime, readersZone } from "../../ui/values/format.ts"
 import { QueueField } from "../../queues/QueueField.tsx"
 import { Card, Section } from "../../ui/layout/Page.tsx"
+import { type SendInput, sendInput } from "../../ui/forms/sendInput.ts"
 import { useForm } from "../../ui/forms/useForm.ts"
 import { CallbackFields } from "../call/CallbackFields.tsx"
 import { callbackInputOf, callbackValuesOf } from "../call/callbackValues.ts"
@@ -65,15 +66,17 @@ const isOver = (runAt: string) => new Date(runAt).getTime() < now()
 export const DelayedForm = ({
   action,
   initial,
+  latest,
   onCancel,
   onSend
 }: {
   readonly initial: DelayedValues
   readonly action: string
-  readonly onSend: (input: DelayedTaskInput) => Promise<unknown>
+  readonly latest?: () => Promise<DelayedValues>
+  readonly onSend: SendInput<DelayedTaskInput>
   readonly onCancel: () => void
 }) => {
-  const form = useForm({ initial, send: (values) => onSend(inputOf(values)) })
+  const form = useForm({ initial, latest, send: sendInput(inputOf, onSend) })
   const { errorOf, set, values } = form
   const isAfter = values.when === "after"
   return (

@@ -4,6 +4,7 @@ import { Link, useParams } from "@tanstack/react-router"
 import { Ban, Copy, Pencil, Play } from "lucide-react"
 import { useState } from "react"
 import { useWorkspace } from "../../data/client.ts"
+import { anew, queries } from "../../data/queries.ts"
 import { unnamed } from "../../data/tasks.ts"
 import { ExecutionList } from "../../executions/ExecutionList.tsx"
 import { executionsChanged } from "../../executions/queries.ts"
@@ -141,10 +142,13 @@ const DelayedActions = ({ name, task }: { readonly task: DelayedTask; readonly n
       <Sheet isOpen={open === "edit"} onClose={close} title={`Edit ${name}`}>
         <DelayedForm
           initial={delayedValuesOf(task)}
+          latest={async () =>
+            delayedValuesOf(await queries.fetchQuery(anew(delayedOptions(workspaceId, task.id))))
+          }
           action="Save changes"
           onCancel={close}
-          onSend={async (input) => {
-            await api.delayed.update(task.id, input)
+          onSend={async (_, patch) => {
+            await patch((changes) => api.delayed.update(task.id, changes))
             tell(`${name} was changed`)
             await changed()
             close()

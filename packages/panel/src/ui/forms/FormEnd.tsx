@@ -4,6 +4,8 @@ import { AskBeforeLeaving } from "../actions/AskBeforeLeaving.tsx"
 import { Button } from "../actions/Button.tsx"
 import { Problem } from "../messages/Problem.tsx"
 import { useMay, whoMay } from "../role.tsx"
+import { Meanwhile } from "./Meanwhile.tsx"
+import type { Edits } from "./useEdits.ts"
 
 /** The end of a form: what is wrong with it as a whole, and the button. */
 export const FormEnd = ({
@@ -21,6 +23,7 @@ export const FormEnd = ({
     readonly isBusy: boolean
     readonly isChanged: boolean
     readonly attention: ReadonlyArray<string>
+    readonly edits: Edits
   }
   /** Whether a field may be out of sight of the button, and much would be typed again. */
   readonly isLong?: boolean
@@ -34,6 +37,7 @@ export const FormEnd = ({
   const isHeld = !useMay()(needs)
   return (
     <div className="flex flex-col gap-4">
+      <Meanwhile edits={form.edits} />
       <Problem error={form.problem} />
       {isLong && attention.length > 0 && (
         <p className="text-sm text-bad">

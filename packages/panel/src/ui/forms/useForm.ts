@@ -1,6 +1,8 @@
 import { type FormEvent, useEffect, useRef, useState } from "react"
 import { invalidFieldsIn, lead } from "./invalidFields.ts"
 import { type Issue, issuesLeft, issuesOf } from "./issues.ts"
+import { isSame } from "./merge.ts"
+import { useEdits } from "./useEdits.ts"
 
 /**
  * The values of a form, and what the service says of them. An issue that the service has with a field
@@ -8,23 +10,28 @@ import { type Issue, issuesLeft, issuesOf } from "./issues.ts"
  */
 export const useForm = <Values extends object>({
   initial,
+  latest,
   send
 }: {
+  /** For a form that changes a record: the record, as far as it is known now. */
   readonly initial: Values
-  readonly send: (values: Values) => Promise<unknown>
+  /** Reads the record that the form changes. A form that has it overwrites nobody's changes. */
+  readonly latest?: (() => Promise<Values>) | undefined
+  /** `before` is the record without the changes. */
+  readonly send: (values: Values, before: Values) => Promise<unknown>
 }) => {
-  const [values, setValues] = useState(initial)
-  const [saved, setSaved] = useState(initial)
   const [error, setError] = useState<unknown>()
   const [issues, setIssues] = useState<ReadonlyArray<Issue>>([])
   const [isBusy, setBusy] = useState(false)
   const isSending = useRef(false)
   const sentBy = useRef<HTMLFormElement>(null)
   const { attention, isElsewhere } = useAttention(sentBy, error, issues)
+  const follows = latest !== undefined
+  const { base, change, edits, merge, values, wasSent } = useEdits(initial, { follows, isBusy })
 
-  const set = (change: Partial<Values>) => {
-    setValues((before) => ({ ...before, ...change }))
-    setIssues((before) => issuesLeft(before, values, { ...values, ...change }))
+  const set = (fields: Partial<Values>) => {
+    change(fields)
+    setIssues((before) => issuesLeft(before, values, { ...values, ...fields }))
   }
 
   const submit = async (event?: FormEvent<HTMLFormElement>) => {
@@ -36,8 +43,12 @@ export const useForm = <Values extends object>({
     setError(undefined)
     setIssues([])
     try {
-      await send(values)
-      setSaved(values)
+      const merged = latest === undefined ? undefined : merge(await latest())
+      // The form asks what counts, and is sent again after that.
+      if (merged !== undefined && merged.clashes.length > 0) return
+      const sent = merged?.values ?? values
+      await send(sent, merged?.base ?? base)
+      wasSent(sent)
     } catch (thrown) {
       setError(thrown)
       setIssues(issuesOf(thrown))
@@ -67,9 +78,9 @@ export const useForm = <Values extends object>({
     submit,
     isBusy,
     /** Whether there is something that was not sent. */
-    isChanged: Object.entries(values).some(
-      ([field, value]) => value !== saved[field as keyof Values]
-    ),
+    isChanged: !isSame(values, base),
+    /** What others changed meanwhile. */
+    edits,
     errorOf: (field: keyof Values & string) => errorAt(field),
     /** What the service says of a value within a field. */
     errorAt,

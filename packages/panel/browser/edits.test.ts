@@ -1,0 +1,91 @@
+import { describe, expect, it } from "vitest"
+import { missing, usePanel } from "./support/panel.ts"
+
+describe.skipIf(missing !== undefined)("a record that two people change", () => {
+  const panel = usePanel()
+
+  const taskOf = async () => {
+    const opened = await panel.openAs()
+    const { page, person } = opened
+    const task = await person.client.cron.create({
+      name: "Nightly",
+      schedule: "0 3 * * *",
+      timezone: "UTC",
+      url: `${panel.url()}/v1/echo`
+    })
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/${task.id}/edit`)
+    const name = page.getByLabel("Name", { exact: true })
+    await name.waitFor()
+    return { ...opened, name, read: () => person.client.cron.get(task.id), task }
+  }
+
+  it("keeps what one of them changed elsewhere, although the other had it open before", async () => {
+    const { name, page, person, read, task } = await taskOf()
+    // Nothing tells this tab what the other one does.
+    await page.route("**/events*", (route) => route.abort())
+    await page.reload()
+    await name.fill("Daily")
+    await person.client.cron.update(task.id, { schedule: "0 4 * * *", retry_count: 1 })
+    const sent = page.waitForRequest((request) => request.method() === "PATCH")
+    await page.getByRole("button", { name: "Save changes" }).click()
+    expect((await sent).postDataJSON()).toEqual({ name: "Daily" })
+    await page.getByRole("heading", { name: "Daily" }).waitFor()
+    expect(await read()).toMatchObject({ name: "Daily", schedule: "0 4 * * *", retry_count: 1 })
+  })
+
+  it("shows at once what somebody else changed, and leaves alone what was typed", async () => {
+    const { name, page, person, task } = await taskOf()
+    await name.fill("Daily")
+    await person.client.cron.update(task.id, { schedule: "0 4 * * *" })
+    await page
+      .getByText("Somebody else changed this meanwhile. The form shows it: Schedule.")
+      .waitFor()
+    expect(await page.getByRole("textbox", { name: "Schedule" }).inputValue()).toBe("0 4 * * *")
+    expect(await name.inputValue()).toBe("Daily")
+  })
+
+  it("asks whose value counts where both changed the same", async () => {
+    for (const [button, kept] of [
+      ["Keep mine", "Mine"],
+      ["Take theirs", "Theirs"]
+    ] as const) {
+      const { context, name, page, person, read, task } = await taskOf()
+      await name.fill("Mine")
+      await person.client.cron.update(task.id, { name: "Theirs" })
+      const asked = page.getByRole("alert").filter({ hasText: "Which values count?" })
+      await asked.getByText("Theirs: Theirs").waitFor()
+      await page.getByRole("button", { name: "Save changes" }).click()
+      await page.getByRole("button", { name: "Save changes" }).isEnabled()
+      expect((await read()).name).toBe("Theirs")
+      await asked.getByRole("button", { name: button }).click()
+      await asked.waitFor({ state: "detached" })
+      expect(await name.inputValue()).toBe(kept)
+      await page.getByRole("button", { name: "Save changes" }).click()
+      await page.getByRole("heading", { name: kept, exact: true }).waitFor()
+      expect((await read()).name).toBe(kept)
+      await context.close()
+    }
+  })
+
+  it("shows a chain whose steps somebody else changed as it is now", async () => {
+    const { page, person } = await panel.openAs()
+    const url = `${panel.url()}/v1/echo`
+    const chain = await person.client.chains.create({
+      name: "Export",
+      steps: [
+        { name: "login", url },
+        { name: "upload", url }
+      ]
+    })
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/chains/${chain.id}/edit`)
+    await page.getByLabel("Name", { exact: true }).first().fill("Nightly export")
+    await person.client.chains.update(chain.id, { steps: [{ name: "all", url }] })
+    await page.getByText("The form shows it: Steps.").waitFor()
+    await page.getByRole("button", { name: "Save changes" }).click()
+    await page.getByRole("heading", { name: "Nightly export" }).waitFor()
+    expect(await person.client.chains.get(chain.id)).toMatchObject({
+      name: "Nightly export",
+      steps: [{ name: "all" }]
+    })
+  })
+})

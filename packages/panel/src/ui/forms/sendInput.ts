@@ -1,0 +1,20 @@
+import { changedFields } from "./merge.ts"
+
+/** Sends the fields that were changed, if there are any. */
+export type Patch<Input> = (
+  update: (changes: Partial<Input>) => Promise<unknown>
+) => Promise<unknown>
+
+/** Creates a record from the whole input, or patches one. */
+export type SendInput<Input> = (input: Input, patch: Patch<Input>) => Promise<unknown>
+
+/** Gives what was typed to `onSend`, as the API takes it. */
+export const sendInput =
+  <Values, Input extends object>(inputOf: (values: Values) => Input, onSend: SendInput<Input>) =>
+  async (values: Values, before: Values): Promise<unknown> => {
+    const input = inputOf(values)
+    return onSend(input, async (update) => {
+      const changes = changedFields(inputOf(before), input)
+      return Object.keys(changes).length === 0 ? undefined : await update(changes)
+    })
+  }
