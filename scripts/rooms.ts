@@ -27,8 +27,10 @@ export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
   queue: ["config", "limits", "outbox", "platform", "signals", "sql"],
   // The edge.
   http: ["config", "fairness", "platform", "signals", "sql"],
+  // Mails: the mail server, and how a mail looks.
+  mail: ["config", "platform"],
   // Who may use what.
-  access: [],
+  access: ["http"],
   throttle: ["fairness", "platform"],
   // The nouns.
   users: ["sql"],
@@ -36,38 +38,28 @@ export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
   signing: ["platform", "sql"],
   tasks: ["limits", "outbox", "platform", "queue", "signals", "sql"],
   notifications: [
+    "access",
     "audit",
     "config",
     "http",
     "limits",
+    "mail",
     "outbox",
     "platform",
     "signals",
     "signing",
     "sql",
-    "tasks",
     "throttle",
     "users"
   ],
-  workspaces: [
-    "access",
-    "audit",
-    "http",
-    "limits",
-    "notifications",
-    "platform",
-    "queue",
-    "signing",
-    "sql",
-    "users"
-  ],
+  workspaces: ["access", "audit", "http", "limits", "platform", "queue", "signing", "sql", "users"],
   members: [
     "access",
     "audit",
     "config",
     "http",
     "limits",
-    "notifications",
+    "mail",
     "platform",
     "signals",
     "sql",
@@ -84,8 +76,8 @@ export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
     "fairness",
     "http",
     "limits",
+    "mail",
     "members",
-    "notifications",
     "platform",
     "signals",
     "signing",
@@ -142,6 +134,7 @@ export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
   incidents: ["http", "platform", "signals", "sql"],
   monitors: [
     "config",
+    "fairness",
     "http",
     "incidents",
     "limits",
@@ -149,8 +142,7 @@ export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
     "platform",
     "queue",
     "signals",
-    "sql",
-    "tasks"
+    "sql"
   ],
   billing: [
     "access",
@@ -166,7 +158,7 @@ export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
   ],
   events: ["auth", "http", "platform", "signals", "sql"],
   // The work beside the requests.
-  completions: ["config", "http", "monitors", "platform", "queue", "signals", "sql"],
+  completions: ["config", "fairness", "http", "platform", "queue", "signals", "sql"],
   runner: ["completions", "platform", "queue", "signals", "signing", "sql"],
   workers: [
     "access",

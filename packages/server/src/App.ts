@@ -7,6 +7,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { ApiKeys } from "./api-keys/ApiKeys.ts"
 import { ExpiringKeysLayer } from "./api-keys/ExpiringKeys.ts"
 import { KeyUses } from "./api-keys/KeyUses.ts"
+import { AccountEvents } from "./access/AccountEvents.ts"
 import { Accounts } from "./auth/Accounts.ts"
 import { Auth } from "./auth/Auth.ts"
 import { RequestRates } from "./auth/RequestRates.ts"
@@ -59,9 +60,10 @@ import { Channels } from "./notifications/channels/Channels.ts"
 import { Confirming } from "./notifications/channels/Confirming.ts"
 import { Deliveries } from "./notifications/deliveries/Deliveries.ts"
 import { Disabling } from "./notifications/channels/Disabling.ts"
+import { FollowAccountsLayer } from "./notifications/channels/followAccounts.ts"
 import { linkRoutesLayer } from "./notifications/channels/linkRoutes.ts"
-import { Letters } from "./notifications/mail/Letters.ts"
-import { Mailer } from "./notifications/mail/Mailer.ts"
+import { Letters } from "./mail/Letters.ts"
+import { Mailer } from "./mail/Mailer.ts"
 import { CallingBackLayer } from "./notifications/callbacks/callingBack.ts"
 import { NotifierLayer } from "./notifications/Notifier.ts"
 import { Sender } from "./notifications/sending/Sender.ts"
@@ -185,6 +187,7 @@ const Services = Layer.mergeAll(
   Layer.provide([MonitorRecords.layer, PingUrls.layer, TlsProbe.layer]),
   Layer.provide([StatusChanges.layer, CalendarReader.layer]),
   Layer.provide(Reclaiming.layer),
+  Layer.provideMerge(FollowAccountsLayer),
   Layer.provideMerge(Confirming.layer),
   Layer.provideMerge([Disabling.layer, Letters.layer, Starter.layer, Transmitter.layer]),
   Layer.provideMerge([Mailer.layer, Call.layer, SecondFactors.layer, AuditChain.layer]),
@@ -192,7 +195,7 @@ const Services = Layer.mergeAll(
   Layer.provide(RunQueue.layer),
   Layer.provideMerge(Limits.layer),
   Layer.provideMerge(Provider.layer),
-  Layer.provide([Throttle.layer, Passwords.layer, Tokens.layer, KeyUses.layer])
+  Layer.provide([AccountEvents.layer, Throttle.layer, Passwords.layer, Tokens.layer, KeyUses.layer])
 )
 
 /** The run engine. A node without it only answers the API and hears from others what has ended. */

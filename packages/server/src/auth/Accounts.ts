@@ -22,7 +22,7 @@ import { AuditLog } from "../audit/AuditLog.ts"
 import { InvitationsRepo } from "../members/InvitationsRepo.ts"
 import { Endings } from "../signals/Endings.ts"
 import { Workspaces } from "../workspaces/Workspaces.ts"
-import { Confirming } from "../notifications/channels/Confirming.ts"
+import { AccountEvents } from "../access/AccountEvents.ts"
 import { checkNewPassword } from "./passwords/checkNewPassword.ts"
 import { EmailLinks } from "./email/EmailLinks.ts"
 import { confirmingPassword } from "./passwords/confirmingPassword.ts"
@@ -93,7 +93,7 @@ export class Accounts extends Context.Service<
     never,
     | AppConfig
     | AuditLog
-    | Confirming
+    | AccountEvents
     | EmailLinks
     | Endings
     | Idempotency
@@ -115,7 +115,7 @@ export class Accounts extends Context.Service<
       const transaction = transactionOf(yield* SqlClient.SqlClient)
       const { registration } = yield* AppConfig
       const audit = yield* AuditLog
-      const confirming = yield* Confirming
+      const events = yield* AccountEvents
       const emailLinks = yield* EmailLinks
       const endings = yield* Endings
       const idempotency = yield* Idempotency
@@ -268,7 +268,7 @@ export class Accounts extends Context.Service<
                 return yield* new InvalidCredentials()
               yield* workspaces.removeOwnedAloneBy(actor)
               const others = yield* usage.holdSeatsOf(row.id)
-              yield* confirming.endOfMember(row.email, others, actor.origin)
+              yield* events.memberEmailGone(row.email, others, actor.origin)
               yield* users.remove(row.id)
               yield* usage.record("seats", others, yield* DateTime.nowAsDate)
               yield* invitations.removeOf(row.email)

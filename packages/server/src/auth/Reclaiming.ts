@@ -9,7 +9,7 @@ import type { RequestOrigin } from "../http/request/RequestOrigin.ts"
 import { UsageRepo } from "../limits/UsageRepo.ts"
 import { InvitationsRepo } from "../members/InvitationsRepo.ts"
 import { MembersRepo } from "../members/MembersRepo.ts"
-import { Confirming } from "../notifications/channels/Confirming.ts"
+import { AccountEvents } from "../access/AccountEvents.ts"
 import { Endings } from "../signals/Endings.ts"
 import { SigningSecrets } from "../signing/SigningSecrets.ts"
 import { UserLinksRepo } from "../users/UserLinksRepo.ts"
@@ -36,7 +36,7 @@ export class Reclaiming extends Context.Service<
     never,
     | ApiKeyRepo
     | AuditLog
-    | Confirming
+    | AccountEvents
     | Endings
     | InvitationsRepo
     | MembersRepo
@@ -53,7 +53,7 @@ export class Reclaiming extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const apiKeys = yield* ApiKeyRepo
       const audit = yield* AuditLog
-      const confirming = yield* Confirming
+      const events = yield* AccountEvents
       const endings = yield* Endings
       const factors = yield* SecondFactors
       const invitations = yield* InvitationsRepo
@@ -83,7 +83,7 @@ export class Reclaiming extends Context.Service<
         }
         const removed = yield* members.removeAllBut(workspaceId, userId)
         for (const { email, id, role } of removed) {
-          yield* confirming.endOfMember(email, [workspaceId], origin)
+          yield* events.memberEmailGone(email, [workspaceId], origin)
           yield* record("member.removed", id, { role })
         }
         yield* sql.afterCommit(Effect.sync(() => endings.tell(removed.map(({ id }) => id))))
@@ -110,7 +110,7 @@ export class Reclaiming extends Context.Service<
           for (const workspaceId of yield* repo.lockOwnedAlone(id)) {
             yield* clear(workspaceId, userId, origin)
           }
-          yield* confirming.confirmOfMember(id, email, now)
+          yield* events.emailVerified(id, email, now)
         })
       })
     })

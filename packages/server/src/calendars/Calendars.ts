@@ -13,7 +13,7 @@ import type { RunQueue } from "../queue/RunQueue.ts"
 import { StoreClock } from "../sql/StoreClock.ts"
 import { transactionOf } from "../sql/transaction.ts"
 import { schedulesOf } from "../tasks/Schedules.ts"
-import { targetCheck } from "../tasks/targetCheck.ts"
+import { targetCheck } from "@scheduling/calls/egress/targetCheck"
 import { CalendarReader } from "./CalendarReader.ts"
 import { CalendarsRepo, type ClaimedCalendar } from "./CalendarsRepo.ts"
 

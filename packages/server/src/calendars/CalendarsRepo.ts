@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { dayMs } from "../platform/millis.ts"
 import { scheduledColumns } from "../tasks/scheduledColumns.ts"
 import type { ScheduledRow } from "../tasks/Schedules.ts"
-import { intoWorkspace } from "../tasks/intoWorkspace.ts"
+import { intoWorkspace } from "../sql/intoWorkspace.ts"
 import type { NotFound } from "@scheduling/domain/shared/Errors"
 
 export interface ClaimedCalendar {

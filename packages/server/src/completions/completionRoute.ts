@@ -2,7 +2,7 @@ import { maxResponseBodyBytes } from "@scheduling/domain/executions/Execution"
 import { Clock, Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { plainBody } from "../http/request/plainBody.ts"
-import { EventQuota } from "../monitors/heartbeat/EventQuota.ts"
+import { EventQuota } from "../fairness/EventQuota.ts"
 import { type Callback, Completions, type Receipt } from "./Completions.ts"
 import { CompletionUrls } from "./CompletionUrls.ts"
 

@@ -11,7 +11,7 @@ import { transactionOf, undoneAlone } from "../sql/transaction.ts"
 import { withCallOptions } from "../tasks/callOptions.ts"
 import { callbackTargets, withEndingOptions } from "../tasks/endingOptions.ts"
 import { queueCheck } from "../tasks/queueCheck.ts"
-import { targetCheck } from "../tasks/targetCheck.ts"
+import { targetCheck } from "@scheduling/calls/egress/targetCheck"
 import { type DelayedTaskRow, DelayedTasksRepo, toDelayedTask } from "./DelayedTasksRepo.ts"
 import { dueFields, isPending, runAtOf } from "./runAt.ts"
 

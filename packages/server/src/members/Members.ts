@@ -9,7 +9,7 @@ import { SqlClient } from "effect/sql"
 import { AuditLog } from "../audit/AuditLog.ts"
 import type { Actor } from "../audit/currentActor.ts"
 import { UsageRepo } from "../limits/UsageRepo.ts"
-import { Confirming } from "../notifications/channels/Confirming.ts"
+import { AccountEvents } from "../access/AccountEvents.ts"
 import { orNotFound } from "../platform/orNotFound.ts"
 import { Endings } from "../signals/Endings.ts"
 import { pageRequest, toPage } from "../sql/Pages.ts"
@@ -55,7 +55,7 @@ export class Members extends Context.Service<
     Members,
     never,
     | AuditLog
-    | Confirming
+    | AccountEvents
     | Endings
     | InvitationsRepo
     | MembersRepo
@@ -68,7 +68,7 @@ export class Members extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const transaction = transactionOf(sql)
       const audit = yield* AuditLog
-      const confirming = yield* Confirming
+      const events = yield* AccountEvents
       const endings = yield* Endings
       const invitations = yield* InvitationsRepo
       const repo = yield* MembersRepo
@@ -82,7 +82,7 @@ export class Members extends Context.Service<
       ) {
         yield* repo.remove(workspaceId, id)
         yield* usage.record("seats", [workspaceId], yield* DateTime.nowAsDate)
-        yield* confirming.endOfMember(email, [workspaceId], origin)
+        yield* events.memberEmailGone(email, [workspaceId], origin)
         yield* sql.afterCommit(Effect.sync(() => endings.tell([id])))
       })
 

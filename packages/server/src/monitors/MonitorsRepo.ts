@@ -17,7 +17,7 @@ import type { Change } from "../signals/Recent.ts"
 import { tellAfterCommit } from "../signals/tellAfterCommit.ts"
 import type { PageRequest } from "../sql/Pages.ts"
 import { timestampOf, timestampOrNull } from "../sql/timestamp.ts"
-import { intoWorkspace } from "../tasks/intoWorkspace.ts"
+import { intoWorkspace } from "../sql/intoWorkspace.ts"
 
 /** What the rows of all kinds have in common, as they are read. */
 export interface MonitorRow {

@@ -2,21 +2,13 @@ import type { CallMethod } from "@scheduling/domain/calls/HttpCall"
 import type { NotificationKind } from "@scheduling/domain/notifications/NotificationChannel"
 import type { CallResult } from "@scheduling/calls/Call"
 import { Effect, type Schema } from "effect"
+import type { Mail, SendResult } from "../mail/Mail.ts"
 import type { Message } from "./Message.ts"
-import { cut, oneLine } from "./texts.ts"
+import { cut, oneLine } from "../platform/text.ts"
 
-/** What came of handing a message to a provider. */
-export interface Verdict {
-  readonly outcome: "delivered" | "again" | "never"
-  readonly status_code: number | null
-  /** What the provider said. */
-  readonly response: string | null
-  readonly error: string | null
-  /** How long the provider wants to be left alone. */
-  readonly after_seconds: number | null
-  /** The channel takes nothing any more: it is disabled. */
-  readonly gone: boolean
-  /** Fields of the configuration that the provider has changed. */
+/** The result of one attempt to send a message over a channel. */
+export interface ChannelResult extends SendResult {
+  /** Fields of the channel's configuration that the provider has changed. */
   readonly changes?: Readonly<Record<string, string>>
 }
 
@@ -27,18 +19,6 @@ export interface Outgoing {
   readonly body?: unknown
 }
 
-export interface Mail {
-  /** The same at every attempt. */
-  readonly id: string
-  /** Mails with the same one stand together. */
-  readonly thread: string | undefined
-  readonly to: string
-  readonly subject: string
-  readonly text: string
-  readonly html: string
-  readonly headers: Readonly<Record<string, string>>
-}
-
 export type MailLink = "confirm" | "unsubscribe"
 
 /** How messages leave. */
@@ -46,7 +26,7 @@ export interface Transports {
   readonly http: (request: Outgoing) => Effect.Effect<CallResult>
   /** The same, signed with the secrets of the workspace. */
   readonly signedHttp: (request: Outgoing) => Effect.Effect<CallResult>
-  readonly mail: (mail: Mail) => Effect.Effect<Verdict>
+  readonly mail: (mail: Mail) => Effect.Effect<SendResult>
   /** Where the receiver of a mail says something about it. */
   readonly link: (what: MailLink) => string
 }
@@ -67,7 +47,7 @@ export interface Kind {
     config: Config,
     message: Message,
     transports: Transports
-  ) => Effect.Effect<Verdict>
+  ) => Effect.Effect<ChannelResult>
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- each kind knows its own, and has decoded it
@@ -117,7 +97,7 @@ export const answerOf = ({ response_body, status_code }: CallResult): Answer => 
 /**
  * The default rule: 2xx means delivered; no answer and 5xx are retried; any other answer is final.
  */
-export const judge = (result: CallResult, rules: AnswerRules = {}): Verdict => {
+export const judge = (result: CallResult, rules: AnswerRules = {}): ChannelResult => {
   const answer = answerOf(result)
   const base = {
     status_code: result.status_code,

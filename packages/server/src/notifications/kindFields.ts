@@ -85,6 +85,3 @@ export const form = (fields: Readonly<Record<string, string | undefined>>): stri
   ).toString()
 
 export const formHeaders = { "content-type": "application/x-www-form-urlencoded" }
-
-/** In the order of tone: as most clients show them. */
-export const colors = { down: "#dc2626", up: "#16a34a", other: "#d97706" } as const

@@ -7,7 +7,7 @@ import { LiveChanges } from "../signals/Changes.ts"
 import type { Change } from "../signals/Recent.ts"
 import { tellAfterCommit } from "../signals/tellAfterCommit.ts"
 import { keyIsTaken } from "../platform/byKey.ts"
-import { intoWorkspace } from "./intoWorkspace.ts"
+import { intoWorkspace } from "../sql/intoWorkspace.ts"
 
 export interface TaskRef {
   readonly id: string

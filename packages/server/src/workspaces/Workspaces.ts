@@ -8,6 +8,7 @@ import type { SigningSecret } from "@scheduling/domain/workspaces/SigningSecret"
 import type { Workspace } from "@scheduling/domain/workspaces/Workspace"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { AccountEvents } from "../access/AccountEvents.ts"
 import { authorize } from "../access/authorize.ts"
 import type { Actor } from "../audit/currentActor.ts"
 import { orNotFound } from "../platform/orNotFound.ts"
@@ -20,7 +21,6 @@ import type { RequestOrigin } from "../http/request/RequestOrigin.ts"
 import { transactionOf } from "../sql/transaction.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import { AuditLog, toAuditEvent } from "../audit/AuditLog.ts"
-import { Starter } from "../notifications/channels/Starter.ts"
 import { SigningSecrets } from "../signing/SigningSecrets.ts"
 import { toWorkspace, type WorkspaceRow, WorkspacesRepo } from "./WorkspacesRepo.ts"
 
@@ -64,6 +64,7 @@ export class Workspaces extends Context.Service<
   static readonly layer: Layer.Layer<
     Workspaces,
     never,
+    | AccountEvents
     | AuditLog
     | Idempotency
     | Ids
@@ -71,7 +72,6 @@ export class Workspaces extends Context.Service<
     | RunQueue
     | SigningSecrets
     | SqlClient.SqlClient
-    | Starter
     | UsageRepo
     | WorkspacesRepo
   > = Layer.effect(
@@ -79,13 +79,13 @@ export class Workspaces extends Context.Service<
     Effect.gen(function* () {
       const transaction = transactionOf(yield* SqlClient.SqlClient)
       const audit = yield* AuditLog
+      const events = yield* AccountEvents
       const idempotency = yield* Idempotency
       const ids = yield* Ids
       const limits = yield* Limits
       const queue = yield* RunQueue
       const repo = yield* WorkspacesRepo
       const secrets = yield* SigningSecrets
-      const starter = yield* Starter
       const usage = yield* UsageRepo
 
       const createFor = Effect.fn("Workspaces.createFor")(function* (
@@ -96,7 +96,7 @@ export class Workspaces extends Context.Service<
         const row = { id: authorize(yield* ids.next), name, created_at: yield* DateTime.nowAsDate }
         yield* repo.insert(row, userId)
         yield* usage.record("seats", [row.id], row.created_at)
-        yield* starter.begin(authorize(row.id), userId)
+        yield* events.workspaceCreated(authorize(row.id), userId)
         yield* secrets.insert(row.id)
         yield* audit.recordInWorkspace("workspace.created", row.id, {
           actor_id: userId,

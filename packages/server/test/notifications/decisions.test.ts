@@ -11,7 +11,7 @@ import { decide, type Happening, type Trouble } from "../../src/notifications/so
 import { spanOf } from "../../src/notifications/sorting/describe.ts"
 import { kinds } from "../../src/notifications/kinds.ts"
 import { quietUntil } from "../../src/notifications/settings/quietHours.ts"
-import { cut, cutBytes, oneLine } from "../../src/notifications/texts.ts"
+import { cut, cutBytes, oneLine } from "../../src/platform/text.ts"
 import { holdMs, waitMs, windowMs } from "../../src/notifications/sending/waits.ts"
 import { Secrets } from "../../src/platform/Secrets.ts"
 

@@ -2,9 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { generateKeyPairSync } from "node:crypto"
 import type { AppConfig } from "../../src/config/Config.ts"
-import { Mailer } from "../../src/notifications/mail/Mailer.ts"
-import { confirmationOf } from "../../src/notifications/mail/letterOf.ts"
-import { mailOf } from "../../src/notifications/mail/mailOf.ts"
+import { Mailer } from "../../src/mail/Mailer.ts"
+import { confirmationMail } from "../../src/notifications/confirmationMail.ts"
+import { mailOf } from "../../src/notifications/mailOf.ts"
 import { configLayer } from "./support/nodes.ts"
 import { deliveryId, down, nasty, subjectId } from "./support/messages.ts"
 import { smtpReceiver } from "./support/receivers.ts"
@@ -127,7 +127,7 @@ describe("A mail", () => {
     Effect.gen(function* () {
       const smtp = yield* smtpReceiver()
       const link = "https://scheduling.test/notifications/confirm/token"
-      const mail = confirmationOf(deliveryId, "a@example.com", "https://scheduling.test", link)
+      const mail = confirmationMail(deliveryId, "a@example.com", "https://scheduling.test", link)
       yield* sendTo(at(smtp.port), mail)
       assert.include(smtp.mails[0]?.text, link)
       assert.include(smtp.mails[0]?.html, link)

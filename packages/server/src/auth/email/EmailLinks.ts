@@ -7,8 +7,8 @@ import { AuditLog } from "../../audit/AuditLog.ts"
 import { AppConfig } from "../../config/Config.ts"
 import type { RequestOrigin } from "../../http/request/RequestOrigin.ts"
 import { UsageRepo } from "../../limits/UsageRepo.ts"
-import { Confirming } from "../../notifications/channels/Confirming.ts"
-import { Letters } from "../../notifications/mail/Letters.ts"
+import { AccountEvents } from "../../access/AccountEvents.ts"
+import { Letters } from "../../mail/Letters.ts"
 import { hashLinkToken, linkTokenHashes, makeLinkToken } from "../../platform/linkTokens.ts"
 import { dayMs } from "../../platform/millis.ts"
 import { Secrets } from "../../platform/Secrets.ts"
@@ -46,7 +46,7 @@ export class EmailLinks extends Context.Service<
     never,
     | AppConfig
     | AuditLog
-    | Confirming
+    | AccountEvents
     | Letters
     | Secrets
     | SqlClient.SqlClient
@@ -60,7 +60,7 @@ export class EmailLinks extends Context.Service<
       const transaction = transactionOf(yield* SqlClient.SqlClient)
       const { publicUrl } = yield* AppConfig
       const audit = yield* AuditLog
-      const confirming = yield* Confirming
+      const events = yield* AccountEvents
       const letters = yield* Letters
       const links = yield* UserLinksRepo
       const ring = (yield* Secrets).keys("link-token")
@@ -146,9 +146,9 @@ export class EmailLinks extends Context.Service<
               }
               if (isChange) {
                 const workspaceIds = yield* usage.holdSeatsOf(user.id)
-                yield* confirming.endOfMember(user.email, workspaceIds, origin)
+                yield* events.memberEmailGone(user.email, workspaceIds, origin)
               }
-              yield* confirming.confirmOfMember(user.id, email, now)
+              yield* events.emailVerified(user.id, email, now)
               yield* audit.recordForAccount("email.verified", user.id, {
                 actor_id: UserId.make(user.id),
                 origin,

@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Random, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import { StoreClock } from "../../sql/StoreClock.ts"
 import { transactionOf } from "../../sql/transaction.ts"
-import type { Verdict } from "../Kind.ts"
+import type { ChannelResult } from "../Kind.ts"
 import { messageOf } from "../Message.ts"
 import { firstLane } from "../sending/laneWalk.ts"
 import { leaseMs, timeoutSeconds } from "../sending/Sender.ts"
@@ -52,7 +52,10 @@ export class CallbackSender extends Context.Service<
       /** Lanes take turns where there are more of them than one statement visits. */
       let afterLane = firstLane
 
-      const record = Effect.fnUntraced(function* (callback: ClaimedCallback, verdict: Verdict) {
+      const record = Effect.fnUntraced(function* (
+        callback: ClaimedCallback,
+        verdict: ChannelResult
+      ) {
         const now = yield* clock
         yield* repo.update(outcomeOf(callback, verdict, now, yield* Random.next))
       }, transactionOf(sql))
@@ -98,7 +101,7 @@ export class CallbackSender extends Context.Service<
   )
 }
 
-const outcomeOf = (callback: ClaimedCallback, verdict: Verdict, now: Date, dice: number) => {
+const outcomeOf = (callback: ClaimedCallback, verdict: ChannelResult, now: Date, dice: number) => {
   const base = { callback, verdict, now, due_at: now }
   if (verdict.outcome === "delivered") return { ...base, status: "delivered" as const }
   if (verdict.outcome === "never") return { ...base, status: "failed" as const }

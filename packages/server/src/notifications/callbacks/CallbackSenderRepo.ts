@@ -1,7 +1,7 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Verdict } from "../Kind.ts"
+import type { ChannelResult } from "../Kind.ts"
 import type { ClaimedDelivery } from "../sending/Claimed.ts"
 import { reachedBy, type Walked, walkLanes } from "../sending/laneWalk.ts"
 import { countDelivered, updateAttempt } from "../sending/recordAttempt.ts"
@@ -27,7 +27,7 @@ export interface CallbackClaim {
 
 export interface CallbackOutcome {
   readonly callback: ClaimedCallback
-  readonly verdict: Verdict
+  readonly verdict: ChannelResult
   readonly status: "delivered" | "failed" | "queued"
   readonly due_at: Date
   readonly now: Date

@@ -27,7 +27,7 @@ import { orNotFound } from "../../platform/orNotFound.ts"
 import { Secrets } from "../../platform/Secrets.ts"
 import { pageRequest, toPage } from "../../sql/Pages.ts"
 import { transactionOf } from "../../sql/transaction.ts"
-import { targetCheck } from "../../tasks/targetCheck.ts"
+import { targetCheck } from "@scheduling/calls/egress/targetCheck"
 import { type ChannelRow, ChannelsRepo, toChannel } from "./ChannelsRepo.ts"
 import {
   changeConfig,
@@ -40,7 +40,7 @@ import { Confirming } from "./Confirming.ts"
 import { DeliveriesRepo } from "../deliveries/DeliveriesRepo.ts"
 import { kinds } from "../kinds.ts"
 import { describeKind } from "./describeKind.ts"
-import { Mailer } from "../mail/Mailer.ts"
+import { Mailer } from "../../mail/Mailer.ts"
 import { Settings } from "../settings/Settings.ts"
 
 type Refusal = NotFound | Conflict | ValidationFailed | QuotaExceeded | RateLimited

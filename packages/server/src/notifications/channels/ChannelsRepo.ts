@@ -10,7 +10,7 @@ import { SqlClient, type Statement } from "effect/sql"
 import { keyIsTaken } from "../../platform/byKey.ts"
 import type { PageRequest } from "../../sql/Pages.ts"
 import { timestampOf } from "../../sql/timestamp.ts"
-import { intoWorkspace } from "../../tasks/intoWorkspace.ts"
+import { intoWorkspace } from "../../sql/intoWorkspace.ts"
 import type { SealedConfig } from "./ChannelSecrets.ts"
 
 export interface ChannelRow extends SealedConfig {

@@ -8,7 +8,7 @@ import { UsersRepo } from "../../users/UsersRepo.ts"
 import { ChannelsRepo } from "./ChannelsRepo.ts"
 import { sealConfig } from "./ChannelSecrets.ts"
 import { kinds } from "../kinds.ts"
-import { Mailer } from "../mail/Mailer.ts"
+import { Mailer } from "../../mail/Mailer.ts"
 import { SettingsRepo } from "../settings/SettingsRepo.ts"
 
 /** What a workspace begins with: failures and recoveries go to its owner by email, if there is any. */

@@ -21,7 +21,7 @@ import { type ChannelRow, ChannelsRepo } from "../channels/ChannelsRepo.ts"
 import { emptyDelivery } from "./emptyDelivery.ts"
 import { DeliveriesRepo, type DeliveryRow, toAttempt, toDelivery } from "./DeliveriesRepo.ts"
 import { Disabling } from "../channels/Disabling.ts"
-import type { Verdict } from "../Kind.ts"
+import type { ChannelResult } from "../Kind.ts"
 import { messageOf } from "../Message.ts"
 import { SenderRepo } from "../sending/SenderRepo.ts"
 import { Transmitter } from "../sending/Transmitter.ts"
@@ -84,7 +84,7 @@ export class Deliveries extends Context.Service<
       const keepTest = Effect.fnUntraced(function* (
         { id: channelId, workspace_id: workspaceId }: ChannelRow,
         delivery: DeliveryRow,
-        verdict: Verdict
+        verdict: ChannelResult
       ) {
         const now = yield* DateTime.nowAsDate
         const delivered = verdict.outcome === "delivered"

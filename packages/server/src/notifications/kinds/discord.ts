@@ -1,8 +1,9 @@
 import { Schema } from "effect"
 import { httpKind } from "../Kind.ts"
 import { bodyLines } from "../Message.ts"
-import { cut, escapeMarkdown } from "../texts.ts"
-import { colors, providerUrl } from "../kindFields.ts"
+import { cut, escapeMarkdown } from "../../platform/text.ts"
+import { colors } from "../../mail/page.ts"
+import { providerUrl } from "../kindFields.ts"
 
 /** 10015: unknown webhook. 50027: its token is wrong. */
 const goneCodes = new Set<unknown>([10_015, 50_027])

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import type { Kind } from "../Kind.ts"
-import { mailOf } from "../mail/mailOf.ts"
+import { mailOf } from "../mailOf.ts"
 import { word } from "../kindFields.ts"
 
 /** One address a channel, so that what bounces or unsubscribes is it alone. */

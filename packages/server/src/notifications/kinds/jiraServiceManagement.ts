@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { answerOf, goneAt, judge, type Kind, type Verdict } from "../Kind.ts"
+import { answerOf, goneAt, judge, type Kind, type ChannelResult } from "../Kind.ts"
 import { basic, secret, word } from "../kindFields.ts"
 import { alertOf, priorities } from "./opsgenie.ts"
 
@@ -34,7 +34,7 @@ export const jiraServiceManagement: Kind = {
   send: ({ api_token, cloud_id, email, priority = "P2" }, message, { http }) => {
     const alerts = `https://api.atlassian.com/jsm/ops/api/${cloud_id}/v1/alerts`
     const headers = { authorization: basic(email, api_token), accept: "application/json" }
-    const post = (url: string, body: object): Effect.Effect<Verdict> =>
+    const post = (url: string, body: object): Effect.Effect<ChannelResult> =>
       Effect.map(http({ method: "POST", url, headers, body }), (result) => judge(result, rules))
     if (message.tone !== "up") return post(alerts, alertOf(message, priority))
     return Effect.gen(function* () {

@@ -1,8 +1,9 @@
 import { Schema } from "effect"
 import { httpKind } from "../Kind.ts"
 import { bodyLines } from "../Message.ts"
-import { cut, escapeMarkdown, withoutMentions } from "../texts.ts"
-import { colors, serverUrl } from "../kindFields.ts"
+import { cut, escapeMarkdown, withoutMentions } from "../../platform/text.ts"
+import { colors } from "../../mail/page.ts"
+import { serverUrl } from "../kindFields.ts"
 
 const safe = (text: string) => withoutMentions(escapeMarkdown(text))
 

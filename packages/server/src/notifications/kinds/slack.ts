@@ -1,8 +1,9 @@
 import { Schema } from "effect"
 import { goneAt, httpKind } from "../Kind.ts"
 import { bodyLines } from "../Message.ts"
-import { cut } from "../texts.ts"
-import { colors, providerUrl } from "../kindFields.ts"
+import { cut } from "../../platform/text.ts"
+import { colors } from "../../mail/page.ts"
+import { providerUrl } from "../kindFields.ts"
 
 /** `&`, `<` and `>` are all that Slack reads: without them nothing mentions anybody or hides a link. */
 const escape = (text: string) =>

@@ -1,6 +1,6 @@
 import type { ChannelRow } from "../channels/ChannelsRepo.ts"
 import type { Fields } from "../channels/ChannelSecrets.ts"
-import type { Verdict } from "../Kind.ts"
+import type { ChannelResult } from "../Kind.ts"
 import type { ToldEvent } from "../Message.ts"
 
 /** A channel that this node may send to until the lease ends, and what it has to send. */
@@ -34,7 +34,7 @@ export interface ClaimedDelivery {
 export interface Outcome {
   readonly channel: Claimed["channel"]
   readonly delivery: ClaimedDelivery
-  readonly verdict: Verdict
+  readonly verdict: ChannelResult
   readonly status: "delivered" | "failed" | "queued"
   /** When it is tried again. */
   readonly due_at: Date

@@ -4,7 +4,7 @@ import { type ChannelRow, columnNames } from "../channels/ChannelsRepo.ts"
 import type { Claimed, ClaimedDelivery, Outcome } from "./Claimed.ts"
 import { reachedBy, type Walked, walkLanes } from "./laneWalk.ts"
 import { countDelivered, updateAttempt } from "./recordAttempt.ts"
-import type { Verdict } from "../Kind.ts"
+import type { ChannelResult } from "../Kind.ts"
 
 export interface ClaimOptions {
   readonly now: Date
@@ -34,7 +34,7 @@ export class SenderRepo extends Context.Service<
     readonly update: (outcome: Outcome) => Effect.Effect<boolean>
     readonly updateLast: (
       channel: Pick<ChannelRow, "id" | "workspace_id">,
-      verdict: Verdict,
+      verdict: ChannelResult,
       now: Date
     ) => Effect.Effect<void>
     readonly findWorkspaceName: (id: string) => Effect.Effect<string>
@@ -145,7 +145,7 @@ export class SenderRepo extends Context.Service<
             AND ${isNext}
         ) END`
 
-      const last = ({ error, outcome }: Verdict, now: Date) => sql`
+      const last = ({ error, outcome }: ChannelResult, now: Date) => sql`
         last_status = ${outcome}, last_error = ${error}, last_at = ${now}`
 
       return SenderRepo.of({

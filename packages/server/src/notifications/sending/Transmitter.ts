@@ -6,13 +6,13 @@ import { Secrets } from "../../platform/Secrets.ts"
 import { noSigningSecret, SigningSecrets } from "../../signing/SigningSecrets.ts"
 import type { ChannelRow } from "../channels/ChannelsRepo.ts"
 import { openConfig, redact } from "../channels/ChannelSecrets.ts"
-import type { MailLink, Outgoing, Transports, Verdict } from "../Kind.ts"
+import type { MailLink, Outgoing, Transports, ChannelResult } from "../Kind.ts"
 import { kinds } from "../kinds.ts"
 import { linkTo } from "../channels/links.ts"
-import { Mailer } from "../mail/Mailer.ts"
-import { confirmationOf } from "../mail/letterOf.ts"
+import { Mailer } from "../../mail/Mailer.ts"
+import { confirmationMail } from "../confirmationMail.ts"
 import type { Message } from "../Message.ts"
-import { cut } from "../texts.ts"
+import { cut } from "../../platform/text.ts"
 
 export interface Transmission {
   /** Of the delivery. */
@@ -30,7 +30,7 @@ export class Transmitter extends Context.Service<
   {
     readonly send: (
       transmission: Transmission
-    ) => Effect.Effect<Verdict & { readonly duration_ms: number }>
+    ) => Effect.Effect<ChannelResult & { readonly duration_ms: number }>
   }
 >()("@scheduling/server/notifications/sending/Transmitter") {
   static readonly layer: Layer.Layer<
@@ -91,7 +91,7 @@ export class Transmitter extends Context.Service<
         const verdict =
           message === "confirmation"
             ? yield* mailer.send(
-                confirmationOf(id, String(config["to"]), publicUrl, transports.link("confirm"))
+                confirmationMail(id, String(config["to"]), publicUrl, transports.link("confirm"))
               )
             : yield* kind.send(config, message, transports)
         // Once more: what was escaped in an answer is plain in what was read out of it.
@@ -134,7 +134,7 @@ export class Transmitter extends Context.Service<
 
 const describe = (defect: unknown) => briefly(Cause.die(defect))
 
-const unanswered = (error: string): Verdict => ({
+const unanswered = (error: string): ChannelResult => ({
   outcome: "again",
   status_code: null,
   response: null,

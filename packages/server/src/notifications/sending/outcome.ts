@@ -1,6 +1,6 @@
 import type { Claimed, Outcome } from "./Claimed.ts"
 import { kinds } from "../kinds.ts"
-import type { Verdict } from "../Kind.ts"
+import type { ChannelResult } from "../Kind.ts"
 import { holdMs, waitMs, windowMs } from "./waits.ts"
 import { settingsDefaults } from "@scheduling/domain/notifications/NotificationSettings"
 
@@ -11,7 +11,7 @@ import { settingsDefaults } from "@scheduling/domain/notifications/NotificationS
  */
 export const outcomeOf = (
   { channel, delivery }: Claimed,
-  verdict: Verdict,
+  verdict: ChannelResult,
   now: Date,
   dice: number
 ): Outcome => {

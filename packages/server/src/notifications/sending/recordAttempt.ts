@@ -1,12 +1,12 @@
 import type { SqlClient } from "effect/sql"
-import type { Verdict } from "../Kind.ts"
+import type { ChannelResult } from "../Kind.ts"
 import type { ClaimedDelivery } from "./Claimed.ts"
 
 /** What came of the attempt that is under way. */
 export const updateAttempt = (
   sql: SqlClient.SqlClient,
   delivery: Pick<ClaimedDelivery, "id" | "attempts_count">,
-  verdict: Verdict,
+  verdict: ChannelResult,
   now: Date
 ) => sql`
   UPDATE notification_attempts

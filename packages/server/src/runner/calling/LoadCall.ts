@@ -1,6 +1,6 @@
 import { answersOf, type StepAnswer } from "@scheduling/calls/exchange/Answers"
 import { renderCall } from "@scheduling/calls/renderCall"
-import { Effect, Result, Schedule } from "effect"
+import { Effect, Result, Schedule, type Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Execution } from "./Execute.ts"
 import { givenBytes, type RunCall, type StartedRun, type StepPlace } from "../../queue/Run.ts"
@@ -13,15 +13,9 @@ export const loadCall = Effect.fnUntraced(function* (
   run: StartedRun,
   { allowance, loads }: Pick<Execution, "allowance" | "loads">
 ) {
-  const read = run.place === null ? readTask(run) : readStep(run, run.place)
   for (let room = run.withheld; ;) {
     if (room > givenBytes) yield* allowance.take(room)
-    const { call, needs } = yield* loads.withPermit(read(room)).pipe(
-      // The run has started and only its node can end it, so this waits as long as the database
-      // needs.
-      Effect.retry({ schedule: Schedule.spaced("500 millis") }),
-      Effect.orDie
-    )
+    const { call, needs } = yield* readCall(run, loads, room)
     if (needs <= room) {
       allowance.shrink(Result.isSuccess(call) ? sizeOf(call.success) : 0)
       return call
@@ -31,6 +25,19 @@ export const loadCall = Effect.fnUntraced(function* (
   }
 })
 
+/** Reads a call that was withheld, however large it is. The caller limits how many it reads at once. */
+export const loadWholeCall = (run: StartedRun, loads: Semaphore.Semaphore) =>
+  Effect.map(readCall(run, loads, Number.MAX_SAFE_INTEGER), ({ call }) => call)
+
+/**
+ * Only the holder of a run that has started can finish it, so this waits for the database as long
+ * as necessary.
+ */
+const readCall = (run: StartedRun, loads: Semaphore.Semaphore, room: number) =>
+  loads
+    .withPermit(run.place === null ? readTask(run, room) : readStep(run, run.place))
+    .pipe(Effect.retry({ schedule: Schedule.spaced("500 millis") }), Effect.orDie)
+
 interface Loaded {
   readonly call: Result.Result<RunCall, string>
   /** How much room the call needs. If there was less, its long parts were not read. */
@@ -38,10 +45,9 @@ interface Loaded {
 }
 
 /** Reads the call as it is now. It may have changed since the run started. */
-const readTask = (run: StartedRun) =>
-  Effect.fnUntraced(function* (room: number) {
-    const sql = yield* SqlClient.SqlClient
-    const [row] = yield* sql<RunCall & { readonly bytes: number }>`
+const readTask = Effect.fnUntraced(function* (run: StartedRun, room: number) {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<RunCall & { readonly bytes: number }>`
       SELECT
         tasks.method, tasks.url, tasks.timeout_seconds, tasks.retry_count, tasks.call_options,
         tasks.bytes,
@@ -51,31 +57,30 @@ const readTask = (run: StartedRun) =>
       JOIN tasks ON tasks.id = runs.task_id
       WHERE runs.workspace_id = ${run.workspace_id}
         AND runs.id = ${run.id}`
-    if (row === undefined) return { call: Result.fail("the task has no call"), needs: 0 }
-    const { bytes, ...call } = row
-    const loaded: Loaded = { call: Result.succeed(call), needs: bytes }
-    return loaded
-  })
+  if (row === undefined) return { call: Result.fail("the task has no call"), needs: 0 }
+  const { bytes, ...call } = row
+  const loaded: Loaded = { call: Result.succeed(call), needs: bytes }
+  return loaded
+})
 
 /** Reads the call of a step and fills in the answers of earlier steps. */
-const readStep = (run: StartedRun, place: StepPlace) =>
-  Effect.fnUntraced(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const [step] = yield* sql<RunCall & { readonly uses: ReadonlyArray<number> }>`
+const readStep = Effect.fnUntraced(function* (run: StartedRun, place: StepPlace) {
+  const sql = yield* SqlClient.SqlClient
+  const [step] = yield* sql<RunCall & { readonly uses: ReadonlyArray<number> }>`
       SELECT method, url, headers, body, timeout_seconds, retry_count, call_options, uses
       FROM chain_steps
       WHERE version_id = ${place.version_id}
         AND step_index = ${place.step_index}`
-    if (step === undefined) return { call: Result.fail("the chain has no such step"), needs: 0 }
-    const { uses, ...call } = step
-    const answers = uses.length === 0 ? [] : yield* findAnswers(sql, run, place, uses)
-    const filled = renderCall(call, answersOf(new Map(answers.map((used) => [used.step, used]))))
-    const loaded: Loaded = {
-      call: Result.map(filled, (parts) => ({ ...call, ...parts })),
-      needs: 0
-    }
-    return loaded
-  })
+  if (step === undefined) return { call: Result.fail("the chain has no such step"), needs: 0 }
+  const { uses, ...call } = step
+  const answers = uses.length === 0 ? [] : yield* findAnswers(sql, run, place, uses)
+  const filled = renderCall(call, answersOf(new Map(answers.map((used) => [used.step, used]))))
+  const loaded: Loaded = {
+    call: Result.map(filled, (parts) => ({ ...call, ...parts })),
+    needs: 0
+  }
+  return loaded
+})
 
 /** The last answers to those earlier steps that were not skipped. */
 const findAnswers = (

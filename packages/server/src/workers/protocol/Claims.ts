@@ -31,8 +31,7 @@ import { tellStarted } from "../../queue/tellChanges.ts"
 import { GivenRuns } from "../../queue/workers/GivenRuns.ts"
 import { claimForWorker } from "../../queue/workers/WorkerClaim.ts"
 import type { GivenRun } from "../../queue/workers/WorkerHeld.ts"
-import { ByteBudget } from "../../runner/intake/ByteBudget.ts"
-import { loadCall } from "../../runner/calling/LoadCall.ts"
+import { loadWholeCall } from "../../runner/calling/LoadCall.ts"
 import { makeSecretsCache } from "../../runner/calling/secretsCache.ts"
 import { LiveChanges } from "../../signals/Changes.ts"
 import type { Endings } from "../../signals/Endings.ts"
@@ -98,9 +97,7 @@ export class Claims extends Context.Service<
         if (run.withheld === 0) {
           return run.call === null ? Result.fail("the task has no call") : Result.succeed(run.call)
         }
-        // What may be read at once is limited by the number of answers that are made.
-        const allowance = new ByteBudget(Number.MAX_SAFE_INTEGER).open(0)
-        return yield* loadCall(run, { allowance, loads }).pipe(
+        return yield* loadWholeCall(run, loads).pipe(
           Effect.provideService(SqlClient.SqlClient, sql)
         )
       })

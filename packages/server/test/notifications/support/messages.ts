@@ -6,7 +6,7 @@ import type {
   Kind,
   Outgoing,
   Transports,
-  Verdict
+  ChannelResult
 } from "../../../src/notifications/Kind.ts"
 import { messageOf, type ToldEvent } from "../../../src/notifications/Message.ts"
 import { httpReceiver, type Reply, type Received } from "./receivers.ts"
@@ -62,7 +62,7 @@ export const nasty = messageWith(
 )
 
 export interface Sent {
-  readonly verdict: Verdict
+  readonly verdict: ChannelResult
   readonly requests: ReadonlyArray<Received>
   /** Where each would have gone. */
   readonly urls: ReadonlyArray<URL>

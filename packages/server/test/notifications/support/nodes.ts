@@ -16,7 +16,7 @@ import { sealConfig } from "../../../src/notifications/channels/ChannelSecrets.t
 import { DeliveriesRepo } from "../../../src/notifications/deliveries/DeliveriesRepo.ts"
 import { Disabling } from "../../../src/notifications/channels/Disabling.ts"
 import { kinds } from "../../../src/notifications/kinds.ts"
-import { Mailer } from "../../../src/notifications/mail/Mailer.ts"
+import { Mailer } from "../../../src/mail/Mailer.ts"
 import { NotifierLayer } from "../../../src/notifications/Notifier.ts"
 import { Sender } from "../../../src/notifications/sending/Sender.ts"
 import { SenderRepo } from "../../../src/notifications/sending/SenderRepo.ts"

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, Schedule } from "effect"
-import { Ids } from "../../platform/Ids.ts"
+import { Ids } from "../platform/Ids.ts"
 import { type Letter, letterOf } from "./letterOf.ts"
 import { Mailer } from "./Mailer.ts"
 
@@ -12,7 +12,7 @@ export class Letters extends Context.Service<
     /** `what` is its name in the log, if it could not be sent. */
     readonly post: (what: string, letter: Effect.Effect<Letter | undefined>) => Effect.Effect<void>
   }
->()("@scheduling/server/notifications/mail/Letters") {
+>()("@scheduling/server/mail/Letters") {
   static readonly layer: Layer.Layer<Letters, never, Ids | Mailer> = Layer.effect(
     Letters,
     Effect.gen(function* () {

@@ -3,9 +3,9 @@ import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import type { RunOn } from "@scheduling/domain/workers/RunOn"
 import { Effect, Result } from "effect"
 import { isIP } from "node:net"
-import { EgressAllow } from "@scheduling/calls/egress/Egress"
-import { type Cidr, classify, isAllowed } from "@scheduling/calls/egress/EgressRules"
-import { OwnEcho } from "@scheduling/calls/exchange/OwnEcho"
+import { EgressAllow } from "./Egress.ts"
+import { type Cidr, classify, isAllowed } from "./EgressRules.ts"
+import { OwnEcho } from "../exchange/OwnEcho.ts"
 
 interface Target {
   readonly path: ReadonlyArray<string | number>

@@ -1,4 +1,4 @@
-import { escapeHtml } from "../texts.ts"
+import { escapeHtml } from "../platform/text.ts"
 
 /**
  * Clients that know no style sheets show the styles that are written on the elements; those that do
@@ -49,3 +49,6 @@ interface Page {
   readonly body: string
   readonly footer: string
 }
+
+/** The colour of a mail or message, by whether something is down, up again, or anything else. */
+export const colors = { down: "#dc2626", up: "#16a34a", other: "#d97706" } as const

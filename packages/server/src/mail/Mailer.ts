@@ -1,8 +1,8 @@
 import { Context, Effect, Layer, Redacted } from "effect"
 import { createTransport, type SentMessageInfo } from "nodemailer"
-import { AppConfig } from "../../config/Config.ts"
-import type { Mail, Verdict } from "../Kind.ts"
-import { cut, oneLine } from "../texts.ts"
+import { AppConfig } from "../config/Config.ts"
+import type { Mail, SendResult } from "./Mail.ts"
+import { cut, oneLine } from "../platform/text.ts"
 
 /** The one mail server of the service. */
 export class Mailer extends Context.Service<
@@ -10,9 +10,9 @@ export class Mailer extends Context.Service<
   {
     /** Why no mail can be sent. */
     readonly unavailable: string | null
-    readonly send: (mail: Mail) => Effect.Effect<Verdict>
+    readonly send: (mail: Mail) => Effect.Effect<SendResult>
   }
->()("@scheduling/server/notifications/mail/Mailer") {
+>()("@scheduling/server/mail/Mailer") {
   static readonly layer: Layer.Layer<Mailer, never, AppConfig> = Layer.effect(
     Mailer,
     Effect.gen(function* () {
@@ -77,7 +77,7 @@ export class Mailer extends Context.Service<
             catch: (error) => error
           }).pipe(
             Effect.map(delivered),
-            Effect.catch((error) => Effect.succeed(verdictOf(error)))
+            Effect.catch((error) => Effect.succeed(resultOf(error)))
           )
       })
     })
@@ -94,7 +94,7 @@ const needsTls = (text: string): boolean => {
   return says === null ? url.username !== "" && !isLocal : says === "true"
 }
 
-const delivered = ({ response }: SentMessageInfo): Verdict => ({
+const delivered = ({ response }: SentMessageInfo): SendResult => ({
   outcome: "delivered",
   status_code: codeIn(response),
   response: cut(oneLine(String(response ?? "")), 300),
@@ -108,7 +108,7 @@ const failed = (
   error: string,
   status_code: number | null,
   gone = false
-): Verdict => ({ outcome, status_code, response: null, error, after_seconds: null, gone })
+): SendResult => ({ outcome, status_code, response: null, error, after_seconds: null, gone })
 
 const codeIn = (response: unknown): number | null => {
   const [code] = /^\d{3}/.exec(String(response)) ?? []
@@ -122,7 +122,7 @@ const unreachable = "the mail server cannot be reached"
  * What the server says about the receiver is final where its code begins with 5; about us, who log in
  * and connect, it never is: that is for the operator to put right.
  */
-const verdictOf = (error: unknown): Verdict => {
+const resultOf = (error: unknown): SendResult => {
   const { code, response, responseCode } = Object(error) as {
     readonly code?: unknown
     readonly response?: unknown

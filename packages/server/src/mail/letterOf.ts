@@ -1,7 +1,6 @@
-import { colors } from "../kindFields.ts"
-import type { Mail } from "../Kind.ts"
-import { escapeHtml } from "../texts.ts"
-import { page } from "./page.ts"
+import type { Mail } from "./Mail.ts"
+import { escapeHtml } from "../platform/text.ts"
+import { colors, page } from "./page.ts"
 
 /** A mail that the service writes for itself: about an account, or to ask whether mails are wanted. */
 export interface Letter {
@@ -32,15 +31,3 @@ export const letterOf = (id: string, { lines, link, otherwise, subject, to }: Le
   headers: {},
   thread: undefined
 })
-
-/** Asks whether somebody wants to get alerts. Nothing in it is written by whoever asks for it. */
-export const confirmationOf = (id: string, to: string, service: string, confirm: string): Mail => {
-  const { host } = new URL(service)
-  return letterOf(id, {
-    to,
-    subject: `Do you want alerts from ${host}?`,
-    lines: [`Somebody wants to send you alerts from ${host}.`, "If you want them, open this link:"],
-    link: { words: "Yes, send them", url: confirm },
-    otherwise: "If you do not want them, do nothing: no other mail will come."
-  })
-}

@@ -1,8 +1,8 @@
-import type { Mail } from "../Kind.ts"
-import { bodyLines, type Message } from "../Message.ts"
-import { colors } from "../kindFields.ts"
-import { escapeHtml } from "../texts.ts"
-import { page } from "./page.ts"
+import type { Mail } from "../mail/Mail.ts"
+import { bodyLines, type Message } from "./Message.ts"
+
+import { escapeHtml } from "../platform/text.ts"
+import { colors, page } from "../mail/page.ts"
 
 /** A message as a mail. Mails about the same thing stand in one thread. */
 export const mailOf = (to: string, message: Message, unsubscribe: string): Mail => {
