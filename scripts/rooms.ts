@@ -192,9 +192,9 @@ export const panelImports: Readonly<Record<string, ReadonlyArray<string>>> = {
   // The pages, by noun.
   executions: ["data", "ui"],
   queues: ["data", "ui"],
-  tasks: ["data", "executions", "queues", "ui"],
-  incidents: ["data", "ui"],
   workers: ["data", "ui"],
+  tasks: ["data", "executions", "queues", "ui", "workers"],
+  incidents: ["data", "ui"],
   monitors: ["data", "incidents", "tasks", "ui", "workers"],
   notifications: ["data", "tasks", "ui"],
   forecast: ["data", "executions", "ui"],

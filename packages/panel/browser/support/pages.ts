@@ -147,6 +147,11 @@ export const pagesOf = async ({
       await page.getByLabel("Schedule").fill("30 2 * * *")
       await page.locator("ol li").first().waitFor()
     }),
+    inside("cron-on-workers", "/cron/new", async (page) => {
+      await page.getByLabel("Runs on").selectOption("workers")
+      await page.getByLabel("Worker labels").fill("office")
+      await page.getByText(/^Now: Office/).waitFor()
+    }),
     inside("cron-detail", cron),
     inside("cron-edit", `${cron}/edit`),
     inside("queues", "/queues"),

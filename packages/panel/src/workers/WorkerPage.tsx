@@ -5,6 +5,7 @@ import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { AboveLink } from "../ui/layout/AboveLink.tsx"
 import { Snippets } from "../ui/values/Code.tsx"
+import { createSnippets } from "../ui/values/createSnippets.ts"
 import { CopyText } from "../ui/values/Copy.tsx"
 import { Figure, Figures } from "../ui/layout/Figure.tsx"
 import { Loaded } from "../ui/messages/Loaded.tsx"
@@ -122,38 +123,28 @@ const StartAgent = () => (
 /** How a task comes to be run by it. */
 const RunThere = ({ labels }: { readonly labels: ReadonlyArray<string> }) => {
   const { workspaceId } = useWorkspace()
-  const runOn = JSON.stringify(labels.slice(0, 1))
+  const url = `${location.origin}/v1/workspaces/${workspaceId}/cron`
   return (
     <Section title="Run a task on it">
       {labels.length === 0 ? (
-        <p className="text-soft">Give it a label first: tasks name the labels of their worker.</p>
+        <p className="text-soft">
+          Edit the worker and give it a label first: tasks name the labels of their worker.
+        </p>
       ) : (
-        <Snippets
-          label="Run a task on it"
-          snippets={[
-            [
-              "curl",
-              `curl ${location.origin}/v1/workspaces/${workspaceId}/cron \\
-  -H "authorization: Bearer $KEY" \\
-  -H "content-type: application/json" \\
-  -d '{
-    "name": "Nightly report",
-    "schedule": "0 3 * * *",
-    "url": "http://10.0.0.7/report",
-    "run_on": ${runOn}
-  }'`
-            ],
-            [
-              "TypeScript",
-              `await client.cron.create({
-  name: "Nightly report",
-  schedule: "0 3 * * *",
-  url: "http://10.0.0.7/report",
-  run_on: ${runOn}
-})`
-            ]
-          ]}
-        />
+        <>
+          <p className="mb-3 text-soft">
+            Choose “Workers with labels” under “Runs on” in the form of a task, or use the API.
+          </p>
+          <Snippets
+            label="Run a task on it"
+            snippets={createSnippets(url, "cron.create", {
+              name: "Nightly report",
+              schedule: "0 3 * * *",
+              url: "http://10.0.0.7/report",
+              run_on: { labels: labels.slice(0, 1) }
+            })}
+          />
+        </>
       )}
     </Section>
   )

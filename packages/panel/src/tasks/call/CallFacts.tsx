@@ -3,6 +3,8 @@ import { duration } from "../../ui/values/format.ts"
 import { Card, Facts } from "../../ui/layout/Page.tsx"
 import { pretty } from "../../ui/values/pretty.ts"
 import { Badge } from "../../ui/values/Status.tsx"
+import { runOnFacts } from "../../workers/runOnFacts.ts"
+import type { RunsOn } from "../../workers/runOnValues.ts"
 import type { CallOptions } from "./callOptionValues.ts"
 
 /** What is called, for those who read. */
@@ -16,7 +18,8 @@ export const CallFacts = ({
     readonly body: string | null
     readonly timeout_seconds: number
     readonly retry_count: number
-  } & CallOptions
+  } & CallOptions &
+    RunsOn
 }) => {
   const headers = Object.entries(call.headers)
   return (
@@ -34,6 +37,7 @@ export const CallFacts = ({
       {call.body !== null && <Code label="body" text={pretty(call.body)} />}
       <Facts
         facts={[
+          ...runOnFacts(call),
           ["Timeout", duration(call.timeout_seconds * 1_000)],
           ...(call.completion === undefined
             ? []

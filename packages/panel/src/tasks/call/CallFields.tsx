@@ -3,6 +3,7 @@ import { Plus, X } from "lucide-react"
 import { useState } from "react"
 import { Button, IconButton } from "../../ui/actions/Button.tsx"
 import { Field, Input, Select, Textarea } from "../../ui/forms/Field.tsx"
+import { RunsOnFields } from "../../workers/RunsOnFields.tsx"
 import { maxTimeoutOf } from "./callOptionValues.ts"
 import { type CallValues, hasBody, methods } from "./callValues.ts"
 
@@ -40,6 +41,7 @@ export const CallFields = ({
         />
       </div>
     </Field>
+    <RunsOnFields values={values} onChange={onChange} errorOf={errorOf} />
     <HeaderFields
       headers={values.headers}
       error={errorOf("headers")}

@@ -5,9 +5,16 @@ import {
   callOptionValuesOf,
   type CallOptionValues
 } from "./callOptionValues.ts"
+import {
+  newRunOn,
+  runOnInputOf,
+  runOnValuesOf,
+  type RunOnValues,
+  type RunsOn
+} from "../../workers/runOnValues.ts"
 
 /** The call of a task or a step, as it is typed. */
-export interface CallValues extends CallOptionValues {
+export interface CallValues extends CallOptionValues, RunOnValues {
   readonly method: CallMethod
   readonly url: string
   readonly headers: ReadonlyArray<readonly [name: string, value: string]>
@@ -16,7 +23,7 @@ export interface CallValues extends CallOptionValues {
   readonly retry_count: string
 }
 
-interface Call extends CallOptions {
+interface Call extends CallOptions, RunsOn {
   readonly method: CallMethod
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -32,6 +39,7 @@ export const callValuesOf = (call: Call): CallValues => ({
   body: call.body ?? "",
   timeout_seconds: String(call.timeout_seconds),
   retry_count: String(call.retry_count),
+  ...runOnValuesOf(call),
   ...callOptionValuesOf(call)
 })
 
@@ -41,7 +49,8 @@ export const newCall: CallValues = callValuesOf({
   headers: {},
   body: null,
   timeout_seconds: 30,
-  retry_count: 3
+  retry_count: 3,
+  ...newRunOn
 })
 
 export const methods: ReadonlyArray<CallMethod> = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"]
@@ -61,5 +70,6 @@ export const callInputOf = (values: CallValues) => ({
   body: values.body === "" || !hasBody(values.method) ? null : values.body,
   timeout_seconds: Number(values.timeout_seconds),
   retry_count: Number(values.retry_count),
+  ...runOnInputOf(values),
   ...callOptionInputOf(values, Number(values.retry_count))
 })

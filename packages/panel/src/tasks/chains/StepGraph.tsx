@@ -11,11 +11,12 @@ import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import { useWorkspace } from "../../data/client.ts"
 import { classes } from "../../ui/classes.ts"
-import { Skeleton } from "../../ui/layout/Page.tsx"
+import { Facts, Skeleton } from "../../ui/layout/Page.tsx"
 import { Code } from "../../ui/values/Code.tsx"
 import { pretty } from "../../ui/values/pretty.ts"
 import { Badge, Status, type Tone, toneOf } from "../../ui/values/Status.tsx"
 import { Duration } from "../../ui/values/Time.tsx"
+import { runOnFacts } from "../../workers/runOnFacts.ts"
 import { stepRequestOptions } from "./queries.ts"
 
 const conditions: Readonly<Record<RunIf, string>> = {
@@ -184,6 +185,7 @@ const DefinedRequest = ({ step }: { readonly step: ChainStep }) => {
         )}
       </p>
       <RequestText name={step.name} request={step} />
+      {step.run_on !== null && <Facts facts={runOnFacts(step)} />}
     </>
   )
 }

@@ -18,8 +18,6 @@ export interface StepValues extends CallValues {
   readonly key: number
   readonly name: string
   readonly run_if: RunIf
-  /** Not shown in the form, and kept as it is. */
-  readonly place: Pick<ChainStep, "run_on" | "worker_wait_seconds"> | undefined
 }
 
 /** The steps of a chain that was read have their positions as keys: read again, they are the same. */
@@ -30,16 +28,14 @@ export const newStep = (name: string): StepValues => ({
   retry_count: "0",
   key: ++lastKey,
   name,
-  run_if: "success",
-  place: undefined
+  run_if: "success"
 })
 
 const stepValuesOf = (step: ChainStep, key: number): StepValues => ({
   ...callValuesOf(step),
   key,
   name: step.name,
-  run_if: step.run_if,
-  place: { run_on: step.run_on, worker_wait_seconds: step.worker_wait_seconds }
+  run_if: step.run_if
 })
 
 export const newChain = () => ({
@@ -74,7 +70,6 @@ export const chainInputOf = (values: ChainValues): ChainInput => ({
   name: values.name.trim(),
   steps: values.steps.map((step) => ({
     ...callInputOf(step),
-    ...step.place,
     name: step.name.trim(),
     run_if: step.run_if
   })),

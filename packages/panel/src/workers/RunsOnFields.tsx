@@ -1,0 +1,111 @@
+import { useQuery } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import { useWorkspace } from "../data/client.ts"
+import { Field, Input, Select } from "../ui/forms/Field.tsx"
+import { SpanInput } from "../ui/forms/SpanInput.tsx"
+import { labelsOf } from "./labelsOf.ts"
+import { allWorkersOptions } from "./queries.ts"
+import type { RunOnValues } from "./runOnValues.ts"
+
+/** Whether the service or a worker makes the call. */
+export const RunsOnFields = ({
+  errorOf,
+  onChange,
+  values
+}: {
+  readonly values: RunOnValues
+  readonly onChange: (change: Partial<RunOnValues>) => void
+  readonly errorOf: (field: keyof RunOnValues) => string | undefined
+}) => {
+  const { workspaceId } = useWorkspace()
+  const isOnWorkers = values.run_on !== null
+  return (
+    <>
+      <Field
+        label="Runs on"
+        hint={
+          isOnWorkers
+            ? "A worker reaches what its network reaches, as far as its agent allows."
+            : "The service reaches public addresses, and what its operator allows."
+        }
+        error={isOnWorkers ? undefined : errorOf("run_on")}
+        side={
+          <Link
+            to="/w/$workspaceId/workers"
+            params={{ workspaceId }}
+            className="text-sm text-faint hover:text-ink"
+          >
+            Workers
+          </Link>
+        }
+      >
+        <Select
+          value={isOnWorkers ? "workers" : "service"}
+          options={[
+            ["service", "The service"],
+            ["workers", "Workers with labels"]
+          ]}
+          onChange={({ target }) => onChange({ run_on: target.value === "workers" ? "" : null })}
+        />
+      </Field>
+      {values.run_on !== null && (
+        <div className="grid gap-5 sm:grid-cols-2">
+          <Field
+            label="Worker labels"
+            hint={<WorkersFound labels={labelsOf(values.run_on)} />}
+            error={errorOf("run_on")}
+          >
+            <Input
+              mono
+              required
+              spellCheck={false}
+              autoComplete="off"
+              placeholder="office"
+              value={values.run_on}
+              onChange={({ target }) => onChange({ run_on: target.value })}
+            />
+          </Field>
+          <Field
+            label="Wait for a worker"
+            hint="A run that no worker takes in this time fails with no_worker."
+            error={errorOf("worker_wait_seconds")}
+          >
+            <SpanInput
+              label="Wait for a worker"
+              limits={{ min: 0, max: 86_400 }}
+              seconds={values.worker_wait_seconds}
+              onChange={(worker_wait_seconds) => onChange({ worker_wait_seconds })}
+            />
+          </Field>
+        </div>
+      )}
+    </>
+  )
+}
+
+/** Which workers have all of the labels that were typed, so that a misspelt label is noticed. */
+const WorkersFound = ({ labels }: { readonly labels: ReadonlyArray<string> }) => {
+  const { workspaceId } = useWorkspace()
+  const { data } = useQuery(allWorkersOptions(workspaceId))
+  const needed = "Any online worker that has all of these labels."
+  if (data === undefined) return needed
+  if (labels.length === 0) {
+    const known = [...new Set(data.flatMap((worker) => worker.labels))].toSorted()
+    return known.length === 0
+      ? "No worker has a label yet."
+      : `${needed} Labels in use: ${listOf(known)}.`
+  }
+  const found = data.filter((worker) => labels.every((label) => worker.labels.includes(label)))
+  return found.length === 0 ? (
+    <span className="text-warn">No worker has all of these labels yet.</span>
+  ) : (
+    `Now: ${listOf(found.map(({ name }) => name))}.`
+  )
+}
+
+const maxNamed = 5
+
+const listOf = (names: ReadonlyArray<string>) =>
+  names.length <= maxNamed
+    ? names.join(", ")
+    : `${names.slice(0, maxNamed).join(", ")} and ${names.length - maxNamed} more`
