@@ -99,7 +99,7 @@ export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
     "sql",
     "users"
   ],
-  executions: ["config", "http", "limits", "platform", "queue", "sql"],
+  executions: ["auth", "config", "http", "limits", "platform", "queue", "sql"],
   calendars: ["fairness", "limits", "outbox", "platform", "queue", "sql", "tasks"],
   batches: ["auth", "http", "platform", "sql"],
   cron: [
@@ -117,6 +117,7 @@ export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
   ],
   delayed: ["batches", "executions", "http", "limits", "platform", "queue", "sql", "tasks"],
   chains: [
+    "auth",
     "batches",
     "calendars",
     "executions",
@@ -176,7 +177,8 @@ export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
     "signals",
     "signing",
     "sql",
-    "throttle"
+    "throttle",
+    "workspaces"
   ],
   system: ["config", "executions", "http", "platform", "queue", "sql"]
 }

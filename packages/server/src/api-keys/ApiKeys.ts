@@ -3,11 +3,12 @@ import {
   type ApiKeyInput,
   type CreatedApiKey
 } from "@scheduling/domain/api-keys/ApiKey"
+import type { Forbidden, InvalidToken } from "@scheduling/domain/auth/AuthErrors"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { ApiKeyUsage } from "@scheduling/domain/api-keys/ApiKeyUsage"
 import {
   Conflict,
-  NotFound,
+  type NotFound,
   type QuotaExceeded,
   type RateLimited
 } from "@scheduling/domain/shared/Errors"
@@ -27,6 +28,7 @@ import { Secrets } from "../platform/Secrets.ts"
 import { transactionOf } from "../sql/transaction.ts"
 import { Throttle } from "../throttle/Throttle.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
+import { holdFor } from "../workspaces/holdFor.ts"
 import { WorkspacesRepo } from "../workspaces/WorkspacesRepo.ts"
 import { ApiKeyRepo, type ApiKeyRow, isActive, toApiKey } from "./ApiKeyRepo.ts"
 import { hashesOf, hashKey, shownPrefix } from "../platform/bearerKeys.ts"
@@ -50,7 +52,7 @@ export class ApiKeys extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       input: ApiKeyInput,
       actor: Actor
-    ) => Effect.Effect<CreatedApiKey, NotFound | QuotaExceeded>
+    ) => Effect.Effect<CreatedApiKey, InvalidToken | NotFound | Forbidden | QuotaExceeded>
     readonly usage: (
       workspaceId: AuthorizedWorkspaceId,
       id: ApiKeyId
@@ -70,7 +72,10 @@ export class ApiKeys extends Context.Service<
       id: ApiKeyId,
       graceSeconds: number,
       actor: Actor
-    ) => Effect.Effect<CreatedApiKey, NotFound | Conflict | QuotaExceeded>
+    ) => Effect.Effect<
+      CreatedApiKey,
+      InvalidToken | NotFound | Forbidden | Conflict | QuotaExceeded
+    >
     readonly remove: (
       workspaceId: AuthorizedWorkspaceId,
       id: ApiKeyId,
@@ -96,7 +101,6 @@ export class ApiKeys extends Context.Service<
       const transaction = transactionOf(yield* SqlClient.SqlClient)
       const repo = yield* ApiKeyRepo
       const uses = yield* KeyUsesRepo
-      const workspaces = yield* WorkspacesRepo
       const throttle = yield* Throttle
       const audit = yield* AuditLog
       const ids = yield* Ids
@@ -116,16 +120,7 @@ export class ApiKeys extends Context.Service<
           details: { name: row.name, key_prefix: row.key_prefix, scopes: row.scopes, ...more }
         })
 
-      /**
-       * Locks the workspace. If it was deleted after this request was let in, the answer is as if
-       * it had never existed.
-       */
-      const hold = (workspaceId: AuthorizedWorkspaceId) =>
-        Effect.filterOrFail(
-          workspaces.lock(workspaceId),
-          (isThere) => isThere,
-          () => new NotFound({ resource: "workspace" })
-        )
+      const hold = holdFor(yield* WorkspacesRepo)
 
       /** Inserts a key with a new secret, which is what create and rotate have in common. */
       const issue = Effect.fnUntraced(function* (
@@ -164,6 +159,7 @@ export class ApiKeys extends Context.Service<
         }),
 
         create: Effect.fn("ApiKeys.create")(function* (workspaceId, input, actor) {
+          yield* hold(workspaceId, actor, "admin")
           const now = yield* DateTime.nowAsDate
           const days = input.expires_in_days ?? null
           const { created, row } = yield* issue(
@@ -214,7 +210,7 @@ export class ApiKeys extends Context.Service<
         }),
 
         rotate: Effect.fn("ApiKeys.rotate")(function* (workspaceId, id, graceSeconds, actor) {
-          yield* hold(workspaceId)
+          yield* hold(workspaceId, actor, "admin")
           // Locked, so that the second of two rotations, or of a rotation and a revocation, sees
           // the first.
           const old = yield* found(repo.findForUpdate(workspaceId, id))

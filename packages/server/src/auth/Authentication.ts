@@ -1,5 +1,10 @@
 import { ApiKeysRefused, Authentication } from "@scheduling/domain/auth/Authentication"
-import { InvalidApiKey, JwtOnly } from "@scheduling/domain/auth/AuthErrors"
+import {
+  InvalidApiKey,
+  type InvalidToken,
+  JwtOnly,
+  type MissingCredentials
+} from "@scheduling/domain/auth/AuthErrors"
 import { CurrentWorkspace } from "@scheduling/domain/auth/CurrentWorkspace"
 import { Principal } from "@scheduling/domain/auth/Principal"
 import { Access, type AccessRule } from "@scheduling/domain/shared/Access"
@@ -7,16 +12,18 @@ import type { RateLimited } from "@scheduling/domain/shared/Errors"
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Context, Effect, Layer, Option } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
+import type { HttpApiEndpoint } from "effect/http-api"
 import { authorize } from "../access/authorize.ts"
 import { Auth } from "./Auth.ts"
 import { authorizationHeaders } from "../http/authorization.ts"
+import { decidedAgainIfLate } from "../http/request/LateBody.ts"
 import { parseBearer } from "./bearer.ts"
 import { decideAccess, type Refusal } from "./decideAccess.ts"
 import { RequestRates } from "./RequestRates.ts"
 
 /**
  * Checks the credential, then its rate, its kind, the workspace and the scope. The body and the
- * handler come after.
+ * handler come after. A body that comes late has its request decided a second time.
  */
 export const AuthenticationLayer: Layer.Layer<Authentication, never, Auth | RequestRates> =
   Layer.effect(
@@ -27,13 +34,14 @@ export const AuthenticationLayer: Layer.Layer<Authentication, never, Auth | Requ
       return Authentication.of((answer, { endpoint }) => {
         type Answer = Effect.Effect<
           Effect.Success<typeof answer>,
-          Effect.Error<typeof answer> | Refusal | RateLimited
+          Effect.Error<typeof answer> | Denial | RateLimited
         >
         const access = Context.getUnsafe(endpoint.annotations, Access)
         // Every request passes here: generators here and in `Auth` would cost a twentieth of a list.
-        return Effect.flatMap(credentialOfRequest, ({ credential, ip, message, workspaceId }) =>
-          Effect.flatMap(
-            auth.authenticate(credential, workspaceId, ip),
+        return Effect.flatMap(credentialOfRequest, (asked) => {
+          const { ip, message, request, workspaceId } = asked
+          return Effect.flatMap(
+            auth.authenticate(asked.credential, workspaceId, ip),
             ({ principal }): Answer => {
               const limited = rates.take(message, principal)
               if (limited !== undefined) return Effect.fail(limited)
@@ -42,13 +50,19 @@ export const AuthenticationLayer: Layer.Layer<Authentication, never, Auth | Requ
               if (principal.kind === "api_key" && access.kind === "scope") {
                 auth.noteUse(principal, access.scope)
               }
-              return Effect.provideContext(answer, admitted(principal, workspaceId))
+              return Effect.provideContext(
+                decidedAgainIfLate(request, answer, () => decide(auth, access, asked)),
+                admitted(principal, workspaceId)
+              )
             }
           )
-        )
+        })
       })
     })
   )
+
+/** Why a request is not let in. */
+export type Denial = MissingCredentials | InvalidToken | InvalidApiKey | Refusal
 
 const refusalOf = (
   access: AccessRule,
@@ -77,6 +91,7 @@ const admitted = (
 const credentialOfRequest = Effect.withFiber(({ context }) => {
   const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
   return Effect.succeed({
+    request,
     message: NodeHttpServerRequest.toIncomingMessage(request),
     credential: parseBearer(authorizationHeaders(request)),
     ip: Option.getOrNull(request.remoteAddress),
@@ -84,21 +99,27 @@ const credentialOfRequest = Effect.withFiber(({ context }) => {
   })
 })
 
-/**
- * For an answer that takes long: checks whether its request would still be let in. A database that
- * is away proves nothing.
- */
-export const stillAdmitted = Effect.fnUntraced(function* (
+const decide = (
   auth: Auth["Service"],
-  access: AccessRule
-) {
-  const { credential, ip, workspaceId } = yield* credentialOfRequest
-  return auth.authenticate(credential, workspaceId, ip).pipe(
-    Effect.map(({ principal }) => refusalOf(access, principal, workspaceId) === undefined),
-    Effect.catch(() => Effect.succeed(false)),
-    Effect.catchCause(() => Effect.succeed(true))
+  access: AccessRule,
+  { credential, ip, workspaceId }: Effect.Success<typeof credentialOfRequest>
+): Effect.Effect<void, Denial> =>
+  Effect.flatMap(auth.authenticate(credential, workspaceId, ip), ({ principal }) => {
+    const refusal = refusalOf(access, principal, workspaceId)
+    return refusal === undefined ? Effect.void : Effect.fail(refusal)
+  })
+
+/**
+ * For an answer that takes long: decides once more whether its request is let in, as access may have
+ * ended meanwhile.
+ */
+export const laterDecision = (
+  auth: Auth["Service"],
+  { annotations }: HttpApiEndpoint.Top
+): Effect.Effect<Effect.Effect<void, Denial>> =>
+  Effect.map(credentialOfRequest, (asked) =>
+    decide(auth, Context.getUnsafe(annotations, Access), asked)
   )
-})
 
 export const ApiKeysRefusedLayer: Layer.Layer<ApiKeysRefused, never, Auth> = Layer.effect(
   ApiKeysRefused,

@@ -2,6 +2,8 @@ import { Api } from "@scheduling/domain/Api"
 import { Chain, ChainBatchResult } from "@scheduling/domain/chains/Chain"
 import { ChainRun } from "@scheduling/domain/chains/ChainRun"
 import { Effect } from "effect"
+import { Auth } from "../auth/Auth.ts"
+import { laterDecision } from "../auth/Authentication.ts"
 import { Calendars } from "../calendars/Calendars.ts"
 import { createdIfNew } from "../http/answers/createdIfNew.ts"
 import { Idempotency } from "../http/request/Idempotency.ts"
@@ -16,6 +18,7 @@ export const ChainsHandlers = implement(
   Api,
   "chains",
   Effect.fnUntraced(function* (handlers) {
+    const auth = yield* Auth
     const chains = yield* Chains
     const idempotency = yield* Idempotency
     const calendars = yield* Calendars
@@ -88,11 +91,12 @@ export const ChainsHandlers = implement(
         chains.runs(workspaceId, params.chain_id, query)
       ),
 
-      getRun: inWorkspace((workspaceId, { params: { chain_id, run_id }, query }) =>
+      getRun: inWorkspace((workspaceId, { endpoint, params: { chain_id, run_id }, query }) =>
         waiting.untilEnded(chains.getRun(workspaceId, chain_id, run_id), {
           seconds: query.wait_seconds,
           workspace_id: workspaceId,
-          id: run_id
+          id: run_id,
+          decideAgain: laterDecision(auth, endpoint)
         })
       ),
 

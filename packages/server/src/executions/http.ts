@@ -2,6 +2,8 @@ import { Api } from "@scheduling/domain/Api"
 import { Execution } from "@scheduling/domain/executions/Execution"
 import * as Rerun from "@scheduling/domain/executions/Rerun"
 import { Effect } from "effect"
+import { Auth } from "../auth/Auth.ts"
+import { laterDecision } from "../auth/Authentication.ts"
 import { checkRange } from "../http/checkRange.ts"
 import { Idempotency } from "../http/request/Idempotency.ts"
 import { implement } from "../http/implement.ts"
@@ -14,6 +16,7 @@ export const ExecutionsHandlers = implement(
   Api,
   "executions",
   Effect.fnUntraced(function* (handlers) {
+    const auth = yield* Auth
     const executions = yield* Executions
     const idempotency = yield* Idempotency
     const reruns = yield* Reruns
@@ -25,11 +28,12 @@ export const ExecutionsHandlers = implement(
 
       stats: inWorkspace((workspaceId, { query }) => executions.stats(workspaceId, query)),
 
-      get: inWorkspace((workspaceId, { params: { execution_id }, query }) =>
+      get: inWorkspace((workspaceId, { endpoint, params: { execution_id }, query }) =>
         waiting.untilEnded(executions.get(workspaceId, execution_id), {
           seconds: query.wait_seconds,
           workspace_id: workspaceId,
-          id: execution_id
+          id: execution_id,
+          decideAgain: laterDecision(auth, endpoint)
         })
       ),
 

@@ -20,6 +20,13 @@ export const WaitingLimits = Context.Reference<WaitingLimits>(
   { defaultValue: () => ({ all: 2_000, each: 500 }) }
 )
 
+interface Wait<E> {
+  readonly workspace_id: string
+  /** Of the execution or the run of a chain. */
+  readonly id: string
+  readonly decideAgain: Effect.Effect<Effect.Effect<void, E>>
+}
+
 /**
  * All waiting requests may be woken at once, and other requests must not queue behind their reads.
  */
@@ -34,16 +41,13 @@ export class Waiting extends Context.Service<
   {
     /**
      * Returns what `read` finds as soon as it has ended, or its state after `seconds`. It returns
-     * sooner if too many requests already wait or the process stops.
+     * sooner if too many requests already wait or the process stops. After a wait `decideAgain`
+     * says whether the request may still have the result.
      */
-    readonly untilEnded: <A extends { readonly finished_at: string | null }, E, R>(
+    readonly untilEnded: <A extends { readonly finished_at: string | null }, E, R, E2>(
       read: Effect.Effect<A, E, R>,
-      wait: {
-        readonly seconds: number | undefined
-        readonly workspace_id: string
-        readonly id: string
-      }
-    ) => Effect.Effect<A, E, R | Principal | HttpServerRequest.HttpServerRequest>
+      wait: Wait<E2> & { readonly seconds: number | undefined }
+    ) => Effect.Effect<A, E | E2, R | Principal | HttpServerRequest.HttpServerRequest>
   }
 >()("@scheduling/server/http/Waiting") {
   static readonly layer: Layer.Layer<Waiting, never, Endings | Stopping> = Layer.effect(
@@ -58,18 +62,16 @@ export class Waiting extends Context.Service<
       const waitAndRead = Effect.fnUntraced(function* <
         A extends { readonly finished_at: string | null },
         E,
-        R
-      >(
-        read: Effect.Effect<A, E, R>,
-        wait: { readonly seconds: number; readonly workspace_id: string; readonly id: string }
-      ) {
+        R,
+        E2
+      >(read: Effect.Effect<A, E, R>, wait: Wait<E2> & { readonly seconds: number }) {
         const endsAt = elapsedMs(clock) + wait.seconds * 1_000
         // The watch starts before the first read, so that every later ending is told.
         const { announce, bell } = yield* endings.watch([wait.id, wait.workspace_id])
         const seen = yield* read
         if (seen.finished_at !== null || !(yield* places.take(yield* holdersOf(wait)))) return seen
         announce()
-        return yield* idly(
+        const waited = idly(
           wait.seconds * 1_000,
           Effect.gen(function* () {
             let latest = seen
@@ -84,6 +86,7 @@ export class Waiting extends Context.Service<
             }
           })
         )
+        return yield* Effect.tap(waited, () => Effect.flatten(wait.decideAgain))
       })
 
       return Waiting.of({

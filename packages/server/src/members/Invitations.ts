@@ -35,10 +35,10 @@ import { transactionOf } from "../sql/transaction.ts"
 import { Throttle } from "../throttle/Throttle.ts"
 import { userOfToken } from "../users/userOfToken.ts"
 import { UsersRepo } from "../users/UsersRepo.ts"
+import { holdFor } from "../workspaces/holdFor.ts"
 import { toWorkspace, WorkspacesRepo } from "../workspaces/WorkspacesRepo.ts"
 import { invitationLetter } from "./invitationLetter.ts"
 import { type InvitationRow, InvitationsRepo, toInvitation } from "./InvitationsRepo.ts"
-import { Members } from "./Members.ts"
 import { MembersRepo } from "./MembersRepo.ts"
 
 export class Invitations extends Context.Service<
@@ -54,7 +54,7 @@ export class Invitations extends Context.Service<
       actor: Actor
     ) => Effect.Effect<
       CreatedInvitation,
-      NotFound | Conflict | Forbidden | QuotaExceeded | RateLimited
+      InvalidToken | NotFound | Conflict | Forbidden | QuotaExceeded | RateLimited
     >
     readonly remove: (
       workspaceId: AuthorizedWorkspaceId,
@@ -76,7 +76,6 @@ export class Invitations extends Context.Service<
     | InvitationsRepo
     | Letters
     | Limits
-    | Members
     | MembersRepo
     | Secrets
     | SqlClient.SqlClient
@@ -96,11 +95,11 @@ export class Invitations extends Context.Service<
       const ids = yield* Ids
       const limits = yield* Limits
       const repo = yield* InvitationsRepo
-      const { hold } = yield* Members
       const members = yield* MembersRepo
       const usage = yield* UsageRepo
       const users = yield* UsersRepo
       const workspaces = yield* WorkspacesRepo
+      const hold = holdFor(workspaces)
       const ring = (yield* Secrets).keys("link-token")
 
       return Invitations.of({

@@ -1,10 +1,10 @@
-import { Forbidden } from "@scheduling/domain/auth/AuthErrors"
+import { Forbidden, type InvalidToken } from "@scheduling/domain/auth/AuthErrors"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { Member } from "@scheduling/domain/members/Member"
 import { includesRole, type Role } from "@scheduling/domain/members/Role"
 import { Conflict, NotFound } from "@scheduling/domain/shared/Errors"
 import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
-import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditLog } from "../audit/AuditLog.ts"
 import type { Actor } from "../audit/currentActor.ts"
@@ -14,6 +14,7 @@ import { orNotFound } from "../platform/orNotFound.ts"
 import { Endings } from "../signals/Endings.ts"
 import { pageRequest, toPage } from "../sql/Pages.ts"
 import { transactionOf } from "../sql/transaction.ts"
+import { holdFor } from "../workspaces/holdFor.ts"
 import { WorkspacesRepo } from "../workspaces/WorkspacesRepo.ts"
 import { InvitationsRepo } from "./InvitationsRepo.ts"
 import { type MemberRow, MembersRepo, toMember } from "./MembersRepo.ts"
@@ -30,25 +31,16 @@ export class Members extends Context.Service<
       userId: string,
       role: Role,
       actor: Actor
-    ) => Effect.Effect<Member, NotFound | Conflict | Forbidden>
+    ) => Effect.Effect<Member, InvalidToken | NotFound | Conflict | Forbidden>
     readonly remove: (
       workspaceId: AuthorizedWorkspaceId,
       userId: string,
       actor: Actor
-    ) => Effect.Effect<void, NotFound | Conflict | Forbidden>
+    ) => Effect.Effect<void, InvalidToken | NotFound | Conflict | Forbidden>
     readonly leave: (
       workspaceId: AuthorizedWorkspaceId,
       actor: Actor
     ) => Effect.Effect<void, NotFound | Conflict>
-    /**
-     * Locks the workspace and returns the role that its actor has now: it may have changed since
-     * the request was let in.
-     */
-    readonly hold: (
-      workspaceId: AuthorizedWorkspaceId,
-      actor: Actor,
-      needed: Role
-    ) => Effect.Effect<Role, NotFound | Forbidden>
   }
 >()("@scheduling/server/members/Members") {
   static readonly layer: Layer.Layer<
@@ -74,6 +66,7 @@ export class Members extends Context.Service<
       const repo = yield* MembersRepo
       const usage = yield* UsageRepo
       const workspaces = yield* WorkspacesRepo
+      const hold = holdFor(workspaces)
 
       const remove = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
@@ -84,19 +77,6 @@ export class Members extends Context.Service<
         yield* usage.record("seats", [workspaceId], yield* DateTime.nowAsDate)
         yield* events.memberEmailGone(email, [workspaceId], origin)
         yield* sql.afterCommit(Effect.sync(() => endings.tell([id])))
-      })
-
-      const hold = Effect.fnUntraced(function* (
-        workspaceId: AuthorizedWorkspaceId,
-        actor: Actor,
-        needed: Role
-      ) {
-        const isThere = yield* workspaces.lock(workspaceId)
-        const own = isThere ? yield* repo.find(workspaceId, actor.user_id) : Option.none()
-        if (Option.isNone(own)) return yield* new NotFound({ resource: "workspace" })
-        const { role } = own.value
-        if (!includesRole(role, needed)) return yield* new Forbidden({ required_role: needed })
-        return role
       })
 
       /** Before an owner becomes something else. */
@@ -128,8 +108,6 @@ export class Members extends Context.Service<
         })
 
       return Members.of({
-        hold,
-
         list: Effect.fn("Members.list")(function* (workspaceId, query) {
           const page = pageRequest(query)
           return toPage(yield* repo.list(workspaceId, page), page, toMember)

@@ -1,3 +1,4 @@
+import type { Forbidden, InvalidToken } from "@scheduling/domain/auth/AuthErrors"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { NotFound, type QuotaExceeded, type RateLimited } from "@scheduling/domain/shared/Errors"
 import type { WorkerId } from "@scheduling/domain/shared/Ids"
@@ -23,6 +24,8 @@ import { Secrets } from "../platform/Secrets.ts"
 import { pageRequest, toPage } from "../sql/Pages.ts"
 import { transactionOf } from "../sql/transaction.ts"
 import { Throttle } from "../throttle/Throttle.ts"
+import { holdFor } from "../workspaces/holdFor.ts"
+import { WorkspacesRepo } from "../workspaces/WorkspacesRepo.ts"
 import { toWorker, type WorkerRow, WorkersRepo } from "./WorkersRepo.ts"
 import { isWellFormed, makeToken } from "./workerToken.ts"
 
@@ -41,7 +44,7 @@ export class Workers extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       input: WorkerInput,
       actor: Actor
-    ) => Effect.Effect<CreatedWorker, NotFound | QuotaExceeded>
+    ) => Effect.Effect<CreatedWorker, InvalidToken | NotFound | Forbidden | QuotaExceeded>
     readonly update: (
       workspaceId: AuthorizedWorkspaceId,
       id: WorkerId,
@@ -63,7 +66,7 @@ export class Workers extends Context.Service<
       id: WorkerId,
       graceSeconds: number,
       actor: Actor
-    ) => Effect.Effect<CreatedWorker, NotFound>
+    ) => Effect.Effect<CreatedWorker, InvalidToken | NotFound | Forbidden>
     /** For whoever has found the token. Does nothing if it is none. */
     readonly revokeLeaked: (
       token: Redacted.Redacted,
@@ -88,6 +91,7 @@ export class Workers extends Context.Service<
     | Throttle
     | UsageRepo
     | WorkersRepo
+    | WorkspacesRepo
   > = Layer.effect(
     Workers,
     Effect.gen(function* () {
@@ -99,6 +103,7 @@ export class Workers extends Context.Service<
       const repo = yield* WorkersRepo
       const throttle = yield* Throttle
       const usage = yield* UsageRepo
+      const hold = holdFor(yield* WorkspacesRepo)
       const ring = (yield* Secrets).keys("worker-token")
 
       const find = (workspaceId: AuthorizedWorkspaceId, id: string) =>
@@ -170,6 +175,7 @@ export class Workers extends Context.Service<
         }),
 
         create: Effect.fn("Workers.create")(function* (workspaceId, { labels = [], name }, actor) {
+          yield* hold(workspaceId, actor, "admin")
           yield* limits.allowOneMore(workspaceId, "workers")
           const now = yield* DateTime.nowAsDate
           const id = yield* ids.next
@@ -194,6 +200,7 @@ export class Workers extends Context.Service<
         resume: setPaused(false),
 
         rotate: Effect.fn("Workers.rotate")(function* (workspaceId, id, graceSeconds, actor) {
+          yield* hold(workspaceId, actor, "admin")
           yield* findLocked(workspaceId, id)
           const token = yield* issue(id, yield* DateTime.nowAsDate, graceSeconds)
           if (graceSeconds === 0) yield* repo.endSession(workspaceId, id)

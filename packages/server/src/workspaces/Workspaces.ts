@@ -1,6 +1,6 @@
-import type { InvalidToken } from "@scheduling/domain/auth/AuthErrors"
+import type { Forbidden, InvalidToken } from "@scheduling/domain/auth/AuthErrors"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import { NotFound, type QuotaExceeded } from "@scheduling/domain/shared/Errors"
+import type { NotFound, QuotaExceeded } from "@scheduling/domain/shared/Errors"
 import type { UserId } from "@scheduling/domain/shared/Ids"
 import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
 import type { AuditEvent, AuditFilters } from "@scheduling/domain/workspaces/AuditEvent"
@@ -22,6 +22,7 @@ import { transactionOf } from "../sql/transaction.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import { AuditLog, toAuditEvent } from "../audit/AuditLog.ts"
 import { SigningSecrets } from "../signing/SigningSecrets.ts"
+import { holdFor } from "./holdFor.ts"
 import { toWorkspace, type WorkspaceRow, WorkspacesRepo } from "./WorkspacesRepo.ts"
 
 export class Workspaces extends Context.Service<
@@ -54,7 +55,7 @@ export class Workspaces extends Context.Service<
     readonly rotateSigningSecret: (
       actor: Actor,
       id: AuthorizedWorkspaceId
-    ) => Effect.Effect<SigningSecret, NotFound>
+    ) => Effect.Effect<SigningSecret, InvalidToken | NotFound | Forbidden>
     readonly audit: (
       id: AuthorizedWorkspaceId,
       query: PageQuery & AuditFilters
@@ -85,6 +86,7 @@ export class Workspaces extends Context.Service<
       const limits = yield* Limits
       const queue = yield* RunQueue
       const repo = yield* WorkspacesRepo
+      const hold = holdFor(repo)
       const secrets = yield* SigningSecrets
       const usage = yield* UsageRepo
 
@@ -161,7 +163,7 @@ export class Workspaces extends Context.Service<
         }),
 
         rotateSigningSecret: Effect.fn("Workspaces.rotateSigningSecret")(function* (actor, id) {
-          if (!(yield* repo.lock(id))) return yield* new NotFound({ resource: "workspace" })
+          yield* hold(id, actor, "admin")
           const secret = yield* secrets.rotate(id)
           yield* audit.recordInWorkspace("signing_secret.rotated", id, {
             actor_id: actor.user_id,

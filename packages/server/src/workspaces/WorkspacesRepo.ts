@@ -1,9 +1,11 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { Role } from "@scheduling/domain/members/Role"
 import type { Workspace } from "@scheduling/domain/workspaces/Workspace"
 import { type UserId, WorkspaceId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { ownedAlone } from "../access/ownedAlone.ts"
+import type { Actor } from "../audit/currentActor.ts"
 import type { PageRequest } from "../sql/Pages.ts"
 import { timestampOf } from "../sql/timestamp.ts"
 
@@ -28,6 +30,11 @@ export class WorkspacesRepo extends Context.Service<
     readonly list: (userId: UserId, page: PageRequest) => Effect.Effect<ReadonlyArray<WorkspaceRow>>
     /** Locks the workspace until the transaction ends. Returns false if it is gone. */
     readonly lock: (id: AuthorizedWorkspaceId) => Effect.Effect<boolean>
+    /** What the session of a user may do in the workspace now. */
+    readonly findStanding: (
+      id: AuthorizedWorkspaceId,
+      actor: Pick<Actor, "user_id" | "session_id">
+    ) => Effect.Effect<{ readonly has_session: boolean; readonly role: Role | null }>
     readonly updateName: (
       id: AuthorizedWorkspaceId,
       name: string
@@ -124,6 +131,24 @@ export class WorkspacesRepo extends Context.Service<
             WHERE id = ${id}
             FOR NO KEY UPDATE`
           return rows.length > 0
+        }, Effect.orDie),
+
+        findStanding: Effect.fn("WorkspacesRepo.findStanding")(function* (id, actor) {
+          const [row] = yield* sql<{ readonly has_session: boolean; readonly role: Role | null }>`
+            SELECT
+              EXISTS (
+                SELECT
+                FROM sessions
+                WHERE sessions.id = ${actor.session_id}
+                  AND sessions.user_id = ${actor.user_id}
+              ) AS has_session,
+              (
+                SELECT role
+                FROM memberships
+                WHERE workspace_id = ${id}
+                  AND user_id = ${actor.user_id}
+              ) AS role`
+          return row ?? { has_session: false, role: null }
         }, Effect.orDie),
 
         updateName: Effect.fn("WorkspacesRepo.updateName")(function* (id, name) {

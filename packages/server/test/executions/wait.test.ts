@@ -4,7 +4,15 @@ import { Effect, Fiber, Queue } from "effect"
 import { SqlClient } from "effect/sql"
 import { channel } from "../../src/signals/Signals.ts"
 import { httpTarget } from "@scheduling/calls/testing/CallTargets"
-import { type Answer, ask, createKey, type Member, outcome, signUp } from "../support/http.ts"
+import {
+  type Answer,
+  ask,
+  createKey,
+  joined,
+  type Member,
+  outcome,
+  signUp
+} from "../support/http.ts"
 import { nobodysId } from "../support/routes.ts"
 import { toldNodesLayer } from "../support/TestApp.ts"
 import { onPostgres } from "../support/TestDatabase.ts"
@@ -42,7 +50,7 @@ const announced = Effect.gen(function* () {
 const begin = Effect.gen(function* () {
   const member: Member = yield* signUp()
   const { workspace } = member
-  const { key: token } = yield* createKey(member, {
+  const { id, key: token } = yield* createKey(member, {
     scopes: ["tasks:read", "tasks:write", "executions:read"]
   })
   const untilAnnounced = yield* announced
@@ -50,10 +58,11 @@ const begin = Effect.gen(function* () {
   return {
     member,
     token,
+    keyId: id,
     post,
     /** Asks the other node to wait, and goes on when all nodes know. */
-    waitFor: Effect.fnUntraced(function* (at: string) {
-      const options = { token, at: "otherUrl" } as const
+    waitFor: Effect.fnUntraced(function* (at: string, credential = token) {
+      const options = { token: credential, at: "otherUrl" } as const
       const fiber = yield* Effect.forkChild(
         ask("GET", `${workspace}${at}?wait_seconds=30`, options)
       )
@@ -101,6 +110,35 @@ layer(toldNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })(
         open(503)
         const { body } = yield* answered(waiting)
         assert.deepInclude(body, { id, status: "failed", attempts_count: 2 })
+      })
+    )
+
+    it.effect("gives no result to a member who was removed meanwhile", () =>
+      Effect.gen(function* () {
+        const { executionOf, member, waitFor } = yield* begin
+        const { open, url } = yield* gate
+        const { id } = yield* executionOf({ url, delay_seconds: 0 })
+        const viewer = yield* joined(member, "viewer")
+        const waiting = yield* waitFor(`/executions/${id}`, viewer.access_token)
+        yield* ask("DELETE", `${member.workspace}/members/${viewer.user_id}`, {
+          token: member.access_token
+        })
+        open(200)
+        assert.strictEqual(outcome(yield* answered(waiting)), "404 not_found")
+      })
+    )
+
+    it.effect("gives no result to a key that was revoked meanwhile", () =>
+      Effect.gen(function* () {
+        const { executionOf, keyId, member, waitFor } = yield* begin
+        const { open, url } = yield* gate
+        const { id } = yield* executionOf({ url, delay_seconds: 0 })
+        const waiting = yield* waitFor(`/executions/${id}`)
+        yield* ask("POST", `${member.workspace}/api-keys/${keyId}/revoke`, {
+          token: member.access_token
+        })
+        open(200)
+        assert.strictEqual(outcome(yield* answered(waiting)), "401 invalid_api_key")
       })
     )
 

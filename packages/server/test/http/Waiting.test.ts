@@ -38,7 +38,12 @@ const startServer = Effect.gen(function* () {
         silences.push(NodeHttpServerRequest.toIncomingMessage(request).socket.timeout)
         return { finished_at: ended.has(id) ? "now" : null }
       })
-      const wait = { seconds: Number(seconds), workspace_id: `${workspace}-${principal}`, id }
+      const wait = {
+        seconds: Number(seconds),
+        workspace_id: `${workspace}-${principal}`,
+        id,
+        decideAgain: Effect.succeed(Effect.void)
+      }
       const found = yield* waiting.untilEnded(read, wait).pipe(
         Effect.provideService(Principal, {
           kind: "api_key",

@@ -1,5 +1,7 @@
-import { Effect } from "effect"
+import { assert } from "@effect/vitest"
+import { Deferred, Effect, Fiber } from "effect"
 import { connect, type Socket } from "node:net"
+import { ask } from "./http.ts"
 import { TestApp } from "./TestApp.ts"
 
 export interface RawAnswer {
@@ -83,6 +85,31 @@ export const talkTo = (url: string, bytes: string | Buffer, options: Conversatio
 
 export const talk = (bytes: string | Buffer, options: Conversation = {}) =>
   Effect.flatMap(TestApp, ({ url }) => talkTo(url, bytes, options))
+
+/**
+ * Sends the head of a request, and the body only after `meanwhile`. Access is decided by then:
+ * requests of the same credential that were sent later are answered.
+ */
+export const talkLate = Effect.fnUntraced(function* <E, R>(
+  line: string,
+  { body, token }: { readonly body: string; readonly token: string },
+  meanwhile: Effect.Effect<unknown, E, R>
+) {
+  const head = request(line, {
+    authorization: `Bearer ${token}`,
+    "content-type": "application/json",
+    "content-length": String(Buffer.byteLength(body))
+  })
+  const sent = yield* Deferred.make<Socket>()
+  const afterwards = (socket: Socket) => Deferred.doneUnsafe(sent, Effect.succeed(socket))
+  const exchange = yield* Effect.forkChild(talk(head, { answers: 1, afterwards }))
+  const socket = yield* Deferred.await(sent)
+  yield* Effect.repeat(ask("GET", "/v1/whoami", { token }), { times: 2 })
+  yield* meanwhile
+  socket.write(body)
+  const { answers } = yield* Fiber.join(exchange)
+  return answers[0] ?? assert.fail("no answer")
+})
 
 /** A request as text, with the headers that HTTP/1.1 requires. */
 export const request = (line: string, headers: Readonly<Record<string, string>> = {}, body = "") =>

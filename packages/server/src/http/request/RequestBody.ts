@@ -22,13 +22,16 @@ export const withCheckedBody = (
 ): HttpServerRequest.HttpServerRequest => {
   if (!HttpMethod.hasBody(request.method)) return request
   const text = Effect.suspend(() => {
-    const length = lengthOf(request)
-    if (length > maxBodySize) return Effect.die(new PayloadTooLarge())
-    if (length <= freeBytes) return Effect.flatMap(place.waiting(request.arrayBuffer), read)
+    if (lengthOf(request) > maxBodySize) return Effect.die(new PayloadTooLarge())
+    if (isShort(request)) return Effect.flatMap(place.waiting(request.arrayBuffer), read)
     return place.longBody(readCounted(request, place), read)
   })
   return withText(request, text)
 }
+
+/** Whether the body is read without waiting for a turn. */
+export const isShort = (request: HttpServerRequest.HttpServerRequest): boolean =>
+  lengthOf(request) <= freeBytes
 
 /** NaN for a chunked body, whose length is unknown. */
 const lengthOf = ({ headers }: HttpServerRequest.HttpServerRequest): number =>

@@ -18,14 +18,19 @@ type Find<Known extends KnownWorker> = (
   hashes: ReadonlyArray<string>
 ) => Effect.Effect<Option.Option<Known>>
 
-/** Finds out whose token a request has, and counts it. */
+/** Finds out whose token a request has. */
 export class WorkerAdmission extends Context.Service<
   WorkerAdmission,
   {
+    /** Also counts the request. */
     readonly admit: <Known extends KnownWorker>(
       request: HttpServerRequest.HttpServerRequest,
       find: Find<Known>
     ) => Effect.Effect<Known, InvalidWorkerToken | RateLimited>
+    readonly check: <Known extends KnownWorker>(
+      request: HttpServerRequest.HttpServerRequest,
+      find: Find<Known>
+    ) => Effect.Effect<Known, InvalidWorkerToken>
   }
 >()("@scheduling/server/workers/protocol/WorkerAdmission") {
   static readonly layer: Layer.Layer<
@@ -41,7 +46,7 @@ export class WorkerAdmission extends Context.Service<
       const { rateLimit } = yield* AppConfig
       const limits = rateLimit === 0 ? undefined : new RateLimits(rateLimit * timesThatOfKeys)
 
-      const admit = Effect.fnUntraced(function* <Known extends KnownWorker>(
+      const check = Effect.fnUntraced(function* <Known extends KnownWorker>(
         request: HttpServerRequest.HttpServerRequest,
         find: Find<Known>
       ) {
@@ -54,15 +59,23 @@ export class WorkerAdmission extends Context.Service<
         if (Option.isNone(found) || hasExpired(found.value.worker, now)) {
           return yield* new InvalidWorkerToken()
         }
-        const { token_hash, worker } = found.value
-        const standing = limits?.take(worker.id, elapsedMs(clock))
-        if (standing?.isOver) return yield* new RateLimited({ retry_after: standing.seconds })
+        const { token_hash } = found.value
         const [current = token_hash] = hashes
         if (token_hash !== current) yield* tokens.updateHash(token_hash, current)
         return found.value
       })
 
-      return WorkerAdmission.of({ admit })
+      const admit = Effect.fnUntraced(function* <Known extends KnownWorker>(
+        request: HttpServerRequest.HttpServerRequest,
+        find: Find<Known>
+      ) {
+        const known = yield* check(request, find)
+        const standing = limits?.take(known.worker.id, elapsedMs(clock))
+        if (standing?.isOver) return yield* new RateLimited({ retry_after: standing.seconds })
+        return known
+      })
+
+      return WorkerAdmission.of({ admit, check })
     })
   )
 }

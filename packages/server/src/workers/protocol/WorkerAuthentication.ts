@@ -4,10 +4,11 @@ import {
 } from "@scheduling/domain/workers/WorkerAuthentication"
 import { Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
+import { decidedAgainIfLate } from "../../http/request/LateBody.ts"
 import { WorkerAdmission } from "./WorkerAdmission.ts"
 import { WorkerTokensRepo } from "./WorkerTokensRepo.ts"
 
-/** Finds out whose token it is, before the body is read. */
+/** Finds out whose token it is, before the body is read, and again after one that comes late. */
 export const WorkerAuthenticationLayer: Layer.Layer<
   WorkerAuthentication,
   never,
@@ -15,16 +16,19 @@ export const WorkerAuthenticationLayer: Layer.Layer<
 > = Layer.effect(
   WorkerAuthentication,
   Effect.gen(function* () {
-    const { admit } = yield* WorkerAdmission
+    const { admit, check } = yield* WorkerAdmission
     const { findByHash, findByHashForBeat } = yield* WorkerTokensRepo
-    const authenticate = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-      Effect.map(
-        admit(request, request.url.endsWith("/beat") ? findByHashForBeat : findByHash),
-        ({ worker }) => worker
-      )
-    )
     return WorkerAuthentication.of((answer) =>
-      Effect.provideServiceEffect(answer, CurrentWorker, authenticate)
+      Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+        const find = request.url.endsWith("/beat") ? findByHashForBeat : findByHash
+        return Effect.flatMap(admit(request, find), ({ worker }) =>
+          Effect.provideService(
+            decidedAgainIfLate(request, answer, () => Effect.asVoid(check(request, find))),
+            CurrentWorker,
+            worker
+          )
+        )
+      })
     )
   })
 )

@@ -1,0 +1,41 @@
+import { NodeHttpServerRequest } from "@effect/platform-node"
+import { Cause, Effect } from "effect"
+import { HttpMethod, HttpServerRequest } from "effect/http"
+import { withText } from "../../seams.ts"
+import { isShort } from "./RequestBody.ts"
+
+/**
+ * Access is decided from the head of a request, and a client may take half a minute to send the
+ * body. If the body was not complete when access was decided, `decide` runs again after the body has
+ * been read and before anything is done with it. Otherwise a member who was removed meanwhile could
+ * still make an API key. A short body that came with its head costs nothing. A long one may wait for
+ * its turn to be read, so it always counts as late.
+ */
+export const decidedAgainIfLate = <A, E, R, Refusal>(
+  request: HttpServerRequest.HttpServerRequest,
+  answer: Effect.Effect<A, E, R>,
+  decide: () => Effect.Effect<void, Refusal>
+): Effect.Effect<A, E | Refusal, R> => {
+  if (!HttpMethod.hasBody(request.method)) return answer
+  if (NodeHttpServerRequest.toIncomingMessage(request).complete && isShort(request)) return answer
+  const decideAgain = () =>
+    Effect.catch(decide(), (refusal) => Effect.die(new RefusedLate(refusal)))
+  const late = withText(request, Effect.tap(request.text, decideAgain))
+  return Effect.provideService(answer, HttpServerRequest.HttpServerRequest, late).pipe(
+    Effect.catchCause((cause): Effect.Effect<A, E | Refusal> => {
+      const error = Cause.squash(cause)
+      return error instanceof RefusedLate
+        ? Effect.fail(error.refusal as Refusal)
+        : Effect.failCause(cause)
+    })
+  )
+}
+
+/** Carries a refusal through the framework, which takes no failure from the text of a request. */
+class RefusedLate {
+  readonly refusal: unknown
+
+  constructor(refusal: unknown) {
+    this.refusal = refusal
+  }
+}

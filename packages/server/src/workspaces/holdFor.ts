@@ -1,0 +1,28 @@
+import { Forbidden, InvalidToken } from "@scheduling/domain/auth/AuthErrors"
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { includesRole, type Role } from "@scheduling/domain/members/Role"
+import { NotFound } from "@scheduling/domain/shared/Errors"
+import { Effect } from "effect"
+import type { Actor } from "../audit/currentActor.ts"
+import type { WorkspacesRepo } from "./WorkspacesRepo.ts"
+
+/**
+ * Locks the workspace until the transaction ends and decides again whether the actor may make this
+ * change. The request was let in before the transaction began, and its session or its role may have
+ * ended since. Roles change only while the workspace is locked, so the returned role holds until the
+ * commit.
+ */
+export const holdFor = (workspaces: WorkspacesRepo["Service"]) =>
+  Effect.fnUntraced(function* (
+    workspaceId: AuthorizedWorkspaceId,
+    actor: Actor,
+    needed: Role
+  ): Effect.fn.Return<Role, InvalidToken | NotFound | Forbidden> {
+    if (!(yield* workspaces.lock(workspaceId)))
+      return yield* new NotFound({ resource: "workspace" })
+    const { has_session, role } = yield* workspaces.findStanding(workspaceId, actor)
+    if (!has_session) return yield* new InvalidToken()
+    if (role === null) return yield* new NotFound({ resource: "workspace" })
+    if (!includesRole(role, needed)) return yield* new Forbidden({ required_role: needed })
+    return role
+  })
