@@ -1,7 +1,7 @@
 import { maxProgressBytes } from "@scheduling/domain/executions/Execution"
 import { Context, Effect, Layer, Random } from "effect"
 import { SqlClient } from "effect/sql"
-import type { AwaitingRun } from "../queue/awaiting/Awaiting.ts"
+import type { AwaitingRun, Presence } from "../queue/awaiting/Awaiting.ts"
 import { noNode } from "../queue/awaiting/Awaiting.ts"
 import { makeSettleAlone } from "../queue/ending/SettleAlone.ts"
 import type { Endings } from "../signals/Endings.ts"
@@ -41,8 +41,11 @@ export class Completions extends Context.Service<
   Completions,
   {
     readonly hear: (callback: Callback) => Effect.Effect<Receipt>
-    /** Ends the attempts whose call-backs have not come in time. */
-    readonly endOverdue: Effect.Effect<void>
+    /**
+     * Ends the attempts whose call-backs have not come in time. Returns how many milliseconds are
+     * left for the next one, or null.
+     */
+    readonly endOverdue: (presence: Presence) => Effect.Effect<number | null>
   }
 >()("@scheduling/server/completions/Completions") {
   static readonly layer: Layer.Layer<
@@ -112,14 +115,16 @@ export class Completions extends Context.Service<
       return Completions.of({
         hear: yield* batched(hearAll),
 
-        endOverdue: Effect.gen(function* () {
+        endOverdue: Effect.fnUntraced(function* (presence) {
           for (;;) {
-            const { isFull, runs } = yield* repo.findOverdue
+            const { isFull, runs } = yield* repo.findOverdue(presence)
             const random = yield* Random.next
-            yield* settleAlone(runs.map((run) => settlementOfOverdue(run, random)))
-            if (!isFull) return
+            if (runs.length > 0) {
+              yield* settleAlone(runs.map((run) => settlementOfOverdue(run, random)))
+            }
+            if (!isFull) return yield* repo.findNextDueInMs
           }
-        }).pipe(Effect.orDie)
+        }, Effect.orDie)
       })
     })
   )

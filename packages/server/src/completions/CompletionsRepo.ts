@@ -6,8 +6,10 @@ import { columnsOf } from "../sql/columns.ts"
 import {
   type AwaitingRun,
   beginAwaiting,
+  findCompletionDueInMs,
   findOverdue,
-  findUnfinished
+  findUnfinished,
+  type Presence
 } from "../queue/awaiting/Awaiting.ts"
 import type { Settlement } from "../queue/Run.ts"
 import type { Completed } from "./CompletionUrls.ts"
@@ -32,10 +34,13 @@ export class CompletionsRepo extends Context.Service<
     readonly findUnfinished: (
       asked: ReadonlyArray<Completed>
     ) => Effect.Effect<ReadonlyMap<string, AwaitingRun>, SqlError.SqlError>
-    readonly findOverdue: Effect.Effect<
+    readonly findOverdue: (
+      presence: Presence
+    ) => Effect.Effect<
       { readonly runs: ReadonlyArray<AwaitingRun>; readonly isFull: boolean },
       SqlError.SqlError
     >
+    readonly findNextDueInMs: Effect.Effect<number | null, SqlError.SqlError>
     /** Takes runs from the nodes that make their calls. Returns the ids of those that it took. */
     readonly takeOver: (
       settlements: ReadonlyArray<Settlement>
@@ -55,7 +60,8 @@ export class CompletionsRepo extends Context.Service<
     Effect.map(SqlClient.SqlClient, (sql) =>
       CompletionsRepo.of({
         findUnfinished: (asked) => findUnfinished(sql, asked),
-        findOverdue: findOverdue(sql),
+        findOverdue: (presence) => findOverdue(sql, presence),
+        findNextDueInMs: findCompletionDueInMs(sql),
         takeOver: (settlements) => beginAwaiting(sql, settlements),
 
         findEnded: Effect.fn("CompletionsRepo.findEnded")(function* (attempts) {

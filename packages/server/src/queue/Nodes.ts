@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { attend } from "./Absences.ts"
 import { releaseWaiting } from "./releaseWaiting.ts"
-import { isOverdue } from "./awaiting/Awaiting.ts"
+import { completionDueInMs, isOverdue, type Presence } from "./awaiting/Awaiting.ts"
 import { isAbandoned, isUnclaimed } from "./ForWorkers.ts"
 
 /** The first half of the advisory locks that nodes hold. The second half is the id of the node. */
@@ -97,9 +97,14 @@ export const renewal = (sql: SqlClient.SqlClient, node: number, leaseMs: number)
  * same statement notes that the service is there, and releases waiting runs that have nothing left
  * to wait for: a run that began to wait while the one before it was ending has missed its release.
  * Returns whether dead nodes hold runs, whether runs wait for their turn in a queue, whether runs
- * have waited for a worker too long, and whether the call-back of a run is overdue.
+ * have waited for a worker too long, whether the call-back of a run is overdue, and when the next
+ * one will be.
  */
-export const judge = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, agentsToo = false) {
+export const judge = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  presence: Presence = { forMs: 0, isLong: false }
+) {
+  const agentsToo = presence.isLong
   const [row] = yield* sql<Judgement>`
     WITH judge AS MATERIALIZED (
       SELECT pg_try_advisory_xact_lock(${judgeLock}) AS yes
@@ -152,9 +157,21 @@ export const judge = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, agen
       ) AS to_take_back,
       (${agentsToo} AND EXISTS (SELECT FROM runs WHERE ${sql.literal(isUnclaimed)}))
         OR EXISTS (SELECT FROM runs WHERE ${sql.literal(isAbandoned)}) AS unclaimed,
-      ${agentsToo} AND EXISTS (SELECT FROM runs WHERE ${sql.literal(isOverdue)}) AS overdue`
+      EXISTS (
+        SELECT
+        FROM runs
+        WHERE ${isOverdue(sql, presence)}
+      ) AS overdue,
+      ${sql.literal(completionDueInMs)} AS completion_due_in_ms`
   return (
-    row ?? { to_take_back: false, released: false, parked: false, unclaimed: false, overdue: false }
+    row ?? {
+      to_take_back: false,
+      released: false,
+      parked: false,
+      unclaimed: false,
+      overdue: false,
+      completion_due_in_ms: null
+    }
   )
 })
 
@@ -164,6 +181,8 @@ interface Judgement {
   readonly parked: boolean
   readonly unclaimed: boolean
   readonly overdue: boolean
+  /** Null if no job is awaited. */
+  readonly completion_due_in_ms: number | null
 }
 
 export const removeTombstones = (sql: SqlClient.SqlClient) =>

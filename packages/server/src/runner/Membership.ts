@@ -37,6 +37,8 @@ export interface Membership {
   readonly mayJudge: () => boolean
   /** The same for agents, which ask every few seconds, and less often while nobody answers. */
   readonly mayJudgeAgents: () => boolean
+  /** For how long this node has been there without a break. Negative if it is not. */
+  readonly thereForMs: () => number
 }
 
 /**
@@ -69,7 +71,8 @@ export const join = Effect.fnUntraced(function* (
     yield* takeBack(sql, "dead", "gone")
   }
   yield* enroll
-  let judgesFromMs = onPostgres ? Number.POSITIVE_INFINITY : elapsedMs(clock)
+  let cameAtMs = onPostgres ? Number.POSITIVE_INFINITY : elapsedMs(clock)
+  const judgesAfterMs = onPostgres ? graceMs : 0
 
   yield* Effect.addFinalizer(() =>
     takeBack(sql, engine.node, "gone").pipe(
@@ -87,7 +90,7 @@ export const join = Effect.fnUntraced(function* (
     const config = { ...pg.config, applicationName: "scheduling-service node", multiplex: false }
     const { connection, receive } = yield* listenOn(config, signals).pipe(Effect.timeout(leaseMs))
     const ask = onConnection(connection)
-    judgesFromMs = elapsedMs(clock) + graceMs
+    cameAtMs = elapsedMs(clock)
 
     let lockedAs: number | undefined
     const beat = Effect.gen(function* () {
@@ -118,17 +121,18 @@ export const join = Effect.fnUntraced(function* (
     Effect.scoped,
     Effect.ensuring(
       Effect.sync(() => {
-        judgesFromMs = Number.POSITIVE_INFINITY
+        cameAtMs = Number.POSITIVE_INFINITY
       })
     )
   )
 
   if (onPostgres) yield* Effect.forkScoped(loop("the node's session", session))
 
+  // Elapsed time, because with the time of day a node whose clock was set back did not judge others.
+  const thereForMs = () => elapsedMs(clock) - cameAtMs
   return {
-    // Elapsed time, because with the time of day a node whose clock was set back did not judge
-    // others.
-    mayJudge: () => elapsedMs(clock) >= judgesFromMs,
-    mayJudgeAgents: () => elapsedMs(clock) >= judgesFromMs + agentsGraceMs
+    mayJudge: () => thereForMs() >= judgesAfterMs,
+    mayJudgeAgents: () => thereForMs() >= judgesAfterMs + agentsGraceMs,
+    thereForMs
   }
 })

@@ -16,6 +16,7 @@ import type { Endings } from "../signals/Endings.ts"
 import { makeEngine, type RunnerCounts } from "./Engine.ts"
 import { makeFeed } from "./Feed.ts"
 import { Doorbell, eachInTurn, loop, mayBeStuck } from "../platform/Loop.ts"
+import { endOverdueWithin } from "./endOverdueWithin.ts"
 import { join } from "./Membership.ts"
 import { judge, removeTombstones } from "../queue/Nodes.ts"
 import { removeHistoryOfGoneWorkspaces } from "../queue/GoneWorkspaces.ts"
@@ -126,7 +127,24 @@ export class Runner extends Context.Service<
       })
 
       // 1. The node. If it is declared dead, it has lost all its runs and starts over.
-      const { mayJudge, mayJudgeAgents } = yield* join(engine, forgetAll)
+      const { mayJudge, mayJudgeAgents, thereForMs } = yield* join(engine, forgetAll)
+      const presence = () =>
+        mayJudge() ? { forMs: thereForMs(), isLong: mayJudgeAgents() } : undefined
+
+      let completionDueInMs: number | null = null
+      const lookAfterNodes = Effect.gen(function* () {
+        const present = presence()
+        if (present === undefined) return
+        const judged = yield* judge(sql, present)
+        completionDueInMs = judged.completion_due_in_ms
+        if (judged.released) feedBell.ring()
+        yield* eachInTurn([
+          judged.to_take_back ? takeBackLost : Effect.void,
+          judged.unclaimed ? endUnclaimed(sql, present.isLong) : Effect.void,
+          judged.overdue ? completions.endOverdue(present) : Effect.void,
+          judged.parked ? walk : Effect.void
+        ])
+      })
 
       // 2. Results. Stopping waits until all are written.
       yield* Effect.forkScoped(loop("settling runs", settler.settleSome(calls.begin), mayBeStuck))
@@ -166,22 +184,11 @@ export class Runner extends Context.Service<
       yield* Effect.forkScoped(
         loop(
           "looking after nodes",
-          Effect.gen(function* () {
-            yield* Effect.sleep("1 second")
-            if (!mayJudge()) return
-            const agentsToo = mayJudgeAgents()
-            const { overdue, parked, released, to_take_back, unclaimed } = yield* judge(
-              sql,
-              agentsToo
-            )
-            if (released) feedBell.ring()
-            yield* eachInTurn([
-              to_take_back ? takeBackLost : Effect.void,
-              unclaimed ? endUnclaimed(sql, agentsToo) : Effect.void,
-              overdue ? completions.endOverdue : Effect.void,
-              parked ? walk : Effect.void
-            ])
-          })
+          Effect.suspend(() => {
+            const dueInMs = completionDueInMs
+            completionDueInMs = null
+            return endOverdueWithin(1_000, dueInMs, completions.endOverdue, presence)
+          }).pipe(Effect.andThen(lookAfterNodes))
         )
       )
       yield* Effect.forkScoped(

@@ -62,7 +62,10 @@ layer(TestDatabaseLayer, { excludeTestServices: true })("while the service is aw
     it.effect(`the time to wait for a ${on} stands still`, () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        const isOver = Effect.map(judge(sql, true), (judged) => judged[verdict])
+        const isOver = Effect.map(
+          judge(sql, { forMs: 60_000, isLong: true }),
+          (judged) => judged[verdict]
+        )
         yield* forget
         yield* wait(3_600, 60, on)
         assert.isTrue(yield* isOver)
@@ -101,7 +104,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true })("while the service is aw
       yield* away(100, null)
       yield* wait(70, 60, "worker")
       // It counts before it is noted.
-      assert.isFalse((yield* judge(sql, true)).unclaimed)
+      assert.isFalse((yield* judge(sql, { forMs: 60_000, isLong: true })).unclaimed)
       assert.deepStrictEqual(yield* seconds, [100, null])
       yield* judge(sql)
       assert.deepStrictEqual(yield* seconds, [100, null])
@@ -124,7 +127,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true })("while the service is aw
         WHERE id = ${task}`
       yield* Layer.build(OneNode)
       yield* eventually(unfinished(workspace), (rows) => rows.length === 1)
-      assert.isFalse((yield* judge(sql, true)).unclaimed)
+      assert.isFalse((yield* judge(sql, { forMs: 60_000, isLong: true })).unclaimed)
       const [run] = yield* sql<{ readonly waited: number; readonly late: number }>`
         SELECT
           date_part('epoch', now() - due_at) AS waited,

@@ -14,11 +14,33 @@ import type { Settlement, StartedRun } from "../Run.ts"
 export const noNode = 0
 
 /**
- * SQL for rows of `runs` whose call-back has not come in time, though the service was there. The first
- * comparison is for their index.
+ * How long the node that looks has been there without a break. While nobody was there, jobs and
+ * agents may have begun to wait longer between their tries. Only jobs that are awaited since then
+ * have found somebody from the beginning.
  */
-export const isOverdue = `completes_by <= now()
-      AND completes_by <= now() - ${awaySince("runs.awaiting_since")}`
+export interface Presence {
+  readonly forMs: number
+  /** Whether all jobs and agents have had the time to come back. */
+  readonly isLong: boolean
+}
+
+/**
+ * The condition for rows of `runs` whose completion has not come in time, though the service was
+ * there. The first comparison is for their index.
+ */
+export const isOverdue = (sql: SqlClient.SqlClient, { forMs, isLong }: Presence) => sql`
+      completes_by <= now()
+      AND completes_by <= now() - ${sql.literal(awaySince("runs.awaiting_since"))}
+      AND (${isLong} OR awaiting_since > now() - ${forMs} * interval '1 millisecond')`
+
+/** SQL for the milliseconds until the next completion is due. Null if none is awaited. */
+export const completionDueInMs = `(
+  SELECT date_part('epoch', completes_by - now()) * 1000
+  FROM runs
+  WHERE completes_by > now()
+  ORDER BY completes_by
+  LIMIT 1
+)`
 
 /**
  * Takes runs from their nodes, because their calls were answered and their jobs go on. A run that
@@ -95,15 +117,24 @@ const columns = `
 
 const batch = 500
 
-export const findOverdue = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+export const findOverdue = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  presence: Presence
+) {
   const runs = yield* sql<AwaitingRun>`
     SELECT ${sql.literal(columns)}
     FROM runs
     ${sql.literal(callOfRun)}
-    WHERE ${sql.literal(isOverdue)}
+    WHERE ${isOverdue(sql, presence)}
     LIMIT ${batch}`
   return { runs, isFull: runs.length === batch }
 })
+
+export const findCompletionDueInMs = (sql: SqlClient.SqlClient) =>
+  Effect.map(
+    sql<{ readonly ms: number | null }>`SELECT ${sql.literal(completionDueInMs)} AS ms`,
+    ([row]) => row?.ms ?? null
+  )
 
 /** Those of the runs that have not ended, by id. */
 export const findUnfinished = Effect.fnUntraced(function* (
