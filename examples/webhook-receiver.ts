@@ -4,18 +4,13 @@ import { demoAccount, hasEnded, receiver, until } from "./support/demo.ts"
 
 const client = await demoAccount()
 
-// There are two while a secret is rotated. A receiver accepts either.
-const secrets = (await client.workspaces.signingSecrets()).data.map(({ secret }) => secret)
-
 const done = new Set<string>()
 await using target = await receiver(async ({ body, headers }) => {
   try {
-    const { executionId, sentAt } = await verify(body, headers, secrets)
+    const { id, sentAt } = await verify(body, headers, secrets)
     // The id is the same for every attempt. A receiver that remembers it does the work only once.
-    console.log(
-      `  verified ${executionId}, sent ${sentAt.toISOString()}${done.has(executionId) ? ", again" : ""}`
-    )
-    done.add(executionId)
+    console.log(`  verified ${id}, sent ${sentAt.toISOString()}${done.has(id) ? ", again" : ""}`)
+    done.add(id)
     return { status: 200 }
   } catch (error) {
     if (!(error instanceof WebhookVerificationError)) throw error
@@ -23,6 +18,10 @@ await using target = await receiver(async ({ body, headers }) => {
     return { status: 401 }
   }
 })
+
+// Each receiver has a secret of its own, and two while they are rotated: it accepts either.
+const { data } = await client.workspaces.signingSecrets({ url: target.url })
+const secrets = data.map(({ call_secret }) => call_secret)
 
 const { id: taskId } = await client.cron.create({
   name: "invoices",

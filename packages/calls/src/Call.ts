@@ -1,12 +1,13 @@
 import type { SuccessRule } from "@scheduling/domain/calls/CallOptions"
 import type { CallMethod } from "@scheduling/domain/calls/HttpCall"
-import { Clock, Context, Effect, Exit, Layer, type Redacted, Result, type Scope } from "effect"
+import { Clock, Context, Effect, Exit, Layer, Result, type Scope } from "effect"
 import { Connection } from "./exchange/Connection.ts"
 import { type ConnectionLimits, Connections, type Open } from "./exchange/Connections.ts"
 import { EgressAllow, type EgressRules, makeConnect, Resolver } from "./egress/Egress.ts"
 import { parseCidrs } from "./egress/EgressRules.ts"
 import { Exchange } from "./exchange/Exchange.ts"
 import { type Answer, judgeExchange, refused } from "./judgeExchange.ts"
+import type { Signing } from "./signing.ts"
 import { OwnEcho } from "./exchange/OwnEcho.ts"
 import { makeRequest } from "./OutgoingRequest.ts"
 import { Timeouts } from "./Timeouts.ts"
@@ -28,12 +29,9 @@ export interface CallRequest {
   readonly timeout_seconds: number
   /** Which answers are a success. Those with 2xx where nothing is said. */
   readonly success?: SuccessRule | null
-  /**
-   * `whsec_...`, newest first. There are two while a secret is being rotated, and none where
-   * nothing is signed.
-   */
-  readonly secrets: ReadonlyArray<Redacted.Redacted>
-  /** Made before, by whoever has the secrets. */
+  /** Absent if the call is not signed here. */
+  readonly signing?: Signing | undefined
+  /** Made by the service, for an agent that has no secrets. */
   readonly signature?: Signature
   /** How much of the answer's body is kept. 10,000 bytes where nothing is said. */
   readonly keep_bytes?: number

@@ -4,7 +4,7 @@ import { header } from "@scheduling/domain/webhooks/StandardWebhooks"
 import { type Clock, Option, Result } from "effect"
 import packageJson from "../package.json" with { type: "json" }
 import type { CallRequest, Signature } from "./Call.ts"
-import { keyOf, signSync } from "./signSync.ts"
+import { receiverKeys, signSync, webhookId } from "./signing.ts"
 
 /** What goes over a connection. */
 export interface OutgoingRequest {
@@ -43,14 +43,13 @@ export const makeRequest = (
   }
   const { method, workspace_id } = request
   const body = method === "GET" || method === "HEAD" ? null : request.body
-  if (request.secrets.some((secret) => Option.isNone(keyOf(secret)))) {
-    return Result.fail("the workspace's signing secret is not valid")
-  }
   const { origin, pathname, search } = parsed.success
+  const sign = signer(request, body ?? "", origin)
+  if (Result.isFailure(sign)) return Result.fail(sign.failure)
   const path = pathname + search
   const bodyBytes = Buffer.byteLength(body ?? "")
   const headAt = (second: number) => {
-    const fields = fieldsOf(request, body, second)
+    const fields = [...sign.success(second), ...fieldsOf(request, body)]
     if (body !== null || withLength.has(method)) fields.push("content-length", String(bodyBytes))
     return headOf(`${method} ${path}`, hostOf(origin), fields)
   }
@@ -97,21 +96,29 @@ const headOf = (target: string, host: string, fields: ReadonlyArray<string>): st
 
 const userAgent = `scheduling-service/${packageJson.version}`
 
+/** Makes the fields of the signature for a second, if there is one. */
+const signer = (
+  { execution_id, signature, signing }: CallRequest,
+  body: string,
+  origin: string
+): Result.Result<(timestamp: number) => ReadonlyArray<string>, string> => {
+  if (signature !== undefined) return Result.succeed(() => signatureHeaders(signature))
+  if (signing === undefined) return Result.succeed(() => [])
+  const keys = receiverKeys(signing, origin)
+  if (Option.isNone(keys)) return Result.fail("the workspace's signing secret is not valid")
+  const id = webhookId(execution_id, signing.purpose)
+  return Result.succeed((timestamp) =>
+    signatureHeaders({
+      id,
+      timestamp,
+      signature: signSync({ id, timestamp, body }, keys.value)
+    })
+  )
+}
+
 /** Names and values alternate. */
-const fieldsOf = (request: CallRequest, body: string | null, timestamp: number) => {
-  const message = { id: request.execution_id, timestamp, body: body ?? "" }
-  const headers = [
-    ...(request.signature !== undefined
-      ? signatureHeaders(request.signature)
-      : request.secrets.length === 0
-        ? []
-        : signatureHeaders({
-            ...message,
-            signature: Option.getOrElse(signSync(message, request.secrets), () => "")
-          })),
-    "idempotency-key",
-    request.execution_id
-  ]
+const fieldsOf = (request: CallRequest, body: string | null) => {
+  const headers = ["idempotency-key", request.execution_id]
   if (request.task !== null) {
     headers.push(
       "x-scheduling-task-id",

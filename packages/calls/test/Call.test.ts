@@ -1,5 +1,5 @@
 import { Call, type CallRequest } from "../src/Call.ts"
-import { signSync } from "../src/signSync.ts"
+import { deriveReceiverSecret, receiverKeys, type Signing, signSync } from "../src/signing.ts"
 import { parseRetryAfter } from "../src/parseRetryAfter.ts"
 import { callLayer, callRequest, httpTarget, secret } from "./support/CallTargets.ts"
 import { sign } from "./support/sign.ts"
@@ -43,6 +43,20 @@ const answering = (
     response.writeHead(status, headers).end(body)
   })
 
+const origin = "https://api.example.com"
+
+const callsWith = (...secrets: ReadonlyArray<string>): Signing => ({
+  purpose: "call",
+  secrets: secrets.map((value) => Redacted.make(value))
+})
+
+const derived = (
+  secrets: ReadonlyArray<string>,
+  at: string,
+  purpose: Signing["purpose"] = "call"
+): ReadonlyArray<string> =>
+  secrets.map((value) => Option.getOrThrow(deriveReceiverSecret(Redacted.make(value), purpose, at)))
+
 describe("the request", () => {
   it.effect(
     "carries the body, the user's and the service's headers, and a signature with each secret",
@@ -54,7 +68,7 @@ describe("the request", () => {
         const request = callRequest(url, {
           body: `{"name":"Zoë"}`,
           headers: { "X-Custom": "a\tb", Authorization: "Bearer t" },
-          secrets: [Redacted.make(secret), Redacted.make(otherSecret)]
+          signing: callsWith(secret, otherSecret)
         })
         const result = yield* call.run(request)
         assert.deepInclude(result, {
@@ -78,7 +92,7 @@ describe("the request", () => {
           "webhook-timestamp": "1614265330",
           "webhook-signature": yield* sign(
             { id: request.execution_id, timestamp: 1_614_265_330, body: `{"name":"Zoë"}` },
-            [secret, otherSecret]
+            derived([secret, otherSecret], new URL(url).origin)
           )
         })
         assert.deepInclude(seen[0], { method: "POST", path: "/hook?a=b", body: `{"name":"Zoë"}` })
@@ -142,16 +156,63 @@ describe("the request", () => {
         timestamp: Number(headers["webhook-timestamp"]),
         body: sent ? "payload" : ""
       }
-      assert.strictEqual(headers["webhook-signature"], yield* sign(message, [secret]))
+      assert.strictEqual(
+        headers["webhook-signature"],
+        yield* sign(message, derived([secret], new URL(url).origin))
+      )
     }).pipe(Effect.provide(callLayer()))
   )
+
+  it.live("signs a message with another secret than a call, and says so in the signed id", () =>
+    Effect.gen(function* () {
+      const { seen, url } = yield* mirror
+      const call = yield* Call
+      const request = callRequest(url, {
+        signing: { ...callsWith(secret), purpose: "message" },
+        body: "{}"
+      })
+      yield* call.run(request)
+      const headers = seen[0]?.headers ?? {}
+      const id = `msg_${request.execution_id}`
+      assert.deepInclude(headers, { "webhook-id": id, "idempotency-key": request.execution_id })
+      const message = { id, timestamp: Number(headers["webhook-timestamp"]), body: "{}" }
+      const { origin: at } = new URL(url)
+      const signedWith = (purpose: Signing["purpose"]) =>
+        sign(message, derived([secret], at, purpose))
+      assert.strictEqual(headers["webhook-signature"], yield* signedWith("message"))
+      assert.notStrictEqual(headers["webhook-signature"], yield* signedWith("call"))
+    }).pipe(Effect.provide(callLayer()))
+  )
+
+  it("has another secret for each origin and purpose of each workspace", () => {
+    const secrets = [secret, otherSecret].flatMap((one) =>
+      [
+        origin,
+        "http://api.example.com",
+        "https://api.example.com:8443",
+        "https://example.com"
+      ].flatMap((at) => [...derived([one], at), ...derived([one], at, "message")])
+    )
+    assert.lengthOf(new Set([secret, otherSecret, ...secrets]), 18)
+    for (const one of secrets) assert.match(one, /^whsec_[A-Za-z0-9+/]{43}=$/)
+    // Receivers have them, so they never change.
+    assert.deepStrictEqual(
+      [...derived([secret], origin), ...derived([secret], origin, "message")],
+      [
+        "whsec_FyX46ZiWLzA+tFx6NuTThE88rcSrau0mhQWjFTQvAHs=",
+        "whsec_QBdaXza8OUUBMvHZ6iewudobNEuBNQx877uEy0/+i1U="
+      ]
+    )
+  })
 
   const unsendable: ReadonlyArray<readonly [Partial<CallRequest>, string]> = [
     [{ url: "ftp://127.0.0.1/" }, "url must start with http:// or https://"],
     [{ url: "http://a:b@127.0.0.1/" }, "url must not hold a user name or password"],
     [{ headers: { "x-a": "1\r\nb: c" } }, "header x-a must hold only printable ASCII characters"],
     [{ headers: { Host: "evil" } }, "header Host belongs to the connection and cannot be set"],
-    [{ secrets: [Redacted.make("whsec_x")] }, "the workspace's signing secret is not valid"]
+    [{ signing: callsWith("whsec_x") }, "the workspace's signing secret is not valid"],
+    [{ signing: callsWith(secret, "whsec_x") }, "the workspace's signing secret is not valid"],
+    [{ signing: callsWith() }, "the workspace's signing secret is not valid"]
   ]
 
   it.live.each(unsendable)("is not made at all with %j", ([fields, error]) =>
@@ -171,13 +232,10 @@ describe("the request", () => {
     ([body, timestamp]) =>
       Effect.gen(function* () {
         const message = { id: "019a", timestamp, body }
-        const secrets = [secret, otherSecret]
-        assert.deepStrictEqual(
-          signSync(
-            message,
-            secrets.map((value) => Redacted.make(value))
-          ),
-          Option.some(yield* sign(message, secrets))
+        const keys = receiverKeys(callsWith(secret, otherSecret), origin)
+        assert.strictEqual(
+          signSync(message, Option.getOrThrow(keys)),
+          yield* sign(message, derived([secret, otherSecret], origin))
         )
       })
   )

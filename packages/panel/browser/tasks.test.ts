@@ -177,8 +177,8 @@ describe.skipIf(missing !== undefined)("tasks", () => {
         ([, name = "", value = ""]) => [name, value]
       )
     )
-    const { data: secrets } = await person.client.workspaces.signingSecrets()
-    await verify("", headers, secrets[0]?.secret)
+    const { data: secrets } = await person.client.workspaces.signingSecrets({ url: panel.url() })
+    await verify("", headers, secrets[0]?.call_secret)
     const first = page.url()
     await page.getByRole("button", { name: "Run again" }).click()
     await page.waitForURL((url) => url.href !== first)

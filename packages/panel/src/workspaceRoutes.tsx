@@ -3,7 +3,7 @@ import { lazyPage } from "./app/lazyPage.ts"
 import { newKeySearch } from "./api-keys/search.ts"
 import { usageSearch } from "./billing/search.ts"
 import type { workspace } from "./routes.tsx"
-import { auditSearch } from "./settings/search.ts"
+import { auditSearch, settingsSearch } from "./settings/search.ts"
 
 /** Who and what may do something in a workspace. */
 export const workspaceRoutes = (parent: typeof workspace) =>
@@ -59,6 +59,7 @@ export const workspaceRoutes = (parent: typeof workspace) =>
     createRoute({
       getParentRoute: () => parent,
       path: "/settings",
+      validateSearch: settingsSearch,
       component: lazyPage(() => import("./settings/SettingsPage.tsx"), "SettingsPage")
     })
   ] as const

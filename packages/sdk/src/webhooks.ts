@@ -2,6 +2,7 @@ import {
   defaultToleranceSeconds,
   findProblem,
   header,
+  messageIdPrefix,
   parseSecret,
   type Problem,
   signature,
@@ -22,10 +23,15 @@ export type WebhookHeaders =
   | { readonly get: (name: string) => string | null }
   | Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
 
-/** What a verified call of the service tells. */
+/** A verified request of the service. */
 export interface WebhookEvent {
-  /** The same for every attempt of an execution. Remember it to do the work only once. */
-  readonly executionId: ExecutionId
+  /** The `webhook-id`, the same for every attempt. Remember it to do the work only once. */
+  readonly id: string
+  /**
+   * The execution that a call belongs to, or that a callback or another message is about. Null if a
+   * message is about no execution, or about several events.
+   */
+  readonly executionId: ExecutionId | null
   /** When this attempt was sent. */
   readonly sentAt: Date
 }
@@ -61,12 +67,14 @@ export class WebhookVerificationError extends SchedulingError {
 }
 
 /**
- * Throws a `WebhookVerificationError` unless the service sent this recently. While a secret is
+ * Throws a `WebhookVerificationError` unless the service sent this recently to the origin whose
+ * secret this is. Give the `call_secret` where tasks call, and the `message_secret` where callbacks
+ * and messages of webhook channels arrive: then neither passes for the other. While a secret is
  * rotated, give both or only the new one: the service signs with both. An undefined secret, such as
  * a variable that is not set, verifies nothing.
  *
  * @example
- * const { executionId } = await verify(await request.text(), request.headers, secret)
+ * const { id, executionId } = await verify(await request.text(), request.headers, secret)
  */
 export const verify = async (
   payload: Payload,
@@ -91,7 +99,26 @@ export const verify = async (
   const isParsed = problem === "no_matching_signature" && isAbsent(payload)
   if (isParsed) throw new WebhookVerificationError("parsed_payload")
   if (problem !== undefined) throw new WebhookVerificationError(problem)
-  return { executionId: received.id, sentAt: new Date(Number(received.timestamp) * 1000) }
+  const { id } = received
+  return {
+    id,
+    executionId: id.startsWith(messageIdPrefix) ? executionOf(received.body) : id,
+    sentAt: new Date(Number(received.timestamp) * 1000)
+  }
+}
+
+/** The execution that a message is about. The id of a message is signed, so this is its body. */
+const executionOf = (body: string | Uint8Array): ExecutionId | null => {
+  const text = typeof body === "string" ? body : new TextDecoder().decode(body)
+  try {
+    const { events, events_count } = JSON.parse(text) as {
+      readonly events?: ReadonlyArray<{ readonly execution_id?: ExecutionId | null }>
+      readonly events_count?: number
+    }
+    return (events_count === 1 && events?.[0]?.execution_id) || null
+  } catch {
+    return null
+  }
 }
 
 /** Makes the headers that the service would send with a payload, for tests of your own handler. */
@@ -99,11 +126,16 @@ export const testHeaders = async (message: {
   readonly payload: Payload
   readonly secret: string
   readonly executionId?: string | undefined
+  /** The `id` in the body of a callback or another message. Makes the headers of that message. */
+  readonly messageId?: string | undefined
   readonly sentAt?: Date | undefined
 }): Promise<Record<string, string>> => {
   const key = parseSecret(message.secret)
   if (key === undefined) throw new WebhookVerificationError("malformed_secret")
-  const id = message.executionId ?? "01900000-0000-7000-8000-000000000000"
+  const id =
+    message.messageId === undefined
+      ? (message.executionId ?? "01900000-0000-7000-8000-000000000000")
+      : messageIdPrefix + message.messageId
   const timestamp = Math.floor((message.sentAt?.getTime() ?? now()) / 1000)
   const content = signedContent({ id, timestamp, body: asBody(message.payload) })
   return {

@@ -172,8 +172,8 @@ describe("a task", () => {
 
   it("calls a receiver that knows the service by its signature", async () => {
     const owner = await register()
-    const { data: secrets } = await owner.workspaces.signingSecrets()
     await using target = await startReceiver()
+    const { data: secrets } = await owner.workspaces.signingSecrets({ url: target.url })
     const { id: taskId } = await owner.cron.create({
       name: "n",
       url: target.url,
@@ -185,16 +185,52 @@ describe("a task", () => {
     const event = await verify(
       call.body,
       call.headers,
-      secrets.map(({ secret }) => secret)
+      secrets.map(({ call_secret }) => call_secret)
     )
-    expect(event.executionId).toBe(id)
+    expect(event).toMatchObject({ id, executionId: id })
     expect(call.body.toString()).toBe('{"full":true}')
-    const forged = verify(`${call.body.toString()} `, call.headers, secrets[0]?.secret ?? "")
+    const forged = verify(`${call.body.toString()} `, call.headers, secrets[0]?.call_secret ?? "")
     await expect(forged).rejects.toMatchObject({ reason: "no_matching_signature" })
 
     const ended = () => owner.executions.get(id).then(({ status }) => status)
     await expect.poll(ended, { timeout: 10_000 }).toBe("succeeded")
     expect((await owner.cron.executions(taskId)).data).toHaveLength(1)
+  })
+
+  it("reports the end to callbacks and channels, whose messages name the execution", async () => {
+    const owner = await register()
+    await using callbacks = await startReceiver()
+    await using alerts = await startReceiver()
+    const { data: secrets } = await owner.workspaces.signingSecrets({ url: callbacks.url })
+    const channel = await owner.notifications.createChannel({
+      name: "Operations",
+      kind: "webhook",
+      config: { url: alerts.url }
+    })
+    const { version } = await owner.notifications.settings()
+    const rules = [{ events: ["task.failed"] as const, channel_ids: [channel.id] }]
+    await owner.notifications.replaceSettings({ version, rules })
+    const task = await owner.cron.create({
+      name: "Broken",
+      url: `${server.url}/nowhere`,
+      schedule: "0 3 1 1 *",
+      on_failure: { url: callbacks.url }
+    })
+    const { id } = await owner.cron.run(task.id)
+    const told = await callbacks.received
+    const [secret] = secrets
+    const event = await verify(told.body, told.headers, secret?.message_secret)
+    expect(event.executionId).toBe(id)
+    expect(event.id).toBe(`msg_${JSON.parse(told.body.toString()).id}`)
+    const asCall = verify(told.body, told.headers, secret?.call_secret)
+    await expect(asCall).rejects.toMatchObject({ reason: "no_matching_signature" })
+
+    const alert = await alerts.received
+    const own = await owner.workspaces.signingSecrets({ url: alerts.url })
+    const message = await verify(alert.body, alert.headers, own.data[0]?.message_secret)
+    expect(message.executionId).toBe(id)
+    const elsewhere = verify(alert.body, alert.headers, secret?.message_secret)
+    await expect(elsewhere).rejects.toMatchObject({ reason: "no_matching_signature" })
   })
 
   it("is heard of while it runs, as the typed client of Effect hears of it", async () => {

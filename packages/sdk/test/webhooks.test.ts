@@ -17,7 +17,8 @@ const headers = {
   "webhook-timestamp": "1614265330",
   "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 }
-const event = { executionId: "msg_p5jXN8AQM9LWM0D4loKWxJek", sentAt }
+// What Standard Webhooks' example is about, this service cannot know.
+const event = { id: "msg_p5jXN8AQM9LWM0D4loKWxJek", executionId: null, sentAt }
 const options = { now: sentAt }
 
 describe("verify accepts", () => {
@@ -176,7 +177,38 @@ it("testHeaders signs as the service does, at any time", async () => {
   expect(made["webhook-signature"]).toBe(
     `v1,${mac.update(`e1.1614265330.${payload}`).digest("base64")}`
   )
-  expect(await verify(payload, made, secret, options)).toEqual({ executionId: "e1", sentAt })
+  expect(await verify(payload, made, secret, options)).toEqual({
+    id: "e1",
+    executionId: "e1",
+    sentAt
+  })
   const fresh = await testHeaders({ payload, secret })
   expect(await verify(payload, fresh, secret)).toHaveProperty("executionId")
+})
+
+describe("the execution of a message", () => {
+  const told = (message: unknown) =>
+    testHeaders({ payload: JSON.stringify(message), secret, messageId: "m1" }).then((made) =>
+      verify(JSON.stringify(message), made, secret)
+    )
+
+  it.each([
+    ["is that of its event", { events_count: 1, events: [{ execution_id: "e1" }] }, "e1"],
+    ["is none if nothing ran", { events_count: 1, events: [{ execution_id: null }] }, null],
+    [
+      "is none if there are several",
+      { events_count: 2, events: [{ execution_id: "e1" }, { execution_id: "e2" }] },
+      null
+    ],
+    ["is none if it says nothing", null, null]
+  ])("%s", async (_, message, executionId) => {
+    expect(await told(message)).toMatchObject({ id: "msg_m1", executionId })
+  })
+
+  it("is not read from the body of a call, which an author chose", async () => {
+    const call = JSON.stringify({ events_count: 1, events: [{ execution_id: "e1" }] })
+    const given = await testHeaders({ payload: call, secret, executionId: "e2" })
+    expect(await verify(call, given, secret)).toMatchObject({ id: "e2", executionId: "e2" })
+    expect(await verify(Buffer.from(call), given, secret)).toHaveProperty("executionId", "e2")
+  })
 })

@@ -67,7 +67,7 @@ export const makeCalls = Effect.fnUntraced(function* ({
     const startedMs = nowMs()
     let hasEnded = false
     const cutOff = call.begin(
-      { ...given, workspace_id: "", execution_id: given.run_id, secrets: [] },
+      { ...given, workspace_id: "", execution_id: given.run_id },
       (exit) => {
         hasEnded = true
         end(given, startedMs, exit)

@@ -25,7 +25,7 @@ export const callRequest = (url: string, fields: Partial<CallRequest> = {}): Cal
   headers: {},
   body: null,
   timeout_seconds: 10,
-  secrets: [Redacted.make(secret)],
+  signing: { purpose: "call", secrets: [Redacted.make(secret)] },
   ...fields
 })
 

@@ -9,7 +9,7 @@ export const Callback = Schema.Struct({
   identifier: "Callback",
   description:
     "Where a run is told of once it has ended: a POST of the JSON that a webhook channel gets, " +
-    "signed like calls and retried like notifications.",
+    "signed with the `message_secret` of its origin and retried like notifications.",
   examples: [{ url: "https://api.example.com/hooks/scheduling" }]
 })
 export type Callback = typeof Callback.Type

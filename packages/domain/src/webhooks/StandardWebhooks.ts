@@ -14,6 +14,12 @@ export const defaultToleranceSeconds = 300
 
 export const signingSecretPrefix = "whsec_"
 
+/**
+ * Begins the `webhook-id` of callbacks and of messages to webhook channels. The `webhook-id` of a
+ * task's call is the id of its execution alone.
+ */
+export const messageIdPrefix = "msg_"
+
 /** Whole groups of four, with padding only at the end. `atob` alone enforces neither rule. */
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 

@@ -7,7 +7,7 @@ import { IdempotencyKey } from "../shared/requests/IdempotencyKey.ts"
 import { inPath, WorkspaceId } from "../shared/Ids.ts"
 import { Page, PageQuery } from "../shared/requests/Page.ts"
 import { AuditEvent, AuditFilters } from "./AuditEvent.ts"
-import { SigningSecret } from "./SigningSecret.ts"
+import { SigningSecret, SigningSecretGeneration, SigningSecretQuery } from "./SigningSecret.ts"
 import { WhoAmI } from "./WhoAmI.ts"
 import { Workspace, WorkspaceInput, WorkspaceUpdate } from "./Workspace.ts"
 
@@ -54,14 +54,15 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
 
     HttpApiEndpoint.get("signingSecrets", "/workspaces/:workspace_id/signing-secrets", {
       params,
-      query: PageQuery,
+      query: SigningSecretQuery,
       success: Page("SigningSecretPage", SigningSecret)
     })
       .annotate(Access, Access.role("admin"))
       .annotateMerge(
         docs(
           "List signing secrets",
-          "The secrets that sign the service's calls to you: one, or two while you rotate."
+          "What a receiver verifies the service's calls and messages with: one record, or two while " +
+            "you rotate. Each origin has secrets of its own."
         )
       ),
 
@@ -70,14 +71,15 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       "/workspaces/:workspace_id/signing-secrets/rotate",
       {
         params,
-        success: SigningSecret.pipe(HttpApiSchema.status(201))
+        success: SigningSecretGeneration.pipe(HttpApiSchema.status(201))
       }
     )
       .annotate(Access, Access.role("admin"))
       .annotateMerge(
         docs(
           "Rotate the signing secret",
-          "Adds a new secret. Calls carry both signatures for 24 hours, then the old one ends."
+          "Changes the secrets of all receivers. Calls and messages carry both signatures for 24 " +
+            "hours, then the old secrets end."
         )
       ),
 

@@ -87,7 +87,6 @@ const ofFields: Readonly<Record<string, string>> = {
   schedule: "The cron expression, as its author wrote it.",
   scheduled_for: "When it was due.",
   scopes: `What the key may do, 1 to ${scopes.length} scopes.`,
-  secret: "The signing secret, with which a receiver verifies calls.",
   skipped: "How many were skipped.",
   start: "When the hour or day begins.",
   started_at: "When it started. Null until then.",
@@ -147,8 +146,12 @@ const ofComponents: Readonly<Record<string, string>> = {
   "MonitorCounts.warning": "How many have a certificate that expires soon.",
   "Registration.name": "Your name, at most 100 characters. Optional.",
   "SchedulePreview.data": "The next fires, earliest first.",
-  "SigningSecret.expires_at":
-    "When it stops signing, after a rotation. Null for the newest secret.",
+  "SigningSecret.call_secret": "Verifies the calls of tasks and of the steps of chains.",
+  "SigningSecret.expires_at": "When they stop signing, after a rotation. Null for the newest ones.",
+  "SigningSecret.message_secret": "Verifies callbacks and the messages of webhook channels.",
+  "SigningSecret.origin": "The scheme, the host and the port of the receiver.",
+  "SigningSecretGeneration.expires_at":
+    "When it stops signing, after a rotation. Null for the newest one.",
   "SslEvent.status": "The status of the monitor after the event.",
   "SslMonitor.host": "The name or address of the server.",
   "SslMonitor.port": "The port of the server.",

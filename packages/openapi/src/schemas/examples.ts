@@ -5,15 +5,18 @@ type Schema = JsonSchema.JsonSchema
 
 /** Examples for fields whose schemas have none of their own. */
 const samples: Readonly<Record<string, unknown>> = {
+  call_secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
   ip: "203.0.113.7",
   limit: 100,
+  message_secret: "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD",
   name: "Ada Lovelace",
+  origin: "https://api.example.com",
   plan: "self_hosted",
   quota: "active_api_keys",
   request_id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41",
   resource: "workspace",
   retry_after: 1,
-  secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+  secret: "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP",
   target_id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41",
   user_agent: "Mozilla/5.0 (X11; Linux x86_64) Firefox/145.0"
 }

@@ -25,8 +25,8 @@ export const webhooks: Readonly<Record<string, { readonly post: Webhook }>> = {
       description:
         "What the service sends to your URL, with the method, headers and body of the task. It is " +
         "signed as Standard Webhooks describes: HMAC-SHA-256 over " +
-        "`webhook-id`.`webhook-timestamp`.body, with a signing secret of the workspace " +
-        "(`GET /v1/workspaces/{workspace_id}/signing-secrets`). Verify it over the bytes of the " +
+        "`webhook-id`.`webhook-timestamp`.body, with the `call_secret` of the origin of the URL " +
+        "(`GET /v1/workspaces/{workspace_id}/signing-secrets?url=…`). Verify it over the bytes of the " +
         "body as received, and refuse a timestamp that is minutes old. `verify` of " +
         "`@scheduling/sdk/webhooks` does both.\n\n" +
         "A call may be repeated: after a failure (no connection, a timeout or one of the answers " +

@@ -20,10 +20,10 @@ export const Repeat = ({
   const sign = async () => {
     try {
       const [{ data }, { testHeaders }] = await Promise.all([
-        api.workspaces.signingSecrets({ limit: 10 }),
+        api.workspaces.signingSecrets({ url: call.url, limit: 10 }),
         import("@scheduling/sdk/webhooks")
       ])
-      const secret = data.find(({ expires_at }) => expires_at === null)?.secret ?? ""
+      const secret = data.find(({ expires_at }) => expires_at === null)?.call_secret ?? ""
       setSignature(await testHeaders({ payload: call.body ?? "", secret, executionId }))
     } catch (error) {
       tellProblem(error)

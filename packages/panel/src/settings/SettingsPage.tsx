@@ -36,7 +36,7 @@ export const SettingsPage = () => {
               </Card>
             </Section>
             <Only role="admin">
-              <Section title="Signing secret">
+              <Section title="Signing secrets">
                 <SigningSecrets />
               </Section>
             </Only>

@@ -1,52 +1,49 @@
-import { useQuery } from "@tanstack/react-query"
-import { Eye, RefreshCw } from "lucide-react"
+import type { SigningSecret } from "@scheduling/sdk"
+import { useSearch } from "@tanstack/react-router"
+import { RefreshCw } from "lucide-react"
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { Button } from "../ui/actions/Button.tsx"
-import { Code } from "../ui/values/Code.tsx"
 import { Confirm } from "../ui/actions/Dialog.tsx"
+import { Field, Input } from "../ui/forms/Field.tsx"
+import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { useForm } from "../ui/forms/useForm.ts"
 import { Card } from "../ui/layout/Page.tsx"
-import { Problem } from "../ui/messages/Problem.tsx"
-import { Ago } from "../ui/values/Time.tsx"
 import { tell } from "../ui/messages/toast.ts"
-import { signingSecretsOptions } from "./queries.ts"
+import { Code } from "../ui/values/Code.tsx"
+import { Ago } from "../ui/values/Time.tsx"
 
-/** What receivers verify calls with. It is shown only when somebody asks. */
+/** What a receiver verifies with. It is fetched only when somebody asks, and not kept. */
 export const SigningSecrets = () => {
-  const { api, workspaceId } = useWorkspace()
-  const { data, error, isFetching, refetch } = useQuery(signingSecretsOptions(workspaceId))
+  const { api } = useWorkspace()
+  const { receiver = "" } = useSearch({ from: "/inside/w/$workspaceId/settings" })
+  const [secrets, setSecrets] = useState<ReadonlyArray<SigningSecret>>([])
   const [isRotating, setRotating] = useState(false)
+  const show = async (url: string) =>
+    setSecrets((await api.workspaces.signingSecrets({ url: originOf(url), limit: 10 })).data)
+  const form = useForm({ initial: { url: receiver }, send: ({ url }) => show(url) })
+  const shown = secrets[0]?.origin
   return (
     <Card className="flex flex-col gap-4 p-5">
       <p className="text-soft">
-        All calls are signed with it, after Standard Webhooks, so that your server can tell them
-        from others.
+        Calls and messages are signed after Standard Webhooks, so that your server can tell them
+        from others. Each scheme, host and port has secrets of its own.
       </p>
-      <Problem error={error} />
-      {data?.map(({ expires_at, id, secret }) => (
-        <div key={id} className="flex flex-col gap-1">
-          <Code
-            label={expires_at === null ? "signing secret" : "old signing secret"}
-            text={secret}
-            wrap
+      <form className="flex flex-col gap-4" onSubmit={form.submit}>
+        <Field label="URL of your server" error={form.errorOf("url")}>
+          <Input
+            {...form.text("url")}
+            type="url"
+            required
+            placeholder="https://api.example.com/jobs/nightly"
           />
-          {expires_at !== null && (
-            <p className="text-xs text-faint">
-              The old one. It signs too, and ends <Ago at={expires_at} />.
-            </p>
-          )}
-        </div>
+        </Field>
+        <FormEnd form={form} action="Show its secrets" look="plain" needs="admin" />
+      </form>
+      {secrets.map((secret) => (
+        <Secrets key={secret.id} secret={secret} />
       ))}
-      <div className="flex flex-wrap gap-2">
-        {data === undefined && (
-          <Button
-            icon={<Eye className="size-4" />}
-            busy={isFetching}
-            onClick={() => void refetch()}
-          >
-            Show
-          </Button>
-        )}
+      <div>
         <Button icon={<RefreshCw className="size-4" />} onClick={() => setRotating(true)}>
           Rotate
         </Button>
@@ -54,16 +51,49 @@ export const SigningSecrets = () => {
       <Confirm
         isOpen={isRotating}
         onClose={() => setRotating(false)}
-        title="Rotate the signing secret?"
+        title="Rotate the signing secrets?"
         action="Rotate"
         onConfirm={async () => {
           await api.workspaces.rotateSigningSecret()
-          tell("There is a new signing secret")
-          await refetch()
+          tell("There are new signing secrets")
+          if (shown !== undefined) await show(shown)
         }}
       >
-        Calls carry both signatures for 24 hours. Then the old secret ends.
+        The secrets of all your servers change. Calls and messages carry both signatures for 24
+        hours. Then the old secrets end.
       </Confirm>
     </Card>
   )
 }
+
+const Secrets = ({
+  secret: { call_secret, expires_at, message_secret, origin }
+}: {
+  readonly secret: SigningSecret
+}) => {
+  const old = expires_at === null ? "" : "old "
+  return (
+    <div className="flex flex-col gap-3">
+      <p className="text-sm">
+        <span className="font-mono break-all">{origin}</span>
+        {expires_at !== null && (
+          <span className="text-faint">
+            {" "}
+            The old secrets. They sign too, and end <Ago at={expires_at} />.
+          </span>
+        )}
+      </p>
+      <div className="flex flex-col gap-1">
+        <p className="text-sm text-soft">Calls of tasks and chains</p>
+        <Code label={`${old}secret for calls`} text={call_secret} wrap />
+      </div>
+      <div className="flex flex-col gap-1">
+        <p className="text-sm text-soft">Callbacks and webhook channels</p>
+        <Code label={`${old}secret for messages`} text={message_secret} wrap />
+      </div>
+    </div>
+  )
+}
+
+/** The rest of a URL may hold secrets of the receiver. */
+const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : url)

@@ -12,16 +12,6 @@ export const workspaceOptions = (workspaceId: WorkspaceId) =>
     queryFn: ({ signal }) => clientOf(workspaceId).workspaces.get(workspaceId, { signal })
   })
 
-export const signingSecretsOptions = (workspaceId: WorkspaceId) =>
-  queryOptions({
-    queryKey: [...all(workspaceId), "secrets"],
-    // Asked for only when somebody wants to see it, and not kept.
-    enabled: false,
-    gcTime: 0,
-    queryFn: async ({ signal }) =>
-      (await clientOf(workspaceId).workspaces.signingSecrets({ limit: 10 }, { signal })).data
-  })
-
 export const auditOptions = (workspaceId: WorkspaceId, { from, to, ...search }: AuditSearch) =>
   listOptions(["w", workspaceId, "audit", { ...search, from, to }], (cursor, signal) =>
     clientOf(workspaceId).workspaces.audit(

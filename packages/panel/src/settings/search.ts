@@ -29,6 +29,14 @@ const dayIn = (value: unknown) => {
     : undefined
 }
 
+/** The server whose signing secrets are asked for. */
+export interface SettingsSearch {
+  readonly receiver?: string
+}
+
+export const settingsSearch = (search: Record<string, unknown>): SettingsSearch =>
+  given({ receiver: textIn(search["receiver"]) })
+
 export const auditSearch = (search: Record<string, unknown>): AuditSearch =>
   given({
     resource: oneOf(

@@ -63,10 +63,8 @@ export const checkFrameworks = async (
     // Not earlier: the build blocks this process for so long that open connections would time out.
     await using server = await startServer()
     const client = await newAccount(server.url)
-    const [secret] = (await client.workspaces.signingSecrets()).data
-    if (secret === undefined) throw new Error("The workspace has no signing secret")
     for (const [name, args] of Object.entries(programs)) {
-      await checkOne(name, args, project, client, secret.secret)
+      await checkOne(name, args, project, client)
       say(`verifies with ${name}`)
     }
   } finally {
@@ -118,18 +116,19 @@ const checkOne = async (
   name: string,
   args: ReadonlyArray<string>,
   project: string,
-  client: SchedulingClient,
-  secret: string
+  client: SchedulingClient
 ): Promise<void> => {
   const port = await freePort()
-  const env = environment({ PORT: String(port), SCHEDULING_SIGNING_SECRET: secret })
+  const url = `http://127.0.0.1:${port}/webhooks`
+  const [secret] = (await client.workspaces.signingSecrets({ url })).data
+  if (secret === undefined) throw new Error("The workspace has no signing secret")
+  const env = environment({ PORT: String(port), SCHEDULING_SIGNING_SECRET: secret.call_secret })
   const child = spawn(process.execPath, args, {
     cwd: project,
     env,
     stdio: ["ignore", "ignore", "inherit"]
   })
   try {
-    const url = `http://127.0.0.1:${port}/webhooks`
     const forged = await answerOf(url, AbortSignal.timeout(60_000))
     if (forged !== 401) throw new Error(`${name} answers a forged call with ${forged}`)
     for (const call of calls) await checkCall(name, { ...call, url }, client)

@@ -130,6 +130,7 @@ import type {
   Session,
   SessionId,
   SigningSecret,
+  SigningSecretGeneration,
   SslEvent,
   SslMonitor,
   SslMonitorDefinition,
@@ -162,7 +163,8 @@ import type {
   WorkspaceId,
   WorkspaceInput,
   WorkspaceUpdate,
-  WorkspacesAuditQuery
+  WorkspacesAuditQuery,
+  WorkspacesSigningSecretsQuery
 } from "./types.ts"
 
 /** Accounts, logins and sessions. API keys are refused on all of these. */
@@ -578,17 +580,18 @@ export class WorkspacesResource extends Resource {
   /**
    * List signing secrets.
    *
-   * The secrets that sign the service's calls to you: one, or two while you rotate.
+   * What a receiver verifies the service's calls and messages with: one record, or two while you
+   * rotate. Each origin has secrets of its own.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
    * @example
-   * for await (const signingSecret of client.workspaces.signingSecrets()) {
+   * for await (const signingSecret of client.workspaces.signingSecrets({ url: "https://api.example.com/jobs/nightly" })) {
    *   console.log(signingSecret)
    * }
    */
   signingSecrets(
-    query?: PageQuery,
+    query: WorkspacesSigningSecretsQuery,
     options?: RequestOptions & InWorkspace
   ): PagePromise<SigningSecret> {
     return this.pages({
@@ -602,14 +605,15 @@ export class WorkspacesResource extends Resource {
   /**
    * Rotate the signing secret.
    *
-   * Adds a new secret. Calls carry both signatures for 24 hours, then the old one ends.
+   * Changes the secrets of all receivers. Calls and messages carry both signatures for 24 hours,
+   * then the old secrets end.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
    * @example
-   * const signingSecret = await client.workspaces.rotateSigningSecret()
+   * const signingSecretGeneration = await client.workspaces.rotateSigningSecret()
    */
-  rotateSigningSecret(options?: RequestOptions & InWorkspace): ApiPromise<SigningSecret> {
+  rotateSigningSecret(options?: RequestOptions & InWorkspace): ApiPromise<SigningSecretGeneration> {
     return this.call({
       verb: "POST",
       path: "/v1/workspaces/{workspace_id}/signing-secrets/rotate",

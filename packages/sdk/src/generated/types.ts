@@ -232,7 +232,7 @@ export type CallMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD"
 
 /**
  * Where a run is told of once it has ended: a POST of the JSON that a webhook channel gets, signed
- * like calls and retried like notifications.
+ * with the `message_secret` of its origin and retried like notifications.
  */
 export interface Callback {
   /** The address that is called: `http` or `https`, at most 2,048 characters. */
@@ -3355,15 +3355,32 @@ export interface Session {
   readonly current: boolean
 }
 
-/** `whsec_` and the secret in base64. `expires_at` is null for the newest one. */
+/**
+ * The secrets of one receiver: `whsec_` and the secret in base64. They verify what the service
+ * sends to this origin, and nothing that it sends to another one.
+ */
 export interface SigningSecret {
   /** Its id, a UUID. */
   readonly id: SigningSecretId
-  /** The signing secret, with which a receiver verifies calls. */
-  readonly secret: string
   /** When it was created. */
   readonly created_at: Timestamp
-  /** When it stops signing, after a rotation. Null for the newest secret. */
+  /** When they stop signing, after a rotation. Null for the newest ones. */
+  readonly expires_at: Timestamp | null
+  /** The scheme, the host and the port of the receiver. */
+  readonly origin: string
+  /** Verifies the calls of tasks and of the steps of chains. */
+  readonly call_secret: string
+  /** Verifies callbacks and the messages of webhook channels. */
+  readonly message_secret: string
+}
+
+/** Which secret of the workspace signs. `expires_at` is null for the newest one. */
+export interface SigningSecretGeneration {
+  /** Its id, a UUID. */
+  readonly id: SigningSecretId
+  /** When it was created. */
+  readonly created_at: Timestamp
+  /** When it stops signing, after a rotation. Null for the newest one. */
   readonly expires_at: Timestamp | null
 }
 
@@ -3950,6 +3967,14 @@ export interface WorkspaceInput {
 export interface WorkspaceUpdate {
   /** The name for people, 1 to 100 characters. 1 to 100 characters. */
   readonly name?: string | undefined
+}
+
+export interface WorkspacesSigningSecretsQuery extends PageQuery {
+  /**
+   * The URL of the receiver. Only its origin matters: the scheme, the host and the port. At most
+   * 2,048 characters.
+   */
+  readonly url: string
 }
 
 export interface WorkspacesAuditQuery extends PageQuery {

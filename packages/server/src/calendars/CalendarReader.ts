@@ -43,7 +43,6 @@ export class CalendarReader extends Context.Service<
           headers: { accept: "text/calendar" },
           body: null,
           timeout_seconds: timeoutSeconds,
-          secrets: [],
           keep_bytes: maxBytes
         })
         if (answer.error !== null) return Result.fail(answer.error)

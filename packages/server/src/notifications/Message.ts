@@ -12,6 +12,8 @@ export interface ToldEvent {
   readonly name: string
   readonly reason: string | null
   readonly at: string
+  /** Absent if no run is the reason. The run of a chain has the id of its first execution. */
+  readonly execution_id?: string
   readonly facts: ReadonlyArray<Fact>
   /** It was told before, and goes on. */
   readonly reminder?: boolean

@@ -1,7 +1,11 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { SigningSecretId } from "@scheduling/domain/shared/Ids"
-import type { SigningSecret } from "@scheduling/domain/workspaces/SigningSecret"
-import { Context, DateTime, Effect, Layer, Redacted } from "effect"
+import type {
+  SigningSecret,
+  SigningSecretGeneration
+} from "@scheduling/domain/workspaces/SigningSecret"
+import { deriveReceiverSecret } from "@scheduling/calls/signing"
+import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import { Ids } from "../platform/Ids.ts"
@@ -10,25 +14,28 @@ import { seal, Secrets, unsealIfKnown } from "../platform/Secrets.ts"
 import { timestampOf, timestampOrNull } from "../sql/timestamp.ts"
 
 /**
- * The secrets that sign calls, sealed at rest. A workspace has one, and two for a day after a
- * rotation. One whose `APP_SECRET` is gone cannot be opened, and counts as one that is not there.
+ * The secrets of workspaces, sealed at rest. Those that sign are derived from them, one per receiver
+ * (see `deriveReceiverSecret`). A workspace has one, and two for a day after a rotation. A secret
+ * whose `APP_SECRET` is gone cannot be opened, and counts as one that is not there.
  */
 export class SigningSecrets extends Context.Service<
   SigningSecrets,
   {
-    readonly insert: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<SigningSecret>
+    readonly insert: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<SigningSecretGeneration>
     /**
      * Adds a secret. The newest one until now lives for one more day, and older ones end. The
      * workspace must be locked: otherwise two rotations at once would each add a secret and not end
      * the other's.
      */
-    readonly rotate: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<SigningSecret>
+    readonly rotate: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<SigningSecretGeneration>
+    /** What the receiver at the origin verifies with. */
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
+      origin: string,
       page: PageRequest
     ) => Effect.Effect<ReadonlyArray<SigningSecret>>
     /**
-     * The secrets that sign right now, newest first, for each of the workspaces. Nothing may be sent
+     * The secrets whose derived ones sign right now, newest first, for each of the workspaces. Nothing may be sent
      * for a workspace without one: see `noSigningSecret`.
      */
     readonly findLive: (
@@ -62,7 +69,7 @@ export class SigningSecrets extends Context.Service<
             created_at: yield* DateTime.nowAsDate
           }
           yield* sql`INSERT INTO signing_secrets ${sql.insert({ ...row })}`
-          return toSigningSecret({ row, secret: redacted(text) })
+          return generationOf(row)
         }, Effect.orDie)
 
         return SigningSecrets.of({
@@ -81,7 +88,7 @@ export class SigningSecrets extends Context.Service<
             return yield* insert(workspaceId)
           }, Effect.orDie),
 
-          list: Effect.fn("SigningSecrets.list")(function* (workspaceId, page) {
+          list: Effect.fn("SigningSecrets.list")(function* (workspaceId, origin, page) {
             const rows = yield* sql<SigningSecretRow>`
             SELECT *
             FROM signing_secrets
@@ -90,7 +97,7 @@ export class SigningSecrets extends Context.Service<
               AND id < ${page.before}
             ORDER BY id DESC
             LIMIT ${page.limit + 1}`
-            return opened(rows).map(toSigningSecret)
+            return opened(rows).map((one) => toSigningSecret(one, origin))
           }, Effect.orDie),
 
           findLive: Effect.fn("SigningSecrets.findLive")(function* (workspaceIds) {
@@ -121,17 +128,26 @@ interface SigningSecretRow {
 
 const redacted = (text: string) => Redacted.make(text, { label: "signing_secret" })
 
-const toSigningSecret = ({
-  row,
-  secret
-}: {
-  readonly row: SigningSecretRow
-  readonly secret: Redacted.Redacted
-}): SigningSecret => ({
+const generationOf = (row: SigningSecretRow): SigningSecretGeneration => ({
   id: SigningSecretId.make(row.id),
-  secret,
   created_at: timestampOf(row.created_at),
   expires_at: timestampOrNull(row.expires_at)
+})
+
+const toSigningSecret = (
+  {
+    row,
+    secret
+  }: {
+    readonly row: SigningSecretRow
+    readonly secret: Redacted.Redacted
+  },
+  origin: string
+): SigningSecret => ({
+  ...generationOf(row),
+  origin,
+  call_secret: redacted(Option.getOrThrow(deriveReceiverSecret(secret, "call", origin))),
+  message_secret: redacted(Option.getOrThrow(deriveReceiverSecret(secret, "message", origin)))
 })
 
 /** What comes of a call that nothing can sign: its target could not tell it from a forged one. */

@@ -4,7 +4,10 @@ import type { NotFound, QuotaExceeded } from "@scheduling/domain/shared/Errors"
 import type { UserId } from "@scheduling/domain/shared/Ids"
 import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
 import type { AuditEvent, AuditFilters } from "@scheduling/domain/workspaces/AuditEvent"
-import type { SigningSecret } from "@scheduling/domain/workspaces/SigningSecret"
+import type {
+  SigningSecret,
+  SigningSecretGeneration
+} from "@scheduling/domain/workspaces/SigningSecret"
 import type { Workspace } from "@scheduling/domain/workspaces/Workspace"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -50,12 +53,12 @@ export class Workspaces extends Context.Service<
     readonly removeOwnedAloneBy: (actor: Actor) => Effect.Effect<void>
     readonly signingSecrets: (
       id: AuthorizedWorkspaceId,
-      query: PageQuery
+      query: PageQuery & { readonly url: string }
     ) => Effect.Effect<Page<SigningSecret>>
     readonly rotateSigningSecret: (
       actor: Actor,
       id: AuthorizedWorkspaceId
-    ) => Effect.Effect<SigningSecret, InvalidToken | NotFound | Forbidden>
+    ) => Effect.Effect<SigningSecretGeneration, InvalidToken | NotFound | Forbidden>
     readonly audit: (
       id: AuthorizedWorkspaceId,
       query: PageQuery & AuditFilters
@@ -159,7 +162,8 @@ export class Workspaces extends Context.Service<
 
         signingSecrets: Effect.fn("Workspaces.signingSecrets")(function* (id, query) {
           const page = pageRequest(query)
-          return toPage(yield* secrets.list(id, page), page, (secret) => secret)
+          const listed = yield* secrets.list(id, new URL(query.url).origin, page)
+          return toPage(listed, page, (secret) => secret)
         }),
 
         rotateSigningSecret: Effect.fn("Workspaces.rotateSigningSecret")(function* (actor, id) {

@@ -60,9 +60,7 @@ export const WorkspacesHandlers = implement(
 
       rotateSigningSecret: inWorkspace(
         Effect.fnUntraced(function* (workspaceId) {
-          const actor = yield* currentActor
-          yield* neverStored
-          return yield* workspaces.rotateSigningSecret(actor, workspaceId)
+          return yield* workspaces.rotateSigningSecret(yield* currentActor, workspaceId)
         })
       ),
 

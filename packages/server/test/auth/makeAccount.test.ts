@@ -63,10 +63,10 @@ layer(testAppLayer())("an account that tests make without asking the service", (
       assert.strictEqual(outcome(yield* logIn(member.email)), "200")
       const body = { refresh_token: member.refresh_token }
       const { body: renewed } = yield* ask("POST", "/v1/auth/refresh", { body })
-      const secrets = yield* ask("GET", `${member.workspace}/signing-secrets`, {
+      const secrets = yield* ask("GET", `${member.workspace}/signing-secrets?url=https://a.test`, {
         token: renewed.access_token
       })
-      assert.match(secrets.body.data[0].secret, /^whsec_/)
+      assert.match(secrets.body.data[0].call_secret, /^whsec_/)
     })
   )
 })

@@ -26,8 +26,10 @@ const useEverything = Effect.gen(function* () {
   const rotate = `${workspace}/api-keys/${key.body.id}/rotate`
   const rotated = yield* ask("POST", rotate, { token, body: { grace_seconds: 60 } })
   yield* ask("GET", workspace, { token: key.body.key })
-  const [original] = (yield* ask("GET", `${workspace}/signing-secrets`, { token })).body.data
-  const replaced = yield* ask("POST", `${workspace}/signing-secrets/rotate`, { token })
+  const signing = `${workspace}/signing-secrets?url=https://api.example.com`
+  const [original] = (yield* ask("GET", signing, { token })).body.data
+  yield* ask("POST", `${workspace}/signing-secrets/rotate`, { token })
+  const [replaced] = (yield* ask("GET", signing, { token })).body.data
   yield* ask("POST", "/v1/workspaces", {
     token,
     body: { name: "another" },
@@ -60,8 +62,10 @@ const useEverything = Effect.gen(function* () {
       changed.body.refresh_token,
       key.body.key,
       rotated.body.key,
-      original.secret,
-      replaced.body.secret
+      original.call_secret,
+      original.message_secret,
+      replaced.call_secret,
+      replaced.message_secret
     ].map(String)
   }
 })
@@ -168,7 +172,9 @@ layer(testAppLayer({}, realHashes))("secrets", (it) => {
         SET sealed_secret = 'damaged'
         WHERE workspace_id = ${workspace_id}`
       yield* sql`UPDATE users SET password_hash = 'damaged' WHERE id = ${user_id}`
-      const unsealed = yield* ask("GET", `${workspace}/signing-secrets`, { token })
+      const unsealed = yield* ask("GET", `${workspace}/signing-secrets?url=https://a.test`, {
+        token
+      })
       const unverified = yield* ask("DELETE", "/v1/auth/me", {
         token,
         body: { current_password: secondPassword }

@@ -67,8 +67,8 @@ it.live(
   () =>
     Effect.gen(function* () {
       const { arrived, ask, callbacks, deliveries, hook, target } = yield* begin()
-      const { body: secrets } = yield* ask("GET", "/signing-secrets")
-      const secret = String(secrets.data[0].secret)
+      const { body: secrets } = yield* ask("GET", `/signing-secrets?url=${hook.url}`)
+      const { call_secret, message_secret } = secrets.data[0]
 
       const { body: cron, status } = yield* ask("POST", "/cron", {
         name: "Nightly",
@@ -100,9 +100,11 @@ it.live(
         body: first?.text ?? ""
       }
       const nowSeconds = Date.now() / 1_000
-      assert.isUndefined(
-        yield* Effect.promise(() => findProblem(message, [secret], { nowSeconds }))
-      )
+      const problemWith = (secret: string) =>
+        Effect.promise(() => findProblem(message, [secret], { nowSeconds }))
+      assert.isUndefined(yield* problemWith(message_secret))
+      assert.strictEqual(yield* problemWith(call_secret), "no_matching_signature")
+      assert.strictEqual(message.id, `msg_${first?.body.id}`)
       assert.notStrictEqual(first?.body.id, second?.body.id)
 
       const delayed = yield* ask("POST", "/delayed", {

@@ -234,7 +234,7 @@ layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
       })
     )
 
-    it.effect("a call is signed with the workspace's secret, and no other", () =>
+    it.effect("a call is signed with the secret of its receiver, and no other", () =>
       Effect.gen(function* () {
         const { outcomeOf, request } = yield* Service
         const received: Array<{ readonly headers: IncomingHttpHeaders; readonly body: string }> = []
@@ -256,12 +256,21 @@ layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
           body: got.body
         }
         assert.strictEqual(message.id, outcome.id)
-        const { body: secrets } = yield* request("GET", "/signing-secrets")
-        const secret: string = secrets.data[0].secret
+        const secretsAt = (url: string) =>
+          Effect.map(
+            request("GET", `/signing-secrets?url=${encodeURIComponent(url)}`),
+            ({ body: { data } }) => data[0]
+          )
+        const { call_secret: secret, message_secret } = yield* secretsAt(`http://127.0.0.1:${port}`)
         const nowSeconds = (yield* Clock.currentTimeMillis) / 1_000
-        const problemOf = (received: typeof message) =>
-          Effect.promise(() => findProblem(received, [secret], { nowSeconds }))
+        const problemOf = (received: typeof message, using = secret) =>
+          Effect.promise(() => findProblem(received, [using], { nowSeconds }))
         assert.isUndefined(yield* problemOf(message))
+        // Neither another receiver nor the one of messages takes it.
+        const { call_secret: another } = yield* secretsAt(`http://127.0.0.1:${port + 1}`)
+        for (const foreign of [message_secret, another]) {
+          assert.strictEqual(yield* problemOf(message, foreign), "no_matching_signature")
+        }
         const forged = { ...message, body: `${body} ` }
         assert.strictEqual(yield* problemOf(forged), "no_matching_signature")
       })

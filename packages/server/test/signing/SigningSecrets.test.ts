@@ -58,8 +58,12 @@ describe("a sealed secret", () => {
 
 const path = ({ workspace }: Member) => `${workspace}/signing-secrets`
 
-const list = (member: Member, query = "") =>
-  ask("GET", path(member) + query, { token: member.access_token })
+const origin = "https://api.example.com"
+
+const list = (member: Member, query = "", url = origin) =>
+  ask("GET", `${path(member)}?url=${encodeURIComponent(url)}${query}`, {
+    token: member.access_token
+  })
 
 const rotate = (member: Member, at: "url" | "otherUrl" = "url") =>
   ask("POST", `${path(member)}/rotate`, { token: member.access_token, at })
@@ -72,21 +76,26 @@ layer(testNodesLayer())("the signing secrets of a workspace", (it) => {
       assert.strictEqual(first.headers.get("cache-control"), "no-store")
       assert.strictEqual(first.body.data.length, 1)
       const [original] = first.body.data
-      assert.match(original.secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
+      assert.strictEqual(original.origin, origin)
+      assert.match(original.call_secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
+      assert.match(original.message_secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
       assert.isNull(original.expires_at)
 
       yield* TestClock.adjust("1 millis")
       const rotated = yield* rotate(member)
       assert.strictEqual(rotated.status, 201)
-      assert.strictEqual(rotated.headers.get("cache-control"), "no-store")
+      assert.hasAllKeys(rotated.body, ["id", "created_at", "expires_at"])
       assert.isNull(rotated.body.expires_at)
       const ending = new Date(Date.parse(rotated.body.created_at) + 86_400_000).toISOString()
-      assert.deepStrictEqual((yield* list(member)).body.data, [
-        rotated.body,
+      const both = (yield* list(member)).body.data
+      assert.deepStrictEqual(both, [
+        { ...both[0], ...rotated.body },
         { ...original, expires_at: ending }
       ])
-      const page = yield* list(member, "?limit=1")
-      assert.deepStrictEqual(page.body.data, [rotated.body])
+      assert.notStrictEqual(both[0].call_secret, original.call_secret)
+      assert.notStrictEqual(both[0].message_secret, original.message_secret)
+      const page = yield* list(member, "&limit=1")
+      assert.deepStrictEqual(page.body.data, [both[0]])
       assert.isString(page.body.next_cursor)
 
       // Rotated again within the day: the newest two live, so that a leak can be outrun.
@@ -103,7 +112,37 @@ layer(testNodesLayer())("the signing secrets of a workspace", (it) => {
       const later: Member = { ...member, ...fresh.body }
       assert.strictEqual((yield* list(later)).body.data.length, 2)
       yield* TestClock.adjust("1 millis")
-      assert.deepStrictEqual((yield* list(later)).body.data, [again.body])
+      assert.deepStrictEqual((yield* list(later)).body.data, [{ ...secrets[0], ...again.body }])
+    })
+  )
+
+  it.effect("are others for each origin, and the same for all URLs of one", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const secretsAt = (url: string, who = member) =>
+        Effect.map(list(who, "", url), ({ body }) => {
+          const { call_secret, message_secret } = body.data[0]
+          return [call_secret, message_secret]
+        })
+      const known = yield* secretsAt(origin)
+      for (const url of [`${origin}/jobs?a=b#c`, "HTTPS://API.example.com:443/"]) {
+        assert.deepStrictEqual(yield* secretsAt(url), known)
+      }
+      const all = [
+        ...known,
+        ...(yield* secretsAt("http://api.example.com")),
+        ...(yield* secretsAt("https://api.example.com:8443")),
+        ...(yield* secretsAt("https://example.com")),
+        ...(yield* secretsAt(origin, yield* signUp()))
+      ]
+      assert.strictEqual(new Set(all).size, 10)
+      const token = member.access_token
+      for (const query of ["", "?url=", "?url=api.example.com", "?url=ftp://example.com"]) {
+        assert.strictEqual(
+          outcome(yield* ask("GET", path(member) + query, { token })),
+          "422 validation_failed"
+        )
+      }
     })
   )
 
@@ -141,7 +180,9 @@ layer(testNodesLayer())("the signing secrets of a workspace", (it) => {
       yield* Effect.gen(function* () {
         assert.deepStrictEqual((yield* list(member)).body.data, data)
         const { body } = yield* rotate(member)
-        assert.include((yield* list(member)).text, body.secret)
+        const rotated = (yield* list(member)).body.data
+        assert.strictEqual(rotated[0].id, body.id)
+        assert.strictEqual(rotated[1].call_secret, data[0].call_secret)
       }).pipe(Effect.provideService(TestApp, during))
     })
   )

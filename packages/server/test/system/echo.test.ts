@@ -69,8 +69,9 @@ layer(Scene.layer, { excludeTestServices: true })("/v1/echo", (it) => {
       assert.deepInclude(echoed, { method: "POST", body })
       assert.strictEqual(echoed.headers["webhook-id"], outcome.id)
       assert.strictEqual(echoed.headers["idempotency-key"], outcome.id)
-      const { body: signing } = yield* ask("GET", `${workspace}/signing-secrets`, { token })
-      const key = Buffer.from(String(signing.data[0].secret).replace(/^whsec_/, ""), "base64")
+      const secrets = `${workspace}/signing-secrets?url=${url}`
+      const { body: signing } = yield* ask("GET", secrets, { token })
+      const key = Buffer.from(String(signing.data[0].call_secret).replace(/^whsec_/, ""), "base64")
       const message = `${outcome.id}.${echoed.headers["webhook-timestamp"]}.${body}`
       const signature = createHmac("sha256", key).update(message).digest("base64")
       assert.strictEqual(echoed.headers["webhook-signature"], `v1,${signature}`)

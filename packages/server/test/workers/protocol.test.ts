@@ -57,7 +57,7 @@ const fallSilent = Effect.fnUntraced(function* (session: number) {
     UPDATE nodes
     SET lease_until = now() - interval '1 second'
     WHERE id = ${session}`
-  yield* judge(sql, true)
+  yield* judge(sql, { forMs: 60_000, isLong: true })
   yield* takeBack(sql, "dead", "perhaps going on").pipe(Effect.provide(told))
 })
 
@@ -128,11 +128,10 @@ layer(testNodesLayer())("the protocol of workers", (it) => {
       const [call] = (yield* agent.claim(session)).body.calls
       assert.deepInclude(call, { method: "POST", url: onOffice.url, body: '{"n":1}', attempt: 1 })
       assert.deepStrictEqual((yield* agent.claim(session)).body.calls, [])
-      const secrets = yield* ask("GET", `${member.workspace}/signing-secrets`, {
-        token: member.access_token
-      })
+      const path = `${member.workspace}/signing-secrets?url=${encodeURIComponent(onOffice.url)}`
+      const secrets = yield* ask("GET", path, { token: member.access_token })
       const { id, signature, timestamp } = call.signature
-      const secret = parseSecret(secrets.body.data[0].secret) ?? assert.fail("no secret")
+      const secret = parseSecret(secrets.body.data[0].call_secret) ?? assert.fail("no secret")
       const message = { id, timestamp, body: call.body }
       const expected = yield* Effect.promise(() => sign(signedContent(message), secret))
       assert.strictEqual(signature, expected)
@@ -451,7 +450,7 @@ layer(testNodesLayer())("the protocol of workers", (it) => {
       const [call] = (yield* agent.claim(session)).body.calls
       yield* tasks.cancel(id, call.run_id)
       yield* fallSilent(session)
-      assert.isTrue((yield* judge(sql, true)).unclaimed)
+      assert.isTrue((yield* judge(sql, { forMs: 60_000, isLong: true })).unclaimed)
       yield* endUnclaimed(sql, true).pipe(Effect.provide(told))
       const failed = yield* executionOf(
         member,

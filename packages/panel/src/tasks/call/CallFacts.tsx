@@ -1,3 +1,6 @@
+import { Link } from "@tanstack/react-router"
+import { useWorkspace } from "../../data/client.ts"
+import { Only } from "../../ui/role.tsx"
 import { Code } from "../../ui/values/Code.tsx"
 import { duration } from "../../ui/values/format.ts"
 import { Card, Facts } from "../../ui/layout/Page.tsx"
@@ -21,6 +24,7 @@ export const CallFacts = ({
   } & CallOptions &
     RunsOn
 }) => {
+  const { workspaceId } = useWorkspace()
   const headers = Object.entries(call.headers)
   return (
     <Card className="flex flex-col gap-4 p-5">
@@ -46,6 +50,18 @@ export const CallFacts = ({
           ...successFacts(call)
         ]}
       />
+      {URL.canParse(call.url) && (
+        <Only role="admin">
+          <Link
+            to="/w/$workspaceId/settings"
+            params={{ workspaceId }}
+            search={{ receiver: new URL(call.url).origin }}
+            className="text-sm text-live hover:underline"
+          >
+            Secrets that verify its calls
+          </Link>
+        </Only>
+      )}
     </Card>
   )
 }

@@ -4,7 +4,7 @@ import { secret, serverUrl } from "../kindFields.ts"
 
 const config = Schema.Struct({
   url: serverUrl(
-    "Where the message is POSTed to, signed like the calls of tasks.",
+    "Where the message is POSTed to, signed with the `message_secret` of its origin.",
     "https://alerts.example.com/hook"
   ),
   authorization: Schema.optionalKey(
@@ -32,14 +32,17 @@ export const webhook: Kind = {
         state: message.tone,
         title: message.title,
         events_count: message.count,
-        events: message.events.map(({ at, event, facts, name, reason, subject_id }) => ({
-          event,
-          subject_id,
-          name,
-          reason,
-          at,
-          facts
-        })),
+        events: message.events.map(
+          ({ at, event, execution_id, facts, name, reason, subject_id }) => ({
+            event,
+            subject_id,
+            execution_id: execution_id ?? null,
+            name,
+            reason,
+            at,
+            facts
+          })
+        ),
         created_at: message.created_at.toISOString()
       }
     }).pipe(Effect.map((result) => judge(result, { gone: ({ status }) => status === 410 })))

@@ -1,5 +1,6 @@
 import { Call, type CallResult } from "@scheduling/calls/Call"
-import { Cause, Clock, Context, Effect, Layer, type Redacted } from "effect"
+import type { Signing } from "@scheduling/calls/signing"
+import { Cause, Clock, Context, Effect, Layer } from "effect"
 import { AppConfig } from "../../config/Config.ts"
 import { briefly } from "../../platform/Loop.ts"
 import { Secrets } from "../../platform/Secrets.ts"
@@ -44,12 +45,12 @@ export class Transmitter extends Context.Service<
       const call = yield* Call
       const mailer = yield* Mailer
       const secretsOfService = yield* Secrets
-      const signing = yield* SigningSecrets
+      const signingSecrets = yield* SigningSecrets
       const ring = secretsOfService.keys("notification-channel")
       const linkRing = secretsOfService.keys("notification-link")
 
       const httpOf =
-        (transmission: Transmission, secrets: ReadonlyArray<Redacted.Redacted>) =>
+        (transmission: Transmission, signing?: Signing) =>
         ({ body, headers = {}, method, url }: Outgoing) =>
           call.run({
             workspace_id: transmission.channel.workspace_id,
@@ -62,7 +63,7 @@ export class Transmitter extends Context.Service<
             body:
               body === undefined ? null : typeof body === "string" ? body : JSON.stringify(body),
             timeout_seconds: transmission.timeout_seconds,
-            secrets
+            signing
           })
 
       const transmit = Effect.fnUntraced(function* (transmission: Transmission) {
@@ -77,13 +78,16 @@ export class Transmitter extends Context.Service<
           response_body: redact(result.response_body, secrets)
         })
         const transports: Transports = {
-          http: (request) => Effect.map(httpOf(transmission, [])(request), redacted),
+          http: (request) => Effect.map(httpOf(transmission)(request), redacted),
           signedHttp: (request) =>
-            Effect.flatMap(signing.findLive([channel.workspace_id]), (live) => {
-              const signedWith = live.get(channel.workspace_id)
-              return signedWith === undefined
+            Effect.flatMap(signingSecrets.findLive([channel.workspace_id]), (live) => {
+              const own = live.get(channel.workspace_id)
+              return own === undefined
                 ? Effect.succeed(unsigned)
-                : Effect.map(httpOf(transmission, signedWith)(request), redacted)
+                : Effect.map(
+                    httpOf(transmission, { purpose: "message", secrets: own })(request),
+                    redacted
+                  )
             }),
           mail: mailer.send,
           link: (what: MailLink) => linkTo(linkRing, publicUrl, what, channel)

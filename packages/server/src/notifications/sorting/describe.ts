@@ -14,12 +14,14 @@ export const describe = (
   trouble: Trouble | undefined
 ): ToldEvent => {
   const { data } = row
+  const execution_id = data.chain_run_id ?? data.execution_id
   return {
     event: row.event,
     subject_id: row.subject_id,
     name: cut(oneLine(data.name ?? taskName ?? "something that is gone"), 200),
     reason: reasonOf(row),
     at: row.at.toISOString(),
+    ...(execution_id === undefined ? {} : { execution_id }),
     facts: [...(data.facts ?? []), ...runFacts(row), ...troubleFacts(row, trouble)].map(
       ({ name, value }) => ({ name: cut(oneLine(name), 50), value: cut(oneLine(value), 300) })
     ),

@@ -151,7 +151,7 @@ const requestOf = (
   execution_id: run.id,
   attempt: run.attempt,
   task: { id: run.task_id, scheduled_ms: run.scheduled_ms },
-  secrets,
+  signing: { purpose: "call", secrets },
   ...(traceparent !== undefined && { traceparent }),
   ...(asksForCallback(call_options) && { complete_url: completionUrls.make(run) })
 })

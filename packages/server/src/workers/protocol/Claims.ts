@@ -4,7 +4,8 @@ import type { SessionEnded } from "@scheduling/domain/workers/WorkerProtocolApi"
 import { TaskId } from "@scheduling/domain/executions/Execution"
 import { ExecutionId } from "@scheduling/domain/shared/Ids"
 import { maxAnswerSeconds } from "@scheduling/domain/calls/CallOptions"
-import { signSync } from "@scheduling/calls/signSync"
+import { parseCallUrl } from "@scheduling/domain/calls/CallUrl"
+import { receiverKeys, signSync } from "@scheduling/calls/signing"
 import {
   Clock,
   Context,
@@ -281,7 +282,16 @@ const toWorkerCall = (
     signature: {
       id: run.id,
       timestamp,
-      signature: Option.getOrElse(signSync(message, with_.secrets), () => "")
+      signature: Option.match(keysFor(call.url, with_.secrets), {
+        onNone: () => "",
+        onSome: (keys) => signSync(message, keys)
+      })
     }
   }
 }
+
+/** None if the agent will refuse the URL, which no call is made to. */
+const keysFor = (url: string, secrets: ReadonlyArray<Redacted.Redacted>) =>
+  Option.flatMap(Result.getSuccess(parseCallUrl(url)), ({ origin }) =>
+    receiverKeys({ purpose: "call", secrets }, origin)
+  )

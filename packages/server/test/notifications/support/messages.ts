@@ -1,3 +1,4 @@
+import type { Signing } from "@scheduling/calls/signing"
 import { Call } from "@scheduling/calls/Call"
 import { callLayer, callRequest } from "@scheduling/calls/testing/CallTargets"
 import { Effect } from "effect"
@@ -80,7 +81,7 @@ export const sendBy = (
     const call = yield* Call
     const urls: Array<URL> = []
     const http =
-      (secrets: ReturnType<typeof callRequest>["secrets"]) =>
+      (signing?: Signing) =>
       ({ body, headers = {}, method, url }: Outgoing) => {
         const target = new URL(url)
         urls.push(target)
@@ -92,13 +93,13 @@ export const sendBy = (
             body:
               body === undefined ? null : typeof body === "string" ? body : JSON.stringify(body),
             timeout_seconds: 2,
-            secrets
+            signing
           })
         )
       }
     const transports: Transports = {
-      http: http([]),
-      signedHttp: http(callRequest("").secrets),
+      http: http(),
+      signedHttp: http(callRequest("").signing),
       mail: () => Effect.die(new Error("no mail here")),
       link: (what) => `https://scheduling.test/notifications/${what}/token`
     }

@@ -1,0 +1,107 @@
+import {
+  messageIdPrefix,
+  parseSecret,
+  signedPrefix,
+  signingSecretPrefix
+} from "@scheduling/domain/webhooks/StandardWebhooks"
+import { Option, Redacted } from "effect"
+import { createHmac, createSecretKey, type KeyObject } from "node:crypto"
+
+/**
+ * `call`: the call of a task or a step. `message`: a callback of a task, or a message to a webhook
+ * channel. Each has a secret of its own, so that neither can be replayed as the other.
+ */
+export type SignaturePurpose = "call" | "message"
+
+/** The signing secrets of a workspace, newest first, and what is signed with what they derive. */
+export interface Signing {
+  readonly purpose: SignaturePurpose
+  readonly secrets: ReadonlyArray<Redacted.Redacted>
+}
+
+/**
+ * The secret of one receiver, as `whsec_...`. The secret of the workspace itself signs nothing and
+ * never leaves the service: a receiver that knows its own secret can compute no other. None if the
+ * workspace's secret is not valid.
+ */
+export const deriveReceiverSecret = (
+  workspaceSecret: Redacted.Redacted,
+  purpose: SignaturePurpose,
+  origin: string
+): Option.Option<string> =>
+  Option.map(
+    derive(workspaceSecret, purpose, origin),
+    (key) => signingSecretPrefix + key.toString("base64")
+  )
+
+/**
+ * The keys that sign what goes to the origin, in the order of the workspace's secrets. None if one
+ * of the secrets is not valid, or there is none.
+ */
+export const receiverKeys = (
+  { purpose, secrets }: Signing,
+  origin: string
+): Option.Option<ReadonlyArray<KeyObject>> =>
+  secrets.length === 0
+    ? Option.none()
+    : Option.all(secrets.map((secret) => keyOf(secret, purpose, origin)))
+
+export const signSync = (
+  message: { readonly id: string; readonly timestamp: number; readonly body: string },
+  keys: ReadonlyArray<KeyObject>
+): string => {
+  const prefix = signedPrefix(message)
+  return keys
+    .map((key) => {
+      const mac = createHmac("sha256", key).update(prefix).update(message.body)
+      return `v1,${mac.digest("base64")}`
+    })
+    .join(" ")
+}
+
+/** The `webhook-id`. It is signed, so a receiver can rely on what it says about the purpose. */
+export const webhookId = (id: string, purpose: SignaturePurpose): string =>
+  purpose === "message" ? messageIdPrefix + id : id
+
+const derive = (secret: Redacted.Redacted, purpose: SignaturePurpose, origin: string) =>
+  Option.map(cachedFor(secret).workspaceKey, (key) =>
+    createHmac("sha256", key).update(`${purpose} ${origin}`).digest()
+  )
+
+const keyOf = (
+  secret: Redacted.Redacted,
+  purpose: SignaturePurpose,
+  origin: string
+): Option.Option<KeyObject> => {
+  const { receivers } = cachedFor(secret)
+  const name = `${purpose} ${origin}`
+  const cached = receivers.get(name)
+  if (cached !== undefined) return cached
+  const key = Option.map(derive(secret, purpose, origin), (bytes) => createSecretKey(bytes))
+  if (receivers.size >= maxReceivers) receivers.clear()
+  receivers.set(name, key)
+  return key
+}
+
+/** A workspace may call any number of origins. */
+const maxReceivers = 1_000
+
+interface Cached {
+  readonly workspaceKey: Option.Option<KeyObject>
+  readonly receivers: Map<string, Option.Option<KeyObject>>
+}
+
+/** Keys are cached, because making one takes several times as long as signing with it. */
+const cachedFor = (secret: Redacted.Redacted): Cached => {
+  const known = cache.get(secret)
+  if (known !== undefined) return known
+  const bytes = parseSecret(Redacted.value(secret))
+  const made: Cached = {
+    workspaceKey: bytes === undefined ? Option.none() : Option.some(createSecretKey(bytes)),
+    receivers: new Map()
+  }
+  cache.set(secret, made)
+  return made
+}
+
+const cache = new WeakMap<Redacted.Redacted, Cached>()
