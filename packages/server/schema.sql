@@ -68,6 +68,7 @@ CREATE TABLE api_keys (
   allowed_ips text[],
   warn_at timestamp with time zone,
   successor_id uuid,
+  lane bigint DEFAULT 0 NOT NULL,
   CONSTRAINT api_keys_pkey PRIMARY KEY (id),
   CONSTRAINT api_keys_key_hash_key UNIQUE (key_hash),
   CONSTRAINT api_keys_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL,
@@ -75,6 +76,7 @@ CREATE TABLE api_keys (
 ) WITH (fillfactor=90);
 CREATE INDEX api_keys_by_workspace ON api_keys USING btree (workspace_id, id DESC);
 CREATE INDEX api_keys_to_warn ON api_keys USING btree (warn_at) WHERE warn_at IS NOT NULL;
+CREATE TRIGGER api_keys_lane BEFORE INSERT ON public.api_keys FOR EACH ROW EXECUTE FUNCTION lane_of_workspace();
 
 CREATE TABLE audit_chains (
   workspace_id uuid NOT NULL,
@@ -513,10 +515,12 @@ CREATE TABLE ping_urls (
   workspace_id uuid NOT NULL,
   ping_hash text NOT NULL,
   sealed_ping_id text NOT NULL,
+  lane bigint DEFAULT 0 NOT NULL,
   CONSTRAINT ping_urls_pkey PRIMARY KEY (monitor_id),
   CONSTRAINT ping_urls_ping_hash_key UNIQUE (ping_hash),
   CONSTRAINT ping_urls_monitor_id_fkey FOREIGN KEY (monitor_id) REFERENCES heartbeats(monitor_id) ON DELETE CASCADE
 );
+CREATE TRIGGER ping_urls_lane BEFORE INSERT ON public.ping_urls FOR EACH ROW EXECUTE FUNCTION lane_of_workspace();
 
 CREATE TABLE plan_pauses (
   task_id uuid NOT NULL,
@@ -680,6 +684,7 @@ CREATE TABLE sessions (
   rotated_at timestamp with time zone NOT NULL,
   expires_at timestamp with time zone NOT NULL,
   created_at timestamp with time zone NOT NULL,
+  lane bigint DEFAULT 0 NOT NULL,
   CONSTRAINT sessions_pkey PRIMARY KEY (id),
   CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );

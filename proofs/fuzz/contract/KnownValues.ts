@@ -1,4 +1,4 @@
-import { Email } from "@scheduling/domain/auth/User"
+import { Email } from "@scheduling/domain/auth/emailAddress"
 import { ChainInput } from "@scheduling/domain/chains/Chain"
 import { StepUrl } from "@scheduling/domain/chains/StepCall"
 import { ExcludedDay, ExcludedDays } from "@scheduling/domain/cron/FiringOptions"

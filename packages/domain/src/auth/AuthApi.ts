@@ -20,7 +20,8 @@ import {
 import { Session } from "./Session.ts"
 import { TotpCode } from "./Totp.ts"
 import { RefreshToken, TokenPair } from "./TokenPair.ts"
-import { Email, NewPassword, Password, User, UserName, UserUpdate } from "./User.ts"
+import { Email } from "./emailAddress.ts"
+import { NewPassword, Password, User, UserName, UserUpdate } from "./User.ts"
 
 const Registration = Schema.Struct({
   email: Email,

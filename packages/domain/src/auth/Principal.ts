@@ -9,6 +9,8 @@ export interface UserPrincipal {
   readonly kind: "jwt"
   readonly user_id: UserId
   readonly session_id: SessionId
+  /** Of the account: what the request holds counts to its share of the node. */
+  readonly lane: bigint
   /** In the workspace of the path. Null if there is none, or it is not theirs. */
   readonly role: Role | null
 }
@@ -18,6 +20,8 @@ export interface ApiKeyPrincipal {
   readonly kind: "api_key"
   readonly api_key_id: ApiKeyId
   readonly workspace_id: AuthorizedWorkspaceId
+  /** Of the account that created the workspace, whose share of the node the request counts to. */
+  readonly lane: bigint
   readonly key_prefix: string
   readonly scopes: ReadonlyArray<Scope>
   readonly expires_at: Date | null

@@ -1,31 +1,8 @@
-import { Schema, SchemaTransformation } from "effect"
+import { Schema } from "effect"
 import { UserId } from "../shared/Ids.ts"
 import { label, text } from "../shared/Text.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
-
-const part = String.raw`[^\s@"(),:;<>[\]\\\p{Cc}]`
-const address = new RegExp(`^${part}{1,64}@${part}+\\.${part}{2,}$`, "u")
-
-const maxEmailLength = 254
-
-/**
- * Trimmed and lower-cased when decoded, so that one address is one account. The length and the
- * pattern are one check, the length first: separate checks all run, and 64 KiB of dots kept the
- * pattern busy for 2 s.
- */
-export const Email = Schema.Trim.pipe(Schema.decode(SchemaTransformation.toLowerCase()))
-  .check(
-    Schema.makeFilter((email) => email.length <= maxEmailLength && address.test(email), {
-      expected: `an email address of at most ${maxEmailLength} characters`
-    })
-  )
-  .pipe(
-    Schema.annotateEncoded({
-      format: "email",
-      maxLength: maxEmailLength,
-      examples: ["ada@example.com"]
-    })
-  )
+import { Email } from "./emailAddress.ts"
 
 /** A password to be set. At login, only the length of a password is checked. */
 export const NewPassword = Schema.RedactedFromValue(text({ min: 12, max: 256 }), {

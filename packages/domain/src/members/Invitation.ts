@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Email } from "../auth/User.ts"
+import { Email } from "../auth/emailAddress.ts"
 import { InvitationId, UserId } from "../shared/Ids.ts"
 import { LinkToken } from "../shared/LinkToken.ts"
 import { Timestamp } from "../shared/Timestamp.ts"

@@ -38,6 +38,8 @@ export interface VerifiedRow extends Omit<
 > {
   readonly id: ApiKeyId
   readonly workspace_id: string
+  /** Of the account that created the workspace. */
+  readonly lane: bigint
 }
 
 export const isActive = (row: Pick<ApiKeyRow, "expires_at" | "revoked_at">, now: Date): boolean =>
@@ -240,6 +242,7 @@ export class ApiKeyRepo extends Context.Service<
 const verifiedColumns = [
   "id",
   "workspace_id",
+  "lane",
   "key_hash",
   "key_prefix",
   "scopes",

@@ -4,7 +4,7 @@ import type { HttpServerRequest } from "effect/http"
 import { requestOrigin, type RequestOrigin } from "../http/request/RequestOrigin.ts"
 
 /** Who makes a change, and from where, for the audit log. */
-export interface Actor extends Omit<UserPrincipal, "role"> {
+export interface Actor extends Omit<UserPrincipal, "lane" | "role"> {
   readonly origin: RequestOrigin
 }
 

@@ -36,16 +36,18 @@ import { userOfToken } from "../users/userOfToken.ts"
 import { UserLinksRepo } from "../users/UserLinksRepo.ts"
 import { toUser, type UserRow, UsersRepo } from "../users/UsersRepo.ts"
 
+interface Registration {
+  readonly email: string
+  readonly password: Redacted.Redacted
+  readonly name?: string
+}
+
 /** The accounts of people: their email, name and password. */
 export class Accounts extends Context.Service<
   Accounts,
   {
     readonly register: (
-      input: {
-        readonly email: string
-        readonly password: Redacted.Redacted
-        readonly name?: string
-      },
+      input: Registration,
       origin: RequestOrigin
     ) => Effect.Effect<
       { readonly user: User; readonly workspace: Workspace },
@@ -137,10 +139,9 @@ export class Accounts extends Context.Service<
       const confirm = confirmingPassword(throttle, passwords)
 
       const create = Effect.fnUntraced(function* (
-        email: string,
-        name: string | null,
-        password: Redacted.Redacted,
-        origin: RequestOrigin
+        { email, name, password }: Registration,
+        origin: RequestOrigin,
+        isMailed: boolean
       ) {
         const id = yield* ids.next
         const user: UserRow = {
@@ -148,7 +149,7 @@ export class Accounts extends Context.Service<
           email,
           email_verified_at: null,
           pending_email: null,
-          name,
+          name: name ?? null,
           password_hash: yield* passwords.hash(password, origin.ip),
           lane: laneOf(laneKey, id, origin.ip),
           created_at: yield* DateTime.nowAsDate
@@ -157,6 +158,8 @@ export class Accounts extends Context.Service<
           Effect.gen(function* () {
             const inserted = yield* users.insert(user)
             if (Option.isNone(inserted)) return yield* new EmailTaken()
+            // By the address, so that nobody floods it by registering and deleting accounts.
+            if (isMailed) yield* emailLinks.count(inserted.value, email)
             const registered = toUser(inserted.value)
             yield* audit.recordForAccount("account.registered", user.id, {
               actor_id: registered.id,
@@ -173,19 +176,18 @@ export class Accounts extends Context.Service<
       })
 
       return Accounts.of({
-        register: Effect.fn("Accounts.register")(function* ({ email, name, password }, origin) {
+        register: Effect.fn("Accounts.register")(function* (input, origin) {
           if (registration === "closed") return yield* new RegistrationClosed()
-          yield* checkNewPassword(password, email, "password")
+          yield* checkNewPassword(input.password, input.email, "password")
           yield* throttle.count("registrations", origin.ip)
-          const { row, workspace } = yield* create(email, name ?? null, password, origin)
+          const { row, workspace } = yield* create(input, origin, true)
           yield* emailLinks.post(row)
           return { user: toUser(row), workspace }
         }),
 
         create: Effect.fn("Accounts.create")(function* (email, origin) {
-          // Nobody knows it: its owner sets one.
-          const password = makeLinkToken()
-          return toUser((yield* create(email, null, password, origin)).row)
+          const password = makeLinkToken() // Nobody knows it: its owner sets one.
+          return toUser((yield* create({ email, password }, origin, false)).row)
         }),
 
         get: (id) => Effect.map(own(id), toUser),

@@ -96,7 +96,12 @@ export class Auth extends Context.Service<
           return yield* new InvalidToken()
         }
         return {
-          principal: { kind: "jwt", ...claims, role: session.role } satisfies UserPrincipal
+          principal: {
+            kind: "jwt",
+            ...claims,
+            lane: session.lane,
+            role: session.role
+          } satisfies UserPrincipal
         }
       })
 
@@ -126,6 +131,7 @@ const toPrincipal = (row: VerifiedRow): ApiKeyPrincipal => ({
   kind: "api_key",
   api_key_id: row.id,
   workspace_id: authorize(row.workspace_id),
+  lane: row.lane,
   key_prefix: row.key_prefix,
   scopes: row.scopes,
   expires_at: row.expires_at

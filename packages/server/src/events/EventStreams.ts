@@ -7,7 +7,7 @@ import { type Cause, Clock, Context, Effect, Layer, Queue, type Scope, Stream } 
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { expectSilence } from "../http/server/NodeServer.ts"
 import { Stopping } from "../http/Stopping.ts"
-import { placesOf, type WaitingLimits } from "../http/Waiting.ts"
+import { holderOf, placesOf, type WaitingLimits } from "../http/Waiting.ts"
 import { loop } from "../platform/Loop.ts"
 import { Meters } from "../platform/Meters.ts"
 import { LiveChanges } from "../signals/Changes.ts"
@@ -15,7 +15,7 @@ import { Endings, type Watch } from "../signals/Endings.ts"
 import type { Told } from "../signals/Recent.ts"
 import { beatText, beginningText, eventText, greetingText, mayHear } from "./eventText.ts"
 
-/** How many streams may be open on this node: all of them, and per account and workspace. */
+/** How many streams may be open on this node: all of them, and per credential and workspace. */
 export const StreamLimits = Context.Reference<WaitingLimits & { readonly unread: number }>(
   "@scheduling/server/events/StreamLimits",
   { defaultValue: () => ({ all: 1_000, each: 50, unread: 1_000 }) }
@@ -113,7 +113,7 @@ export class EventStreams extends Context.Service<
       ): Effect.fn.Return<Messages, never, Scope.Scope> {
         const messages: Messages = yield* Queue.dropping<string, Cause.Done>(limits.unread)
         const incoming = NodeHttpServerRequest.toIncomingMessage(request)
-        const isPlaced = yield* places.take(holdersOf(opening))
+        const isPlaced = yield* places.take(holderOf(opening.principal, opening.workspaceId))
         if (!isPlaced) {
           Queue.endUnsafe(messages)
           return messages
@@ -132,11 +132,9 @@ export class EventStreams extends Context.Service<
 
       return EventStreams.of({
         open: Effect.fn("EventStreams.open")(function* (opening) {
-          if (!places.hasRoom(holdersOf(opening))) {
-            return yield* new RateLimited({
-              retry_after: beatSeconds,
-              message: "Too many streams of events are open; close some, or try again later."
-            })
+          const full = places.whyNoRoom(holderOf(opening.principal, opening.workspaceId))
+          if (full !== undefined) {
+            return yield* new RateLimited({ retry_after: beatSeconds, message: tooMany[full] })
           }
           const request = yield* HttpServerRequest.HttpServerRequest
           const messages = Stream.unwrap(
@@ -161,4 +159,9 @@ export class EventStreams extends Context.Service<
 /** Other nodes remember for a minute what somebody waits for. */
 const announceEvery = "45 seconds"
 
-const holdersOf = ({ principal, workspaceId }: Opening) => [workspaceId, principalId(principal)]
+const tooMany = {
+  node: "This node has as many streams of events open as it can have; try again later.",
+  account:
+    "The streams of events of this account are its share of this node; close some, or try again later.",
+  each: "This workspace, API key or user has too many streams of events open on this node; close some."
+}

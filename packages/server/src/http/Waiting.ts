@@ -3,6 +3,7 @@ import { Principal, principalId } from "@scheduling/domain/auth/Principal"
 import { Clock, Context, Effect, Layer, type Scope, Semaphore } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { Endings } from "../signals/Endings.ts"
+import { AccountShares, add } from "../fairness/AccountShares.ts"
 import { Place } from "../fairness/Capacity.ts"
 import { elapsedMs } from "../platform/elapsed.ts"
 import { expectSilence } from "./server/NodeServer.ts"
@@ -10,6 +11,7 @@ import { Stopping } from "./Stopping.ts"
 
 /** How many requests may wait on this node. A request over the limit is answered at once. */
 export interface WaitingLimits {
+  /** Of these an account has a share, see `AccountShares`. */
   readonly all: number
   /** Per principal and per workspace. */
   readonly each: number
@@ -69,7 +71,12 @@ export class Waiting extends Context.Service<
         // The watch starts before the first read, so that every later ending is told.
         const { announce, bell } = yield* endings.watch([wait.id, wait.workspace_id])
         const seen = yield* read
-        if (seen.finished_at !== null || !(yield* places.take(yield* holdersOf(wait)))) return seen
+        if (
+          seen.finished_at !== null ||
+          !(yield* places.take(holderOf(yield* Principal, wait.workspace_id)))
+        ) {
+          return seen
+        }
         announce()
         const waited = idly(
           wait.seconds * 1_000,
@@ -101,35 +108,44 @@ export class Waiting extends Context.Service<
 
 // ---------------------------------------------------------------------------
 
-const holdersOf = ({ workspace_id }: { readonly workspace_id: string }) =>
-  Effect.map(Principal, (principal) => [workspace_id, principalId(principal)])
+/** Who waits, and in which workspace. */
+export interface Holder {
+  readonly lane: bigint
+  /** The principal and the workspace. */
+  readonly ids: ReadonlyArray<string>
+}
 
-/** Places for those who wait. A holder may have some of them. */
+export const holderOf = (principal: Principal["Service"], workspaceId: string): Holder => ({
+  lane: principal.lane,
+  ids: [workspaceId, principalId(principal)]
+})
+
+/** Places for those who wait. A principal, a workspace and an account may have some of them. */
 export const placesOf = ({ all, each }: WaitingLimits) => {
   const held = new Map<string, number>()
-  let total = 0
-  const change = (holders: ReadonlyArray<string>, by: 1 | -1) => {
-    total += by
-    for (const holder of holders) {
-      const count = (held.get(holder) ?? 0) + by
-      if (count === 0) held.delete(holder)
-      else held.set(holder, count)
-    }
+  const shares = new AccountShares(all)
+  const change = ({ ids, lane }: Holder, by: 1 | -1) => {
+    shares.change(lane, by)
+    for (const id of ids) add(held, id, by)
   }
-  const hasRoom = (holders: ReadonlyArray<string>): boolean =>
-    total < all && holders.every((holder) => (held.get(holder) ?? 0) < each)
+  const whyNoRoom = ({ ids, lane }: Holder): "node" | "account" | "each" | undefined => {
+    if (shares.free <= 0) return "node"
+    if (ids.some((id) => (held.get(id) ?? 0) >= each)) return "each"
+    return shares.mayHold(lane) ? undefined : "account"
+  }
   return {
-    hasRoom,
-    count: () => total,
-    /** Takes a place until the scope closes. Returns false if a holder or the node has none left. */
-    take: (holders: ReadonlyArray<string>): Effect.Effect<boolean, never, Scope.Scope> =>
+    /** Whose limit is reached, if any is. */
+    whyNoRoom,
+    count: () => shares.held,
+    /** Takes a place until the scope closes. Returns false if there is none. */
+    take: (holder: Holder): Effect.Effect<boolean, never, Scope.Scope> =>
       Effect.acquireRelease(
         Effect.sync(() => {
-          const isFree = hasRoom(holders)
-          if (isFree) change(holders, 1)
+          const isFree = whyNoRoom(holder) === undefined
+          if (isFree) change(holder, 1)
           return isFree
         }),
-        (wasFree) => Effect.sync(() => wasFree && change(holders, -1))
+        (wasFree) => Effect.sync(() => wasFree && change(holder, -1))
       )
   }
 }

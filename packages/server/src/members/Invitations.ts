@@ -116,7 +116,7 @@ export class Invitations extends Context.Service<
           }
           if (letters.unavailable === null) {
             yield* throttle.countMail("invitations by", actor.user_id)
-            yield* throttle.countMail("invitations to", email)
+            yield* throttle.countMailTo("invitations to", email)
           }
           const now = yield* DateTime.nowAsDate
           yield* limits.allowOneMore(workspaceId, "open_invitations")

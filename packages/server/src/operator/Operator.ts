@@ -1,6 +1,6 @@
 import { type UserId, WorkspaceId } from "@scheduling/domain/shared/Ids"
 import { Context, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"
-import { Email } from "@scheduling/domain/auth/User"
+import { Email } from "@scheduling/domain/auth/emailAddress"
 import { SqlClient } from "effect/sql"
 import { existsSync } from "node:fs"
 import { isAbsolute } from "node:path"

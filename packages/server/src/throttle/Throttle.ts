@@ -1,3 +1,4 @@
+import { mailboxOf } from "@scheduling/domain/auth/emailAddress"
 import { RateLimited } from "@scheduling/domain/shared/Errors"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -24,8 +25,13 @@ export class Throttle extends Context.Service<
     ) => Effect.Effect<A, E | RateLimited, R>
     /** Counts a request that has no password to check, by its address. */
     readonly count: (what: Counted, ip: string | null) => Effect.Effect<void, RateLimited>
-    /** Counts a mail by whom it goes to, or by who has it sent: mails must not flood people. */
-    readonly countMail: (what: CountedMail, person: string) => Effect.Effect<void, RateLimited>
+    /** Counts a mail by the account that has it sent, or whose it is. */
+    readonly countMail: (what: CountedMail, account: string) => Effect.Effect<void, RateLimited>
+    /**
+     * Counts a mail to an address whose owner has not agreed to get any. Beside the limit of its
+     * kind there is one for all such mails of a day, whichever accounts have them sent.
+     */
+    readonly countMailTo: (what: MailToStranger, email: string) => Effect.Effect<void, RateLimited>
     /** Counts what a plan limits by the day, and returns how many it makes. */
     readonly countOfDay: (what: "confirmations by", account: string) => Effect.Effect<number>
   }
@@ -55,14 +61,23 @@ export class Throttle extends Context.Service<
                                   ELSE login_throttle.window_ends_at END
         RETURNING failures, attempts, window_ends_at`
 
-      const countSubject = Effect.fnUntraced(function* (subject: string, allowed: Allowance) {
+      const countSubject = Effect.fnUntraced(function* (
+        subject: string,
+        allowed: Allowance,
+        refused?: (seconds: number) => string
+      ) {
         const now = yield* DateTime.nowAsDate
         const [row] = yield* Effect.orDie(countAttempt(subject, now, allowed.windowMs ?? windowMs))
         if (
           row !== undefined &&
           (row.failures > allowed.failures || row.attempts > allowed.attempts)
         ) {
-          return yield* new RateLimited({ retry_after: secondsUntil(row.window_ends_at, now) })
+          const retry_after = secondsUntil(row.window_ends_at, now)
+          const message = refused?.(retry_after)
+          return yield* new RateLimited({
+            retry_after,
+            ...(message === undefined ? {} : { message })
+          })
         }
       })
 
@@ -105,7 +120,15 @@ export class Throttle extends Context.Service<
           return result
         }),
 
-        countMail: (what, person) => countSubject(mac(key, `${what}:${person}`), mails[what]),
+        countMail: (what, account) => countSubject(mac(key, `${what}:${account}`), mails[what]),
+
+        countMailTo: Effect.fnUntraced(function* (what, email) {
+          const mailbox = mailboxOf(email)
+          const count = (counted: string, allowed: Allowance) =>
+            countSubject(mac(key, `${counted}:${mailbox}`), allowed, tooManyMails)
+          yield* count(what, mailsToStrangers[what])
+          yield* count("mails to", allMailsToStranger)
+        }),
 
         countOfDay: Effect.fn("Throttle.countOfDay")(function* (what, account) {
           const now = yield* DateTime.nowAsDate
@@ -138,14 +161,24 @@ export type Counted = keyof typeof allowed
 const mails = {
   "password resets of": perWindow(5),
   "email links of": perWindow(5),
-  "email links to": perWindow(5),
-  "invitations by": perWindow(50),
-  "invitations to": perWindow(5),
-  // Per day, because strangers send these mails to people who have not agreed.
-  "confirmations to": perDay(5)
+  "invitations by": perWindow(50)
 } satisfies Record<string, Allowance>
 
 export type CountedMail = keyof typeof mails
+
+const mailsToStrangers = {
+  "confirmations to": perDay(5),
+  "email links to": perWindow(5),
+  "invitations to": perWindow(5),
+  "password resets to": perWindow(5)
+} satisfies Record<string, Allowance>
+
+export type MailToStranger = keyof typeof mailsToStrangers
+
+const allMailsToStranger = perDay(10)
+
+const tooManyMails = (seconds: number) =>
+  `Too many mails have been sent to this address; try again in ${seconds} s.`
 
 interface Guess {
   readonly account: string

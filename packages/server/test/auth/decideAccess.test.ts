@@ -14,6 +14,7 @@ const user: UserPrincipal = {
   kind: "jwt",
   user_id: UserId.make(own),
   session_id: SessionId.make(own),
+  lane: 0n,
   role: null
 }
 
@@ -21,6 +22,7 @@ const key = (granted: ReadonlyArray<Scope>): ApiKeyPrincipal => ({
   kind: "api_key",
   api_key_id: ApiKeyId.make(own),
   workspace_id: authorize(own),
+  lane: 0n,
   key_prefix: "pak_AAAAAAAA",
   scopes: granted,
   expires_at: null

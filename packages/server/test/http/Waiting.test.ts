@@ -33,6 +33,7 @@ const startServer = Effect.gen(function* () {
     Effect.gen(function* () {
       const request = yield* HttpServerRequest.HttpServerRequest
       const [, principal = "", id = "", seconds] = request.url.split("/")
+      const [account = "", key = "1"] = principal
       const read = Effect.sync(() => {
         reads.push(id)
         silences.push(NodeHttpServerRequest.toIncomingMessage(request).socket.timeout)
@@ -47,8 +48,9 @@ const startServer = Effect.gen(function* () {
       const found = yield* waiting.untilEnded(read, wait).pipe(
         Effect.provideService(Principal, {
           kind: "api_key",
-          api_key_id: ApiKeyId.make(workspace),
+          api_key_id: ApiKeyId.make(`${workspace.slice(0, -1)}${key}`),
           workspace_id: authorize(workspace),
+          lane: BigInt(account.charCodeAt(0)) << 32n,
           key_prefix: principal,
           scopes: [],
           expires_at: null
@@ -62,7 +64,7 @@ const startServer = Effect.gen(function* () {
       Layer.provideMerge(Endings.layer),
       Layer.provideMerge(Stopping.layer),
       Layer.provide(Signals.layer),
-      Layer.provide(Layer.succeed(WaitingLimits, { all: 3, each: 3 }))
+      Layer.provide(Layer.succeed(WaitingLimits, { all: 22, each: 3 }))
     )
   )
   const built = yield* Scope.provide(Layer.build(services), scope)
@@ -170,6 +172,20 @@ layer(TestDatabaseLayer, { excludeTestServices: true, timeout: "60 seconds" })(
         const next = yield* waitFor("/a/four/30")
         end("four")
         assert.deepStrictEqual((yield* Fiber.join(next)).body, { finished_at: "now" })
+      })
+    )
+
+    it.effect("is answered at once where too many of its account wait, and no other", () =>
+      Effect.gen(function* () {
+        const { end, get, waitFor } = yield* startServer
+        const ids = ["one", "two", "three", "four", "five"]
+        const waiting = yield* Effect.forEach(ids, (id, nr) => waitFor(`/a${nr}/${id}/30`))
+        assert.deepStrictEqual((yield* get("/a9/six/30")).body, { finished_at: null })
+        const other = yield* waitFor("/b1/six/30")
+        for (const id of [...ids, "six"]) end(id)
+        for (const fiber of [...waiting, other]) {
+          assert.deepStrictEqual((yield* Fiber.join(fiber)).body, { finished_at: "now" })
+        }
       })
     )
 

@@ -161,7 +161,7 @@ layer(withMail)("An email channel", (it) => {
         assert.strictEqual((yield* channels.create(stranger(to))).status, 201)
       }
       const { channels } = yield* begin
-      const definition = stranger(to.toUpperCase())
+      const definition = stranger(to.toUpperCase().replace(".", "。"))
       const { body } = yield* channels.create(stranger(randomEmail()))
       const answers = [
         yield* channels.create(definition),
@@ -211,6 +211,7 @@ layer(withMail)("An email channel", (it) => {
         const [{ config, id }] = ofOwner.data
         const { body: second } = yield* channels.create(stranger(member.email.toUpperCase()))
         assert.isTrue(second.confirmed)
+        assert.strictEqual(second.config.to, member.email)
         const at = (what: "confirm" | "unsubscribe") => linkTo(ring, "", what, { id, config })
         assert.strictEqual((yield* ask("POST", at("unsubscribe"))).status, 200)
         for (const one of [id, second.id]) {
@@ -219,9 +220,11 @@ layer(withMail)("An email channel", (it) => {
 
         const refusedAtOnce = [
           yield* channels.create(stranger(member.email)),
+          yield* channels.create(stranger(member.email.replace(".", "．"))),
+          yield* channels.create(stranger(member.email.replace(".", "｡"))),
           yield* channels.put("them", { ...stranger(member.email), enabled: false })
         ]
-        assert.deepStrictEqual(refusedAtOnce.map(outcome), ["409 conflict", "409 conflict"])
+        assert.deepStrictEqual(refusedAtOnce.map(outcome), Array(4).fill("409 conflict"))
         const enabled = yield* channels.update(id, { enabled: true })
         assert.deepInclude(enabled.body, { enabled: true, confirmed: false })
         assert.strictEqual(outcome(yield* channels.test(id)), "409 conflict")

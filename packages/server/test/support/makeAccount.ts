@@ -94,6 +94,7 @@ export const accountMaker = Effect.fnUntraced(function* (options: {
     const session = {
       id: SessionId.make(yield* nextId),
       user_id,
+      lane,
       user_agent: null,
       ip,
       generation: 1,

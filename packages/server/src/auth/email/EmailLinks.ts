@@ -85,7 +85,7 @@ export class EmailLinks extends Context.Service<
       const count = Effect.fnUntraced(function* ({ id }: Pick<UserRow, "id">, to: string) {
         if (letters.unavailable !== null) return
         yield* throttle.countMail("email links of", id)
-        yield* throttle.countMail("email links to", to)
+        yield* throttle.countMailTo("email links to", to)
       })
 
       const post = Effect.fn("EmailLinks.post")(function* (user: UserRow) {

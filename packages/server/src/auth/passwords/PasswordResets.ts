@@ -96,6 +96,10 @@ export class PasswordResets extends Context.Service<
       const letterFor = Effect.fnUntraced(function* (email: string, origin: RequestOrigin) {
         const user = yield* users.findByEmail(email)
         if (Option.isNone(user)) return undefined
+        // Somebody else may have registered the address, to have mails sent there.
+        if (user.value.email_verified_at === null) {
+          yield* throttle.countMailTo("password resets to", email)
+        }
         return resetLetter(user.value, publicUrl, yield* make(user.value, origin, true))
       })
 
@@ -112,7 +116,12 @@ export class PasswordResets extends Context.Service<
           yield* throttle.countMail("password resets of", email)
           // The look-up, too, comes after the answer, so that the answer takes the same time for an
           // email without an account.
-          yield* letters.post("a password reset", letterFor(email, origin))
+          yield* letters.post(
+            "a password reset",
+            Effect.catchTag(letterFor(email, origin), "RateLimited", () =>
+              Effect.as(Effect.logInfo("a password reset was not sent: too many mails"), undefined)
+            )
+          )
         }),
 
         use: Effect.fn("PasswordResets.use")(function* (token, password, origin) {

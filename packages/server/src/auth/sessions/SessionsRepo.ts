@@ -38,6 +38,7 @@ export interface Rotation {
 /** What a request needs of a live session: its user, and their role in the path's workspace. */
 export interface LiveSession {
   readonly user_id: string
+  readonly lane: bigint
   readonly expires_at: Date
   readonly role: Role | null
 }
@@ -84,7 +85,7 @@ export class SessionsRepo extends Context.Service<
         begin: Effect.fn("SessionsRepo.begin")(function* (session, { keep, password_hash }) {
           const rows = yield* sql`
             WITH locked AS MATERIALIZED (
-              SELECT id
+              SELECT id, lane
               FROM users
               WHERE id = ${session.user_id}
                 AND password_hash = ${password_hash}
@@ -101,10 +102,10 @@ export class SessionsRepo extends Context.Service<
               )
             )
             INSERT INTO sessions (
-              id, user_id, user_agent, ip, generation, rotated_at, expires_at, created_at
+              id, user_id, lane, user_agent, ip, generation, rotated_at, expires_at, created_at
             )
             SELECT
-              ${session.id}::uuid, id, ${session.user_agent}, ${session.ip},
+              ${session.id}::uuid, id, lane, ${session.user_agent}, ${session.ip},
               ${session.generation}::integer, ${session.rotated_at}::timestamptz,
               ${session.expires_at}::timestamptz, ${session.created_at}::timestamptz
             FROM locked
@@ -175,7 +176,8 @@ interface AskedSession {
 const findAllLive = (sql: SqlClient.SqlClient) => (asked: ReadonlyArray<AskedSession>) => {
   const column = columnsOf(asked)
   return sql<LiveSession & { readonly nr: number }>`
-    SELECT asked.nr::int, sessions.user_id, sessions.expires_at, memberships.role
+    SELECT
+      asked.nr::int, sessions.user_id, sessions.lane, sessions.expires_at, memberships.role
     FROM unnest(
       ${column("uuid", ({ id }) => id)}, ${column("uuid", ({ workspaceId }) => workspaceId)}
     ) WITH ORDINALITY AS asked (id, workspace_id, nr)

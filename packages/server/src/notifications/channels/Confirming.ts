@@ -82,7 +82,7 @@ export class Confirming extends Context.Service<
         const account = yield* repo.findAccount(workspaceId)
         const asked = yield* throttle.countOfDay("confirmations by", account)
         yield* limits.allowAfter(workspaceId, "confirmation_mails_a_day", asked - 1)
-        yield* throttle.countMail("confirmations to", to)
+        yield* throttle.countMailTo("confirmations to", to)
       })
 
       const unlessRefused = Effect.fnUntraced(function* (
@@ -170,4 +170,5 @@ const wantsNone =
 
 const quietMs = 30 * dayMs
 
-const addressOf = ({ config }: Pick<ChannelRow, "config">) => String(config["to"]).toLowerCase()
+/** In the canonical spelling, as it was when the channel was created. */
+const addressOf = ({ config }: Pick<ChannelRow, "config">) => String(config["to"])

@@ -45,7 +45,7 @@ export class ConfirmingRepo extends Context.Service<
             SELECT users.id
             FROM users
             JOIN memberships ON memberships.user_id = users.id
-            WHERE users.email = ${email.toLowerCase()}
+            WHERE users.email = ${email}
               AND users.email_verified_at IS NOT NULL
               AND memberships.workspace_id = ${workspaceId}`
           return rows.length > 0
@@ -65,7 +65,7 @@ export class ConfirmingRepo extends Context.Service<
             FROM notification_channels
             WHERE workspace_id = ${workspaceId}
               AND kind = 'email'
-              AND lower(config ->> 'to') = ${email}
+              AND config ->> 'to' = ${email}
             ORDER BY id
             FOR UPDATE`
         }, Effect.orDie),
@@ -81,7 +81,7 @@ export class ConfirmingRepo extends Context.Service<
             SET confirmed = true, by_membership = true, updated_at = ${now}, next_at = ${now}
             WHERE kind = 'email'
               AND NOT confirmed
-              AND lower(config ->> 'to') = ${email}
+              AND config ->> 'to' = ${email}
               AND workspace_id IN (
                 SELECT workspace_id
                 FROM memberships
@@ -103,7 +103,7 @@ export class ConfirmingRepo extends Context.Service<
               FROM notification_channels
               WHERE workspace_id = ANY (${workspaceIds}::uuid[])
                 AND by_membership
-                AND lower(config ->> 'to') = ${email}
+                AND config ->> 'to' = ${email}
               ORDER BY id
               FOR UPDATE`
         }, Effect.orDie),

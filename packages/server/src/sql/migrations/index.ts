@@ -18,6 +18,7 @@ import movingRuns from "./0017_moving_runs.ts"
 import proofs from "./0018_proofs.ts"
 import receivers from "./0019_receivers.ts"
 import refusals from "./0020_refusals.ts"
+import accountsOfCredentials from "./0026_accounts_of_credentials.ts"
 
 /** In order. A migration is never edited once released. */
 export const migrations = {
@@ -40,5 +41,6 @@ export const migrations = {
   "0017_moving_runs": movingRuns,
   "0018_proofs": proofs,
   "0019_receivers": receivers,
-  "0020_refusals": refusals
+  "0020_refusals": refusals,
+  "0026_accounts_of_credentials": accountsOfCredentials
 }

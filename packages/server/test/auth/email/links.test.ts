@@ -193,7 +193,7 @@ layer(testAppWithMail)("an account, where mail is sent,", (it) => {
         events.map(({ action }) => action),
         ["email.verified", "email.link_requested", "email.verified"]
       )
-      for (let sent = 0; sent < 3; sent++) {
+      for (let sent = 0; sent < 2; sent++) {
         yield* change(member, { email: randomEmail(), current_password: password })
       }
       const limited = yield* change(member, { email: randomEmail(), current_password: password })
@@ -227,6 +227,66 @@ layer(testAppWithMail)("an account, where mail is sent,", (it) => {
         assert.strictEqual(outcome(yield* invite(email)), "201")
       }
       assert.strictEqual(outcome(yield* invite(email)), "429 rate_limited")
+    })
+  )
+
+  it.effect("is not registered again and again to flood an address with links", () =>
+    Effect.gen(function* () {
+      const [name] = randomEmail().split("@")
+      const spellings = [
+        `${name}@target.example`,
+        `${name}@target。example`,
+        `${name}@TARGET．example`,
+        `${name}@ｔａｒｇｅｔ｡example`,
+        ` ${name}@target.example `
+      ]
+      const register = (email: string) =>
+        ask("POST", "/v1/auth/register", {
+          body: { email, password },
+          headers: { "x-forwarded-for": randomIp() }
+        })
+      for (const email of spellings) {
+        const registered = yield* register(email)
+        assert.strictEqual(registered.body.user.email, spellings[0])
+        const { body } = yield* logIn(email)
+        const removed = yield* ask("DELETE", "/v1/auth/me", {
+          token: body.access_token,
+          body: { current_password: password }
+        })
+        assert.strictEqual(outcome(removed), "204")
+      }
+      const refused = yield* register(`${name}+another@target.example`)
+      assert.strictEqual(outcome(refused), "429 rate_limited")
+      assert.include(refused.body.detail.message, "mails have been sent to this address")
+      assert.strictEqual(
+        outcome(yield* logIn(`${name}+another@target.example`)),
+        "401 invalid_credentials"
+      )
+    })
+  )
+
+  it.effect("has no more than ten mails a day sent to somebody who has not agreed", () =>
+    Effect.gen(function* () {
+      const to = randomEmail()
+      const invite = Effect.flatMap(signUp(), (owner) =>
+        ask("POST", `${owner.workspace}/invitations`, {
+          token: owner.access_token,
+          body: { email: to, role: "viewer" }
+        })
+      )
+      const confirm = Effect.flatMap(signUp(), (owner) =>
+        notificationsOf(owner).create({ name: "a stranger", kind: "email", config: { to } })
+      )
+      for (let sent = 0; sent < 5; sent++) {
+        assert.strictEqual((yield* invite).status, 201)
+        assert.strictEqual((yield* confirm).status, 201)
+      }
+      const registered = yield* ask("POST", "/v1/auth/register", {
+        body: { email: to, password },
+        headers: { "x-forwarded-for": randomIp() }
+      })
+      assert.strictEqual(outcome(registered), "429 rate_limited")
+      assert.isAbove(registered.body.detail.retry_after, 15 * 60)
     })
   )
 })

@@ -1,0 +1,43 @@
+/**
+ * How much of a node accounts hold of something that is held for long, such as open streams. What an
+ * account has taken it keeps, so it may hold only a quarter of what is still free. Accounts are
+ * free, so all accounts that were registered from one public address may hold at most what is still
+ * free. Whatever others hold, a newcomer finds some left.
+ */
+export class AccountShares {
+  held = 0
+  readonly #accounts = new Map<bigint, number>()
+  readonly #addresses = new Map<bigint, number>()
+  readonly #all: number
+
+  constructor(all: number) {
+    this.#all = all
+  }
+
+  get free(): number {
+    return this.#all - this.held
+  }
+
+  /** Whether the account of the lane may hold one more. */
+  mayHold(lane: bigint): boolean {
+    const ofAccount = this.#accounts.get(lane) ?? 0
+    const ofAddress = this.#addresses.get(addressOf(lane)) ?? 0
+    return 4 * ofAccount < this.free && ofAddress < this.free
+  }
+
+  change(lane: bigint, by: 1 | -1): void {
+    this.held += by
+    add(this.#accounts, lane, by)
+    add(this.#addresses, addressOf(lane), by)
+  }
+}
+
+/** The upper half of a lane. */
+const addressOf = (lane: bigint): bigint => lane >> 32n
+
+/** Keys that hold nothing are not kept. */
+export const add = <Key>(held: Map<Key, number>, key: Key, by: number): void => {
+  const count = (held.get(key) ?? 0) + by
+  if (count === 0) held.delete(key)
+  else held.set(key, count)
+}
