@@ -12,6 +12,7 @@ import { Accounts } from "./auth/Accounts.ts"
 import { Auth } from "./auth/Auth.ts"
 import { RequestRates } from "./auth/RequestRates.ts"
 import { ApiKeysRefusedLayer, AuthenticationLayer } from "./auth/Authentication.ts"
+import { ChangeMails } from "./auth/ChangeMails.ts"
 import { EmailLinks } from "./auth/email/EmailLinks.ts"
 import { emailLinkRoutesLayer } from "./auth/email/linkRoutes.ts"
 import { Logins } from "./auth/sessions/Logins.ts"
@@ -187,6 +188,7 @@ const Services = Layer.mergeAll(
   Layer.provide([MonitorRecords.layer, PingUrls.layer, TlsProbe.layer]),
   Layer.provide([StatusChanges.layer, CalendarReader.layer]),
   Layer.provide(Reclaiming.layer),
+  Layer.provideMerge(ChangeMails.layer),
   Layer.provideMerge(FollowAccountsLayer),
   Layer.provideMerge(Confirming.layer),
   Layer.provideMerge([Disabling.layer, Letters.layer, Starter.layer, Transmitter.layer]),

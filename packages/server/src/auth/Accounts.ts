@@ -27,6 +27,7 @@ import { checkNewPassword } from "./passwords/checkNewPassword.ts"
 import { EmailLinks } from "./email/EmailLinks.ts"
 import { confirmingPassword } from "./passwords/confirmingPassword.ts"
 import type { Actor } from "../audit/currentActor.ts"
+import { ChangeMails } from "./ChangeMails.ts"
 import { laneOf } from "./laneOf.ts"
 import { Logins } from "./sessions/Logins.ts"
 import { Throttle } from "../throttle/Throttle.ts"
@@ -95,6 +96,7 @@ export class Accounts extends Context.Service<
     never,
     | AppConfig
     | AuditLog
+    | ChangeMails
     | AccountEvents
     | EmailLinks
     | Endings
@@ -117,6 +119,7 @@ export class Accounts extends Context.Service<
       const transaction = transactionOf(yield* SqlClient.SqlClient)
       const { registration } = yield* AppConfig
       const audit = yield* AuditLog
+      const changeMails = yield* ChangeMails
       const events = yield* AccountEvents
       const emailLinks = yield* EmailLinks
       const endings = yield* Endings
@@ -248,11 +251,13 @@ export class Accounts extends Context.Service<
               })
               if (!isChanged) return yield* new InvalidCredentials()
               const sessions_ended = yield* sessions.removeAll(row.id)
+              yield* userLinks.removeAskedFor(row.id)
               yield* audit.recordForAccount("password.changed", row.id, {
                 actor_id: actor.user_id,
                 origin: actor.origin,
                 details: { sessions_ended }
               })
+              yield* changeMails.send(row, "password", actor.origin)
               return yield* logins.start({ ...row, password_hash: passwordHash }, actor.origin)
             }).pipe(
               Effect.catchTag("PasswordReplaced", () => Effect.fail(new InvalidCredentials()))

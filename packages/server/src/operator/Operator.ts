@@ -8,6 +8,7 @@ import { authorize } from "../access/authorize.ts"
 import { AuditChain } from "../audit/AuditChain.ts"
 import { type AccountAction, AuditLog, type AuditRow, toAuditEvent } from "../audit/AuditLog.ts"
 import { Accounts } from "../auth/Accounts.ts"
+import { ChangeMails } from "../auth/ChangeMails.ts"
 import { EmailLinks, waitingEmail } from "../auth/email/EmailLinks.ts"
 import { AppConfig } from "../config/Config.ts"
 import { PasswordResets } from "../auth/passwords/PasswordResets.ts"
@@ -50,6 +51,7 @@ export class Operator extends Context.Service<
     | AuditChain
     | AppConfig
     | AuditLog
+    | ChangeMails
     | EmailLinks
     | Endings
     | PasswordResets
@@ -67,6 +69,7 @@ export class Operator extends Context.Service<
       const store = yield* Store
       const accounts = yield* Accounts
       const audit = yield* AuditLog
+      const changeMails = yield* ChangeMails
       const chain = yield* AuditChain
       const emailLinks = yield* EmailLinks
       const endings = yield* Endings
@@ -114,6 +117,7 @@ export class Operator extends Context.Service<
               return yield* new Refused({ message: `${user.email} has no second factor.` })
             }
             yield* record("totp.disabled", user)
+            yield* changeMails.send(user, "second factor off", here)
             return `${user.email} logs in with the password alone.`
           }, transaction)
         }

@@ -35,6 +35,11 @@ export class UserLinksRepo extends Context.Service<
       hashes: ReadonlyArray<string>
     ) => Effect.Effect<boolean>
     readonly removeAny: (userId: string, purpose: UserLinkPurpose) => Effect.Effect<void>
+    /**
+     * For a new password: ends every link that somebody who knew the old one may have asked for, and
+     * a change of the email that still waits for its link.
+     */
+    readonly removeAskedFor: (userId: string) => Effect.Effect<void>
   }
 >()("@scheduling/server/users/UserLinksRepo") {
   static readonly layer: Layer.Layer<UserLinksRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -78,6 +83,20 @@ export class UserLinksRepo extends Context.Service<
             DELETE FROM user_links
             WHERE user_id = ${userId}
               AND purpose = ${purpose}`
+        }, Effect.orDie),
+
+        removeAskedFor: Effect.fn("UserLinksRepo.removeAskedFor")(function* (userId) {
+          yield* sql`
+            DELETE FROM user_links
+            USING users
+            WHERE user_links.user_id = ${userId}
+              AND users.id = user_links.user_id
+              AND (user_links.purpose = 'password reset' OR users.pending_email IS NOT NULL)`
+          yield* sql`
+            UPDATE users
+            SET pending_email = NULL
+            WHERE id = ${userId}
+              AND pending_email IS NOT NULL`
         }, Effect.orDie)
       })
     })

@@ -18,6 +18,7 @@ import { type UserRow, UsersRepo } from "../../users/UsersRepo.ts"
 import { checkNewPassword } from "./checkNewPassword.ts"
 import { Passwords } from "./Passwords.ts"
 import { resetLetter } from "./resetLetter.ts"
+import { ChangeMails } from "../ChangeMails.ts"
 import { Reclaiming } from "../Reclaiming.ts"
 import { SessionsRepo } from "../sessions/SessionsRepo.ts"
 
@@ -48,6 +49,7 @@ export class PasswordResets extends Context.Service<
     never,
     | AppConfig
     | AuditLog
+    | ChangeMails
     | Letters
     | Passwords
     | Reclaiming
@@ -63,6 +65,7 @@ export class PasswordResets extends Context.Service<
       const transaction = transactionOf(yield* SqlClient.SqlClient)
       const { publicUrl = "" } = yield* AppConfig
       const audit = yield* AuditLog
+      const changeMails = yield* ChangeMails
       const letters = yield* Letters
       const passwords = yield* Passwords
       const links = yield* UserLinksRepo
@@ -141,12 +144,14 @@ export class PasswordResets extends Context.Service<
                 return yield* new InvalidLink()
               }
               const sessions_ended = yield* sessions.removeAll(user.id)
+              yield* links.removeAskedFor(user.id)
               yield* audit.recordForAccount("password.reset", user.id, {
                 actor_id: UserId.make(user.id),
                 origin,
                 details: { sessions_ended }
               })
               if (user.mailed) yield* reclaiming.reclaim(user, origin)
+              yield* changeMails.send(user, "password", origin)
             })
           )
         })

@@ -13,6 +13,7 @@ import { transactionOf } from "../../sql/transaction.ts"
 import { Throttle } from "../../throttle/Throttle.ts"
 import { userOfToken } from "../../users/userOfToken.ts"
 import { UsersRepo } from "../../users/UsersRepo.ts"
+import { ChangeMails } from "../ChangeMails.ts"
 import { confirmingPassword } from "../passwords/confirmingPassword.ts"
 import { Passwords } from "../passwords/Passwords.ts"
 import { SecondFactors } from "./SecondFactors.ts"
@@ -45,12 +46,13 @@ export class TotpSettings extends Context.Service<
   static readonly layer: Layer.Layer<
     TotpSettings,
     never,
-    AuditLog | Passwords | SecondFactors | SqlClient.SqlClient | Throttle | UsersRepo
+    AuditLog | ChangeMails | Passwords | SecondFactors | SqlClient.SqlClient | Throttle | UsersRepo
   > = Layer.effect(
     TotpSettings,
     Effect.gen(function* () {
       const transaction = transactionOf(yield* SqlClient.SqlClient)
       const audit = yield* AuditLog
+      const changeMails = yield* ChangeMails
       const factors = yield* SecondFactors
       const throttle = yield* Throttle
       const users = yield* UsersRepo
@@ -75,7 +77,12 @@ export class TotpSettings extends Context.Service<
           const recovery_codes = yield* throttle.guard(
             { account: user.email, ip: actor.origin.ip },
             transaction(
-              Effect.tap(factors.confirm(user, code), () => record("totp.enabled", actor))
+              factors
+                .confirm(user, code)
+                .pipe(
+                  Effect.tap(record("totp.enabled", actor)),
+                  Effect.tap(changeMails.send(user, "second factor on", actor.origin))
+                )
             )
           )
           return { recovery_codes }
@@ -92,7 +99,11 @@ export class TotpSettings extends Context.Service<
           ).pipe(Effect.catchTag("TotpRequired", () => Effect.fail(new InvalidCode())))
           yield* throttle.guard({ account: user.email, ip: actor.origin.ip }, checked)
           yield* transaction(
-            Effect.andThen(factors.remove(user.id), record("totp.disabled", actor))
+            Effect.gen(function* () {
+              yield* factors.remove(user.id)
+              yield* record("totp.disabled", actor)
+              yield* changeMails.send(user, "second factor off", actor.origin)
+            })
           )
         })
       })

@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { mailTo, testAppWithMail } from "../../notifications/support/withMail.ts"
 import { agentOf, workersOf } from "../../workers/workers.ts"
 import {
+  type Answer,
   ask,
   createKey,
   logIn,
@@ -16,8 +17,8 @@ import {
   standing,
   together
 } from "../../support/http.ts"
-import { testNodesLayer, testNow } from "../../support/TestApp.ts"
-import { confirmTotp, startTotp } from "../totp/totp.ts"
+import { type TestApp, testNodesLayer, testNow } from "../../support/TestApp.ts"
+import { codeNow, confirmTotp, startTotp } from "../totp/totp.ts"
 import { beforeABeat, followSoon } from "../../events/streams.ts"
 import { linkTokenFor } from "../email/linkTokenFor.ts"
 
@@ -28,6 +29,12 @@ const reset = (token: string, new_password = newPassword, at: "url" | "otherUrl"
     at,
     headers: { "x-forwarded-for": randomIp() },
     body: { token, new_password }
+  })
+
+const changePassword = ({ access_token }: Member) =>
+  ask("POST", "/v1/auth/password", {
+    token: access_token,
+    body: { current_password: password, new_password: newPassword }
   })
 
 const forgot = (email: string, ip = randomIp()) =>
@@ -92,6 +99,88 @@ layer(testNodesLayer())("a new password", (it) => {
       )
       const answer = yield* logIn(member.email, { password: newPassword })
       assert.strictEqual(outcome(answer), "401 totp_required")
+    })
+  )
+
+  it.effect("is not set with a token from before a change of the account", () =>
+    Effect.gen(function* () {
+      const codes = new Map<string, string>()
+      const changes: Readonly<
+        Record<
+          string,
+          (member: Member) => Effect.Effect<Answer, never, TestApp | SqlClient.SqlClient>
+        >
+      > = {
+        "the password": (member) => changePassword(member),
+        "the email": (member) =>
+          Effect.gen(function* () {
+            yield* ask("PATCH", "/v1/auth/me", {
+              token: member.access_token,
+              body: { email: randomEmail(), current_password: password }
+            })
+            return yield* ask("POST", "/v1/auth/email/verify", {
+              body: { token: yield* Effect.orDie(linkTokenFor("email", member)) }
+            })
+          }),
+        "the second factor, which is switched on": (member) =>
+          Effect.gen(function* () {
+            const code = yield* codeNow(codes.get(member.user_id) ?? "")
+            return yield* ask("POST", "/v1/auth/totp/confirm", {
+              token: member.access_token,
+              body: { code }
+            })
+          }),
+        "the second factor, which is removed": (member) =>
+          ask("DELETE", "/v1/auth/totp", {
+            token: member.access_token,
+            body: { current_password: password, code: codes.get(member.user_id) }
+          })
+      }
+      for (const [of, change] of Object.entries(changes)) {
+        const member = yield* signUp()
+        if (of.startsWith("the second factor")) {
+          const secret = yield* startTotp(member)
+          const [recovery = ""] = of.endsWith("removed") ? yield* confirmTotp(member, secret) : []
+          codes.set(member.user_id, recovery || secret)
+        }
+        const token = yield* linkTokenFor("password reset", member)
+        const changed = yield* change(member)
+        assert.isBelow(changed.status, 300, `${of}: ${changed.text}`)
+        assert.strictEqual(outcome(yield* reset(token)), "401 invalid_link", of)
+      }
+    })
+  )
+
+  it.effect("ends a change of the email that waits for its link", () =>
+    Effect.gen(function* () {
+      const byToken = (member: Member) =>
+        Effect.flatMap(Effect.orDie(linkTokenFor("password reset", member)), (token) =>
+          reset(token)
+        )
+      for (const renew of [changePassword, byToken]) {
+        const member = yield* signUp()
+        yield* ask("PATCH", "/v1/auth/me", {
+          token: member.access_token,
+          body: { email: randomEmail(), current_password: password }
+        })
+        const token = yield* linkTokenFor("email", member)
+        assert.isBelow((yield* renew(member)).status, 300)
+        const opened = yield* ask("POST", "/v1/auth/email/verify", { body: { token } })
+        assert.strictEqual(outcome(opened), "401 invalid_link")
+        const { body } = yield* logIn(member.email, { password: newPassword })
+        const me = yield* ask("GET", "/v1/auth/me", { token: body.access_token })
+        assert.isNull(me.body.pending_email)
+      }
+    })
+  )
+
+  it.effect("leaves the link that verifies the email of the account", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const token = yield* linkTokenFor("email", member)
+      assert.strictEqual(outcome(yield* changePassword(member)), "200")
+      const opened = yield* ask("POST", "/v1/auth/email/verify", { body: { token } })
+      assert.strictEqual(outcome(opened), "204")
     })
   )
 
