@@ -1,3 +1,4 @@
+// @tags slow
 import { assert, layer } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { parseCidrs } from "@scheduling/calls/egress/EgressRules"

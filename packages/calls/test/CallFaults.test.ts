@@ -1,3 +1,4 @@
+// @tags slow
 import { AnswerCutOff } from "../src/exchange/AnswerParser.ts"
 import { Call } from "../src/Call.ts"
 import { EgressRefused } from "../src/egress/Egress.ts"

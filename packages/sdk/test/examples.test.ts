@@ -1,3 +1,4 @@
+// @tags processes long
 import { execFile, spawnSync } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"

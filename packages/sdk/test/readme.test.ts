@@ -1,3 +1,4 @@
+// @tags processes
 import { execFile, spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"

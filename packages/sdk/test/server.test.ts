@@ -1,3 +1,4 @@
+// @tags processes
 import {
   ApiError,
   InsufficientScopeError,

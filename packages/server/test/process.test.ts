@@ -1,3 +1,4 @@
+// @tags processes embedded long
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as fs from "node:fs"

@@ -1,3 +1,4 @@
+// @tags idle
 import { makeResolve, parseHosts, parseSearchDomains } from "../../src/egress/HostNames.ts"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"

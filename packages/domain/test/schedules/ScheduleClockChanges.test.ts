@@ -1,3 +1,4 @@
+// @tags slow
 import { assert, describe, it } from "@effect/vitest"
 import * as Schedule from "@scheduling/domain/schedules/Schedule"
 import { TimeZone } from "@scheduling/domain/schedules/TimeZone"

@@ -1,3 +1,4 @@
+// @tags slow
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Api } from "@scheduling/domain/Api"
 import { Access, type AccessRule } from "@scheduling/domain/shared/Access"

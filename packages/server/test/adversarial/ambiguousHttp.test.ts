@@ -1,3 +1,4 @@
+// @tags slow
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { ask, createKey, outcome, signUp, times } from "../support/http.ts"

@@ -1,3 +1,4 @@
+// @tags slow
 import { assert, describe, it as plainly, layer } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,3 +1,4 @@
+// @tags slow
 import { assert, describe, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Result } from "effect"
 import type { IncomingMessage } from "node:http"

@@ -1,3 +1,4 @@
+// @tags slow long
 import { scopes } from "@scheduling/domain/api-keys/Scope"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"

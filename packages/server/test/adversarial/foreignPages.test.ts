@@ -1,3 +1,4 @@
+// @tags slow
 import { assert, layer } from "@effect/vitest"
 import { Api } from "@scheduling/domain/Api"
 import { Access } from "@scheduling/domain/shared/Access"

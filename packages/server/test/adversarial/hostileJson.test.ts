@@ -1,3 +1,4 @@
+// @tags slow long
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { domainToASCII } from "node:url"

@@ -1,3 +1,4 @@
+// @tags slow
 import { assert, layer } from "@effect/vitest"
 import { Effect, type JsonSchema } from "effect"
 import { type Answer, ask, outcome } from "../support/http.ts"

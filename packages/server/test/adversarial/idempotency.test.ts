@@ -1,3 +1,4 @@
+// @tags slow
 import { scopes } from "@scheduling/domain/api-keys/Scope"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"

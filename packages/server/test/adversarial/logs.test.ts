@@ -1,3 +1,4 @@
+// @tags slow
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Console, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"

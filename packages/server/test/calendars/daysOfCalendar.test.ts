@@ -1,3 +1,4 @@
+// @tags slow
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { daysIn, daysOfCalendar } from "../../src/calendars/daysOfCalendar.ts"

@@ -1,3 +1,4 @@
+// @tags processes postgres
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { storeVariables } from "../runner/support/service.ts"

@@ -1,3 +1,4 @@
+// @tags idle
 import { assert, describe, layer } from "@effect/vitest"
 import { httpTarget } from "@scheduling/calls/testing/CallTargets"
 import { Effect, Exit, Scope } from "effect"

@@ -1,3 +1,4 @@
+// @tags slow
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { dayOf } from "@scheduling/domain/billing/Usage"
 import { assert, describe, layer } from "@effect/vitest"

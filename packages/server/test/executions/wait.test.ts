@@ -1,3 +1,4 @@
+// @tags idle
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Fiber, Queue } from "effect"

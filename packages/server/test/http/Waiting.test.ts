@@ -1,3 +1,4 @@
+// @tags idle
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Principal } from "@scheduling/domain/auth/Principal"
 import { ApiKeyId } from "@scheduling/domain/shared/Ids"

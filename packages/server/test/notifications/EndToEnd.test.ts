@@ -1,3 +1,4 @@
+// @tags processes postgres
 import { key as certificateKey, root, siteUntil } from "@scheduling/calls/testing/certificates"
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"

@@ -1,3 +1,4 @@
+// @tags processes long
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Deferred, Effect, Fiber, Layer, Redacted, type Scope } from "effect"

@@ -1,3 +1,4 @@
+// @tags processes long
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { dataDirectory } from "../support/dataDirectory.ts"

@@ -1,3 +1,4 @@
+// @tags slow long
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,3 +1,4 @@
+// @tags processes postgres long
 import { assert, it } from "@effect/vitest"
 import { Effect, type Scope } from "effect"
 import { findProblem } from "@scheduling/domain/webhooks/StandardWebhooks"

@@ -1,3 +1,4 @@
+// @tags idle
 import { assert, describe, it } from "@effect/vitest"
 import { notificationEvents } from "@scheduling/domain/notifications/NotificationEvent"
 import { Effect, Result, Schema } from "effect"

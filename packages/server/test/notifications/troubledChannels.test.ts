@@ -1,3 +1,4 @@
+// @tags slow
 import { assert, layer } from "@effect/vitest"
 import { Clock, DateTime, type Duration, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"

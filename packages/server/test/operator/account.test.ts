@@ -1,3 +1,4 @@
+// @tags processes long
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { execFile } from "node:child_process"

@@ -1,3 +1,4 @@
+// @tags processes
 import { httpTarget } from "@scheduling/calls/testing/CallTargets"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"

@@ -1,3 +1,4 @@
+// @tags processes long
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"

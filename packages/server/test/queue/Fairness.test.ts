@@ -1,3 +1,4 @@
+// @tags slow
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, identity } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,3 +1,4 @@
+// @tags idle
 import { jitterMs } from "@scheduling/domain/schedules/slots"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"

@@ -1,3 +1,4 @@
+// @tags slow
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { CronTaskInput } from "@scheduling/domain/cron/CronTask"
 import { DelayedTaskInput } from "@scheduling/domain/delayed/DelayedTask"

@@ -1,3 +1,4 @@
+// @tags alone
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { databaseLayer, freshDatabaseUrl, testDatabaseUrl } from "../support/TestDatabase.ts"

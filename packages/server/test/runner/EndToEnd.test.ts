@@ -1,3 +1,4 @@
+// @tags idle
 import { findProblem } from "@scheduling/domain/webhooks/StandardWebhooks"
 import { assert, describe, layer } from "@effect/vitest"
 import { Clock, Deferred, Effect } from "effect"

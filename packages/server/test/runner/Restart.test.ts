@@ -1,3 +1,4 @@
+// @tags alone
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import { SqlClient } from "effect/sql"

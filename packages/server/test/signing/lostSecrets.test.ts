@@ -1,3 +1,4 @@
+// @tags slow
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { jobsOf, target } from "../completions/jobs.ts"

@@ -1,3 +1,4 @@
+// @tags stores
 import { assert, layer } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import { SqlClient } from "effect/sql"

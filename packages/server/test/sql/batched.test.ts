@@ -1,3 +1,4 @@
+// @tags idle
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber } from "effect"
 import { batched } from "../../src/sql/batched.ts"

@@ -1,3 +1,4 @@
+// @tags stores
 import { PgClient, PgProtocol } from "@effect/sql-pg"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Clock, Context, Deferred, Effect, Exit, Fiber, Layer, Schema, Scope } from "effect"

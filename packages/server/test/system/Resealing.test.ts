@@ -1,3 +1,4 @@
+// @tags slow
 import { assert, layer } from "@effect/vitest"
 import { Array as Arr, Effect, Logger, Redacted } from "effect"
 import { SqlClient } from "effect/sql"

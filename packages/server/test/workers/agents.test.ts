@@ -1,3 +1,4 @@
+// @tags processes postgres long
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { execFileSync, spawn } from "node:child_process"

@@ -1,3 +1,4 @@
+// @tags processes postgres
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"

@@ -1,3 +1,4 @@
+// @tags slow
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { logIn, outcome, randomIp, signUp, times, together } from "../../support/http.ts"

@@ -1,3 +1,4 @@
+// @tags idle
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { once } from "node:events"

@@ -1,3 +1,4 @@
+// @tags slow
 import { assert, layer } from "@effect/vitest"
 import { MonitorId } from "@scheduling/domain/shared/Ids"
 import { Effect, Layer } from "effect"

@@ -1,3 +1,4 @@
+// @tags slow
 import { EgressAllow, Resolver } from "@scheduling/calls/egress/Egress"
 import {
   key as certificateKey,

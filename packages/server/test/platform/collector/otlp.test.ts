@@ -1,3 +1,4 @@
+// @tags slow
 import { assert, describe, it, layer } from "@effect/vitest"
 import { httpTarget } from "@scheduling/calls/testing/CallTargets"
 import { Effect, Layer, Redacted } from "effect"

@@ -1,3 +1,4 @@
+// @tags idle
 import type { FiringOptions } from "@scheduling/domain/cron/FiringOptions"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"

@@ -1,3 +1,4 @@
+// @tags slow
 import { assert, describe, layer } from "@effect/vitest"
 import { Deferred, Effect, Layer } from "effect"
 import { RunQueue } from "../../../src/queue/RunQueue.ts"
