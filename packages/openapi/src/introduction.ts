@@ -56,8 +56,8 @@ the next page until it is null. A page holds 20 records unless \`limit\` says ot
 
 Operations that create or run something take an \`Idempotency-Key\` header, so that a request may be sent
 again when its answer was lost: within 24 hours the same key with the same body gives the first answer,
-with another body 409 \`idempotency_conflict\`. Creating an API key takes none, because its answer holds a
-secret that is not kept.
+with another body 409 \`idempotency_conflict\`. Creating an API key or a worker takes none, because
+its answer holds a secret that is not kept.
 
 ## Formats
 

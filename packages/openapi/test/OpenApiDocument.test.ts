@@ -252,6 +252,17 @@ describe("responses", () => {
     )
   })
 
+  it("contain no secret where a repeated request gets the first answer again", () => {
+    const repeated = operations.filter(({ parameters }) =>
+      parameters.some(({ name }) => name.toLowerCase() === "idempotency-key")
+    )
+    assert.isAbove(repeated.length, 5)
+    const secret = endpoints
+      .filter(({ successes }) => successes.some(holdsSecret))
+      .map(({ name }) => name)
+    for (const { operationId } of repeated) assert.notInclude(secret, operationId)
+  })
+
   it("say no-store exactly if the answer contains a secret", () => {
     const secret = endpoints
       .filter(({ successes }) => successes.some(holdsSecret))

@@ -3,8 +3,7 @@ import { Authentication } from "../auth/Authentication.ts"
 import { planAllows } from "../billing/Limits.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
-import { IdempotencyConflict, NotFound, QuotaExceeded, RateLimited } from "../shared/Errors.ts"
-import { IdempotencyKey } from "../shared/requests/IdempotencyKey.ts"
+import { NotFound, QuotaExceeded, RateLimited } from "../shared/Errors.ts"
 import { inPath, WorkerId, WorkspaceId } from "../shared/Ids.ts"
 import { PageQuery } from "../shared/requests/Page.ts"
 import {
@@ -28,10 +27,9 @@ export class WorkersApi extends HttpApiGroup.make("workers")
 
     HttpApiEndpoint.post("create", "/", {
       params: workspace,
-      headers: IdempotencyKey,
       payload: WorkerInput,
       success: CreatedWorker.pipe(HttpApiSchema.status(201)),
-      error: [IdempotencyConflict, QuotaExceeded]
+      error: QuotaExceeded
     })
       .annotate(Access, Access.role("admin"))
       .annotateMerge(

@@ -3837,17 +3837,8 @@ export class WorkersResource extends Resource {
    * @example
    * const createdWorker = await client.workers.create({ name: "Office, rack 2", labels: ["office", "gpu"] })
    */
-  create(
-    body: WorkerInput,
-    options?: RequestOptions & InWorkspace & Idempotent
-  ): ApiPromise<CreatedWorker> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/workers",
-      body,
-      acceptsKey: true,
-      options
-    })
+  create(body: WorkerInput, options?: RequestOptions & InWorkspace): ApiPromise<CreatedWorker> {
+    return this.call({ verb: "POST", path: "/v1/workspaces/{workspace_id}/workers", body, options })
   }
 
   /**

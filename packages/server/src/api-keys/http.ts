@@ -3,7 +3,6 @@ import { Effect } from "effect"
 import { currentActor } from "../audit/currentActor.ts"
 import { implement } from "../http/implement.ts"
 import { inWorkspace } from "../http/inWorkspace.ts"
-import { neverStored } from "../http/answers/neverStored.ts"
 import { noSoonerThan } from "../http/answers/noSoonerThan.ts"
 import { requestOrigin } from "../http/request/RequestOrigin.ts"
 import { ApiKeys } from "./ApiKeys.ts"
@@ -23,7 +22,6 @@ export const ApiKeysHandlers = implement(
       create: inWorkspace(
         Effect.fnUntraced(function* (workspaceId, { payload }) {
           const actor = yield* currentActor
-          yield* neverStored
           return yield* apiKeys.create(workspaceId, payload, actor)
         })
       ),
@@ -43,7 +41,6 @@ export const ApiKeysHandlers = implement(
       rotate: inWorkspace(
         Effect.fnUntraced(function* (workspaceId, { params, payload }) {
           const actor = yield* currentActor
-          yield* neverStored
           return yield* apiKeys.rotate(
             workspaceId,
             params.key_id,

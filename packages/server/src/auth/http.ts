@@ -1,7 +1,6 @@
 import { Api } from "@scheduling/domain/Api"
 import { Effect } from "effect"
 import { implement } from "../http/implement.ts"
-import { neverStored } from "../http/answers/neverStored.ts"
 import { requestOrigin } from "../http/request/RequestOrigin.ts"
 import { Accounts } from "./Accounts.ts"
 import { currentActor } from "../audit/currentActor.ts"
@@ -24,12 +23,10 @@ export const AuthHandlers = implement(
       }),
 
       login: Effect.fnUntraced(function* ({ payload }) {
-        yield* neverStored
         return yield* logins.login(payload, yield* requestOrigin)
       }),
 
       refresh: Effect.fnUntraced(function* ({ payload }) {
-        yield* neverStored
         return yield* logins.refresh(payload.refresh_token, yield* requestOrigin)
       }),
 
@@ -69,7 +66,6 @@ export const AuthHandlers = implement(
       }),
 
       changePassword: Effect.fnUntraced(function* ({ payload }) {
-        yield* neverStored
         return yield* accounts.changePassword(yield* currentActor, payload)
       }),
 
@@ -95,12 +91,10 @@ export const TotpHandlers = implement(
       }),
 
       start: Effect.fnUntraced(function* ({ payload }) {
-        yield* neverStored
         return yield* settings.start(yield* currentActor, payload.current_password)
       }),
 
       confirm: Effect.fnUntraced(function* ({ payload }) {
-        yield* neverStored
         return yield* settings.confirm(yield* currentActor, payload.code)
       }),
 

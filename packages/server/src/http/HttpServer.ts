@@ -125,6 +125,7 @@ const envelope = <E, R>(
     HttpServerResponse.setHeaders(response, {
       "x-request-id": requestId(request),
       "x-content-type-options": "nosniff",
+      ...(isPrivate(request, response) ? { "cache-control": "no-store" } : undefined),
       ...pages.cors(request),
       ...rateLimit(NodeHttpServerRequest.toIncomingMessage(request)),
       // Without it the client would send its next request on a connection that keeps us from
@@ -186,6 +187,12 @@ const envelope = <E, R>(
 }
 
 const noAddress = () => ""
+
+/** No cache on the way may keep what the API says, as it depends on the credential. */
+const isPrivate = (
+  { url }: HttpServerRequest.HttpServerRequest,
+  { headers }: HttpServerResponse.HttpServerResponse
+): boolean => url.startsWith("/v1/") && headers["cache-control"] === undefined
 
 /**
  * Whether too much of a body that nobody wants is still to come. The framework would read up to 256

@@ -3,7 +3,6 @@ import { Effect } from "effect"
 import { currentActor } from "../audit/currentActor.ts"
 import { implement } from "../http/implement.ts"
 import { inWorkspace } from "../http/inWorkspace.ts"
-import { neverStored } from "../http/answers/neverStored.ts"
 import { Invitations } from "./Invitations.ts"
 import { Members } from "./Members.ts"
 
@@ -47,7 +46,6 @@ export const InvitationsHandlers = implement(
 
       create: inWorkspace(
         Effect.fnUntraced(function* (workspaceId, { payload }) {
-          yield* neverStored
           return yield* invitations.create(workspaceId, payload, yield* currentActor)
         })
       ),

@@ -1,11 +1,8 @@
 import { Api } from "@scheduling/domain/Api"
-import { CreatedWorker } from "@scheduling/domain/workers/Worker"
 import { Effect } from "effect"
 import { currentActor } from "../audit/currentActor.ts"
-import { Idempotency } from "../http/request/Idempotency.ts"
 import { implement } from "../http/implement.ts"
 import { inWorkspace } from "../http/inWorkspace.ts"
-import { neverStored } from "../http/answers/neverStored.ts"
 import { noSoonerThan } from "../http/answers/noSoonerThan.ts"
 import { requestOrigin } from "../http/request/RequestOrigin.ts"
 import { Workers } from "./Workers.ts"
@@ -15,25 +12,14 @@ export const WorkersHandlers = implement(
   "workers",
   Effect.fnUntraced(function* (handlers) {
     const workers = yield* Workers
-    const idempotency = yield* Idempotency
     return handlers.handleAll({
       list: inWorkspace((workspaceId, { query }) => workers.list(workspaceId, query)),
 
       get: inWorkspace((workspaceId, { params }) => workers.get(workspaceId, params.worker_id)),
 
       create: inWorkspace(
-        Effect.fnUntraced(function* (workspaceId, { headers, payload }) {
-          const actor = yield* currentActor
-          yield* neverStored
-          return yield* workers.create(workspaceId, payload, actor).pipe(
-            idempotency.once({
-              key: headers["idempotency-key"],
-              workspaceId,
-              operation: "workers.create",
-              payload,
-              answer: CreatedWorker
-            })
-          )
+        Effect.fnUntraced(function* (workspaceId, { payload }) {
+          return yield* workers.create(workspaceId, payload, yield* currentActor)
         })
       ),
 
@@ -70,7 +56,6 @@ export const WorkersHandlers = implement(
       rotate: inWorkspace(
         Effect.fnUntraced(function* (workspaceId, { params, payload }) {
           const actor = yield* currentActor
-          yield* neverStored
           return yield* workers.rotate(
             workspaceId,
             params.worker_id,

@@ -7,7 +7,6 @@ import { checkRange } from "../http/checkRange.ts"
 import { Idempotency } from "../http/request/Idempotency.ts"
 import { implement } from "../http/implement.ts"
 import { inWorkspace } from "../http/inWorkspace.ts"
-import { neverStored } from "../http/answers/neverStored.ts"
 import { timestampOrNull } from "../sql/timestamp.ts"
 import { userOfToken } from "../users/userOfToken.ts"
 import { toUser, UsersRepo } from "../users/UsersRepo.ts"
@@ -53,7 +52,6 @@ export const WorkspacesHandlers = implement(
 
       signingSecrets: inWorkspace(
         Effect.fnUntraced(function* (workspaceId, { query }) {
-          yield* neverStored
           return yield* workspaces.signingSecrets(workspaceId, query)
         })
       ),

@@ -1,7 +1,7 @@
 // @tags slow
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { ask } from "../support/http.ts"
+import { ask, signUp } from "../support/http.ts"
 import { request, talk } from "../support/rawHttp.ts"
 import { methodsAt, routes, urlOf } from "../support/routes.ts"
 import { testAppLayer } from "../support/TestApp.ts"
@@ -69,6 +69,42 @@ layer(testAppLayer())("Headers of every answer", (it) => {
           request("GET /v1/health", { "x-request-id": "a\r\nx-request-id: b", connection: "close" })
         )
         assert.match(answers[0]?.headers.get("x-request-id") ?? "", ours)
+      })
+    )
+  })
+
+  describe("cache-control", () => {
+    const own = new Set(["/v1/openapi.json", "/docs", "/favicon.ico", "/nothing"])
+
+    it.effect.each(asked.filter(([, path]) => !own.has(path)))(
+      "keeps nothing of %s %s",
+      ([method, path]) =>
+        Effect.gen(function* () {
+          const answer = yield* ask(method, path)
+          assert.strictEqual(answer.headers.get("cache-control"), "no-store")
+        })
+    )
+
+    it.effect("keeps nothing that a credential shows", () =>
+      Effect.gen(function* () {
+        const { access_token: token, workspace } = yield* signUp()
+        for (const path of [
+          "/v1/auth/me",
+          workspace,
+          `${workspace}/cron`,
+          `${workspace}/members`
+        ]) {
+          const answer = yield* ask("GET", path, { token })
+          assert.strictEqual(answer.status, 200)
+          assert.strictEqual(answer.headers.get("cache-control"), "no-store", path)
+        }
+      })
+    )
+
+    it.effect("lets the document of the API be asked for again", () =>
+      Effect.gen(function* () {
+        const answer = yield* ask("GET", "/v1/openapi.json")
+        assert.strictEqual(answer.headers.get("cache-control"), "no-cache")
       })
     )
   })
