@@ -1,4 +1,5 @@
 import { refreshTokenSeconds } from "@scheduling/domain/auth/TokenPair"
+import { panelSessionPath } from "../http/Routes.ts"
 
 /** What a browser says about the page that makes a request. */
 export type PageHeaders = Readonly<Record<string, string | undefined>>
@@ -21,9 +22,15 @@ export const isOwnPage = (headers: PageHeaders): boolean => {
 /** The scheme by which the browser reached us, whatever a proxy made of it. */
 export const isOnHttps = ({ origin }: PageHeaders): boolean => origin?.startsWith("https:") === true
 
-const path = "/panel/session"
+/**
+ * Browsers take a cookie whose name begins with `__Host-` only from this very host. Otherwise a page
+ * of a sibling host could plant a session of its own, and the reader would work in a stranger's
+ * account. The prefix demands `Secure` and the path `/`. On plain HTTP there is no such name, so the
+ * cookie is at least kept to the one path that reads it.
+ */
+const nameOf = (isSecure: boolean) => (isSecure ? "__Host-panel_session" : "panel_session")
 
-const nameOf = (isSecure: boolean) => (isSecure ? "__Secure-panel_session" : "panel_session")
+const pathOf = (isSecure: boolean) => (isSecure ? "/" : panelSessionPath)
 
 /** The header that makes the browser keep the token, or forget it where there is none. */
 export const sessionCookie = (token: string | undefined, isSecure: boolean): string =>
@@ -31,14 +38,14 @@ export const sessionCookie = (token: string | undefined, isSecure: boolean): str
     `${nameOf(isSecure)}=${token ?? ""}`,
     "HttpOnly",
     "SameSite=Strict",
-    `Path=${path}`,
+    `Path=${pathOf(isSecure)}`,
     `Max-Age=${token === undefined ? 0 : refreshTokenSeconds}`,
     ...(isSecure ? ["Secure"] : [])
   ].join("; ")
 
 /**
- * The token in a `Cookie` header. On https only a cookie counts that http cannot have set. Of two
- * with our name one is not ours, so none counts.
+ * The token in a `Cookie` header. On https only a cookie counts that no other host and no plain
+ * HTTP can have set. Of two with our name one is not ours, so none counts.
  */
 export const tokenIn = (header: string | undefined, isSecure: boolean): string | undefined => {
   const prefix = `${nameOf(isSecure)}=`

@@ -63,13 +63,36 @@ layer(testNodesLayer())("the session of the panel", (it) => {
       const answer = yield* asPanel("POST", { body: { email, password }, headers })
       assert.match(
         answer.headers.get("set-cookie") ?? "",
-        /^__Secure-panel_session=[\w.-]+; HttpOnly; SameSite=Strict; .*; Secure$/
+        /^__Host-panel_session=[\w.-]+; HttpOnly; SameSite=Strict; Path=\/; .*; Secure$/
       )
       const secure = cookieOf(answer)
       assert.strictEqual(outcome(yield* withCookie(secure, "PUT", { headers })), "200")
       // Set by somebody between a browser on http and us.
       const planted = cookieOf(yield* logIn(email))
       assert.strictEqual(outcome(yield* withCookie(planted, "PUT", { headers })), "204")
+    })
+  )
+
+  it.effect("is nothing that a sibling host can have planted, where the browser is on https", () =>
+    Effect.gen(function* () {
+      const headers = { origin: "https://scheduling.example.com" }
+      const secure = Effect.fnUntraced(function* () {
+        const { email } = yield* signUp()
+        const answer = yield* asPanel("POST", { body: { email, password }, headers })
+        return { cookie: cookieOf(answer), token: String(answer.body.access_token) }
+      })
+      const [reader, stranger] = [yield* secure(), yield* secure()]
+      const value = stranger.cookie.split("=")[1] ?? ""
+      for (const name of ["panel_session", "__Secure-panel_session"]) {
+        const planted = `${name}=${value}`
+        assert.strictEqual(outcome(yield* withCookie(planted, "PUT", { headers })), "204", name)
+        const beside = `${planted}; ${reader.cookie}`
+        // The reader's session goes on. The rotated token is valid for ten more seconds.
+        assert.strictEqual(outcome(yield* withCookie(beside, "PUT", { headers })), "200", name)
+        assert.strictEqual(outcome(yield* withCookie(planted, "DELETE", { headers })), "204", name)
+      }
+      assert.strictEqual(yield* standing(reader.token), "200")
+      assert.strictEqual(yield* standing(stranger.token), "200")
     })
   )
 
