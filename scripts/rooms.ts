@@ -149,6 +149,7 @@ export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
     "access",
     "audit",
     "config",
+    "executions",
     "http",
     "limits",
     "outbox",

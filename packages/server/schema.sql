@@ -212,7 +212,8 @@ CREATE TABLE execution_stats (
 CREATE INDEX execution_stats_by_hour ON execution_stats USING btree (hour);
 
 CREATE TABLE execution_stats_progress (
-  rolled_up_to bigint NOT NULL
+  rolled_up_to bigint NOT NULL,
+  counted_up_to bigint DEFAULT 0 NOT NULL
 );
 
 CREATE TABLE executions (

@@ -156,7 +156,7 @@ const rolledUp = Effect.gen(function* () {
   const left = sql<{ readonly left: number }>`
     SELECT count(*)::int AS left
     FROM executions
-    WHERE ordinal > (SELECT rolled_up_to FROM execution_stats_progress)`
+    WHERE ordinal > (SELECT counted_up_to FROM execution_stats_progress)`
   for (let tries = 0; (yield* left)[0]?.left !== 0; tries++) {
     if (tries > 200) return yield* Effect.die(new Error("the statistics do not keep up"))
     yield* Effect.sleep("1 second")

@@ -41,6 +41,7 @@ import { Executions } from "./executions/Executions.ts"
 import { Reruns } from "./executions/Reruns.ts"
 import { Activities } from "./activity/Activities.ts"
 import { Forecasts } from "./forecast/Forecasts.ts"
+import { UsageCounterLayer } from "./billing/UsageCounter.ts"
 import { StatsRollUpLayer } from "./executions/StatsRollUp.ts"
 import { AppConfig } from "./config/Config.ts"
 import { ErrorShapeLayer } from "./http/answers/Errors.ts"
@@ -299,6 +300,7 @@ export const AppLayer = Layer.merge(
       SyncingLayer,
       KeepingToPlansLayer,
       StatsRollUpLayer,
+      UsageCounterLayer,
       ExpiringKeysLayer
     )
   )

@@ -25,6 +25,8 @@ export class KeepingToPlans extends Context.Service<
   KeepingToPlans,
   {
     readonly keep: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<void>
+    /** What `keepAll` does about the month of those of the workspaces that have used theirs up. */
+    readonly keepMonths: (workspaceIds: ReadonlyArray<string>) => Effect.Effect<void>
     /** All workspaces whose month is nearly used up, or with something that a plan has paused. */
     readonly keepAll: Effect.Effect<void>
   }
@@ -170,13 +172,33 @@ export class KeepingToPlans extends Context.Service<
         yield* limits.tellNear(near, firstOfMonth(now))
       }, transaction)
 
+      /** Those that have used at least 80 % of the least that a plan allows in a month. */
+      const listUsing = (now: Date, of?: ReadonlyArray<string>) =>
+        monthly.length === 0
+          ? Effect.succeed([])
+          : repo.listUsing(Math.floor(0.8 * Math.min(...monthly)), firstOfMonth(now), of)
+
+      const keepIfUsedUp = Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId) {
+        if (yield* isMonthUsedUp(workspaceId)) yield* keep(workspaceId)
+      })
+
       return KeepingToPlans.of({
         keep,
 
+        keepMonths: Effect.fn("KeepingToPlans.keepMonths")(function* (workspaceIds) {
+          const now = yield* DateTime.nowAsDate
+          const using = yield* listUsing(now, workspaceIds)
+          yield* eachInTurn(
+            using.flatMap(({ executions, workspace_id }) => [
+              naming(workspace_id, tell(workspace_id, executions, now)),
+              naming(workspace_id, keepIfUsedUp(workspace_id))
+            ])
+          )
+        }),
+
         keepAll: Effect.gen(function* () {
           const now = yield* DateTime.nowAsDate
-          const near = monthly.length === 0 ? Infinity : Math.floor(0.8 * Math.min(...monthly))
-          const using = monthly.length === 0 ? [] : yield* repo.listUsing(near, firstOfMonth(now))
+          const using = yield* listUsing(now)
           const paused = yield* repo.listWorkspaces
           const all = new Set([...using.map(({ workspace_id }) => workspace_id), ...paused])
           yield* eachInTurn([

@@ -49,10 +49,11 @@ export class PlanPausesRepo extends Context.Service<
       rows: ReadonlyArray<PlannedRow>
     ) => Effect.Effect<void>
     readonly listWorkspaces: Effect.Effect<ReadonlyArray<AuthorizedWorkspaceId>>
-    /** Who has used at least so many executions since a day. */
+    /** Who, of all or of these, has used at least so many executions since a day. */
     readonly listUsing: (
       executions: number,
-      since: string
+      since: string,
+      of?: ReadonlyArray<string>
     ) => Effect.Effect<
       ReadonlyArray<{ readonly workspace_id: AuthorizedWorkspaceId; readonly executions: number }>
     >
@@ -163,11 +164,12 @@ export class PlanPausesRepo extends Context.Service<
           Effect.withSpan("PlanPausesRepo.listWorkspaces")
         ),
 
-        listUsing: Effect.fn("PlanPausesRepo.listUsing")(function* (executions, since) {
+        listUsing: Effect.fn("PlanPausesRepo.listUsing")(function* (executions, since, of) {
           const rows = yield* sql<{ readonly workspace_id: string; readonly executions: number }>`
             SELECT workspace_id, sum(executions)::float8 AS executions
             FROM usage_days
             WHERE day >= ${since}::date
+              ${of === undefined ? sql.literal("") : sql`AND workspace_id = ANY (${of}::uuid[])`}
             GROUP BY workspace_id
             HAVING sum(executions) >= ${executions}`
           return rows.map((row) => ({ ...row, workspace_id: authorize(row.workspace_id) }))

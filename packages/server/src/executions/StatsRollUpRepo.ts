@@ -5,10 +5,10 @@ import { untilFewerThan } from "../sql/untilFewerThan.ts"
 import { bucketColumns, figureColumns } from "./ExecutionStatsRepo.ts"
 
 /**
- * Takes executions into `execution_stats` and `usage_days`, in the order of their ordinals.
- * `ExecutionStatsRepo` reads all later ones, after `rolled_up_to`, as rows. A node locks the
- * progress for each piece, so only one node takes in a piece at a time. The progress moves in the
- * transaction that writes the figures.
+ * Takes executions into `execution_stats` and, apart from that, into `usage_days`, in the order of
+ * their ordinals. `ExecutionStatsRepo` reads all executions after `rolled_up_to` as rows, and
+ * `UsageRepo` all after `counted_up_to`. A node locks the progress for each piece, so only one node
+ * takes in a piece at a time. The progress moves in the transaction that writes the figures.
  */
 export class StatsRollUpRepo extends Context.Service<
   StatsRollUpRepo,
@@ -25,6 +25,14 @@ export class StatsRollUpRepo extends Context.Service<
       readonly upTo: string
       readonly size: number
     }) => Effect.Effect<boolean>
+    /**
+     * Counts the usage of the next `size` ordinals, but of none after `upTo`. Returns the workspaces
+     * whose usage has changed. Undefined if nothing is left to count.
+     */
+    readonly countUsage: (piece: {
+      readonly upTo: string
+      readonly size: number
+    }) => Effect.Effect<ReadonlyArray<string> | undefined>
     /** How long ago the oldest execution ended that is not taken in yet. */
     readonly lagSeconds: Effect.Effect<number>
     /** Removes whole days, as retention does with the executions themselves. */
@@ -77,7 +85,7 @@ export class StatsRollUpRepo extends Context.Service<
           (latenesses, lateness_counts) = (${sql.literal(sumOf("latenesses", "lateness_counts"))})`
 
       /** Only executions that made a call count as used. */
-      const insertUsage = (from: string, to: string) => sql`
+      const insertUsage = (from: string, to: string) => sql<{ readonly workspace_id: string }>`
         INSERT INTO usage_days AS used (workspace_id, day, executions)
         SELECT workspace_id, (finished_at AT TIME ZONE 'UTC')::date AS day, count(*)
         FROM executions
@@ -87,7 +95,8 @@ export class StatsRollUpRepo extends Context.Service<
         GROUP BY workspace_id, day
         ORDER BY workspace_id, day
         ON CONFLICT (workspace_id, day) DO UPDATE
-        SET executions = used.executions + EXCLUDED.executions`
+        SET executions = used.executions + EXCLUDED.executions
+        RETURNING workspace_id`
 
       return StatsRollUpRepo.of({
         // Vacuum does it too, but only once a fifth of a day's rows are new.
@@ -126,14 +135,32 @@ export class StatsRollUpRepo extends Context.Service<
           function* ({ size, upTo }) {
             const from = yield* lockProgress
             if (Option.isNone(from) || BigInt(from.value) >= BigInt(upTo)) return false
-            const end = BigInt(from.value) + BigInt(size)
-            const to = end < BigInt(upTo) ? String(end) : upTo
+            const to = endOfPiece(from.value, { size, upTo })
             yield* insertPiece(from.value, to)
-            yield* insertUsage(from.value, to)
             yield* sql`
               UPDATE execution_stats_progress
               SET rolled_up_to = ${to}::bigint`
             return true
+          },
+          Effect.orDie,
+          transaction
+        ),
+
+        countUsage: Effect.fn("StatsRollUpRepo.countUsage")(
+          function* ({ size, upTo }) {
+            // It waits for its turn, which comes in a moment: a piece of statistics is short.
+            const [progress] = yield* sql<{ readonly counted_up_to: string }>`
+              SELECT counted_up_to::text
+              FROM execution_stats_progress
+              FOR UPDATE`
+            const from = progress?.counted_up_to
+            if (from === undefined || BigInt(from) >= BigInt(upTo)) return undefined
+            const to = endOfPiece(from, { size, upTo })
+            const rows = yield* insertUsage(from, to)
+            yield* sql`
+              UPDATE execution_stats_progress
+              SET counted_up_to = ${to}::bigint`
+            return [...new Set(rows.map(({ workspace_id }) => workspace_id))]
           },
           Effect.orDie,
           transaction
@@ -171,6 +198,14 @@ export class StatsRollUpRepo extends Context.Service<
 }
 
 // ---------------------------------------------------------------------------
+
+const endOfPiece = (
+  from: string,
+  { size, upTo }: { readonly size: number; readonly upTo: string }
+): string => {
+  const end = BigInt(from) + BigInt(size)
+  return end < BigInt(upTo) ? String(end) : upTo
+}
 
 const removeBatch = 5_000
 

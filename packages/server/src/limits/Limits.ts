@@ -243,7 +243,9 @@ export class Limits extends Context.Service<
                 limit: limits[quota]
               }))
             )
-            const executions = yield* usage.countExecutionsSince(workspaceId, firstOfMonth(now))
+            // The sum of what is shown by day.
+            const days = yield* usage.list(workspaceId, firstOfMonth(now), dayOf(now.getTime()))
+            const executions = days.reduce((sum, day) => sum + day.executions, 0)
             return [
               ...counts,
               { quota: "executions_a_month", used: executions, limit: limits.executions_a_month }

@@ -23,13 +23,13 @@ export interface UsageBefore {
 const lasting = { seats: "memberships", monitors: "monitors" } as const
 
 /**
- * What workspaces use, by day. Executions are taken in by the roll-up of statistics, notifications
- * by the statement that says that they were delivered.
+ * What workspaces use, by day. Executions are counted by `UsageCounter`, notifications by the
+ * statement that says that they were delivered.
  */
 export class UsageRepo extends Context.Service<
   UsageRepo,
   {
-    /** Includes executions that the roll-up has not taken in yet. */
+    /** Includes executions that are not counted yet. */
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
       from: Day,
@@ -39,7 +39,9 @@ export class UsageRepo extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       day: Day
     ) => Effect.Effect<UsageBefore>
-    /** Only what the roll-up has taken in, which is all but the last minute or so. */
+    /**
+     * Only those that are counted, for checks that may lag by the time that `docs/billing.md` says.
+     */
     readonly countExecutionsSince: (
       workspaceId: AuthorizedWorkspaceId,
       day: Day
@@ -64,8 +66,8 @@ export class UsageRepo extends Context.Service<
         list: Effect.fn("UsageRepo.list")(function* (workspaceId, from, to) {
           // A statement of its own, because the planner must know the value. The other statement
           // reads it again, because a piece may be taken in between.
-          const [progress] = yield* sql<{ readonly rolled_up_to: string }>`
-            SELECT rolled_up_to::text
+          const [progress] = yield* sql<{ readonly counted_up_to: string }>`
+            SELECT counted_up_to::text
             FROM execution_stats_progress`
           return yield* sql<UsageRow>`
             SELECT
@@ -84,8 +86,8 @@ export class UsageRepo extends Context.Service<
               FROM executions
               WHERE workspace_id = ${workspaceId}
                 AND attempts_count > 0
-                AND ordinal > ${progress?.rolled_up_to ?? "0"}::bigint
-                AND ordinal > (SELECT rolled_up_to FROM execution_stats_progress)
+                AND ordinal > ${progress?.counted_up_to ?? "0"}::bigint
+                AND ordinal > (SELECT counted_up_to FROM execution_stats_progress)
               GROUP BY 1
             ) AS used
             WHERE day BETWEEN ${from}::date AND ${to}::date

@@ -180,6 +180,10 @@ layer(FreshScene)("An id", (it) => {
   })
 })
 
+const requiredQuery: Readonly<Record<string, string>> = {
+  "workspaces.signingSecrets": "&url=https://api.example.com"
+}
+
 layer(FreshScene)("A cursor", (it) => {
   it.effect.each(lists)("of another workspace shows nothing of it at $path", (endpoint) =>
     Effect.gen(function* () {
@@ -190,7 +194,8 @@ layer(FreshScene)("A cursor", (it) => {
         ask(
           "GET",
           pathWith(endpoint.path, of.workspace_id, (place) => holdings[place]?.[0] ?? nobodysId) +
-            query,
+            query +
+            (requiredQuery[endpoint.name] ?? ""),
           { token: of.access_token }
         )
       const foreign = scene.foreign.filter(

@@ -1,10 +1,13 @@
 import { dayOf } from "@scheduling/domain/billing/Usage"
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { firstOfMonth, percentReachedBy } from "../../src/limits/nearLimits.ts"
 import { ask, logIn, type Member, outcome, signUp, times } from "../support/http.ts"
 import { leap } from "../support/leap.ts"
+import { insertRuns, runAt } from "../executions/history.ts"
+import { eventually } from "../runner/support/tasks.ts"
+import { TestClock } from "effect/testing"
 import { startNode, TestApp, testAppLayer, testConfig, testNow } from "../support/TestApp.ts"
 import {
   billingOf,
@@ -267,6 +270,47 @@ layer(SceneLayer, { timeout: "60 seconds" })(
         owner = { ...owner, access_token: body.access_token }
         yield* untilSomeMinute(activeOf(owner), (active) => active.length === 1)
         assert.strictEqual((yield* post(owner, `cron/${task.id}/run`)).status, 202)
+      })
+    )
+
+    it.effect("is held to its month within seconds, by the number that it sees", () =>
+      Effect.gen(function* () {
+        const owner = yield* signUp()
+        yield* post(owner, "cron", cron)
+        const today = dayOf(yield* Clock.currentTimeMillis)
+        const shown = Effect.gen(function* () {
+          const { body: billing } = yield* billingOf(owner).get
+          const { body: usage } = yield* ask(
+            "GET",
+            `${owner.workspace}/billing/usage?from=${today}`,
+            { token: owner.access_token }
+          )
+          const month = billing.usage.find(
+            ({ quota }: { readonly quota: string }) => quota === "executions_a_month"
+          )
+          return [month.used, usage.data[0].executions]
+        })
+        const end = (count: number) =>
+          Effect.flatMap(Clock.currentTimeMillis, (now) =>
+            insertRuns(times(count, () => runAt(now, { workspace_id: owner.workspace_id })))
+          )
+        yield* end(12)
+        assert.deepStrictEqual(yield* shown, [12, 12])
+        yield* end(88)
+        assert.deepStrictEqual(yield* shown, [100, 100])
+        // The count begins at most three seconds later and waits for a second.
+        for (let seconds = 0; seconds < 5; seconds++) {
+          yield* TestClock.adjust("1 second")
+          yield* TestClock.withLive(
+            Effect.exit(eventually(activeOf(owner), (active) => active.length === 0, 20))
+          )
+        }
+        yield* until(activeOf(owner), (active) => active.length === 0)
+        assert.deepStrictEqual(yield* shown, [100, 100])
+        assert.strictEqual(
+          outcome(yield* post(owner, "delayed", { url, delay_seconds: 60 })),
+          "402 quota_exceeded"
+        )
       })
     )
 

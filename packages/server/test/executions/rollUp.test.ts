@@ -35,6 +35,7 @@ const takeInAll = Effect.gen(function* () {
   const repo = yield* StatsRollUpRepo
   const upTo = yield* repo.settledOrdinal
   while (yield* repo.takeIn({ upTo, size: 1_000 }));
+  while ((yield* repo.countUsage({ upTo, size: 1_000 })) !== undefined);
 })
 
 /** All that the roll-up has of a workspace. */
@@ -106,6 +107,37 @@ layer(TestLayer, { excludeTestServices: true })("rolling up statistics", (it) =>
       yield* takeInAll
       assert.deepStrictEqual(yield* executions, [1, 2])
       assert.strictEqual(yield* repo.countExecutionsSince(workspace, dayOf(midnight)), 2)
+    })
+  )
+
+  it.effect("counts usage apart from statistics, and tells whose it was", () =>
+    Effect.gen(function* () {
+      const repo = yield* StatsRollUpRepo
+      const usage = yield* UsageRepo
+      const [first, second] = [authorize(randomUUID()), authorize(randomUUID())]
+      yield* takeInAll
+      yield* insertExecutions(first, 120)
+      yield* insertExecutions(second, 30)
+      const upTo = yield* repo.settledOrdinal
+      const since = dayOf(Date.now() - 1_440 * minute)
+      for (const [whose, counts] of [
+        [[first], [100, 0]],
+        [
+          [first, second],
+          [120, 30]
+        ],
+        [undefined, [120, 30]]
+      ] as const) {
+        const counted = yield* repo.countUsage({ upTo, size: 100 })
+        assert.deepStrictEqual(counted?.toSorted(), whose?.toSorted())
+        for (const [index, workspace] of [first, second].entries()) {
+          const count = yield* usage.countExecutionsSince(workspace, since)
+          assert.strictEqual(count, counts[index])
+          // What is not counted yet is read as rows.
+          assert.strictEqual(yield* used(workspace), counts.at(index) === 0 ? 30 : [120, 30][index])
+        }
+        assert.strictEqual(yield* rolledUp(first), 0)
+      }
     })
   )
 

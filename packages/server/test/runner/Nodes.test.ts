@@ -96,6 +96,7 @@ const meter = Effect.gen(function* () {
   const repo = yield* StatsRollUpRepo
   const upTo = yield* repo.settledOrdinal
   while (yield* repo.takeIn({ upTo, size: 100 }));
+  while ((yield* repo.countUsage({ upTo, size: 100 })) !== undefined);
 })
 
 /** As if nodes that meter were killed in the middle of it. */

@@ -1,0 +1,44 @@
+import { Effect, Layer } from "effect"
+import { AppConfig } from "../config/Config.ts"
+import { StatsRollUpRepo } from "../executions/StatsRollUpRepo.ts"
+import { loop } from "../platform/Loop.ts"
+import { KeepingToPlans } from "./KeepingToPlans.ts"
+
+/** At most so many executions are counted by one transaction. */
+const pieceSize = 50_000
+
+/**
+ * Counts the executions of each workspace by day, and keeps workspaces to the executions that their
+ * plan allows in a month as soon as they have used them. Where no plan limits them, nobody waits for
+ * the count.
+ */
+export const UsageCounterLayer: Layer.Layer<
+  never,
+  never,
+  AppConfig | KeepingToPlans | StatsRollUpRepo
+> = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { plans } = yield* AppConfig
+    const { keepMonths } = yield* KeepingToPlans
+    const repo = yield* StatsRollUpRepo
+    const limitsMonths = [...plans.plans.values()].some(
+      ({ limits }) => limits.executions_a_month !== null
+    )
+
+    const turn = Effect.gen(function* () {
+      const upTo = yield* repo.settledOrdinal
+      for (;;) {
+        const counted = yield* repo.countUsage({ upTo, size: pieceSize })
+        if (counted === undefined) return
+        yield* keepMonths(counted)
+      }
+    })
+
+    yield* Effect.forkScoped(
+      loop("counting usage", turn, {
+        between: () => Effect.sleep(limitsMonths ? "3 seconds" : "1 minute"),
+        pauseAtMost: "1 minute"
+      })
+    )
+  })
+)
