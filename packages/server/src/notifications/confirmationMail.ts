@@ -15,7 +15,10 @@ export const confirmationMail = (
   return letterOf(id, {
     to,
     subject: `Do you want alerts from ${host}?`,
-    lines: [`Somebody wants to send you alerts from ${host}.`, "If you want them, open this link:"],
+    lines: [
+      `Somebody wants to send you alerts from ${host}.`,
+      "If you want them, open this link within a week:"
+    ],
     link: { words: "Yes, send them", url: confirm },
     otherwise: "If you do not want them, do nothing: no other mail will come."
   })

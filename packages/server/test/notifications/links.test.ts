@@ -5,7 +5,7 @@ import { linkTo } from "../../src/notifications/channels/links.ts"
 import { Secrets } from "../../src/platform/Secrets.ts"
 import { linkTokenFor } from "../auth/email/linkTokenFor.ts"
 import { ask, type Member, outcome, password, randomEmail, signUp } from "../support/http.ts"
-import { testAppLayer, testConfig } from "../support/TestApp.ts"
+import { testAppLayer, testConfig, testNow } from "../support/TestApp.ts"
 import { notificationsOf } from "./support/channels.ts"
 
 const ring = Effect.map(Secrets, (service) => service.keys("notification-link")).pipe(
@@ -70,6 +70,40 @@ layer(withMail)("An email channel", (it) => {
     })
   )
 
+  it.effect(
+    "to a stranger is confirmed by its link for a week, and then says how to ask again",
+    () =>
+      Effect.gen(function* () {
+        const { channels } = yield* begin
+        const to = randomEmail()
+        const { body } = yield* channels.create(stranger(to))
+        const sent = (days: number) =>
+          linkTo(
+            ring,
+            "",
+            "confirm",
+            { id: body.id, config: { to } },
+            new Date(testNow - days * 86_400_000)
+          )
+        for (const method of ["GET", "POST"]) {
+          const answer = yield* ask(method, sent(7))
+          assert.strictEqual(answer.status, 410)
+          assert.include(answer.text, "enable the channel again")
+        }
+        assert.isFalse((yield* channels.get(body.id)).body.confirmed)
+        // The end is part of what is signed.
+        const [id, end = "", mac] = sent(7).split(".")
+        const prolonged = [id, Number(end) + 86_400_000, mac].join(".")
+        assert.strictEqual((yield* ask("POST", prolonged)).status, 404)
+        assert.strictEqual((yield* ask("POST", [id, mac].join("."))).status, 404)
+        assert.strictEqual((yield* ask("POST", sent(6.9))).status, 200)
+        assert.isTrue((yield* channels.get(body.id)).body.confirmed)
+        // It must be possible to unsubscribe by an old mail.
+        const old = linkTo(ring, "", "unsubscribe", { id: body.id, config: { to } }, new Date(0))
+        assert.strictEqual((yield* ask("POST", old)).status, 200)
+      })
+  )
+
   it.effect("to a stranger waits for the button behind the link, and no opening of it", () =>
     Effect.gen(function* () {
       const { channels, member } = yield* begin
@@ -81,7 +115,7 @@ layer(withMail)("An email channel", (it) => {
       assert.containSubset(list.data, [{ status: "queued", events_count: 0 }])
 
       const at = (what: "confirm" | "unsubscribe", config: object) =>
-        linkTo(ring, "", what, { id: body.id, config: { ...config } })
+        linkTo(ring, "", what, { id: body.id, config: { ...config } }, new Date(testNow))
       const confirm = at("confirm", { to })
       const opened = yield* ask("GET", confirm)
       assert.strictEqual(opened.status, 200)
@@ -186,10 +220,8 @@ layer(withMail)("An email channel", (it) => {
         UPDATE notification_deliveries
         SET status = 'delivered', finished_at = now()
         WHERE channel_id = ${body.id}`
-      const link = linkTo(ring, "", "confirm", {
-        id: body.id,
-        config: (yield* channels.get(body.id)).body.config
-      })
+      const { config } = (yield* channels.get(body.id)).body
+      const link = linkTo(ring, "", "confirm", { id: body.id, config }, new Date(testNow))
       for (const { id } of list.data) {
         assert.strictEqual(outcome(yield* channels.resend(id)), "409 conflict")
       }
@@ -212,7 +244,8 @@ layer(withMail)("An email channel", (it) => {
         const { body: second } = yield* channels.create(stranger(member.email.toUpperCase()))
         assert.isTrue(second.confirmed)
         assert.strictEqual(second.config.to, member.email)
-        const at = (what: "confirm" | "unsubscribe") => linkTo(ring, "", what, { id, config })
+        const at = (what: "confirm" | "unsubscribe") =>
+          linkTo(ring, "", what, { id, config }, new Date(testNow))
         assert.strictEqual((yield* ask("POST", at("unsubscribe"))).status, 200)
         for (const one of [id, second.id]) {
           assert.deepInclude((yield* channels.get(one)).body, { enabled: false, confirmed: false })
@@ -242,7 +275,7 @@ layer(withMail)("An email channel", (it) => {
         WHERE workspace_id = ${member.workspace_id}`
         const later = yield* channels.create(stranger(member.email))
         assert.isFalse(later.body.confirmed)
-        const link = linkTo(ring, "", "confirm", { id: later.body.id, config })
+        const link = linkTo(ring, "", "confirm", { id: later.body.id, config }, new Date(testNow))
         assert.strictEqual((yield* ask("POST", link)).status, 200)
         assert.isTrue((yield* channels.get(later.body.id)).body.confirmed)
         assert.isTrue((yield* channels.create(stranger(member.email))).body.confirmed)
@@ -302,7 +335,13 @@ layer(withMail)("An email channel", (it) => {
       const { channels, member: owner } = yield* begin
       const member = yield* joinedByMail(owner)
       const { body } = yield* channels.create(stranger(member.email))
-      const link = linkTo(ring, "", "confirm", { id: body.id, config: { to: member.email } })
+      const link = linkTo(
+        ring,
+        "",
+        "confirm",
+        { id: body.id, config: { to: member.email } },
+        new Date(testNow)
+      )
       yield* ask("POST", link)
       yield* verify(member)
       yield* ends.leaves(owner, member)

@@ -9,7 +9,7 @@ import { transactionOf } from "../../sql/transaction.ts"
 import { type ChannelRow, ChannelsRepo } from "./ChannelsRepo.ts"
 import { Confirming } from "./Confirming.ts"
 import type { MailLink } from "../Kind.ts"
-import { channelOfToken, isTokenOf } from "./links.ts"
+import { channelOfToken, checkToken } from "./links.ts"
 
 /**
  * Where the links in mails lead. Opening one changes nothing, as scanners of mail servers open them
@@ -33,7 +33,10 @@ export const linkRoutesLayer: Layer.Layer<
       const id = channelOfToken(token)
       if (id === undefined) return undefined
       const channel = Option.getOrUndefined(yield* channels.findByLink(id))
-      return channel !== undefined && isTokenOf(ring, what, token, channel) ? channel : undefined
+      if (channel === undefined) return undefined
+      const checked = checkToken(ring, what, token, channel, yield* DateTime.nowAsDate)
+      if (checked === "expired") return "expired"
+      return checked === "valid" ? channel : undefined
     })
 
     const confirm = Effect.fnUntraced(function* (channel: ChannelRow) {
@@ -57,15 +60,19 @@ export const linkRoutesLayer: Layer.Layer<
       HttpRouter.add(
         "GET",
         `/notifications/${what}/:token`,
-        Effect.map(channelBehind(what), (channel) =>
-          channel === undefined ? linkGone : linkPage(texts[what].question, texts[what].button)
-        )
+        Effect.map(channelBehind(what), (channel) => {
+          if (channel === "expired") return linkExpired
+          return channel === undefined
+            ? linkGone
+            : linkPage(texts[what].question, texts[what].button)
+        })
       ),
       HttpRouter.add(
         "POST",
         `/notifications/${what}/:token`,
         Effect.gen(function* () {
           const channel = yield* channelBehind(what)
+          if (channel === "expired") return linkExpired
           if (channel === undefined) return linkGone
           yield* actions[what](channel)
           return linkPage(texts[what].done)
@@ -74,6 +81,12 @@ export const linkRoutesLayer: Layer.Layer<
     ])
     return Layer.mergeAll(...(routes as [(typeof routes)[number], ...typeof routes]))
   })
+)
+
+const linkExpired = linkPage(
+  "This link has expired. Ask whoever wants to send you alerts to enable the channel again: that sends a new link.",
+  undefined,
+  410
 )
 
 const texts = {

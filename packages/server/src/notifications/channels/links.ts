@@ -1,31 +1,53 @@
 import { timingSafeEqual } from "node:crypto"
 import { type KeyRing, mac } from "../../platform/Secrets.ts"
+import { dayMs } from "../../platform/millis.ts"
 import type { ChannelRow } from "./ChannelsRepo.ts"
 import type { MailLink } from "../Kind.ts"
 
 type Addressed = Pick<ChannelRow, "id" | "config">
 
+/** A link that says yes must not work for whoever gets the mailbox years later. */
+const confirmDays = 7
+
+/** Milliseconds since 1970. A link to unsubscribe never ends. */
+const endOf = (what: MailLink, sentAt: Date): string =>
+  what === "confirm" ? `${sentAt.getTime() + confirmDays * dayMs}` : ""
+
 /** What only the receiver of a mail to this address has: it ends when the address changes. */
-const tokenOf = (key: KeyRing[0], what: MailLink, { config, id }: Addressed): string =>
-  `${id}.${mac(key, [what, id, String(config["to"])].join(" "))}`
+const tokenOf = (key: KeyRing[0], what: MailLink, { config, id }: Addressed, end: string): string =>
+  [
+    id,
+    ...(end === "" ? [] : [end]),
+    mac(key, [what, id, String(config["to"]), end].join(" "))
+  ].join(".")
 
 export const linkTo = (
   ring: KeyRing,
   publicUrl: string,
   what: MailLink,
-  channel: Addressed
-): string => `${publicUrl}/notifications/${what}/${tokenOf(ring[0], what, channel)}`
+  channel: Addressed,
+  sentAt: Date
+): string =>
+  `${publicUrl}/notifications/${what}/${tokenOf(ring[0], what, channel, endOf(what, sentAt))}`
+
+const shape =
+  /^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?:\.(\d{1,15}))?\.[\w-]{43}$/
 
 /** The id of the channel that a link is about, if it looks like one. */
-export const channelOfToken = (token: string): string | undefined =>
-  /^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.[\w-]{43}$/.exec(token)?.[1]
+export const channelOfToken = (token: string): string | undefined => shape.exec(token)?.[1]
 
-export const isTokenOf = (
+export const checkToken = (
   ring: KeyRing,
   what: MailLink,
   token: string,
-  channel: Addressed
-): boolean => ring.some((key) => isSame(tokenOf(key, what, channel), token))
+  channel: Addressed,
+  now: Date
+): "valid" | "expired" | "invalid" => {
+  const end = shape.exec(token)?.[2] ?? ""
+  if ((what === "confirm") !== (end !== "")) return "invalid"
+  if (!ring.some((key) => isSame(tokenOf(key, what, channel, end), token))) return "invalid"
+  return end !== "" && Number(end) <= now.getTime() ? "expired" : "valid"
+}
 
 const isSame = (a: string, b: string) =>
   a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))

@@ -1,6 +1,6 @@
 import { Call, type CallResult } from "@scheduling/calls/Call"
 import type { Signing } from "@scheduling/calls/signing"
-import { Cause, Clock, Context, Effect, Layer } from "effect"
+import { Cause, Clock, Context, DateTime, Effect, Layer } from "effect"
 import { AppConfig } from "../../config/Config.ts"
 import { briefly } from "../../platform/Loop.ts"
 import { Secrets } from "../../platform/Secrets.ts"
@@ -77,6 +77,7 @@ export class Transmitter extends Context.Service<
           ...result,
           response_body: redact(result.response_body, secrets)
         })
+        const now = yield* DateTime.nowAsDate
         const transports: Transports = {
           http: (request) => Effect.map(httpOf(transmission)(request), redacted),
           signedHttp: (request) =>
@@ -90,7 +91,7 @@ export class Transmitter extends Context.Service<
                   )
             }),
           mail: mailer.send,
-          link: (what: MailLink) => linkTo(linkRing, publicUrl, what, channel)
+          link: (what: MailLink) => linkTo(linkRing, publicUrl, what, channel, now)
         }
         const verdict =
           message === "confirmation"
