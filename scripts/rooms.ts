@@ -181,7 +181,7 @@ export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
     "throttle",
     "workspaces"
   ],
-  system: ["config", "executions", "http", "platform", "queue", "sql"]
+  system: ["audit", "config", "executions", "http", "platform", "queue", "sql"]
 }
 
 export const panelImports: Readonly<Record<string, ReadonlyArray<string>>> = {

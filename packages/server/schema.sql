@@ -78,14 +78,6 @@ CREATE INDEX api_keys_by_workspace ON api_keys USING btree (workspace_id, id DES
 CREATE INDEX api_keys_to_warn ON api_keys USING btree (warn_at) WHERE warn_at IS NOT NULL;
 CREATE TRIGGER api_keys_lane BEFORE INSERT ON public.api_keys FOR EACH ROW EXECUTE FUNCTION lane_of_workspace();
 
-CREATE TABLE audit_chains (
-  workspace_id uuid NOT NULL,
-  ordinal integer NOT NULL,
-  hash text NOT NULL,
-  at timestamp with time zone,
-  CONSTRAINT audit_chains_pkey PRIMARY KEY (workspace_id)
-);
-
 CREATE TABLE audit_erasures (
   owner_id uuid NOT NULL,
   CONSTRAINT audit_erasures_pkey PRIMARY KEY (owner_id)
@@ -102,19 +94,31 @@ CREATE TABLE audit_events (
   request_id text,
   details jsonb NOT NULL,
   created_at timestamp with time zone NOT NULL,
-  ordinal integer,
+  ordinal bigint,
   previous_hash text,
   previous_at timestamp with time zone,
-  details_mac text,
   hash text,
+  details_salt text,
+  details_hash text,
+  mac text,
   CONSTRAINT audit_events_pkey PRIMARY KEY (id)
 );
 CREATE INDEX audit_events_by_actor ON audit_events USING btree (workspace_id, actor_id, id DESC);
 CREATE INDEX audit_events_by_target ON audit_events USING btree (workspace_id, target_id, id DESC);
 CREATE INDEX audit_events_by_user ON audit_events USING btree (user_id) WHERE user_id IS NOT NULL;
 CREATE INDEX audit_events_by_workspace ON audit_events USING btree (workspace_id, id DESC);
-CREATE INDEX audit_events_unlinked ON audit_events USING btree (workspace_id) WHERE ordinal IS NULL AND workspace_id IS NOT NULL;
-CREATE UNIQUE INDEX audit_events_by_ordinal ON audit_events USING btree (workspace_id, ordinal) WHERE ordinal IS NOT NULL;
+CREATE INDEX audit_events_unlinked ON audit_events USING btree (id) WHERE ordinal IS NULL;
+CREATE UNIQUE INDEX audit_events_by_ordinal ON audit_events USING btree (ordinal) WHERE ordinal IS NOT NULL;
+
+CREATE TABLE audit_head (
+  is_only boolean DEFAULT true NOT NULL,
+  ordinal bigint NOT NULL,
+  hash text NOT NULL,
+  at timestamp with time zone,
+  mac text NOT NULL,
+  CONSTRAINT audit_head_pkey PRIMARY KEY (is_only),
+  CONSTRAINT audit_head_is_only_check CHECK (is_only)
+);
 
 CREATE TABLE billing_events (
   id text NOT NULL,

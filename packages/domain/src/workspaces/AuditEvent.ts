@@ -73,7 +73,8 @@ export const AuditEvent = Schema.Struct({
     description: "Over this event and the hash before it. Null for a moment after the change."
   }),
   previous_hash: Schema.NullOr(Schema.String).annotate({
-    description: "The hash of the event before it. Empty for the first event."
+    description:
+      "The hash of the event before it in the log of the whole service. That event may belong to another workspace. Empty for the first event."
   }),
   created_at: Timestamp
 }).annotate({ identifier: "AuditEvent" })

@@ -168,7 +168,10 @@ export interface AuditEvent {
   readonly details: Readonly<Record<string, unknown>>
   /** Over this event and the hash before it. Null for a moment after the change. */
   readonly hash: string | null
-  /** The hash of the event before it. Empty for the first event. */
+  /**
+   * The hash of the event before it in the log of the whole service. That event may belong to
+   * another workspace. Empty for the first event.
+   */
   readonly previous_hash: string | null
   /** When it was done. */
   readonly created_at: Timestamp

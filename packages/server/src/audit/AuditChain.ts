@@ -1,28 +1,41 @@
-import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { AppConfig } from "../config/Config.ts"
 import { loop } from "../platform/Loop.ts"
-import { dayMs } from "../platform/millis.ts"
+import { dayMs, hourMs } from "../platform/millis.ts"
 import { Secrets } from "../platform/Secrets.ts"
 import { transactionOf } from "../sql/transaction.ts"
 import { AuditLog } from "./AuditLog.ts"
-import { AuditChainRepo, type ChainHead, type LinkedRow, type LinkRow } from "./AuditChainRepo.ts"
-import { detailsMac, hashOf, isOneOf } from "./chain.ts"
-
-export interface ChainReport {
-  readonly events: number
-  readonly problems: ReadonlyArray<string>
-}
+import {
+  AuditChainRepo,
+  type EventLink,
+  type SignedEnd,
+  type SignedEvent
+} from "./AuditChainRepo.ts"
+import {
+  attest,
+  type ChainEnd,
+  checkMac,
+  endOfChain,
+  eventHashOf,
+  linkedEvent,
+  writtenEvent
+} from "./chain.ts"
+import { type ChainReport, verifyChain } from "./verifyChain.ts"
 
 /**
- * Each event of a workspace carries the hash of the one before it, so that none can be changed,
- * added between others or taken out without notice. An event is written with its change; its link
- * follows right after the commit, so that changes do not wait for each other at the end of a chain.
+ * Links all audit events of the service in one chain, so that none can be changed, added between
+ * others or taken out without notice. An event is written with its MAC in the transaction of its
+ * change. Its link follows right after the commit, so that changes do not wait for each other at
+ * the end of the chain.
  */
 export class AuditChain extends Context.Service<
   AuditChain,
   {
-    readonly verify: Effect.Effect<ChainReport>
+    /** With a hash that was noted down earlier, also checks that its event is still in the log. */
+    readonly verify: (knownHash?: string) => Effect.Effect<ChainReport>
+    /** Renews the MACs that a retired `APP_SECRET` has made. Returns how many there were. */
+    readonly renewMacs: Effect.Effect<number>
   }
 >()("@scheduling/server/audit/AuditChain") {
   static readonly layer: Layer.Layer<
@@ -38,122 +51,122 @@ export class AuditChain extends Context.Service<
       const repo = yield* AuditChainRepo
       const ring = (yield* Secrets).keys("audit-chain")
 
-      const linkOne = Effect.fnUntraced(function* (workspaceId: string) {
-        const head = Option.getOrUndefined(yield* repo.claimHead(workspaceId))
-        if (head === undefined) return
-        let { at, hash, ordinal } = head
-        const links: Array<LinkRow> = []
-        for (const event of yield* repo.listUnlinked(workspaceId, perWorkspace)) {
-          const linked = { ordinal: ordinal + 1, previous_hash: hash, previous_at: at }
-          const details_mac = detailsMac(ring, event.id, event.details)
-          hash = hashOf(ring, event, details_mac, linked)
-          ordinal = linked.ordinal
-          at = event.created_at
-          links.push({ id: event.id, ...linked, details_mac, hash })
-        }
-        if (links.length === 0) return
-        yield* repo.updateLinks(links, { workspace_id: workspaceId, ordinal, hash, at })
-      }, transaction)
+      const signed = (end: ChainEnd): SignedEnd => ({ ...end, mac: attest(ring, endOfChain(end)) })
 
-      const isOurs = (event: LinkedRow) =>
-        isOneOf(ring, event.hash, (key) => hashOf(key, event, event.details_mac, event))
-
-      const problemWith = (
-        event: LinkedRow,
-        before: LinkedRow | undefined,
-        isErased: boolean,
-        cutoff: Date,
-        isUnknown: boolean
-      ): string | undefined => {
-        if (!isUnknown) {
-          if (!isOurs(event)) return "was changed"
-          const said = (key: typeof ring) => detailsMac(key, event.id, event.details)
-          if (!isErased && !isOneOf(ring, event.details_mac, said)) return "has other details"
-        }
-        if (before === undefined) {
-          const isFirst = event.ordinal === 1 || (event.previous_at ?? cutoff) < cutoff
-          return isFirst ? undefined : "has lost what came before it"
-        }
-        const follows = event.ordinal === before.ordinal + 1 && event.previous_hash === before.hash
-        return follows ? undefined : "does not follow the one before it"
-      }
-
-      const verifyOne = Effect.fnUntraced(function* (head: ChainHead, cutoff: Date) {
-        const isErased = yield* repo.isGone(head.workspace_id)
-        const problems: Array<string> = []
-        let before: LinkedRow | undefined
-        let events = 0
-        /** The oldest events, as long as none was made with a secret that is given. */
-        let unknown = 0
-        let page: ReadonlyArray<LinkedRow>
-        do {
-          page = yield* repo.listLinked(head.workspace_id, before?.ordinal ?? 0, pageSize)
-          for (const event of page) {
-            const isUnknown = unknown === events && !isOurs(event)
-            if (isUnknown) unknown++
-            events++
-            const problem = problemWith(event, before, isErased, cutoff, isUnknown)
-            if (problem !== undefined) {
-              problems.push(`workspace ${head.workspace_id}: event ${event.id} ${problem}`)
-            }
-            before = event
-          }
-        } while (page.length === pageSize)
-        if (unknown > 0) {
-          const what = unknown === 1 ? "the oldest event" : `the oldest ${unknown} events`
-          problems.push(
-            `workspace ${head.workspace_id}: ${what} cannot be verified: made with a secret that is not given (APP_SECRET_PREVIOUS), or changed`
-          )
-        }
-        // All of it may be older than events are kept.
-        const isWhole =
-          before === undefined
-            ? head.ordinal === 0 || (head.at ?? cutoff) < cutoff
-            : before.ordinal >= head.ordinal
-        if (!isWhole) problems.push(`workspace ${head.workspace_id}: the last events are missing`)
-        return { events, problems }
+      /**
+       * The end from which the chain goes on. An end whose MAC is not valid was changed, or another
+       * node has signed it with a newer secret. If no node goes on in time, this one does so after
+       * a gap: `verify` shows the gap for as long as events are kept.
+       */
+      const extendableEnd = Effect.fnUntraced(function* (end: SignedEnd, hasWaited: boolean) {
+        if (checkMac(ring, endOfChain(end), end.mac) === "valid") return end
+        const last = yield* repo.findLastOrdinal
+        if (end.ordinal === 0 && last === 0) return end
+        if (!hasWaited) return
+        yield* Effect.logError(
+          "the end of the audit log was changed, or signed with a secret that is not given; the log goes on after a gap"
+        )
+        return { ordinal: Math.max(end.ordinal, last) + 1, hash: "", at: null }
       })
 
-      const link = Effect.gen(function* () {
-        const waiting = yield* repo.listWaiting(workspacesAtOnce)
-        for (const id of waiting) yield* linkOne(id)
-        return waiting.length === workspacesAtOnce
+      /** Returns the id after which to look for more, if there may be more. */
+      const linkSome = Effect.fnUntraced(function* (afterId: string) {
+        const signedEnd = yield* repo.lockEnd
+        const events = yield* repo.listUnlinked(afterId, linkedAtOnce)
+        const [first] = events
+        if (first === undefined) return
+        const now = yield* DateTime.nowAsDate
+        // The distance, because somebody may have written a time in the future.
+        const hasWaited = ({ created_at }: { readonly created_at: Date }) =>
+          Math.abs(now.getTime() - created_at.getTime()) > waitForNewerNodesMs
+        const from = yield* extendableEnd(signedEnd, hasWaited(first))
+        if (from === undefined) return
+        let { at, hash, ordinal }: ChainEnd = from
+        const links: Array<EventLink> = []
+        for (const event of events) {
+          const isValid = checkMac(ring, writtenEvent(event), event.mac) === "valid"
+          // A node with a newer secret may know the MAC. After that time the event is linked with
+          // the MAC that it has, and verification reports it.
+          if (!isValid && !hasWaited(event)) continue
+          const position = { ordinal: ordinal + 1, previous_hash: hash, previous_at: at }
+          hash = eventHashOf(event, position)
+          ordinal = position.ordinal
+          at = event.created_at
+          const mac = isValid ? attest(ring, linkedEvent(ordinal, hash)) : event.mac
+          links.push({ id: event.id, ...position, hash, mac })
+        }
+        if (links.length > 0) yield* repo.updateLinks(links, signed({ ordinal, hash, at }))
+        return events.length === linkedAtOnce ? events.at(-1)?.id : undefined
+      }, transaction)
+
+      const linkAll = Effect.gen(function* () {
+        let afterId: string | undefined = firstId
+        while (afterId !== undefined) afterId = yield* linkSome(afterId)
       })
 
       // Events of a node that died before it linked them are linked by any other.
       yield* Effect.forkScoped(
-        loop("linking audit events", link, {
-          between: (hasMore) => (hasMore ? Effect.void : recorded.wait(lookAgainMs)),
+        loop("linking audit events", linkAll, {
+          between: () => recorded.wait(lookAgainMs),
           pauseAtMost: "1 minute"
         })
       )
 
+      const renewedMac = (event: SignedEvent) => {
+        const { hash, mac, ordinal } = event
+        const attested =
+          ordinal === null || hash === null ? writtenEvent(event) : linkedEvent(ordinal, hash)
+        return checkMac(ring, attested, mac) === "valid" ? attest(ring, attested) : undefined
+      }
+
+      const renewEnd = Effect.gen(function* () {
+        const end = yield* repo.lockEnd
+        if (end.mac.startsWith(`${ring[0].id}.`)) return
+        if (checkMac(ring, endOfChain(end), end.mac) === "valid") yield* repo.updateEnd(signed(end))
+      }).pipe(transaction)
+
       return AuditChain.of({
-        verify: Effect.gen(function* () {
+        verify: Effect.fn("AuditChain.verify")(function* (knownHash) {
           const now = yield* DateTime.nowAsDate
-          // A day more: expired events are removed every ten minutes, if the node runs.
-          const cutoff = new Date(now.getTime() - (auditRetentionDays - 1) * dayMs)
-          const problems: Array<string> = []
-          let events = 0
-          let after = "00000000-0000-0000-0000-000000000000"
-          let heads: ReadonlyArray<ChainHead>
-          do {
-            heads = yield* repo.listHeads(after, pageSize)
-            for (const head of heads) {
-              const found = yield* verifyOne(head, cutoff)
-              events += found.events
-              problems.push(...found.problems)
-              after = head.workspace_id
-            }
-          } while (heads.length === pageSize)
-          return { events, problems }
-        })
+          return yield* verifyChain(repo, ring, {
+            // A day more: expired events are removed every ten minutes, if the node runs.
+            expiredBefore: new Date(now.getTime() - (auditRetentionDays - 1) * dayMs),
+            linkedBefore: new Date(now.getTime() - waitForNewerNodesMs),
+            knownHash
+          })
+        }),
+
+        renewMacs: Effect.gen(function* () {
+          let renewed = 0
+          let afterId: string | undefined = firstId
+          while (afterId !== undefined) {
+            const events: ReadonlyArray<SignedEvent> = yield* repo.listSignedOtherwise(
+              ring[0].id,
+              afterId,
+              renewedAtOnce
+            )
+            const macs = events.flatMap((event) => {
+              const to = renewedMac(event)
+              return to === undefined ? [] : [{ id: event.id, from: event.mac, to }]
+            })
+            if (macs.length > 0) yield* repo.updateMacs(macs)
+            renewed += macs.length
+            afterId = events.at(-1)?.id
+          }
+          yield* renewEnd
+          return renewed
+        }).pipe(Effect.withSpan("AuditChain.renewMacs"))
       })
     })
   ).pipe(Layer.provide(AuditChainRepo.layer))
 }
 
+const firstId = "00000000-0000-0000-0000-000000000000"
+
 const lookAgainMs = 10 * 60_000
-const workspacesAtOnce = 100
-const perWorkspace = 500
-const pageSize = 1_000
+
+/** While `APP_SECRET` changes, the nodes that know the new secret link what the others cannot verify. */
+const waitForNewerNodesMs = hourMs
+
+const linkedAtOnce = 500
+const renewedAtOnce = 500

@@ -1,49 +1,70 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { columnsOf } from "../sql/columns.ts"
-import type { Linked, Said } from "./chain.ts"
+import type { ChainEnd, ChainPosition, EventContent } from "./chain.ts"
 
-export interface ChainHead {
-  readonly workspace_id: string
-  readonly ordinal: number
-  readonly hash: string
-  readonly at: Date | null
+export interface SignedEnd extends ChainEnd {
+  readonly mac: string
 }
 
-export interface UnlinkedRow extends Said {
+export interface UnlinkedEvent extends EventContent {
+  readonly mac: string | null
+}
+
+export interface EventLink extends ChainPosition {
+  readonly id: string
+  readonly hash: string
+  readonly mac: string | null
+}
+
+export interface LinkedEvent extends EventContent, EventLink {
+  readonly id: string
+  readonly request_id: string | null
   readonly details: unknown
+  readonly details_salt: string | null
+  readonly owner_exists: boolean
 }
 
-export interface LinkRow extends Linked {
-  readonly id: string
-  readonly details_mac: string
-  readonly hash: string
+export interface SignedEvent extends EventContent {
+  readonly mac: string
+  readonly ordinal: number | null
+  readonly hash: string | null
 }
 
-export interface LinkedRow extends UnlinkedRow, LinkRow {
-  readonly id: string
-}
-
-/** The chains of all workspaces: they are no tenant's to change. */
+/** The chain of all audit events. It belongs to no tenant. */
 export class AuditChainRepo extends Context.Service<
   AuditChainRepo,
   {
-    readonly listWaiting: (limit: number) => Effect.Effect<ReadonlyArray<string>>
-    /** Locks the head until the transaction ends. None while another node has it. */
-    readonly claimHead: (workspaceId: string) => Effect.Effect<Option.Option<ChainHead>>
+    /** Locks the end of the chain until the transaction ends. */
+    readonly lockEnd: Effect.Effect<SignedEnd>
+    readonly findEnd: Effect.Effect<SignedEnd | undefined>
+    readonly updateEnd: (end: SignedEnd) => Effect.Effect<void>
+    /** The highest ordinal of an event, 0 if no event is linked. */
+    readonly findLastOrdinal: Effect.Effect<number>
     readonly listUnlinked: (
-      workspaceId: string,
+      afterId: string,
       limit: number
-    ) => Effect.Effect<ReadonlyArray<UnlinkedRow>>
-    readonly updateLinks: (links: ReadonlyArray<LinkRow>, head: ChainHead) => Effect.Effect<void>
-    readonly listHeads: (after: string, limit: number) => Effect.Effect<ReadonlyArray<ChainHead>>
+    ) => Effect.Effect<ReadonlyArray<UnlinkedEvent>>
+    readonly updateLinks: (links: ReadonlyArray<EventLink>, end: SignedEnd) => Effect.Effect<void>
     readonly listLinked: (
-      workspaceId: string,
-      after: number,
+      afterOrdinal: number,
       limit: number
-    ) => Effect.Effect<ReadonlyArray<LinkedRow>>
-    /** Whether the words of its events may have been taken out. */
-    readonly isGone: (workspaceId: string) => Effect.Effect<boolean>
+    ) => Effect.Effect<ReadonlyArray<LinkedEvent>>
+    /** Lists the events whose MAC another key has made. */
+    readonly listSignedOtherwise: (
+      keyId: string,
+      afterId: string,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<SignedEvent>>
+    /** Replaces the MACs that are still as they were read. */
+    readonly updateMacs: (
+      macs: ReadonlyArray<{ readonly id: string; readonly from: string; readonly to: string }>
+    ) => Effect.Effect<void>
+    /** Lists accounts and workspaces, created at `since` or later, without the event of their creation. */
+    readonly listUnrecorded: (
+      since: Date,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<{ readonly kind: string; readonly id: string }>>
   }
 >()("@scheduling/server/audit/AuditChainRepo") {
   static readonly layer: Layer.Layer<AuditChainRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -51,44 +72,58 @@ export class AuditChainRepo extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
+      const content = sql.literal(
+        "id, action, workspace_id, user_id, actor_id, target_id, ip, details_hash, created_at"
+      )
+      const selectEnd = sql`
+        SELECT ordinal::float8 AS ordinal, hash, at, mac
+        FROM audit_head`
+
       return AuditChainRepo.of({
-        listWaiting: Effect.fn("AuditChainRepo.listWaiting")(function* (limit) {
-          const rows = yield* sql<{ readonly id: string }>`
-            SELECT DISTINCT workspace_id AS id
+        lockEnd: Effect.gen(function* () {
+          const locked = sql<SignedEnd>`${selectEnd} FOR UPDATE`
+          const [found] = yield* locked
+          if (found !== undefined) return found
+          yield* sql`
+            INSERT INTO audit_head (ordinal, hash, mac)
+            VALUES (0, '', '')
+            ON CONFLICT DO NOTHING`
+          const [inserted] = yield* locked
+          return inserted ?? (yield* Effect.die(new Error("audit_head has no row")))
+        }).pipe(Effect.orDie, Effect.withSpan("AuditChainRepo.lockEnd")),
+
+        findEnd: Effect.map(sql<SignedEnd>`${selectEnd}`, ([end]) => end).pipe(
+          Effect.orDie,
+          Effect.withSpan("AuditChainRepo.findEnd")
+        ),
+
+        updateEnd: Effect.fn("AuditChainRepo.updateEnd")(function* ({ at, hash, mac, ordinal }) {
+          yield* sql`
+            UPDATE audit_head
+            SET ordinal = ${ordinal}::float8, hash = ${hash}, at = ${at}, mac = ${mac}`
+        }, Effect.orDie),
+
+        findLastOrdinal: Effect.gen(function* () {
+          const rows = yield* sql<{ readonly ordinal: number }>`
+            SELECT ordinal::float8 AS ordinal
+            FROM audit_events
+            WHERE ordinal IS NOT NULL
+            ORDER BY ordinal DESC
+            LIMIT 1`
+          return rows[0]?.ordinal ?? 0
+        }).pipe(Effect.orDie, Effect.withSpan("AuditChainRepo.findLastOrdinal")),
+
+        listUnlinked: Effect.fn("AuditChainRepo.listUnlinked")(function* (afterId, limit) {
+          return yield* sql<UnlinkedEvent>`
+            SELECT ${content}, mac
             FROM audit_events
             WHERE ordinal IS NULL
-              AND workspace_id IS NOT NULL
-            LIMIT ${limit}`
-          return rows.map(({ id }) => id)
-        }, Effect.orDie),
-
-        claimHead: Effect.fn("AuditChainRepo.claimHead")(function* (workspaceId) {
-          const head = sql<ChainHead>`
-            SELECT workspace_id, ordinal::int, hash, at
-            FROM audit_chains
-            WHERE workspace_id = ${workspaceId}
-            FOR UPDATE SKIP LOCKED`
-          const [found] = yield* head
-          if (found !== undefined) return Option.some(found)
-          // A new workspace has none yet, and of any other, another node holds it.
-          yield* sql`
-            INSERT INTO audit_chains (workspace_id, ordinal, hash)
-            VALUES (${workspaceId}, 0, '')
-            ON CONFLICT DO NOTHING`
-          return Option.fromNullishOr((yield* head)[0])
-        }, Effect.orDie),
-
-        listUnlinked: Effect.fn("AuditChainRepo.listUnlinked")(function* (workspaceId, limit) {
-          return yield* sql<UnlinkedRow>`
-            SELECT id, action, workspace_id, actor_id, target_id, ip, details, created_at
-            FROM audit_events
-            WHERE workspace_id = ${workspaceId}
-              AND ordinal IS NULL
+              AND id > ${afterId}
             ORDER BY id
             LIMIT ${limit}`
         }, Effect.orDie),
 
-        updateLinks: Effect.fn("AuditChainRepo.updateLinks")(function* (links, head) {
+        updateLinks: Effect.fn("AuditChainRepo.updateLinks")(function* (links, end) {
           const column = columnsOf(links)
           yield* sql`
             WITH linked AS (
@@ -96,51 +131,97 @@ export class AuditChainRepo extends Context.Service<
               SET ordinal = links.ordinal,
                   previous_hash = links.previous_hash,
                   previous_at = links.previous_at,
-                  details_mac = links.details_mac,
-                  hash = links.hash
+                  hash = links.hash,
+                  mac = links.mac
               FROM unnest(
                 ${column("uuid", ({ id }) => id)},
-                ${column("int4", ({ ordinal }) => ordinal)},
+                ${column("float8", ({ ordinal }) => ordinal)},
                 ${column("text", ({ previous_hash }) => previous_hash)},
                 ${column("timestamptz", ({ previous_at }) => previous_at)},
-                ${column("text", ({ details_mac }) => details_mac)},
-                ${column("text", ({ hash }) => hash)}
-              ) AS links (id, ordinal, previous_hash, previous_at, details_mac, hash)
+                ${column("text", ({ hash }) => hash)},
+                ${column("text", ({ mac }) => mac)}
+              ) AS links (id, ordinal, previous_hash, previous_at, hash, mac)
               WHERE audit_events.id = links.id
-                AND audit_events.workspace_id = ${head.workspace_id}
             )
-            UPDATE audit_chains
-            SET ordinal = ${head.ordinal}, hash = ${head.hash}, at = ${head.at}
-            WHERE workspace_id = ${head.workspace_id}`
+            UPDATE audit_head
+            SET ordinal = ${end.ordinal}::float8, hash = ${end.hash}, at = ${end.at}, mac = ${end.mac}`
         }, Effect.orDie),
 
-        listHeads: Effect.fn("AuditChainRepo.listHeads")(function* (after, limit) {
-          return yield* sql<ChainHead>`
-            SELECT workspace_id, ordinal::int, hash, at
-            FROM audit_chains
-            WHERE workspace_id > ${after}
-            ORDER BY workspace_id
-            LIMIT ${limit}`
-        }, Effect.orDie),
-
-        listLinked: Effect.fn("AuditChainRepo.listLinked")(function* (workspaceId, after, limit) {
-          return yield* sql<LinkedRow>`
+        listLinked: Effect.fn("AuditChainRepo.listLinked")(function* (afterOrdinal, limit) {
+          return yield* sql<LinkedEvent>`
             SELECT
-              id, action, workspace_id, actor_id, target_id, ip, details, created_at,
-              ordinal::int, previous_hash, previous_at, details_mac, hash
+              ${content}, request_id, details, details_salt,
+              ordinal::float8 AS ordinal, previous_hash, previous_at, hash, mac,
+              EXISTS (
+                SELECT
+                FROM workspaces
+                WHERE workspaces.id = audit_events.workspace_id
+              ) OR EXISTS (
+                SELECT
+                FROM users
+                WHERE users.id = audit_events.user_id
+              ) AS owner_exists
             FROM audit_events
-            WHERE workspace_id = ${workspaceId}
-              AND ordinal > ${after}
+            WHERE ordinal > ${afterOrdinal}::float8::bigint
             ORDER BY ordinal
             LIMIT ${limit}`
         }, Effect.orDie),
 
-        isGone: Effect.fn("AuditChainRepo.isGone")(function* (workspaceId) {
-          const rows = yield* sql`
-            SELECT id
-            FROM workspaces
-            WHERE id = ${workspaceId}`
-          return rows.length === 0
+        listSignedOtherwise: Effect.fn("AuditChainRepo.listSignedOtherwise")(function* (
+          keyId,
+          afterId,
+          limit
+        ) {
+          return yield* sql<SignedEvent>`
+            SELECT ${content}, mac, ordinal::float8 AS ordinal, hash
+            FROM audit_events
+            WHERE id > ${afterId}
+              AND split_part(mac, '.', 1) <> ${keyId}
+            ORDER BY id
+            LIMIT ${limit}`
+        }, Effect.orDie),
+
+        updateMacs: Effect.fn("AuditChainRepo.updateMacs")(function* (macs) {
+          const column = columnsOf(macs)
+          yield* sql`
+            UPDATE audit_events
+            SET mac = macs.after
+            FROM unnest(
+              ${column("uuid", ({ id }) => id)},
+              ${column("text", ({ from }) => from)},
+              ${column("text", ({ to }) => to)}
+            ) AS macs (id, before, after)
+            WHERE audit_events.id = macs.id
+              AND mac = macs.before`
+        }, Effect.orDie),
+
+        listUnrecorded: Effect.fn("AuditChainRepo.listUnrecorded")(function* (since, limit) {
+          return yield* sql<{ readonly kind: string; readonly id: string }>`
+            (
+              SELECT 'account' AS kind, id
+              FROM users
+              WHERE created_at >= ${since}
+                AND NOT EXISTS (
+                  SELECT
+                  FROM audit_events
+                  WHERE user_id = users.id
+                    AND action = 'account.registered'
+                )
+              LIMIT ${limit}
+            )
+            UNION ALL
+            (
+              SELECT 'workspace' AS kind, id
+              FROM workspaces
+              WHERE created_at >= ${since}
+                AND NOT EXISTS (
+                  SELECT
+                  FROM audit_events
+                  WHERE workspace_id = workspaces.id
+                    AND action = 'workspace.created'
+                )
+              LIMIT ${limit}
+            )`
         }, Effect.orDie)
       })
     })

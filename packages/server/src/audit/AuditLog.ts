@@ -7,12 +7,15 @@ import {
 import { AuditEventId, type UserId } from "@scheduling/domain/shared/Ids"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { randomBytes } from "node:crypto"
 import { Doorbell } from "../platform/Loop.ts"
 import { Ids } from "../platform/Ids.ts"
+import { Secrets } from "../platform/Secrets.ts"
 import { firstIdAt } from "../queue/RunId.ts"
 import type { PageRequest } from "../sql/Pages.ts"
 import type { RequestOrigin } from "../http/request/RequestOrigin.ts"
 import { timestampOf } from "../sql/timestamp.ts"
+import { attest, detailsHashOf, writtenEvent } from "./chain.ts"
 
 export type AccountAction =
   | "account.registered"
@@ -62,7 +65,7 @@ export class AuditLog extends Context.Service<
      * words.
      */
     readonly erase: (ownerId: string) => Effect.Effect<void>
-    /** Rung when this node has recorded something in a workspace. */
+    /** Rung when this node has recorded something. */
     readonly recorded: Doorbell
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
@@ -71,69 +74,80 @@ export class AuditLog extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<AuditRow>>
   }
 >()("@scheduling/server/audit/AuditLog") {
-  static readonly layer: Layer.Layer<AuditLog, never, SqlClient.SqlClient | Ids> = Layer.effect(
-    AuditLog,
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const ids = yield* Ids
-      const recorded = new Doorbell()
+  static readonly layer: Layer.Layer<AuditLog, never, SqlClient.SqlClient | Ids | Secrets> =
+    Layer.effect(
+      AuditLog,
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const ids = yield* Ids
+        const ring = (yield* Secrets).keys("audit-chain")
+        const recorded = new Doorbell()
 
-      const insert = Effect.fn("AuditLog.record")(function* (
-        action: string,
-        owner: { readonly workspace_id: string | null; readonly user_id: string | null },
-        { actor_id, details = {}, origin, target_id }: Subject
-      ) {
-        const id = yield* ids.next
-        const created_at = yield* DateTime.nowAsDate
-        yield* sql`
-          INSERT INTO audit_events
-            (id, action, workspace_id, user_id, actor_id, target_id, ip, request_id, details, created_at)
-          VALUES
-            (${id}, ${action}, ${owner.workspace_id}, ${owner.user_id}, ${actor_id}, ${target_id ?? null},
-             ${origin.ip}, ${origin.request_id}, ${JSON.stringify(details)}::jsonb, ${created_at})`
-        const written = Effect.logInfo(action).pipe(
-          Effect.annotateLogs({
-            ...(owner.workspace_id !== null && { workspace_id: owner.workspace_id }),
-            ...(owner.user_id !== null && { user_id: owner.user_id }),
-            ...(actor_id !== null && { actor_id }),
-            ...(target_id !== undefined && { target_id }),
-            ip: origin.ip,
-            request_id: origin.request_id
-          }),
-          Effect.andThen(
-            Effect.sync(() => {
-              if (owner.workspace_id !== null) recorded.ring()
-            })
-          )
-        )
-        yield* sql.afterCommit(written)
-      }, Effect.orDie)
-
-      return AuditLog.of({
-        recorded,
-
-        recordInWorkspace: (action, workspace_id, subject) =>
-          insert(action, { workspace_id, user_id: null }, subject),
-        recordForAccount: (action, user_id, subject) =>
-          insert(action, { workspace_id: null, user_id }, subject),
-
-        erase: Effect.fn("AuditLog.erase")(function* (ownerId) {
+        const insert = Effect.fn("AuditLog.record")(function* (
+          action: string,
+          owner: { readonly workspace_id: string | null; readonly user_id: string | null },
+          { actor_id, details = {}, origin, target_id }: Subject
+        ) {
+          const { ip, request_id } = origin
+          const json = JSON.stringify(details)
+          const details_salt = randomBytes(16).toString("base64url")
+          const event = {
+            id: yield* ids.next,
+            action,
+            ...owner,
+            actor_id,
+            target_id: target_id ?? null,
+            ip,
+            details_hash: detailsHashOf(details_salt, request_id, JSON.parse(json)),
+            created_at: yield* DateTime.nowAsDate
+          }
           yield* sql`
+          INSERT INTO audit_events
+            (id, action, workspace_id, user_id, actor_id, target_id, ip, request_id,
+             details, details_salt, details_hash, mac, created_at)
+          VALUES
+            (${event.id}, ${action}, ${owner.workspace_id}, ${owner.user_id}, ${actor_id},
+             ${event.target_id}, ${ip}, ${request_id}, ${json}::jsonb, ${details_salt},
+             ${event.details_hash}, ${attest(ring, writtenEvent(event))}, ${event.created_at})`
+          const written = Effect.logInfo(action).pipe(
+            Effect.annotateLogs({
+              ...(owner.workspace_id !== null && { workspace_id: owner.workspace_id }),
+              ...(owner.user_id !== null && { user_id: owner.user_id }),
+              ...(actor_id !== null && { actor_id }),
+              ...(target_id !== undefined && { target_id }),
+              ip,
+              request_id
+            }),
+            Effect.andThen(Effect.sync(() => recorded.ring()))
+          )
+          yield* sql.afterCommit(written)
+        }, Effect.orDie)
+
+        return AuditLog.of({
+          recorded,
+
+          recordInWorkspace: (action, workspace_id, subject) =>
+            insert(action, { workspace_id, user_id: null }, subject),
+          recordForAccount: (action, user_id, subject) =>
+            insert(action, { workspace_id: null, user_id }, subject),
+
+          erase: Effect.fn("AuditLog.erase")(function* (ownerId) {
+            yield* sql`
             INSERT INTO audit_erasures (owner_id)
             VALUES (${ownerId})
             ON CONFLICT DO NOTHING`
-        }, Effect.orDie),
+          }, Effect.orDie),
 
-        list: Effect.fn("AuditLog.list")(function* (workspaceId, filters, page) {
-          const { actor_id, from, target_id, to } = filters
-          const isMeant = sql.and([
-            sql`action = ANY (${actionsOf(filters)}::text[])`,
-            ...(actor_id === undefined ? [] : [sql`actor_id = ${actor_id}`]),
-            ...(target_id === undefined ? [] : [sql`target_id = ${target_id}`]),
-            ...(from === undefined ? [] : madeSince(sql, Date.parse(from))),
-            ...(to === undefined ? [] : madeBefore(sql, Date.parse(to)))
-          ])
-          return yield* sql<AuditRow>`
+          list: Effect.fn("AuditLog.list")(function* (workspaceId, filters, page) {
+            const { actor_id, from, target_id, to } = filters
+            const isMeant = sql.and([
+              sql`action = ANY (${actionsOf(filters)}::text[])`,
+              ...(actor_id === undefined ? [] : [sql`actor_id = ${actor_id}`]),
+              ...(target_id === undefined ? [] : [sql`target_id = ${target_id}`]),
+              ...(from === undefined ? [] : madeSince(sql, Date.parse(from))),
+              ...(to === undefined ? [] : madeBefore(sql, Date.parse(to)))
+            ])
+            return yield* sql<AuditRow>`
             SELECT id, action, actor_id, target_id, ip, details, hash, previous_hash, created_at
             FROM audit_events
             WHERE workspace_id = ${workspaceId}
@@ -141,10 +155,10 @@ export class AuditLog extends Context.Service<
               AND id < ${page.before}
             ORDER BY id DESC
             LIMIT ${page.limit + 1}`
-        }, Effect.orDie)
+          }, Effect.orDie)
+        })
       })
-    })
-  )
+    )
 }
 
 /** An id is made just before its event, so a range of times is a range of ids, with some to spare. */

@@ -32,7 +32,8 @@ export const usage = `npm run account -- <command>
   disable EMAIL                 ends all sessions of the account and refuses new logins
   enable EMAIL                  allows logins again
   remove-second-factor EMAIL    removes the second factor of somebody who lost the app and the recovery codes
-npm run audit:verify            checks that the audit log is unchanged
+npm run audit:verify            checks that the audit log is unchanged, and prints the hash of its last event
+npm run audit:verify -- HASH    also checks that the event with this hash is still in the log
 npm run audit:export -- ID      prints the events of a workspace as JSON lines, oldest first
 npm run backup -- FOLDER        copies the embedded store into a new folder while the server runs`
 
@@ -131,10 +132,11 @@ export class Operator extends Context.Service<
 
       const userWith = (id: UserId) => Effect.map(users.find(id), (user) => Option.getOrThrow(user))
 
-      const verifyAudit = Effect.gen(function* () {
-        const { events, problems } = yield* chain.verify
+      const verifyAudit = Effect.fnUntraced(function* (knownHash?: string) {
+        const { events, lastHash, problems } = yield* chain.verify(knownHash)
         if (problems.length > 0) return yield* new Refused({ message: problems.join("\n") })
-        return `${events} events are unchanged.`
+        const last = lastHash === "" ? "" : ` The last one has the hash ${lastHash}`
+        return `${events} events are unchanged.${last}`
       })
 
       const backup = Effect.fnUntraced(function* (to: string) {
@@ -164,7 +166,8 @@ export class Operator extends Context.Service<
             const rows = yield* users.listAll(maxListed)
             return rows.length === 0 ? "There are no accounts." : rows.map(lineOf).join("\n")
           }
-          if (command === "verify-audit" && text === "") return yield* verifyAudit
+          if (command === "verify-audit" && text === "") return yield* verifyAudit()
+          if (command === "verify-audit" && isEventHash(text)) return yield* verifyAudit(text)
           if (command === "export-audit" && isWorkspaceId(text)) return yield* exportAudit(text)
           if (command === "backup" && isAbsolute(text)) return yield* backup(text)
           const run = commands[command]
@@ -188,6 +191,8 @@ export class Operator extends Context.Service<
 }
 
 const isWorkspaceId = Schema.is(WorkspaceId)
+
+const isEventHash = (text: string) => /^[\w-]{43}$/.test(text)
 
 const decodeEmail = Schema.decodeUnknownEffect(Email)
 

@@ -35,12 +35,12 @@ export class HousekeepingRepo extends Context.Service<
           batch,
           sql`
             UPDATE audit_events
-            SET details = '{}', request_id = NULL
+            SET details = '{}', details_salt = NULL, request_id = NULL
             WHERE id IN (
               SELECT id
               FROM audit_events
               WHERE ${isOwned}
-                AND (details <> '{}' OR request_id IS NOT NULL)
+                AND (details <> '{}' OR details_salt IS NOT NULL OR request_id IS NOT NULL)
               LIMIT ${batch}
             )
             RETURNING id`

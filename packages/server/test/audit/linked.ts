@@ -7,9 +7,6 @@ import { eventually } from "../runner/support/tasks.ts"
 export const linked = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* TestClock.withLive(
-    eventually(
-      sql`SELECT id FROM audit_events WHERE ordinal IS NULL AND workspace_id IS NOT NULL`,
-      (rows) => rows.length === 0
-    )
+    eventually(sql`SELECT id FROM audit_events WHERE ordinal IS NULL`, (rows) => rows.length === 0)
   )
 })

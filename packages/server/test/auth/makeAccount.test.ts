@@ -6,7 +6,8 @@ import { ask, logIn, type Member, outcome, registerAndLogIn, signUp } from "../s
 import { testAppLayer } from "../support/TestApp.ts"
 
 /** What differs between any two accounts. */
-const isOwn = /^(id|lane|ip|hash|details_mac|password_hash|request_id|sealed_secret)$/
+const isOwn =
+  /^(id|lane|ip|mac|hash|details_hash|details_salt|ordinal|previous_at|previous_hash|password_hash|request_id|sealed_secret)$/
 
 /** All rows that name an account, by table, with its own words replaced. */
 const rowsOf = Effect.fnUntraced(function* (member: Member) {

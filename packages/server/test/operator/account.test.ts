@@ -157,7 +157,12 @@ describe("npm run account", () => {
           call(server, "PATCH", workspace, { token, body: { name: "ours" } })
         )
         const verified = yield* account(env.DATA_DIR, "verify-audit")
-        assert.match(verified.out, /^\d+ events are unchanged\.$/, verified.err)
+        assert.match(verified.out, /^\d+ events are unchanged\. The last one/, verified.err)
+        const hash = verified.out.slice(-43)
+        const compared = yield* account(env.DATA_DIR, "verify-audit", hash)
+        assert.match(compared.out, /^\d+ events are unchanged\./, compared.err)
+        const missing = yield* account(env.DATA_DIR, "verify-audit", "x".repeat(43))
+        assert.match(missing.err, /^no event has the hash x{43}: /)
         const id = workspace.split("/").at(-1) ?? ""
         const exported = yield* account(env.DATA_DIR, "export-audit", id)
         assert.deepStrictEqual(

@@ -60,10 +60,10 @@ export const everyFamily = (at: Date): ReadonlyArray<string> => {
      VALUES (${key}, 'scope', 'tasks:read', ${t})`,
     `INSERT INTO signing_secrets (id, workspace_id, sealed_secret, expires_at, created_at)
      VALUES (${id(22)}, ${workspace}, 'k.sealed', ${t}, ${t})`,
-    `INSERT INTO audit_chains (workspace_id, ordinal, hash, at) VALUES (${workspace}, 1, 'h', ${t})`,
+    `INSERT INTO audit_head (ordinal, hash, at, mac) VALUES (1, 'h', ${t}, 'k.m')`,
     `INSERT INTO audit_erasures (owner_id) VALUES (${id(23)})`,
-    `INSERT INTO audit_events (id, action, workspace_id, user_id, actor_id, target_id, ip, request_id, details, created_at, ordinal, previous_hash, previous_at, details_mac, hash)
-     VALUES (${id(24)}, 'workspace.created', ${workspace}, NULL, ${user}, ${odd}, '::1', 'r', ${json}, ${t}, 1, NULL, NULL, 'm', 'h')`,
+    `INSERT INTO audit_events (id, action, workspace_id, user_id, actor_id, target_id, ip, request_id, details, created_at, ordinal, previous_hash, previous_at, details_salt, details_hash, hash, mac)
+     VALUES (${id(24)}, 'workspace.created', ${workspace}, NULL, ${user}, ${odd}, '::1', 'r', ${json}, ${t}, 1, NULL, NULL, 's', 'd', 'h', 'k.m')`,
     `INSERT INTO billing_events (id, received_at) VALUES ('evt_1', ${t})`,
     `INSERT INTO subscriptions (workspace_id, customer_id, subscription_id, status, period_end, sync_at)
      VALUES (${workspace}, 'cus_1', 'sub_1', 'active', ${t}, ${t})`,

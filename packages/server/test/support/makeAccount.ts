@@ -3,7 +3,7 @@ import { SessionId, UserId } from "@scheduling/domain/shared/Ids"
 import { Clock, DateTime, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomBytes, randomUUID } from "node:crypto"
-import { detailsMac, hashOf } from "../../src/audit/chain.ts"
+import { attest, detailsHashOf, type EventContent, writtenEvent } from "../../src/audit/chain.ts"
 import { type Argon2Parameters, loadArgon2 } from "../../src/auth/passwords/argon2.ts"
 import { laneOf } from "../../src/auth/laneOf.ts"
 import { Tokens } from "../../src/auth/sessions/Tokens.ts"
@@ -51,14 +51,32 @@ export const accountMaker = Effect.fnUntraced(function* (options: {
       lane,
       created_at: now
     }
-    const origin = { ip, request_id: randomUUID() }
+    const request_id = randomUUID()
+    const recorded = (
+      event: Omit<EventContent, "details_hash">,
+      details: Readonly<Record<string, string>> = {}
+    ) => {
+      const details_salt = randomBytes(16).toString("base64url")
+      const content = {
+        ...event,
+        details_hash: detailsHashOf(details_salt, request_id, details)
+      }
+      return {
+        ...content,
+        request_id,
+        details: JSON.stringify(details),
+        details_salt,
+        mac: attest(auditRing, writtenEvent(content))
+      }
+    }
     const registered = {
       id: yield* nextId,
       action: "account.registered",
+      workspace_id: null,
       user_id,
       actor_id: user_id,
-      ...origin,
-      details: "{}",
+      target_id: null,
+      ip,
       created_at: now
     }
     const workspace_id = yield* nextId
@@ -78,19 +96,14 @@ export const accountMaker = Effect.fnUntraced(function* (options: {
       ),
       created_at: now
     }
-    const said = {
+    const workspaceCreated = {
+      ...registered,
       id: yield* nextId,
       action: "workspace.created",
       workspace_id,
-      actor_id: user_id,
-      target_id: workspace_id,
-      ip,
-      created_at: now
+      user_id: null,
+      target_id: workspace_id
     }
-    const details = { name: workspace.name }
-    const link = { ordinal: 1, previous_hash: "", previous_at: null }
-    const details_mac = detailsMac(auditRing, said.id, details)
-    const hash = hashOf(auditRing, said, details_mac, link)
     const session = {
       id: SessionId.make(yield* nextId),
       user_id,
@@ -121,20 +134,12 @@ export const accountMaker = Effect.fnUntraced(function* (options: {
           VALUES (${workspace_id}, (${now}::timestamptz AT TIME ZONE 'UTC')::date, 1, 1)
         ),
         secret AS (INSERT INTO signing_secrets ${sql.insert(signingSecret)}),
-        session AS (INSERT INTO sessions ${sql.insert(session)}),
-        of_account AS (INSERT INTO audit_events ${sql.insert([
-          { ...registered, target_id: null },
-          started
-        ])}),
-        of_workspace AS (INSERT INTO audit_events ${sql.insert({
-          ...said,
-          ...link,
-          request_id: origin.request_id,
-          details: JSON.stringify(details),
-          details_mac,
-          hash
-        })})
-      INSERT INTO audit_chains ${sql.insert({ workspace_id, ordinal: 1, hash, at: now })}`
+        session AS (INSERT INTO sessions ${sql.insert(session)})
+      INSERT INTO audit_events ${sql.insert([
+        recorded(registered),
+        recorded(started),
+        recorded(workspaceCreated, { name: workspace.name })
+      ])}`
     const pair = yield* tokens.issue({
       user_id,
       session_id: session.id,

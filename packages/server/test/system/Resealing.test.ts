@@ -88,7 +88,9 @@ const leftUnderOld = Effect.gen(function* () {
   const [row] = yield* sql<{ readonly left: number }>`
     SELECT count(*)::int AS left
     FROM (
-      SELECT sealed_secret AS sealed FROM signing_secrets
+      SELECT mac AS sealed FROM audit_events
+      UNION ALL
+      SELECT sealed_secret FROM signing_secrets
       UNION ALL
       SELECT sealed_secrets FROM notification_channels
       UNION ALL
@@ -97,6 +99,7 @@ const leftUnderOld = Effect.gen(function* () {
       SELECT sealed_ping_id FROM ping_urls
     ) AS kept
     WHERE split_part(sealed, '.', 1) = ANY (${[
+      ...keyOf("audit-chain"),
       ...keyOf("signing-secret"),
       ...keyOf("notification-channel"),
       ...keyOf("totp"),

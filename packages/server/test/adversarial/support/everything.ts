@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 /** Written after the requests: the use of keys, and the links of audit events. */
-const behind = "{last_used_at,ordinal,previous_hash,previous_at,details_mac,hash}"
+const behind = "{last_used_at,ordinal,previous_hash,previous_at,mac,hash}"
 
 /** All that the database holds, apart from what follows a request. */
 export const everything: Effect.Effect<
@@ -15,7 +15,7 @@ export const everything: Effect.Effect<
     SELECT table_name AS name
     FROM information_schema.tables
     WHERE table_schema = 'public'
-      AND table_name <> 'audit_chains'`
+      AND table_name <> 'audit_head'`
   const contents = tables.map(
     ({ name }) =>
       `SELECT '${name} ' || (to_jsonb(t) - '${behind}'::text[])::text AS row FROM "${name}" AS t`
