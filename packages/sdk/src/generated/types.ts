@@ -1917,8 +1917,13 @@ export interface HeartbeatEvent {
   readonly ip: string | null
   /** The `User-Agent` of the ping. Null where it sent none. */
   readonly user_agent: string | null
-  /** The first 10,000 bytes of the ping's body. Null where it had none. */
+  /** The first 10,000 bytes of the ping's body. Null if it had none or it was not kept. */
   readonly body: string | null
+  /**
+   * Whether the ping had a body that was not kept, because the workspace or its account had used up
+   * its bytes of the day. The ping counts.
+   */
+  readonly body_dropped: boolean
 }
 
 /**

@@ -2,7 +2,7 @@ import { type Principal, principalId } from "@scheduling/domain/auth/Principal"
 import { RateLimited } from "@scheduling/domain/shared/Errors"
 import { Clock, Context, Effect, Layer } from "effect"
 import { AppConfig } from "../config/Config.ts"
-import { RateLimits } from "../fairness/RateLimits.ts"
+import { AccountRates } from "../fairness/AccountRates.ts"
 import { noteStanding } from "../http/answers/RateLimitHeaders.ts"
 import { elapsedMs } from "../platform/elapsed.ts"
 
@@ -11,9 +11,9 @@ export class RequestRates extends Context.Service<
   RequestRates,
   {
     /**
-     * Counts a request for its API key or, as somebody may have 200 sessions, its account. Answers
-     * why it is refused, if it is. Only after the credential is verified, so that nobody can use up
-     * what is somebody else's.
+     * Counts a request for its API key or, as somebody may have 200 sessions, its user, and for the
+     * account, which may have 10,000 keys. Answers why it is refused, if it is. Only after the
+     * credential is verified, so that nobody can use up what is somebody else's.
      */
     readonly take: (
       message: object,
@@ -28,10 +28,15 @@ export class RequestRates extends Context.Service<
       const { rateLimit } = yield* AppConfig
       if (rateLimit === 0) return { take: () => undefined }
       const clock = yield* Clock.Clock
-      const limits = new RateLimits(rateLimit)
+      const limits = new AccountRates({ each: rateLimit, account: rateLimit * keysOfAccount })
       return RequestRates.of({
         take: (message, principal, requests) => {
-          const standing = limits.take(principalId(principal), elapsedMs(clock), requests)
+          const standing = limits.take(
+            principalId(principal),
+            principal.lane,
+            elapsedMs(clock),
+            requests
+          )
           noteStanding(message, standing)
           return standing.isOver ? new RateLimited({ retry_after: standing.seconds }) : undefined
         }
@@ -39,3 +44,6 @@ export class RequestRates extends Context.Service<
     })
   )
 }
+
+/** An account with all its keys may make as many requests as this many keys. */
+const keysOfAccount = 20

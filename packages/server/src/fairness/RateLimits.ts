@@ -12,33 +12,35 @@ export interface Standing {
 }
 
 /**
- * A bucket of requests per credential, which fills up evenly within a minute and begins full: all
- * requests of a minute may come at once.
+ * A bucket of requests per credential, which fills up evenly within a window and begins full: all
+ * requests of a window may come at once. A window is a minute where no other one is given, and what
+ * is counted may also be bytes.
  *
  * A bucket is kept as the time at which it will be full. Full ones need no keeping, so buckets that
- * were not used for a minute are dropped, all at once.
+ * were not used for a window are dropped, all at once.
  */
-export class RateLimits {
-  readonly #perMinute: number
+export class RateLimits<Key = string> {
+  readonly #perWindow: number
+  readonly #windowMs: number
   readonly #refillMs: number
-  #used = new Map<string, number>()
-  #usedBefore = new Map<string, number>()
+  #used = new Map<Key, number>()
+  #usedBefore = new Map<Key, number>()
   #nextTurnMs = -Infinity
 
-  constructor(perMinute: number) {
-    this.#perMinute = perMinute
-    this.#refillMs = windowMs / perMinute
+  constructor(perWindow: number, windowMs = windowSeconds * 1_000) {
+    this.#perWindow = perWindow
+    this.#windowMs = windowMs
+    this.#refillMs = windowMs / perWindow
   }
 
   /**
    * Takes one request out of the bucket, or one that does the work of many. A refused one takes
    * nothing. More than a full bucket holds is never asked of it.
    */
-  take(credential: string, nowMs: number, requests = 1): Standing {
-    const takenMs = Math.min(requests, this.#perMinute) * this.#refillMs
-    if (nowMs >= this.#nextTurnMs) this.#dropFull(nowMs)
-    const fullAt = this.#used.get(credential) ?? this.#usedBefore.get(credential) ?? nowMs
-    const missingMs = Math.max(0, fullAt - nowMs)
+  take(credential: Key, nowMs: number, requests = 1): Standing {
+    const takenMs = Math.min(requests, this.#perWindow) * this.#refillMs
+    const missingMs = this.#missingMs(credential, nowMs)
+    const windowMs = this.#windowMs
     const isOver = missingMs + takenMs > windowMs + roundingMs
     const missingAfterMs = isOver ? missingMs : missingMs + takenMs
     if (!isOver) this.#used.set(credential, nowMs + missingAfterMs)
@@ -48,20 +50,36 @@ export class RateLimits {
     return { isOver, remaining, seconds: Math.ceil((waitMs - roundingMs) / 1_000) }
   }
 
+  /**
+   * Takes what was used already, even more than is left. Returns for how many milliseconds the
+   * bucket is overdrawn.
+   */
+  charge(credential: Key, nowMs: number, amount: number): number {
+    const missingMs = this.#missingMs(credential, nowMs) + amount * this.#refillMs
+    this.#used.set(credential, nowMs + missingMs)
+    return Math.max(0, missingMs - this.#windowMs)
+  }
+
   /** How many credentials are remembered. */
   get size(): number {
     return this.#used.size + this.#usedBefore.size
   }
 
+  /** How long the bucket takes to be full again. */
+  #missingMs(credential: Key, nowMs: number): number {
+    if (nowMs >= this.#nextTurnMs) this.#dropFull(nowMs)
+    const fullAt = this.#used.get(credential) ?? this.#usedBefore.get(credential) ?? nowMs
+    return Math.max(0, fullAt - nowMs)
+  }
+
   #dropFull(nowMs: number): void {
     this.#usedBefore = this.#used
     this.#used = new Map()
-    this.#nextTurnMs = nowMs + windowMs
+    this.#nextTurnMs = nowMs + this.#windowMs
   }
 }
 
 export const windowSeconds = 60
-const windowMs = windowSeconds * 1_000
 
 /** Thirds of a millisecond do not add up exactly. */
 const roundingMs = 1e-6

@@ -98,3 +98,29 @@ describe("Without a rate limit", () => {
     )
   })
 })
+
+layer(testAppLayer({ rateLimit: 3 }))("An account", (it) => {
+  it.effect("has a rate with all its keys, which no single key uses up", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const keys: Array<string> = []
+      for (let created = 0; created < 22; created++) {
+        if (created % 3 === 0) yield* TestClock.adjust("1 minute")
+        keys.push((yield* createKey(member)).key)
+      }
+      yield* TestClock.adjust("1 minute")
+      const [thief = "", last = "", ...others] = keys
+      assert.deepStrictEqual(
+        yield* used(100, thief),
+        times<string>(100, (index) => (index < 3 ? "200" : "429 rate_limited"))
+      )
+      for (const key of others.slice(0, 19)) {
+        assert.deepStrictEqual(yield* used(3, key), ["200", "200", "200"])
+      }
+      const refused = yield* ask("GET", "/v1/whoami", { token: last })
+      assert.strictEqual(outcome(refused), "429 rate_limited")
+      assert.strictEqual(refused.headers.get("ratelimit"), '"default";r=0;t=1')
+      assert.deepStrictEqual(yield* used(1, (yield* signUp()).access_token), ["200"])
+    })
+  )
+})

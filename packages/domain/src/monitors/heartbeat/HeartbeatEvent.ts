@@ -39,7 +39,12 @@ export const HeartbeatEvent = Schema.Struct({
     description: "The `User-Agent` of the ping. Null where it sent none."
   }),
   body: Schema.NullOr(Schema.String).annotate({
-    description: "The first 10,000 bytes of the ping's body. Null where it had none."
+    description:
+      "The first 10,000 bytes of the ping's body. Null if it had none or it was not kept."
+  }),
+  body_dropped: Schema.Boolean.annotate({
+    description:
+      "Whether the ping had a body that was not kept, because the workspace or its account had used up its bytes of the day. The ping counts."
   })
 }).annotate({
   identifier: "HeartbeatEvent",
@@ -55,7 +60,8 @@ export const HeartbeatEvent = Schema.Struct({
       method: "POST",
       ip: "203.0.113.7",
       user_agent: "curl/8.5.0",
-      body: "wrote 41 GB"
+      body: "wrote 41 GB",
+      body_dropped: false
     }
   ]
 })

@@ -66,6 +66,11 @@ const EventDetail = ({ event }: { readonly event: HeartbeatEvent }) => (
       ]}
     />
     {event.body !== null && <Code label="body" text={event.body} wrap />}
+    {event.body_dropped && (
+      <p className="text-xs text-faint">
+        The body of this ping was not kept: the workspace had used up its bytes of the day.
+      </p>
+    )}
   </div>
 )
 

@@ -1,8 +1,10 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { Principal, principalId } from "@scheduling/domain/auth/Principal"
-import { IdempotencyConflict } from "@scheduling/domain/shared/Errors"
-import { Context, DateTime, Effect, Layer, Schema } from "effect"
+import { IdempotencyConflict, RateLimited } from "@scheduling/domain/shared/Errors"
+import { Clock, Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { AccountRates } from "../../fairness/AccountRates.ts"
+import { elapsedMs } from "../../platform/elapsed.ts"
 import { dayMs } from "../../platform/millis.ts"
 import { mac, seal, Secrets, unseal } from "../../platform/Secrets.ts"
 import { transactionOf } from "../../sql/transaction.ts"
@@ -18,6 +20,17 @@ export interface IdempotentRequest<A, I> {
 }
 
 /**
+ * How many bytes of answers may be kept in a day for a workspace, and for an account with all its
+ * workspaces, on this node. It is enough for the answers of ordinary creates at the full rate.
+ */
+export const KeptAnswerLimits = Context.Reference<{
+  readonly each: number
+  readonly account: number
+}>("@scheduling/server/http/KeptAnswerLimits", {
+  defaultValue: () => ({ each: 1_000_000_000, account: 4_000_000_000 })
+})
+
+/**
  * Makes a create safe to repeat. The key is taken in the same transaction as the create. Stored
  * answers are sealed, because they hold the headers and bodies of calls. Of the request only a MAC
  * is stored.
@@ -29,7 +42,7 @@ export class Idempotency extends Context.Service<
       request: IdempotentRequest<A, I>
     ) => <E, R>(
       create: Effect.Effect<A, E, R>
-    ) => Effect.Effect<A, E | IdempotencyConflict, R | Principal>
+    ) => Effect.Effect<A, E | IdempotencyConflict | RateLimited, R | Principal>
     /**
      * For the deletion of a workspace or an account: in its transaction, after its own row is gone.
      */
@@ -71,10 +84,24 @@ export class Idempotency extends Context.Service<
           FROM idempotent_requests
           WHERE ${is(use)}`
 
-        const keep = (use: Use, answer: string) => sql`
-          UPDATE idempotent_requests
-          SET sealed_answer = ${seal(answerKeys, contextOf(use), answer)}
-          WHERE ${is(use)}`
+        const rates = new AccountRates(yield* KeptAnswerLimits, dayMs)
+        const clock = yield* Clock.Clock
+
+        /** A refusal undoes the create: without its answer it could not be repeated. */
+        const keep = Effect.fnUntraced(function* (use: Use, lane: bigint, answer: string) {
+          const sealed = seal(answerKeys, contextOf(use), answer)
+          const standing = rates.take(use.owner_id, lane, elapsedMs(clock), sealed.length)
+          if (standing.isOver) {
+            return yield* new RateLimited({
+              retry_after: standing.seconds,
+              message: tooManyBytes(standing.seconds)
+            })
+          }
+          yield* sql`
+            UPDATE idempotent_requests
+            SET sealed_answer = ${sealed}
+            WHERE ${is(use)}`
+        })
 
         return Idempotency.of({
           once: ({ answer, key, operation, payload, workspaceId }) => {
@@ -83,7 +110,8 @@ export class Idempotency extends Context.Service<
               key === undefined
                 ? create
                 : Effect.gen(function* () {
-                    const principal_id = principalId(yield* Principal)
+                    const principal = yield* Principal
+                    const principal_id = principalId(principal)
                     const use = {
                       owner_id: workspaceId ?? principal_id,
                       principal_id,
@@ -105,7 +133,8 @@ export class Idempotency extends Context.Service<
                       return yield* Effect.orDie(Schema.decodeEffect(codec)(given))
                     }
                     const made = yield* create
-                    yield* keep(use, yield* Effect.orDie(Schema.encodeEffect(codec)(made)))
+                    const text = yield* Effect.orDie(Schema.encodeEffect(codec)(made))
+                    yield* keep(use, principal.lane, text)
                     return made
                   }).pipe(Effect.catchTag("SqlError", Effect.die), transaction)
           },
@@ -129,3 +158,6 @@ interface Use {
 
 const contextOf = ({ principal_id, key, operation, owner_id }: Use) =>
   [owner_id, principal_id, operation, key].join(" ")
+
+const tooManyBytes = (seconds: number) =>
+  `The answers kept for requests with an Idempotency-Key have used up the bytes of this workspace or account; leave the header out, or try again in ${seconds} s.`

@@ -234,7 +234,8 @@ const toEvent = (row: MonitorEventRow<PingDetails>): HeartbeatEvent => ({
   method: row.details?.method ?? null,
   ip: row.details?.ip ?? null,
   user_agent: row.details?.user_agent ?? null,
-  body: row.details?.body ?? null
+  body: row.details?.body ?? null,
+  body_dropped: row.details?.body_dropped ?? false
 })
 
 const found = orNotFound("monitor")

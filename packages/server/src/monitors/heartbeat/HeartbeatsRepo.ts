@@ -5,6 +5,7 @@ import { columnsOf } from "../../sql/columns.ts"
 import { findNextCheck, type MonitorReads, monitorReads } from "../MonitorReads.ts"
 import { monitorColumns } from "../MonitorsRepo.ts"
 import { eventsTable, type MonitorEvent } from "../MonitorEventsRepo.ts"
+import type { BodyOwner } from "./BodyBudget.ts"
 import type { HeartbeatRules, HeartbeatState } from "./decideHeartbeat.ts"
 import { heardOf, type HeartbeatRow, type WatchedRow, watchedColumns } from "./HeartbeatRow.ts"
 import { type OrdinaryPing, ordinaryPings } from "./ordinaryPings.ts"
@@ -15,6 +16,12 @@ export interface Decided {
   /** In force from now on; those of the row unless somebody changed them. */
   readonly rules: HeartbeatRules
   readonly state: HeartbeatState
+}
+
+/** What a ping is about, with the URL that it came by. */
+export interface PingedRow extends WatchedRow {
+  readonly ping_hash: string
+  readonly lane: bigint
 }
 
 export interface PingUrlRow {
@@ -38,14 +45,16 @@ export class HeartbeatsRepo extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       id: string
     ) => Effect.Effect<Option.Option<WatchedRow>>
-    /** Writes the pings that need no decision and returns their hashes. */
+    /**
+     * Writes the pings that need no decision, without the bodies of the workspaces `bodiless`, and
+     * returns by their hashes whose they are.
+     */
     readonly updateByOrdinary: (
-      pings: ReadonlyArray<OrdinaryPing>
-    ) => Effect.Effect<ReadonlySet<string>>
+      pings: ReadonlyArray<OrdinaryPing>,
+      bodiless: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyMap<string, BodyOwner>>
     /** By the hash of their URLs, any of them. */
-    readonly findByPing: (
-      hashes: ReadonlyArray<string>
-    ) => Effect.Effect<ReadonlyArray<WatchedRow & { readonly ping_hash: string }>>
+    readonly findByPing: (hashes: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<PingedRow>>
     /** Locks the heartbeats that are due, and skips locked ones. */
     readonly findDueForUpdate: (by: Date, limit: number) => Effect.Effect<ReadonlyArray<WatchedRow>>
     /** When the next one is to be looked at. */
@@ -107,14 +116,14 @@ export class HeartbeatsRepo extends Context.Service<
           return Option.fromNullishOr(rows[0])
         }, Effect.orDie),
 
-        updateByOrdinary: Effect.fn("HeartbeatsRepo.updateByOrdinary")(function* (pings) {
-          const rows = yield* ordinaryPings(sql, pings)
-          return new Set(rows.map(({ ping_hash }) => ping_hash))
+        updateByOrdinary: Effect.fn("HeartbeatsRepo.updateByOrdinary")(function* (pings, bodiless) {
+          const rows = yield* ordinaryPings(sql, pings, bodiless)
+          return new Map(rows.map((row) => [row.ping_hash, row]))
         }, Effect.orDie),
 
         findByPing: Effect.fn("HeartbeatsRepo.findByPing")(function* (hashes) {
-          return yield* sql<WatchedRow & { readonly ping_hash: string }>`
-            SELECT ${watched}, ping_urls.ping_hash
+          return yield* sql<PingedRow>`
+            SELECT ${watched}, ping_urls.ping_hash, ping_urls.lane
             FROM ping_urls
             JOIN heartbeats AS h ON h.monitor_id = ping_urls.monitor_id
             JOIN monitors AS m ON m.id = h.monitor_id

@@ -8,10 +8,11 @@ import { type MonitorEvent, MonitorEventsRepo } from "../MonitorEventsRepo.ts"
 import { idAt } from "../idAt.ts"
 import { type StatusChange, StatusChanges } from "../StatusChanges.ts"
 import { decideHeartbeat, type HeartbeatSignal, type HeartbeatState } from "./decideHeartbeat.ts"
+import { BodyBudget, BodyLimits } from "./BodyBudget.ts"
 import { EventQuota } from "../../fairness/EventQuota.ts"
 import { stateOf, type WatchedRow } from "./HeartbeatRow.ts"
 import { Gathered } from "./Gathered.ts"
-import { type Decided, HeartbeatsRepo } from "./HeartbeatsRepo.ts"
+import { type Decided, HeartbeatsRepo, type PingedRow } from "./HeartbeatsRepo.ts"
 import { changesOf, eventsOf, type PingDetails } from "./outcome.ts"
 import { PingUrls } from "./PingUrls.ts"
 
@@ -51,6 +52,7 @@ export class Pings extends Context.Service<
       const statusChanges = yield* StatusChanges
       const urls = yield* PingUrls
       const quota = new EventQuota()
+      const budget = new BodyBudget(yield* BodyLimits)
       const apart = yield* Semaphore.make(waitingApart)
       const runFork = Effect.runForkWith(yield* Effect.context<never>())
 
@@ -58,19 +60,22 @@ export class Pings extends Context.Service<
       const timeOf = ({ arrivedMs }: Waiting, at: Date) =>
         at.getTime() - Math.max(0, Math.round(elapsedMs(clock) - arrivedMs))
 
-      const decide = (row: WatchedRow, pings: ReadonlyArray<Waiting>, at: Date): Outcome => {
+      const decide = (row: Pinged, pings: ReadonlyArray<Waiting>, at: Date): Outcome => {
         let state = stateOf(row)
         const changes: Array<StatusChange> = []
         const recorded: Array<MonitorEvent> = []
         for (const waiting of pings) {
-          const { details, signal } = waiting.ping
+          const { signal } = waiting.ping
           const time = notBefore(row, state, timeOf(waiting, at))
           const decision = decideHeartbeat(row, state, signal, time)
           state = decision.state
           changes.push(...changesOf(row, decision.changes))
           // Once for a ping, though it may have to be decided about again.
           waiting.isListed ??= quota.take(waiting.ping.pingId, time)
-          const all = eventsOf(row, decision.records, details)
+          waiting.kept ??= waiting.isListed
+            ? budget.keep(row, waiting.ping.details, waiting.arrivedMs)
+            : waiting.ping.details
+          const all = eventsOf(row, decision.records, waiting.kept)
           recorded.push(...(waiting.isListed ? all : all.slice(0, -1)))
         }
         return { row, rules: row, state, changes, events: recorded, pings }
@@ -96,7 +101,7 @@ export class Pings extends Context.Service<
         Effect.gen(function* () {
           const locked = yield* repo.findForUpdate(row.workspace_id, row.monitor_id)
           if (locked._tag === "None") return false
-          const outcome = decide(locked.value, pings, yield* now)
+          const outcome = decide({ ...locked.value, lane: row.lane }, pings, yield* now)
           yield* repo.updateLocked([outcome])
           yield* events.insert(outcome.events)
           yield* statusChanges.record(outcome.changes)
@@ -117,6 +122,7 @@ export class Pings extends Context.Service<
             ms: timeOf(waiting, at)
           }))
         if (ordinary.length === 0) return batch
+        const bodiless = budget.overdrawn(elapsedMs(clock))
         const heard = yield* repo.updateByOrdinary(
           ordinary.map(({ ms, waiting: { hashes, ping } }, ordinal) => ({
             ping_hash: hashes[0],
@@ -124,11 +130,15 @@ export class Pings extends Context.Service<
             event: quota.isLeft(ping.pingId, ms)
               ? { id: idAt(ms, ordinal), details: ping.details }
               : undefined
-          }))
+          })),
+          [...bodiless]
         )
         const isHeard = ({ hashes }: Waiting) => heard.has(hashes[0])
         for (const { ms, waiting } of ordinary) {
-          if (isHeard(waiting)) quota.take(waiting.ping.pingId, ms)
+          const owner = heard.get(waiting.hashes[0])
+          if (owner === undefined || !quota.take(waiting.ping.pingId, ms)) continue
+          if (bodiless.has(owner.workspace_id)) continue
+          budget.charge(owner, waiting.ping.details, waiting.arrivedMs)
         }
         answer(batch.filter(isHeard), Exit.succeed(true))
         return batch.filter((waiting) => !isHeard(waiting))
@@ -226,9 +236,14 @@ interface Waiting {
   readonly resume: (answer: Exit.Exit<boolean>) => void
   /** Among the events of its monitor, of which there are only so many in a minute. */
   isListed?: boolean
+  /** Charged once, though the ping may have to be decided about again. */
+  kept?: PingDetails
 }
 
+type Pinged = WatchedRow & Pick<PingedRow, "lane">
+
 interface Outcome extends Decided {
+  readonly row: Pinged
   readonly changes: ReadonlyArray<StatusChange>
   readonly events: ReadonlyArray<MonitorEvent>
   readonly pings: ReadonlyArray<Waiting>

@@ -1,5 +1,6 @@
 import type { SqlClient } from "effect/sql"
 import { columnsOfAnyLength } from "../../sql/columns.ts"
+import type { BodyOwner } from "./BodyBudget.ts"
 import type { PingDetails } from "./outcome.ts"
 
 /** A success that names no run, at a time of the store's clock. */
@@ -14,11 +15,16 @@ export interface OrdinaryPing {
  * Takes in what nearly all pings are, with one statement and without a decision: a success of a
  * heartbeat with a period that is up and in time, while no run goes on. It writes what
  * `decideHeartbeat` would come to, and answers which it took. The others are left untouched, and so
- * is what somebody else has locked, or changed since the statement began.
+ * is what somebody else has locked, or changed since the statement began. The bodies of the
+ * workspaces `bodiless` are not kept.
  */
-export const ordinaryPings = (sql: SqlClient.SqlClient, pings: ReadonlyArray<OrdinaryPing>) => {
+export const ordinaryPings = (
+  sql: SqlClient.SqlClient,
+  pings: ReadonlyArray<OrdinaryPing>,
+  bodiless: ReadonlyArray<string>
+) => {
   const column = columnsOfAnyLength(sql, pings)
-  return sql<{ readonly ping_hash: string }>`
+  return sql<BodyOwner & { readonly ping_hash: string }>`
     WITH input AS (
       SELECT ping_hash, at, event_id, details::jsonb
       FROM unnest(
@@ -29,7 +35,7 @@ export const ordinaryPings = (sql: SqlClient.SqlClient, pings: ReadonlyArray<Ord
       ) AS ping (ping_hash, at, event_id, details)
     ), ordinary AS MATERIALIZED (
       SELECT
-        input.*, h.monitor_id, h.workspace_id, h.version,
+        input.*, h.monitor_id, h.workspace_id, h.version, ping_urls.lane,
         h.period_seconds * interval '1 second' AS period,
         h.grace_seconds * interval '1 second' AS grace
       FROM input
@@ -65,10 +71,16 @@ export const ordinaryPings = (sql: SqlClient.SqlClient, pings: ReadonlyArray<Ord
       RETURNING mine.*
     ), recorded AS (
       INSERT INTO monitor_events (id, workspace_id, monitor_id, type, status, at, details)
-      SELECT event_id, workspace_id, monitor_id, 'success', 'up', at, details
+      SELECT
+        event_id, workspace_id, monitor_id, 'success', 'up', at,
+        CASE
+          WHEN workspace_id = ANY (${bodiless}::uuid[]) AND details ? 'body'
+            THEN details - 'body' || '{"body_dropped": true}'
+          ELSE details
+        END
       FROM updated
       WHERE event_id IS NOT NULL
     )
-    SELECT ping_hash
+    SELECT ping_hash, workspace_id, lane
     FROM updated`
 }

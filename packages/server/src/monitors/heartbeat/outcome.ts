@@ -12,6 +12,8 @@ export interface PingDetails {
   readonly ip?: string
   readonly user_agent?: string
   readonly body?: string
+  /** The ping had a body, and its workspace had no budget left for it. */
+  readonly body_dropped?: true
 }
 
 type Heartbeat = Pick<WatchedRow, "monitor_id" | "workspace_id">

@@ -115,7 +115,7 @@ layer(SubjectLayer)("a ping that takes no decision", (it) => {
         const at = ms + afterSeconds * 1000
         const event = { id: idAt(at, 0), details: { method: "GET" } }
         const ping = { ping_hash: found.ping_hash, at: new Date(at), event }
-        const heard = yield* repo.updateByOrdinary([ping])
+        const heard = yield* repo.updateByOrdinary([ping], [])
         const after = yield* read
 
         const decision = decideHeartbeat(rules, state, signals.success, at)

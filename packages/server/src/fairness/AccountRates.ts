@@ -1,0 +1,34 @@
+import { RateLimits, type Standing } from "./RateLimits.ts"
+
+/**
+ * A rate for each credential or workspace, and one for its account with all of them, because
+ * workspaces are free and each may have many credentials.
+ */
+export class AccountRates {
+  readonly #each: RateLimits
+  readonly #accounts: RateLimits<bigint>
+
+  constructor(limits: { readonly each: number; readonly account: number }, windowMs?: number) {
+    this.#each = new RateLimits(limits.each, windowMs)
+    this.#accounts = new RateLimits(limits.account, windowMs)
+  }
+
+  /**
+   * Takes from both, and returns the standing of the one that has less left. The account is asked
+   * last: what one credential is refused takes nothing from the others.
+   */
+  take(id: string, lane: bigint, nowMs: number, amount = 1): Standing {
+    const own = this.#each.take(id, nowMs, amount)
+    if (own.isOver) return own
+    const ofAccount = this.#accounts.take(lane, nowMs, amount)
+    return ofAccount.isOver || ofAccount.remaining < own.remaining ? ofAccount : own
+  }
+
+  /** Takes from both what was used already. Returns for how long either is overdrawn. */
+  charge(id: string, lane: bigint, nowMs: number, amount: number): number {
+    return Math.max(
+      this.#each.charge(id, nowMs, amount),
+      this.#accounts.charge(lane, nowMs, amount)
+    )
+  }
+}
