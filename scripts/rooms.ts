@@ -132,7 +132,7 @@ export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
   queues: ["http", "limits", "platform", "queue", "sql"],
   forecast: ["http", "platform", "queue", "sql"],
   activity: ["executions", "http", "sql", "tasks"],
-  incidents: ["http", "platform", "signals", "sql"],
+  incidents: ["config", "http", "platform", "signals", "sql"],
   monitors: [
     "config",
     "fairness",
@@ -191,7 +191,7 @@ export const panelImports: Readonly<Record<string, ReadonlyArray<string>>> = {
   data: ["ui"],
   "sign-in": ["data", "ui"],
   // The frame: where one is, and where one can go.
-  app: ["data", "ui"],
+  app: ["data", "sign-in", "ui"],
   // The pages, by noun.
   executions: ["data", "ui"],
   queues: ["data", "ui"],

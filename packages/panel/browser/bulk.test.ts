@@ -14,7 +14,7 @@ describe.skipIf(missing !== undefined)("tasks in a list", () => {
       (await person.client.cron.list()).data.map(({ name, status }) => `${name} ${status}`)
     await page.goto(`${panel.url()}/w/${person.workspaceId}/cron`)
     const bar = page.getByRole("toolbar", { name: "Selected" })
-    await page.getByLabel("Select all that are shown").check()
+    await page.getByLabel("Select all that are loaded").check()
     await bar.getByText("3 selected").waitFor()
     await bar.getByRole("button", { name: "Pause" }).click()
     await page.getByText("3 are paused").waitFor()
@@ -32,6 +32,31 @@ describe.skipIf(missing !== undefined)("tasks in a list", () => {
     await page.getByText("2 were deleted").waitFor()
     expect(await states()).toEqual(["Two active"])
     expect(problems).toEqual([])
+  })
+
+  it("are selected as far as they were read, and on request all that match", async () => {
+    const { page, person } = await panel.openAs()
+    const url = `${panel.url()}/v1/echo`
+    const { client, workspaceId } = person
+    const task = (name: string) => ({ name, schedule: "0 5 * * *", url })
+    await client.cron.create(task("Keep"))
+    for (let batch = 0; batch < 3; batch++) {
+      await client.cron.createMany({
+        tasks: Array.from({ length: 70 }, (_, index) => task(`Old ${batch} ${index}`))
+      })
+    }
+    await page.goto(`${panel.url()}/w/${workspaceId}/cron?name=Old`)
+    const bar = page.getByRole("toolbar", { name: "Selected" })
+    await page.getByLabel("Select all that are loaded").check()
+    await bar.getByText("100 loaded selected").waitFor()
+    await bar.getByRole("button", { name: "Select all that match" }).click()
+    await bar.getByText("210 selected").waitFor()
+    await bar.getByRole("button", { name: "Pause" }).click()
+    await page.getByText("210 are paused").waitFor()
+    const paused = await client.cron.list({ status: "paused" }).toArray({ limit: 500 })
+    expect(paused.length).toBe(210)
+    const [kept] = await client.cron.list({ name: "Keep" }).toArray({ limit: 5 })
+    expect(kept?.status).toBe("active")
   })
 
   it("are copied, chains with their steps and delayed tasks with a new time", async () => {

@@ -3,6 +3,7 @@ import { QueryClientProvider } from "@tanstack/react-query"
 import { RouterProvider } from "@tanstack/react-router"
 import { StrictMode } from "react"
 import { createRoot } from "react-dom/client"
+import { WaitNotice } from "./app/WaitNotice.tsx"
 import { queries } from "./data/queries.ts"
 import { router } from "./router.tsx"
 import { submitByKeys } from "./ui/forms/submitByKeys.ts"
@@ -18,6 +19,7 @@ createRoot(root).render(
     <QueryClientProvider client={queries}>
       <RouterProvider router={router} />
       <Toaster />
+      <WaitNotice />
     </QueryClientProvider>
   </StrictMode>
 )

@@ -3,9 +3,11 @@ import {
   bytes,
   count,
   dateTime,
+  dayOf,
   duration,
   percent,
   relative,
+  shortDateTime,
   shortExactDateTime
 } from "../src/ui/values/format.ts"
 
@@ -15,6 +17,17 @@ const hour = 60 * minute
 const day = 24 * hour
 
 describe("what people read", () => {
+  it("has the year where it is another one than this one", () => {
+    const today = Date.parse("2026-11-22T10:15:00Z")
+    expect(shortDateTime("2026-01-05T10:15:00Z", "UTC", today)).toBe("5 Jan, 10:15")
+    expect(shortDateTime("2027-11-22T10:15:00Z", "UTC", today)).toBe("22 Nov 2027, 10:15")
+    expect(dayOf("2025-12-31T10:15:00Z", "UTC", today)).toBe("Wed, 31 Dec 2025")
+    // The year of the reader's clock counts.
+    const newYear = "2026-12-31T23:30:00Z"
+    expect(shortExactDateTime(newYear, "UTC", today)).toBe("31 Dec, 23:30:00")
+    expect(shortExactDateTime(newYear, "Europe/Berlin", today)).toBe("1 Jan 2027, 00:30:00")
+  })
+
   it.each([
     [0, "now"],
     [-1_400, "now"],

@@ -9,6 +9,7 @@ import { ExpiringKeysLayer } from "./api-keys/ExpiringKeys.ts"
 import { KeyUses } from "./api-keys/KeyUses.ts"
 import { AccountEvents } from "./access/AccountEvents.ts"
 import { Accounts } from "./auth/Accounts.ts"
+import { FirstAccount } from "./auth/FirstAccount.ts"
 import { Auth } from "./auth/Auth.ts"
 import { RequestRates } from "./auth/RequestRates.ts"
 import { ApiKeysRefusedLayer, AuthenticationLayer } from "./auth/Authentication.ts"
@@ -139,6 +140,7 @@ const WorkerRoutes = HttpApiBuilder.layer(RoutedWorkerApi).pipe(
 
 const Services = Layer.mergeAll(
   Accounts.layer,
+  FirstAccount.layer,
   TotpSettings.layer,
   PasswordResets.layer,
   Invitations.layer,

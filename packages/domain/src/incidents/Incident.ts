@@ -132,7 +132,20 @@ export const IncidentDetail = Schema.Struct({
 })
 export type IncidentDetail = typeof IncidentDetail.Type
 
-export const IncidentPage = Page("IncidentPage", Incident)
+const RetentionDays = Schema.Int.annotate({
+  identifier: "RetentionDays",
+  description: "For how many days incidents that are over are kept. Older ones are not listed.",
+  examples: [30]
+})
+
+export const IncidentPage = Schema.Struct({
+  ...Page("IncidentPage", Incident).fields,
+  retention_days: RetentionDays
+}).annotate({
+  identifier: "IncidentPage",
+  description: "One page, newest first, and how far back the list goes."
+})
+export type IncidentPage = typeof IncidentPage.Type
 
 export const IncidentFilters = {
   monitor_id: Schema.optionalKey(MonitorId),

@@ -30,6 +30,19 @@ export const CreatedInvitation = Schema.Struct({
 }).annotate({ identifier: "CreatedInvitation" })
 export type CreatedInvitation = typeof CreatedInvitation.Type
 
+/** What an invited person is shown before they accept. */
+export const InvitationPreview = Schema.Struct({
+  workspace_name: Schema.String.annotate({ examples: ["Acme production"] }),
+  role: Role,
+  email: fields.email,
+  invited_by: Schema.String.annotate({
+    description: "The name of the member who made the invitation, or their email without one.",
+    examples: ["Ada Lovelace"]
+  }),
+  expires_at: fields.expires_at
+}).annotate({ identifier: "InvitationPreview" })
+export type InvitationPreview = typeof InvitationPreview.Type
+
 export const InvitationInput = Schema.Struct({ email: Email, role: Role }).annotate({
   identifier: "InvitationInput",
   examples: [{ email: "ada@example.com", role: "editor" }]

@@ -11,7 +11,8 @@ import {
   Invitation,
   InvitationAcceptance,
   invitationDays,
-  InvitationInput
+  InvitationInput,
+  InvitationPreview
 } from "./Invitation.ts"
 
 const workspace = { workspace_id: inPath(WorkspaceId) }
@@ -61,6 +62,20 @@ export class InvitationsApi extends HttpApiGroup.make("invitations")
       )
   )
   .middleware(Authentication)
+  .add(
+    HttpApiEndpoint.post("preview", "/invitations/preview", {
+      payload: InvitationAcceptance,
+      success: InvitationPreview,
+      error: [NotFound, RateLimited]
+    })
+      .annotate(Access, Access.public)
+      .annotateMerge(
+        docs(
+          "Preview an invitation",
+          "Which workspace somebody is invited to, by whom and as what. The token is enough, so that an invited person knows it before they have an account. An address may send 100 in 15 minutes."
+        )
+      )
+  )
   .prefix("/v1")
   .annotateMerge(
     OpenApi.annotations({

@@ -1,3 +1,4 @@
+import { ConnectionError } from "@scheduling/sdk"
 import { useRouter } from "@tanstack/react-router"
 import { useEffect, useState } from "react"
 import { Page } from "../ui/layout/Page.tsx"
@@ -9,6 +10,7 @@ import { OtherVersionError } from "./lazyPage.ts"
 export const PageFailed = ({ error }: { readonly error: unknown }) => {
   const router = useRouter()
   const isReloading = useReload(error instanceof OtherVersionError)
+  useHealing(error)
   return isReloading ? (
     <Loading />
   ) : (
@@ -17,6 +19,21 @@ export const PageFailed = ({ error }: { readonly error: unknown }) => {
       <Problem error={error} retry={() => void router.invalidate()} />
     </Page>
   )
+}
+
+/** How long until a page that could not be reached is tried again. */
+const againMs = 3_000
+
+/** Tries again, while somebody looks, until the service can be reached. */
+const useHealing = (error: unknown): void => {
+  const router = useRouter()
+  useEffect(() => {
+    if (!(error instanceof ConnectionError)) return
+    const timer = window.setInterval(() => {
+      if (!document.hidden) void router.invalidate()
+    }, againMs)
+    return () => window.clearInterval(timer)
+  }, [router, error])
 }
 
 /** Which script was reloaded for last. */

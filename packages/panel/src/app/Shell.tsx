@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Outlet, useNavigate, useParams } from "@tanstack/react-router"
 import { Menu as MenuIcon, Search } from "lucide-react"
-import { useEffect, useEffectEvent, useState } from "react"
+import { type ReactNode, useEffect, useEffectEvent, useState } from "react"
 import { useOpenIncidents } from "../data/incidents.ts"
 import { useLive } from "../data/live.ts"
 import { queries, workspacesOptions } from "../data/queries.ts"
@@ -20,13 +20,16 @@ import { useMyRole } from "../data/role.ts"
 const loadPalette = () => import("./Palette.tsx")
 type PaletteComponent = Awaited<ReturnType<typeof loadPalette>>["default"]
 
+const loadSignInAgain = () => import("../sign-in/SignInAgain.tsx")
+type SignInAgainComponent = Awaited<ReturnType<typeof loadSignInAgain>>["default"]
+
 /** The frame of all pages: where one is, and where one can go. */
 export const Shell = () => {
   const { workspaceId } = useParams({ strict: false })
   const near = useNearWorkspace(workspaceId)
   const [isMenuOpen, setMenuOpen] = useState(false)
   const [isPaletteOpen, setPaletteOpen] = useState(false)
-  useSignInWhenTheSessionEnds()
+  const signInAgain = useSignInAgain()
   // Of one that is not there, nothing is asked for.
   const shownId = near?.id === workspaceId ? workspaceId : undefined
   useLive(shownId)
@@ -82,6 +85,7 @@ export const Shell = () => {
             <AwayStrip />
             <Outlet />
           </main>
+          {signInAgain}
           {isPaletteOpen && Palette !== undefined && (
             <Palette workspaceId={near?.id} onClose={() => setPaletteOpen(false)} />
           )}
@@ -126,15 +130,31 @@ const useNearWorkspace = (workspaceId: string | undefined) => {
   return workspaces?.find(({ id }) => id === wanted)
 }
 
-const useSignInWhenTheSessionEnds = () => {
+/**
+ * What to show when the session has ended. If it expired, the reader signs in again over the page, so
+ * that nothing typed is lost. Somebody who signed out sees the sign-in page.
+ */
+const useSignInAgain = (): ReactNode => {
   const navigate = useNavigate()
-  useEffect(
-    () =>
-      session.onEnd(() => {
-        const next = location.pathname + location.search
-        queries.clear()
-        void navigate({ to: "/sign-in", search: { next }, replace: true, ignoreBlocker: true })
-      }),
-    [navigate]
-  )
+  const [SignInAgain, setSignInAgain] = useState<SignInAgainComponent>()
+  const leave = useEffectEvent(() => {
+    const next = location.pathname + location.search
+    queries.clear()
+    void navigate({ to: "/sign-in", search: { next }, replace: true, ignoreBlocker: true })
+  })
+  useEffect(() => {
+    const stop = session.onEnd((why) => {
+      if (why === "signed out") return leave()
+      loadCode(loadSignInAgain).then((module) => setSignInAgain(() => module.default), leave)
+    })
+    const stopAgain = session.onOpenAgain(() => {
+      setSignInAgain(undefined)
+      void queries.invalidateQueries()
+    })
+    return () => {
+      stop()
+      stopAgain()
+    }
+  }, [])
+  return SignInAgain && <SignInAgain onLeave={leave} />
 }

@@ -4,5 +4,6 @@ import { session } from "../data/session.ts"
 /** Sends readers who are not signed in to the sign-in page, and back afterwards. */
 export const requireSession = async ({ href }: { readonly href: string }): Promise<void> => {
   if (await session.isOpen()) return
-  throw redirect({ to: "/sign-in", search: href === "/" ? {} : { next: href }, replace: true })
+  const to = session.awaitsFirstAccount ? "/register" : "/sign-in"
+  throw redirect({ to, search: href === "/" ? {} : { next: href }, replace: true })
 }

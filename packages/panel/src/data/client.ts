@@ -1,12 +1,12 @@
 import { SchedulingClient, type WorkspaceId } from "@scheduling/sdk"
 import { useParams } from "@tanstack/react-router"
-import { timed } from "./serverTime.ts"
+import { noticed } from "./answers.ts"
 import { session } from "./session.ts"
 
 /** The panel's only door to the API. */
 export const client = new SchedulingClient({
   baseUrl: location.origin,
-  fetch: timed,
+  fetch: noticed,
   accessToken: (refused) => session.token(refused)
 })
 

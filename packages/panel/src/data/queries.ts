@@ -56,6 +56,8 @@ export const useList = <A>(options: ReturnType<typeof listOptions<A>>) => {
     rows,
     isLoading: query.isPending,
     hasMore: query.hasNextPage && !query.isFetchingNextPage,
+    /** Whether all that match were read. */
+    isWhole: query.data !== undefined && !query.hasNextPage,
     onMore: query.fetchNextPage,
     error: query.error,
     refetch: query.refetch

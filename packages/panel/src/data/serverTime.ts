@@ -1,12 +1,12 @@
+import { onAnswer } from "./answers.ts"
+
 let latest: number | undefined
 
 /** Each answer says when it was made, to the second. */
-export const timed = async (url: string, init: RequestInit): Promise<Response> => {
-  const answer = await fetch(url, init)
-  const date = Date.parse(answer.headers.get("date") ?? "")
+onAnswer(({ headers }) => {
+  const date = Date.parse(headers.get("date") ?? "")
   if (!Number.isNaN(date)) latest = date
-  return answer
-}
+})
 
 /**
  * A moment that has passed, by the clock of the service, as that of this machine may be wrong.

@@ -68,15 +68,22 @@ const columnsFor = (
     {
       key: "status",
       head: "Status",
-      className: "w-28 shrink-0 max-sm:w-25",
-      cell: ({ id, status }) =>
-        showsTask ? <Status of={status} /> : link(id, "", <Status of={status} />)
+      className: `w-28 shrink-0 ${showsTask ? "max-sm:w-25" : "max-sm:w-32"}`,
+      cell: ({ id, scheduled_for, status }) =>
+        showsTask ? (
+          <Status of={status} />
+        ) : (
+          <>
+            {link(id, "", <Status of={status} />)}
+            <At at={scheduled_for} className="block pl-4 text-xs text-faint sm:hidden" />
+          </>
+        )
     },
     ...(showsTask ? [taskColumn(workspaceId, link)] : []),
     {
       key: "due",
       head: "Due",
-      className: "w-28 shrink-0 max-sm:hidden",
+      className: "w-36 shrink-0 max-sm:hidden",
       cell: ({ scheduled_for }) => <At at={scheduled_for} />
     },
     {
@@ -117,7 +124,7 @@ const taskColumn = (
   key: "task",
   head: "Task",
   className: "grow basis-0",
-  cell: ({ id, kind, step, task_id }) => (
+  cell: ({ id, kind, scheduled_for, step, task_id }) => (
     <>
       {link(
         id,
@@ -125,7 +132,8 @@ const taskColumn = (
         <TaskName workspaceId={workspaceId} taskId={task_id} />
       )}
       <span className="block truncate text-xs text-faint">
-        {kind}
+        <At at={scheduled_for} className="sm:hidden" />
+        <span className="max-sm:hidden">{kind}</span>
         {step !== null && ` · ${step}`}
       </span>
     </>

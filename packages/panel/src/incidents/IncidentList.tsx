@@ -39,9 +39,10 @@ export const Lasted = ({
 }) => {
   const now = useNow()
   const end = closed_at === null ? now : Date.parse(closed_at)
+  const lastedMs = end - Date.parse(opened_at)
   return (
     <span className="nums whitespace-nowrap">
-      {duration(Math.max(0, end - Date.parse(opened_at)))}
+      {lastedMs < 1_000 ? "Under 1 s" : duration(lastedMs)}
     </span>
   )
 }

@@ -16,6 +16,7 @@ import { attempt } from "../ui/messages/toast.ts"
 import { IncidentStatus, Lasted } from "./IncidentList.tsx"
 import { MonitorName } from "./MonitorName.tsx"
 import { incidentOptions, incidentsChanged } from "./queries.ts"
+import { kindName } from "../data/kindName.ts"
 import { Only } from "../ui/role.tsx"
 
 const monitorPages = {
@@ -142,9 +143,7 @@ const Deliveries = ({
             <span className="w-28 shrink-0">
               <Status of={status} />
             </span>
-            <span className="min-w-0 grow truncate">
-              {names.get(channel_id) ?? kind.replaceAll("_", " ")}
-            </span>
+            <span className="min-w-0 grow truncate">{names.get(channel_id) ?? kindName(kind)}</span>
             <At at={created_at} className="text-faint" />
           </Link>
         ))}

@@ -33,18 +33,14 @@ const isFresh = ({ closed_at, opened_at }: IncidentDetail) =>
 
 const isUnderWay = ({ finished_at }: IncidentDetail["deliveries"][number]) => finished_at === null
 
-const ninetyDays = 90 * 24 * 60 * 60_000
-
-/** What a strip of 90 days shows, also of those that began before. */
+/** The incidents of a monitor, and for how many days incidents are kept. */
 export const incidentsOfMonitorOptions = (workspaceId: WorkspaceId, monitorId: MonitorId) =>
   queryOptions({
     queryKey: [...all(workspaceId), "of", monitorId],
     queryFn: async ({ signal }) => {
-      const incidents = await clientOf(workspaceId)
-        .incidents.list({ monitor_id: monitorId, limit: 100 }, { signal })
-        .toArray({ limit: 500 })
-      const from = now() - ninetyDays
-      return incidents.filter(({ closed_at }) => closed_at === null || Date.parse(closed_at) > from)
+      const query = { monitor_id: monitorId, limit: 100 }
+      const page = await clientOf(workspaceId).incidents.list(query, { signal })
+      return { incidents: await page.toArray({ limit: 500 }), keptDays: page.retention_days }
     }
   })
 

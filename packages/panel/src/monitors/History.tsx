@@ -1,4 +1,4 @@
-import type { Monitor } from "@scheduling/sdk"
+import type { Incident, Monitor } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
 import { useWorkspace } from "../data/client.ts"
 import { incidentsOfMonitorOptions } from "../incidents/queries.ts"
@@ -16,13 +16,16 @@ import {
   watchedBy
 } from "./history.ts"
 
-const shownDays = 90
+const mostDays = 90
 
 /** How a monitor is shown here: what it is, and the oldest event of it that was read. */
 interface Shown {
   readonly monitor: Pick<Monitor, "created_at" | "id" | "last_change_at" | "status">
   readonly oldest: OldestEvent | undefined
 }
+
+const lasts = ({ closed_at }: Pick<Incident, "closed_at">, from: number) =>
+  closed_at === null || Date.parse(closed_at) > from
 
 /** The last days of a monitor, each with how long it was down. */
 export const History = ({ monitor, oldest }: Shown) => {
@@ -33,16 +36,19 @@ export const History = ({ monitor, oldest }: Shown) => {
   )
   if (error !== null) return <Problem error={error} />
   if (data === undefined || oldest === undefined) return <Skeleton className="h-28" />
-  const now = notBefore(data, Math.max(tick, dataUpdatedAt))
-  const watched = watchedBy(monitor, data, oldest)
+  const now = notBefore(data.incidents, Math.max(tick, dataUpdatedAt))
+  const watched = watchedBy(monitor, data.incidents, oldest)
   if (watched === undefined) return null
-  const days = daysOf(data, watched, now, shownDays)
+  // Of an earlier day nobody knows any more whether the monitor was down.
+  const shownDays = Math.min(data.keptDays, mostDays)
+  const days = daysOf(data.incidents, watched, now, shownDays)
   const first = days[0]?.at ?? now
   const from = Math.max(first, watched.from)
-  const share = percent(upShare(data, from, now))
-  const incidents = data.length === 1 ? "1 incident" : `${data.length} incidents`
+  const share = percent(upShare(data.incidents, from, now))
+  const count = data.incidents.filter((incident) => lasts(incident, first)).length
+  const incidents = count === 1 ? "1 incident" : `${count} incidents`
   return (
-    <Section title={`Last ${shownDays} days`}>
+    <Section title={shownDays === 1 ? "Last day" : `Last ${shownDays} days`}>
       <Card className="p-5">
         <p className="mb-3 flex flex-wrap items-baseline justify-between gap-x-4">
           <span>
@@ -51,9 +57,7 @@ export const History = ({ monitor, oldest }: Shown) => {
               <span className="text-sm text-faint"> since {shortDateTime(from)}</span>
             )}
           </span>
-          <span className="text-sm text-faint">
-            {data.length === 0 ? "No incident" : incidents}
-          </span>
+          <span className="text-sm text-faint">{count === 0 ? "No incident" : incidents}</span>
         </p>
         <div
           role="img"
@@ -68,6 +72,11 @@ export const History = ({ monitor, oldest }: Shown) => {
           <span>{dayOf(first)}</span>
           <span>Today</span>
         </p>
+        {data.keptDays < mostDays && (
+          <p className="mt-2 text-xs text-faint">
+            This server keeps incidents for {shownDays} days.
+          </p>
+        )}
       </Card>
     </Section>
   )
@@ -92,4 +101,4 @@ const words = {
   "not watched": "not watched yet"
 } as const
 
-const looks = { watched: "bg-ok", "no incident": "bg-ok/40", "not watched": "bg-sunken" } as const
+const looks = { watched: "bg-ok", "no incident": "bg-edge", "not watched": "bg-sunken" } as const

@@ -1,4 +1,5 @@
 import type { DeliveryKind, DeliveryStatus } from "@scheduling/sdk"
+import { kindNames } from "../data/kindName.ts"
 import { given, keyIn, textIn } from "../ui/lists/search.ts"
 
 /** What the list of deliveries is narrowed to. */
@@ -18,34 +19,13 @@ export const deliveryStatuses = {
   dropped: "Dropped"
 } as const satisfies Readonly<Record<DeliveryStatus, string>>
 
-const kinds = {
-  email: true,
-  webhook: true,
-  slack: true,
-  discord: true,
-  teams: true,
-  google_chat: true,
-  mattermost: true,
-  telegram: true,
-  pagerduty: true,
-  opsgenie: true,
-  jira_service_management: true,
-  ntfy: true,
-  gotify: true,
-  pushover: true,
-  twilio_sms: true,
-  zulip: true,
-  matrix: true,
-  callback: true
-} as const satisfies Readonly<Record<DeliveryKind, true>>
-
 export const deliverySearch = ({
   channel_id,
   kind,
   status
 }: Record<string, unknown>): DeliverySearch =>
   given({
-    kind: keyIn(kinds, kind),
+    kind: keyIn(kindNames, kind),
     status: keyIn(deliveryStatuses, status),
     channel_id: textIn(channel_id)
   })

@@ -10,7 +10,12 @@ import { Ago } from "../ui/values/Time.tsx"
 import { failingNowOptions } from "./failingNow.ts"
 
 /** Tasks whose latest run failed: what somebody has to look at. */
-export const FailingNow = () => {
+export const FailingNow = ({
+  hasRun
+}: {
+  /** Whether anything ran in the last 24 hours. */
+  readonly hasRun: boolean
+}) => {
   const { workspaceId } = useWorkspace()
   const { data, error } = useQuery(failingNowOptions(workspaceId))
   return (
@@ -21,8 +26,10 @@ export const FailingNow = () => {
         <Skeleton className="h-14" />
       ) : data.length === 0 ? (
         <Card className="flex items-center gap-2.5 px-4 py-3.5 text-soft">
-          <Dot tone="ok" />
-          The latest run of each task went well.
+          <Dot tone={hasRun ? "ok" : "none"} />
+          {hasRun
+            ? "The latest run of each task succeeded."
+            : "No task is failing. Nothing ran in the last 24 hours."}
         </Card>
       ) : (
         <Card>

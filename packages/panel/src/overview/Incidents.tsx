@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { useWorkspace } from "../data/client.ts"
 import { openIncidentsOptions } from "../data/incidents.ts"
+import { monitorCountsOptions } from "../monitors/queries.ts"
 import { MonitorName } from "../incidents/MonitorName.tsx"
 import { Card, Section, Skeleton } from "../ui/layout/Page.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
@@ -9,11 +10,18 @@ import { Message } from "../ui/values/Message.tsx"
 import { Dot } from "../ui/values/Status.tsx"
 import { Ago } from "../ui/values/Time.tsx"
 
+const sum = (counts: ReadonlyArray<number>) => counts.reduce((total, count) => total + count, 0)
+
 /** What is down right now. */
 export const Incidents = () => {
   const { workspaceId } = useWorkspace()
   const { data: open, error } = useQuery(openIncidentsOptions(workspaceId))
   const data = open?.data
+  const { data: monitors } = useQuery({
+    ...monitorCountsOptions(workspaceId),
+    enabled: data?.length === 0
+  })
+  const watched = monitors === undefined ? undefined : sum(Object.values(monitors))
   return (
     <Section title="Open incidents">
       {error !== null ? (
@@ -22,8 +30,8 @@ export const Incidents = () => {
         <Skeleton className="h-14" />
       ) : data.length === 0 ? (
         <Card className="flex items-center gap-2.5 px-4 py-3.5 text-soft">
-          <Dot tone="ok" />
-          Nothing is down.
+          <Dot tone={watched === undefined || watched === 0 ? "none" : "ok"} />
+          {watched === 0 ? "No monitor watches anything yet." : "Nothing is down."}
         </Card>
       ) : (
         <Card>

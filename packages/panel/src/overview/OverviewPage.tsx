@@ -49,7 +49,7 @@ export const OverviewPage = () => {
             />
           </Section>
           <aside className="flex min-w-0 flex-col gap-8">
-            <FailingNow />
+            <FailingNow hasRun={hasRun} />
             <Incidents />
             <Section title="Coming up" actions={<ForecastLink />}>
               {upcoming.data === undefined ? (

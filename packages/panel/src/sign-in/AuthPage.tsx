@@ -20,7 +20,10 @@ export const AuthPage = ({
   return (
     <main className="grid min-h-dvh place-items-center px-4 py-10">
       <div className="w-full max-w-[24rem]">
-        <Mark className="mb-6 size-9" />
+        <p className="mb-6 flex items-center gap-3 font-semibold">
+          <Mark className="size-9" />
+          Scheduling Service
+        </p>
         <h1 className="text-xl font-semibold tracking-tight">{title}</h1>
         {description !== undefined && <p className="mt-1 text-soft">{description}</p>}
         <Card className="mt-6 p-5">{children}</Card>

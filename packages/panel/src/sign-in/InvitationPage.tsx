@@ -9,7 +9,9 @@ import { Problem } from "../ui/messages/Problem.tsx"
 import { tell } from "../ui/messages/toast.ts"
 import { useForm } from "../ui/forms/useForm.ts"
 import { AuthPage, textLink } from "./AuthPage.tsx"
+import { InvitationFacts } from "./InvitationFacts.tsx"
 import { takeLinkToken } from "./linkToken.ts"
+import { useInvitation } from "./useInvitation.ts"
 import { session } from "../data/session.ts"
 
 /** Where the link of an invitation leads. Who is not signed in does that first, and comes back. */
@@ -26,6 +28,7 @@ export const InvitationPage = () => {
       await navigate({ to: "/w/$workspaceId", params: { workspaceId: id } })
     }
   })
+  const invitation = useInvitation(form.values.token)
   const signOut = async () => {
     await session.signOut()
     queries.clear()
@@ -33,7 +36,13 @@ export const InvitationPage = () => {
   return (
     <AuthPage
       title="Join a workspace"
-      description={me && `You join as ${me.email}. The invitation must be for this address.`}
+      description={
+        invitation ? (
+          <InvitationFacts invitation={invitation} />
+        ) : (
+          me && `You join as ${me.email}. The invitation must be for this address.`
+        )
+      }
       below={
         <button type="button" className={textLink} onClick={signOut}>
           Sign in as somebody else
@@ -41,13 +50,26 @@ export const InvitationPage = () => {
       }
     >
       <form className="flex flex-col gap-4" onSubmit={form.submit}>
-        <Field
-          label="Invitation"
-          hint="The token that you were given."
-          error={form.errorOf("token")}
-        >
-          <Input {...form.text("token")} mono required autoFocus />
-        </Field>
+        {linkToken === "" && (
+          <Field
+            label="Invitation"
+            hint="The token that you were given."
+            error={form.errorOf("token")}
+          >
+            <Input {...form.text("token")} mono required autoFocus />
+          </Field>
+        )}
+        {me !== undefined && invitation && me.email !== invitation.email && (
+          <p className="text-sm text-warn">
+            You are signed in as <bdi>{me.email}</bdi>. Sign in as <bdi>{invitation.email}</bdi> to
+            join.
+          </p>
+        )}
+        {invitation === null && (
+          <p className="text-sm text-warn">
+            This invitation was used, withdrawn or replaced, or it has expired. Ask for another one.
+          </p>
+        )}
         <Problem error={form.problem} />
         <Button type="submit" look="main" busy={form.isBusy}>
           Join

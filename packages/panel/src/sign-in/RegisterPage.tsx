@@ -6,27 +6,26 @@ import { NewPasswordField } from "../ui/forms/NewPasswordField.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
 import { AuthPage, textLink } from "./AuthPage.tsx"
+import { Invited } from "./Invited.tsx"
 import { isInvited } from "./isInvited.ts"
 import { session } from "../data/session.ts"
+import { useInvitation } from "./useInvitation.ts"
 
 export const RegisterPage = () => {
   const { next } = useSearch({ from: "/register" })
-  const navigate = useNavigate()
-  const form = useForm({
-    initial: { name: "", email: "", password: "" },
-    send: async ({ email, name, password }) => {
-      await client.auth.register({ email, password, ...(name.trim() !== "" && { name }) })
-      await session.signIn({ email, password })
-      await navigate({ href: next ?? "/", replace: true })
-    }
-  })
+  const invitation = useInvitation()
+  const isFirst = session.awaitsFirstAccount
   return (
     <AuthPage
-      title="Create an account"
+      title={isFirst ? "Create the first account" : "Create an account"}
       description={
-        isInvited(next)
-          ? "You are invited to a workspace. Take the address that was invited."
-          : "With a workspace of your own to begin with."
+        isInvited(next) ? (
+          <Invited invitation={invitation} />
+        ) : isFirst ? (
+          "Nobody has an account on this server yet. Yours comes with a workspace to begin with."
+        ) : (
+          "With a workspace of your own to begin with."
+        )
       }
       below={
         <>
@@ -37,23 +36,44 @@ export const RegisterPage = () => {
         </>
       }
     >
-      <form className="flex flex-col gap-4" onSubmit={form.submit}>
-        <Field label="Name" hint="Optional." error={form.errorOf("name")}>
-          <Input {...form.text("name")} autoComplete="name" maxLength={100} autoFocus />
-        </Field>
-        <Field label="Email" error={form.errorOf("email")}>
-          <Input {...form.text("email")} type="email" autoComplete="username" required />
-        </Field>
-        <NewPasswordField
-          label="Password"
-          {...form.text("password")}
-          error={form.errorOf("password")}
-        />
-        <Problem error={form.problem} />
-        <Button type="submit" look="main" busy={form.isBusy}>
-          Create account
-        </Button>
-      </form>
+      <RegisterForm key={invitation?.email} email={invitation?.email ?? ""} next={next} />
     </AuthPage>
+  )
+}
+
+const RegisterForm = ({
+  email: invited,
+  next
+}: {
+  readonly email: string
+  readonly next: string | undefined
+}) => {
+  const navigate = useNavigate()
+  const form = useForm({
+    initial: { name: "", email: invited, password: "" },
+    send: async ({ email, name, password }) => {
+      await client.auth.register({ email, password, ...(name.trim() !== "" && { name }) })
+      await session.signIn({ email, password })
+      await navigate({ href: next ?? "/", replace: true })
+    }
+  })
+  return (
+    <form className="flex flex-col gap-4" onSubmit={form.submit}>
+      <Field label="Name" hint="Optional." error={form.errorOf("name")}>
+        <Input {...form.text("name")} autoComplete="name" maxLength={100} autoFocus />
+      </Field>
+      <Field label="Email" error={form.errorOf("email")}>
+        <Input {...form.text("email")} type="email" autoComplete="username" required />
+      </Field>
+      <NewPasswordField
+        label="Password"
+        {...form.text("password")}
+        error={form.errorOf("password")}
+      />
+      <Problem error={form.problem} />
+      <Button type="submit" look="main" busy={form.isBusy}>
+        Create account
+      </Button>
+    </form>
   )
 }

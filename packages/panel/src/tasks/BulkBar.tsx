@@ -52,10 +52,13 @@ const plural = (verb: string) => (verb === "is " ? "are " : "were ")
 export const BulkBar = <Row,>({
   actions,
   chosen,
+  more,
   onClear,
   onDone
 }: {
   readonly chosen: ReadonlyArray<Row>
+  /** Chooses what matches and was not read yet, if there is any. */
+  readonly more?: { readonly choose: () => void; readonly isBusy: boolean } | undefined
   readonly actions: ReadonlyArray<BulkAction<Row>>
   readonly onClear: () => void
   readonly onDone: () => void
@@ -71,8 +74,13 @@ export const BulkBar = <Row,>({
         className="sticky bottom-4 z-20 mx-auto mt-4 flex w-fit max-w-full flex-wrap items-center gap-2 rounded-xl border border-line bg-raised p-2 pl-4 shadow-float appear"
       >
         <span role="status" className="mr-2 font-medium whitespace-nowrap nums">
-          {progress ?? `${chosen.length} selected`}
+          {progress ?? `${chosen.length}${more === undefined ? "" : " loaded"} selected`}
         </span>
+        {more !== undefined && progress === undefined && (
+          <Button size="small" busy={more.isBusy} onClick={more.choose}>
+            Select all that match
+          </Button>
+        )}
         {actions.map((action) => (
           <Button
             key={action.name}

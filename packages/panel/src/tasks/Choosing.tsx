@@ -20,7 +20,7 @@ const ChooseAll = () => {
   return (
     <input
       type="checkbox"
-      aria-label="Select all that are shown"
+      aria-label="Select all that are loaded"
       disabled={count === 0}
       className={`${box} translate-y-0.5`}
       checked={isAll}

@@ -1,4 +1,4 @@
-import { type ReactNode, useMemo, useState } from "react"
+import { type ReactNode, useEffect, useEffectEvent, useMemo, useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import type { useList } from "../data/queries.ts"
 import { Button } from "../ui/actions/Button.tsx"
@@ -13,6 +13,27 @@ import { TaskExamples } from "./TaskExamples.tsx"
 import { choosing, SelectionOf } from "./Choosing.tsx"
 import { RecentRunsOf, useRecentRuns } from "./RecentRuns.tsx"
 import { useSelection } from "./useSelection.ts"
+
+/** Reads the rest of a list and chooses all of it. The header of the list chooses what was read. */
+const useAllThatMatch = (
+  {
+    error,
+    hasMore,
+    isWhole,
+    onMore
+  }: Pick<ReturnType<typeof useList>, "error" | "hasMore" | "isWhole" | "onMore">,
+  chooseAll: () => void
+) => {
+  const [isWanted, setWanted] = useState(false)
+  const choose = useEffectEvent(chooseAll)
+  useEffect(() => {
+    if (!isWanted) return
+    if (isWhole) choose()
+    if (isWhole || error !== null) setWanted(false)
+    else if (hasMore) void onMore()
+  }, [isWanted, isWhole, hasMore, onMore, error])
+  return { isBusy: isWanted, choose: () => setWanted(true) }
+}
 
 interface Narrowed<Status> {
   readonly name?: string
@@ -60,6 +81,7 @@ export const TaskListPage = <
   const { workspaceId } = useWorkspace()
   const [cleared, setCleared] = useState(0)
   const selection = useSelection(list.rows)
+  const allThatMatch = useAllThatMatch({ ...list, error }, selection.all)
   const repeating = noun === "delayed" ? [] : list.rows.map(({ id }) => id)
   const recent = useRecentRuns(workspaceId, repeating)
   const offer = <Only role="editor">{create}</Only>
@@ -125,6 +147,9 @@ export const TaskListPage = <
       {selection.chosen.length > 0 && (
         <BulkBar
           chosen={selection.chosen}
+          more={
+            list.isWhole || selection.chosen.length < list.rows.length ? undefined : allThatMatch
+          }
           actions={bulk}
           onClear={selection.none}
           onDone={() => {

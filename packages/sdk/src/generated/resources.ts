@@ -77,6 +77,7 @@ import type {
   InvitationAcceptance,
   InvitationId,
   InvitationInput,
+  InvitationPreview,
   Invoices,
   LeakedApiKey,
   LeakedWorkerToken,
@@ -126,6 +127,7 @@ import type {
   Registration,
   RerunFilter,
   Reruns,
+  RetentionDays,
   SchedulePreview,
   Session,
   SessionId,
@@ -819,6 +821,27 @@ export class InvitationsResource extends Resource {
    */
   accept(body: InvitationAcceptance, options?: RequestOptions): ApiPromise<Workspace> {
     return this.call({ verb: "POST", path: "/v1/invitations/accept", body, options })
+  }
+
+  /**
+   * Preview an invitation.
+   *
+   * Which workspace somebody is invited to, by whom and as what. The token is enough, so that an
+   * invited person knows it before they have an account. An address may send 100 in 15 minutes.
+   *
+   * Needs no credential.
+   *
+   * @example
+   * const invitationPreview = await client.invitations.preview({ token: "Zk3vT9qLm2XcR7wYbN5hJ8dFgKsPaQeUoViWxCzTyBM" })
+   */
+  preview(body: InvitationAcceptance, options?: RequestOptions): ApiPromise<InvitationPreview> {
+    return this.call({
+      verb: "POST",
+      path: "/v1/invitations/preview",
+      body,
+      isPublic: true,
+      options
+    })
   }
 }
 
@@ -3262,7 +3285,10 @@ export class IncidentsResource extends Resource {
    *   console.log(incident)
    * }
    */
-  list(query?: IncidentsListQuery, options?: RequestOptions & InWorkspace): PagePromise<Incident> {
+  list(
+    query?: IncidentsListQuery,
+    options?: RequestOptions & InWorkspace
+  ): PagePromise<Incident, { readonly retention_days: RetentionDays }> {
     return this.pages({
       verb: "GET",
       path: "/v1/workspaces/{workspace_id}/incidents",

@@ -2247,6 +2247,17 @@ export interface InvitationInput {
   readonly role: Role
 }
 
+export interface InvitationPreview {
+  readonly workspace_name: string
+  readonly role: Role
+  /** Who is invited. */
+  readonly email: string
+  /** The name of the member who made the invitation, or their email without one. */
+  readonly invited_by: string
+  /** 7 days after it was made. */
+  readonly expires_at: Timestamp
+}
+
 export interface Invoice {
   /** Its id, a UUID. */
   readonly id: string
@@ -3274,6 +3285,9 @@ export interface ResetEvent {
   /** Always `reset`. */
   readonly type: "reset"
 }
+
+/** For how many days incidents that are over are kept. Older ones are not listed. */
+export type RetentionDays = number
 
 export interface Retry {
   /** How many times a call that failed is made again. */

@@ -1,4 +1,4 @@
-import { NodeHttpServer, NodeHttpServerRequest } from "@effect/platform-node"
+import { NodeHttpPlatform, NodeHttpServer, NodeHttpServerRequest } from "@effect/platform-node"
 import { Cause, Context, Effect, Layer, Option, Schema } from "effect"
 import { HttpMiddleware, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { AppConfig, isMetered } from "../config/Config.ts"
@@ -14,6 +14,7 @@ import {
   routeError,
   unsupportedMediaType
 } from "./answers/Errors.ts"
+import { compressed } from "./answers/compressed.ts"
 import { makeNodeServer } from "./server/NodeServer.ts"
 import { withCheckedBody } from "./request/RequestBody.ts"
 import { isWellFormed } from "./request/RequestHead.ts"
@@ -99,7 +100,7 @@ export const serve = <E, R>(
       // Added last, so that it runs first: before the server stops accepting connections and waits.
       yield* Effect.addFinalizer(() => stopping.begin)
     })
-  )
+  ).pipe(Layer.provide(NodeHttpPlatform.layer))
 
 // ---------------------------------------------------------------------------
 
@@ -139,8 +140,10 @@ const envelope = <E, R>(
     response: HttpServerResponse.HttpServerResponse
   ) => {
     const written = records.end(request, response.status)
-    const stamped = stamp(request, response)
-    return written === undefined ? Effect.succeed(stamped) : Effect.as(written, stamped)
+    const answered = Effect.succeed(stamp(request, response))
+    // Credentials are answered to other methods.
+    const stamped = request.method === "GET" ? compressed(answered) : answered
+    return written === undefined ? stamped : Effect.andThen(written, stamped)
   }
 
   const asked = withRequest((request) => {

@@ -1,15 +1,16 @@
 import { type Principal, principalId } from "@scheduling/domain/auth/Principal"
 import type {
-  Incident,
   IncidentDetail,
-  IncidentFilters
+  IncidentFilters,
+  IncidentPage
 } from "@scheduling/domain/incidents/Incident"
 import type { NotFound } from "@scheduling/domain/shared/Errors"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { IncidentId } from "@scheduling/domain/shared/Ids"
-import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
+import type { PageQuery } from "@scheduling/domain/shared/requests/Page"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { AppConfig } from "../config/Config.ts"
 import { orNotFound } from "../platform/orNotFound.ts"
 import { pageRequest, toPage } from "../sql/Pages.ts"
 import { StoreClock } from "../sql/StoreClock.ts"
@@ -22,7 +23,7 @@ export class Incidents extends Context.Service<
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
       query: PageQuery & IncidentFilters
-    ) => Effect.Effect<Page<Incident>>
+    ) => Effect.Effect<IncidentPage>
     readonly get: (
       workspaceId: AuthorizedWorkspaceId,
       id: IncidentId
@@ -34,38 +35,40 @@ export class Incidents extends Context.Service<
     ) => Effect.Effect<IncidentDetail, NotFound>
   }
 >()("@scheduling/server/incidents/Incidents") {
-  static readonly layer: Layer.Layer<Incidents, never, IncidentsRepo | SqlClient.SqlClient> =
-    Layer.effect(
-      Incidents,
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const now = Effect.orDie((yield* StoreClock)(sql))
-        const repo = yield* IncidentsRepo
+  static readonly layer: Layer.Layer<
+    Incidents,
+    never,
+    AppConfig | IncidentsRepo | SqlClient.SqlClient
+  > = Layer.effect(
+    Incidents,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { retentionDays: retention_days } = yield* AppConfig
+      const now = Effect.orDie((yield* StoreClock)(sql))
+      const repo = yield* IncidentsRepo
 
-        const get = Effect.fnUntraced(function* (
-          workspaceId: AuthorizedWorkspaceId,
-          id: IncidentId
-        ) {
-          const incident = toIncident(yield* found(repo.find(workspaceId, id)))
-          const deliveries = yield* repo.listDeliveries(workspaceId, id)
-          return { ...incident, deliveries: deliveries.map(toIncidentDelivery) }
-        })
-
-        return Incidents.of({
-          list: Effect.fn("Incidents.list")(function* (workspaceId, query) {
-            const page = pageRequest(query)
-            return toPage(yield* repo.list(workspaceId, query, page), page, toIncident)
-          }),
-
-          get,
-
-          acknowledge: Effect.fn("Incidents.acknowledge")(function* (workspaceId, id, principal) {
-            yield* repo.updateAcknowledged(workspaceId, id, principalId(principal), yield* now)
-            return yield* get(workspaceId, id)
-          }, transactionOf(sql))
-        })
+      const get = Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId, id: IncidentId) {
+        const incident = toIncident(yield* found(repo.find(workspaceId, id)))
+        const deliveries = yield* repo.listDeliveries(workspaceId, id)
+        return { ...incident, deliveries: deliveries.map(toIncidentDelivery) }
       })
-    )
+
+      return Incidents.of({
+        list: Effect.fn("Incidents.list")(function* (workspaceId, query) {
+          const page = pageRequest(query)
+          const rows = yield* repo.list(workspaceId, query, page)
+          return { ...toPage(rows, page, toIncident), retention_days }
+        }),
+
+        get,
+
+        acknowledge: Effect.fn("Incidents.acknowledge")(function* (workspaceId, id, principal) {
+          yield* repo.updateAcknowledged(workspaceId, id, principalId(principal), yield* now)
+          return yield* get(workspaceId, id)
+        }, transactionOf(sql))
+      })
+    })
+  )
 }
 
 const found = orNotFound("incident")

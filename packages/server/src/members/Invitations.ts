@@ -5,7 +5,8 @@ import {
   type CreatedInvitation,
   type Invitation,
   invitationDays,
-  type InvitationInput
+  type InvitationInput,
+  type InvitationPreview
 } from "@scheduling/domain/members/Invitation"
 import {
   Conflict,
@@ -22,6 +23,7 @@ import { authorize } from "../access/authorize.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
 import type { Actor } from "../audit/currentActor.ts"
 import { AppConfig } from "../config/Config.ts"
+import type { RequestOrigin } from "../http/request/RequestOrigin.ts"
 import { Limits } from "../limits/Limits.ts"
 import { Letters } from "../mail/Letters.ts"
 import { UsageRepo } from "../limits/UsageRepo.ts"
@@ -38,7 +40,12 @@ import { UsersRepo } from "../users/UsersRepo.ts"
 import { holdFor } from "../workspaces/holdFor.ts"
 import { toWorkspace, WorkspacesRepo } from "../workspaces/WorkspacesRepo.ts"
 import { invitationLetter } from "./invitationLetter.ts"
-import { type InvitationRow, InvitationsRepo, toInvitation } from "./InvitationsRepo.ts"
+import {
+  type InvitationRow,
+  InvitationsRepo,
+  toInvitation,
+  toInvitationPreview
+} from "./InvitationsRepo.ts"
 import { MembersRepo } from "./MembersRepo.ts"
 
 export class Invitations extends Context.Service<
@@ -61,6 +68,11 @@ export class Invitations extends Context.Service<
       id: InvitationId,
       actor: Actor
     ) => Effect.Effect<void, NotFound>
+    /** For whoever holds the token, with or without an account. */
+    readonly preview: (
+      token: Redacted.Redacted,
+      origin: RequestOrigin
+    ) => Effect.Effect<InvitationPreview, NotFound | RateLimited>
     readonly accept: (
       token: Redacted.Redacted,
       actor: Actor
@@ -154,6 +166,13 @@ export class Invitations extends Context.Service<
             details: { role }
           })
         }, transaction),
+
+        preview: Effect.fn("Invitations.preview")(function* (token, origin) {
+          yield* throttle.count("invitation previews", origin.ip)
+          const hashes = linkTokenHashes(ring, "invitation", token)
+          const row = yield* found(repo.findPreview(hashes, yield* DateTime.nowAsDate))
+          return toInvitationPreview(row)
+        }),
 
         accept: Effect.fn("Invitations.accept")(function* (token, actor) {
           const { email } = yield* userOfToken(users, actor.user_id)

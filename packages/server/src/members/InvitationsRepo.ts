@@ -1,5 +1,5 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import type { Invitation } from "@scheduling/domain/members/Invitation"
+import type { Invitation, InvitationPreview } from "@scheduling/domain/members/Invitation"
 import type { Role } from "@scheduling/domain/members/Role"
 import { InvitationId, UserId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer, Option } from "effect"
@@ -27,6 +27,19 @@ export const toInvitation = (row: InvitationRow): Invitation => ({
   created_at: timestampOf(row.created_at)
 })
 
+export interface InvitationPreviewRow extends Pick<InvitationRow, "email" | "expires_at" | "role"> {
+  readonly workspace_name: string
+  readonly invited_by: string
+}
+
+export const toInvitationPreview = (row: InvitationPreviewRow): InvitationPreview => ({
+  workspace_name: row.workspace_name,
+  role: row.role,
+  email: row.email,
+  invited_by: row.invited_by,
+  expires_at: timestampOf(row.expires_at)
+})
+
 export class InvitationsRepo extends Context.Service<
   InvitationsRepo,
   {
@@ -44,6 +57,11 @@ export class InvitationsRepo extends Context.Service<
       email: string,
       now: Date
     ) => Effect.Effect<Option.Option<InvitationRow>>
+    /** For the holder of the token, whoever that is. */
+    readonly findPreview: (
+      hashes: ReadonlyArray<string>,
+      now: Date
+    ) => Effect.Effect<Option.Option<InvitationPreviewRow>>
     readonly remove: (
       workspaceId: AuthorizedWorkspaceId,
       id: string
@@ -95,6 +113,22 @@ export class InvitationsRepo extends Context.Service<
             WHERE token_hash = ANY (${hashes}::text[])
               AND email = ${email}
               AND expires_at > ${now}`
+          return Option.fromNullishOr(rows[0])
+        }, Effect.orDie),
+
+        findPreview: Effect.fn("InvitationsRepo.findPreview")(function* (hashes, now) {
+          const rows = yield* sql<InvitationPreviewRow>`
+            SELECT
+              invitations.email,
+              invitations.role,
+              invitations.expires_at,
+              workspaces.name AS workspace_name,
+              coalesce(users.name, users.email) AS invited_by
+            FROM invitations
+            JOIN workspaces ON workspaces.id = invitations.workspace_id
+            JOIN users ON users.id = invitations.invited_by
+            WHERE invitations.token_hash = ANY (${hashes}::text[])
+              AND invitations.expires_at > ${now}`
           return Option.fromNullishOr(rows[0])
         }, Effect.orDie),
 

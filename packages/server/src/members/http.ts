@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { currentActor } from "../audit/currentActor.ts"
 import { implement } from "../http/implement.ts"
 import { inWorkspace } from "../http/inWorkspace.ts"
+import { requestOrigin } from "../http/request/RequestOrigin.ts"
 import { Invitations } from "./Invitations.ts"
 import { Members } from "./Members.ts"
 
@@ -55,6 +56,10 @@ export const InvitationsHandlers = implement(
           yield* invitations.remove(workspaceId, params.invitation_id, yield* currentActor)
         })
       ),
+
+      preview: Effect.fnUntraced(function* ({ payload }) {
+        return yield* invitations.preview(payload.token, yield* requestOrigin)
+      }),
 
       accept: Effect.fnUntraced(function* ({ payload }) {
         return yield* invitations.accept(payload.token, yield* currentActor)

@@ -15,6 +15,7 @@ import {
   HttpServerResponse
 } from "effect/http"
 import { Accounts } from "../auth/Accounts.ts"
+import { FirstAccount } from "../auth/FirstAccount.ts"
 import { Logins } from "../auth/sessions/Logins.ts"
 import { issuesIn } from "../http/answers/Errors.ts"
 import { requestOrigin } from "../http/request/RequestOrigin.ts"
@@ -28,10 +29,11 @@ import { isOnHttps, isOwnPage, sessionCookie, tokenIn } from "./sessionCookie.ts
 export const sessionRoutesLayer: Layer.Layer<
   never,
   never,
-  Accounts | HttpRouter.HttpRouter | Logins
+  Accounts | FirstAccount | HttpRouter.HttpRouter | Logins
 > = Layer.unwrap(
   Effect.gen(function* () {
     const accounts = yield* Accounts
+    const firstAccount = yield* FirstAccount
     const logins = yield* Logins
 
     const login = Effect.gen(function* () {
@@ -42,7 +44,7 @@ export const sessionRoutesLayer: Layer.Layer<
     const refresh = Effect.gen(function* () {
       const token = yield* tokenOfCookie
       // Nobody has logged in yet. That is no error, and browsers would log one.
-      if (token === undefined) return empty
+      if (token === undefined) return (yield* firstAccount.isAwaited) ? first : empty
       return yield* answerWith(yield* logins.refresh(token, yield* requestOrigin))
     })
 
@@ -79,6 +81,12 @@ export const sessionRoutesLayer: Layer.Layer<
 // ---------------------------------------------------------------------------
 
 const empty = HttpServerResponse.empty({ status: 204, headers: { "cache-control": "no-store" } })
+
+/** Says that nobody has an account yet, so that the panel offers to create the first one. */
+const first = HttpServerResponse.jsonUnsafe(
+  { awaits_first_account: true },
+  { headers: { "cache-control": "no-store" } }
+)
 
 const pageHeaders = Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) => headers)
 

@@ -153,7 +153,8 @@ const allowed = {
   registrations: perWindow(50),
   "leaked keys": perWindow(100),
   "password resets": perWindow(20),
-  "email links": perWindow(50)
+  "email links": perWindow(50),
+  "invitation previews": perWindow(100)
 } satisfies Record<string, Allowance>
 
 export type Counted = keyof typeof allowed

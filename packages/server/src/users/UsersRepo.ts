@@ -43,6 +43,8 @@ export class UsersRepo extends Context.Service<
   {
     /** None if the email is taken. */
     readonly insert: (user: UserRow) => Effect.Effect<Option.Option<UserRow>>
+    /** Whether nobody has an account. */
+    readonly isEmpty: Effect.Effect<boolean>
     readonly find: (id: string) => Effect.Effect<Option.Option<UserRow>>
     readonly findByEmail: (email: string) => Effect.Effect<Option.Option<UserRow>>
     /** None if the user is gone. */
@@ -84,6 +86,14 @@ export class UsersRepo extends Context.Service<
             RETURNING *`
           return Option.fromNullishOr(rows[0])
         }, Effect.orDie),
+
+        isEmpty: sql`
+          SELECT 1
+          FROM users
+          LIMIT 1`.pipe(
+          Effect.map((rows) => rows.length === 0),
+          Effect.orDie
+        ),
 
         find: Effect.fn("UsersRepo.find")(function* (id) {
           const rows = yield* sql<UserRow>`

@@ -6,6 +6,7 @@ import { currentActor } from "../audit/currentActor.ts"
 import { checkRange } from "../http/checkRange.ts"
 import { Idempotency } from "../http/request/Idempotency.ts"
 import { implement } from "../http/implement.ts"
+import { uncompressed } from "../http/answers/compressed.ts"
 import { inWorkspace } from "../http/inWorkspace.ts"
 import { timestampOrNull } from "../sql/timestamp.ts"
 import { userOfToken } from "../users/userOfToken.ts"
@@ -52,6 +53,7 @@ export const WorkspacesHandlers = implement(
 
       signingSecrets: inWorkspace(
         Effect.fnUntraced(function* (workspaceId, { query }) {
+          yield* uncompressed
           return yield* workspaces.signingSecrets(workspaceId, query)
         })
       ),

@@ -155,6 +155,7 @@ describe("Access as it is declared", () => {
         "auth.resetPassword",
         "auth.verifyEmail",
         "apiKeys.revokeLeaked",
+        "invitations.preview",
         "billing.plans",
         "workers.revokeLeaked",
         "system.health",

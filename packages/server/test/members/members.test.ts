@@ -305,6 +305,37 @@ layer(testNodesLayer())("an invitation", (it) => {
     })
   )
 
+  it.effect("says to whoever holds its token which workspace it is for, by whom and as what", () =>
+    Effect.gen(function* () {
+      const owner = yield* signUp()
+      const email = `Guest-${owner.user_id}@example.com`
+      const { token } = (yield* invite(owner, email, "editor")).body
+      const preview = (of: string) =>
+        ask("POST", "/v1/invitations/preview", { body: { token: of } })
+      const shown = yield* preview(token)
+      assert.strictEqual(shown.status, 200)
+      const workspace = (yield* act(owner)("GET", owner.workspace)).body
+      assert.deepStrictEqual(Object.keys(shown.body).toSorted(), [
+        "email",
+        "expires_at",
+        "invited_by",
+        "role",
+        "workspace_name"
+      ])
+      assert.deepInclude(shown.body, {
+        workspace_name: workspace.name,
+        role: "editor",
+        email: email.toLowerCase(),
+        invited_by: owner.email
+      })
+      assert.strictEqual(outcome(yield* preview(token.slice(1))), "404 not_found")
+      yield* act(owner)("PATCH", "/v1/auth/me", { name: "Ada Lovelace" })
+      assert.strictEqual((yield* preview(token)).body.invited_by, "Ada Lovelace")
+      yield* leap("7 days")
+      assert.strictEqual(outcome(yield* preview(token)), "404 not_found")
+    })
+  )
+
   it.effect("is for the account that has its email, and for 7 days", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()

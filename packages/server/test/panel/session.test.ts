@@ -123,6 +123,7 @@ layer(testNodesLayer())("the session of the panel", (it) => {
 
   it.effect("is none before anybody has logged in, which is no error", () =>
     Effect.gen(function* () {
+      yield* signUp()
       assert.strictEqual(outcome(yield* asPanel("PUT")), "204")
       assert.strictEqual(outcome(yield* withCookie("panel_session=", "PUT")), "204")
       assert.strictEqual(

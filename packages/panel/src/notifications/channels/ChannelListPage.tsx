@@ -10,6 +10,7 @@ import { Problem } from "../../ui/messages/Problem.tsx"
 import { Status } from "../../ui/values/Status.tsx"
 import { Ago } from "../../ui/values/Time.tsx"
 import { ChannelExamples } from "./ChannelExamples.tsx"
+import { kindName } from "../../data/kindName.ts"
 import { ChannelState } from "./ChannelState.tsx"
 import { NotificationsPage } from "../NotificationsPage.tsx"
 import { channelsOptions } from "../queries.ts"
@@ -55,9 +56,6 @@ export const ChannelListPage = () => {
     </NotificationsPage>
   )
 }
-
-export const kindName = (kind: string): string =>
-  kind.charAt(0).toUpperCase() + kind.slice(1).replaceAll("_", " ")
 
 const columns: ReadonlyArray<Column<NotificationChannel>> = [
   {

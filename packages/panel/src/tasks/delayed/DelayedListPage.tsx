@@ -6,12 +6,11 @@ import { useList } from "../../data/queries.ts"
 import { unnamed } from "../../data/tasks.ts"
 import { ButtonLink } from "../../ui/actions/Button.tsx"
 import { type Column, rowLink } from "../../ui/lists/List.tsx"
-import { Status } from "../../ui/values/Status.tsx"
 import { Ago, At } from "../../ui/values/Time.tsx"
 import { TaskListPage } from "../TaskListPage.tsx"
+import { DelayedStatus } from "./DelayedStatus.tsx"
 import { delayedListOptions } from "./queries.ts"
 import { delayedSearch } from "./search.ts"
-import { stateOf } from "./stateOf.ts"
 
 export const DelayedListPage = () => {
   const { api, workspaceId } = useWorkspace()
@@ -68,12 +67,6 @@ const example = {
   url: "https://api.example.com/reminders/17"
 }
 
-const Outcome = ({ of: task }: { readonly of: DelayedTask }) => (
-  <Status
-    of={task.status === "finished" && task.last_run !== null ? task.last_run.status : stateOf(task)}
-  />
-)
-
 const columns: ReadonlyArray<Column<DelayedTask>> = [
   {
     key: "name",
@@ -92,7 +85,7 @@ const columns: ReadonlyArray<Column<DelayedTask>> = [
           {task.method} {task.url}
         </span>
         <span className="block text-sm sm:hidden">
-          <Outcome of={task} />
+          <DelayedStatus of={task} />
         </span>
       </>
     )
@@ -101,7 +94,7 @@ const columns: ReadonlyArray<Column<DelayedTask>> = [
     key: "status",
     head: "Status",
     className: "w-28 shrink-0 max-sm:hidden",
-    cell: (task) => <Outcome of={task} />
+    cell: (task) => <DelayedStatus of={task} />
   },
   {
     key: "when",

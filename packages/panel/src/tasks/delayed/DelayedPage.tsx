@@ -14,14 +14,13 @@ import { CopyText } from "../../ui/values/Copy.tsx"
 import { Confirm, Sheet } from "../../ui/actions/Dialog.tsx"
 import { Card, Empty, Facts, Page, Section, Skeleton } from "../../ui/layout/Page.tsx"
 import { Problem } from "../../ui/messages/Problem.tsx"
-import { Status } from "../../ui/values/Status.tsx"
 import { Ago, At } from "../../ui/values/Time.tsx"
 import { tell, tellProblem } from "../../ui/messages/toast.ts"
 import { callbackFacts } from "../call/callbackValues.ts"
 import { CallFacts } from "../call/CallFacts.tsx"
 import { DelayedForm, delayedValuesOf } from "./DelayedForm.tsx"
+import { DelayedStatus } from "./DelayedStatus.tsx"
 import { delayedChanged, delayedOptions } from "./queries.ts"
-import { stateOf } from "./stateOf.ts"
 import { Only } from "../../ui/role.tsx"
 
 export const DelayedPage = () => {
@@ -73,7 +72,7 @@ export const DelayedPage = () => {
             <Card className="p-5">
               <Facts
                 facts={[
-                  ["Status", <Status key="0" of={stateOf(task)} />],
+                  ["Status", <DelayedStatus key="0" of={task} />],
                   [
                     "Runs",
                     <span key="1">

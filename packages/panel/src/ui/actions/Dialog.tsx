@@ -2,6 +2,7 @@ import { X } from "lucide-react"
 import { type ReactNode, useEffect, useId, useRef, useState } from "react"
 import { Button, IconButton } from "./Button.tsx"
 import { classes } from "../classes.ts"
+import { plain } from "../values/plain.ts"
 import { Problem } from "../messages/Problem.tsx"
 
 /**
@@ -83,7 +84,7 @@ export const Sheet = ({
 }) => (
   <Dialog isOpen={isOpen} onClose={onClose} label={title}>
     <header className="flex items-center justify-between gap-4 px-5 pt-4">
-      <h2 className="text-lg font-semibold">{title}</h2>
+      <h2 className="min-w-0 text-lg font-semibold wrap-anywhere">{plain(title)}</h2>
       <IconButton label="Close" onClick={onClose}>
         <X className="size-4" />
       </IconButton>

@@ -9,7 +9,10 @@ export const LinkTabs = ({
   readonly label: string
   readonly children: ReactNode
 }) => (
-  <nav aria-label={label} className="mb-6 flex gap-5 overflow-x-auto border-b border-line">
+  <nav
+    aria-label={label}
+    className="mb-6 flex gap-5 overflow-x-auto overflow-y-hidden border-b border-line"
+  >
     {children}
   </nav>
 )

@@ -1,5 +1,6 @@
 import { type ReactNode, use, useEffect, useId } from "react"
 import { classes } from "../classes.ts"
+import { plain } from "../values/plain.ts"
 import { TitleMark } from "./titleMark.ts"
 
 /** A page: its title, what can be done, and what it shows. */
@@ -21,7 +22,7 @@ export const Page = ({
   readonly children: ReactNode
   readonly width?: "wide" | "narrow"
 }) => {
-  const heading = name ?? (typeof title === "string" ? title : "Scheduling")
+  const heading = plain(name ?? (typeof title === "string" ? title : "Scheduling"))
   const mark = use(TitleMark)
   useEffect(() => {
     document.title = `${mark === undefined ? "" : `(${mark}) `}${heading} · Scheduling`
@@ -33,7 +34,9 @@ export const Page = ({
         {above !== undefined && <div className="mb-2 text-sm text-faint">{above}</div>}
         <header className="mb-6 flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
           <div className="min-w-0">
-            <h1 className="text-xl font-semibold tracking-tight break-words">{title}</h1>
+            <h1 className="text-xl font-semibold tracking-tight wrap-anywhere">
+              {typeof title === "string" ? plain(title) : title}
+            </h1>
             {description !== undefined && (
               <div className="mt-1 max-w-[42rem] text-soft">{description}</div>
             )}
@@ -104,7 +107,7 @@ export const Facts = ({
     {facts.map(([name, value]) => (
       <div key={name} className="contents">
         <dt className="min-w-28 text-faint">{name}</dt>
-        <dd className="min-w-0 break-words">{value}</dd>
+        <dd className="min-w-0 wrap-anywhere">{value}</dd>
       </div>
     ))}
   </dl>

@@ -1,6 +1,8 @@
-import { ApiError, ConnectionError } from "@scheduling/sdk"
+import { ApiError, ConnectionError, ForbiddenError } from "@scheduling/sdk"
 import { TriangleAlert } from "lucide-react"
+import { use } from "react"
 import { Button } from "../actions/Button.tsx"
+import { RoleContext } from "../role.tsx"
 import { CopyText } from "../values/Copy.tsx"
 
 export const messageOf = (error: unknown): string =>
@@ -10,6 +12,10 @@ export const messageOf = (error: unknown): string =>
       ? error.message
       : String(error)
 
+/** Whether the same request may get another answer. A refusal stays one. */
+const mayHelp = (error: unknown): boolean =>
+  !(error instanceof ApiError) || ![400, 402, 403, 404, 422].includes(error.status)
+
 /** What went wrong, in the words of the API, with what its operator needs to find it in the logs. */
 export const Problem = ({
   error,
@@ -18,20 +24,27 @@ export const Problem = ({
   readonly error: unknown
   readonly retry?: (() => void) | undefined
 }) => {
+  const role = use(RoleContext)
   if (error === undefined || error === null) return null
   const requestId = error instanceof ApiError ? error.requestId : undefined
   return (
     <div role="alert" className="flex gap-3 rounded-lg border border-bad/30 tint-bad px-3.5 py-3">
       <TriangleAlert aria-hidden className="mt-0.5 size-4 shrink-0 text-bad" />
       <div className="min-w-0 grow">
-        <p className="break-words">{messageOf(error)}</p>
+        <p className="wrap-anywhere">{messageOf(error)}</p>
+        {error instanceof ForbiddenError && (
+          <p className="text-sm text-soft">
+            {role !== undefined && `You are ${role === "viewer" ? "a" : "an"} ${role}. `}
+            An owner or an admin can change your role.
+          </p>
+        )}
         {requestId !== undefined && (
           <p className="mt-0.5 text-xs text-soft">
             Request <CopyText text={requestId} />
           </p>
         )}
       </div>
-      {retry !== undefined && (
+      {retry !== undefined && mayHelp(error) && (
         <Button size="small" onClick={retry}>
           Try again
         </Button>

@@ -25,7 +25,7 @@ export const Toaster = () => {
             )}
           </span>
           <div className="min-w-0 grow py-0.5">
-            <p className="break-words">{text}</p>
+            <p className="wrap-anywhere">{text}</p>
             {requestId !== undefined && (
               <p className="text-xs text-soft">
                 Request <CopyText text={requestId} />

@@ -1,4 +1,5 @@
 import { ApiError } from "@scheduling/sdk"
+import { plain } from "../values/plain.ts"
 import { messageOf } from "./Problem.tsx"
 
 export interface Toast {
@@ -28,7 +29,7 @@ export const dismiss = (id: number): void => change(toasts.filter((toast) => toa
 
 const show = (toast: Omit<Toast, "id">, forMs: number) => {
   const id = ++lastId
-  change([...toasts.slice(-3), { ...toast, id }])
+  change([...toasts.slice(-3), { ...toast, id, text: plain(toast.text) }])
   window.setTimeout(() => dismiss(id), forMs)
 }
 

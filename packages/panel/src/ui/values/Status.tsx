@@ -17,7 +17,6 @@ const tones: Readonly<Record<string, Tone>> = {
   active: "ok",
   online: "ok",
   offline: "bad",
-  finished: "ok",
   expired: "bad",
   revoked: "bad"
 }

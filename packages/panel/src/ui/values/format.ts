@@ -1,3 +1,5 @@
+import { now } from "./clock.ts"
+
 const second = 1_000
 const minute = 60 * second
 const hour = 60 * minute
@@ -83,8 +85,18 @@ export const dateTime = inZone({
   second: "2-digit"
 })
 
-/** `22 Nov, 10:15`. */
-export const shortDateTime = inZone({
+const yearOf = inZone({ year: "numeric" })
+
+/** With the year, unless it is this one. */
+const withOtherYear = (options: Intl.DateTimeFormatOptions) => {
+  const thisYear = inZone(options)
+  const otherYear = inZone({ ...options, year: "numeric" })
+  return (at: number | string, timeZone?: string, today = now()): string =>
+    (yearOf(at, timeZone) === yearOf(today, timeZone) ? thisYear : otherYear)(at, timeZone)
+}
+
+/** `22 Nov, 10:15`, and `22 Nov 2027, 10:15` in another year. */
+export const shortDateTime = withOtherYear({
   day: "numeric",
   month: "short",
   hour: "2-digit",
@@ -92,7 +104,7 @@ export const shortDateTime = inZone({
 })
 
 /** `22 Nov, 10:15:30`. */
-export const shortExactDateTime = inZone({
+export const shortExactDateTime = withOtherYear({
   day: "numeric",
   month: "short",
   hour: "2-digit",
@@ -101,7 +113,7 @@ export const shortExactDateTime = inZone({
 })
 
 /** `Sun 22 Nov`. */
-export const dayOf = inZone({ weekday: "short", day: "numeric", month: "short" })
+export const dayOf = withOtherYear({ weekday: "short", day: "numeric", month: "short" })
 
 /** `10:15`. */
 export const timeOfDay = inZone({ hour: "2-digit", minute: "2-digit" })

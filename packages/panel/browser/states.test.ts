@@ -1,0 +1,276 @@
+import { describe, expect, it } from "vitest"
+import { missing, usePanel } from "./support/panel.ts"
+import { password, signIn, somebody } from "./support/people.ts"
+
+describe.skipIf(missing !== undefined)("a session that ends while somebody types", () => {
+  const panel = usePanel()
+
+  it("keeps what was typed, asks for the password in place, and goes on", async () => {
+    const { context, page, person, problems } = await panel.openAs()
+    await page.clock.install()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/new`)
+    const name = page.getByLabel("Name", { exact: true })
+    await name.fill("Written slowly")
+    await page.getByLabel("URL", { exact: true }).fill(`${panel.url()}/v1/echo`)
+    await page.getByRole("textbox", { name: "Schedule" }).fill("0 3 * * *")
+    await context.clearCookies()
+    await page.clock.fastForward("20:00")
+    await page.getByRole("button", { name: "Create cron task" }).click()
+    const asked = page.getByRole("dialog", { name: "Your session has ended" })
+    await asked.waitFor()
+    expect(await name.inputValue()).toBe("Written slowly")
+    expect(await asked.getByLabel("Email").inputValue()).toBe(person.email)
+    await page.keyboard.press("Escape")
+    await page.keyboard.press("Escape")
+    await asked.getByLabel("Password").fill("not the right password")
+    await asked.getByRole("button", { name: "Sign in" }).click()
+    await asked.getByText("The email or the password is wrong.").waitFor()
+    await asked.getByLabel("Password").fill(password)
+    await asked.getByRole("button", { name: "Sign in" }).click()
+    // The request that found the session over waits, and is sent.
+    await page.getByRole("heading", { name: "Written slowly" }).waitFor()
+    expect((await person.client.cron.list().toArray({ limit: 5 })).length).toBe(1)
+    expect(problems).toEqual([])
+  })
+
+  it("is over in all tabs, and goes on in all of them when one signs in again", async () => {
+    const { context, page, person } = await panel.openAs()
+    const other = await context.newPage()
+    for (const one of [page, other]) {
+      await one.clock.install()
+      await one.goto(`${panel.url()}/w/${person.workspaceId}/cron`)
+      await one.getByText("No cron tasks yet").waitFor()
+    }
+    await context.clearCookies()
+    await other.clock.fastForward("20:00")
+    await other.getByRole("link", { name: "Usage" }).click()
+    await other.getByRole("heading", { name: "Sign in" }).waitFor()
+    await page.clock.fastForward("20:00")
+    await page.getByRole("button", { name: "Your account" }).click()
+    await page.getByRole("menuitem", { name: "Sign out" }).click()
+    await page.getByRole("heading", { name: "Sign in" }).waitFor()
+  })
+
+  it("lets nobody else go on with the page", async () => {
+    const { context, page, person } = await panel.openAs()
+    const stranger = await somebody(panel.url(), "Eve", "Elsewhere")
+    await page.clock.install()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/queues`)
+    await page.getByRole("button", { name: "New queue" }).first().click()
+    await page.getByLabel("Name").fill("Ada's")
+    await context.clearCookies()
+    await page.clock.fastForward("20:00")
+    await page.getByRole("button", { name: "Create queue" }).click()
+    await page.getByRole("dialog", { name: "Your session has ended" }).waitFor()
+    const other = await context.newPage()
+    await signIn(other, panel.url(), stranger)
+    await page.waitForURL(`**/w/${stranger.workspaceId}`)
+    expect(await stranger.client.queues.list().toArray({ limit: 5 })).toEqual([])
+    expect(await person.client.queues.list().toArray({ limit: 5 })).toEqual([])
+  })
+})
+
+describe.skipIf(missing !== undefined)("a refusal", () => {
+  const panel = usePanel()
+
+  it("of a role says which one is needed, offers no second attempt, and takes buttons away", async () => {
+    const owner = await somebody(panel.url(), "Owner", "Shared")
+    const editor = await somebody(panel.url(), "Editor", "Own")
+    const { token } = await owner.client.invitations.create({ email: editor.email, role: "editor" })
+    await editor.client.invitations.accept({ token: token ?? "" })
+    const { page } = await panel.openAs(editor)
+    await page.goto(`${panel.url()}/w/${owner.workspaceId}/queues`)
+    await page.getByRole("button", { name: "New queue" }).first().click()
+    await page.getByLabel("Name").fill("Mine")
+    const { id } = await editor.client.auth.me()
+    await owner.client.members.update(id, { role: "viewer" })
+    await page.getByRole("button", { name: "Create queue" }).click()
+    const alert = page.getByRole("alert")
+    await alert.getByText(/Only an editor/).waitFor()
+    await alert.getByText("You are a viewer.").waitFor()
+    expect(await alert.getByRole("button", { name: "Try again" }).count()).toBe(0)
+    await page.keyboard.press("Escape")
+    await expect.poll(() => page.getByRole("button", { name: "New queue" }).count()).toBe(0)
+    await page.goto(`${panel.url()}/w/${owner.workspaceId}/audit`)
+    await page.getByText(/Only an admin/).waitFor()
+    expect(await page.getByRole("button", { name: "Try again" }).count()).toBe(0)
+  })
+
+  it("of too many requests says when it goes on, also above a dialog", async () => {
+    const { page, person } = await panel.openAs()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/queues`)
+    await page.getByRole("button", { name: "New queue" }).first().click()
+    await page.getByLabel("Name").fill("Billing")
+    let refused = 0
+    await page.route("**/queues", async (route) => {
+      if (route.request().method() !== "POST" || refused++ > 0) return route.fallback()
+      await route.fulfill({
+        status: 429,
+        headers: { "retry-after": "3" },
+        json: { detail: { error: "rate_limited", message: "Too many.", retry_after: 3 } }
+      })
+    })
+    await page.getByRole("button", { name: "Create queue" }).click()
+    const notice = page.getByText(/Too many requests at once. It goes on in \d s/)
+    await notice.waitFor()
+    const isOnTop = await notice.evaluate((element) => {
+      const { left, top } = element.getBoundingClientRect()
+      return element.matches(":popover-open") && left >= 0 && top >= 0
+    })
+    expect(isOnTop).toBe(true)
+    await page.getByText("Billing was created").waitFor()
+    await notice.waitFor({ state: "detached" })
+  })
+})
+
+describe.skipIf(missing !== undefined)("what people read", () => {
+  const panel = usePanel()
+
+  it("has the year where it is another one", async () => {
+    const { page, person } = await panel.openAs()
+    const key = await person.client.apiKeys.create({
+      name: "CI",
+      scopes: ["tasks:read"],
+      expires_in_days: 365
+    })
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/keys/${key.id}`)
+    const fact = (name: string) =>
+      page.locator("dt", { hasText: name }).locator("xpath=following-sibling::dd[1]").textContent()
+    await page.getByText("Ends").waitFor()
+    const year = String(new Date(key.expires_at ?? "").getFullYear())
+    expect(await fact("Ends")).toContain(year)
+    expect(await fact("Created")).not.toBe(await fact("Ends"))
+  })
+
+  it("is green nowhere where nothing has happened", async () => {
+    const { page } = await panel.openAs()
+    await page.getByText("No task is failing. Nothing ran in the last 24 hours.").waitFor()
+    await page.getByText("No monitor watches anything yet.").waitFor()
+    for (const title of ["Failing now", "Open incidents"]) {
+      const section = page.getByRole("group", { name: title })
+      expect(await section.locator(".bg-ok").count()).toBe(0)
+    }
+  })
+
+  it("says of a finished delayed task how its run ended", async () => {
+    const { page, person } = await panel.openAs()
+    const task = await person.client.delayed.create({
+      name: "Fails",
+      url: `${panel.url()}/nowhere`,
+      delay_seconds: 0,
+      retry_count: 0
+    })
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/delayed/${task.id}`)
+    const status = page
+      .locator("dt", { hasText: "Status" })
+      .locator("xpath=following-sibling::dd[1]")
+    await expect.poll(() => status.textContent()).toBe("Failed")
+    expect(await status.locator(".bg-ok").count()).toBe(0)
+  })
+
+  it("names the kinds of channels as their makers do", async () => {
+    const { page, person } = await panel.openAs()
+    const channel = await person.client.notifications.createChannel({
+      kind: "pagerduty",
+      name: "On call",
+      config: { routing_key: "0123456789abcdef0123456789abcdef" }
+    })
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/notifications`)
+    await page.getByRole("row", { name: /PagerDuty/ }).waitFor()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/notifications/channels/${channel.id}`)
+    await page.getByText("PagerDuty").waitFor()
+  })
+
+  it("has the time of each execution on a phone", async () => {
+    const { page, person } = await panel.openAs(undefined, {
+      viewport: { width: 390, height: 844 }
+    })
+    const task = await person.client.cron.create({
+      name: "Warm",
+      schedule: "0 3 1 1 *",
+      url: `${panel.url()}/v1/echo`
+    })
+    await person.client.cron.runAndWait(task.id)
+    for (const path of ["executions", `cron/${task.id}`]) {
+      await page.goto(`${panel.url()}/w/${person.workspaceId}/${path}`)
+      const row = page.getByRole("table", { name: "Executions" }).getByRole("row").nth(1)
+      await row.locator("time:visible").first().waitFor()
+    }
+  })
+
+  it("gives a name in another direction its own line, and scrolls no page", async () => {
+    const { page, person } = await panel.openAs(undefined, {
+      viewport: { width: 390, height: 844 }
+    })
+    const long = `${"W".repeat(120)}\u202e${"x".repeat(60)}`
+    const task = await person.client.cron.create({
+      name: long,
+      schedule: "0 3 1 1 *",
+      url: `${panel.url()}/v1/echo`
+    })
+    await person.client.cron.runAndWait(task.id)
+    await person.client.workspaces.rename(person.workspaceId, { name: "V".repeat(100) })
+    for (const path of [
+      "",
+      "/cron",
+      `/cron/${task.id}`,
+      `/cron/${task.id}/edit`,
+      "/settings",
+      "/executions"
+    ]) {
+      await page.goto(`${panel.url()}/w/${person.workspaceId}${path}`)
+      await page.getByRole("heading", { level: 1 }).waitFor()
+      await page.waitForLoadState("networkidle")
+      const excess = await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth
+      )
+      expect({ path, excess }).toEqual({ path, excess: 0 })
+    }
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/${task.id}/edit`)
+    const title = page.getByRole("heading", { level: 1 })
+    expect(await title.textContent()).not.toContain("\u202e")
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/executions`)
+    const link = page.getByRole("row").nth(1).getByRole("link")
+    expect(await link.evaluate((one) => getComputedStyle(one).unicodeBidi)).toBe("isolate")
+  })
+
+  it("has no scrollbar at tabs that fit", async () => {
+    const { page, person } = await panel.openAs()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/notifications`)
+    const tabs = page.getByRole("navigation", { name: "Notifications" })
+    await tabs.waitFor()
+    const excess = await tabs.evaluate(
+      (strip) =>
+        getComputedStyle(strip).overflowY === "auto" && strip.scrollHeight > strip.clientHeight
+    )
+    expect(excess).toBe(false)
+  })
+})
+
+describe.skipIf(missing !== undefined)("an invited person", () => {
+  const panel = usePanel()
+
+  it("sees which workspace it is, by whom and as what, before and after the sign-in", async () => {
+    const owner = await somebody(panel.url(), "Grace Hopper", "Fleet")
+    const guest = await somebody(panel.url(), "Guest", "Own")
+    const { token } = await owner.client.invitations.create({ email: guest.email, role: "editor" })
+    const { page, problems } = await panel.open()
+    await page.goto(`${panel.url()}/invitation#${token}`)
+    const said = page.getByText("Grace Hopper invites you to Fleet as an editor.")
+    await said.waitFor()
+    await page.getByRole("link", { name: "Create one" }).click()
+    await said.waitFor()
+    expect(await page.getByLabel("Email").inputValue()).toBe(guest.email)
+    await page.getByRole("link", { name: "Sign in" }).click()
+    await page.getByLabel("Email").fill(guest.email)
+    await page.getByLabel("Password").fill(password)
+    await page.getByRole("button", { name: "Sign in" }).click()
+    await page.getByRole("heading", { name: "Join a workspace" }).waitFor()
+    await said.waitFor()
+    await page.getByRole("button", { name: "Join" }).click()
+    await page.waitForURL(`**/w/${owner.workspaceId}`)
+    expect(problems).toEqual([])
+    await page.goto(`${panel.url()}/invitation#${token}x`)
+    await page.getByText(/This invitation was used, withdrawn or replaced/).waitFor()
+  })
+})

@@ -1,0 +1,41 @@
+import { useQuery } from "@tanstack/react-query"
+import { useState } from "react"
+import { meOptions } from "../data/queries.ts"
+import { Dialog } from "../ui/actions/Dialog.tsx"
+import { textLink } from "./AuthPage.tsx"
+import { SignInForm } from "./SignInForm.tsx"
+
+/** Over the page, when its session has ended: what was typed stays, and requests wait. */
+const SignInAgain = ({ onLeave }: { readonly onLeave: () => void }) => {
+  const { data: me } = useQuery({ ...meOptions, enabled: false })
+  const [asksForCode, setAsksForCode] = useState(false)
+  // Browsers close a dialog that is asked to twice. It is opened again.
+  const [times, setTimes] = useState(0)
+  return (
+    <Dialog
+      key={times}
+      isOpen
+      label="Your session has ended"
+      onClose={() => setTimes((before) => before + 1)}
+    >
+      <div className="flex flex-col gap-4 p-5">
+        <div>
+          <h2 className="text-lg font-semibold">Your session has ended</h2>
+          <p className="mt-1 text-soft">Sign in again and go on. What you typed is still here.</p>
+        </div>
+        <SignInForm
+          key={me?.email}
+          {...(me !== undefined && { email: me.email })}
+          asksForCode={asksForCode}
+          onCode={() => setAsksForCode(true)}
+          onSignedIn={() => undefined}
+        />
+        <button type="button" className={`self-start text-sm ${textLink}`} onClick={onLeave}>
+          Leave this page
+        </button>
+      </div>
+    </Dialog>
+  )
+}
+
+export default SignInAgain

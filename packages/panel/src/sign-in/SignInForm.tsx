@@ -1,0 +1,98 @@
+import { InvalidCodeError, InvalidCredentialsError, TotpRequiredError } from "@scheduling/sdk"
+import { Link } from "@tanstack/react-router"
+import { useRef } from "react"
+import { session } from "../data/session.ts"
+import { Button } from "../ui/actions/Button.tsx"
+import { Field, Input } from "../ui/forms/Field.tsx"
+import { FieldProblem } from "../ui/forms/issues.ts"
+import { useForm } from "../ui/forms/useForm.ts"
+import { Problem } from "../ui/messages/Problem.tsx"
+import { textLink } from "./AuthPage.tsx"
+
+/** Email, password and, where the account has a second factor, its code. */
+export const SignInForm = ({
+  asksForCode,
+  email: known,
+  onCode,
+  onSignedIn
+}: {
+  /** The account of somebody who was signed in before. */
+  readonly email?: string
+  readonly asksForCode: boolean
+  /** Called when the password is right and a code is needed. */
+  readonly onCode: () => void
+  readonly onSignedIn: () => unknown
+}) => {
+  const passwordField = useRef<HTMLInputElement>(null)
+  const form = useForm({
+    initial: { email: known ?? "", password: "", totp: "" },
+    send: async ({ email, password, totp }) => {
+      try {
+        await session.signIn({ email, password, ...(totp !== "" && { totp }) })
+      } catch (error) {
+        if (error instanceof InvalidCredentialsError) passwordField.current?.focus()
+        if (error instanceof InvalidCodeError) throw new FieldProblem("totp", error.message)
+        if (!(error instanceof TotpRequiredError)) throw error
+        onCode()
+        return
+      }
+      await onSignedIn()
+    }
+  })
+  return (
+    <form className="flex flex-col gap-4" onSubmit={form.submit}>
+      <div className={asksForCode ? "hidden" : "contents"}>
+        <Field label="Email" error={form.errorOf("email")}>
+          <Input
+            {...form.text("email")}
+            type="email"
+            autoComplete="username"
+            required
+            readOnly={known !== undefined}
+            autoFocus={known === undefined}
+          />
+        </Field>
+        <Field
+          label="Password"
+          error={form.errorOf("password")}
+          side={
+            known === undefined && (
+              <Link to="/forgot-password" className={`text-sm ${textLink}`}>
+                Forgot it?
+              </Link>
+            )
+          }
+        >
+          <Input
+            {...form.text("password")}
+            ref={passwordField}
+            type="password"
+            autoComplete="current-password"
+            required
+            autoFocus={known !== undefined}
+          />
+        </Field>
+      </div>
+      {asksForCode && (
+        <Field
+          label="Code"
+          hint="Six digits from your authenticator app, or one of your recovery codes."
+          error={form.errorOf("totp")}
+        >
+          <Input
+            {...form.text("totp")}
+            mono
+            inputMode="text"
+            autoComplete="one-time-code"
+            required
+            autoFocus
+          />
+        </Field>
+      )}
+      <Problem error={form.problem} />
+      <Button type="submit" look="main" busy={form.isBusy}>
+        {asksForCode ? "Confirm" : "Sign in"}
+      </Button>
+    </form>
+  )
+}

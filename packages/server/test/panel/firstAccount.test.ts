@@ -1,0 +1,32 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { ask, outcome, registerAndLogIn } from "../support/http.ts"
+import { startNode, TestApp, testAppLayer, testConfig } from "../support/TestApp.ts"
+
+const asPanel = Effect.gen(function* () {
+  const { url } = yield* TestApp
+  const headers = { origin: url, "sec-fetch-site": "same-origin", "x-panel": "1" }
+  return yield* ask("PUT", "/panel/session", { headers })
+})
+
+layer(testAppLayer())("a server on which nobody has an account", (it) => {
+  it.effect("says so to its panel, as long as anybody may register, and then never again", () =>
+    Effect.gen(function* () {
+      const url = yield* startNode({ ...testConfig, registration: "closed" })
+      const closed = yield* asPanel.pipe(
+        Effect.provideService(TestApp, { url, otherUrl: url, logs: [] })
+      )
+      assert.strictEqual(outcome(closed), "204")
+
+      const before = yield* asPanel
+      assert.strictEqual(before.status, 200)
+      assert.deepStrictEqual(before.body, { awaits_first_account: true })
+      assert.strictEqual(before.headers.get("cache-control"), "no-store")
+      assert.isNull(before.headers.get("set-cookie"))
+      assert.strictEqual(outcome(yield* ask("PUT", "/panel/session")), "403 origin_refused")
+
+      yield* registerAndLogIn()
+      assert.strictEqual(outcome(yield* asPanel), "204")
+    })
+  )
+})
