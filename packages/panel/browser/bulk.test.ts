@@ -42,7 +42,7 @@ describe.skipIf(missing !== undefined)("tasks in a list", () => {
     await client.cron.create(task("Keep"))
     for (let batch = 0; batch < 3; batch++) {
       await client.cron.createMany({
-        tasks: Array.from({ length: 70 }, (_, index) => task(`Old ${batch} ${index}`))
+        items: Array.from({ length: 70 }, (_, index) => task(`Old ${batch} ${index}`))
       })
     }
     await page.goto(`${panel.url()}/w/${workspaceId}/cron?name=Old`)
