@@ -53,7 +53,7 @@ export const runAgent = Effect.fnUntraced(function* (
   const service = yield* Service
   const { persistently, trouble } = makePersistence(Effect.suspend(() => tell))
   const held = new Held(settings.slots)
-  const watch = new ProcessWatch()
+  const watch = new ProcessWatch(settings.watchCommands)
   /** Rings when there is room for more runs. */
   const freed = new Bell()
   /** Rings when there is something to hand in. */

@@ -56,6 +56,12 @@ const flags = {
     ),
     Flag.atLeast(0)
   ),
+  watchCommand: Flag.String("watch-command").pipe(
+    Flag.withDescription(
+      "Text by which process monitors may find command lines, exactly as a monitor names it in command_contains; may be repeated. None when absent (SCHEDULING_WATCH_COMMANDS)"
+    ),
+    Flag.atLeast(0)
+  ),
   host: Flag.String("host").pipe(
     Flag.withDescription("Name of this machine as the service shows it (SCHEDULING_HOST)"),
     Flag.optional
@@ -72,7 +78,7 @@ const flags = {
   ),
   config: Flag.String("config").pipe(
     Flag.withDescription(
-      "JSON file with any of: url, token, slots, allow, labels, host, drain_seconds, status_file"
+      "JSON file with any of: url, token, slots, allow, labels, watch_commands, host, drain_seconds, status_file"
     ),
     Flag.optional
   )
@@ -85,6 +91,7 @@ interface Flags {
   readonly slots: Option.Option<number>
   readonly allow: ReadonlyArray<string>
   readonly label: ReadonlyArray<string>
+  readonly watchCommand: ReadonlyArray<string>
   readonly host: Option.Option<string>
   readonly drainSeconds: Option.Option<number>
   readonly statusFile: Option.Option<string>
@@ -111,6 +118,7 @@ const readSettings = Effect.fnUntraced(function* (typed: Flags) {
       slots: Option.getOrUndefined(typed.slots),
       allow: typed.allow.length === 0 ? undefined : typed.allow,
       labels: typed.label.length === 0 ? undefined : typed.label,
+      watch_commands: typed.watchCommand.length === 0 ? undefined : typed.watchCommand,
       host: Option.getOrUndefined(typed.host),
       drain_seconds: Option.getOrUndefined(typed.drainSeconds)
     })

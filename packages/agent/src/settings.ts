@@ -13,6 +13,8 @@ export interface Settings {
   readonly allow: ReadonlyArray<Cidr>
   /** Undefined for all labels of the worker. */
   readonly labels: ReadonlyArray<string> | undefined
+  /** The texts by which process monitors may find command lines. */
+  readonly watchCommands: ReadonlyArray<string>
   readonly host: string
   readonly drainSeconds: number
   readonly statusFile: string
@@ -25,6 +27,7 @@ export const GivenSettings = Schema.Struct({
   slots: Schema.optionalKey(Schema.Finite),
   allow: Schema.optionalKey(Schema.Array(Schema.String)),
   labels: Schema.optionalKey(Schema.Array(Schema.String)),
+  watch_commands: Schema.optionalKey(Schema.Array(Schema.String)),
   host: Schema.optionalKey(Schema.String),
   drain_seconds: Schema.optionalKey(Schema.Finite),
   status_file: Schema.optionalKey(Schema.String)
@@ -48,6 +51,7 @@ export const settingsIn = (environment: Environment): GivenSettings => {
     slots: number("SCHEDULING_SLOTS"),
     allow: list("SCHEDULING_ALLOW"),
     labels: list("SCHEDULING_LABELS"),
+    watch_commands: list("SCHEDULING_WATCH_COMMANDS"),
     host: text("SCHEDULING_HOST"),
     drain_seconds: number("SCHEDULING_DRAIN_SECONDS"),
     status_file: text("SCHEDULING_STATUS_FILE")
@@ -114,6 +118,7 @@ export const resolveSettings = (
     slots,
     allow,
     labels: merged.labels,
+    watchCommands: merged.watch_commands ?? [],
     host: merged.host ?? hostname(),
     drainSeconds,
     statusFile: merged.status_file ?? defaultStatusFile(token)

@@ -17,18 +17,29 @@ describe("settings of the agent", () => {
     assert.strictEqual(Redacted.value(settings.token), token)
     assert.notInclude(String(settings.token), token)
     assert.deepStrictEqual(
-      [settings.slots, settings.allow, settings.labels, settings.drainSeconds],
-      [16, [], undefined, 30]
+      [
+        settings.slots,
+        settings.allow,
+        settings.labels,
+        settings.drainSeconds,
+        settings.watchCommands
+      ],
+      [16, [], undefined, 30, []]
     )
   })
 
   it("are decided by the first source that names them", () => {
-    const more = { ...environment, SCHEDULING_SLOTS: "5", SCHEDULING_LABELS: "office, gpu" }
+    const more = {
+      ...environment,
+      SCHEDULING_SLOTS: "5",
+      SCHEDULING_LABELS: "office, gpu",
+      SCHEDULING_WATCH_COMMANDS: "worker.js --queue mail"
+    }
     const sources = [{ slots: 3 }, settingsIn(more), { slots: 9, drain_seconds: 7, labels: ["x"] }]
     const settings = Result.getOrThrow(resolve(...sources))
     assert.deepStrictEqual(
-      [settings.slots, settings.labels, settings.drainSeconds],
-      [3, ["office", "gpu"], 7]
+      [settings.slots, settings.labels, settings.drainSeconds, settings.watchCommands],
+      [3, ["office", "gpu"], 7, ["worker.js --queue mail"]]
     )
   })
 

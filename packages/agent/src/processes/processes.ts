@@ -1,6 +1,7 @@
 import { maxShownPids } from "@scheduling/domain/monitors/process/ProcessMonitor"
 import type { ProcessObservation, WatchedProcess } from "@scheduling/domain/workers/WorkerProtocol"
 import { readdir, readFile } from "node:fs/promises"
+import { blankSecrets } from "./blankSecrets.ts"
 import { pidIn } from "./pidFile.ts"
 
 /** A process as the kernel shows it. */
@@ -75,7 +76,10 @@ const hasName = ({ commandLine, name }: SeenProcess, wanted: string) =>
     wanted.startsWith(name) &&
     commandLine.split(" ", 1)[0]?.split("/").at(-1) === wanted)
 
-/** The processes that a monitor is about. The agent never counts itself by its command line. */
+/**
+ * The processes that a monitor is about. The agent never counts itself by its command line. A text is
+ * looked for only where no secret was, because a count for each guess would read the secret.
+ */
 export const matching = (
   processes: ReadonlyArray<SeenProcess>,
   { command_contains, name }: WatchedProcess["match"],
@@ -85,7 +89,11 @@ export const matching = (
   processes.filter((one) => {
     if (name !== undefined) return hasName(one, name)
     if (command_contains !== undefined) {
-      return one.pid !== ownPid && one.commandLine.includes(command_contains)
+      return (
+        one.pid !== ownPid &&
+        one.commandLine.includes(command_contains) &&
+        blankSecrets(one.commandLine).includes(command_contains)
+      )
     }
     return one.pid === pid
   })
@@ -110,13 +118,17 @@ export class ProcessWatch {
   #isLooking = false
   /** A file that hangs is not read again meanwhile: each read holds one of few threads. */
   readonly #pidReads = new Map<string, Promise<number | undefined>>()
+  readonly #commands: ReadonlySet<string>
   readonly #read: () => Promise<ReadonlyArray<SeenProcess>>
   readonly #readPid: (file: string) => Promise<number | undefined>
 
+  /** `commands` are the texts by which command lines may be matched. */
   constructor(
+    commands: ReadonlyArray<string>,
     read: () => Promise<ReadonlyArray<SeenProcess>> = readAll,
     readPid: (file: string) => Promise<number | undefined> = pidIn
   ) {
+    this.#commands = new Set(commands)
     this.#read = read
     this.#readPid = readPid
   }
@@ -171,6 +183,9 @@ export class ProcessWatch {
     processes: ReadonlyArray<SeenProcess>,
     nowMs: number
   ): Promise<ProcessObservation> {
+    if (match.command_contains !== undefined && !this.#commands.has(match.command_contains)) {
+      return { monitor_id, ...notAllowed }
+    }
     const pid = match.pid_file === undefined ? undefined : await this.#pidIn(match.pid_file)
     const found = matching(processes, match, pid, process.pid)
     const before = this.#earlier.get(monitor_id)
@@ -196,6 +211,15 @@ export class ProcessWatch {
     return Promise.race([read, late]).finally(() => clearTimeout(timer))
   }
 }
+
+/** Somebody who could match any text could read the arguments of other programs letter by letter. */
+const notAllowed = {
+  count: 0,
+  rss_bytes: 0,
+  cpu_percent: null,
+  pids: [],
+  refused: "not_allowed"
+} as const
 
 /** Of one core. What a process took before it was seen first is not counted. */
 const cpuPercent = (found: ReadonlyArray<SeenProcess>, before: Earlier, nowMs: number) => {

@@ -15,7 +15,7 @@ describe.skipIf(process.platform !== "linux")("a look at processes", () => {
   it.effect("that hangs is told of, and holds up nothing", () =>
     Effect.gen(function* () {
       const lines: Array<string> = []
-      const watch = new ProcessWatch(() => new Promise(() => {}))
+      const watch = new ProcessWatch([], () => new Promise(() => {}))
       watch.watch([watched])
       const looking = yield* Effect.forkChild(
         look(watch, 0).pipe(
@@ -35,7 +35,7 @@ describe.skipIf(process.platform !== "linux")("a look at processes", () => {
 
   it.effect("that sees something is to be reported", () =>
     Effect.gen(function* () {
-      const watch = new ProcessWatch(async () => [])
+      const watch = new ProcessWatch([], async () => [])
       watch.watch([watched])
       assert.isTrue(yield* look(watch, 0))
       assert.isFalse(yield* look(watch, 0))

@@ -59,6 +59,17 @@ describe("the processes of a monitor", () => {
     )
   })
 
+  it("are not found by what is or was next to a secret", () => {
+    const one = processOf({ commandLine: "node app.js --password hunter2 --queue mail" })
+    const found = (command_contains: string) =>
+      matching([one], { command_contains }, undefined, 1).length
+    assert.strictEqual(found("app.js"), 1)
+    assert.strictEqual(found("--queue mail"), 1)
+    for (const guess of ["hunter2", "--password h", "2 --queue"]) {
+      assert.strictEqual(found(guess), 0, guess)
+    }
+  })
+
   it("never are the agent itself by its command line", () => {
     assert.lengthOf(matching(all, { command_contains: "node" }, undefined, 7), 0)
   })
@@ -67,7 +78,7 @@ describe("the processes of a monitor", () => {
 describe("watching", () => {
   it("reports at each interval, with the processor time in between", async () => {
     let cpuSeconds = 1
-    const watch = new ProcessWatch(async () => [processOf({ cpuSeconds })])
+    const watch = new ProcessWatch([], async () => [processOf({ cpuSeconds })])
     watch.watch([{ monitor_id, match: { name: "node" }, interval_seconds: 10 }])
     if (process.platform !== "linux") return
     const [first] = await watch.observe(0)
@@ -85,11 +96,34 @@ describe("watching", () => {
     assert.lengthOf(await watch.observe(99_000), 0)
   })
 
+  it.runIf(process.platform === "linux")(
+    "matches command lines by the texts that the agent was given, and by no others",
+    async () => {
+      const watch = new ProcessWatch(["--queue mail"], async () => [processOf({})])
+      const other = MonitorId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d42")
+      const byName = MonitorId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d43")
+      watch.watch([
+        { monitor_id, match: { command_contains: "--queue mail" }, interval_seconds: 10 },
+        { monitor_id: other, match: { command_contains: "--queue" }, interval_seconds: 10 },
+        { monitor_id: byName, match: { name: "node" }, interval_seconds: 10 }
+      ])
+      const seen = await watch.observe(0)
+      assert.deepStrictEqual(
+        seen.map(({ count, pids, refused }) => ({ count, pids, refused })),
+        [
+          { count: 1, pids: [7], refused: undefined },
+          { count: 0, pids: [], refused: "not_allowed" },
+          { count: 1, pids: [7], refused: undefined }
+        ]
+      )
+    }
+  )
+
   it.runIf(process.platform === "linux")("sees a real process come and go", async () => {
     const mark = `watched-${crypto.randomUUID()}`
     const child: ChildProcess = spawn("sleep", ["600"], { argv0: mark, stdio: "ignore" })
     await once(child, "spawn")
-    const watch = new ProcessWatch()
+    const watch = new ProcessWatch([mark])
     watch.watch([{ monitor_id, match: { command_contains: mark }, interval_seconds: 10 }])
     const [seen] = await watch.observe(0)
     assert.deepInclude(seen, { count: 1, pids: [child.pid ?? 0] })
@@ -104,6 +138,7 @@ describe("watching", () => {
     try {
       let reads = 0
       const watch = new ProcessWatch(
+        [],
         async () => [processOf({})],
         (file) => (file === "/run/x.pid" ? Promise.resolve(7) : new Promise(() => reads++))
       )
@@ -134,7 +169,7 @@ describe("watching", () => {
   it("does not look again while a look hangs, and waits for the next interval", async () => {
     if (process.platform !== "linux") return
     const { promise, resolve } = Promise.withResolvers<ReadonlyArray<SeenProcess>>()
-    const watch = new ProcessWatch(() => promise)
+    const watch = new ProcessWatch([], () => promise)
     watch.watch([{ monitor_id, match: { name: "node" }, interval_seconds: 10 }])
     const hanging = watch.observe(0)
     assert.lengthOf(await watch.observe(10_000), 0)

@@ -31,6 +31,7 @@ export const IncidentCode = oneOf(
     "too_many",
     "too_much_memory",
     "too_much_cpu",
+    "not_allowed",
     "worker_offline"
   ],
   {
@@ -38,7 +39,8 @@ export const IncidentCode = oneOf(
     description:
       "Heartbeats: no ping in time (`missed`), a run that took too long (`overran`), that began " +
       "too early (`too_soon`) or `failed`. Certificates: what `verification` said. Processes: the " +
-      "rule that was broken (`too_...`), or `worker_offline` if nothing was heard of the worker."
+      "rule that was broken (`too_...`), `not_allowed` if the agent refuses to look, or " +
+      "`worker_offline` if nothing was heard of the worker."
   }
 )
 export type IncidentCode = typeof IncidentCode.Type

@@ -2,7 +2,7 @@ import { Schema, Struct } from "effect"
 import { TaskId } from "../executions/Execution.ts"
 import { callOptionsFields } from "../calls/CallOptions.ts"
 import { CallMethod } from "../calls/HttpCall.ts"
-import { maxShownPids } from "../monitors/process/ProcessMonitor.ts"
+import { maxShownPids, ProcessRefusal } from "../monitors/process/ProcessMonitor.ts"
 import { ExecutionId, MonitorId, WorkerId } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
 import { label, text } from "../shared/Text.ts"
@@ -220,7 +220,8 @@ export const ProcessObservation = Schema.Struct({
   cpu_percent: Schema.NullOr(
     Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000 }))
   ),
-  pids: Schema.Array(Count).check(Schema.isMaxLength(maxShownPids))
+  pids: Schema.Array(Count).check(Schema.isMaxLength(maxShownPids)),
+  refused: Schema.optionalKey(ProcessRefusal)
 }).annotate({ identifier: "ProcessObservation" })
 export type ProcessObservation = typeof ProcessObservation.Type
 

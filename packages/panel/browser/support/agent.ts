@@ -13,9 +13,13 @@ export const stopAgents = async (): Promise<void> => {
 }
 
 /** The real agent of a worker as a process. Answers how it is stopped. */
-export const startAgent = (baseUrl: string, token: string): (() => Promise<void>) => {
+export const startAgent = (
+  baseUrl: string,
+  token: string,
+  flags: ReadonlyArray<string> = []
+): (() => Promise<void>) => {
   const folder = mkdtempSync(join(tmpdir(), "panel-agent-"))
-  const child = spawn(process.execPath, [program, "run", "--allow", "127.0.0.0/8"], {
+  const child = spawn(process.execPath, [program, "run", "--allow", "127.0.0.0/8", ...flags], {
     cwd: folder,
     env: {
       PATH: process.env["PATH"],

@@ -8,12 +8,13 @@ export const seedWorkspace = async (client: SchedulingClient, baseUrl: string): 
   const office = await client.workers.create({ name: "Office, rack 2", labels: ["office", "gpu"] })
   const { id } = await client.workers.create({ name: "Warehouse", labels: ["warehouse"] })
   await client.workers.pause(id)
-  startAgent(baseUrl, office.token)
+  const command = "server/src/main.ts"
+  startAgent(baseUrl, office.token, ["--watch-command", command])
   const watched = await client.processMonitors.create({
     name: "Database of the office",
     tags: ["office"],
     worker_id: office.id,
-    match: { command_contains: "server/src/main.ts" },
+    match: { command_contains: command },
     max_rss_bytes: 8_589_934_592,
     max_cpu_percent: 150
   })

@@ -2149,7 +2149,8 @@ export type IncidentChange = "opened" | "closed" | "acknowledged"
 /**
  * Heartbeats: no ping in time (`missed`), a run that took too long (`overran`), that began too
  * early (`too_soon`) or `failed`. Certificates: what `verification` said. Processes: the rule that
- * was broken (`too_...`), or `worker_offline` if nothing was heard of the worker.
+ * was broken (`too_...`), `not_allowed` if the agent refuses to look, or `worker_offline` if
+ * nothing was heard of the worker.
  */
 export type IncidentCode =
   | "missed"
@@ -2168,6 +2169,7 @@ export type IncidentCode =
   | "too_many"
   | "too_much_memory"
   | "too_much_cpu"
+  | "not_allowed"
   | "worker_offline"
 
 /** A message that tells of the incident: of its beginning, its end, or again meanwhile. */
@@ -2325,6 +2327,7 @@ export interface LastProcessReport {
   readonly cpu_percent: number | null
   /** The ids of at most 20 of them. */
   readonly pids: ReadonlyArray<number>
+  readonly refused?: ProcessRefusal
 }
 
 /** The latest execution. */
@@ -2914,7 +2917,10 @@ export type ProcessJudge = "each" | "together"
 export interface ProcessMatch {
   /** The name of the program, exactly. 1 to 255 characters. */
   readonly name?: string | undefined
-  /** A part of the command line. 1 to 1,000 characters. */
+  /**
+   * A part of the command line. The agent looks for it only if it was started with exactly this text
+   * (`--watch-command`). 1 to 1,000 characters.
+   */
   readonly command_contains?: string | undefined
   /** A file on the worker's machine that holds the process id. 1 to 1,000 characters. */
   readonly pid_file?: string | undefined
@@ -3099,6 +3105,9 @@ export interface ProcessMonitorUpdate {
    */
   readonly key?: string | null | undefined
 }
+
+/** Why the agent did not look. Absent if it did. */
+export type ProcessRefusal = "not_allowed"
 
 export interface ProgressLine {
   /** When it fires. */

@@ -242,9 +242,9 @@ describe("agents", () => {
       Effect.gen(function* () {
         const scene = yield* beginWith()
         const [one, other] = [yield* worker(scene), yield* worker(scene)]
-        yield* startAgent(scene, one.token)
-        const second = yield* startAgent(scene, other.token)
         const mark = `watched-${crypto.randomUUID()}`
+        yield* startAgent(scene, one.token, ["--watch-command", mark])
+        const second = yield* startAgent(scene, other.token, ["--watch-command", mark])
         const child = yield* startMarked(mark)
         // Both agents are on this machine, so each of them sees the one process.
         const monitor = (judge: string) =>
@@ -279,8 +279,8 @@ describe("agents", () => {
       Effect.gen(function* () {
         const scene = yield* beginWith()
         const { id, token } = yield* worker(scene)
-        yield* startAgent(scene, token)
         const mark = `watched-${crypto.randomUUID()}`
+        yield* startAgent(scene, token, ["--watch-command", mark])
         const first = yield* startMarked(mark)
         const monitor = yield* watch(scene, {
           worker_id: id,
@@ -301,13 +301,43 @@ describe("agents", () => {
   )
 
   it.live.runIf(process.platform === "linux")(
+    "look for no text in command lines that they were not given",
+    () =>
+      Effect.gen(function* () {
+        const scene = yield* beginWith()
+        const [one, other] = [yield* worker(scene), yield* worker(scene)]
+        const mark = `watched-${crypto.randomUUID()}`
+        yield* startMarked(mark)
+        yield* startAgent(scene, one.token, ["--watch-command", mark])
+        yield* startAgent(scene, other.token)
+        const monitor = (fields: object) => watch(scene, { max_count: 9, ...fields })
+        const by = (command_contains: string) => ({ match: { command_contains } })
+        const guess = yield* monitor({ worker_id: one.id, ...by(mark.slice(0, -1)) })
+        const given = yield* monitor({ worker_id: one.id, ...by(mark) })
+        const without = yield* monitor({ worker_id: other.id, min_count: 0, ...by(mark) })
+        const together = { labels: ["office"], judge: "together" }
+        const many = yield* monitor({ ...together, ...by(mark) })
+        yield* comesToBe(scene, given, "up")
+        for (const id of [guess, without]) {
+          const { last_report } = yield* comesToBe(scene, id, "down")
+          assert.deepInclude(last_report, { count: 0, pids: [], refused: "not_allowed" })
+        }
+        yield* comesToBe(scene, many, "down")
+        const { body } = yield* Effect.promise(() => scene.ask("GET", "/incidents"))
+        for (const { cause } of body.data) assert.strictEqual(cause.code, "not_allowed")
+        assert.match(body.data[0].cause.message, /start it with --watch-command/)
+      }),
+    120_000
+  )
+
+  it.live.runIf(process.platform === "linux")(
     "go on beating, whatever the pid file of a monitor is",
     () =>
       Effect.gen(function* () {
         const scene = yield* beginWith()
         const { id, token } = yield* worker(scene)
-        yield* startAgent(scene, token)
         const mark = `watched-${crypto.randomUUID()}`
+        yield* startAgent(scene, token, ["--watch-command", mark])
         const child = yield* startMarked(mark)
         const monitor = (match: object) => watch(scene, { worker_id: id, match })
         const comesTo = (of: string, status: string) => comesToBe(scene, of, status)

@@ -24,7 +24,8 @@ const matchFields = {
   ),
   command_contains: Schema.optionalKey(
     text({ min: 1, max: 1_000 }).annotate({
-      description: "A part of the command line.",
+      description:
+        "A part of the command line. The agent looks for it only if it was started with exactly this text (`--watch-command`).",
       examples: ["worker.js --queue mail"]
     })
   ),
@@ -210,6 +211,13 @@ export const ProcessMonitorUpdate = fieldsWithKey
   })
 export type ProcessMonitorUpdate = typeof ProcessMonitorUpdate.Type
 
+export const ProcessRefusal = oneOf(["not_allowed"], {
+  identifier: "ProcessRefusal",
+  description:
+    "`not_allowed`: the agent was not started with the `command_contains` of the monitor " +
+    "(`--watch-command`)."
+})
+
 /** What an agent has seen of the processes. */
 export const ProcessReport = Schema.Struct({
   count: Schema.Int.annotate({ description: "How many processes match.", examples: [1] }),
@@ -221,7 +229,10 @@ export const ProcessReport = Schema.Struct({
   pids: Schema.Array(Schema.Int).annotate({
     description: "The ids of at most 20 of them.",
     examples: [[4711]]
-  })
+  }),
+  refused: Schema.optionalKey(
+    ProcessRefusal.annotate({ description: "Why the agent did not look. Absent if it did." })
+  )
 }).annotate({ identifier: "ProcessReport" })
 export type ProcessReport = typeof ProcessReport.Type
 

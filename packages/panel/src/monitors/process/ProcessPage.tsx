@@ -2,6 +2,7 @@ import type { ProcessMonitor } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
 import { useParams } from "@tanstack/react-router"
 import { useWorkspace } from "../../data/client.ts"
+import { Code } from "../../ui/values/Code.tsx"
 import { CopyText } from "../../ui/values/Copy.tsx"
 import { Figure, Figures } from "../../ui/layout/Figure.tsx"
 import { bytes, count, duration } from "../../ui/values/format.ts"
@@ -54,6 +55,20 @@ const LastReport = ({ monitor }: { readonly monitor: ProcessMonitor }) => {
     return (
       <Empty title="No worker has reported yet">
         <Watchers monitor={monitor} /> reports as soon as its agent runs.
+      </Empty>
+    )
+  }
+  if (report.refused !== undefined) {
+    const [, text] = matchOf(monitor)
+    return (
+      <Empty title="The agent does not look for this text">
+        <p className="mb-4">
+          The agent of <WorkerLink workerId={report.worker_id} /> looks only for texts that it was
+          started with, because a command line may hold secrets. Start it with:
+        </p>
+        <div className="text-left">
+          <Code label="flag" text={`--watch-command='${text.replaceAll("'", `'\\''`)}'`} />
+        </div>
       </Empty>
     )
   }

@@ -11,7 +11,7 @@ export const matchWords = {
   },
   command_contains: {
     label: "Part of the command line",
-    hint: "Read on Linux only.",
+    hint: "On Linux only, and only if the agent was started with --watch-command and exactly this text.",
     example: "worker.js --queue mail"
   },
   pid_file: {

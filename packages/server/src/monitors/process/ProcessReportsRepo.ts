@@ -25,6 +25,7 @@ interface HeardRow {
   readonly count: number
   readonly rss_bytes: number
   readonly cpu_percent: number | null
+  readonly refused: NonNullable<ProcessReport["refused"]> | null
   readonly failing: Failing | null
 }
 
@@ -120,6 +121,7 @@ export class ProcessReportsRepo extends Context.Service<
               coalesce(sum((r.report ->> 'rss_bytes')::float8) FILTER (WHERE r.counts), 0)
                 AS rss_bytes,
               sum((r.report ->> 'cpu_percent')::float8) FILTER (WHERE r.counts) AS cpu_percent,
+              max(r.report ->> 'refused') FILTER (WHERE r.counts) AS refused,
               (
                 array_agg(
                   json_build_object(
@@ -163,10 +165,11 @@ const toHeard = ({
   cpu_percent,
   failing,
   heard_at,
+  refused,
   rss_bytes,
   workers
 }: HeardRow): Heard => ({
   atMs: heard_at.getTime(),
-  together: workers === 0 ? null : { count, rss_bytes, cpu_percent },
+  together: workers === 0 ? null : { count, rss_bytes, cpu_percent, ...(refused && { refused }) },
   failing
 })

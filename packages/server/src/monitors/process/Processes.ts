@@ -135,10 +135,10 @@ const nothing: Heard = { atMs: null, together: null, failing: null }
 /** What a report says of its worker, and whether it may change how the monitor stands. */
 const judgeOne = (
   row: ReportedRow,
-  { count, cpu_percent, pids, rss_bytes }: ProcessObservation,
+  { count, cpu_percent, pids, refused, rss_bytes }: ProcessObservation,
   nowMs: number
 ): NewReport & { readonly row: ReportedRow; readonly isDue: boolean } => {
-  const report = { count, cpu_percent, pids, rss_bytes }
+  const report = { count, cpu_percent, pids, rss_bytes, ...(refused && { refused }) }
   const isFirst = row.before_at === null || nowMs - row.before_at.getTime() > silentAfterMs(row)
   const before = isFirst
     ? null

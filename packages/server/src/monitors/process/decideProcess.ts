@@ -28,7 +28,7 @@ export interface ProcessState {
   readonly failing: Failing | null
 }
 
-type Counted = Pick<ProcessReport, "count" | "rss_bytes" | "cpu_percent">
+type Counted = Pick<ProcessReport, "count" | "rss_bytes" | "cpu_percent" | "refused">
 
 /** What is known of the processes now. */
 export interface Heard {
@@ -131,10 +131,17 @@ const silence = (ofMany: boolean): IncidentCause => ({
     : "nothing was heard of the worker for too long"
 })
 
-/** The first rule that the report breaks. */
+/** The first rule that the report breaks. Without a look at the processes no rule can hold. */
 export const brokenRule = (rules: ProcessRules, report: Counted): IncidentCause | null => {
-  const { count, cpu_percent, rss_bytes } = report
+  const { count, cpu_percent, refused, rss_bytes } = report
   const { max_count, max_cpu_percent, max_rss_bytes, min_count } = rules
+  if (refused !== undefined) {
+    return {
+      code: refused,
+      message:
+        "the agent may not look for this text in command lines: start it with --watch-command and exactly this text"
+    }
+  }
   if (count < min_count) {
     return {
       code: "too_few",

@@ -45,8 +45,10 @@ describe("a report", () => {
     [{ rss_bytes: 1_001 }, "too_much_memory"],
     [{ cpu_percent: 80.1 }, "too_much_cpu"],
     [{ cpu_percent: null }, undefined],
+    [{ refused: "not_allowed" }, "not_allowed"],
+    [{ refused: "not_allowed", count: 0 }, "not_allowed"],
     [{}, undefined]
-  ])("with %j breaks %s", (change, code) => {
+  ] as const)("with %j breaks %s", (change, code) => {
     assert.strictEqual(brokenRule(rules, { ...fine, ...change })?.code, code)
   })
 

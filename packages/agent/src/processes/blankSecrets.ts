@@ -1,0 +1,47 @@
+const blank = "***"
+
+/** The part of a name by which a value is taken for a secret. */
+const secretName =
+  "(?:pass(?:wd|word|phrase)?|pwd|secret|token|api[-_.]?key|access[-_.]?key|private[-_.]?key|auth|authorization|bearer|cookie|credentials?|signature|session)"
+
+/** An option whose value is the next argument, such as `--db-password` or `-token`. */
+const secretOption = new RegExp(`^-{1,2}[\\w.-]*${secretName}$`, "i")
+
+/** A header or a field whose value is the next word, such as `Authorization:` or `Bearer`. */
+const secretField = new RegExp(`${secretName}\\w*["']?[:=]$|^(?:basic|bearer|token)$`, "i")
+
+/** `DB_PASSWORD=x`, `--token=x`, `?api_key=x`, `"secret":"x"`. */
+const secretValue = new RegExp(`(${secretName}\\w*["']?[:=])[^\\s]+`, "gi")
+
+/** The user and the password of a URL. */
+const userInfo = /(\w:\/\/)[^\s/@]+@/g
+
+/** A run that no word or path has: long, with letters and digits. */
+const randomRun = /\b(?=\w*\d)(?=\w*[A-Za-z])\w{20,}/g
+
+/** How keys of well-known services begin, the keys of this one among them. */
+const knownKey =
+  /\b(?:pak|pwk|phk|whsec|sk|pk|rk|ghp|gho|ghs|glpat|xox[a-z]|eyJ|AKIA|AIza)[-_]?[\w.+/=-]{12,}/g
+
+/**
+ * A command line without the arguments that look like secrets. It rather blanks too much: text that
+ * was blanked is not found by a monitor.
+ */
+export const blankSecrets = (commandLine: string): string => {
+  let isValueNext = false
+  return commandLine
+    .split(/\s+/)
+    .map((word) => {
+      const isValue = isValueNext && !secretField.test(word)
+      isValueNext = secretOption.test(word) || secretField.test(word)
+      return isValue ? blank : blankWithin(word)
+    })
+    .join(" ")
+}
+
+const blankWithin = (word: string): string =>
+  word
+    .replace(secretValue, `$1${blank}`)
+    .replace(userInfo, `$1${blank}@`)
+    .replace(knownKey, blank)
+    .replace(randomRun, blank)
