@@ -6,6 +6,7 @@ import { Bell } from "./Bell.ts"
 import { counted } from "./counted.ts"
 import { makeCalls } from "./runs/Calls.ts"
 import { Held, resultOf } from "./runs/Held.ts"
+import { makePause } from "./service/pause.ts"
 import { makePersistence } from "./service/persistence.ts"
 import { endedBy, type Refusal, refusalIn } from "./refusals.ts"
 import { missingLabels, namesOf } from "./labels.ts"
@@ -28,6 +29,12 @@ const waitAtMostMs = 1_000
 
 /** Slots that become free soon after each other are asked for together. */
 const gatherSlotsMs = 10
+
+/** A service with no runs waits before it says so, unless something else has changed. */
+const atOnceMs = 1_000
+
+/** A session ends when nothing was heard of its agent for 15 seconds. */
+const shortSessionMs = 10_000
 
 interface Session {
   readonly id: number
@@ -130,6 +137,9 @@ export const runAgent = Effect.fnUntraced(function* (
     for (const runId of orders.cancel) calls.cancel(runId)
   })
 
+  const pauseAfter = yield* makePause
+  const pauseAfterSession = yield* makePause
+
   const claimOnce = Effect.fnUntraced(function* (session: Session) {
     const { id, waitSeconds } = session
     const wanted = held.wanted(nowMs())
@@ -139,7 +149,8 @@ export const runAgent = Effect.fnUntraced(function* (
     if (asked === 0) return
     // Runs that would wait here for a slot are taken only if they are due by now.
     const wait_seconds = asked > held.free ? 0 : waitSeconds
-    held.ask(nowMs())
+    const askedAtMs = nowMs()
+    held.ask(askedAtMs)
     const { beat = false, calls: given } = yield* persistently(
       "asking for runs",
       Effect.suspend(() =>
@@ -158,8 +169,9 @@ export const runAgent = Effect.fnUntraced(function* (
       )
     )
     gotNothing = given.length === 0
-    held.take(given, asked, nowMs())
+    const taken = held.take(given, asked, nowMs())
     calls.beginAll()
+    yield* pauseAfter(taken > 0 || nowMs() - askedAtMs > atOnceMs)
     // The next claim is to say what is watched now.
     if (beat) yield* askForOrders(session)
     if (beat || (given.length > 0 && isSilent)) beatNow.ring()
@@ -276,6 +288,7 @@ export const runAgent = Effect.fnUntraced(function* (
         waitSeconds: welcome.wait_seconds,
         beatMs: welcome.beat_seconds * 1_000
       }
+      const begunAtMs = nowMs()
       const exit = yield* Effect.exit(work(session))
       online = false
       if (Exit.isSuccess(exit)) return
@@ -285,6 +298,7 @@ export const runAgent = Effect.fnUntraced(function* (
       }
       yield* Effect.logWarning(refusal.message)
       yield* abandon
+      yield* Effect.raceFirst(pauseAfterSession(nowMs() - begunAtMs > shortSessionMs), stopped)
     }
   })
 

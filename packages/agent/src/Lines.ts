@@ -1,4 +1,5 @@
 import { Cause, type Logger, References } from "effect"
+import { printable } from "./printable.ts"
 
 /**
  * Writes lines that come in the same turn of the event loop together. A write for each call is a
@@ -36,9 +37,7 @@ export const lineOf = ({
   const text = [message].flat().map(String).join(" ")
   const failure = cause.reasons.length === 0 ? "" : `: ${Cause.pretty(cause)}`
   const notes = Object.entries(fiber.getRef(References.CurrentLogAnnotations))
-    .map(([name, value]) => ` ${name}=${String(value)}`)
+    .map(([name, value]) => ` ${name}=${printable(String(value))}`)
     .join("")
-  return `${date.toISOString()} ${logLevel.toUpperCase()} ${oneLine(text + failure)}${notes}`
+  return `${date.toISOString()} ${logLevel.toUpperCase()} ${printable(text + failure)}${notes}`
 }
-
-const oneLine = (text: string) => text.replaceAll(/\s*[\r\n]+\s*/g, " | ")

@@ -1,6 +1,7 @@
 import { InvalidWorkerToken } from "@scheduling/domain/workers/WorkerAuthentication"
 import { AgentOutdated, SessionEnded } from "@scheduling/domain/workers/WorkerProtocolApi"
 import { Exit } from "effect"
+import { printable } from "./printable.ts"
 
 /** What ends the agent, in a line for people. */
 export class AgentEnded {
@@ -36,9 +37,9 @@ export const endedBy = (refusal: Refusal): AgentEnded => {
         2
       )
     case "AgentOutdated":
-      return new AgentEnded(refusal.message, 4)
+      return new AgentEnded(printable(refusal.message), 4)
     case "SessionEnded":
-      return new AgentEnded(refusal.message, 3)
+      return new AgentEnded(printable(refusal.message), 3)
   }
 }
 
@@ -55,7 +56,8 @@ export const explain = (error: unknown): string => {
   if (!(error instanceof Error)) return "no answer"
   const innermost = innermostOf(error)
   const why = innermost === error ? "" : innermost.message || codeOf(innermost)
-  return why === "" || error.message.includes(why) ? error.message : `${error.message}: ${why}`
+  const { message } = error
+  return printable(why === "" || message.includes(why) ? message : `${message}: ${why}`)
 }
 
 const innermostOf = (error: Error): Error => {

@@ -106,6 +106,12 @@ interface Earlier {
 /** Elsewhere nothing is reported: an empty report would say that nothing runs. */
 const canRead = process.platform === "linux"
 
+/** Each read of the processes takes processor time, however often the service changes what is due. */
+const restBetweenReadsMs = 1_000
+
+/** So many files may hang at once. */
+const maxPidReads = 50
+
 /** A file that hangs, such as one on a server that is gone, counts as without a pid. */
 const pidWithinMs = 5_000
 
@@ -116,6 +122,7 @@ export class ProcessWatch {
   readonly #dueMs = new Map<string, number>()
   readonly #reports = new Map<string, ProcessObservation>()
   #isLooking = false
+  #readAgainAtMs = -Infinity
   /** A file that hangs is not read again meanwhile: each read holds one of few threads. */
   readonly #pidReads = new Map<string, Promise<number | undefined>>()
   readonly #commands: ReadonlySet<string>
@@ -152,12 +159,12 @@ export class ProcessWatch {
   restMs(nowMs: number): number {
     if (!canRead) return Infinity
     const dueMs = this.#watched.map(({ monitor_id }) => this.#dueMs.get(monitor_id) ?? nowMs)
-    return Math.max(0, Math.min(...dueMs) - nowMs)
+    return Math.max(0, Math.max(Math.min(...dueMs), this.#readAgainAtMs) - nowMs)
   }
 
   /** What is due now. Processes are read only if something is. */
   async observe(nowMs: number): Promise<ReadonlyArray<ProcessObservation>> {
-    if (!canRead) return []
+    if (!canRead || nowMs < this.#readAgainAtMs) return []
     const due = this.#watched.filter(
       ({ monitor_id }) => (this.#dueMs.get(monitor_id) ?? -Infinity) <= nowMs
     )
@@ -167,6 +174,7 @@ export class ProcessWatch {
     }
     if (due.length === 0 || this.#isLooking) return []
     this.#isLooking = true
+    this.#readAgainAtMs = nowMs + restBetweenReadsMs
     try {
       const processes = await this.#read()
       const seen = await Promise.all(due.map((one) => this.#observeOne(one, processes, nowMs)))
@@ -203,6 +211,7 @@ export class ProcessWatch {
   }
 
   async #pidIn(file: string): Promise<number | undefined> {
+    if (this.#pidReads.size >= maxPidReads && !this.#pidReads.has(file)) return undefined
     const read =
       this.#pidReads.get(file) ?? this.#readPid(file).finally(() => this.#pidReads.delete(file))
     this.#pidReads.set(file, read)

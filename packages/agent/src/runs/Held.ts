@@ -97,14 +97,19 @@ export class Held {
     this.#endedSinceAsked = 0
   }
 
-  /** Takes what was given when so many were asked for. Those that are held already are left out. */
-  take(calls: ReadonlyArray<WorkerCall>, asked: number, nowMs: number): void {
+  /**
+   * Takes what was given when so many were asked for. Those that are held already are left out, and
+   * those beyond what was asked for. Returns how many it took.
+   */
+  take(calls: ReadonlyArray<WorkerCall>, asked: number, nowMs: number): number {
     this.#hasBacklog = calls.length >= asked
-    for (const call of calls) {
+    const before = this.size
+    for (const call of calls.slice(0, asked)) {
       if (this.#runs.has(call.run_id)) continue
       this.#runs.set(call.run_id, { cutOff: undefined })
       this.#waiting.push({ call, sinceMs: nowMs })
     }
+    return this.size - before
   }
 
   /** Takes the next run for which there is a slot. Its call is to begin at once. */

@@ -4,6 +4,7 @@ import { Context, Effect, Layer } from "effect"
 import { FetchHttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import type { Settings } from "../settings.ts"
+import { boundedFetch } from "./boundedFetch.ts"
 
 const makeClient = ({ token, url }: Pick<Settings, "token" | "url">) =>
   HttpApiClient.make(WorkerApi, { baseUrl: url }).pipe(
@@ -13,7 +14,8 @@ const makeClient = ({ token, url }: Pick<Settings, "token" | "url">) =>
         next(HttpClientRequest.bearerToken(request, token))
       )
     ),
-    Effect.provide(FetchHttpClient.layer)
+    Effect.provide(FetchHttpClient.layer),
+    Effect.provideService(FetchHttpClient.Fetch, boundedFetch)
   )
 
 /** The service, as the agent of a worker talks to it. */

@@ -166,6 +166,56 @@ describe("watching", () => {
     }
   })
 
+  it("reads the processes at most once a second, however often it is given other monitors", async () => {
+    if (process.platform !== "linux") return
+    let reads = 0
+    const watch = new ProcessWatch([], async () => {
+      reads++
+      return []
+    })
+    const give = (n: number) => {
+      const id = MonitorId.make(`019a9f3c-5b1e-7c4a-9d2f-${String(n).padStart(12, "0")}`)
+      watch.watch([{ monitor_id: id, match: { name: "node" }, interval_seconds: 10 }])
+    }
+    for (let nowMs = 0; nowMs < 3_000; nowMs += 10) {
+      give(nowMs)
+      await watch.observe(nowMs)
+    }
+    assert.strictEqual(reads, 3)
+    give(9_999)
+    assert.strictEqual(watch.restMs(2_500), 500)
+  })
+
+  it("opens no more files while many hang", async () => {
+    if (process.platform !== "linux") return
+    let reads = 0
+    const watch = new ProcessWatch(
+      [],
+      async () => [],
+      () => new Promise(() => reads++)
+    )
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+    try {
+      for (let round = 0; round < 5; round++) {
+        watch.watch(
+          Array.from({ length: 50 }, (_, n) => ({
+            monitor_id: MonitorId.make(
+              `019a9f3c-5b1e-7c4a-9d2f-${String(round * 50 + n).padStart(12, "0")}`
+            ),
+            match: { pid_file: `/away/${round}-${n}` },
+            interval_seconds: 10
+          }))
+        )
+        const seen = watch.observe(round * 10_000)
+        await vi.advanceTimersByTimeAsync(5_000)
+        assert.lengthOf(await seen, 50)
+      }
+      assert.strictEqual(reads, 50)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
   it("does not look again while a look hangs, and waits for the next interval", async () => {
     if (process.platform !== "linux") return
     const { promise, resolve } = Promise.withResolvers<ReadonlyArray<SeenProcess>>()

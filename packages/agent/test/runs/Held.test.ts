@@ -57,6 +57,14 @@ const returned = {
 }
 
 describe("what the agent holds", () => {
+  it("are not more than were asked for, whatever the service gives", () => {
+    const held = new Held(4)
+    const calls = Array.from({ length: 200 }, (_, n) => callOf(n))
+    assert.strictEqual(held.take(calls, 4, 0), 4)
+    assert.strictEqual(held.take(calls.slice(0, 4), 4, 0), 0)
+    assert.strictEqual(held.size, 4)
+  })
+
   it("stays until the service has acknowledged the result", () => {
     const { begun, held } = holding(2, 2)
     const [one, two] = begun as [WorkerCall, WorkerCall]

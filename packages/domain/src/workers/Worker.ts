@@ -81,7 +81,11 @@ export const CreatedWorker = Schema.Struct({
 })
 export type CreatedWorker = typeof CreatedWorker.Type
 
-const name = label(100).pipe(Schema.annotateEncoded({ examples: ["Office, rack 2"] }))
+export const maxWorkerNameLength = 100
+
+const name = label(maxWorkerNameLength).pipe(
+  Schema.annotateEncoded({ examples: ["Office, rack 2"] })
+)
 
 export const WorkerInput = Schema.Struct({
   name,

@@ -1,6 +1,6 @@
 import { Schema, Struct } from "effect"
 import { TaskId } from "../executions/Execution.ts"
-import { callOptionsFields } from "../calls/CallOptions.ts"
+import { callOptionsFields, maxAnswerSeconds } from "../calls/CallOptions.ts"
 import { CallMethod } from "../calls/HttpCall.ts"
 import { maxShownPids, ProcessRefusal } from "../monitors/process/ProcessMonitor.ts"
 import { ExecutionId, MonitorId, WorkerId } from "../shared/Ids.ts"
@@ -8,6 +8,7 @@ import { oneOf } from "../shared/oneOf.ts"
 import { label, text } from "../shared/Text.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
 import { WorkerLabels } from "./Label.ts"
+import { maxWorkerNameLength } from "./Worker.ts"
 
 /** Changes when an agent that speaks the one before it no longer works. */
 export const workerProtocol = 1
@@ -22,6 +23,23 @@ export const maxClaimed = 2 * maxSlots
 /** Some of them run, some wait for a slot, and some until their results are acknowledged. */
 export const maxHeldPerSlot = 4
 
+const maxHeld = maxHeldPerSlot * maxSlots
+const maxBeatSeconds = 60
+const maxHeaderLength = 4_096
+
+/** The last moment that a date can hold. */
+const latestMs = 8.64e15
+
+/** What goes into a header or a log has no control characters, which would add lines to it. */
+const printable = (max: number) =>
+  Schema.String.check(
+    Schema.isMaxLength(max),
+    Schema.isPattern(/^\P{Cc}*$/u, { expected: "text without control characters" })
+  )
+
+const between = (minimum: number, maximum: number) =>
+  Schema.Int.check(Schema.isBetween({ minimum, maximum }))
+
 const slotsUpTo = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 1, maximum }))
 
 const Session = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 2_147_483_647 })).annotate(
@@ -30,6 +48,10 @@ const Session = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 2_147_4
     examples: [7]
   }
 )
+
+const Lease = Schema.String.check(Schema.isMaxLength(40))
+
+const Watching = Schema.String.check(Schema.isMaxLength(40))
 
 export const WorkerHello = Schema.Struct({
   protocol: Schema.Int.annotate({
@@ -52,14 +74,14 @@ export type WorkerHello = typeof WorkerHello.Type
 
 export const WorkerWelcome = Schema.Struct({
   worker_id: WorkerId,
-  name: Schema.String,
-  labels: Schema.Array(Schema.String),
+  name: printable(maxWorkerNameLength),
+  labels: WorkerLabels,
   session: Session,
-  wait_seconds: Schema.Int.annotate({
+  wait_seconds: between(1, maxWaitSeconds).annotate({
     description:
       "For how long to ask for runs at a time. That keeps the session, which ends five seconds after the next request was to come."
   }),
-  beat_seconds: Schema.Int.annotate({
+  beat_seconds: between(1, maxBeatSeconds).annotate({
     description: "How often to beat while something runs: cancellations come with the answers."
   })
 }).annotate({ identifier: "WorkerWelcome" })
@@ -81,7 +103,7 @@ export const WorkerClaim = Schema.Struct({
     })
   ),
   watching: Schema.optionalKey(
-    Schema.String.check(Schema.isMaxLength(40)).annotate({
+    Watching.annotate({
       description: "What the last orders said. Empty when absent."
     })
   )
@@ -90,9 +112,9 @@ export type WorkerClaim = typeof WorkerClaim.Type
 
 /** What the receiver sees of a call's origin: made by the service, which keeps the secret. */
 export const CallSignature = Schema.Struct({
-  id: Schema.String,
+  id: printable(maxHeaderLength),
   timestamp: Schema.Int,
-  signature: Schema.String
+  signature: printable(maxHeaderLength)
 }).annotate({ identifier: "CallSignature" })
 export type CallSignature = typeof CallSignature.Type
 
@@ -101,7 +123,7 @@ const Success = Schema.Struct(Struct.omit(callOptionsFields, ["retry", "completi
 
 export const WorkerCall = Schema.Struct({
   run_id: ExecutionId,
-  lease: Schema.String.annotate({ description: "Goes back with the result, unchanged." }),
+  lease: Lease.annotate({ description: "Goes back with the result, unchanged." }),
   attempt: Schema.Int,
   deadline: Timestamp.annotate({
     description: "The lease ends then, unless the agent beats before."
@@ -110,18 +132,21 @@ export const WorkerCall = Schema.Struct({
   url: Schema.String,
   headers: Schema.Record(Schema.String, Schema.String),
   body: Schema.NullOr(Schema.String),
-  timeout_seconds: Schema.Int,
+  timeout_seconds: between(1, maxAnswerSeconds),
   success: Schema.optionalKey(Success),
   complete_url: Schema.optionalKey(
-    Schema.String.annotate({ description: "Sent as `Scheduling-Complete-Url`." })
+    printable(maxHeaderLength).annotate({ description: "Sent as `Scheduling-Complete-Url`." })
   ),
-  task: Schema.Struct({ id: TaskId, scheduled_ms: Schema.Finite }),
+  task: Schema.Struct({
+    id: TaskId,
+    scheduled_ms: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: latestMs }))
+  }),
   signature: CallSignature
 }).annotate({ identifier: "WorkerCall" })
 export type WorkerCall = typeof WorkerCall.Type
 
 export const WorkerCalls = Schema.Struct({
-  calls: Schema.Array(WorkerCall),
+  calls: Schema.Array(WorkerCall).check(Schema.isMaxLength(maxClaimed)),
   beat: Schema.optionalKey(
     Schema.Boolean.annotate({ description: "There are other processes to watch: beat now." })
   )
@@ -130,7 +155,7 @@ export type WorkerCalls = typeof WorkerCalls.Type
 
 const Held = Schema.Struct({
   run_id: ExecutionId,
-  lease: Schema.String.check(Schema.isMaxLength(40))
+  lease: Lease
 })
 
 export const WorkerOutcome = oneOf(["success", "retryable", "failed", "cancelled", "returned"], {
@@ -191,9 +216,9 @@ export const WorkerReceipt = Schema.Struct({
 }).annotate({ identifier: "WorkerReceipt" })
 export type WorkerReceipt = typeof WorkerReceipt.Type
 
-export const WorkerReceipts = Schema.Struct({ receipts: Schema.Array(WorkerReceipt) }).annotate({
-  identifier: "WorkerReceipts"
-})
+export const WorkerReceipts = Schema.Struct({
+  receipts: Schema.Array(WorkerReceipt).check(Schema.isMaxLength(maxResults))
+}).annotate({ identifier: "WorkerReceipts" })
 
 const maxReports = 50
 
@@ -207,7 +232,7 @@ export const WatchedProcess = Schema.Struct({
     command_contains: Schema.optionalKey(Schema.String),
     pid_file: Schema.optionalKey(Schema.String)
   }),
-  interval_seconds: Schema.Int
+  interval_seconds: between(10, 3_600)
 }).annotate({ identifier: "WatchedProcess" })
 export type WatchedProcess = typeof WatchedProcess.Type
 
@@ -227,12 +252,9 @@ export type ProcessObservation = typeof ProcessObservation.Type
 
 export const WorkerBeat = Schema.Struct({
   session: Session,
-  running: Schema.Array(ExecutionId)
-    .check(Schema.isMaxLength(maxHeldPerSlot * maxSlots))
-    .annotate({
-      description:
-        "All runs that the agent holds, also those whose results are not acknowledged yet."
-    }),
+  running: Schema.Array(ExecutionId).check(Schema.isMaxLength(maxHeld)).annotate({
+    description: "All runs that the agent holds, also those whose results are not acknowledged yet."
+  }),
   reports: Schema.optionalKey(
     Schema.Array(ProcessObservation).check(Schema.isMaxLength(maxReports)).annotate({
       description: "What was seen of watched processes since the last beat."
@@ -247,8 +269,12 @@ export const WorkerBeat = Schema.Struct({
 export type WorkerBeat = typeof WorkerBeat.Type
 
 export const WorkerOrders = Schema.Struct({
-  cancel: Schema.Array(ExecutionId).annotate({ description: "Calls to cut off." }),
-  watch: Schema.Array(WatchedProcess).annotate({ description: "Processes to watch." }),
-  watching: Schema.String.annotate({ description: "Names what is in `watch`, for the next claim." })
+  cancel: Schema.Array(ExecutionId)
+    .check(Schema.isMaxLength(maxHeld))
+    .annotate({ description: "Calls to cut off." }),
+  watch: Schema.Array(WatchedProcess)
+    .check(Schema.isMaxLength(maxWatched))
+    .annotate({ description: "Processes to watch." }),
+  watching: Watching.annotate({ description: "Names what is in `watch`, for the next claim." })
 }).annotate({ identifier: "WorkerOrders" })
 export type WorkerOrders = typeof WorkerOrders.Type

@@ -8,6 +8,7 @@ const main = path.resolve(import.meta.dirname, "../../../agent/src/main.ts")
 export const token = `pwk_${"x".repeat(43)}`
 
 export interface Command {
+  readonly pid: number | undefined
   readonly output: () => string
   readonly kill: (signal: NodeJS.Signals) => void
   /** The exit code, or null if a signal ended the process. */
@@ -33,6 +34,7 @@ export const startCommand = Effect.fnUntraced(function* (
   }
   const exit = once(child, "close").then(([code]: Array<number | null>) => code ?? null)
   return {
+    pid: child.pid,
     output: () => text,
     kill: (signal) => void child.kill(signal),
     exited: Effect.promise(() => exit)

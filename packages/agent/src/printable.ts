@@ -1,0 +1,19 @@
+/** Control characters, those that turn the direction of writing, separators and lone surrogates. */
+const unprintable = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
+
+const maxLength = 2_000
+
+/**
+ * A text of the service or of a called server, as one line that is safe to show: an escape sequence in
+ * it could clear the terminal, write over other lines or send what the reader types.
+ */
+export const printable = (text: string): string => {
+  const line = text
+    .slice(0, maxLength)
+    .replaceAll(/\s*[\r\n]+\s*/g, " | ")
+    .replaceAll(
+      unprintable,
+      (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}}`
+    )
+  return text.length > maxLength ? `${line} (cut off)` : line
+}
