@@ -6,6 +6,7 @@ import { CliError, Command } from "effect/cli"
 import packageJson from "../package.json" with { type: "json" }
 import { command } from "./cli.ts"
 import { lineOf, Lines } from "./Lines.ts"
+import { printable } from "./printable.ts"
 import { AgentEnded } from "./refusals.ts"
 
 const lines = new Lines((text) => process.stdout.write(text))
@@ -21,7 +22,8 @@ const explain = (cause: Cause.Cause<unknown>): number => {
     return error.exitCode
   }
   if (CliError.isCliError(error)) return 64
-  process.stderr.write(`${Cause.pretty(cause)}\n`)
+  const lines = Cause.pretty(cause).split("\n")
+  process.stderr.write(`${lines.map(printable).join("\n")}\n`)
   return 1
 }
 
