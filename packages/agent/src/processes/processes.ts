@@ -76,6 +76,9 @@ const hasName = ({ commandLine, name }: SeenProcess, wanted: string) =>
     wanted.startsWith(name) &&
     commandLine.split(" ", 1)[0]?.split("/").at(-1) === wanted)
 
+/** Every agent, and each shell or script that starts one, has the texts in its own command line. */
+const watchCommandFlag = "--watch-command"
+
 /**
  * The processes that a monitor is about. The agent never counts itself by its command line. A text is
  * looked for only where no secret was, because a count for each guess would read the secret.
@@ -92,6 +95,7 @@ export const matching = (
       return (
         one.pid !== ownPid &&
         one.commandLine.includes(command_contains) &&
+        !one.commandLine.includes(watchCommandFlag) &&
         blankSecrets(one.commandLine).includes(command_contains)
       )
     }

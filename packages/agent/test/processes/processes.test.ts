@@ -70,6 +70,14 @@ describe("the processes of a monitor", () => {
     }
   })
 
+  it("never are the programs that start an agent with the text", () => {
+    const starts = processOf({
+      commandLine: "npm exec node main.ts run --watch-command worker.js --queue mail"
+    })
+    const match = { command_contains: "worker.js --queue mail" }
+    assert.deepStrictEqual(matching([starts, processOf({})], match, undefined, 1), [processOf({})])
+  })
+
   it("never are the agent itself by its command line", () => {
     assert.lengthOf(matching(all, { command_contains: "node" }, undefined, 7), 0)
   })
