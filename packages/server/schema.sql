@@ -78,6 +78,13 @@ CREATE INDEX api_keys_by_workspace ON api_keys USING btree (workspace_id, id DES
 CREATE INDEX api_keys_to_warn ON api_keys USING btree (warn_at) WHERE warn_at IS NOT NULL;
 CREATE TRIGGER api_keys_lane BEFORE INSERT ON public.api_keys FOR EACH ROW EXECUTE FUNCTION lane_of_workspace();
 
+CREATE TABLE app_secret (
+  is_only_row boolean DEFAULT true NOT NULL,
+  check_value text NOT NULL,
+  CONSTRAINT app_secret_pkey PRIMARY KEY (is_only_row),
+  CONSTRAINT app_secret_is_only_row_check CHECK (is_only_row)
+);
+
 CREATE TABLE audit_erasures (
   owner_id uuid NOT NULL,
   CONSTRAINT audit_erasures_pkey PRIMARY KEY (owner_id)

@@ -14,6 +14,7 @@ import {
   given,
   type GivenSettings,
   mergeSettings,
+  misspelled,
   resolveSettings,
   type Settings,
   settingsIn
@@ -111,6 +112,7 @@ const sourcesOf = Effect.fnUntraced(function* (typed: SourceFlags, more: GivenSe
 })
 
 const readSettings = Effect.fnUntraced(function* (typed: Flags) {
+  for (const warning of misspelled(env)) yield* Effect.logWarning(warning)
   const sources = yield* sourcesOf(
     typed,
     given({

@@ -1,5 +1,6 @@
 import { type Cidr, parseCidr } from "@scheduling/calls/egress/EgressRules"
 import { bearerKeyForm } from "@scheduling/domain/auth/secretForms"
+import { nearestName } from "@scheduling/domain/shared/nearestName"
 import { workerTokenPrefix } from "@scheduling/domain/workers/Worker"
 import { maxSlots } from "@scheduling/domain/workers/WorkerProtocol"
 import { Redacted, Result, Schema } from "effect"
@@ -58,11 +59,29 @@ export const settingsIn = (environment: Environment): GivenSettings => {
   })
 }
 
+/** A warning for each variable that is close to a setting and is none. */
+export const misspelled = (environment: Environment): ReadonlyArray<string> =>
+  Object.keys(environment).flatMap((name) => {
+    if (settingNames.has(name) || setByKubernetes.has(name)) return []
+    const meant = nearestName(name, settingNames, () => 2)
+    return meant === undefined ? [] : [`${name} is not a setting; did you mean ${meant}?`]
+  })
+
 /** Leaves out what is undefined, so that it does not hide what stands behind it. */
 export const given = (fields: {
   readonly [Name in keyof GivenSettings]: GivenSettings[Name] | undefined
 }): GivenSettings =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+
+/** The variables that `settingsIn` reads. */
+const settingNames: ReadonlySet<string> = (() => {
+  const names = new Set<string>()
+  settingsIn(new Proxy({}, { get: (_, name) => void names.add(String(name)) }))
+  return names
+})()
+
+/** In a namespace with a Service `scheduling`. */
+const setByKubernetes: ReadonlySet<string> = new Set(["SCHEDULING_PORT"])
 
 /** The paths of the protocol begin with `/v1` themselves. */
 const withoutVersion = (url: URL | null): URL | null =>

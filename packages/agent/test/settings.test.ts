@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Redacted, Result } from "effect"
-import { resolveSettings, settingsIn } from "../src/settings.ts"
+import { misspelled, resolveSettings, settingsIn } from "../src/settings.ts"
 
 const token = `pwk_${"x".repeat(43)}`
 const environment = {
@@ -26,6 +26,19 @@ describe("settings of the agent", () => {
       ],
       [16, [], undefined, 30, []]
     )
+  })
+
+  it("are named if they are nearly spelled right", () => {
+    const others = ["SCHEDULING_PORT", "SCHEDULING_SERVICE_HOST", "SCHEDULING_API_KEY", "HOME", ""]
+    const wrong = ["SCHEDULING_SLOT", "SCHEDULING_URI", "SCHEDULINGLABELS"]
+    const all = Object.fromEntries(
+      [...Object.keys(environment), ...others, ...wrong].map((name) => [name, "x"])
+    )
+    assert.deepStrictEqual(misspelled(all), [
+      "SCHEDULING_SLOT is not a setting; did you mean SCHEDULING_SLOTS?",
+      "SCHEDULING_URI is not a setting; did you mean SCHEDULING_URL?",
+      "SCHEDULINGLABELS is not a setting; did you mean SCHEDULING_LABELS?"
+    ])
   })
 
   it("are decided by the first source that names them", () => {

@@ -7,14 +7,14 @@ const health = (...steps: ReadonlyArray<Step>) => {
   return new SchedulingClient({ fetch, maxRetries: 0 }).system.health()
 }
 
-const up = () => json({ status: "ok" })
+const up = () => json({ status: "ok", version: "1.2.3" })
 const down = () => failure(500, "internal_error")
 
 describe("what a method gives is a promise", () => {
   it("for instanceof, Promise.resolve, all, race and allSettled", async () => {
     const call = health(up())
     expect(call).toBeInstanceOf(Promise)
-    const answer = { status: "ok" }
+    const answer = { status: "ok", version: "1.2.3" }
     expect(await call).toEqual(answer)
     expect(await Promise.resolve(call)).toEqual(answer)
     expect(await Promise.all([call, health(up())])).toEqual([answer, answer])
@@ -33,14 +33,14 @@ describe("what a method gives is a promise", () => {
     )
     expect(name).toBe("InternalError")
     const typed: Promise<{ readonly status: string }> = health(up())
-    expect(await typed).toEqual({ status: "ok" })
+    expect(await typed).toEqual({ status: "ok", version: "1.2.3" })
   })
 
   it("that runs finally once, and goes on as a plain promise", async () => {
     let ran = 0
     const after = health(up()).finally(() => ran++)
     expect(Object.getPrototypeOf(after)).toBe(Promise.prototype)
-    expect(await after).toEqual({ status: "ok" })
+    expect(await after).toEqual({ status: "ok", version: "1.2.3" })
     expect(ran).toBe(1)
   })
 

@@ -221,10 +221,10 @@ describe("withOptions", () => {
     const other = client.withOptions({
       fetch: (url) => {
         seen.push(url)
-        return Promise.resolve(json({ status: "ok" }))
+        return Promise.resolve(json({ status: "ok", version: "1.2.3" }))
       }
     })
-    expect(await other.system.health()).toEqual({ status: "ok" })
+    expect(await other.system.health()).toEqual({ status: "ok", version: "1.2.3" })
     await expect(client.system.health()).rejects.toThrow("was not expected")
     expect(seen).toHaveLength(1)
   })
@@ -292,14 +292,14 @@ describe("the address", () => {
     ["https://example.com/jobs/v1/", "/jobs/v1/health"],
     ["https://example.com/v12", "/v12/v1/health"]
   ])("%s is taken as it is meant", async (baseUrl, path) => {
-    const { client, sent } = clientOf({ baseUrl }, json({ status: "ok" }))
+    const { client, sent } = clientOf({ baseUrl }, json({ status: "ok", version: "1.2.3" }))
     await client.system.health()
     expect(sent[0]?.path).toBe(path)
   })
 
   it("may have a path of its own, with or without a slash", async () => {
     for (const baseUrl of ["https://example.com/scheduling", "https://example.com/scheduling/"]) {
-      const { client, sent } = clientOf({ baseUrl }, json({ status: "ok" }))
+      const { client, sent } = clientOf({ baseUrl }, json({ status: "ok", version: "1.2.3" }))
       await client.system.health()
       expect(sent[0]?.path).toBe("/scheduling/v1/health")
     }

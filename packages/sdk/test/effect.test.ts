@@ -292,7 +292,7 @@ describe("layerConfig", () => {
 
   it.effect("takes the key and the address from the configuration", () =>
     Effect.gen(function* () {
-      const script = scripted(json({ status: "ok" }))
+      const script = scripted(json({ status: "ok", version: "1.2.3" }))
       const env = { SCHEDULING_API_KEY: "pak_env", SCHEDULING_URL: "https://example.com/v1/" }
       yield* Effect.provide(me, layerOf(script, env))
       assert.strictEqual(script.sent[0]?.url, "https://example.com/v1/health")

@@ -49,7 +49,6 @@ import { ErrorShapeLayer } from "./http/answers/Errors.ts"
 import { serve } from "./http/HttpServer.ts"
 import { Ids } from "./platform/Ids.ts"
 import { allowedMethods, givesCredentials, inOneSpelling, routerConfig } from "./http/Routes.ts"
-import { Secrets } from "./platform/Secrets.ts"
 import { Stopping } from "./http/Stopping.ts"
 import { Waiting } from "./http/Waiting.ts"
 import { Call } from "@scheduling/calls/Call"
@@ -85,6 +84,7 @@ import { Signals } from "./signals/Signals.ts"
 import { OutgoingCalls } from "./OutgoingCalls.ts"
 import { Handlers } from "./Handlers.ts"
 import { Repositories } from "./Repositories.ts"
+import { CheckedSecretsLayer } from "./system/AppSecretCheck.ts"
 import { docsLayer } from "./system/docs.ts"
 import { echoLayer } from "./system/echo.ts"
 import { HousekeepingLayer } from "./system/Housekeeping.ts"
@@ -238,7 +238,7 @@ const onServices = <A, E, R>(layer: Layer.Layer<A, E, R>) =>
     Layer.provide(Repositories),
     Layer.provide([CompletionUrls.layer, RequestRates.layer, Waiting.layer]),
     Layer.provide([OutgoingCalls, Endings.layer, LiveChangesLayer, Stopping.layer]),
-    Layer.provide([Ids.layer, Secrets.layer, Signals.layer]),
+    Layer.provide([Ids.layer, CheckedSecretsLayer, Signals.layer]),
     Layer.provide(NodeLayer),
     Layer.provide(NodeHttpServer.layerHttpServices)
   )

@@ -6,6 +6,8 @@ import { AppLayer, ControlLayer, MetricsLayer } from "./App.ts"
 import { AppConfig } from "./config/Config.ts"
 import { HttpServerLayer } from "./http/HttpServer.ts"
 import { LoggingLayer } from "./platform/Logging.ts"
+import { version } from "./platform/version.ts"
+import { ProcessLogLayer } from "./ProcessLog.ts"
 import { DatabaseLayer } from "./sql/Sql.ts"
 
 /** The process: the application with the store, socket and logs that the environment asks for. */
@@ -17,7 +19,7 @@ export const ServerLayer = Layer.effectDiscard(
     const store =
       databaseUrl === undefined ? `the embedded store in ${resolve(dataDir)}` : "PostgreSQL"
     yield* Effect.addFinalizer(() => Effect.sync(exitAtLast))
-    yield* Effect.logInfo(`listening on ${url}, with ${store}`)
+    yield* Effect.logInfo(`version ${version} is listening on ${url}, with ${store}`)
     yield* Effect.logInfo(
       registration === "open"
         ? `the API reference is at ${url}/docs, and POST ${url}/v1/auth/register creates an account`
@@ -30,6 +32,7 @@ export const ServerLayer = Layer.effectDiscard(
   // The socket comes before the database. A second process on the same port must not get as far as
   // its migrations, and clients get an answer even while the database is unavailable.
   Layer.provideMerge(HttpServerLayer),
+  Layer.provideMerge(ProcessLogLayer),
   Layer.provideMerge(LoggingLayer),
   Layer.provideMerge(AppConfig.layer)
 )

@@ -1,4 +1,5 @@
 // @tags processes embedded long
+import packageJson from "../package.json" with { type: "json" }
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as fs from "node:fs"
@@ -95,6 +96,17 @@ const assertLogLines = (stdout: string) => {
   }
 }
 
+const messagesOf = (server: ServerProcess, level: string): ReadonlyArray<string> =>
+  server
+    .stdout()
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line))
+    .filter((line) => line.level === level)
+    .map(({ message }) => String(message))
+
+const { version } = packageJson
+
 /** Each starts processes on stores of their own, which takes a busy machine half a minute. */
 const timeout = 180_000
 
@@ -104,11 +116,11 @@ describe("The process", { concurrent: true }, () => {
     () =>
       Effect.gen(function* () {
         const DATA_DIR = path.join(yield* temporaryFolder("data"), "not", "yet")
-        const server = yield* startServer({ DATA_DIR })
-        for (const at of ["/v1/health", "/v1/ready"]) {
-          const { body, status } = yield* Effect.promise(() => call(server, "GET", at))
-          assert.deepStrictEqual([status, body], [200, { status: "ok" }])
-        }
+        const server = yield* startServer({ DATA_DIR, RATELIMIT: "5", DATABASE_URI: "" })
+        const ready = yield* Effect.promise(() => call(server, "GET", "/v1/ready"))
+        assert.deepStrictEqual([ready.status, ready.body], [200, { status: "ok" }])
+        const health = yield* Effect.promise(() => call(server, "GET", "/v1/health"))
+        assert.deepStrictEqual([health.status, health.body], [200, { status: "ok", version }])
         const document = yield* Effect.promise(() => call(server, "GET", "/v1/openapi.json"))
         assert.match(document.body.openapi, /^3\./)
         const html = yield* Effect.promise(async () => (await fetch(`${server.url}/docs`)).text())
@@ -127,7 +139,15 @@ describe("The process", { concurrent: true }, () => {
         assert.strictEqual(yield* server.exited, 0)
         assert.strictEqual(server.stderr(), "")
         assertLogLines(server.stdout())
-        assert.include(server.stdout(), `listening on ${server.url}`)
+        assert.deepStrictEqual(messagesOf(server, "warn"), [
+          "RATELIMIT is not a setting; did you mean RATE_LIMIT?"
+        ])
+        const messages = messagesOf(server, "info")
+        assert.include(
+          messages.find((message) => message.includes("listening on")),
+          `version ${version} is listening on ${server.url}`
+        )
+        assert.deepStrictEqual(messages.slice(-2), ["stopping (SIGTERM)", "stopped"])
         assert.isString(key)
         assert.notInclude(server.stdout(), String(key))
       }),
@@ -171,6 +191,14 @@ describe("The process", { concurrent: true }, () => {
         assertFinished(yield* finishAfter(again, token, "SIGINT"))
         assert.strictEqual(yield* again.exited, 0)
         assert.match(again.stdout(), /INFO.*listening on/)
+        assert.match(again.stdout(), /INFO.*stopping \(SIGINT\)\n.*INFO.*stopped\n$/)
+
+        const file = path.join(DATA_DIR, "app-secret")
+        fs.writeFileSync(file, "another secret, of thirty-two bytes or more")
+        assert.include(
+          yield* failure({ DATA_DIR }),
+          `cannot start: the secret in ${file} is not the secret that this database is used with`
+        )
       }),
     timeout
   )

@@ -4,7 +4,10 @@ import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { Degraded } from "../shared/Errors.ts"
 
-const Health = Schema.Struct({ status: Schema.Literal("ok") }).annotate({ identifier: "Health" })
+const Health = Schema.Struct({
+  status: Schema.Literal("ok"),
+  version: Schema.String.annotate({ description: "The version of the service." })
+}).annotate({ identifier: "Health", examples: [{ status: "ok", version: "0.1.0" }] })
 
 const Ready = Schema.Struct({
   status: Schema.Literal("ok"),

@@ -1896,6 +1896,8 @@ export interface ForecastTask {
 export interface Health {
   /** Its current state. */
   readonly status: "ok"
+  /** The version of the service. */
+  readonly version: string
 }
 
 export interface HeartbeatEvent {

@@ -56,7 +56,7 @@ describe("the environment", () => {
 
   it("does not count what is set to nothing", async () => {
     set({ SCHEDULING_API_KEY: "", SCHEDULING_URL: " ", SCHEDULING_WORKSPACE_ID: "" })
-    const { fetch, sent } = answering(json({ status: "ok" }))
+    const { fetch, sent } = answering(json({ status: "ok", version: "1.2.3" }))
     const client = new SchedulingClient({ fetch })
     await client.system.health()
     expect(sent[0]?.headers.has("authorization")).toBe(false)
@@ -65,16 +65,22 @@ describe("the environment", () => {
   it("is not needed: edge runtimes and browsers have no process, or one without env", async () => {
     for (const process of [undefined, {}, { env: undefined }]) {
       vi.stubGlobal("process", process)
-      const { fetch } = answering(json({ status: "ok" }))
-      expect(await new SchedulingClient({ fetch }).system.health()).toEqual({ status: "ok" })
+      const { fetch } = answering(json({ status: "ok", version: "1.2.3" }))
+      expect(await new SchedulingClient({ fetch }).system.health()).toEqual({
+        status: "ok",
+        version: "1.2.3"
+      })
     }
   })
 
   it("may be closed to the program", async () => {
     const env = new Proxy({}, { get: () => expect.fail("NotCapable: no access to env") })
     vi.stubGlobal("process", { env })
-    const { fetch } = answering(json({ status: "ok" }))
-    expect(await new SchedulingClient({ fetch }).system.health()).toEqual({ status: "ok" })
+    const { fetch } = answering(json({ status: "ok", version: "1.2.3" }))
+    expect(await new SchedulingClient({ fetch }).system.health()).toEqual({
+      status: "ok",
+      version: "1.2.3"
+    })
   })
 })
 

@@ -78,13 +78,13 @@ describe("those who watch", () => {
   })
 
   it("cannot fail a call by throwing", async () => {
-    const { fetch, sent } = scriptedFetch(json({ status: "ok" }))
+    const { fetch, sent } = scriptedFetch(json({ status: "ok", version: "1.2.3" }))
     const fail = () => {
       throw new Error("the log is full")
     }
     const logger = { debug: fail, warn: fail }
     const client = new SchedulingClient({ fetch, logger, onRequest: fail, onResponse: fail })
-    expect(await client.system.health()).toEqual({ status: "ok" })
+    expect(await client.system.health()).toEqual({ status: "ok", version: "1.2.3" })
     expect(sent).toHaveLength(1)
   })
 })

@@ -13,6 +13,7 @@ import { availableParallelism } from "node:os"
 import { explainConfigError } from "../seams.ts"
 import { OtlpEndpoint, OtlpHeaders, sampledBy, samplers } from "./otlp.ts"
 import { orSecretFiles } from "./secretFiles.ts"
+import { AppSecret, DatabaseUrl, MetricsToken } from "./secretValues.ts"
 import { StripeKey, stripeProblem, StripeWebhookSecret } from "./stripe.ts"
 import { onlySelfHosted, type PlanCatalog, plansByPrice, readPlans } from "./plans.ts"
 import { DkimName, MailFrom, PrivateKey, PublicUrl, SmtpUrl } from "./mail.ts"
@@ -34,6 +35,8 @@ export class AppConfig extends Context.Service<
     /** Absent only on the embedded store, which makes a secret and keeps it. */
     readonly appSecret: Redacted.Redacted | undefined
     readonly previousAppSecrets: ReadonlyArray<Redacted.Redacted>
+    /** Names a lost secret of the database, so that this node starts without it. */
+    readonly appSecretLost: string | undefined
     readonly registration: "open" | "closed"
     /** Networks that tasks may call although they are private. */
     readonly egressAllow: ReadonlyArray<Cidr>
@@ -142,6 +145,17 @@ export class AppConfig extends Context.Service<
   )
 }
 
+/** Every variable that the service reads. */
+export const settingNames: Effect.Effect<ReadonlySet<string>> = Effect.suspend(() => {
+  // The exporter of OpenTelemetry reads this one itself.
+  const names = new Set(["OTEL_RESOURCE_ATTRIBUTES"])
+  const recording = ConfigProvider.make(([name]) => {
+    names.add(String(name))
+    return Effect.succeed(undefined)
+  })
+  return environment.parse(orSecretFiles(recording)).pipe(Effect.as(names), Effect.orDie)
+})
+
 /** Whether somebody may look at what the node measures. */
 export const isMetered = ({
   metricsPort,
@@ -180,30 +194,6 @@ const CidrList = Schema.String.check(
 const listOf = (problem: (item: string) => string | undefined) =>
   CommaList.pipe(Schema.decodeTo(Schema.Array(Schema.String.check(Schema.makeFilter(problem)))))
 
-const AppSecret = Schema.RedactedFromValue(
-  Schema.String.check(
-    Schema.makeFilter((secret) => Buffer.byteLength(secret) >= 32, {
-      expected: "at least 32 bytes"
-    })
-  ),
-  { label: "APP_SECRET" }
-)
-
-const MetricsToken = Schema.RedactedFromValue(
-  Schema.String.check(
-    Schema.isPattern(/^[\x21-\x7e]{16,}$/, { expected: "at least 16 visible ASCII characters" })
-  ),
-  { label: "METRICS_TOKEN" }
-)
-
-/** The driver would take a malformed URL for an unavailable database and wait for it. */
-const DatabaseUrl = Schema.RedactedFromValue(
-  Schema.String.check(
-    Schema.isPattern(/^postgres(?:ql)?:\/\//, { expected: "a URL that starts with postgres://" })
-  ),
-  { label: "DATABASE_URL" }
-)
-
 /** The error names both limits, even if the value is not a number. */
 const count = (minimum: number, maximum: number) =>
   Schema.String.check(
@@ -238,6 +228,7 @@ const environment = Config.all({
     CommaList.pipe(Schema.decodeTo(Schema.Array(AppSecret))),
     "APP_SECRET_PREVIOUS"
   ).pipe(Config.withDefault([])),
+  appSecretLost: optional(Config.NonEmptyString("APP_SECRET_LOST")),
   registration: Config.Literals(["open", "closed"], "REGISTRATION").pipe(
     Config.withDefault("open" as const)
   ),

@@ -38,6 +38,7 @@ export class Secrets extends Context.Service<
 }
 
 export type Purpose =
+  | "check"
   | "api-key"
   | "jwt"
   | "signing-secret"
@@ -138,6 +139,7 @@ export const makeSecrets = (secrets: KeyRingOf<Redacted.Redacted>) => {
     return [key(current), ...retired.map(key)]
   }
   const rings: Record<Purpose, KeyRing> = {
+    check: ring("check"),
     "api-key": ring("api-key"),
     jwt: ring("jwt"),
     "signing-secret": ring("signing-secret"),

@@ -15,6 +15,7 @@ import {
   openEmbeddedPostgres
 } from "./embedded/EmbeddedPostgres.ts"
 import { explainSqlError, isLockTimeout } from "./failures.ts"
+import { refuseNewerSchema } from "./refuseNewerSchema.ts"
 
 /**
  * Which store holds the data. Both speak SQL through one driver. Only listening and the number of
@@ -165,6 +166,7 @@ export const migrate = Effect.gen(function* () {
     ),
     Effect.retry({ schedule: Schedule.spaced("2 seconds"), times: 30 })
   )
+  yield* refuseNewerSchema
   // Another node may be migrating, or a reader may be in the way.
   const applied = yield* Migrator.make({})({ loader: Migrator.fromRecord(migrations) }).pipe(
     Effect.retry({

@@ -6,6 +6,7 @@ import { StatsRollUpRepo } from "../executions/StatsRollUpRepo.ts"
 import { implement } from "../http/implement.ts"
 import { timestampOf } from "../sql/timestamp.ts"
 import { LoopHealth } from "../platform/Loop.ts"
+import { version } from "../platform/version.ts"
 import { SelfWatch } from "./SelfWatch.ts"
 
 /** Not a loop that fails, but what all of them together should do. */
@@ -47,7 +48,7 @@ export const SystemHandlers = implement(
       }
     })
     return handlers.handleAll({
-      health: () => Effect.succeed({ status: "ok" } as const),
+      health: () => Effect.succeed({ status: "ok" as const, version }),
       ready: ({ query }) =>
         sql`SELECT 1`.pipe(
           Effect.orDie,

@@ -2,6 +2,7 @@ import { Clock, Effect, Layer } from "effect"
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import { LoopHealth } from "../platform/Loop.ts"
 import { Meters } from "../platform/Meters.ts"
+import { version } from "../platform/version.ts"
 import { Store } from "../sql/Sql.ts"
 
 /** What every process has, under the names that dashboards of others know. */
@@ -14,6 +15,12 @@ export const ProcessMetersLayer: Layer.Layer<never, never, Store> = Layer.effect
     yield* Effect.acquireRelease(
       Effect.sync(() => delay.enable()),
       () => Effect.sync(() => delay.disable())
+    )
+    meters.gauge(
+      "scheduling_build_info",
+      "Always 1. The labels say which version of the service and of Node the process runs.",
+      () => 1,
+      { version, node: process.versions.node }
     )
     meters.gauge(
       "scheduling_event_loop_delay_seconds",

@@ -11,10 +11,12 @@ const hashOf = Effect.fnUntraced(function* (id: string) {
   return row?.key_hash
 })
 
-/** Another node on the same database, with other secrets. */
+/** Another node on the same database, with other secrets, whatever secret the database had. */
 const nodeWith = (secrets: readonly [current: string, ...retired: Array<string>]) =>
   Effect.gen(function* () {
     const [current, ...retired] = secrets
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`DELETE FROM app_secret`
     const url = yield* startNode({
       ...testConfig,
       appSecret: Redacted.make(current),

@@ -29,6 +29,7 @@ const defaults = {
   dataDir: ".data",
   appSecret: undefined,
   previousAppSecrets: [],
+  appSecretLost: undefined,
   registration: "open",
   egressAllow: [],
   callThreads: availableParallelism() > 1 ? 1 : 0,

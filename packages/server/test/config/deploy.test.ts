@@ -13,22 +13,10 @@ import {
 } from "node:fs"
 import { tmpdir } from "node:os"
 import * as path from "node:path"
-import { AppConfig } from "../../src/config/Config.ts"
+import { AppConfig, settingNames } from "../../src/config/Config.ts"
 
 const root = path.resolve(import.meta.dirname, "../../../..")
 const read = (file: string) => readFileSync(path.join(root, file), "utf8")
-
-/** The names that the configuration asks for, and those that are read apart from it. */
-const settings = Effect.gen(function* () {
-  const asked = new Set(["OTEL_RESOURCE_ATTRIBUTES"])
-  const empty = ConfigProvider.fromEnv({ env: {} })
-  const recording = ConfigProvider.make((at) => {
-    asked.add(String(at[0]))
-    return empty.load(at)
-  })
-  yield* Effect.provideService(configured, ConfigProvider.ConfigProvider, recording)
-  return asked
-})
 
 const configured = Effect.provide(AppConfig, AppConfig.layer)
 
@@ -51,7 +39,7 @@ describe("the manifest for Kubernetes", () => {
 
   it.effect("sets settings that there are, to values that they take", () =>
     Effect.gen(function* () {
-      const known = yield* settings
+      const known = yield* settingNames
       for (const { name } of env) assert.isTrue(known.has(name), name)
       const config = yield* Effect.provideService(
         configured,
@@ -121,7 +109,7 @@ describe("the manifest for Kubernetes", () => {
 describe("the other ways to deploy", () => {
   it.effect("set settings that there are", () =>
     Effect.gen(function* () {
-      const known = yield* settings
+      const known = yield* settingNames
       const named = [
         ...read("compose.yaml").matchAll(/^ {4}([A-Z][A-Z_]+):/gm),
         ...read("deploy/scheduling.service").matchAll(/\b([A-Z][A-Z_]+)=/g)
@@ -141,7 +129,7 @@ describe("the other ways to deploy", () => {
         .flatMap((line) => [...(line.split("|")[1] ?? "").matchAll(/`([A-Z_]+)`/g)])
         .map(([, name = ""]) => name)
       assert.isAbove(documented.length, 30)
-      const asked = [...(yield* settings)].filter((name) => !name.endsWith("_FILE"))
+      const asked = [...(yield* settingNames)].filter((name) => !name.endsWith("_FILE"))
       // The image sets where it listens and where its data is.
       const ofImage = new Set(["HOST", "PORT", "DATA_DIR"])
       const named = [...documented, ...asked].filter((name) => !ofImage.has(name))

@@ -5,21 +5,23 @@ import { jobsOf, target } from "../completions/jobs.ts"
 import { notificationsOf } from "../notifications/support/channels.ts"
 import { ask, type Member, outcome, password, randomIp, signUp, times } from "../support/http.ts"
 import { runningConfig, startNode, TestApp } from "../support/TestApp.ts"
+import { checkValueOf, testSecret } from "../support/testSecret.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 import { agentOf, workersOf } from "../workers/workers.ts"
 
 const at = (url: string) => TestApp.of({ url, otherUrl: url, logs: [] })
 
-/** A node that knows a new secret only, and one that still has the old one. */
+/** A node that still has the old secret, and one that was started without it because it is lost. */
 const NodesLayer = Layer.effect(
   TestApp,
   Effect.gen(function* () {
-    const appSecret = Redacted.make("the secret of the day after, thirty-two bytes")
-    const url = yield* startNode({ ...runningConfig, appSecret })
-    return TestApp.of({
-      ...at(url),
-      otherUrl: yield* startNode({ ...runningConfig, runner: "off" })
+    const otherUrl = yield* startNode({ ...runningConfig, runner: "off" })
+    const url = yield* startNode({
+      ...runningConfig,
+      appSecret: Redacted.make("the secret of the day after, thirty-two bytes"),
+      appSecretLost: checkValueOf(testSecret)
     })
+    return TestApp.of({ ...at(url), otherUrl })
   })
 ).pipe(Layer.provideMerge(TestDatabaseLayer))
 

@@ -1,15 +1,5 @@
 import { parseCidrs } from "@scheduling/calls/egress/EgressRules"
-import {
-  Clock,
-  Context,
-  DateTime,
-  Effect,
-  Layer,
-  Logger,
-  Redacted,
-  References,
-  Result
-} from "effect"
+import { Clock, Context, DateTime, Effect, Layer, Logger, References, Result } from "effect"
 import { HttpServer } from "effect/http"
 import { IpNetwork } from "effect/net"
 import { TestClock } from "effect/testing"
@@ -25,6 +15,7 @@ import { leapingClock } from "./leap.ts"
 import { accountMaker } from "./makeAccount.ts"
 import type { Member } from "./people.ts"
 import { onPostgres, TestDatabaseLayer } from "./TestDatabase.ts"
+import { testSecret } from "./testSecret.ts"
 
 /** The whole service behind a real socket, on the clock of the test and a real database. */
 export class TestApp extends Context.Service<
@@ -47,8 +38,9 @@ export const testConfig: AppConfig["Service"] = {
   databasePool: 4,
   databasePoolMax: 4,
   dataDir: ".data",
-  appSecret: Redacted.make("a secret for tests, thirty-two bytes and more"),
+  appSecret: testSecret,
   previousAppSecrets: [],
+  appSecretLost: undefined,
   registration: "open",
   egressAllow: [],
   callThreads: 0,

@@ -1,4 +1,5 @@
 import { firstIdAt } from "../../src/queue/RunId.ts"
+import { checkValueOf, testSecret } from "./testSecret.ts"
 
 const id = (n: number) => `'00000000-0000-7000-8000-${String(n).padStart(12, "0")}'`
 
@@ -34,6 +35,7 @@ export const everyFamily = (at: Date): ReadonlyArray<string> => {
   const execution = (n: number) => `'${firstIdAt(ms).slice(0, -12)}${String(n).padStart(12, "0")}'`
   const t = `'${new Date(ms).toISOString().slice(0, 10)} 01:02:03.456789+00'`
   return [
+    `INSERT INTO app_secret (check_value) VALUES ('${checkValueOf(testSecret)}')`,
     `INSERT INTO users (id, email, name, password_hash, lane, created_at, disabled_at, email_verified_at, pending_email)
      VALUES (${user}, 'every@example.com', ${odd}, '$argon2id$', -9007199254740993, ${t}, NULL, ${t}, 'new@example.com'),
             (${guest}, 'guest@example.com', NULL, '', 0, ${t}, ${t}, NULL, NULL)`,

@@ -12,8 +12,9 @@ import { heartbeatsOf, ping } from "../monitors/monitors.ts"
 import { notificationsOf } from "../notifications/support/channels.ts"
 import { ask, type Member, outcome, password, randomIp, signUp, times } from "../support/http.ts"
 import { startNode, TestApp, testAppLayer, testConfig } from "../support/TestApp.ts"
+import { checkValueOf, testSecret } from "../support/testSecret.ts"
 
-const old = testConfig.appSecret ?? Redacted.make("")
+const old = testSecret
 const renewed = Redacted.make("the secret of the day after, thirty-two bytes")
 
 const keyOf = (purpose: Purpose, secret = old) => makeSecrets([secret]).keys(purpose)
@@ -24,7 +25,12 @@ const nodeWith = Effect.fnUntraced(function* (
   appSecret = renewed
 ) {
   const logs: Array<string> = []
-  const url = yield* startNode({ ...testConfig, appSecret, previousAppSecrets }).pipe(
+  const url = yield* startNode({
+    ...testConfig,
+    appSecret,
+    previousAppSecrets,
+    appSecretLost: checkValueOf(old)
+  }).pipe(
     Effect.provide(Logger.layer([Logger.map(Logger.formatJson, (line) => void logs.push(line))]))
   )
   return TestApp.of({ url, otherUrl: url, logs })

@@ -7,7 +7,6 @@ import {
   OtlpResource,
   OtlpSerialization
 } from "effect/observability"
-import packageJson from "../../../package.json" with { type: "json" }
 import { AppConfig } from "../../config/Config.ts"
 import {
   CollectorHealth,
@@ -17,6 +16,7 @@ import {
   watchedBy
 } from "./CollectorHealth.ts"
 import { Meters } from "../Meters.ts"
+import { version } from "../version.ts"
 import { encodeSpans, spanKinds, spanStatuses } from "../spanProtobuf.ts"
 import { type Span, Tracer, Tracing } from "../Tracing.ts"
 
@@ -53,7 +53,7 @@ const collector = Effect.map(AppConfig, ({ otlpEndpoint, otlpHeaders, otlpServic
     : {
         urlOf: (signal: Signal) => `${otlpEndpoint}/v1/${signal}`,
         headers: otlpHeaders === undefined ? undefined : Redacted.value(otlpHeaders),
-        resource: { serviceName: otlpServiceName, serviceVersion: packageJson.version }
+        resource: { serviceName: otlpServiceName, serviceVersion: version }
       }
 )
 

@@ -18,6 +18,7 @@ import movingRuns from "./0017_moving_runs.ts"
 import proofs from "./0018_proofs.ts"
 import receivers from "./0019_receivers.ts"
 import refusals from "./0020_refusals.ts"
+import appSecret from "./0021_app_secret.ts"
 import auditMacs from "./0023_audit_macs.ts"
 import countedUsage from "./0024_counted_usage.ts"
 import accountsOfCredentials from "./0026_accounts_of_credentials.ts"
@@ -44,6 +45,7 @@ export const migrations = {
   "0018_proofs": proofs,
   "0019_receivers": receivers,
   "0020_refusals": refusals,
+  "0021_app_secret": appSecret,
   "0023_audit_macs": auditMacs,
   "0024_counted_usage": countedUsage,
   "0026_accounts_of_credentials": accountsOfCredentials

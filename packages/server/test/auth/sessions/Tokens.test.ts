@@ -4,6 +4,7 @@ import { TestClock } from "effect/testing"
 import { generateKeyPairSync, randomUUID, sign as signWith } from "node:crypto"
 import { ask, type Member, outcome, signUp, standing } from "../../support/http.ts"
 import { startNode, TestApp, testNodesLayer, testConfig } from "../../support/TestApp.ts"
+import { checkValueOf } from "../../support/testSecret.ts"
 import { forge, hmac, open, signingKey, unsigned } from "./forge.ts"
 
 const secret = testConfig.appSecret ?? Redacted.make("")
@@ -269,7 +270,12 @@ layer(testNodesLayer())("access tokens", (it) => {
       const others = Redacted.make("the secret of another deployment, 32 bytes")
       const at = (previousAppSecrets: ReadonlyArray<Redacted.Redacted>) =>
         Effect.gen(function* () {
-          const url = yield* startNode({ ...testConfig, appSecret: others, previousAppSecrets })
+          const url = yield* startNode({
+            ...testConfig,
+            appSecret: others,
+            previousAppSecrets,
+            appSecretLost: checkValueOf(secret)
+          })
           return { url, otherUrl: url, logs: [] }
         })
       const foreign = yield* at([])

@@ -15,6 +15,7 @@ import {
   together
 } from "../../support/http.ts"
 import { startNode, testNodesLayer, testConfig } from "../../support/TestApp.ts"
+import { checkValueOf, testSecret } from "../../support/testSecret.ts"
 import { codeNow, confirmTotp, startTotp } from "./totp.ts"
 
 const logInWith = (
@@ -176,7 +177,11 @@ layer(testNodesLayer())("a second factor", (it) => {
 
   /** A node that knows this secret only. */
   const logInAtNewNode = Effect.fnUntraced(function* ({ email }: Member, totp: string) {
-    const url = yield* startNode({ ...testConfig, appSecret: renewed })
+    const url = yield* startNode({
+      ...testConfig,
+      appSecret: renewed,
+      appSecretLost: checkValueOf(testSecret)
+    })
     const answer = yield* Effect.promise(() =>
       fetch(`${url}/v1/auth/login`, {
         method: "POST",

@@ -16,13 +16,11 @@ import { Outbox } from "../../../src/outbox/Outbox.ts"
 import { LimitsRepo } from "../../../src/limits/LimitsRepo.ts"
 import { UsageRepo } from "../../../src/limits/UsageRepo.ts"
 import { testConfig } from "../../support/TestApp.ts"
+import { testSecret } from "../../support/testSecret.ts"
 import { Signals } from "../../../src/signals/Signals.ts"
 import { SigningSecrets } from "../../../src/signing/SigningSecrets.ts"
 
-const urls = completionUrls(
-  makeSecrets([Redacted.make("a secret for tests, thirty-two bytes and more")]),
-  "http://127.0.0.1"
-)
+const urls = completionUrls(makeSecrets([testSecret]), "http://127.0.0.1")
 
 const signingSecret = Redacted.make(`whsec_${"A".repeat(43)}=`)
 

@@ -1,0 +1,45 @@
+/**
+ * The name that was probably meant: the nearest of `names` by letters, if at most `most` are wrong,
+ * missing, too many or exchanged. Case and underscores do not count.
+ */
+export const nearestName = (
+  given: string,
+  names: Iterable<string>,
+  most: (name: string) => number
+): string | undefined => {
+  let nearest: string | undefined
+  let least = Infinity
+  for (const name of names) {
+    const distance = editDistance(letters(given), letters(name))
+    if (distance > most(name) || distance >= least) continue
+    nearest = name
+    least = distance
+  }
+  return nearest
+}
+
+const letters = (name: string) => name.replaceAll("_", "").toUpperCase()
+
+/** How many letters to add, remove, replace or exchange with their neighbour. */
+const editDistance = (one: string, other: string): number => {
+  const rows = [Array.from({ length: other.length + 1 }, (_, column) => column)]
+  const at = (row: number, column: number) => rows[row]?.[column] ?? Infinity
+  for (let row = 1; row <= one.length; row++) {
+    const distances = [row]
+    rows.push(distances)
+    for (let column = 1; column <= other.length; column++) {
+      const isSame = one[row - 1] === other[column - 1]
+      const isExchanged =
+        one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1] && !isSame
+      distances.push(
+        Math.min(
+          at(row - 1, column) + 1,
+          at(row, column - 1) + 1,
+          at(row - 1, column - 1) + (isSame ? 0 : 1),
+          isExchanged ? at(row - 2, column - 2) + 1 : Infinity
+        )
+      )
+    }
+  }
+  return at(one.length, other.length)
+}
