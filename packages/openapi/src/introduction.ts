@@ -62,7 +62,8 @@ its answer holds a secret that is not kept.
 ## Formats
 
 JSON in UTF-8 with snake_case fields, bodies of at most 1 MiB. Ids are UUIDs, times are ISO 8601 in UTC.
-A request with a field that is not described here is refused.
+A request with a field or a query parameter that is not described here is refused with 422, also where an
+operation takes none at all. An empty body and \`{}\` say nothing, and are accepted everywhere but with GET.
 
 ## Versioning
 

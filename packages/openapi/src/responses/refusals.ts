@@ -10,8 +10,7 @@ import {
   NotFound,
   OriginRefused,
   PayloadTooLarge,
-  UnsupportedMediaType,
-  ValidationFailed
+  UnsupportedMediaType
 } from "@scheduling/domain/shared/Errors"
 import type { Endpoint, ErrorClass } from "../contract/endpoints.ts"
 import { exampleOf } from "../schemas/examples.ts"
@@ -24,6 +23,8 @@ type Schemas = Readonly<Record<string, JsonSchema.JsonSchema>>
 const inWorkspace = ({ params }: Endpoint) => params.includes("workspace_id")
 const neededRole = (access: Endpoint["access"]) => ("role" in access ? access.role : null)
 const hasBody = ({ payloads }: Endpoint) => payloads.length > 0
+/** Also where none is taken, to find out whether it says anything. */
+const readsBody = ({ method }: Endpoint) => method !== "get"
 const givesCredentials = (endpoint: Endpoint) =>
   endpoint.access.kind === "public" && hasBody(endpoint)
 
@@ -41,10 +42,9 @@ const conditions = new Map<unknown, (endpoint: Endpoint) => boolean>([
   [Forbidden, ({ access }) => !["viewer", null].includes(neededRole(access))],
   // A malformed id gets the same answer as one that does not exist.
   [NotFound, ({ params }) => params.length > 0],
-  [MalformedJson, hasBody],
-  [PayloadTooLarge, hasBody],
-  [UnsupportedMediaType, hasBody],
-  [ValidationFailed, (endpoint) => Boolean(endpoint.headers ?? endpoint.query) || hasBody(endpoint)]
+  [MalformedJson, readsBody],
+  [PayloadTooLarge, readsBody],
+  [UnsupportedMediaType, hasBody]
 ])
 
 /** The errors that this endpoint can answer, by status. */

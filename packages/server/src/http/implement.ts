@@ -1,18 +1,21 @@
 import { ApiKeysRefused, Authentication } from "@scheduling/domain/auth/Authentication"
 import { ErrorShape } from "@scheduling/domain/shared/ErrorShape"
-import { Context, Effect, Layer, Scope } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
+import { Context, Effect, Layer, Record, Scope } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import { HttpApi, HttpApiBuilder, type HttpApiGroup } from "effect/http-api"
+import { unknownInputCheck } from "./request/refuseUnknownInput.ts"
 
 /**
- * `HttpApiBuilder.group` with handlers that are built in a context of the middleware only. The
- * framework merges that context into the context of each request. With all services in it, every
- * request copied two tables of sixty entries.
+ * `HttpApiBuilder.group` with handlers that refuse unknown input, and that are built in a context of
+ * the middleware only. The framework merges that context into the context of each request. With all
+ * services in it, every request copied two tables of sixty entries.
  */
 export const implement: typeof HttpApiBuilder.group = (api, name, build) =>
   Layer.effectContext(
     Effect.contextWith((services: Context.Context<never>) => {
+      const checks = checksOf(api, name)
       const buildOnServices = (handlers: Parameters<typeof build>[0]) => {
-        const built: unknown = build(handlers)
+        const built: unknown = build(checking(handlers, checks))
         const provided = Effect.isEffect(built) ? Effect.provideContext(built, services) : built
         return provided as ReturnType<typeof build>
       }
@@ -21,6 +24,53 @@ export const implement: typeof HttpApiBuilder.group = (api, name, build) =>
       )
     })
   )
+
+type Handler = (request: {
+  readonly request: HttpServerRequest.HttpServerRequest
+}) => Effect.Effect<unknown, unknown, unknown>
+
+interface Handlers {
+  readonly handleAll: (handlers: Readonly<Record<string, Handler>>) => unknown
+}
+
+type Checks = ReadonlyMap<string, ReturnType<typeof unknownInputCheck>>
+
+const checksOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>,
+  name: string
+): Checks => {
+  const checks = new Map<string, ReturnType<typeof unknownInputCheck>>()
+  HttpApi.reflect(api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint, group }) => {
+      if (group.identifier === name) checks.set(endpoint.identifier, unknownInputCheck(endpoint))
+    }
+  })
+  return checks
+}
+
+/** The same handlers, whose `handleAll` puts the check of its endpoint before each. */
+const checking = <All>(handlers: All, checks: Checks): All =>
+  Object.create(handlers as object, {
+    handleAll: {
+      value: (all: Readonly<Record<string, Handler>>) =>
+        (handlers as Handlers).handleAll(
+          Record.map(all, (handler, name): Handler => {
+            const check = checks.get(name)
+            if (check === undefined) return handler
+            return (request) => {
+              const refused = check(request.request)
+              return refused === undefined
+                ? handler(request)
+                : Effect.andThen(
+                    refused,
+                    Effect.suspend(() => handler(request))
+                  )
+            }
+          })
+        )
+    }
+  })
 
 /**
  * The cast hides that services are missing: a handler that asks for one during a request would not

@@ -1,0 +1,75 @@
+import { ValidationFailed } from "@scheduling/domain/shared/Errors"
+import { Effect } from "effect"
+import { HttpMethod, type HttpServerRequest } from "effect/http"
+import type { HttpApiEndpoint } from "effect/http-api"
+
+type Request = HttpServerRequest.HttpServerRequest
+type Check = (request: Request) => Effect.Effect<void, ValidationFailed> | undefined
+
+/**
+ * Refuses what an endpoint does not declare at all: a query if it has no parameters, a body if it takes
+ * none. Where it declares some, the framework refuses the others. Undefined, for the request of nearly
+ * everybody, means that there is nothing to refuse and nothing to wait for.
+ */
+export const unknownInputCheck = ({
+  payload,
+  query
+}: Pick<HttpApiEndpoint.Top, "payload" | "query">): Check | undefined => {
+  const checksQuery = query === undefined
+  const checksBody = payload.size === 0
+  if (!checksQuery && !checksBody) return undefined
+  return (request) => {
+    const unknown = checksQuery ? parametersOf(request.url) : none
+    if (unknown.length > 0) return refuse(unknown)
+    return checksBody && bringsBody(request) ? refuseBody(request) : undefined
+  }
+}
+
+// ---------------------------------------------------------------------------
+
+type Issues = ValidationFailed["issues"]
+
+const none: Issues = []
+
+const unknownField = (name: string) => ({ path: [name], message: "Unknown field" })
+
+const takesNoBody: Issues = [{ path: [], message: "This endpoint takes no body" }]
+
+const refuse = (issues: Issues) => Effect.fail(new ValidationFailed({ issues }))
+
+/** Nobody reads more of them. */
+const maxIssues = 100
+
+const parametersOf = (url: string): Issues => {
+  const start = url.indexOf("?")
+  if (start === -1) return none
+  const names = new Set(new URLSearchParams(url.slice(start)).keys())
+  return [...names].slice(0, maxIssues).map(unknownField)
+}
+
+const bringsBody = ({ headers }: Request): boolean =>
+  headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0
+
+/** Many clients send `{}` with every POST, which says nothing that could be passed over. */
+const refuseBody = (request: Request): Effect.Effect<void, ValidationFailed> =>
+  HttpMethod.hasBody(request.method)
+    ? Effect.flatMap(Effect.orDie(request.text), (text) => {
+        const fields = fieldsIn(text)
+        if (fields === undefined) return refuse(takesNoBody)
+        return fields.length === 0
+          ? Effect.void
+          : refuse(fields.slice(0, maxIssues).map(unknownField))
+      })
+    : refuse(takesNoBody)
+
+/** Undefined if the text is not an object in JSON. A chunked body may turn out to be empty. */
+const fieldsIn = (text: string): ReadonlyArray<string> | undefined => {
+  try {
+    const value: unknown = text === "" ? {} : JSON.parse(text)
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? Object.keys(value)
+      : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,82 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { type Answer, ask, outcome, randomIp, signUp } from "../support/http.ts"
+import { testAppLayer } from "../support/TestApp.ts"
+import { cronOf } from "../cron/tasks.ts"
+import { endpoints } from "./support/contract.ts"
+import { changes, everything } from "./support/everything.ts"
+import { Settled } from "./support/Settled.ts"
+
+const pathsOf = (answer: Answer): ReadonlyArray<ReadonlyArray<string>> => {
+  assert.strictEqual(outcome(answer), "422 validation_failed", answer.text)
+  return answer.body.detail.issues.map(({ path }: { readonly path: unknown }) => path)
+}
+
+const unread = [
+  ['{"dry_run":true}', ["dry_run"]],
+  ["[]", []],
+  ["dry_run=true", []]
+] as const
+
+layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("Unknown input", (it) => {
+  it.effect.each(endpoints)("is refused, and does nothing: $method $path", (endpoint) =>
+    Effect.gen(function* () {
+      const { example, method, queryFields, schema } = endpoint
+      const { member, pathOf } = yield* Settled
+      const path = yield* pathOf(endpoint)
+      const token = member.access_token
+      const asked = (more: string, body?: unknown) =>
+        ask(method, path + more, { token, body, headers: { "x-forwarded-for": randomIp() } })
+      const before = yield* everything
+      assert.deepInclude(pathsOf(yield* asked("?dry_run=true", example)), ["dry_run"])
+      if (schema === undefined) {
+        for (const [body, at] of unread) {
+          const paths = pathsOf(yield* asked("", body))
+          // What is missing in the query is found first.
+          if (paths.every(([name = ""]) => queryFields.includes(name))) continue
+          assert.deepStrictEqual(paths, [method === "GET" ? [] : at], body)
+        }
+      }
+      assert.deepStrictEqual(changes(yield* everything, before), [])
+    })
+  )
+
+  it.effect.each([
+    ["nothing as JSON", "", {}],
+    ["an empty object", "{}", {}],
+    ["nothing in pieces", "", { "transfer-encoding": "chunked" }]
+  ] as const)("is not what says nothing: %s", ([, body, headers]) =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const { body: task } = yield* cronOf(member).create()
+      const answer = yield* ask("POST", `${member.workspace}/cron/${task.id}/run?`, {
+        token: member.access_token,
+        body,
+        headers
+      })
+      assert.strictEqual(answer.status, 202, answer.text)
+    })
+  )
+
+  it.effect("is named, all of it", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const { body: task } = yield* cronOf(member).create()
+      const run = (query: string, body?: unknown) =>
+        ask("POST", `${member.workspace}/cron/${task.id}/run${query}`, {
+          token: member.access_token,
+          body
+        })
+      const byQuery = yield* run("?input=1&wait_seconds=5&input=2")
+      assert.deepStrictEqual(byQuery.body.detail.issues, [
+        { path: ["input"], message: "Unknown field" },
+        { path: ["wait_seconds"], message: "Unknown field" }
+      ])
+      const byBody = yield* run("", { input: {}, delay: 1 })
+      assert.deepStrictEqual(byBody.body.detail.issues, [
+        { path: ["input"], message: "Unknown field" },
+        { path: ["delay"], message: "Unknown field" }
+      ])
+    })
+  )
+})
