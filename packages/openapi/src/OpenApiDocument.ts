@@ -14,7 +14,8 @@ import { errorResponses } from "./responses/refusals.ts"
 import { completionPaths, completionsTag } from "./undeclared/completions.ts"
 import { echoPaths, echoSchemas } from "./undeclared/echo.ts"
 import { pingPaths, pingsTag } from "./undeclared/pings.ts"
-import { withChoices } from "./schemas/rewriting.ts"
+import { type Bodies, withPatches } from "./schemas/patches.ts"
+import { referenced, withChoices } from "./schemas/rewriting.ts"
 import { samplesOf } from "./operations/samples.ts"
 import { webhooks, webhooksTag } from "./undeclared/webhooks.ts"
 
@@ -66,7 +67,10 @@ export const openApiDocument = <Id extends string, Groups extends HttpApiGroup.C
     webhooks,
     components: {
       ...tidy([paths, echoPaths], {
-        schemas: { ...described(components.schemas), ...echoSchemas },
+        schemas: {
+          ...withPatches(described(components.schemas), bodiesOf(paths, components)),
+          ...echoSchemas
+        },
         responses: components.responses,
         headers: componentHeaders
       }),
@@ -114,6 +118,18 @@ const described = (schemas: Components["schemas"]): Components["schemas"] =>
       withChoices(describeFields(name, schema, schemas))
     ])
   )
+
+const bodiesOf = (
+  paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>,
+  { closed }: Components
+): Bodies => {
+  const patches = new Set(
+    Object.values(paths).flatMap(({ patch }) =>
+      Object.values(patch?.requestBody?.content ?? {}).map(({ schema }) => referenced(schema) ?? "")
+    )
+  )
+  return { patches, others: new Set([...closed].filter((name) => !patches.has(name))) }
+}
 
 const mapValues = <A, B>(
   record: Readonly<Record<string, A>>,

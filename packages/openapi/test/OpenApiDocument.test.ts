@@ -5,6 +5,7 @@ import { Api } from "@scheduling/domain/Api"
 import { openApiDocument } from "../src/OpenApiDocument.ts"
 import { endpointsOf, holdsSecret } from "../src/contract/endpoints.ts"
 import type { Header, Operation, Reference, Response } from "../src/model.ts"
+import { withoutAbsent } from "../src/schemas/patches.ts"
 import { isSchema } from "../src/schemas/rewriting.ts"
 import { namedSchemas } from "../src/contract/syntax.ts"
 import { header } from "@scheduling/domain/webhooks/StandardWebhooks"
@@ -209,14 +210,17 @@ describe("responses", () => {
     assert.deepStrictEqual(codes("system.health", 401), [])
   })
 
-  it("include body errors only for endpoints with a body, and input errors only with input", () => {
-    for (const { name, headers: sent, params, payloads, query } of endpoints) {
-      const body = payloads.length > 0
-      const input = body || query !== undefined || sent !== undefined
-      assert.strictEqual(codes(name, 400).includes("malformed_json"), body, name)
-      assert.strictEqual(codes(name, 413).includes("payload_too_large"), body, name)
-      assert.strictEqual(codes(name, 415).includes("unsupported_media_type"), body, name)
-      assert.strictEqual(codes(name, 422).includes("validation_failed"), input, name)
+  it("include errors of bodies where one is read, and everywhere that of unknown input", () => {
+    for (const { method, name, params, payloads } of endpoints) {
+      const isRead = method !== "get"
+      assert.strictEqual(codes(name, 400).includes("malformed_json"), isRead, name)
+      assert.strictEqual(codes(name, 413).includes("payload_too_large"), isRead, name)
+      assert.strictEqual(
+        codes(name, 415).includes("unsupported_media_type"),
+        payloads.length > 0,
+        name
+      )
+      assert.include(codes(name, 422), "validation_failed", name)
       if (params.length > 0) assert.include(codes(name, 404), "not_found", name)
       assert.deepStrictEqual(codes(name, 500), ["internal_error"], name)
       const more =
@@ -408,6 +412,74 @@ describe("webhooks", () => {
   it("name the headers that a call is signed with", () => {
     const names = document.webhooks["taskCall"]?.post.parameters.map(({ name }) => name)
     assert.includeMembers([...(names ?? [])], Object.values(header))
+  })
+})
+
+describe("the fields of a PATCH", () => {
+  const patches = [
+    ...new Set(
+      Object.values(document.paths).flatMap(({ patch }) =>
+        Object.values(patch?.requestBody?.content ?? {}).map(
+          ({ schema }) => String(schema.$ref).split("/").at(-1) ?? ""
+        )
+      )
+    )
+  ]
+  const fields = patches.flatMap((name) =>
+    Object.entries(Object(schemas[name]?.["properties"])).map(
+      ([field, schema]) => [`${name}.${field}`, Object(schema)] as const
+    )
+  )
+  /** Those that the field's schema consists of, apart from the fields of an object. */
+  const partsOf = (schema: JsonSchema.JsonSchema): ReadonlyArray<JsonSchema.JsonSchema> => {
+    const name =
+      String(schema.$ref ?? "")
+        .split("/")
+        .at(-1) ?? ""
+    const inner = [schema.anyOf, schema.oneOf, schemas[name]].flat().filter(isSchema)
+    return [schema, ...inner.flatMap(partsOf)]
+  }
+
+  it("say nothing of what holds when a create leaves them out", () => {
+    assert.isAbove(fields.length, 100)
+    for (const [name, schema] of fields) {
+      for (const { default: given, description = "" } of partsOf(schema)) {
+        assert.isUndefined(given, name)
+        assert.notMatch(String(description), /when absent|absent or null/i, name)
+      }
+    }
+  })
+
+  it("say what null does, where they take it, and that an object is replaced", () => {
+    for (const [name, schema] of fields) {
+      const [{ description = "" } = {}] = partsOf(schema)
+      const types = partsOf(schema).flatMap(({ type }) => [type].flat())
+      if (types.includes("null")) assert.match(String(description), /\bnull\b/i, name)
+      if (types.includes("object"))
+        assert.match(String(description), /replaces all|Absent fields/, name)
+    }
+  })
+
+  it("keep what a create says", () => {
+    const { overlap, retry_count } = Object(schemas["CronTaskInput"]?.["properties"])
+    assert.match(overlap.description, /`skip` when absent\.$/)
+    assert.match(retry_count.description, /0 when absent\.$/)
+  })
+
+  it.each([
+    ["UTC when absent.", ""],
+    ["A zone. UTC when absent.", "A zone."],
+    ["At most 10; [30, 14] when absent.", "At most 10."],
+    ["At most 21,600. 300 when absent.", "At most 21,600."],
+    ["A port. When absent: 443, or for SMTP 587 (smtp).", "A port."],
+    ["A text. None when absent or null.", "A text. Null removes it."],
+    ["The service itself when absent or null. More.", "Null: the service itself. More."],
+    ["`host` when absent or null.", "Null: `host`."],
+    ["None when absent, null or 0.", "Null or 0 removes it."],
+    ["Absent or null: the answer ends it.", "Null: the answer ends it."],
+    ["Takes 0.5 s, e.g. `a.b`; then more.", "Takes 0.5 s, e.g. `a.b`; then more."]
+  ])("say %j as %j", (create, patch) => {
+    assert.strictEqual(withoutAbsent(create), patch)
   })
 })
 

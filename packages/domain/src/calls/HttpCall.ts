@@ -25,7 +25,7 @@ export const callDefaults = {
 
 export const CallMethod = oneOf(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"], {
   identifier: "CallMethod",
-  description: "POST when absent.",
+  description: "The HTTP method. POST when absent.",
   examples: ["POST"]
 })
 export type CallMethod = typeof CallMethod.Type

@@ -29,8 +29,7 @@ export type OnPause = typeof OnPause.Type
 export const Precision = oneOf(["minute", "second"], {
   identifier: "Precision",
   description:
-    "`second`: the schedule may begin with a sixth field, for seconds. `minute` when absent " +
-    "or null: it has five."
+    "`minute`: the schedule has five fields. `second`: it may begin with a sixth, for seconds."
 })
 export type Precision = typeof Precision.Type
 

@@ -53,8 +53,8 @@ const count = (minimum: number) =>
 export const ProcessJudge = oneOf(["each", "together"], {
   identifier: "ProcessJudge",
   description:
-    "How several workers count. `each` (when absent): the rules hold on each of them. `together`: " +
-    "they hold for the processes of all of them together. It makes no difference with `worker_id`."
+    "How several workers count. `each`: the rules hold on each of them. `together`: they hold for " +
+    "the processes of all of them together. It makes no difference with `worker_id`. `each` when absent."
 })
 
 const fields = Schema.Struct({
@@ -73,7 +73,7 @@ const fields = Schema.Struct({
   match: ProcessMatch,
   min_count: Schema.optionalKey(
     count(0).annotate({
-      description: "At most `max_count`. 1 when absent, and 0 with a `max_count` of 0.",
+      description: "At most `max_count`. When absent: 1, and 0 with a `max_count` of 0.",
       examples: [1]
     })
   ),

@@ -62,7 +62,7 @@ const fields = Schema.Struct({
   port: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 65_535 })).annotate({
       description:
-        "When absent: 443, or for STARTTLS 587 (smtp), 143 (imap), 110 (pop3) or 5432 (postgres).",
+        "The port of the server. When absent: 443, or for STARTTLS 587 (smtp), 143 (imap), 110 (pop3) or 5432 (postgres).",
       examples: [443]
     })
   ),
