@@ -26,7 +26,7 @@ try {
   const { id } = await client.cron.run(task.id, { idempotencyKey: `deploy-${commit}` })
   const execution = await until(() => client.executions.get(id), hasEnded)
   console.log(
-    `"${name}" ${execution.status}${execution.error === null ? "" : `: ${execution.error}`}.`
+    `"${name}" ${execution.status}${execution.error === null ? "" : `: ${execution.error.message}`}.`
   )
   if (execution.status !== "succeeded") process.exitCode = 1
 } catch (error) {

@@ -1,4 +1,5 @@
 import type { SuccessRule } from "@scheduling/domain/calls/CallOptions"
+import { type ExecutionError, executionError } from "@scheduling/domain/executions/ExecutionError"
 import type { CallMethod } from "@scheduling/domain/calls/HttpCall"
 import { Clock, Context, Effect, Exit, Layer, Result, type Scope } from "effect"
 import { Connection } from "./exchange/Connection.ts"
@@ -52,7 +53,8 @@ export interface CallResult {
   readonly status_code: number | null
   /** The first bytes, as many as are kept. */
   readonly response_body: string | null
-  readonly error: string | null
+  /** Null if the outcome is a success. */
+  readonly error: ExecutionError | null
   /** Only on a retryable outcome. */
   readonly retry_after_seconds: number | null
   readonly outcome: "success" | "retryable" | "failed"
@@ -166,7 +168,10 @@ export class Call extends Context.Service<
             timeout_seconds * 1_000,
             (timedOut) => {
               const timeout = timedOut
-                ? `timeout after ${timeout_seconds} s while ${exchange.phase}`
+                ? executionError(
+                    "timeout",
+                    `timeout after ${timeout_seconds} s while ${exchange.phase}`
+                  )
                 : null
               const judged = () =>
                 judgeExchange(exchange, timeout, success, clock.currentTimeMillisUnsafe())

@@ -1,3 +1,4 @@
+import { type ExecutionError, executionError } from "@scheduling/domain/executions/ExecutionError"
 import { headersProblems } from "@scheduling/domain/calls/CallHeaders"
 import { parseCallUrl } from "@scheduling/domain/calls/CallUrl"
 import { header } from "@scheduling/domain/webhooks/StandardWebhooks"
@@ -33,13 +34,13 @@ interface MadeRequest {
 export const makeRequest = (
   request: CallRequest,
   clock: Clock.Clock
-): Result.Result<MadeRequest, string> => {
+): Result.Result<MadeRequest, ExecutionError> => {
   const parsed = parseCallUrl(request.url)
-  if (Result.isFailure(parsed)) return Result.fail(`url ${parsed.failure}`)
+  if (Result.isFailure(parsed)) return Result.fail(invalid(`url ${parsed.failure}`))
   // This was checked at creation too, but a chain step's headers are filled in from other answers.
   const problem = headersProblems(request.headers)[0]
   if (problem !== undefined) {
-    return Result.fail(["header", ...problem.path, problem.issue].join(" "))
+    return Result.fail(invalid(["header", ...problem.path, problem.issue].join(" ")))
   }
   const { method, workspace_id } = request
   const body = method === "GET" || method === "HEAD" ? null : request.body
@@ -78,6 +79,8 @@ export const makeRequest = (
   })
 }
 
+const invalid = (message: string) => executionError("invalid_template", message)
+
 const secondOf = (millis: number): number => Math.floor(millis / 1_000)
 
 /** Servers may refuse these without a length, even if there is no body. */
@@ -101,11 +104,12 @@ const signer = (
   { execution_id, signature, signing }: CallRequest,
   body: string,
   origin: string
-): Result.Result<(timestamp: number) => ReadonlyArray<string>, string> => {
+): Result.Result<(timestamp: number) => ReadonlyArray<string>, ExecutionError> => {
   if (signature !== undefined) return Result.succeed(() => signatureHeaders(signature))
   if (signing === undefined) return Result.succeed(() => [])
   const keys = receiverKeys(signing, origin)
-  if (Option.isNone(keys)) return Result.fail("the workspace's signing secret is not valid")
+  if (Option.isNone(keys))
+    return Result.fail(executionError("internal", "the workspace's signing secret is not valid"))
   const id = webhookId(execution_id, signing.purpose)
   return Result.succeed((timestamp) =>
     signatureHeaders({

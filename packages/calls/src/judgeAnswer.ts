@@ -1,9 +1,14 @@
 import { type SuccessRule, statusRangeOf } from "@scheduling/domain/calls/CallOptions"
+import {
+  type ExecutionError,
+  executionError,
+  statusError
+} from "@scheduling/domain/executions/ExecutionError"
 
 export interface Judgement {
   readonly outcome: "success" | "retryable" | "failed"
-  /** Null where the status says it all. */
-  readonly error: string | null
+  /** Null if the answer is a success. */
+  readonly error: ExecutionError | null
 }
 
 /**
@@ -15,13 +20,13 @@ export const judgeAnswer = (
   body: string | null,
   rule: SuccessRule | null
 ): Judgement => {
-  if (rule === null) return { outcome: outcomeOf(status), error: redirectError(status) }
+  if (rule === null) return judgeStatus(status)
   const { body_contains, body_lacks, success_codes } = rule
   if (success_codes !== undefined && !isOneOf(status, success_codes)) {
-    const error = `the status ${status} is not one of ${success_codes.join(", ")}`
-    return { outcome: isTemporary(status) ? "retryable" : "failed", error }
+    const message = `the status ${status} is not one of ${success_codes.join(", ")}`
+    return unsuccessful(status, executionError("http_status", message))
   }
-  if (success_codes === undefined && !isGood(status)) return judgeAnswer(status, body, null)
+  if (success_codes === undefined && !isGood(status)) return judgeStatus(status)
   const text = body ?? ""
   if (body_contains !== undefined && !text.includes(body_contains)) {
     return unfit(`the answer does not contain ${quoted(body_contains)} in the part that is kept`)
@@ -32,15 +37,23 @@ export const judgeAnswer = (
   return { outcome: "success", error: null }
 }
 
-const unfit = (error: string): Judgement => ({ outcome: "retryable", error })
+const unfit = (message: string): Judgement => ({
+  outcome: "retryable",
+  error: executionError("response_rule", message)
+})
 
-const redirectError = (status: number) =>
-  status >= 300 && status < 400 ? "redirects are not followed" : null
+const judgeStatus = (status: number): Judgement =>
+  isGood(status) ? { outcome: "success", error: null } : unsuccessful(status, errorOf(status))
 
-const outcomeOf = (status: number): Judgement["outcome"] => {
-  if (isGood(status)) return "success"
-  return isTemporary(status) ? "retryable" : "failed"
-}
+const unsuccessful = (status: number, error: ExecutionError): Judgement => ({
+  outcome: isTemporary(status) ? "retryable" : "failed",
+  error
+})
+
+const errorOf = (status: number): ExecutionError =>
+  status >= 300 && status < 400
+    ? executionError("http_status", `answered ${status}, and redirects are not followed`)
+    : statusError(status)
 
 const isGood = (status: number) => status >= 200 && status < 300
 

@@ -1,14 +1,15 @@
 import type { SuccessRule } from "@scheduling/domain/calls/CallOptions"
+import type { ExecutionError } from "@scheduling/domain/executions/ExecutionError"
 import type { CallResult } from "./Call.ts"
 import { describeError } from "./CallErrors.ts"
-import { EgressRefused } from "./egress/Egress.ts"
+import { AnswerCutOff } from "./exchange/AnswerParser.ts"
 import type { Exchange } from "./exchange/Exchange.ts"
 import { judgeAnswer } from "./judgeAnswer.ts"
 import { parseRetryAfter } from "./parseRetryAfter.ts"
 
 export type Answer = Omit<CallResult, "duration_ms">
 
-export const refused = (error: string): Answer => ({
+export const refused = (error: ExecutionError): Answer => ({
   status_code: null,
   response_body: null,
   error,
@@ -20,18 +21,17 @@ export const refused = (error: string): Answer => ({
 /** A call without a complete answer may be tried again. A complete one is judged. */
 export const judgeExchange = (
   exchange: Exchange,
-  timeout: string | null,
+  timeout: ExecutionError | null,
   success: SuccessRule | null,
   nowMillis: number
 ): Answer => {
   if (exchange.complete) return answered(exchange, success, nowMillis)
-  if (timeout === null && exchange.error instanceof EgressRefused) {
-    return refused(exchange.error.message)
-  }
+  const error = timeout ?? describeError(exchange.error ?? new AnswerCutOff())
+  if (error.code === "address_refused") return refused(error)
   return {
     status_code: exchange.statusCode,
     response_body: exchange.body,
-    error: timeout ?? (exchange.error === null ? null : describeError(exchange.error)),
+    error,
     retry_after_seconds: parseRetryAfter(exchange.headers.retryAfter, nowMillis),
     outcome: "retryable",
     completes_later: false

@@ -221,7 +221,7 @@ describe("the request", () => {
       const call = yield* Call
       const result = yield* call.run(callRequest(url, fields))
       assert.deepInclude(result, { status_code: null, outcome: "failed" })
-      assert.include(result.error, error)
+      assert.include(result.error?.message, error)
       assert.lengthOf(seen, 0)
     }).pipe(Effect.provide(callLayer()))
   )

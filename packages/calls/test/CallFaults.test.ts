@@ -1,7 +1,8 @@
 // @tags slow
+import { executionError, parseErrorLine } from "@scheduling/domain/executions/ExecutionError"
 import { AnswerCutOff } from "../src/exchange/AnswerParser.ts"
 import { Call } from "../src/Call.ts"
-import { EgressRefused } from "../src/egress/Egress.ts"
+import { describeError } from "../src/CallErrors.ts"
 import { Exchange } from "../src/exchange/Exchange.ts"
 import { TlsThread } from "../src/threads/TlsThread.ts"
 import { callLayer, callRequest, httpTarget, replying, tcpTarget } from "./support/CallTargets.ts"
@@ -79,7 +80,7 @@ describe("a target that misbehaves", () => {
     Effect.gen(function* () {
       const result = yield* callTarget(onConnection)
       assert.deepInclude(result, { status_code: null, response_body: null, outcome: "retryable" })
-      assert.match(result.error ?? "", error)
+      assert.match(result.error?.message ?? "", error)
     }).pipe(Effect.provide(callLayer()))
   )
 
@@ -98,9 +99,9 @@ describe("a target that misbehaves", () => {
       assert.deepInclude(result, {
         status_code: 200,
         response_body: "abc",
-        outcome: "retryable",
-        error
+        outcome: "retryable"
       })
+      assert.strictEqual(result.error?.message, error)
     }).pipe(Effect.provide(callLayer()))
   )
 
@@ -158,7 +159,7 @@ describe("a target that misbehaves", () => {
         const call = yield* Call
         const result = yield* call.run(callRequest(`http://127.0.0.1:${port}/`))
         assert.strictEqual(result.status_code, status)
-        assert.strictEqual(result.error, error)
+        assert.strictEqual(result.error?.message ?? null, error)
         // Up to what the kernel's buffers on both sides hold.
         assert.isBelow(written, 16 * 1024 * 1024)
       }).pipe(Effect.provide(callLayer()))
@@ -216,20 +217,27 @@ describe("without a connection", () => {
       const call = yield* Call
       const port = yield* Effect.scoped(tcpTarget(() => {}))
       const result = yield* call.run(callRequest(`http://service.test:${port}/`))
-      assert.deepInclude(result, { outcome: "retryable", error: "connection refused" })
+      assert.deepInclude(result, {
+        outcome: "retryable",
+        error: executionError("connection", "connection refused")
+      })
     }).pipe(Effect.provide(callLayer()))
   )
 
   it.live.each([
     { code: "ENOTFOUND", error: "dns: host not found" },
     { code: "ETIMEOUT", error: "dns: name server did not answer" },
-    { code: "EWEIRD", error: "connection failed" }
+    { code: "EWEIRD", error: "connection: connection failed" }
   ])("a look-up that fails with $code is reported as: $error", ({ code, error }) => {
     const resolve = () => Promise.reject(Object.assign(new Error("secret /path"), { code }))
     return Effect.gen(function* () {
       const call = yield* Call
       const result = yield* call.run(callRequest("http://nowhere.test/"))
-      assert.deepInclude(result, { outcome: "retryable", error, status_code: null })
+      assert.deepInclude(result, {
+        outcome: "retryable",
+        error: parseErrorLine(error),
+        status_code: null
+      })
     }).pipe(Effect.provide(callLayer({ resolve })))
   })
 
@@ -238,7 +246,10 @@ describe("without a connection", () => {
       const call = yield* Call
       const request = callRequest("http://slow.test/", { timeout_seconds: 0.1 })
       const result = yield* call.run(request)
-      assert.strictEqual(result.error, "timeout after 0.1 s while connecting")
+      assert.deepStrictEqual(
+        result.error,
+        executionError("timeout", "timeout after 0.1 s while connecting")
+      )
     }).pipe(Effect.provide(callLayer({ resolve: () => new Promise(() => {}) })))
   )
 
@@ -254,7 +265,7 @@ describe("without a connection", () => {
         concurrency: "unbounded"
       })
       assert.strictEqual(slow.outcome, "success")
-      assert.strictEqual(waited.error, "timeout after 0.1 s while waiting for the answer")
+      assert.strictEqual(waited.error?.message, "timeout after 0.1 s while waiting for the answer")
     }).pipe(Effect.provide(callLayer({ limits: { perOrigin: 1 } })))
   )
 
@@ -513,16 +524,20 @@ describe.each([
         "tls: certificate is for another host"
       ],
       ["expiry", tlsTarget(expired), "https://expired.test", "tls: certificate has expired"],
-      ["no TLS", replying(`${ok}\r\n`), service, "tls: handshake failed"],
-      ["a reset", reset, service, "connection reset"],
-      ["a hung-up handshake", closing(""), service, "connection reset"],
-      ["a silent handshake", () => {}, service, "timeout after 0.5 s while connecting"]
+      ["no TLS", replying(`${ok}\r\n`), service, "tls: TLS handshake failed"],
+      ["a reset", reset, service, "connection: connection reset"],
+      ["a hung-up handshake", closing(""), service, "connection: connection reset"],
+      ["a silent handshake", () => {}, service, "timeout: timeout after 0.5 s while connecting"]
     ]
 
     it.effect.each(faults)("%s is told apart", ([, onConnection, url, error]) =>
       Effect.gen(function* () {
         const result = yield* callTarget(onConnection, url)
-        assert.deepInclude(result, { status_code: null, outcome: "retryable", error })
+        assert.deepInclude(result, {
+          status_code: null,
+          outcome: "retryable",
+          error: parseErrorLine(error)
+        })
       })
     )
   })
@@ -540,7 +555,10 @@ describe("a thread for TLS", () => {
   ] as const)("calls no private address: %s", ([url, error]) =>
     Effect.gen(function* () {
       const call = yield* Call
-      assert.deepInclude(yield* call.run(callRequest(url)), { outcome: "failed", error })
+      assert.deepInclude(yield* call.run(callRequest(url)), {
+        outcome: "failed",
+        error: executionError("address_refused", error)
+      })
     }).pipe(Effect.provide(callLayer({ threads: 2, allow: "" })))
   )
 
@@ -587,7 +605,7 @@ describe("a thread for TLS", () => {
       assert.instanceOf(lost.error, AnswerCutOff)
       const next = new Exchange()
       yield* ask(next)
-      assert.instanceOf(next.error, EgressRefused)
+      assert.strictEqual(next.error && describeError(next.error).code, "address_refused")
     })
   )
 })

@@ -1,20 +1,21 @@
+import { errorLine } from "@scheduling/domain/executions/ExecutionError"
 import { assert, describe, it } from "@effect/vitest"
 import { judgeAnswer } from "../src/judgeAnswer.ts"
 
 const judge = (status: number, body: string, rule: Parameters<typeof judgeAnswer>[2]) => {
   const { error, outcome } = judgeAnswer(status, body, rule)
-  return [outcome, error] as const
+  return [outcome, error && errorLine(error)] as const
 }
 
 describe("an answer", () => {
   it.each([
     [200, "success", null],
     [299, "success", null],
-    [302, "failed", "redirects are not followed"],
-    [404, "failed", null],
-    [429, "retryable", null],
-    [503, "retryable", null],
-    [600, "failed", null]
+    [302, "failed", "http_status: answered 302, and redirects are not followed"],
+    [404, "failed", "http_status: answered 404"],
+    [429, "retryable", "http_status: answered 429"],
+    [503, "retryable", "http_status: answered 503"],
+    [600, "failed", "http_status: answered 600"]
   ] as const)("of %i is judged by its status where nothing is said", (status, outcome, error) => {
     assert.deepStrictEqual(judge(status, "", null), [outcome, error])
     assert.deepStrictEqual(
@@ -32,10 +33,10 @@ describe("an answer", () => {
     [["200-299", "404"], 404, "success", null],
     [["302"], 302, "success", null],
     [["503"], 503, "success", null],
-    [["404"], 200, "failed", "the status 200 is not one of 404"],
-    [["200", "202-204"], 201, "failed", "the status 201 is not one of 200, 202-204"],
-    [["404"], 503, "retryable", "the status 503 is not one of 404"],
-    [["200"], 429, "retryable", "the status 429 is not one of 200"]
+    [["404"], 200, "failed", "http_status: the status 200 is not one of 404"],
+    [["200", "202-204"], 201, "failed", "http_status: the status 201 is not one of 200, 202-204"],
+    [["404"], 503, "retryable", "http_status: the status 503 is not one of 404"],
+    [["200"], 429, "retryable", "http_status: the status 429 is not one of 200"]
   ] as const)("is measured against %j: %i", (success_codes, status, outcome, error) => {
     assert.deepStrictEqual(judge(status, "", { success_codes }), [outcome, error])
   })
@@ -45,16 +46,19 @@ describe("an answer", () => {
     assert.deepStrictEqual(judge(200, '{"state":"ok"}', rule), ["success", null])
     assert.deepStrictEqual(judge(200, "", rule), [
       "retryable",
-      'the answer does not contain "\\"ok\\"" in the part that is kept'
+      'response_rule: the answer does not contain "\\"ok\\"" in the part that is kept'
     ])
     assert.deepStrictEqual(judge(200, '{"state":"ok","last":"error"}', rule), [
       "retryable",
-      'the answer contains "error"'
+      'response_rule: the answer contains "error"'
     ])
   })
 
   it("is judged by its body only if its status is right", () => {
-    assert.deepStrictEqual(judge(404, "gone", { body_contains: "gone" }), ["failed", null])
+    assert.deepStrictEqual(judge(404, "gone", { body_contains: "gone" }), [
+      "failed",
+      "http_status: answered 404"
+    ])
     const rule = { success_codes: ["404"], body_contains: "gone" }
     assert.deepStrictEqual(judge(404, "gone", rule), ["success", null])
     assert.strictEqual(judge(404, "here", rule)[0], "retryable")

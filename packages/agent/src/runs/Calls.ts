@@ -52,7 +52,7 @@ export const makeCalls = Effect.fnUntraced(function* ({
     onResult()
     beginAll()
     if (!tellsCalls) return
-    const how = result.status_code ?? result.error ?? result.outcome
+    const how = result.status_code ?? result.error?.message ?? result.outcome
     told.push(
       Effect.logInfo(
         // Queries may hold secrets.

@@ -4,7 +4,7 @@ import { Worker } from "node:worker_threads"
 import { AnswerCutOff } from "../exchange/AnswerParser.ts"
 import { DescribedError } from "../CallErrors.ts"
 import type { OpenConnection } from "../exchange/Connections.ts"
-import { EgressRefused, type EgressRules } from "../egress/Egress.ts"
+import type { EgressRules } from "../egress/Egress.ts"
 import type { Exchange } from "../exchange/Exchange.ts"
 import type { OutgoingRequest } from "../OutgoingRequest.ts"
 import type { Order, ReadyRequest, Report, ThreadData } from "./messages.ts"
@@ -85,7 +85,7 @@ export class TlsThread {
     if (report[0] === "resolve") return this.#resolve(report[1], report[2])
     const [kind, id] = report
     const connection = this.#connections.get(id)
-    if (kind === "idle end" || kind === "refused" || kind === "error") this.#connections.delete(id)
+    if (kind === "idle end" || kind === "error") this.#connections.delete(id)
     connection?.hear(report)
   }
 
@@ -155,10 +155,8 @@ class RemoteConnection implements OpenConnection {
       case "end":
         this.#exchange = undefined
         return exchange?.onEnd(report[2])
-      case "refused":
-        return this.#fail(new EgressRefused({ message: report[2] }))
       case "error":
-        return this.#fail(new DescribedError({ message: report[2] }))
+        return this.#fail(new DescribedError({ described: report[2] }))
       case "idle end":
         if (exchange === undefined) return this.onIdleEnd()
         // It ended while the request was on its way to the thread.

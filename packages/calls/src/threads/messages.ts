@@ -1,3 +1,4 @@
+import type { ExecutionError } from "@scheduling/domain/executions/ExecutionError"
 import type { AnswerHeaders } from "../exchange/AnswerParser.ts"
 import type { OutgoingRequest } from "../OutgoingRequest.ts"
 
@@ -30,7 +31,6 @@ export type Report =
   | readonly ["head", id: number, statusCode: number, headers: AnswerHeaders]
   | readonly ["body", id: number, bytes: Uint8Array]
   | readonly ["end", id: number, reusable: boolean]
-  | readonly ["refused", id: number, message: string]
-  | readonly ["error", id: number, message: string]
+  | readonly ["error", id: number, error: ExecutionError]
   | readonly ["idle end", id: number]
   | readonly ["resolve", question: number, hostname: string]

@@ -4,7 +4,7 @@ import { setDefaultCACertificates } from "node:tls"
 import { parentPort, workerData } from "node:worker_threads"
 import { describeError } from "../CallErrors.ts"
 import { Connection, type ExchangeListener } from "../exchange/Connection.ts"
-import { EgressRefused, makeConnect } from "../egress/Egress.ts"
+import { makeConnect } from "../egress/Egress.ts"
 import { parseCidrs } from "../egress/EgressRules.ts"
 import type { Resolve } from "../egress/HostNames.ts"
 import type { Order, Report, ThreadData } from "./messages.ts"
@@ -55,11 +55,7 @@ const listenerOf = (id: number, keptBytes: number): ExchangeListener => ({
   onEnd: (reusable) => report(["end", id, reusable]),
   onError: (error) => {
     connections.delete(id)
-    report(
-      error instanceof EgressRefused
-        ? ["refused", id, error.message]
-        : ["error", id, describeError(error)]
-    )
+    report(["error", id, describeError(error)])
   }
 })
 

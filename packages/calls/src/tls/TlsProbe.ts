@@ -177,13 +177,10 @@ const explain = (error: Error): string => {
   const code = "code" in error ? String(error.code) : ""
   return /UNSUPPORTED_PROTOCOL|PROTOCOL_VERSION|VERSION_TOO_LOW/.test(code)
     ? "the server does not support TLS 1.2 or later"
-    : describeError(error)
+    : describeError(error).message
 }
 
-/** `tls: handshake failed` → `Handshake failed.` */
-const sentence = (text: string) => {
-  const plain = text.replace(/^(?:dns|tls): /, "")
-  return `${plain.charAt(0).toUpperCase()}${plain.slice(1)}.`
-}
+/** `host not found` → `Host not found.` */
+const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)

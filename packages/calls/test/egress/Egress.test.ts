@@ -1,3 +1,4 @@
+import { executionError } from "@scheduling/domain/executions/ExecutionError"
 import { Call } from "../../src/Call.ts"
 import { makeConnect } from "../../src/egress/Egress.ts"
 import {
@@ -206,7 +207,7 @@ describe("a call", () => {
         assert.deepInclude(result, {
           status_code: null,
           outcome: "failed",
-          error: `${reason} and not allowed`
+          error: executionError("address_refused", `${reason} and not allowed`)
         })
       }
       assert.strictEqual(connections, 0)
@@ -260,7 +261,7 @@ describe("a call", () => {
       assert.deepInclude(result, {
         status_code: 302,
         outcome: "failed",
-        error: "redirects are not followed"
+        error: executionError("http_status", "answered 302, and redirects are not followed")
       })
     }).pipe(Effect.provide(callLayer()))
   )

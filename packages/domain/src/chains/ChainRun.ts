@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { CallMethod } from "../calls/HttpCall.ts"
 import { awaitingFields, ExecutionStatus } from "../executions/Execution.ts"
+import { ExecutionError } from "../executions/ExecutionError.ts"
 import { ChainId, ChainRunId, ExecutionId } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
 import { Page } from "../shared/requests/Page.ts"
@@ -20,7 +21,7 @@ const executionFields = {
   finished_at: Schema.NullOr(Timestamp),
   duration_ms: Schema.NullOr(Schema.Int),
   status_code: Schema.NullOr(Schema.Int),
-  error: Schema.NullOr(Schema.String),
+  error: Schema.NullOr(ExecutionError),
   ...awaitingFields
 }
 

@@ -3,6 +3,7 @@ import { ChainRunId, CronTaskId, ExecutionId } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
 import { Page } from "../shared/requests/Page.ts"
 import { Timestamp, timestampInput } from "../shared/Timestamp.ts"
+import { ExecutionError } from "./ExecutionError.ts"
 
 /** The part of an answer's body that is kept and shown. */
 export const maxResponseBodyBytes = 10_000
@@ -93,8 +94,9 @@ const fields = {
   status_code: Schema.NullOr(Schema.Int).annotate({
     description: "The status code that answered the last attempt."
   }),
-  error: Schema.NullOr(Schema.String).annotate({
-    description: "Why the last attempt failed, or why no attempt was made."
+  error: Schema.NullOr(ExecutionError).annotate({
+    description:
+      "Why the last attempt failed, or why no attempt was made. Never null when `status` is `failed`."
   }),
   ...awaitingFields
 }
@@ -137,7 +139,9 @@ export const Attempt = Schema.Struct({
   response_body: Schema.NullOr(Schema.String).annotate({
     description: "The first 10,000 bytes of the answer."
   }),
-  error: Schema.NullOr(Schema.String)
+  error: Schema.NullOr(ExecutionError).annotate({
+    description: "Why it failed. Null if it did not fail."
+  })
 }).annotate({ identifier: "Attempt" })
 export type Attempt = typeof Attempt.Type
 

@@ -1,6 +1,7 @@
 import { Schema, Struct } from "effect"
 import { TaskId } from "../executions/Execution.ts"
 import { callOptionsFields, maxAnswerSeconds } from "../calls/CallOptions.ts"
+import { ExecutionErrorCode } from "../executions/ExecutionError.ts"
 import { CallMethod } from "../calls/HttpCall.ts"
 import { maxShownPids, ProcessRefusal } from "../monitors/process/ProcessMonitor.ts"
 import { ExecutionId, MonitorId, WorkerId } from "../shared/Ids.ts"
@@ -170,7 +171,9 @@ export const WorkerResult = Schema.Struct({
   outcome: WorkerOutcome,
   status_code: Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 100, maximum: 999 }))),
   response_body: Schema.NullOr(text({ min: 0, max: 10_000 })),
-  error: Schema.NullOr(text({ min: 0, max: 1_000 })),
+  error: Schema.NullOr(
+    Schema.Struct({ code: ExecutionErrorCode, message: text({ min: 0, max: 1_000 }) })
+  ),
   retry_after_seconds: Schema.NullOr(
     Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 3_600 }))
   ),

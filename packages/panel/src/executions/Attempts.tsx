@@ -68,7 +68,7 @@ export const Attempts = ({ execution }: { readonly execution: ExecutionDetail })
                 Started at {exactTimeOfDay(attempt.started_at)}
                 {attempt.number > 1 && `, ${duration(from - begin)} after the first attempt`}.
               </p>
-              {attempt.error !== null && <p className="text-bad">{attempt.error}</p>}
+              {attempt.error !== null && <p className="text-bad">{attempt.error.message}</p>}
               {attempt.response_body !== null && attempt.response_body !== "" && (
                 <Code
                   wrap

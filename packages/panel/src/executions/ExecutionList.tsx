@@ -95,9 +95,11 @@ const columnsFor = (
           {status_code !== null && <Badge tone={toneOfCode(status_code)}>{status_code}</Badge>}
           {trigger === "manual" && <Badge>by hand</Badge>}
           {trigger === "rerun" && <Badge>rerun</Badge>}
-          <span className="truncate text-soft" title={error ?? undefined}>
-            {error}
-          </span>
+          {error !== null && error.message !== `answered ${status_code}` && (
+            <span className="truncate text-soft" title={error.message}>
+              {error.message}
+            </span>
+          )}
         </span>
       )
     },

@@ -62,7 +62,8 @@ const ExecutionView = ({
         </span>
       }
       description={
-        execution.error ?? (isAwaiting(execution) ? "Waiting for its call-back." : undefined)
+        execution.error?.message ??
+        (isAwaiting(execution) ? "Waiting for its call-back." : undefined)
       }
       actions={<ExecutionActions execution={execution} />}
     >
@@ -132,5 +133,6 @@ const factsOf = (execution: ExecutionDetail) =>
     ["Late by", <Duration key="late" ms={execution.lateness_ms} />],
     ["Ended", orNone(execution.finished_at)],
     ["Took", <Duration key="took" ms={execution.duration_ms} />],
+    ...(execution.error === null ? [] : [["Reason", execution.error.code] as const]),
     ["Id", <CopyText key="id" text={execution.id} />]
   ] as const

@@ -78,7 +78,5 @@ const FailingLink = ({ failing }: { readonly failing: FailingTask }) => {
 
 const row = "flex items-baseline gap-3 px-4 py-2.5 transition-colors duration-75 hover:bg-sunken/60"
 
-const reasonOf = ({ error, status_code, step }: FailingTask["execution"]): string =>
-  [step, error ?? (status_code === null ? "failed" : `answered ${status_code}`)]
-    .filter((part) => part !== null)
-    .join(" · ")
+const reasonOf = ({ error, step }: FailingTask["execution"]): string =>
+  [step, error?.message].filter((part) => part != null).join(" · ")

@@ -114,7 +114,7 @@ export interface Attempt {
   /** The first 10,000 bytes of the answer. */
   readonly response_body: string | null
   /** Why it failed. Null if it did not fail. */
-  readonly error: string | null
+  readonly error: ExecutionError | null
 }
 
 /** What was done: the kind of thing, and what happened to it. */
@@ -230,7 +230,7 @@ export interface BusyMinute {
   readonly tasks: ReadonlyArray<ForecastTask>
 }
 
-/** POST when absent. */
+/** The HTTP method. */
 export type CallMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD"
 
 /**
@@ -354,8 +354,22 @@ export interface ChainDefinition {
   readonly queue_id?: QueueId | null | undefined
   /** An IANA time zone name. UTC when absent. */
   readonly timezone?: string | undefined
+  /**
+   * What to do with a fire while the previous run is unfinished: `allow` starts it beside that run,
+   * `queue` starts it after that run, `skip` drops it and records a skipped execution. `skip` when
+   * absent.
+   */
   readonly overlap?: Overlap | undefined
+  /**
+   * What to do with fires that were missed while the service was down: `once` makes one run for all
+   * of them, `skip` makes none. `once` when absent.
+   */
   readonly missed?: Missed | undefined
+  /**
+   * What to do when clocks fall back and a time of day comes twice: `first` fires the first time
+   * only, `both` fires both times. Schedules whose minute or hour starts with `*` go by elapsed time
+   * and always fire both times. `first` when absent.
+   */
   readonly dst_overlap?: DstOverlap | undefined
   /**
    * `second` allows a sixth field at the start of the schedule, for seconds. Fires are at least 5
@@ -407,8 +421,22 @@ export interface ChainInput {
   readonly queue_id?: QueueId | null | undefined
   /** An IANA time zone name. UTC when absent. */
   readonly timezone?: string | undefined
+  /**
+   * What to do with a fire while the previous run is unfinished: `allow` starts it beside that run,
+   * `queue` starts it after that run, `skip` drops it and records a skipped execution. `skip` when
+   * absent.
+   */
   readonly overlap?: Overlap | undefined
+  /**
+   * What to do with fires that were missed while the service was down: `once` makes one run for all
+   * of them, `skip` makes none. `once` when absent.
+   */
   readonly missed?: Missed | undefined
+  /**
+   * What to do when clocks fall back and a time of day comes twice: `first` fires the first time
+   * only, `both` fires both times. Schedules whose minute or hour starts with `*` go by elapsed time
+   * and always fire both times. `first` when absent.
+   */
   readonly dst_overlap?: DstOverlap | undefined
   /**
    * `second` allows a sixth field at the start of the schedule, for seconds. Fires are at least 5
@@ -570,6 +598,7 @@ export interface ChainStepInput {
   readonly name: string
   /** The path and the query may use references to earlier steps. At most 2,048 characters. */
   readonly url: string
+  /** The HTTP method. POST when absent. */
   readonly method?: CallMethod | undefined
   /**
    * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*`,
@@ -637,56 +666,59 @@ export interface ChainUpdate {
   readonly name?: string | undefined
   /** The steps, in the order in which they run: 1 to 50. 1 to 50 items. */
   readonly steps?: ReadonlyArray<ChainStepInput> | undefined
-  /** Absent or null: the chain runs only when somebody runs it. */
+  /** Null: the chain runs only when somebody runs it. */
   readonly schedule?: string | null | undefined
   /**
    * A queue of the workspace, which limits how many runs go on at once and how often one begins.
-   * Each step of a chain counts. None when absent or null.
+   * Each step of a chain counts. Null removes it.
    */
   readonly queue_id?: QueueId | null | undefined
-  /** An IANA time zone name. UTC when absent. */
+  /** An IANA time zone name. */
   readonly timezone?: string | undefined
   readonly overlap?: Overlap | undefined
   readonly missed?: Missed | undefined
   readonly dst_overlap?: DstOverlap | undefined
   /**
    * `second` allows a sixth field at the start of the schedule, for seconds. Fires are at least 5
-   * seconds apart, and a workspace has few such schedules. `minute` when absent or null.
+   * seconds apart, and a workspace has few such schedules. Null: `minute`.
    */
   readonly precision?: Precision | null | undefined
   /**
    * Each run starts up to so many seconds after its slot. How many is drawn from the id of the task
-   * and the slot, so tasks with one schedule do not start together. None when absent, null or 0. 0
-   * to 3,600.
+   * and the slot, so tasks with one schedule do not start together. Null or 0 removes it. 0 to
+   * 3,600.
    */
   readonly jitter_seconds?: number | null | undefined
-  /** Slots before this time do not fire. */
+  /** Slots before this time do not fire. Null removes it. */
   readonly starts_at?: Timestamp | null | undefined
-  /** Slots after this time do not fire. */
+  /** Slots after this time do not fire. Null removes it. */
   readonly ends_at?: Timestamp | null | undefined
-  /** Dates in the time zone of the schedule on which nothing fires, at most 100. */
+  /** Dates in the time zone of the schedule on which nothing fires, at most 100. Null removes it. */
   readonly excluded_days?: ReadonlyArray<string> | null | undefined
   /**
    * An iCalendar file on the web, read when it is saved and once a day. Nothing fires on the days of
    * its all-day events, in the time zone of the schedule. If it cannot be read later, the days of
-   * the last good copy stay excluded.
+   * the last good copy stay excluded. Null removes it. What is given replaces all of it.
    */
   readonly excluded_calendar?: ExcludedCalendarInput | null | undefined
-  /** What a pause does to runs. `cancel` when absent or null. */
+  /** What a pause does to runs. Null: `cancel`. */
   readonly on_pause?: OnPause | null | undefined
   /**
    * After this many failed runs in a row, the service pauses the task and announces `task.disabled`.
-   * A change or a resume resets the count. Never when absent or null. 1 to 100.
+   * A change or a resume resets the count. Null: never. 1 to 100.
    */
   readonly disable_after_failures?: number | null | undefined
-  /** Told of each run that failed, once all attempts are used. None when absent or null. */
+  /**
+   * Told of each run that failed, once all attempts are used. Null removes it. What is given
+   * replaces all of it.
+   */
   readonly on_failure?: Callback | null | undefined
-  /** Told of each run that succeeded. None when absent or null. */
+  /** Told of each run that succeeded. Null removes it. What is given replaces all of it. */
   readonly on_success?: Callback | null | undefined
   /**
    * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
    * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
-   * kind. None when absent or null. 1 to 200 characters.
+   * kind. Null removes it. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
@@ -886,6 +918,7 @@ export interface CronTaskDefinition {
   readonly schedule: string
   /** The address that is called: `http` or `https`, at most 2,048 characters. */
   readonly url: string
+  /** The HTTP method. POST when absent. */
   readonly method?: CallMethod | undefined
   /**
    * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*`,
@@ -948,8 +981,22 @@ export interface CronTaskDefinition {
   readonly queue_id?: QueueId | null | undefined
   /** An IANA time zone name. UTC when absent. */
   readonly timezone?: string | undefined
+  /**
+   * What to do with a fire while the previous run is unfinished: `allow` starts it beside that run,
+   * `queue` starts it after that run, `skip` drops it and records a skipped execution. `skip` when
+   * absent.
+   */
   readonly overlap?: Overlap | undefined
+  /**
+   * What to do with fires that were missed while the service was down: `once` makes one run for all
+   * of them, `skip` makes none. `once` when absent.
+   */
   readonly missed?: Missed | undefined
+  /**
+   * What to do when clocks fall back and a time of day comes twice: `first` fires the first time
+   * only, `both` fires both times. Schedules whose minute or hour starts with `*` go by elapsed time
+   * and always fire both times. `first` when absent.
+   */
   readonly dst_overlap?: DstOverlap | undefined
   /**
    * `second` allows a sixth field at the start of the schedule, for seconds. Fires are at least 5
@@ -1000,6 +1047,7 @@ export interface CronTaskInput {
   readonly schedule: string
   /** The address that is called: `http` or `https`, at most 2,048 characters. */
   readonly url: string
+  /** The HTTP method. POST when absent. */
   readonly method?: CallMethod | undefined
   /**
    * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*`,
@@ -1062,8 +1110,22 @@ export interface CronTaskInput {
   readonly queue_id?: QueueId | null | undefined
   /** An IANA time zone name. UTC when absent. */
   readonly timezone?: string | undefined
+  /**
+   * What to do with a fire while the previous run is unfinished: `allow` starts it beside that run,
+   * `queue` starts it after that run, `skip` drops it and records a skipped execution. `skip` when
+   * absent.
+   */
   readonly overlap?: Overlap | undefined
+  /**
+   * What to do with fires that were missed while the service was down: `once` makes one run for all
+   * of them, `skip` makes none. `once` when absent.
+   */
   readonly missed?: Missed | undefined
+  /**
+   * What to do when clocks fall back and a time of day comes twice: `first` fires the first time
+   * only, `both` fires both times. Schedules whose minute or hour starts with `*` go by elapsed time
+   * and always fire both times. `first` when absent.
+   */
   readonly dst_overlap?: DstOverlap | undefined
   /**
    * `second` allows a sixth field at the start of the schedule, for seconds. Fires are at least 5
@@ -1125,105 +1187,102 @@ export interface CronTaskUpdate {
   /**
    * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*`,
    * `x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type`
-   * goes out as `application/json`. None when absent.
+   * goes out as `application/json`. What is given replaces all of it.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** At most 256 KiB. Not sent with GET and HEAD. None when absent or null. */
+  /** At most 256 KiB. Not sent with GET and HEAD. Null removes it. */
   readonly body?: string | null | undefined
   /**
    * How long one attempt may take, from connecting to the last byte. At most 900, or a day with
-   * `completion`: then it is the time until the call-back, and the answer has 900 s of it. 30 when
-   * absent.
+   * `completion`: then it is the time until the call-back, and the answer has 900 s of it.
    */
   readonly timeout_seconds?: number | undefined
   /**
    * How many times a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx,
-   * or an answer whose body was not as it should be. 0 when absent. 0 to 10.
+   * or an answer whose body was not as it should be. 0 to 10.
    */
   readonly retry_count?: number | undefined
-  /**
-   * The statuses that count as a success: codes and ranges. 200-299 when absent or null. 1 to 10
-   * items.
-   */
+  /** The statuses that count as a success: codes and ranges. Null: 200-299. 1 to 10 items. */
   readonly success_codes?: ReadonlyArray<string> | null | undefined
   /**
    * An answer is a success only if the first 10,000 bytes of its body contain this text, at most 500
-   * characters. An answer without it is tried again, as far as there are retries.
+   * characters. An answer without it is tried again, as far as there are retries. Null removes it.
    */
   readonly body_contains?: string | null | undefined
   /**
    * An answer is no success if the first 10,000 bytes of its body contain this text, at most 500
-   * characters. An answer with it is tried again, as far as there are retries.
+   * characters. An answer with it is tried again, as far as there are retries. Null removes it.
    */
   readonly body_lacks?: string | null | undefined
   /**
    * Retries with waits of your own. Its `count` is the `retry_count`: if both are given, they must
-   * agree. Absent or null: a wait of up to 1 s, then of up to 2 s, 4 s and so on.
+   * agree. Null: a wait of up to 1 s, then of up to 2 s, 4 s and so on. What is given replaces all
+   * of it.
    */
   readonly retry?: RetryInput | null | undefined
   /**
    * For jobs that go on after their answer: a request to the URL that the call carries says when
-   * they are done. Absent or null: the answer ends the attempt.
+   * they are done. Null: the answer ends the attempt.
    */
   readonly completion?: Completion | null | undefined
   /**
-   * Which worker makes the call. The service itself when absent or null. With it, the URL may name a
-   * private address: the worker decides where it may call.
+   * Which worker makes the call. Null: the service itself. With it, the URL may name a private
+   * address: the worker decides where it may call. What is given replaces all of it.
    */
   readonly run_on?: RunOnInput | null | undefined
-  /**
-   * How long a run with `run_on` waits for a worker before it fails with `no_worker`. 300 when
-   * absent. 0 to 86,400.
-   */
+  /** How long a run with `run_on` waits for a worker before it fails with `no_worker`. 0 to 86,400. */
   readonly worker_wait_seconds?: number | undefined
   /**
    * A queue of the workspace, which limits how many runs go on at once and how often one begins.
-   * Each step of a chain counts. None when absent or null.
+   * Each step of a chain counts. Null removes it.
    */
   readonly queue_id?: QueueId | null | undefined
-  /** An IANA time zone name. UTC when absent. */
+  /** An IANA time zone name. */
   readonly timezone?: string | undefined
   readonly overlap?: Overlap | undefined
   readonly missed?: Missed | undefined
   readonly dst_overlap?: DstOverlap | undefined
   /**
    * `second` allows a sixth field at the start of the schedule, for seconds. Fires are at least 5
-   * seconds apart, and a workspace has few such schedules. `minute` when absent or null.
+   * seconds apart, and a workspace has few such schedules. Null: `minute`.
    */
   readonly precision?: Precision | null | undefined
   /**
    * Each run starts up to so many seconds after its slot. How many is drawn from the id of the task
-   * and the slot, so tasks with one schedule do not start together. None when absent, null or 0. 0
-   * to 3,600.
+   * and the slot, so tasks with one schedule do not start together. Null or 0 removes it. 0 to
+   * 3,600.
    */
   readonly jitter_seconds?: number | null | undefined
-  /** Slots before this time do not fire. */
+  /** Slots before this time do not fire. Null removes it. */
   readonly starts_at?: Timestamp | null | undefined
-  /** Slots after this time do not fire. */
+  /** Slots after this time do not fire. Null removes it. */
   readonly ends_at?: Timestamp | null | undefined
-  /** Dates in the time zone of the schedule on which nothing fires, at most 100. */
+  /** Dates in the time zone of the schedule on which nothing fires, at most 100. Null removes it. */
   readonly excluded_days?: ReadonlyArray<string> | null | undefined
   /**
    * An iCalendar file on the web, read when it is saved and once a day. Nothing fires on the days of
    * its all-day events, in the time zone of the schedule. If it cannot be read later, the days of
-   * the last good copy stay excluded.
+   * the last good copy stay excluded. Null removes it. What is given replaces all of it.
    */
   readonly excluded_calendar?: ExcludedCalendarInput | null | undefined
-  /** What a pause does to runs. `cancel` when absent or null. */
+  /** What a pause does to runs. Null: `cancel`. */
   readonly on_pause?: OnPause | null | undefined
   /**
    * After this many failed runs in a row, the service pauses the task and announces `task.disabled`.
-   * A change or a resume resets the count. Never when absent or null. 1 to 100.
+   * A change or a resume resets the count. Null: never. 1 to 100.
    */
   readonly disable_after_failures?: number | null | undefined
-  /** Told of each run that failed, once all attempts are used. None when absent or null. */
+  /**
+   * Told of each run that failed, once all attempts are used. Null removes it. What is given
+   * replaces all of it.
+   */
   readonly on_failure?: Callback | null | undefined
-  /** Told of each run that succeeded. None when absent or null. */
+  /** Told of each run that succeeded. Null removes it. What is given replaces all of it. */
   readonly on_success?: Callback | null | undefined
   /**
    * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
    * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
-   * kind. None when absent or null. 1 to 200 characters.
+   * kind. Null removes it. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
@@ -1310,6 +1369,7 @@ export type DelayedTaskDefinition = {
   readonly name?: string | null | undefined
   /** The address that is called: `http` or `https`, at most 2,048 characters. */
   readonly url: string
+  /** The HTTP method. POST when absent. */
   readonly method?: CallMethod | undefined
   /**
    * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*`,
@@ -1393,6 +1453,7 @@ export type DelayedTaskInput = {
   readonly name?: string | null | undefined
   /** The address that is called: `http` or `https`, at most 2,048 characters. */
   readonly url: string
+  /** The HTTP method. POST when absent. */
   readonly method?: CallMethod | undefined
   /**
    * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*`,
@@ -1487,7 +1548,7 @@ export type DelayedTaskStatus = "pending" | "running" | "finished" | "cancelled"
  * The delay counts from now.
  */
 export interface DelayedTaskUpdate {
-  /** The name for people. 1 to 200 characters. */
+  /** The name for people. Null removes it. 1 to 200 characters. */
   readonly name?: string | null | undefined
   /** The address that is called: `http` or `https`, at most 2,048 characters. */
   readonly url?: string | undefined
@@ -1495,65 +1556,62 @@ export interface DelayedTaskUpdate {
   /**
    * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*`,
    * `x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type`
-   * goes out as `application/json`. None when absent.
+   * goes out as `application/json`. What is given replaces all of it.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** At most 256 KiB. Not sent with GET and HEAD. None when absent or null. */
+  /** At most 256 KiB. Not sent with GET and HEAD. Null removes it. */
   readonly body?: string | null | undefined
   /**
    * How long one attempt may take, from connecting to the last byte. At most 900, or a day with
-   * `completion`: then it is the time until the call-back, and the answer has 900 s of it. 30 when
-   * absent.
+   * `completion`: then it is the time until the call-back, and the answer has 900 s of it.
    */
   readonly timeout_seconds?: number | undefined
   /**
    * How many times a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx,
-   * or an answer whose body was not as it should be. 0 when absent. 0 to 10.
+   * or an answer whose body was not as it should be. 0 to 10.
    */
   readonly retry_count?: number | undefined
-  /**
-   * The statuses that count as a success: codes and ranges. 200-299 when absent or null. 1 to 10
-   * items.
-   */
+  /** The statuses that count as a success: codes and ranges. Null: 200-299. 1 to 10 items. */
   readonly success_codes?: ReadonlyArray<string> | null | undefined
   /**
    * An answer is a success only if the first 10,000 bytes of its body contain this text, at most 500
-   * characters. An answer without it is tried again, as far as there are retries.
+   * characters. An answer without it is tried again, as far as there are retries. Null removes it.
    */
   readonly body_contains?: string | null | undefined
   /**
    * An answer is no success if the first 10,000 bytes of its body contain this text, at most 500
-   * characters. An answer with it is tried again, as far as there are retries.
+   * characters. An answer with it is tried again, as far as there are retries. Null removes it.
    */
   readonly body_lacks?: string | null | undefined
   /**
    * Retries with waits of your own. Its `count` is the `retry_count`: if both are given, they must
-   * agree. Absent or null: a wait of up to 1 s, then of up to 2 s, 4 s and so on.
+   * agree. Null: a wait of up to 1 s, then of up to 2 s, 4 s and so on. What is given replaces all
+   * of it.
    */
   readonly retry?: RetryInput | null | undefined
   /**
    * For jobs that go on after their answer: a request to the URL that the call carries says when
-   * they are done. Absent or null: the answer ends the attempt.
+   * they are done. Null: the answer ends the attempt.
    */
   readonly completion?: Completion | null | undefined
   /**
-   * Which worker makes the call. The service itself when absent or null. With it, the URL may name a
-   * private address: the worker decides where it may call.
+   * Which worker makes the call. Null: the service itself. With it, the URL may name a private
+   * address: the worker decides where it may call. What is given replaces all of it.
    */
   readonly run_on?: RunOnInput | null | undefined
-  /**
-   * How long a run with `run_on` waits for a worker before it fails with `no_worker`. 300 when
-   * absent. 0 to 86,400.
-   */
+  /** How long a run with `run_on` waits for a worker before it fails with `no_worker`. 0 to 86,400. */
   readonly worker_wait_seconds?: number | undefined
   /**
    * A queue of the workspace, which limits how many runs go on at once and how often one begins.
-   * Each step of a chain counts. None when absent or null.
+   * Each step of a chain counts. Null removes it.
    */
   readonly queue_id?: QueueId | null | undefined
-  /** Told of each run that failed, once all attempts are used. None when absent or null. */
+  /**
+   * Told of each run that failed, once all attempts are used. Null removes it. What is given
+   * replaces all of it.
+   */
   readonly on_failure?: Callback | null | undefined
-  /** Told of each run that succeeded. None when absent or null. */
+  /** Told of each run that succeeded. Null removes it. What is given replaces all of it. */
   readonly on_success?: Callback | null | undefined
   /** At most 365 days ahead. A time in the past means now. */
   readonly run_at?: Timestamp | undefined
@@ -1562,7 +1620,7 @@ export interface DelayedTaskUpdate {
   /**
    * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
    * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
-   * kind. None when absent or null. 1 to 200 characters.
+   * kind. Null removes it. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
@@ -1636,7 +1694,7 @@ export type DeliveryStatus = "queued" | "sending" | "delivered" | "failed" | "ca
 /**
  * What to do when clocks fall back and a time of day comes twice: `first` fires the first time
  * only, `both` fires both times. Schedules whose minute or hour starts with `*` go by elapsed time
- * and always fire both times. `first` when absent.
+ * and always fire both times.
  */
 export type DstOverlap = "first" | "both"
 
@@ -1698,8 +1756,8 @@ export interface Execution {
   readonly attempts_count: number
   /** The status code that answered the last attempt. */
   readonly status_code: number | null
-  /** Why the last attempt failed, or why no attempt was made. */
-  readonly error: string | null
+  /** Why the last attempt failed, or why no attempt was made. Never null when `status` is `failed`. */
+  readonly error: ExecutionError | null
   /** The call was answered then, and its call-back is still to come. */
   readonly awaiting_completion_since?: Timestamp
 }
@@ -1759,8 +1817,8 @@ export interface ExecutionDetail {
   readonly attempts_count: number
   /** The status code that answered the last attempt. */
   readonly status_code: number | null
-  /** Why the last attempt failed, or why no attempt was made. */
-  readonly error: string | null
+  /** Why the last attempt failed, or why no attempt was made. Never null when `status` is `failed`. */
+  readonly error: ExecutionError | null
   /** The call was answered then, and its call-back is still to come. */
   readonly awaiting_completion_since?: Timestamp
   /** Every attempt, the first one first. */
@@ -1768,6 +1826,48 @@ export interface ExecutionDetail {
   /** The last 50 lines that the job sent to `/log`, oldest first. */
   readonly progress?: ReadonlyArray<ProgressLine>
 }
+
+export interface ExecutionError {
+  readonly code: ExecutionErrorCode
+  /** The reason in one line, for people. It may be reworded. */
+  readonly message: string
+}
+
+/**
+ * `http_status`: the status code of the answer is not a success. `response_rule`: the body of the
+ * answer breaks `body_contains` or `body_lacks`. `invalid_response`: what came is not an HTTP
+ * answer, or is too long. `timeout`: no complete answer came within `timeout_seconds`. `dns`: the
+ * host name has no address, or none was found. `connection`: the connection was refused, failed or
+ * broke. `tls`: the handshake failed, or the certificate is not valid. `address_refused`: calls to
+ * this address are not allowed. `invalid_template`: with the answers of earlier steps filled in,
+ * the call is not valid. `no_worker`: no worker took the run within `worker_wait_seconds`.
+ * `node_lost`: the node or the worker that made the call was lost. `callback_failed`: the
+ * call-back said that the job failed. `callback_timeout`: no call-back came in time. `cancelled`:
+ * somebody cancelled the run, or paused or deleted its task. `overlap`: the run before it was
+ * still in progress. `too_many_runs`: the task had as many unfinished runs as it may have.
+ * `task_changed`: what was to be called is not there any more. `internal`: the service failed.
+ * `unknown`: recorded without a code.
+ */
+export type ExecutionErrorCode =
+  | "http_status"
+  | "response_rule"
+  | "invalid_response"
+  | "timeout"
+  | "dns"
+  | "connection"
+  | "tls"
+  | "address_refused"
+  | "invalid_template"
+  | "no_worker"
+  | "node_lost"
+  | "callback_failed"
+  | "callback_timeout"
+  | "cancelled"
+  | "overlap"
+  | "too_many_runs"
+  | "task_changed"
+  | "internal"
+  | "unknown"
 
 /**
  * An execution came to this status. `queued`: a request added it, or an attempt failed and another
@@ -2086,7 +2186,7 @@ export type HeartbeatMonitorInput = {
 export interface HeartbeatMonitorUpdate {
   /** The name for people. 1 to 200 characters. */
   readonly name?: string | undefined
-  /** At most 20, each of 1 to 50 characters. None when absent. */
+  /** At most 20, each of 1 to 50 characters. */
   readonly tags?: ReadonlyArray<string> | undefined
   /** How far apart pings are. Counts from the latest ping. 30 to 31,536,000. */
   readonly period_seconds?: number | undefined
@@ -2096,25 +2196,22 @@ export interface HeartbeatMonitorUpdate {
    * is least.
    */
   readonly schedule?: string | undefined
-  /** The IANA time zone of `schedule`. UTC when absent. */
+  /** The IANA time zone of `schedule`. */
   readonly timezone?: string | undefined
-  /** How late a ping may be. 300 when absent. 30 to 31,536,000. */
+  /** How late a ping may be. 30 to 31,536,000. */
   readonly grace_seconds?: number | undefined
   /**
    * How long a run may take from its `/start` to its end. With it a `/start` in time is enough for
-   * the schedule, and the end has this deadline of its own: a long job needs no long grace. No limit
-   * when absent or null. 1 to 31,536,000.
+   * the schedule, and the end has this deadline of its own: a long job needs no long grace. Null: no
+   * limit. 1 to 31,536,000.
    */
   readonly max_duration_seconds?: number | null | undefined
-  /**
-   * How far apart two runs must begin: sooner is a fault too. No limit when absent or null. 1 to
-   * 31,536,000.
-   */
+  /** How far apart two runs must begin: sooner is a fault too. Null: no limit. 1 to 31,536,000. */
   readonly min_interval_seconds?: number | null | undefined
   /**
    * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
    * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
-   * kind. None when absent or null. 1 to 200 characters.
+   * kind. Null removes it. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
@@ -2440,7 +2537,7 @@ export interface MemberUpdate {
 
 /**
  * What to do with fires that were missed while the service was down: `once` makes one run for all
- * of them, `skip` makes none. `once` when absent.
+ * of them, `skip` makes none.
  */
 export type Missed = "skip" | "once"
 
@@ -2592,7 +2689,7 @@ export interface NotificationChannelUpdate {
   /**
    * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
    * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
-   * kind. None when absent or null. 1 to 200 characters.
+   * kind. Null removes it. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
@@ -2802,8 +2899,7 @@ export type OnPause = "cancel" | "finish"
 
 /**
  * What to do with a fire while the previous run is unfinished: `allow` starts it beside that run,
- * `queue` starts it after that run, `skip` drops it and records a skipped execution. `skip` when
- * absent.
+ * `queue` starts it after that run, `skip` drops it and records a skipped execution.
  */
 export type Overlap = "allow" | "skip" | "queue"
 
@@ -2859,10 +2955,7 @@ export interface Plans {
   readonly data: ReadonlyArray<Plan>
 }
 
-/**
- * `second`: the schedule may begin with a sixth field, for seconds. `minute` when absent or null:
- * it has five.
- */
+/** `minute`: the schedule has five fields. `second`: it may begin with a sixth, for seconds. */
 export type Precision = "minute" | "second"
 
 export interface PreviewedFire {
@@ -2910,8 +3003,8 @@ export interface ProcessEvent {
 export type ProcessEventType = "up" | "down" | "paused" | "resumed"
 
 /**
- * How several workers count. `each` (when absent): the rules hold on each of them. `together`:
- * they hold for the processes of all of them together. It makes no difference with `worker_id`.
+ * How several workers count. `each`: the rules hold on each of them. `together`: they hold for the
+ * processes of all of them together. It makes no difference with `worker_id`.
  */
 export type ProcessJudge = "each" | "together"
 
@@ -2989,9 +3082,13 @@ export type ProcessMonitorDefinition = {
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
+  /**
+   * How several workers count. `each`: the rules hold on each of them. `together`: they hold for the
+   * processes of all of them together. It makes no difference with `worker_id`. `each` when absent.
+   */
   readonly judge?: ProcessJudge | undefined
   readonly match: ProcessMatch
-  /** At most `max_count`. 1 when absent, and 0 with a `max_count` of 0. */
+  /** At most `max_count`. When absent: 1, and 0 with a `max_count` of 0. */
   readonly min_count?: number | undefined
   /** Any number when absent or null. 0 to 1,000,000. */
   readonly max_count?: number | null | undefined
@@ -3028,9 +3125,13 @@ export type ProcessMonitorInput = {
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
+  /**
+   * How several workers count. `each`: the rules hold on each of them. `together`: they hold for the
+   * processes of all of them together. It makes no difference with `worker_id`. `each` when absent.
+   */
   readonly judge?: ProcessJudge | undefined
   readonly match: ProcessMatch
-  /** At most `max_count`. 1 when absent, and 0 with a `max_count` of 0. */
+  /** At most `max_count`. When absent: 1, and 0 with a `max_count` of 0. */
   readonly min_count?: number | undefined
   /** Any number when absent or null. 0 to 1,000,000. */
   readonly max_count?: number | null | undefined
@@ -3074,36 +3175,34 @@ export type ProcessMonitorInput = {
 export interface ProcessMonitorUpdate {
   /** The name for people. 1 to 200 characters. */
   readonly name?: string | undefined
-  /** At most 20, each of 1 to 50 characters. None when absent. */
+  /** At most 20, each of 1 to 50 characters. */
   readonly tags?: ReadonlyArray<string> | undefined
   /** The worker on whose machine the processes run. */
   readonly worker_id?: WorkerId | undefined
   /** Instead of `worker_id`: on the machines of all online workers with these labels. 1 to 20 items. */
   readonly labels?: ReadonlyArray<string> | undefined
   readonly judge?: ProcessJudge | undefined
+  /** What is given replaces all of it. */
   readonly match?: ProcessMatch | undefined
-  /** At most `max_count`. 1 when absent, and 0 with a `max_count` of 0. */
+  /** At most `max_count`. */
   readonly min_count?: number | undefined
-  /** Any number when absent or null. 0 to 1,000,000. */
+  /** Null: any number. 0 to 1,000,000. */
   readonly max_count?: number | null | undefined
-  /** The memory of all of them together. Any when absent or null. At least 1. */
+  /** The memory of all of them together. Null: any. At least 1. */
   readonly max_rss_bytes?: number | null | undefined
   /**
-   * The processor time of all of them together since the report before; 100 is one core. Any when
-   * absent or null. 0 to 100,000.
+   * The processor time of all of them together since the report before; 100 is one core. Null: any.
+   * 0 to 100,000.
    */
   readonly max_cpu_percent?: number | null | undefined
-  /** How far apart reports are. 30 when absent. 10 to 3,600. */
+  /** How far apart reports are. 10 to 3,600. */
   readonly interval_seconds?: number | undefined
-  /**
-   * How long a rule may be broken, or the worker silent, before the monitor goes down. 60 when
-   * absent. 0 to 86,400.
-   */
+  /** How long a rule may be broken, or the worker silent, before the monitor goes down. 0 to 86,400. */
   readonly grace_seconds?: number | undefined
   /**
    * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
    * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
-   * kind. None when absent or null. 1 to 200 characters.
+   * kind. Null removes it. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
@@ -3185,7 +3284,7 @@ export interface QueueUpdate {
   /**
    * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
    * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
-   * kind. None when absent or null. 1 to 200 characters.
+   * kind. Null removes it. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
@@ -3500,8 +3599,8 @@ export interface SslMonitorDefinition {
    */
   readonly host: string
   /**
-   * When absent: 443, or for STARTTLS 587 (smtp), 143 (imap), 110 (pop3) or 5432 (postgres). 1 to
-   * 65,535.
+   * The port of the server. When absent: 443, or for STARTTLS 587 (smtp), 143 (imap), 110 (pop3) or
+   * 5432 (postgres). 1 to 65,535.
    */
   readonly port?: number | undefined
   /**
@@ -3509,6 +3608,10 @@ export interface SslMonitorDefinition {
    * absent or null. 1 to 253 characters.
    */
   readonly server_name?: string | null | undefined
+  /**
+   * `tls` begins with the handshake. The others ask for it first, in the words of their protocol
+   * (STARTTLS). `tls` when absent.
+   */
   readonly protocol?: SslProtocol | undefined
   /**
    * How many days before a certificate of the chain expires to tell people, once each. A certificate
@@ -3533,8 +3636,8 @@ export interface SslMonitorInput {
    */
   readonly host: string
   /**
-   * When absent: 443, or for STARTTLS 587 (smtp), 143 (imap), 110 (pop3) or 5432 (postgres). 1 to
-   * 65,535.
+   * The port of the server. When absent: 443, or for STARTTLS 587 (smtp), 143 (imap), 110 (pop3) or
+   * 5432 (postgres). 1 to 65,535.
    */
   readonly port?: number | undefined
   /**
@@ -3542,6 +3645,10 @@ export interface SslMonitorInput {
    * absent or null. 1 to 253 characters.
    */
   readonly server_name?: string | null | undefined
+  /**
+   * `tls` begins with the handshake. The others ask for it first, in the words of their protocol
+   * (STARTTLS). `tls` when absent.
+   */
   readonly protocol?: SslProtocol | undefined
   /**
    * How many days before a certificate of the chain expires to tell people, once each. A certificate
@@ -3568,45 +3675,39 @@ export interface SslMonitorInput {
 export interface SslMonitorUpdate {
   /** The name for people. 1 to 200 characters. */
   readonly name?: string | undefined
-  /** At most 20, each of 1 to 50 characters. None when absent. */
+  /** At most 20, each of 1 to 50 characters. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
    * The name or address of the server. `münchen.de` is kept as `xn--mnchen-3ya.de`. 1 to 253
    * characters.
    */
   readonly host?: string | undefined
-  /**
-   * When absent: 443, or for STARTTLS 587 (smtp), 143 (imap), 110 (pop3) or 5432 (postgres). 1 to
-   * 65,535.
-   */
+  /** The port of the server. 1 to 65,535. */
   readonly port?: number | undefined
   /**
-   * The name that the server is asked for, and that its certificate has to be for. `host` when
-   * absent or null. 1 to 253 characters.
+   * The name that the server is asked for, and that its certificate has to be for. Null: `host`. 1
+   * to 253 characters.
    */
   readonly server_name?: string | null | undefined
   readonly protocol?: SslProtocol | undefined
   /**
    * How many days before a certificate of the chain expires to tell people, once each. A certificate
-   * that lives for less counts from a third of its life. At most 10; [30, 14, 7, 3, 1] when absent.
+   * that lives for less counts from a third of its life. At most 10.
    */
   readonly warn_days?: ReadonlyArray<number> | undefined
-  /**
-   * How far apart looks are, give or take a tenth. While it is down, ten minutes at most. 21,600
-   * when absent.
-   */
+  /** How far apart looks are, give or take a tenth. While it is down, ten minutes at most. */
   readonly check_interval_seconds?: number | undefined
   /**
    * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
    * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
-   * kind. None when absent or null. 1 to 200 characters.
+   * kind. Null removes it. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
 
 /**
  * `tls` begins with the handshake. The others ask for it first, in the words of their protocol
- * (STARTTLS). `tls` when absent.
+ * (STARTTLS).
  */
 export type SslProtocol = "tls" | "smtp" | "imap" | "pop3" | "postgres"
 
@@ -3641,7 +3742,7 @@ export interface StepExecution {
   /** The status code that answered the last attempt. Null if no answer came. */
   readonly status_code: number | null
   /** Why it failed. Null if it did not fail. */
-  readonly error: string | null
+  readonly error: ExecutionError | null
   /** The call was answered then, and its call-back is still to come. */
   readonly awaiting_completion_since?: Timestamp
 }
@@ -3658,7 +3759,7 @@ export interface StepExecutionDetail {
   /** The status code that answered the last attempt. Null if no answer came. */
   readonly status_code: number | null
   /** Why it failed. Null if it did not fail. */
-  readonly error: string | null
+  readonly error: ExecutionError | null
   /** The call was answered then, and its call-back is still to come. */
   readonly awaiting_completion_since?: Timestamp
   /** The first 10,000 bytes of the last answer. Null until the step has ended. */
@@ -4051,10 +4152,7 @@ export interface CronPreviewQuery {
    * and always fire both times. `first` when absent.
    */
   readonly dst_overlap?: DstOverlap | undefined
-  /**
-   * `second`: the schedule may begin with a sixth field, for seconds. `minute` when absent or null:
-   * it has five.
-   */
+  /** `minute`: the schedule has five fields. `second`: it may begin with a sixth, for seconds. */
   readonly precision?: Precision | undefined
   /** Slots before this time do not fire. */
   readonly starts_at?: Timestamp | undefined

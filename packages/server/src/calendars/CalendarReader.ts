@@ -45,9 +45,9 @@ export class CalendarReader extends Context.Service<
           timeout_seconds: timeoutSeconds,
           keep_bytes: maxBytes
         })
-        if (answer.error !== null) return Result.fail(answer.error)
-        if (answer.outcome !== "success") {
-          return Result.fail(`the server answered ${answer.status_code}`)
+        if (answer.error !== null) {
+          const { code, message } = answer.error
+          return Result.fail(code === "http_status" ? `the server ${message}` : message)
         }
         const text = answer.response_body ?? ""
         if (Buffer.byteLength(text) >= maxBytes) {

@@ -2,7 +2,7 @@ import type { LastChainRun } from "@scheduling/domain/chains/Chain"
 import type { ChainRun, ChainRunDetail, StepExecution } from "@scheduling/domain/chains/ChainRun"
 import type { ExecutionStatus } from "@scheduling/domain/executions/Execution"
 import { ChainId, ChainRunId, ExecutionId } from "@scheduling/domain/shared/Ids"
-import { shownAwaiting } from "../executions/ExecutionsRepo.ts"
+import { shownAwaiting, shownError } from "../executions/ExecutionsRepo.ts"
 import { timestampOf, timestampOrNull } from "../sql/timestamp.ts"
 import type { AnsweredStepRow, ChainRunRow, StepRow } from "./ChainRunsRepo.ts"
 
@@ -94,7 +94,7 @@ const toStepExecution = (row: StepRow): StepExecution => ({
   finished_at: timestampOrNull(row.finished_at),
   duration_ms: row.duration_ms,
   status_code: row.status_code,
-  error: row.error,
+  error: shownError(row.error),
   ...shownAwaiting(row)
 })
 

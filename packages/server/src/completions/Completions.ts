@@ -1,3 +1,8 @@
+import {
+  cancelledError,
+  executionError,
+  parseErrorLine
+} from "@scheduling/domain/executions/ExecutionError"
 import { maxProgressBytes } from "@scheduling/domain/executions/Execution"
 import { Context, Effect, Layer, Random } from "effect"
 import { SqlClient } from "effect/sql"
@@ -26,8 +31,8 @@ export interface Callback extends Completed {
  */
 export type Receipt = "recorded" | "repeated" | "contradicted" | "late"
 
-/** The error of an attempt by which a repeated request is recognised. */
-const saidToHaveFailed = "the call-back said that the job failed"
+/** The code is how a repeated request is recognised. */
+const saidToHaveFailed = executionError("callback_failed", "the call-back said that the job failed")
 
 /** A node may take the run or settle it at the same moment. Each round finds it in a new state. */
 const rounds = 4
@@ -159,10 +164,10 @@ const settlementOfOverdue = (run: AwaitingRun, random: number): Settlement =>
   settlementOf(run, noNode, {
     ...ended(run),
     ...(run.cancel_requested
-      ? { status: "cancelled", error: "cancelled" }
+      ? { status: "cancelled", error: cancelledError }
       : {
           ...verdictOn(failure, run, random),
-          error: `timeout: no call-back within ${run.timeout_seconds} s`
+          error: executionError("callback_timeout", `no call-back within ${run.timeout_seconds} s`)
         })
   })
 
@@ -187,7 +192,7 @@ const receiptOf = (
   },
   run: AwaitingRun | undefined
 ): Receipt => {
-  const hasFailedSo = error === saidToHaveFailed
+  const hasFailedSo = error !== null && parseErrorLine(error).code === saidToHaveFailed.code
   if (what === "failed" && hasFailedSo) return "recorded"
   if (run !== undefined) return run.attempt > attempt ? "repeated" : "late"
   if (attempts_count === null || status === null) return "late"

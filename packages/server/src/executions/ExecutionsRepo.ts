@@ -1,3 +1,4 @@
+import { type ExecutionError, parseErrorLine } from "@scheduling/domain/executions/ExecutionError"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { ChainRunId, ExecutionId } from "@scheduling/domain/shared/Ids"
 import {
@@ -32,13 +33,14 @@ export interface ExecutionRow {
   readonly duration_ms: number | null
   readonly attempts_count: number
   readonly status_code: number | null
+  /** As it is stored. */
   readonly error: string | null
   readonly awaiting_since: Date | null
 }
 
 export interface ExecutionDetailRow extends ExecutionRow {
   readonly progress: ReadonlyArray<ProgressLine> | null
-  readonly attempts: ReadonlyArray<Attempt>
+  readonly attempts: ReadonlyArray<Omit<Attempt, "error"> & Pick<ExecutionRow, "error">>
 }
 
 export interface ExecutionFilter {
@@ -65,9 +67,12 @@ export const toExecution = (row: ExecutionRow): Execution => ({
   duration_ms: row.duration_ms,
   attempts_count: row.attempts_count,
   status_code: row.status_code,
-  error: row.error,
+  error: shownError(row.error),
   ...shownAwaiting(row)
 })
+
+export const shownError = (stored: string | null): ExecutionError | null =>
+  stored === null ? null : parseErrorLine(stored)
 
 /** Only of runs that await a call-back. */
 export const shownAwaiting = ({ awaiting_since }: { readonly awaiting_since: Date | null }) =>
@@ -75,7 +80,7 @@ export const shownAwaiting = ({ awaiting_since }: { readonly awaiting_since: Dat
 
 export const toExecutionDetail = (row: ExecutionDetailRow): ExecutionDetail => ({
   ...toExecution(row),
-  attempts: row.attempts,
+  attempts: row.attempts.map((attempt) => ({ ...attempt, error: shownError(attempt.error) })),
   ...(row.progress !== null && { progress: row.progress })
 })
 

@@ -136,7 +136,7 @@ const jsonOf = (text: string): Readonly<Record<string, unknown>> => {
 
 /** Providers put their reason under one of these names, or answer with plain text. */
 const whyNot = (result: CallResult, { json, text }: Answer): string => {
-  if (result.error !== null && result.status_code === null) return result.error
+  if (result.error !== null && result.status_code === null) return result.error.message
   const said = ["message", "description", "error", "msg", "errors", "errorDescription"]
     .map((field) => json[field])
     .find((value) => value !== undefined && value !== "")
@@ -150,6 +150,6 @@ const whyNot = (result: CallResult, { json, text }: Answer): string => {
         : JSON.stringify(said)
   const reason = cut(oneLine(words), 300)
   const status = `answered ${result.status_code}`
-  if (reason === "") return result.error === null ? status : `${status}: ${result.error}`
+  if (reason === "") return result.error?.message ?? status
   return `${status}: ${reason}`
 }

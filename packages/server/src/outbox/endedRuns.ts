@@ -4,7 +4,6 @@ const dataOfRun = `jsonb_build_object(
           'chain_run_id', chain_run_id,
           'step', step,
           'kind', kind,
-          'status_code', status_code,
           'error', error,
           'attempts', attempt
         )`

@@ -1,3 +1,4 @@
+import { type ExecutionError } from "@scheduling/domain/executions/ExecutionError"
 import type {
   ExecutionKind,
   ExecutionTrigger,
@@ -93,7 +94,7 @@ export interface AttemptEnd {
   readonly finished_ms: number | null
   readonly status_code: number | null
   readonly response_body: string | null
-  readonly error: string | null
+  readonly error: ExecutionError | null
 }
 
 /**

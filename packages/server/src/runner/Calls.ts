@@ -1,3 +1,4 @@
+import { cancelledError, executionError } from "@scheduling/domain/executions/ExecutionError"
 import { Cause, Effect, Exit, Fiber, type Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SigningSecrets } from "../signing/SigningSecrets.ts"
@@ -122,11 +123,14 @@ export const makeCalls = Effect.fnUntraced(function* (
     cancelled: boolean
   ): Settlement | undefined => {
     if (cancelled) {
-      return endOf(run, execution, { status: "cancelled", error: "cancelled" })
+      return endOf(run, execution, { status: "cancelled", error: cancelledError })
     }
     if (Cause.hasInterrupts(cause)) return undefined
     runFork(Effect.logError(`run ${run.id} failed unexpectedly: ${briefly(cause)}`))
-    return endOf(run, execution, { status: "failed", error: "internal error" })
+    return endOf(run, execution, {
+      status: "failed",
+      error: executionError("internal", "internal error")
+    })
   }
 
   /** Makes the start guard decide again whether the runs may start here. */

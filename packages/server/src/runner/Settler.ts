@@ -1,3 +1,4 @@
+import { executionError } from "@scheduling/domain/executions/ExecutionError"
 import { Clock, Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { isDatabaseAway } from "../sql/failures.ts"
@@ -234,5 +235,5 @@ export const makeSettler = Effect.fnUntraced(function* (
 const withoutAnswer = (settlement: Settlement): Settlement => ({
   ...settlement,
   response_body: null,
-  error: "the answer could not be stored"
+  error: executionError("internal", "the answer could not be stored")
 })

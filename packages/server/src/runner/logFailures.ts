@@ -1,3 +1,4 @@
+import { errorLine } from "@scheduling/domain/executions/ExecutionError"
 import { Effect } from "effect"
 import type { Settlement } from "../queue/Run.ts"
 
@@ -27,6 +28,6 @@ const line = (run: Settlement) =>
       workspace_id: run.workspace_id,
       attempts: run.attempt,
       status_code: run.status_code,
-      reason: run.error
+      reason: run.error && errorLine(run.error)
     })
   )

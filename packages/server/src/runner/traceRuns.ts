@@ -1,3 +1,4 @@
+import { errorLine } from "@scheduling/domain/executions/ExecutionError"
 import { makeSpanId, spanIdOf, type Tracer, traceIdOf, traceparentOf } from "../platform/Tracing.ts"
 import type { SettledRun, Settlement, StartedRun } from "../queue/Run.ts"
 import { timeOfId } from "../queue/RunId.ts"
@@ -51,7 +52,7 @@ export const beginTrace = (tracer: Tracer, run: StartedRun, takenMs: number) => 
           }),
           ...(end?.status_code != null && { "http.response.status_code": end.status_code })
         },
-        error: end === undefined ? "abandoned" : (end.error ?? undefined)
+        error: end === undefined ? "abandoned" : lineOf(end)
       })
     }
   }
@@ -69,7 +70,7 @@ export const traceSettled = (
     if (!written.has(run.id)) continue
     const traceId = traceOf(run)
     const spanId = spanIdOf(run.id)
-    const error = run.status === "failed" ? (run.error ?? "failed") : undefined
+    const error = run.status === "failed" ? lineOf(run) : undefined
     tracer.span({
       traceId,
       spanId: makeSpanId(),
@@ -103,6 +104,9 @@ export const traceSettled = (
     })
   }
 }
+
+const lineOf = ({ error }: Pick<Settlement, "error">) =>
+  error === null ? undefined : errorLine(error)
 
 /** Without the path, which may hold a secret. */
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).hostname : "")

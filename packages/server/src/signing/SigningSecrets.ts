@@ -1,3 +1,4 @@
+import { executionError } from "@scheduling/domain/executions/ExecutionError"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { SigningSecretId } from "@scheduling/domain/shared/Ids"
 import type {
@@ -36,7 +37,7 @@ export class SigningSecrets extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<SigningSecret>>
     /**
      * The secrets whose derived ones sign right now, newest first, for each of the workspaces. Nothing may be sent
-     * for a workspace without one: see `noSigningSecret`.
+     * for a workspace without one: see `cannotSign`.
      */
     readonly findLive: (
       workspaceIds: ReadonlyArray<string>
@@ -151,7 +152,9 @@ const toSigningSecret = (
 })
 
 /** What comes of a call that nothing can sign: its target could not tell it from a forged one. */
-export const noSigningSecret =
+export const cannotSign = executionError(
+  "internal",
   "the workspace has no signing secret that can be opened: rotate it to have a new one"
+)
 
 const rotationMs = 24 * 60 * 60 * 1000

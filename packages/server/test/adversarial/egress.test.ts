@@ -1,4 +1,5 @@
 // @tags slow
+import { type ExecutionError } from "@scheduling/domain/executions/ExecutionError"
 import { assert, describe, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Result } from "effect"
 import type { IncomingMessage } from "node:http"
@@ -100,7 +101,7 @@ const addressOf = ({ socket }: IncomingMessage) =>
 
 interface Ended {
   readonly status: string
-  readonly error: string | null
+  readonly error: ExecutionError | null
   readonly attempts_count: number
   readonly step: string | null
 }
@@ -247,7 +248,7 @@ layer(Scene.layer, { excludeTestServices: true })("A call", (it) => {
       Effect.fnUntraced(function* (url) {
         const [ended] = yield* outcomesOf(kind, [url], { retry_count: 3 })
         assert.deepInclude(ended, { status: "failed", attempts_count: 1 }, url)
-        assert.match(ended?.error ?? "", error, url)
+        assert.match(ended?.error?.message ?? "", error, url)
       }),
       { concurrency: "unbounded", discard: true }
     )
@@ -368,7 +369,7 @@ layer(Scene.layer, { excludeTestServices: true })("A call", (it) => {
         assert.strictEqual(first?.status, "succeeded")
         const [second] = yield* outcomesOf(kind, [`http://${name}:${port}/`])
         assert.strictEqual(lookups.get(name), 2)
-        assert.match(second?.error ?? "", /loopback and not allowed$/)
+        assert.match(second?.error?.message ?? "", /loopback and not allowed$/)
         assert.deepStrictEqual(
           arrivals.map(({ address }) => address),
           [outside]
@@ -385,7 +386,7 @@ layer(Scene.layer, { excludeTestServices: true })("A call", (it) => {
         const [ended] = yield* outcomesOf(kind, [`http://${name}:${port}/`], { retry_count: 3 })
         respond.with = () => ({ status: 200 })
         assert.deepInclude(ended, { status: "failed", attempts_count: 2 })
-        assert.match(ended?.error ?? "", /metadata and not allowed$/)
+        assert.match(ended?.error?.message ?? "", /metadata and not allowed$/)
         assert.lengthOf(arrivals, 1)
       })
     )

@@ -101,8 +101,8 @@ layer(testAppLayer())("an account that is gone", (it) => {
           (${task.body.id}, ${workspace_id}, ${task.body.id}, 'cron', 'manual', 'failed', now(), now(), 1,
            ${words.answer})`
       yield* sql`
-        INSERT INTO earlier_attempts (execution_id, number, workspace_id, started_at, response_body)
-        VALUES (${task.body.id}, 1, ${workspace_id}, now(), ${words.answer})`
+        INSERT INTO earlier_attempts (execution_id, number, workspace_id, started_at, response_body, error)
+        VALUES (${task.body.id}, 1, ${workspace_id}, now(), ${words.answer}, 'node_lost: lost')`
 
       const monitor = { name: words.monitor, tags: [words.tag], period_seconds: 60 }
       const heartbeat = yield* post(`${workspace}/monitors/heartbeat`, monitor, token)

@@ -196,7 +196,10 @@ layer(Refreshing.pipe(Layer.provideMerge(testAppLayer(config))))("a calendar", (
       assert.match(yield* refusedFor(), /which is too many$/)
       for (const location of ["http://169.254.169.254/", `http://127.0.0.1:${other}/`]) {
         state.answer = (response) => void response.writeHead(302, { location }).end()
-        assert.strictEqual(yield* refusedFor(), "could not be read: redirects are not followed")
+        assert.strictEqual(
+          yield* refusedFor(),
+          "could not be read: the server answered 302, and redirects are not followed"
+        )
       }
       state.answer = (response) => response.destroy()
       assert.match(yield* refusedFor(), /^could not be read: connection/)

@@ -89,9 +89,13 @@ export const first = { step: "login" }
 export const second = { step: "close" }
 export const third = { step: "alarm" }
 export const succeeded = { status: "succeeded", status_code: 200 } as const
-export const failed = { status: "failed", status_code: 500, error: "answered with 500" } as const
+export const failed = {
+  status: "failed",
+  status_code: 500,
+  error: "http_status: answered with 500"
+} as const
 export const skipped = { status: "skipped" } as const
-export const cancelled = { status: "cancelled", error: "cancelled" } as const
+export const cancelled = { status: "cancelled", error: "cancelled: cancelled" } as const
 export const running = { status: "running", steps } as const
 export const queued = { status: "queued", steps } as const
 

@@ -106,7 +106,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a call-back", (it) => {
         const ended = yield* jobs.ended(id)
         assert.deepInclude(ended, { status: "succeeded", attempts_count: 2 })
         assert.deepInclude(ended.attempts[0], {
-          error: "the call-back said that the job failed",
+          error: { code: "callback_failed", message: "the call-back said that the job failed" },
           response_body: "disk full",
           status_code: 202
         })
@@ -123,7 +123,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a call-back", (it) => {
         assert.strictEqual(yield* say(`${urls[0]}/fail`), ok)
         assert.deepInclude(yield* jobs.ended(id), {
           status: "failed",
-          error: "the call-back said that the job failed"
+          error: { code: "callback_failed", message: "the call-back said that the job failed" }
         })
         assert.strictEqual(yield* say(`${urls[0]}/fail`), ok)
         assert.strictEqual(yield* say(urls[0]), contradicted)
@@ -140,7 +140,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a call-back", (it) => {
           status: "failed",
           attempts_count: 1,
           status_code: 202,
-          error: "timeout: no call-back within 1 s"
+          error: { code: "callback_timeout", message: "no call-back within 1 s" }
         })
         for (const kind of ["", "/fail", "/log"]) {
           assert.strictEqual(yield* say(urls[0] + kind), late)
@@ -274,7 +274,10 @@ layer(runningNodesLayer, { excludeTestServices: true })("a call-back", (it) => {
       })
       const skip = yield* beginSlot("skip")
       const skipped = yield* jobs.until(skip.of, ({ data }) => data[0].status === "skipped")
-      assert.strictEqual(skipped.data[0].error, "the run before it was still going on")
+      assert.deepStrictEqual(skipped.data[0].error, {
+        code: "overlap",
+        message: "the run before it was still going on"
+      })
       const queue = yield* beginSlot("queue")
       yield* eventually("a run that waits", async () => {
         const waiting = await Effect.runPromise(sql`SELECT id FROM runs WHERE waiting`)

@@ -96,11 +96,12 @@ export const insertExecution = Effect.fnUntraced(function* (
   yield* sql`
     INSERT INTO executions (
       id, workspace_id, task_id, kind, trigger, status, scheduled_for, started_at, finished_at,
-      lateness_ms, duration_ms, attempts_count, status_code
+      lateness_ms, duration_ms, attempts_count, status_code, error
     )
     VALUES (
       ${id}, ${workspaceId}, ${taskId}, ${execution.kind ?? "cron"}, 'schedule',
-      ${execution.status ?? "succeeded"}, ${at}, ${at}, ${at}, 0, 0, 1, 200
+      ${execution.status ?? "succeeded"}, ${at}, ${at}, ${at}, 0, 0, 1, 200,
+      ${execution.status === "failed" ? "response_rule: the answer is wrong" : null}
     )`
   return id
 })

@@ -30,13 +30,13 @@ const firstTries: ReadonlyArray<Try> = [
     finished_at: new Date(now + 131),
     status_code: 503,
     response_body: 'busy "again"',
-    error: "answered with 503"
+    error: "http_status: answered with 503"
   },
   {
     number: 2,
     started_at: new Date(now + 1_500),
     finished_at: null,
-    error: "the node that ran it was lost"
+    error: "node_lost: the node that ran it was lost"
   }
 ]
 
@@ -47,7 +47,7 @@ const shownTries = [
     finished_at: "2026-06-01T12:00:00.131Z",
     status_code: 503,
     response_body: 'busy "again"',
-    error: "answered with 503"
+    error: { code: "http_status", message: "answered with 503" }
   },
   {
     number: 2,
@@ -55,7 +55,7 @@ const shownTries = [
     finished_at: null,
     status_code: null,
     response_body: null,
-    error: "the node that ran it was lost"
+    error: { code: "node_lost", message: "the node that ran it was lost" }
   }
 ]
 

@@ -25,6 +25,7 @@ export interface SomeRun {
   /** How many attempts have begun. */
   readonly attempts_count: number
   readonly status_code: number | null
+  /** As it is stored. */
   readonly error: string | null
 }
 
@@ -54,7 +55,7 @@ export const runAt = (
     finished_at,
     attempts_count: started ? 1 : 0,
     status_code: null,
-    error: null,
+    error: status === "failed" ? "connection: connection refused" : null,
     ...fields
   }
 }

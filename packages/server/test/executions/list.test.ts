@@ -68,7 +68,7 @@ layer(testAppLayer())("listing executions", (it) => {
         finished_at: new Date(now - 3 * hour + 131),
         attempts_count: 3,
         status_code: 503,
-        error: "answered with 503"
+        error: "http_status: answered with 503"
       })
       const running = runAt(now - 2 * hour, {
         workspace_id,
@@ -77,7 +77,7 @@ layer(testAppLayer())("listing executions", (it) => {
         started_at: new Date(now - 2 * hour + 7),
         attempts_count: 2,
         status_code: 429,
-        error: "answered with 429"
+        error: "http_status: answered with 429"
       })
       const queued = runAt(now + hour, { workspace_id, kind: "delayed", status: "queued" })
       yield* insertRuns([ended, running, queued])
@@ -117,7 +117,7 @@ layer(testAppLayer())("listing executions", (it) => {
             duration_ms: null,
             attempts_count: 2,
             status_code: 429,
-            error: "answered with 429"
+            error: { code: "http_status", message: "answered with 429" }
           },
           {
             id: ended.id,
@@ -134,7 +134,7 @@ layer(testAppLayer())("listing executions", (it) => {
             duration_ms: 127,
             attempts_count: 3,
             status_code: 503,
-            error: "answered with 503"
+            error: { code: "http_status", message: "answered with 503" }
           }
         ],
         next_cursor: null

@@ -216,7 +216,7 @@ layer(testAppLayer())("A channel", (it) => {
         const tested = yield* channels.test(body.id)
         assert.strictEqual(tested.status, 200, `${attempt}: ${tested.text}`)
         assert.deepInclude(tested.body, { delivered: false, status_code: null })
-        assert.match(tested.body.error, /^dns: /)
+        assert.match(tested.body.error, /^host /)
       }
       const limited = yield* channels.test(body.id)
       assert.strictEqual(outcome(limited), "429 rate_limited")

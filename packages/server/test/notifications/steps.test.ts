@@ -74,7 +74,7 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
         INSERT INTO outbox (workspace_id, event, subject_id, at, data)
         VALUES (
           ${workspace_id}, 'task.failed', ${task}, ${at},
-          '{"kind":"cron","error":"connection refused","attempts":1}'
+          '{"kind":"cron","error":"connection: connection refused","attempts":1}'
         )`
       yield* step
       assert.include(receiver.received[0]?.body.title, "Nightly backup")
@@ -146,7 +146,8 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
           const own = { workspace_id, task_id, kind, trigger: "schedule", status }
           const place = kind === "chain" ? { chain_run_id: head ?? id, step_index: 0 } : {}
           const times = { scheduled_for: at, finished_at: at, attempts_count: 1 }
-          yield* sql`INSERT INTO executions ${sql.insert({ id, ...own, ...place, ...times })}`
+          const error = status === "failed" ? "dns: host not found" : null
+          yield* sql`INSERT INTO executions ${sql.insert({ id, ...own, ...place, ...times, error })}`
           return id
         })
         const noun = kind === "chain" ? "chain" : "task"

@@ -48,8 +48,8 @@ const fill = Effect.gen(function* () {
     FROM unnest(${ids}::uuid[]) AS ids (id)`
   // One large row after many small ones.
   yield* sql`
-    INSERT INTO earlier_attempts (execution_id, number, workspace_id, started_at, response_body)
-    SELECT ${ids[0]}::uuid, number, gen_random_uuid(), now(), repeat('x', number * 100000)
+    INSERT INTO earlier_attempts (execution_id, number, workspace_id, started_at, response_body, error)
+    SELECT ${ids[0]}::uuid, number, gen_random_uuid(), now(), repeat('x', number * 100000), 'node_lost: lost'
     FROM generate_series(1, 20) AS number`
   yield* sql`SELECT nextval('execution_ordinals') FROM generate_series(1, 10)`
   yield* sql`INSERT INTO nodes (holds_lock, lease_until) VALUES (false, 'infinity')`

@@ -1,3 +1,4 @@
+import { executionError } from "@scheduling/domain/executions/ExecutionError"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -50,7 +51,7 @@ const end = Effect.fnUntraced(function* (
       workspace_id: run.workspace_id,
       status,
       retry_delay_ms: status === null ? 0 : null,
-      error: status === "failed" ? "connection refused" : null
+      error: status === "failed" ? executionError("connection", "connection refused") : null
     })
   ])
 })
@@ -78,7 +79,7 @@ layer(
       assert.containSubset(event, {
         event: "task.failed",
         subject_id: run.task_id,
-        data: { kind: "cron", error: "connection refused", status_code: 200, attempts: 1 }
+        data: { kind: "cron", error: "connection: connection refused", attempts: 1 }
       })
     })
   )

@@ -11,13 +11,13 @@ const insertHistory = Effect.fnUntraced(function* (workspaceId: string, count: n
   yield* sql`
     WITH made AS (
       INSERT INTO executions
-        (id, workspace_id, task_id, kind, trigger, status, scheduled_for, finished_at, attempts_count)
-      SELECT gen_random_uuid(), ${workspaceId}, gen_random_uuid(), 'cron', 'schedule', 'failed', now(), now(), 1
+        (id, workspace_id, task_id, kind, trigger, status, scheduled_for, finished_at, attempts_count, error)
+      SELECT gen_random_uuid(), ${workspaceId}, gen_random_uuid(), 'cron', 'schedule', 'failed', now(), now(), 1, 'dns: host not found'
       FROM generate_series(1, ${count})
       RETURNING id, workspace_id
     )
-    INSERT INTO earlier_attempts (execution_id, number, workspace_id, started_at, response_body)
-    SELECT id, 1, workspace_id, now(), 'an answer'
+    INSERT INTO earlier_attempts (execution_id, number, workspace_id, started_at, response_body, error)
+    SELECT id, 1, workspace_id, now(), 'an answer', 'dns: host not found'
     FROM made`
   yield* sql`
     INSERT INTO execution_stats

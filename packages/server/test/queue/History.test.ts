@@ -392,7 +392,10 @@ layer(TestLayer, { excludeTestServices: true })("the fence", (it) => {
         WHERE execution_id = ${execution?.id ?? ""}
         ORDER BY number`
       assert.strictEqual(attempts.length, 5)
-      assert.deepInclude(attempts[0], { finished_at: null, error: "the node that ran it was lost" })
+      assert.deepInclude(attempts[0], {
+        finished_at: null,
+        error: "node_lost: the node that ran it was lost"
+      })
     })
   )
 })

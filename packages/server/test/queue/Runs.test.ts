@@ -1,4 +1,5 @@
 // @tags idle
+import { executionError } from "@scheduling/domain/executions/ExecutionError"
 import { jitterMs } from "@scheduling/domain/schedules/slots"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
@@ -130,7 +131,12 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
     it.effect("whose answer PostgreSQL cannot hold as it is spoils nothing for the others", () =>
       Effect.gen(function* () {
         const workspace = yield* insertWorkspace
-        answers.set("/nul", () => Effect.succeed({ response_body: "a\0b\ud800", error: "c\0d" }))
+        answers.set("/nul", () =>
+          Effect.succeed({
+            response_body: "a\0b\ud800",
+            error: executionError("internal", "c\0d")
+          })
+        )
         for (const path of ["/nul", "/fine"]) {
           const task_id = yield* insertTask(workspace, { url: urlOf(path) })
           yield* (yield* RunQueue).enqueue({ workspace_id: workspace, task_id, kind: "cron" })

@@ -17,7 +17,10 @@ layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
         const port = yield* tcpTarget(() => {})
         const outcome = yield* outcomeOf({ url: `http://127.0.0.1:${port}/`, timeout_seconds: 1 })
         assert.deepInclude(outcome, { status: "failed", attempts_count: 1, status_code: null })
-        assert.strictEqual(outcome.error, "timeout after 1 s while waiting for the answer")
+        assert.deepStrictEqual(outcome.error, {
+          code: "timeout",
+          message: "timeout after 1 s while waiting for the answer"
+        })
         // A timer counts from the beginning of the loop's turn, a few milliseconds before the call.
         assert.isAtLeast(outcome.duration_ms, 950)
         assert.isBelow(outcome.duration_ms, 3_000)
@@ -31,7 +34,10 @@ layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
           socket.once("data", () => socket.resetAndDestroy())
         })
         const outcome = yield* outcomeOf({ url: `http://127.0.0.1:${port}/` })
-        assert.deepInclude(outcome, { status: "failed", error: "connection reset" })
+        assert.deepInclude(outcome, {
+          status: "failed",
+          error: { code: "connection", message: "connection reset" }
+        })
       })
     )
 
@@ -43,12 +49,12 @@ layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
           response.writeHead(Number(incoming.url?.slice(1)), { "content-length": 10_000_000_000 })
           endless((bytes) => (written += bytes)).pipe(response)
         })
-        for (const [code, status] of [
-          [200, "succeeded"],
-          [400, "failed"]
+        for (const [code, status, error] of [
+          [200, "succeeded", null],
+          [400, "failed", { code: "http_status", message: "answered 400" }]
         ] as const) {
           const outcome = yield* outcomeOf({ url: `http://127.0.0.1:${port}/${code}` })
-          assert.deepInclude(outcome, { status, status_code: code, error: null })
+          assert.deepInclude(outcome, { status, status_code: code, error })
           assert.strictEqual(outcome.attempts[0].response_body, "a".repeat(10_000))
         }
         // What the kernel's buffers of both sides took in.
@@ -71,7 +77,10 @@ layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
           status: "failed",
           status_code: 307,
           attempts_count: 1,
-          error: "redirects are not followed"
+          error: {
+            code: "http_status",
+            message: "answered 307, and redirects are not followed"
+          }
         })
         assert.strictEqual(outcome.attempts[0].response_body, "no")
       })
@@ -96,14 +105,14 @@ layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
         const second = yield* outcomeOf({ url, body_contains: '"ready"', retry })
         assert.deepInclude(second, { status: "succeeded", attempts_count: 2 })
         assert.strictEqual(
-          second.attempts[0].error,
+          second.attempts[0].error.message,
           'the answer does not contain "\\"ready\\"" in the part that is kept'
         )
         assert.deepInclude(yield* outcomeOf({ url, success_codes: ["204"], retry_count: 1 }), {
           status: "failed",
           status_code: 200,
           attempts_count: 1,
-          error: "the status 200 is not one of 204"
+          error: { code: "http_status", message: "the status 200 is not one of 204" }
         })
       })
     )
@@ -209,7 +218,11 @@ layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
         yield* Deferred.await(closed)
         const outcome = yield* finished(run.id)
         assert.isBelow((yield* Clock.currentTimeMillis) - before, 2_000)
-        assert.deepInclude(outcome, { status: "cancelled", error: "cancelled", trigger: "manual" })
+        assert.deepInclude(outcome, {
+          status: "cancelled",
+          error: { code: "cancelled", message: "cancelled" },
+          trigger: "manual"
+        })
       })
     )
 

@@ -64,14 +64,17 @@ layer(NodesLayer, { excludeTestServices: true })("secrets that nobody can open",
         // Its call would be made ready before it is due.
         const later = yield* jobs.request("POST", "/delayed", { url, delay_seconds: 1 })
         for (const [lostRun, other] of ids) {
-          assert.deepInclude(yield* jobs.ended(lostRun), { status: "failed", error: reason })
+          assert.deepInclude(yield* jobs.ended(lostRun), {
+            status: "failed",
+            error: { code: "internal", message: reason }
+          })
           assert.deepInclude(yield* others.ended(other), { status: "succeeded" })
         }
         const { data } = yield* jobs.until(
           `/executions?task_id=${later.body.id}`,
           (page) => page.data[0]?.status === "failed"
         )
-        assert.deepInclude(data[0], { error: reason })
+        assert.strictEqual(data[0].error.message, reason)
         assert.lengthOf(urls, 5)
 
         assert.strictEqual(outcome(yield* rotate(lost)), "201")
@@ -94,7 +97,10 @@ layer(NodesLayer, { excludeTestServices: true })("secrets that nobody can open",
       const run_on = { labels: ["office"] }
       const id = yield* jobs.begin({ url: "https://intern.example.com/", run_on })
       assert.deepStrictEqual((yield* agent.claim(session, { wait_seconds: 2 })).body.calls, [])
-      assert.deepInclude(yield* jobs.ended(id), { status: "failed", error: reason })
+      assert.deepInclude(yield* jobs.ended(id), {
+        status: "failed",
+        error: { code: "internal", message: reason }
+      })
     })
   )
 

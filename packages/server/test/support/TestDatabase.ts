@@ -108,12 +108,43 @@ const emptied = (options: PgClient.PgPoolConfig, begin: typeof migrateAnew) =>
       : Effect.catch(emptyAgain(before), () => migrateAnew)
   }).pipe(Effect.provide(PgClient.layer({ ...options, maxConnections: 1 }), { local: true }))
 
+/**
+ * Nothing in any test may fail without a reason. Looked at when a test file ends, as far as its
+ * database still answers.
+ */
+const checkReasons = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const nameless = sql<{ readonly id: string }>`
+      SELECT id
+      FROM executions
+      WHERE status = 'failed'
+        AND error IS NULL
+      UNION ALL
+      SELECT execution_id
+      FROM earlier_attempts
+      WHERE error IS NULL`.pipe(
+      Effect.timeout("10 seconds"),
+      Effect.orElseSucceed(() => [])
+    )
+    yield* Effect.addFinalizer(() =>
+      Effect.tap(nameless, ([first]) =>
+        first === undefined
+          ? Effect.void
+          : Effect.die(new Error(`The execution ${first.id} failed, and nothing says why.`))
+      )
+    )
+  })
+).pipe(Layer.provide(onRealClock))
+
 /** A database for a test file: in memory, or on the server that `TEST_DATABASE_URL` names. */
 export const TestDatabaseLayer: Layer.Layer<Database> = (
   testDatabaseUrl === undefined
     ? embeddedLayerOn(emptyStore)
     : Layer.unwrap(Effect.map(emptyDatabase(testDatabaseUrl), (url) => databaseLayer(url)))
-).pipe(Layer.provide(onRealClock), Layer.orDie)
+).pipe(Layer.provide(onRealClock), Layer.orDie, (database) =>
+  Layer.provideMerge(checkReasons, database)
+)
 
 /** A database that no other test file uses, for a test that reads what the server counts of it. */
 export const ownDatabaseLayer: Layer.Layer<Database> = Layer.unwrap(

@@ -98,7 +98,7 @@ export const everyFamily = (at: Date): ReadonlyArray<string> => {
      VALUES (${execution(1)}, ${workspace}, ${cron}, 'cron', 'schedule', NULL, NULL, NULL, 'succeeded', ${t}, ${t}, ${t}, -1, 9007199254740993, 2, ${t}, 200, ${odd}, NULL),
             (${execution(2)}, ${workspace}, ${chain}, 'chain', 'manual', ${execution(2)}, 0, 'first', 'skipped', '1999-01-01', NULL, ${t}, NULL, NULL, 0, NULL, NULL, NULL, ${odd})`,
     `INSERT INTO earlier_attempts (execution_id, number, workspace_id, started_at, finished_at, status_code, response_body, error)
-     VALUES (${execution(1)}, 1, ${workspace}, ${t}, NULL, 503, ${odd}, 'http_status')`,
+     VALUES (${execution(1)}, 1, ${workspace}, ${t}, NULL, 503, ${odd}, 'http_status: answered 503')`,
     `INSERT INTO execution_stats (workspace_id, task_id, hour, succeeded, failed, cancelled, skipped, durations, duration_counts, latenesses, lateness_counts)
      VALUES (${workspace}, NULL, '2026-01-01 05:00:00+00', 1, 2, 3, 4, '{1,-2}', '{3,4}', '{}', '{}')`,
     `INSERT INTO removed_workspaces (id) VALUES (${id(16)})`,

@@ -117,7 +117,7 @@ layer(Scene.layer, { excludeTestServices: true })("/v1/echo", (it) => {
         token
       })
       assert.deepInclude(ended.body, { status: "failed", attempts_count: 1 })
-      assert.match(ended.body.error, /loopback and not allowed$/)
+      assert.match(ended.body.error.message, /loopback and not allowed$/)
     })
   )
 

@@ -111,7 +111,7 @@ describe("agents", () => {
             assert.isBelow(Date.parse(elsewhere.started_at) - goneAtMs, 25_000)
           }
           for (const lost of attempts.slice(0, -1)) {
-            assert.strictEqual(lost.error, "the worker that ran it was lost")
+            assert.strictEqual(lost.error.message, "the worker that ran it was lost")
           }
         }
         assert.isTrue(results.some(({ attempts }) => attempts.length > 1))
@@ -164,7 +164,7 @@ describe("agents", () => {
         const careful = yield* startAgent(scene, token, [])
         const toHanging = yield* cronTask(scene, hanging.url)
         const refused = yield* ended(scene, yield* runTask(scene, toHanging))
-        assert.strictEqual(refused.error, "address 127.0.0.1 is loopback and not allowed")
+        assert.strictEqual(refused.error.message, "address 127.0.0.1 is loopback and not allowed")
         assert.lengthOf(hanging.calls, 0)
 
         const agent = yield* startAgent(scene, token)
@@ -226,8 +226,16 @@ describe("agents", () => {
         yield* startAgent(scene, (yield* worker(scene)).token)
         for (const [rule, status, error] of [
           [{ body_contains: "OK" }, "succeeded", null],
-          [{ success_codes: ["201-299"] }, "failed", "the status 200 is not one of 201-299"],
-          [{ body_lacks: "OK" }, "failed", 'the answer contains "OK"']
+          [
+            { success_codes: ["201-299"] },
+            "failed",
+            { code: "http_status", message: "the status 200 is not one of 201-299" }
+          ],
+          [
+            { body_lacks: "OK" },
+            "failed",
+            { code: "response_rule", message: 'the answer contains "OK"' }
+          ]
         ] as const) {
           const run = yield* runTask(scene, yield* cronTask(scene, url, rule))
           assert.deepInclude(yield* ended(scene, run), { status, status_code: 200, error })

@@ -261,13 +261,18 @@ layer(testNodesLayer())("the protocol of workers", (it) => {
       const [second] = (yield* agent.claim(session)).body.calls
       assert.deepInclude(second, { run_id: call.run_id, attempt: 2 })
       yield* agent.results(session, [
-        { ...success(second), ...failure, status_code: null, error: "connection refused" }
+        {
+          ...success(second),
+          ...failure,
+          status_code: null,
+          error: { code: "connection", message: "connection refused" }
+        }
       ])
       const ended = yield* executionOf(member, call.run_id)
       assert.deepInclude(ended, {
         status: "failed",
         attempts_count: 2,
-        error: "connection refused"
+        error: { code: "connection", message: "connection refused" }
       })
     })
   )
@@ -344,7 +349,10 @@ layer(testNodesLayer())("the protocol of workers", (it) => {
       const { attempts, status } = yield* executionOf(member, call.run_id)
       assert.strictEqual(status, "succeeded")
       assert.deepStrictEqual(
-        attempts.map(({ error }: { readonly error: string | null }) => error),
+        attempts.map(
+          ({ error }: { readonly error: { readonly message: string } | null }) =>
+            error && error.message
+        ),
         ["the worker that ran it was lost", null]
       )
     })
@@ -457,7 +465,8 @@ layer(testNodesLayer())("the protocol of workers", (it) => {
         last_run?.execution_id ?? (yield* runOf(nowhere, member))
       )
       assert.deepInclude(failed, { status: "failed", attempts_count: 0 })
-      assert.match(failed.error, /^no_worker: .* moon /)
+      assert.strictEqual(failed.error.code, "no_worker")
+      assert.match(failed.error.message, / moon /)
       assert.strictEqual((yield* executionOf(member, call.run_id)).status, "cancelled")
     })
   )

@@ -211,7 +211,7 @@ const Outcome = ({ done, name }: { readonly name: string; readonly done: RunStep
   const execution = done?.execution ?? undefined
   return (
     <>
-      {execution?.error != null && <p className="text-bad">{execution.error}</p>}
+      {execution?.error != null && <p className="text-bad">{execution.error.message}</p>}
       {execution?.response_body != null && execution.response_body !== "" && (
         <>
           <p className="text-sm text-faint">Answer</p>

@@ -117,20 +117,5 @@ export class CallbackSorter extends Context.Service<
 /** A transaction is over in a moment, however much there is. */
 const batch = 1_000
 
-/** Only of a failure there is a reason. */
-const eventOf = ({
-  at,
-  data: { status_code = null, ...data },
-  event,
-  task_id
-}: CallbackRow): ToldEvent =>
-  describe(
-    {
-      event,
-      subject_id: task_id,
-      at,
-      data: event.endsWith("failed") ? { ...data, status_code } : data
-    },
-    undefined,
-    undefined
-  )
+const eventOf = ({ at, data, event, task_id }: CallbackRow): ToldEvent =>
+  describe({ event, subject_id: task_id, at, data }, undefined, undefined)

@@ -4,7 +4,7 @@ import { Cause, Clock, Context, DateTime, Effect, Layer } from "effect"
 import { AppConfig } from "../../config/Config.ts"
 import { briefly } from "../../platform/Loop.ts"
 import { Secrets } from "../../platform/Secrets.ts"
-import { noSigningSecret, SigningSecrets } from "../../signing/SigningSecrets.ts"
+import { cannotSign, SigningSecrets } from "../../signing/SigningSecrets.ts"
 import type { ChannelRow } from "../channels/ChannelsRepo.ts"
 import { openConfig, redact } from "../channels/ChannelSecrets.ts"
 import type { MailLink, Outgoing, Transports, ChannelResult } from "../Kind.ts"
@@ -154,7 +154,7 @@ const lostSecrets = "the secrets of the channel can no longer be opened: enter t
 const unsigned: CallResult = {
   status_code: null,
   response_body: null,
-  error: noSigningSecret,
+  error: cannotSign,
   retry_after_seconds: null,
   outcome: "retryable",
   completes_later: false,

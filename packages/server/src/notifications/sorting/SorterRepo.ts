@@ -29,7 +29,7 @@ export interface RunData {
   readonly execution_id?: string
   readonly chain_run_id?: string | null
   readonly step?: string | null
-  readonly status_code?: number | null
+  /** As it is stored. */
   readonly error?: string | null
   readonly attempts?: number
 }

@@ -1,3 +1,4 @@
+import { parseErrorLine } from "@scheduling/domain/executions/ExecutionError"
 import type { DeliveredEvent } from "@scheduling/domain/notifications/NotificationEvent"
 import type { Trouble } from "./decide.ts"
 import type { Fact, ToldEvent } from "../Message.ts"
@@ -34,9 +35,9 @@ export const describe = (
 const reasonOf = ({ data }: Described): string | null => {
   if (data.reason !== undefined) return cut(oneLine(data.reason), 300)
   if (data.kind === undefined) return null
-  const { error, status_code, step } = data
-  const why = error ?? (status_code == null ? null : `answered ${status_code}`)
-  if (why === null) return null
+  const { error, step } = data
+  if (error == null) return null
+  const why = parseErrorLine(error).message
   return cut(oneLine(step == null ? why : `step ${step}: ${why}`), 300)
 }
 

@@ -1,3 +1,4 @@
+import { cancelledError } from "@scheduling/domain/executions/ExecutionError"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -128,7 +129,7 @@ export interface Recorded {
 const endOf = ({ answered_with, now_ms, state }: StoppableRun) =>
   ({
     status: "cancelled",
-    error: "cancelled",
+    error: cancelledError,
     started: state === "running",
     finished_ms: state === "running" ? now_ms : null,
     status_code: answered_with

@@ -1,3 +1,4 @@
+import { executionError } from "@scheduling/domain/executions/ExecutionError"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { callOfRun } from "../callOfRun.ts"
@@ -99,8 +100,9 @@ export const lostSettlement = (run: Omit<LostRun, keyof LostPlace>): Settlement 
     retry_delay_ms: 0,
     lost: true,
     started: true,
-    error: isPoisonous
-      ? `the ${holder} that ran it was lost, for the ${maxLost}th time`
-      : `the ${holder} that ran it was lost`
+    error: executionError(
+      "node_lost",
+      `the ${holder} that ran it was lost${isPoisonous ? `, for the ${maxLost}th time` : ""}`
+    )
   })
 }

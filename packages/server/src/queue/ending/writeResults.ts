@@ -1,3 +1,4 @@
+import { errorLine } from "@scheduling/domain/executions/ExecutionError"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { announceEnded } from "../../outbox/endedRuns.ts"
@@ -66,7 +67,7 @@ export const writeResults = Effect.fnUntraced(function* (
         ${column("float8", ({ finished_ms }) => finished_ms)},
         ${column("int4", ({ status_code }) => status_code)},
         ${column("text", ({ response_body }) => storable(response_body))},
-        ${column("text", ({ error }) => storable(error))},
+        ${column("text", ({ error }) => storable(error && errorLine(error)))},
         ${column("uuid", (settlement) => nextOf(settlement)?.id)},
         ${column("int2", (settlement) => nextOf(settlement)?.step_index)},
         ${column("text", (settlement) => nextOf(settlement)?.step)},

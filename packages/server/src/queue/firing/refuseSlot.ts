@@ -1,3 +1,4 @@
+import { errorLine, executionError } from "@scheduling/domain/executions/ExecutionError"
 import type { SqlClient } from "effect/sql"
 import { maxTaskRuns } from "../../config/plans.ts"
 import { isFull } from "../adding/Enqueue.ts"
@@ -29,6 +30,13 @@ export const refusalOf = (sql: SqlClient.SqlClient) => sql`
     WHEN fires.queue_id IS NOT NULL AND ${sql.literal(waitsAlready)} THEN ${waitingInQueue}
   END`
 
-const fullQueue = `the task has ${maxTaskRuns} unfinished runs, which is as many as it may have`
+const fullQueue = errorLine(
+  executionError(
+    "too_many_runs",
+    `the task has ${maxTaskRuns} unfinished runs, which is as many as it may have`
+  )
+)
 
-const waitingInQueue = "the run before it was still waiting in its queue"
+const waitingInQueue = errorLine(
+  executionError("overlap", "the run before it was still waiting in its queue")
+)

@@ -1,3 +1,4 @@
+import { type ExecutionError, executionError } from "@scheduling/domain/executions/ExecutionError"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { columnsOf } from "../../sql/columns.ts"
@@ -23,7 +24,7 @@ export interface Guarded {
   readonly refused: ReadonlyArray<{
     readonly run: StartedRun
     readonly status: "cancelled" | "skipped"
-    readonly error: string
+    readonly error: ExecutionError
   }>
 }
 
@@ -157,8 +158,8 @@ export const start = Effect.fnUntraced(function* (
 })
 
 const refusals = {
-  cancelled: "cancelled before it started",
-  skipped: "the run before it was still going on"
+  cancelled: executionError("cancelled", "cancelled before it started"),
+  skipped: executionError("overlap", "the run before it was still going on")
 }
 
 interface GuardedRow extends StartedRow {

@@ -1,3 +1,4 @@
+import { cancelledError, executionError } from "@scheduling/domain/executions/ExecutionError"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { placeColumn } from "../chains/ChainRuns.ts"
@@ -42,8 +43,11 @@ export const endUnclaimed = Effect.fnUntraced(function* (
 
 const endOf = ({ cancel_requested, labels, worker_wait_seconds }: UnclaimedRun) =>
   cancel_requested
-    ? ({ status: "cancelled", error: "cancelled" } as const)
+    ? ({ status: "cancelled", error: cancelledError } as const)
     : ({
         status: "failed",
-        error: `no_worker: no worker with the labels ${labels.join(", ")} took it within ${worker_wait_seconds} s`
+        error: executionError(
+          "no_worker",
+          `no worker with the labels ${labels.join(", ")} took it within ${worker_wait_seconds} s`
+        )
       } as const)

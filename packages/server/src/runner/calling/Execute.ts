@@ -1,3 +1,4 @@
+import { type ExecutionError } from "@scheduling/domain/executions/ExecutionError"
 import { Effect, Exit, type Fiber, Random, type Redacted, Result, type Semaphore } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Allowance } from "../intake/ByteBudget.ts"
@@ -11,8 +12,8 @@ import {
 import { maxAnswerSeconds } from "@scheduling/domain/calls/CallOptions"
 import { asksForCallback, type CompletionUrls } from "../../completions/CompletionUrls.ts"
 import type { DbClock } from "../DbClock.ts"
-import { loadCall } from "./LoadCall.ts"
-import { noSigningSecret } from "../../signing/SigningSecrets.ts"
+import { loadCall, noCall } from "./LoadCall.ts"
+import { cannotSign } from "../../signing/SigningSecrets.ts"
 import { verdictOn } from "../../queue/ending/verdictOn.ts"
 import { type RunCall, type Settlement, settlementOf, type StartedRun } from "../../queue/Run.ts"
 
@@ -73,11 +74,11 @@ export const makeExecute = Effect.gen(function* () {
     run: StartedRun,
     execution: Execution,
     secrets: ReadonlyArray<Redacted.Redacted>,
-    given: Result.Result<RunCall, string>,
+    given: Result.Result<RunCall, ExecutionError>,
     onEnd: OnEnd
   ): (() => void) => {
     startedAt(run, execution)
-    const call = secrets.length === 0 ? Result.fail(noSigningSecret) : given
+    const call = secrets.length === 0 ? Result.fail(cannotSign) : given
     if (Result.isFailure(call)) {
       onEnd(Exit.succeed(endOf(run, execution, { status: "failed", error: call.failure })))
       return () => {}
@@ -175,5 +176,5 @@ export const endOf = (
     finished_ms: clock.now()
   })
 
-const givenCall = ({ call }: StartedRun): Result.Result<RunCall, string> =>
-  call === null ? Result.fail("the task has no call") : Result.succeed(call)
+const givenCall = ({ call }: StartedRun): Result.Result<RunCall, ExecutionError> =>
+  call === null ? Result.fail(noCall) : Result.succeed(call)

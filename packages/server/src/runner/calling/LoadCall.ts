@@ -1,3 +1,4 @@
+import { type ExecutionError, executionError } from "@scheduling/domain/executions/ExecutionError"
 import { answersOf, type StepAnswer } from "@scheduling/calls/exchange/Answers"
 import { renderCall } from "@scheduling/calls/renderCall"
 import { Effect, Result, Schedule, type Semaphore } from "effect"
@@ -37,9 +38,13 @@ const readCall = (run: StartedRun, loads: Semaphore.Semaphore, room: number) =>
   loads
     .withPermit(run.place === null ? readTask(run, room) : readStep(run, run.place))
     .pipe(Effect.retry({ schedule: Schedule.spaced("500 millis") }), Effect.orDie)
+/** Its task was deleted or replaced meanwhile. */
+export const noCall = executionError("task_changed", "the task has no call")
+
+const noStep = executionError("task_changed", "the chain has no such step")
 
 interface Loaded {
-  readonly call: Result.Result<RunCall, string>
+  readonly call: Result.Result<RunCall, ExecutionError>
   /** How much room the call needs. If there was less, its long parts were not read. */
   readonly needs: number
 }
@@ -57,7 +62,7 @@ const readTask = Effect.fnUntraced(function* (run: StartedRun, room: number) {
       JOIN tasks ON tasks.id = runs.task_id
       WHERE runs.workspace_id = ${run.workspace_id}
         AND runs.id = ${run.id}`
-  if (row === undefined) return { call: Result.fail("the task has no call"), needs: 0 }
+  if (row === undefined) return { call: Result.fail(noCall), needs: 0 }
   const { bytes, ...call } = row
   const loaded: Loaded = { call: Result.succeed(call), needs: bytes }
   return loaded
@@ -71,12 +76,15 @@ const readStep = Effect.fnUntraced(function* (run: StartedRun, place: StepPlace)
       FROM chain_steps
       WHERE version_id = ${place.version_id}
         AND step_index = ${place.step_index}`
-  if (step === undefined) return { call: Result.fail("the chain has no such step"), needs: 0 }
+  if (step === undefined) return { call: Result.fail(noStep), needs: 0 }
   const { uses, ...call } = step
   const answers = uses.length === 0 ? [] : yield* findAnswers(sql, run, place, uses)
   const filled = renderCall(call, answersOf(new Map(answers.map((used) => [used.step, used]))))
   const loaded: Loaded = {
-    call: Result.map(filled, (parts) => ({ ...call, ...parts })),
+    call: Result.mapBoth(filled, {
+      onSuccess: (parts) => ({ ...call, ...parts }),
+      onFailure: (problem) => executionError("invalid_template", problem)
+    }),
     needs: 0
   }
   return loaded

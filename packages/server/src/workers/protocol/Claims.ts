@@ -1,3 +1,4 @@
+import { type ExecutionError } from "@scheduling/domain/executions/ExecutionError"
 import type { CurrentWorker } from "@scheduling/domain/workers/WorkerAuthentication"
 import type { WorkerCall, WorkerClaim } from "@scheduling/domain/workers/WorkerProtocol"
 import type { SessionEnded } from "@scheduling/domain/workers/WorkerProtocolApi"
@@ -32,12 +33,12 @@ import { tellStarted } from "../../queue/tellChanges.ts"
 import { GivenRuns } from "../../queue/workers/GivenRuns.ts"
 import { claimForWorker } from "../../queue/workers/WorkerClaim.ts"
 import type { GivenRun } from "../../queue/workers/WorkerHeld.ts"
-import { loadWholeCall } from "../../runner/calling/LoadCall.ts"
+import { loadWholeCall, noCall } from "../../runner/calling/LoadCall.ts"
 import { makeSecretsCache } from "../../runner/calling/secretsCache.ts"
 import { LiveChanges } from "../../signals/Changes.ts"
 import type { Endings } from "../../signals/Endings.ts"
 import type { Signals } from "../../signals/Signals.ts"
-import { noSigningSecret, type SigningSecrets } from "../../signing/SigningSecrets.ts"
+import { cannotSign, type SigningSecrets } from "../../signing/SigningSecrets.ts"
 import { timestampOf } from "../../sql/timestamp.ts"
 import { type Asking, Dispatch, type Sets } from "./Dispatch.ts"
 import { leaseOf } from "./lease.ts"
@@ -96,7 +97,7 @@ export class Claims extends Context.Service<
 
       const read = Effect.fnUntraced(function* (run: StartedRun) {
         if (run.withheld === 0) {
-          return run.call === null ? Result.fail("the task has no call") : Result.succeed(run.call)
+          return run.call === null ? Result.fail(noCall) : Result.succeed(run.call)
         }
         return yield* loadWholeCall(run, loads).pipe(
           Effect.provideService(SqlClient.SqlClient, sql)
@@ -109,7 +110,7 @@ export class Claims extends Context.Service<
         refused: ReadonlyArray<{
           readonly run: StartedRun
           readonly status: "cancelled" | "skipped" | "failed"
-          readonly error: string
+          readonly error: ExecutionError
         }>
       ) {
         yield* settleAlone(
@@ -130,7 +131,7 @@ export class Claims extends Context.Service<
         const failed: Array<{
           readonly run: StartedRun
           readonly status: "failed"
-          readonly error: string
+          readonly error: ExecutionError
         }> = []
         const left: Array<string> = []
         const started_ms = dispatch.nowMs()
@@ -141,7 +142,7 @@ export class Claims extends Context.Service<
             continue
           }
           bytes += run.withheld
-          const call = secrets.length === 0 ? Result.fail(noSigningSecret) : yield* read(run)
+          const call = secrets.length === 0 ? Result.fail(cannotSign) : yield* read(run)
           if (Result.isFailure(call)) {
             failed.push({ run, status: "failed", error: call.failure })
           } else {

@@ -1,3 +1,9 @@
+import {
+  cancelledError,
+  type ExecutionError,
+  executionError,
+  statusError
+} from "@scheduling/domain/executions/ExecutionError"
 import type { CurrentWorker } from "@scheduling/domain/workers/WorkerAuthentication"
 import type {
   WorkerReceipt,
@@ -128,6 +134,10 @@ export class Results extends Context.Service<
 const hasEnded = ({ outcome }: WorkerResult) =>
   outcome === "success" || outcome === "retryable" || outcome === "failed"
 
+/** For an agent that gives no reason. */
+const reasonOf = (status: number | null): ExecutionError =>
+  status === null ? executionError("unknown", "the worker gave no reason") : statusError(status)
+
 /**
  * The times are counted back from now on the clock of the database, because the agent's may be
  * wrong. No call has begun before it was given to the agent.
@@ -148,7 +158,7 @@ const toSettlement = (
     finished_ms,
     status_code,
     response_body,
-    error
+    error: outcome === "success" ? null : (error ?? reasonOf(status_code))
   }
   switch (outcome) {
     case "success":
@@ -165,7 +175,7 @@ const toSettlement = (
     default:
       // Cut off without being asked, by whoever stopped the agent: another worker repeats it.
       return run.cancel_requested
-        ? settlementOf(run, session, { ...end, status: "cancelled", error: "cancelled" })
+        ? settlementOf(run, session, { ...end, status: "cancelled", error: cancelledError })
         : lostSettlement({ ...run, lease_owner: session, on_worker: true })
   }
 }

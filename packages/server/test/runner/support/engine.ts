@@ -1,3 +1,4 @@
+import { executionError, statusError } from "@scheduling/domain/executions/ExecutionError"
 import { Effect, Layer, Redacted } from "effect"
 import type { Database } from "../../../src/sql/Sql.ts"
 import { Call, type CallRequest, type CallResult } from "@scheduling/calls/Call"
@@ -33,6 +34,9 @@ export const secretsLayer = Layer.merge(
 
 const CompletionsLayer = Completions.layer.pipe(Layer.provide(CompletionsRepo.layer))
 
+const failure = ({ status_code }: Partial<CallResult>) =>
+  status_code == null ? executionError("connection", "no answer") : statusError(status_code)
+
 /** Answers every call with what the function says. */
 export const callLayer = (
   answer: (request: CallRequest) => Effect.Effect<Partial<CallResult>>
@@ -45,7 +49,7 @@ export const callLayer = (
         Effect.map(answer(request), (result) => ({
           status_code: 200,
           response_body: "ok",
-          error: null,
+          error: (result.outcome ?? "success") === "success" ? null : failure(result),
           retry_after_seconds: null,
           outcome: "success" as const,
           completes_later: false,

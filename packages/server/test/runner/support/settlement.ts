@@ -1,3 +1,4 @@
+import { executionError } from "@scheduling/domain/executions/ExecutionError"
 import type { Settlement } from "../../../src/queue/Run.ts"
 
 /** A run that succeeded. */
@@ -18,7 +19,7 @@ export const settlement = (
   finished_ms: Date.now(),
   status_code: 200,
   response_body: null,
-  error: null,
+  error: fields.status === "failed" ? executionError("internal", "as the test says") : null,
   place: null,
   ...fields
 })
