@@ -51,7 +51,10 @@ const end = Effect.fnUntraced(function* (
       workspace_id: run.workspace_id,
       status,
       retry_delay_ms: status === null ? 0 : null,
-      error: status === "failed" ? executionError("connection", "connection refused") : null
+      error:
+        status === "failed" || status === null
+          ? executionError("connection", "connection refused")
+          : null
     })
   ])
 })

@@ -19,7 +19,10 @@ export const settlement = (
   finished_ms: Date.now(),
   status_code: 200,
   response_body: null,
-  error: fields.status === "failed" ? executionError("internal", "as the test says") : null,
+  error:
+    fields.status === "failed" || fields.status === null
+      ? executionError("internal", "as the test says")
+      : null,
   place: null,
   ...fields
 })
