@@ -1,5 +1,6 @@
 import { Call } from "@scheduling/calls/Call"
 import { Clock, Context, Deferred, Effect, Layer, Result } from "effect"
+import { AccountShares } from "../fairness/AccountShares.ts"
 import { afterARest, FairQueue } from "../fairness/FairQueue.ts"
 import { Ids } from "../platform/Ids.ts"
 import { daysOfCalendar } from "./daysOfCalendar.ts"
@@ -8,19 +9,29 @@ import { daysOfCalendar } from "./daysOfCalendar.ts"
 export const maxBytes = 1024 * 1024
 const timeoutSeconds = 10
 
-/** Each may hold a megabyte. */
+/** Each may hold a megabyte, for as long as its server likes. Accounts have shares of these. */
 const readsAtOnce = 16
 const readsOfWorkspace = 2
 
 /** The days to exclude, or why there are none. */
 export type ReadCalendar = Result.Result<ReadonlyArray<string>, string>
 
+export interface CalendarToRead {
+  readonly workspace_id: string
+  /** Of the account that created the workspace. */
+  readonly lane: bigint
+  readonly url: string
+}
+
 /** Reads calendars from the web, where tasks may call too. Every outcome is a value. */
 export class CalendarReader extends Context.Service<
   CalendarReader,
   {
-    /** Who asks for the same calendar meanwhile gets the same answer. */
-    readonly read: (workspaceId: string, url: string) => Effect.Effect<ReadCalendar>
+    /**
+     * Who asks for the same calendar meanwhile gets the same answer. `busy`: the workspace or its
+     * account reads as many as it may, which is no fault of the calendar.
+     */
+    readonly read: (calendar: CalendarToRead) => Effect.Effect<ReadCalendar | "busy">
   }
 >()("@scheduling/server/calendars/CalendarReader") {
   static readonly layer: Layer.Layer<CalendarReader, never, Call | Ids> = Layer.effect(
@@ -28,6 +39,7 @@ export class CalendarReader extends Context.Service<
     Effect.gen(function* () {
       const call = yield* Call
       const ids = yield* Ids
+      const shares = new AccountShares(readsAtOnce)
       const underWay = new Map<string, Deferred.Deferred<ReadCalendar>>()
       /** Many calendars that take long share half of the processor time of the node. */
       const turns = new FairQueue<string>({ atOnce: 1, pause: afterARest })
@@ -58,23 +70,27 @@ export class CalendarReader extends Context.Service<
       })
 
       return CalendarReader.of({
-        read: Effect.fn("CalendarReader.read")(function* (workspaceId, url) {
-          const key = `${workspaceId} ${url}`
+        read: Effect.fn("CalendarReader.read")(function* ({ lane, url, workspace_id }) {
+          const key = `${workspace_id} ${url}`
           const same = underWay.get(key)
           if (same !== undefined) return yield* Deferred.await(same)
-          const ofWorkspace = [...underWay.keys()].filter((one) => one.startsWith(workspaceId))
-          if (underWay.size >= readsAtOnce || ofWorkspace.length >= readsOfWorkspace) {
-            return Result.fail("others are being read: try again in a few seconds")
-          }
+          const ofWorkspace = [...underWay.keys()].filter((one) => one.startsWith(workspace_id))
+          if (ofWorkspace.length >= readsOfWorkspace || !shares.mayHold(lane)) return "busy"
+          shares.change(lane, 1)
           const answer = yield* Deferred.make<ReadCalendar>()
           underWay.set(key, answer)
           // Others may wait for it, so it ends also if who began it is gone.
-          return yield* fetch(workspaceId, url).pipe(
+          return yield* fetch(workspace_id, url).pipe(
             Effect.catchDefect((defect) =>
               Effect.as(Effect.logError("a calendar could not be read", defect), broken)
             ),
             Effect.tap((read) => Deferred.succeed(answer, read)),
-            Effect.ensuring(Effect.sync(() => underWay.delete(key))),
+            Effect.ensuring(
+              Effect.sync(() => {
+                underWay.delete(key)
+                shares.change(lane, -1)
+              })
+            ),
             Effect.uninterruptible
           )
         })

@@ -1,11 +1,18 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import { type NotFound, ValidationFailed } from "@scheduling/domain/shared/Errors"
+import {
+  type NotFound,
+  type QuotaExceeded,
+  RateLimited,
+  ValidationFailed
+} from "@scheduling/domain/shared/Errors"
 import { maxBatch } from "@scheduling/domain/shared/requests/Batch"
-import { Context, Effect, Layer, Option, Result } from "effect"
+import { Clock, Context, Effect, Layer, Option, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { isDeepStrictEqual } from "node:util"
+import { AccountRates } from "../fairness/AccountRates.ts"
 import { Limits } from "../limits/Limits.ts"
 import type { Outbox } from "../outbox/Outbox.ts"
+import { elapsedMs } from "../platform/elapsed.ts"
 import { Ids } from "../platform/Ids.ts"
 import { loop } from "../platform/Loop.ts"
 import { dayMs } from "../platform/millis.ts"
@@ -36,14 +43,16 @@ export class Calendars extends Context.Service<
   {
     /**
      * Reads a calendar that the workspace does not have yet, before the change that names it. That
-     * must not be in a transaction: the server may take its time.
+     * must not be in a transaction: the server may take its time. Nothing is fetched for a new task
+     * that the plan has no calendar left for. A `change` of a task may free one.
      */
     readonly readBefore: (
       workspaceId: AuthorizedWorkspaceId,
-      given: Given
+      given: Given,
+      saves?: "a new task" | "a change"
     ) => <A, E, R>(
       change: Effect.Effect<A, E, R>
-    ) => Effect.Effect<A, E | NotFound | ValidationFailed, R>
+    ) => Effect.Effect<A, E | NotFound | QuotaExceeded | RateLimited | ValidationFailed, R>
     /** Reads those that are due. Returns whether there may be more. */
     readonly refresh: Effect.Effect<boolean>
   }
@@ -61,6 +70,8 @@ export class Calendars extends Context.Service<
       const checkTargets = yield* targetCheck
       const ids = yield* Ids
       const limits = yield* Limits
+      const clock = yield* Clock.Clock
+      const rates = new AccountRates(readsPerMinute)
       const reader = yield* CalendarReader
       const repo = yield* CalendarsRepo
       const schedules = yield* schedulesOf({ insert: Effect.die, update: repo.updateNextFire })
@@ -80,17 +91,23 @@ export class Calendars extends Context.Service<
       }, transaction)
 
       const readNew = Effect.fnUntraced(function* (
-        workspaceId: AuthorizedWorkspaceId,
-        url: string
+        workspace_id: AuthorizedWorkspaceId,
+        url: string,
+        saves: "a new task" | "a change"
       ) {
         yield* checkTargets([{ url, path }])
-        if (yield* repo.isKnown(workspaceId, url)) return
-        const read = yield* reader.read(workspaceId, url)
+        if (yield* repo.isKnown(workspace_id, url)) return
+        const { lane, used } = yield* repo.findUse(workspace_id)
+        yield* limits.allowAfter(workspace_id, "calendars", saves === "a change" ? used - 1 : used)
+        const standing = rates.take(workspace_id, lane, elapsedMs(clock))
+        if (standing.isOver) return yield* tooManyReads(standing.seconds)
+        const read = yield* reader.read({ workspace_id, lane, url })
+        if (read === "busy") return yield* tooManyReads(busySeconds)
         if (Result.isFailure(read)) {
           const message = `could not be read: ${read.failure}`
           return yield* new ValidationFailed({ issues: [{ path, message }] })
         }
-        yield* keep(workspaceId, url, read.success)
+        yield* keep(workspace_id, url, read.success)
       })
 
       /** Each task in a transaction of its own, so that none is locked for long. */
@@ -115,8 +132,11 @@ export class Calendars extends Context.Service<
         const begunAt = yield* now
         yield* repo.removeUnused(workspace_id, begunAt)
         if (!(yield* repo.isKnown(workspace_id, calendar.url))) return
-        const read = yield* reader.read(workspace_id, calendar.url)
+        const read = yield* reader.read(calendar)
         const at = yield* now
+        if (read === "busy") {
+          return yield* repo.postpone(calendar, new Date(at.getTime() + busySeconds * 1_000))
+        }
         const failures = Result.isSuccess(read) ? 0 : calendar.failures + 1
         const found = Result.isSuccess(read)
           ? { days: read.success, fetched_at: at, error: null, failures }
@@ -134,11 +154,11 @@ export class Calendars extends Context.Service<
 
       return Calendars.of({
         readBefore:
-          (workspaceId, { excluded_calendar }) =>
+          (workspaceId, { excluded_calendar }, saves = "a new task") =>
           (change) =>
             excluded_calendar === undefined || excluded_calendar === null
               ? change
-              : Effect.andThen(readNew(workspaceId, excluded_calendar.url), change),
+              : Effect.andThen(readNew(workspaceId, excluded_calendar.url, saves), change),
 
         refresh: Effect.gen(function* () {
           const at = yield* now
@@ -163,6 +183,18 @@ export const CalendarsLayer: Layer.Layer<never, never, Calendars> = Layer.effect
     )
   })
 )
+
+/** New calendars of a workspace and of an account: one request may name a hundred, all of one host. */
+const readsPerMinute = { each: 20, account: 60 }
+
+/** Longer than a read takes. */
+const busySeconds = 15
+
+const tooManyReads = (retry_after: number) =>
+  new RateLimited({
+    retry_after,
+    message: `Too many new calendars of this workspace or account are being read; try again in ${retry_after} s.`
+  })
 
 const path = ["excluded_calendar", "url"]
 

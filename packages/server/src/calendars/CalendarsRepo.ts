@@ -15,6 +15,8 @@ export interface ClaimedCalendar {
   readonly failures: number
   readonly is_applied: boolean
   readonly version: number
+  /** Of the account that created the workspace. */
+  readonly lane: bigint
 }
 
 type Named = Pick<ClaimedCalendar, "workspace_id" | "url">
@@ -33,6 +35,10 @@ export class CalendarsRepo extends Context.Service<
   CalendarsRepo,
   {
     readonly isKnown: (workspaceId: AuthorizedWorkspaceId, url: string) => Effect.Effect<boolean>
+    /** How many calendars tasks of the workspace have, and the lane of its account. */
+    readonly findUse: (
+      workspaceId: AuthorizedWorkspaceId
+    ) => Effect.Effect<{ readonly used: number; readonly lane: bigint }>
     readonly insert: (
       calendar: Named & {
         readonly id: string
@@ -51,7 +57,7 @@ export class CalendarsRepo extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       atMost: number
     ) => Effect.Effect<void>
-    /** Takes some that are due, until another node may. */
+    /** Takes some that are due, until another node may. Accounts take turns. */
     readonly claimDue: (
       now: Date,
       until: Date,
@@ -59,6 +65,8 @@ export class CalendarsRepo extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<ClaimedCalendar>>
     /** Unless another node has claimed it since. */
     readonly updateFound: (claimed: ClaimedCalendar, found: Found) => Effect.Effect<void>
+    /** Leaves the calendar as it is until then. */
+    readonly postpone: (claimed: ClaimedCalendar, until: Date) => Effect.Effect<void>
     readonly listTasks: (calendar: Named, after: string) => Effect.Effect<ReadonlyArray<string>>
     /** Locks an active task that has the calendar. */
     readonly lockTask: (calendar: Named, id: string) => Effect.Effect<Option.Option<ScheduledRow>>
@@ -78,6 +86,26 @@ export class CalendarsRepo extends Context.Service<
             WHERE workspace_id = ${workspaceId}
               AND url = ${url}`
           return rows.length > 0
+        }, Effect.orDie),
+
+        findUse: Effect.fn("CalendarsRepo.findUse")(function* (workspaceId) {
+          const [row] = yield* sql<{ readonly used: number; readonly lane: bigint }>`
+            SELECT
+              lane,
+              (
+                SELECT count(*)::int
+                FROM calendars
+                WHERE calendars.workspace_id = workspaces.id
+                  AND EXISTS (
+                    SELECT
+                    FROM tasks
+                    WHERE tasks.workspace_id = ${workspaceId}
+                      AND ${url} = calendars.url
+                  )
+              ) AS used
+            FROM workspaces
+            WHERE id = ${workspaceId}`
+          return row ?? { used: 0, lane: 0n }
         }, Effect.orDie),
 
         insert: Effect.fn("CalendarsRepo.insert")(function* (calendar, now) {
@@ -126,15 +154,29 @@ export class CalendarsRepo extends Context.Service<
           return yield* sql<ClaimedCalendar>`
             UPDATE calendars
             SET check_at = ${until}, version = version + 1
-            WHERE id IN (
+            FROM workspaces
+            WHERE workspaces.id = calendars.workspace_id
+              AND calendars.id IN (
                 SELECT id
                 FROM calendars
                 WHERE check_at <= ${now}
-                ORDER BY check_at
-                LIMIT ${limit}
+                  AND id IN (
+                    SELECT id
+                    FROM (
+                      SELECT
+                        due.id, due.check_at,
+                        row_number() OVER (PARTITION BY owners.lane ORDER BY due.check_at) AS turn
+                      FROM calendars AS due
+                      JOIN workspaces AS owners ON owners.id = due.workspace_id
+                      WHERE due.check_at <= ${now}
+                    ) AS turns
+                    ORDER BY turn, check_at
+                    LIMIT ${limit}
+                  )
                 FOR UPDATE SKIP LOCKED
               )
-            RETURNING id, workspace_id, url, days, failures, is_applied, version`
+            RETURNING
+              calendars.id, workspace_id, url, days, failures, is_applied, version, workspaces.lane`
         }, Effect.orDie),
 
         updateFound: Effect.fn("CalendarsRepo.updateFound")(function* (claimed, found) {
@@ -147,6 +189,15 @@ export class CalendarsRepo extends Context.Service<
               failures = ${found.failures},
               is_applied = ${found.is_applied},
               check_at = ${found.check_at}
+            WHERE workspace_id = ${claimed.workspace_id}
+              AND id = ${claimed.id}
+              AND version = ${claimed.version}`
+        }, Effect.orDie),
+
+        postpone: Effect.fn("CalendarsRepo.postpone")(function* (claimed, until) {
+          yield* sql`
+            UPDATE calendars
+            SET check_at = ${until}
             WHERE workspace_id = ${claimed.workspace_id}
               AND id = ${claimed.id}
               AND version = ${claimed.version}`

@@ -60,13 +60,13 @@ export const ChainsHandlers = implement(
       upsert: inWorkspace((workspaceId, { params, payload }) =>
         chains
           .upsert(workspaceId, params.key, payload)
-          .pipe(calendars.readBefore(workspaceId, payload), createdIfNew)
+          .pipe(calendars.readBefore(workspaceId, payload, "a change"), createdIfNew)
       ),
 
       update: inWorkspace((workspaceId, { params, payload }) =>
         chains
           .update(workspaceId, params.chain_id, payload)
-          .pipe(calendars.readBefore(workspaceId, payload))
+          .pipe(calendars.readBefore(workspaceId, payload, "a change"))
       ),
 
       remove: inWorkspace((workspaceId, { params }) => chains.remove(workspaceId, params.chain_id)),

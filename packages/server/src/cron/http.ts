@@ -58,13 +58,13 @@ export const CronHandlers = implement(
       upsert: inWorkspace((workspaceId, { params, payload }) =>
         cron
           .upsert(workspaceId, params.key, payload)
-          .pipe(calendars.readBefore(workspaceId, payload), createdIfNew)
+          .pipe(calendars.readBefore(workspaceId, payload, "a change"), createdIfNew)
       ),
 
       update: inWorkspace((workspaceId, { params, payload }) =>
         cron
           .update(workspaceId, params.task_id, payload)
-          .pipe(calendars.readBefore(workspaceId, payload))
+          .pipe(calendars.readBefore(workspaceId, payload, "a change"))
       ),
 
       remove: inWorkspace((workspaceId, { params }) => cron.remove(workspaceId, params.task_id)),

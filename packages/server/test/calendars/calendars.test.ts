@@ -1,39 +1,21 @@
 import { assert, layer } from "@effect/vitest"
 import { parseCidrs } from "@scheduling/calls/egress/EgressRules"
-import { callLayer, httpTarget } from "@scheduling/calls/testing/CallTargets"
+import { httpTarget } from "@scheduling/calls/testing/CallTargets"
 import { maxBatch } from "@scheduling/domain/shared/requests/Batch"
-import { DateTime, Effect, Fiber, Layer, Result } from "effect"
+import { Effect, Fiber, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
 import type { ServerResponse } from "node:http"
-import { CalendarReader, maxBytes } from "../../src/calendars/CalendarReader.ts"
+import { maxBytes } from "../../src/calendars/CalendarReader.ts"
 import { Calendars } from "../../src/calendars/Calendars.ts"
-import { CalendarsRepo } from "../../src/calendars/CalendarsRepo.ts"
 import { selfHosted } from "../../src/config/plans.ts"
-import { Outbox } from "../../src/outbox/Outbox.ts"
-import { Ids } from "../../src/platform/Ids.ts"
 import { fire } from "../../src/queue/firing/Fire.ts"
-import { StoreClock } from "../../src/sql/StoreClock.ts"
 import { begin as beginChains, chainsOf } from "../chains/chains.ts"
 import { begin } from "../cron/tasks.ts"
-import { limitsLayer, QueueLayer } from "../runner/support/engine.ts"
 import { ask, outcome } from "../support/http.ts"
 import { leap } from "../support/leap.ts"
 import { testAppLayer } from "../support/TestApp.ts"
-
-const allow = "127.0.0.0/8"
-
-/** What reads them once a day, on the clock of the test. */
-const Refreshing = Calendars.layer.pipe(
-  Layer.provide([CalendarReader.layer, CalendarsRepo.layer]),
-  Layer.provide([
-    callLayer({ allow }),
-    Ids.layer,
-    limitsLayer,
-    Outbox.layer.pipe(Layer.provide(QueueLayer)),
-    QueueLayer
-  ]),
-  Layer.provide(Layer.succeed(StoreClock, () => DateTime.nowAsDate))
-)
+import { allow, Refreshing } from "./refreshing.ts"
 
 const calendar = (...days: ReadonlyArray<string>) =>
   [
@@ -224,7 +206,7 @@ layer(Refreshing.pipe(Layer.provideMerge(testAppLayer(config))))("a calendar", (
 
   it.effect("is one of as many as the plan allows, while a task has it", () =>
     Effect.gen(function* () {
-      const { cron, member, url } = yield* start
+      const { cron, member, state, url } = yield* start
       const { calendars } = selfHosted.limits
       const used = Effect.gen(function* () {
         const { body } = yield* ask("GET", `${member.workspace}/billing`, {
@@ -246,7 +228,10 @@ layer(Refreshing.pipe(Layer.provideMerge(testAppLayer(config))))("a calendar", (
       }
       const more = { excluded_calendar: { url: `${url}?more` } }
       const limit = { quota: "calendars", limit: calendars }
+      const { requests } = state
       assert.deepInclude((yield* cron.create(more)).body.detail, limit)
+      assert.strictEqual(state.requests, requests, "nothing is fetched beyond the plan")
+      yield* TestClock.adjust("1 minute")
       const [first = "", second = ""] = ids
       const shared = { excluded_calendar: { url: `${url}?1` } }
       assert.strictEqual((yield* cron.create(shared)).status, 201)
@@ -272,6 +257,7 @@ layer(Refreshing.pipe(Layer.provideMerge(testAppLayer(config))))("a calendar", (
       yield* cron.create({ excluded_calendar: { url } })
       const { body: restless } = yield* cron.create()
       for (let made = 0; made < maxBatch + 5; made++) {
+        yield* TestClock.adjust("3 seconds")
         const excluded_calendar = { url: `${url}?${made}` }
         assert.strictEqual((yield* cron.update(restless.id, { excluded_calendar })).status, 200)
       }
