@@ -8,9 +8,11 @@ COPY package.json package-lock.json ./
 COPY packages/panel/package.json packages/panel/
 COPY packages/sdk/package.json packages/sdk/
 COPY packages/domain/package.json packages/domain/
+COPY packages/schedules/package.json packages/schedules/
 RUN --mount=type=cache,target=/root/.npm \
     npm ci --include=dev --ignore-scripts --no-audit --no-fund --workspace=packages/panel
 COPY packages/domain packages/domain
+COPY packages/schedules packages/schedules
 COPY packages/sdk packages/sdk
 COPY packages/panel packages/panel
 RUN node packages/panel/scripts/build.ts
@@ -20,6 +22,7 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 COPY packages/calls/package.json packages/calls/
 COPY packages/domain/package.json packages/domain/
+COPY packages/schedules/package.json packages/schedules/
 COPY packages/openapi/package.json packages/openapi/
 COPY packages/server/package.json packages/server/
 COPY packages/sdk/package.json packages/sdk/
@@ -38,6 +41,7 @@ COPY --from=dependencies /app/node_modules node_modules
 COPY package.json LICENSE ./
 COPY packages/calls packages/calls
 COPY packages/domain packages/domain
+COPY packages/schedules packages/schedules
 COPY packages/openapi packages/openapi
 COPY packages/server packages/server
 COPY --from=panel /app/packages/panel/dist packages/panel/dist

@@ -91,8 +91,9 @@ const whyNot = (file: string, specifier: string): string | undefined => {
   if (to !== undefined && to !== from && !packageImports[from]?.includes(to)) {
     return `scripts/rooms.ts does not let packages/${from} import packages/${to}.`
   }
-  return from === "domain" && !/^effect($|\/)/.test(specifier)
-    ? "The domain imports `effect` and its own files, nothing else."
+  if (from === "schedules") return "The schedules import their own files, nothing else."
+  return from === "domain" && to !== "schedules" && !/^effect($|\/)/.test(specifier)
+    ? "The domain imports `effect`, the schedules and its own files, nothing else."
     : undefined
 }
 

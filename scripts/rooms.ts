@@ -5,13 +5,14 @@
  * them all, as `routes.tsx` does in the panel.
  */
 export const packageImports: Readonly<Record<string, ReadonlyArray<string>>> = {
-  domain: [],
+  schedules: [],
+  domain: ["schedules"],
   calls: ["domain"],
   openapi: ["domain"],
   agent: ["domain", "calls"],
   sdk: ["domain"],
   panel: ["sdk"],
-  server: ["domain", "calls", "openapi"]
+  server: ["schedules", "domain", "calls", "openapi"]
 }
 
 export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {

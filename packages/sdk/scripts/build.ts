@@ -1,11 +1,12 @@
 /**
  * Makes `dist`, the package as it is published: the compiled sources, with the parts of
- * `@scheduling/domain` that they need, as ES modules and as CommonJS, and a package.json for them.
+ * `@scheduling/domain` and `@scheduling/schedules` that they need, as ES modules and as CommonJS, and
+ * a package.json for them.
  * In the repository `@scheduling/sdk` stays the sources, so that nothing there depends on a build.
  */
 import { execFileSync } from "node:child_process"
 import { globSync } from "node:fs"
-import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -29,7 +30,10 @@ const compile = async ({ config, folder }: Format): Promise<void> => {
     const args = [tsc, "-p", join(sdk, config), "--outDir", emitted]
     execFileSync(process.execPath, args, { stdio: "inherit" })
     await cp(join(emitted, "sdk/src"), join(dist, folder), { recursive: true })
-    await cp(join(emitted, "domain/src"), join(dist, folder, "domain"), { recursive: true })
+    for (const name of await readdir(emitted)) {
+      if (name === "sdk") continue
+      await cp(join(emitted, name, "src"), join(dist, folder, name), { recursive: true })
+    }
   } finally {
     await rm(emitted, { recursive: true, force: true })
   }
@@ -37,9 +41,9 @@ const compile = async ({ config, folder }: Format): Promise<void> => {
 
 /** `@scheduling/domain/x` → its copy in `domain`, and `./y.ts`, which declarations keep, → `./y.js`. */
 const published = (file: string, specifier: string): string => {
-  const [, module] = /^@scheduling\/domain\/(.+)$/.exec(specifier) ?? []
+  const [, module] = /^@scheduling\/(.+)$/.exec(specifier) ?? []
   if (module === undefined) return specifier.replace(/^(\..*)\.ts$/, "$1.js")
-  const path = relative(dirname(file), `domain/${module}.js`)
+  const path = relative(dirname(file), `${module}.js`)
   return path.startsWith(".") ? path : `./${path}`
 }
 

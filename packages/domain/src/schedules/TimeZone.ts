@@ -1,83 +1,17 @@
+import { canonicalZone, zoneProblem } from "@scheduling/schedules/canonicalZone"
 import { Schema, SchemaTransformation } from "effect"
 
-/**
- * An IANA time zone name. Offsets (`+02:00`) are refused because they know no clock changes.
- * Abbreviations are refused because they are ambiguous: the runtime would take "IST" for India and
- * "BST" for Bangladesh. A name keeps its author's choice (`Asia/Kolkata`, although the runtime
- * calls it `Asia/Calcutta`) in the casing of the database.
- */
+/** The name of an IANA time zone, in the casing of its database. */
 export const TimeZone = Schema.String.annotate({
   description: "An IANA time zone name.",
   examples: ["Europe/Berlin", "UTC"]
 }).pipe(
   Schema.decodeTo(
-    Schema.String.check(
-      Schema.makeFilter((name) => canonicalName(name) === name || refusal(name))
-    ).pipe(Schema.brand("TimeZone")),
+    Schema.String.check(Schema.makeFilter(zoneProblem)).pipe(Schema.brand("TimeZone")),
     SchemaTransformation.transform({
-      decode: (name) => canonicalName(name) ?? name,
+      decode: (name) => canonicalZone(name) ?? name,
       encode: (name) => name
     })
   )
 )
 export type TimeZone = typeof TimeZone.Type
-
-const areas: ReadonlyMap<string, string> = new Map(
-  (
-    "Africa America Antarctica Arctic Asia Atlantic Australia Brazil Canada Chile Etc Europe " +
-    "Indian Mexico Pacific US"
-  )
-    .split(" ")
-    .map((area) => [area.toLowerCase(), area])
-)
-
-/** The names in the database without an area, and aliases whose casing follows no rule. */
-const irregularNames: ReadonlyMap<string, string> = new Map(
-  (
-    "UTC GMT GMT0 GMT+0 GMT-0 UCT Zulu Universal Greenwich CET CST6CDT Cuba EET EST EST5EDT " +
-    "Egypt Eire GB GB-Eire HST Hongkong Iceland Iran Israel Jamaica Japan Kwajalein Libya MET " +
-    "MST MST7MDT NZ NZ-CHAT Navajo PRC PST8PDT Poland Portugal ROC ROK Singapore Turkey W-SU " +
-    "WET Etc/UTC Etc/UCT Etc/GMT Etc/GMT0 Etc/GMT+0 Etc/GMT-0 Australia/ACT Australia/LHI " +
-    "Australia/NSW America/Argentina/ComodRivadavia America/Knox_IN Brazil/DeNoronha " +
-    "Chile/EasterIsland Mexico/BajaNorte Mexico/BajaSur"
-  )
-    .split(" ")
-    .map((name) => [name.toLowerCase(), name])
-)
-
-/**
- * Valid names, in canonical form only, so that the database limits their number. Asking the runtime
- * takes 50 µs, too long for every row that is read.
- */
-const knownNames = new Set<string>()
-
-const canonicalName = (name: string): string | undefined => {
-  if (knownNames.has(name)) return name
-  const key = name.toLowerCase()
-  const slash = key.indexOf("/")
-  const area = areas.get(key.slice(0, slash))
-  const regular = area === undefined ? undefined : area + titleCase(key.slice(slash))
-  const spelled = irregularNames.get(key) ?? regular
-  const resolved = spelled === undefined ? undefined : resolve(name)
-  if (spelled === undefined || resolved === undefined) return undefined
-  const canonical = resolved.toLowerCase() === key ? resolved : spelled
-  knownNames.add(canonical)
-  return canonical
-}
-
-const resolve = (name: string): string | undefined => {
-  try {
-    return new Intl.DateTimeFormat("en-US", { timeZone: name }).resolvedOptions().timeZone
-  } catch {
-    return undefined
-  }
-}
-
-const titleCase = (key: string): string =>
-  key.replace(/(?<![a-z])[a-z]/g, (letter) => letter.toUpperCase())
-
-const refusal = (name: string): string => {
-  const shown = JSON.stringify(name.length > 40 ? `${name.slice(0, 40)}…` : name)
-  const kind = /^[+\-\u2212]\d/.test(name) ? "an offset, not" : "not"
-  return `${shown} is ${kind} an IANA time zone name such as "Europe/Berlin" or "UTC"`
-}

@@ -1,6 +1,6 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import { leastGapSeconds } from "@scheduling/domain/schedules/gapOf"
-import { shortestGapSeconds } from "@scheduling/domain/schedules/shortestGap"
+import { leastGapSeconds } from "@scheduling/schedules/gapOf"
+import { shortestGapSeconds } from "@scheduling/schedules/shortestGap"
 import { Cause, Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditLog } from "../audit/AuditLog.ts"

@@ -1,6 +1,6 @@
 import { Limits } from "@scheduling/domain/billing/Limits"
 import { Plan, PlanId } from "@scheduling/domain/billing/Plan"
-import { leastGapSeconds } from "@scheduling/domain/schedules/gapOf"
+import { leastGapSeconds } from "@scheduling/schedules/gapOf"
 import { WorkspaceId } from "@scheduling/domain/shared/Ids"
 import { Effect, Result, Schema, Struct } from "effect"
 import { readFileSync } from "node:fs"

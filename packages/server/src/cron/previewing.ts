@@ -1,6 +1,6 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { cronTaskDefaults, defaultPreviewCount } from "@scheduling/domain/cron/CronTask"
-import { previewInSteps } from "@scheduling/domain/schedules/slots"
+import { previewInSteps } from "@scheduling/schedules/slots"
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { DateTime, Effect } from "effect"
 import type { SqlClient } from "effect/sql"

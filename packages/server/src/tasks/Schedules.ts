@@ -1,7 +1,7 @@
 import type { TaskStatus } from "@scheduling/domain/cron/Firing"
 import type { FiringOptions, Precision } from "@scheduling/domain/cron/FiringOptions"
 import { type DstOverlap, precisionProblem, Schedule } from "@scheduling/domain/schedules/Schedule"
-import { nextSlotInSteps } from "@scheduling/domain/schedules/slots"
+import { nextSlotInSteps } from "@scheduling/schedules/slots"
 import { TimeZone } from "@scheduling/domain/schedules/TimeZone"
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { Effect } from "effect"

@@ -1,5 +1,5 @@
 import type { ExcludedCalendar, FiringOptions } from "@scheduling/domain/cron/FiringOptions"
-import { jitterMs } from "@scheduling/domain/schedules/slots"
+import { jitterMs } from "@scheduling/domain/cron/jitterMs"
 import { timestampOrNull } from "../sql/timestamp.ts"
 import { mergedOptions } from "./mergedOptions.ts"
 

@@ -1,6 +1,6 @@
 // @tags idle
+import { jitterMs } from "@scheduling/domain/cron/jitterMs"
 import { executionError } from "@scheduling/domain/executions/ExecutionError"
-import { jitterMs } from "@scheduling/domain/schedules/slots"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,4 +1,5 @@
-import { nextFire, Schedule } from "@scheduling/domain/schedules/Schedule"
+import { Schedule } from "@scheduling/domain/schedules/Schedule"
+import { nextFire } from "@scheduling/schedules/fires"
 import { TimeZone } from "@scheduling/domain/schedules/TimeZone"
 
 /** How far apart pings are (a period), or when (a schedule): one of the two. */

@@ -1,4 +1,5 @@
-import { nextFire, Schedule } from "@scheduling/domain/schedules/Schedule"
+import { Schedule } from "@scheduling/domain/schedules/Schedule"
+import { nextFire } from "@scheduling/schedules/fires"
 import type { QuietHours } from "@scheduling/domain/notifications/NotificationSettings"
 
 /**

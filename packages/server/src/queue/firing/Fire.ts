@@ -1,9 +1,10 @@
 import type { ExecutionKind } from "@scheduling/domain/executions/Execution"
 import type { FiringOptions } from "@scheduling/domain/cron/FiringOptions"
 import { type DstOverlap, Schedule } from "@scheduling/domain/schedules/Schedule"
-import { isExcluded, jitterMs, latestSlot, nextSlot } from "@scheduling/domain/schedules/slots"
+import { jitterMs } from "@scheduling/domain/cron/jitterMs"
+import { isExcluded, latestSlot, nextSlot } from "@scheduling/schedules/slots"
 import { TimeZone } from "@scheduling/domain/schedules/TimeZone"
-import { Effect, Option, Result } from "effect"
+import { Effect, Result } from "effect"
 import type { SqlClient } from "effect/sql"
 import { calendarDaysOf } from "./calendarDays.ts"
 import { targetOf } from "../starting/Claim.ts"
@@ -67,10 +68,7 @@ export const decideFire = (task: Timing, calendar_days?: ReadonlySet<string>): F
       next_fire_ms: next
     }
   }
-  const latest = Option.getOrElse(
-    latestSlot(schedule, timezone, task.now_ms, next, rule),
-    () => next
-  )
+  const latest = latestSlot(schedule, timezone, task.now_ms, next, rule) ?? next
   return {
     slot_ms: slotToRun(task, latest),
     fired_until_ms: latest,

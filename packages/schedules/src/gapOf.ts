@@ -1,4 +1,4 @@
-import type { ParsedSchedule } from "./ScheduleParser.ts"
+import type { ParsedSchedule } from "./ParsedSchedule.ts"
 
 /** No schedule fires more often. */
 export const leastGapSeconds = 5

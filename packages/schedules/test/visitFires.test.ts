@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { nextFire, Schedule } from "../../src/schedules/Schedule.ts"
-import { TimeZone } from "../../src/schedules/TimeZone.ts"
-import { visitFires } from "../../src/schedules/visitFires.ts"
+import { nextFire } from "@scheduling/schedules/fires"
+import { visitFires } from "@scheduling/schedules/visitFires"
 
 const day = 86_400_000
 
@@ -34,8 +33,8 @@ const times: ReadonlyArray<readonly [timezone: string, from: string]> = [
 ]
 
 const oneByOne = (
-  schedule: Schedule,
-  timezone: TimeZone,
+  schedule: string,
+  timezone: string,
   from: number,
   to: number,
   dst_overlap: "first" | "both"
@@ -50,25 +49,26 @@ const oneByOne = (
 
 describe("visitFires", () => {
   for (const [zone, start] of times) {
-    it.each(schedules)(`finds in ${zone} from ${start} what is found one by one: %s`, (text) => {
-      const schedule = Schedule.make(text)
-      const timezone = TimeZone.make(zone)
-      const from = Date.parse(start)
-      for (const to of [from + 4 * day, from + 2 * day + 1, from + 1]) {
-        for (const dst_overlap of ["first", "both"] as const) {
-          const visited: Array<number> = []
-          visitFires(schedule, timezone, from, to, { dst_overlap }, (at) => visited.push(at))
-          assert.deepStrictEqual(visited, oneByOne(schedule, timezone, from, to, dst_overlap))
+    it.each(schedules)(
+      `finds in ${zone} from ${start} what is found one by one: %s`,
+      (schedule) => {
+        const from = Date.parse(start)
+        for (const to of [from + 4 * day, from + 2 * day + 1, from + 1]) {
+          for (const dst_overlap of ["first", "both"] as const) {
+            const visited: Array<number> = []
+            visitFires(schedule, zone, from, to, { dst_overlap }, (at) => visited.push(at))
+            assert.deepStrictEqual(visited, oneByOne(schedule, zone, from, to, dst_overlap))
+          }
         }
       }
-    })
+    )
   }
 
   it("includes the start and not the end", () => {
     const at = Date.parse("2026-01-01T00:00:00.000Z")
     const visited: Array<number> = []
     const visit = (fire: number) => visited.push(fire)
-    visitFires(Schedule.make("0 * * * *"), TimeZone.make("UTC"), at, at + 3_600_000, {}, visit)
+    visitFires("0 * * * *", "UTC", at, at + 3_600_000, {}, visit)
     assert.deepStrictEqual(visited, [at])
   })
 })

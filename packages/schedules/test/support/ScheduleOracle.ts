@@ -1,4 +1,4 @@
-// The rules of schedules/Schedule.ts said again, minute by minute and without any of its code: local
+// The rules of fires.ts said again, minute by minute and without any of its code: local
 // times come from Intl, matching works on the text of the expression.
 
 const minute = 60_000

@@ -1,19 +1,21 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { ScheduleField } from "@scheduling/domain/schedules/parseField"
-import { type ParsedSchedule, parseSchedule } from "@scheduling/domain/schedules/ScheduleParser"
-import { Result } from "effect"
-import { arbitrarySchedule } from "./ScheduleArbitrary.ts"
+import type { ScheduleField } from "@scheduling/schedules/parseField"
+import type { ParsedSchedule } from "@scheduling/schedules/ParsedSchedule"
+import { parseSchedule } from "@scheduling/schedules/parseSchedule"
+import { arbitrarySchedule } from "./support/ScheduleArbitrary.ts"
 
-const parsed = (expression: string): ParsedSchedule => Result.getOrThrow(parseSchedule(expression))
+const parsed = (expression: string): ParsedSchedule => {
+  const reading = parseSchedule(expression)
+  return reading.ok ? reading.schedule : assert.fail(JSON.stringify(reading.issues))
+}
 
 const values = (table: Uint8Array): ReadonlyArray<number> =>
   Array.from(table.keys()).filter((value) => table[value] === 1)
 
-const issuesOf = (expression: string) =>
-  Result.match(parseSchedule(expression), {
-    onFailure: (issues) => issues,
-    onSuccess: () => []
-  })
+const issuesOf = (expression: string) => {
+  const reading = parseSchedule(expression)
+  return reading.ok ? [] : reading.issues
+}
 
 describe("a field", () => {
   const accepted: ReadonlyArray<

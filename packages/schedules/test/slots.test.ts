@@ -1,27 +1,17 @@
+import { nextFire } from "@scheduling/schedules/fires"
 import {
-  nextFire,
-  type Schedule,
-  Schedule as ScheduleSchema
-} from "@scheduling/domain/schedules/Schedule"
-import {
-  jitterMs,
   latestSlot,
   nextSlot,
   nextSlotInSteps,
   previewInSteps,
   type SlotRule
-} from "@scheduling/domain/schedules/slots"
-import { TimeZone } from "@scheduling/domain/schedules/TimeZone"
+} from "@scheduling/schedules/slots"
 import { assert, describe, it } from "@effect/vitest"
-import { Option, Schema } from "effect"
+import { Schema } from "effect"
 
 /** Clocks change at midnight in Havana and Beirut, and Lord Howe goes back by half an hour. */
-const zones = ["UTC", "Europe/Berlin", "America/Havana", "Asia/Beirut", "Australia/Lord_Howe"].map(
-  (name) => TimeZone.make(name)
-)
-const schedules = ["0 0 * * *", "30 2 * * *", "*/20 * * * *", "0 */5 * * *", "15 23 * * 1-5"].map(
-  (text) => ScheduleSchema.make(text)
-)
+const zones = ["UTC", "Europe/Berlin", "America/Havana", "Asia/Beirut", "Australia/Lord_Howe"]
+const schedules = ["0 0 * * *", "30 2 * * *", "*/20 * * * *", "0 */5 * * *", "15 23 * * 1-5"]
 /** Days around clock changes of these zones in 2026, and some others. */
 const days = ["2026-03-08", "2026-03-29", "2026-03-30", "2026-04-05", "2026-10-24", "2026-10-25"]
 const bothWays = ["first", "both"] as const
@@ -48,8 +38,8 @@ const isSlot = (at: number, timezone: string, rule: SlotRule) =>
 
 /** All slots of a few days, one fire after the other. */
 const slotsOf = (
-  schedule: Schedule,
-  timezone: TimeZone,
+  schedule: string,
+  timezone: string,
   from: number,
   until: number,
   rule: SlotRule
@@ -102,14 +92,14 @@ describe("slots", () => {
     const now = from + 5 * 86_400_000
     assert.deepStrictEqual(
       latestSlot(schedule, timezone, now, from, rule),
-      Option.fromNullishOr(slotsOf(schedule, timezone, from - 1, now, rule).at(-1))
+      slotsOf(schedule, timezone, from - 1, now, rule).at(-1)
     )
   })
 
   it("end where nothing is left", () => {
     const rule = { ends_at: "2026-06-03T03:00:00Z", excluded_days: ["2026-06-03"] }
-    const daily = ScheduleSchema.make("0 3 * * *")
-    const utc = TimeZone.make("UTC")
+    const daily = "0 3 * * *"
+    const utc = "UTC"
     const next = (after: string) => nextSlot(daily, utc, Date.parse(after), rule)
     assert.strictEqual(next("2026-06-01T12:00:00Z"), Date.parse("2026-06-02T03:00:00Z"))
     assert.isNull(next("2026-06-02T03:00:00Z"))
@@ -120,16 +110,16 @@ describe("slots", () => {
     const dayOf = (index: number) => new Date(start + index * 86_400_000).toISOString().slice(0, 10)
     const rule = { excluded_days: Array.from({ length: 100 }, (_, at) => dayOf(at)) }
     const began = performance.now()
-    const next = nextSlot(ScheduleSchema.make("* * * * *"), TimeZone.make("UTC"), start, rule)
+    const next = nextSlot("* * * * *", "UTC", start, rule)
     assert.strictEqual(next, start + 100 * 86_400_000)
     assert.isBelow(performance.now() - began, 50)
   })
 
   it("are looked for with a pause after each excluded day", () => {
-    const leapDays = ScheduleSchema.make("0 0 29 2 *")
+    const leapDays = "0 0 29 2 *"
     const rule = { excluded_days: ["2028-02-29", "2032-02-29", "2036-02-29"] }
     const after = Date.parse("2026-01-01T00:00:00Z")
-    assert.deepStrictEqual(stepsOf(nextSlotInSteps(leapDays, TimeZone.make("UTC"), after, rule)), {
+    assert.deepStrictEqual(stepsOf(nextSlotInSteps(leapDays, "UTC", after, rule)), {
       count: 3,
       result: Date.parse("2040-02-29T00:00:00Z")
     })
@@ -137,11 +127,9 @@ describe("slots", () => {
 })
 
 describe("the preview", () => {
-  const berlin = TimeZone.make("Europe/Berlin")
+  const berlin = "Europe/Berlin"
   const shown = (schedule: string, from: string, count: number, rule: SlotRule) =>
-    stepsOf(
-      previewInSteps(ScheduleSchema.make(schedule), berlin, Date.parse(from), count, rule)
-    ).result.map(
+    stepsOf(previewInSteps(schedule, berlin, Date.parse(from), count, rule)).result.map(
       ({ clock_change, excluded, local }) =>
         [local.slice(0, 16), excluded === true ? "excluded" : clock_change] as const
     )
@@ -188,13 +176,13 @@ describe("the preview", () => {
   it("end with the year 9999, as the times of the API do", () => {
     const rule = { starts_at: "9999-12-31T23:30:00Z" }
     assert.deepStrictEqual(shown("0 * * * *", "2026-06-01T00:00:00Z", 3, rule), [])
-    const hourly = ScheduleSchema.make("0 * * * *")
+    const hourly = "0 * * * *"
     assert.isNull(nextSlot(hourly, berlin, 0, rule))
     assert.isNotNull(nextSlot(hourly, berlin, 0, { starts_at: "9999-12-31T22:30:00Z" }))
   })
 
   it("pauses after each fire", () => {
-    const yearly = ScheduleSchema.make("0 0 1 1 *")
+    const yearly = "0 0 1 1 *"
     const { count, result } = stepsOf(previewInSteps(yearly, berlin, 0, 100, {}))
     assert.deepStrictEqual([count, result.length], [10, 10])
   })
@@ -207,33 +195,3 @@ const stepsOf = <A>(steps: Generator<void, A>): { readonly count: number; readon
     if (done === true) return { count, result: value }
   }
 }
-
-describe("jitter", () => {
-  const id = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-  const minute = 60_000
-
-  it("is the same for a slot, and less than its bound", () => {
-    const all = Array.from({ length: 1_000 }, (_, at) => jitterMs(id, at * minute, 30))
-    assert.deepStrictEqual(
-      all,
-      Array.from({ length: 1_000 }, (_, at) => jitterMs(id, at * minute, 30))
-    )
-    assert.isTrue(all.every((ms) => Number.isInteger(ms) && ms >= 0 && ms < 30_000))
-  })
-
-  it.each([
-    ["slots of a task", (at: number) => jitterMs(id, at * minute, 60)],
-    ["tasks of a slot", (at: number) => jitterMs(`${id.slice(0, -4)}${at}`, minute, 60)]
-  ] as const)("spreads %s evenly", (_, jitter) => {
-    const tenths = Array<number>(10).fill(0)
-    for (let at = 1_000; at < 6_000; at++) {
-      const tenth = Math.floor(jitter(at) / 6_000)
-      tenths[tenth] = (tenths[tenth] ?? 0) + 1
-    }
-    // 500 each, and a deviation of 21.
-    assert.isTrue(
-      tenths.every((count) => count > 390 && count < 610),
-      tenths.join(" ")
-    )
-  })
-})

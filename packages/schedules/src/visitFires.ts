@@ -1,12 +1,6 @@
-import {
-  dropsRepeatsOf,
-  type FireOptions,
-  parsedOf,
-  type Schedule,
-  standsForSkipped
-} from "./Schedule.ts"
+import { dropsRepeatsOf, type FireOptions, standsForSkipped } from "./fires.ts"
+import { parsedOf } from "./readSchedule.ts"
 import { visitSlots } from "./ScheduleCalendar.ts"
-import type { TimeZone } from "./TimeZone.ts"
 import { stretchAt } from "./ZoneClock.ts"
 
 const secondMillis = 1_000
@@ -16,8 +10,8 @@ const secondMillis = 1_000
  * by one, for a twentieth of the time where there are many.
  */
 export const visitFires = (
-  schedule: Schedule,
-  timezone: TimeZone,
+  schedule: string,
+  timezone: string,
   from: number,
   to: number,
   { dst_overlap = "first" }: FireOptions,

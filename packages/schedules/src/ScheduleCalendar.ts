@@ -1,5 +1,5 @@
 import { daysInMonth, matchesDate } from "./matchesDate.ts"
-import type { ParsedSchedule } from "./ScheduleParser.ts"
+import type { ParsedSchedule } from "./ParsedSchedule.ts"
 
 /**
  * Works on local seconds: whole seconds since 1970-01-01 00:00 on a clock that never changes. Every

@@ -1,4 +1,4 @@
-import type { ParsedSchedule } from "./ScheduleParser.ts"
+import type { ParsedSchedule } from "./ParsedSchedule.ts"
 import { isSpecialDay } from "./SpecialDays.ts"
 
 type Days = Pick<

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { nextFire, Schedule } from "../../src/schedules/Schedule.ts"
-import { shortestGapSeconds } from "../../src/schedules/shortestGap.ts"
-import { TimeZone } from "../../src/schedules/TimeZone.ts"
+import { nextFire } from "@scheduling/schedules/fires"
+import { shortestGapSeconds } from "@scheduling/schedules/shortestGap"
 
 describe("the shortest gap of a schedule", () => {
   it.each([
@@ -39,9 +38,7 @@ describe("the shortest gap of a schedule", () => {
       let at = new Date(Date.UTC(2026, 0, 1))
       const gaps: Array<number> = []
       for (let fires = 0; fires < 200; fires++) {
-        const next = new Date(
-          nextFire(Schedule.make(schedule), TimeZone.make("UTC"), at, { dst_overlap: "first" })
-        )
+        const next = new Date(nextFire(schedule, "UTC", at, { dst_overlap: "first" }))
         if (fires > 0) gaps.push((next.getTime() - at.getTime()) / 1_000)
         at = next
       }

@@ -1,31 +1,8 @@
-import { Result } from "effect"
 import { gapOf, leastGapSeconds } from "./gapOf.ts"
 import { someDateExists } from "./matchesDate.ts"
+import type { ParsedSchedule } from "./ParsedSchedule.ts"
 import { type FieldRule, parseField, quote, type ScheduleIssue } from "./parseField.ts"
 import { parseSpecialDate, parseSpecialWeekday, type SpecialDay } from "./SpecialDays.ts"
-
-/** The fields as tables. A 1 at index n means that n matches. */
-export interface ParsedSchedule {
-  /** Without a field of seconds, only 0 matches. */
-  readonly seconds: Uint8Array
-  readonly minutes: Uint8Array
-  readonly hours: Uint8Array
-  readonly daysOfMonth: Uint8Array
-  readonly months: Uint8Array
-  readonly weekdays: Uint8Array
-  /** What the day of month names besides numbers: `L`, `15W`. */
-  readonly specialDates: ReadonlyArray<SpecialDay>
-  /** What the day of week names besides numbers: `FRI#2`, `FRIL`. */
-  readonly specialWeekdays: ReadonlyArray<SpecialDay>
-  /** Day of month and day of week are both restricted, so a day needs to match only one of them. */
-  readonly eitherDay: boolean
-  /**
-   * The minute or the hour field starts with `*`, so the schedule says how often and not at what
-   * time.
-   */
-  readonly byElapsedTime: boolean
-  readonly everyHour: boolean
-}
 
 const monthNames = "JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC".split(" ")
 const weekdayNames = "SUN MON TUE WED THU FRI SAT".split(" ")
@@ -83,6 +60,11 @@ const maxWritten = 1_000
 export const normalizeSchedule = (text: string): string =>
   text.length > maxWritten ? text : text.trim().split(/\s+/).join(" ")
 
+/** A schedule that was read, or everything that is wrong with its text. */
+export type ScheduleReading =
+  | { readonly ok: true; readonly schedule: ParsedSchedule }
+  | { readonly ok: false; readonly issues: ReadonlyArray<ScheduleIssue> }
+
 /**
  * Reads a crontab expression of five fields, or of six if the first is one of seconds. Where crons
  * differ, these choices apply:
@@ -104,9 +86,7 @@ export const normalizeSchedule = (text: string): string =>
  * - With seconds, fires that are less than 5 s apart are refused.
  * - Dates that never come (`0 0 31 2 *`) are refused. So every schedule has a next fire.
  */
-export const parseSchedule = (
-  text: string
-): Result.Result<ParsedSchedule, ReadonlyArray<ScheduleIssue>> => {
+export const parseSchedule = (text: string): ScheduleReading => {
   const written = normalizeSchedule(text)
   if (written.length > maxLength) {
     return refuse(`expected at most ${maxLength} characters, got ${written.length}`)
@@ -152,24 +132,30 @@ export const parseSchedule = (
       (both ? ` on day of week ${quote(weekday)}` : "")
     issues.push({ field: "day of month", message: `day of month: ${message}` })
   }
-  if (issues.length > 0) return Result.fail(issues)
+  if (issues.length > 0) return { ok: false, issues }
 
   const gap = gapOf({ seconds, minutes, hours })
   if (gap < leastGapSeconds) {
     const message = `${quote(second)} fires again after ${gap} s, and ${leastGapSeconds} s is the least`
-    return Result.fail([{ field: "second" as const, message: `second: ${message}` }])
+    return { ok: false, issues: [{ field: "second", message: `second: ${message}` }] }
   }
-  return Result.succeed({
-    seconds,
-    minutes,
-    hours,
-    ...days,
-    byElapsedTime: minute.startsWith("*") || hour.startsWith("*"),
-    everyHour: hours.every((matches) => matches === 1)
-  })
+  return {
+    ok: true,
+    schedule: {
+      seconds,
+      minutes,
+      hours,
+      ...days,
+      byElapsedTime: minute.startsWith("*") || hour.startsWith("*"),
+      everyHour: hours.every((matches) => matches === 1)
+    }
+  }
 }
 
-const refuse = (message: string) => Result.fail([{ field: "schedule" as const, message }])
+const refuse = (message: string): ScheduleReading => ({
+  ok: false,
+  issues: [{ field: "schedule", message }]
+})
 
 const nicknameMessage = (expression: string): string =>
   `${quote(expression)} is not one of ${[...nicknames.keys()].join(", ")}`

@@ -1,14 +1,10 @@
-import { hashOf } from "../shared/hashOf.ts"
-import { Option } from "effect"
 import {
   type FireOptions,
   latestAtOrBefore,
   nextFire,
   preview,
-  type PreviewedFire,
-  type Schedule
-} from "./Schedule.ts"
-import type { TimeZone } from "./TimeZone.ts"
+  type PreviewedFire
+} from "./fires.ts"
 import { stretchAt } from "./ZoneClock.ts"
 
 /** Which fires of a schedule are slots of its task. All of them where nothing is said. */
@@ -27,8 +23,8 @@ export const nextSlot = (...asked: Parameters<typeof nextSlotInSteps>): number |
 
 /** The same. It pauses after each excluded day, because 100 of them may be decades apart. */
 export function* nextSlotInSteps(
-  schedule: Schedule,
-  timezone: TimeZone,
+  schedule: string,
+  timezone: string,
   after: Date | number,
   rule: SlotRule
 ): Generator<void, number | null> {
@@ -42,21 +38,21 @@ export function* nextSlotInSteps(
   }
 }
 
-/** The last slot that is at or before `now` and not before `lowerBound`. */
+/** The last slot that is at or before `now` and not before `lowerBound`, if there is one. */
 export const latestSlot = (
-  schedule: Schedule,
-  timezone: TimeZone,
+  schedule: string,
+  timezone: string,
   now: Date | number,
   lowerBound: Date | number,
   rule: SlotRule
-): Option.Option<number> => {
+): number | undefined => {
   const { ends, excluded, starts } = boundsOf(rule)
   const earliest = Math.max(Number(lowerBound), starts)
   for (let until = Math.min(Number(now), ends); ;) {
     const fire = latestAtOrBefore(schedule, timezone, until, earliest, rule)
-    if (excluded === undefined || Option.isNone(fire)) return fire
-    if (!excluded.has(dayOf(fire.value, timezone))) return fire
-    until = beforeDay(fire.value, timezone)
+    if (excluded === undefined || fire === undefined) return fire
+    if (!excluded.has(dayOf(fire, timezone))) return fire
+    until = beforeDay(fire, timezone)
   }
 }
 
@@ -69,8 +65,8 @@ const previewedMs = 10 * 365.25 * 86_400_000
  * fire, because they may be years apart.
  */
 export function* previewInSteps(
-  schedule: Schedule,
-  timezone: TimeZone,
+  schedule: string,
+  timezone: string,
   from: Date | number,
   count: number,
   rule: SlotRule
@@ -105,15 +101,8 @@ export function* previewInSteps(
 }
 
 /** Whether the rule leaves out the day of a moment. */
-export const isExcluded = (at: number, timezone: TimeZone, rule: SlotRule): boolean =>
+export const isExcluded = (at: number, timezone: string, rule: SlotRule): boolean =>
   boundsOf(rule).excluded?.has(dayOf(at, timezone)) ?? false
-
-/**
- * How much later than its slot a task is due: the same on every node, spread evenly over the time
- * that it may take, and another for each slot.
- */
-export const jitterMs = (taskId: string, slotMs: number, jitterSeconds: number): number =>
-  Math.floor((hashOf(`${taskId}${slotMs}`) / 2 ** 32) * jitterSeconds * 1_000)
 
 // ---------------------------------------------------------------------------
 
@@ -144,20 +133,20 @@ const excludedBy = (
   return calendar === undefined ? own : { has: (day) => own.has(day) || calendar.has(day) }
 }
 
-const dayOf = (at: number, timezone: TimeZone): string =>
+const dayOf = (at: number, timezone: string): string =>
   new Date(at + stretchAt(timezone, at).offset).toISOString().slice(0, 10)
 
 /**
  * The last millisecond of the day, or of the time until the next clock change. A day with one is
  * passed in two steps.
  */
-const lastOfDay = (at: number, timezone: TimeZone): number => {
+const lastOfDay = (at: number, timezone: string): number => {
   const { end, offset } = stretchAt(timezone, at)
   return Math.min(Math.ceil((at + offset + 1) / dayMs) * dayMs - offset, end) - 1
 }
 
 /** The last millisecond before the day, or before the clock change in it. */
-const beforeDay = (at: number, timezone: TimeZone): number => {
+const beforeDay = (at: number, timezone: string): number => {
   const { offset, start } = stretchAt(timezone, at)
   return Math.max(Math.floor((at + offset) / dayMs) * dayMs - offset, start) - 1
 }

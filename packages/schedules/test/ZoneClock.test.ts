@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { stretchAt, stretchesBetween } from "@scheduling/domain/schedules/ZoneClock"
+import { stretchAt, stretchesBetween } from "@scheduling/schedules/ZoneClock"
 
 const hour = 3_600_000
 const day = 24 * hour
