@@ -1,67 +1,16 @@
-import type { SuccessRule } from "@scheduling/domain/calls/CallOptions"
-import { type ExecutionError, executionError } from "@scheduling/domain/executions/ExecutionError"
-import type { CallMethod } from "@scheduling/domain/calls/HttpCall"
+import { executionError } from "@scheduling/domain/executions/ExecutionError"
 import { Clock, Context, Effect, Exit, Layer, Result, type Scope } from "effect"
+import type { CallRequest } from "./CallRequest.ts"
+import type { Answer, CallResult } from "./CallResult.ts"
 import { Connection } from "./exchange/Connection.ts"
 import { type ConnectionLimits, Connections, type Open } from "./exchange/Connections.ts"
 import { EgressAllow, type EgressRules, makeConnect, Resolver } from "./egress/Egress.ts"
 import { parseCidrs } from "./egress/EgressRules.ts"
 import { Exchange } from "./exchange/Exchange.ts"
-import { type Answer, judgeExchange, refused } from "./judgeExchange.ts"
-import type { Signing } from "./signing.ts"
+import { judgeExchange, refused } from "./judgeExchange.ts"
 import { OwnEcho } from "./exchange/OwnEcho.ts"
 import { makeRequest } from "./OutgoingRequest.ts"
 import { Timeouts } from "./Timeouts.ts"
-
-export interface CallRequest {
-  readonly workspace_id: string
-  readonly execution_id: string
-  readonly attempt: number
-  /** What the call is a run of. Null if it is of no task. */
-  readonly task: { readonly id: string; readonly scheduled_ms: number } | null
-  readonly method: CallMethod
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  /** Not sent with GET and HEAD: HTTP gives a body no meaning there. */
-  readonly body: string | null
-  /**
-   * From connecting to the last byte. Time spent waiting for one of our connections does not count.
-   */
-  readonly timeout_seconds: number
-  /** Which answers are a success. Those with 2xx where nothing is said. */
-  readonly success?: SuccessRule | null
-  /** Absent if the call is not signed here. */
-  readonly signing?: Signing | undefined
-  /** Made by the service, for an agent that has no secrets. */
-  readonly signature?: Signature
-  /** How much of the answer's body is kept. 10,000 bytes where nothing is said. */
-  readonly keep_bytes?: number
-  /** Where the receiver says that the job is done. */
-  readonly complete_url?: string
-  /** Tells the receiver which trace the call belongs to. A header of the user goes first. */
-  readonly traceparent?: string
-}
-
-export interface Signature {
-  readonly id: string
-  /** Unix seconds. */
-  readonly timestamp: number
-  readonly signature: string
-}
-
-export interface CallResult {
-  readonly status_code: number | null
-  /** The first bytes, as many as are kept. */
-  readonly response_body: string | null
-  /** Null if the outcome is a success. */
-  readonly error: ExecutionError | null
-  /** Only on a retryable outcome. */
-  readonly retry_after_seconds: number | null
-  readonly outcome: "success" | "retryable" | "failed"
-  /** The answer says that the job goes on after it. */
-  readonly completes_later: boolean
-  readonly duration_ms: number
-}
 
 export const ConnectionsLimits = Context.Reference<ConnectionLimits>(
   "@scheduling/calls/ConnectionsLimits",

@@ -4,7 +4,7 @@ import { parseCallUrl } from "@scheduling/domain/calls/CallUrl"
 import { header } from "@scheduling/domain/webhooks/StandardWebhooks"
 import { type Clock, Option, Result } from "effect"
 import packageJson from "../package.json" with { type: "json" }
-import type { CallRequest, Signature } from "./Call.ts"
+import type { CallRequest, Signature } from "./CallRequest.ts"
 import { receiverKeys, signSync, webhookId } from "./signing.ts"
 
 /** What goes over a connection. */

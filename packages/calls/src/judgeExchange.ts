@@ -1,13 +1,11 @@
 import type { SuccessRule } from "@scheduling/domain/calls/CallOptions"
 import type { ExecutionError } from "@scheduling/domain/executions/ExecutionError"
-import type { CallResult } from "./Call.ts"
+import type { Answer } from "./CallResult.ts"
 import { describeError } from "./CallErrors.ts"
 import { AnswerCutOff } from "./exchange/AnswerParser.ts"
 import type { Exchange } from "./exchange/Exchange.ts"
 import { judgeAnswer } from "./judgeAnswer.ts"
 import { parseRetryAfter } from "./parseRetryAfter.ts"
-
-export type Answer = Omit<CallResult, "duration_ms">
 
 export const refused = (error: ExecutionError): Answer => ({
   status_code: null,

@@ -1,4 +1,5 @@
-import { Call, type CallRequest } from "../src/Call.ts"
+import { Call } from "../src/Call.ts"
+import type { CallRequest } from "../src/CallRequest.ts"
 import { deriveReceiverSecret, receiverKeys, type Signing, signSync } from "../src/signing.ts"
 import { parseRetryAfter } from "../src/parseRetryAfter.ts"
 import { callLayer, callRequest, httpTarget, secret } from "./support/CallTargets.ts"

@@ -1,4 +1,5 @@
-import { Call, type CallResult } from "@scheduling/calls/Call"
+import { Call } from "@scheduling/calls/Call"
+import type { CallResult } from "@scheduling/calls/CallResult"
 import type { WorkerCall } from "@scheduling/domain/workers/WorkerProtocol"
 import { Effect, Exit, LogLevel } from "effect"
 import { type Answer, answerOf, cutOffAnswer, returnedAnswer } from "./answers.ts"

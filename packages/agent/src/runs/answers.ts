@@ -1,4 +1,4 @@
-import type { CallResult } from "@scheduling/calls/Call"
+import type { CallResult } from "@scheduling/calls/CallResult"
 import type { Ending } from "./Held.ts"
 
 /** What the service hears of a call, besides which it was and when it ended. */

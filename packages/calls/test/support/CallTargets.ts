@@ -1,4 +1,5 @@
-import { Call, type CallRequest, ConnectionsLimits, SecureConnections } from "../../src/Call.ts"
+import { Call, ConnectionsLimits, SecureConnections } from "../../src/Call.ts"
+import type { CallRequest } from "../../src/CallRequest.ts"
 import type { ConnectionLimits } from "../../src/exchange/Connections.ts"
 import { EgressAllow, Resolver } from "../../src/egress/Egress.ts"
 import { tlsThreads } from "../../src/threads/TlsThreads.ts"

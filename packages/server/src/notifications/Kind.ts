@@ -1,6 +1,6 @@
 import type { CallMethod } from "@scheduling/domain/calls/HttpCall"
 import type { NotificationKind } from "@scheduling/domain/notifications/NotificationChannel"
-import type { CallResult } from "@scheduling/calls/Call"
+import type { CallResult } from "@scheduling/calls/CallResult"
 import { Effect, type Schema } from "effect"
 import type { Mail, SendResult } from "../mail/Mail.ts"
 import type { Message } from "./Message.ts"

@@ -6,7 +6,7 @@ import type {
 } from "@scheduling/domain/executions/Execution"
 import type { CallOptions } from "@scheduling/domain/calls/CallOptions"
 import { maxBodyBytes } from "@scheduling/domain/calls/HttpCall"
-import type { CallRequest } from "@scheduling/calls/Call"
+import type { CallRequest } from "@scheduling/calls/CallRequest"
 
 /** A run that has not ended, as the services show it: the fields of an execution. */
 export interface QueuedRun {

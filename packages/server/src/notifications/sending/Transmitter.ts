@@ -1,4 +1,5 @@
-import { Call, type CallResult } from "@scheduling/calls/Call"
+import { Call } from "@scheduling/calls/Call"
+import type { CallResult } from "@scheduling/calls/CallResult"
 import type { Signing } from "@scheduling/calls/signing"
 import { Cause, Clock, Context, DateTime, Effect, Layer } from "effect"
 import { AppConfig } from "../../config/Config.ts"

@@ -1,4 +1,4 @@
-import type { CallResult } from "@scheduling/calls/Call"
+import type { CallResult } from "@scheduling/calls/CallResult"
 import type { CallOptions } from "@scheduling/domain/calls/CallOptions"
 import type { RunCall, StartedRun } from "../Run.ts"
 import { nextAttempt } from "./Backoff.ts"

@@ -2,13 +2,9 @@ import { type ExecutionError } from "@scheduling/domain/executions/ExecutionErro
 import { Effect, Exit, type Fiber, Random, type Redacted, Result, type Semaphore } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Allowance } from "../intake/ByteBudget.ts"
-import {
-  Call,
-  type CallRequest,
-  type CallResult,
-  exitOf,
-  type ReadyCall
-} from "@scheduling/calls/Call"
+import { Call, exitOf, type ReadyCall } from "@scheduling/calls/Call"
+import type { CallRequest } from "@scheduling/calls/CallRequest"
+import type { CallResult } from "@scheduling/calls/CallResult"
 import { maxAnswerSeconds } from "@scheduling/domain/calls/CallOptions"
 import { asksForCallback, type CompletionUrls } from "../../completions/CompletionUrls.ts"
 import type { DbClock } from "../DbClock.ts"

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
-import type { CallRequest, CallResult } from "@scheduling/calls/Call"
+import type { CallRequest } from "@scheduling/calls/CallRequest"
+import type { CallResult } from "@scheduling/calls/CallResult"
 import { callLayer } from "./engine.ts"
 
 export type Answer = (request: CallRequest) => Effect.Effect<Partial<CallResult>>

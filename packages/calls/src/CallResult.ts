@@ -1,0 +1,19 @@
+import type { ExecutionError } from "@scheduling/domain/executions/ExecutionError"
+
+/** How a call ended. */
+export interface CallResult {
+  readonly status_code: number | null
+  /** The first bytes, as many as are kept. */
+  readonly response_body: string | null
+  /** Null if the outcome is a success. */
+  readonly error: ExecutionError | null
+  /** Only on a retryable outcome. */
+  readonly retry_after_seconds: number | null
+  readonly outcome: "success" | "retryable" | "failed"
+  /** The answer says that the job goes on after it. */
+  readonly completes_later: boolean
+  readonly duration_ms: number
+}
+
+/** What came back from a call, or why nothing did. */
+export type Answer = Omit<CallResult, "duration_ms">
