@@ -12,7 +12,7 @@ import { NotFound } from "@scheduling/domain/shared/Errors"
 import { ErrorShape } from "@scheduling/domain/shared/ErrorShape"
 import { CronTaskId, WorkspaceId } from "@scheduling/domain/shared/Ids"
 import { Workspace } from "@scheduling/domain/workspaces/Workspace"
-import { subschemas } from "@scheduling/openapi/contract/syntax"
+import { subschemas } from "@scheduling/openapi/contract/subschemas"
 
 /** One endpoint of an api, as its declaration gives it. */
 const endpointsOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(

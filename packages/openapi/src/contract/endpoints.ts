@@ -2,7 +2,7 @@ import { Context, Option, type Schema, SchemaAST } from "effect"
 import { HttpApi, type HttpApiGroup, type HttpApiMiddleware } from "effect/http-api"
 import { Access, type AccessRule } from "@scheduling/domain/shared/Access"
 import type { Method } from "../model.ts"
-import { subschemas } from "./syntax.ts"
+import { subschemas } from "./subschemas.ts"
 
 /** An error class of the contract, as `ApiError` makes them. */
 export interface ErrorClass {
