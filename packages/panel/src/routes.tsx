@@ -1,9 +1,7 @@
-import { createRootRoute, createRoute, Outlet, redirect } from "@tanstack/react-router"
-import { Shell } from "./app/Shell.tsx"
+import { createRoute, redirect } from "@tanstack/react-router"
 import { lazyPage } from "./app/lazyPage.ts"
 import { lastWorkspace } from "./app/lastWorkspace.ts"
 import { requireSession } from "./app/requireSession.ts"
-import { requireWorkspace } from "./app/requireWorkspace.ts"
 import { loadList, queries, workspacesOptions } from "./data/queries.ts"
 import { askForOverview } from "./overview/askForOverview.ts"
 import { takeLinkToken } from "./sign-in/linkToken.ts"
@@ -19,12 +17,11 @@ import { forecastSearch } from "./forecast/search.ts"
 import { delayedListOptions } from "./tasks/delayed/queries.ts"
 import { delayedSearch } from "./tasks/delayed/search.ts"
 import { copySearch } from "./tasks/search.ts"
+import { inside, root, workspace } from "./parentRoutes.tsx"
 import { watchRoutes } from "./watchRoutes.tsx"
 import { workspaceRoutes } from "./workspaceRoutes.tsx"
 
 // The addresses of the panel. Each page is loaded when somebody goes there.
-
-const root = createRootRoute({ component: Outlet })
 
 const nextSearch = ({ next }: Record<string, unknown>): { readonly next?: string } =>
   // A path of our own. `//evil.example` would lead elsewhere.
@@ -85,14 +82,6 @@ const home = createRoute({
   }
 })
 
-/** What only those see who are signed in. */
-const inside = createRoute({
-  getParentRoute: () => root,
-  id: "inside",
-  beforeLoad: ({ location }) => requireSession(location),
-  component: Shell
-})
-
 const welcome = createRoute({
   getParentRoute: () => inside,
   path: "/welcome",
@@ -103,12 +92,6 @@ const account = createRoute({
   getParentRoute: () => inside,
   path: "/account/settings",
   component: lazyPage(() => import("./account/AccountPage.tsx"), "AccountPage")
-})
-
-export const workspace = createRoute({
-  getParentRoute: () => inside,
-  path: "/w/$workspaceId",
-  beforeLoad: ({ params: { workspaceId } }) => requireWorkspace(workspaceId)
 })
 
 const overview = createRoute({
@@ -245,8 +228,8 @@ export const routeTree = root.addChildren([
       editChain,
       executions,
       oneExecution,
-      ...watchRoutes(workspace),
-      ...workspaceRoutes(workspace)
+      ...watchRoutes,
+      ...workspaceRoutes
     ])
   ])
 ])

@@ -3,7 +3,8 @@ import { useState } from "react"
 import { Field, Textarea } from "../../ui/forms/Field.tsx"
 import { Fold } from "../../ui/layout/Fold.tsx"
 import { newCall } from "./callValues.ts"
-import { type Pasted, type Reading, readPasted, readPastedCall } from "./paste.ts"
+import { readPasted, readPastedCall } from "./paste.ts"
+import type { Pasted, Reading } from "./Reading.ts"
 
 /** Fills a form from a curl command or a line of a crontab. */
 export const PasteBox = ({

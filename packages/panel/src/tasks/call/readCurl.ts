@@ -1,7 +1,7 @@
 import type { CallMethod } from "@scheduling/sdk"
 import { hasBody, methods } from "./callValues.ts"
 import { isAboutOutput, type Part, partsOf } from "./curlOptions.ts"
-import type { Reading } from "./paste.ts"
+import type { Reading } from "./Reading.ts"
 import { shellWords } from "./shellWords.ts"
 
 /** What the options have said so far. */
