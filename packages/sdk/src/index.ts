@@ -32,5 +32,6 @@ export type {
   TokensCredential
 } from "./options.ts"
 export type { Logger, Observer, RequestEvent, ResponseEvent } from "./transport/observer.ts"
-export { type AtMost, Page, type PageQuery, PagePromise } from "./reading/pagination.ts"
+export type { PageQuery } from "./reading/PageQuery.ts"
+export { type AtMost, Page, PagePromise } from "./reading/pagination.ts"
 export type { WaitOptions } from "./reading/waiting.ts"

@@ -13,7 +13,7 @@ export const renderTypes = ({ brands, errors, queries, schemas }: Contract): str
     ([name, schema]) => !classes.has(name) && !isPage(schema)
   )
   return [
-    `import type { Id } from "../Id.ts"\nimport type { PageQuery } from "../reading/pagination.ts"`,
+    `import type { Id } from "../Id.ts"\nimport type { PageQuery } from "../reading/PageQuery.ts"`,
     kinds.map((kind) => `export type ${kind} = Id<"${kind}">`).join("\n"),
     `/** A moment: ISO 8601 in UTC, such as \`2026-01-31T09:30:00.000Z\`. */\nexport type Timestamp = string`,
     ...named.map(([name, schema]) => renderNamed(name, schema, brands)),

@@ -2,13 +2,6 @@ import { ApiPromise } from "../ApiPromise.ts"
 import type { Answer } from "../transport/Http.ts"
 import { whole } from "../options.ts"
 
-export interface PageQuery {
-  /** The number of records per page, 1 to 100. 20 when absent. */
-  readonly limit?: number | undefined
-  /** The `next_cursor` of the previous page. Absent for the first page. */
-  readonly cursor?: string | undefined
-}
-
 export interface AtMost {
   /** The highest number of records, 1 or more. */
   readonly limit: number
