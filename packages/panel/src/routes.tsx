@@ -7,7 +7,7 @@ import { askForOverview } from "./overview/askForOverview.ts"
 import { takeLinkToken } from "./sign-in/linkToken.ts"
 import { usageSearch } from "./billing/search.ts"
 import { given, textIn } from "./ui/lists/search.ts"
-import { executionListOptions } from "./executions/queries.ts"
+import { executionListOptions, scheduledListOptions } from "./executions/queries.ts"
 import { executionSearch } from "./executions/search.ts"
 import { chainListOptions } from "./tasks/chains/queries.ts"
 import { chainSearch, runSearch } from "./tasks/chains/search.ts"
@@ -196,6 +196,13 @@ const executions = createRoute({
   component: lazyPage(() => import("./executions/ExecutionsPage.tsx"), "ExecutionsPage")
 })
 
+const scheduledExecutions = createRoute({
+  getParentRoute: () => workspace,
+  path: "/executions/scheduled",
+  loader: ({ params: { workspaceId } }) => loadList(scheduledListOptions(workspaceId)),
+  component: lazyPage(() => import("./executions/ScheduledPage.tsx"), "ScheduledPage")
+})
+
 const oneExecution = createRoute({
   getParentRoute: () => workspace,
   path: "/executions/$executionId",
@@ -227,6 +234,7 @@ export const routeTree = root.addChildren([
       oneChain,
       editChain,
       executions,
+      scheduledExecutions,
       oneExecution,
       ...watchRoutes,
       ...workspaceRoutes

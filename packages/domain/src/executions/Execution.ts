@@ -182,6 +182,12 @@ export const LastRun = Schema.Struct({
 }).annotate({ identifier: "LastRun", description: "The latest execution." })
 export type LastRun = typeof LastRun.Type
 
+/** Which of the runs that are scheduled for later a list shows. */
+export const ScheduledFilters = {
+  kind: Schema.optionalKey(ExecutionKind),
+  task_id: Schema.optionalKey(TaskId)
+}
+
 /**
  * Which executions a list shows. `from` is inclusive and `to` exclusive. Both refer to
  * `scheduled_for`.

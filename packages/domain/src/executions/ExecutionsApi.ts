@@ -7,7 +7,13 @@ import { IdempotencyKey } from "../shared/requests/IdempotencyKey.ts"
 import { ExecutionId, inPath, WorkspaceId } from "../shared/Ids.ts"
 import { PageQuery } from "../shared/requests/Page.ts"
 import { WaitQuery } from "../shared/requests/WaitQuery.ts"
-import { Execution, ExecutionDetail, ExecutionFilters, ExecutionPage } from "./Execution.ts"
+import {
+  Execution,
+  ExecutionDetail,
+  ExecutionFilters,
+  ExecutionPage,
+  ScheduledFilters
+} from "./Execution.ts"
 import { ExecutionStats, StatsQuery } from "./ExecutionStats.ts"
 import { RerunFilter, Reruns } from "./Rerun.ts"
 
@@ -25,8 +31,23 @@ export class ExecutionsApi extends HttpApiGroup.make("executions")
       .annotateMerge(
         docs(
           "List executions",
-          "What ran and what waits to run, newest first. `from` (inclusive) and `to` " +
-            "(exclusive) refer to `scheduled_for`."
+          "What ran, what is running and what is due, newest first. What is scheduled for later has a list of " +
+            "its own; an execution that was cancelled before its time is shown here from its time on, and with " +
+            "`status=cancelled` at once. `from` (inclusive) and `to` (exclusive) refer to `scheduled_for`."
+        )
+      ),
+
+    HttpApiEndpoint.get("scheduled", "/scheduled", {
+      params: workspace,
+      query: { ...PageQuery, ...ScheduledFilters },
+      success: ExecutionPage
+    })
+      .annotate(Access, Access.scope("executions:read"))
+      .annotateMerge(
+        docs(
+          "List what is scheduled for later",
+          "Executions that are queued for a time to come, soonest first: those of pending delayed tasks, and " +
+            "of schedules that fire within seconds. `GET …/activity/upcoming` also has the next run of each schedule."
         )
       ),
 

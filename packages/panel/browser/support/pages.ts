@@ -129,6 +129,7 @@ export const pagesOf = async ({
     inside("forecast", "/forecast"),
     inside("forecast-week", "/forecast?span=week"),
     inside("executions", "/executions"),
+    inside("executions-scheduled", "/executions/scheduled"),
     inside("execution", `/executions/${failed[0]?.id}`),
     inside("execution-awaiting", `/executions/${running[0]?.id}`),
     inside("delayed-list", "/delayed"),

@@ -9,17 +9,20 @@ import { type Column, List, rowLink } from "../ui/lists/List.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
 import { Badge, Status } from "../ui/values/Status.tsx"
 import { At, Duration, None } from "../ui/values/Time.tsx"
-import { executionListOptions } from "./queries.ts"
+import { executionListOptions, scheduledListOptions } from "./queries.ts"
 import { TaskName } from "./TaskName.tsx"
 
-/** Executions, the newest first. */
+/** Executions: what ran or is running, newest first, or what is scheduled for later. */
 export const ExecutionList = ({
   empty,
+  isScheduled = false,
   limit,
-  search,
+  search = {},
   showsTask = false
 }: {
-  readonly search: ExecutionsListQuery
+  readonly search?: ExecutionsListQuery
+  /** Shows what is scheduled for later instead, soonest first. */
+  readonly isScheduled?: boolean
   readonly empty: ReactNode
   readonly showsTask?: boolean
   /** Shows no more than the first few. */
@@ -28,7 +31,9 @@ export const ExecutionList = ({
   const { workspaceId } = useWorkspace()
   const isLive = useIsLive()
   const { error, refetch, ...list } = useList({
-    ...executionListOptions(workspaceId, search),
+    ...(isScheduled
+      ? scheduledListOptions(workspaceId)
+      : executionListOptions(workspaceId, search)),
     // Poll only without live events, and only while a run is unfinished.
     refetchInterval: ({ state }) =>
       !isLive && state.data?.pages[0]?.data.some(isUnfinished) === true ? 2_000 : false
@@ -36,8 +41,9 @@ export const ExecutionList = ({
   const isShort = limit !== undefined
   const columns = useMemo(() => {
     const all = columnsFor(workspaceId, showsTask)
-    return isShort ? all.filter(({ key }) => key !== "late" && key !== "result") : all
-  }, [workspaceId, showsTask, isShort])
+    const hidden = isScheduled ? ["late", "result", "took"] : isShort ? ["late", "result"] : []
+    return all.filter(({ key }) => !hidden.includes(key))
+  }, [workspaceId, showsTask, isScheduled, isShort])
   const shown =
     limit === undefined ? list : { ...list, rows: list.rows.slice(0, limit), hasMore: false }
   return error === null ? (

@@ -10,6 +10,7 @@ import { Empty, Page } from "../ui/layout/Page.tsx"
 import { Only } from "../ui/role.tsx"
 import { Dot } from "../ui/values/Status.tsx"
 import { ExecutionList } from "./ExecutionList.tsx"
+import { ExecutionTabs } from "./ExecutionTabs.tsx"
 import { RunThese } from "./RunThese.tsx"
 import { type ExecutionSearch, executionSearch, rerunFilter, statuses } from "./search.ts"
 import { TaskName } from "./TaskName.tsx"
@@ -46,6 +47,7 @@ export const ExecutionsPage = () => {
         </>
       }
     >
+      <ExecutionTabs />
       <Filters>
         <Choice
           label="Kind"

@@ -22,6 +22,17 @@ export const executionListOptions = (workspaceId: WorkspaceId, search: Execution
     return page
   })
 
+/** What is scheduled for later, soonest first. */
+export const scheduledListOptions = (workspaceId: WorkspaceId) =>
+  listOptions([...all(workspaceId), "scheduled"], async (cursor, signal) => {
+    const page = await clientOf(workspaceId).executions.scheduled({ cursor, limit: 50 }, { signal })
+    askForNames(
+      workspaceId,
+      page.data.map(({ task_id }) => task_id)
+    )
+    return page
+  })
+
 export const executionOptions = (workspaceId: WorkspaceId, executionId: ExecutionId) =>
   queryOptions({
     queryKey: [...all(workspaceId), executionId],

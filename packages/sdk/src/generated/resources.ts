@@ -59,6 +59,7 @@ import type {
   ExecutionStats,
   ExecutionsGetQuery,
   ExecutionsListQuery,
+  ExecutionsScheduledQuery,
   ExecutionsStatsQuery,
   FailingTasks,
   Forecast,
@@ -2223,7 +2224,9 @@ export class ExecutionsResource extends ExecutionsBase {
   /**
    * List executions.
    *
-   * What ran and what waits to run, newest first. `from` (inclusive) and `to` (exclusive) refer to
+   * What ran, what is running and what is due, newest first. What is scheduled for later has a list
+   * of its own; an execution that was cancelled before its time is shown here from its time on, and
+   * with `status=cancelled` at once. `from` (inclusive) and `to` (exclusive) refer to
    * `scheduled_for`.
    *
    * Needs an access token, or an API key with the scope `executions:read`.
@@ -2240,6 +2243,32 @@ export class ExecutionsResource extends ExecutionsBase {
     return this.pages({
       verb: "GET",
       path: "/v1/workspaces/{workspace_id}/executions",
+      query,
+      options
+    })
+  }
+
+  /**
+   * List what is scheduled for later.
+   *
+   * Executions that are queued for a time to come, soonest first: those of pending delayed tasks,
+   * and of schedules that fire within seconds. `GET …/activity/upcoming` also has the next run of
+   * each schedule.
+   *
+   * Needs an access token, or an API key with the scope `executions:read`.
+   *
+   * @example
+   * for await (const execution of client.executions.scheduled({ kind: "cron" })) {
+   *   console.log(execution)
+   * }
+   */
+  scheduled(
+    query?: ExecutionsScheduledQuery,
+    options?: RequestOptions & InWorkspace
+  ): PagePromise<Execution> {
+    return this.pages({
+      verb: "GET",
+      path: "/v1/workspaces/{workspace_id}/executions/scheduled",
       query,
       options
     })

@@ -4229,6 +4229,13 @@ export interface ExecutionsListQuery extends PageQuery {
   readonly to?: Timestamp | undefined
 }
 
+export interface ExecutionsScheduledQuery extends PageQuery {
+  /** The kind of task that the execution belongs to, and that `task_id` names. */
+  readonly kind?: ExecutionKind | undefined
+  /** The id of a cron task, a delayed task or a chain. */
+  readonly task_id?: string | undefined
+}
+
 export interface ExecutionsStatsQuery {
   /** The start, inclusive. A day before `to` when absent. */
   readonly from?: Timestamp | undefined

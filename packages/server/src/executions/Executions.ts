@@ -2,7 +2,8 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import {
   type Execution,
   type ExecutionDetail,
-  type ExecutionFilters
+  type ExecutionFilters,
+  type ScheduledFilters
 } from "@scheduling/domain/executions/Execution"
 import {
   type ExecutionStats,
@@ -20,6 +21,7 @@ import { transactionOf } from "../sql/transaction.ts"
 import type { QueuedRun } from "../queue/Run.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import { ExecutionsRepo, toExecution, toExecutionDetail } from "./ExecutionsRepo.ts"
+import { earliestIdAt } from "./idRange.ts"
 import { ExecutionStatsRepo } from "./ExecutionStatsRepo.ts"
 import { toStats } from "./Statistics.ts"
 
@@ -33,6 +35,10 @@ export class Executions extends Context.Service<
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
       query: ExecutionsQuery
+    ) => Effect.Effect<Page<Execution>>
+    readonly scheduled: (
+      workspaceId: AuthorizedWorkspaceId,
+      query: PageQuery & Schema.Struct.Type<typeof ScheduledFilters>
     ) => Effect.Effect<Page<Execution>>
     readonly get: (
       workspaceId: AuthorizedWorkspaceId,
@@ -71,8 +77,18 @@ export class Executions extends Context.Service<
         list: Effect.fn("Executions.list")(function* (workspaceId, { from, to, ...query }) {
           const page = pageRequest(query)
           const since = yield* limits.historyFrom(workspaceId)
-          const filter = { ...query, from: later(dateOf(from), since), to: dateOf(to) }
+          const now = yield* DateTime.nowAsDate
+          const filter = { ...query, now, from: later(dateOf(from), since), to: dateOf(to) }
           return toPage(yield* repo.list(workspaceId, filter, page), page, toExecution)
+        }),
+
+        scheduled: Effect.fn("Executions.scheduled")(function* (workspaceId, query) {
+          const { before: cursor, limit } = pageRequest(query)
+          const after =
+            query.cursor === undefined ? earliestIdAt(yield* DateTime.nowAsDate) : cursor
+          const { kind, task_id } = query
+          const rows = yield* repo.listScheduled(workspaceId, { kind, task_id, after, limit })
+          return toPage(rows, { limit, before: cursor }, toExecution)
         }),
 
         get: Effect.fn("Executions.get")(function* (workspaceId, id) {

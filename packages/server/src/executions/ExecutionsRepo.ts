@@ -52,6 +52,11 @@ export interface ExecutionFilter {
   readonly to?: Date | undefined
 }
 
+export interface ScheduledFilter extends Pick<ExecutionFilter, "kind" | "task_id"> {
+  readonly after: string
+  readonly limit: number
+}
+
 export const toExecution = (row: ExecutionRow): Execution => ({
   id: ExecutionId.make(row.id),
   kind: row.kind,
@@ -85,17 +90,28 @@ export const toExecutionDetail = (row: ExecutionDetailRow): ExecutionDetail => (
 })
 
 /**
+ * SQL: its time has come, or it was begun ahead of it. The clock is the database's, which nodes
+ * agree on.
+ */
+const isDue = "(scheduled_for <= now() OR started_at IS NOT NULL)"
+
+/**
  * What ran and what waits to run. A run that ends leaves `runs` for `executions` in one transaction
  * and keeps its id. So each query here reads both tables in one statement and sees a run once.
  */
 export class ExecutionsRepo extends Context.Service<
   ExecutionsRepo,
   {
-    /** Newest first. */
+    /** Newest first. What is not due by now is left out, unless the filter has a status that ends. */
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
-      filter: ExecutionFilter,
+      filter: ExecutionFilter & { readonly now: Date },
       page: PageRequest
+    ) => Effect.Effect<ReadonlyArray<ExecutionRow>>
+    /** What is queued for later, soonest first. */
+    readonly listScheduled: (
+      workspaceId: AuthorizedWorkspaceId,
+      filter: ScheduledFilter
     ) => Effect.Effect<ReadonlyArray<ExecutionRow>>
     readonly find: (
       workspaceId: AuthorizedWorkspaceId,
@@ -113,10 +129,13 @@ export class ExecutionsRepo extends Context.Service<
 
       return ExecutionsRepo.of({
         list: Effect.fn("ExecutionsRepo.list")(function* (workspaceId, filter, { before, limit }) {
-          const { from, status, to } = filter
+          const { from, now, status, to } = filter
+          const showsDue = status === undefined || status === "queued"
           const conditions = [
             sql`workspace_id = ${workspaceId}`,
             sql`id < ${before}`,
+            // The range of ids keeps thousands of pending runs from being read.
+            ...(showsDue ? [sql`id < ${latestIdAt(now)}`, sql.literal(isDue)] : []),
             ...(filter.kind === undefined ? [] : [sql`kind = ${filter.kind}`]),
             ...(filter.task_id === undefined ? [] : [sql`task_id = ${filter.task_id}`]),
             ...(from === undefined ? [] : [sql`scheduled_for >= ${from}`]),
@@ -168,6 +187,22 @@ export class ExecutionsRepo extends Context.Service<
             ) AS newest
             ORDER BY id DESC
             LIMIT ${limit + 1}`
+        }, Effect.orDie),
+
+        listScheduled: Effect.fn("ExecutionsRepo.listScheduled")(function* (workspaceId, filter) {
+          return yield* sql<ExecutionRow>`
+            SELECT ${unfinished}
+            FROM runs
+            WHERE ${sql.and([
+              sql`workspace_id = ${workspaceId}`,
+              sql`id > ${filter.after}`,
+              sql`state = 'queued'`,
+              sql.literal(`NOT ${isDue}`),
+              ...(filter.kind === undefined ? [] : [sql`kind = ${filter.kind}`]),
+              ...(filter.task_id === undefined ? [] : [sql`task_id = ${filter.task_id}`])
+            ])}
+            ORDER BY id
+            LIMIT ${filter.limit + 1}`
         }, Effect.orDie),
 
         find: Effect.fn("ExecutionsRepo.find")(function* (workspaceId, id) {

@@ -26,6 +26,8 @@ export const ExecutionsHandlers = implement(
         Effect.andThen(checkRange(query), executions.list(workspaceId, query))
       ),
 
+      scheduled: inWorkspace((workspaceId, { query }) => executions.scheduled(workspaceId, query)),
+
       stats: inWorkspace((workspaceId, { query }) => executions.stats(workspaceId, query)),
 
       get: inWorkspace((workspaceId, { endpoint, params: { execution_id }, query }) =>
