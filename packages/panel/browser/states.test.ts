@@ -226,8 +226,8 @@ describe.skipIf(missing !== undefined)("what people read", () => {
       await page.waitForFunction(
         () => document.querySelector("main .shimmer, main [aria-busy=true]") === null
       )
-      const excess = await page.evaluate(
-        () => document.documentElement.scrollWidth - document.documentElement.clientWidth
+      const excess = await page.evaluate(() =>
+        Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth)
       )
       expect({ path, excess }).toEqual({ path, excess: 0 })
     }
@@ -249,6 +249,43 @@ describe.skipIf(missing !== undefined)("what people read", () => {
         getComputedStyle(strip).overflowY === "auto" && strip.scrollHeight > strip.clientHeight
     )
     expect(excess).toBe(false)
+  })
+})
+
+describe.skipIf(missing !== undefined)("a page that is opened by its address", () => {
+  const panel = usePanel()
+
+  it("asks for its code beside the session, and for its data beside the workspaces", async () => {
+    const { context, page, person } = await panel.openAs()
+    const other = await context.newPage()
+    const codeAsked = other.waitForRequest(/CronListPage-.*\.js/)
+    const dataAsked = other.waitForRequest(/\/cron\?/)
+    await other.route("**/panel/session", async (route) => {
+      await codeAsked
+      await route.continue()
+    })
+    await other.route(/\/v1\/workspaces\?/, async (route) => {
+      await dataAsked
+      await route.continue()
+    })
+    await other.goto(`${panel.url()}/w/${person.workspaceId}/cron`)
+    await other.getByText("No cron tasks yet").waitFor()
+    await page.close()
+  })
+
+  it("is not shown where the reader was a member before and is none any more", async () => {
+    const owner = await somebody(panel.url(), "Owner", "Shared")
+    const guest = await somebody(panel.url(), "Guest", "Own")
+    const { token } = await owner.client.invitations.create({ email: guest.email, role: "viewer" })
+    await guest.client.invitations.accept({ token: token ?? "" })
+    const { page } = await panel.openAs(guest)
+    await page.goto(`${panel.url()}/w/${owner.workspaceId}/cron`)
+    await page.getByText("No cron tasks yet").waitFor()
+    await owner.client.members.remove((await guest.client.auth.me()).id)
+    await page.reload()
+    await page.getByText("There is no such page").waitFor()
+    await page.goto(panel.url())
+    await page.waitForURL(`**/w/${guest.workspaceId}`)
   })
 })
 

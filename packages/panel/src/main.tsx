@@ -1,6 +1,6 @@
 import "./theme.css"
 import { QueryClientProvider } from "@tanstack/react-query"
-import { RouterProvider } from "@tanstack/react-router"
+import { type AnyRoute, RouterProvider } from "@tanstack/react-router"
 import { StrictMode } from "react"
 import { createRoot } from "react-dom/client"
 import { WaitNotice } from "./app/WaitNotice.tsx"
@@ -13,6 +13,14 @@ submitByKeys()
 
 const root = document.getElementById("root")
 if (root === null) throw new Error("the page has no #root")
+
+// The code of the page is on its way while the session is renewed. If it does not come, the router
+// asks again.
+const routes: Readonly<Record<string, AnyRoute | undefined>> = router.routesById
+for (const { routeId } of router.matchRoutes(router.latestLocation)) {
+  const route = routes[String(routeId)]
+  if (route !== undefined) router.loadRouteChunk(route)?.catch(() => undefined)
+}
 
 createRoot(root).render(
   <StrictMode>

@@ -4,3 +4,5 @@ const key = "workspace"
 export const lastWorkspace = (): string | null => localStorage.getItem(key)
 
 export const rememberWorkspace = (id: string): void => localStorage.setItem(key, id)
+
+export const forgetWorkspace = (): void => localStorage.removeItem(key)

@@ -1,13 +1,23 @@
 import { ApiError, type WorkspaceId } from "@scheduling/sdk"
-import { notFound } from "@tanstack/react-router"
+import { isNotFound, notFound } from "@tanstack/react-router"
 import { client } from "../data/client.ts"
 import { hearFromNowOn } from "../data/live.ts"
+import { forgetWorkspace, lastWorkspace } from "./lastWorkspace.ts"
 import { queries, workspacesOptions } from "../data/queries.ts"
 
 /** Shows that there is no such page, before each part of the page finds out for itself. */
 export const requireWorkspace = async (workspaceId: WorkspaceId): Promise<void> => {
-  await find(workspaceId)
+  const found = find(workspaceId)
+  // Where the reader was before is nearly always still there, and nothing waits for the answer.
+  if (workspaceId === lastWorkspace()) void found.catch(leaveIfGone)
+  else await found
   hearFromNowOn(workspaceId)
+}
+
+const leaveIfGone = (error: unknown): void => {
+  if (!isNotFound(error)) return
+  forgetWorkspace()
+  location.reload()
 }
 
 const find = async (workspaceId: WorkspaceId): Promise<void> => {

@@ -1,4 +1,5 @@
 import { ApiError, InvalidRefreshTokenError, SchedulingClient } from "@scheduling/sdk"
+import { noticed } from "./answers.ts"
 import { now } from "../ui/values/clock.ts"
 
 /** An access token, and when it should be renewed. It is kept in memory and nowhere else. */
@@ -35,7 +36,11 @@ const earlyMs = 60_000
  * it, as a refresh token works once.
  */
 class Session {
-  readonly #http = new SchedulingClient({ baseUrl: location.origin, tokens: undefined })
+  readonly #http = new SchedulingClient({
+    baseUrl: location.origin,
+    tokens: undefined,
+    fetch: noticed
+  })
   readonly #tabs = new BroadcastChannel("panel-session")
   /** Whether nobody has an account on this server yet, as far as it was asked. */
   awaitsFirstAccount = false
