@@ -38,7 +38,7 @@ export const Page = ({
               {typeof title === "string" ? plain(title) : title}
             </h1>
             {description !== undefined && (
-              <div className="mt-1 max-w-[42rem] text-soft">{description}</div>
+              <div className="mt-1 max-w-[42rem] wrap-anywhere text-soft">{description}</div>
             )}
           </div>
           {actions !== undefined && (
