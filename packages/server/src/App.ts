@@ -92,6 +92,7 @@ import { ResealingLayer } from "./system/Resealing.ts"
 import { metricsRouteLayer, MetricsServerLayer } from "./system/metrics.ts"
 import { ProcessMetersLayer } from "./system/processMeters.ts"
 import { SelfWatch } from "./system/SelfWatch.ts"
+import { DatabaseClockLayer } from "./sql/DbClock.ts"
 import { Limits } from "./limits/Limits.ts"
 import { Incidents } from "./incidents/Incidents.ts"
 import { Deadlines, DeadlinesLayer } from "./monitors/heartbeat/Deadlines.ts"
@@ -228,7 +229,8 @@ const NodeLayer = Layer.mergeAll(
   Layer.sync(LoopHealth, () => new Failures()),
   Layer.sync(AwaitedRunsOfNode, () => new AwaitedRuns()),
   Layer.sync(Meters, () => new NodeMeters()),
-  Layer.sync(OutboxBell, () => new OutboxDoorbell())
+  Layer.sync(OutboxBell, () => new OutboxDoorbell()),
+  DatabaseClockLayer
 ).pipe((own) => Layer.provideMerge(TracingLayer, own))
 
 /** Provides what everything else stands on. Each layer is made once. */

@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { attend } from "./Absences.ts"
 import { releaseWaiting } from "./releaseWaiting.ts"
+import { isTrusted } from "./starting/Turns.ts"
 import { completionDueInMs, isOverdue, type Presence } from "./awaiting/Awaiting.ts"
 import { isAbandoned, isUnclaimed } from "./ForWorkers.ts"
 
@@ -107,7 +108,7 @@ export const judge = Effect.fnUntraced(function* (
   const agentsToo = presence.isLong
   const [row] = yield* sql<Judgement>`
     WITH judge AS MATERIALIZED (
-      SELECT pg_try_advisory_xact_lock(${judgeLock}) AS yes
+      SELECT ${isTrusted(sql, presence)} AND pg_try_advisory_xact_lock(${judgeLock}) AS yes
     ), present AS MATERIALIZED (
       SELECT objid::integer AS id
       FROM pg_locks
@@ -148,6 +149,7 @@ export const judge = Effect.fnUntraced(function* (
       )}
     ), ${attend(sql, sql`(SELECT yes FROM judge)`)}
     SELECT
+      date_part('epoch', now()) * 1000 AS now_ms,
       EXISTS (SELECT FROM released) AS released,
       EXISTS (SELECT FROM runs WHERE parked) AS parked,
       (SELECT yes FROM judge) AND EXISTS (
@@ -163,19 +165,11 @@ export const judge = Effect.fnUntraced(function* (
         WHERE ${isOverdue(sql, presence)}
       ) AS overdue,
       ${sql.literal(completionDueInMs)} AS completion_due_in_ms`
-  return (
-    row ?? {
-      to_take_back: false,
-      released: false,
-      parked: false,
-      unclaimed: false,
-      overdue: false,
-      completion_due_in_ms: null
-    }
-  )
+  return row ?? (yield* Effect.die(new Error("SELECT returned no row")))
 })
 
 interface Judgement {
+  readonly now_ms: number
   readonly to_take_back: boolean
   readonly released: boolean
   readonly parked: boolean

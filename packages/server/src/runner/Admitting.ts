@@ -12,6 +12,9 @@ const pauseMs = 2
 /** Another node has the queue, and may have counted before a place became free. */
 const busyMs = 25
 
+/** How long to wait while the clock of the database is doubted. */
+const doubtedMs = 500
+
 /** Later looks are left to the walk over all queues. */
 const rememberMs = 60_000
 
@@ -78,6 +81,7 @@ export const makeAdmitting = Effect.fnUntraced(function* (
 
   return {
     admitSome: Effect.gen(function* () {
+      if (clock.doubt !== undefined) return yield* Effect.sleep(doubtedMs)
       const ids = queues.take(clock.now(), batch)
       if (ids.length === 0) {
         const now = clock.now()

@@ -1,7 +1,6 @@
 import { Effect, Semaphore } from "effect"
 import { ByteBudget } from "./intake/ByteBudget.ts"
 import { ConnectionsLimits } from "@scheduling/calls/Call"
-import { DbClock } from "./DbClock.ts"
 import { DueFrom } from "./intake/DueFrom.ts"
 import { Intake } from "./intake/Intake.ts"
 import { EngineMeters } from "./EngineMeters.ts"
@@ -12,6 +11,7 @@ import type { LeasedRun, Settlement, StartedRun } from "../queue/Run.ts"
 import { RunnerOptions } from "../queue/RunnerOptions.ts"
 import type { Settled } from "../queue/ending/settle.ts"
 import { type Claimed, nothingClaimed } from "../queue/starting/Claim.ts"
+import { DatabaseClock, type DbClock } from "../sql/DbClock.ts"
 
 /** Since the process started. */
 export interface RunnerCounts {
@@ -232,7 +232,7 @@ export const makeEngine: Effect.Effect<Engine> = Effect.gen(function* () {
   return new Engine({
     options,
     meters: yield* Meters,
-    clock: yield* DbClock.make,
+    clock: yield* DatabaseClock,
     intake: new Intake({
       slots: options.concurrency,
       perTarget: perOrigin,

@@ -53,7 +53,7 @@ export const makeFeed = Effect.fnUntraced(function* (
   const { concurrency, lookAheadMs, pollMs } = options
   const awaited = yield* AwaitedRunsOfNode
   const wallClock = yield* Clock.Clock
-  let comparedAtMs = 0
+  let comparedAtMs = Number.NEGATIVE_INFINITY
   /** Where firing continues to take turns. Null while everything due fits into one batch. */
   let fireFrom: Place | null = null
   const fresh = new Walk()
@@ -66,6 +66,7 @@ export const makeFeed = Effect.fnUntraced(function* (
         node: engine.node,
         limit: batch,
         lookAheadMs,
+        latestMs: clock.latestMs,
         turns: fireFrom,
         leases: (share) => intake.free > 0 && intake.mayHold(share)
       })
@@ -85,7 +86,7 @@ export const makeFeed = Effect.fnUntraced(function* (
     const owner = engine.node
     const askedMs = clock.now()
     const { leased, reached, started } = yield* engine.leasing(
-      claim(sql, { node: owner, ...claiming })
+      claim(sql, { node: owner, latestMs: clock.latestMs, ...claiming })
     )
     engine.count("claimed", leased.length + started.length)
     engine.meters.batch("claim", leased.length + started.length)
@@ -158,20 +159,21 @@ export const makeFeed = Effect.fnUntraced(function* (
 
   /** Takes on runs that are leased to this node without its knowledge. */
   const compare = Effect.gen(function* () {
-    if (!engine.takeDoubt() && clock.now() < comparedAtMs + compareEveryMs) return
+    if (!engine.takeDoubt() && elapsedMs(wallClock) < comparedAtMs + compareEveryMs) return
     engine.hold(yield* engine.leasing(findLeased(sql, engine.node)))
-    comparedAtMs = clock.now()
+    comparedAtMs = elapsedMs(wallClock)
   })
 
   return Effect.gen(function* () {
-    const askedMs = clock.now()
+    const askedMs = elapsedMs(wallClock)
     const fromMs = dueFrom.at(askedMs)
     const upcoming = yield* clock.sample(findUpcoming(sql, fromMs, awaited.waiting > 0))
+    if (clock.doubt !== undefined) return yield* Effect.sleep(pollMs)
     awaited.learn(upcoming, elapsedMs(wallClock))
     dueFrom.learn({
       fromMs,
       askedMs,
-      answeredMs: clock.now(),
+      answeredMs: elapsedMs(wallClock),
       nextDueMs: upcoming.next_due_ms,
       nowMs: upcoming.now_ms
     })

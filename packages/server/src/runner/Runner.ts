@@ -129,13 +129,16 @@ export class Runner extends Context.Service<
       // 1. The node. If it is declared dead, it has lost all its runs and starts over.
       const { mayJudge, mayJudgeAgents, thereForMs } = yield* join(engine, forgetAll)
       const presence = () =>
-        mayJudge() ? { forMs: thereForMs(), isLong: mayJudgeAgents() } : undefined
+        mayJudge() && engine.clock.doubt === undefined
+          ? { forMs: thereForMs(), isLong: mayJudgeAgents(), latestMs: engine.clock.latestMs }
+          : undefined
 
       let completionDueInMs: number | null = null
       const lookAfterNodes = Effect.gen(function* () {
         const present = presence()
         if (present === undefined) return
-        const judged = yield* judge(sql, present)
+        const judged = yield* engine.clock.sample(judge(sql, present))
+        if (engine.clock.doubt !== undefined) return
         completionDueInMs = judged.completion_due_in_ms
         if (judged.released) feedBell.ring()
         yield* eachInTurn([
@@ -195,6 +198,7 @@ export class Runner extends Context.Service<
         loop(
           "maintenance",
           Effect.gen(function* () {
+            if (engine.clock.doubt !== undefined) return false
             const isDone = yield* Effect.exit(partitions.maintain(options.retentionDays))
             yield* eachInTurn([
               isDone,

@@ -7,9 +7,11 @@ import type { SqlClient, SqlError } from "effect/sql"
  */
 export const StoreClock = Context.Reference<
   (sql: SqlClient.SqlClient) => Effect.Effect<Date, SqlError.SqlError>
->("@scheduling/server/sql/StoreClock", {
-  defaultValue: () => (sql) =>
-    Effect.flatMap(sql<{ readonly now: Date }>`SELECT clock_timestamp() AS now`, ([row]) =>
-      row === undefined ? Effect.die(new Error("SELECT returned no row")) : Effect.succeed(row.now)
-    )
-})
+>("@scheduling/server/sql/StoreClock", { defaultValue: () => readDatabaseTime })
+
+export const readDatabaseTime = (
+  sql: SqlClient.SqlClient
+): Effect.Effect<Date, SqlError.SqlError> =>
+  Effect.flatMap(sql<{ readonly now: Date }>`SELECT clock_timestamp() AS now`, ([row]) =>
+    row === undefined ? Effect.die(new Error("SELECT returned no row")) : Effect.succeed(row.now)
+  )

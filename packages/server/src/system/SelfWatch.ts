@@ -4,6 +4,7 @@ import { elapsedMs } from "../platform/elapsed.ts"
 import { loop, mayBeStuck } from "../platform/Loop.ts"
 import { Meters } from "../platform/Meters.ts"
 import { type Depth, findDepth, noDepth } from "../queue/Depth.ts"
+import { DatabaseClock } from "../sql/DbClock.ts"
 import { StoreClock } from "../sql/StoreClock.ts"
 
 const lookEveryMs = 10_000
@@ -37,6 +38,7 @@ export class SelfWatch extends Context.Service<SelfWatch, { readonly latest: () 
       const sql = yield* SqlClient.SqlClient
       const clock = yield* Clock.Clock
       const now = (yield* StoreClock)(sql)
+      const databaseClock = yield* DatabaseClock
       const meters = yield* Meters
       let depth = noDepth
       let timerDelaySeconds = 0
@@ -113,9 +115,20 @@ export class SelfWatch extends Context.Service<SelfWatch, { readonly latest: () 
           "scheduling_timer_delay_seconds",
           "How late a timer of this node was.",
           () => timerDelaySeconds
+        ],
+        [
+          "scheduling_database_clock_ahead_seconds",
+          "By how much the clock of the database is ahead of the right time while it is doubted.",
+          () => (databaseClock.doubt?.aheadMs ?? 0) / 1_000
         ]
       ] as const
       for (const [name, description, read] of gauges) meters.gauge(name, description, read)
+
+      meters.counter(
+        "scheduling_database_clock_steps_total",
+        "How often the clock of the database was stepped.",
+        () => databaseClock.steps
+      )
 
       return SelfWatch.of({
         latest: () => ({

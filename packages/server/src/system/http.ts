@@ -4,6 +4,7 @@ import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { StatsRollUpRepo } from "../executions/StatsRollUpRepo.ts"
 import { implement } from "../http/implement.ts"
+import { DatabaseClock } from "../sql/DbClock.ts"
 import { timestampOf } from "../sql/timestamp.ts"
 import { LoopHealth } from "../platform/Loop.ts"
 import { version } from "../platform/version.ts"
@@ -11,6 +12,9 @@ import { SelfWatch } from "./SelfWatch.ts"
 
 /** Not a loop that fails, but what all of them together should do. */
 const lateRuns = "starting due runs"
+
+/** While the clock is doubted, what is timed waits. */
+const steppedClock = "following the clock of the database"
 
 export const SystemHandlers = implement(
   Api,
@@ -20,10 +24,13 @@ export const SystemHandlers = implement(
     const health = yield* LoopHealth
     const statistics = yield* StatsRollUpRepo
     const watch = yield* SelfWatch
+    const clock = yield* DatabaseClock
     const loopsWork = Effect.flatMap(Clock.currentTimeMillis, (nowMs) => {
       const { late_since_ms } = watch.latest()
+      const { doubt } = clock
       const failing = [
         ...health.list(nowMs),
+        ...(doubt === undefined ? [] : [{ loop: steppedClock, sinceMs: nowMs - doubt.lastsMs }]),
         ...(late_since_ms === null ? [] : [{ loop: lateRuns, sinceMs: late_since_ms }])
       ]
       if (failing.length === 0) return Effect.void

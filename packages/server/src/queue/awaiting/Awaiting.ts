@@ -6,6 +6,7 @@ import { awaySince } from "../Absences.ts"
 import { callOfRun } from "../callOfRun.ts"
 import { placeColumn } from "../chains/ChainRuns.ts"
 import type { Settlement, StartedRun } from "../Run.ts"
+import { isTrusted, type Trust } from "../starting/Turns.ts"
 
 /**
  * The holder of runs that await a call-back. Ids of nodes begin at 1, so no node holds them, none
@@ -18,7 +19,7 @@ export const noNode = 0
  * agents may have begun to wait longer between their tries. Only jobs that are awaited since then
  * have found somebody from the beginning.
  */
-export interface Presence {
+export interface Presence extends Trust {
   readonly forMs: number
   /** Whether all jobs and agents have had the time to come back. */
   readonly isLong: boolean
@@ -28,8 +29,9 @@ export interface Presence {
  * The condition for rows of `runs` whose completion has not come in time, though the service was
  * there. The first comparison is for their index.
  */
-export const isOverdue = (sql: SqlClient.SqlClient, { forMs, isLong }: Presence) => sql`
+export const isOverdue = (sql: SqlClient.SqlClient, { forMs, isLong, ...trust }: Presence) => sql`
       completes_by <= now()
+      AND ${isTrusted(sql, trust)}
       AND completes_by <= now() - ${sql.literal(awaySince("runs.awaiting_since"))}
       AND (${isLong} OR awaiting_since > now() - ${forMs} * interval '1 millisecond')`
 

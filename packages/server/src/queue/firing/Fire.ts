@@ -11,7 +11,7 @@ import { targetOf } from "../starting/Claim.ts"
 import type { LeasedRun } from "../Run.ts"
 import { refusalOf } from "./refuseSlot.ts"
 import { makeRunId } from "../RunId.ts"
-import { lanesInTurns, type Place } from "../starting/Turns.ts"
+import { horizonOf, lanesInTurns, type Place, type Trust } from "../starting/Turns.ts"
 
 export interface DueTask {
   readonly id: string
@@ -79,7 +79,7 @@ export const decideFire = (task: Timing, calendar_days?: ReadonlySet<string>): F
 const slotToRun = (task: Timing, slotMs: number): number | null =>
   task.missed === "once" || slotMs > task.now_ms - missedAfterMs ? slotMs : null
 
-export interface FireOptions {
+export interface FireOptions extends Trust {
   readonly node: number
   readonly limit: number
   readonly lookAheadMs: number
@@ -205,7 +205,8 @@ interface FoundTask extends DueTask {
   readonly reached_lane: string | null
 }
 
-const findDue = (sql: SqlClient.SqlClient, { limit, lookAheadMs, turns }: FireOptions) => {
+const findDue = (sql: SqlClient.SqlClient, options: FireOptions) => {
+  const { limit, turns } = options
   const columns = sql.literal(`
       id, workspace_id, kind, schedule, timezone, missed, dst_overlap, firing_options,
       lane::text AS lane, (lane >> 32)::integer AS share,
@@ -213,7 +214,7 @@ const findDue = (sql: SqlClient.SqlClient, { limit, lookAheadMs, turns }: FireOp
       run_on IS NOT NULL AS on_worker, queue_id,
       date_part('epoch', next_fire_at) * 1000 AS next_fire_ms,
       date_part('epoch', now()) * 1000 AS now_ms`)
-  const horizon = sql`now() + ${lookAheadMs} * interval '1 millisecond'`
+  const horizon = horizonOf(sql, options)
   if (turns === null) {
     return sql<FoundTask>`
     SELECT ${columns}, NULL AS reached_ms, NULL AS reached_lane

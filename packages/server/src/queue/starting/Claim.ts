@@ -11,7 +11,7 @@ import {
   withheldOfTask
 } from "./StartedRow.ts"
 import { mustEnd, startsUnjudged } from "./MayStart.ts"
-import { lanesInTurns, type Place, timeOf } from "./Turns.ts"
+import { horizonOf, lanesInTurns, type Place, timeOf, type Trust } from "./Turns.ts"
 import { nothingForWorkers, upcomingForWorkers } from "../ForWorkers.ts"
 
 export interface Upcoming {
@@ -50,16 +50,8 @@ export const findUpcoming = Effect.fnUntraced(function* (
           AND ${sql.literal(second)} >= ${timeOf(sql, fromMs)}
       ) AS next_due_ms,
       ${sql.literal(forWorkers ? upcomingForWorkers : nothingForWorkers)}`
-  return row ?? nothingUpcoming
+  return row ?? (yield* Effect.die(new Error("SELECT returned no row")))
 })
-
-const nothingUpcoming: Upcoming = {
-  now_ms: 0,
-  next_fire_ms: null,
-  next_due_ms: null,
-  worker_due: false,
-  next_worker_due_ms: null
-}
 
 /** The same expression as in the index of due runs, or the index is of no use. */
 const second = "date_bin('1 second', due_at, timestamptz 'epoch')"
@@ -78,7 +70,7 @@ export interface Claimed {
 
 export const nothingClaimed: Claimed = { started: [], leased: [], reached: null }
 
-export interface ClaimOptions {
+export interface ClaimOptions extends Trust {
   readonly node: number
   readonly limit: number
   /** Only runs of seconds that begin within this time from now. */
@@ -162,13 +154,13 @@ export const claimFound = Effect.fnUntraced(function* (
   return claimed
 })
 
-const dueFirst = (sql: SqlClient.SqlClient, { from, limit, lookAheadMs }: ClaimOptions) => sql`
+const dueFirst = (sql: SqlClient.SqlClient, { from, limit, ...options }: ClaimOptions) => sql`
     due AS (
       SELECT ctid AS place
       FROM runs
       WHERE ${sql.literal(isFree)}
         AND ${sql.literal(second)} >= ${timeOf(sql, from.at_ms)}
-        AND ${sql.literal(second)} <= now() + ${lookAheadMs} * interval '1 millisecond'
+        AND ${sql.literal(second)} <= ${horizonOf(sql, options)}
       ORDER BY ${sql.literal(second)}, lane
       LIMIT ${limit}
       FOR UPDATE SKIP LOCKED
@@ -176,14 +168,14 @@ const dueFirst = (sql: SqlClient.SqlClient, { from, limit, lookAheadMs }: ClaimO
 
 const dueInTurns = (
   sql: SqlClient.SqlClient,
-  { from, limit, lookAheadMs }: ClaimOptions,
+  { from, limit, ...options }: ClaimOptions,
   turns: NonNullable<ClaimOptions["turns"]>
 ) => sql`
     ${lanesInTurns(sql, {
       table: "runs",
       moment: second,
       predicate: isFree,
-      until: sql`now() + ${lookAheadMs} * interval '1 millisecond'`,
+      until: horizonOf(sql, options),
       from,
       limit,
       ...turns

@@ -16,6 +16,23 @@ export const timeOf = (sql: SqlClient.SqlClient, ms: number) =>
 
 type Fragment = ReturnType<typeof timeOf>
 
+/** A time that `now()` may show, as far as the node knows. */
+export interface Trust {
+  /** A later time means that the clock of the database was stepped. Undefined trusts every time. */
+  readonly latestMs?: number | undefined
+}
+
+/** SQL for whether the statement may act by its `now()`. */
+export const isTrusted = (sql: SqlClient.SqlClient, { latestMs }: Trust) =>
+  latestMs === undefined ? sql`true` : sql`now() <= ${timeOf(sql, latestMs)}`
+
+/** SQL for the end of the look-ahead, or null if `now()` is not to be trusted. */
+export const horizonOf = (
+  sql: SqlClient.SqlClient,
+  { lookAheadMs, ...trust }: Trust & { readonly lookAheadMs: number }
+) => sql`
+  CASE WHEN ${isTrusted(sql, trust)} THEN now() + ${lookAheadMs} * interval '1 millisecond' END`
+
 /** One statement visits at most this many lanes, counted per moment, at 3 to 6 µs each. */
 const maxVisits = 256
 

@@ -5,7 +5,7 @@ import { Stopping } from "../../http/Stopping.ts"
 import { elapsedMs } from "../../platform/elapsed.ts"
 import { Doorbell, loop } from "../../platform/Loop.ts"
 import { AwaitedRunsOfNode } from "../../queue/awaiting/AwaitedRuns.ts"
-import { DbClock } from "../../runner/DbClock.ts"
+import { DatabaseClock } from "../../sql/DbClock.ts"
 import { RunnerOptions } from "../../queue/RunnerOptions.ts"
 import { type DueForWorkers, findDueForWorkers } from "../../queue/workers/WorkerClaim.ts"
 import { batched } from "../../sql/batched.ts"
@@ -92,7 +92,7 @@ export class Dispatch extends Context.Service<
         const left = new Map<AuthorizedWorkspaceId, number>()
         const agenda = new Agenda()
         const remaining = new Remaining()
-        const dbClock = yield* DbClock.make
+        const dbClock = yield* DatabaseClock
 
         const look = (workspaces: ReadonlyArray<AuthorizedWorkspaceId>) =>
           Effect.map(dbClock.sample(findDueForWorkers(sql, workspaces)), ({ found }) => found)

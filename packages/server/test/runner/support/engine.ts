@@ -21,6 +21,7 @@ import { UsageRepo } from "../../../src/limits/UsageRepo.ts"
 import { testConfig } from "../../support/TestApp.ts"
 import { testSecret } from "../../support/testSecret.ts"
 import { Signals } from "../../../src/signals/Signals.ts"
+import { DatabaseClockLayer } from "../../../src/sql/DbClock.ts"
 import { SigningSecrets } from "../../../src/signing/SigningSecrets.ts"
 
 const urls = completionUrls(makeSecrets([testSecret]), "http://127.0.0.1")
@@ -101,6 +102,7 @@ export const nodeLayer = (
       Layer.provide([
         call,
         secretsLayer,
+        DatabaseClockLayer,
         Layer.succeed(RunnerOptions, { ...defaultRunnerOptions, ...options })
       ]),
       Layer.orDie
