@@ -182,7 +182,17 @@ export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
     "throttle",
     "workspaces"
   ],
-  system: ["audit", "config", "executions", "http", "platform", "queue", "sql"]
+  system: [
+    "audit",
+    "config",
+    "executions",
+    "http",
+    "monitors",
+    "notifications",
+    "platform",
+    "queue",
+    "sql"
+  ]
 }
 
 export const panelImports: Readonly<Record<string, ReadonlyArray<string>>> = {

@@ -260,6 +260,13 @@ CREATE INDEX executions_chain_runs ON ONLY executions USING btree (task_id, id D
 CREATE INDEX executions_stray ON ONLY executions USING btree (workspace_id, scheduled_for) WHERE stray;
 CREATE INDEX executions_unsuccessful ON ONLY executions USING btree (workspace_id, status, id DESC) WHERE status <> 'succeeded'::text;
 
+CREATE TABLE fired_ahead (
+  is_row boolean DEFAULT true NOT NULL,
+  until timestamp with time zone NOT NULL,
+  CONSTRAINT fired_ahead_pkey PRIMARY KEY (is_row),
+  CONSTRAINT fired_ahead_is_row_check CHECK (is_row)
+);
+
 CREATE TABLE heartbeats (
   monitor_id uuid NOT NULL,
   workspace_id uuid NOT NULL,

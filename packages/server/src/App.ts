@@ -92,6 +92,7 @@ import { ResealingLayer } from "./system/Resealing.ts"
 import { metricsRouteLayer, MetricsServerLayer } from "./system/metrics.ts"
 import { ProcessMetersLayer } from "./system/processMeters.ts"
 import { SelfWatch } from "./system/SelfWatch.ts"
+import { SettingRightLayer } from "./system/SettingRight.ts"
 import { DatabaseClockLayer } from "./sql/DbClock.ts"
 import { Limits } from "./limits/Limits.ts"
 import { Incidents } from "./incidents/Incidents.ts"
@@ -215,6 +216,7 @@ const Engine = Layer.unwrap(
             Layer.provide(Layer.succeed(RunnerOptions, { ...defaultRunnerOptions, retentionDays }))
           ),
           DeadlinesLayer,
+          SettingRightLayer,
           CalendarsLayer,
           LooksLayer,
           AbsencesLayer,

@@ -53,6 +53,8 @@ export const makeFeed = Effect.fnUntraced(function* (
   const { concurrency, lookAheadMs, pollMs } = options
   const awaited = yield* AwaitedRunsOfNode
   const wallClock = yield* Clock.Clock
+  /** Whether the clock of the database was doubted in the round before. */
+  let wasDoubted = false
   let comparedAtMs = Number.NEGATIVE_INFINITY
   /** Where firing continues to take turns. Null while everything due fits into one batch. */
   let fireFrom: Place | null = null
@@ -168,7 +170,12 @@ export const makeFeed = Effect.fnUntraced(function* (
     const askedMs = elapsedMs(wallClock)
     const fromMs = dueFrom.at(askedMs)
     const upcoming = yield* clock.sample(findUpcoming(sql, fromMs, awaited.waiting > 0))
-    if (clock.doubt !== undefined) return yield* Effect.sleep(pollMs)
+    if (clock.doubt !== undefined) {
+      wasDoubted = true
+      return yield* Effect.sleep(pollMs)
+    }
+    if (wasDoubted) intake.forgetPauses()
+    wasDoubted = false
     awaited.learn(upcoming, elapsedMs(wallClock))
     dueFrom.learn({
       fromMs,

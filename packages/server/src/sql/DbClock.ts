@@ -33,7 +33,7 @@ export interface Doubt {
  * it: another server has taken over, or the clock was stepped.
  *
  * A step is doubted for half a minute. Meanwhile the clock goes on as it went before, and the loops
- * whose statements read `now()` wait. After that the database is right: see ADR 46.
+ * whose statements read `now()` wait. After that the database is right: see ADR 47.
  */
 export class DbClock {
   #offsetMs = 0
@@ -41,6 +41,8 @@ export class DbClock {
   #sampledAtMs = 0
   #doubt: { offsetMs: number; readonly sinceMs: number } | undefined
   #steps = 0
+
+  #ended = 0
 
   /** Rings when a doubt has ended, in either way. */
   readonly steppedBell = new Doorbell()
@@ -78,6 +80,11 @@ export class DbClock {
   /** How many steps were noticed since the process started. */
   get steps(): number {
     return this.#steps
+  }
+
+  /** How many of them are no longer doubted: the clock was set right, or is believed. */
+  get endedSteps(): number {
+    return this.#ended
   }
 
   /** Runs a statement that returns the database's `now()`. */
@@ -137,6 +144,7 @@ export class DbClock {
     }
     if (before === undefined) return Effect.void
     this.#doubt = undefined
+    this.#ended++
     this.steppedBell.ring()
     return Effect.logWarning(ended(steppedMs))
   }

@@ -5,7 +5,7 @@ import { StoreClock } from "../../sql/StoreClock.ts"
 import { transactionOf } from "../../sql/transaction.ts"
 import { MonitorEventsRepo } from "../MonitorEventsRepo.ts"
 import { StatusChanges } from "../StatusChanges.ts"
-import { decideHeartbeat } from "./decideHeartbeat.ts"
+import { afterSetBack, decideHeartbeat } from "./decideHeartbeat.ts"
 import { stateOf } from "./HeartbeatRow.ts"
 import { HeartbeatsRepo } from "./HeartbeatsRepo.ts"
 import { changesOf, eventsOf } from "./outcome.ts"
@@ -18,6 +18,8 @@ const lookAtLeastEveryMs = 500
 
 const batch = 500
 
+const firstMonitor = "00000000-0000-0000-0000-000000000000"
+
 /** Looks at heartbeats whose time may be up. */
 export class Deadlines extends Context.Service<
   Deadlines,
@@ -27,6 +29,8 @@ export class Deadlines extends Context.Service<
      * number of nodes may do so at once: each row is looked at by one of them.
      */
     readonly look: Effect.Effect<number>
+    /** Sets the times right that were written before the clock was set back. */
+    readonly setRight: Effect.Effect<void>
   }
 >()("@scheduling/server/monitors/heartbeat/Deadlines") {
   static readonly layer: Layer.Layer<
@@ -55,7 +59,27 @@ export class Deadlines extends Context.Service<
         return rows.length
       }, transactionOf(sql))
 
+      /** Returns the last of those that were set right, or nothing if there are no more. */
+      const setSomeRight = Effect.fnUntraced(function* (after: string) {
+        const at = yield* now
+        const rows = yield* repo.findLaterForUpdate(at, after, batch)
+        yield* repo.updateLocked(
+          rows.map((row) => ({
+            row,
+            rules: row,
+            state: afterSetBack(row, stateOf(row), at.getTime())
+          }))
+        )
+        return rows.length < batch ? undefined : rows.at(-1)?.monitor_id
+      }, transactionOf(sql))
+
       return Deadlines.of({
+        setRight: Effect.gen(function* () {
+          for (let after: string | undefined = firstMonitor; after !== undefined;) {
+            after = yield* setSomeRight(after)
+          }
+        }),
+
         look: Effect.gen(function* () {
           const nowMs = (yield* now).getTime()
           const by = new Date(nowMs - patienceMs)

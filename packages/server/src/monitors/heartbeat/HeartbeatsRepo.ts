@@ -57,6 +57,12 @@ export class HeartbeatsRepo extends Context.Service<
     readonly findByPing: (hashes: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<PingedRow>>
     /** Locks the heartbeats that are due, and skips locked ones. */
     readonly findDueForUpdate: (by: Date, limit: number) => Effect.Effect<ReadonlyArray<WatchedRow>>
+    /** The next ones that were changed or pinged later than that. */
+    readonly findLaterForUpdate: (
+      at: Date,
+      after: string,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<WatchedRow>>
     /** When the next one is to be looked at. */
     readonly findNextCheck: Effect.Effect<Date | undefined>
     /**
@@ -139,6 +145,22 @@ export class HeartbeatsRepo extends Context.Service<
             ORDER BY h.check_at
             LIMIT ${limit}
             FOR UPDATE OF h, m SKIP LOCKED`
+        }, Effect.orDie),
+
+        findLaterForUpdate: Effect.fn("HeartbeatsRepo.findLaterForUpdate")(function* (
+          at,
+          after,
+          limit
+        ) {
+          return yield* sql<WatchedRow>`
+            SELECT ${watched}
+            FROM heartbeats AS h
+            JOIN monitors AS m ON m.id = h.monitor_id
+            WHERE h.monitor_id > ${after}
+              AND greatest(h.last_ping_at, h.began_at, m.changed_at, m.updated_at) > ${at}
+            ORDER BY h.monitor_id
+            LIMIT ${limit}
+            FOR UPDATE OF h, m`
         }, Effect.orDie),
 
         findNextCheck: findNextCheck(sql, "heartbeats"),

@@ -119,6 +119,25 @@ export const alertAt = (rules: HeartbeatRules, state: HeartbeatState): number | 
   return deadlines.length === 0 ? null : Math.min(...deadlines)
 }
 
+/**
+ * A heartbeat whose times were written before the clock was set back: nothing has happened later than
+ * now, and the next ping is expected as after one that came now.
+ */
+export const afterSetBack = (
+  rules: HeartbeatRules,
+  state: HeartbeatState,
+  at: number
+): HeartbeatState => {
+  const notLater = (time: number | null) => (time === null ? null : Math.min(time, at))
+  return {
+    ...state,
+    last_ping_at: notLater(state.last_ping_at),
+    began_at: notLater(state.began_at),
+    expected_at: state.expected_at === null ? null : expectedAfter(rules, null, at),
+    runs: state.runs.map((run) => ({ ...run, started_at: Math.min(run.started_at, at) }))
+  }
+}
+
 // ---------------------------------------------------------------------------
 
 const isWatched = ({ status }: HeartbeatState): boolean => status === "new" || status === "up"

@@ -10,6 +10,9 @@ const slackSeconds = 10
 /** If the task is gone, nobody knows how long its calls may take. */
 const longestCallSeconds = 900
 
+/** How long a place is held for a call that was lost. */
+export const longestLostCallSeconds = slackSeconds + longestCallSeconds
+
 /**
  * SQL for how long the call of a row of `runs`, joined with its `call`, may go on, wherever its node
  * or agent is, and for whether its job may go on without them, until its call-back. The first is

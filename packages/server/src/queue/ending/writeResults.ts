@@ -93,7 +93,9 @@ export const writeResults = Effect.fnUntraced(function* (
         due_at = CASE
           WHEN runs.cancel_requested THEN now()
           WHEN input.lost AND ${queue} IS NOT NULL THEN 'epoch'
-          ELSE now() + input.retry_delay_ms * interval '1 millisecond'
+          -- By the node, which does not follow the clock of the database when that is wrong.
+          ELSE least(now(), to_timestamp(input.finished_ms / 1000))
+            + input.retry_delay_ms * interval '1 millisecond'
         END,
         lease_owner = NULL,
         queue_id = ${queue},

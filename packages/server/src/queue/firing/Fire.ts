@@ -7,6 +7,7 @@ import { TimeZone } from "@scheduling/domain/schedules/TimeZone"
 import { Effect, Result } from "effect"
 import type { SqlClient } from "effect/sql"
 import { calendarDaysOf } from "./calendarDays.ts"
+import { firedAheadUntil, markFired } from "./firedAhead.ts"
 import { targetOf } from "../starting/Claim.ts"
 import type { LeasedRun } from "../Run.ts"
 import { refusalOf } from "./refuseSlot.ts"
@@ -102,7 +103,7 @@ export const fire = Effect.fnUntraced(
 
     const daysOf = yield* calendarDaysOf(sql, due)
     const tasks = new Map<string, DueTask>()
-    const fires = yield* Effect.forEach(
+    const decided = yield* Effect.forEach(
       due,
       Effect.fnUntraced(function* (task) {
         const fire = yield* fireOf(task, daysOf(task))
@@ -115,6 +116,7 @@ export const fire = Effect.fnUntraced(
         return { ...fire, leases: mayLease && options.leases(task.share) }
       })
     )
+    const fires = yield* markFired(sql, decided, first.fired_ahead_until_ms)
     const inserted = yield* sql<
       Pick<LeasedRun, "id" | "workspace_id" | "attempt" | "due_ms"> & {
         readonly leased: boolean
@@ -126,7 +128,7 @@ export const fire = Effect.fnUntraced(
       FROM json_to_recordset(${JSON.stringify(fires)}::json) AS fires (
         task_id uuid, workspace_id uuid, kind text, lane bigint, run_id uuid, step text,
         slot_at timestamptz, due_at timestamptz, fired_until timestamptz, next_fire_at timestamptz, leases boolean,
-        on_worker boolean, queue_id uuid
+        on_worker boolean, queue_id uuid, has_fired boolean
       )
     ), moved AS (
       UPDATE tasks
@@ -146,6 +148,7 @@ export const fire = Effect.fnUntraced(
         ${refusalOf(sql)} AS refusal
       FROM fires
       WHERE run_id IS NOT NULL
+        AND has_fired IS NULL
     ), refused AS (
       INSERT INTO executions (
         id, workspace_id, task_id, kind, trigger, chain_run_id, step_index,
@@ -200,6 +203,7 @@ export const fire = Effect.fnUntraced(
 )
 
 interface FoundTask extends DueTask {
+  readonly fired_ahead_until_ms: number | null
   /** Where the walk over the lanes ended. Null if nothing is left after that. */
   readonly reached_ms: number | null
   readonly reached_lane: string | null
@@ -213,6 +217,7 @@ const findDue = (sql: SqlClient.SqlClient, options: FireOptions) => {
       ${targetOf({ kind: "tasks.kind", task_id: "tasks.id", version_id: "tasks.version_id", step_index: "0" })} AS target,
       run_on IS NOT NULL AS on_worker, queue_id,
       date_part('epoch', next_fire_at) * 1000 AS next_fire_ms,
+      ${firedAheadUntil} AS fired_ahead_until_ms,
       date_part('epoch', now()) * 1000 AS now_ms`)
   const horizon = horizonOf(sql, options)
   if (turns === null) {

@@ -242,6 +242,12 @@ export class Intake {
     return [...saturated]
   }
 
+  /** The clock was stepped, so what was to last for seconds could last for as long as the step. */
+  forgetPauses(): void {
+    this.#restingUntilMs.clear()
+    this.#lastCalls.clear()
+  }
+
   isOpenTo(share: number, nowMs: number): boolean {
     return !this.#slots.isClosedTo(share, nowMs)
   }

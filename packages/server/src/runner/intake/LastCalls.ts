@@ -35,6 +35,10 @@ export class LastCalls {
     for (const [share, targets] of noticed) this.#byShare.set(share, targets)
   }
 
+  clear(): void {
+    this.#byShare.clear()
+  }
+
   /** How many runs would find slots if all shares go on as they did. */
   room(nowMs: number): number {
     this.#forget(nowMs)

@@ -22,6 +22,7 @@ import appSecret from "./0021_app_secret.ts"
 import auditMacs from "./0023_audit_macs.ts"
 import countedUsage from "./0024_counted_usage.ts"
 import accountsOfCredentials from "./0026_accounts_of_credentials.ts"
+import firedAhead from "./0028_fired_ahead.ts"
 
 /** In order. A migration is never edited once released. */
 export const migrations = {
@@ -48,5 +49,6 @@ export const migrations = {
   "0021_app_secret": appSecret,
   "0023_audit_macs": auditMacs,
   "0024_counted_usage": countedUsage,
-  "0026_accounts_of_credentials": accountsOfCredentials
+  "0026_accounts_of_credentials": accountsOfCredentials,
+  "0028_fired_ahead": firedAhead
 }

@@ -141,6 +141,42 @@ layer(testAppLayer())("a deadline of a heartbeat", (it) => {
     })
   )
 
+  it.effect(
+    "is that of a ping made now if the ping was of a time before the clock was set back",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { get, heartbeats, id, ping } = yield* beginWith({ min_interval_seconds: 60 })
+        yield* ping("/start")
+        yield* ping()
+        yield* sql`
+        UPDATE heartbeats
+        SET
+          last_ping_at = last_ping_at + interval '1 hour',
+          began_at = began_at + interval '1 hour',
+          expected_at = expected_at + interval '1 hour',
+          alert_at = alert_at + interval '1 hour',
+          check_at = check_at + interval '1 hour'
+        WHERE monitor_id = ${id}`
+        const { setRight } = yield* Effect.provide(Deadlines, deadlines)
+        yield* setRight
+        assert.deepInclude(yield* get, {
+          status: "up",
+          last_ping_at: "2026-06-01T12:00:00.000Z",
+          expected_at: "2026-06-01T13:00:00.000Z",
+          alert_at: "2026-06-01T13:05:00.000Z"
+        })
+        yield* TestClock.adjust("61 seconds")
+        yield* ping()
+        yield* lookAtAll
+        assert.strictEqual((yield* get).status, "up")
+        yield* leap("2 hours")
+        yield* lookAtAll
+        assert.strictEqual((yield* get).status, "down")
+        assert.strictEqual((yield* heartbeats.incidents()).body.data.length, 1)
+      })
+  )
+
   it.effect("is told once, however many nodes look at it together", () =>
     Effect.gen(function* () {
       const { heartbeats, ping } = yield* beginWith()

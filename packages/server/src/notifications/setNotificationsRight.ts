@@ -1,0 +1,67 @@
+import type { SqlClient } from "effect/sql"
+import { eachAlone, isAhead } from "../sql/setBack.ts"
+import { leaseMs } from "./sending/Sender.ts"
+import { checkAfterMs } from "./sorting/troubles.ts"
+
+/**
+ * Brings the times of deliveries, channels and reminders that were written before the clock of the
+ * database was set back to where they would be by the clock as it is now.
+ */
+export const setNotificationsRight = (sql: SqlClient.SqlClient) =>
+  eachAlone(
+    sql`
+      UPDATE notification_deliveries
+      SET due_at = now() + greatest(interval '0', due_at - written.at)
+      FROM (
+        SELECT
+          deliveries.id,
+          greatest(
+            deliveries.created_at,
+            (
+              SELECT max(started_at)
+              FROM notification_attempts
+              WHERE delivery_id = deliveries.id
+            )
+          ) AS at
+        FROM notification_deliveries AS deliveries
+        WHERE deliveries.status IN ('queued', 'sending')
+          AND ${sql.literal(isAhead("deliveries.due_at"))}
+      ) AS written
+      WHERE notification_deliveries.id = written.id
+        AND ${sql.literal(isAhead("written.at"))}`,
+    sql`
+      UPDATE notification_channels
+      SET
+        held_until = now() + (held_until - sent_at),
+        sent_at = now()
+      WHERE ${sql.literal(isAhead("sent_at"))}`,
+    sql`
+      UPDATE notification_channels AS channels
+      SET
+        lease_until = least(lease_until, now() + ${leaseMs} * interval '1 millisecond'),
+        next_at = least(
+          next_at,
+          greatest(
+            held_until,
+            (
+              SELECT min(due_at)
+              FROM notification_deliveries AS deliveries
+              WHERE deliveries.channel_id = channels.id
+                AND deliveries.status IN ('queued', 'sending')
+            )
+          )
+        )
+      WHERE ${sql.literal(isAhead("next_at"))}`,
+    sql`
+      UPDATE troubles
+      SET
+        check_at = least(troubles.check_at, now() + ${checkAfterMs} * interval '1 millisecond'),
+        remind_at = least(
+          troubles.remind_at,
+          now() + (settings.settings ->> 'remind_every_seconds')::float8 * interval '1 second'
+        )
+      FROM troubles AS ahead
+      LEFT JOIN notification_settings AS settings USING (workspace_id)
+      WHERE troubles.subject_id = ahead.subject_id
+        AND (${sql.literal(isAhead("ahead.check_at"))} OR ${sql.literal(isAhead("ahead.remind_at"))})`
+  )

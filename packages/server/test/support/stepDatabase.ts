@@ -1,0 +1,26 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+/**
+ * Puts a clock between the database and its statements, which a test can step. It is set for the
+ * session, so it works on the embedded store, where all share one.
+ */
+export const steppableDatabase = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`CREATE SCHEMA stepped`
+  yield* sql`CREATE TABLE stepped.ahead (by interval NOT NULL)`
+  yield* sql`INSERT INTO stepped.ahead VALUES ('0')`
+  for (const name of ["now", "clock_timestamp"]) {
+    yield* sql`
+      CREATE FUNCTION ${sql.literal(`stepped.${name}`)}() RETURNS timestamptz
+      LANGUAGE sql STABLE
+      RETURN ${sql.literal(`pg_catalog.${name}`)}() + (SELECT by FROM stepped.ahead)`
+  }
+  yield* sql`SET search_path = stepped, pg_catalog, public`
+  yield* Effect.addFinalizer(() =>
+    Effect.orDie(Effect.andThen(sql`RESET search_path`, sql`DROP SCHEMA stepped CASCADE`))
+  )
+  /** Sets by how many milliseconds it is ahead. */
+  return (aheadMs: number) =>
+    sql`UPDATE stepped.ahead SET by = ${aheadMs} * interval '1 millisecond'`
+})
