@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { encodeSpans } from "../../packages/server/src/platform/spanProtobuf.ts"
+import { encodeSpans } from "../../packages/server/src/core/spanProtobuf.ts"
 import {
   makeSpanId,
   makeTraceId,
@@ -7,7 +7,7 @@ import {
   spanIdOf,
   traceIdOf,
   Tracer
-} from "../../packages/server/src/platform/Tracing.ts"
+} from "../../packages/server/src/core/Tracing.ts"
 import { requestRecords } from "../../packages/server/src/http/request/RequestRecord.ts"
 import { observe, type ObservedEngine } from "../engines/observe.ts"
 import { startServiceEngine } from "../engines/service.ts"

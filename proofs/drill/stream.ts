@@ -3,7 +3,7 @@ import { Effect, Fiber, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import { insertTasks } from "../../packages/server/test/runner/support/tasks.ts"
+import { insertTasks } from "../../packages/server/test/engine/runner/support/tasks.ts"
 import { newUser, type ServerProcess } from "../../packages/server/test/support/ServerProcess.ts"
 
 /**

@@ -1,7 +1,7 @@
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
-import { startSink } from "../../packages/server/test/runner/support/processes.ts"
-import { enqueueAll, insertTasks } from "../../packages/server/test/runner/support/tasks.ts"
+import { startSink } from "../../packages/server/test/engine/runner/support/processes.ts"
+import { enqueueAll, insertTasks } from "../../packages/server/test/engine/runner/support/tasks.ts"
 import {
   call,
   eventually,

@@ -84,7 +84,7 @@ const learnExecutions = (record: Json, segments: ReadonlyArray<string>, world: W
   if (typeof chain_id === "string" && typeof id === "string") {
     world.addId(`${workspace}/chains/${chain_id}/runs`, id)
     for (const { execution } of jsonObjects(record["steps"]))
-      add(`chains/${chain_id}`, jsonObject(execution)["id"])
+      add(`tasks/chains/${chain_id}`, jsonObject(execution)["id"])
   }
 }
 

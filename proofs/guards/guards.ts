@@ -28,7 +28,7 @@ const inServer = (folder: "src" | "test", file: string) =>
   file.startsWith("packages/") ? file : `packages/server/${folder}/${file}`
 
 const accessMatrix = "adversarial/accessMatrix.test.ts"
-const decideAccess = "auth/decideAccess.ts"
+const decideAccess = "accounts/auth/decideAccess.ts"
 
 const access = [
   guard("the scope of a key", decideAccess, accessMatrix, [
@@ -54,59 +54,70 @@ const access = [
 ]
 
 const credentials = [
-  guard("the session of a token", "auth/Auth.ts", "auth/sessions/sessions.test.ts", [
+  guard("the session of a token", "accounts/auth/Auth.ts", "accounts/sessions/sessions.test.ts", [
     `session === undefined ||
           session.user_id !== claims.user_id ||
           session.expires_at <= now`,
     "session === undefined"
   ]),
-  guard("the end of a session", "auth/sessions/SessionsRepo.ts", "auth/sessions/sessions.test.ts", [
-    `DELETE FROM sessions
+  guard(
+    "the end of a session",
+    "accounts/sessions/SessionsRepo.ts",
+    "accounts/sessions/sessions.test.ts",
+    [
+      `DELETE FROM sessions
             WHERE id = \${id}
               AND user_id = \${userId}`,
-    `SELECT id FROM sessions
+      `SELECT id FROM sessions
             WHERE id = \${id}
               AND user_id = \${userId}`
-  ]),
+    ]
+  ),
   guard(
     "the revocation of a key",
-    "api-keys/ApiKeyRepo.ts",
+    "accounts/api-keys/ApiKeyRepo.ts",
     accessMatrix,
     ["row.revoked_at === null &&", ""],
     ["AND revoked_at IS NULL`).pipe(", "`).pipe("]
   ),
-  guard("the networks of a key", "auth/Auth.ts", "api-keys/usage.test.ts", [
+  guard("the networks of a key", "accounts/auth/Auth.ts", "accounts/api-keys/usage.test.ts", [
     "if (isRefused) return Effect.fail(new InvalidApiKey())",
     ""
   ]),
-  guard("that a code works once", "auth/totp/TotpRepo.ts", "auth/totp/totp.test.ts", [
+  guard("that a code works once", "accounts/totp/TotpRepo.ts", "accounts/totp/totp.test.ts", [
     "AND last_step < ${step}",
     ""
   ]),
-  guard("the last owner", "members/Members.ts", "members/members.test.ts", [
+  guard("the last owner", "accounts/members/Members.ts", "accounts/members/members.test.ts", [
     "countOwners(workspaceId)) < 2",
     "countOwners(workspaceId)) < 0"
   ]),
-  guard("the expiry of a key", "api-keys/ApiKeyRepo.ts", accessMatrix, [
+  guard("the expiry of a key", "accounts/api-keys/ApiKeyRepo.ts", accessMatrix, [
     "row.expires_at === null || now < row.expires_at",
     "true"
   ]),
-  guard("the spelling of a signature", "auth/sessions/Tokens.ts", "auth/sessions/Tokens.test.ts", [
-    'if (!isSignedAsOurs.test(token)) throw new Error("the signature has another spelling")',
-    ""
-  ]),
-  guard("who a token is for", "auth/sessions/Tokens.ts", "auth/sessions/Tokens.test.ts", [
+  guard(
+    "the spelling of a signature",
+    "accounts/sessions/Tokens.ts",
+    "accounts/sessions/Tokens.test.ts",
+    ['if (!isSignedAsOurs.test(token)) throw new Error("the signature has another spelling")', ""]
+  ),
+  guard("who a token is for", "accounts/sessions/Tokens.ts", "accounts/sessions/Tokens.test.ts", [
     "audience: issuer,",
     ""
   ]),
-  guard("a refresh token used twice", "auth/sessions/Logins.ts", "auth/sessions/sessions.test.ts", [
-    "if (isPrevious && isRecent) return session",
-    "return session"
-  ]),
-  guard("the count of wrong passwords", "throttle/Throttle.ts", "auth/sessions/login.test.ts", [
-    "row.failures > allowed.failures",
-    "false"
-  ])
+  guard(
+    "a refresh token used twice",
+    "accounts/sessions/Logins.ts",
+    "accounts/sessions/sessions.test.ts",
+    ["if (isPrevious && isRecent) return session", "return session"]
+  ),
+  guard(
+    "the count of wrong passwords",
+    "accounts/throttle/Throttle.ts",
+    "accounts/sessions/login.test.ts",
+    ["row.failures > allowed.failures", "false"]
+  )
 ]
 
 function workspaceFilter(file: string, method: string, shownBy: string): Guard {
@@ -127,27 +138,27 @@ function workspaceFilter(file: string, method: string, shownBy: string): Guard {
  */
 const workspaceFilters = (
   [
-    ["cron/CronTasksRepo.ts", "findWhere"],
-    ["delayed/DelayedTasksRepo.ts", "findWhere"],
-    ["chains/ChainsRepo.ts", "findWhere"],
+    ["tasks/cron/CronTasksRepo.ts", "findWhere"],
+    ["tasks/delayed/DelayedTasksRepo.ts", "findWhere"],
+    ["tasks/chains/ChainsRepo.ts", "findWhere"],
     ["tasks/TasksRepo.ts", "findForUpdate"],
     ["tasks/TasksRepo.ts", "remove"],
-    ["api-keys/ApiKeyRepo.ts", "find"],
-    ["api-keys/ApiKeyRepo.ts", "findForUpdate"],
-    ["api-keys/ApiKeyRepo.ts", "updateRevoked"],
-    ["api-keys/ApiKeyRepo.ts", "remove"],
-    ["monitors/MonitorReads.ts", "findWhere"],
-    ["monitors/heartbeat/HeartbeatsRepo.ts", "findForUpdate"],
-    ["monitors/ssl/SslMonitorsRepo.ts", "findForUpdate"],
-    ["monitors/process/ProcessMonitorsRepo.ts", "findForUpdate"],
-    ["incidents/IncidentsRepo.ts", "find"],
+    ["accounts/api-keys/ApiKeyRepo.ts", "find"],
+    ["accounts/api-keys/ApiKeyRepo.ts", "findForUpdate"],
+    ["accounts/api-keys/ApiKeyRepo.ts", "updateRevoked"],
+    ["accounts/api-keys/ApiKeyRepo.ts", "remove"],
+    ["monitoring/MonitorReads.ts", "findWhere"],
+    ["monitoring/heartbeat/HeartbeatsRepo.ts", "findForUpdate"],
+    ["monitoring/ssl/SslMonitorsRepo.ts", "findForUpdate"],
+    ["monitoring/process/ProcessMonitorsRepo.ts", "findForUpdate"],
+    ["monitoring/incidents/IncidentsRepo.ts", "find"],
     ["notifications/channels/ChannelsRepo.ts", "findWhere"],
     ["notifications/channels/ChannelsRepo.ts", "findForUpdate"],
     ["notifications/deliveries/DeliveriesRepo.ts", "find"],
-    ["queues/QueuesRepo.ts", "findWhere"],
+    ["tasks/queues/QueuesRepo.ts", "findWhere"],
     ["workers/WorkersRepo.ts", "find"],
-    ["members/MembersRepo.ts", "find"],
-    ["members/InvitationsRepo.ts", "remove"]
+    ["accounts/members/MembersRepo.ts", "find"],
+    ["accounts/members/InvitationsRepo.ts", "remove"]
   ] as const
 ).map(([file, method]) => workspaceFilter(file, method, "adversarial/foreignIds.test.ts"))
 
@@ -161,7 +172,7 @@ const channelFilters = (
 ).map(([file, method]) => workspaceFilter(file, method, "notifications/foreignChannels.test.ts"))
 
 const engine = [
-  guard("the fence of a lease", "queue/ending/endRuns.ts", "queue/History.test.ts", [
+  guard("the fence of a lease", "engine/ending/endRuns.ts", "engine/History.test.ts", [
     "AND runs.lease_owner IS NOT DISTINCT FROM input.lease_owner",
     ""
   ]),
@@ -189,11 +200,13 @@ const requests = [
     "adversarial/ambiguousHttp.test.ts",
     ["if (!spoiled.has(message.socket) && isUnambiguous(message)) return true", "return true"]
   ),
-  guard("how many requests are worked on", "fairness/Capacity.ts", "adversarial/flood.test.ts", [
-    '!client.mayHold("requests", this.limits.requests - this.requests)',
-    "false"
-  ]),
-  guard("what one client may hold", "fairness/Clients.ts", "adversarial/flood.test.ts", [
+  guard(
+    "how many requests are worked on",
+    "http/fairness/Capacity.ts",
+    "adversarial/flood.test.ts",
+    ['!client.mayHold("requests", this.limits.requests - this.requests)', "false"]
+  ),
+  guard("what one client may hold", "http/fairness/Clients.ts", "adversarial/flood.test.ts", [
     "return this[what] < share * (share * free - this.address[what])",
     "return free > 0"
   ]),
@@ -209,10 +222,12 @@ const requests = [
     "if (!this.#turns.take(event, request, answer)) return true",
     ""
   ]),
-  guard("answers that nobody reads", "fairness/UnsentAnswers.ts", "adversarial/flood.test.ts", [
-    "while (this.free < 0) this.#giveUpOne()",
-    ""
-  ]),
+  guard(
+    "answers that nobody reads",
+    "http/fairness/UnsentAnswers.ts",
+    "adversarial/flood.test.ts",
+    ["while (this.free < 0) this.#giveUpOne()", ""]
+  ),
   guard("pages of other origins", "http/HttpServer.ts", "adversarial/foreignPages.test.ts", [
     "if (pages.refuses(request)) return originRefused",
     ""
@@ -238,7 +253,7 @@ const requests = [
     "adversarial/idempotency.test.ts",
     ["principalId(yield* Principal)", '(yield* Principal, "00000000-0000-7000-8000-000000000000")']
   ),
-  guard("the lines of the log", "platform/Logging.ts", "adversarial/logs.test.ts", [
+  guard("the lines of the log", "core/Logging.ts", "adversarial/logs.test.ts", [
     'inert(title ?? "")',
     'title ?? ""'
   ])
@@ -247,8 +262,8 @@ const requests = [
 const families = [
   guard(
     "the version of a heartbeat",
-    "monitors/heartbeat/HeartbeatsRepo.ts",
-    "monitors/heartbeat/Races.test.ts",
+    "monitoring/heartbeat/HeartbeatsRepo.ts",
+    "monitoring/heartbeat/Races.test.ts",
     [" AND input.version = h.version", ""]
   ),
   guard(
@@ -274,15 +289,22 @@ const families = [
               AND id = ANY`
     ]
   ),
-  guard("for whom an invitation is", "members/InvitationsRepo.ts", "members/members.test.ts", [
-    "AND email = ${email}",
-    ""
-  ]),
-  guard("the end of an invitation", "members/InvitationsRepo.ts", "members/members.test.ts", [
-    `AND email = \${email}
+  guard(
+    "for whom an invitation is",
+    "accounts/members/InvitationsRepo.ts",
+    "accounts/members/members.test.ts",
+    ["AND email = ${email}", ""]
+  ),
+  guard(
+    "the end of an invitation",
+    "accounts/members/InvitationsRepo.ts",
+    "accounts/members/members.test.ts",
+    [
+      `AND email = \${email}
               AND expires_at > \${now}`,
-    "AND email = ${email}"
-  ]),
+      "AND email = ${email}"
+    ]
+  ),
   guard("the pages of the panel's session", "panel/sessionRoutes.ts", "panel/session.test.ts", [
     "isOwnPage(headers) ? answer : respond(new OriginRefused())",
     "isOwnPage(headers) || true ? answer : respond(new OriginRefused())"

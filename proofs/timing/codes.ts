@@ -1,5 +1,5 @@
 import { call, type ServerProcess } from "../../packages/server/test/support/ServerProcess.ts"
-import { codeOfApp } from "../../packages/server/test/auth/totp/totp.ts"
+import { codeOfApp } from "../../packages/server/test/accounts/totp/totp.ts"
 import { newAccount, password, posted, type Watch } from "./senders.ts"
 import { race } from "./Stopwatch.ts"
 

@@ -1,17 +1,17 @@
 /**
  * Writes down the schema of the version that is being made, with rows in every table, to
- * `test/sql/released/<version>.json`. As soon as `CHANGELOG.md` has that version as released, the file
+ * `test/store/released/<version>.json`. As soon as `CHANGELOG.md` has that version as released, the file
  * is left alone, and all later migrations are tested on it. With `--check` it compares instead.
  */
 import { Effect, References, Tracer } from "effect"
 import { SqlClient } from "effect/sql"
 import { readFileSync } from "node:fs"
 import packageJson from "../package.json" with { type: "json" }
-import { migrations } from "../src/sql/migrations/index.ts"
-import { inOrder, listTables } from "../src/sql/moving/catalog.ts"
-import { embeddedLayer } from "../src/sql/Sql.ts"
+import { migrations } from "../src/store/migrations/index.ts"
+import { inOrder, listTables } from "../src/store/moving/catalog.ts"
+import { embeddedLayer } from "../src/store/Sql.ts"
 import { everyFamily } from "../test/support/everyFamily.ts"
-import type { Released } from "../test/sql/support/released.ts"
+import type { Released } from "../test/store/support/released.ts"
 import { writeOrCheck } from "./writeOrCheck.ts"
 
 /** Runs a migration and returns the statements that it ran. */
@@ -77,6 +77,6 @@ if (!changelog.includes(`\n## [${version}]`)) {
       Effect.provideService(References.MinimumLogLevel, "Warn")
     )
   )
-  const file = new URL(`../test/sql/released/${version}.json`, import.meta.url)
+  const file = new URL(`../test/store/released/${version}.json`, import.meta.url)
   writeOrCheck(file, `${JSON.stringify(found, undefined, 2)}\n`)
 }

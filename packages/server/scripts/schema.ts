@@ -3,7 +3,7 @@
  * With `--check` it compares instead and fails on a difference.
  */
 import { Effect, References } from "effect"
-import { embeddedLayer } from "../src/sql/Sql.ts"
+import { embeddedLayer } from "../src/store/Sql.ts"
 import { dumpSchema } from "./dumpSchema.ts"
 import { writeOrCheck } from "./writeOrCheck.ts"
 

@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import { env } from "node:process"
-import { settingNames } from "./config/Config.ts"
-import { unknownSettings } from "./config/unknownSettings.ts"
+import { settingNames } from "./core/config/Config.ts"
+import { unknownSettings } from "./core/config/unknownSettings.ts"
 
 const signals = ["SIGINT", "SIGTERM"] as const
 

@@ -3,12 +3,12 @@ import { HttpServer } from "effect/http"
 import type { Teardown } from "effect/Runtime"
 import { resolve } from "node:path"
 import { AppLayer, ControlLayer, MetricsLayer } from "./App.ts"
-import { AppConfig } from "./config/Config.ts"
+import { AppConfig } from "./core/config/Config.ts"
 import { HttpServerLayer } from "./http/HttpServer.ts"
-import { LoggingLayer } from "./platform/Logging.ts"
-import { version } from "./platform/version.ts"
+import { LoggingLayer } from "./core/Logging.ts"
+import { version } from "./core/version.ts"
 import { ProcessLogLayer } from "./ProcessLog.ts"
-import { DatabaseLayer } from "./sql/Sql.ts"
+import { DatabaseLayer } from "./store/Sql.ts"
 
 /** The process: the application with the store, socket and logs that the environment asks for. */
 export const ServerLayer = Layer.effectDiscard(

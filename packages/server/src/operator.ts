@@ -4,8 +4,8 @@
  */
 import { Config, Effect } from "effect"
 import { resolve } from "node:path"
-import { askServer } from "./operator/askServer.ts"
-import { socketIn } from "./operator/ControlSocket.ts"
+import { askServer } from "./operations/operator/askServer.ts"
+import { socketIn } from "./operations/operator/ControlSocket.ts"
 
 const [command = "", ...given] = process.argv.slice(2)
 

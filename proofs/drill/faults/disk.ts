@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { startSink } from "../../../packages/server/test/runner/support/processes.ts"
+import { startSink } from "../../../packages/server/test/engine/runner/support/processes.ts"
 import {
   call,
   eventually,

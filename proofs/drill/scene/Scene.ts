@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as fs from "node:fs"
 import * as path from "node:path"
-import { startSink } from "../../../packages/server/test/runner/support/processes.ts"
+import { startSink } from "../../../packages/server/test/engine/runner/support/processes.ts"
 import {
   call,
   eventually,

@@ -1,7 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, type Layer, Redacted, Schedule } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import { embeddedLayer } from "../../../packages/server/src/sql/Sql.ts"
+import { embeddedLayer } from "../../../packages/server/src/store/Sql.ts"
 import { makePostgresCluster } from "../../../packages/server/test/support/PostgresCluster.ts"
 
 /** Asks the database directly, and waits while it is unavailable. */

@@ -1,7 +1,7 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { authorize } from "../access/authorize.ts"
+import { authorize } from "../accounts/access/authorize.ts"
 import { scheduledColumns } from "../tasks/scheduledColumns.ts"
 import type { ScheduledRow } from "../tasks/Schedules.ts"
 

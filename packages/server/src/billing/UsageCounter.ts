@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
-import { AppConfig } from "../config/Config.ts"
-import { StatsRollUpRepo } from "../executions/StatsRollUpRepo.ts"
-import { loop } from "../platform/Loop.ts"
+import { AppConfig } from "../core/config/Config.ts"
+import { StatsRollUpRepo } from "../tasks/executions/StatsRollUpRepo.ts"
+import { loop } from "../core/Loop.ts"
 import { KeepingToPlans } from "./KeepingToPlans.ts"
 
 /** At most so many executions are counted by one transaction. */

@@ -1,6 +1,6 @@
 import { Api } from "@scheduling/domain/Api"
 import { Effect } from "effect"
-import { currentActor } from "../audit/currentActor.ts"
+import { currentActor } from "../accounts/audit/currentActor.ts"
 import { implement } from "../http/implement.ts"
 import { inWorkspace } from "../http/inWorkspace.ts"
 import { Billing } from "./Billing.ts"

@@ -1,9 +1,9 @@
 import { NodeHttpPlatform, NodeHttpServer, NodeHttpServerRequest } from "@effect/platform-node"
 import { Cause, Context, Effect, Layer, Option, Schema } from "effect"
 import { HttpMiddleware, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { AppConfig, isMetered } from "../config/Config.ts"
-import { Capacity, CapacityLimits, freeBytes } from "../fairness/Capacity.ts"
-import { clientOf } from "../fairness/Clients.ts"
+import { AppConfig, isMetered } from "../core/config/Config.ts"
+import { Capacity, CapacityLimits, freeBytes } from "./fairness/Capacity.ts"
+import { clientOf } from "./fairness/Clients.ts"
 import { DoorCount, freeAddress, sharedPort } from "./server/Doors.ts"
 import {
   answerTo,

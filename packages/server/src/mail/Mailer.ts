@@ -1,8 +1,8 @@
 import { Context, Effect, Layer, Redacted } from "effect"
 import { createTransport, type SentMessageInfo } from "nodemailer"
-import { AppConfig } from "../config/Config.ts"
+import { AppConfig } from "../core/config/Config.ts"
 import type { Mail, SendResult } from "./Mail.ts"
-import { cut, oneLine } from "../platform/text.ts"
+import { cut, oneLine } from "../core/text.ts"
 
 /** The one mail server of the service. */
 export class Mailer extends Context.Service<

@@ -1,4 +1,4 @@
-import { escapeHtml } from "../platform/text.ts"
+import { escapeHtml } from "../core/text.ts"
 
 /**
  * Clients that know no style sheets show the styles that are written on the elements; those that do

@@ -4,7 +4,7 @@ import type { CallResult } from "@scheduling/calls/CallResult"
 import { Effect, type Schema } from "effect"
 import type { Mail, SendResult } from "../mail/Mail.ts"
 import type { Message } from "./Message.ts"
-import { cut, oneLine } from "../platform/text.ts"
+import { cut, oneLine } from "../core/text.ts"
 
 /** The result of one attempt to send a message over a channel. */
 export interface ChannelResult extends SendResult {

@@ -1,7 +1,7 @@
 import type { Mail } from "../mail/Mail.ts"
 import { bodyLines, type Message } from "./Message.ts"
 
-import { escapeHtml } from "../platform/text.ts"
+import { escapeHtml } from "../core/text.ts"
 import { colors, page } from "../mail/page.ts"
 
 /** A message as a mail. Mails about the same thing stand in one thread. */

@@ -7,7 +7,7 @@ import {
   HttpServerRespondable,
   HttpServerResponse
 } from "effect/http"
-import type { AppConfig } from "../config/Config.ts"
+import type { AppConfig } from "../core/config/Config.ts"
 import { httpsCheck } from "../http/request/httpsCheck.ts"
 import { mayBePage, noSuchRoute, panelPages } from "../http/Routes.ts"
 import { PanelFiles } from "./PanelFiles.ts"

@@ -14,9 +14,9 @@ import {
   HttpServerRespondable,
   HttpServerResponse
 } from "effect/http"
-import { Accounts } from "../auth/Accounts.ts"
-import { FirstAccount } from "../auth/FirstAccount.ts"
-import { Logins } from "../auth/sessions/Logins.ts"
+import { Accounts } from "../accounts/Accounts.ts"
+import { FirstAccount } from "../accounts/auth/FirstAccount.ts"
+import { Logins } from "../accounts/sessions/Logins.ts"
 import { issuesIn } from "../http/answers/Errors.ts"
 import { requestOrigin } from "../http/request/RequestOrigin.ts"
 import { panelSessionPath } from "../http/Routes.ts"

@@ -3,11 +3,11 @@ import { type ExecutionKind, TaskId } from "@scheduling/domain/executions/Execut
 import type { Conflict, NotFound } from "@scheduling/domain/shared/Errors"
 import { Effect, Option } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
-import { LiveChanges } from "../signals/Changes.ts"
-import type { Change } from "../signals/Recent.ts"
-import { tellAfterCommit } from "../signals/tellAfterCommit.ts"
-import { keyIsTaken } from "../platform/byKey.ts"
-import { intoWorkspace } from "../sql/intoWorkspace.ts"
+import { LiveChanges } from "../events/Changes.ts"
+import type { Change } from "../events/Recent.ts"
+import { tellAfterCommit } from "../events/tellAfterCommit.ts"
+import { keyIsTaken } from "../core/byKey.ts"
+import { intoWorkspace } from "../store/intoWorkspace.ts"
 
 export interface TaskRef {
   readonly id: string

@@ -15,8 +15,8 @@ import {
 } from "../support/http.ts"
 import { nobodysId } from "../support/routes.ts"
 import { testAppLayer } from "../support/TestApp.ts"
-import { linkTokenFor } from "../auth/email/linkTokenFor.ts"
-import { codeNow, confirmTotp, startTotp } from "../auth/totp/totp.ts"
+import { linkTokenFor } from "../accounts/email/linkTokenFor.ts"
+import { codeNow, confirmTotp, startTotp } from "../accounts/totp/totp.ts"
 import { type Endpoint, endpoints } from "./support/contract.ts"
 import { settle } from "./support/settle.ts"
 

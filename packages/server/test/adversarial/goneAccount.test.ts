@@ -4,12 +4,12 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { randomBytes } from "node:crypto"
-import { removeHistoryOfGoneWorkspaces } from "../../src/queue/GoneWorkspaces.ts"
+import { removeHistoryOfGoneWorkspaces } from "../../src/engine/GoneWorkspaces.ts"
 import { notificationsOf } from "../notifications/support/channels.ts"
 import { mailTo, testAppWithMail } from "../notifications/support/withMail.ts"
 import { ask, createKey, outcome, password, randomIp, signUp } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
-import { eventually } from "../runner/support/tasks.ts"
+import { eventually } from "../engine/runner/support/tasks.ts"
 
 /** Which tables have the word anywhere, in whatever column. */
 const tablesWith = Effect.fnUntraced(function* (word: string) {

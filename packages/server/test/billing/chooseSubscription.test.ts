@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import type Stripe from "stripe"
 import { chooseSubscription, stateOf } from "../../src/billing/chooseSubscription.ts"
-import { graceDays, standingOf } from "../../src/limits/standing.ts"
+import { graceDays, standingOf } from "../../src/plans/standing.ts"
 
 const day = 86_400_000
 const now = new Date("2026-06-10T00:00:00Z")

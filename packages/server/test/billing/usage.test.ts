@@ -1,7 +1,7 @@
 import { dayOf, type UsageOfDay } from "@scheduling/domain/billing/Usage"
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect } from "effect"
-import { onlySelfHosted, selfHosted } from "../../src/config/plans.ts"
+import { onlySelfHosted, selfHosted } from "../../src/core/config/plans.ts"
 import { ask, joined, logIn, type Member, outcome, password, signUp } from "../support/http.ts"
 import { leap } from "../support/leap.ts"
 import { testAppLayer } from "../support/TestApp.ts"

@@ -2,7 +2,7 @@ import { type Day, daysBetween, usageRange } from "@scheduling/domain/billing/Us
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { usageOf } from "../../src/billing/usageOf.ts"
-import type { UsageRow } from "../../src/limits/UsageRepo.ts"
+import type { UsageRow } from "../../src/plans/UsageRepo.ts"
 
 const range = { from: "2026-02-27", to: "2026-03-02" }
 

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { DeliveriesRepo, endedKinds } from "../../src/notifications/deliveries/DeliveriesRepo.ts"
-import { insertWorkspace } from "../runner/support/tasks.ts"
+import { insertWorkspace } from "../engine/runner/support/tasks.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 
 const now = new Date("2026-06-01T12:00:00Z")

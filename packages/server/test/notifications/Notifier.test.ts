@@ -3,10 +3,10 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
-import { Outbox } from "../../src/outbox/Outbox.ts"
-import { transactionOf } from "../../src/sql/transaction.ts"
+import { Outbox } from "../../src/events/Outbox.ts"
+import { transactionOf } from "../../src/store/transaction.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
-import { eventually } from "../runner/support/tasks.ts"
+import { eventually } from "../engine/runner/support/tasks.ts"
 import {
   deliveriesTo,
   insertChannels,

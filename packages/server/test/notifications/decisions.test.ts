@@ -11,9 +11,9 @@ import { decide, type Happening, type Trouble } from "../../src/notifications/so
 import { spanOf } from "../../src/notifications/sorting/describe.ts"
 import { kinds } from "../../src/notifications/kinds.ts"
 import { quietUntil } from "../../src/notifications/settings/quietHours.ts"
-import { cut, cutBytes, oneLine } from "../../src/platform/text.ts"
+import { cut, cutBytes, oneLine } from "../../src/core/text.ts"
 import { holdMs, waitMs, windowMs } from "../../src/notifications/sending/waits.ts"
-import { Secrets } from "../../src/platform/Secrets.ts"
+import { Secrets } from "../../src/core/Secrets.ts"
 
 const now = new Date("2026-06-01T12:00:00Z")
 const settings = { task_failure_threshold: 3, remind_every_seconds: 3_600 }

@@ -6,7 +6,7 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import { ChannelsRepo } from "../../src/notifications/channels/ChannelsRepo.ts"
 import { DeliveriesRepo } from "../../src/notifications/deliveries/DeliveriesRepo.ts"
 import { emptyDelivery } from "../../src/notifications/deliveries/emptyDelivery.ts"
-import { insertWorkspace } from "../runner/support/tasks.ts"
+import { insertWorkspace } from "../engine/runner/support/tasks.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 
 const now = new Date("2026-06-01T12:00:00Z")

@@ -7,9 +7,9 @@ import {
   maxSendingOfShare,
   maxSendingTo
 } from "../../src/notifications/callbacks/CallbackSender.ts"
-import { Outbox } from "../../src/outbox/Outbox.ts"
-import { selfHosted } from "../../src/config/plans.ts"
-import { eventually } from "../runner/support/tasks.ts"
+import { Outbox } from "../../src/events/Outbox.ts"
+import { selfHosted } from "../../src/core/config/plans.ts"
+import { eventually } from "../engine/runner/support/tasks.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 import {
   insertChannels,

@@ -3,8 +3,8 @@ import { assert, layer } from "@effect/vitest"
 import { Clock, DateTime, type Duration, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { randomUUID } from "node:crypto"
-import { Outbox } from "../../src/outbox/Outbox.ts"
-import { StoreClock } from "../../src/sql/StoreClock.ts"
+import { Outbox } from "../../src/events/Outbox.ts"
+import { StoreClock } from "../../src/store/StoreClock.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 import {
   deliveriesTo,

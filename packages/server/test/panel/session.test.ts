@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { confirmTotp, codeNow, startTotp } from "../auth/totp/totp.ts"
+import { confirmTotp, codeNow, startTotp } from "../accounts/totp/totp.ts"
 import {
   type Answer,
   ask,

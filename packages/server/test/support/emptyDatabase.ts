@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { Partitions } from "../../src/queue/Partitions.ts"
-import { migrate } from "../../src/sql/Sql.ts"
+import { Partitions } from "../../src/engine/Partitions.ts"
+import { migrate } from "../../src/store/Sql.ts"
 
 interface Partition {
   readonly name: string

@@ -1,4 +1,4 @@
-import { firstIdAt } from "../../src/queue/RunId.ts"
+import { firstIdAt } from "../../src/engine/RunId.ts"
 import { checkValueOf, testSecret } from "./testSecret.ts"
 
 const id = (n: number) => `'00000000-0000-7000-8000-${String(n).padStart(12, "0")}'`

@@ -3,12 +3,17 @@ import { SessionId, UserId } from "@scheduling/domain/shared/Ids"
 import { Clock, DateTime, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomBytes, randomUUID } from "node:crypto"
-import { attest, detailsHashOf, type EventContent, writtenEvent } from "../../src/audit/chain.ts"
-import { type Argon2Parameters, loadArgon2 } from "../../src/auth/passwords/argon2.ts"
-import { laneOf } from "../../src/auth/laneOf.ts"
-import { Tokens } from "../../src/auth/sessions/Tokens.ts"
-import { Ids } from "../../src/platform/Ids.ts"
-import { makeSecrets, seal, Secrets } from "../../src/platform/Secrets.ts"
+import {
+  attest,
+  detailsHashOf,
+  type EventContent,
+  writtenEvent
+} from "../../src/accounts/audit/chain.ts"
+import { type Argon2Parameters, loadArgon2 } from "../../src/accounts/passwords/argon2.ts"
+import { laneOf } from "../../src/accounts/auth/laneOf.ts"
+import { Tokens } from "../../src/accounts/sessions/Tokens.ts"
+import { Ids } from "../../src/core/Ids.ts"
+import { makeSecrets, seal, Secrets } from "../../src/core/Secrets.ts"
 import { type Member, password, randomEmail, randomIp } from "./people.ts"
 
 /**

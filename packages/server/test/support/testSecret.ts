@@ -1,5 +1,5 @@
 import { Redacted } from "effect"
-import { makeSecrets } from "../../src/platform/Secrets.ts"
+import { makeSecrets } from "../../src/core/Secrets.ts"
 
 /** The `APP_SECRET` of all nodes in tests, unless a test is about another one. */
 export const testSecret = Redacted.make("a secret for tests, thirty-two bytes and more")

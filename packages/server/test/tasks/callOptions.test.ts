@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { begin as beginChains } from "../chains/chains.ts"
-import { begin } from "../cron/tasks.ts"
+import { begin as beginChains } from "./chains/chains.ts"
+import { begin } from "./cron/tasks.ts"
 import { ask, outcome } from "../support/http.ts"
 import { testAppLayer, testNow } from "../support/TestApp.ts"
 

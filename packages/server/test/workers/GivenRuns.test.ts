@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import type { GivenRun } from "../../src/queue/workers/WorkerHeld.ts"
-import { GivenRuns } from "../../src/queue/workers/GivenRuns.ts"
+import type { GivenRun } from "../../src/engine/workers/WorkerHeld.ts"
+import { GivenRuns } from "../../src/engine/workers/GivenRuns.ts"
 import { times } from "../support/http.ts"
 
 const session = 7

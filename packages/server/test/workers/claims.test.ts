@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { begin as beginWithTasks } from "../delayed/tasks.ts"
+import { begin as beginWithTasks } from "../tasks/delayed/tasks.ts"
 import { ask, outcome } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { agentOf, workersOf } from "./workers.ts"

@@ -1,4 +1,4 @@
-import { type Standing, windowSeconds } from "../../fairness/RateLimits.ts"
+import { type Standing, windowSeconds } from "../fairness/RateLimits.ts"
 
 /** A property on the request, not a map: a long-lived map would stop requests from dying young. */
 const standing = Symbol("what the credential of a request may still do")

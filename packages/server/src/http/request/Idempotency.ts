@@ -3,11 +3,11 @@ import { Principal, principalId } from "@scheduling/domain/auth/Principal"
 import { IdempotencyConflict, RateLimited } from "@scheduling/domain/shared/Errors"
 import { Clock, Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { AccountRates } from "../../fairness/AccountRates.ts"
-import { elapsedMs } from "../../platform/elapsed.ts"
-import { dayMs } from "../../platform/millis.ts"
-import { mac, seal, Secrets, unseal } from "../../platform/Secrets.ts"
-import { transactionOf } from "../../sql/transaction.ts"
+import { AccountRates } from "../fairness/AccountRates.ts"
+import { elapsedMs } from "../../core/elapsed.ts"
+import { dayMs } from "../../core/millis.ts"
+import { mac, seal, Secrets, unseal } from "../../core/Secrets.ts"
+import { transactionOf } from "../../store/transaction.ts"
 
 export interface IdempotentRequest<A, I> {
   readonly key: string | undefined

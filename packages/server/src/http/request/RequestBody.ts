@@ -1,8 +1,8 @@
 import { MalformedJson, PayloadTooLarge, ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { Effect, Stream } from "effect"
 import { HttpMethod, type HttpServerRequest } from "effect/http"
-import { freeBytes, type Place } from "../../fairness/Capacity.ts"
-import { withText } from "../../seams.ts"
+import { freeBytes, type Place } from "../fairness/Capacity.ts"
+import { withText } from "../../core/seams.ts"
 import { excessOf } from "./JsonBounds.ts"
 
 const maxBodySize = 1024 * 1024

@@ -1,15 +1,15 @@
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Clock, Effect, Option } from "effect"
 import type { HttpServerRequest } from "effect/http"
-import { elapsedMs } from "../../platform/elapsed.ts"
-import { type Histogram, Meters, type NodeMeters, secondsBounds } from "../../platform/Meters.ts"
+import { elapsedMs } from "../../core/elapsed.ts"
+import { type Histogram, Meters, type NodeMeters, secondsBounds } from "../../core/Meters.ts"
 import {
   makeSpanId,
   makeTraceId,
   readTraceparent,
   type Tracer,
   Tracing
-} from "../../platform/Tracing.ts"
+} from "../../core/Tracing.ts"
 import { requestId } from "./RequestId.ts"
 
 /** Properties on the request, not maps: a long-lived map would stop requests from dying young. */

@@ -2,7 +2,7 @@ import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import type { Readable } from "node:stream"
-import { Place } from "../../fairness/Capacity.ts"
+import { Place } from "../fairness/Capacity.ts"
 
 /** As much of a long body is received, so that its sender gets to read the answer. */
 const maxReceivedBytes = 1024 * 1024

@@ -2,7 +2,7 @@ import { maxResponseBodyBytes } from "@scheduling/domain/executions/Execution"
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { Effect, type Schema as S, Schema } from "effect"
 import { issuesIn } from "../../http/answers/Errors.ts"
-import { type KeyRing, seal, unsealIfKnown } from "../../platform/Secrets.ts"
+import { type KeyRing, seal, unsealIfKnown } from "../../core/Secrets.ts"
 import type { Kind } from "../Kind.ts"
 
 export type Fields = Readonly<Record<string, unknown>>

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto"
-import { type KeyRing, mac } from "../../platform/Secrets.ts"
-import { dayMs } from "../../platform/millis.ts"
+import { type KeyRing, mac } from "../../core/Secrets.ts"
+import { dayMs } from "../../core/millis.ts"
 import type { ChannelRow } from "./ChannelsRepo.ts"
 import type { MailLink } from "../Kind.ts"
 

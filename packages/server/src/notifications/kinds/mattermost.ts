@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { httpKind } from "../Kind.ts"
 import { bodyLines } from "../Message.ts"
-import { cut, escapeMarkdown, withoutMentions } from "../../platform/text.ts"
+import { cut, escapeMarkdown, withoutMentions } from "../../core/text.ts"
 import { colors } from "../../mail/page.ts"
 import { serverUrl } from "../kindFields.ts"
 

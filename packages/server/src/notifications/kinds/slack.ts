@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { goneAt, httpKind } from "../Kind.ts"
 import { bodyLines } from "../Message.ts"
-import { cut } from "../../platform/text.ts"
+import { cut } from "../../core/text.ts"
 import { colors } from "../../mail/page.ts"
 import { providerUrl } from "../kindFields.ts"
 

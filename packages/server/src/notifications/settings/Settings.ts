@@ -7,9 +7,9 @@ import {
 import { Conflict, type NotFound, ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { AuditLog } from "../../audit/AuditLog.ts"
-import type { Author } from "../../audit/currentAuthor.ts"
-import { transactionOf } from "../../sql/transaction.ts"
+import { AuditLog } from "../../accounts/audit/AuditLog.ts"
+import type { Author } from "../../accounts/audit/currentAuthor.ts"
+import { transactionOf } from "../../store/transaction.ts"
 import { ChannelsRepo } from "../channels/ChannelsRepo.ts"
 import { SettingsRepo } from "./SettingsRepo.ts"
 

@@ -1,4 +1,4 @@
-import type { DueForWorkers } from "../../queue/workers/WorkerClaim.ts"
+import type { DueForWorkers } from "../../engine/workers/WorkerClaim.ts"
 import { Agenda } from "./Agenda.ts"
 
 /**

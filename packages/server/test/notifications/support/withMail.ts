@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
-import { eventually } from "../../runner/support/tasks.ts"
+import { eventually } from "../../engine/runner/support/tasks.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 import { type ReceivedMail, smtpReceiver } from "./receivers.ts"
 

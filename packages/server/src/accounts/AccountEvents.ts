@@ -1,0 +1,44 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { UserId } from "@scheduling/domain/shared/Ids"
+import { Context, Effect, Layer } from "effect"
+import type { RequestOrigin } from "../http/request/RequestOrigin.ts"
+
+/**
+ * What other modules do when an account or a workspace changes. Each reaction runs in the
+ * transaction of the change.
+ */
+export interface AccountSubscriber {
+  readonly workspaceCreated: (
+    workspaceId: AuthorizedWorkspaceId,
+    ownerId: UserId
+  ) => Effect.Effect<void>
+  /** The user has proved that the address is theirs. */
+  readonly emailVerified: (userId: string, email: string, now: Date) => Effect.Effect<void>
+  /** The address no longer belongs to a member of these workspaces. */
+  readonly memberEmailGone: (
+    email: string,
+    workspaceIds: ReadonlyArray<string>,
+    origin: RequestOrigin
+  ) => Effect.Effect<void>
+}
+
+/** Publishes changes of accounts to the modules that build on them and have subscribed. */
+export class AccountEvents extends Context.Service<
+  AccountEvents,
+  AccountSubscriber & { readonly subscribe: (subscriber: AccountSubscriber) => Effect.Effect<void> }
+>()("@scheduling/server/accounts/AccountEvents") {
+  static readonly layer: Layer.Layer<AccountEvents> = Layer.sync(AccountEvents, () => {
+    const subscribers: Array<AccountSubscriber> = []
+    const publish = (event: (subscriber: AccountSubscriber) => Effect.Effect<void>) =>
+      Effect.suspend(() => Effect.forEach(subscribers, event, { discard: true }))
+    return AccountEvents.of({
+      subscribe: (subscriber) => Effect.sync(() => void subscribers.push(subscriber)),
+      workspaceCreated: (workspaceId, ownerId) =>
+        publish((subscriber) => subscriber.workspaceCreated(workspaceId, ownerId)),
+      emailVerified: (userId, email, now) =>
+        publish((subscriber) => subscriber.emailVerified(userId, email, now)),
+      memberEmailGone: (email, workspaceIds, origin) =>
+        publish((subscriber) => subscriber.memberEmailGone(email, workspaceIds, origin))
+    })
+  })
+}

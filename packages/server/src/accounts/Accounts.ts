@@ -1,0 +1,305 @@
+import {
+  EmailTaken,
+  InvalidCredentials,
+  InvalidToken,
+  RegistrationClosed
+} from "@scheduling/domain/auth/AuthErrors"
+import type { TokenPair } from "@scheduling/domain/auth/TokenPair"
+import type { User } from "@scheduling/domain/auth/User"
+import { type Conflict, type RateLimited, ValidationFailed } from "@scheduling/domain/shared/Errors"
+import type { Workspace } from "@scheduling/domain/workspaces/Workspace"
+import { Context, DateTime, Effect, Layer, Option, type Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { AppConfig } from "../core/config/Config.ts"
+import { Idempotency } from "../http/request/Idempotency.ts"
+import { Ids } from "../core/Ids.ts"
+import type { RequestOrigin } from "../http/request/RequestOrigin.ts"
+import { makeLinkToken } from "../core/linkTokens.ts"
+import { Secrets } from "../core/Secrets.ts"
+import { UsageRepo } from "../plans/UsageRepo.ts"
+import { transactionOf } from "../store/transaction.ts"
+import { AuditLog } from "./audit/AuditLog.ts"
+import { InvitationsRepo } from "./members/InvitationsRepo.ts"
+import { Endings } from "../events/Endings.ts"
+import { Workspaces } from "./workspaces/Workspaces.ts"
+import { AccountEvents } from "./AccountEvents.ts"
+import { checkNewPassword } from "./passwords/checkNewPassword.ts"
+import { EmailLinks } from "./email/EmailLinks.ts"
+import { confirmingPassword } from "./passwords/confirmingPassword.ts"
+import type { Actor } from "./audit/currentActor.ts"
+import { ChangeMails } from "./auth/ChangeMails.ts"
+import { laneOf } from "./auth/laneOf.ts"
+import { Logins } from "./sessions/Logins.ts"
+import { Throttle } from "./throttle/Throttle.ts"
+import { Passwords } from "./passwords/Passwords.ts"
+import { SessionsRepo } from "./sessions/SessionsRepo.ts"
+import { userOfToken } from "./users/userOfToken.ts"
+import { UserLinksRepo } from "./users/UserLinksRepo.ts"
+import { toUser, type UserRow, UsersRepo } from "./users/UsersRepo.ts"
+
+interface Registration {
+  readonly email: string
+  readonly password: Redacted.Redacted
+  readonly name?: string
+}
+
+/** The accounts of people: their email, name and password. */
+export class Accounts extends Context.Service<
+  Accounts,
+  {
+    readonly register: (
+      input: Registration,
+      origin: RequestOrigin
+    ) => Effect.Effect<
+      { readonly user: User; readonly workspace: Workspace },
+      EmailTaken | RegistrationClosed | RateLimited | ValidationFailed
+    >
+    /** For an operator: also where registration is closed. Its owner has to reset the password. */
+    readonly create: (
+      email: string,
+      origin: RequestOrigin
+    ) => Effect.Effect<User, EmailTaken | RateLimited>
+    readonly get: (id: string) => Effect.Effect<User, InvalidToken>
+    readonly update: (
+      actor: Actor,
+      change: {
+        readonly name?: string | null
+        readonly email?: string
+        readonly current_password?: Redacted.Redacted
+      }
+    ) => Effect.Effect<
+      User,
+      EmailTaken | InvalidCredentials | InvalidToken | RateLimited | ValidationFailed
+    >
+    readonly resendEmailLink: (
+      actor: Actor
+    ) => Effect.Effect<void, Conflict | InvalidToken | RateLimited>
+    /** Ends every session of the account and returns the tokens of a new one. */
+    readonly changePassword: (
+      actor: Actor,
+      passwords: {
+        readonly current_password: Redacted.Redacted
+        readonly new_password: Redacted.Redacted
+      }
+    ) => Effect.Effect<
+      TokenPair,
+      InvalidCredentials | InvalidToken | RateLimited | ValidationFailed
+    >
+    readonly remove: (
+      actor: Actor,
+      currentPassword: Redacted.Redacted
+    ) => Effect.Effect<void, InvalidCredentials | InvalidToken | RateLimited>
+  }
+>()("@scheduling/server/accounts/Accounts") {
+  static readonly layer: Layer.Layer<
+    Accounts,
+    never,
+    | AppConfig
+    | AuditLog
+    | ChangeMails
+    | AccountEvents
+    | EmailLinks
+    | Endings
+    | Idempotency
+    | Ids
+    | InvitationsRepo
+    | Logins
+    | Throttle
+    | Passwords
+    | Secrets
+    | SessionsRepo
+    | SqlClient.SqlClient
+    | UserLinksRepo
+    | UsageRepo
+    | UsersRepo
+    | Workspaces
+  > = Layer.effect(
+    Accounts,
+    Effect.gen(function* () {
+      const transaction = transactionOf(yield* SqlClient.SqlClient)
+      const { registration } = yield* AppConfig
+      const audit = yield* AuditLog
+      const changeMails = yield* ChangeMails
+      const events = yield* AccountEvents
+      const emailLinks = yield* EmailLinks
+      const endings = yield* Endings
+      const idempotency = yield* Idempotency
+      const ids = yield* Ids
+      const invitations = yield* InvitationsRepo
+      const logins = yield* Logins
+      const throttle = yield* Throttle
+      const passwords = yield* Passwords
+      const sessions = yield* SessionsRepo
+      const userLinks = yield* UserLinksRepo
+      const usage = yield* UsageRepo
+      const users = yield* UsersRepo
+      const workspaces = yield* Workspaces
+      const [laneKey] = (yield* Secrets).keys("lane")
+
+      /** The account may have been deleted with its session after this request was let in. */
+      const own = (id: string) => userOfToken(users, id)
+
+      const confirm = confirmingPassword(throttle, passwords)
+
+      const create = Effect.fnUntraced(function* (
+        { email, name, password }: Registration,
+        origin: RequestOrigin,
+        isMailed: boolean
+      ) {
+        const id = yield* ids.next
+        const user: UserRow = {
+          id,
+          email,
+          email_verified_at: null,
+          pending_email: null,
+          name: name ?? null,
+          password_hash: yield* passwords.hash(password, origin.ip),
+          lane: laneOf(laneKey, id, origin.ip),
+          created_at: yield* DateTime.nowAsDate
+        }
+        return yield* transaction(
+          Effect.gen(function* () {
+            const inserted = yield* users.insert(user)
+            if (Option.isNone(inserted)) return yield* new EmailTaken()
+            // By the address, so that nobody floods it by registering and deleting accounts.
+            if (isMailed) yield* emailLinks.count(inserted.value, email)
+            const registered = toUser(inserted.value)
+            yield* audit.recordForAccount("account.registered", user.id, {
+              actor_id: registered.id,
+              origin
+            })
+            const workspace = yield* workspaces.createFor(
+              registered.id,
+              firstWorkspaceName(registered),
+              origin
+            )
+            return { row: inserted.value, workspace }
+          })
+        )
+      })
+
+      return Accounts.of({
+        register: Effect.fn("Accounts.register")(function* (input, origin) {
+          if (registration === "closed") return yield* new RegistrationClosed()
+          yield* checkNewPassword(input.password, input.email, "password")
+          yield* throttle.count("registrations", origin.ip)
+          const { row, workspace } = yield* create(input, origin, true)
+          yield* emailLinks.post(row)
+          return { user: toUser(row), workspace }
+        }),
+
+        create: Effect.fn("Accounts.create")(function* (email, origin) {
+          const password = makeLinkToken() // Nobody knows it: its owner sets one.
+          return toUser((yield* create({ email, password }, origin, false)).row)
+        }),
+
+        get: (id) => Effect.map(own(id), toUser),
+
+        update: Effect.fn("Accounts.update")(function* (actor, change) {
+          const row = yield* own(actor.user_id)
+          const email = change.email ?? row.pending_email ?? row.email
+          if (email !== (row.pending_email ?? row.email)) {
+            if (change.current_password === undefined) return yield* passwordNeeded
+            yield* confirm(row, change.current_password, actor)
+            if (email !== row.email && Option.isSome(yield* users.findByEmail(email))) {
+              return yield* new EmailTaken()
+            }
+            if (email !== row.email) yield* emailLinks.count(row, email)
+          }
+          const pending_email = email === row.email ? null : email
+          const updated = yield* transaction(
+            Effect.gen(function* () {
+              const name = change.name === undefined ? row.name : change.name
+              const updated = yield* users.update({ id: row.id, pending_email, name })
+              if (Option.isNone(updated)) return yield* new InvalidToken()
+              if (pending_email !== row.pending_email) {
+                yield* userLinks.removeAny(row.id, "email")
+              }
+              yield* audit.recordForAccount("account.updated", row.id, {
+                actor_id: actor.user_id,
+                origin: actor.origin,
+                details: {
+                  changed: Object.keys(change).filter((key) => key !== "current_password")
+                }
+              })
+              return updated.value
+            })
+          )
+          if (pending_email !== null && pending_email !== row.pending_email) {
+            yield* emailLinks.post(updated)
+          }
+          return toUser(updated)
+        }),
+
+        resendEmailLink: (actor) =>
+          Effect.flatMap(own(actor.user_id), (row) => emailLinks.postAgain(row, actor.origin)),
+
+        changePassword: Effect.fn("Accounts.changePassword")(function* (
+          actor,
+          { current_password, new_password }
+        ) {
+          const row = yield* own(actor.user_id)
+          yield* checkNewPassword(new_password, row.email, "new_password")
+          yield* confirm(row, current_password, actor)
+          const passwordHash = yield* passwords.hash(new_password, actor.origin.ip)
+          return yield* transaction(
+            Effect.gen(function* () {
+              const isChanged = yield* users.updatePassword({
+                id: row.id,
+                from: row.password_hash,
+                to: passwordHash
+              })
+              if (!isChanged) return yield* new InvalidCredentials()
+              const sessions_ended = yield* sessions.removeAll(row.id)
+              yield* userLinks.removeAskedFor(row.id)
+              yield* audit.recordForAccount("password.changed", row.id, {
+                actor_id: actor.user_id,
+                origin: actor.origin,
+                details: { sessions_ended }
+              })
+              yield* changeMails.send(row, "password", actor.origin)
+              return yield* logins.start({ ...row, password_hash: passwordHash }, actor.origin)
+            }).pipe(
+              Effect.catchTag("PasswordReplaced", () => Effect.fail(new InvalidCredentials()))
+            )
+          )
+        }),
+
+        remove: Effect.fn("Accounts.remove")(function* (actor, currentPassword) {
+          const row = yield* own(actor.user_id)
+          yield* confirm(row, currentPassword, actor)
+          yield* transaction(
+            Effect.gen(function* () {
+              // Locked, or a workspace that is created meanwhile would be left without an owner.
+              if (!(yield* users.lock(row.id, row.password_hash)))
+                return yield* new InvalidCredentials()
+              yield* workspaces.removeOwnedAloneBy(actor)
+              const others = yield* usage.holdSeatsOf(row.id)
+              yield* events.memberEmailGone(row.email, others, actor.origin)
+              yield* users.remove(row.id)
+              yield* usage.record("seats", others, yield* DateTime.nowAsDate)
+              yield* invitations.removeOf(row.email)
+              yield* idempotency.removeOwnedBy(row.id)
+              yield* audit.erase(row.id)
+              yield* audit.recordForAccount("account.deleted", row.id, {
+                actor_id: actor.user_id,
+                origin: actor.origin
+              })
+            })
+          )
+          endings.tell([row.id])
+        })
+      })
+    })
+  )
+}
+
+const firstWorkspaceName = ({ email, name }: User) =>
+  `${name ?? email.slice(0, email.indexOf("@"))}'s workspace`
+
+const passwordNeeded = Effect.suspend(
+  () =>
+    new ValidationFailed({
+      issues: [{ path: ["current_password"], message: "is needed to change the email" }]
+    })
+)

@@ -1,0 +1,118 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { UserId } from "@scheduling/domain/shared/Ids"
+import type { AuditEvent } from "@scheduling/domain/workspaces/AuditEvent"
+import { Context, DateTime, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { ApiKeyRepo } from "./api-keys/ApiKeyRepo.ts"
+import { type AccountAction, AuditLog } from "./audit/AuditLog.ts"
+import type { RequestOrigin } from "../http/request/RequestOrigin.ts"
+import { UsageRepo } from "../plans/UsageRepo.ts"
+import { InvitationsRepo } from "./members/InvitationsRepo.ts"
+import { MembersRepo } from "./members/MembersRepo.ts"
+import { AccountEvents } from "./AccountEvents.ts"
+import { Endings } from "../events/Endings.ts"
+import { SigningSecrets } from "../engine/signing/SigningSecrets.ts"
+import { UserLinksRepo } from "./users/UserLinksRepo.ts"
+import { type UserRow, UsersRepo } from "./users/UsersRepo.ts"
+import { ReclaimingRepo } from "./ReclaimingRepo.ts"
+import { SecondFactors } from "./totp/SecondFactors.ts"
+
+/** For owners of an email with which somebody else may have registered an account. */
+export class Reclaiming extends Context.Service<
+  Reclaiming,
+  {
+    /**
+     * Whoever has just used a link that was mailed to an unverified email is its owner. Nobody else
+     * keeps a way in from before. Within the transaction that locks the account.
+     */
+    readonly reclaim: (
+      user: Pick<UserRow, "id" | "email">,
+      origin: RequestOrigin
+    ) => Effect.Effect<void>
+  }
+>()("@scheduling/server/accounts/Reclaiming") {
+  static readonly layer: Layer.Layer<
+    Reclaiming,
+    never,
+    | ApiKeyRepo
+    | AuditLog
+    | AccountEvents
+    | Endings
+    | InvitationsRepo
+    | MembersRepo
+    | ReclaimingRepo
+    | SecondFactors
+    | SigningSecrets
+    | SqlClient.SqlClient
+    | UsageRepo
+    | UserLinksRepo
+    | UsersRepo
+  > = Layer.effect(
+    Reclaiming,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const apiKeys = yield* ApiKeyRepo
+      const audit = yield* AuditLog
+      const events = yield* AccountEvents
+      const endings = yield* Endings
+      const factors = yield* SecondFactors
+      const invitations = yield* InvitationsRepo
+      const links = yield* UserLinksRepo
+      const members = yield* MembersRepo
+      const repo = yield* ReclaimingRepo
+      const signing = yield* SigningSecrets
+      const usage = yield* UsageRepo
+      const users = yield* UsersRepo
+
+      /** Of a workspace that is locked. */
+      const clear = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        userId: UserId,
+        origin: RequestOrigin
+      ) {
+        const now = yield* DateTime.nowAsDate
+        const record = (action: AuditEvent["action"], target_id: string, details: object = {}) =>
+          audit.recordInWorkspace(action, workspaceId, {
+            actor_id: userId,
+            target_id,
+            origin,
+            details: { ...details }
+          })
+        for (const { id, role } of yield* invitations.removeAll(workspaceId)) {
+          yield* record("invitation.removed", id, { role })
+        }
+        const removed = yield* members.removeAllBut(workspaceId, userId)
+        for (const { email, id, role } of removed) {
+          yield* events.memberEmailGone(email, [workspaceId], origin)
+          yield* record("member.removed", id, { role })
+        }
+        yield* sql.afterCommit(Effect.sync(() => endings.tell(removed.map(({ id }) => id))))
+        yield* usage.record("seats", [workspaceId], now)
+        for (const { id } of yield* apiKeys.updateAllRevoked(workspaceId, now)) {
+          yield* record("api_key.revoked", id)
+        }
+        for (const { id } of yield* repo.endWorkers(workspaceId, now)) {
+          yield* record("worker.token_revoked", id)
+        }
+        yield* record("signing_secret.rotated", (yield* signing.rotate(workspaceId)).id)
+      })
+
+      return Reclaiming.of({
+        reclaim: Effect.fn("Reclaiming.reclaim")(function* ({ email, id }, origin) {
+          const now = yield* DateTime.nowAsDate
+          if (!(yield* users.updateVerified(id, now))) return
+          const userId = UserId.make(id)
+          const record = (action: AccountAction, details = {}) =>
+            audit.recordForAccount(action, id, { actor_id: userId, origin, details })
+          yield* links.removeAny(id, "email")
+          yield* record("email.verified", { changed: false })
+          if (yield* factors.remove(id)) yield* record("totp.disabled")
+          for (const workspaceId of yield* repo.lockOwnedAlone(id)) {
+            yield* clear(workspaceId, userId, origin)
+          }
+          yield* events.emailVerified(id, email, now)
+        })
+      })
+    })
+  )
+}

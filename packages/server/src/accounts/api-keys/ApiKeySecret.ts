@@ -1,0 +1,4 @@
+import { apiKeyPrefix } from "@scheduling/domain/api-keys/ApiKey"
+import { bearerKeys } from "../../core/bearerKeys.ts"
+
+export const { isWellFormed, make: makeKey } = bearerKeys(apiKeyPrefix, "api_key")

@@ -1,0 +1,55 @@
+import { DateTime, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { Outbox } from "../../events/Outbox.ts"
+import { loop } from "../../core/Loop.ts"
+import { timestampOf } from "../../store/timestamp.ts"
+import { transactionOf } from "../../store/transaction.ts"
+import { ExpiringKeysRepo } from "./ExpiringKeysRepo.ts"
+import { nextWarning } from "./warnings.ts"
+
+/** Tells workspaces that keys of theirs are about to expire, once for each time there is to tell. */
+export const ExpiringKeysLayer: Layer.Layer<
+  never,
+  never,
+  ExpiringKeysRepo | Outbox | SqlClient.SqlClient
+> = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const transaction = transactionOf(yield* SqlClient.SqlClient)
+    const repo = yield* ExpiringKeysRepo
+    const outbox = yield* Outbox
+
+    const tell = Effect.gen(function* () {
+      const now = yield* DateTime.nowAsDate
+      const keys = yield* repo.claim(now, batch)
+      if (keys.length === 0) return 0
+      yield* outbox.announce(
+        ...keys
+          .filter(({ expires_at }) => expires_at > now)
+          .map(({ expires_at, id, key_prefix, name, workspace_id }) => ({
+            workspace_id,
+            event: "api_key.expiring" as const,
+            subject_id: id,
+            at: now,
+            data: {
+              name,
+              reason: `The API key expires at ${timestampOf(expires_at)}.`,
+              facts: [{ name: "Key", value: `${key_prefix}…` }]
+            }
+          }))
+      )
+      yield* repo.updateWarnAt(
+        keys.map(({ expires_at, id }) => ({ id, warn_at: nextWarning(expires_at, now) }))
+      )
+      return keys.length
+    }).pipe(transaction)
+
+    yield* Effect.forkScoped(
+      loop("telling of keys that expire", tell, {
+        between: (told) => (told === batch ? Effect.void : Effect.sleep("10 minutes")),
+        pauseAtMost: "1 minute"
+      })
+    )
+  })
+)
+
+const batch = 500

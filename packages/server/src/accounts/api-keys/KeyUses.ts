@@ -1,0 +1,93 @@
+import type { ApiKeyId } from "@scheduling/domain/shared/Ids"
+import { Context, DateTime, Effect, Latch, Layer } from "effect"
+import { loop } from "../../core/Loop.ts"
+import { ApiKeyRepo, type VerifiedRow } from "./ApiKeyRepo.ts"
+import { type KeyUse, KeyUsesRepo } from "./KeyUsesRepo.ts"
+
+/** Remembers uses of keys and writes them after the requests, many keys in one statement. */
+export class KeyUses extends Context.Service<
+  KeyUses,
+  {
+    /** For `last_used_at`. */
+    readonly touch: (key: Pick<VerifiedRow, "id" | "last_used_at">, now: Date) => void
+    /** What it was used for or from, at most once an hour. */
+    readonly note: (keyId: ApiKeyId, kind: KeyUse["kind"], what: string) => void
+  }
+>()("@scheduling/server/accounts/api-keys/KeyUses") {
+  static readonly layer: Layer.Layer<KeyUses, never, ApiKeyRepo | KeyUsesRepo> = Layer.effect(
+    KeyUses,
+    Effect.gen(function* () {
+      const keys = yield* ApiKeyRepo
+      const repo = yield* KeyUsesRepo
+      const used = Latch.makeUnsafe()
+      let touched = new Map<string, Date>()
+      let noted = new Map<string, KeyUse>()
+      const known = new Set<string>()
+
+      const writeTouched = Effect.suspend(() => {
+        if (touched.size === 0) return Effect.void
+        const uses = touched
+        touched = new Map()
+        return keys.updateLastUsed(uses)
+      })
+
+      const writeNoted = Effect.suspend(() => {
+        if (noted.size === 0) return Effect.void
+        const uses = [...noted.values()]
+        noted = new Map()
+        return Effect.flatMap(DateTime.nowAsDate, (now) => repo.update(uses, now)).pipe(
+          // Of a key that another transaction has locked nothing is written: its next use is noted.
+          Effect.tap((written) =>
+            Effect.sync(() => {
+              for (const use of uses) if (!written.has(nameOf(use))) known.delete(nameOf(use))
+            })
+          ),
+          Effect.onError(() => Effect.sync(() => known.clear()))
+        )
+      })
+
+      const flush = Effect.suspend(() => {
+        used.closeUnsafe()
+        return Effect.andThen(writeTouched, writeNoted)
+      })
+
+      // 1. Wait for a use. 2. Gather uses for a second. 3. Write them all. A failed write is
+      //    dropped: the next use of the key writes it again.
+      const turn = used.await.pipe(Effect.andThen(Effect.sleep("1 second")), Effect.andThen(flush))
+      yield* Effect.forkScoped(loop("noting the use of keys", turn))
+      const forget = Effect.sync(() => known.clear())
+      yield* Effect.forkScoped(
+        loop("forgetting noted uses of keys", Effect.delay(forget, "1 hour"))
+      )
+      // A frozen database must not keep the process from ending.
+      yield* Effect.addFinalizer(() => Effect.ignoreCause(Effect.timeout(flush, "2 seconds")))
+
+      return KeyUses.of({
+        touch: (key, now) => {
+          const isFresh =
+            key.last_used_at !== null && now.getTime() - key.last_used_at.getTime() < minute
+          if (isFresh || touched.has(key.id)) return
+          touched.set(key.id, now)
+          used.openUnsafe()
+        },
+
+        note: (api_key_id, kind, what) => {
+          const name = nameOf({ api_key_id, kind, what })
+          if (known.has(name) || noted.size >= maxNoted) return
+          if (known.size >= maxKnown) known.clear()
+          known.add(name)
+          noted.set(name, { api_key_id, kind, what })
+          used.openUnsafe()
+        }
+      })
+    })
+  )
+}
+
+const minute = 60_000
+
+/** What is noted once more costs a row of a statement. */
+const maxKnown = 50_000
+const maxNoted = 2_000
+
+const nameOf = ({ api_key_id, kind, what }: KeyUse) => `${api_key_id} ${kind} ${what}`

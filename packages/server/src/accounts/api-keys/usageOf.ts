@@ -1,0 +1,62 @@
+import {
+  type Advice,
+  type ApiKeyUsage,
+  judgedAfterDays,
+  shownAddresses,
+  usageDays
+} from "@scheduling/domain/api-keys/ApiKeyUsage"
+import type { Scope } from "@scheduling/domain/api-keys/Scope"
+import { dayMs } from "../../core/millis.ts"
+import { timestampOf, timestampOrNull } from "../../store/timestamp.ts"
+import type { ApiKeyRow } from "./ApiKeyRepo.ts"
+import type { KeyUseRow } from "./KeyUsesRepo.ts"
+
+/** From when on uses of a key count. */
+export const observedSince = ({ created_at }: Pick<ApiKeyRow, "created_at">, now: Date): Date =>
+  new Date(Math.max(created_at.getTime(), now.getTime() - usageDays * dayMs))
+
+/** What a key's uses since then, newest first, say about what it needs. */
+export const usageOf = (
+  key: Pick<ApiKeyRow, "created_at" | "scopes">,
+  uses: ReadonlyArray<KeyUseRow>,
+  now: Date
+): ApiKeyUsage => {
+  const usedAt = new Map(
+    uses.filter(({ kind }) => kind === "scope").map((use) => [use.what, use.last_used_at])
+  )
+  const addresses = (kind: KeyUseRow["kind"]) =>
+    uses
+      .filter((use) => use.kind === kind)
+      .slice(0, shownAddresses)
+      .map(({ last_used_at, what }) => ({ ip: what, last_used_at: timestampOf(last_used_at) }))
+  const used = key.scopes.filter((scope) => usedAt.has(scope))
+  return {
+    observed_since: timestampOf(observedSince(key, now)),
+    scopes: key.scopes.map((scope) => ({
+      scope,
+      last_used_at: timestampOrNull(usedAt.get(scope))
+    })),
+    addresses: addresses("address"),
+    refused_addresses: addresses("refused_address"),
+    suggestion: suggestionFor(
+      key,
+      used,
+      uses.some(({ kind }) => kind === "address"),
+      now
+    )
+  }
+}
+
+const suggestionFor = (
+  { created_at, scopes }: Pick<ApiKeyRow, "created_at" | "scopes">,
+  used: ReadonlyArray<Scope>,
+  isUsed: boolean,
+  now: Date
+): { readonly advice: Advice; readonly scopes: ReadonlyArray<Scope> } => {
+  const ageMs = now.getTime() - created_at.getTime()
+  if (used.length === scopes.length) return { advice: "keep", scopes }
+  if (ageMs < judgedAfterDays * dayMs) return { advice: "wait", scopes }
+  if (!isUsed) return { advice: "revoke", scopes: [] }
+  // It was used, for what needs no scope: a key has at least one.
+  return used.length === 0 ? { advice: "keep", scopes } : { advice: "narrow", scopes: used }
+}

@@ -1,0 +1,26 @@
+import { Principal, type UserPrincipal } from "@scheduling/domain/auth/Principal"
+import { Effect } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import { requestOrigin, type RequestOrigin } from "../../http/request/RequestOrigin.ts"
+
+/** Who makes a change, and from where, for the audit log. */
+export interface Actor extends Omit<UserPrincipal, "lane" | "role"> {
+  readonly origin: RequestOrigin
+}
+
+/**
+ * The user behind the request. On an endpoint for JWTs, authentication refuses API keys before
+ * this.
+ */
+export const currentActor: Effect.Effect<
+  Actor,
+  never,
+  Principal | HttpServerRequest.HttpServerRequest
+> = Effect.gen(function* () {
+  const principal = yield* Principal
+  if (principal.kind !== "jwt") {
+    return yield* Effect.die(new Error("an endpoint that needs a user is not declared Access.jwt"))
+  }
+  const { kind, session_id, user_id } = principal
+  return { kind, user_id, session_id, origin: yield* requestOrigin }
+})

@@ -1,0 +1,138 @@
+import { InvalidApiKey, InvalidToken, MissingCredentials } from "@scheduling/domain/auth/AuthErrors"
+import type { Scope } from "@scheduling/domain/api-keys/Scope"
+import type { ApiKeyPrincipal, UserPrincipal } from "@scheduling/domain/auth/Principal"
+import { WorkspaceId } from "@scheduling/domain/shared/Ids"
+import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
+import { authorize } from "../access/authorize.ts"
+import { ApiKeyRepo, isActive, type VerifiedRow } from "../api-keys/ApiKeyRepo.ts"
+import { isWellFormed } from "../api-keys/ApiKeySecret.ts"
+import { hashesOf } from "../../core/bearerKeys.ts"
+import { isAllowedFrom } from "../api-keys/isAllowedFrom.ts"
+import { KeyUses } from "../api-keys/KeyUses.ts"
+import { networkOf } from "../../http/fairness/networkOf.ts"
+import { Secrets } from "../../core/Secrets.ts"
+import type { Credential } from "./bearer.ts"
+import { SessionsRepo } from "../sessions/SessionsRepo.ts"
+import { Tokens } from "../sessions/Tokens.ts"
+
+/**
+ * Finds out whose credential it is. Nothing is cached, so that a revocation holds for the next
+ * request.
+ */
+export class Auth extends Context.Service<
+  Auth,
+  {
+    readonly authenticate: (
+      credential: Credential,
+      /** The workspace in the path. A user's membership is looked up in the same statement. */
+      workspaceId: string | undefined,
+      ip: string | null
+    ) => Effect.Effect<
+      { readonly principal: UserPrincipal | ApiKeyPrincipal },
+      MissingCredentials | InvalidToken | InvalidApiKey
+    >
+    readonly authenticateKey: (
+      key: string,
+      ip: string | null
+    ) => Effect.Effect<ApiKeyPrincipal, InvalidApiKey>
+    /** For what a key was let in. */
+    readonly noteUse: (principal: ApiKeyPrincipal, scope: Scope) => void
+  }
+>()("@scheduling/server/accounts/auth/Auth") {
+  static readonly layer: Layer.Layer<
+    Auth,
+    never,
+    ApiKeyRepo | KeyUses | Secrets | SessionsRepo | Tokens
+  > = Layer.effect(
+    Auth,
+    Effect.gen(function* () {
+      const keys = yield* ApiKeyRepo
+      const uses = yield* KeyUses
+      const sessions = yield* SessionsRepo
+      const tokens = yield* Tokens
+      const ring = (yield* Secrets).keys("api-key")
+
+      const authenticateKey = (
+        key: string,
+        ip: string | null
+      ): Effect.Effect<ApiKeyPrincipal, InvalidApiKey> => {
+        if (!isWellFormed(key)) return Effect.fail(new InvalidApiKey())
+        const hashes = hashesOf(ring, key)
+        const found = Effect.zip(keys.findByHash(hashes), DateTime.nowAsDate)
+        return Effect.flatMap(found, ([row, now]) => {
+          if (Option.isNone(row) || !isActive(row.value, now)) {
+            return Effect.fail(new InvalidApiKey())
+          }
+          const { allowed_ips, id } = row.value
+          const isRefused = !isAllowedFrom(ip, allowed_ips)
+          if (ip !== null) uses.note(id, isRefused ? "refused_address" : "address", networkOf(ip))
+          // The same answer as for any other key: a thief does not learn that this one is good.
+          if (isRefused) return Effect.fail(new InvalidApiKey())
+          uses.touch(row.value, now)
+          return Effect.as(underCurrentSecret(row.value, hashes[0]), toPrincipal(row.value))
+        })
+      }
+
+      const underCurrentSecret = ({ id, key_hash }: VerifiedRow, current = key_hash) =>
+        key_hash === current ? Effect.void : keys.updateHash(id, key_hash, current)
+
+      const authenticateUser = Effect.fnUntraced(function* (
+        token: string,
+        workspaceId: string | undefined
+      ) {
+        const claims = yield* Effect.mapError(tokens.verifyAccess(token), () => new InvalidToken())
+        const session = Option.getOrUndefined(
+          yield* sessions.findLive(
+            claims.session_id,
+            isWorkspaceId(workspaceId) ? workspaceId : undefined
+          )
+        )
+        const now = yield* DateTime.nowAsDate
+        if (
+          session === undefined ||
+          session.user_id !== claims.user_id ||
+          session.expires_at <= now
+        ) {
+          return yield* new InvalidToken()
+        }
+        return {
+          principal: {
+            kind: "jwt",
+            ...claims,
+            lane: session.lane,
+            role: session.role
+          } satisfies UserPrincipal
+        }
+      })
+
+      return Auth.of({
+        authenticateKey,
+        noteUse: ({ api_key_id }, scope) => uses.note(api_key_id, "scope", scope),
+        authenticate: (credential, workspaceId, ip) => {
+          switch (credential.kind) {
+            case "none":
+              return Effect.fail(new MissingCredentials())
+            case "malformed":
+              return Effect.fail(credential.isKey ? new InvalidApiKey() : new InvalidToken())
+            case "api_key":
+              return Effect.map(authenticateKey(credential.key, ip), (principal) => ({ principal }))
+            case "jwt":
+              return authenticateUser(credential.token, workspaceId)
+          }
+        }
+      })
+    })
+  )
+}
+
+const isWorkspaceId = Schema.is(WorkspaceId)
+
+const toPrincipal = (row: VerifiedRow): ApiKeyPrincipal => ({
+  kind: "api_key",
+  api_key_id: row.id,
+  workspace_id: authorize(row.workspace_id),
+  lane: row.lane,
+  key_prefix: row.key_prefix,
+  scopes: row.scopes,
+  expires_at: row.expires_at
+})

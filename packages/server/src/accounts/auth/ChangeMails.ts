@@ -1,0 +1,54 @@
+import { Context, DateTime, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { AppConfig } from "../../core/config/Config.ts"
+import type { RequestOrigin } from "../../http/request/RequestOrigin.ts"
+import { Letters } from "../../mail/Letters.ts"
+import type { UserRow } from "../users/UsersRepo.ts"
+import { changeMail, type AccountChange } from "./changeMail.ts"
+
+/**
+ * Mails a person that the way into their account was changed, so that they learn of a change that
+ * they did not make.
+ */
+export class ChangeMails extends Context.Service<
+  ChangeMails,
+  {
+    /**
+     * Call it in the transaction of the change: the mail is sent after the commit. An address that
+     * nobody has verified may be a stranger's and gets none.
+     */
+    readonly send: (
+      user: Pick<UserRow, "email" | "email_verified_at">,
+      change: AccountChange,
+      origin: RequestOrigin
+    ) => Effect.Effect<void>
+  }
+>()("@scheduling/server/accounts/auth/ChangeMails") {
+  static readonly layer: Layer.Layer<
+    ChangeMails,
+    never,
+    AppConfig | Letters | SqlClient.SqlClient
+  > = Layer.effect(
+    ChangeMails,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { publicUrl } = yield* AppConfig
+      const letters = yield* Letters
+
+      return ChangeMails.of({
+        send: Effect.fn("ChangeMails.send")(function* (
+          { email, email_verified_at },
+          change,
+          { ip }
+        ) {
+          if (email_verified_at === null || letters.unavailable !== null) return
+          const at = yield* DateTime.nowAsDate
+          const mail = changeMail({ to: email, change, at, ip, publicUrl })
+          yield* sql.afterCommit(
+            letters.post(`a mail about a change (${change})`, Effect.succeed(mail))
+          )
+        })
+      })
+    })
+  )
+}

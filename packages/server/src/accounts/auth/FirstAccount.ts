@@ -1,0 +1,28 @@
+import { Context, Effect, Layer } from "effect"
+import { AppConfig } from "../../core/config/Config.ts"
+import { UsersRepo } from "../users/UsersRepo.ts"
+
+/** Knows whether a fresh server waits for its first account. */
+export class FirstAccount extends Context.Service<
+  FirstAccount,
+  {
+    /** Whether anybody may register, and nobody has. */
+    readonly isAwaited: Effect.Effect<boolean>
+  }
+>()("@scheduling/server/accounts/auth/FirstAccount") {
+  static readonly layer: Layer.Layer<FirstAccount, never, AppConfig | UsersRepo> = Layer.effect(
+    FirstAccount,
+    Effect.gen(function* () {
+      const { registration } = yield* AppConfig
+      const users = yield* UsersRepo
+      // Once there was an account, the database is not asked again.
+      let isOver = registration === "closed"
+      return FirstAccount.of({
+        isAwaited: Effect.gen(function* () {
+          isOver ||= !(yield* users.isEmpty)
+          return !isOver
+        })
+      })
+    })
+  )
+}

@@ -1,0 +1,49 @@
+import { type Principal, principalId } from "@scheduling/domain/auth/Principal"
+import { RateLimited } from "@scheduling/domain/shared/Errors"
+import { Clock, Context, Effect, Layer } from "effect"
+import { AppConfig } from "../../core/config/Config.ts"
+import { AccountRates } from "../../http/fairness/AccountRates.ts"
+import { noteStanding } from "../../http/answers/RateLimitHeaders.ts"
+import { elapsedMs } from "../../core/elapsed.ts"
+
+/** How many requests each credential makes on this node. */
+export class RequestRates extends Context.Service<
+  RequestRates,
+  {
+    /**
+     * Counts a request for its API key or, as somebody may have 200 sessions, its user, and for the
+     * account, which may have 10,000 keys. Answers why it is refused, if it is. Only after the
+     * credential is verified, so that nobody can use up what is somebody else's.
+     */
+    readonly take: (
+      message: object,
+      principal: Principal["Service"],
+      requests?: number
+    ) => RateLimited | undefined
+  }
+>()("@scheduling/server/accounts/auth/RequestRates") {
+  static readonly layer: Layer.Layer<RequestRates, never, AppConfig> = Layer.effect(
+    RequestRates,
+    Effect.gen(function* () {
+      const { rateLimit } = yield* AppConfig
+      if (rateLimit === 0) return { take: () => undefined }
+      const clock = yield* Clock.Clock
+      const limits = new AccountRates({ each: rateLimit, account: rateLimit * keysOfAccount })
+      return RequestRates.of({
+        take: (message, principal, requests) => {
+          const standing = limits.take(
+            principalId(principal),
+            principal.lane,
+            elapsedMs(clock),
+            requests
+          )
+          noteStanding(message, standing)
+          return standing.isOver ? new RateLimited({ retry_after: standing.seconds }) : undefined
+        }
+      })
+    })
+  )
+}
+
+/** An account with all its keys may make as many requests as this many keys. */
+const keysOfAccount = 20

@@ -1,0 +1,24 @@
+import { apiKeyPrefix } from "@scheduling/domain/api-keys/ApiKey"
+import { bearerOf } from "../../http/authorization.ts"
+
+export type Credential =
+  | { readonly kind: "none" }
+  | { readonly kind: "malformed"; readonly isKey: boolean }
+  | { readonly kind: "api_key"; readonly key: string }
+  | { readonly kind: "jwt"; readonly token: string }
+
+/**
+ * Accepts exactly one `Authorization` header with exactly one token. The prefix tells a key from a
+ * JWT.
+ */
+export const parseBearer = (headers: ReadonlyArray<string>): Credential => {
+  const [header, ...others] = headers
+  if (header === undefined) return { kind: "none" }
+  const token = bearerOf(header)
+  if (token === undefined || others.length > 0) {
+    return { kind: "malformed", isKey: headers.some((text) => keyLike.test(text)) }
+  }
+  return token.startsWith(apiKeyPrefix) ? { kind: "api_key", key: token } : { kind: "jwt", token }
+}
+
+const keyLike = new RegExp(`^\\s*bearer\\s+${apiKeyPrefix}`, "i")

@@ -1,0 +1,51 @@
+import type { Letter } from "../../mail/letterOf.ts"
+
+export type AccountChange = keyof typeof texts
+
+const texts = {
+  password: {
+    subject: "Your password was changed",
+    what: (service: string) => `The password of your account at ${service} was changed`
+  },
+  "second factor on": {
+    subject: "A second factor was switched on",
+    what: (service: string) => `A second factor for your account at ${service} was switched on`
+  },
+  "second factor off": {
+    subject: "Your second factor was removed",
+    what: (service: string) => `The second factor of your account at ${service} was removed`
+  }
+} as const
+
+/** Nothing in it is written by whoever made the change. */
+export const changeMail = ({
+  at,
+  change,
+  ip,
+  publicUrl,
+  to
+}: {
+  readonly to: string
+  readonly change: AccountChange
+  readonly at: Date
+  /** Null if the operator made the change. */
+  readonly ip: string | null
+  readonly publicUrl: string | undefined
+}): Letter => {
+  const { subject, what } = texts[change]
+  const service = publicUrl === undefined ? "the scheduling service" : new URL(publicUrl).host
+  const time = at.toISOString().replace("T", " at ").slice(0, 19)
+  const from = ip === null ? "by the operator of the service" : `from the address ${ip}`
+  return {
+    to,
+    subject,
+    lines: [
+      `${what(service)} on ${time} UTC, ${from}.`,
+      "If it was not you, set a new password at once, which ends all sessions. If you cannot log in then, ask the operator of the service."
+    ],
+    ...(publicUrl === undefined
+      ? {}
+      : { link: { words: "Set a new password", url: `${publicUrl}/forgot-password` } }),
+    otherwise: "If it was you, there is nothing to do."
+  }
+}

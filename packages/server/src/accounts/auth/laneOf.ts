@@ -1,0 +1,23 @@
+import { type DerivedKey, mac } from "../../core/Secrets.ts"
+import { classify } from "@scheduling/calls/egress/EgressRules"
+import { networkOf } from "../../http/fairness/networkOf.ts"
+
+/**
+ * The lane decides whose turn it is when many runs wait. Its upper half is the share of slots.
+ * Accounts are free, so all accounts registered from one public address are one share. Any other
+ * address belongs to a proxy or a test and says nothing, so such an account is a share of its own.
+ * The lower half is the account.
+ *
+ * The halves are hashed with a key, so that nobody can find an address that shares with somebody
+ * else.
+ */
+export const laneOf = (key: DerivedKey, userId: string, ip: string | null): bigint => {
+  const account = hashOf(key, `account:${userId}`)
+  const address = ip !== null && classify(ip) === "public" ? networkOf(ip) : undefined
+  const share = address === undefined ? account : hashOf(key, `address:${address}`)
+  return BigInt.asIntN(64, (share << 32n) | account)
+}
+
+/** 32 bits. */
+const hashOf = (key: DerivedKey, text: string): bigint =>
+  BigInt(Buffer.from(mac(key, text), "base64url").readUInt32BE(0))

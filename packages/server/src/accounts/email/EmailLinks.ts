@@ -1,0 +1,177 @@
+import { EmailTaken, InvalidLink } from "@scheduling/domain/auth/AuthErrors"
+import { Conflict, type RateLimited } from "@scheduling/domain/shared/Errors"
+import { UserId } from "@scheduling/domain/shared/Ids"
+import { Context, DateTime, Effect, Layer, Option, type Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { AuditLog } from "../audit/AuditLog.ts"
+import { AppConfig } from "../../core/config/Config.ts"
+import type { RequestOrigin } from "../../http/request/RequestOrigin.ts"
+import { UsageRepo } from "../../plans/UsageRepo.ts"
+import { AccountEvents } from "../AccountEvents.ts"
+import { Letters } from "../../mail/Letters.ts"
+import { hashLinkToken, linkTokenHashes, makeLinkToken } from "../../core/linkTokens.ts"
+import { dayMs } from "../../core/millis.ts"
+import { Secrets } from "../../core/Secrets.ts"
+import { transactionOf } from "../../store/transaction.ts"
+import { Throttle } from "../throttle/Throttle.ts"
+import { UserLinksRepo } from "../users/UserLinksRepo.ts"
+import { type UserRow, UsersRepo } from "../users/UsersRepo.ts"
+import { changedLetter, verificationLetter } from "./letters.ts"
+
+/** How an account shows that it has its email: with a token that is sent there. */
+export class EmailLinks extends Context.Service<
+  EmailLinks,
+  {
+    /** Counts the mail that would be sent there: one account, or one address, gets few. */
+    readonly count: (user: Pick<UserRow, "id">, to: string) => Effect.Effect<void, RateLimited>
+    /** Sends a token, after the answer, to the address that waits for it. */
+    readonly post: (user: UserRow) => Effect.Effect<void>
+    /** The same when somebody asks for it once more. */
+    readonly postAgain: (
+      user: UserRow,
+      origin: RequestOrigin
+    ) => Effect.Effect<void, Conflict | RateLimited>
+    /** For an operator, who hands the token on. None if nothing waits for one. */
+    readonly make: (user: UserRow) => Effect.Effect<Option.Option<Redacted.Redacted>>
+    /** Whose email the token would verify. */
+    readonly find: (token: Redacted.Redacted) => Effect.Effect<Option.Option<UserRow>>
+    readonly use: (
+      token: Redacted.Redacted,
+      origin: RequestOrigin
+    ) => Effect.Effect<void, EmailTaken | InvalidLink | RateLimited>
+  }
+>()("@scheduling/server/accounts/email/EmailLinks") {
+  static readonly layer: Layer.Layer<
+    EmailLinks,
+    never,
+    | AppConfig
+    | AuditLog
+    | AccountEvents
+    | Letters
+    | Secrets
+    | SqlClient.SqlClient
+    | Throttle
+    | UsageRepo
+    | UserLinksRepo
+    | UsersRepo
+  > = Layer.effect(
+    EmailLinks,
+    Effect.gen(function* () {
+      const transaction = transactionOf(yield* SqlClient.SqlClient)
+      const { publicUrl } = yield* AppConfig
+      const audit = yield* AuditLog
+      const events = yield* AccountEvents
+      const letters = yield* Letters
+      const links = yield* UserLinksRepo
+      const ring = (yield* Secrets).keys("link-token")
+      const throttle = yield* Throttle
+      const usage = yield* UsageRepo
+      const users = yield* UsersRepo
+
+      const make = Effect.fn("EmailLinks.make")(function* (user: UserRow, mailed = false) {
+        if (waitingEmail(user) === undefined) return Option.none()
+        const token = makeLinkToken()
+        const now = yield* DateTime.nowAsDate
+        yield* links.insert({
+          user_id: user.id,
+          purpose: "email",
+          token_hash: hashLinkToken(ring, "email", token),
+          expires_at: new Date(now.getTime() + linkDays * dayMs),
+          mailed
+        })
+        return Option.some(token)
+      })
+
+      const count = Effect.fnUntraced(function* ({ id }: Pick<UserRow, "id">, to: string) {
+        if (letters.unavailable !== null) return
+        yield* throttle.countMail("email links of", id)
+        yield* throttle.countMailTo("email links to", to)
+      })
+
+      const post = Effect.fn("EmailLinks.post")(function* (user: UserRow) {
+        const to = waitingEmail(user)
+        if (to === undefined || letters.unavailable !== null) return
+        const letter = Effect.map(make(user, true), (token) =>
+          Option.isNone(token) || publicUrl === undefined
+            ? undefined
+            : verificationLetter(to, publicUrl, token.value)
+        )
+        yield* letters.post("a link for an email", letter)
+      })
+
+      const find = Effect.fnUntraced(function* (token: Redacted.Redacted) {
+        const hashes = linkTokenHashes(ring, "email", token)
+        return yield* links.findUser("email", hashes, yield* DateTime.nowAsDate)
+      })
+
+      return EmailLinks.of({
+        make: (user) => make(user),
+        count,
+        post,
+        find,
+
+        postAgain: Effect.fn("EmailLinks.postAgain")(function* (user, origin) {
+          const to = waitingEmail(user)
+          if (to === undefined) {
+            return yield* new Conflict({ message: "Your email is already verified." })
+          }
+          if (letters.unavailable !== null) {
+            return yield* new Conflict({
+              message: "This server sends no mail. Its operator can give you a token."
+            })
+          }
+          yield* count(user, to)
+          yield* audit.recordForAccount("email.link_requested", user.id, {
+            actor_id: UserId.make(user.id),
+            origin
+          })
+          yield* post(user)
+        }),
+
+        use: Effect.fn("EmailLinks.use")(function* (token, origin) {
+          yield* throttle.count("email links", origin.ip)
+          const user = Option.getOrUndefined(yield* find(token))
+          const email = user && waitingEmail(user)
+          if (user === undefined || email === undefined) return yield* new InvalidLink()
+          const isChange = email !== user.email
+          yield* transaction(
+            Effect.gen(function* () {
+              const now = yield* DateTime.nowAsDate
+              // The user's row first, as a change of the email locks it.
+              const verified = yield* users.updateEmail(user, email, now)
+              if (verified === "taken") return yield* new EmailTaken()
+              const hashes = linkTokenHashes(ring, "email", token)
+              if (verified === "changed" || !(yield* links.remove(user.id, "email", hashes))) {
+                return yield* new InvalidLink()
+              }
+              if (isChange) {
+                // They were mailed to the old address.
+                yield* links.removeAny(user.id, "password reset")
+                const workspaceIds = yield* usage.holdSeatsOf(user.id)
+                yield* events.memberEmailGone(user.email, workspaceIds, origin)
+              }
+              yield* events.emailVerified(user.id, email, now)
+              yield* audit.recordForAccount("email.verified", user.id, {
+                actor_id: UserId.make(user.id),
+                origin,
+                details: { changed: isChange }
+              })
+            })
+          )
+          if (isChange && user.email_verified_at !== null && letters.unavailable === null) {
+            const letter = Effect.succeed(changedLetter(user.email))
+            yield* letters.post("a note about a changed email", letter)
+          }
+        })
+      })
+    })
+  )
+}
+
+/** The address that a link would verify. */
+export const waitingEmail = (
+  user: Pick<UserRow, "email" | "email_verified_at" | "pending_email">
+): string | undefined =>
+  user.pending_email ?? (user.email_verified_at === null ? user.email : undefined)
+
+const linkDays = 7

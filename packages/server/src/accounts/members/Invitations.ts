@@ -1,0 +1,210 @@
+import type { Forbidden } from "@scheduling/domain/auth/AuthErrors"
+import { InvalidToken } from "@scheduling/domain/auth/AuthErrors"
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import {
+  type CreatedInvitation,
+  type Invitation,
+  invitationDays,
+  type InvitationInput,
+  type InvitationPreview
+} from "@scheduling/domain/members/Invitation"
+import {
+  Conflict,
+  type NotFound,
+  type QuotaExceeded,
+  type RateLimited
+} from "@scheduling/domain/shared/Errors"
+import type { InvitationId } from "@scheduling/domain/shared/Ids"
+import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
+import type { Workspace } from "@scheduling/domain/workspaces/Workspace"
+import { Context, DateTime, Effect, Layer, Option, type Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { authorize } from "../access/authorize.ts"
+import { AuditLog } from "../audit/AuditLog.ts"
+import type { Actor } from "../audit/currentActor.ts"
+import { AppConfig } from "../../core/config/Config.ts"
+import type { RequestOrigin } from "../../http/request/RequestOrigin.ts"
+import { Limits } from "../../plans/Limits.ts"
+import { Letters } from "../../mail/Letters.ts"
+import { UsageRepo } from "../../plans/UsageRepo.ts"
+import { Ids } from "../../core/Ids.ts"
+import { hashLinkToken, linkTokenHashes, makeLinkToken } from "../../core/linkTokens.ts"
+import { dayMs } from "../../core/millis.ts"
+import { orNotFound } from "../../core/orNotFound.ts"
+import { Secrets } from "../../core/Secrets.ts"
+import { pageRequest, toPage } from "../../store/Pages.ts"
+import { transactionOf } from "../../store/transaction.ts"
+import { Throttle } from "../throttle/Throttle.ts"
+import { userOfToken } from "../users/userOfToken.ts"
+import { UsersRepo } from "../users/UsersRepo.ts"
+import { holdFor } from "../workspaces/holdFor.ts"
+import { toWorkspace, WorkspacesRepo } from "../workspaces/WorkspacesRepo.ts"
+import { invitationLetter } from "./invitationLetter.ts"
+import {
+  type InvitationRow,
+  InvitationsRepo,
+  toInvitation,
+  toInvitationPreview
+} from "./InvitationsRepo.ts"
+import { MembersRepo } from "./MembersRepo.ts"
+
+export class Invitations extends Context.Service<
+  Invitations,
+  {
+    readonly list: (
+      workspaceId: AuthorizedWorkspaceId,
+      query: PageQuery
+    ) => Effect.Effect<Page<Invitation>>
+    readonly create: (
+      workspaceId: AuthorizedWorkspaceId,
+      input: InvitationInput,
+      actor: Actor
+    ) => Effect.Effect<
+      CreatedInvitation,
+      InvalidToken | NotFound | Conflict | Forbidden | QuotaExceeded | RateLimited
+    >
+    readonly remove: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: InvitationId,
+      actor: Actor
+    ) => Effect.Effect<void, NotFound>
+    /** For whoever holds the token, with or without an account. */
+    readonly preview: (
+      token: Redacted.Redacted,
+      origin: RequestOrigin
+    ) => Effect.Effect<InvitationPreview, NotFound | RateLimited>
+    readonly accept: (
+      token: Redacted.Redacted,
+      actor: Actor
+    ) => Effect.Effect<Workspace, InvalidToken | NotFound | Conflict | QuotaExceeded>
+  }
+>()("@scheduling/server/accounts/members/Invitations") {
+  static readonly layer: Layer.Layer<
+    Invitations,
+    never,
+    | AppConfig
+    | AuditLog
+    | Ids
+    | InvitationsRepo
+    | Letters
+    | Limits
+    | MembersRepo
+    | Secrets
+    | SqlClient.SqlClient
+    | Throttle
+    | UsageRepo
+    | UsersRepo
+    | WorkspacesRepo
+  > = Layer.effect(
+    Invitations,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const transaction = transactionOf(sql)
+      const { publicUrl = "" } = yield* AppConfig
+      const audit = yield* AuditLog
+      const letters = yield* Letters
+      const throttle = yield* Throttle
+      const ids = yield* Ids
+      const limits = yield* Limits
+      const repo = yield* InvitationsRepo
+      const members = yield* MembersRepo
+      const usage = yield* UsageRepo
+      const users = yield* UsersRepo
+      const workspaces = yield* WorkspacesRepo
+      const hold = holdFor(workspaces)
+      const ring = (yield* Secrets).keys("link-token")
+
+      return Invitations.of({
+        list: Effect.fn("Invitations.list")(function* (workspaceId, query) {
+          const page = pageRequest(query)
+          const rows = yield* repo.list(workspaceId, yield* DateTime.nowAsDate, page)
+          return toPage(rows, page, toInvitation)
+        }),
+
+        create: Effect.fn("Invitations.create")(function* (workspaceId, { email, role }, actor) {
+          yield* hold(workspaceId, actor, role === "owner" ? "owner" : "admin")
+          if (Option.isSome(yield* members.findByEmail(workspaceId, email))) {
+            return yield* new Conflict({ message: "This email already belongs to a member." })
+          }
+          if (letters.unavailable === null) {
+            yield* throttle.countMail("invitations by", actor.user_id)
+            yield* throttle.countMailTo("invitations to", email)
+          }
+          const now = yield* DateTime.nowAsDate
+          yield* limits.allowOneMore(workspaceId, "open_invitations")
+          const token = makeLinkToken()
+          const row: InvitationRow & { readonly workspace_id: AuthorizedWorkspaceId } = {
+            id: yield* ids.next,
+            workspace_id: workspaceId,
+            email,
+            role,
+            token_hash: hashLinkToken(ring, "invitation", token),
+            invited_by: actor.user_id,
+            expires_at: new Date(now.getTime() + invitationDays * dayMs),
+            created_at: now
+          }
+          yield* repo.insert(row)
+          // Without the email: the event outlives the account that has it.
+          yield* audit.recordInWorkspace("invitation.created", workspaceId, {
+            actor_id: actor.user_id,
+            target_id: row.id,
+            origin: actor.origin,
+            details: { role }
+          })
+          if (letters.unavailable !== null) return { ...toInvitation(row), token }
+          const letter = Effect.succeed(invitationLetter(email, publicUrl, token))
+          yield* sql.afterCommit(letters.post("an invitation", letter))
+          return { ...toInvitation(row), token: null }
+        }, transaction),
+
+        remove: Effect.fn("Invitations.remove")(function* (workspaceId, id, actor) {
+          const { role } = yield* found(repo.remove(workspaceId, id))
+          yield* audit.recordInWorkspace("invitation.removed", workspaceId, {
+            actor_id: actor.user_id,
+            target_id: id,
+            origin: actor.origin,
+            details: { role }
+          })
+        }, transaction),
+
+        preview: Effect.fn("Invitations.preview")(function* (token, origin) {
+          yield* throttle.count("invitation previews", origin.ip)
+          const hashes = linkTokenHashes(ring, "invitation", token)
+          const row = yield* found(repo.findPreview(hashes, yield* DateTime.nowAsDate))
+          return toInvitationPreview(row)
+        }),
+
+        accept: Effect.fn("Invitations.accept")(function* (token, actor) {
+          const { email } = yield* userOfToken(users, actor.user_id)
+          const now = yield* DateTime.nowAsDate
+          const hashes = linkTokenHashes(ring, "invitation", token)
+          const invitation = yield* found(repo.findByToken(hashes, email, now))
+          // The token names the workspace that its holder is let into.
+          const workspaceId = authorize(invitation.workspace_id)
+          yield* workspaces.lock(workspaceId)
+          // Again, behind the lock: it may be used, taken back or replaced by now.
+          const { role } = yield* found(repo.remove(workspaceId, invitation.id))
+          if (Option.isSome(yield* members.find(workspaceId, actor.user_id))) {
+            return yield* new Conflict({ message: "You are a member of this workspace already." })
+          }
+          yield* limits.allowOneMore(workspaceId, "members")
+          const membership = { workspace_id: workspaceId, user_id: actor.user_id, role }
+          if (!(yield* members.insert({ ...membership, created_at: now }))) {
+            return yield* new InvalidToken()
+          }
+          yield* usage.record("seats", [workspaceId], now)
+          yield* audit.recordInWorkspace("member.added", workspaceId, {
+            actor_id: actor.user_id,
+            target_id: actor.user_id,
+            origin: actor.origin,
+            details: { role, invitation_id: invitation.id, invited_by: invitation.invited_by }
+          })
+          return toWorkspace(yield* ofWorkspace(workspaces.find(workspaceId)))
+        }, transaction)
+      })
+    })
+  )
+}
+
+const found = orNotFound("invitation")
+const ofWorkspace = orNotFound("workspace")

@@ -1,0 +1,162 @@
+import { Forbidden, type InvalidToken } from "@scheduling/domain/auth/AuthErrors"
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { Member } from "@scheduling/domain/members/Member"
+import { includesRole, type Role } from "@scheduling/domain/members/Role"
+import { Conflict, NotFound } from "@scheduling/domain/shared/Errors"
+import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
+import { Context, DateTime, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { AuditLog } from "../audit/AuditLog.ts"
+import type { Actor } from "../audit/currentActor.ts"
+import { UsageRepo } from "../../plans/UsageRepo.ts"
+import { AccountEvents } from "../AccountEvents.ts"
+import { orNotFound } from "../../core/orNotFound.ts"
+import { Endings } from "../../events/Endings.ts"
+import { pageRequest, toPage } from "../../store/Pages.ts"
+import { transactionOf } from "../../store/transaction.ts"
+import { holdFor } from "../workspaces/holdFor.ts"
+import { WorkspacesRepo } from "../workspaces/WorkspacesRepo.ts"
+import { InvitationsRepo } from "./InvitationsRepo.ts"
+import { type MemberRow, MembersRepo, toMember } from "./MembersRepo.ts"
+
+export class Members extends Context.Service<
+  Members,
+  {
+    readonly list: (
+      workspaceId: AuthorizedWorkspaceId,
+      query: PageQuery
+    ) => Effect.Effect<Page<Member>>
+    readonly update: (
+      workspaceId: AuthorizedWorkspaceId,
+      userId: string,
+      role: Role,
+      actor: Actor
+    ) => Effect.Effect<Member, InvalidToken | NotFound | Conflict | Forbidden>
+    readonly remove: (
+      workspaceId: AuthorizedWorkspaceId,
+      userId: string,
+      actor: Actor
+    ) => Effect.Effect<void, InvalidToken | NotFound | Conflict | Forbidden>
+    readonly leave: (
+      workspaceId: AuthorizedWorkspaceId,
+      actor: Actor
+    ) => Effect.Effect<void, NotFound | Conflict>
+  }
+>()("@scheduling/server/accounts/members/Members") {
+  static readonly layer: Layer.Layer<
+    Members,
+    never,
+    | AuditLog
+    | AccountEvents
+    | Endings
+    | InvitationsRepo
+    | MembersRepo
+    | SqlClient.SqlClient
+    | UsageRepo
+    | WorkspacesRepo
+  > = Layer.effect(
+    Members,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const transaction = transactionOf(sql)
+      const audit = yield* AuditLog
+      const events = yield* AccountEvents
+      const endings = yield* Endings
+      const invitations = yield* InvitationsRepo
+      const repo = yield* MembersRepo
+      const usage = yield* UsageRepo
+      const workspaces = yield* WorkspacesRepo
+      const hold = holdFor(workspaces)
+
+      const remove = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        { email, id }: MemberRow,
+        { origin }: Actor
+      ) {
+        yield* repo.remove(workspaceId, id)
+        yield* usage.record("seats", [workspaceId], yield* DateTime.nowAsDate)
+        yield* events.memberEmailGone(email, [workspaceId], origin)
+        yield* sql.afterCommit(Effect.sync(() => endings.tell([id])))
+      })
+
+      /** Before an owner becomes something else. */
+      const keepAnOwner = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        { role }: MemberRow
+      ) {
+        if (role !== "owner") return
+        if ((yield* repo.countOwners(workspaceId)) < 2) {
+          return yield* new Conflict({
+            message:
+              "A workspace needs an owner. Make another member an owner first, or delete the workspace."
+          })
+        }
+      })
+
+      const record = (
+        action: "member.role_changed" | "member.removed" | "member.left",
+        workspaceId: AuthorizedWorkspaceId,
+        member: MemberRow,
+        { origin, user_id }: Actor,
+        details: Readonly<Record<string, unknown>> = {}
+      ) =>
+        audit.recordInWorkspace(action, workspaceId, {
+          actor_id: user_id,
+          target_id: member.id,
+          origin,
+          details: { role: member.role, ...details }
+        })
+
+      return Members.of({
+        list: Effect.fn("Members.list")(function* (workspaceId, query) {
+          const page = pageRequest(query)
+          return toPage(yield* repo.list(workspaceId, page), page, toMember)
+        }),
+
+        update: Effect.fn("Members.update")(function* (workspaceId, userId, role, actor) {
+          const own = yield* hold(workspaceId, actor, "admin")
+          const member = yield* found(repo.find(workspaceId, userId))
+          if (member.role === role) return toMember(member)
+          if (own !== "owner" && (member.role === "owner" || role === "owner")) {
+            return yield* new Forbidden({ required_role: "owner" })
+          }
+          yield* keepAnOwner(workspaceId, member)
+          yield* repo.updateRole(workspaceId, userId, role)
+          // What they promised others, they might not be allowed to promise now.
+          if (!includesRole(role, member.role)) yield* invitations.removeMadeBy(workspaceId, userId)
+          yield* record("member.role_changed", workspaceId, member, actor, {
+            role,
+            was: member.role
+          })
+          return toMember({ ...member, role })
+        }, transaction),
+
+        remove: Effect.fn("Members.remove")(function* (workspaceId, userId, actor) {
+          const own = yield* hold(workspaceId, actor, "admin")
+          const member = yield* found(repo.find(workspaceId, userId))
+          if (own !== "owner" && member.role === "owner") {
+            return yield* new Forbidden({ required_role: "owner" })
+          }
+          yield* keepAnOwner(workspaceId, member)
+          yield* remove(workspaceId, member, actor)
+          yield* record("member.removed", workspaceId, member, actor)
+        }, transaction),
+
+        leave: Effect.fn("Members.leave")(function* (workspaceId, actor) {
+          if (!(yield* workspaces.lock(workspaceId)))
+            return yield* new NotFound({ resource: "workspace" })
+          const member = yield* Effect.catchTag(
+            found(repo.find(workspaceId, actor.user_id)),
+            "NotFound",
+            () => Effect.fail(new NotFound({ resource: "workspace" }))
+          )
+          yield* keepAnOwner(workspaceId, member)
+          yield* remove(workspaceId, member, actor)
+          yield* record("member.left", workspaceId, member, actor)
+        }, transaction)
+      })
+    })
+  )
+}
+
+const found = orNotFound("member")

@@ -1,0 +1,20 @@
+import { invitationDays } from "@scheduling/domain/members/Invitation"
+import { Redacted } from "effect"
+import type { Letter } from "../../mail/letterOf.ts"
+
+/** Nothing in it is written by whoever invites. */
+export const invitationLetter = (
+  to: string,
+  publicUrl: string,
+  token: Redacted.Redacted
+): Letter => ({
+  to,
+  subject: "You are invited to a workspace",
+  lines: [
+    `Somebody invites you to their workspace at ${new URL(publicUrl).host}.`,
+    `If you want to become a member, open this link within ${invitationDays} days:`
+  ],
+  // After the `#`, which browsers send to no server.
+  link: { words: "Become a member", url: `${publicUrl}/invitation#${Redacted.value(token)}` },
+  otherwise: "If you do not want to, do nothing."
+})

@@ -1,0 +1,161 @@
+import { InvalidLink } from "@scheduling/domain/auth/AuthErrors"
+import { Conflict, type RateLimited, type ValidationFailed } from "@scheduling/domain/shared/Errors"
+import { UserId } from "@scheduling/domain/shared/Ids"
+import type { Redacted } from "effect"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import { AuditLog } from "../audit/AuditLog.ts"
+import { AppConfig } from "../../core/config/Config.ts"
+import type { RequestOrigin } from "../../http/request/RequestOrigin.ts"
+import { Letters } from "../../mail/Letters.ts"
+import { hashLinkToken, linkTokenHashes, makeLinkToken } from "../../core/linkTokens.ts"
+import { hourMs } from "../../core/millis.ts"
+import { Secrets } from "../../core/Secrets.ts"
+import { transactionOf } from "../../store/transaction.ts"
+import { Throttle } from "../throttle/Throttle.ts"
+import { UserLinksRepo } from "../users/UserLinksRepo.ts"
+import { type UserRow, UsersRepo } from "../users/UsersRepo.ts"
+import { checkNewPassword } from "./checkNewPassword.ts"
+import { Passwords } from "./Passwords.ts"
+import { resetLetter } from "./resetLetter.ts"
+import { ChangeMails } from "../auth/ChangeMails.ts"
+import { Reclaiming } from "../Reclaiming.ts"
+import { SessionsRepo } from "../sessions/SessionsRepo.ts"
+
+/** How an account whose password is lost is got back: with a token that only its owner is sent. */
+export class PasswordResets extends Context.Service<
+  PasswordResets,
+  {
+    /** Sends the token by mail, after the answer, if there is such an account. */
+    readonly request: (
+      email: string,
+      origin: RequestOrigin
+    ) => Effect.Effect<void, Conflict | RateLimited>
+    /** For an operator, who hands the token on. */
+    readonly make: (user: UserRow, origin: RequestOrigin) => Effect.Effect<Redacted.Redacted>
+    /**
+     * Ends every session of the account. A second factor stays, unless the token came by mail and
+     * is the first proof of the email.
+     */
+    readonly use: (
+      token: Redacted.Redacted,
+      password: Redacted.Redacted,
+      origin: RequestOrigin
+    ) => Effect.Effect<void, InvalidLink | RateLimited | ValidationFailed>
+  }
+>()("@scheduling/server/accounts/passwords/PasswordResets") {
+  static readonly layer: Layer.Layer<
+    PasswordResets,
+    never,
+    | AppConfig
+    | AuditLog
+    | ChangeMails
+    | Letters
+    | Passwords
+    | Reclaiming
+    | Secrets
+    | SessionsRepo
+    | SqlClient.SqlClient
+    | Throttle
+    | UserLinksRepo
+    | UsersRepo
+  > = Layer.effect(
+    PasswordResets,
+    Effect.gen(function* () {
+      const transaction = transactionOf(yield* SqlClient.SqlClient)
+      const { publicUrl = "" } = yield* AppConfig
+      const audit = yield* AuditLog
+      const changeMails = yield* ChangeMails
+      const letters = yield* Letters
+      const passwords = yield* Passwords
+      const links = yield* UserLinksRepo
+      const reclaiming = yield* Reclaiming
+      const ring = (yield* Secrets).keys("link-token")
+      const sessions = yield* SessionsRepo
+      const throttle = yield* Throttle
+      const users = yield* UsersRepo
+
+      const make = Effect.fn("PasswordResets.make")(function* (
+        user: UserRow,
+        origin: RequestOrigin,
+        mailed = false
+      ) {
+        const token = makeLinkToken()
+        const now = yield* DateTime.nowAsDate
+        yield* links.insert({
+          user_id: user.id,
+          purpose: "password reset",
+          token_hash: hashLinkToken(ring, "password reset", token),
+          expires_at: new Date(now.getTime() + hourMs),
+          mailed
+        })
+        yield* audit.recordForAccount("password.reset_requested", user.id, {
+          actor_id: null,
+          origin
+        })
+        return token
+      }, transaction)
+
+      const letterFor = Effect.fnUntraced(function* (email: string, origin: RequestOrigin) {
+        const user = yield* users.findByEmail(email)
+        if (Option.isNone(user)) return undefined
+        // Somebody else may have registered the address, to have mails sent there.
+        if (user.value.email_verified_at === null) {
+          yield* throttle.countMailTo("password resets to", email)
+        }
+        return resetLetter(user.value, publicUrl, yield* make(user.value, origin, true))
+      })
+
+      return PasswordResets.of({
+        make: (user, origin) => make(user, origin),
+
+        request: Effect.fn("PasswordResets.request")(function* (email, origin) {
+          if (letters.unavailable !== null) {
+            return yield* new Conflict({
+              message: "This server sends no mail. Its operator can give you a token."
+            })
+          }
+          yield* throttle.count("password resets", origin.ip)
+          yield* throttle.countMail("password resets of", email)
+          // The look-up, too, comes after the answer, so that the answer takes the same time for an
+          // email without an account.
+          yield* letters.post(
+            "a password reset",
+            Effect.catchTag(letterFor(email, origin), "RateLimited", () =>
+              Effect.as(Effect.logInfo("a password reset was not sent: too many mails"), undefined)
+            )
+          )
+        }),
+
+        use: Effect.fn("PasswordResets.use")(function* (token, password, origin) {
+          yield* throttle.count("password resets", origin.ip)
+          const hashes = linkTokenHashes(ring, "password reset", token)
+          const found = yield* links.findUser("password reset", hashes, yield* DateTime.nowAsDate)
+          if (Option.isNone(found)) return yield* new InvalidLink()
+          const user = found.value
+          yield* checkNewPassword(password, user.email, "new_password")
+          const to = yield* passwords.hash(password, origin.ip)
+          yield* transaction(
+            Effect.gen(function* () {
+              // The user's row first, as a login locks it: one that is under way ends here too.
+              const change = { id: user.id, from: user.password_hash, to }
+              const isChanged = yield* users.updatePassword(change)
+              if (!isChanged || !(yield* links.remove(user.id, "password reset", hashes))) {
+                return yield* new InvalidLink()
+              }
+              const sessions_ended = yield* sessions.removeAll(user.id)
+              yield* links.removeAskedFor(user.id)
+              yield* audit.recordForAccount("password.reset", user.id, {
+                actor_id: UserId.make(user.id),
+                origin,
+                details: { sessions_ended }
+              })
+              if (user.mailed) yield* reclaiming.reclaim(user, origin)
+              yield* changeMails.send(user, "password", origin)
+            })
+          )
+        })
+      })
+    })
+  )
+}

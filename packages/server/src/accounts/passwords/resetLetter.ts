@@ -1,0 +1,27 @@
+import { Redacted } from "effect"
+import type { Letter } from "../../mail/letterOf.ts"
+import type { UserRow } from "../users/UsersRepo.ts"
+
+/** Nothing in it is written by whoever asked for it. */
+export const resetLetter = (
+  { email, email_verified_at }: Pick<UserRow, "email" | "email_verified_at">,
+  publicUrl: string,
+  token: Redacted.Redacted
+): Letter => ({
+  to: email,
+  subject: "Set a new password",
+  lines: [
+    `Somebody asked to set a new password for your account at ${new URL(publicUrl).host}.`,
+    ...(email_verified_at === null ? [whatEnds] : []),
+    "If it was you, open this link within an hour:"
+  ],
+  // After the `#`, which browsers send to no server.
+  link: {
+    words: "Set a new password",
+    url: `${publicUrl}/reset-password#${Redacted.value(token)}`
+  },
+  otherwise: "If it was not you, do nothing: your password stays as it is."
+})
+
+const whatEnds =
+  "Nobody has verified this email yet. So a new password also removes the second factor and, in workspaces that are yours alone, the API keys, the tokens of workers and the other members."

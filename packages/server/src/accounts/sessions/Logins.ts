@@ -1,0 +1,256 @@
+import {
+  type InvalidCode,
+  InvalidCredentials,
+  InvalidRefreshToken,
+  type TotpRequired
+} from "@scheduling/domain/auth/AuthErrors"
+import type { Session } from "@scheduling/domain/auth/Session"
+import { refreshTokenSeconds, type TokenPair } from "@scheduling/domain/auth/TokenPair"
+import { NotFound, RateLimited } from "@scheduling/domain/shared/Errors"
+import { SessionId, UserId } from "@scheduling/domain/shared/Ids"
+import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
+import { Context, Data, DateTime, Effect, Layer, Option, type Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { Ids } from "../../core/Ids.ts"
+import { pageRequest, toPage } from "../../store/Pages.ts"
+import type { RequestOrigin } from "../../http/request/RequestOrigin.ts"
+import { transactionOf } from "../../store/transaction.ts"
+import { AuditLog } from "../audit/AuditLog.ts"
+import type { Actor } from "../audit/currentActor.ts"
+import { Throttle } from "../throttle/Throttle.ts"
+import { Passwords } from "../passwords/Passwords.ts"
+import { SecondFactors } from "../totp/SecondFactors.ts"
+import { type SessionRow, SessionsRepo, toSession } from "./SessionsRepo.ts"
+import type { TotpRow } from "../totp/TotpRepo.ts"
+import { type RefreshClaims, Tokens } from "./Tokens.ts"
+import { type UserRow, UsersRepo } from "../users/UsersRepo.ts"
+
+/** Logging in, staying logged in, and logging out. */
+export class Logins extends Context.Service<
+  Logins,
+  {
+    readonly login: (
+      credentials: {
+        readonly email: string
+        readonly password: Redacted.Redacted
+        /** A code of the second factor, if there is one. */
+        readonly totp?: Redacted.Redacted
+      },
+      origin: RequestOrigin
+    ) => Effect.Effect<TokenPair, InvalidCredentials | InvalidCode | TotpRequired | RateLimited>
+    /** Starts a session. `user` is the row that the password was checked against. */
+    readonly start: (
+      user: UserRow,
+      origin: RequestOrigin
+    ) => Effect.Effect<TokenPair, PasswordReplaced>
+    readonly refresh: (
+      token: Redacted.Redacted,
+      origin: RequestOrigin
+    ) => Effect.Effect<TokenPair, InvalidRefreshToken>
+    /** Who holds a refresh token. Unlike `refresh`, it leaves the token as it is. */
+    readonly actorOf: (
+      token: Redacted.Redacted,
+      origin: RequestOrigin
+    ) => Effect.Effect<Actor, InvalidRefreshToken>
+    readonly list: (actor: Actor, query: PageQuery) => Effect.Effect<Page<Session>>
+    readonly end: (actor: Actor, id: SessionId) => Effect.Effect<void, NotFound>
+  }
+>()("@scheduling/server/accounts/sessions/Logins") {
+  static readonly layer: Layer.Layer<
+    Logins,
+    never,
+    | AuditLog
+    | Ids
+    | Throttle
+    | Passwords
+    | SecondFactors
+    | SessionsRepo
+    | SqlClient.SqlClient
+    | Tokens
+    | UsersRepo
+  > = Layer.effect(
+    Logins,
+    Effect.gen(function* () {
+      const transaction = transactionOf(yield* SqlClient.SqlClient)
+      const audit = yield* AuditLog
+      const factors = yield* SecondFactors
+      const ids = yield* Ids
+      const throttle = yield* Throttle
+      const passwords = yield* Passwords
+      const sessions = yield* SessionsRepo
+      const tokens = yield* Tokens
+      const users = yield* UsersRepo
+
+      const whoLogsIn = Effect.fnUntraced(function* (
+        email: string,
+        password: Redacted.Redacted,
+        checkCode: (
+          factor: Option.Option<TotpRow>
+        ) => Effect.Effect<void, TotpRequired | InvalidCode>,
+        ip: string | null
+      ) {
+        const row = Option.getOrUndefined(yield* users.findByEmail(email))
+        const factor = yield* factors.find(row?.id)
+        const matches = yield* passwords.verify(password, row?.password_hash, ip)
+        if (row === undefined || !matches) return yield* new InvalidCredentials()
+        yield* checkCode(factor)
+        if (!passwords.isOutdated(row.password_hash)) return row
+        const change = {
+          id: row.id,
+          from: row.password_hash,
+          to: yield* passwords.hash(password, ip)
+        }
+        return (yield* users.updatePassword(change)) ? { ...row, password_hash: change.to } : row
+      })
+
+      /** For a login that may have to be tried once more: its code is used up by then. */
+      const checkingOnce = (code: Redacted.Redacted | undefined) => {
+        let isChecked = false
+        return (factor: Option.Option<TotpRow>) =>
+          isChecked
+            ? Effect.void
+            : Effect.map(factors.check(factor, code), (wasUsed) => {
+                isChecked = wasUsed
+              })
+      }
+
+      /**
+       * Handles a token from before the last rotation. Within the grace period that is a race or a
+       * lost answer; after it, it is theft.
+       */
+      const reuse = Effect.fnUntraced(function* (
+        claims: RefreshClaims,
+        now: Date,
+        origin: RequestOrigin
+      ) {
+        const session = Option.getOrUndefined(yield* sessions.find(claims.session_id))
+        if (session === undefined || session.expires_at <= now)
+          return yield* new InvalidRefreshToken()
+        const isPrevious = claims.generation === session.generation - 1
+        const isRecent = now.getTime() - session.rotated_at.getTime() <= graceMs
+        if (isPrevious && isRecent) return session
+        yield* transaction(
+          Effect.gen(function* () {
+            if (!(yield* sessions.remove(session.user_id, session.id))) return
+            yield* audit.recordForAccount("session.reuse_detected", session.user_id, {
+              actor_id: null,
+              target_id: session.id,
+              origin
+            })
+          })
+        )
+        return yield* new InvalidRefreshToken()
+      })
+
+      const claimsOf = (token: Redacted.Redacted) =>
+        Effect.mapError(tokens.verifyRefresh(token), () => new InvalidRefreshToken())
+
+      const begin = Effect.fnUntraced(function* (user: UserRow, origin: RequestOrigin) {
+        const now = yield* DateTime.nowAsDate
+        const session: SessionRow = {
+          id: yield* ids.next,
+          user_id: user.id,
+          user_agent: origin.user_agent,
+          ip: origin.ip,
+          generation: 1,
+          rotated_at: now,
+          expires_at: refreshExpiry(now),
+          created_at: now
+        }
+        const { password_hash } = user
+        const hasBegun = yield* sessions.begin(session, { password_hash, keep: maxSessions })
+        if (!hasBegun) return yield* new PasswordReplaced()
+        yield* audit.recordForAccount("session.started", user.id, {
+          actor_id: UserId.make(user.id),
+          target_id: session.id,
+          origin
+        })
+        return session
+      }, transaction)
+
+      const start = Effect.fnUntraced(function* (user: UserRow, origin: RequestOrigin) {
+        // Signing takes time, so it follows the commit.
+        return yield* tokens.issue(toClaims(yield* begin(user, origin)))
+      })
+
+      return Logins.of({
+        login: Effect.fn("Logins.login")(function* ({ email, password, totp }, origin) {
+          if (!passwords.hasRoom(origin.ip)) return yield* new RateLimited({ retry_after: 1 })
+          const checkCode = checkingOnce(totp)
+          return yield* throttle
+            .guard(
+              { account: email, ip: origin.ip },
+              whoLogsIn(email, password, checkCode, origin.ip)
+            )
+            .pipe(
+              Effect.flatMap((user) => start(user, origin)),
+              // Another login may just have rehashed the same password, so try once more.
+              Effect.retry({ times: 1, while: ({ _tag }) => _tag === "PasswordReplaced" }),
+              Effect.catchTag("PasswordReplaced", () => Effect.fail(new InvalidCredentials()))
+            )
+        }),
+
+        start,
+
+        refresh: Effect.fn("Logins.refresh")(function* (token, origin) {
+          const claims = yield* claimsOf(token)
+          const now = yield* DateTime.nowAsDate
+          const rotated = yield* sessions.rotate({
+            id: claims.session_id,
+            generation: claims.generation,
+            now,
+            expires_at: refreshExpiry(now)
+          })
+          const session = Option.isSome(rotated) ? rotated.value : yield* reuse(claims, now, origin)
+          return yield* tokens.issue(toClaims(session))
+        }),
+
+        actorOf: Effect.fn("Logins.actorOf")(function* (token, origin) {
+          const { generation, session_id, user_id } = yield* claimsOf(token)
+          const session = Option.getOrUndefined(yield* sessions.find(session_id))
+          const now = yield* DateTime.nowAsDate
+          if (session === undefined || session.expires_at <= now) {
+            return yield* new InvalidRefreshToken()
+          }
+          if (session.generation !== generation)
+            yield* reuse({ generation, session_id, user_id }, now, origin)
+          return { kind: "jwt" as const, user_id, session_id, origin }
+        }),
+
+        list: Effect.fn("Logins.list")(function* (actor, query) {
+          const page = pageRequest(query)
+          const rows = yield* sessions.list(actor.user_id, yield* DateTime.nowAsDate, page)
+          return toPage(rows, page, (row) => toSession(row, actor.session_id))
+        }),
+
+        end: Effect.fn("Logins.end")(function* (actor, id) {
+          if (!(yield* sessions.remove(actor.user_id, id)))
+            return yield* new NotFound({ resource: "session" })
+          yield* audit.recordForAccount("session.ended", actor.user_id, {
+            actor_id: actor.user_id,
+            target_id: id,
+            origin: actor.origin
+          })
+        }, transaction)
+      })
+    })
+  )
+}
+
+/** The password changed between its check and the start of the session. */
+export class PasswordReplaced extends Data.TaggedError("PasswordReplaced") {}
+
+/** One more login ends the session that was unused for longest. */
+const maxSessions = 200
+
+/** Covers two tabs that refresh at once, and an answer lost on the way. */
+const graceMs = 10_000
+
+const refreshExpiry = (now: Date) => new Date(now.getTime() + refreshTokenSeconds * 1000)
+
+const toClaims = ({ generation, id, rotated_at, user_id }: SessionRow) => ({
+  session_id: SessionId.make(id),
+  user_id: UserId.make(user_id),
+  generation,
+  rotated_at
+})

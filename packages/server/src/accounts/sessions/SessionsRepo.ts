@@ -1,0 +1,194 @@
+import type { Session } from "@scheduling/domain/auth/Session"
+import type { Role } from "@scheduling/domain/members/Role"
+import { SessionId } from "@scheduling/domain/shared/Ids"
+import { Context, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import { batched } from "../../store/batched.ts"
+import { columnsOf } from "../../store/columns.ts"
+import type { PageRequest } from "../../store/Pages.ts"
+import { timestampOf } from "../../store/timestamp.ts"
+
+export interface SessionRow {
+  readonly id: string
+  readonly user_id: string
+  readonly user_agent: string | null
+  readonly ip: string | null
+  readonly generation: number
+  readonly rotated_at: Date
+  readonly expires_at: Date
+  readonly created_at: Date
+}
+
+export const toSession = (row: SessionRow, current: string): Session => ({
+  id: SessionId.make(row.id),
+  user_agent: row.user_agent,
+  ip: row.ip,
+  created_at: timestampOf(row.created_at),
+  last_used_at: timestampOf(row.rotated_at),
+  current: row.id === current
+})
+
+export interface Rotation {
+  readonly id: string
+  readonly generation: number
+  readonly now: Date
+  readonly expires_at: Date
+}
+
+/** What a request needs of a live session: its user, and their role in the path's workspace. */
+export interface LiveSession {
+  readonly user_id: string
+  readonly lane: bigint
+  readonly expires_at: Date
+  readonly role: Role | null
+}
+
+export class SessionsRepo extends Context.Service<
+  SessionsRepo,
+  {
+    /**
+     * Begins a session and ends the idlest ones of its user above `keep`. Locks the user: false if
+     * the account is disabled, or its password is no longer the one that was checked. Otherwise a
+     * login that is in progress while the password changes would outlive the change.
+     */
+    readonly begin: (
+      session: SessionRow,
+      checked: { readonly password_hash: string; readonly keep: number }
+    ) => Effect.Effect<boolean>
+    readonly find: (id: string) => Effect.Effect<Option.Option<SessionRow>>
+    /**
+     * Batched: requests that arrive together share one statement. Never cached, so that a logout
+     * holds at once.
+     */
+    readonly findLive: (
+      id: string,
+      workspaceId: string | undefined
+    ) => Effect.Effect<Option.Option<LiveSession>>
+    readonly list: (
+      userId: string,
+      now: Date,
+      page: PageRequest
+    ) => Effect.Effect<ReadonlyArray<SessionRow>>
+    /** None if the session is no longer at this generation. */
+    readonly rotate: (rotation: Rotation) => Effect.Effect<Option.Option<SessionRow>>
+    readonly remove: (userId: string, id: string) => Effect.Effect<boolean>
+    readonly removeAll: (userId: string) => Effect.Effect<number>
+  }
+>()("@scheduling/server/accounts/sessions/SessionsRepo") {
+  static readonly layer: Layer.Layer<SessionsRepo, never, SqlClient.SqlClient> = Layer.effect(
+    SessionsRepo,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const findLive = yield* batched(findAllLive(sql))
+
+      return SessionsRepo.of({
+        begin: Effect.fn("SessionsRepo.begin")(function* (session, { keep, password_hash }) {
+          const rows = yield* sql`
+            WITH locked AS MATERIALIZED (
+              SELECT id, lane
+              FROM users
+              WHERE id = ${session.user_id}
+                AND password_hash = ${password_hash}
+                AND disabled_at IS NULL
+              FOR NO KEY UPDATE
+            ), ended AS (
+              DELETE FROM sessions
+              WHERE id IN (
+                SELECT sessions.id
+                FROM sessions
+                JOIN locked ON locked.id = sessions.user_id
+                ORDER BY rotated_at DESC
+                OFFSET ${keep - 1}
+              )
+            )
+            INSERT INTO sessions (
+              id, user_id, lane, user_agent, ip, generation, rotated_at, expires_at, created_at
+            )
+            SELECT
+              ${session.id}::uuid, id, lane, ${session.user_agent}, ${session.ip},
+              ${session.generation}::integer, ${session.rotated_at}::timestamptz,
+              ${session.expires_at}::timestamptz, ${session.created_at}::timestamptz
+            FROM locked
+            RETURNING id`
+          return rows.length > 0
+        }, Effect.orDie),
+
+        find: Effect.fn("SessionsRepo.find")(function* (id) {
+          const rows = yield* sql<SessionRow>`
+            SELECT *
+            FROM sessions
+            WHERE id = ${id}`
+          return Option.fromNullishOr(rows[0])
+        }, Effect.orDie),
+
+        findLive: (id, workspaceId) => findLive({ id, workspaceId }),
+
+        list: Effect.fn("SessionsRepo.list")(function* (userId, now, page) {
+          return yield* sql<SessionRow>`
+            SELECT *
+            FROM sessions
+            WHERE user_id = ${userId}
+              AND expires_at > ${now}
+              AND id < ${page.before}
+            ORDER BY id DESC
+            LIMIT ${page.limit + 1}`
+        }, Effect.orDie),
+
+        rotate: Effect.fn("SessionsRepo.rotate")(function* ({ expires_at, generation, id, now }) {
+          const rows = yield* sql<SessionRow>`
+            UPDATE sessions
+            SET generation = generation + 1, rotated_at = ${now}, expires_at = ${expires_at}
+            WHERE id = ${id}
+              AND generation = ${generation}
+              AND expires_at > ${now}
+            RETURNING *`
+          return Option.fromNullishOr(rows[0])
+        }, Effect.orDie),
+
+        remove: Effect.fn("SessionsRepo.remove")(function* (userId, id) {
+          const rows = yield* sql`
+            DELETE FROM sessions
+            WHERE id = ${id}
+              AND user_id = ${userId}
+            RETURNING id`
+          return rows.length > 0
+        }, Effect.orDie),
+
+        removeAll: Effect.fn("SessionsRepo.removeAll")(function* (userId) {
+          const rows = yield* sql`
+            DELETE FROM sessions
+            WHERE user_id = ${userId}
+            RETURNING id`
+          return rows.length
+        }, Effect.orDie)
+      })
+    })
+  )
+}
+
+// ---------------------------------------------------------------------------
+
+interface AskedSession {
+  readonly id: string
+  readonly workspaceId: string | undefined
+}
+
+const findAllLive = (sql: SqlClient.SqlClient) => (asked: ReadonlyArray<AskedSession>) => {
+  const column = columnsOf(asked)
+  return sql<LiveSession & { readonly nr: number }>`
+    SELECT
+      asked.nr::int, sessions.user_id, sessions.lane, sessions.expires_at, memberships.role
+    FROM unnest(
+      ${column("uuid", ({ id }) => id)}, ${column("uuid", ({ workspaceId }) => workspaceId)}
+    ) WITH ORDINALITY AS asked (id, workspace_id, nr)
+    JOIN sessions ON sessions.id = asked.id
+    LEFT JOIN memberships
+      ON memberships.user_id = sessions.user_id
+      AND memberships.workspace_id = asked.workspace_id`.pipe(
+    Effect.orDie,
+    Effect.map((rows) => {
+      const found = new Map(rows.map((row) => [row.nr, row]))
+      return asked.map((_, index) => Option.fromNullishOr(found.get(index + 1)))
+    })
+  )
+}

@@ -1,0 +1,203 @@
+import { mailboxOf } from "@scheduling/domain/auth/emailAddress"
+import { RateLimited } from "@scheduling/domain/shared/Errors"
+import { Context, DateTime, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { mac, Secrets } from "../../core/Secrets.ts"
+import { networkOf } from "../../http/fairness/networkOf.ts"
+import { dayMs } from "../../core/millis.ts"
+
+/**
+ * Counts what strangers may try: password checks, wrong ones above all, and other requests without a
+ * credential that cost something. The counts are in the database, so that all nodes share them and
+ * a restart keeps them.
+ */
+export class Throttle extends Context.Service<
+  Throttle,
+  {
+    /**
+     * Runs a password check. A failure is counted before the check and taken back if the password
+     * was right, so that guesses sent all at once cannot slip through between check and count. A
+     * check that found no place in the queue of hashes revealed nothing and is not counted.
+     */
+    readonly guard: <A, E extends { readonly _tag: string }, R>(
+      guess: Guess,
+      check: Effect.Effect<A, E, R>
+    ) => Effect.Effect<A, E | RateLimited, R>
+    /** Counts a request that has no password to check, by its address. */
+    readonly count: (what: Counted, ip: string | null) => Effect.Effect<void, RateLimited>
+    /** Counts a mail by the account that has it sent, or whose it is. */
+    readonly countMail: (what: CountedMail, account: string) => Effect.Effect<void, RateLimited>
+    /**
+     * Counts a mail to an address whose owner has not agreed to get any. Beside the limit of its
+     * kind there is one for all such mails of a day, whichever accounts have them sent.
+     */
+    readonly countMailTo: (what: MailToStranger, email: string) => Effect.Effect<void, RateLimited>
+    /** Counts what a plan limits by the day, and returns how many it makes. */
+    readonly countOfDay: (what: "confirmations by", account: string) => Effect.Effect<number>
+  }
+>()("@scheduling/server/accounts/throttle/Throttle") {
+  static readonly layer: Layer.Layer<Throttle, never, SqlClient.SqlClient | Secrets> = Layer.effect(
+    Throttle,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const [key] = (yield* Secrets).keys("login-throttle")
+
+      /** Hashed, because people also type passwords into the email field. */
+      const accountOf = ({ account }: Guess) => mac(key, `account:${account}`)
+      const addressOf = (ip: string | null, counted: "ip" | Counted) =>
+        ip === null ? undefined : mac(key, `${counted}:${networkOf(ip)}`)
+
+      const countAttempt = (subject: string, now: Date, lasts: number) => sql<{
+        failures: number
+        attempts: number
+        window_ends_at: Date
+      }>`
+        INSERT INTO login_throttle (subject, failures, attempts, window_ends_at)
+        VALUES (${subject}, 1, 1, ${new Date(now.getTime() + lasts)})
+        ON CONFLICT (subject) DO UPDATE
+        SET failures = CASE WHEN login_throttle.window_ends_at <= ${now} THEN 1 ELSE login_throttle.failures + 1 END,
+            attempts = CASE WHEN login_throttle.window_ends_at <= ${now} THEN 1 ELSE login_throttle.attempts + 1 END,
+            window_ends_at = CASE WHEN login_throttle.window_ends_at <= ${now} THEN EXCLUDED.window_ends_at
+                                  ELSE login_throttle.window_ends_at END
+        RETURNING failures, attempts, window_ends_at`
+
+      const countSubject = Effect.fnUntraced(function* (
+        subject: string,
+        allowed: Allowance,
+        refused?: (seconds: number) => string
+      ) {
+        const now = yield* DateTime.nowAsDate
+        const [row] = yield* Effect.orDie(countAttempt(subject, now, allowed.windowMs ?? windowMs))
+        if (
+          row !== undefined &&
+          (row.failures > allowed.failures || row.attempts > allowed.attempts)
+        ) {
+          const retry_after = secondsUntil(row.window_ends_at, now)
+          const message = refused?.(retry_after)
+          return yield* new RateLimited({
+            retry_after,
+            ...(message === undefined ? {} : { message })
+          })
+        }
+      })
+
+      const takeBack = (subject: string) =>
+        sql`
+        UPDATE login_throttle
+        SET failures = greatest(failures - 1, 0), attempts = greatest(attempts - 1, 0)
+        WHERE subject = ${subject}`.pipe(Effect.orDie)
+
+      const takeBackFailure = (subject: string) =>
+        sql`
+        UPDATE login_throttle
+        SET failures = failures - 1
+        WHERE subject = ${subject} AND failures > 0`.pipe(Effect.orDie)
+
+      const forgiveFailures = (subject: string) =>
+        sql`
+        UPDATE login_throttle
+        SET failures = 0
+        WHERE subject = ${subject}`.pipe(Effect.orDie)
+
+      return Throttle.of({
+        guard: Effect.fnUntraced(function* (guess, check) {
+          const account = accountOf(guess)
+          const address = addressOf(guess.ip, "ip")
+          // The address comes first: an address that is shut out must not be able to shut people
+          // out of accounts.
+          if (address !== undefined) yield* countSubject(address, ofAddress)
+          yield* countSubject(account, ofAccount)
+          const result = yield* Effect.tapError(
+            check,
+            Effect.fnUntraced(function* ({ _tag }) {
+              if (_tag !== "RateLimited") return
+              yield* takeBack(account)
+              if (address !== undefined) yield* takeBack(address)
+            })
+          )
+          yield* forgiveFailures(account)
+          if (address !== undefined) yield* takeBackFailure(address)
+          return result
+        }),
+
+        countMail: (what, account) => countSubject(mac(key, `${what}:${account}`), mails[what]),
+
+        countMailTo: Effect.fnUntraced(function* (what, email) {
+          const mailbox = mailboxOf(email)
+          const count = (counted: string, allowed: Allowance) =>
+            countSubject(mac(key, `${counted}:${mailbox}`), allowed, tooManyMails)
+          yield* count(what, mailsToStrangers[what])
+          yield* count("mails to", allMailsToStranger)
+        }),
+
+        countOfDay: Effect.fn("Throttle.countOfDay")(function* (what, account) {
+          const now = yield* DateTime.nowAsDate
+          const [row] = yield* countAttempt(mac(key, `${what}:${account}`), now, dayMs)
+          return row?.attempts ?? 0
+        }, Effect.orDie),
+
+        count: (what, ip) => {
+          const address = addressOf(ip, what)
+          return address === undefined ? Effect.void : countSubject(address, allowed[what])
+        }
+      })
+    })
+  )
+}
+
+const perWindow = (times: number): Allowance => ({ failures: times, attempts: times })
+const perDay = (times: number): Allowance => ({ ...perWindow(times), windowMs: dayMs })
+
+const allowed = {
+  // Each costs a hash: one address must not fill the queue that logins wait in.
+  registrations: perWindow(50),
+  "leaked keys": perWindow(100),
+  "password resets": perWindow(20),
+  "email links": perWindow(50),
+  "invitation previews": perWindow(100)
+} satisfies Record<string, Allowance>
+
+export type Counted = keyof typeof allowed
+
+const mails = {
+  "password resets of": perWindow(5),
+  "email links of": perWindow(5),
+  "invitations by": perWindow(50)
+} satisfies Record<string, Allowance>
+
+export type CountedMail = keyof typeof mails
+
+const mailsToStrangers = {
+  "confirmations to": perDay(5),
+  "email links to": perWindow(5),
+  "invitations to": perWindow(5),
+  "password resets to": perWindow(5)
+} satisfies Record<string, Allowance>
+
+export type MailToStranger = keyof typeof mailsToStrangers
+
+const allMailsToStranger = perDay(10)
+
+const tooManyMails = (seconds: number) =>
+  `Too many mails have been sent to this address; try again in ${seconds} s.`
+
+interface Guess {
+  readonly account: string
+  readonly ip: string | null
+}
+
+/** How many are allowed per window. */
+interface Allowance {
+  readonly failures: number
+  /** Right or wrong, because each costs a hash. */
+  readonly attempts: number
+  /** How long a window lasts; a quarter of an hour when absent. */
+  readonly windowMs?: number
+}
+
+const ofAccount: Allowance = { failures: 10, attempts: 100 }
+const ofAddress: Allowance = { failures: 50, attempts: 500 }
+const windowMs = 15 * 60 * 1000
+
+const secondsUntil = (end: Date, now: Date) =>
+  Math.max(1, Math.ceil((end.getTime() - now.getTime()) / 1000))

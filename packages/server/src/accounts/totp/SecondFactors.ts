@@ -1,0 +1,123 @@
+import { InvalidCode, TotpRequired } from "@scheduling/domain/auth/AuthErrors"
+import { recoveryCodes, type TotpSecret, type TotpStatus } from "@scheduling/domain/auth/Totp"
+import { Conflict } from "@scheduling/domain/shared/Errors"
+import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
+import { mac, seal, Secrets, unsealIfKnown } from "../../core/Secrets.ts"
+import { UserLinksRepo } from "../users/UserLinksRepo.ts"
+import type { UserRow } from "../users/UsersRepo.ts"
+import { bareCode, base32, makeRecoveryCode, makeTotpSecret, stepOfCode, totpUri } from "./totp.ts"
+import { TotpRepo, type TotpRow } from "./TotpRepo.ts"
+
+/** Codes of authenticator apps, and the recovery codes for when the app is lost. */
+export class SecondFactors extends Context.Service<
+  SecondFactors,
+  {
+    readonly get: (userId: string) => Effect.Effect<TotpStatus>
+    readonly start: (user: UserRow) => Effect.Effect<TotpSecret, Conflict>
+    /** Within a transaction. Ends links for a new password. Returns the recovery codes. */
+    readonly confirm: (
+      user: UserRow,
+      code: Redacted.Redacted
+    ) => Effect.Effect<ReadonlyArray<Redacted.Redacted>, InvalidCode | Conflict>
+    /**
+     * For a login. The row is looked up before the password is checked, and whether or not there is
+     * an account: the time of an answer does not tell who has a second factor.
+     */
+    readonly find: (userId: string | undefined) => Effect.Effect<Option.Option<TotpRow>>
+    /** Succeeds with false if there is no second factor. A code works once: it is used up now. */
+    readonly check: (
+      factor: Option.Option<TotpRow>,
+      code: Redacted.Redacted | undefined
+    ) => Effect.Effect<boolean, TotpRequired | InvalidCode>
+    /** Within a transaction. Ends links for a new password. */
+    readonly remove: (userId: string) => Effect.Effect<boolean>
+  }
+>()("@scheduling/server/accounts/totp/SecondFactors") {
+  static readonly layer: Layer.Layer<SecondFactors, never, Secrets | TotpRepo | UserLinksRepo> =
+    Layer.effect(
+      SecondFactors,
+      Effect.gen(function* () {
+        const links = yield* UserLinksRepo
+        const repo = yield* TotpRepo
+        const secrets = yield* Secrets
+        const totpKeys = secrets.keys("totp")
+        const codeKeys = secrets.keys("recovery-code")
+
+        /** Undefined if the secret that sealed it is gone. Recovery codes may still be of use then. */
+        const secretOf = (row: TotpRow) => {
+          const secret = unsealIfKnown(totpKeys, row.user_id, row.sealed_secret)
+          return secret === undefined ? undefined : Buffer.from(secret, "base64url")
+        }
+
+        const hashesOf = (userId: string, code: string) =>
+          codeKeys.map((key) => mac(key, `${userId}:${bareCode(code)}`))
+
+        const useStep = Effect.fnUntraced(function* (row: TotpRow, code: string) {
+          const secret = secretOf(row)
+          if (secret === undefined) {
+            yield* Effect.logWarning(
+              "a second factor cannot be checked: the APP_SECRET that sealed it is gone"
+            )
+            return false
+          }
+          const step = stepOfCode(secret, bareCode(code), yield* DateTime.nowAsDate)
+          return step !== undefined && (yield* repo.updateStep(row.user_id, step))
+        })
+
+        return SecondFactors.of({
+          get: Effect.fn("SecondFactors.get")(function* (userId) {
+            const row = Option.getOrUndefined(yield* repo.find(userId))
+            const enabled = row !== undefined && row.confirmed_at !== null
+            return { enabled, recovery_codes_left: enabled ? yield* repo.countCodes(userId) : 0 }
+          }),
+
+          start: Effect.fn("SecondFactors.start")(function* ({ email, id }) {
+            const secret = makeTotpSecret()
+            const sealed = seal(totpKeys, id, secret.toString("base64url"))
+            if (!(yield* repo.insert(id, sealed, yield* DateTime.nowAsDate))) {
+              return yield* new Conflict({ message: "You have a second factor; remove it first." })
+            }
+            const shown = (text: string) => Redacted.make(text, { label: "totp" })
+            return { secret: shown(base32(secret)), uri: shown(totpUri(secret, email)) }
+          }),
+
+          confirm: Effect.fn("SecondFactors.confirm")(function* ({ id }, code) {
+            const row = Option.getOrUndefined(yield* repo.find(id))
+            if (row === undefined || row.confirmed_at !== null) {
+              return yield* new Conflict({ message: "There is nothing to confirm; start first." })
+            }
+            if (!(yield* useStep(row, Redacted.value(code)))) return yield* new InvalidCode()
+            if (!(yield* repo.updateConfirmed(id, yield* DateTime.nowAsDate))) {
+              return yield* new Conflict({ message: "There is nothing to confirm; start first." })
+            }
+            yield* links.removeAny(id, "password reset")
+            const codes = Array.from({ length: recoveryCodes }, makeRecoveryCode)
+            yield* repo.insertCodes(
+              id,
+              codes.flatMap((text) => hashesOf(id, text).slice(0, 1))
+            )
+            return codes.map((text) => Redacted.make(text, { label: "code" }))
+          }),
+
+          find: (userId) => repo.find(userId ?? nobody),
+
+          check: Effect.fn("SecondFactors.check")(function* (factor, code) {
+            const row = Option.getOrUndefined(factor)
+            if (row === undefined || row.confirmed_at === null) return false
+            if (code === undefined) return yield* new TotpRequired()
+            const text = Redacted.value(code)
+            if (yield* useStep(row, text)) return true
+            if (yield* repo.removeCode(row.user_id, hashesOf(row.user_id, text))) return true
+            return yield* new InvalidCode()
+          }),
+
+          remove: Effect.fn("SecondFactors.remove")(function* (userId) {
+            yield* links.removeAny(userId, "password reset")
+            return yield* repo.remove(userId)
+          })
+        })
+      })
+    )
+}
+
+const nobody = "00000000-0000-0000-0000-000000000000"

@@ -1,0 +1,104 @@
+import { Context, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import type { UserRow } from "./UsersRepo.ts"
+
+/** What a token that only one person is sent is good for. */
+export type UserLinkPurpose = "password reset" | "email"
+
+/** Whose it is. */
+export interface LinkedUserRow extends UserRow {
+  /** Nobody but the owner of the email has seen the token. */
+  readonly mailed: boolean
+}
+
+/** At most one token per user and purpose. */
+export class UserLinksRepo extends Context.Service<
+  UserLinksRepo,
+  {
+    /** Takes the place of an earlier one. */
+    readonly insert: (link: {
+      readonly user_id: string
+      readonly purpose: UserLinkPurpose
+      readonly token_hash: string
+      readonly expires_at: Date
+      readonly mailed: boolean
+    }) => Effect.Effect<void>
+    readonly findUser: (
+      purpose: UserLinkPurpose,
+      hashes: ReadonlyArray<string>,
+      now: Date
+    ) => Effect.Effect<Option.Option<LinkedUserRow>>
+    /** Returns false if it was used or replaced before. */
+    readonly remove: (
+      userId: string,
+      purpose: UserLinkPurpose,
+      hashes: ReadonlyArray<string>
+    ) => Effect.Effect<boolean>
+    readonly removeAny: (userId: string, purpose: UserLinkPurpose) => Effect.Effect<void>
+    /**
+     * For a new password: ends every link that somebody who knew the old one may have asked for, and
+     * a change of the email that still waits for its link.
+     */
+    readonly removeAskedFor: (userId: string) => Effect.Effect<void>
+  }
+>()("@scheduling/server/accounts/users/UserLinksRepo") {
+  static readonly layer: Layer.Layer<UserLinksRepo, never, SqlClient.SqlClient> = Layer.effect(
+    UserLinksRepo,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      return UserLinksRepo.of({
+        insert: Effect.fn("UserLinksRepo.insert")(function* (link) {
+          yield* sql`
+            INSERT INTO user_links ${sql.insert({ ...link })}
+            ON CONFLICT (user_id, purpose) DO UPDATE
+            SET token_hash = EXCLUDED.token_hash,
+                expires_at = EXCLUDED.expires_at,
+                mailed = EXCLUDED.mailed`
+        }, Effect.orDie),
+
+        findUser: Effect.fn("UserLinksRepo.findUser")(function* (purpose, hashes, now) {
+          const rows = yield* sql<LinkedUserRow>`
+            SELECT users.*, user_links.mailed
+            FROM user_links
+            JOIN users ON users.id = user_links.user_id
+            WHERE user_links.token_hash = ANY (${hashes}::text[])
+              AND user_links.purpose = ${purpose}
+              AND user_links.expires_at > ${now}`
+          return Option.fromNullishOr(rows[0])
+        }, Effect.orDie),
+
+        remove: Effect.fn("UserLinksRepo.remove")(function* (userId, purpose, hashes) {
+          const rows = yield* sql`
+            DELETE FROM user_links
+            WHERE user_id = ${userId}
+              AND purpose = ${purpose}
+              AND token_hash = ANY (${hashes}::text[])
+            RETURNING user_id`
+          return rows.length > 0
+        }, Effect.orDie),
+
+        removeAny: Effect.fn("UserLinksRepo.removeAny")(function* (userId, purpose) {
+          yield* sql`
+            DELETE FROM user_links
+            WHERE user_id = ${userId}
+              AND purpose = ${purpose}`
+        }, Effect.orDie),
+
+        removeAskedFor: Effect.fn("UserLinksRepo.removeAskedFor")(function* (userId) {
+          yield* sql`
+            DELETE FROM user_links
+            USING users
+            WHERE user_links.user_id = ${userId}
+              AND users.id = user_links.user_id
+              AND (user_links.purpose = 'password reset' OR users.pending_email IS NOT NULL)`
+          yield* sql`
+            UPDATE users
+            SET pending_email = NULL
+            WHERE id = ${userId}
+              AND pending_email IS NOT NULL`
+        }, Effect.orDie)
+      })
+    })
+  )
+}

@@ -1,0 +1,201 @@
+import type { User } from "@scheduling/domain/auth/User"
+import { UserId } from "@scheduling/domain/shared/Ids"
+import { Context, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import { timestampOf } from "../../store/timestamp.ts"
+
+export interface UserRow {
+  readonly id: string
+  readonly email: string
+  readonly email_verified_at: Date | null
+  /** What the email will be when a link that was sent there is opened. */
+  readonly pending_email: string | null
+  readonly name: string | null
+  readonly password_hash: string
+  readonly lane: bigint
+  readonly created_at: Date
+}
+
+/** What an operator sees of an account. */
+export interface AccountRow extends Pick<UserRow, "email" | "created_at"> {
+  readonly disabled_at: Date | null
+  readonly has_second_factor: boolean
+}
+
+export const toUser = (row: UserRow): User => ({
+  id: UserId.make(row.id),
+  email: row.email,
+  email_verified: row.email_verified_at !== null,
+  pending_email: row.pending_email,
+  name: row.name,
+  created_at: timestampOf(row.created_at)
+})
+
+export interface PasswordHashChange {
+  readonly id: string
+  readonly from: string
+  readonly to: string
+}
+
+/** A failed statement is a defect: the answer is 503 or 500, and no service can do better. */
+export class UsersRepo extends Context.Service<
+  UsersRepo,
+  {
+    /** None if the email is taken. */
+    readonly insert: (user: UserRow) => Effect.Effect<Option.Option<UserRow>>
+    /** Whether nobody has an account. */
+    readonly isEmpty: Effect.Effect<boolean>
+    readonly find: (id: string) => Effect.Effect<Option.Option<UserRow>>
+    readonly findByEmail: (email: string) => Effect.Effect<Option.Option<UserRow>>
+    /** None if the user is gone. */
+    readonly update: (
+      user: Pick<UserRow, "id" | "pending_email" | "name">
+    ) => Effect.Effect<Option.Option<UserRow>>
+    /** Its email is verified from now on, if it still has that of the row and waits for this one. */
+    readonly updateEmail: (
+      from: Pick<UserRow, "id" | "email" | "pending_email">,
+      email: string,
+      now: Date
+    ) => Effect.Effect<"done" | "changed" | "taken">
+    /** Returns false if its email was verified before. None waits to become its email any more. */
+    readonly updateVerified: (id: string, now: Date) => Effect.Effect<boolean>
+    /**
+     * Locks the user until the transaction ends. Returns false if the user is gone or disabled, or
+     * this is no longer the password. So an action that a password confirmed happens only while
+     * that password still holds.
+     */
+    readonly lock: (id: string, passwordHash: string) => Effect.Effect<boolean>
+    /** Returns false if the password is no longer `from`. */
+    readonly updatePassword: (change: PasswordHashChange) => Effect.Effect<boolean>
+    readonly updateDisabled: (id: string, disabledAt: Date | null) => Effect.Effect<void>
+    readonly remove: (id: string) => Effect.Effect<void>
+    /** All accounts of the service, for its operator. */
+    readonly listAll: (limit: number) => Effect.Effect<ReadonlyArray<AccountRow>>
+  }
+>()("@scheduling/server/accounts/users/UsersRepo") {
+  static readonly layer: Layer.Layer<UsersRepo, never, SqlClient.SqlClient> = Layer.effect(
+    UsersRepo,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      return UsersRepo.of({
+        insert: Effect.fn("UsersRepo.insert")(function* (user) {
+          const rows = yield* sql<UserRow>`
+            INSERT INTO users ${sql.insert({ ...user })}
+            ON CONFLICT (email) DO NOTHING
+            RETURNING *`
+          return Option.fromNullishOr(rows[0])
+        }, Effect.orDie),
+
+        isEmpty: sql`
+          SELECT 1
+          FROM users
+          LIMIT 1`.pipe(
+          Effect.map((rows) => rows.length === 0),
+          Effect.orDie
+        ),
+
+        find: Effect.fn("UsersRepo.find")(function* (id) {
+          const rows = yield* sql<UserRow>`
+            SELECT *
+            FROM users
+            WHERE id = ${id}`
+          return Option.fromNullishOr(rows[0])
+        }, Effect.orDie),
+
+        findByEmail: Effect.fn("UsersRepo.findByEmail")(function* (email) {
+          const rows = yield* sql<UserRow>`
+            SELECT *
+            FROM users
+            WHERE email = ${email}`
+          return Option.fromNullishOr(rows[0])
+        }, Effect.orDie),
+
+        update: Effect.fn("UsersRepo.update")(function* ({ id, name, pending_email }) {
+          const rows = yield* sql<UserRow>`
+            UPDATE users
+            SET pending_email = ${pending_email}, name = ${name}
+            WHERE id = ${id}
+            RETURNING *`
+          return Option.fromNullishOr(rows[0])
+        }, Effect.orDie),
+
+        updateEmail: Effect.fn("UsersRepo.updateEmail")(
+          function* (from, email, now) {
+            const rows = yield* sql`
+              UPDATE users
+              SET email = ${email}, email_verified_at = ${now}, pending_email = NULL
+              WHERE id = ${from.id}
+                AND email = ${from.email}
+                AND pending_email IS NOT DISTINCT FROM ${from.pending_email}
+              RETURNING id`
+            return rows.length > 0 ? "done" : "changed"
+          },
+          Effect.catchReason("SqlError", "UniqueViolation", () => Effect.succeed("taken" as const)),
+          Effect.orDie
+        ),
+
+        updateVerified: Effect.fn("UsersRepo.updateVerified")(function* (id, now) {
+          const rows = yield* sql`
+            UPDATE users
+            SET email_verified_at = ${now}, pending_email = NULL
+            WHERE id = ${id}
+              AND email_verified_at IS NULL
+            RETURNING id`
+          return rows.length > 0
+        }, Effect.orDie),
+
+        lock: Effect.fn("UsersRepo.lock")(function* (id, passwordHash) {
+          const rows = yield* sql`
+            SELECT id
+            FROM users
+            WHERE id = ${id}
+              AND password_hash = ${passwordHash}
+              AND disabled_at IS NULL
+            FOR NO KEY UPDATE`
+          return rows.length > 0
+        }, Effect.orDie),
+
+        updatePassword: Effect.fn("UsersRepo.updatePassword")(function* ({ from, id, to }) {
+          const rows = yield* sql`
+            UPDATE users
+            SET password_hash = ${to}
+            WHERE id = ${id}
+              AND password_hash = ${from}
+            RETURNING id`
+          return rows.length > 0
+        }, Effect.orDie),
+
+        updateDisabled: Effect.fn("UsersRepo.updateDisabled")(function* (id, disabledAt) {
+          yield* sql`
+            UPDATE users
+            SET disabled_at = ${disabledAt}
+            WHERE id = ${id}`
+        }, Effect.orDie),
+
+        listAll: Effect.fn("UsersRepo.listAll")(function* (limit) {
+          return yield* sql<AccountRow>`
+            SELECT
+              email,
+              created_at,
+              disabled_at,
+              EXISTS (
+                SELECT
+                FROM totp
+                WHERE user_id = users.id
+                  AND confirmed_at IS NOT NULL
+              ) AS has_second_factor
+            FROM users
+            ORDER BY id
+            LIMIT ${limit}`
+        }, Effect.orDie),
+
+        remove: Effect.fn("UsersRepo.remove")(function* (id) {
+          yield* sql`
+            DELETE FROM users
+            WHERE id = ${id}`
+        }, Effect.orDie)
+      })
+    })
+  )
+}

@@ -1,0 +1,189 @@
+import type { Forbidden, InvalidToken } from "@scheduling/domain/auth/AuthErrors"
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { NotFound, QuotaExceeded } from "@scheduling/domain/shared/Errors"
+import type { UserId } from "@scheduling/domain/shared/Ids"
+import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
+import type { AuditEvent, AuditFilters } from "@scheduling/domain/workspaces/AuditEvent"
+import type {
+  SigningSecret,
+  SigningSecretGeneration
+} from "@scheduling/domain/workspaces/SigningSecret"
+import type { Workspace } from "@scheduling/domain/workspaces/Workspace"
+import { Context, DateTime, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { AccountEvents } from "../AccountEvents.ts"
+import { authorize } from "../access/authorize.ts"
+import type { Actor } from "../audit/currentActor.ts"
+import { orNotFound } from "../../core/orNotFound.ts"
+import { Idempotency } from "../../http/request/Idempotency.ts"
+import { Limits } from "../../plans/Limits.ts"
+import { UsageRepo } from "../../plans/UsageRepo.ts"
+import { Ids } from "../../core/Ids.ts"
+import { pageRequest, toPage } from "../../store/Pages.ts"
+import type { RequestOrigin } from "../../http/request/RequestOrigin.ts"
+import { transactionOf } from "../../store/transaction.ts"
+import { RunQueue } from "../../engine/RunQueue.ts"
+import { AuditLog, toAuditEvent } from "../audit/AuditLog.ts"
+import { SigningSecrets } from "../../engine/signing/SigningSecrets.ts"
+import { holdFor } from "./holdFor.ts"
+import { toWorkspace, type WorkspaceRow, WorkspacesRepo } from "./WorkspacesRepo.ts"
+
+export class Workspaces extends Context.Service<
+  Workspaces,
+  {
+    readonly list: (userId: UserId, query: PageQuery) => Effect.Effect<Page<Workspace>>
+    readonly get: (id: AuthorizedWorkspaceId) => Effect.Effect<Workspace, NotFound>
+    readonly create: (
+      actor: Actor,
+      name: string
+    ) => Effect.Effect<Workspace, InvalidToken | QuotaExceeded>
+    /** For a new account, inside the transaction of its registration. */
+    readonly createFor: (
+      userId: UserId,
+      name: string,
+      origin: RequestOrigin
+    ) => Effect.Effect<Workspace>
+    /** Without a name nothing changes. */
+    readonly rename: (
+      actor: Actor,
+      id: AuthorizedWorkspaceId,
+      name: string | undefined
+    ) => Effect.Effect<Workspace, NotFound>
+    readonly remove: (actor: Actor, id: AuthorizedWorkspaceId) => Effect.Effect<void, NotFound>
+    readonly removeOwnedAloneBy: (actor: Actor) => Effect.Effect<void>
+    readonly signingSecrets: (
+      id: AuthorizedWorkspaceId,
+      query: PageQuery & { readonly url: string }
+    ) => Effect.Effect<Page<SigningSecret>>
+    readonly rotateSigningSecret: (
+      actor: Actor,
+      id: AuthorizedWorkspaceId
+    ) => Effect.Effect<SigningSecretGeneration, InvalidToken | NotFound | Forbidden>
+    readonly audit: (
+      id: AuthorizedWorkspaceId,
+      query: PageQuery & AuditFilters
+    ) => Effect.Effect<Page<AuditEvent>>
+  }
+>()("@scheduling/server/accounts/workspaces/Workspaces") {
+  static readonly layer: Layer.Layer<
+    Workspaces,
+    never,
+    | AccountEvents
+    | AuditLog
+    | Idempotency
+    | Ids
+    | Limits
+    | RunQueue
+    | SigningSecrets
+    | SqlClient.SqlClient
+    | UsageRepo
+    | WorkspacesRepo
+  > = Layer.effect(
+    Workspaces,
+    Effect.gen(function* () {
+      const transaction = transactionOf(yield* SqlClient.SqlClient)
+      const audit = yield* AuditLog
+      const events = yield* AccountEvents
+      const idempotency = yield* Idempotency
+      const ids = yield* Ids
+      const limits = yield* Limits
+      const queue = yield* RunQueue
+      const repo = yield* WorkspacesRepo
+      const hold = holdFor(repo)
+      const secrets = yield* SigningSecrets
+      const usage = yield* UsageRepo
+
+      const createFor = Effect.fn("Workspaces.createFor")(function* (
+        userId: UserId,
+        name: string,
+        origin: RequestOrigin
+      ) {
+        const row = { id: authorize(yield* ids.next), name, created_at: yield* DateTime.nowAsDate }
+        yield* repo.insert(row, userId)
+        yield* usage.record("seats", [row.id], row.created_at)
+        yield* events.workspaceCreated(authorize(row.id), userId)
+        yield* secrets.insert(row.id)
+        yield* audit.recordInWorkspace("workspace.created", row.id, {
+          actor_id: userId,
+          target_id: row.id,
+          origin,
+          details: { name }
+        })
+        return toWorkspace(row)
+      })
+
+      /** Most rows went by foreign key. Runs and their history have none. */
+      const afterRemoval = Effect.fnUntraced(function* (actor: Actor, { id }: WorkspaceRow) {
+        yield* queue.removeWorkspace(id)
+        yield* idempotency.removeOwnedBy(id)
+        yield* audit.erase(id)
+        yield* audit.recordForAccount("workspace.deleted", actor.user_id, {
+          actor_id: actor.user_id,
+          target_id: id,
+          origin: actor.origin
+        })
+      })
+
+      return Workspaces.of({
+        list: Effect.fn("Workspaces.list")(function* (userId, query) {
+          const page = pageRequest(query)
+          return toPage(yield* repo.list(userId, page), page, toWorkspace)
+        }),
+
+        get: (id) => Effect.map(found(repo.find(id)), toWorkspace),
+
+        createFor,
+
+        create: Effect.fn("Workspaces.create")(function* (actor, name) {
+          yield* limits.allowOneMoreWorkspace(actor.user_id)
+          return yield* createFor(actor.user_id, name, actor.origin)
+        }, transaction),
+
+        rename: Effect.fn("Workspaces.rename")(function* (actor, id, name) {
+          if (name === undefined) return toWorkspace(yield* found(repo.find(id)))
+          const row = yield* found(repo.updateName(id, name))
+          yield* audit.recordInWorkspace("workspace.renamed", id, {
+            actor_id: actor.user_id,
+            target_id: id,
+            origin: actor.origin,
+            details: { name }
+          })
+          return toWorkspace(row)
+        }, transaction),
+
+        remove: Effect.fn("Workspaces.remove")(function* (actor, id) {
+          yield* afterRemoval(actor, yield* found(repo.remove(id)))
+        }, transaction),
+
+        removeOwnedAloneBy: Effect.fn("Workspaces.removeOwnedAloneBy")(function* (actor) {
+          for (const row of yield* repo.removeOwnedAlone(actor.user_id))
+            yield* afterRemoval(actor, row)
+        }),
+
+        signingSecrets: Effect.fn("Workspaces.signingSecrets")(function* (id, query) {
+          const page = pageRequest(query)
+          const listed = yield* secrets.list(id, new URL(query.url).origin, page)
+          return toPage(listed, page, (secret) => secret)
+        }),
+
+        rotateSigningSecret: Effect.fn("Workspaces.rotateSigningSecret")(function* (actor, id) {
+          yield* hold(id, actor, "admin")
+          const secret = yield* secrets.rotate(id)
+          yield* audit.recordInWorkspace("signing_secret.rotated", id, {
+            actor_id: actor.user_id,
+            target_id: secret.id,
+            origin: actor.origin
+          })
+          return secret
+        }, transaction),
+
+        audit: Effect.fn("Workspaces.audit")(function* (id, query) {
+          const page = pageRequest(query)
+          return toPage(yield* audit.list(id, query, page), page, toAuditEvent)
+        })
+      })
+    })
+  )
+}
+
+const found = orNotFound("workspace")

@@ -1,0 +1,187 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { Role } from "@scheduling/domain/members/Role"
+import type { Workspace } from "@scheduling/domain/workspaces/Workspace"
+import { type UserId, WorkspaceId } from "@scheduling/domain/shared/Ids"
+import { Context, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import { ownedAlone } from "../access/ownedAlone.ts"
+import type { Actor } from "../audit/currentActor.ts"
+import type { PageRequest } from "../../store/Pages.ts"
+import { timestampOf } from "../../store/timestamp.ts"
+
+export interface WorkspaceRow {
+  readonly id: AuthorizedWorkspaceId
+  readonly name: string
+  readonly created_at: Date
+}
+
+export const toWorkspace = (row: WorkspaceRow): Workspace => ({
+  id: WorkspaceId.make(row.id),
+  name: row.name,
+  created_at: timestampOf(row.created_at)
+})
+
+export class WorkspacesRepo extends Context.Service<
+  WorkspacesRepo,
+  {
+    /** Inserts the workspace and its owner's membership. */
+    readonly insert: (workspace: WorkspaceRow, ownerId: UserId) => Effect.Effect<void>
+    readonly find: (id: AuthorizedWorkspaceId) => Effect.Effect<Option.Option<WorkspaceRow>>
+    readonly list: (userId: UserId, page: PageRequest) => Effect.Effect<ReadonlyArray<WorkspaceRow>>
+    /** Locks the workspace until the transaction ends. Returns false if it is gone. */
+    readonly lock: (id: AuthorizedWorkspaceId) => Effect.Effect<boolean>
+    /** What the session of a user may do in the workspace now. */
+    readonly findStanding: (
+      id: AuthorizedWorkspaceId,
+      actor: Pick<Actor, "user_id" | "session_id">
+    ) => Effect.Effect<{ readonly has_session: boolean; readonly role: Role | null }>
+    readonly updateName: (
+      id: AuthorizedWorkspaceId,
+      name: string
+    ) => Effect.Effect<Option.Option<WorkspaceRow>>
+    readonly remove: (id: AuthorizedWorkspaceId) => Effect.Effect<Option.Option<WorkspaceRow>>
+    readonly removeOwnedAlone: (userId: UserId) => Effect.Effect<ReadonlyArray<WorkspaceRow>>
+  }
+>()("@scheduling/server/accounts/workspaces/WorkspacesRepo") {
+  static readonly layer: Layer.Layer<WorkspacesRepo, never, SqlClient.SqlClient> = Layer.effect(
+    WorkspacesRepo,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      /**
+       * Locks in the order that `transaction.ts` names. The delete itself cascades in any order,
+       * and settling a run waits for its pending task, as a ping does for its monitor.
+       */
+      const lockAll = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
+        yield* sql`
+          SELECT id
+          FROM workspaces
+          WHERE id = ANY (${ids}::uuid[])
+          ORDER BY id
+          FOR UPDATE`
+        yield* sql`
+          SELECT count(*)
+          FROM (
+            SELECT id
+            FROM workers
+            WHERE workspace_id = ANY (${ids}::uuid[])
+            ORDER BY id
+            FOR UPDATE
+          ) AS held`
+        yield* sql`
+          SELECT count(*)
+          FROM (
+            SELECT id
+            FROM tasks
+            WHERE workspace_id = ANY (${ids}::uuid[])
+              AND status = 'pending'
+            ORDER BY id
+            FOR UPDATE
+          ) AS pending`
+        for (const table of ["heartbeats", "ssl_monitors", "process_monitors"]) {
+          yield* sql`
+            SELECT count(*)
+            FROM (
+              SELECT kind.monitor_id
+              FROM monitors
+              JOIN ${sql(table)} AS kind ON kind.monitor_id = monitors.id
+              WHERE monitors.workspace_id = ANY (${ids}::uuid[])
+              ORDER BY kind.monitor_id
+              FOR UPDATE OF kind
+            ) AS watched`
+        }
+      })
+
+      return WorkspacesRepo.of({
+        insert: Effect.fn("WorkspacesRepo.insert")(function* (workspace, ownerId) {
+          yield* sql`
+            INSERT INTO workspaces (id, name, lane, created_at)
+            SELECT ${workspace.id}, ${workspace.name}, lane, ${workspace.created_at}
+            FROM users
+            WHERE id = ${ownerId}`
+          yield* sql`
+            INSERT INTO memberships (user_id, workspace_id, role, created_at)
+            VALUES (${ownerId}, ${workspace.id}, 'owner', ${workspace.created_at})`
+        }, Effect.orDie),
+
+        find: Effect.fn("WorkspacesRepo.find")(function* (id) {
+          const rows = yield* sql<WorkspaceRow>`
+            SELECT *
+            FROM workspaces
+            WHERE id = ${id}`
+          return Option.fromNullishOr(rows[0])
+        }, Effect.orDie),
+
+        list: Effect.fn("WorkspacesRepo.list")(function* (userId, page) {
+          return yield* sql<WorkspaceRow>`
+            SELECT workspaces.*
+            FROM memberships
+            JOIN workspaces ON workspaces.id = memberships.workspace_id
+            WHERE memberships.user_id = ${userId}
+              AND memberships.workspace_id < ${page.before}
+            ORDER BY memberships.workspace_id DESC
+            LIMIT ${page.limit + 1}`
+        }, Effect.orDie),
+
+        // Not FOR UPDATE: every insert into the workspace would wait for that.
+        lock: Effect.fn("WorkspacesRepo.lock")(function* (id) {
+          const rows = yield* sql`
+            SELECT id
+            FROM workspaces
+            WHERE id = ${id}
+            FOR NO KEY UPDATE`
+          return rows.length > 0
+        }, Effect.orDie),
+
+        findStanding: Effect.fn("WorkspacesRepo.findStanding")(function* (id, actor) {
+          const [row] = yield* sql<{ readonly has_session: boolean; readonly role: Role | null }>`
+            SELECT
+              EXISTS (
+                SELECT
+                FROM sessions
+                WHERE sessions.id = ${actor.session_id}
+                  AND sessions.user_id = ${actor.user_id}
+              ) AS has_session,
+              (
+                SELECT role
+                FROM memberships
+                WHERE workspace_id = ${id}
+                  AND user_id = ${actor.user_id}
+              ) AS role`
+          return row ?? { has_session: false, role: null }
+        }, Effect.orDie),
+
+        updateName: Effect.fn("WorkspacesRepo.updateName")(function* (id, name) {
+          const rows = yield* sql<WorkspaceRow>`
+            UPDATE workspaces
+            SET name = ${name}
+            WHERE id = ${id}
+            RETURNING *`
+          return Option.fromNullishOr(rows[0])
+        }, Effect.orDie),
+
+        remove: Effect.fn("WorkspacesRepo.remove")(function* (id) {
+          yield* lockAll([id])
+          const rows = yield* sql<WorkspaceRow>`
+            DELETE FROM workspaces
+            WHERE id = ${id}
+            RETURNING *`
+          return Option.fromNullishOr(rows[0])
+        }, Effect.orDie),
+
+        removeOwnedAlone: Effect.fn("WorkspacesRepo.removeOwnedAlone")(function* (userId) {
+          const owned = yield* sql<{ readonly id: string }>`
+            SELECT workspace_id AS id
+            FROM memberships
+            WHERE user_id = ${userId}
+              AND role = 'owner'`
+          yield* lockAll(owned.map(({ id }) => id))
+          return yield* sql<WorkspaceRow>`
+            DELETE FROM workspaces
+            WHERE ${ownedAlone(sql, userId)}
+            RETURNING *`
+        }, Effect.orDie)
+      })
+    })
+  )
+}

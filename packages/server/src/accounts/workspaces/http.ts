@@ -1,0 +1,88 @@
+import { Api } from "@scheduling/domain/Api"
+import { Principal } from "@scheduling/domain/auth/Principal"
+import { Workspace } from "@scheduling/domain/workspaces/Workspace"
+import { Effect } from "effect"
+import { currentActor } from "../audit/currentActor.ts"
+import { checkRange } from "../../http/checkRange.ts"
+import { Idempotency } from "../../http/request/Idempotency.ts"
+import { implement } from "../../http/implement.ts"
+import { uncompressed } from "../../http/answers/compressed.ts"
+import { inWorkspace } from "../../http/inWorkspace.ts"
+import { timestampOrNull } from "../../store/timestamp.ts"
+import { userOfToken } from "../users/userOfToken.ts"
+import { toUser, UsersRepo } from "../users/UsersRepo.ts"
+import { Workspaces } from "./Workspaces.ts"
+
+export const WorkspacesHandlers = implement(
+  Api,
+  "workspaces",
+  Effect.fnUntraced(function* (handlers) {
+    const users = yield* UsersRepo
+    const idempotency = yield* Idempotency
+    const workspaces = yield* Workspaces
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* ({ query }) {
+        return yield* workspaces.list((yield* currentActor).user_id, query)
+      }),
+
+      create: Effect.fnUntraced(function* ({ headers, payload }) {
+        const actor = yield* currentActor
+        return yield* workspaces.create(actor, payload.name).pipe(
+          idempotency.once({
+            key: headers["idempotency-key"],
+            operation: "workspaces.create",
+            payload,
+            answer: Workspace
+          })
+        )
+      }),
+
+      get: inWorkspace(workspaces.get),
+
+      rename: inWorkspace(
+        Effect.fnUntraced(function* (workspaceId, { payload }) {
+          return yield* workspaces.rename(yield* currentActor, workspaceId, payload.name)
+        })
+      ),
+
+      remove: inWorkspace(
+        Effect.fnUntraced(function* (workspaceId) {
+          yield* workspaces.remove(yield* currentActor, workspaceId)
+        })
+      ),
+
+      signingSecrets: inWorkspace(
+        Effect.fnUntraced(function* (workspaceId, { query }) {
+          yield* uncompressed
+          return yield* workspaces.signingSecrets(workspaceId, query)
+        })
+      ),
+
+      rotateSigningSecret: inWorkspace(
+        Effect.fnUntraced(function* (workspaceId) {
+          return yield* workspaces.rotateSigningSecret(yield* currentActor, workspaceId)
+        })
+      ),
+
+      audit: inWorkspace((workspaceId, { query }) =>
+        Effect.andThen(checkRange(query), workspaces.audit(workspaceId, query))
+      ),
+
+      whoami: Effect.fnUntraced(function* () {
+        const principal = yield* Principal
+        if (principal.kind === "jwt") {
+          const row = yield* userOfToken(users, principal.user_id)
+          return { kind: "jwt", user: toUser(row) } as const
+        }
+        const { expires_at, key_prefix, kind, scopes, workspace_id } = principal
+        return {
+          kind,
+          workspace_id,
+          key_prefix,
+          scopes,
+          expires_at: timestampOrNull(expires_at)
+        }
+      })
+    })
+  })
+)

@@ -1,4 +1,0 @@
-import { apiKeyPrefix } from "@scheduling/domain/api-keys/ApiKey"
-import { bearerKeys } from "../platform/bearerKeys.ts"
-
-export const { isWellFormed, make: makeKey } = bearerKeys(apiKeyPrefix, "api_key")

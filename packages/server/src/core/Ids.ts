@@ -1,0 +1,14 @@
+import { Context, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+
+/**
+ * UUIDs v7 made with the `Clock`. Later ids sort after earlier ones, and list cursors rely on that.
+ */
+export class Ids extends Context.Service<Ids, { readonly next: Effect.Effect<string> }>()(
+  "@scheduling/server/core/Ids"
+) {
+  static readonly layer: Layer.Layer<Ids> = Layer.effect(
+    Ids,
+    Effect.map(SecureRandom.SecureRandom, (random) => Ids.of({ next: random.uuidV7() }))
+  ).pipe(Layer.provide(SecureRandom.layerWebCrypto))
+}

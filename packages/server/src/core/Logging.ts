@@ -1,0 +1,84 @@
+import { Effect, Layer, Logger, type LogLevel as EffectLogLevel, References } from "effect"
+import { inspect, styleText } from "node:util"
+import { AppConfig, type LogLevel } from "./config/Config.ts"
+import { otlpLogger } from "./collector/Otlp.ts"
+
+/** One line per event: coloured for people at a terminal, JSON for machines. */
+export const LoggingLayer: Layer.Layer<never, never, AppConfig> = Layer.unwrap(
+  Effect.gen(function* () {
+    const { logFormat, logLevel } = yield* AppConfig
+    const collected = yield* otlpLogger
+    const written = logFormat === "pretty" ? prettyLines : jsonLines
+    return Layer.mergeAll(
+      Logger.layer([written, ...(collected === undefined ? [] : [collected])]),
+      Layer.succeed(References.MinimumLogLevel, levels[logLevel])
+    )
+  })
+)
+
+const levels: Record<LogLevel, EffectLogLevel.LogLevel> = {
+  trace: "Trace",
+  debug: "Debug",
+  info: "Info",
+  warn: "Warn",
+  error: "Error",
+  none: "None"
+}
+
+/** Puts annotations beside the message, where log stores index them, and omits fiber ids. */
+const jsonLines = Logger.withConsoleLog(
+  Logger.map(Logger.formatStructured, ({ annotations, cause, level, message, timestamp }) =>
+    JSON.stringify({
+      time: timestamp,
+      level: level.toLowerCase(),
+      message,
+      ...annotations,
+      ...(cause === undefined ? {} : { cause })
+    }).replace(unsafe, escaped)
+  )
+)
+
+/**
+ * One line for people. Everything that an event or an error quotes is below it, indented. That text
+ * may come from anywhere, so nothing in it can end our line or steer the terminal.
+ */
+const prettyLines = Logger.withConsoleLog(
+  Logger.map(
+    Logger.formatStructured,
+    ({ annotations, cause, level, message, spans, timestamp }) => {
+      const [title, ...more] = (Array.isArray(message) ? message : [message]).map(textOf)
+      const notes = Object.entries({ ...annotations, ...spans })
+      const below = [...more, ...(cause === undefined ? [] : [cause])]
+      return [
+        [
+          styleText("dim", `[${timeOfDay(new Date(timestamp))}]`),
+          styleText(colours[level] ?? "reset", level),
+          inert(title ?? ""),
+          ...notes.map(([name, value]) => styleText("dim", inert(`${name}=${textOf(value)}`)))
+        ].join(" "),
+        ...below.flatMap((text) => text.split("\n")).map((line) => `  ${inert(line)}`)
+      ].join("\n")
+    }
+  )
+)
+
+const colours: Readonly<Record<string, "cyan" | "green" | "yellow" | "red">> = {
+  DEBUG: "cyan",
+  INFO: "green",
+  WARN: "yellow",
+  ERROR: "red",
+  FATAL: "red"
+}
+
+/** The local time of the machine, for people at its terminal. */
+const timeOfDay = (date: Date): string =>
+  `${date.toTimeString().slice(0, 8)}.${String(date.getMilliseconds()).padStart(3, "0")}`
+
+const textOf = (part: unknown): string => (typeof part === "string" ? part : inspect(part))
+
+const inert = (text: string): string => text.replace(unsafe, escaped)
+
+/** Characters that end a line or steer a terminal. */
+const unsafe = /[\p{Cc}\u2028\u2029]/gu
+
+const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`

@@ -1,0 +1,205 @@
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  randomBytes
+} from "node:crypto"
+import * as fs from "node:fs/promises"
+import * as path from "node:path"
+import { AppConfig } from "./config/Config.ts"
+import { makeFolder } from "./makeFolder.ts"
+
+/**
+ * Derives every key of the service from `APP_SECRET`, one key per purpose, so that no key can be
+ * used for another purpose. Keys of retired secrets still verify and decrypt, but make nothing new.
+ */
+export class Secrets extends Context.Service<
+  Secrets,
+  {
+    /** Newest first. The first signs and seals; all of them verify and unseal. */
+    readonly keys: (purpose: Purpose) => KeyRing
+  }
+>()("@scheduling/server/core/Secrets") {
+  static readonly layer: Layer.Layer<Secrets, AppSecretUnreadable, AppConfig> = Layer.effect(
+    Secrets,
+    Effect.gen(function* () {
+      const config = yield* AppConfig
+      const current = config.appSecret ?? (yield* keptSecret(config.dataDir))
+      return makeSecrets([current, ...config.previousAppSecrets])
+    })
+  )
+
+  static readonly layerFrom = (...secrets: KeyRingOf<Redacted.Redacted>): Layer.Layer<Secrets> =>
+    Layer.succeed(Secrets, makeSecrets(secrets))
+}
+
+export type Purpose =
+  | "check"
+  | "api-key"
+  | "jwt"
+  | "signing-secret"
+  | "login-throttle"
+  | "idempotent-request"
+  | "idempotent-answer"
+  | "lane"
+  | "link-token"
+  | "totp"
+  | "recovery-code"
+  | "audit-chain"
+  | "ping-url"
+  | "ping-url-shown"
+  | "notification-channel"
+  | "notification-link"
+  | "worker-token"
+  | "completion"
+
+export interface DerivedKey {
+  /**
+   * The public name of the key. It tells which secret made something and reveals nothing about the
+   * secret.
+   */
+  readonly id: string
+  /** A key object, because hashing with raw bytes makes a key each time, which takes 20 µs. */
+  readonly secret: KeyObject
+}
+
+type KeyRingOf<Key> = readonly [current: Key, ...retired: Array<Key>]
+
+export type KeyRing = KeyRingOf<DerivedKey>
+
+export class AppSecretUnreadable extends Schema.TaggedError<AppSecretUnreadable>()(
+  "AppSecretUnreadable",
+  {
+    message: Schema.String
+  }
+) {}
+
+/** HMAC-SHA-256 in base64url. */
+export const mac = (key: DerivedKey, text: string): string =>
+  createHmac("sha256", key.secret).update(text).digest("base64url")
+
+/**
+ * AES-256-GCM as `<key id>.<nonce><tag><ciphertext>`. It is bound to a context so that it cannot be
+ * moved elsewhere.
+ */
+export const seal = (ring: KeyRing, context: string, text: string): string => {
+  const [key] = ring
+  const nonce = randomBytes(12)
+  const cipher = createCipheriv("aes-256-gcm", key.secret, nonce).setAAD(Buffer.from(context))
+  const sealed = Buffer.concat([cipher.update(text, "utf8"), cipher.final()])
+  return `${key.id}.${Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString("base64url")}`
+}
+
+/** Throws if no key of the ring made it or if it was altered. */
+export const unseal = (ring: KeyRing, context: string, sealed: string): string => {
+  const [id, data] = sealed.split(".", 2)
+  const key = ring.find((candidate) => candidate.id === id)
+  if (key === undefined || data === undefined) {
+    throw new Error("sealed with a secret that is neither APP_SECRET nor in APP_SECRET_PREVIOUS")
+  }
+  const bytes = Buffer.from(data, "base64url")
+  const decipher = createDecipheriv("aes-256-gcm", key.secret, bytes.subarray(0, 12), {
+    authTagLength: 16
+  })
+    .setAAD(Buffer.from(context))
+    .setAuthTag(bytes.subarray(12, 28))
+  return decipher.update(bytes.subarray(28), undefined, "utf8") + decipher.final("utf8")
+}
+
+/** The same, but undefined where `unseal` throws: the `APP_SECRET` that sealed it may be gone. */
+export const unsealIfKnown = (
+  ring: KeyRing,
+  context: string,
+  sealed: string
+): string | undefined => {
+  try {
+    return unseal(ring, context, sealed)
+  } catch {
+    return undefined
+  }
+}
+
+// ---------------------------------------------------------------------------
+
+const derive = (secret: Redacted.Redacted, info: string, length: number) =>
+  Buffer.from(hkdfSync("sha256", Redacted.value(secret), "", `scheduling-service/${info}`, length))
+
+/** The first is the current one. */
+export const makeSecrets = (secrets: KeyRingOf<Redacted.Redacted>) => {
+  const ring = (purpose: Purpose): KeyRing => {
+    const key = (secret: Redacted.Redacted): DerivedKey => ({
+      id: derive(secret, `${purpose}/id`, 6).toString("hex"),
+      secret: createSecretKey(derive(secret, purpose, 32))
+    })
+    const [current, ...retired] = secrets
+    return [key(current), ...retired.map(key)]
+  }
+  const rings: Record<Purpose, KeyRing> = {
+    check: ring("check"),
+    "api-key": ring("api-key"),
+    jwt: ring("jwt"),
+    "signing-secret": ring("signing-secret"),
+    "login-throttle": ring("login-throttle"),
+    "idempotent-request": ring("idempotent-request"),
+    "idempotent-answer": ring("idempotent-answer"),
+    lane: ring("lane"),
+    "link-token": ring("link-token"),
+    totp: ring("totp"),
+    "recovery-code": ring("recovery-code"),
+    "audit-chain": ring("audit-chain"),
+    "ping-url": ring("ping-url"),
+    "ping-url-shown": ring("ping-url-shown"),
+    "notification-channel": ring("notification-channel"),
+    "notification-link": ring("notification-link"),
+    "worker-token": ring("worker-token"),
+    completion: ring("completion")
+  }
+  return Secrets.of({ keys: (purpose) => rings[purpose] })
+}
+
+/**
+ * The embedded store keeps a secret of its own beside the data. Only its user can read the file.
+ */
+const keptSecret = (dataDir: string) => {
+  const file = path.join(dataDir, "app-secret")
+  return Effect.tryPromise({
+    try: async () => {
+      makeFolder(dataDir)
+      const secret = await fs.readFile(file, "utf8").catch(async (error: unknown) => {
+        if (!isCode(error, "ENOENT")) throw error
+        await makeSecretFile(file)
+        return fs.readFile(file, "utf8")
+      })
+      if (Buffer.byteLength(secret) < 32) throw new Error("it is shorter than 32 bytes")
+      return Redacted.make(secret, { label: "APP_SECRET" })
+    },
+    catch: (cause) =>
+      new AppSecretUnreadable({
+        message: `cannot read or create the application secret ${file}: ${cause instanceof Error ? cause.message : cause}`
+      })
+  })
+}
+
+/**
+ * Writes the file whole or not at all, and never over another: the process may die here, and two
+ * may start at once.
+ */
+const makeSecretFile = async (file: string) => {
+  const draft = `${file}.${randomBytes(6).toString("hex")}`
+  try {
+    const secret = randomBytes(48).toString("base64url")
+    await fs.writeFile(draft, secret, { mode: 0o600, flag: "wx", flush: true })
+    await fs.link(draft, file)
+  } catch (error) {
+    if (!isCode(error, "EEXIST")) throw error
+  } finally {
+    await fs.rm(draft, { force: true })
+  }
+}
+
+const isCode = (error: unknown, code: string) =>
+  error instanceof Error && "code" in error && error.code === code

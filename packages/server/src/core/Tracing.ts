@@ -1,0 +1,104 @@
+import { Context } from "effect"
+import { randomFillSync } from "node:crypto"
+
+/** One span, as it is handed to the exporter. */
+export interface Span {
+  readonly traceId: string
+  readonly spanId: string
+  /** Undefined for the first span of a trace. */
+  readonly parentSpanId: string | undefined
+  readonly name: string
+  readonly kind: "internal" | "server" | "client"
+  readonly startMs: number
+  readonly endMs: number
+  readonly attributes: Readonly<Record<string, string | number>>
+  /** Undefined if all went well. */
+  readonly error: string | undefined
+}
+
+export interface TracingLimits {
+  /** The part of all traces that is kept, from 0 to 1. */
+  readonly ratio: number
+  /** Spans beyond that are dropped, whoever asks for them. */
+  readonly spansPerSecond: number
+}
+
+/**
+ * Makes spans of what is over, so that nothing is kept while it goes on. Which traces are kept
+ * depends on their ids only, so that all nodes keep the same ones, and never on what a client wishes.
+ */
+export class Tracer {
+  readonly #push: (span: Span) => void
+  readonly #limits: TracingLimits
+  #second = 0
+  #count = 0
+  dropped = 0
+
+  constructor(push: (span: Span) => void, limits: TracingLimits) {
+    this.#push = push
+    this.#limits = limits
+  }
+
+  keeps(traceId: string): boolean {
+    return Number.parseInt(traceId.slice(-8), 16) < this.#limits.ratio * 2 ** 32
+  }
+
+  span(span: Span): void {
+    if (!this.keeps(span.traceId)) return
+    const second = Math.floor(span.endMs / 1_000)
+    if (second !== this.#second) {
+      this.#second = second
+      this.#count = 0
+    }
+    if (++this.#count > this.#limits.spansPerSecond) this.dropped++
+    else this.#push(span)
+  }
+}
+
+/** Undefined if nobody collects spans. Then nothing is done for them. */
+export const Tracing = Context.Reference<Tracer | undefined>("@scheduling/server/core/Tracing", {
+  defaultValue: () => undefined
+})
+
+const random = Buffer.alloc(4_096)
+let used = random.length
+
+/** From a store of random bytes, because asking for a few takes ten times as long. */
+const randomHex = (bytes: number): string => {
+  if (used + bytes > random.length) {
+    randomFillSync(random)
+    used = 0
+  }
+  used += bytes
+  return random.toString("hex", used - bytes, used)
+}
+
+export const makeSpanId = (): string => randomHex(8)
+
+export const makeTraceId = (): string => randomHex(16)
+
+/**
+ * A UUID is 16 bytes, as the id of a trace is. So all nodes know the trace of a run by its id, and
+ * the span that all others of the run belong to.
+ */
+export const traceIdOf = (uuid: string): string => uuid.replaceAll("-", "")
+
+export const spanIdOf = (uuid: string): string => traceIdOf(uuid).slice(16)
+
+/** The header that tells the receiver of a call which trace it belongs to (W3C Trace Context). */
+export const traceparentOf = (traceId: string, spanId: string, isKept: boolean): string =>
+  `00-${traceId}-${spanId}-0${isKept ? 1 : 0}`
+
+/**
+ * The trace and the span that a client names. Only the ids are taken: whether the trace is kept is
+ * not for the client to say.
+ */
+export const readTraceparent = (
+  header: string | undefined
+): { readonly traceId: string; readonly spanId: string } | undefined => {
+  const [, traceId = "", spanId = ""] =
+    /^[0-9a-e][0-9a-f]-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/.exec(header ?? "") ?? []
+  return traceId === "" || /^0+$/.test(traceId) || /^0+$/.test(spanId)
+    ? undefined
+    : { traceId, spanId }
+}

@@ -1,0 +1,158 @@
+import { Effect, Layer, type Logger, Metric, Redacted, type Scope } from "effect"
+import { FetchHttpClient, HttpBody, HttpClient } from "effect/http"
+import {
+  OtlpExporter,
+  OtlpLogger,
+  OtlpMetrics,
+  OtlpResource,
+  OtlpSerialization
+} from "effect/observability"
+import { AppConfig } from "../config/Config.ts"
+import {
+  CollectorHealth,
+  type Signal,
+  signals,
+  tellOfCollector,
+  watchedBy
+} from "./CollectorHealth.ts"
+import { Meters } from "../Meters.ts"
+import { version } from "../version.ts"
+import { encodeSpans, spanKinds, spanStatuses } from "../spanProtobuf.ts"
+import { type Span, Tracer, Tracing } from "../Tracing.ts"
+
+const spansPerSecond = 5_000
+
+const scope = "scheduling"
+
+const nanos = (ms: number): string => `${Math.round(ms * 1_000)}000`
+
+const toOtlp = (span: Span) => ({
+  traceId: span.traceId,
+  spanId: span.spanId,
+  parentSpanId: span.parentSpanId,
+  name: span.name,
+  kind: spanKinds[span.kind],
+  startTimeUnixNano: nanos(span.startMs),
+  endTimeUnixNano: nanos(Math.max(span.startMs, span.endMs)),
+  attributes: OtlpResource.entriesToAttributes(Object.entries(span.attributes)),
+  droppedAttributesCount: 0,
+  events: [],
+  droppedEventsCount: 0,
+  status:
+    span.error === undefined
+      ? { code: spanStatuses.ok }
+      : { code: spanStatuses.error, message: span.error },
+  links: [],
+  droppedLinksCount: 0
+})
+
+/** How to reach the collector. Undefined if there is none. */
+const collector = Effect.map(AppConfig, ({ otlpEndpoint, otlpHeaders, otlpServiceName }) =>
+  otlpEndpoint === undefined
+    ? undefined
+    : {
+        urlOf: (signal: Signal) => `${otlpEndpoint}/v1/${signal}`,
+        headers: otlpHeaders === undefined ? undefined : Redacted.value(otlpHeaders),
+        resource: { serviceName: otlpServiceName, serviceVersion: version }
+      }
+)
+
+const watchedClient = Layer.effect(
+  HttpClient.HttpClient,
+  Effect.gen(function* () {
+    return watchedBy(yield* HttpClient.HttpClient, yield* CollectorHealth)
+  })
+).pipe(Layer.provide(FetchHttpClient.layer))
+
+/** What the exporters stand on. */
+const exporting = Layer.unwrap(
+  Effect.map(AppConfig, ({ otlpProtocol }) =>
+    Layer.mergeAll(
+      OtlpExporter.layerFlusher,
+      watchedClient,
+      otlpProtocol === "http/json" ? OtlpSerialization.layerJson : OtlpSerialization.layerProtobuf
+    )
+  )
+)
+
+export const TracingLayer: Layer.Layer<never, never, AppConfig> = Layer.effect(
+  Tracing,
+  Effect.gen(function* () {
+    const to = yield* collector
+    if (to === undefined) return undefined
+    const { otlpProtocol, otlpSampled } = yield* AppConfig
+    const resource = yield* OtlpResource.fromConfig(to.resource)
+    const serialization = yield* OtlpSerialization.OtlpSerialization
+    const names = Object.fromEntries(
+      resource.attributes.map(({ key, value }) => [key, String(value.stringValue)])
+    )
+    const bodyOf = (spans: ReadonlyArray<Span>) =>
+      otlpProtocol === "http/json"
+        ? serialization.traces({
+            resourceSpans: [
+              { resource, scopeSpans: [{ scope: { name: scope }, spans: spans.map(toOtlp) }] }
+            ]
+          })
+        : HttpBody.uint8Array(encodeSpans(names, scope, spans), "application/x-protobuf")
+    const exporter = yield* OtlpExporter.make({
+      label: "Tracer",
+      url: to.urlOf("traces"),
+      headers: to.headers,
+      exportInterval: "5 seconds",
+      maxBatchSize: 1_000,
+      shutdownTimeout: "3 seconds",
+      body: (spans) => [bodyOf(spans as ReadonlyArray<Span>), Effect.void]
+    })
+    const tracer = new Tracer((span) => exporter.push(span), {
+      ratio: otlpSampled,
+      spansPerSecond
+    })
+    const meters = yield* Meters
+    meters.counter(
+      "scheduling_spans_dropped_total",
+      "Spans beyond what a node exports per second.",
+      () => tracer.dropped
+    )
+    return tracer
+  })
+).pipe(Layer.provide(exporting))
+
+/** Sends what the node measures every minute, and tells if the collector does not take it. */
+export const MetricsExportLayer: Layer.Layer<never, never, AppConfig> = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const to = yield* collector
+    if (to === undefined) return
+    const meters = yield* Meters
+    const { failed } = yield* CollectorHealth
+    for (const signal of signals) {
+      meters.counter(
+        "scheduling_export_failures_total",
+        "Requests that the collector did not take.",
+        () => failed[signal],
+        { signal }
+      )
+    }
+    yield* Effect.forkScoped(tellOfCollector)
+    yield* OtlpMetrics.make({
+      url: to.urlOf("metrics"),
+      headers: to.headers,
+      resource: to.resource,
+      exportInterval: "1 minute"
+    }).pipe(Effect.provideService(Metric.MetricRegistry, meters.registry))
+  })
+).pipe(Layer.provide(exporting))
+
+/** Sends lines of the log besides writing them. Undefined if there is no collector. */
+export const otlpLogger: Effect.Effect<
+  Logger.Logger<unknown, void> | undefined,
+  never,
+  AppConfig | Scope.Scope
+> = Effect.gen(function* () {
+  const to = yield* collector
+  if (to === undefined) return undefined
+  const { headers, resource } = to
+  const context = yield* Layer.build(exporting)
+  return yield* OtlpLogger.make({ url: to.urlOf("logs"), headers, resource }).pipe(
+    Effect.provideContext(context)
+  )
+})

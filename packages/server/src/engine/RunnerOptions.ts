@@ -1,0 +1,34 @@
+import { Context } from "effect"
+
+export interface RunnerOptions {
+  /** Calls in flight at once. */
+  readonly concurrency: number
+  /** The memory that the large ones among them may take. */
+  readonly callBytes: number
+  /** Runs leased ahead of their time. */
+  readonly maxHeld: number
+  readonly lookAheadMs: number
+  /** The longest that a node sleeps without looking for work. */
+  readonly pollMs: number
+  /** How long a silent node keeps its runs if its session lock does not show that it is gone. */
+  readonly leaseMs: number
+  /** How long running calls may take to end when the process stops. */
+  readonly stopMs: number
+  readonly retentionDays: number
+}
+
+export const defaultRunnerOptions: RunnerOptions = {
+  concurrency: 4_096,
+  callBytes: 64 * 1024 * 1024,
+  maxHeld: 10_000,
+  lookAheadMs: 2_000,
+  pollMs: 500,
+  leaseMs: 15_000,
+  stopMs: 20_000,
+  retentionDays: 30
+}
+
+export const RunnerOptions = Context.Reference<RunnerOptions>(
+  "@scheduling/server/engine/RunnerOptions",
+  { defaultValue: () => defaultRunnerOptions }
+)

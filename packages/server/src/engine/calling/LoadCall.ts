@@ -1,0 +1,114 @@
+import { type ExecutionError, executionError } from "@scheduling/domain/executions/ExecutionError"
+import { answersOf, type StepAnswer } from "@scheduling/calls/exchange/Answers"
+import { renderCall } from "@scheduling/calls/renderCall"
+import { Effect, Result, Schedule, type Semaphore } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Execution } from "./Execute.ts"
+import { givenBytes, type RunCall, type StartedRun, type StepPlace } from "../Run.ts"
+
+/**
+ * Reads a call that was withheld when its run started, once the node has room for it. The run is
+ * already marked as running. So if the call brings the node down, that counts as a loss.
+ */
+export const loadCall = Effect.fnUntraced(function* (
+  run: StartedRun,
+  { allowance, loads }: Pick<Execution, "allowance" | "loads">
+) {
+  for (let room = run.withheld; ;) {
+    if (room > givenBytes) yield* allowance.take(room)
+    const { call, needs } = yield* readCall(run, loads, room)
+    if (needs <= room) {
+      allowance.shrink(Result.isSuccess(call) ? sizeOf(call.success) : 0)
+      return call
+    }
+    allowance.shrink(0)
+    room = needs
+  }
+})
+
+/** Reads a call that was withheld, however large it is. The caller limits how many it reads at once. */
+export const loadWholeCall = (run: StartedRun, loads: Semaphore.Semaphore) =>
+  Effect.map(readCall(run, loads, Number.MAX_SAFE_INTEGER), ({ call }) => call)
+
+/**
+ * Only the holder of a run that has started can finish it, so this waits for the database as long
+ * as necessary.
+ */
+const readCall = (run: StartedRun, loads: Semaphore.Semaphore, room: number) =>
+  loads
+    .withPermit(run.place === null ? readTask(run, room) : readStep(run, run.place))
+    .pipe(Effect.retry({ schedule: Schedule.spaced("500 millis") }), Effect.orDie)
+/** Its task was deleted or replaced meanwhile. */
+export const noCall = executionError("task_changed", "the task has no call")
+
+const noStep = executionError("task_changed", "the chain has no such step")
+
+interface Loaded {
+  readonly call: Result.Result<RunCall, ExecutionError>
+  /** How much room the call needs. If there was less, its long parts were not read. */
+  readonly needs: number
+}
+
+/** Reads the call as it is now. It may have changed since the run started. */
+const readTask = Effect.fnUntraced(function* (run: StartedRun, room: number) {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<RunCall & { readonly bytes: number }>`
+      SELECT
+        tasks.method, tasks.url, tasks.timeout_seconds, tasks.retry_count, tasks.call_options,
+        tasks.bytes,
+        CASE WHEN tasks.bytes <= ${room} THEN tasks.headers END AS headers,
+        CASE WHEN tasks.bytes <= ${room} THEN tasks.body END AS body
+      FROM runs
+      JOIN tasks ON tasks.id = runs.task_id
+      WHERE runs.workspace_id = ${run.workspace_id}
+        AND runs.id = ${run.id}`
+  if (row === undefined) return { call: Result.fail(noCall), needs: 0 }
+  const { bytes, ...call } = row
+  const loaded: Loaded = { call: Result.succeed(call), needs: bytes }
+  return loaded
+})
+
+/** Reads the call of a step and fills in the answers of earlier steps. */
+const readStep = Effect.fnUntraced(function* (run: StartedRun, place: StepPlace) {
+  const sql = yield* SqlClient.SqlClient
+  const [step] = yield* sql<RunCall & { readonly uses: ReadonlyArray<number> }>`
+      SELECT method, url, headers, body, timeout_seconds, retry_count, call_options, uses
+      FROM chain_steps
+      WHERE version_id = ${place.version_id}
+        AND step_index = ${place.step_index}`
+  if (step === undefined) return { call: Result.fail(noStep), needs: 0 }
+  const { uses, ...call } = step
+  const answers = uses.length === 0 ? [] : yield* findAnswers(sql, run, place, uses)
+  const filled = renderCall(call, answersOf(new Map(answers.map((used) => [used.step, used]))))
+  const loaded: Loaded = {
+    call: Result.mapBoth(filled, {
+      onSuccess: (parts) => ({ ...call, ...parts }),
+      onFailure: (problem) => executionError("invalid_template", problem)
+    }),
+    needs: 0
+  }
+  return loaded
+})
+
+/** The last answers to those earlier steps that were not skipped. */
+const findAnswers = (
+  sql: SqlClient.SqlClient,
+  run: StartedRun,
+  { chain_run_id, version_id }: StepPlace,
+  steps: ReadonlyArray<number>
+) =>
+  // The ids of all steps are at least that of the chain run, so older partitions need not be read.
+  sql<StepAnswer & { readonly step: string }>`
+    SELECT chain_steps.name AS step, executions.status_code, executions.response_body
+    FROM executions
+    JOIN chain_steps
+      ON chain_steps.version_id = ${version_id}
+      AND chain_steps.step_index = executions.step_index
+    WHERE executions.chain_run_id = ${chain_run_id}
+      AND executions.id >= ${chain_run_id}
+      AND executions.workspace_id = ${run.workspace_id}
+      AND executions.step_index = ANY (${steps}::int2[])
+      AND executions.attempts_count > 0`
+
+const sizeOf = ({ body, headers, url }: RunCall): number =>
+  Buffer.byteLength(url + JSON.stringify(headers) + (body ?? ""))

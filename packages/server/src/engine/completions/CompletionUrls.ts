@@ -1,0 +1,96 @@
+import type { CallOptions } from "@scheduling/domain/calls/CallOptions"
+import { Context, Effect, Layer } from "effect"
+import { HttpServer } from "effect/http"
+import { timingSafeEqual } from "node:crypto"
+import { AppConfig } from "../../core/config/Config.ts"
+import { mac, Secrets } from "../../core/Secrets.ts"
+
+/** What a URL is for: one attempt of one run. Whoever has it may say how that ended, nothing else. */
+export interface Completed {
+  readonly workspace_id: string
+  readonly id: string
+  /** A further attempt, and one on another node, has another number: this is the fence. */
+  readonly attempt: number
+}
+
+export const asksForCallback = (options: CallOptions | null): boolean =>
+  options?.completion !== undefined
+
+/**
+ * The URLs by which jobs say that they are done. Nothing is stored for one: its token names the
+ * attempt and is signed.
+ */
+export class CompletionUrls extends Context.Service<
+  CompletionUrls,
+  {
+    readonly make: (attempt: Completed) => string
+    /** Undefined if this service has not signed the token. */
+    readonly read: (token: string) => Completed | undefined
+  }
+>()("@scheduling/server/engine/completions/CompletionUrls") {
+  static readonly layer: Layer.Layer<
+    CompletionUrls,
+    never,
+    AppConfig | Secrets | HttpServer.HttpServer
+  > = Layer.effect(
+    CompletionUrls,
+    Effect.gen(function* () {
+      const { publicUrl } = yield* AppConfig
+      const { address } = yield* HttpServer.HttpServer
+      const secrets = yield* Secrets
+      return completionUrls(secrets, publicUrl ?? HttpServer.formatAddress(address))
+    })
+  )
+}
+
+/** `base` is the address under which jobs reach the service. */
+export const completionUrls = (
+  secrets: Secrets["Service"],
+  base: string
+): CompletionUrls["Service"] => {
+  const ring = secrets.keys("completion")
+  return {
+    make: (attempt) => {
+      const named = packed(attempt)
+      return `${base}/complete/${named}${mac(ring[0], named)}`
+    },
+    read: (token) => {
+      if (!form.test(token)) return undefined
+      const named = token.slice(0, namedLength)
+      const signature = Buffer.from(token.slice(namedLength))
+      return ring.some((key) => timingSafeEqual(Buffer.from(mac(key, named)), signature))
+        ? unpacked(named)
+        : undefined
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------
+
+const uuidBytes = 16
+const namedBytes = 2 * uuidBytes + 4
+
+/** In base64url, which has no padding here. */
+const namedLength = (namedBytes * 4) / 3
+
+/** After it come 43 characters of HMAC-SHA-256. */
+const form = new RegExp(`^[\\w-]{${namedLength + 43}}$`)
+
+const packed = ({ attempt, id, workspace_id }: Completed): string => {
+  const bytes = Buffer.alloc(namedBytes)
+  bytes.write((workspace_id + id).replaceAll("-", ""), "hex")
+  bytes.writeUInt32BE(attempt, 2 * uuidBytes)
+  return bytes.toString("base64url")
+}
+
+const unpacked = (named: string): Completed => {
+  const bytes = Buffer.from(named, "base64url")
+  return {
+    workspace_id: uuidOf(bytes.subarray(0, uuidBytes)),
+    id: uuidOf(bytes.subarray(uuidBytes, 2 * uuidBytes)),
+    attempt: bytes.readUInt32BE(2 * uuidBytes)
+  }
+}
+
+const uuidOf = (bytes: Buffer): string =>
+  bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5")

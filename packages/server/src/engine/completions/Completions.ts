@@ -1,0 +1,210 @@
+import {
+  cancelledError,
+  executionError,
+  parseErrorLine
+} from "@scheduling/domain/executions/ExecutionError"
+import { maxProgressBytes } from "@scheduling/domain/executions/Execution"
+import { Context, Effect, Layer, Random } from "effect"
+import { SqlClient } from "effect/sql"
+import type { AwaitingRun, Presence } from "../awaiting/Awaiting.ts"
+import { noNode } from "../awaiting/Awaiting.ts"
+import { makeSettleAlone } from "../ending/SettleAlone.ts"
+import type { Endings } from "../../events/Endings.ts"
+import type { Signals } from "../../events/Signals.ts"
+import { verdictOn } from "../ending/verdictOn.ts"
+import { type Settlement, settlementOf } from "../Run.ts"
+import { batched } from "../../store/batched.ts"
+import { CompletionsRepo, type EndedAttempt } from "./CompletionsRepo.ts"
+import type { Completed } from "./CompletionUrls.ts"
+
+/** What a job says of its attempt. */
+export interface Callback extends Completed {
+  readonly what: "done" | "failed" | "progress"
+  /** The answer of the attempt, or a line of its progress. */
+  readonly body: string
+}
+
+/**
+ * What becomes of it. `recorded`: it is on disk, now or since an earlier request. `repeated`: a
+ * further attempt has begun. `contradicted`: the attempt ended otherwise by an earlier request.
+ * `late`: the attempt has ended without it.
+ */
+export type Receipt = "recorded" | "repeated" | "contradicted" | "late"
+
+/** The code is how a repeated request is recognised. */
+const saidToHaveFailed = executionError("callback_failed", "the call-back said that the job failed")
+
+/** A node may take the run or settle it at the same moment. Each round finds it in a new state. */
+const rounds = 4
+
+/**
+ * Ends attempts by what their jobs say. A request that comes before the call was answered takes the
+ * run from the node that makes the call, and what that node finds then is fenced off. So nothing is
+ * kept aside, and it does not matter which node the request reaches or whether the other one lives.
+ */
+export class Completions extends Context.Service<
+  Completions,
+  {
+    readonly hear: (callback: Callback) => Effect.Effect<Receipt>
+    /**
+     * Ends the attempts whose call-backs have not come in time. Returns how many milliseconds are
+     * left for the next one, or null.
+     */
+    readonly endOverdue: (presence: Presence) => Effect.Effect<number | null>
+  }
+>()("@scheduling/server/engine/completions/Completions") {
+  static readonly layer: Layer.Layer<
+    Completions,
+    never,
+    CompletionsRepo | Endings | Signals | SqlClient.SqlClient
+  > = Layer.effect(
+    Completions,
+    Effect.gen(function* () {
+      const repo = yield* CompletionsRepo
+      const settleAlone = yield* makeSettleAlone(yield* SqlClient.SqlClient)
+
+      /** Returns the ids of the runs that ended, or go back to the queue, by what was said. */
+      const end = Effect.fnUntraced(function* (
+        said: ReadonlyMap<string, { readonly run: AwaitingRun; readonly callback: Callback }>
+      ) {
+        const calling = [...said.values()].filter(({ run }) => run.lease_owner !== noNode)
+        const taken = new Set(
+          calling.length === 0 ? [] : yield* repo.takeOver(calling.map(({ run }) => takeover(run)))
+        )
+        const random = yield* Random.next
+        return yield* settleAlone(
+          [...said.values()]
+            .filter(({ run }) => run.lease_owner === noNode || taken.has(run.id))
+            .map(({ callback, run }) => settlementBy(run, callback, random))
+        )
+      })
+
+      const hearAll = Effect.fnUntraced(function* (callbacks: ReadonlyArray<Callback>) {
+        const receipts = new Map<Callback, Receipt>()
+        let left = callbacks
+        for (let round = 0; round < rounds && left.length > 0; round++) {
+          const runs = yield* repo.findUnfinished(left)
+          const over: Array<Callback> = []
+          const lines: Array<Callback> = []
+          const said = new Map<string, { readonly run: AwaitingRun; readonly callback: Callback }>()
+          for (const callback of left) {
+            const run = runs.get(callback.id)
+            if (run === undefined || run.attempt !== callback.attempt || !isRunning(run)) {
+              over.push(callback)
+            } else if (callback.what === "progress") lines.push(callback)
+            // Of several at once the first counts, and the others find out in the next round.
+            else if (!said.has(run.id)) said.set(run.id, { run, callback })
+          }
+          if (lines.length > 0) {
+            yield* repo.insertProgress(lines.map((line) => ({ ...line, text: lineOf(line.body) })))
+            for (const line of lines) receipts.set(line, "recorded")
+          }
+          if (over.length > 0) {
+            const ended = yield* repo.findEnded(over)
+            over.forEach((callback, index) =>
+              receipts.set(callback, receiptOf(callback, ended[index], runs.get(callback.id)))
+            )
+          }
+          if (said.size > 0) {
+            const written = yield* end(said)
+            for (const { callback } of said.values()) {
+              if (written.has(callback.id)) receipts.set(callback, "recorded")
+            }
+          }
+          left = left.filter((callback) => !receipts.has(callback))
+        }
+        if (left.length > 0) yield* Effect.die(new Error("a call-back found no rest"))
+        return callbacks.map((callback) => receipts.get(callback) ?? "late")
+      }, Effect.orDie)
+
+      return Completions.of({
+        hear: yield* batched(hearAll),
+
+        endOverdue: Effect.fnUntraced(function* (presence) {
+          for (;;) {
+            const { isFull, runs } = yield* repo.findOverdue(presence)
+            const random = yield* Random.next
+            if (runs.length > 0) {
+              yield* settleAlone(runs.map((run) => settlementOfOverdue(run, random)))
+            }
+            if (!isFull) return yield* repo.findNextDueInMs
+          }
+        }, Effect.orDie)
+      })
+    })
+  )
+}
+
+// ---------------------------------------------------------------------------
+
+const isRunning = ({ cancel_requested, lease_owner, state }: AwaitingRun): boolean =>
+  state === "running" && lease_owner !== null && !cancel_requested
+
+/** No other node finds the run overdue while this one ends it. */
+const spareMs = 60_000
+
+/** The run as it is between the call-back and its end, should this node die there. */
+const takeover = (run: AwaitingRun): Settlement =>
+  settlementOf(run, run.lease_owner, {
+    status: null,
+    error: null,
+    completes_by_ms: Math.max(run.started_ms + run.timeout_seconds * 1_000, run.now_ms + spareMs)
+  })
+
+const settlementBy = (run: AwaitingRun, { body, what }: Callback, random: number): Settlement =>
+  settlementOf(run, noNode, {
+    ...ended(run),
+    response_body: body,
+    ...(what === "done"
+      ? { status: "succeeded", error: null }
+      : { ...verdictOn(failure, run, random), error: saidToHaveFailed })
+  })
+
+const settlementOfOverdue = (run: AwaitingRun, random: number): Settlement =>
+  settlementOf(run, noNode, {
+    ...ended(run),
+    ...(run.cancel_requested
+      ? { status: "cancelled", error: cancelledError }
+      : {
+          ...verdictOn(failure, run, random),
+          error: executionError("callback_timeout", `no call-back within ${run.timeout_seconds} s`)
+        })
+  })
+
+const ended = (run: AwaitingRun) => ({
+  started: true,
+  finished_ms: run.now_ms,
+  status_code: run.answered_with
+})
+
+const failure = {
+  outcome: "retryable",
+  retry_after_seconds: null,
+  completes_later: false
+} as const
+
+const receiptOf = (
+  { attempt, what }: Callback,
+  { attempts_count, error, status }: EndedAttempt = {
+    attempts_count: null,
+    error: null,
+    status: null
+  },
+  run: AwaitingRun | undefined
+): Receipt => {
+  const hasFailedSo = error !== null && parseErrorLine(error).code === saidToHaveFailed.code
+  if (what === "failed" && hasFailedSo) return "recorded"
+  if (run !== undefined) return run.attempt > attempt ? "repeated" : "late"
+  if (attempts_count === null || status === null) return "late"
+  if (attempts_count > attempt) return "repeated"
+  if (status === "succeeded") {
+    return what === "done" ? "recorded" : what === "failed" ? "contradicted" : "late"
+  }
+  return what === "done" && hasFailedSo ? "contradicted" : "late"
+}
+
+/** The first line of what was said, as much of it as is kept. */
+const lineOf = (body: string): string => {
+  const [line = ""] = body.trimEnd().split("\n", 1)
+  return new TextDecoder().decode(Buffer.from(line).subarray(0, maxProgressBytes), { stream: true })
+}

@@ -1,0 +1,73 @@
+import { maxResponseBodyBytes } from "@scheduling/domain/executions/Execution"
+import { Clock, Effect } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { plainBody } from "../../http/request/plainBody.ts"
+import { EventQuota } from "../../http/fairness/EventQuota.ts"
+import { type Callback, Completions, type Receipt } from "./Completions.ts"
+import { CompletionUrls } from "./CompletionUrls.ts"
+
+/**
+ * Answers call-backs before the router, in plain text like pings: whoever sends them may be a shell.
+ * Everything else goes on to `answer`.
+ */
+export const completionsOr = <E, R>(
+  answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+) =>
+  Effect.gen(function* () {
+    const completions = yield* Completions
+    const urls = yield* CompletionUrls
+    const quota = new EventQuota()
+    return Effect.flatMap(
+      HttpServerRequest.HttpServerRequest,
+      (request): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R> =>
+        request.method === "POST" && request.url.startsWith("/complete/")
+          ? answerCallback({ completions, quota, urls }, request)
+          : answer
+    )
+  })
+
+// ---------------------------------------------------------------------------
+
+const shape = /^\/complete\/([^/?]+)(?:\/(fail|log))?(?:\?.*)?$/
+
+const kinds: Readonly<Record<string, Callback["what"]>> = { fail: "failed", log: "progress" }
+
+const plain = (status: number, text: string) =>
+  HttpServerResponse.text(`${text}\n`, { status, headers: { "cache-control": "no-store" } })
+
+const notFound = plain(404, "not found")
+
+const tooManyLines = HttpServerResponse.setHeader(
+  plain(429, "too many lines: at most 60 in a minute"),
+  "retry-after",
+  "60"
+)
+
+const answers: Record<Receipt, HttpServerResponse.HttpServerResponse> = {
+  recorded: plain(200, "OK"),
+  repeated: plain(409, "too late: a further attempt has begun"),
+  contradicted: plain(409, "this attempt has ended otherwise"),
+  late: plain(410, "too late: this attempt has ended")
+}
+
+const answerCallback = Effect.fnUntraced(function* (
+  {
+    completions,
+    quota,
+    urls
+  }: {
+    readonly completions: Completions["Service"]
+    readonly quota: EventQuota
+    readonly urls: CompletionUrls["Service"]
+  },
+  request: HttpServerRequest.HttpServerRequest
+) {
+  const [, token = "", kind = ""] = shape.exec(request.url) ?? []
+  const attempt = urls.read(token)
+  if (attempt === undefined) return notFound
+  const what = kinds[kind] ?? "done"
+  const now = yield* Clock.currentTimeMillis
+  if (what === "progress" && !quota.take(attempt.id, now)) return tooManyLines
+  const body = yield* plainBody(request, maxResponseBodyBytes)
+  return answers[yield* completions.hear({ ...attempt, what, body })]
+})

@@ -1,0 +1,42 @@
+import { errorLine, executionError } from "@scheduling/domain/executions/ExecutionError"
+import type { SqlClient } from "effect/sql"
+import { maxTaskRuns } from "../../core/config/plans.ts"
+import { isFull } from "../adding/Enqueue.ts"
+import { maxWaiting } from "../starting/MayStart.ts"
+
+/**
+ * SQL for whether as many earlier slots of a task wait for their turn in a queue as its overlap
+ * lets. The start guard would judge them too late: once they start, one after the other.
+ */
+const waitsAlready = `EXISTS (
+  SELECT
+  FROM runs
+  WHERE runs.task_id = fires.task_id
+    AND runs.slot_at < fires.slot_at
+    AND runs.parked
+    AND runs.due_at <= now()
+  OFFSET (
+    SELECT CASE overlap WHEN 'skip' THEN 0 WHEN 'queue' THEN ${maxWaiting - 1} ELSE ${maxTaskRuns} END
+    FROM tasks
+    WHERE tasks.id = fires.task_id
+  )
+  LIMIT 1
+)`
+
+/** SQL for why a row of `fires` does not become a run. Null: it does. */
+export const refusalOf = (sql: SqlClient.SqlClient) => sql`
+  CASE
+    WHEN ${isFull(sql, sql.literal("fires.task_id"))} THEN ${fullQueue}
+    WHEN fires.queue_id IS NOT NULL AND ${sql.literal(waitsAlready)} THEN ${waitingInQueue}
+  END`
+
+const fullQueue = errorLine(
+  executionError(
+    "too_many_runs",
+    `the task has ${maxTaskRuns} unfinished runs, which is as many as it may have`
+  )
+)
+
+const waitingInQueue = errorLine(
+  executionError("overlap", "the run before it was still waiting in its queue")
+)

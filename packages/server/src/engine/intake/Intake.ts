@@ -1,0 +1,285 @@
+import type { LeasedRun } from "../Run.ts"
+import { CallSlots, type SlotLimits } from "./CallSlots.ts"
+import { LastCalls } from "./LastCalls.ts"
+import { ReadyRuns } from "./ReadyRuns.ts"
+
+/** A share may hold this many times as many runs ahead of their time as there is still room for. */
+const threshold = 4
+
+/** How long no runs of a share are claimed after its runs found no slot and were given back. */
+const restMs = 2_000
+
+export interface IntakeLimits extends SlotLimits {
+  /** Runs held ahead of their time. */
+  readonly ahead: number
+}
+
+/**
+ * The runs that are leased to this node: held until they are due, then ready, then in a slot. Held
+ * runs and due runs are counted separately, so that however many wait for the next minute, runs
+ * that are due now find room. All of this is bookkeeping in memory. The tables hold the truth.
+ */
+export class Intake {
+  readonly #limits: IntakeLimits
+  /** A claim for fewer runs of one share is not worth it. */
+  readonly #leastRoom: number
+  readonly #slots: CallSlots
+  readonly #lastCalls: LastCalls
+  /** The latest come first, so that the next one is at the end. */
+  #held: Array<LeasedRun> = []
+  #heldInOrder = true
+  readonly #heldByShare = new Map<number, number>()
+  readonly #ready = new ReadyRuns()
+  /** How many of the due runs may find a slot when runs are taken next. */
+  #untried = 0
+  /** Each run from its lease until it is settled. */
+  readonly #known = new Map<string, LeasedRun>()
+  /**
+   * Runs that are tried again, and were leased before this node has heard that the try before was
+   * written.
+   */
+  readonly #early = new Map<string, LeasedRun>()
+  readonly #restingUntilMs = new Map<number, number>()
+
+  constructor(limits: IntakeLimits) {
+    this.#limits = limits
+    this.#leastRoom = Math.min(limits.slots, limits.perTarget) / 8
+    this.#slots = new CallSlots(limits)
+    this.#lastCalls = new LastCalls(this.#slots)
+  }
+
+  /** Runs that are leased and not in a slot. */
+  get held(): number {
+    return this.#held.length + this.#ready.count + this.#early.size
+  }
+
+  get running(): number {
+    return this.#slots.taken
+  }
+
+  get free(): number {
+    return this.#slots.free
+  }
+
+  /** Whether runs are due and have no slot. */
+  get isPressed(): boolean {
+    return this.#ready.count > 0
+  }
+
+  /** How many overdue runs to ask for: half of the free slots, so that newcomers find some. */
+  get room(): number {
+    return Math.ceil((this.free - this.#untried) / 2)
+  }
+
+  /** Slots that become free again soon. Those of slow calls do not. */
+  get turnover(): number {
+    return this.#limits.slots - this.#slots.slow
+  }
+
+  get roomAhead(): number {
+    return this.#limits.ahead - this.#held.length
+  }
+
+  mayHold(share: number): boolean {
+    return (this.#heldByShare.get(share) ?? 0) < threshold * this.roomAhead
+  }
+
+  /** Shares that hold as many runs as they may. */
+  holdingEnough(): ReadonlyArray<number> {
+    return [...this.#heldByShare.keys()].filter((share) => !this.mayHold(share))
+  }
+
+  add(runs: ReadonlyArray<LeasedRun>, nowMs: number): void {
+    for (const run of runs) {
+      if (!this.#takeOn(run)) continue
+      this.#hold(run)
+      if (run.due_ms <= nowMs) this.#untried++
+    }
+  }
+
+  /** How many runs would find slots if shares call what they called last. */
+  likelyRoom(nowMs: number): number {
+    return this.#lastCalls.room(nowMs)
+  }
+
+  /** Gives slots to runs that a claim has started. The others go through the start guard. */
+  admit<Run extends LeasedRun>(runs: ReadonlyArray<Run>, nowMs: number): ReadonlyArray<Run> {
+    this.#lastCalls.notice(runs, nowMs)
+    return runs.filter(({ attempt, due_ms, hasPlace = false, id, share, target, workspace_id }) => {
+      const run = { id, workspace_id, share, target, attempt, due_ms, hasPlace }
+      if (!this.#takeOn(run)) return false
+      const hasRoom = this.#slots.hasRoom(share, target, nowMs)
+      if (hasRoom) this.#slots.occupy(id, share, target, nowMs)
+      else this.#hold(run)
+      return hasRoom
+    })
+  }
+
+  /** When the next held run is due. */
+  get nextDueMs(): number | undefined {
+    this.#sortHeld()
+    return this.#held.at(-1)?.due_ms
+  }
+
+  /** Takes up to `limit` runs that are due and gives them slots. Shares take turns. */
+  take(nowMs: number, limit: number): ReadonlyArray<LeasedRun> {
+    this.#makeReady(nowMs)
+    this.#slots.watch(nowMs)
+    const taken: Array<LeasedRun> = []
+    this.#untried = 0
+    for (let served = true; served;) {
+      served = false
+      for (const share of this.#ready.shares()) {
+        if (this.#slots.free <= 0) return taken
+        if (taken.length >= limit) {
+          this.#untried = this.#ready.count
+          return taken
+        }
+        const run = this.#ready.takeOne(share, (target) =>
+          this.#slots.hasRoom(share, target, nowMs)
+        )
+        if (run === undefined) continue
+        this.#slots.occupy(run.id, share, run.target, nowMs)
+        taken.push(run)
+        served = true
+      }
+    }
+    return taken
+  }
+
+  /** The run no longer needs its slot. It is known until `forget`. */
+  release(id: string, nowMs: number, answered = false): void {
+    this.#slots.vacate(id, nowMs, answered)
+    const share = this.#known.get(id)?.share
+    if (share !== undefined) this.#restingUntilMs.delete(share)
+  }
+
+  /** Takes slots from runs whose start is not certain. They go through the start guard again. */
+  putBack(ids: Iterable<string>, nowMs: number): void {
+    for (const id of ids) {
+      this.#slots.vacate(id, nowMs, false)
+      const run = this.#known.get(id)
+      if (run !== undefined) this.#hold(run)
+    }
+  }
+
+  /** Forgets runs that have slots but turned out to be no longer this node's. */
+  giveUp(ids: Iterable<string>, nowMs: number): void {
+    for (const id of ids) {
+      this.#slots.vacate(id, nowMs, false)
+      this.forget(id)
+    }
+  }
+
+  shareOf(id: string): number | undefined {
+    return this.#known.get(id)?.share
+  }
+
+  /** Whether the target of a run in a slot answers quickly. */
+  answersQuickly(id: string): boolean {
+    return this.#slots.isQuick(id)
+  }
+
+  /** Whether a named queue waits for its result. */
+  hasPlace(id: string): boolean {
+    return this.#known.get(id)?.hasPlace === true
+  }
+
+  /** Returns whether the run is tried again and was leased for that already. */
+  forget(id: string): boolean {
+    this.#known.delete(id)
+    const run = this.#early.get(id)
+    if (run === undefined) return false
+    this.#early.delete(id)
+    this.#known.set(id, run)
+    this.#hold(run)
+    return true
+  }
+
+  /**
+   * Removes runs that became ready before `sinceMs` and have no slot: another node may have one.
+   */
+  dropWaiting(sinceMs: number, nowMs: number): ReadonlyArray<LeasedRun> {
+    const dropped = this.#ready.takeOlder(sinceMs)
+    for (const run of dropped) {
+      this.#known.delete(run.id)
+      this.#early.delete(run.id)
+      this.#restingUntilMs.set(run.share, nowMs + restMs)
+    }
+    return dropped
+  }
+
+  /** Removes everything that has not started. */
+  dropAll(): ReadonlyArray<LeasedRun> {
+    const dropped = [...this.#held, ...this.#ready.takeOlder(Infinity)]
+    for (const run of dropped) this.#known.delete(run.id)
+    dropped.push(...this.#early.values())
+    this.#held = []
+    this.#heldByShare.clear()
+    this.#early.clear()
+    return dropped
+  }
+
+  /** For when the leases are lost and the calls cut off. */
+  clear(): void {
+    this.dropAll()
+    this.#known.clear()
+  }
+
+  /**
+   * Shares whose further runs would find no slot, or hardly any. Shares with runs that wait for a
+   * slot are among them.
+   */
+  saturated(nowMs: number): ReadonlyArray<number> {
+    for (const [share, untilMs] of this.#restingUntilMs) {
+      if (untilMs <= nowMs) this.#restingUntilMs.delete(share)
+    }
+    const saturated = new Set([...this.#ready.shares(), ...this.#restingUntilMs.keys()])
+    for (const share of this.#slots.shares()) {
+      if (this.#slots.isClosedTo(share, nowMs)) saturated.add(share)
+    }
+    for (const share of this.#lastCalls.sharesBelow(this.#leastRoom, nowMs)) saturated.add(share)
+    return [...saturated]
+  }
+
+  /** The clock was stepped, so what was to last for seconds could last for as long as the step. */
+  forgetPauses(): void {
+    this.#restingUntilMs.clear()
+    this.#lastCalls.clear()
+  }
+
+  isOpenTo(share: number, nowMs: number): boolean {
+    return !this.#slots.isClosedTo(share, nowMs)
+  }
+
+  /** Returns whether it may start: it is not known yet, and no try before it is. */
+  #takeOn(run: LeasedRun): boolean {
+    const known = this.#known.get(run.id)
+    if (known === undefined) this.#known.set(run.id, run)
+    else if (known.attempt < run.attempt) this.#early.set(run.id, run)
+    return known === undefined
+  }
+
+  #hold(run: LeasedRun): void {
+    this.#held.push(run)
+    this.#heldInOrder = false
+    this.#heldByShare.set(run.share, (this.#heldByShare.get(run.share) ?? 0) + 1)
+  }
+
+  #makeReady(nowMs: number): void {
+    this.#sortHeld()
+    for (let run = this.#held.at(-1); run && run.due_ms <= nowMs; run = this.#held.at(-1)) {
+      this.#held.pop()
+      const heldByShare = (this.#heldByShare.get(run.share) ?? 1) - 1
+      if (heldByShare === 0) this.#heldByShare.delete(run.share)
+      else this.#heldByShare.set(run.share, heldByShare)
+      this.#ready.add(run, nowMs)
+    }
+  }
+
+  #sortHeld(): void {
+    if (this.#heldInOrder) return
+    this.#held.sort((a, b) => b.due_ms - a.due_ms || (a.id < b.id ? 1 : -1))
+    this.#heldInOrder = true
+  }
+}

@@ -1,0 +1,231 @@
+import { cancelledError, executionError } from "@scheduling/domain/executions/ExecutionError"
+import { Cause, Effect, Exit, Fiber, type Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import type { SigningSecrets } from "../signing/SigningSecrets.ts"
+import { makeSecretsCache } from "../calling/secretsCache.ts"
+import type { Call } from "@scheduling/calls/Call"
+import type { Engine } from "./Engine.ts"
+import { endOf, type Executed, type Execution, makeExecute } from "../calling/Execute.ts"
+import { briefly } from "../../core/Loop.ts"
+import { type LeasedRun, type Settlement, settlementOf, type StartedRun } from "../Run.ts"
+import type { Settler } from "./Settler.ts"
+import { start } from "../starting/Start.ts"
+import { tellStarted } from "../tellChanges.ts"
+import { CompletionUrls } from "../completions/CompletionUrls.ts"
+import { Tracing } from "../../core/Tracing.ts"
+import { beginTrace } from "./traceRuns.ts"
+import { LiveChanges } from "../../events/Changes.ts"
+import { Store } from "../../store/Sql.ts"
+
+/**
+ * How many runs one statement starts at most. On the embedded store everybody waits for it, and a
+ * thousand take 0.35 s.
+ */
+const startedTogether = { embedded: 250, postgres: 1_000 }
+
+/**
+ * How long ahead of time the start guard is asked, so that the last of thousands of runs also
+ * starts on time.
+ */
+const guardAheadMs = 250
+
+/**
+ * The start guard is asked about all runs of this much time at once: 200 runs per second take ten
+ * statements.
+ */
+const gatherMs = 100
+
+/** The start guard is not asked about the same run more often than this. */
+const askAgainAfterMs = 5
+
+export interface Calls {
+  /**
+   * Makes the calls of runs that have a slot. `askedMs` is when the statement that started them was
+   * sent.
+   */
+  readonly begin: (
+    runs: ReadonlyArray<StartedRun>,
+    owner: number,
+    askedMs: number
+  ) => Effect.Effect<void>
+  /** Starts the runs that are due and have a slot, or waits until there is one. */
+  readonly startDue: Effect.Effect<void, unknown>
+  /** False if this node is not running it. */
+  readonly cancel: (runId: string) => Effect.Effect<boolean>
+  /** Cuts all calls off and writes nothing about them. */
+  readonly abandon: Effect.Effect<void>
+  /** Waits until no call is left. */
+  readonly ended: Effect.Effect<void>
+}
+
+interface RunningCall {
+  executed: Executed | undefined
+  /** Whether cutting it off means that the run was cancelled. Otherwise it was abandoned. */
+  cancelled: boolean
+}
+
+/** The calls under way, from the start guard to the settler. */
+export const makeCalls = Effect.fnUntraced(function* (
+  engine: Engine,
+  settler: Pick<Settler, "offer">
+): Effect.fn.Return<
+  Calls,
+  never,
+  CompletionUrls | SqlClient.SqlClient | Store | SigningSecrets | Call
+> {
+  const sql = yield* SqlClient.SqlClient
+  const batch = startedTogether[(yield* Store).kind]
+  const changes = yield* LiveChanges
+  const tracer = yield* Tracing
+  const runFork = Effect.runForkWith(yield* Effect.context())
+  const execute = yield* makeExecute
+  const secretsOf = yield* makeSecretsCache
+  const completionUrls = yield* CompletionUrls
+  const { budget, clock, intake, loads, meters, options, startBell } = engine
+  const running = new Map<string, RunningCall>()
+
+  const call = (run: StartedRun, owner: number, secrets: ReadonlyArray<Redacted.Redacted>) => {
+    engine.count("started")
+    const allowance = budget.open(intake.shareOf(run.id) ?? 0)
+    const trace = tracer && beginTrace(tracer, run, clock.now())
+    const execution: Execution = {
+      node: owner,
+      clock,
+      allowance,
+      loads,
+      started_ms: null,
+      traceparent: trace?.traceparent,
+      completionUrls,
+      connectsAhead: intake.answersQuickly(run.id)
+    }
+    const going: RunningCall = { executed: undefined, cancelled: false }
+    running.set(run.id, going)
+    going.executed = execute(run, execution, secrets, (exit) => {
+      running.delete(run.id)
+      const now = clock.now()
+      intake.release(run.id, now, Exit.isSuccess(exit))
+      if (execution.started_ms !== null) meters.called(run.due_ms, execution.started_ms, now)
+      allowance.shrink(0)
+      const settlement = Exit.isSuccess(exit)
+        ? exit.value
+        : interrupted(run, execution, exit.cause, going.cancelled)
+      trace?.called(execution.started_ms, now, settlement)
+      if (settlement !== undefined) settler.offer(settlement)
+      engine.slotFreed()
+    })
+  }
+
+  /** Undefined if the run was abandoned, because another node repeats it. */
+  const interrupted = (
+    run: StartedRun,
+    execution: Execution,
+    cause: Cause.Cause<never>,
+    cancelled: boolean
+  ): Settlement | undefined => {
+    if (cancelled) {
+      return endOf(run, execution, { status: "cancelled", error: cancelledError })
+    }
+    if (Cause.hasInterrupts(cause)) return undefined
+    runFork(Effect.logError(`run ${run.id} failed unexpectedly: ${briefly(cause)}`))
+    return endOf(run, execution, {
+      status: "failed",
+      error: executionError("internal", "internal error")
+    })
+  }
+
+  /** Makes the start guard decide again whether the runs may start here. */
+  const askAgain = (runs: ReadonlyArray<{ readonly id: string }>) => {
+    intake.putBack(
+      runs.map(({ id }) => id),
+      clock.now()
+    )
+    startBell.ring()
+  }
+
+  /** They keep their slots until then, a quarter of a second at most. */
+  const askAgainWhenDue = (runs: ReadonlyArray<LeasedRun>) => {
+    for (const [dueMs, due] of Map.groupBy(runs, ({ due_ms }) => due_ms)) {
+      // At least a little, because the clock of the database may be behind the estimate of it.
+      const waitMs = Math.max(dueMs - clock.now(), askAgainAfterMs)
+      runFork(
+        Effect.andThen(
+          Effect.sleep(waitMs),
+          Effect.sync(() => askAgain(due))
+        )
+      )
+    }
+  }
+
+  const begin = Effect.fnUntraced(function* (
+    runs: ReadonlyArray<StartedRun>,
+    owner: number,
+    askedMs: number
+  ) {
+    if (owner !== engine.node) {
+      return intake.giveUp(
+        runs.map(({ id }) => id),
+        clock.now()
+      )
+    }
+    // This process may have been frozen, and other nodes may have the runs by now.
+    if (clock.now() - askedMs > options.leaseMs / 2) return askAgain(runs)
+    const secrets = yield* secretsOf(new Set(runs.map((run) => run.workspace_id))).pipe(
+      Effect.onError(() => Effect.sync(() => askAgain(runs)))
+    )
+    tellStarted(changes, runs)
+    for (const run of runs) call(run, owner, secrets.get(run.workspace_id) ?? [])
+  }, Effect.uninterruptible)
+
+  const startDue = Effect.gen(function* () {
+    const owner = engine.node
+    const now = clock.now()
+    const askAtMs = () => (intake.nextDueMs ?? now + 60_000) - guardAheadMs + gatherMs
+    const taken = intake.take(askAtMs() <= now ? now + guardAheadMs : now, batch)
+    if (taken.length === 0) {
+      yield* startBell.wait(askAtMs() - now)
+      return
+    }
+    yield* Effect.gen(function* () {
+      meters.batch("start", taken.length)
+      const { early, refused, started } = yield* start(sql, owner, taken).pipe(
+        // They may be marked as running by now, but their calls were not made.
+        Effect.onError(() => Effect.sync(() => askAgain(taken)))
+      )
+      const gone = new Set(taken.map((run) => run.id))
+      for (const run of started) gone.delete(run.id)
+      askAgainWhenDue(taken.filter(({ id }) => early.has(id) && gone.delete(id)))
+      for (const { error, run, status } of refused) {
+        gone.delete(run.id)
+        intake.release(run.id, clock.now())
+        // The clock of the database was there already.
+        const finished_ms = status === "skipped" ? Math.max(clock.now(), run.due_ms) : clock.now()
+        settler.offer(settlementOf(run, owner, { status, error, finished_ms }))
+      }
+      intake.giveUp(gone, clock.now())
+      yield* begin(started, owner, now)
+    }).pipe(Effect.uninterruptible)
+  })
+
+  return {
+    begin,
+    startDue,
+    cancel: (runId) =>
+      Effect.sync(() => {
+        const going = running.get(runId)
+        if (going === undefined) return false
+        going.cancelled = true
+        going.executed?.cutOff()
+        return true
+      }),
+    abandon: Effect.suspend(() => {
+      const cut = [...running.values()].flatMap(({ executed }) => executed ?? [])
+      for (const { cutOff } of cut) cutOff()
+      return Effect.asVoid(Fiber.awaitAll(cut.flatMap(({ preparing }) => preparing ?? [])))
+    }),
+    ended: Effect.whileLoop({
+      while: () => running.size > 0,
+      body: () => Effect.sleep(20),
+      step: () => {}
+    })
+  }
+})

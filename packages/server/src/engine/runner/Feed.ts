@@ -1,0 +1,253 @@
+import { Clock, Effect } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import type { Calls } from "./Calls.ts"
+import { elapsedMs } from "../../core/elapsed.ts"
+import { AwaitedRunsOfNode } from "../awaiting/AwaitedRuns.ts"
+import { claim, type ClaimOptions, findLeased, findUpcoming } from "../starting/Claim.ts"
+import { handBack } from "../ending/HandBack.ts"
+import type { Engine } from "./Engine.ts"
+import { fire } from "../firing/Fire.ts"
+import { beginningOf, type Place } from "../starting/Turns.ts"
+
+const batch = 500
+
+/** Firing looks seconds ahead, so gathering tasks for this long makes none of them late. */
+const gatherMs = 100
+
+/**
+ * A run that is due and has no slot for this long is given back, because another node may have one.
+ */
+const waitForSlotMs = 1_000
+
+const compareEveryMs = 30_000
+
+/** At most this many claims per round, so that firing has its turn too. */
+const claimsPerRound = 6
+
+/**
+ * Runs that became due this recently are looked for separately, so that newcomers are found before
+ * the backlog of others.
+ */
+const freshMs = 2_000
+
+/** With this pause, a flood of wakes (manual runs, freed slots) is handled in batches. */
+const minimumPauseMs = 2
+
+/** The pause while there is a backlog, but nothing could be taken from it. */
+const fruitlessPauseMs = 20
+
+/**
+ * One round of getting work: fire what the schedules name, claim what else is due, give back runs
+ * that get no slot here, and sleep until there is more. A node leases as many runs ahead of time as
+ * it can hold, but only as many overdue runs as it can start.
+ *
+ * As long as all work fits into one batch, it is taken as it comes. Otherwise lanes take turns: see
+ * ADR 19.
+ */
+export const makeFeed = Effect.fnUntraced(function* (
+  engine: Engine,
+  calls: Calls
+): Effect.fn.Return<Effect.Effect<void, SqlError.SqlError>, never, SqlClient.SqlClient> {
+  const sql = yield* SqlClient.SqlClient
+  const { budget, clock, dueFrom, feedBell, intake, options, startBell } = engine
+  const { concurrency, lookAheadMs, pollMs } = options
+  const awaited = yield* AwaitedRunsOfNode
+  const wallClock = yield* Clock.Clock
+  /** Whether the clock of the database was doubted in the round before. */
+  let wasDoubted = false
+  let comparedAtMs = Number.NEGATIVE_INFINITY
+  /** Where firing continues to take turns. Null while everything due fits into one batch. */
+  let fireFrom: Place | null = null
+  const fresh = new Walk()
+  const old = new Walk()
+
+  /** Returns whether there is more to fire. */
+  const fireSome = Effect.gen(function* () {
+    const { fired, leased, queues, reached } = yield* engine.leasing(
+      fire(sql, {
+        node: engine.node,
+        limit: batch,
+        lookAheadMs,
+        latestMs: clock.latestMs,
+        turns: fireFrom,
+        leases: (share) => intake.free > 0 && intake.mayHold(share)
+      })
+    )
+    engine.count("fired", fired)
+    engine.meters.batch("fire", fired)
+    engine.hold(leased)
+    engine.queues.look(queues, clock.now())
+    const isDone = fireFrom === null ? fired < batch : fired === 0 && reached === null
+    fireFrom = isDone ? null : (reached ?? beginningOf(0))
+    return !isDone
+  })
+
+  const claimSome = Effect.fnUntraced(function* (
+    claiming: Pick<ClaimOptions, "limit" | "lookAheadMs" | "from" | "turns">
+  ) {
+    const owner = engine.node
+    const askedMs = clock.now()
+    const { leased, reached, started } = yield* engine.leasing(
+      claim(sql, { node: owner, latestMs: clock.latestMs, ...claiming })
+    )
+    engine.count("claimed", leased.length + started.length)
+    engine.meters.batch("claim", leased.length + started.length)
+    engine.hold(leased)
+    const admitted = intake.admit(started, clock.now())
+    if (admitted.length < started.length) startBell.ring()
+    yield* calls.begin(admitted, owner, askedMs)
+    return { claimed: leased.length + started.length, reached }
+  }, Effect.uninterruptible)
+
+  /** Claims runs that are due from `nextDueMs` on. */
+  const claimAll = Effect.fnUntraced(function* (nextDueMs: number) {
+    let claimed = 0
+    fresh.begin()
+    old.begin()
+    for (let statement = 0; statement < claimsPerRound; statement++) {
+      const now = clock.now()
+      const limit = Math.min(batch, intake.room)
+      const except = [...intake.saturated(now), ...budget.waiting]
+      // A few runs are worth a statement only if they belong to others than those who have most
+      // slots.
+      if (limit <= 0 || (limit < concurrency / 32 && except.length === 0)) {
+        return { claimed, left: true, hurry: false }
+      }
+      const exceptAhead = intake.holdingEnough()
+      const ahead = intake.roomAhead >= batch ? lookAheadMs : 0
+      if (statement === 0 && except.length === 0 && exceptAhead.length === 0) {
+        const likely = Math.min(limit, intake.likelyRoom(now))
+        const taken = yield* claimSome({
+          limit: likely,
+          lookAheadMs: ahead,
+          from: beginningOf(nextDueMs),
+          turns: null
+        })
+        claimed += taken.claimed
+        if (taken.claimed < likely) return { claimed, left: ahead === 0, hurry: false }
+        continue
+      }
+      const freshFromMs = Math.max(nextDueMs, now - freshMs)
+      const walk =
+        fresh.isDone || (old.steps < fresh.steps && nextDueMs < freshFromMs) ? old : fresh
+      const taken = yield* claimSome({
+        limit,
+        lookAheadMs: ahead,
+        from: walk.from(beginningOf(walk === fresh ? freshFromMs : nextDueMs)),
+        turns: { except, exceptAhead }
+      })
+      claimed += taken.claimed
+      walk.step(taken)
+      if (fresh.isDone && (old.isDone || nextDueMs >= freshFromMs)) {
+        return { claimed, left: except.length > 0 || ahead === 0, hurry: false }
+      }
+    }
+    return { claimed, left: true, hurry: true }
+  })
+
+  const giveBack = Effect.gen(function* () {
+    const now = clock.now()
+    const waiting = intake.dropWaiting(now - waitForSlotMs, now)
+    if (waiting.length > 0) {
+      yield* engine.leasing(
+        handBack(
+          sql,
+          engine.node,
+          waiting.map((run) => run.id)
+        )
+      )
+    }
+  })
+
+  /** Takes on runs that are leased to this node without its knowledge. */
+  const compare = Effect.gen(function* () {
+    if (!engine.takeDoubt() && elapsedMs(wallClock) < comparedAtMs + compareEveryMs) return
+    engine.hold(yield* engine.leasing(findLeased(sql, engine.node)))
+    comparedAtMs = elapsedMs(wallClock)
+  })
+
+  return Effect.gen(function* () {
+    const askedMs = elapsedMs(wallClock)
+    const fromMs = dueFrom.at(askedMs)
+    const upcoming = yield* clock.sample(findUpcoming(sql, fromMs, awaited.waiting > 0))
+    if (clock.doubt !== undefined) {
+      wasDoubted = true
+      return yield* Effect.sleep(pollMs)
+    }
+    if (wasDoubted) intake.forgetPauses()
+    wasDoubted = false
+    awaited.learn(upcoming, elapsedMs(wallClock))
+    dueFrom.learn({
+      fromMs,
+      askedMs,
+      answeredMs: elapsedMs(wallClock),
+      nextDueMs: upcoming.next_due_ms,
+      nowMs: upcoming.now_ms
+    })
+    const horizonMs = upcoming.now_ms + lookAheadMs
+    const { next_due_ms, next_fire_ms } = upcoming
+
+    const hasMoreToFire =
+      next_fire_ms !== null && next_fire_ms <= horizonMs ? yield* fireSome : false
+    const claimHorizonMs = intake.roomAhead >= batch ? horizonMs : upcoming.now_ms
+    // This is set while claiming too, so that a slot that becomes free meanwhile rings for the next
+    // round.
+    const hasBacklog = next_due_ms !== null && next_due_ms <= claimHorizonMs
+    engine.noteBacklog(hasBacklog)
+    let hurry = hasMoreToFire
+    let pauseMs = minimumPauseMs
+    if (hasBacklog) {
+      const claims = yield* claimAll(next_due_ms)
+      engine.noteBacklog(claims.left)
+      hurry ||= claims.hurry
+      if (claims.left && claims.claimed === 0) pauseMs = fruitlessPauseMs
+    }
+    yield* giveBack
+    yield* compare
+
+    if (!hurry) yield* feedBell.wait(restMs(next_fire_ms, { horizonMs, pollMs }))
+    yield* Effect.sleep(hurry ? minimumPauseMs : pauseMs)
+  })
+})
+
+/**
+ * How long to wait for a bell before looking again. If no task has a schedule, that is the longest
+ * time allowed.
+ */
+export const restMs = (
+  nextFireMs: number | null,
+  { horizonMs, pollMs }: { readonly horizonMs: number; readonly pollMs: number }
+): number =>
+  nextFireMs === null ? pollMs : Math.min(pollMs, Math.max(gatherMs, nextFireMs - horizonMs))
+
+/**
+ * Takes turns across claims: each goes on where the one before it ended. At the end it begins
+ * again.
+ */
+class Walk {
+  #place: Place | null = null
+  #isWhole = false
+  /** It went from the beginning to the end and found nothing. */
+  isDone = false
+  /** Since it began. */
+  steps = 0
+
+  begin(): void {
+    this.#isWhole = false
+    this.isDone = false
+    this.steps = 0
+  }
+
+  from(beginning: Place): Place {
+    if (this.#place !== null && this.#place.at_ms >= beginning.at_ms) return this.#place
+    this.#isWhole = true
+    return beginning
+  }
+
+  step(taken: { readonly claimed: number; readonly reached: Place | null }): void {
+    this.steps++
+    if (taken.claimed > 0) this.#isWhole = false
+    this.#place = taken.reached
+    this.isDone = this.#isWhole && taken.reached === null
+  }
+}

@@ -1,0 +1,138 @@
+import { PgClient } from "@effect/sql-pg"
+import { Clock, Effect, type Scope } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { elapsedMs } from "../../core/elapsed.ts"
+import { onConnection } from "../../store/onConnection.ts"
+import { Store } from "../../store/Sql.ts"
+import type { Endings } from "../../events/Endings.ts"
+import { listenOn } from "../../events/Listening.ts"
+import { loop } from "../../core/Loop.ts"
+import { declareAllDead, nodeLocks, register, renewal, unregister } from "../Nodes.ts"
+import { takeBack } from "../ending/Reap.ts"
+import type { Engine } from "./Engine.ts"
+import { RunnerOptions } from "../RunnerOptions.ts"
+import { Signals } from "../../events/Signals.ts"
+
+/**
+ * The lease is renewed this often, or more often if it is short: of five beats, one must get
+ * through.
+ */
+const longestBeatMs = 2_000
+
+/**
+ * The server may not have noticed yet that the node's last session is gone. Until it has, that
+ * session holds the lock. Once nobody holds it, the others suspect this node.
+ */
+const contendedMs = 200
+
+/**
+ * How long a node judges nobody after its session came back, because the others need time to come
+ * back too.
+ */
+const graceMs = 3_000
+const agentsGraceMs = 10_000
+
+export interface Membership {
+  /** Whether this node has been well for long enough to judge others. */
+  readonly mayJudge: () => boolean
+  /** The same for agents, which ask every few seconds, and less often while nobody answers. */
+  readonly mayJudgeAgents: () => boolean
+  /** For how long this node has been there without a break. Negative if it is not. */
+  readonly thereForMs: () => number
+}
+
+/**
+ * Makes this process a node: a row, and on PostgreSQL a session of its own that holds the node's
+ * advisory lock, renews the lease and listens. The session reconnects by itself. `onLost` runs when
+ * the node finds that it was declared dead and that others have its runs.
+ */
+export const join = Effect.fnUntraced(function* (
+  engine: Engine,
+  onLost: Effect.Effect<void>
+): Effect.fn.Return<
+  Membership,
+  SqlError.SqlError,
+  Scope.Scope | SqlClient.SqlClient | PgClient.PgClient | Store | Signals | Endings
+> {
+  const sql = yield* SqlClient.SqlClient
+  const pg = yield* PgClient.PgClient
+  const store = yield* Store
+  const signals = yield* Signals
+  const clock = yield* Clock.Clock
+  const { leaseMs } = yield* RunnerOptions
+  const beatMs = Math.min(longestBeatMs, leaseMs / 5)
+  const onPostgres = store.kind === "postgres"
+  const enroll = Effect.map(register(sql, { holdsLock: onPostgres, leaseMs }), (node) =>
+    engine.enroll(node)
+  )
+
+  if (!onPostgres) {
+    yield* declareAllDead(sql)
+    yield* takeBack(sql, "dead", "gone")
+  }
+  yield* enroll
+  let cameAtMs = onPostgres ? Number.POSITIVE_INFINITY : elapsedMs(clock)
+  const judgesAfterMs = onPostgres ? graceMs : 0
+
+  yield* Effect.addFinalizer(() =>
+    takeBack(sql, engine.node, "gone").pipe(
+      Effect.andThen(unregister(sql, engine.node)),
+      Effect.timeout("2 seconds"),
+      Effect.catchCause(() =>
+        Effect.logWarning(
+          `node ${engine.node} could not sign off; the other nodes will notice that it is gone`
+        )
+      )
+    )
+  )
+
+  const session = Effect.gen(function* () {
+    const config = { ...pg.config, applicationName: "scheduling-service node", multiplex: false }
+    const { connection, receive } = yield* listenOn(config, signals).pipe(Effect.timeout(leaseMs))
+    const ask = onConnection(connection)
+    cameAtMs = elapsedMs(clock)
+
+    let lockedAs: number | undefined
+    const beat = Effect.gen(function* () {
+      const { node } = engine
+      if (lockedAs !== node) {
+        yield* ask(sql`SELECT pg_advisory_unlock_all()`)
+        const [lock] = yield* ask(
+          sql<{ readonly taken: boolean }>`
+            SELECT pg_try_advisory_lock(${nodeLocks}, ${node}) AS taken`
+        )
+        if (lock?.taken === true) lockedAs = node
+      }
+      const [pulse] = yield* ask(renewal(sql, node, leaseMs))
+      if (pulse?.alive !== true) {
+        yield* Effect.logWarning(`node ${node} was declared dead and its runs went to others`)
+        yield* onLost
+        yield* enroll
+        return
+      }
+      yield* Effect.forEach(pulse.cancelled, (id) => signals.receive(`cancel ${id}`), {
+        discard: true
+      })
+      yield* Effect.sleep(lockedAs === node ? beatMs : Math.min(beatMs, contendedMs))
+    }).pipe(Effect.timeout(leaseMs), Effect.forever)
+
+    yield* Effect.raceFirst(beat, receive)
+  }).pipe(
+    Effect.scoped,
+    Effect.ensuring(
+      Effect.sync(() => {
+        cameAtMs = Number.POSITIVE_INFINITY
+      })
+    )
+  )
+
+  if (onPostgres) yield* Effect.forkScoped(loop("the node's session", session))
+
+  // Elapsed time, because with the time of day a node whose clock was set back did not judge others.
+  const thereForMs = () => elapsedMs(clock) - cameAtMs
+  return {
+    mayJudge: () => thereForMs() >= judgesAfterMs,
+    mayJudgeAgents: () => thereForMs() >= judgesAfterMs + agentsGraceMs,
+    thereForMs
+  }
+})

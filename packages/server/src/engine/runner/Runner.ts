@@ -1,0 +1,234 @@
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer } from "effect"
+import { Reactivity } from "effect/reactivity"
+import { SqlClient, type SqlError } from "effect/sql"
+import { Store } from "../../store/Sql.ts"
+import type { SigningSecrets } from "../signing/SigningSecrets.ts"
+import type { Call } from "@scheduling/calls/Call"
+import { makeAdmitting } from "./Admitting.ts"
+import { Completions } from "../completions/Completions.ts"
+import type { CompletionUrls } from "../completions/CompletionUrls.ts"
+import { makeCalls } from "./Calls.ts"
+import { removeAbsences } from "../Absences.ts"
+import { removeReplaced } from "../chains/ChainVersions.ts"
+import { handBack } from "../ending/HandBack.ts"
+import type { Endings } from "../../events/Endings.ts"
+import { makeEngine, type RunnerCounts } from "./Engine.ts"
+import { makeFeed } from "./Feed.ts"
+import { Doorbell, eachInTurn, loop, mayBeStuck } from "../../core/Loop.ts"
+import { endOverdueWithin } from "./endOverdueWithin.ts"
+import { join } from "./Membership.ts"
+import { judge, removeTombstones } from "../Nodes.ts"
+import { removeHistoryOfGoneWorkspaces } from "../GoneWorkspaces.ts"
+import { Partitions } from "../Partitions.ts"
+import { takeBack } from "../ending/Reap.ts"
+import { endUnclaimed } from "../workers/Unclaimed.ts"
+import { makeSettler } from "./Settler.ts"
+import { LiveChanges } from "../../events/Changes.ts"
+import { Signals } from "../../events/Signals.ts"
+import { makeStopper } from "./Stopper.ts"
+
+export interface RunnerStats extends Readonly<RunnerCounts> {
+  readonly node: number
+  readonly held: number
+  readonly running: number
+  /** The memory that the large ones among the running calls take. */
+  readonly bytes: number
+  /** Runs that have ended and are not written yet. */
+  readonly settling: number
+}
+
+type Requirements =
+  | SqlClient.SqlClient
+  | PgClient.PgClient
+  | Store
+  | Signals
+  | Endings
+  | Partitions
+  | Call
+  | SigningSecrets
+  | Completions
+  | CompletionUrls
+
+/**
+ * Firing, claiming, starting and settling may each have a statement under way, and there is
+ * maintenance.
+ */
+const connections = 4
+
+/**
+ * The pool of the service pipelines the statements of many requests over one connection. The
+ * statements of the engine are few and take 10 ms each. In one pipeline they would wait for each
+ * other, and requests would wait for them (6,400 runs/s instead of 19,000). The embedded store has
+ * only one connection.
+ */
+const ownConnections = (
+  store: Store["Service"]
+): Layer.Layer<SqlClient.SqlClient, SqlError.SqlError, SqlClient.SqlClient | PgClient.PgClient> =>
+  store.kind === "embedded"
+    ? Layer.effect(SqlClient.SqlClient, SqlClient.SqlClient)
+    : Layer.effect(
+        SqlClient.SqlClient,
+        Effect.flatMap(PgClient.PgClient, ({ config }) =>
+          PgClient.make({
+            ...config,
+            applicationName: "scheduling-service runner",
+            multiplex: false,
+            maxConnections: connections
+          })
+        )
+      ).pipe(Layer.provide(Reactivity.layer))
+
+/**
+ * One node of the run engine. Any number of nodes share a database, with nothing to configure. The
+ * steps below are in the order of starting. The scope ends them in reverse order, and that is how a
+ * node stops: it takes no new work, gives back the runs it holds, lets calls end, writes the
+ * results and leaves.
+ */
+export class Runner extends Context.Service<
+  Runner,
+  { readonly stats: Effect.Effect<RunnerStats> }
+>()("@scheduling/server/engine/runner/Runner") {
+  static readonly layer: Layer.Layer<Runner, SqlError.SqlError, Requirements> = Layer.effect(
+    Runner,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const signals = yield* Signals
+      const partitions = yield* Partitions
+      const changes = yield* LiveChanges
+      const completions = yield* Completions
+
+      // The parts. None of them does anything yet.
+      const engine = yield* makeEngine
+      const { feedBell, intake, options } = engine
+      const stopBell = new Doorbell()
+      const settler = yield* makeSettler(engine)
+      const calls = yield* makeCalls(engine, settler)
+      const takeRuns = yield* makeFeed(engine, calls)
+      const { admitSome, walk } = yield* makeAdmitting(engine)
+      const clearStopped = yield* makeStopper(stopBell)
+
+      const takeBackLost = Effect.gen(function* () {
+        const lost = yield* takeBack(sql, "dead", "perhaps going on")
+        yield* Effect.logWarning(
+          `took back the runs of a dead node or agent; ${lost} of them had started`
+        )
+        engine.dueFrom.forget()
+        // It may have written changes that it told nobody of.
+        changes.resetAll()
+        feedBell.ring()
+      })
+
+      const forgetAll = Effect.gen(function* () {
+        intake.dropAll()
+        yield* calls.abandon
+        settler.clear()
+        intake.clear()
+      })
+
+      // 1. The node. If it is declared dead, it has lost all its runs and starts over.
+      const { mayJudge, mayJudgeAgents, thereForMs } = yield* join(engine, forgetAll)
+      const presence = () =>
+        mayJudge() && engine.clock.doubt === undefined
+          ? { forMs: thereForMs(), isLong: mayJudgeAgents(), latestMs: engine.clock.latestMs }
+          : undefined
+
+      let completionDueInMs: number | null = null
+      const lookAfterNodes = Effect.gen(function* () {
+        const present = presence()
+        if (present === undefined) return
+        const judged = yield* engine.clock.sample(judge(sql, present))
+        if (engine.clock.doubt !== undefined) return
+        completionDueInMs = judged.completion_due_in_ms
+        if (judged.released) feedBell.ring()
+        yield* eachInTurn([
+          judged.to_take_back ? takeBackLost : Effect.void,
+          judged.unclaimed ? endUnclaimed(sql, present.isLong) : Effect.void,
+          judged.overdue ? completions.endOverdue(present) : Effect.void,
+          judged.parked ? walk : Effect.void
+        ])
+      })
+
+      // 2. Results. Stopping waits until all are written.
+      yield* Effect.forkScoped(loop("settling runs", settler.settleSome(calls.begin), mayBeStuck))
+      yield* Effect.addFinalizer(() => Effect.ignore(Effect.timeout(settler.flush, "2 seconds")))
+
+      // 3. Calls. Stopping lets them end and gives up those that take too long: other nodes repeat
+      //    them.
+      yield* Effect.addFinalizer(() =>
+        calls.ended.pipe(
+          Effect.timeout(options.stopMs),
+          Effect.catchTag("TimeoutError", () => calls.abandon)
+        )
+      )
+      yield* Effect.addFinalizer(() =>
+        Effect.suspend(() =>
+          handBack(
+            sql,
+            engine.node,
+            intake.dropAll().map((run) => run.id)
+          )
+        ).pipe(Effect.timeout("1 second"), Effect.ignore)
+      )
+
+      // 4. The signals that wake the loops.
+      yield* signals.listen({
+        wake: Effect.sync(() => feedBell.ring()),
+        cancel: calls.cancel,
+        stop: Effect.sync(() => stopBell.ring()),
+        admit: (queueIds) => Effect.sync(() => engine.queues.look(queueIds, engine.clock.now()))
+      })
+
+      // 5. The loops.
+      yield* Effect.forkScoped(loop("starting runs", calls.startDue, mayBeStuck))
+      yield* Effect.forkScoped(loop("taking runs", takeRuns, mayBeStuck))
+      yield* Effect.forkScoped(loop("admitting runs", admitSome, mayBeStuck))
+      yield* Effect.forkScoped(loop("stopping runs", clearStopped, mayBeStuck))
+      yield* Effect.forkScoped(
+        loop(
+          "looking after nodes",
+          Effect.suspend(() => {
+            const dueInMs = completionDueInMs
+            completionDueInMs = null
+            return endOverdueWithin(1_000, dueInMs, completions.endOverdue, presence)
+          }).pipe(Effect.andThen(lookAfterNodes))
+        )
+      )
+      yield* Effect.forkScoped(
+        loop(
+          "maintenance",
+          Effect.gen(function* () {
+            if (engine.clock.doubt !== undefined) return false
+            const isDone = yield* Effect.exit(partitions.maintain(options.retentionDays))
+            yield* eachInTurn([
+              isDone,
+              removeHistoryOfGoneWorkspaces(sql),
+              removeTombstones(sql),
+              removeAbsences(sql),
+              removeReplaced(sql)
+            ])
+            return yield* isDone
+          }),
+          {
+            between: (isDone) => Effect.sleep(isDone ? "1 hour" : "1 minute"),
+            pauseAtMost: "1 minute"
+          }
+        )
+      )
+
+      // 6. Stopping begins here: places of named queues go to other nodes from now on.
+      yield* Effect.addFinalizer(() => Effect.sync(() => engine.stop()))
+
+      const stats = (): RunnerStats => ({
+        ...engine.counts,
+        node: engine.node,
+        held: intake.held,
+        running: intake.running,
+        bytes: engine.budget.taken,
+        settling: settler.pending()
+      })
+      engine.meters.show(stats, options)
+      return Runner.of({ stats: Effect.sync(stats) })
+    })
+  ).pipe(Layer.provide(Layer.unwrap(Effect.map(Store, ownConnections))))
+}

@@ -1,0 +1,239 @@
+import { executionError } from "@scheduling/domain/executions/ExecutionError"
+import { Clock, Effect } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { isDatabaseAway } from "../../store/failures.ts"
+import { againAfterCollision } from "../../store/transaction.ts"
+import { elapsedMs } from "../../core/elapsed.ts"
+import { briefly, Doorbell } from "../../core/Loop.ts"
+import type { Settlement } from "../Run.ts"
+import { handOver } from "../admitting/HandOver.ts"
+import { makeTellEnded } from "../ending/afterSettled.ts"
+import { settle, type Settled } from "../ending/settle.ts"
+import { type Claimed, nothingClaimed } from "../starting/Claim.ts"
+import type { Endings } from "../../events/Endings.ts"
+import type { Calls } from "./Calls.ts"
+import type { Engine } from "./Engine.ts"
+import { Tracing } from "../../core/Tracing.ts"
+import { traceSettled } from "./traceRuns.ts"
+import { logFailures } from "./logFailures.ts"
+
+const batch = 1_000
+
+/**
+ * The time between one write and the next, in which results are gathered. At hundreds of runs per
+ * second, a statement for each would cost more than anything else. A result that comes later is
+ * written at once.
+ */
+const gatherMs = 25
+
+/** Shorter, because the next step of a chain starts when the one before is written. */
+const gatherForNextMs = 5
+
+/** While runs are due, starting them goes first, and writing waits this long. */
+const yieldMs = 200
+
+/** The same if something follows in a chain or in a named queue. */
+const yieldForNextMs = 50
+
+/** If the database is up and one result alone fails this many times, it cannot be stored. */
+const maxTries = 3
+
+/** Results that cannot be stored even without their answers are tried again after this long. */
+const asideMs = 60_000
+
+/** If more cannot be stored than this, it is because of the store, and the loop shows that it fails. */
+const maxAside = 20
+
+export interface Settler {
+  readonly offer: (settlement: Settlement) => void
+  readonly pending: () => number
+  /** Forgets everything, because the leases are lost, and with them the right to write. */
+  readonly clear: () => void
+  /**
+   * Writes the results that there are, or waits until there is one. Begins the calls of runs that
+   * take the places of those that have ended.
+   */
+  readonly settleSome: (begin: Calls["begin"]) => Effect.Effect<void, SqlError.SqlError>
+  readonly flush: Effect.Effect<void>
+}
+
+/**
+ * Gathers the results of runs and writes them in batches. While the database is unavailable,
+ * results are kept and tried again. If a lease is lost by then, the fence drops the result.
+ */
+export const makeSettler = Effect.fnUntraced(function* (
+  engine: Engine
+): Effect.fn.Return<Settler, never, SqlClient.SqlClient | Endings> {
+  const sql = yield* SqlClient.SqlClient
+  const tellEnded = yield* makeTellEnded
+  const tracer = yield* Tracing
+  const doorbell = new Doorbell()
+  const clock = yield* Clock.Clock
+  let buffer: Array<Settlement> = []
+  let aside: Array<Settlement> = []
+  let triedAsideMs = 0
+  let writtenMs = Number.NEGATIVE_INFINITY
+
+  /** When what has waited since then is written. */
+  const endOfWait = (sinceMs: number): number => {
+    const hasPlace = buffer.some(({ id }) => engine.intake.hasPlace(id))
+    const goesOn = hasPlace || buffer.some(({ place }) => place !== null)
+    if (engine.intake.isPressed) return sinceMs + (goesOn ? yieldForNextMs : yieldMs)
+    // The place of a run of a named queue stands empty meanwhile.
+    if (hasPlace) return sinceMs
+    return writtenMs + (goesOn ? gatherForNextMs : gatherMs)
+  }
+
+  /** In short steps, because by then other runs may have ended, or none be due any more. */
+  const gather = Effect.gen(function* () {
+    const sinceMs = elapsedMs(clock)
+    const leftMs = () => endOfWait(sinceMs) - elapsedMs(clock)
+    for (let left = leftMs(); left > 0; left = leftMs()) {
+      yield* Effect.sleep(Math.min(gatherMs, left))
+    }
+  })
+
+  /** These are written and committed, so nothing about it may make the caller write them again. */
+  const written = (
+    settlements: ReadonlyArray<Settlement>,
+    settled: Settled,
+    next?: Claimed
+  ): Effect.Effect<void> => {
+    engine.settled(settlements, settled, next)
+    engine.meters.batch("settle", settlements.length)
+    tellEnded(settlements, settled)
+    if (tracer !== undefined) traceSettled(tracer, settlements, settled.ids, engine.clock.now())
+    return logFailures(settlements, settled.ids)
+  }
+
+  const writeOnly = Effect.fnUntraced(function* (settlements: ReadonlyArray<Settlement>) {
+    yield* written(settlements, yield* againAfterCollision(settle(sql, settlements)))
+  })
+
+  /** The places of these runs go to the next ones of their queues, in the same transaction. */
+  const writeAndHandOver = Effect.fnUntraced(function* (
+    settlements: ReadonlyArray<Settlement>,
+    handing: ReadonlySet<string>,
+    begin: Calls["begin"]
+  ) {
+    const owner = engine.node
+    const askedMs = engine.clock.now()
+    const handingOver = Effect.gen(function* () {
+      const settled = yield* settle(sql, settlements)
+      const places = settled.places.filter(({ id }) => handing.has(id))
+      const next = places.length === 0 ? nothingClaimed : yield* handOver(sql, owner, places)
+      return { settled, next }
+    })
+    const { next, settled } = yield* engine.leasing(
+      againAfterCollision(sql.withTransaction(handingOver))
+    )
+    yield* written(settlements, settled, next)
+    // If this fails, the calls are begun a little later, as those of other runs are.
+    yield* begin(engine.takeOver(next), owner, askedMs).pipe(
+      Effect.catchCause((cause) =>
+        Effect.logWarning(`runs that took free places could not begin at once: ${briefly(cause)}`)
+      )
+    )
+  }, Effect.uninterruptible)
+
+  /** Without `begin`, places are handed to nobody: all else must go on if that is what fails. */
+  const write = (settlements: ReadonlyArray<Settlement>, begin?: Calls["begin"]) => {
+    const handing = engine.handing(settlements)
+    return begin === undefined || handing.size === 0
+      ? writeOnly(settlements)
+      : writeAndHandOver(settlements, handing, begin)
+  }
+
+  /** False if it cannot be stored, not even without its answer. */
+  const writeAlone = (settlement: Settlement) => {
+    const orElse =
+      <A>(what: string, next: Effect.Effect<A, SqlError.SqlError>) =>
+      (error: SqlError.SqlError) => {
+        const problem = `${what} of run ${settlement.id} cannot be stored: ${error.message}`
+        return isDatabaseAway(error)
+          ? Effect.fail(error)
+          : Effect.andThen(Effect.logError(problem), next)
+      }
+    const writeBare = write([withoutAnswer(settlement)]).pipe(
+      Effect.as(true),
+      Effect.catch(orElse("the end", Effect.succeed(false)))
+    )
+    return write([settlement]).pipe(
+      Effect.retry({ times: maxTries - 1 }),
+      Effect.as(true),
+      Effect.catch(orElse("the result", writeBare))
+    )
+  }
+
+  const putAside = (settlement: Settlement) => {
+    if (aside.length === 0) triedAsideMs = elapsedMs(clock)
+    aside.push(settlement)
+  }
+
+  /**
+   * The statement failed although the database answers: because of one of the rows, or because the
+   * disk is full. What cannot be stored is put aside, so that the others go on.
+   */
+  const writeApart = Effect.fnUntraced(function* (settlements: ReadonlyArray<Settlement>) {
+    for (const settlement of settlements) {
+      if (!(yield* writeAlone(settlement))) {
+        if (aside.length < maxAside) putAside(settlement)
+        // Fails once more, and the loop with it.
+        else yield* write([settlement])
+      }
+      buffer = buffer.filter((kept) => kept !== settlement)
+    }
+  })
+
+  const writeAside = Effect.gen(function* () {
+    triedAsideMs = elapsedMs(clock)
+    for (const settlement of aside) {
+      if (yield* writeAlone(settlement)) aside = aside.filter((kept) => kept !== settlement)
+    }
+  })
+
+  const writeNext = Effect.fnUntraced(function* (begin: Calls["begin"]) {
+    const next = buffer.slice(0, batch)
+    if (next.length === 0) return
+    writtenMs = elapsedMs(clock)
+    yield* write(next, begin).pipe(
+      Effect.catch(() =>
+        // This fails too if the database is unavailable. Then nothing is lost, because the buffer
+        // is unchanged.
+        write(next).pipe(Effect.catch(() => Effect.andThen(sql`SELECT 1`, writeApart(next))))
+      )
+    )
+    const done = new Set(next)
+    buffer = buffer.filter((settlement) => !done.has(settlement))
+  })
+
+  return {
+    settleSome: Effect.fnUntraced(function* (begin) {
+      if (aside.length > 0 && elapsedMs(clock) - triedAsideMs >= asideMs) yield* writeAside
+      // The bell may still ring for what is written already.
+      if (buffer.length === 0) return yield* doorbell.wait(60_000)
+      if (buffer.length < batch) yield* gather
+      yield* writeNext(begin)
+    }),
+    offer: (settlement) => {
+      buffer.push(settlement)
+      doorbell.ring()
+    },
+    pending: () => buffer.length + aside.length,
+    clear: () => {
+      buffer = []
+      aside = []
+    },
+    flush: Effect.whileLoop({
+      while: () => buffer.length > 0,
+      body: () => Effect.sleep(gatherForNextMs),
+      step: () => {}
+    })
+  }
+})
+
+const withoutAnswer = (settlement: Settlement): Settlement => ({
+  ...settlement,
+  response_body: null,
+  error: executionError("internal", "the answer could not be stored")
+})

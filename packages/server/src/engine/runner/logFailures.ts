@@ -1,0 +1,33 @@
+import { errorLine } from "@scheduling/domain/executions/ExecutionError"
+import { Effect } from "effect"
+import type { Settlement } from "../Run.ts"
+
+/** Of a batch of up to 1,000. A target that is down must not fill the disk. */
+const mostLines = 20
+
+/** One line for each execution that failed for good, as far as it was written. */
+export const logFailures = (
+  settlements: ReadonlyArray<Settlement>,
+  ids: ReadonlyArray<string>
+): Effect.Effect<void> => {
+  const failed = settlements.filter(({ status }) => status === "failed")
+  if (failed.length === 0) return Effect.void
+  const written = new Set(ids)
+  const lines = failed.filter(({ id }) => written.has(id))
+  const left = lines.length - mostLines
+  return Effect.forEach(lines.slice(0, mostLines), line, { discard: true }).pipe(
+    Effect.andThen(left > 0 ? Effect.logWarning(`${left} more executions failed`) : Effect.void)
+  )
+}
+
+const line = (run: Settlement) =>
+  Effect.logWarning("an execution failed").pipe(
+    Effect.annotateLogs({
+      execution_id: run.id,
+      task_id: run.task_id,
+      workspace_id: run.workspace_id,
+      attempts: run.attempt,
+      status_code: run.status_code,
+      reason: run.error && errorLine(run.error)
+    })
+  )

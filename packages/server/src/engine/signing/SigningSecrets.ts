@@ -1,0 +1,160 @@
+import { executionError } from "@scheduling/domain/executions/ExecutionError"
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { SigningSecretId } from "@scheduling/domain/shared/Ids"
+import type {
+  SigningSecret,
+  SigningSecretGeneration
+} from "@scheduling/domain/workspaces/SigningSecret"
+import { deriveReceiverSecret } from "@scheduling/calls/signing"
+import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { randomBytes } from "node:crypto"
+import { Ids } from "../../core/Ids.ts"
+import type { PageRequest } from "../../store/Pages.ts"
+import { seal, Secrets, unsealIfKnown } from "../../core/Secrets.ts"
+import { timestampOf, timestampOrNull } from "../../store/timestamp.ts"
+
+/**
+ * The secrets of workspaces, sealed at rest. Those that sign are derived from them, one per receiver
+ * (see `deriveReceiverSecret`). A workspace has one, and two for a day after a rotation. A secret
+ * whose `APP_SECRET` is gone cannot be opened, and counts as one that is not there.
+ */
+export class SigningSecrets extends Context.Service<
+  SigningSecrets,
+  {
+    readonly insert: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<SigningSecretGeneration>
+    /**
+     * Adds a secret. The newest one until now lives for one more day, and older ones end. The
+     * workspace must be locked: otherwise two rotations at once would each add a secret and not end
+     * the other's.
+     */
+    readonly rotate: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<SigningSecretGeneration>
+    /** What the receiver at the origin verifies with. */
+    readonly list: (
+      workspaceId: AuthorizedWorkspaceId,
+      origin: string,
+      page: PageRequest
+    ) => Effect.Effect<ReadonlyArray<SigningSecret>>
+    /**
+     * The secrets whose derived ones sign right now, newest first, for each of the workspaces. Nothing may be sent
+     * for a workspace without one: see `cannotSign`.
+     */
+    readonly findLive: (
+      workspaceIds: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<Redacted.Redacted>>>
+  }
+>()("@scheduling/server/engine/signing/SigningSecrets") {
+  static readonly layer: Layer.Layer<SigningSecrets, never, Ids | Secrets | SqlClient.SqlClient> =
+    Layer.effect(
+      SigningSecrets,
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const ids = yield* Ids
+        const ring = (yield* Secrets).keys("signing-secret")
+
+        const opened = (rows: ReadonlyArray<SigningSecretRow>) =>
+          rows.flatMap((row) => {
+            const text = unsealIfKnown(ring, row.workspace_id, row.sealed_secret)
+            return text === undefined ? [] : [{ row, secret: redacted(text) }]
+          })
+
+        const insert = Effect.fn("SigningSecrets.insert")(function* (
+          workspaceId: AuthorizedWorkspaceId
+        ) {
+          const text = `whsec_${randomBytes(32).toString("base64")}`
+          const row: SigningSecretRow = {
+            id: yield* ids.next,
+            workspace_id: workspaceId,
+            sealed_secret: seal(ring, workspaceId, text),
+            expires_at: null,
+            created_at: yield* DateTime.nowAsDate
+          }
+          yield* sql`INSERT INTO signing_secrets ${sql.insert({ ...row })}`
+          return generationOf(row)
+        }, Effect.orDie)
+
+        return SigningSecrets.of({
+          insert,
+
+          rotate: Effect.fn("SigningSecrets.rotate")(function* (workspaceId) {
+            const now = yield* DateTime.nowAsDate
+            yield* sql`
+            DELETE FROM signing_secrets
+            WHERE workspace_id = ${workspaceId}
+              AND expires_at IS NOT NULL`
+            yield* sql`
+            UPDATE signing_secrets
+            SET expires_at = ${new Date(now.getTime() + rotationMs)}
+            WHERE workspace_id = ${workspaceId}`
+            return yield* insert(workspaceId)
+          }, Effect.orDie),
+
+          list: Effect.fn("SigningSecrets.list")(function* (workspaceId, origin, page) {
+            const rows = yield* sql<SigningSecretRow>`
+            SELECT *
+            FROM signing_secrets
+            WHERE workspace_id = ${workspaceId}
+              AND (expires_at IS NULL OR expires_at > ${yield* DateTime.nowAsDate})
+              AND id < ${page.before}
+            ORDER BY id DESC
+            LIMIT ${page.limit + 1}`
+            return opened(rows).map((one) => toSigningSecret(one, origin))
+          }, Effect.orDie),
+
+          findLive: Effect.fn("SigningSecrets.findLive")(function* (workspaceIds) {
+            const rows = yield* sql<SigningSecretRow>`
+            SELECT *
+            FROM signing_secrets
+            WHERE workspace_id = ANY (${workspaceIds}::uuid[])
+              AND (expires_at IS NULL OR expires_at > ${yield* DateTime.nowAsDate})
+            ORDER BY id DESC`
+            const live = new Map<string, Array<Redacted.Redacted>>()
+            for (const { row, secret } of opened(rows)) {
+              live.set(row.workspace_id, [...(live.get(row.workspace_id) ?? []), secret])
+            }
+            return live
+          }, Effect.orDie)
+        })
+      })
+    )
+}
+
+interface SigningSecretRow {
+  readonly id: string
+  readonly workspace_id: string
+  readonly sealed_secret: string
+  readonly expires_at: Date | null
+  readonly created_at: Date
+}
+
+const redacted = (text: string) => Redacted.make(text, { label: "signing_secret" })
+
+const generationOf = (row: SigningSecretRow): SigningSecretGeneration => ({
+  id: SigningSecretId.make(row.id),
+  created_at: timestampOf(row.created_at),
+  expires_at: timestampOrNull(row.expires_at)
+})
+
+const toSigningSecret = (
+  {
+    row,
+    secret
+  }: {
+    readonly row: SigningSecretRow
+    readonly secret: Redacted.Redacted
+  },
+  origin: string
+): SigningSecret => ({
+  ...generationOf(row),
+  origin,
+  call_secret: redacted(Option.getOrThrow(deriveReceiverSecret(secret, "call", origin))),
+  message_secret: redacted(Option.getOrThrow(deriveReceiverSecret(secret, "message", origin)))
+})
+
+/** What comes of a call that nothing can sign: its target could not tell it from a forged one. */
+export const cannotSign = executionError(
+  "internal",
+  "the workspace has no signing secret that can be opened: rotate it to have a new one"
+)
+
+const rotationMs = 24 * 60 * 60 * 1000

@@ -1,0 +1,145 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import { claimFound } from "../starting/Claim.ts"
+import { seenAheadMs } from "../awaiting/AwaitedRuns.ts"
+import { columnsOfAnyLength } from "../../store/columns.ts"
+import { isForWorkers } from "../ForWorkers.ts"
+
+/** Runs of a workspace that are due and name the same labels. */
+export interface DueForWorkers {
+  readonly workspace_id: string
+  readonly labels: ReadonlyArray<string>
+  /** At most `mostCounted`, with those of `upcoming_ms`. */
+  readonly due: number
+  /** When the next ones will be due on the database's clock, one entry for each, in their order. */
+  readonly upcoming_ms: ReadonlyArray<number>
+}
+
+const mostCounted = 500
+
+/** A workspace has few sets of labels. More than this are served as the first ones are. */
+const mostSets = 64
+
+/**
+ * What is due for the workers of the workspaces, now and within `seenAheadMs`. The statement hops
+ * from one set of labels to the next, so that its cost does not depend on how many runs wait.
+ */
+export const findDueForWorkers = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  workspaces: ReadonlyArray<AuthorizedWorkspaceId>
+) {
+  const rows = yield* sql<DueRow>`
+    WITH RECURSIVE sets AS (
+      SELECT asked.workspace_id, first.run_on, 1 AS n
+      FROM unnest(${columnsOfAnyLength(sql, workspaces)("uuid", (id) => id)}) AS asked (workspace_id)
+      CROSS JOIN LATERAL (
+        SELECT run_on
+        FROM runs
+        WHERE ${sql.literal(isForWorkers)}
+          AND workspace_id = asked.workspace_id
+        ORDER BY run_on
+        LIMIT 1
+      ) AS first
+      UNION ALL
+      SELECT sets.workspace_id, next.run_on, sets.n + 1
+      FROM sets
+      CROSS JOIN LATERAL (
+        SELECT run_on
+        FROM runs
+        WHERE ${sql.literal(isForWorkers)}
+          AND workspace_id = sets.workspace_id
+          AND run_on > sets.run_on
+        ORDER BY run_on
+        LIMIT 1
+      ) AS next
+      WHERE sets.n < ${mostSets}
+    )
+    SELECT
+      date_part('epoch', now()) * 1000 AS now_ms, counted.*
+    FROM (SELECT) AS always
+    LEFT JOIN (
+      SELECT sets.workspace_id, sets.run_on -> 'labels' AS labels, counted.due, counted.upcoming_ms
+      FROM sets
+      CROSS JOIN LATERAL (
+        SELECT
+          (count(*) FILTER (WHERE due_at <= now()))::int AS due,
+          coalesce(
+            array_agg(date_part('epoch', due_at) * 1000 ORDER BY due_at)
+              FILTER (WHERE due_at > now()),
+            '{}'
+          ) AS upcoming_ms
+        FROM (
+          SELECT due_at
+          FROM runs
+          WHERE ${sql.literal(isForWorkers)}
+            AND workspace_id = sets.workspace_id
+            AND run_on = sets.run_on
+            AND ${sql.literal(second)} <= now() + ${seenAheadMs} * interval '1 millisecond'
+          ORDER BY ${sql.literal(second)}
+          LIMIT ${mostCounted}
+        ) AS found
+      ) AS counted
+      WHERE counted.due > 0
+        OR cardinality(counted.upcoming_ms) > 0
+    ) AS counted ON true`
+  return {
+    now_ms: rows[0]?.now_ms ?? 0,
+    found: rows.filter((row): row is DueRow & DueForWorkers => row.workspace_id !== null)
+  }
+})
+
+/** Of a row without a workspace, only the time counts. */
+interface DueRow {
+  readonly now_ms: number
+  readonly workspace_id: string | null
+  readonly labels: ReadonlyArray<string> | null
+  readonly due: number | null
+  readonly upcoming_ms: ReadonlyArray<number> | null
+}
+
+const second = "date_bin('1 second', due_at, timestamptz 'epoch')"
+
+/**
+ * Leases due runs with these sets of labels to the session of a worker, the most overdue of each
+ * set first. The sets come in the order in which they are served. The worker is looked at again,
+ * because its agent may have waited since it was let in. The planner does not see how many sets there
+ * are, or it would plan the statement anew each time (`columnsOfAnyLength`).
+ */
+export const claimForWorker = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  options: {
+    readonly workspace_id: AuthorizedWorkspaceId
+    readonly session: number
+    readonly sets: ReadonlyArray<ReadonlyArray<string>>
+    readonly limit: number
+  }
+) {
+  const sets = columnsOfAnyLength(sql, options.sets)("text", (labels) => JSON.stringify({ labels }))
+  return yield* claimFound(sql, options.session, {
+    due: sql`
+      due AS (
+        SELECT picked.place
+        FROM unnest(${sets}) WITH ORDINALITY AS sets (run_on, n)
+        JOIN workers
+          ON workers.workspace_id = ${options.workspace_id}
+          AND workers.node_id = ${options.session}
+          AND NOT workers.paused
+          AND sets.run_on::jsonb -> 'labels' <@ to_jsonb(workers.labels)
+        CROSS JOIN LATERAL (
+          SELECT ctid AS place
+          FROM runs
+          WHERE ${sql.literal(isForWorkers)}
+            AND workspace_id = ${options.workspace_id}
+            AND run_on = sets.run_on::jsonb
+            AND ${sql.literal(second)} <= now()
+            AND due_at <= now()
+          ORDER BY ${sql.literal(second)}
+          LIMIT ${options.limit}
+          FOR UPDATE SKIP LOCKED
+        ) AS picked
+        LIMIT ${options.limit}
+      )`,
+    reached: sql.literal("")
+  })
+})

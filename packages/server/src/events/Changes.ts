@@ -1,0 +1,252 @@
+import { Clock, Context, Deferred, Effect, Layer, type Scope } from "effect"
+import { randomUUID } from "node:crypto"
+import { Doorbell, loop, mayBeStuck } from "../core/Loop.ts"
+import { Outgoing } from "./Outgoing.ts"
+import { type Change, idOf, Recent, type Told } from "./Recent.ts"
+import { Signals } from "./Signals.ts"
+
+type Announcement = "following" | "still-following"
+
+type Follower = (told: ReadonlyArray<Told>) => void
+
+export interface Following {
+  /** Names the beginning of this stream. */
+  readonly id: string
+  /** What was told after the id to resume from. Undefined if something may be missing. */
+  readonly missed: ReadonlyArray<Told> | undefined
+}
+
+/**
+ * Tells those who follow a workspace, on any node, what has changed in it. A node that has a
+ * follower says so: `following <node> <workspaces>`, and `still-following` later. From then on
+ * every node tells all nodes, itself among them: `changed <node> <workspace> <changes>`. PostgreSQL
+ * delivers the messages to all nodes in one order, so they all keep the same. As long as nobody
+ * follows a workspace, a change in it costs a look into an empty map.
+ *
+ * The tables hold the truth. Whenever something may have been missed (a broken connection, a lost
+ * node, too much at once), followers get a `reset` and read again.
+ */
+export class Changes {
+  readonly bell = new Doorbell()
+  /** Whether this is the only node, which then tells itself directly. */
+  readonly isAlone: boolean
+  readonly #clock: Clock.Clock
+  readonly #node = randomUUID().slice(0, 8)
+  readonly #recent = new Recent()
+  readonly #outgoing = new Outgoing()
+  readonly #followers = new Map<string, Set<Follower>>()
+  /** To be told to other nodes: what is followed from now on. */
+  readonly #toAnnounce = new Set<string>()
+  /** Open until the announcement has come back, and so has reached all nodes. */
+  readonly #announcing = new Map<string, Deferred.Deferred<void>>()
+  #count = 0
+  #announceAllAtMs = Number.NEGATIVE_INFINITY
+
+  constructor(clock: Clock.Clock, isAlone: boolean) {
+    this.#clock = clock
+    this.isAlone = isAlone
+  }
+
+  /** Whether nobody follows any workspace, so that no change need be put into words. */
+  get isIdle(): boolean {
+    return this.#recent.isEmpty
+  }
+
+  isFollowed(workspaceId: string): boolean {
+    return this.#recent.has(workspaceId)
+  }
+
+  /** These have happened, and that is committed. */
+  tell(workspaceId: string, changes: ReadonlyArray<Change>): void {
+    if (changes.length === 0 || !this.isFollowed(workspaceId)) return
+    this.#outgoing.add(workspaceId, changes, this.#nowMs)
+    this.bell.ring()
+  }
+
+  /** Something may have been missed, whatever is followed. */
+  resetAll(): void {
+    for (const id of this.#recent.workspaces) this.#outgoing.reset(id, this.#nowMs)
+    this.bell.ring()
+  }
+
+  /** Passes on what is told from now on, until the scope closes. */
+  follow(
+    workspaceId: string,
+    after: string | undefined,
+    follower: Follower
+  ): Effect.Effect<Following, never, Scope.Scope> {
+    const begin = Effect.sync((): Following => {
+      const followers = this.#followers.get(workspaceId)
+      if (followers === undefined) this.#followers.set(workspaceId, new Set([follower]))
+      else followers.add(follower)
+      const id = this.#nextId()
+      const missed = after === undefined ? [] : this.#recent.after(workspaceId, after, this.#nowMs)
+      return { id, missed }
+    })
+    const end = Effect.sync(() => {
+      const followers = this.#followers.get(workspaceId)
+      followers?.delete(follower)
+      if (followers?.size === 0) this.#followers.delete(workspaceId)
+    })
+    return Effect.andThen(
+      this.#announced(workspaceId),
+      Effect.acquireRelease(begin, () => end)
+    )
+  }
+
+  heard(payload: string): void {
+    const [kind, from = "", ...rest] = payload.split(" ")
+    if (kind === "following" || kind === "still-following") {
+      for (const workspaceId of rest) this.#heardFollowing(workspaceId, kind)
+    }
+    if (kind === "changed" && this.isFollowed(rest[0] ?? "")) {
+      const [workspaceId = ""] = rest
+      const told = payload.slice(`changed ${from} ${workspaceId} `.length)
+      this.#deliver(workspaceId, JSON.parse(told) as ReadonlyArray<Told>)
+    }
+    if (kind === "asking" && from !== this.#node) this.#announceAll()
+  }
+
+  /** This process listens from now on, and may have missed what was told before. */
+  connected(): void {
+    this.#recent.restart(this.#nowMs)
+    for (const workspaceId of this.#followers.keys()) {
+      this.#deliver(workspaceId, [this.#told({ type: "reset" })])
+    }
+    this.#announceAll()
+  }
+
+  /** What the other nodes are to hear now. What only this node is to hear, it hears. */
+  takePayloads(): ReadonlyArray<string> {
+    const nowMs = this.#nowMs
+    const following = [...this.#toAnnounce]
+    this.#toAnnounce.clear()
+    const isTimeForAll = nowMs >= this.#announceAllAtMs
+    if (isTimeForAll) this.#announceAllAtMs = nowMs + announceEveryMs
+    const still = isTimeForAll ? [...this.#followers.keys()] : []
+    const taken = this.#outgoing.take(nowMs)
+    if (this.isAlone) {
+      for (const id of [...following, ...still]) this.#heardFollowing(id, "following")
+      for (const [id, changes] of taken) this.#deliver(id, changes.map(this.#told))
+      return []
+    }
+    return [
+      ...this.#announcements("following", following),
+      ...this.#announcements("still-following", still),
+      ...taken.flatMap(([id, changes]) =>
+        inParts(changes.map(this.#told), changesInPayload).map(
+          (some) => `changed ${this.#node} ${id} ${JSON.stringify(some)}`
+        )
+      )
+    ]
+  }
+
+  /** Whether more is to be told, though nothing rings. */
+  get hasMore(): boolean {
+    return !this.#outgoing.isEmpty
+  }
+
+  get #nowMs(): number {
+    return this.#clock.currentTimeMillisUnsafe()
+  }
+
+  #nextId(): string {
+    return idOf(this.#nowMs, this.#node, ++this.#count)
+  }
+
+  readonly #told = (change: Change): Told => ({ id: this.#nextId(), atMs: this.#nowMs, change })
+
+  #deliver(workspaceId: string, told: ReadonlyArray<Told>): void {
+    this.#recent.keep(workspaceId, told)
+    this.#followers.get(workspaceId)?.forEach((follower) => follower(told))
+  }
+
+  #announcements(kind: Announcement, workspaces: ReadonlyArray<string>): ReadonlyArray<string> {
+    return inParts(workspaces, workspacesInPayload).map(
+      (some) => `${kind} ${this.#node} ${some.join(" ")}`
+    )
+  }
+
+  #announceAll(): void {
+    this.#announceAllAtMs = Number.NEGATIVE_INFINITY
+    this.bell.ring()
+  }
+
+  /** Waits until all nodes know. If the connection is broken, there will be a reset anyway. */
+  #announced(workspaceId: string): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      if (this.#followers.has(workspaceId)) return Effect.void
+      const asked = this.#announcing.get(workspaceId) ?? Deferred.makeUnsafe<void>()
+      this.#announcing.set(workspaceId, asked)
+      this.#toAnnounce.add(workspaceId)
+      this.bell.ring()
+      return Effect.ignore(Effect.timeout(Deferred.await(asked), echoWithinMs))
+    })
+  }
+
+  #heardFollowing(workspaceId: string, kind: Announcement): void {
+    const isNew = this.#recent.follow(workspaceId, this.#nowMs)
+    const asked = this.#announcing.get(workspaceId)
+    if (asked !== undefined && kind === "following") {
+      this.#announcing.delete(workspaceId)
+      Deferred.doneUnsafe(asked, Effect.void)
+    }
+    if (isNew && kind === "still-following") {
+      // It was followed before this node knew, and something here may have changed meanwhile.
+      this.#outgoing.reset(workspaceId, this.#nowMs)
+      this.bell.ring()
+    }
+  }
+}
+
+/** Those of one node. The default has no followers and tells nobody. */
+export const LiveChanges = Context.Reference<Changes>("@scheduling/server/events/LiveChanges", {
+  defaultValue: () => new Changes(Clock.Clock.defaultValue(), true)
+})
+
+/** Connects the changes of this node with those of the others. */
+export const LiveChangesLayer: Layer.Layer<never, never, Signals> = Layer.effect(
+  LiveChanges,
+  Effect.gen(function* () {
+    const signals = yield* Signals
+    const changes = new Changes(yield* Clock.Clock, signals.isAlone)
+    yield* signals.hear({
+      heard: (payload) => changes.heard(payload),
+      connected: () => changes.connected()
+    })
+    const turn = Effect.gen(function* () {
+      yield* changes.bell.wait(announceEveryMs)
+      yield* Effect.sleep(gatherMs)
+      const payloads = changes.takePayloads()
+      const sending = Effect.onError(signals.notify(payloads), () =>
+        Effect.sync(() => changes.resetAll())
+      )
+      if (payloads.length > 0 && !(yield* sending)) {
+        yield* Effect.sleep(notifyAgainMs)
+        changes.resetAll()
+      }
+      if (changes.hasMore) changes.bell.ring()
+    })
+    yield* Effect.forkScoped(loop("telling of changes", turn, mayBeStuck))
+    return changes
+  })
+)
+
+/** A node sends its messages at most this often, all in one commit. */
+const gatherMs = 50
+
+/** Followed workspaces are announced again, for nodes that have missed it. */
+const announceEveryMs = 60_000
+
+const echoWithinMs = 2_000
+
+const notifyAgainMs = 1_000
+
+/** The payload of a NOTIFY is limited to 8,000 bytes. */
+const workspacesInPayload = 200
+const changesInPayload = 20
+
+const inParts = <A>(all: ReadonlyArray<A>, size: number): ReadonlyArray<ReadonlyArray<A>> =>
+  Array.from({ length: Math.ceil(all.length / size) }, (_, index) =>
+    all.slice(index * size, (index + 1) * size)
+  )

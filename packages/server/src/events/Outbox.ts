@@ -1,0 +1,102 @@
+import type { NotificationEvent } from "@scheduling/domain/notifications/NotificationEvent"
+import { Context, DateTime, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { Signals } from "./Signals.ts"
+import { OutboxBell } from "./OutboxBell.ts"
+
+/** An event that people may want to hear of. */
+export interface Announcement {
+  readonly workspace_id: string
+  readonly event: NotificationEvent
+  /**
+   * The subject: a task, a chain, a monitor, a worker or a key. Events of one subject are told in
+   * order.
+   */
+  readonly subject_id: string
+  readonly tags?: ReadonlyArray<string>
+  readonly at: Date
+  /** The content of the message: `name`, and what people need to know at night. No secrets. */
+  readonly data: AnnouncementData
+}
+
+export interface AnnouncementData {
+  readonly name?: string
+  /** One line: why it failed, or what changed. */
+  readonly reason?: string
+  /** Shown below the reason, in this order. */
+  readonly facts?: ReadonlyArray<{ readonly name: string; readonly value: string }>
+  /** The incident that begins or ends with it. */
+  readonly incident_id?: string
+}
+
+/** In the place of an event: nobody hears of it, but whoever keeps an incident open closes it. */
+export const subjectGone = "subject.gone"
+
+/**
+ * Nouns report here what happened, within the transaction of the change itself, so that neither
+ * exists without the other. The rules of the workspace decide afterwards who hears of it.
+ */
+export class Outbox extends Context.Service<
+  Outbox,
+  {
+    readonly announce: (...events: ReadonlyArray<Announcement>) => Effect.Effect<void>
+    /**
+     * For subjects that were deleted or paused: they are no longer in trouble. No recovery is
+     * announced, but channels that keep incidents close theirs.
+     */
+    readonly forget: (subject: {
+      readonly workspace_id: string
+      readonly subject_id: string
+    }) => Effect.Effect<void>
+  }
+>()("@scheduling/server/events/Outbox") {
+  static readonly layer: Layer.Layer<Outbox, never, SqlClient.SqlClient | Signals> = Layer.effect(
+    Outbox,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const signals = yield* Signals
+      const bell = yield* OutboxBell
+
+      const ring = Effect.suspend(() => {
+        if (!bell.isAnswered) return Effect.asVoid(signals.notify(["outbox"]))
+        bell.ring()
+        return Effect.void
+      })
+
+      return Outbox.of({
+        announce: Effect.fn("Outbox.announce")(function* (...events) {
+          if (events.length === 0) return
+          const rows = events.map(({ tags = [], ...event }) => ({ ...event, tags }))
+          yield* sql`
+            INSERT INTO outbox (workspace_id, event, subject_id, tags, at, data)
+            SELECT workspace_id, event, subject_id, tags, at, data
+            FROM json_to_recordset(${JSON.stringify(rows)}::json) AS announced (
+              workspace_id uuid, event text, subject_id uuid, tags text[], at timestamptz, data jsonb
+            )`
+          yield* sql.afterCommit(ring)
+        }, Effect.orDie),
+
+        forget: Effect.fn("Outbox.forget")(function* ({ subject_id, workspace_id }) {
+          yield* sql`
+            DELETE FROM outbox
+            WHERE workspace_id = ${workspace_id}
+              AND subject_id = ${subject_id}`
+          const told = yield* sql`
+            INSERT INTO outbox (workspace_id, event, subject_id, at)
+            SELECT workspace_id, ${subjectGone}, subject_id, ${yield* DateTime.nowAsDate}
+            FROM troubles
+            WHERE workspace_id = ${workspace_id}
+              AND subject_id = ${subject_id}
+              AND told_at IS NOT NULL
+            RETURNING ordinal`
+          if (told.length > 0) yield* sql.afterCommit(ring)
+          yield* sql`
+            DELETE FROM troubles
+            WHERE workspace_id = ${workspace_id}
+              AND subject_id = ${subject_id}
+              AND told_at IS NULL`
+        }, Effect.orDie)
+      })
+    })
+  )
+}

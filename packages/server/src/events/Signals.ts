@@ -1,0 +1,161 @@
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer, type Scope } from "effect"
+import { LoopHealth, telling } from "../core/Loop.ts"
+import { Store } from "../store/Sql.ts"
+
+export interface Listener {
+  /** Something is due sooner than the node expects. */
+  readonly wake: Effect.Effect<void>
+  /** Somebody wants a run to stop. Returns whether it runs here. */
+  readonly cancel: (runId: string) => Effect.Effect<boolean>
+  /** A queue is to be cleared. */
+  readonly stop: Effect.Effect<void>
+  /** These named queues may have something to admit. */
+  readonly admit: (queueIds: ReadonlyArray<string>) => Effect.Effect<void>
+}
+
+/** Hears everything from other processes except what a `Listener` is for. */
+export interface Hearer {
+  readonly heard: (payload: string) => void
+  readonly connected: () => void
+}
+
+/**
+ * The channel of PostgreSQL's NOTIFY. It carries `wake`, `stop`, `cancel <run id>`, `admit <queue
+ * id>` and the messages of `Endings` and `Changes`.
+ */
+export const channel = "scheduling_runs"
+
+/**
+ * Tells the runner that something changed: directly in this process, by NOTIFY in others. It only
+ * saves time, because the tables say the same and every node reads them soon enough.
+ */
+export class Signals extends Context.Service<
+  Signals,
+  {
+    readonly wake: Effect.Effect<void>
+    readonly cancel: (runIds: ReadonlyArray<string>) => Effect.Effect<void>
+    readonly stop: Effect.Effect<void>
+    readonly admit: (queueIds: ReadonlyArray<string>) => Effect.Effect<void>
+    /** Passes on what came by NOTIFY, to the runner of this process or to the hearers. */
+    readonly receive: (payload: string) => Effect.Effect<void>
+    /** This process listens from now on. It may have missed earlier messages. */
+    readonly connected: Effect.Effect<void>
+    readonly listen: (listener: Listener) => Effect.Effect<void, never, Scope.Scope>
+    /** Sends the messages to all processes in one commit. Returns whether they were sent. */
+    readonly notify: (payloads: ReadonlyArray<string>) => Effect.Effect<boolean>
+    /** Whether there can be no other process. */
+    readonly isAlone: boolean
+    readonly hear: (hearer: Hearer) => Effect.Effect<void, never, Scope.Scope>
+  }
+>()("@scheduling/server/events/Signals") {
+  static readonly layer: Layer.Layer<Signals, never, PgClient.PgClient | Store> = Layer.effect(
+    Signals,
+    Effect.gen(function* () {
+      const pg = yield* PgClient.PgClient
+      const store = yield* Store
+      const scope = yield* Effect.scope
+      const health = yield* LoopHealth
+      const listeners = new Set<Listener>()
+      const hearers = new Set<Hearer>()
+      let wakeIsOnItsWay = false
+      const toAdmitElsewhere = new Set<string>()
+
+      const notify = (payloads: ReadonlyArray<string>) =>
+        store.kind === "embedded"
+          ? Effect.succeed(true)
+          : pg`
+              SELECT pg_notify(${channel}, payload)
+              FROM unnest(${payloads}::text[]) AS payload`.pipe(
+              (sending) => telling("telling other nodes", sending),
+              Effect.provideService(LoopHealth, health),
+              Effect.isSuccess
+            )
+
+      const wakeHere = Effect.suspend(() =>
+        Effect.forEach(listeners, (listener) => listener.wake, { discard: true })
+      )
+      const stopHere = Effect.suspend(() =>
+        Effect.forEach(listeners, (listener) => listener.stop, { discard: true })
+      )
+      const cancelHere = Effect.fnUntraced(function* (runId: string) {
+        let found = false
+        for (const listener of listeners) found = (yield* listener.cancel(runId)) || found
+        return found
+      })
+
+      /**
+       * Many wakes become one message, because a commit with NOTIFY takes a lock that all databases
+       * share.
+       */
+      const wakeOthers = Effect.gen(function* () {
+        wakeIsOnItsWay = true
+        yield* Effect.sleep(notifyEveryMs)
+        wakeIsOnItsWay = false
+        yield* notify(["wake"])
+      })
+
+      const admitHere = (queueIds: ReadonlyArray<string>) =>
+        Effect.suspend(() =>
+          Effect.forEach(listeners, (listener) => listener.admit(queueIds), { discard: true })
+        )
+
+      const admitOthers = Effect.gen(function* () {
+        yield* Effect.sleep(notifyEveryMs)
+        const payloads = Array.from(toAdmitElsewhere, (id) => `admit ${id}`)
+        toAdmitElsewhere.clear()
+        yield* notify(payloads)
+      })
+
+      return Signals.of({
+        wake: Effect.suspend(() => {
+          if (listeners.size > 0) return wakeHere
+          return wakeIsOnItsWay ? Effect.void : Effect.asVoid(Effect.forkIn(wakeOthers, scope))
+        }),
+        cancel: Effect.fnUntraced(function* (runIds) {
+          const elsewhere: Array<string> = []
+          for (const runId of runIds) {
+            if (!(yield* cancelHere(runId))) elsewhere.push(`cancel ${runId}`)
+          }
+          if (elsewhere.length > 0) yield* notify(elsewhere)
+        }),
+        stop: Effect.suspend(() =>
+          listeners.size > 0 ? stopHere : Effect.asVoid(notify(["stop"]))
+        ),
+        admit: (queueIds) =>
+          Effect.suspend(() => {
+            if (listeners.size > 0) return admitHere(queueIds)
+            const isOnItsWay = toAdmitElsewhere.size > 0
+            for (const id of queueIds) toAdmitElsewhere.add(id)
+            return isOnItsWay || toAdmitElsewhere.size === 0
+              ? Effect.void
+              : Effect.asVoid(Effect.forkIn(admitOthers, scope))
+          }),
+        receive: (payload) => {
+          if (payload === "wake") return wakeHere
+          if (payload === "stop") return stopHere
+          if (payload.startsWith("admit ")) return admitHere([payload.slice(6)])
+          if (payload.startsWith("cancel ")) return Effect.asVoid(cancelHere(payload.slice(7)))
+          return Effect.sync(() => hearers.forEach((hearer) => hearer.heard(payload)))
+        },
+        connected: Effect.suspend(() => {
+          hearers.forEach((hearer) => hearer.connected())
+          return wakeHere
+        }),
+        listen: (listener) => during(listeners, listener),
+        notify,
+        isAlone: store.kind === "embedded",
+        hear: (hearer) => during(hearers, hearer)
+      })
+    })
+  )
+}
+
+const notifyEveryMs = 5
+
+/** Keeps the member in the set until the scope closes. */
+const during = <A>(set: Set<A>, member: A): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(() => void set.add(member)),
+    () => Effect.sync(() => void set.delete(member))
+  )

@@ -1,0 +1,167 @@
+import { NodeHttpServerRequest } from "@effect/platform-node"
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { type Principal, principalId } from "@scheduling/domain/auth/Principal"
+import { beatSeconds } from "@scheduling/domain/events/LiveEvent"
+import { RateLimited } from "@scheduling/domain/shared/Errors"
+import { type Cause, Clock, Context, Effect, Layer, Queue, type Scope, Stream } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { expectSilence } from "../http/server/NodeServer.ts"
+import { Stopping } from "../http/Stopping.ts"
+import { holderOf, placesOf, type WaitingLimits } from "../http/Waiting.ts"
+import { loop } from "../core/Loop.ts"
+import { Meters } from "../core/Meters.ts"
+import { LiveChanges } from "../events/Changes.ts"
+import { Endings, type Watch } from "../events/Endings.ts"
+import type { Told } from "../events/Recent.ts"
+import { beatText, beginningText, eventText, greetingText, mayHear } from "./eventText.ts"
+
+/** How many streams may be open on this node: all of them, and per credential and workspace. */
+export const StreamLimits = Context.Reference<WaitingLimits & { readonly unread: number }>(
+  "@scheduling/server/live/StreamLimits",
+  { defaultValue: () => ({ all: 1_000, each: 50, unread: 1_000 }) }
+)
+
+export interface Opening {
+  readonly workspaceId: AuthorizedWorkspaceId
+  readonly principal: Principal["Service"]
+  /** Whether the stream may go on. */
+  readonly isAdmitted: Effect.Effect<boolean>
+  /** The id or the time after which the stream goes on. */
+  readonly after: string | undefined
+}
+
+type Messages = Queue.Queue<string, Cause.Done>
+
+/**
+ * Streams of what changes. A stream holds a connection and at most `unread` messages: a reader that
+ * is further behind is cut off, and comes back for what it has missed.
+ */
+export class EventStreams extends Context.Service<
+  EventStreams,
+  {
+    readonly open: (
+      opening: Opening
+    ) => Effect.Effect<
+      HttpServerResponse.HttpServerResponse,
+      RateLimited,
+      HttpServerRequest.HttpServerRequest
+    >
+  }
+>()("@scheduling/server/live/EventStreams") {
+  static readonly layer: Layer.Layer<EventStreams, never, Endings | Stopping> = Layer.effect(
+    EventStreams,
+    Effect.gen(function* () {
+      const changes = yield* LiveChanges
+      const clock = yield* Clock.Clock
+      const endings = yield* Endings
+      const limits = yield* StreamLimits
+      const stopping = yield* Stopping
+      const places = placesOf(limits)
+      const endingsOfStreams = new Set<Watch>()
+      const announceAll = Effect.sync(() => {
+        for (const { announce } of endingsOfStreams) announce()
+      })
+      yield* Effect.forkScoped(loop("announcing streams", Effect.delay(announceAll, announceEvery)))
+      ;(yield* Meters).gauge("scheduling_event_streams", "Open streams of events.", places.count)
+
+      /** Says that the stream is alive, until it may not go on. */
+      const beats = Effect.fnUntraced(function* (
+        messages: Messages,
+        { isAdmitted }: Opening,
+        { bell }: Watch
+      ) {
+        do {
+          yield* Effect.raceFirst(bell.wait(beatSeconds * 1_000), stopping.begun)
+          Queue.offerUnsafe(messages, beatText)
+        } while (!stopping.isStopping() && (yield* isAdmitted))
+        Queue.endUnsafe(messages)
+      })
+
+      const follow = Effect.fnUntraced(function* (
+        { after, principal, workspaceId }: Opening,
+        messages: Messages,
+        cut: () => void
+      ) {
+        const pass = (told: ReadonlyArray<Told>) => {
+          for (const one of told) {
+            if (!mayHear(principal, one.change.type)) continue
+            if (!Queue.offerUnsafe(messages, eventText(one))) return cut()
+          }
+        }
+        const { id, missed } = yield* changes.follow(workspaceId, after, pass)
+        const first = missed ?? [
+          { id, atMs: clock.currentTimeMillisUnsafe(), change: { type: "reset" } }
+        ]
+        // All that was missed is one message, as there may be more of it than a reader may leave unread.
+        // The newest id comes last: a reader that is cut off before it asks for the rest.
+        const heard = first.filter(({ change }) => mayHear(principal, change.type))
+        Queue.offerUnsafe(messages, heard.map(eventText).join("") + beginningText(id))
+      })
+
+      /** Rings when a member is removed, who is not to hear on until the next beat. */
+      const watchEnding = Effect.fnUntraced(function* (opening: Opening) {
+        const ending = yield* endings.watch([principalId(opening.principal)])
+        ending.announce()
+        endingsOfStreams.add(ending)
+        yield* Effect.addFinalizer(() => Effect.sync(() => endingsOfStreams.delete(ending)))
+        return ending
+      })
+
+      const messagesOf = Effect.fnUntraced(function* (
+        opening: Opening,
+        request: HttpServerRequest.HttpServerRequest
+      ): Effect.fn.Return<Messages, never, Scope.Scope> {
+        const messages: Messages = yield* Queue.dropping<string, Cause.Done>(limits.unread)
+        const incoming = NodeHttpServerRequest.toIncomingMessage(request)
+        const isPlaced = yield* places.take(holderOf(opening.principal, opening.workspaceId))
+        if (!isPlaced) {
+          Queue.endUnsafe(messages)
+          return messages
+        }
+        expectSilence(incoming, beatSeconds * 1_000)
+        yield* Effect.addFinalizer(() => Effect.sync(() => expectSilence(incoming, 0)))
+        Queue.offerUnsafe(messages, greetingText)
+        const ending = yield* watchEnding(opening)
+        // Beside the reader, who hears at once that the stream is open.
+        yield* follow(opening, messages, () => incoming.socket.destroy()).pipe(
+          Effect.andThen(beats(messages, opening, ending)),
+          Effect.forkScoped
+        )
+        return messages
+      })
+
+      return EventStreams.of({
+        open: Effect.fn("EventStreams.open")(function* (opening) {
+          const full = places.whyNoRoom(holderOf(opening.principal, opening.workspaceId))
+          if (full !== undefined) {
+            return yield* new RateLimited({ retry_after: beatSeconds, message: tooMany[full] })
+          }
+          const request = yield* HttpServerRequest.HttpServerRequest
+          const messages = Stream.unwrap(
+            Effect.map(messagesOf(opening, request), (queue) => Stream.fromQueue(queue))
+          )
+          return HttpServerResponse.stream(Stream.encodeText(messages), {
+            contentType: "text/event-stream",
+            headers: {
+              "cache-control": "no-store",
+              // Proxies must pass each message on at once.
+              "x-accel-buffering": "no",
+              // A stream may end because the node stops, which waits for open connections.
+              connection: "close"
+            }
+          })
+        })
+      })
+    })
+  )
+}
+
+/** Other nodes remember for a minute what somebody waits for. */
+const announceEvery = "45 seconds"
+
+const tooMany = {
+  node: "This node has as many streams of events open as it can have; try again later.",
+  account:
+    "The streams of events of this account are its share of this node; close some, or try again later.",
+  each: "This workspace, API key or user has too many streams of events open on this node; close some."
+}

@@ -1,0 +1,41 @@
+import type { UserPrincipal, ApiKeyPrincipal } from "@scheduling/domain/auth/Principal"
+import type { Scope } from "@scheduling/domain/api-keys/Scope"
+import type { LiveEvent } from "@scheduling/domain/events/LiveEvent"
+import type { Told } from "../events/Recent.ts"
+import { timestampOf } from "../store/timestamp.ts"
+
+/** What an API key needs to hear of a change. Whoever has a stream may read executions. */
+const needs: Readonly<Record<LiveEvent["type"], Scope | "jwt" | undefined>> = {
+  execution: undefined,
+  reset: undefined,
+  task: "tasks:read",
+  monitor: "monitors:read",
+  incident: "monitors:read",
+  worker: "jwt"
+}
+
+export const mayHear = (
+  principal: UserPrincipal | ApiKeyPrincipal,
+  type: LiveEvent["type"]
+): boolean => {
+  const scope = needs[type]
+  return (
+    principal.kind === "jwt" ||
+    scope === undefined ||
+    (scope !== "jwt" && principal.scopes.includes(scope))
+  )
+}
+
+/** A message of the stream, as `text/event-stream` has it. */
+export const eventText = ({ atMs, change, id }: Told): string => {
+  const event = { id, at: timestampOf(new Date(atMs)), ...change } as LiveEvent
+  return `id: ${id}\ndata: ${JSON.stringify(event)}\n\n`
+}
+
+/** Sent at once, so that the reader knows that it was let in. */
+export const greetingText = ": what changes\n\n"
+
+/** Has no data, so that readers only remember where they are. */
+export const beginningText = (id: string): string => `id: ${id}\n\n`
+
+export const beatText = ": still there\n\n"

@@ -1,0 +1,35 @@
+import { DateTime, Effect, Layer } from "effect"
+import { AppConfig } from "../core/config/Config.ts"
+import { IncidentsRepo } from "./incidents/IncidentsRepo.ts"
+import { eachInTurn, loop } from "../core/Loop.ts"
+import { dayMs } from "../core/millis.ts"
+import { MonitorEventsRepo } from "./MonitorEventsRepo.ts"
+
+/**
+ * Every ten minutes: the events of monitors that are gone, and incidents that are as old as history
+ * gets. Events that are old go with their day (see `Partitions`).
+ */
+export const MonitorsCleaningLayer: Layer.Layer<
+  never,
+  never,
+  AppConfig | IncidentsRepo | MonitorEventsRepo
+> = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { retentionDays } = yield* AppConfig
+    const events = yield* MonitorEventsRepo
+    const incidents = yield* IncidentsRepo
+    const clean = Effect.gen(function* () {
+      const now = yield* DateTime.nowAsDate
+      yield* eachInTurn([
+        events.removeOfGone,
+        incidents.removeClosed(new Date(now.getTime() - retentionDays * dayMs))
+      ])
+    })
+    yield* Effect.forkScoped(
+      loop("cleaning up after monitors", clean, {
+        between: () => Effect.sleep("10 minutes"),
+        pauseAtMost: "1 minute"
+      })
+    )
+  })
+)

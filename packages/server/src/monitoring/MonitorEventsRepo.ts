@@ -1,0 +1,111 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { MonitorEventId, MonitorId } from "@scheduling/domain/shared/Ids"
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { columnsOf } from "../store/columns.ts"
+import type { PageRequest } from "../store/Pages.ts"
+import { untilFewerThan } from "../store/untilFewerThan.ts"
+import { idAt } from "./idAt.ts"
+
+export interface MonitorEvent<Details = unknown> {
+  readonly workspace_id: string
+  readonly monitor_id: string
+  readonly type: string
+  readonly status: string
+  readonly at: number
+  readonly details: Details | null
+}
+
+export interface MonitorEventRow<Details> {
+  readonly id: MonitorEventId
+  readonly type: string
+  readonly status: string
+  readonly at: Date
+  readonly details: Details | null
+}
+
+/** Events as a table, for the statement that writes them with what they tell of. */
+export const eventsTable = (sql: SqlClient.SqlClient, events: ReadonlyArray<MonitorEvent>) => {
+  const column = columnsOf([...events.entries()])
+  return sql`
+    SELECT id, workspace_id, monitor_id, type, status, to_timestamp(at / 1000) AS at, details::jsonb
+    FROM unnest(
+      ${column("uuid", ([ordinal, { at }]) => idAt(at, ordinal))},
+      ${column("uuid", ([, { workspace_id }]) => workspace_id)},
+      ${column("uuid", ([, { monitor_id }]) => monitor_id)},
+      ${column("text", ([, { type }]) => type)},
+      ${column("text", ([, { status }]) => status)},
+      ${column("float8", ([, { at }]) => at)},
+      ${column("text", ([, { details }]) => (details === null ? null : JSON.stringify(details)))}
+    ) AS event (id, workspace_id, monitor_id, type, status, at, details)`
+}
+
+/** What monitors heard and saw. */
+export class MonitorEventsRepo extends Context.Service<
+  MonitorEventsRepo,
+  {
+    readonly insert: (events: ReadonlyArray<MonitorEvent>) => Effect.Effect<void>
+    readonly list: <Details>(
+      workspaceId: AuthorizedWorkspaceId,
+      monitorId: MonitorId,
+      page: PageRequest
+    ) => Effect.Effect<ReadonlyArray<MonitorEventRow<Details>>>
+    /** Of monitors that are gone, in batches, until nothing is left. */
+    readonly removeOfGone: Effect.Effect<void>
+  }
+>()("@scheduling/server/monitoring/MonitorEventsRepo") {
+  static readonly layer: Layer.Layer<MonitorEventsRepo, never, SqlClient.SqlClient> = Layer.effect(
+    MonitorEventsRepo,
+    Effect.map(SqlClient.SqlClient, (sql) => {
+      const removeSome = Effect.fnUntraced(function* (monitorId: string) {
+        const rows = yield* sql<{ readonly id: string }>`
+          SELECT id
+          FROM monitor_events
+          WHERE monitor_id = ${monitorId}
+          ORDER BY id DESC
+          LIMIT ${batch}`
+        yield* sql`
+          DELETE FROM monitor_events
+          WHERE id = ANY (${rows.map(({ id }) => id)}::uuid[])`
+        return rows
+      })
+
+      return MonitorEventsRepo.of({
+        insert: Effect.fn("MonitorEventsRepo.insert")(function* (events) {
+          if (events.length === 0) return
+          yield* sql`
+            INSERT INTO monitor_events (id, workspace_id, monitor_id, type, status, at, details)
+            ${eventsTable(sql, events)}`
+        }, Effect.orDie),
+
+        list: <Details>(
+          workspaceId: AuthorizedWorkspaceId,
+          monitorId: MonitorId,
+          page: PageRequest
+        ) =>
+          sql<MonitorEventRow<Details>>`
+            SELECT id, type, status, at, details
+            FROM monitor_events
+            WHERE workspace_id = ${workspaceId}
+              AND monitor_id = ${monitorId}
+              AND id < ${page.before}
+            ORDER BY id DESC
+            LIMIT ${page.limit + 1}`.pipe(Effect.orDie, Effect.withSpan("MonitorEventsRepo.list")),
+
+        removeOfGone: Effect.gen(function* () {
+          const gone = yield* sql<{ readonly monitor_id: string }>`
+            SELECT monitor_id
+            FROM removed_monitors`
+          for (const { monitor_id } of gone) {
+            yield* untilFewerThan(batch, removeSome(monitor_id))
+            yield* sql`
+              DELETE FROM removed_monitors
+              WHERE monitor_id = ${monitor_id}`
+          }
+        }).pipe(Effect.orDie, Effect.withSpan("MonitorEventsRepo.removeOfGone"))
+      })
+    })
+  )
+}
+
+const batch = 5_000

@@ -1,0 +1,55 @@
+import { Context } from "effect"
+import { AccountRates } from "../../http/fairness/AccountRates.ts"
+import { dayMs } from "../../core/millis.ts"
+import type { PingDetails } from "./outcome.ts"
+
+/** How many bytes of bodies the pings of a day may leave behind, on this node. */
+export const BodyLimits = Context.Reference<{ readonly each: number; readonly account: number }>(
+  "@scheduling/server/monitoring/heartbeat/BodyLimits",
+  { defaultValue: () => ({ each: 100_000_000, account: 400_000_000 }) }
+)
+
+/** The workspace that keeps the body, and the lane of its account. */
+export interface BodyOwner {
+  readonly workspace_id: string
+  readonly lane: bigint
+}
+
+/**
+ * Bounds what pings leave behind: whoever has a ping URL needs no credential to send bodies. Whose
+ * ping it is, is known only when it was written. So bodies are charged afterwards, and while a
+ * workspace or its account is overdrawn, its pings are taken without their bodies.
+ */
+export class BodyBudget {
+  readonly #rates: AccountRates
+  readonly #overdrawnUntil = new Map<string, number>()
+
+  constructor(limits: Context.Service.Shape<typeof BodyLimits>) {
+    this.#rates = new AccountRates(limits, dayMs)
+  }
+
+  /** The workspaces whose bodies are not kept now. */
+  overdrawn(nowMs: number): ReadonlySet<string> {
+    for (const [workspaceId, until] of this.#overdrawnUntil) {
+      if (until <= nowMs) this.#overdrawnUntil.delete(workspaceId)
+    }
+    return new Set(this.#overdrawnUntil.keys())
+  }
+
+  /** What is kept of a ping, charged to its workspace. */
+  keep(owner: BodyOwner, details: PingDetails, nowMs: number): PingDetails {
+    if ((this.#overdrawnUntil.get(owner.workspace_id) ?? 0) > nowMs) return withoutBody(details)
+    this.charge(owner, details, nowMs)
+    return details
+  }
+
+  /** Charges a body that was kept. */
+  charge({ lane, workspace_id }: BodyOwner, { body }: PingDetails, nowMs: number): void {
+    if (body === undefined) return
+    const forMs = this.#rates.charge(workspace_id, lane, nowMs, Buffer.byteLength(body))
+    if (forMs > 0) this.#overdrawnUntil.set(workspace_id, nowMs + forMs)
+  }
+}
+
+const withoutBody = ({ body, ...details }: PingDetails): PingDetails =>
+  body === undefined ? details : { ...details, body_dropped: true }

@@ -1,0 +1,110 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { loop, mayBeStuck } from "../../core/Loop.ts"
+import { StoreClock } from "../../store/StoreClock.ts"
+import { transactionOf } from "../../store/transaction.ts"
+import { MonitorEventsRepo } from "../MonitorEventsRepo.ts"
+import { StatusChanges } from "../StatusChanges.ts"
+import { afterSetBack, decideHeartbeat } from "./decideHeartbeat.ts"
+import { stateOf } from "./HeartbeatRow.ts"
+import { HeartbeatsRepo } from "./HeartbeatsRepo.ts"
+import { changesOf, eventsOf } from "./outcome.ts"
+
+/** A ping that came in time may still be on its way to the disk. */
+const patienceMs = 250
+
+/** This node learns by looking what another one made due sooner. */
+const lookAtLeastEveryMs = 500
+
+const batch = 500
+
+const firstMonitor = "00000000-0000-0000-0000-000000000000"
+
+/** Looks at heartbeats whose time may be up. */
+export class Deadlines extends Context.Service<
+  Deadlines,
+  {
+    /**
+     * Decides about those that are due, and answers for how many milliseconds nothing else is. Any
+     * number of nodes may do so at once: each row is looked at by one of them.
+     */
+    readonly look: Effect.Effect<number>
+    /** Sets the times right that were written before the clock was set back. */
+    readonly setRight: Effect.Effect<void>
+  }
+>()("@scheduling/server/monitoring/heartbeat/Deadlines") {
+  static readonly layer: Layer.Layer<
+    Deadlines,
+    never,
+    HeartbeatsRepo | MonitorEventsRepo | SqlClient.SqlClient | StatusChanges
+  > = Layer.effect(
+    Deadlines,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const now = Effect.orDie((yield* StoreClock)(sql))
+      const events = yield* MonitorEventsRepo
+      const repo = yield* HeartbeatsRepo
+      const statusChanges = yield* StatusChanges
+
+      const decideDue = Effect.fnUntraced(function* (at: Date) {
+        const rows = yield* repo.findDueForUpdate(at, batch)
+        const decided = rows.map((row) => ({
+          row,
+          rules: row,
+          ...decideHeartbeat(row, stateOf(row), { type: "time" }, at.getTime())
+        }))
+        yield* repo.updateLocked(decided)
+        yield* events.insert(decided.flatMap(({ records, row }) => eventsOf(row, records)))
+        yield* statusChanges.record(decided.flatMap(({ changes, row }) => changesOf(row, changes)))
+        return rows.length
+      }, transactionOf(sql))
+
+      /** Returns the last of those that were set right, or nothing if there are no more. */
+      const setSomeRight = Effect.fnUntraced(function* (after: string) {
+        const at = yield* now
+        const rows = yield* repo.findLaterForUpdate(at, after, batch)
+        yield* repo.updateLocked(
+          rows.map((row) => ({
+            row,
+            rules: row,
+            state: afterSetBack(row, stateOf(row), at.getTime())
+          }))
+        )
+        return rows.length < batch ? undefined : rows.at(-1)?.monitor_id
+      }, transactionOf(sql))
+
+      return Deadlines.of({
+        setRight: Effect.gen(function* () {
+          for (let after: string | undefined = firstMonitor; after !== undefined;) {
+            after = yield* setSomeRight(after)
+          }
+        }),
+
+        look: Effect.gen(function* () {
+          const nowMs = (yield* now).getTime()
+          const by = new Date(nowMs - patienceMs)
+          // Asked before: mostly nothing is due, and a transaction would be for nothing.
+          const next = yield* repo.findNextCheck
+          if (next === undefined) return lookAtLeastEveryMs
+          const dueInMs = next.getTime() - by.getTime()
+          if (dueInMs >= 0) return Math.min(dueInMs + 1, lookAtLeastEveryMs)
+          yield* decideDue(by)
+          return 0
+        })
+      })
+    })
+  )
+}
+
+/** On every node that runs something: a node that stops is made up for by the others. */
+export const DeadlinesLayer: Layer.Layer<never, never, Deadlines> = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { look } = yield* Deadlines
+    yield* Effect.forkScoped(
+      loop("looking at the deadlines of heartbeats", look, {
+        ...mayBeStuck,
+        between: (ms) => Effect.sleep(ms)
+      })
+    )
+  })
+)

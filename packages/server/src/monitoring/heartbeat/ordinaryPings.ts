@@ -1,0 +1,86 @@
+import type { SqlClient } from "effect/sql"
+import { columnsOfAnyLength } from "../../store/columns.ts"
+import type { BodyOwner } from "./BodyBudget.ts"
+import type { PingDetails } from "./outcome.ts"
+
+/** A success that names no run, at a time of the store's clock. */
+export interface OrdinaryPing {
+  readonly ping_hash: string
+  readonly at: Date
+  /** Undefined where no event is to be listed. */
+  readonly event: { readonly id: string; readonly details: PingDetails | null } | undefined
+}
+
+/**
+ * Takes in what nearly all pings are, with one statement and without a decision: a success of a
+ * heartbeat with a period that is up and in time, while no run goes on. It writes what
+ * `decideHeartbeat` would come to, and answers which it took. The others are left untouched, and so
+ * is what somebody else has locked, or changed since the statement began. The bodies of the
+ * workspaces `bodiless` are not kept.
+ */
+export const ordinaryPings = (
+  sql: SqlClient.SqlClient,
+  pings: ReadonlyArray<OrdinaryPing>,
+  bodiless: ReadonlyArray<string>
+) => {
+  const column = columnsOfAnyLength(sql, pings)
+  return sql<BodyOwner & { readonly ping_hash: string }>`
+    WITH input AS (
+      SELECT ping_hash, at, event_id, details::jsonb
+      FROM unnest(
+        ${column("text", ({ ping_hash }) => ping_hash)},
+        ${column("timestamptz", ({ at }) => at)},
+        ${column("uuid", ({ event }) => event?.id)},
+        ${column("text", ({ event }) => event?.details && JSON.stringify(event.details))}
+      ) AS ping (ping_hash, at, event_id, details)
+    ), ordinary AS MATERIALIZED (
+      SELECT
+        input.*, h.monitor_id, h.workspace_id, h.version, ping_urls.lane,
+        h.period_seconds * interval '1 second' AS period,
+        h.grace_seconds * interval '1 second' AS grace
+      FROM input
+      JOIN ping_urls ON ping_urls.ping_hash = input.ping_hash
+      JOIN heartbeats AS h ON h.monitor_id = ping_urls.monitor_id
+      JOIN monitors AS m ON m.id = h.monitor_id
+      WHERE m.status = 'up'
+        AND h.period_seconds IS NOT NULL
+        AND h.min_interval_seconds IS NULL
+        AND h.runs = '[]'
+        AND input.at <= h.alert_at
+        AND input.at >= greatest(m.changed_at, h.began_at, h.last_ping_at)
+    ), mine AS MATERIALIZED (
+      SELECT h.ctid AS place, ordinary.*
+      FROM ordinary
+      JOIN heartbeats AS h
+        ON h.monitor_id = ordinary.monitor_id
+        AND h.version = ordinary.version
+      ORDER BY h.monitor_id
+      FOR NO KEY UPDATE OF h SKIP LOCKED
+    ), updated AS (
+      UPDATE heartbeats AS h
+      SET
+        version = h.version + 1,
+        last_ping_at = mine.at,
+        began_at = mine.at,
+        last_rid = NULL,
+        expected_at = mine.at + mine.period,
+        alert_at = mine.at + mine.period + mine.grace,
+        check_at = least(h.check_at, mine.at + mine.period + mine.grace)
+      FROM mine
+      WHERE h.ctid = mine.place
+      RETURNING mine.*
+    ), recorded AS (
+      INSERT INTO monitor_events (id, workspace_id, monitor_id, type, status, at, details)
+      SELECT
+        event_id, workspace_id, monitor_id, 'success', 'up', at,
+        CASE
+          WHEN workspace_id = ANY (${bodiless}::uuid[]) AND details ? 'body'
+            THEN details - 'body' || '{"body_dropped": true}'
+          ELSE details
+        END
+      FROM updated
+      WHERE event_id IS NOT NULL
+    )
+    SELECT ping_hash, workspace_id, lane
+    FROM updated`
+}

@@ -1,0 +1,101 @@
+import { maxPingBodyBytes } from "@scheduling/domain/monitors/heartbeat/HeartbeatEvent"
+import { Effect, Option } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { plainBody } from "../../http/request/plainBody.ts"
+import { Meters } from "../../core/Meters.ts"
+import { type Ping, Pings } from "./Pings.ts"
+
+/**
+ * Answers pings before the router, in plain text: there are as many of them as of all other requests,
+ * and whoever sends them is a shell. Everything else goes on to `answer`.
+ */
+export const pingsOr = <E, R>(answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
+  Effect.gen(function* () {
+    const pings = yield* Pings
+    const count = (yield* Meters).counts(
+      "scheduling_pings_total",
+      "Pings of heartbeats: `unknown` names no monitor.",
+      "outcome",
+      ["heard", "unknown", "bad"]
+    )
+    const counted = (response: HttpServerResponse.HttpServerResponse) => {
+      count(response.status === 200 ? "heard" : response === bad ? "bad" : "unknown")
+      return response
+    }
+    return Effect.flatMap(
+      HttpServerRequest.HttpServerRequest,
+      (request): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R> =>
+        request.url.startsWith("/ping/") && methods.has(request.method)
+          ? Effect.map(answerPing(pings, request), counted)
+          : answer
+    )
+  })
+
+/** What the path and the query of a ping say, or the answer to one that says nothing. */
+export const readPing = (
+  url: string
+):
+  | (Pick<Ping, "pingId" | "signal"> & { readonly exit_status: number | null })
+  | "bad"
+  | "unknown" => {
+  const [, pingId = "", signal, query = ""] = shape.exec(url) ?? []
+  if (!uuid.test(pingId)) return "unknown"
+  if (signal !== undefined && !known.test(signal)) return /^\d+$/.test(signal) ? "bad" : "unknown"
+  const rid = new URLSearchParams(query).get("rid")?.toLowerCase() ?? null
+  if (rid !== null && !uuid.test(rid)) return "bad"
+  const exit_status = /^\d/.test(signal ?? "") ? Number(signal) : null
+  const isFailure = signal === "fail" || (exit_status !== null && exit_status > 0)
+  return {
+    pingId: pingId.toLowerCase(),
+    exit_status,
+    signal: isFailure
+      ? { type: "fail", rid, exit_status }
+      : { type: signal === "start" || signal === "log" ? signal : "success", rid }
+  }
+}
+
+// ---------------------------------------------------------------------------
+
+const methods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST"])
+
+const shape = /^\/ping\/([^/?]+)(?:\/([^/?]+))?(?:\?(.*))?$/
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+const known = /^(?:start|fail|log|\d|[1-9]\d|1\d\d|2[0-4]\d|25[0-5])$/
+
+const plain = (status: number, text: string) =>
+  HttpServerResponse.text(`${text}\n`, {
+    status,
+    headers: { "cache-control": "no-store", "ping-body-limit": String(maxPingBodyBytes) }
+  })
+
+const heard = plain(200, "OK")
+const notFound = plain(404, "not found")
+const bad = plain(400, "bad rid or exit status")
+
+const answerPing = Effect.fnUntraced(function* (
+  pings: Pings["Service"],
+  request: HttpServerRequest.HttpServerRequest
+) {
+  const read = readPing(request.url)
+  if (read === "unknown") return notFound
+  if (read === "bad") return bad
+  const { exit_status, pingId, signal } = read
+  const body = request.method === "POST" ? yield* plainBody(request, maxPingBodyBytes) : ""
+  const ip = Option.getOrUndefined(request.remoteAddress)
+  const user_agent = request.headers["user-agent"]?.slice(0, 200)
+  const isKnown = yield* pings.hear({
+    pingId,
+    signal,
+    details: {
+      method: request.method,
+      ...(signal.rid === null ? {} : { rid: signal.rid }),
+      ...(exit_status === null ? {} : { exit_status }),
+      ...(ip === undefined ? {} : { ip }),
+      ...(user_agent === undefined ? {} : { user_agent }),
+      ...(body === "" ? {} : { body })
+    }
+  })
+  return isKnown ? heard : notFound
+})

@@ -1,0 +1,175 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { ProcessReport } from "@scheduling/domain/monitors/process/ProcessMonitor"
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { columnsOf } from "../../store/columns.ts"
+import { type Failing, type Heard, silentAfterMs } from "./decideProcess.ts"
+import { watchedColumns } from "./ProcessMonitorsRepo.ts"
+import type { ReportedRow, WatchedRow } from "./ProcessRow.ts"
+
+interface Worker {
+  readonly id: string
+  readonly workspace_id: AuthorizedWorkspaceId
+}
+
+export interface NewReport {
+  readonly row: Pick<WatchedRow, "monitor_id" | "since">
+  readonly report: ProcessReport
+  readonly failing: Failing | null
+}
+
+interface HeardRow {
+  readonly monitor_id: string
+  readonly heard_at: Date
+  readonly workers: number
+  readonly count: number
+  readonly rss_bytes: number
+  readonly cpu_percent: number | null
+  readonly refused: NonNullable<ProcessReport["refused"]> | null
+  readonly failing: Failing | null
+}
+
+/** What each worker saw last of the processes that it watches. */
+export class ProcessReportsRepo extends Context.Service<
+  ProcessReportsRepo,
+  {
+    /** Those of these monitors that the worker watches. */
+    readonly findReported: (
+      worker: Worker,
+      ids: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyArray<ReportedRow>>
+    /** Leaves out monitors whose rules have changed meanwhile. */
+    readonly upsert: (
+      worker: Worker,
+      reports: ReadonlyArray<NewReport>,
+      at: Date
+    ) => Effect.Effect<void>
+    /** By monitor. Of several workers, those that are online count. */
+    readonly findHeard: (
+      rows: ReadonlyArray<WatchedRow>,
+      at: Date
+    ) => Effect.Effect<ReadonlyMap<string, Heard>>
+  }
+>()("@scheduling/server/monitoring/process/ProcessReportsRepo") {
+  static readonly layer: Layer.Layer<ProcessReportsRepo, never, SqlClient.SqlClient> = Layer.effect(
+    ProcessReportsRepo,
+    Effect.map(SqlClient.SqlClient, (sql) =>
+      ProcessReportsRepo.of({
+        findReported: Effect.fn("ProcessReportsRepo.findReported")(function* (worker, ids) {
+          return yield* sql<ReportedRow>`
+            SELECT
+              ${sql.literal(watchedColumns)}, w.name AS worker_name,
+              r.reported_at AS before_at, r.failing_since AS before_failing_since,
+              r.failing AS before_failing
+            FROM workers AS w
+            JOIN process_monitors AS p
+              ON p.workspace_id = w.workspace_id
+              AND (p.worker_id = w.id OR p.labels <@ w.labels)
+            JOIN monitors AS m ON m.id = p.monitor_id
+            LEFT JOIN process_reports AS r
+              ON r.monitor_id = p.monitor_id
+              AND r.worker_id = w.id
+              AND r.reported_at >= p.since
+            WHERE w.workspace_id = ${worker.workspace_id}
+              AND w.id = ${worker.id}
+              AND p.monitor_id = ANY (${ids}::uuid[])
+              AND m.status <> 'paused'
+            ORDER BY p.monitor_id`
+        }, Effect.orDie),
+
+        upsert: Effect.fn("ProcessReportsRepo.upsert")(function* (worker, reports, at) {
+          const column = columnsOf(reports)
+          yield* sql`
+            INSERT INTO process_reports (
+              monitor_id, worker_id, workspace_id, reported_at, report, failing_since, failing
+            )
+            SELECT
+              p.monitor_id, ${worker.id}, p.workspace_id, ${at}, seen.report::jsonb,
+              seen.failing_since, seen.failing::jsonb
+            FROM unnest(
+              ${column("uuid", ({ row }) => row.monitor_id)},
+              ${column("timestamptz", ({ row }) => row.since)},
+              ${column("text", ({ report }) => JSON.stringify(report))},
+              ${column("timestamptz", ({ failing }) =>
+                failing === null ? null : new Date(failing.sinceMs)
+              )},
+              ${column("text", ({ failing }) =>
+                failing === null ? null : JSON.stringify(failing.cause)
+              )}
+            ) AS seen (monitor_id, since, report, failing_since, failing)
+            JOIN process_monitors AS p
+              ON p.workspace_id = ${worker.workspace_id}
+              AND p.monitor_id = seen.monitor_id
+              AND p.since = seen.since
+            ORDER BY p.monitor_id
+            ON CONFLICT (monitor_id, worker_id) DO UPDATE
+            SET
+              reported_at = excluded.reported_at,
+              report = excluded.report,
+              failing_since = excluded.failing_since,
+              failing = excluded.failing`
+        }, Effect.orDie),
+
+        findHeard: Effect.fn("ProcessReportsRepo.findHeard")(function* (rows, at) {
+          const column = columnsOf(rows)
+          const heard = yield* sql<HeardRow>`
+            SELECT
+              p.monitor_id,
+              max(r.reported_at) AS heard_at,
+              (count(*) FILTER (WHERE r.counts))::int AS workers,
+              coalesce(sum((r.report ->> 'count')::float8) FILTER (WHERE r.counts), 0) AS count,
+              coalesce(sum((r.report ->> 'rss_bytes')::float8) FILTER (WHERE r.counts), 0)
+                AS rss_bytes,
+              sum((r.report ->> 'cpu_percent')::float8) FILTER (WHERE r.counts) AS cpu_percent,
+              max(r.report ->> 'refused') FILTER (WHERE r.counts) AS refused,
+              (
+                array_agg(
+                  json_build_object(
+                    'sinceMs', date_part('epoch', r.failing_since) * 1000,
+                    'cause', r.failing
+                  )
+                  ORDER BY r.failing_since
+                ) FILTER (WHERE r.counts AND r.failing_since IS NOT NULL)
+              )[1] AS failing
+            FROM unnest(
+              ${column("uuid", ({ monitor_id }) => monitor_id)},
+              ${column("timestamptz", (row) => new Date(at.getTime() - silentAfterMs(row)))}
+            ) AS asked (monitor_id, heard_after)
+            JOIN process_monitors AS p ON p.monitor_id = asked.monitor_id
+            CROSS JOIN LATERAL (
+              SELECT
+                r.*,
+                p.worker_id IS NOT NULL
+                  OR (s.id IS NOT NULL AND r.reported_at > asked.heard_after) AS counts
+              FROM process_reports AS r
+              JOIN workers AS w ON w.id = r.worker_id
+              LEFT JOIN nodes AS s
+                ON s.id = w.node_id
+                AND s.died_at IS NULL
+                AND s.lease_until > now()
+              WHERE r.workspace_id = p.workspace_id
+                AND r.monitor_id = p.monitor_id
+                AND r.reported_at >= p.since
+                AND (p.worker_id = w.id OR p.labels <@ w.labels)
+            ) AS r
+            GROUP BY p.monitor_id`
+          return new Map(heard.map((row) => [row.monitor_id, toHeard(row)]))
+        }, Effect.orDie)
+      })
+    )
+  )
+}
+
+const toHeard = ({
+  count,
+  cpu_percent,
+  failing,
+  heard_at,
+  refused,
+  rss_bytes,
+  workers
+}: HeardRow): Heard => ({
+  atMs: heard_at.getTime(),
+  together: workers === 0 ? null : { count, rss_bytes, cpu_percent, ...(refused && { refused }) },
+  failing
+})

@@ -1,0 +1,174 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { ProcessObservation } from "@scheduling/domain/workers/WorkerProtocol"
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { loop } from "../../core/Loop.ts"
+import { findLastAway } from "../../engine/Absences.ts"
+import { agentsBackMs } from "../../engine/Nodes.ts"
+import { StoreClock } from "../../store/StoreClock.ts"
+import { transactionOf } from "../../store/transaction.ts"
+import { MonitorEventsRepo } from "../MonitorEventsRepo.ts"
+import { StatusChanges } from "../StatusChanges.ts"
+import {
+  asksForJudgement,
+  decideProcess,
+  type Heard,
+  judgeReport,
+  silentAfterMs
+} from "./decideProcess.ts"
+import { ProcessMonitorsRepo } from "./ProcessMonitorsRepo.ts"
+import { type NewReport, ProcessReportsRepo } from "./ProcessReportsRepo.ts"
+import { type ReportedRow, stateOf, toFailing, type WatchedRow } from "./ProcessRow.ts"
+
+const batch = 200
+const lookAtLeastEveryMs = 2_000
+
+/** Judges what agents report, and that they do not report. */
+export class Processes extends Context.Service<
+  Processes,
+  {
+    /** Observations of monitors that are not this worker's, or are paused, are ignored. */
+    readonly report: (
+      worker: { readonly id: string; readonly workspace_id: AuthorizedWorkspaceId },
+      observations: ReadonlyArray<ProcessObservation>
+    ) => Effect.Effect<void>
+    /** Decides about monitors whose time is up. Returns for how long nothing else is due. */
+    readonly lookForSilence: Effect.Effect<number>
+  }
+>()("@scheduling/server/monitoring/process/Processes") {
+  static readonly layer: Layer.Layer<
+    Processes,
+    never,
+    | MonitorEventsRepo
+    | ProcessMonitorsRepo
+    | ProcessReportsRepo
+    | SqlClient.SqlClient
+    | StatusChanges
+  > = Layer.effect(
+    Processes,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const transaction = transactionOf(sql)
+      const now = Effect.orDie((yield* StoreClock)(sql))
+      const events = yield* MonitorEventsRepo
+      const repo = yield* ProcessMonitorsRepo
+      const reports = yield* ProcessReportsRepo
+      const statusChanges = yield* StatusChanges
+
+      /** Rows that the transaction has locked. Reports are read after that, so none is missed. */
+      const judge = Effect.fnUntraced(function* (rows: ReadonlyArray<WatchedRow>, at: Date) {
+        if (rows.length === 0) return
+        const heard = yield* reports.findHeard(rows, at)
+        const awayUntil = yield* Effect.orDie(findLastAway(sql))
+        for (const row of rows) {
+          const { monitor_id, status: from, workspace_id } = row
+          const { cause, checkAtMs, state } = decideProcess(
+            row,
+            stateOf(row),
+            heard.get(monitor_id) ?? nothing,
+            at.getTime(),
+            awayUntil?.getTime()
+          )
+          yield* repo.updateDecided(row, state, checkAtMs === null ? null : new Date(checkAtMs))
+          if (from === state.status) continue
+          const place = { monitor_id, workspace_id, at: at.getTime() }
+          yield* statusChanges.record([
+            { ...place, kind: "process", from, to: state.status, cause }
+          ])
+          const details = cause === null ? null : { message: cause.message }
+          yield* events.insert([{ ...place, type: state.status, status: state.status, details }])
+        }
+      })
+
+      const judgeDue = Effect.fnUntraced(function* (at: Date) {
+        yield* judge(yield* repo.findDueForUpdate(at, batch), at)
+      }, transaction)
+
+      const judgeSome = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        ids: ReadonlyArray<string>,
+        at: Date
+      ) {
+        yield* judge(yield* repo.findManyForUpdate(workspaceId, ids), at)
+      }, transaction)
+
+      return Processes.of({
+        report: Effect.fn("Processes.report")(function* (worker, observations) {
+          const byId = new Map(observations.map((one) => [one.monitor_id.toLowerCase(), one]))
+          const rows = yield* reports.findReported(worker, [...byId.keys()])
+          if (rows.length === 0) return
+          const at = yield* now
+          const judged = rows.flatMap((row) => {
+            const seen = byId.get(row.monitor_id)
+            return seen === undefined ? [] : [judgeOne(row, seen, at.getTime())]
+          })
+          yield* transaction(reports.upsert(worker, judged, at))
+          const due = judged.filter(({ isDue }) => isDue).map(({ row }) => row)
+          const idsOf = (some: ReadonlyArray<WatchedRow>) => some.map((row) => row.monitor_id)
+          const [ofMany, ofOne] = [
+            due.filter(({ worker_id }) => worker_id === null),
+            due.filter(({ worker_id }) => worker_id !== null)
+          ]
+          // Many workers may report of one monitor at a time, so it is judged once for all of them.
+          if (ofMany.length > 0) {
+            yield* transaction(repo.updateDue(worker.workspace_id, idsOf(ofMany), at))
+          }
+          if (ofOne.length > 0) yield* judgeSome(worker.workspace_id, idsOf(ofOne), at)
+        }),
+
+        lookForSilence: Effect.gen(function* () {
+          const next = yield* repo.findNextCheck
+          if (next === undefined) return lookAtLeastEveryMs
+          const at = yield* now
+          const dueInMs = next.getTime() - at.getTime()
+          if (dueInMs > 0) return Math.min(dueInMs, lookAtLeastEveryMs)
+          yield* judgeDue(at)
+          return 100
+        })
+      })
+    })
+  )
+}
+
+const nothing: Heard = { atMs: null, together: null, failing: null }
+
+/** What a report says of its worker, and whether it may change how the monitor stands. */
+const judgeOne = (
+  row: ReportedRow,
+  { count, cpu_percent, pids, refused, rss_bytes }: ProcessObservation,
+  nowMs: number
+): NewReport & { readonly row: ReportedRow; readonly isDue: boolean } => {
+  const report = { count, cpu_percent, pids, rss_bytes, ...(refused && { refused }) }
+  const isFirst = row.before_at === null || nowMs - row.before_at.getTime() > silentAfterMs(row)
+  const before = isFirst
+    ? null
+    : toFailing({ failing: row.before_failing, failing_since: row.before_failing_since })
+  const found = judgeReport(row, before, report, nowMs)
+  const failing =
+    found === null || row.worker_id !== null
+      ? found
+      : {
+          ...found,
+          cause: { ...found.cause, message: `on ${row.worker_name}: ${found.cause.message}` }
+        }
+  const isNew = isFirst || (before === null) !== (failing === null)
+  const checkAtMs = row.check_at?.getTime() ?? null
+  const standing = { status: row.status, checkAtMs }
+  const isDue = asksForJudgement(row, standing, { failing, isNew }, nowMs)
+  return { row, report, failing, isDue }
+}
+
+/**
+ * On every node that runs something: each row is decided about by one of them. A restart may be too
+ * short to count as an absence, and agents need time to come back from it too.
+ */
+export const SilencesLayer: Layer.Layer<never, never, Processes> = Layer.effectDiscard(
+  Effect.flatMap(Processes, ({ lookForSilence }) =>
+    Effect.sleep(agentsBackMs).pipe(
+      Effect.andThen(
+        loop("judging silent workers", lookForSilence, { between: (ms) => Effect.sleep(ms) })
+      ),
+      Effect.forkScoped
+    )
+  )
+)

@@ -1,0 +1,35 @@
+import { DateTime, Effect, Layer } from "effect"
+import { AppConfig } from "../core/config/Config.ts"
+import { dayMs } from "../core/millis.ts"
+import { eachInTurn, loop } from "../core/Loop.ts"
+import { HousekeepingRepo } from "./HousekeepingRepo.ts"
+
+/**
+ * Sweeps every ten minutes. A sweep that fails is tried again. The first one is a minute after the
+ * start, when a node has other things to do.
+ */
+export const HousekeepingLayer: Layer.Layer<never, never, AppConfig | HousekeepingRepo> =
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { auditRetentionDays, retentionDays } = yield* AppConfig
+      const repo = yield* HousekeepingRepo
+      const sweep = Effect.gen(function* () {
+        const now = yield* DateTime.nowAsDate
+        const daysAgo = (days: number) => new Date(now.getTime() - days * dayMs)
+        yield* eachInTurn([
+          repo.removeExpired(now),
+          repo.removeEndedTasks(daysAgo(retentionDays)),
+          repo.removeEndedAhead(daysAgo(-1), daysAgo(retentionDays)),
+          repo.removeProgress(daysAgo(retentionDays)),
+          repo.removeAuditEvents(daysAgo(auditRetentionDays)),
+          repo.eraseAuditEvents
+        ])
+      })
+      yield* Effect.forkScoped(
+        loop("housekeeping", sweep, {
+          between: () => Effect.sleep("10 minutes"),
+          pauseAtMost: "1 minute"
+        }).pipe(Effect.delay("1 minute"))
+      )
+    })
+  )

@@ -1,0 +1,198 @@
+import { usageDays } from "@scheduling/domain/api-keys/ApiKeyUsage"
+import { Context, Effect, Layer } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
+import { eachInTurn } from "../core/Loop.ts"
+import { dayMs } from "../core/millis.ts"
+import { firstIdAt } from "../engine/RunId.ts"
+import { untilFewerThan } from "../store/untilFewerThan.ts"
+
+/** Removes expired rows. Nobody sees them any more, because every reader checks the time too. */
+export class HousekeepingRepo extends Context.Service<
+  HousekeepingRepo,
+  {
+    readonly removeExpired: (now: Date) => Effect.Effect<void>
+    /** Removes finished and cancelled delayed tasks together with their history. */
+    readonly removeEndedTasks: (endedBefore: Date) => Effect.Effect<void>
+    /**
+     * Removes the history of runs that were cancelled long before they were due. It is stored under
+     * the day they were due, which may be a year ahead.
+     */
+    readonly removeEndedAhead: (from: Date, endedBefore: Date) => Effect.Effect<void>
+    /** Removes what jobs said in runs of that time that do not go on. */
+    readonly removeProgress: (before: Date) => Effect.Effect<void>
+    readonly removeAuditEvents: (before: Date) => Effect.Effect<void>
+    /** Removes the words from the audit events of workspaces and accounts that are gone. */
+    readonly eraseAuditEvents: Effect.Effect<void>
+  }
+>()("@scheduling/server/operations/HousekeepingRepo") {
+  static readonly layer: Layer.Layer<HousekeepingRepo, never, SqlClient.SqlClient> = Layer.effect(
+    HousekeepingRepo,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      const eraseAll = (isOwned: Statement.Fragment) =>
+        untilFewerThan(
+          batch,
+          sql`
+            UPDATE audit_events
+            SET details = '{}', details_salt = NULL, request_id = NULL
+            WHERE id IN (
+              SELECT id
+              FROM audit_events
+              WHERE ${isOwned}
+                AND (details <> '{}' OR details_salt IS NOT NULL OR request_id IS NOT NULL)
+              LIMIT ${batch}
+            )
+            RETURNING id`
+        )
+
+      /** Leaves rows that somebody else has locked to the next sweep: what is over may begin anew. */
+      const removeWhere = (table: string, isOver: Statement.Fragment) =>
+        untilFewerThan(
+          batch,
+          sql`
+            DELETE FROM ${sql(table)}
+            WHERE ctid = ANY (ARRAY (
+                SELECT ctid
+                FROM ${sql(table)}
+                WHERE ${isOver}
+                LIMIT ${batch}
+                FOR UPDATE SKIP LOCKED
+              ))
+            RETURNING 1`
+        )
+
+      const removeOlder = (table: string, id: string, before: Date, unless = sql`false`) =>
+        untilFewerThan(
+          batch,
+          sql`
+            DELETE FROM ${sql(table)}
+            WHERE ${sql(id)} IN (
+              SELECT ${sql(id)}
+              FROM ${sql(table)}
+              WHERE ${sql(id)} < ${firstIdAt(before.getTime())}
+                AND NOT ${unless}
+              ORDER BY ${sql(id)}
+              LIMIT ${batch}
+            )
+            RETURNING ${sql(id)}`
+        )
+
+      return HousekeepingRepo.of({
+        removeExpired: Effect.fn("HousekeepingRepo.removeExpired")(function* (now) {
+          const daysAgo = (days: number) => new Date(now.getTime() - days * dayMs)
+          const hasExpired = sql`expires_at <= ${now}`
+          yield* eachInTurn([
+            removeWhere("sessions", hasExpired),
+            removeWhere("login_throttle", sql`window_ends_at <= ${now}`),
+            removeWhere("idempotent_requests", sql`created_at <= ${daysAgo(1)}`),
+            removeWhere("signing_secrets", hasExpired),
+            removeWhere("user_links", hasExpired),
+            removeWhere("invitations", hasExpired),
+            removeWhere("api_key_uses", sql`last_used_at <= ${daysAgo(usageDays)}`),
+            removeWhere("billing_events", sql`received_at <= ${daysAgo(30)}`),
+            removeWhere(
+              "usage_days",
+              sql`
+                day < ${daysAgo(meteredDays)}::timestamptz::date
+                  AND last_seats IS NULL
+                  AND last_monitors IS NULL`
+            ),
+            removeWhere("quota_tellings", sql`since < ${daysAgo(60)}::timestamptz::date`)
+          ])
+        }, Effect.orDie),
+
+        removeEndedTasks: Effect.fn("HousekeepingRepo.removeEndedTasks")(function* (endedBefore) {
+          // There is no index for this, because each run of a delayed task would have to write it.
+          // A task that ended before `endedBefore` was created before it too, so the range of ids
+          // leaves out younger tasks. Mostly that is all of them.
+          const until = firstIdAt(endedBefore.getTime() + dayMs)
+          let after: string | undefined = firstIdAt(0)
+          while (after !== undefined) {
+            const [last]: ReadonlyArray<{ readonly id: string }> = yield* sql<{
+              readonly id: string
+            }>`
+              WITH looked_at AS MATERIALIZED (
+                SELECT id, kind, status, coalesce(ended_at, run_at) AS ended_at, updated_at
+                FROM tasks
+                WHERE id > ${after}
+                  AND id < ${until}
+                ORDER BY id
+                LIMIT ${batch}
+              ), removed AS (
+                DELETE FROM tasks
+                WHERE id = ANY (ARRAY (
+                    SELECT id
+                    FROM looked_at
+                    WHERE kind = 'delayed'
+                      AND CASE status
+                        WHEN 'finished' THEN ended_at < ${endedBefore}
+                        WHEN 'cancelled' THEN updated_at < ${endedBefore}
+                      END
+                  ))
+              )
+              SELECT id
+              FROM looked_at
+              ORDER BY id DESC
+              LIMIT 1`
+            after = last?.id
+          }
+        }, Effect.orDie),
+
+        removeEndedAhead: Effect.fn("HousekeepingRepo.removeEndedAhead")(function* (
+          from,
+          endedBefore
+        ) {
+          const first = firstIdAt(from.getTime())
+          yield* untilFewerThan(
+            batch,
+            sql`
+              DELETE FROM executions
+              WHERE id >= ${first}
+                AND id = ANY (ARRAY (
+                  SELECT id
+                  FROM executions
+                  WHERE id >= ${first}
+                    AND finished_at < ${endedBefore}
+                  LIMIT ${batch}
+                ))
+              RETURNING id`
+          )
+        }, Effect.orDie),
+
+        removeProgress: Effect.fn("HousekeepingRepo.removeProgress")(function* (before) {
+          const goesOn = sql`EXISTS (
+            SELECT
+            FROM runs
+            WHERE runs.workspace_id = progress.workspace_id
+              AND runs.id = progress.execution_id
+          )`
+          yield* removeOlder("progress", "execution_id", before, goesOn)
+        }, Effect.orDie),
+
+        removeAuditEvents: Effect.fn("HousekeepingRepo.removeAuditEvents")(function* (before) {
+          yield* removeOlder("audit_events", "id", before)
+        }, Effect.orDie),
+
+        eraseAuditEvents: Effect.gen(function* () {
+          const owners = yield* sql<{ readonly id: string }>`
+            SELECT owner_id AS id
+            FROM audit_erasures`
+          for (const { id } of owners) {
+            yield* eraseAll(sql`workspace_id = ${id}`)
+            yield* eraseAll(sql`user_id = ${id}`)
+            yield* sql`
+              DELETE FROM audit_erasures
+              WHERE owner_id = ${id}`
+          }
+        }).pipe(Effect.orDie, Effect.withSpan("HousekeepingRepo.eraseAuditEvents"))
+      })
+    })
+  )
+}
+
+/** What was used is kept for three years, and when members came and went as long as there are any. */
+const meteredDays = 3 * 366
+
+/** Keeps every statement within its timeout, however many rows there are. */
+const batch = 5_000

@@ -1,0 +1,77 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+
+/** Where something is kept sealed. */
+export interface SealedColumn {
+  readonly table: string
+  readonly id: string
+  /** Whose it is: a workspace, or a user. */
+  readonly owner: string
+  readonly sealed: string
+  /** Holds a keyed hash of what is sealed, by which its row is found. */
+  readonly hash?: string
+}
+
+export interface SealedRow {
+  readonly id: string
+  readonly owner: string
+  readonly sealed: string
+}
+
+/** What is sealed at rest, of all tenants. */
+export class SealedRepo extends Context.Service<
+  SealedRepo,
+  {
+    /** The next ones after this id that another key has sealed. */
+    readonly listSealedOtherwise: (
+      column: SealedColumn,
+      keyId: string,
+      after: string
+    ) => Effect.Effect<ReadonlyArray<SealedRow>>
+    /** If it is still what it was. */
+    readonly update: (
+      column: SealedColumn,
+      row: SealedRow,
+      anew: { readonly sealed: string; readonly hash: string | undefined }
+    ) => Effect.Effect<void>
+  }
+>()("@scheduling/server/operations/SealedRepo") {
+  static readonly layer: Layer.Layer<SealedRepo, never, SqlClient.SqlClient> = Layer.effect(
+    SealedRepo,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      return SealedRepo.of({
+        listSealedOtherwise: Effect.fn("SealedRepo.listSealedOtherwise")(function* (
+          { id, owner, sealed, table },
+          keyId,
+          after
+        ) {
+          return yield* sql<SealedRow>`
+            SELECT ${sql(id)} AS id, ${sql(owner)} AS owner, ${sql(sealed)} AS sealed
+            FROM ${sql(table)}
+            WHERE ${sql(id)} > ${after}
+              AND split_part(${sql(sealed)}, '.', 1) <> ${keyId}
+            ORDER BY ${sql(id)}
+            LIMIT ${batch}`
+        }, Effect.orDie),
+
+        update: Effect.fn("SealedRepo.update")(function* (column, row, anew) {
+          const hash =
+            column.hash === undefined || anew.hash === undefined
+              ? sql.literal("")
+              : sql`, ${sql(column.hash)} = ${anew.hash}`
+          yield* sql`
+            UPDATE ${sql(column.table)}
+            SET ${sql(column.sealed)} = ${anew.sealed}${hash}
+            WHERE ${sql(column.owner)} = ${row.owner}
+              AND ${sql(column.id)} = ${row.id}
+              AND ${sql(column.sealed)} = ${row.sealed}`
+        }, Effect.orDie)
+      })
+    })
+  )
+}
+
+/** Few rows are in memory at once, and nobody waits for a long statement. */
+const batch = 100

@@ -1,0 +1,41 @@
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { Deadlines } from "../monitoring/heartbeat/Deadlines.ts"
+import { setMonitorsRight } from "../monitoring/setMonitorsRight.ts"
+import { setNotificationsRight } from "../notifications/setNotificationsRight.ts"
+import { eachInTurn, loop } from "../core/Loop.ts"
+import { setRunsRight, wasSetBack } from "../engine/SetBack.ts"
+import { DatabaseClock } from "../store/DbClock.ts"
+
+/**
+ * Sets right what waits for a time that was written while the clock of the database was ahead. Each
+ * node that runs something does so once it has seen a step, and when it starts after one. It changes
+ * nothing that is right, so several nodes may do it.
+ */
+export const SettingRightLayer: Layer.Layer<never, never, Deadlines | SqlClient.SqlClient> =
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { setRight } = yield* Deadlines
+      const clock = yield* DatabaseClock
+      /** After how many steps that was done. Undefined until this node has looked. */
+      let doneAfter: number | undefined
+
+      const setAllRight = Effect.gen(function* () {
+        const ended = clock.endedSteps
+        const isDue = doneAfter === undefined ? yield* wasSetBack(sql) : doneAfter < ended
+        if (isDue) {
+          yield* eachInTurn([
+            setRight,
+            setMonitorsRight(sql),
+            setNotificationsRight(sql),
+            setRunsRight(sql)
+          ])
+          yield* Effect.logInfo("what waited for a time of the wrong clock goes by the right one")
+        }
+        doneAfter = ended
+        if (clock.endedSteps === ended) yield* clock.steppedBell.wait(60_000)
+      })
+      yield* Effect.forkScoped(loop("setting times right after a step of the clock", setAllRight))
+    })
+  )

@@ -1,0 +1,71 @@
+import { Api } from "@scheduling/domain/Api"
+import { Degraded, Unavailable } from "@scheduling/domain/shared/Errors"
+import { Clock, Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { StatsRollUpRepo } from "../tasks/executions/StatsRollUpRepo.ts"
+import { implement } from "../http/implement.ts"
+import { DatabaseClock } from "../store/DbClock.ts"
+import { timestampOf } from "../store/timestamp.ts"
+import { LoopHealth } from "../core/Loop.ts"
+import { version } from "../core/version.ts"
+import { SelfWatch } from "./SelfWatch.ts"
+
+/** Not a loop that fails, but what all of them together should do. */
+const lateRuns = "starting due runs"
+
+/** While the clock is doubted, what is timed waits. */
+const steppedClock = "following the clock of the database"
+
+export const SystemHandlers = implement(
+  Api,
+  "system",
+  Effect.fnUntraced(function* (handlers) {
+    const sql = yield* SqlClient.SqlClient
+    const health = yield* LoopHealth
+    const statistics = yield* StatsRollUpRepo
+    const watch = yield* SelfWatch
+    const clock = yield* DatabaseClock
+    const loopsWork = Effect.flatMap(Clock.currentTimeMillis, (nowMs) => {
+      const { late_since_ms } = watch.latest()
+      const { doubt } = clock
+      const failing = [
+        ...health.list(nowMs),
+        ...(doubt === undefined ? [] : [{ loop: steppedClock, sinceMs: nowMs - doubt.lastsMs }]),
+        ...(late_since_ms === null ? [] : [{ loop: lateRuns, sinceMs: late_since_ms }])
+      ]
+      if (failing.length === 0) return Effect.void
+      return Effect.fail(
+        new Degraded({
+          retry_after: 60,
+          failing: failing.map(({ loop, sinceMs }) => ({
+            loop,
+            since: timestampOf(new Date(sinceMs))
+          }))
+        })
+      )
+    })
+    const deeply = Effect.gen(function* () {
+      yield* loopsWork
+      const { oldest_due_seconds, timer_delay_seconds } = watch.latest()
+      return {
+        status: "ok" as const,
+        statistics_lag_seconds: yield* statistics.lagSeconds,
+        oldest_due_seconds: Math.floor(oldest_due_seconds),
+        timer_delay_ms: Math.round(timer_delay_seconds * 1_000)
+      }
+    })
+    return handlers.handleAll({
+      health: () => Effect.succeed({ status: "ok" as const, version }),
+      ready: ({ query }) =>
+        sql`SELECT 1`.pipe(
+          Effect.orDie,
+          Effect.andThen(query.deep === "1" ? deeply : Effect.succeed({ status: "ok" as const })),
+          // A load balancer asks every few seconds, and a frozen database never answers.
+          Effect.timeoutOrElse({
+            duration: "3 seconds",
+            orElse: () => Effect.die(new Unavailable({ retry_after: 1 }))
+          })
+        )
+    })
+  })
+)

@@ -1,0 +1,103 @@
+import { NodeHttpServerRequest } from "@effect/platform-node"
+import { Context, Effect, Layer, Metric, Redacted, Schema } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { PrometheusMetrics } from "effect/observability"
+import { createHash, timingSafeEqual } from "node:crypto"
+import { createServer } from "node:http"
+import { AppConfig } from "../core/config/Config.ts"
+import { routeError } from "../http/answers/Errors.ts"
+import { whyNotListening } from "../http/server/listening.ts"
+import { Meters, type NodeMeters } from "../core/Meters.ts"
+
+const contentType = "text/plain; version=0.0.4; charset=utf-8"
+
+/** What the node has measured, for Prometheus. */
+export const renderMetrics = ({ registry }: NodeMeters): string =>
+  PrometheusMetrics.formatUnsafe(Context.make(Metric.MetricRegistry, registry))
+
+const digest = (text: string) => createHash("sha256").update(text).digest()
+
+/** Whether the request has the token. Takes as long for every wrong one. */
+const hasToken = (authorization: string | undefined, token: Redacted.Redacted): boolean =>
+  timingSafeEqual(digest(authorization ?? ""), digest(`Bearer ${Redacted.value(token)}`))
+
+const isShown = (
+  authorization: string | undefined,
+  token: Redacted.Redacted | undefined
+): boolean => token === undefined || hasToken(authorization, token)
+
+/** On the port of the API, for whoever has `METRICS_TOKEN`. Otherwise there is no such route. */
+export const metricsRouteLayer: Layer.Layer<never, never, AppConfig | HttpRouter.HttpRouter> =
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { metricsPort, metricsToken } = yield* AppConfig
+      if (metricsToken === undefined || metricsPort !== undefined) return
+      const meters = yield* Meters
+      const router = yield* HttpRouter.HttpRouter
+      yield* router.add(
+        "GET",
+        "/metrics",
+        Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+          hasToken(
+            NodeHttpServerRequest.toIncomingMessage(request).headers.authorization,
+            metricsToken
+          )
+            ? Effect.succeed(
+                HttpServerResponse.text(renderMetrics(meters), {
+                  contentType,
+                  headers: { "cache-control": "no-store" }
+                })
+              )
+            : routeError([])
+        )
+      )
+    })
+  )
+
+export class CannotShowMetrics extends Schema.TaggedError<CannotShowMetrics>()(
+  "CannotShowMetrics",
+  { message: Schema.String }
+) {}
+
+/** On a port of its own, which need not be reachable from where the API is. */
+export const MetricsServerLayer: Layer.Layer<never, CannotShowMetrics, AppConfig> =
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { host, metricsPort, metricsToken } = yield* AppConfig
+      if (metricsPort === undefined) return
+      const meters = yield* Meters
+      const server = createServer({ maxHeaderSize: 8 * 1024 }, (request, response) => {
+        request.resume()
+        if (request.url !== "/metrics" || request.method !== "GET") {
+          return void response.writeHead(404).end("not found\n")
+        }
+        if (!isShown(request.headers.authorization, metricsToken)) {
+          return void response.writeHead(401, { "www-authenticate": "Bearer" }).end()
+        }
+        response
+          .writeHead(200, { "content-type": contentType, "cache-control": "no-store" })
+          .end(renderMetrics(meters))
+      })
+      server.maxConnections = 32
+      server.requestTimeout = 10_000
+      yield* Effect.acquireRelease(
+        Effect.callback<void, CannotShowMetrics>((resume) => {
+          server.once("error", (cause) =>
+            resume(
+              Effect.fail(
+                new CannotShowMetrics({
+                  message: `cannot listen on HOST ${host}, METRICS_PORT ${metricsPort}: ${whyNotListening(cause)}`
+                })
+              )
+            )
+          )
+          server.listen(metricsPort, host, () => resume(Effect.void))
+        }),
+        () =>
+          Effect.callback<void>((resume) => {
+            server.close(() => resume(Effect.void))
+            server.closeAllConnections()
+          })
+      )
+    })
+  )

@@ -1,0 +1,108 @@
+import { Effect, Layer } from "effect"
+import * as fs from "node:fs"
+import * as net from "node:net"
+import * as path from "node:path"
+import { AppConfig } from "../../core/config/Config.ts"
+import { makeFolder } from "../../core/makeFolder.ts"
+import { Operator } from "./Operator.ts"
+
+export const socketIn = (dataDir: string): string => path.join(dataDir, "control.sock")
+
+export interface ControlAnswer {
+  readonly ok: boolean
+  readonly text: string
+}
+
+/**
+ * Takes the operator's commands on a socket of the file system, which only the user of the process
+ * can open. So they work beside the running server on either store: nobody else could open the
+ * embedded one. A server that cannot have the socket runs without it.
+ */
+export const ControlSocketLayer: Layer.Layer<
+  never,
+  never,
+  AppConfig | Layer.Services<typeof Operator.layer>
+> = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { dataDir } = yield* AppConfig
+    const operator = yield* Operator
+    const file = socketIn(dataDir)
+    const run = Effect.runPromiseWith(yield* Effect.context<never>())
+
+    const answerTo = (line: string): Promise<ControlAnswer> =>
+      run(
+        Effect.suspend(() => operator.run(wordsIn(line))).pipe(
+          Effect.map((text) => ({ ok: true, text })),
+          Effect.catchTag("Refused", ({ message }) => Effect.succeed({ ok: false, text: message })),
+          Effect.catchCause((cause) =>
+            Effect.as(Effect.logError("a command of the operator failed", cause), {
+              ok: false,
+              text: "It failed; the log of the server says why."
+            })
+          )
+        )
+      )
+
+    const listen = Effect.tryPromise(async () => {
+      if (await isAnswered(file)) throw new Error("another server has it")
+      makeFolder(dataDir)
+      fs.rmSync(file, { force: true })
+      const server = net.createServer((socket) => serve(socket, answerTo))
+      await listenOwnerOnly(server, file)
+      return server
+    })
+
+    yield* Effect.acquireRelease(listen, (server) => Effect.sync(() => server.close())).pipe(
+      Effect.catch(({ cause }) =>
+        Effect.logWarning(`no socket for \`npm run account\` at ${file}: ${String(cause)}`)
+      )
+    )
+  })
+).pipe(Layer.provide(Operator.layer))
+
+// ---------------------------------------------------------------------------
+
+const maxLine = 4_096
+
+const serve = (socket: net.Socket, answerTo: (line: string) => Promise<ControlAnswer>) => {
+  let text = ""
+  socket.setEncoding("utf8")
+  socket.setTimeout(10_000, () => socket.destroy())
+  socket.on("error", () => socket.destroy())
+  socket.on("data", async (chunk) => {
+    text += chunk
+    if (text.length > maxLine) socket.destroy()
+    if (!text.endsWith("\n") || socket.destroyed) return
+    socket.pause()
+    socket.setTimeout(0)
+    socket.end(JSON.stringify(await answerTo(text)))
+  })
+}
+
+const wordsIn = (line: string): ReadonlyArray<string> => {
+  const words: unknown = JSON.parse(line)
+  return Array.isArray(words) ? words.map(String) : []
+}
+
+/** The socket is bound within the call, with the mask that holds then: at no time is it open to others. */
+const listenOwnerOnly = (server: net.Server, file: string) =>
+  new Promise<void>((resolve, reject) => {
+    server.once("error", reject)
+    const mask = process.umask(0o177)
+    try {
+      server.listen(file, resolve)
+    } finally {
+      process.umask(mask)
+    }
+  })
+
+/** Whether a process listens there: the file of one that was killed stays. */
+const isAnswered = (file: string) =>
+  new Promise<boolean>((resolve) => {
+    const socket = net.connect(file)
+    socket.once("connect", () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once("error", () => resolve(false))
+  })

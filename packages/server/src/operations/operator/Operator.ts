@@ -1,0 +1,214 @@
+import { type UserId, WorkspaceId } from "@scheduling/domain/shared/Ids"
+import { Context, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Email } from "@scheduling/domain/auth/emailAddress"
+import { SqlClient } from "effect/sql"
+import { existsSync } from "node:fs"
+import { isAbsolute } from "node:path"
+import { authorize } from "../../accounts/access/authorize.ts"
+import { AuditChain } from "../../accounts/audit/AuditChain.ts"
+import {
+  type AccountAction,
+  AuditLog,
+  type AuditRow,
+  toAuditEvent
+} from "../../accounts/audit/AuditLog.ts"
+import { Accounts } from "../../accounts/Accounts.ts"
+import { ChangeMails } from "../../accounts/auth/ChangeMails.ts"
+import { EmailLinks, waitingEmail } from "../../accounts/email/EmailLinks.ts"
+import { AppConfig } from "../../core/config/Config.ts"
+import { PasswordResets } from "../../accounts/passwords/PasswordResets.ts"
+import { SecondFactors } from "../../accounts/totp/SecondFactors.ts"
+import { SessionsRepo } from "../../accounts/sessions/SessionsRepo.ts"
+import type { RequestOrigin } from "../../http/request/RequestOrigin.ts"
+import { Endings } from "../../events/Endings.ts"
+import { Store } from "../../store/Sql.ts"
+import { pageRequest } from "../../store/Pages.ts"
+import { timestampOf } from "../../store/timestamp.ts"
+import { transactionOf } from "../../store/transaction.ts"
+import { type AccountRow, type UserRow, UsersRepo } from "../../accounts/users/UsersRepo.ts"
+
+import { backUp } from "./Backup.ts"
+
+export const usage = `npm run account -- <command>
+  list                          lists all accounts
+  create EMAIL                  creates an account, also with REGISTRATION=closed, and prints a token for its password
+  reset-link EMAIL              prints a token that sets a new password, valid for an hour
+  verify-link EMAIL             prints a token that verifies the email, or the new email if a change waits
+  disable EMAIL                 ends all sessions of the account and refuses new logins
+  enable EMAIL                  allows logins again
+  remove-second-factor EMAIL    removes the second factor of somebody who lost the app and the recovery codes
+npm run audit:verify            checks that the audit log is unchanged, and prints the hash of its last event
+npm run audit:verify -- HASH    also checks that the event with this hash is still in the log
+npm run audit:export -- ID      prints the events of a workspace as JSON lines, oldest first
+npm run backup -- FOLDER        copies the embedded store into a new folder while the server runs`
+
+/** What cannot be done as it was asked. */
+export class Refused extends Schema.TaggedError<Refused>()("Refused", { message: Schema.String }) {}
+
+/** What the operator of the service may do about accounts. Whoever asks is on this machine. */
+export class Operator extends Context.Service<
+  Operator,
+  { readonly run: (words: ReadonlyArray<string>) => Effect.Effect<string, Refused> }
+>()("@scheduling/server/operations/operator/Operator") {
+  static readonly layer: Layer.Layer<
+    Operator,
+    never,
+    | Accounts
+    | AuditChain
+    | AppConfig
+    | AuditLog
+    | ChangeMails
+    | EmailLinks
+    | Endings
+    | PasswordResets
+    | SecondFactors
+    | SessionsRepo
+    | SqlClient.SqlClient
+    | Store
+    | UsersRepo
+  > = Layer.effect(
+    Operator,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const transaction = transactionOf(sql)
+      const { dataDir } = yield* AppConfig
+      const store = yield* Store
+      const accounts = yield* Accounts
+      const audit = yield* AuditLog
+      const changeMails = yield* ChangeMails
+      const chain = yield* AuditChain
+      const emailLinks = yield* EmailLinks
+      const endings = yield* Endings
+      const factors = yield* SecondFactors
+      const resets = yield* PasswordResets
+      const sessions = yield* SessionsRepo
+      const users = yield* UsersRepo
+
+      const record = (action: AccountAction, { id }: UserRow) =>
+        audit.recordForAccount(action, id, { actor_id: null, origin: here })
+
+      const tokenFor = Effect.fnUntraced(function* (user: UserRow) {
+        const token = yield* resets.make(user, here)
+        return `${Redacted.value(token)}\nIt sets a new password within an hour, at /reset-password of the control panel, or by POST /v1/auth/password/reset with the fields token and new_password.`
+      })
+
+      const commands: Readonly<Record<string, (user: UserRow) => Effect.Effect<string, Refused>>> =
+        {
+          "reset-link": tokenFor,
+
+          "verify-link": Effect.fnUntraced(function* (user) {
+            const token = yield* emailLinks.make(user)
+            if (Option.isNone(token)) {
+              return yield* new Refused({ message: `${user.email} is already verified.` })
+            }
+            return `${Redacted.value(token.value)}\nIt verifies ${waitingEmail(user)} within a week: POST /v1/auth/email/verify with the field token.`
+          }),
+
+          disable: Effect.fnUntraced(function* (user) {
+            yield* users.updateDisabled(user.id, yield* DateTime.nowAsDate)
+            const ended = yield* sessions.removeAll(user.id)
+            yield* record("account.disabled", user)
+            yield* sql.afterCommit(Effect.sync(() => endings.tell([user.id])))
+            return `${user.email} is disabled; ${ended} sessions have ended.`
+          }, transaction),
+
+          enable: Effect.fnUntraced(function* (user) {
+            yield* users.updateDisabled(user.id, null)
+            yield* record("account.enabled", user)
+            return `${user.email} is enabled.`
+          }, transaction),
+
+          "remove-second-factor": Effect.fnUntraced(function* (user) {
+            if (!(yield* factors.remove(user.id))) {
+              return yield* new Refused({ message: `${user.email} has no second factor.` })
+            }
+            yield* record("totp.disabled", user)
+            yield* changeMails.send(user, "second factor off", here)
+            return `${user.email} logs in with the password alone.`
+          }, transaction)
+        }
+
+      const create = Effect.fnUntraced(function* (email: string) {
+        const { id } = yield* accounts
+          .create(email, here)
+          .pipe(Effect.mapError(({ message }) => new Refused({ message })))
+        return yield* tokenFor(yield* userWith(id))
+      })
+
+      const userWith = (id: UserId) => Effect.map(users.find(id), (user) => Option.getOrThrow(user))
+
+      const verifyAudit = Effect.fnUntraced(function* (knownHash?: string) {
+        const { events, lastHash, problems } = yield* chain.verify(knownHash)
+        if (problems.length > 0) return yield* new Refused({ message: problems.join("\n") })
+        const last = lastHash === "" ? "" : ` The last one has the hash ${lastHash}`
+        return `${events} events are unchanged.${last}`
+      })
+
+      const backup = Effect.fnUntraced(function* (to: string) {
+        if (store.kind !== "embedded") {
+          return yield* new Refused({ message: "This is PostgreSQL: pg_dump makes its backups." })
+        }
+        if (existsSync(to)) return yield* new Refused({ message: `${to} already exists.` })
+        return yield* backUp(sql, { dataDir, to })
+      })
+
+      const exportAudit = Effect.fnUntraced(function* (workspaceId: string) {
+        const lines: Array<string> = []
+        let page = pageRequest({ limit: 100 })
+        let rows: ReadonlyArray<AuditRow>
+        do {
+          rows = yield* audit.list(authorize(workspaceId), {}, page)
+          const shown = rows.slice(0, page.limit)
+          lines.push(...shown.map((row) => JSON.stringify(toAuditEvent(row))))
+          page = { limit: page.limit, before: shown.at(-1)?.id ?? page.before }
+        } while (rows.length > page.limit)
+        return lines.toReversed().join("\n")
+      })
+
+      return Operator.of({
+        run: Effect.fn("Operator.run")(function* ([command = "", text = "", ...more]) {
+          if (command === "list" && text === "") {
+            const rows = yield* users.listAll(maxListed)
+            return rows.length === 0 ? "There are no accounts." : rows.map(lineOf).join("\n")
+          }
+          if (command === "verify-audit" && text === "") return yield* verifyAudit()
+          if (command === "verify-audit" && isEventHash(text)) return yield* verifyAudit(text)
+          if (command === "export-audit" && isWorkspaceId(text)) return yield* exportAudit(text)
+          if (command === "backup" && isAbsolute(text)) return yield* backup(text)
+          const run = commands[command]
+          if ((run === undefined && command !== "create") || more.length > 0) {
+            return yield* new Refused({ message: usage })
+          }
+          const email = yield* Effect.mapError(
+            decodeEmail(text),
+            () => new Refused({ message: `"${text}" is not an email address.` })
+          )
+          if (run === undefined) return yield* create(email)
+          const user = yield* users.findByEmail(email)
+          if (Option.isNone(user)) {
+            return yield* new Refused({ message: `No account has the email ${email}.` })
+          }
+          return yield* run(user.value)
+        })
+      })
+    })
+  )
+}
+
+const isWorkspaceId = Schema.is(WorkspaceId)
+
+const isEventHash = (text: string) => /^[\w-]{43}$/.test(text)
+
+const decodeEmail = Schema.decodeUnknownEffect(Email)
+
+const here: RequestOrigin = { ip: null, user_agent: null, request_id: "operator" }
+
+const maxListed = 10_000
+
+const lineOf = ({ created_at, disabled_at, email, has_second_factor }: AccountRow) =>
+  [
+    email,
+    `since ${timestampOf(created_at)}`,
+    ...(has_second_factor ? ["second factor"] : []),
+    ...(disabled_at === null ? [] : [`disabled at ${timestampOf(disabled_at)}`])
+  ].join("  ")

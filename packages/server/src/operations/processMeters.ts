@@ -1,0 +1,79 @@
+import { Clock, Effect, Layer } from "effect"
+import { monitorEventLoopDelay } from "node:perf_hooks"
+import { LoopHealth } from "../core/Loop.ts"
+import { Meters } from "../core/Meters.ts"
+import { version } from "../core/version.ts"
+import { Store } from "../store/Sql.ts"
+
+/** What every process has, under the names that dashboards of others know. */
+export const ProcessMetersLayer: Layer.Layer<never, never, Store> = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const meters = yield* Meters
+    const health = yield* LoopHealth
+    const clock = yield* Clock.Clock
+    const delay = monitorEventLoopDelay({ resolution: 20 })
+    yield* Effect.acquireRelease(
+      Effect.sync(() => delay.enable()),
+      () => Effect.sync(() => delay.disable())
+    )
+    meters.gauge(
+      "scheduling_build_info",
+      "Always 1. The labels say which version of the service and of Node the process runs.",
+      () => 1,
+      { version, node: process.versions.node }
+    )
+    meters.gauge(
+      "scheduling_event_loop_delay_seconds",
+      "How long the event loop was blocked since the last scrape, in 99 of 100 cases.",
+      () => (delay.count === 0 ? 0 : delay.percentile(99) / 1e9)
+    )
+    meters.gauge(
+      "scheduling_event_loop_delay_max_seconds",
+      "The longest time for which the event loop was blocked since the last scrape.",
+      () => {
+        const max = delay.count === 0 ? 0 : delay.max / 1e9
+        delay.reset()
+        return max
+      }
+    )
+    meters.gauge(
+      "scheduling_failing_loops",
+      "Background loops of this node that fail again and again, or do not move.",
+      () => health.list(clock.currentTimeMillisUnsafe()).length
+    )
+    meters.counter(
+      "scheduling_loop_restarts_total",
+      "Background loops that were begun anew because they did not move.",
+      () => health.restarts
+    )
+    meters.counter("process_cpu_seconds_total", "Processor time that the process took.", () => {
+      const { system, user } = process.cpuUsage()
+      return (system + user) / 1e6
+    })
+    const memory = [
+      ["process_resident_memory_bytes", "Memory of the process.", "rss"],
+      ["scheduling_heap_used_bytes", "Memory of JavaScript objects.", "heapUsed"],
+      ["scheduling_heap_total_bytes", "Memory that V8 holds for them.", "heapTotal"],
+      ["scheduling_external_memory_bytes", "Memory of buffers and of the database.", "external"]
+    ] as const
+    for (const [name, description, part] of memory) {
+      meters.gauge(name, description, () => process.memoryUsage()[part])
+    }
+    const { pool } = yield* Store
+    const database = [
+      ["scheduling_database_connections", "Open connections to the database.", "connections"],
+      ["scheduling_database_pool_size", "The most connections that requests may open now.", "size"],
+      ["scheduling_database_transactions", "Transactions under way.", "transactions"],
+      [
+        "scheduling_database_transactions_waiting",
+        "Transactions that wait for a connection.",
+        "waiting"
+      ]
+    ] as const
+    for (const [name, description, field] of database) {
+      meters.gauge(name, description, () => pool[field])
+    }
+    const startedSeconds = clock.currentTimeMillisUnsafe() / 1_000 - process.uptime()
+    meters.gauge("process_start_time_seconds", "When the process began.", () => startedSeconds)
+  })
+)

@@ -1,0 +1,301 @@
+import { InvalidToken } from "@scheduling/domain/auth/AuthErrors"
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { LimitName } from "@scheduling/domain/billing/Limits"
+import type { UsedLimit } from "@scheduling/domain/billing/Billing"
+import { type Day, dayOf } from "@scheduling/domain/billing/Usage"
+import type { Plan } from "@scheduling/domain/billing/Plan"
+import { leastGapSeconds } from "@scheduling/schedules/gapOf"
+import { shortestGapSeconds } from "@scheduling/schedules/shortestGap"
+import { NotFound, QuotaExceeded } from "@scheduling/domain/shared/Errors"
+import type { UserId } from "@scheduling/domain/shared/Ids"
+import { Clock, Context, DateTime, Effect, Layer, Option } from "effect"
+import { AppConfig } from "../core/config/Config.ts"
+import { Places } from "../http/fairness/Places.ts"
+import { type CountedLimit, countedLimits } from "./counted.ts"
+import { LimitsRepo } from "./LimitsRepo.ts"
+import { Outbox } from "../events/Outbox.ts"
+import { dayMs } from "../core/millis.ts"
+import {
+  firstOfMonth,
+  nearAnnouncement,
+  type NearLimit,
+  percentOf,
+  percentReachedBy
+} from "./nearLimits.ts"
+import { planFinder } from "./planFinder.ts"
+import { UsageRepo } from "./UsageRepo.ts"
+
+/** Limits in the hundred thousands: counting them takes 100 ms. */
+type LargeLimit = "pending_delayed_tasks" | "unfinished_runs"
+
+/** What the plan of a workspace allows. Every create asks here, in its transaction. */
+export class Limits extends Context.Service<
+  Limits,
+  {
+    readonly planOf: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<Plan>
+    /**
+     * Locks the row of the workspace until the commit, so that two creates at once cannot both take
+     * the last place.
+     */
+    readonly allowOneMore: (
+      workspaceId: AuthorizedWorkspaceId,
+      ...limits: ReadonlyArray<CountedLimit>
+    ) => Effect.Effect<void, NotFound | QuotaExceeded>
+    /** Counts now and then only (see `Places`): creates go side by side until few are left. */
+    readonly allowMoreOfMany: (
+      workspaceId: AuthorizedWorkspaceId,
+      limit: LargeLimit,
+      more?: number
+    ) => Effect.Effect<void, NotFound | QuotaExceeded>
+    /**
+     * Takes one if the last count left some, or the first finds many. Needs no transaction, unlike
+     * the others.
+     */
+    readonly takeOneOfMany: (
+      workspaceId: AuthorizedWorkspaceId,
+      limit: LargeLimit
+    ) => Effect.Effect<boolean, QuotaExceeded>
+    /** Locks the row of the workspace until the commit. */
+    readonly hold: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<void, NotFound>
+    /** Tells people that a limit is nearly used up, once in the time that begins `since`. */
+    readonly tellNear: (near: NearLimit, since: Day) => Effect.Effect<void>
+    /** For what the caller has counted. */
+    readonly allowAfter: (
+      workspaceId: AuthorizedWorkspaceId,
+      limit: LimitName,
+      used: number
+    ) => Effect.Effect<void, QuotaExceeded>
+    /** How much of each limit on a number is used now. */
+    readonly used: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<ReadonlyArray<UsedLimit>>
+    /** The time before which executions are not shown. Undefined: all are. */
+    readonly historyFrom: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<Date | undefined>
+    /** Refuses a task that the plan paused, until the plan allows it again. */
+    readonly allowResume: (
+      workspaceId: AuthorizedWorkspaceId,
+      taskId: string
+    ) => Effect.Effect<void, QuotaExceeded>
+    readonly allowSchedule: (
+      workspaceId: AuthorizedWorkspaceId,
+      schedule: string
+    ) => Effect.Effect<void, QuotaExceeded>
+    /** Locks the row of the user until the commit. */
+    readonly allowOneMoreWorkspace: (
+      userId: UserId
+    ) => Effect.Effect<void, InvalidToken | QuotaExceeded>
+  }
+>()("@scheduling/server/plans/Limits") {
+  static readonly layer: Layer.Layer<Limits, never, AppConfig | LimitsRepo | Outbox | UsageRepo> =
+    Layer.effect(
+      Limits,
+      Effect.gen(function* () {
+        const { plans: catalog } = yield* AppConfig
+        const outbox = yield* Outbox
+        const repo = yield* LimitsRepo
+        const usage = yield* UsageRepo
+        const places = { pending_delayed_tasks: new Places(), unfinished_runs: new Places() }
+        const someLimit = (limit: LimitName) =>
+          [...catalog.plans.values()].some(({ limits }) => limits[limit] !== null)
+        const someRestrictIntervals = [...catalog.plans.values()].some(
+          ({ limits }) => limits.shortest_interval_seconds > leastGapSeconds
+        )
+
+        const planOf = yield* planFinder
+        const someLimitMonths = someLimit("executions_a_month")
+        const someLimitHistory = someLimit("history_days")
+
+        const hold = (workspaceId: AuthorizedWorkspaceId) =>
+          Effect.filterOrFail(
+            repo.lock(workspaceId),
+            (isThere) => isThere,
+            () => new NotFound({ resource: "workspace" })
+          )
+
+        const countFree = Effect.fnUntraced(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          limit: CountedLimit
+        ) {
+          const plan = yield* planOf(workspaceId)
+          const most = plan.limits[limit]
+          const used = yield* repo.count(workspaceId, limit, yield* DateTime.nowAsDate, most)
+          return { free: most - used, plan }
+        })
+
+        /** Announces the limit if the new row reaches 80 % or 100 % of it. */
+        const announceNear = Effect.fnUntraced(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          quota: CountedLimit,
+          used: number,
+          limit: number
+        ) {
+          const percent = percentReachedBy(used, limit)
+          if (percent === undefined) return
+          const now = yield* DateTime.nowAsDate
+          yield* outbox.announce(
+            nearAnnouncement({ workspaceId, quota, used, limit, percent }, now)
+          )
+        })
+
+        const tellNear = Effect.fn("Limits.tellNear")(function* (near: NearLimit, since: Day) {
+          const { percent, quota, workspaceId: workspace_id } = near
+          if (!(yield* repo.insertTelling({ workspace_id, quota, since, percent }))) return
+          yield* outbox.announce(nearAnnouncement(near, yield* DateTime.nowAsDate))
+        })
+
+        /** Not counted one by one, so `quota.near` comes with a count, at most once per day. */
+        const countFreeOfMany = Effect.fnUntraced(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          quota: LargeLimit,
+          more: number
+        ) {
+          const { free, plan } = yield* countFree(workspaceId, quota)
+          const limit = plan.limits[quota]
+          const used = limit - free + more
+          const percent = free < more ? undefined : percentOf(used, limit)
+          if (percent !== undefined) {
+            const today = dayOf(yield* Clock.currentTimeMillis)
+            yield* tellNear({ workspaceId, quota, used, limit, percent }, today)
+          }
+          return free
+        })
+
+        const allowMonth = Effect.fnUntraced(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          more: number
+        ) {
+          if (!someLimitMonths) return
+          const plan = yield* planOf(workspaceId)
+          const limit = plan.limits.executions_a_month
+          if (limit === null) return
+          const since = firstOfMonth(yield* DateTime.nowAsDate)
+          if ((yield* usage.countExecutionsSince(workspaceId, since)) + more > limit) {
+            return yield* exceeded(plan, "executions_a_month")
+          }
+        })
+
+        const historyFrom = Effect.fn("Limits.historyFrom")(function* (
+          workspaceId: AuthorizedWorkspaceId
+        ) {
+          const { history_days } = (yield* planOf(workspaceId)).limits
+          if (history_days === null) return undefined
+          const now = yield* DateTime.nowAsDate
+          return new Date(now.getTime() - history_days * dayMs)
+        })
+
+        return Limits.of({
+          planOf,
+
+          hold,
+
+          tellNear,
+
+          allowOneMore: Effect.fn("Limits.allowOneMore")(function* (workspaceId, ...limits) {
+            yield* hold(workspaceId)
+            for (const limit of limits) {
+              const { free, plan } = yield* countFree(workspaceId, limit)
+              if (free < 1) return yield* exceeded(plan, limit)
+              const most = plan.limits[limit]
+              yield* announceNear(workspaceId, limit, most - free + 1, most)
+            }
+          }),
+
+          allowMoreOfMany: Effect.fn("Limits.allowMoreOfMany")(function* (
+            workspaceId,
+            limit,
+            more = 1
+          ) {
+            yield* allowMonth(workspaceId, more)
+            const isFree = yield* places[limit].take(
+              workspaceId,
+              Effect.gen(function* () {
+                // A run is enqueued with its task locked, after which no workspace may be.
+                if (limit === "pending_delayed_tasks") yield* hold(workspaceId)
+                return yield* countFreeOfMany(workspaceId, limit, more)
+              }),
+              more
+            )
+            if (!isFree) return yield* exceeded(yield* planOf(workspaceId), limit)
+          }),
+
+          takeOneOfMany: Effect.fn("Limits.takeOneOfMany")(function* (workspaceId, quota) {
+            yield* allowMonth(workspaceId, 1)
+            const isTaken = places[quota].takeKnown(workspaceId)
+            if (isTaken !== undefined) return isTaken
+            const { free, plan } = yield* countFree(workspaceId, quota)
+            const limit = plan.limits[quota]
+            const isNear = percentOf(limit - free + 1, limit) !== undefined
+            // Creates that count at the same time must not take the last place together.
+            if (isNear || free < many) return false
+            return yield* places[quota].take(workspaceId, Effect.succeed(free))
+          }),
+
+          allowAfter: Effect.fn("Limits.allowAfter")(function* (workspaceId, limit, used) {
+            const plan = yield* planOf(workspaceId)
+            if (used >= (plan.limits[limit] ?? Infinity)) return yield* exceeded(plan, limit)
+          }),
+
+          used: Effect.fn("Limits.used")(function* (workspaceId) {
+            const { limits } = yield* planOf(workspaceId)
+            const now = yield* DateTime.nowAsDate
+            const counts = yield* Effect.forEach(countedLimits, (quota) =>
+              Effect.map(repo.count(workspaceId, quota, now, countUpTo), (used) => ({
+                quota,
+                used,
+                limit: limits[quota]
+              }))
+            )
+            // The sum of what is shown by day.
+            const days = yield* usage.list(workspaceId, firstOfMonth(now), dayOf(now.getTime()))
+            const executions = days.reduce((sum, day) => sum + day.executions, 0)
+            return [
+              ...counts,
+              { quota: "executions_a_month", used: executions, limit: limits.executions_a_month }
+            ]
+          }),
+
+          allowResume: Effect.fn("Limits.allowResume")(function* (workspaceId, taskId) {
+            if (!(yield* repo.isPausedByPlan(workspaceId, taskId))) return
+            const { id, limits } = yield* planOf(workspaceId)
+            return yield* new QuotaExceeded({
+              quota: "cron_tasks",
+              limit: limits.cron_tasks,
+              plan: id,
+              message: "The plan paused this task. It resumes when the plan has room again."
+            })
+          }),
+
+          // Lists of executions ask this, and most services have nothing to say.
+          historyFrom: someLimitHistory ? historyFrom : () => Effect.undefined,
+
+          allowSchedule: Effect.fn("Limits.allowSchedule")(function* (workspaceId, schedule) {
+            if (!someRestrictIntervals) return
+            const plan = yield* planOf(workspaceId)
+            const { shortest_interval_seconds: limit } = plan.limits
+            if (limit <= leastGapSeconds || shortestGapSeconds(schedule) >= limit) return
+            return yield* new QuotaExceeded({
+              quota: "shortest_interval_seconds",
+              limit,
+              plan: plan.id,
+              message: `On this plan a schedule may fire at most every ${limit} seconds.`
+            })
+          }),
+
+          allowOneMoreWorkspace: Effect.fn("Limits.allowOneMoreWorkspace")(function* (userId) {
+            const owned = yield* repo.countOwnedWorkspaces(userId)
+            if (Option.isNone(owned)) return yield* new InvalidToken()
+            const { byDefault } = catalog
+            if (owned.value >= byDefault.limits.owned_workspaces) {
+              return yield* exceeded(byDefault, "owned_workspaces")
+            }
+          })
+        })
+      })
+    )
+}
+
+const many = 1_000
+
+/** Beyond this, the exact number interests nobody. */
+const countUpTo = 1_000_000
+
+const exceeded = ({ id, limits }: Plan, limit: LimitName) =>
+  new QuotaExceeded({ quota: limit, limit: limits[limit] ?? 0, plan: id })

@@ -1,0 +1,119 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { Day } from "@scheduling/domain/billing/Usage"
+import type { UserId } from "@scheduling/domain/shared/Ids"
+import { Context, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import { type CountedLimit, counted } from "./counted.ts"
+
+/** What the payment provider was last heard to say. */
+export interface BoughtPlan {
+  readonly status: string
+  readonly price_id: string | null
+  readonly past_due_since: Date | null
+}
+
+export class LimitsRepo extends Context.Service<
+  LimitsRepo,
+  {
+    /** Locks the workspace until the transaction ends. Returns false if it is gone. */
+    readonly lock: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<boolean>
+    readonly findSubscription: (
+      workspaceId: AuthorizedWorkspaceId
+    ) => Effect.Effect<Option.Option<BoughtPlan>>
+    /** Whether it was the plan that paused the task. */
+    readonly isPausedByPlan: (
+      workspaceId: AuthorizedWorkspaceId,
+      taskId: string
+    ) => Effect.Effect<boolean>
+    /** Returns false if they were told before. */
+    readonly insertTelling: (telling: {
+      readonly workspace_id: string
+      readonly quota: string
+      readonly since: Day
+      readonly percent: number
+    }) => Effect.Effect<boolean>
+    /** Reads at most as many rows as `upTo`. */
+    readonly count: (
+      workspaceId: AuthorizedWorkspaceId,
+      limit: CountedLimit,
+      now: Date,
+      upTo: number
+    ) => Effect.Effect<number>
+    /**
+     * Locks the user's row first, so that two creates at once cannot both take the last place. None
+     * if the user is gone.
+     */
+    readonly countOwnedWorkspaces: (userId: UserId) => Effect.Effect<Option.Option<number>>
+  }
+>()("@scheduling/server/plans/LimitsRepo") {
+  static readonly layer: Layer.Layer<LimitsRepo, never, SqlClient.SqlClient> = Layer.effect(
+    LimitsRepo,
+    Effect.map(SqlClient.SqlClient, (sql) =>
+      LimitsRepo.of({
+        // Not FOR UPDATE: every insert into the workspace would wait for that.
+        lock: Effect.fn("LimitsRepo.lock")(function* (workspaceId) {
+          const rows = yield* sql`
+            SELECT id
+            FROM workspaces
+            WHERE id = ${workspaceId}
+            FOR NO KEY UPDATE`
+          return rows.length > 0
+        }, Effect.orDie),
+
+        findSubscription: Effect.fn("LimitsRepo.findSubscription")(function* (workspaceId) {
+          const rows = yield* sql<BoughtPlan>`
+            SELECT status, price_id, past_due_since
+            FROM subscriptions
+            WHERE workspace_id = ${workspaceId}
+              AND status IS NOT NULL`
+          return Option.fromNullishOr(rows[0])
+        }, Effect.orDie),
+
+        isPausedByPlan: Effect.fn("LimitsRepo.isPausedByPlan")(function* (workspaceId, taskId) {
+          const rows = yield* sql`
+            SELECT task_id
+            FROM plan_pauses
+            WHERE workspace_id = ${workspaceId}
+              AND task_id = ${taskId}`
+          return rows.length > 0
+        }, Effect.orDie),
+
+        count: Effect.fn("LimitsRepo.count")(function* (workspaceId, limit, now, upTo) {
+          const [row] = yield* sql<{ readonly used: number }>`
+            SELECT count(*)::int AS used
+            FROM (
+              SELECT
+              FROM ${sql.literal(counted[limit].table)}
+              WHERE workspace_id = ${workspaceId}
+                AND ${counted[limit].condition(sql, now)}
+              LIMIT ${upTo}
+            ) AS counted`
+          return row?.used ?? 0
+        }, Effect.orDie),
+
+        insertTelling: Effect.fn("LimitsRepo.insertTelling")(function* (telling) {
+          const rows = yield* sql`
+            INSERT INTO quota_tellings ${sql.insert(telling)}
+            ON CONFLICT DO NOTHING
+            RETURNING percent`
+          return rows.length > 0
+        }, Effect.orDie),
+
+        countOwnedWorkspaces: Effect.fn("LimitsRepo.countOwnedWorkspaces")(function* (userId) {
+          const users = yield* sql`
+            SELECT id
+            FROM users
+            WHERE id = ${userId}
+            FOR NO KEY UPDATE`
+          if (users.length === 0) return Option.none()
+          const [row] = yield* sql<{ readonly owned: number }>`
+            SELECT count(*)::int AS owned
+            FROM memberships
+            WHERE user_id = ${userId}
+              AND role = 'owner'`
+          return Option.some(row?.owned ?? 0)
+        }, Effect.orDie)
+      })
+    )
+  )
+}

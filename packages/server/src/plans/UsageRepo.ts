@@ -1,0 +1,166 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { Day } from "@scheduling/domain/billing/Usage"
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+
+export interface UsageRow {
+  readonly day: Day
+  readonly executions: number
+  readonly notifications: number
+  readonly most_seats: number | null
+  readonly last_seats: number | null
+  readonly most_monitors: number | null
+  readonly last_monitors: number | null
+}
+
+/** How many there were after the last change before a day. */
+export interface UsageBefore {
+  readonly seats: number
+  readonly monitors: number
+}
+
+/** What lasts from one change to the next: the rows that are counted. */
+const lasting = { seats: "memberships", monitors: "monitors" } as const
+
+/**
+ * What workspaces use, by day. Executions are counted by `UsageCounter`, notifications by the
+ * statement that says that they were delivered.
+ */
+export class UsageRepo extends Context.Service<
+  UsageRepo,
+  {
+    /** Includes executions that are not counted yet. */
+    readonly list: (
+      workspaceId: AuthorizedWorkspaceId,
+      from: Day,
+      to: Day
+    ) => Effect.Effect<ReadonlyArray<UsageRow>>
+    readonly findBefore: (
+      workspaceId: AuthorizedWorkspaceId,
+      day: Day
+    ) => Effect.Effect<UsageBefore>
+    /**
+     * Only those that are counted, for checks that may lag by the time that `docs/billing.md` says.
+     */
+    readonly countExecutionsSince: (
+      workspaceId: AuthorizedWorkspaceId,
+      day: Day
+    ) => Effect.Effect<number>
+    /**
+     * Locks the workspaces that a user is a member of, and the user, until the transaction ends, so
+     * that no seat changes meanwhile.
+     */
+    readonly holdSeatsOf: (userId: string) => Effect.Effect<ReadonlyArray<string>>
+    /** Call it after members or monitors came or went, while the workspaces are locked. */
+    readonly record: (
+      what: keyof typeof lasting,
+      workspaceIds: ReadonlyArray<string>,
+      now: Date
+    ) => Effect.Effect<void>
+  }
+>()("@scheduling/server/plans/UsageRepo") {
+  static readonly layer: Layer.Layer<UsageRepo, never, SqlClient.SqlClient> = Layer.effect(
+    UsageRepo,
+    Effect.map(SqlClient.SqlClient, (sql) =>
+      UsageRepo.of({
+        list: Effect.fn("UsageRepo.list")(function* (workspaceId, from, to) {
+          // A statement of its own, because the planner must know the value. The other statement
+          // reads it again, because a piece may be taken in between.
+          const [progress] = yield* sql<{ readonly counted_up_to: string }>`
+            SELECT counted_up_to::text
+            FROM execution_stats_progress`
+          return yield* sql<UsageRow>`
+            SELECT
+              day::text, sum(executions)::float8 AS executions,
+              sum(notifications)::float8 AS notifications,
+              max(most_seats) AS most_seats, max(last_seats) AS last_seats,
+              max(most_monitors) AS most_monitors, max(last_monitors) AS last_monitors
+            FROM (
+              SELECT
+                day, executions, notifications,
+                most_seats, last_seats, most_monitors, last_monitors
+              FROM usage_days
+              WHERE workspace_id = ${workspaceId}
+              UNION ALL
+              SELECT (finished_at AT TIME ZONE 'UTC')::date, count(*), 0, NULL, NULL, NULL, NULL
+              FROM executions
+              WHERE workspace_id = ${workspaceId}
+                AND attempts_count > 0
+                AND ordinal > ${progress?.counted_up_to ?? "0"}::bigint
+                AND ordinal > (SELECT counted_up_to FROM execution_stats_progress)
+              GROUP BY 1
+            ) AS used
+            WHERE day BETWEEN ${from}::date AND ${to}::date
+            GROUP BY day
+            ORDER BY day`
+        }, Effect.orDie),
+
+        findBefore: Effect.fn("UsageRepo.findBefore")(function* (workspaceId, day) {
+          const last = (what: keyof typeof lasting) => sql`
+            coalesce((
+              SELECT ${sql(`last_${what}`)}
+              FROM usage_days
+              WHERE workspace_id = ${workspaceId}
+                AND day < ${day}::date
+                AND ${sql(`last_${what}`)} IS NOT NULL
+              ORDER BY day DESC
+              LIMIT 1
+            ), 0)`
+          const [row] = yield* sql<UsageBefore>`
+            SELECT ${last("seats")} AS seats, ${last("monitors")} AS monitors`
+          return row ?? { seats: 0, monitors: 0 }
+        }, Effect.orDie),
+
+        countExecutionsSince: Effect.fn("UsageRepo.countExecutionsSince")(function* (
+          workspaceId,
+          day
+        ) {
+          const [row] = yield* sql<{ readonly executions: number }>`
+              SELECT coalesce(sum(executions), 0)::float8 AS executions
+              FROM usage_days
+              WHERE workspace_id = ${workspaceId}
+                AND day >= ${day}::date`
+          return row?.executions ?? 0
+        }, Effect.orDie),
+
+        holdSeatsOf: Effect.fn("UsageRepo.holdSeatsOf")(function* (userId) {
+          yield* sql`
+            SELECT id
+            FROM users
+            WHERE id = ${userId}
+            FOR UPDATE`
+          const rows = yield* sql<{ readonly id: string }>`
+            SELECT id
+            FROM workspaces
+            WHERE id IN (
+              SELECT workspace_id
+              FROM memberships
+              WHERE user_id = ${userId}
+            )
+            ORDER BY id
+            FOR NO KEY UPDATE`
+          return rows.map(({ id }) => id)
+        }, Effect.orDie),
+
+        record: Effect.fn("UsageRepo.record")(function* (what, workspaceIds, now) {
+          if (workspaceIds.length === 0) return
+          const [most, last, table] = [sql(`most_${what}`), sql(`last_${what}`), sql(lasting[what])]
+          yield* sql`
+            INSERT INTO usage_days AS used (workspace_id, day, ${most}, ${last})
+            SELECT workspace_id, (${now}::timestamptz AT TIME ZONE 'UTC')::date, amount, amount
+            FROM (
+              SELECT asked.workspace_id, count(counted.workspace_id)::int AS amount
+              FROM unnest(${workspaceIds}::uuid[]) AS asked (workspace_id)
+              LEFT JOIN ${table} AS counted ON counted.workspace_id = asked.workspace_id
+              GROUP BY asked.workspace_id
+            ) AS counts
+            ORDER BY workspace_id
+            ON CONFLICT (workspace_id, day) DO UPDATE
+            SET
+              ${most} = greatest(used.${most}, EXCLUDED.${most}),
+              ${last} = EXCLUDED.${last}`
+        }, Effect.orDie)
+      })
+    )
+  )
+}

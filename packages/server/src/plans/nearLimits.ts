@@ -1,0 +1,42 @@
+import { type Day, dayOf } from "@scheduling/domain/billing/Usage"
+import type { Announcement } from "../events/Outbox.ts"
+
+/** People are told when so much of a limit is used. */
+const percents = [100, 80] as const
+export type Percent = (typeof percents)[number]
+
+/** The most that is reached, if any. */
+export const percentOf = (used: number, limit: number): Percent | undefined =>
+  percents.find((percent) => 100 * used >= percent * limit)
+
+/** The percentage that the last of these reaches, if the one before it did not. */
+export const percentReachedBy = (used: number, limit: number): Percent | undefined => {
+  const percent = percentOf(used, limit)
+  return percent === percentOf(used - 1, limit) ? undefined : percent
+}
+
+export const firstOfMonth = (now: Date): Day =>
+  dayOf(Date.UTC(now.getUTCFullYear(), now.getUTCMonth()))
+
+/** The words for people: `Cron tasks`. */
+const titleOf = (quota: string) =>
+  quota.charAt(0).toUpperCase() + quota.slice(1).replaceAll("_", " ")
+
+export interface NearLimit {
+  readonly workspaceId: string
+  readonly quota: string
+  readonly used: number
+  readonly limit: number
+  readonly percent: Percent
+}
+
+export const nearAnnouncement = (near: NearLimit, at: Date): Announcement => ({
+  workspace_id: near.workspaceId,
+  event: "quota.near",
+  subject_id: near.workspaceId,
+  at,
+  data: {
+    name: titleOf(near.quota),
+    reason: `${near.percent} % of the limit is used: ${near.used} of ${near.limit}.`
+  }
+})

@@ -1,0 +1,24 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { DateTime, Effect, Option } from "effect"
+import { AppConfig } from "../core/config/Config.ts"
+import { plansByPrice } from "../core/config/plans.ts"
+import { LimitsRepo } from "./LimitsRepo.ts"
+import { standingOf } from "./standing.ts"
+
+/** How the plan of a workspace is found. It asks the database only where plans are sold. */
+export const planFinder = Effect.gen(function* () {
+  const { plans: catalog, stripeSecretKey } = yield* AppConfig
+  const repo = yield* LimitsRepo
+  const byPrice = plansByPrice(catalog)
+
+  return Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId) {
+    const byHand = catalog.plans.get(catalog.assigned.get(workspaceId) ?? "")
+    if (byHand !== undefined) return byHand
+    if (stripeSecretKey === undefined) return catalog.byDefault
+    const bought = Option.getOrUndefined(yield* repo.findSubscription(workspaceId))
+    if (bought === undefined || !standingOf(bought, yield* DateTime.nowAsDate).holds) {
+      return catalog.byDefault
+    }
+    return byPrice.get(bought.price_id ?? "") ?? catalog.byDefault
+  })
+})

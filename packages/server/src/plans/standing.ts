@@ -1,0 +1,33 @@
+import { dayMs } from "../core/millis.ts"
+
+/** For so long a payment may be late. */
+export const graceDays = 7
+
+export interface Standing {
+  /** Whether the plan that was bought holds. If not, the default plan does. */
+  readonly holds: boolean
+  /** When that ends by itself. Null: it does not. */
+  readonly until: Date | null
+}
+
+/**
+ * What the state of a subscription means. A state that this version does not know gives nothing:
+ *
+ * | status | the plan that was bought |
+ * |---|---|
+ * | `trialing`, `active` | holds, also when it was cancelled and the period has not ended |
+ * | `past_due` | holds for 7 days, while the payment is tried again |
+ * | `unpaid` | does not hold: all tries failed |
+ * | `incomplete`, `incomplete_expired` | does not hold: the first payment was not made |
+ * | `paused` | does not hold: the trial ended without a card, or somebody paused it |
+ * | `canceled` | does not hold |
+ */
+export const standingOf = (
+  { past_due_since, status }: { readonly status: string; readonly past_due_since: Date | null },
+  now: Date
+): Standing => {
+  if (status === "active" || status === "trialing") return { holds: true, until: null }
+  if (status !== "past_due" || past_due_since === null) return { holds: false, until: null }
+  const until = new Date(past_due_since.getTime() + graceDays * dayMs)
+  return now < until ? { holds: true, until } : { holds: false, until: null }
+}

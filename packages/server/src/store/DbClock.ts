@@ -1,0 +1,180 @@
+import { Clock, Context, Effect, Layer } from "effect"
+import { elapsedMs } from "../core/elapsed.ts"
+import { Doorbell } from "../core/Loop.ts"
+import { readDatabaseTime, StoreClock } from "./StoreClock.ts"
+
+/**
+ * A contradiction of more than this is a step of the clock. Anything smaller is believed at once: a
+ * server that takes over is never set as exactly as the one before it.
+ */
+const stepMs = 5_000
+
+/**
+ * How long a clock that was stepped is doubted. A wrong time that lasts less than this moves nothing.
+ * Everything timed waits this long after a step that was right, so it stays well below a minute.
+ */
+const doubtMs = 30_000
+
+/** The latest time that a `Date` can hold. */
+const lastMs = 8.64e15
+
+/** The time that the database shows while it is doubted. */
+export interface Doubt {
+  /** By how much it is ahead of the time that it should show. Negative if it is behind. */
+  readonly aheadMs: number
+  /** For how long. */
+  readonly lastsMs: number
+}
+
+/**
+ * The database's clock as this process sees it, so that nodes whose own clocks differ start a run
+ * at the same moment. Each answer that carries `now()` is a sample, off by at most half the time it
+ * took. The best sample is kept until a better or a much later one comes, or one that contradicts
+ * it: another server has taken over, or the clock was stepped.
+ *
+ * A step is doubted for half a minute. Meanwhile the clock goes on as it went before, and the loops
+ * whose statements read `now()` wait. After that the database is right: see ADR 47.
+ */
+export class DbClock {
+  #offsetMs = 0
+  #errorMs = Number.POSITIVE_INFINITY
+  #sampledAtMs = 0
+  #doubt: { offsetMs: number; readonly sinceMs: number } | undefined
+  #steps = 0
+
+  #ended = 0
+
+  /** Rings when a doubt has ended, in either way. */
+  readonly steppedBell = new Doorbell()
+
+  readonly #clock: Clock.Clock
+
+  constructor(clock: Clock.Clock) {
+    this.#clock = clock
+  }
+
+  static readonly make: Effect.Effect<DbClock> = Effect.map(
+    Clock.Clock,
+    (clock) => new DbClock(clock)
+  )
+
+  /** Milliseconds since the epoch on the database's clock. */
+  now(): number {
+    return elapsedMs(this.#clock) + this.#offsetMs
+  }
+
+  /** No statement that reads a later `now()` is to be trusted. */
+  get latestMs(): number {
+    return this.#isSampled ? this.now() + stepMs : lastMs
+  }
+
+  /** Undefined while the database shows the time that it should. */
+  get doubt(): Doubt | undefined {
+    if (this.#doubt === undefined) return undefined
+    return {
+      aheadMs: this.#doubt.offsetMs - this.#offsetMs,
+      lastsMs: elapsedMs(this.#clock) - this.#doubt.sinceMs
+    }
+  }
+
+  /** How many steps were noticed since the process started. */
+  get steps(): number {
+    return this.#steps
+  }
+
+  /** How many of them are no longer doubted: the clock was set right, or is believed. */
+  get endedSteps(): number {
+    return this.#ended
+  }
+
+  /** Runs a statement that returns the database's `now()`. */
+  sample<A extends { readonly now_ms: number }, E, R>(
+    statement: Effect.Effect<A, E, R>
+  ): Effect.Effect<A, E, R> {
+    return this.#measured(statement, ({ now_ms }) => now_ms)
+  }
+
+  /**
+   * Runs a statement that returns nothing but the time of the database. While that is doubted,
+   * returns the time that it should be.
+   */
+  read<E, R>(statement: Effect.Effect<Date, E, R>): Effect.Effect<Date, E, R> {
+    return Effect.map(
+      this.#measured(statement, (now) => now.getTime()),
+      (now) => (this.#doubt === undefined ? now : new Date(this.now()))
+    )
+  }
+
+  get #isSampled(): boolean {
+    return this.#errorMs < Number.POSITIVE_INFINITY
+  }
+
+  #measured<A, E, R>(statement: Effect.Effect<A, E, R>, nowMs: (answer: A) => number) {
+    return Effect.suspend(() => {
+      const sentMs = elapsedMs(this.#clock)
+      return Effect.tap(statement, (answer) =>
+        this.#learn(sentMs, elapsedMs(this.#clock), nowMs(answer))
+      )
+    })
+  }
+
+  #learn(sentMs: number, receivedMs: number, nowMs: number): Effect.Effect<void> {
+    const errorMs = (receivedMs - sentMs) / 2
+    // Clocks drift by up to 100 ppm: a sample loses a tenth of a millisecond per second.
+    const agedErrorMs = this.#errorMs + (receivedMs - this.#sampledAtMs) / 10_000
+    const offsetMs = nowMs - (sentMs + receivedMs) / 2
+    const contradictionMs = Math.abs(offsetMs - this.#offsetMs) - errorMs - agedErrorMs
+    const before = this.#doubt
+    if (contradictionMs > stepMs) {
+      if (before === undefined) {
+        this.#doubt = { offsetMs, sinceMs: receivedMs }
+        this.#steps++
+        return Effect.logError(begun(offsetMs - this.#offsetMs))
+      }
+      before.offsetMs = offsetMs
+      if (receivedMs - before.sinceMs < doubtMs) return Effect.void
+    }
+    // An answer that took so long does not show that the clock is right again.
+    if (before !== undefined && errorMs > stepMs) return Effect.void
+    const steppedMs = contradictionMs > stepMs ? offsetMs - this.#offsetMs : 0
+    if (before !== undefined || errorMs <= agedErrorMs || contradictionMs > 0) {
+      this.#offsetMs = offsetMs
+      this.#errorMs = errorMs
+      this.#sampledAtMs = receivedMs
+    }
+    if (before === undefined) return Effect.void
+    this.#doubt = undefined
+    this.#ended++
+    this.steppedBell.ring()
+    return Effect.logWarning(ended(steppedMs))
+  }
+}
+
+/** The one of this node. */
+export const DatabaseClock = Context.Reference<DbClock>("@scheduling/server/store/DatabaseClock", {
+  defaultValue: () => new DbClock(Clock.Clock.defaultValue())
+})
+
+/**
+ * The clock of a node. Through it, `StoreClock` does not follow a step while that is doubted. A clock
+ * that a test has put in its place is left as it is.
+ */
+export const DatabaseClockLayer: Layer.Layer<never> = Layer.effect(
+  StoreClock,
+  Effect.map(Effect.all([StoreClock, DatabaseClock]), ([readStore, clock]) =>
+    readStore === readDatabaseTime ? (sql) => clock.read(readDatabaseTime(sql)) : readStore
+  )
+).pipe(Layer.provideMerge(Layer.effect(DatabaseClock, DbClock.make)))
+
+const begun = (aheadMs: number) =>
+  `the clock of the database was stepped: it is ${distance(aheadMs)} the time that it should show. ` +
+  `What is timed waits until it is right again, for ${doubtMs / 1_000} s at most. ` +
+  `Check the time synchronization of the database's host`
+
+const ended = (steppedMs: number) =>
+  steppedMs === 0
+    ? "the clock of the database shows the right time again"
+    : `the clock of the database stays ${distance(steppedMs)} the time before, which counts from now on`
+
+const distance = (aheadMs: number) =>
+  `${Math.round(Math.abs(aheadMs) / 1_000)} s ${aheadMs > 0 ? "ahead of" : "behind"}`

@@ -1,0 +1,185 @@
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer, Redacted, Schedule, type Scope } from "effect"
+import { Migrator, SqlClient, type SqlError } from "effect/sql"
+import type { Duplex } from "node:stream"
+import { AppConfig } from "../core/config/Config.ts"
+import { migrations } from "./migrations/index.ts"
+import { databaseSocket } from "./pool/DatabaseSocket.ts"
+import { growWhileShort } from "./pool/PoolGrowth.ts"
+import { PoolUse } from "./pool/PoolUse.ts"
+import { withTransactionTurns } from "./pool/TransactionTurns.ts"
+import {
+  type DataDirInUse,
+  type EmbeddedPostgresOptions,
+  type EmbeddedStoreError,
+  openEmbeddedPostgres
+} from "./embedded/EmbeddedPostgres.ts"
+import { explainSqlError, isLockTimeout } from "./failures.ts"
+import { refuseNewerSchema } from "./refuseNewerSchema.ts"
+
+/**
+ * Which store holds the data. Both speak SQL through one driver. Only listening and the number of
+ * nodes differ.
+ */
+export class Store extends Context.Service<
+  Store,
+  { readonly kind: "postgres" | "embedded"; readonly pool: PoolUse }
+>()("@scheduling/server/store/Store") {}
+
+export type Database = SqlClient.SqlClient | PgClient.PgClient | Store
+
+type StoreError = DataDirInUse | EmbeddedStoreError | SqlError.SqlError | Migrator.MigrationError
+
+/** The migrated database that the configuration names. */
+export const DatabaseLayer: Layer.Layer<Database, StoreError, AppConfig> = Layer.unwrap(
+  Effect.gen(function* () {
+    const { databasePool, databasePoolMax, databaseUrl, dataDir } = yield* AppConfig
+    return databaseUrl === undefined
+      ? embeddedLayer({ dataDir })
+      : postgresLayer({
+          url: databaseUrl,
+          maxConnections: databasePool,
+          grownConnections: databasePoolMax
+        })
+  })
+)
+
+const session = {
+  applicationName: "scheduling-service",
+  /**
+   * Several requests share a connection and go out as one write, which gives 1.5 to 2 times the
+   * throughput.
+   */
+  multiplex: true,
+  transformJson: false
+}
+
+const statementTimeoutSeconds = 30
+
+const server = {
+  connectTimeout: "5 seconds",
+  keepAlive: "30 seconds",
+  startupParameters: {
+    timezone: "UTC",
+    // No statement here runs long enough to be worth compiling. With many partitions the planner
+    // expects one to be, and the statistics of a month took 8 s.
+    jit: "off",
+    // No statement looks up the same key twice, and planning for that costs a tenth of a list.
+    enable_memoize: "off",
+    statement_timeout: `${statementTimeoutSeconds}s`,
+    // A node that lost its network releases its row locks before a request at another node gives up
+    // on them after 15 s.
+    idle_in_transaction_session_timeout: "10s",
+    // Because of that, only work that is stuck holds locks for longer. Whoever waits for them
+    // answers 503 in time.
+    lock_timeout: "12s"
+  }
+} as const
+
+export const postgresLayer = ({
+  maxConnections,
+  grownConnections = maxConnections,
+  silenceMs = (statementTimeoutSeconds + 5) * 1000,
+  url
+}: {
+  readonly url: Redacted.Redacted
+  readonly maxConnections: number
+  /**
+   * The size up to which the pool may grow while transactions wait and the server has room. By
+   * default the pool stays as it is.
+   */
+  readonly grownConnections?: number
+  /** How long a connection may be silent before it counts as lost. */
+  readonly silenceMs?: number
+}): Layer.Layer<Database, SqlError.SqlError | Migrator.MigrationError> =>
+  migrated("postgres", maxConnections, (use) => {
+    const poolOf = (size: number) =>
+      PgClient.make({
+        ...session,
+        ...server,
+        url,
+        maxConnections: size,
+        stream: () => use.opened(databaseSocket(Redacted.value(url), silenceMs))
+      })
+    return PgClient.layerFrom(
+      Effect.gen(function* () {
+        const pool = yield* poolOf(maxConnections)
+        if (grownConnections <= maxConnections) return withTransactionTurns(pool, use)
+        const more = yield* poolOf(grownConnections - maxConnections)
+        const sql = withTransactionTurns(pool, use, more)
+        yield* Effect.forkScoped(growWhileShort(sql, use, grownConnections))
+        return sql
+      })
+    )
+  })
+
+export const embeddedLayer = (
+  options: EmbeddedPostgresOptions
+): Layer.Layer<Database, StoreError> => embeddedLayerOn(openEmbeddedPostgres(options))
+
+/**
+ * As many as the driver sends without an answer. With its default of 32, statements of a busy node
+ * wait for one more turn of the event loop per 32 statements before them.
+ */
+const statementsInPipeline = 128
+
+/** Uses a store that is already open. The function it provides makes a new connection each time. */
+export const embeddedLayerOn = <E>(
+  store: Effect.Effect<() => Duplex, E, Scope.Scope>
+): Layer.Layer<Database, E | SqlError.SqlError | Migrator.MigrationError> =>
+  migrated("embedded", 1, (pool) =>
+    PgClient.layerFrom(
+      Effect.flatMap(store, (stream) =>
+        PgClient.make({
+          ...session,
+          stream: () => pool.opened(stream()),
+          username: "postgres",
+          database: "postgres",
+          maxConnections: 1,
+          multiplexConcurrency: statementsInPipeline
+        })
+      ).pipe(Effect.map((sql) => withTransactionTurns(sql, pool)))
+    )
+  )
+
+const migrated = <E>(
+  kind: Store["Service"]["kind"],
+  size: number,
+  client: (pool: PoolUse) => Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, E>
+) =>
+  Layer.unwrap(
+    Effect.sync(() => {
+      const pool = new PoolUse(size)
+      return Layer.mergeAll(
+        Layer.effectDiscard(migrate),
+        Layer.succeed(Store, { kind, pool })
+      ).pipe(Layer.provideMerge(client(pool)))
+    })
+  )
+
+export const migrate = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  // In a container the database is often still starting. A minute is enough for it.
+  yield* sql`SELECT 1`.pipe(
+    Effect.tapError((error) =>
+      Effect.logWarning(`waiting for the database: ${explainSqlError(error)}`)
+    ),
+    Effect.retry({ schedule: Schedule.spaced("2 seconds"), times: 30 })
+  )
+  yield* refuseNewerSchema
+  // Another node may be migrating, or a reader may be in the way.
+  const applied = yield* Migrator.make({})({ loader: Migrator.fromRecord(migrations) }).pipe(
+    Effect.retry({
+      times: 25,
+      while: (error) =>
+        isLockTimeout(error) || (error._tag === "MigrationError" && isLockTimeout(error.cause))
+    })
+  )
+  yield* Effect.forEach(
+    applied,
+    ([id, name]) => Effect.logInfo(`applied migration ${id}: ${name}`),
+    {
+      discard: true
+    }
+  )
+})

@@ -1,0 +1,17 @@
+import { Context, Effect } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+
+/**
+ * The clock that all nodes share: the database's, read when the statement runs. Decisions made with
+ * it are the same on every node, however wrong the clocks of the machines are. Tests replace it.
+ */
+export const StoreClock = Context.Reference<
+  (sql: SqlClient.SqlClient) => Effect.Effect<Date, SqlError.SqlError>
+>("@scheduling/server/store/StoreClock", { defaultValue: () => readDatabaseTime })
+
+export const readDatabaseTime = (
+  sql: SqlClient.SqlClient
+): Effect.Effect<Date, SqlError.SqlError> =>
+  Effect.flatMap(sql<{ readonly now: Date }>`SELECT clock_timestamp() AS now`, ([row]) =>
+    row === undefined ? Effect.die(new Error("SELECT returned no row")) : Effect.succeed(row.now)
+  )

@@ -1,0 +1,197 @@
+import { Duration, Effect } from "effect"
+import type { Scope } from "effect"
+import * as path from "node:path"
+import type { Duplex } from "node:stream"
+import { Worker } from "node:worker_threads"
+import { makeFolder } from "../../core/makeFolder.ts"
+import type { FromWorker, ToWorker, WorkerOptions } from "./channel.ts"
+import { Connection } from "./Connection.ts"
+import { DataDirInUse, holdDataDir } from "./DataDirLock.ts"
+import { EmbeddedStoreError } from "./EmbeddedStoreError.ts"
+import { initializeDirectory, initializeTemplate } from "./initialize.ts"
+import { ownerOnly } from "./ownerOnly.ts"
+
+export { DataDirInUse, EmbeddedStoreError }
+
+export interface EmbeddedPostgresOptions {
+  /** The store is in the directory `postgres` under it. Without it the store is in memory. */
+  readonly dataDir: string | undefined
+  /** The packed files that a store in memory begins with, if it does not begin empty. */
+  readonly template?: string
+  /**
+   * A single-user backend never checkpoints by itself. Without this the WAL would grow for ever,
+   * and with it the recovery after a crash.
+   */
+  readonly checkpointAfterBytes?: number
+  /** How often a table that needs it is vacuumed. Such a backend has no autovacuum. */
+  readonly maintainEvery?: Duration.Input
+  /**
+   * Docker kills a container 10 s after it asked it to stop, and the store is not all that has to
+   * close.
+   */
+  readonly closeWithin?: Duration.Input
+}
+
+const defaultCheckpointAfterBytes = 32 * 1024 * 1024
+
+/**
+ * Opens PostgreSQL (PGlite) in a thread of its own, so that a query never blocks the thread that
+ * answers HTTP. The returned function is the driver's `stream`: each call is a new connection,
+ * without a port or a socket file.
+ *
+ * There is one backend, so the pool must have `maxConnections: 1`. Another connection waits until
+ * the first is closed, and an open transaction makes other statements wait.
+ *
+ * If the thread dies, its connections fail and the next connection starts a new thread. The store
+ * recovers from its WAL in less than a second, while ending the process would also drop the calls
+ * in flight.
+ */
+export const openEmbeddedPostgres = Effect.fn("openEmbeddedPostgres")(function* (
+  options: EmbeddedPostgresOptions
+): Effect.fn.Return<() => Duplex, DataDirInUse | EmbeddedStoreError, Scope.Scope> {
+  const dataDir = options.dataDir === undefined ? undefined : path.resolve(options.dataDir)
+  if (dataDir !== undefined) {
+    yield* Effect.try({
+      try: () => makeFolder(dataDir),
+      catch: (cause) =>
+        new EmbeddedStoreError({
+          dataDir,
+          reason: cause instanceof Error ? cause.message : String(cause),
+          cause
+        })
+    })
+    yield* holdDataDir(dataDir)
+  }
+  const attempt = <A>(run: (signal: AbortSignal) => Promise<A>) =>
+    Effect.tryPromise({
+      try: run,
+      catch: (cause) =>
+        new EmbeddedStoreError({
+          dataDir,
+          reason: cause instanceof Error ? cause.message : String(cause),
+          cause
+        })
+    })
+  const files = yield* attempt((signal) => initialize(dataDir, options.template, signal))
+  const runFork = Effect.runForkWith(yield* Effect.context())
+  const store = yield* Effect.acquireRelease(
+    Effect.sync(
+      () =>
+        new Store(
+          {
+            files,
+            checkpointAfterBytes: options.checkpointAfterBytes ?? defaultCheckpointAfterBytes,
+            maintainEveryMillis: Duration.toMillis(options.maintainEvery ?? "1 minute")
+          },
+          (reason) => runFork(Effect.logError("The embedded store stopped", { reason }))
+        )
+    ),
+    (store) =>
+      // Interruptible, because the release must not wait for a statement that never ends.
+      Effect.interruptible(Effect.promise(() => store.close())).pipe(
+        Effect.timeoutOrElse({
+          duration: options.closeWithin ?? "5 seconds",
+          orElse: () => Effect.promise(() => store.kill())
+        })
+      )
+  )
+  yield* attempt(() => store.ready())
+  return () => store.connect()
+})
+
+const initialize = async (
+  dataDir: string | undefined,
+  template: string | undefined,
+  signal: AbortSignal
+): Promise<WorkerOptions["files"]> => {
+  if (dataDir === undefined) {
+    return { _tag: "Template", path: template ?? (await initializeTemplate(signal)) }
+  }
+  const directory = path.join(dataDir, "postgres")
+  await initializeDirectory(directory, signal)
+  ownerOnly(directory)
+  return { _tag: "Directory", path: directory }
+}
+
+/** The current worker and the connections to it. */
+class Store {
+  readonly #options: WorkerOptions
+  readonly #onFailure: (reason: string) => void
+  #running: Running | undefined
+  #closed = false
+
+  constructor(options: WorkerOptions, onFailure: (reason: string) => void) {
+    this.#options = options
+    this.#onFailure = onFailure
+  }
+
+  ready(): Promise<void> {
+    return this.#start().ready
+  }
+
+  connect(): Duplex {
+    if (this.#closed) throw new Error("The embedded store is closed")
+    const { connections, worker } = this.#start()
+    const connection = new Connection(worker)
+    connections.add(connection)
+    connection.once("close", () => connections.delete(connection))
+    return connection
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    if (this.#running === undefined) return
+    const message: ToWorker = { _tag: "Close" }
+    this.#running.worker.postMessage(message)
+    await this.#running.exit
+  }
+
+  async kill(): Promise<void> {
+    await this.#running?.worker.terminate()
+  }
+
+  #start(): Running {
+    if (this.#running !== undefined) return this.#running
+    const worker = new Worker(new URL("./worker.ts", import.meta.url), {
+      name: "embedded-postgres",
+      workerData: this.#options
+    })
+    const connections = new Set<Duplex>()
+    const { promise: ready, resolve: onReady, reject: onFailed } = Promise.withResolvers<void>()
+    const { promise: exit, resolve: onExit } = Promise.withResolvers<void>()
+    // Only the first opening waits for `ready`. A later worker reports failures through its
+    // connections.
+    ready.catch(() => {})
+    let reason = "its thread ended"
+    let opened = false
+    worker.on("message", (message: FromWorker) => {
+      if (message._tag === "Failed") {
+        reason = message.reason
+      } else {
+        opened = true
+        onReady()
+      }
+    })
+    worker.on("error", (error) => {
+      reason = String(error)
+    })
+    worker.on("exit", () => {
+      this.#running = undefined
+      // A client may connect again and start the next thread only now that this one is gone.
+      const error = new Error(`The embedded store stopped: ${reason}`)
+      for (const connection of connections) connection.destroy(error)
+      onFailed(new Error(reason))
+      if (opened && !this.#closed) this.#onFailure(reason)
+      onExit()
+    })
+    this.#running = { connections, exit, ready, worker }
+    return this.#running
+  }
+}
+
+interface Running {
+  readonly worker: Worker
+  readonly connections: Set<Duplex>
+  readonly ready: Promise<void>
+  readonly exit: Promise<void>
+}

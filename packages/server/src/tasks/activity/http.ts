@@ -1,0 +1,19 @@
+import { Api } from "@scheduling/domain/Api"
+import { Effect } from "effect"
+import { implement } from "../../http/implement.ts"
+import { inWorkspace } from "../../http/inWorkspace.ts"
+import { Activities } from "./Activities.ts"
+
+export const ActivityHandlers = implement(
+  Api,
+  "activity",
+  Effect.fnUntraced(function* (handlers) {
+    const activities = yield* Activities
+    return handlers.handleAll({
+      failing: inWorkspace((workspaceId, { query }) => activities.failing(workspaceId, query)),
+      upcoming: inWorkspace((workspaceId, { query }) => activities.upcoming(workspaceId, query)),
+      recent: inWorkspace((workspaceId, { query }) => activities.recent(workspaceId, query)),
+      names: inWorkspace((workspaceId, { query }) => activities.names(workspaceId, query))
+    })
+  })
+)

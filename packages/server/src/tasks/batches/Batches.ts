@@ -1,0 +1,154 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { Principal } from "@scheduling/domain/auth/Principal"
+import {
+  type BatchOutcome,
+  type BatchOutcomes,
+  type RefusedItem,
+  Unreadable
+} from "@scheduling/domain/shared/requests/Batch"
+import {
+  Conflict,
+  type IdempotencyConflict,
+  QuotaExceeded,
+  type RateLimited,
+  ValidationFailed
+} from "@scheduling/domain/shared/Errors"
+import { NodeHttpServerRequest } from "@effect/platform-node"
+import { Context, Effect, Layer, type Schema } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { SqlClient } from "effect/sql"
+import { RequestRates } from "../../accounts/auth/RequestRates.ts"
+import { issuesIn } from "../../http/answers/Errors.ts"
+import { Idempotency } from "../../http/request/Idempotency.ts"
+import { elapsedMs } from "../../core/elapsed.ts"
+import { transactionOf } from "../../store/transaction.ts"
+
+interface BatchRequest<Input, Record, Encoded> {
+  readonly key: string | undefined
+  readonly workspaceId: AuthorizedWorkspaceId
+  readonly operation: string
+  readonly items: ReadonlyArray<Input>
+  readonly answer: Schema.Codec<BatchOutcomes<Record>, Encoded>
+}
+
+type Refusal = ValidationFailed | Conflict | QuotaExceeded
+
+/** Many creates in one request. */
+export class Batches extends Context.Service<
+  Batches,
+  {
+    /**
+     * Makes one item after the other in one transaction. Each create is a savepoint of its own, so
+     * one that is refused leaves nothing behind and stops no other. The batch is charged as many
+     * requests as it has items. What a create must do outside of a transaction is done before, one
+     * item after the other.
+     */
+    readonly create: <Input, Record, Encoded, E, R>(
+      request: BatchRequest<Input, Record, Encoded>,
+      create: (input: Input) => Effect.Effect<Record, E | Refusal, R>,
+      before?: (input: Input) => Effect.Effect<void, E | Refusal, R>
+    ) => Effect.Effect<
+      BatchOutcomes<Record>,
+      Exclude<E, Refusal> | IdempotencyConflict | RateLimited,
+      R | HttpServerRequest.HttpServerRequest | Principal
+    >
+  }
+>()("@scheduling/server/tasks/batches/Batches") {
+  static readonly layer: Layer.Layer<
+    Batches,
+    never,
+    Idempotency | RequestRates | SqlClient.SqlClient
+  > = Layer.effect(
+    Batches,
+    Effect.gen(function* () {
+      const transaction = transactionOf(yield* SqlClient.SqlClient)
+      const idempotency = yield* Idempotency
+      const rates = yield* RequestRates
+
+      return Batches.of({
+        create: Effect.fnUntraced(function* ({ answer, items, ...request }, create, before) {
+          const message = NodeHttpServerRequest.toIncomingMessage(
+            yield* HttpServerRequest.HttpServerRequest
+          )
+          // The request itself was counted as one.
+          const more = items.length - 1
+          const limited = more === 0 ? undefined : rates.take(message, yield* Principal, more)
+          if (limited !== undefined) return yield* limited
+          const read = items.map(readOf)
+          const ready =
+            before === undefined ? read : yield* Effect.forEach(read, yield* readyBy(before))
+          return yield* Effect.forEach(ready, (item) => outcomeOf(item, create)).pipe(
+            Effect.map((outcomes) => ({ items: outcomes })),
+            transaction,
+            idempotency.once({ ...request, payload: read, answer })
+          )
+        })
+      })
+    })
+  )
+}
+
+const readOf = <Input>(item: Input): Input | Refusal =>
+  item instanceof Unreadable ? new ValidationFailed({ issues: issuesIn(item.issue) }) : item
+
+/** What all items together may take before the transaction, and each item when that is used up. */
+const togetherMs = 15_000
+const atLeastMs = 250
+
+const tooLate = new ValidationFailed({
+  issues: [
+    {
+      path: [],
+      message: "could not be checked in time; create this item in a separate request"
+    }
+  ]
+})
+
+const readyBy = <Input, E, R>(before: (input: Input) => Effect.Effect<void, E | Refusal, R>) =>
+  Effect.clockWith((clock) => {
+    const endsAt = elapsedMs(clock) + togetherMs
+    return Effect.succeed(
+      (item: Input | Refusal): Effect.Effect<Input | Refusal, Exclude<E, Refusal>, R> =>
+        isRefusal(item)
+          ? Effect.succeed(item)
+          : Effect.suspend(() =>
+              Effect.timeoutOrElse(before(item), {
+                duration: Math.max(atLeastMs, endsAt - elapsedMs(clock)),
+                orElse: () => Effect.fail(tooLate)
+              })
+            ).pipe(
+              Effect.matchEffect({
+                onSuccess: () => Effect.succeed(item),
+                onFailure: (error) =>
+                  isRefusal(error)
+                    ? Effect.succeed(error)
+                    : Effect.fail(error as Exclude<E, Refusal>)
+              })
+            )
+    )
+  })
+
+const outcomeOf = <Input, Record, E, R>(
+  item: Input | Refusal,
+  create: (input: Input) => Effect.Effect<Record, E | Refusal, R>
+): Effect.Effect<BatchOutcome<Record>, Exclude<E, Refusal>, R> =>
+  isRefusal(item)
+    ? Effect.succeed(refused(item))
+    : Effect.matchEffect(create(item), {
+        onSuccess: (data) => Effect.succeed<BatchOutcome<Record>>({ status: 201, data }),
+        onFailure: (error) =>
+          isRefusal(error)
+            ? Effect.succeed<BatchOutcome<Record>>(refused(error))
+            : Effect.fail(error as Exclude<E, Refusal>)
+      })
+
+const isRefusal = (error: unknown): error is Refusal =>
+  error instanceof ValidationFailed || error instanceof Conflict || error instanceof QuotaExceeded
+
+const refused = (error: Refusal): RefusedItem => ({
+  status: statusOf(error),
+  error: { detail: error.detail }
+})
+
+const statusOf = (error: Refusal): RefusedItem["status"] =>
+  error instanceof ValidationFailed ? 422 : error instanceof Conflict ? 409 : 402

@@ -1,0 +1,211 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import {
+  type NotFound,
+  type QuotaExceeded,
+  RateLimited,
+  ValidationFailed
+} from "@scheduling/domain/shared/Errors"
+import { maxBatch } from "@scheduling/domain/shared/requests/Batch"
+import { Clock, Context, Effect, Layer, Option, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import { isDeepStrictEqual } from "node:util"
+import { AccountRates } from "../../http/fairness/AccountRates.ts"
+import { Limits } from "../../plans/Limits.ts"
+import type { Outbox } from "../../events/Outbox.ts"
+import { elapsedMs } from "../../core/elapsed.ts"
+import { Ids } from "../../core/Ids.ts"
+import { loop } from "../../core/Loop.ts"
+import { dayMs } from "../../core/millis.ts"
+import type { RunQueue } from "../../engine/RunQueue.ts"
+import { StoreClock } from "../../store/StoreClock.ts"
+import { transactionOf } from "../../store/transaction.ts"
+import { schedulesOf } from "../Schedules.ts"
+import { targetCheck } from "@scheduling/calls/egress/targetCheck"
+import { CalendarReader } from "./CalendarReader.ts"
+import { CalendarsRepo, type ClaimedCalendar } from "./CalendarsRepo.ts"
+
+/** What a request says about a calendar. */
+interface Given {
+  readonly excluded_calendar?: { readonly url: string } | null
+}
+
+/** Longer than it takes to read one and to tell its tasks. After that another node may. */
+const leaseMs = 5 * 60_000
+
+const hourMs = 3_600_000
+
+/** At most two of one workspace are read at once anyway. */
+const readsAtOnce = 4
+
+/** The calendars whose days schedules exclude: each is read once a day for all tasks of a workspace. */
+export class Calendars extends Context.Service<
+  Calendars,
+  {
+    /**
+     * Reads a calendar that the workspace does not have yet, before the change that names it. That
+     * must not be in a transaction: the server may take its time. Nothing is fetched for a new task
+     * that the plan has no calendar left for. A `change` of a task may free one.
+     */
+    readonly readBefore: (
+      workspaceId: AuthorizedWorkspaceId,
+      given: Given,
+      saves?: "a new task" | "a change"
+    ) => <A, E, R>(
+      change: Effect.Effect<A, E, R>
+    ) => Effect.Effect<A, E | NotFound | QuotaExceeded | RateLimited | ValidationFailed, R>
+    /** Reads those that are due. Returns whether there may be more. */
+    readonly refresh: Effect.Effect<boolean>
+  }
+>()("@scheduling/server/tasks/calendars/Calendars") {
+  static readonly layer: Layer.Layer<
+    Calendars,
+    never,
+    CalendarReader | CalendarsRepo | Ids | Limits | Outbox | RunQueue | SqlClient.SqlClient
+  > = Layer.effect(
+    Calendars,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const transaction = transactionOf(sql)
+      const now = Effect.orDie((yield* StoreClock)(sql))
+      const checkTargets = yield* targetCheck
+      const ids = yield* Ids
+      const limits = yield* Limits
+      const clock = yield* Clock.Clock
+      const rates = new AccountRates(readsPerMinute)
+      const reader = yield* CalendarReader
+      const repo = yield* CalendarsRepo
+      const schedules = yield* schedulesOf({ insert: Effect.die, update: repo.updateNextFire })
+
+      const keep = Effect.fnUntraced(function* (
+        workspace_id: AuthorizedWorkspaceId,
+        url: string,
+        days: ReadonlyArray<string>
+      ) {
+        const at = yield* now
+        yield* limits.hold(workspace_id)
+        if (yield* repo.isKnown(workspace_id, url)) return
+        yield* repo.removeUnused(workspace_id, at)
+        yield* repo.removeOldestUnused(workspace_id, unusedAtMost)
+        const id = yield* ids.next
+        yield* repo.insert({ id, workspace_id, url, days, check_at: inADay(at) }, at)
+      }, transaction)
+
+      const readNew = Effect.fnUntraced(function* (
+        workspace_id: AuthorizedWorkspaceId,
+        url: string,
+        saves: "a new task" | "a change"
+      ) {
+        yield* checkTargets([{ url, path }])
+        if (yield* repo.isKnown(workspace_id, url)) return
+        const { lane, used } = yield* repo.findUse(workspace_id)
+        yield* limits.allowAfter(workspace_id, "calendars", saves === "a change" ? used - 1 : used)
+        const standing = rates.take(workspace_id, lane, elapsedMs(clock))
+        if (standing.isOver) return yield* tooManyReads(standing.seconds)
+        const read = yield* reader.read({ workspace_id, lane, url })
+        if (read === "busy") return yield* tooManyReads(busySeconds)
+        if (Result.isFailure(read)) {
+          const message = `could not be read: ${read.failure}`
+          return yield* new ValidationFailed({ issues: [{ path, message }] })
+        }
+        yield* keep(workspace_id, url, read.success)
+      })
+
+      /** Each task in a transaction of its own, so that none is locked for long. */
+      const tellTasks = Effect.fnUntraced(function* (calendar: ClaimedCalendar) {
+        let after = firstId
+        for (;;) {
+          const tasks = yield* repo.listTasks(calendar, after)
+          for (const id of tasks) {
+            yield* transaction(
+              Effect.flatMap(repo.lockTask(calendar, id), (row) =>
+                Option.isNone(row) ? Effect.void : schedules.recompute(row.value)
+              )
+            )
+            after = id
+          }
+          if (tasks.length === 0) return
+        }
+      })
+
+      const look = Effect.fnUntraced(function* (calendar: ClaimedCalendar) {
+        const { days, workspace_id } = calendar
+        const begunAt = yield* now
+        yield* repo.removeUnused(workspace_id, begunAt)
+        if (!(yield* repo.isKnown(workspace_id, calendar.url))) return
+        const read = yield* reader.read(calendar)
+        const at = yield* now
+        if (read === "busy") {
+          return yield* repo.postpone(calendar, new Date(at.getTime() + busySeconds * 1_000))
+        }
+        const failures = Result.isSuccess(read) ? 0 : calendar.failures + 1
+        const found = Result.isSuccess(read)
+          ? { days: read.success, fetched_at: at, error: null, failures }
+          : { days, fetched_at: undefined, error: read.failure, failures }
+        const check_at = failures === 0 ? inADay(at) : laterAfter(failures, at)
+        if (calendar.is_applied && isDeepStrictEqual(found.days, days)) {
+          return yield* repo.updateFound(calendar, { ...found, is_applied: true, check_at })
+        }
+        // Whoever reads it next tells the tasks, if this node dies meanwhile.
+        const again = new Date(begunAt.getTime() + leaseMs)
+        yield* repo.updateFound(calendar, { ...found, is_applied: false, check_at: again })
+        yield* tellTasks(calendar)
+        yield* repo.updateFound(calendar, { ...found, is_applied: true, check_at })
+      })
+
+      return Calendars.of({
+        readBefore:
+          (workspaceId, { excluded_calendar }, saves = "a new task") =>
+          (change) =>
+            excluded_calendar === undefined || excluded_calendar === null
+              ? change
+              : Effect.andThen(readNew(workspaceId, excluded_calendar.url, saves), change),
+
+        refresh: Effect.gen(function* () {
+          const at = yield* now
+          const until = new Date(at.getTime() + leaseMs)
+          const due = yield* repo.claimDue(at, until, readsAtOnce)
+          yield* Effect.forEach(due, look, { concurrency: readsAtOnce, discard: true })
+          return due.length === readsAtOnce
+        }).pipe(Effect.withSpan("Calendars.refresh"))
+      })
+    })
+  )
+}
+
+export const CalendarsLayer: Layer.Layer<never, never, Calendars> = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { refresh } = yield* Calendars
+    yield* Effect.forkScoped(
+      loop("reading calendars", refresh, {
+        between: (hasMore) => (hasMore ? Effect.void : Effect.sleep("1 minute")),
+        pauseAtMost: "1 minute"
+      })
+    )
+  })
+)
+
+/** New calendars of a workspace and of an account: one request may name a hundred, all of one host. */
+const readsPerMinute = { each: 20, account: 60 }
+
+/** Longer than a read takes. */
+const busySeconds = 15
+
+const tooManyReads = (retry_after: number) =>
+  new RateLimited({
+    retry_after,
+    message: `Too many new calendars of this workspace or account are being read; try again in ${retry_after} s.`
+  })
+
+const path = ["excluded_calendar", "url"]
+
+/** As many as the tasks of a batch may name: they are counted when the tasks are saved. */
+const unusedAtMost = maxBatch
+
+const firstId = "00000000-0000-0000-0000-000000000000"
+
+/** Between 22 and 24 hours, so that those that were saved together are spread over the day in time. */
+const inADay = (at: Date) => new Date(at.getTime() + dayMs - Math.random() * 2 * hourMs)
+
+/** After one, two, four hours and so on, up to a day. */
+const laterAfter = (failures: number, at: Date) =>
+  new Date(at.getTime() + Math.min(dayMs, hourMs * 2 ** Math.min(failures - 1, 5)))

@@ -1,0 +1,71 @@
+import { answersOf } from "@scheduling/calls/exchange/Answers"
+import { renderCall } from "@scheduling/calls/renderCall"
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { StepRequest } from "@scheduling/domain/chains/ChainRun"
+import { Conflict, NotFound } from "@scheduling/domain/shared/Errors"
+import type { ChainId, ChainRunId, ExecutionId } from "@scheduling/domain/shared/Ids"
+import { Context, Effect, Layer, Result } from "effect"
+import { Limits } from "../../plans/Limits.ts"
+import { orNotFound } from "../../core/orNotFound.ts"
+import { firstStart } from "./chainRun.ts"
+import { ChainRunsRepo } from "./ChainRunsRepo.ts"
+import { ChainsRepo } from "./ChainsRepo.ts"
+
+/**
+ * What the steps of runs sent. It is not kept, but made again from the same steps and the same
+ * answers. Steps that were replaced are gone, so after a change nobody knows.
+ */
+export class StepRequests extends Context.Service<
+  StepRequests,
+  {
+    readonly get: (
+      workspaceId: AuthorizedWorkspaceId,
+      chainId: ChainId,
+      runId: ChainRunId,
+      executionId: ExecutionId
+    ) => Effect.Effect<StepRequest, NotFound | Conflict>
+  }
+>()("@scheduling/server/tasks/chains/StepRequests") {
+  static readonly layer: Layer.Layer<StepRequests, never, ChainRunsRepo | ChainsRepo | Limits> =
+    Layer.effect(
+      StepRequests,
+      Effect.gen(function* () {
+        const chains = yield* ChainsRepo
+        const limits = yield* Limits
+        const runs = yield* ChainRunsRepo
+
+        return StepRequests.of({
+          get: Effect.fn("StepRequests.get")(function* (workspaceId, chainId, runId, executionId) {
+            const chain = yield* foundChain(chains.find(workspaceId, chainId))
+            const since = yield* limits.historyFrom(workspaceId)
+            const run = yield* foundRun(runs.find(workspaceId, chainId, runId, since))
+            const asked = run.steps.find(({ id }) => id === executionId)
+            if (asked === undefined || asked.started_at === null) {
+              return yield* new NotFound({ resource: "execution" })
+            }
+            const step = chain.steps.find(({ name }) => name === asked.step)
+            const begunAt = firstStart(run)
+            if (step === undefined || begunAt === null || chain.updated_at > begunAt) {
+              return yield* new Conflict({
+                message: "The chain was changed after this run began, so what it sent is not known."
+              })
+            }
+            const answers = answersOf(
+              new Map(run.steps.flatMap((row) => (row.step === null ? [] : [[row.step, row]])))
+            )
+            const filled = renderCall(step, answers)
+            if (Result.isFailure(filled)) {
+              return yield* new Conflict({ message: `Nothing was sent: ${filled.failure}` })
+            }
+            const { body, headers, url } = filled.success
+            const { method } = step
+            const hasBody = method !== "GET" && method !== "HEAD"
+            return { method, url, headers, body: hasBody ? body : null }
+          })
+        })
+      })
+    )
+}
+
+const foundChain = orNotFound("chain")
+const foundRun = orNotFound("chain_run")

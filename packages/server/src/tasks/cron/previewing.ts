@@ -1,0 +1,47 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { cronTaskDefaults, defaultPreviewCount } from "@scheduling/domain/cron/CronTask"
+import { previewInSteps } from "@scheduling/schedules/slots"
+import { ValidationFailed } from "@scheduling/domain/shared/Errors"
+import { DateTime, Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import { afterEverythingElse, FairQueue } from "../../http/fairness/FairQueue.ts"
+import { inTurns } from "../../core/inTurns.ts"
+import { findCalendars } from "../../engine/firing/calendarDays.ts"
+import { checkPrecision } from "../Schedules.ts"
+import type { PreviewQuery } from "./PreviewQuery.ts"
+
+export const previewing = (sql: SqlClient.SqlClient) => {
+  // Slices of several at once would add up before the event loop turns.
+  const turns = new FairQueue<AuthorizedWorkspaceId>({ atOnce: 1, pause: afterEverythingElse })
+
+  return Effect.fn("CronTasks.preview")(
+    function* (workspaceId: AuthorizedWorkspaceId, query: PreviewQuery) {
+      const {
+        count = defaultPreviewCount,
+        excluded_calendar: url,
+        excluded_days,
+        precision,
+        schedule,
+        timezone = cronTaskDefaults.timezone,
+        ...bounds
+      } = query
+      yield* checkPrecision(schedule, precision)
+      const now = yield* DateTime.nowAsDate
+      const calendars = yield* findCalendars(sql, [{ workspace_id: workspaceId, url }])
+      const [calendar] = calendars.values()
+      if (url !== undefined && calendar === undefined) {
+        const message = "is no calendar that a task of this workspace has"
+        const issues = [{ path: ["excluded_calendar"], message }]
+        return yield* new ValidationFailed({ issues })
+      }
+      const rule = {
+        ...bounds,
+        ...(calendar !== undefined && { calendar_days: new Set(calendar.days) }),
+        ...(excluded_days !== undefined && { excluded_days: excluded_days.split(",") })
+      }
+      const steps = previewInSteps(schedule, timezone, now, count, rule)
+      return { data: yield* turns.run(workspaceId, inTurns(steps)) }
+    },
+    Effect.catchTag("SqlError", Effect.die)
+  )
+}

@@ -1,0 +1,201 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { Context, Effect, Layer } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
+import { bounds } from "./Histogram.ts"
+import { earliestIdAt, latestIdAt } from "./idRange.ts"
+
+export interface StatsFilter {
+  readonly from: Date
+  readonly to: Date
+  readonly bucket: "hour" | "day"
+  readonly task_id?: string | undefined
+}
+
+/** A part of the counts. Rows with the same start add up. */
+export interface StatsRow {
+  readonly start: Date
+  readonly queued: number
+  readonly running: number
+  readonly succeeded: number
+  readonly failed: number
+  readonly cancelled: number
+  readonly skipped: number
+  readonly durations: ReadonlyArray<number>
+  readonly duration_counts: ReadonlyArray<number>
+  readonly latenesses: ReadonlyArray<number>
+  readonly lateness_counts: ReadonlyArray<number>
+}
+
+/**
+ * Statistics come from `execution_stats` for whole hours, as far as executions are taken into it,
+ * and from the executions themselves for the rest. Each execution is counted exactly once:
+ *
+ * - An execution whose ordinal is after `rolled_up_to` is still read as a row.
+ * - If the range begins or ends within the hour of an execution, a part of that hour is read as
+ *   rows: the part to add, or the part to take away from the whole hour, whichever is shorter.
+ * - All others are in `execution_stats`.
+ */
+export class ExecutionStatsRepo extends Context.Service<
+  ExecutionStatsRepo,
+  {
+    readonly list: (
+      workspaceId: AuthorizedWorkspaceId,
+      filter: StatsFilter
+    ) => Effect.Effect<ReadonlyArray<StatsRow>>
+  }
+>()("@scheduling/server/tasks/executions/ExecutionStatsRepo") {
+  static readonly layer: Layer.Layer<ExecutionStatsRepo, never, SqlClient.SqlClient> = Layer.effect(
+    ExecutionStatsRepo,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const union = sql.join("\nUNION ALL\n", false)
+      const figures = sql.literal(figureColumns)
+
+      const buckets = sql.literal(bucketColumns)
+
+      return ExecutionStatsRepo.of({
+        list: Effect.fn("ExecutionStatsRepo.list")(function* (workspaceId, filter) {
+          // A statement of its own, because the planner must know the value, or it expects a third
+          // of all rows. The second statement reads it again, because a piece may be taken in
+          // between.
+          const [progress] = yield* sql<{ readonly rolled_up_to: string }>`
+            SELECT rolled_up_to::text
+            FROM execution_stats_progress`
+          const rolledUpTo = sql`(SELECT rolled_up_to FROM execution_stats_progress)`
+          const isFresh = sql`
+            ordinal > ${progress?.rolled_up_to ?? "0"}::bigint
+              AND ordinal > ${rolledUpTo}`
+          const { whole, edges } = wholeHours(filter.from, filter.to)
+          const { task_id } = filter
+          const ofTask = task_id === undefined ? sql.literal("true") : sql`task_id = ${task_id}`
+          const hours = sql`
+            FROM execution_stats
+            WHERE workspace_id = ${workspaceId}
+              AND ${task_id === undefined ? sql.literal("task_id IS NULL") : ofTask}`
+          // Nothing is taken away from an hour that retention has removed.
+          const isTakenIn = ({ counts, from }: Edge) => sql`
+            ordinal <= ${rolledUpTo}
+              AND ${counts === 1 ? sql.literal("true") : sql`EXISTS (SELECT ${hours} AND hour = ${floorHour(from)})`}`
+
+          const rows = ({ counts, from, to }: Edge, more: Statement.Fragment) => sql`
+            SELECT scheduled_for, status, duration_ms, lateness_ms, ${counts} AS counts
+            FROM executions
+            WHERE workspace_id = ${workspaceId}
+              AND ${ofTask}
+              AND scheduled_for >= ${from}
+              AND scheduled_for < ${to}
+              AND ${more}`
+          const ended = (edge: Edge, more: Statement.Fragment) => [
+            rows(
+              edge,
+              sql`
+                NOT stray
+              AND id >= ${earliestIdAt(edge.from)}
+              AND id < ${latestIdAt(edge.to)}
+              AND ${more}`
+            ),
+            rows(edge, sql`stray AND ${more}`)
+          ]
+
+          return yield* sql<StatsRow>`
+            WITH counted AS (
+              SELECT start, status, duration, lateness, sum(counts)::int AS n
+              FROM (
+                SELECT
+                  date_trunc(${filter.bucket}, scheduled_for, 'UTC') AS start, counts, ${buckets}
+                FROM (
+                  ${union([
+                    ...ended({ ...filter, counts: 1 }, isFresh),
+                    ...edges.flatMap((edge) => ended(edge, isTakenIn(edge))),
+                    sql`
+                      SELECT
+                        scheduled_for, state, NULL,
+                        CASE WHEN trigger <> 'rerun'
+                          THEN round(extract(epoch FROM started_at - scheduled_for) * 1000)
+                        END,
+                        1
+                      FROM runs
+                      WHERE workspace_id = ${workspaceId}
+                        AND ${ofTask}
+                        AND scheduled_for >= ${filter.from}
+                        AND scheduled_for < ${filter.to}`
+                  ])}
+                ) AS execution
+              ) AS measured
+              GROUP BY GROUPING SETS ((start, status), (start, duration), (start, lateness))
+            )
+            SELECT
+              start,
+              coalesce(sum(n) FILTER (WHERE status = 'queued'), 0)::int AS queued,
+              coalesce(sum(n) FILTER (WHERE status = 'running'), 0)::int AS running,
+              ${figures}
+            FROM counted
+            GROUP BY start
+            UNION ALL
+            SELECT
+              hour, 0, 0, succeeded, failed, cancelled, skipped,
+              durations, duration_counts, latenesses, lateness_counts
+            ${hours}
+              AND hour >= ${whole.from}
+              AND hour < ${whole.to}`
+        }, Effect.orDie)
+      })
+    })
+  )
+}
+
+// ---------------------------------------------------------------------------
+
+const hour = 3_600_000
+
+const floorHour = (time: Date) => new Date(Math.floor(time.getTime() / hour) * hour)
+
+interface Edge {
+  readonly from: Date
+  readonly to: Date
+  /** What each execution in it adds to the figures. */
+  readonly counts: 1 | -1
+}
+
+/**
+ * The whole hours nearest to a range, and what to add or take away at both ends, at most half an
+ * hour each. If the range ends now, the part to take away is the rest of the current hour.
+ */
+const wholeHours = (from: Date, to: Date) => {
+  const first = new Date(Math.round(from.getTime() / hour) * hour)
+  const last = new Date(Math.round(to.getTime() / hour) * hour)
+  const edges: ReadonlyArray<Edge> =
+    first >= last
+      ? [{ from, to, counts: 1 }]
+      : [
+          { from, to: first, counts: 1 },
+          { from: first, to: from, counts: -1 },
+          { from: last, to, counts: 1 },
+          { from: to, to: last, counts: -1 }
+        ]
+  return {
+    whole: first >= last ? { from, to: from } : { from: first, to: last },
+    edges: edges.filter((edge) => edge.from < edge.to)
+  }
+}
+
+const lowerBounds = `'{${bounds.join()}}'::float8[]`
+
+/** Columns of a row of `executions`: its status, and the buckets that its times fall into. */
+export const bucketColumns = `
+  status,
+  CASE WHEN status IN ('succeeded', 'failed')
+    THEN width_bucket(duration_ms::float8, ${lowerBounds})
+  END AS duration,
+  width_bucket(lateness_ms::float8, ${lowerBounds}) AS lateness`
+
+/** Makes a row of `execution_stats` from rows with a status or a bucket and their number. */
+export const figureColumns = `
+  coalesce(sum(n) FILTER (WHERE status = 'succeeded'), 0)::int AS succeeded,
+  coalesce(sum(n) FILTER (WHERE status = 'failed'), 0)::int AS failed,
+  coalesce(sum(n) FILTER (WHERE status = 'cancelled'), 0)::int AS cancelled,
+  coalesce(sum(n) FILTER (WHERE status = 'skipped'), 0)::int AS skipped,
+  coalesce(array_agg(duration) FILTER (WHERE duration IS NOT NULL), '{}')::smallint[] AS durations,
+  coalesce(array_agg(n) FILTER (WHERE duration IS NOT NULL), '{}')::integer[] AS duration_counts,
+  coalesce(array_agg(lateness) FILTER (WHERE lateness IS NOT NULL), '{}')::smallint[] AS latenesses,
+  coalesce(array_agg(n) FILTER (WHERE lateness IS NOT NULL), '{}')::integer[] AS lateness_counts`

@@ -1,0 +1,156 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import {
+  type Execution,
+  type ExecutionDetail,
+  type ExecutionFilters,
+  type ScheduledFilters
+} from "@scheduling/domain/executions/Execution"
+import {
+  type ExecutionStats,
+  type StatsQuery,
+  statsRange
+} from "@scheduling/domain/executions/ExecutionStats"
+import { Conflict, NotFound, ValidationFailed } from "@scheduling/domain/shared/Errors"
+import type { ExecutionId } from "@scheduling/domain/shared/Ids"
+import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
+import { Context, DateTime, Effect, Layer, Option, Result, type Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { Limits } from "../../plans/Limits.ts"
+import { pageRequest, toPage } from "../../store/Pages.ts"
+import { transactionOf } from "../../store/transaction.ts"
+import type { QueuedRun } from "../../engine/Run.ts"
+import { RunQueue } from "../../engine/RunQueue.ts"
+import { ExecutionsRepo, toExecution, toExecutionDetail } from "./ExecutionsRepo.ts"
+import { earliestIdAt } from "./idRange.ts"
+import { ExecutionStatsRepo } from "./ExecutionStatsRepo.ts"
+import { toStats } from "./Statistics.ts"
+
+type ExecutionsQuery = PageQuery & Schema.Struct.Type<typeof ExecutionFilters>
+type ExecutionStatsQuery = Schema.Struct.Type<typeof StatsQuery>
+
+/** What ran and what waits to run, in a workspace or, with `task_id`, for one task or chain. */
+export class Executions extends Context.Service<
+  Executions,
+  {
+    readonly list: (
+      workspaceId: AuthorizedWorkspaceId,
+      query: ExecutionsQuery
+    ) => Effect.Effect<Page<Execution>>
+    readonly scheduled: (
+      workspaceId: AuthorizedWorkspaceId,
+      query: PageQuery & Schema.Struct.Type<typeof ScheduledFilters>
+    ) => Effect.Effect<Page<Execution>>
+    readonly get: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: ExecutionId
+    ) => Effect.Effect<ExecutionDetail, NotFound>
+    readonly stats: (
+      workspaceId: AuthorizedWorkspaceId,
+      query: ExecutionStatsQuery
+    ) => Effect.Effect<ExecutionStats, ValidationFailed>
+    /** A run that was just queued, as an execution. */
+    readonly queued: (run: QueuedRun) => Execution
+    /**
+     * Cancelling again changes nothing. An execution that has ended in another way is a conflict.
+     */
+    readonly cancel: (execution: {
+      readonly workspace_id: AuthorizedWorkspaceId
+      readonly task_id: string
+      readonly execution_id: ExecutionId
+    }) => Effect.Effect<Execution, NotFound | Conflict>
+  }
+>()("@scheduling/server/tasks/executions/Executions") {
+  static readonly layer: Layer.Layer<
+    Executions,
+    never,
+    ExecutionsRepo | ExecutionStatsRepo | Limits | RunQueue | SqlClient.SqlClient
+  > = Layer.effect(
+    Executions,
+    Effect.gen(function* () {
+      const transaction = transactionOf(yield* SqlClient.SqlClient)
+      const limits = yield* Limits
+      const queue = yield* RunQueue
+      const repo = yield* ExecutionsRepo
+      const stats = yield* ExecutionStatsRepo
+
+      return Executions.of({
+        list: Effect.fn("Executions.list")(function* (workspaceId, { from, to, ...query }) {
+          const page = pageRequest(query)
+          const since = yield* limits.historyFrom(workspaceId)
+          const now = yield* DateTime.nowAsDate
+          const filter = { ...query, now, from: later(dateOf(from), since), to: dateOf(to) }
+          return toPage(yield* repo.list(workspaceId, filter, page), page, toExecution)
+        }),
+
+        scheduled: Effect.fn("Executions.scheduled")(function* (workspaceId, query) {
+          const { before: cursor, limit } = pageRequest(query)
+          const after =
+            query.cursor === undefined ? earliestIdAt(yield* DateTime.nowAsDate) : cursor
+          const { kind, task_id } = query
+          const rows = yield* repo.listScheduled(workspaceId, { kind, task_id, after, limit })
+          return toPage(rows, { limit, before: cursor }, toExecution)
+        }),
+
+        get: Effect.fn("Executions.get")(function* (workspaceId, id) {
+          const row = Option.getOrUndefined(yield* repo.find(workspaceId, id))
+          const since = yield* limits.historyFrom(workspaceId)
+          if (row === undefined || (since !== undefined && row.scheduled_for < since)) {
+            return yield* noSuchExecution
+          }
+          return toExecutionDetail(row)
+        }),
+
+        stats: Effect.fn("Executions.stats")(function* (workspaceId, query) {
+          const range = statsRange(query, yield* DateTime.nowAsDate)
+          if (Result.isFailure(range))
+            return yield* new ValidationFailed({ issues: [range.failure] })
+          const since = yield* limits.historyFrom(workspaceId)
+          const from = later(range.success.from, since) ?? range.success.from
+          if (from >= range.success.to) return toStats(range.success, [])
+          const filter = { ...range.success, from, task_id: query.task_id }
+          return toStats(range.success, yield* stats.list(workspaceId, filter))
+        }),
+
+        queued: (run) =>
+          toExecution({
+            ...run,
+            started_at: null,
+            finished_at: null,
+            lateness_ms: null,
+            duration_ms: null,
+            attempts_count: 0,
+            status_code: null,
+            error: null,
+            awaiting_since: null
+          }),
+
+        cancel: Effect.fn("Executions.cancel")(function* (execution) {
+          const cancelled = yield* queue.cancel(execution)
+          const row = Option.getOrUndefined(
+            yield* repo.find(execution.workspace_id, execution.execution_id)
+          )
+          if (row?.task_id !== execution.task_id) return yield* noSuchExecution
+          if (cancelled === null && hasEndedOtherwise.has(row.status)) {
+            return yield* new Conflict({
+              message: `The execution has already ended: ${row.status}.`
+            })
+          }
+          return toExecution(row)
+        }, transaction)
+      })
+    })
+  )
+}
+
+const hasEndedOtherwise: ReadonlySet<Execution["status"]> = new Set([
+  "succeeded",
+  "failed",
+  "skipped"
+])
+
+const noSuchExecution = Effect.suspend(() => Effect.fail(new NotFound({ resource: "execution" })))
+
+const later = (one: Date | undefined, other: Date | undefined) =>
+  one === undefined || (other !== undefined && other > one) ? other : one
+
+const dateOf = (time: string | undefined) => (time === undefined ? undefined : new Date(time))

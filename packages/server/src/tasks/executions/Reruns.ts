@@ -1,0 +1,76 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { Execution } from "@scheduling/domain/executions/Execution"
+import {
+  maxReruns,
+  type RerunFilter,
+  type Reruns as Answer
+} from "@scheduling/domain/executions/Rerun"
+import { Conflict, NotFound, type QuotaExceeded } from "@scheduling/domain/shared/Errors"
+import type { ExecutionId } from "@scheduling/domain/shared/Ids"
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { RunQueue } from "../../engine/RunQueue.ts"
+import { transactionOf } from "../../store/transaction.ts"
+import { Executions } from "./Executions.ts"
+import { type EndedExecution, RerunsRepo } from "./RerunsRepo.ts"
+
+/**
+ * Runs again what has ended. The task runs as it is defined now: what it was before is kept for the
+ * steps of chains only, and no longer than their runs last.
+ */
+export class Reruns extends Context.Service<
+  Reruns,
+  {
+    readonly one: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: ExecutionId
+    ) => Effect.Effect<Execution, NotFound | Conflict | QuotaExceeded>
+    readonly many: (
+      workspaceId: AuthorizedWorkspaceId,
+      filter: RerunFilter
+    ) => Effect.Effect<Answer, NotFound | QuotaExceeded>
+  }
+>()("@scheduling/server/tasks/executions/Reruns") {
+  static readonly layer: Layer.Layer<
+    Reruns,
+    never,
+    Executions | RerunsRepo | RunQueue | SqlClient.SqlClient
+  > = Layer.effect(
+    Reruns,
+    Effect.gen(function* () {
+      const transaction = transactionOf(yield* SqlClient.SqlClient)
+      const executions = yield* Executions
+      const queue = yield* RunQueue
+      const repo = yield* RerunsRepo
+
+      return Reruns.of({
+        one: Effect.fn("Reruns.one")(function* (workspaceId, id) {
+          const { kind } = yield* executions.get(workspaceId, id)
+          const [ended] = yield* repo.list(workspaceId, [id])
+          if (ended === undefined || ended.goes_on) return yield* notEnded
+          const [run] = yield* queue.rerun(workspaceId, [ended])
+          if (run === undefined) {
+            return yield* new NotFound({ resource: kind === "chain" ? "chain" : "task" })
+          }
+          return executions.queued(run)
+        }, transaction),
+
+        many: Effect.fn("Reruns.many")(function* (workspaceId, filter) {
+          const page = yield* executions.list(workspaceId, { ...filter, limit: maxReruns })
+          const ids = page.data.map(({ id }) => id)
+          const ended = ids.length === 0 ? [] : yield* repo.list(workspaceId, ids)
+          const runs = yield* queue.rerun(workspaceId, ended.filter(runsAgain))
+          return { count: runs.length, cursor: page.next_cursor }
+        }, transaction)
+      })
+    })
+  )
+}
+
+/** A chain run is found once for each of its steps, but runs again once. */
+const runsAgain = ({ goes_on, is_another, was_passed_over }: EndedExecution) =>
+  !goes_on && !is_another && !was_passed_over
+
+const notEnded = Effect.suspend(() =>
+  Effect.fail(new Conflict({ message: "The execution, or the run of its chain, has not ended." }))
+)

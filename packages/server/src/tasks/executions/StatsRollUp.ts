@@ -1,0 +1,50 @@
+import { Duration, Effect, Layer } from "effect"
+import { AppConfig } from "../../core/config/Config.ts"
+import { loop } from "../../core/Loop.ts"
+import { StatsRollUpRepo } from "./StatsRollUpRepo.ts"
+
+/**
+ * How long a piece should take. Nobody who needs a lock, or the one connection of the embedded
+ * store, waits longer.
+ */
+const pieceMs = 250
+
+const smallestPiece = 1_000
+const largestPiece = 100_000
+
+/**
+ * Every minute, each node adds newly recorded executions to the statistics, piece by piece, and
+ * removes statistics that are older than the history. A piece is as large as the database manages
+ * in a moment, however much there is.
+ */
+export const StatsRollUpLayer: Layer.Layer<never, never, AppConfig | StatsRollUpRepo> =
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { retentionDays } = yield* AppConfig
+      const repo = yield* StatsRollUpRepo
+      let size = smallestPiece
+
+      const takeIn = Effect.fnUntraced(function* (upTo: string) {
+        const [took, tookIn] = yield* Effect.timed(repo.takeIn({ upTo, size })).pipe(
+          Effect.tapCause(() => Effect.sync(() => void (size = smallestPiece)))
+        )
+        const wanted = size * (pieceMs / Math.max(1, Duration.toMillis(took)))
+        // At most double: a piece may have been quick because it was empty.
+        size = Math.round(Math.min(largestPiece, 2 * size, Math.max(smallestPiece, wanted)))
+        return tookIn
+      })
+
+      const turn = repo.indexOrdinals.pipe(
+        Effect.andThen(repo.settledOrdinal),
+        Effect.flatMap((upTo) => Effect.repeat(takeIn(upTo), { while: (tookIn) => tookIn })),
+        Effect.andThen(repo.removeOlderThan(retentionDays))
+      )
+
+      yield* Effect.forkScoped(
+        loop("rolling up statistics", turn, {
+          between: () => Effect.sleep("1 minute"),
+          pauseAtMost: "1 minute"
+        })
+      )
+    })
+  )

@@ -1,0 +1,67 @@
+import { Api } from "@scheduling/domain/Api"
+import { Execution } from "@scheduling/domain/executions/Execution"
+import * as Rerun from "@scheduling/domain/executions/Rerun"
+import { Effect } from "effect"
+import { Auth } from "../../accounts/auth/Auth.ts"
+import { laterDecision } from "../../accounts/auth/Authentication.ts"
+import { checkRange } from "../../http/checkRange.ts"
+import { Idempotency } from "../../http/request/Idempotency.ts"
+import { implement } from "../../http/implement.ts"
+import { inWorkspace } from "../../http/inWorkspace.ts"
+import { Waiting } from "../../http/Waiting.ts"
+import { Executions } from "./Executions.ts"
+import { Reruns } from "./Reruns.ts"
+
+export const ExecutionsHandlers = implement(
+  Api,
+  "executions",
+  Effect.fnUntraced(function* (handlers) {
+    const auth = yield* Auth
+    const executions = yield* Executions
+    const idempotency = yield* Idempotency
+    const reruns = yield* Reruns
+    const waiting = yield* Waiting
+    return handlers.handleAll({
+      list: inWorkspace((workspaceId, { query }) =>
+        Effect.andThen(checkRange(query), executions.list(workspaceId, query))
+      ),
+
+      scheduled: inWorkspace((workspaceId, { query }) => executions.scheduled(workspaceId, query)),
+
+      stats: inWorkspace((workspaceId, { query }) => executions.stats(workspaceId, query)),
+
+      get: inWorkspace((workspaceId, { endpoint, params: { execution_id }, query }) =>
+        waiting.untilEnded(executions.get(workspaceId, execution_id), {
+          seconds: query.wait_seconds,
+          workspace_id: workspaceId,
+          id: execution_id,
+          decideAgain: laterDecision(auth, endpoint)
+        })
+      ),
+
+      rerunMany: inWorkspace((workspaceId, { headers, payload }) =>
+        Effect.andThen(checkRange(payload), reruns.many(workspaceId, payload)).pipe(
+          idempotency.once({
+            key: headers["idempotency-key"],
+            workspaceId,
+            operation: "executions.rerunMany",
+            payload,
+            answer: Rerun.Reruns
+          })
+        )
+      ),
+
+      rerun: inWorkspace((workspaceId, { headers, params: { execution_id } }) =>
+        reruns.one(workspaceId, execution_id).pipe(
+          idempotency.once({
+            key: headers["idempotency-key"],
+            workspaceId,
+            operation: `executions.rerun ${execution_id}`,
+            payload: null,
+            answer: Execution
+          })
+        )
+      )
+    })
+  })
+)

@@ -1,0 +1,150 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { DstOverlap, Schedule } from "@scheduling/domain/schedules/Schedule"
+import type { TimeZone } from "@scheduling/domain/schedules/TimeZone"
+import type { ExecutionKind } from "@scheduling/domain/executions/Execution"
+import { type ForecastRange, maxColliding } from "@scheduling/domain/forecast/Forecast"
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { dayMs } from "../../core/millis.ts"
+import { findCalendars } from "../../engine/firing/calendarDays.ts"
+import { columnsOf } from "../../store/columns.ts"
+
+/** When tasks fire. Those that fire alike are one rhythm. */
+export interface Rhythm {
+  readonly schedule: Schedule
+  readonly timezone: TimeZone
+  readonly dst_overlap: DstOverlap
+  /** JSON of the options that leave slots out. */
+  readonly bounds: string
+  /** What its calendar excludes, in days from 1970-01-01. Rhythms with one calendar share them. */
+  readonly calendar_days?: ReadonlySet<number> | undefined
+}
+
+export interface CountedRhythm extends Rhythm {
+  readonly tasks: number
+}
+
+export interface TaskRow {
+  readonly kind: ExecutionKind
+  readonly id: string
+  readonly name: string | null
+}
+
+/** Minutes are whole minutes since 1970. */
+export class ForecastRepo extends Context.Service<
+  ForecastRepo,
+  {
+    readonly listRhythms: (
+      workspaceId: AuthorizedWorkspaceId
+    ) => Effect.Effect<ReadonlyArray<CountedRhythm>>
+    readonly countDelayed: (
+      workspaceId: AuthorizedWorkspaceId,
+      range: ForecastRange
+    ) => Effect.Effect<ReadonlyArray<{ readonly minute: number; readonly runs: number }>>
+    /** A few tasks of each rhythm. `index` says which one it is. */
+    readonly listOfRhythms: (
+      workspaceId: AuthorizedWorkspaceId,
+      rhythms: ReadonlyArray<Rhythm>
+    ) => Effect.Effect<ReadonlyArray<TaskRow & { readonly index: number }>>
+    /** A few delayed tasks of each minute. */
+    readonly listDelayed: (
+      workspaceId: AuthorizedWorkspaceId,
+      range: ForecastRange,
+      minutes: ReadonlyArray<number>
+    ) => Effect.Effect<ReadonlyArray<TaskRow & { readonly minute: number }>>
+  }
+>()("@scheduling/server/tasks/forecast/ForecastRepo") {
+  static readonly layer: Layer.Layer<ForecastRepo, never, SqlClient.SqlClient> = Layer.effect(
+    ForecastRepo,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      const bounds = sql.literal(`(
+        coalesce(firing_options, '{}')
+          - '{precision, jitter_seconds, on_pause, disable_after_failures}'::text[]
+      )::text`)
+
+      const minute = sql.literal("floor(date_part('epoch', run_at) / 60)::integer")
+
+      const pending = (workspaceId: AuthorizedWorkspaceId, { from, to }: ForecastRange) => sql`
+        workspace_id = ${workspaceId}
+        AND status = 'pending'
+        AND run_at >= ${new Date(from)}
+        AND run_at < ${new Date(to)}`
+
+      return ForecastRepo.of({
+        listRhythms: Effect.fn("ForecastRepo.listRhythms")(function* (workspaceId) {
+          const rows = yield* sql<CountedRhythm & { readonly url: string | null }>`
+            SELECT
+              schedule, timezone, dst_overlap, ${bounds} AS bounds,
+              firing_options #>> '{excluded_calendar,url}' AS url, count(*)::integer AS tasks
+            FROM tasks
+            WHERE workspace_id = ${workspaceId}
+              AND kind IN ('cron', 'chain')
+              AND status = 'active'
+              AND schedule IS NOT NULL
+            GROUP BY schedule, timezone, dst_overlap, 4, 5`
+          const calendars = yield* findCalendars(
+            sql,
+            rows.map((row) => ({ workspace_id: workspaceId, url: row.url ?? undefined }))
+          )
+          const days = new Map(
+            [...calendars.values()].map((calendar) => [
+              calendar.url,
+              new Set(calendar.days.map((day) => Date.parse(day) / dayMs))
+            ])
+          )
+          return rows.map(({ url, ...rhythm }) => ({
+            ...rhythm,
+            calendar_days: url === null ? undefined : days.get(url)
+          }))
+        }, Effect.orDie),
+
+        countDelayed: Effect.fn("ForecastRepo.countDelayed")(function* (workspaceId, range) {
+          return yield* sql<{ readonly minute: number; readonly runs: number }>`
+            SELECT ${minute} AS minute, count(*)::integer AS runs
+            FROM tasks
+            WHERE ${pending(workspaceId, range)}
+            GROUP BY 1`
+        }, Effect.orDie),
+
+        listOfRhythms: Effect.fn("ForecastRepo.listOfRhythms")(function* (workspaceId, rhythms) {
+          const column = columnsOf(rhythms)
+          return yield* sql<TaskRow & { readonly index: number }>`
+            SELECT kind, id, name, index
+            FROM (
+              SELECT
+                tasks.kind, tasks.id, tasks.name, (rhythm.ordinal - 1)::integer AS index,
+                row_number() OVER (PARTITION BY rhythm.ordinal ORDER BY tasks.id) AS place
+              FROM unnest(
+                ${column("text", ({ schedule }) => schedule)},
+                ${column("text", ({ timezone }) => timezone)},
+                ${column("text", ({ dst_overlap }) => dst_overlap)},
+                ${column("text", (rhythm) => rhythm.bounds)}
+              ) WITH ORDINALITY AS rhythm (schedule, timezone, dst_overlap, bounds, ordinal)
+              JOIN tasks USING (schedule, timezone, dst_overlap)
+              WHERE tasks.workspace_id = ${workspaceId}
+                AND tasks.kind IN ('cron', 'chain')
+                AND tasks.status = 'active'
+                AND ${bounds} = rhythm.bounds
+            ) AS colliding
+            WHERE place <= ${maxColliding}`
+        }, Effect.orDie),
+
+        listDelayed: Effect.fn("ForecastRepo.listDelayed")(function* (workspaceId, range, minutes) {
+          return yield* sql<TaskRow & { readonly minute: number }>`
+            SELECT kind, id, name, minute
+            FROM (
+              SELECT
+                kind, id, name, ${minute} AS minute,
+                row_number() OVER (PARTITION BY ${minute} ORDER BY id) AS place
+              FROM tasks
+              WHERE ${pending(workspaceId, range)}
+                AND ${minute} = ANY (${minutes}::integer[])
+            ) AS colliding
+            WHERE place <= ${maxColliding}`
+        }, Effect.orDie)
+      })
+    })
+  )
+}

@@ -1,0 +1,168 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { TaskId } from "@scheduling/domain/executions/Execution"
+import {
+  type Forecast,
+  type ForecastQuery,
+  type ForecastRange,
+  forecastRange,
+  type ForecastTask,
+  maxColliding
+} from "@scheduling/domain/forecast/Forecast"
+import { ValidationFailed } from "@scheduling/domain/shared/Errors"
+import { Clock, Context, Effect, Layer, Result, type Schema, Semaphore } from "effect"
+import { inTurns } from "../../core/inTurns.ts"
+import { busiestOf, Counts, firesIn } from "./Counts.ts"
+import { type CountedRhythm, ForecastRepo, type TaskRow } from "./ForecastRepo.ts"
+
+type Query = Schema.Struct.Type<typeof ForecastQuery>
+
+/** A quarter of a second of a node, in slices of a few milliseconds. */
+export const maxSlots = 5_000_000
+
+const minutesPerStep = 500
+
+/** In minutes. */
+const spreads = [0, 1, 5, 15]
+
+export class Forecasts extends Context.Service<
+  Forecasts,
+  {
+    readonly get: (
+      workspaceId: AuthorizedWorkspaceId,
+      query: Query
+    ) => Effect.Effect<Forecast, ValidationFailed>
+  }
+>()("@scheduling/server/tasks/forecast/Forecasts") {
+  static readonly layer: Layer.Layer<Forecasts, never, ForecastRepo> = Layer.effect(
+    Forecasts,
+    Effect.gen(function* () {
+      const repo = yield* ForecastRepo
+      // Slices of several at once would add up before the event loop turns.
+      const oneAtATime = Semaphore.withPermit(yield* Semaphore.make(1))
+      const inSlices = <A>(steps: Generator<void, A>) => oneAtATime(inTurns(steps))
+
+      const collidingIn = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        range: ForecastRange,
+        rhythms: ReadonlyArray<CountedRhythm>,
+        minutes: ReadonlyArray<number>
+      ) {
+        const firing = yield* inSlices(firingIn(rhythms, minutes, range))
+        const asked = [...new Set([...firing.values()].flatMap(({ found }) => found))]
+        const scheduled = yield* repo.listOfRhythms(workspaceId, asked)
+        const delayed = yield* repo.listDelayed(workspaceId, range, minutes)
+        const byRhythm = Map.groupBy(scheduled, ({ index }) => asked[index])
+        const byMinute = Map.groupBy(delayed, ({ minute }) => minute)
+        return (minute: number): ReadonlyArray<ForecastTask> =>
+          [
+            ...(firing.get(minute)?.found ?? []).flatMap((rhythm) => byRhythm.get(rhythm) ?? []),
+            ...(byMinute.get(minute) ?? [])
+          ]
+            .slice(0, maxColliding)
+            .map(toTask)
+      })
+
+      return Forecasts.of({
+        get: Effect.fn("Forecasts.get")(function* (workspaceId, query) {
+          const asked = forecastRange(query, yield* Clock.currentTimeMillis)
+          if (Result.isFailure(asked)) return yield* invalid(asked.failure)
+          const range = asked.success
+          const rhythms = yield* repo.listRhythms(workspaceId)
+          const counts = yield* inSlices(countsOf(rhythms, range))
+          if (counts === undefined) return yield* tooMuch
+          for (const { minute, runs } of yield* repo.countDelayed(workspaceId, range)) {
+            counts.addDelayed(minute, runs)
+          }
+          const { busiest, ...counted } = yield* inSlices(summaryOf(counts))
+          const tasksIn = yield* collidingIn(
+            workspaceId,
+            range,
+            rhythms,
+            busiest.map(({ minute }) => minute)
+          )
+          return {
+            from: new Date(range.from).toISOString(),
+            to: new Date(range.to).toISOString(),
+            ...counted,
+            busiest: busiest.map(({ minute, runs }) => ({
+              at: timeOf(minute),
+              runs,
+              tasks: tasksIn(minute)
+            }))
+          }
+        })
+      })
+    })
+  )
+}
+
+// ---------------------------------------------------------------------------
+
+/** Undefined if there are too many slots. */
+function* countsOf(
+  rhythms: ReadonlyArray<CountedRhythm>,
+  range: ForecastRange
+): Generator<void, Counts | undefined> {
+  const counts = new Counts(range)
+  let slots = 0
+  for (const rhythm of rhythms) {
+    slots += yield* counts.addRhythm(rhythm)
+    if (slots > maxSlots) return undefined
+  }
+  return counts
+}
+
+function* summaryOf(counts: Counts) {
+  const { all } = counts
+  yield
+  const busiest = busiestOf(all)
+  const minutes: Array<Forecast["minutes"][number]> = []
+  let total = 0
+  for (const [index, { minute, runs }] of all.entries()) {
+    if (index % minutesPerStep === 0) yield
+    minutes.push({ at: timeOf(minute), runs })
+    total += runs
+  }
+  const spread: Array<Forecast["spread"][number]> = []
+  for (const each of spreads) {
+    spread.push({ seconds: each * 60, most_per_second: yield* counts.mostPerSecond(each) })
+  }
+  return { busiest, runs: total, minutes, spread }
+}
+
+/** For each minute as many rhythms that fire in it as are needed to name its tasks. */
+function* firingIn(
+  rhythms: ReadonlyArray<CountedRhythm>,
+  minutes: ReadonlyArray<number>,
+  range: ForecastRange
+) {
+  const firing = new Map(
+    minutes.map((minute) => [minute, { found: new Array<CountedRhythm>(), tasks: 0 }])
+  )
+  for (const rhythm of rhythms) {
+    const open = [...firing].filter(([, { tasks }]) => tasks < maxColliding)
+    if (open.length === 0) break
+    for (const [minute, place] of open) {
+      if (!(yield* firesIn(rhythm, minute, range))) continue
+      place.found.push(rhythm)
+      place.tasks += rhythm.tasks
+    }
+  }
+  return firing
+}
+
+const timeOf = (minute: number) => new Date(minute * 60_000).toISOString()
+
+const toTask = ({ id, kind, name }: TaskRow): ForecastTask => ({
+  kind,
+  task_id: TaskId.make(id),
+  name
+})
+
+const invalid = (issue: ValidationFailed["issues"][number]) =>
+  Effect.fail(new ValidationFailed({ issues: [issue] }))
+
+const tooMuch = invalid({
+  path: ["to"],
+  message: `must be sooner: the different schedules have more than ${maxSlots} slots until then`
+})

@@ -1,0 +1,16 @@
+import { Api } from "@scheduling/domain/Api"
+import { Effect } from "effect"
+import { implement } from "../../http/implement.ts"
+import { inWorkspace } from "../../http/inWorkspace.ts"
+import { Forecasts } from "./Forecasts.ts"
+
+export const ForecastHandlers = implement(
+  Api,
+  "forecast",
+  Effect.fnUntraced(function* (handlers) {
+    const forecasts = yield* Forecasts
+    return handlers.handleAll({
+      get: inWorkspace((workspaceId, { query }) => forecasts.get(workspaceId, query))
+    })
+  })
+)

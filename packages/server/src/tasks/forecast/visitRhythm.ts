@@ -1,0 +1,42 @@
+import type { FiringOptions } from "@scheduling/domain/cron/FiringOptions"
+import { hasSeconds } from "@scheduling/schedules/parseSchedule"
+import { visitFires } from "@scheduling/schedules/visitFires"
+import { stretchAt } from "@scheduling/schedules/ZoneClock"
+import type { ForecastRange } from "@scheduling/domain/forecast/Forecast"
+import { dayMs } from "../../core/millis.ts"
+import type { Rhythm } from "./ForecastRepo.ts"
+
+/** A schedule with seconds has up to 4,320 slots in this time. */
+const stepMs = dayMs / 4
+
+/**
+ * Visits the slots of a range in order, and returns how many it looked at: those on excluded days
+ * too. It pauses after some thousands.
+ */
+export function* visitRhythm(
+  { bounds, calendar_days, dst_overlap, schedule, timezone }: Rhythm,
+  { from, to }: ForecastRange,
+  visit: (at: number) => void
+): Generator<void, number> {
+  const { ends_at, excluded_days, starts_at }: FiringOptions = JSON.parse(bounds)
+  const first = Math.max(from, starts_at === undefined ? from : Date.parse(starts_at))
+  const end = Math.min(to, ends_at === undefined ? to : Date.parse(ends_at) + 1)
+  const excluded = new Set(excluded_days?.map((day) => Date.parse(day) / dayMs))
+  const isExcluded = (at: number) => {
+    const day = Math.floor((at + stretchAt(timezone, at).offset) / dayMs)
+    return excluded.has(day) || calendar_days?.has(day) === true
+  }
+  const excludesSome = excluded.size > 0 || calendar_days !== undefined
+  let looks = 0
+  const look = (at: number) => {
+    looks++
+    if (!excludesSome || !isExcluded(at)) visit(at)
+  }
+  const longest = hasSeconds(schedule) ? stepMs : Infinity
+  for (let start = first; start < end; start += longest) {
+    const stop = Math.min(start + longest, end)
+    visitFires(schedule, timezone, start, stop, { dst_overlap }, look)
+    yield
+  }
+  return looks
+}

@@ -1,0 +1,194 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { Conflict } from "@scheduling/domain/shared/Errors"
+import type { QueueId } from "@scheduling/domain/shared/Ids"
+import { countRunsTo, type Queue } from "@scheduling/domain/queues/Queue"
+import { Context, Effect, Layer, Option } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
+import { keyIsTaken } from "../../core/byKey.ts"
+import type { PageRequest } from "../../store/Pages.ts"
+import { timestampOf } from "../../store/timestamp.ts"
+
+export interface QueueRow {
+  readonly id: QueueId
+  readonly workspace_id: AuthorizedWorkspaceId
+  readonly key: string | null
+  readonly name: string
+  readonly max_concurrency: number | null
+  readonly rate_per_second: number | null
+  readonly paused: boolean
+  readonly running: number
+  readonly waiting: number
+  readonly created_at: Date
+  readonly updated_at: Date
+}
+
+type StoredQueue = Omit<QueueRow, "running" | "waiting">
+
+export const toQueue = (row: QueueRow): Queue => ({
+  id: row.id,
+  workspace_id: row.workspace_id,
+  key: row.key,
+  name: row.name,
+  max_concurrency: row.max_concurrency,
+  rate_per_second: row.rate_per_second,
+  paused: row.paused,
+  running: row.running,
+  waiting: row.waiting,
+  created_at: timestampOf(row.created_at),
+  updated_at: timestampOf(row.updated_at)
+})
+
+export class QueuesRepo extends Context.Service<
+  QueuesRepo,
+  {
+    /** Fails if another queue has the key. */
+    readonly insert: (queue: StoredQueue) => Effect.Effect<void, Conflict>
+    readonly find: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: QueueId
+    ) => Effect.Effect<Option.Option<QueueRow>>
+    readonly findByKey: (
+      workspaceId: AuthorizedWorkspaceId,
+      key: string
+    ) => Effect.Effect<Option.Option<QueueRow>>
+    /** Locks the queue until the transaction ends: none of its runs is admitted meanwhile. */
+    readonly lock: (workspaceId: AuthorizedWorkspaceId, id: QueueId) => Effect.Effect<boolean>
+    readonly list: (
+      workspaceId: AuthorizedWorkspaceId,
+      filters: { readonly key?: string },
+      page: PageRequest
+    ) => Effect.Effect<ReadonlyArray<QueueRow>>
+    /** Who waits for their turn by a slow rate waits no longer than by the new one. */
+    readonly update: (queue: StoredQueue) => Effect.Effect<void, Conflict>
+    /** Whether a task names it that may run without being asked to. */
+    readonly isUsed: (workspaceId: AuthorizedWorkspaceId, id: QueueId) => Effect.Effect<boolean>
+    readonly remove: (workspaceId: AuthorizedWorkspaceId, id: QueueId) => Effect.Effect<void>
+  }
+>()("@scheduling/server/tasks/queues/QueuesRepo") {
+  static readonly layer: Layer.Layer<QueuesRepo, never, SqlClient.SqlClient> = Layer.effect(
+    QueuesRepo,
+    Effect.map(SqlClient.SqlClient, (sql) => {
+      const columns = sql`
+        id, workspace_id, key, name, max_concurrency, rate_per_second, paused, created_at, updated_at,
+        (
+          (
+            SELECT count(*)
+            FROM runs
+            WHERE runs.workspace_id = queues.workspace_id
+              AND runs.queue_id = queues.id
+              AND NOT runs.waiting
+          )
+          + (SELECT count(*) FROM unnest(held_until) AS held (until) WHERE until > now())
+        )::int AS running,
+        (
+          SELECT count(*)::int
+          FROM (
+            SELECT
+            FROM runs
+            WHERE runs.workspace_id = queues.workspace_id
+              AND runs.queue_id = queues.id
+              AND runs.parked
+              AND runs.due_at <= now()
+            LIMIT ${countRunsTo}
+          ) AS due
+        ) AS waiting`
+
+      const findWhere = Effect.fn("QueuesRepo.find")(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        condition: Statement.Fragment
+      ) {
+        const rows = yield* sql<QueueRow>`
+          SELECT ${columns}
+          FROM queues
+          WHERE workspace_id = ${workspaceId}
+            AND ${condition}`
+        return Option.fromNullishOr(rows[0])
+      }, Effect.orDie)
+
+      return QueuesRepo.of({
+        insert: Effect.fn("QueuesRepo.insert")(
+          function* (queue) {
+            // Its turns come by the clock of the database.
+            yield* sql`
+              INSERT INTO queues (
+                id, workspace_id, key, name, max_concurrency, rate_per_second, paused, next_at,
+                created_at, updated_at
+              )
+              VALUES (
+                ${queue.id}, ${queue.workspace_id}, ${queue.key}, ${queue.name},
+                ${queue.max_concurrency}::integer, ${queue.rate_per_second}::float8, ${queue.paused},
+                now(), ${queue.created_at}, ${queue.updated_at}
+              )`
+          },
+          Effect.catchReason("SqlError", "UniqueViolation", () => keyIsTaken),
+          Effect.catchTag("SqlError", Effect.die)
+        ),
+
+        find: (workspaceId, id) => findWhere(workspaceId, sql`id = ${id}`),
+
+        findByKey: (workspaceId, key) => findWhere(workspaceId, sql`key = ${key}`),
+
+        lock: Effect.fn("QueuesRepo.lock")(function* (workspaceId, id) {
+          const rows = yield* sql`
+            SELECT id
+            FROM queues
+            WHERE workspace_id = ${workspaceId}
+              AND id = ${id}
+            FOR UPDATE`
+          return rows.length > 0
+        }, Effect.orDie),
+
+        list: Effect.fn("QueuesRepo.list")(function* (workspaceId, { key }, page) {
+          return yield* sql<QueueRow>`
+            SELECT ${columns}
+            FROM queues
+            WHERE workspace_id = ${workspaceId}
+              ${key === undefined ? sql.literal("") : sql`AND key = ${key}`}
+              AND id < ${page.before}
+            ORDER BY id DESC
+            LIMIT ${page.limit + 1}`
+        }, Effect.orDie),
+
+        update: Effect.fn("QueuesRepo.update")(
+          function* ({ id, workspace_id, ...queue }) {
+            yield* sql`
+            UPDATE queues
+            SET
+              key = ${queue.key},
+              name = ${queue.name},
+              max_concurrency = ${queue.max_concurrency}::integer,
+              rate_per_second = ${queue.rate_per_second}::float8,
+              paused = ${queue.paused},
+              next_at = least(
+                next_at,
+                now() + interval '1 second' / ${queue.rate_per_second}::float8
+              ),
+              updated_at = ${queue.updated_at}
+            WHERE workspace_id = ${workspace_id}
+              AND id = ${id}`
+          },
+          Effect.catchReason("SqlError", "UniqueViolation", () => keyIsTaken),
+          Effect.catchTag("SqlError", Effect.die)
+        ),
+
+        isUsed: Effect.fn("QueuesRepo.isUsed")(function* (workspaceId, id) {
+          const rows = yield* sql`
+            SELECT id
+            FROM tasks
+            WHERE workspace_id = ${workspaceId}
+              AND queue_id = ${id}
+              AND status IN ('active', 'paused', 'pending')
+            LIMIT 1`
+          return rows.length > 0
+        }, Effect.orDie),
+
+        remove: Effect.fn("QueuesRepo.remove")(function* (workspaceId, id) {
+          yield* sql`
+            DELETE FROM queues
+            WHERE workspace_id = ${workspaceId}
+              AND id = ${id}`
+        }, Effect.orDie)
+      })
+    })
+  )
+}

@@ -1,0 +1,48 @@
+import { Api } from "@scheduling/domain/Api"
+import { Queue } from "@scheduling/domain/queues/Queue"
+import { Effect } from "effect"
+import { createdIfNew } from "../../http/answers/createdIfNew.ts"
+import { implement } from "../../http/implement.ts"
+import { inWorkspace } from "../../http/inWorkspace.ts"
+import { Idempotency } from "../../http/request/Idempotency.ts"
+import { Queues } from "./Queues.ts"
+
+export const QueuesHandlers = implement(
+  Api,
+  "queues",
+  Effect.fnUntraced(function* (handlers) {
+    const queues = yield* Queues
+    const idempotency = yield* Idempotency
+    return handlers.handleAll({
+      list: inWorkspace((workspaceId, { query }) => queues.list(workspaceId, query)),
+
+      create: inWorkspace((workspaceId, { headers, payload }) =>
+        queues.create(workspaceId, payload).pipe(
+          idempotency.once({
+            key: headers["idempotency-key"],
+            workspaceId,
+            operation: "queues.create",
+            payload,
+            answer: Queue
+          })
+        )
+      ),
+
+      upsert: inWorkspace((workspaceId, { params, payload }) =>
+        createdIfNew(queues.upsert(workspaceId, params.key, payload))
+      ),
+
+      get: inWorkspace((workspaceId, { params }) => queues.get(workspaceId, params.queue_id)),
+
+      update: inWorkspace((workspaceId, { params, payload }) =>
+        queues.update(workspaceId, params.queue_id, payload)
+      ),
+
+      remove: inWorkspace((workspaceId, { params }) => queues.remove(workspaceId, params.queue_id)),
+
+      pause: inWorkspace((workspaceId, { params }) => queues.pause(workspaceId, params.queue_id)),
+
+      resume: inWorkspace((workspaceId, { params }) => queues.resume(workspaceId, params.queue_id))
+    })
+  })
+)

@@ -1,0 +1,107 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { WorkspaceId } from "@scheduling/domain/shared/Ids"
+import { assert, describe, expectTypeOf, it } from "@effect/vitest"
+import type { ApiKeyRepo } from "../../../src/accounts/api-keys/ApiKeyRepo.ts"
+import type { ApiKeys } from "../../../src/accounts/api-keys/ApiKeys.ts"
+import { authorize } from "../../../src/accounts/access/authorize.ts"
+import type { AuditLog } from "../../../src/accounts/audit/AuditLog.ts"
+import type { ChainRunsRepo } from "../../../src/tasks/chains/ChainRunsRepo.ts"
+import type { Chains } from "../../../src/tasks/chains/Chains.ts"
+import type { ChainsRepo } from "../../../src/tasks/chains/ChainsRepo.ts"
+import type { CronTasks } from "../../../src/tasks/cron/CronTasks.ts"
+import type { CronTasksRepo } from "../../../src/tasks/cron/CronTasksRepo.ts"
+import type { DelayedTasks } from "../../../src/tasks/delayed/DelayedTasks.ts"
+import type { DelayedTasksRepo } from "../../../src/tasks/delayed/DelayedTasksRepo.ts"
+import type { Executions } from "../../../src/tasks/executions/Executions.ts"
+import type { ExecutionsRepo } from "../../../src/tasks/executions/ExecutionsRepo.ts"
+import type { ExecutionStatsRepo } from "../../../src/tasks/executions/ExecutionStatsRepo.ts"
+import { inWorkspace } from "../../../src/http/inWorkspace.ts"
+import type { Channels } from "../../../src/notifications/channels/Channels.ts"
+import type { ChannelsRepo } from "../../../src/notifications/channels/ChannelsRepo.ts"
+import type { RefusalsRepo } from "../../../src/notifications/channels/RefusalsRepo.ts"
+import type { ConfirmingRepo } from "../../../src/notifications/channels/ConfirmingRepo.ts"
+import type { Deliveries } from "../../../src/notifications/deliveries/Deliveries.ts"
+import type { DeliveriesRepo } from "../../../src/notifications/deliveries/DeliveriesRepo.ts"
+import type { Settings } from "../../../src/notifications/settings/Settings.ts"
+import type { SettingsRepo } from "../../../src/notifications/settings/SettingsRepo.ts"
+import type { MonitorEventsRepo } from "../../../src/monitoring/MonitorEventsRepo.ts"
+import type { Monitors } from "../../../src/monitoring/Monitors.ts"
+import type { MonitorsRepo } from "../../../src/monitoring/MonitorsRepo.ts"
+import type { Incidents } from "../../../src/monitoring/incidents/Incidents.ts"
+import type { IncidentsRepo } from "../../../src/monitoring/incidents/IncidentsRepo.ts"
+import type { RunQueue } from "../../../src/engine/RunQueue.ts"
+import type { SigningSecrets } from "../../../src/engine/signing/SigningSecrets.ts"
+import type { Workspaces } from "../../../src/accounts/workspaces/Workspaces.ts"
+import type { WorkspacesRepo } from "../../../src/accounts/workspaces/WorkspacesRepo.ts"
+
+/** The methods of a service whose first argument may be, or have, a workspace that was only named. */
+type TakesNamed<Service> = {
+  [Method in keyof Service]: Service[Method] extends (first: infer First, ...rest: never) => unknown
+    ? [First] extends [{ readonly workspace_id: infer Id }]
+      ? WorkspaceId extends Id
+        ? Method
+        : never
+      : WorkspaceId extends First
+        ? Method
+        : never
+    : never
+}[keyof Service]
+
+// What is said about types here is checked by `npm run check:types`.
+describe("a workspace that was only named", () => {
+  it("is taken by no repository of a tenant's data", () => {
+    expectTypeOf<TakesNamed<ApiKeyRepo["Service"]>>().toBeNever()
+    expectTypeOf<TakesNamed<ChainRunsRepo["Service"]>>().toBeNever()
+    expectTypeOf<TakesNamed<ChainsRepo["Service"]>>().toBeNever()
+    expectTypeOf<TakesNamed<CronTasksRepo["Service"]>>().toBeNever()
+    expectTypeOf<TakesNamed<DelayedTasksRepo["Service"]>>().toBeNever()
+    expectTypeOf<TakesNamed<ExecutionsRepo["Service"]>>().toBeNever()
+    expectTypeOf<TakesNamed<ExecutionStatsRepo["Service"]>>().toBeNever()
+    expectTypeOf<TakesNamed<SigningSecrets["Service"]>>().toBeNever()
+    expectTypeOf<TakesNamed<WorkspacesRepo["Service"]>>().toBeNever()
+    expectTypeOf<TakesNamed<SettingsRepo["Service"]>>().toBeNever()
+    expectTypeOf<TakesNamed<RefusalsRepo["Service"]>>().toBeNever()
+    expectTypeOf<TakesNamed<MonitorEventsRepo["Service"]>>().toBeNever()
+    expectTypeOf<TakesNamed<MonitorsRepo["Service"]>>().toBeNever()
+    expectTypeOf<TakesNamed<IncidentsRepo["Service"]>>().toBeNever()
+    // By a link that proves as much.
+    type OfChannels = "findByLink"
+    expectTypeOf<TakesNamed<ChannelsRepo["Service"]>>().toEqualTypeOf<OfChannels>()
+    // Of a member, wherever they are one.
+    expectTypeOf<TakesNamed<ConfirmingRepo["Service"]>>().toEqualTypeOf<"confirmOfMember">()
+    expectTypeOf<TakesNamed<DeliveriesRepo["Service"]>>().toBeNever()
+    // Erases what an account or a workspace left, after it is gone.
+    expectTypeOf<TakesNamed<AuditLog["Service"]>>().toEqualTypeOf<"erase">()
+  })
+
+  it("is taken by no service on top of them, nor by the door to the queue", () => {
+    expectTypeOf<TakesNamed<ApiKeys["Service"]>>().toBeNever()
+    expectTypeOf<TakesNamed<Chains["Service"]>>().toBeNever()
+    expectTypeOf<TakesNamed<CronTasks["Service"]>>().toBeNever()
+    expectTypeOf<TakesNamed<DelayedTasks["Service"]>>().toBeNever()
+    expectTypeOf<TakesNamed<RunQueue["Service"]>>().toBeNever()
+    expectTypeOf<TakesNamed<Workspaces["Service"]>>().toBeNever()
+    expectTypeOf<TakesNamed<Channels["Service"]>>().toBeNever()
+    expectTypeOf<TakesNamed<Deliveries["Service"]>>().toBeNever()
+    expectTypeOf<TakesNamed<Settings["Service"]>>().toBeNever()
+    expectTypeOf<TakesNamed<Monitors["Service"]>>().toBeNever()
+    expectTypeOf<TakesNamed<Incidents["Service"]>>().toBeNever()
+    // Shows a run that is at hand.
+    expectTypeOf<TakesNamed<Executions["Service"]>>().toEqualTypeOf<"queued">()
+  })
+
+  it("does not compile where an authorized one is asked for", () => {
+    const named = "019A9F3C-5B1E-7C4A-9D2F-3E8B7A6C5D41" as WorkspaceId
+    const read = (workspaceId: AuthorizedWorkspaceId) => workspaceId
+    // @ts-expect-error a name is no permission
+    assert.strictEqual(read(named), named)
+    assert.strictEqual(read(authorize(named)), named.toLowerCase())
+  })
+
+  it("is not made up for a handler whose path names none", () => {
+    const onPath = inWorkspace<{ params: { workspace_id: WorkspaceId } }, never, never, never>
+    assert.isFunction(onPath)
+    // @ts-expect-error there is no workspace in these parameters
+    assert.isFunction(inWorkspace<{ params: { user_id: string } }, never, never, never>)
+  })
+})

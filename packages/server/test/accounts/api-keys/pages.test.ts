@@ -1,0 +1,36 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Cursor } from "@scheduling/domain/shared/requests/Page"
+import { Schema } from "effect"
+import { pageRequest, toPage } from "../../../src/store/Pages.ts"
+
+const Uuid = Schema.String.check(Schema.isUUID())
+const isCursor = Schema.is(Cursor)
+
+describe("pages", () => {
+  it.prop("go on after the last row that was shown", [Uuid, Schema.Array(Uuid)], ([id, ids]) => {
+    const rows = [id, ...ids].map((each) => ({ id: each.toLowerCase() }))
+    const request = pageRequest({ limit: rows.length })
+    const whole = toPage(rows, request, (row) => row.id)
+    assert.deepStrictEqual(whole, { data: rows.map((row) => row.id), next_cursor: null })
+    const page = toPage([...rows, { id: "beyond" }], request, (row) => row.id)
+    assert.deepStrictEqual(page.data, whole.data)
+    assert.isTrue(isCursor(page.next_cursor))
+    const next = pageRequest({ limit: 1, cursor: page.next_cursor ?? "" })
+    assert.strictEqual(next.before, rows.at(-1)?.id)
+  })
+
+  it.prop(
+    "take any cursor of the right form for a place, and never fail on it",
+    [Cursor],
+    ([cursor]) => {
+      assert.match(pageRequest({ cursor }).before, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+    }
+  )
+
+  it("begin before all ids, twenty at a time", () => {
+    assert.deepStrictEqual(pageRequest({}), {
+      limit: 20,
+      before: "ffffffff-ffff-ffff-ffff-ffffffffffff"
+    })
+  })
+})

@@ -1,0 +1,151 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { ask, createKey, outcome, signUp, standing, times, together } from "../../support/http.ts"
+import { startNode, TestApp, testNodesLayer, testConfig } from "../../support/TestApp.ts"
+
+const hashOf = Effect.fnUntraced(function* (id: string) {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<{ key_hash: string }>`SELECT key_hash FROM api_keys WHERE id = ${id}`
+  return row?.key_hash
+})
+
+/** Another node on the same database, with other secrets, whatever secret the database had. */
+const nodeWith = (secrets: readonly [current: string, ...retired: Array<string>]) =>
+  Effect.gen(function* () {
+    const [current, ...retired] = secrets
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`DELETE FROM app_secret`
+    const url = yield* startNode({
+      ...testConfig,
+      appSecret: Redacted.make(current),
+      previousAppSecrets: retired.map((secret) => Redacted.make(secret))
+    })
+    return { url, otherUrl: url, logs: [] }
+  })
+
+layer(testNodesLayer())("verification of an API key", (it) => {
+  it.effect("ends at the very millisecond of expires_at", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const member = yield* signUp()
+      const { id, key } = yield* createKey(member, { expires_in_days: 1 })
+      // A day of the test's clock, less the tedium of it.
+      yield* sql`
+        UPDATE api_keys
+        SET expires_at = expires_at - interval '1 day' + interval '2 minutes'
+        WHERE id = ${id}`
+      const record = Effect.map(
+        ask("GET", `${member.workspace}/api-keys/${id}`, { token: member.access_token }),
+        ({ body }) => body
+      )
+      yield* TestClock.adjust("119999 millis")
+      assert.strictEqual(yield* standing(key), "200")
+      assert.isTrue((yield* record).is_active)
+      yield* TestClock.adjust("1 millis")
+      assert.strictEqual(yield* standing(key), "401 invalid_api_key")
+      assert.strictEqual(yield* standing(key, "otherUrl"), "401 invalid_api_key")
+      assert.isFalse((yield* record).is_active)
+    })
+  )
+
+  it.effect("knows of a revocation or deletion on the other node at the next request", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const token = member.access_token
+      for (const [method, end] of [
+        ["POST", "/revoke"],
+        ["DELETE", ""]
+      ] as const) {
+        const { id, key } = yield* createKey(member)
+        yield* together(times(20, () => standing(key, "otherUrl")))
+        yield* ask(method, `${member.workspace}/api-keys/${id}${end}`, { token })
+        const after = yield* together(times(20, () => standing(key, "otherUrl")))
+        assert.deepStrictEqual(new Set(after), new Set(["401 invalid_api_key"]))
+      }
+      const { key } = yield* createKey(member)
+      assert.strictEqual(yield* standing(key, "otherUrl"), "200")
+      assert.strictEqual(outcome(yield* ask("DELETE", member.workspace, { token })), "204")
+      assert.strictEqual(yield* standing(key, "otherUrl"), "401 invalid_api_key")
+    })
+  )
+
+  it.effect("tells apart the keys of one batch", () =>
+    Effect.gen(function* () {
+      const members = yield* together(times(3, () => signUp()))
+      const keys = yield* together(members.map((member) => createKey(member)))
+      const answers = yield* together(
+        times(60, (index) =>
+          index % 4 === 3
+            ? ask("GET", "/v1/whoami", { token: `pak_${String(index).padStart(43, "A")}` })
+            : ask("GET", "/v1/whoami", { token: keys[index % 4]!.key })
+        )
+      )
+      for (const [index, answer] of answers.entries()) {
+        if (index % 4 === 3) assert.strictEqual(outcome(answer), "401 invalid_api_key")
+        else assert.strictEqual(answer.body.workspace_id, members[index % 4]!.workspace_id)
+      }
+    })
+  )
+
+  it.effect("accepts a key made under a retired secret, and hashes it anew", () =>
+    Effect.gen(function* () {
+      const old = "the old secret, thirty-two bytes and a few more"
+      const fresh = "the new secret, thirty-two bytes and a few more"
+      const before = yield* nodeWith([old])
+      const { id, key, member } = yield* Effect.gen(function* () {
+        const member = yield* signUp()
+        return { member, ...(yield* createKey(member)) }
+      }).pipe(Effect.provideService(TestApp, before))
+      const oldHash = yield* hashOf(id)
+
+      const forgetful = yield* nodeWith([fresh])
+      assert.strictEqual(
+        yield* standing(key).pipe(Effect.provideService(TestApp, forgetful)),
+        "401 invalid_api_key"
+      )
+      assert.strictEqual(
+        yield* standing(member.access_token).pipe(Effect.provideService(TestApp, forgetful)),
+        "401 invalid_token"
+      )
+      assert.strictEqual(yield* hashOf(id), oldHash)
+
+      const during = yield* nodeWith([fresh, old])
+      yield* Effect.gen(function* () {
+        assert.strictEqual(yield* standing(member.access_token), "200")
+        const uses = yield* together(times(10, () => standing(key)))
+        assert.deepStrictEqual(new Set(uses), new Set(["200"]))
+        assert.strictEqual(yield* standing(key), "200")
+      }).pipe(Effect.provideService(TestApp, during))
+      assert.notStrictEqual(yield* hashOf(id), oldHash)
+
+      // Once it was used, the old secret is not needed for it any more.
+      assert.strictEqual(
+        yield* standing(key).pipe(Effect.provideService(TestApp, forgetful)),
+        "200"
+      )
+    })
+  )
+
+  it.effect("answers a create that lost against the deletion of its workspace with 404", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const token = member.access_token
+      const answers = yield* together([
+        ...times(10, (index) =>
+          ask("POST", `${member.workspace}/api-keys`, {
+            token,
+            body: { name: "late", scopes: ["tasks:read"] },
+            at: index % 2 === 0 ? "url" : "otherUrl"
+          })
+        ),
+        ask("DELETE", member.workspace, { token, at: "otherUrl" })
+      ])
+      assert.strictEqual(outcome(answers.at(-1)!), "204")
+      for (const answer of answers.slice(0, -1)) {
+        assert.oneOf(outcome(answer), ["201", "404 not_found"])
+      }
+    })
+  )
+})

@@ -1,0 +1,423 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer, Redacted } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { AuditChain } from "../../../src/accounts/audit/AuditChain.ts"
+import { AuditLog } from "../../../src/accounts/audit/AuditLog.ts"
+import { AppConfig } from "../../../src/core/config/Config.ts"
+import { Ids } from "../../../src/core/Ids.ts"
+import { Secrets } from "../../../src/core/Secrets.ts"
+import { eventually } from "../../engine/runner/support/tasks.ts"
+import {
+  ask,
+  createKey,
+  type Member,
+  password,
+  signUp,
+  times,
+  together
+} from "../../support/http.ts"
+import { leap } from "../../support/leap.ts"
+import { testAppLayer, testConfig } from "../../support/TestApp.ts"
+import { linked } from "./linked.ts"
+
+const chainWith = (config: Partial<AppConfig["Service"]>) =>
+  Effect.provide(
+    AuditChain.layer.pipe(
+      Layer.provide(AuditLog.layer),
+      Layer.provide([Ids.layer, Secrets.layer]),
+      Layer.provide(Layer.succeed(AppConfig, { ...testConfig, ...config }))
+    ),
+    { local: true }
+  )
+
+const reportWith = (config: Partial<AppConfig["Service"]>, knownHash?: string) =>
+  Effect.flatMap(AuditChain, (chain) => chain.verify(knownHash)).pipe(chainWith(config))
+
+const verifyWith = (config: Partial<AppConfig["Service"]>, knownHash?: string) =>
+  Effect.map(reportWith(config, knownHash), ({ problems }) => problems)
+
+const verify = verifyWith({})
+
+const renewWith = (config: Partial<AppConfig["Service"]>) =>
+  Effect.flatMap(AuditChain, (chain) => chain.renewMacs).pipe(chainWith(config))
+
+const nextSecret = Redacted.make("the next secret, thirty-two bytes and more")
+
+const previousAppSecrets = testConfig.appSecret === undefined ? [] : [testConfig.appSecret]
+
+const withEvents = Effect.gen(function* () {
+  const member = yield* signUp()
+  yield* together(times(5, () => createKey(member)))
+  yield* linked
+  return member
+})
+
+type Tampering = (
+  sql: SqlClient.SqlClient,
+  member: Member
+) => Effect.Effect<unknown, SqlError.SqlError>
+
+/** Runs one statement after the other. */
+const all = (...statements: ReadonlyArray<Effect.Effect<unknown, SqlError.SqlError>>) =>
+  Effect.all(statements, { discard: true })
+
+/** The third event of the member's workspace. */
+const third = (sql: SqlClient.SqlClient, { workspace_id }: Member) => sql`id = (
+  SELECT id
+  FROM audit_events
+  WHERE workspace_id = ${workspace_id}
+  ORDER BY ordinal
+  OFFSET 2
+  LIMIT 1
+)`
+
+const lastFive = (sql: SqlClient.SqlClient) => sql`ordinal > (SELECT ordinal - 5 FROM audit_head)`
+
+/** Each way to tamper with the log, as SQL, with what verification must report. */
+const tamperings: Readonly<Record<string, readonly [problem: string, Tampering]>> = {
+  "an actor removed": [
+    "was changed",
+    (sql, member) => sql`UPDATE audit_events SET actor_id = NULL WHERE ${third(sql, member)}`
+  ],
+  "an address changed": [
+    "was changed",
+    (sql, member) => sql`UPDATE audit_events SET ip = '10.0.0.1' WHERE ${third(sql, member)}`
+  ],
+  "a time changed": [
+    "was changed",
+    (sql, member) => sql`
+      UPDATE audit_events
+      SET created_at = created_at - interval '1 day'
+      WHERE ${third(sql, member)}`
+  ],
+  "an event moved into another workspace": [
+    "was changed",
+    (sql, member) =>
+      sql`UPDATE audit_events SET workspace_id = ${member.user_id} WHERE ${third(sql, member)}`
+  ],
+  "details changed": [
+    "has other details",
+    (sql, member) =>
+      sql`UPDATE audit_events SET details = '{"name":"x"}' WHERE ${third(sql, member)}`
+  ],
+  "details erased as if the workspace were gone": [
+    "has other details",
+    (sql, member) => sql`
+      UPDATE audit_events
+      SET details = '{}', details_salt = NULL, request_id = NULL
+      WHERE ${third(sql, member)}`
+  ],
+  "a hash and an ordinal changed": [
+    "was changed",
+    (sql, member) => sql`
+      UPDATE audit_events
+      SET ordinal = ordinal + 1000, hash = 'x'
+      WHERE ${third(sql, member)}`
+  ],
+  "an event removed": [
+    "does not follow the one before it",
+    (sql, member) => sql`DELETE FROM audit_events WHERE ${third(sql, member)}`
+  ],
+  "the first events removed": [
+    "has lost what came before it",
+    (sql) => sql`DELETE FROM audit_events WHERE ordinal < 3`
+  ],
+  "the last events removed": [
+    "the last events are missing",
+    (sql) => sql`DELETE FROM audit_events WHERE ${lastFive(sql)}`
+  ],
+  "all events removed": ["the last events are missing", (sql) => sql`DELETE FROM audit_events`],
+  "the last events removed, and the end set back": [
+    "the recorded end of the log was changed",
+    (sql) =>
+      all(
+        sql`DELETE FROM audit_events WHERE ${lastFive(sql)}`,
+        sql`
+          UPDATE audit_head
+          SET (ordinal, hash, at) = (
+            SELECT ordinal, hash, created_at
+            FROM audit_events
+            ORDER BY ordinal DESC NULLS LAST
+            LIMIT 1
+          )`
+      )
+  ],
+  "the last events removed, and the end with them": [
+    "the end of the log is not recorded any more",
+    (sql) => all(sql`DELETE FROM audit_events WHERE ${lastFive(sql)}`, sql`DELETE FROM audit_head`)
+  ],
+  "all events and the end removed": [
+    "the event of its creation is missing",
+    (sql) => all(sql`DELETE FROM audit_events`, sql`DELETE FROM audit_head`)
+  ],
+  "an event of an account changed": [
+    "was changed",
+    (sql, member) => sql`UPDATE audit_events SET ip = '10.0.0.1' WHERE user_id = ${member.user_id}`
+  ],
+  "an event of an account removed": [
+    "does not follow the one before it",
+    (sql, member) => sql`
+      DELETE FROM audit_events
+      WHERE user_id = ${member.user_id}
+        AND action = 'session.started'`
+  ],
+  "all events of an account removed": [
+    "the event of its creation is missing",
+    (sql, member) => sql`DELETE FROM audit_events WHERE user_id = ${member.user_id}`
+  ],
+  "all events of a workspace removed": [
+    "the event of its creation is missing",
+    (sql, member) => sql`DELETE FROM audit_events WHERE workspace_id = ${member.workspace_id}`
+  ]
+}
+
+/** What the service itself would link again, if it only saw that the link is missing. */
+const relinked: Readonly<Record<string, readonly [problem: string, Tampering]>> = {
+  "a forged event": [
+    "was not written by the service",
+    (sql, { workspace_id }) => sql`
+      INSERT INTO audit_events (id, action, workspace_id, details, details_salt, details_hash, mac, created_at)
+      SELECT gen_random_uuid(), action, ${workspace_id}, details, details_salt, details_hash, mac, created_at
+      FROM audit_events
+      WHERE workspace_id = ${workspace_id}
+      LIMIT 1`
+  ],
+  "a forged event without a MAC": [
+    "cannot be verified",
+    (sql, { workspace_id }) => sql`
+      INSERT INTO audit_events (id, action, workspace_id, details, created_at)
+      VALUES (gen_random_uuid(), 'api_key.deleted', ${workspace_id}, '{}', now())`
+  ],
+  "the whole log rewritten and its links removed": [
+    "was not written by the service",
+    (sql, member) =>
+      all(
+        sql`DELETE FROM audit_events WHERE ${third(sql, member)}`,
+        sql`UPDATE audit_events SET ip = '10.0.0.1' WHERE user_id = ${member.user_id}`,
+        sql`
+          UPDATE audit_events
+          SET ordinal = NULL, hash = NULL, previous_hash = NULL, previous_at = NULL`,
+        sql`DELETE FROM audit_head`
+      )
+  ],
+  "the last events removed, and the end set back": [
+    "does not follow the one before it",
+    (sql) =>
+      all(
+        sql`DELETE FROM audit_events WHERE ${lastFive(sql)}`,
+        sql`
+          UPDATE audit_head
+          SET (ordinal, hash, at) = (
+            SELECT ordinal, hash, created_at
+            FROM audit_events
+            ORDER BY ordinal DESC NULLS LAST
+            LIMIT 1
+          )`
+      )
+  ],
+  "the last events removed, and the end with them": [
+    "does not follow the one before it",
+    (sql) => all(sql`DELETE FROM audit_events WHERE ${lastFive(sql)}`, sql`DELETE FROM audit_head`)
+  ],
+  "all events removed, and the end set back to the beginning": [
+    "the event of its creation is missing",
+    (sql) =>
+      all(
+        sql`DELETE FROM audit_events`,
+        sql`UPDATE audit_head SET ordinal = 0, hash = '', at = NULL, mac = ''`
+      )
+  ]
+}
+
+/** A copy of the log, because everybody's events are in one chain. */
+const keepLog = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`CREATE TABLE kept_events AS SELECT * FROM audit_events`
+  yield* sql`CREATE TABLE kept_head AS SELECT * FROM audit_head`
+  return Effect.gen(function* () {
+    yield* sql`DELETE FROM audit_events`
+    yield* sql`INSERT INTO audit_events SELECT * FROM kept_events`
+    yield* sql`DELETE FROM audit_head`
+    yield* sql`INSERT INTO audit_head SELECT * FROM kept_head`
+    yield* sql`DROP TABLE kept_events, kept_head`
+  }).pipe(Effect.orDie)
+})
+
+/** Gives an effect a member whose log is whole, and undoes at its end what it does to the log. */
+const restoringLog = <A, E, R>(work: (member: Member) => Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const member = yield* withEvents
+    assert.deepStrictEqual(yield* verify, [])
+    const restore = yield* keepLog
+    yield* Effect.ensuring(work(member), restore)
+    assert.deepStrictEqual(yield* verify, [])
+  })
+
+const assertReported = (problems: ReadonlyArray<string>, problem: string) =>
+  assert.isTrue(
+    problems.some((text) => text.includes(problem)),
+    problems.join("\n")
+  )
+
+layer(testAppLayer())("the chain of audit events", (it) => {
+  it.effect("links all events, though changes and nodes come together", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const member = yield* withEvents
+      assert.deepStrictEqual(yield* verify, [])
+      const rows = yield* sql<{
+        ordinal: number
+        hash: string
+        previous_hash: string
+        workspace_id: string | null
+      }>`
+        SELECT ordinal::int, hash, previous_hash, workspace_id
+        FROM audit_events
+        ORDER BY ordinal`
+      assert.isTrue(rows.some(({ workspace_id }) => workspace_id === null))
+      rows.forEach(({ ordinal, previous_hash }, index) => {
+        assert.strictEqual(ordinal, index + 1)
+        assert.strictEqual(previous_hash, rows[index - 1]?.hash ?? "")
+      })
+      const { body } = yield* ask("GET", `${member.workspace}/audit`, {
+        token: member.access_token
+      })
+      const shown = body.data.map(({ hash }: { readonly hash: string }) => hash)
+      assert.sameMembers(
+        shown,
+        rows.flatMap(({ hash, workspace_id }) => (workspace_id === member.workspace_id ? hash : []))
+      )
+    })
+  )
+
+  it.effect.each(Object.keys(tamperings))("reports %s", (name) =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const [problem, tamper] = tamperings[name]!
+      yield* restoringLog((member) =>
+        Effect.gen(function* () {
+          yield* tamper(sql, member)
+          assertReported(yield* verify, problem)
+        })
+      )
+    })
+  )
+
+  it.effect.each(Object.keys(relinked))("reports %s, after the service has gone on too", (name) =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const [problem, tamper] = relinked[name]!
+      yield* restoringLog((member) =>
+        Effect.gen(function* () {
+          yield* tamper(sql, member)
+          assert.isNotEmpty(yield* verify)
+          yield* createKey(member)
+          yield* leap("2 hours")
+          yield* Effect.andThen(AuditChain, linked).pipe(chainWith({}))
+          assertReported(yield* verify, problem)
+        })
+      )
+    })
+  )
+
+  it.effect("compares with a hash that was noted down", () =>
+    Effect.gen(function* () {
+      const member = yield* withEvents
+      const { lastHash } = yield* reportWith({})
+      const restore = yield* keepLog
+      yield* createKey(member)
+      yield* linked
+      const later = yield* reportWith({}, lastHash)
+      assert.deepStrictEqual(later.problems, [])
+      assert.notStrictEqual(later.lastHash, lastHash)
+      // The log as it was before is whole, as after the restore of a backup.
+      yield* restore
+      assert.deepStrictEqual(yield* verify, [])
+      const [problem, ...others] = yield* verifyWith({}, later.lastHash)
+      assert.match(problem ?? "", /^no event has the hash .{43}: the log was rewritten or set back/)
+      assert.deepStrictEqual(others, [])
+    })
+  )
+
+  it.effect("holds across a change of APP_SECRET, also once the old one is removed", () =>
+    restoringLog(() =>
+      Effect.gen(function* () {
+        const { events, lastHash } = yield* reportWith({})
+        const rotating = { appSecret: nextSecret, previousAppSecrets }
+        const renewed = { appSecret: nextSecret }
+        assert.deepStrictEqual(yield* verifyWith(rotating), [])
+        const tooEarly = yield* verifyWith(renewed)
+        assertReported(tooEarly, `${events} events cannot be verified: written with a secret`)
+        assertReported(tooEarly, "the recorded end of the log cannot be verified")
+        assert.strictEqual(tooEarly.length, 2)
+
+        assert.strictEqual(yield* renewWith(rotating), events)
+        assert.strictEqual(yield* renewWith(rotating), 0)
+        assert.deepStrictEqual(yield* verifyWith(renewed, lastHash), [])
+      })
+    )
+  )
+
+  it.effect("gives no valid MAC to what was changed while APP_SECRET changes", () =>
+    restoringLog(({ workspace_id }) =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`
+          UPDATE audit_events
+          SET hash = left(hash, 42) || 'x'
+          WHERE workspace_id = ${workspace_id}
+            AND action = 'workspace.created'`
+        yield* renewWith({ appSecret: nextSecret, previousAppSecrets })
+        const problems = yield* verifyWith({ appSecret: nextSecret })
+        assertReported(problems, "was changed")
+      })
+    )
+  )
+
+  it.effect("leaves to a node with the new secret what the old one cannot verify", () =>
+    restoringLog((member) =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* renewWith({ appSecret: nextSecret, previousAppSecrets })
+        // The node of this test knows only the old secret.
+        yield* createKey(member)
+        yield* createKey(member)
+        assert.isNotEmpty(yield* sql`SELECT id FROM audit_events WHERE ordinal IS NULL`)
+        const rotating = { appSecret: nextSecret, previousAppSecrets }
+        yield* Effect.andThen(AuditChain, linked).pipe(chainWith(rotating))
+        assert.deepStrictEqual(yield* verifyWith(rotating), [])
+      })
+    )
+  )
+
+  it.effect("holds when events have come to their age, and when their words are erased", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const member = yield* withEvents
+      yield* ask("DELETE", "/v1/auth/me", {
+        token: member.access_token,
+        body: { current_password: password }
+      })
+      yield* linked
+      yield* TestClock.adjust("10 minutes")
+      yield* TestClock.withLive(
+        eventually(sql`SELECT owner_id FROM audit_erasures`, (rows) => rows.length === 0)
+      )
+      assert.deepStrictEqual(yield* verify, [])
+      const erased = sql`workspace_id = ${member.workspace_id}`
+      yield* restoringLog(() =>
+        Effect.gen(function* () {
+          yield* sql`UPDATE audit_events SET details = '{"name":"x"}' WHERE ${erased}`
+          assertReported(yield* verify, "has other details")
+        })
+      )
+      yield* leap("400 days")
+      const { body } = yield* ask("GET", "/v1/health")
+      assert.strictEqual(body.status, "ok")
+      assert.deepStrictEqual(yield* verify, [])
+      yield* withEvents
+      assert.deepStrictEqual(yield* verify, [])
+    })
+  )
+})

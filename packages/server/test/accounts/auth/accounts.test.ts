@@ -1,0 +1,287 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import {
+  ask,
+  createKey,
+  logIn,
+  outcome,
+  password,
+  randomEmail,
+  randomIp,
+  signUp,
+  standing,
+  times,
+  together
+} from "../../support/http.ts"
+import { collide } from "../../support/collide.ts"
+import { startNode, TestApp, testNodesLayer, testConfig } from "../../support/TestApp.ts"
+
+const register = (input: Readonly<Record<string, unknown>>, at: "url" | "otherUrl" = "url") =>
+  ask("POST", "/v1/auth/register", { body: { email: randomEmail(), password, ...input }, at })
+
+const newPassword = "another battery, another staple"
+
+layer(testNodesLayer())("an account", (it) => {
+  it.effect("is registered with its first workspace", () =>
+    Effect.gen(function* () {
+      const email = randomEmail()
+      const { body, status } = yield* register({ email: ` ${email.toUpperCase()}`, name: " Ada " })
+      assert.strictEqual(status, 201)
+      assert.deepStrictEqual(body, {
+        user: {
+          id: body.user.id,
+          email,
+          email_verified: false,
+          pending_email: null,
+          name: "Ada",
+          created_at: body.user.created_at
+        },
+        workspace: {
+          id: body.workspace.id,
+          name: "Ada's workspace",
+          created_at: body.workspace.created_at
+        }
+      })
+      const nameless = yield* register({})
+      assert.isNull(nameless.body.user.name)
+      const login = yield* logIn(email)
+      const me = yield* ask("GET", "/v1/auth/me", { token: login.body.access_token })
+      assert.deepStrictEqual(me.body, body.user)
+      const workspaces = yield* ask("GET", "/v1/workspaces", { token: login.body.access_token })
+      assert.deepStrictEqual(workspaces.body, { data: [body.workspace], next_cursor: null })
+    })
+  )
+
+  it.effect("is one an email, also when several are registered at once", () =>
+    Effect.gen(function* () {
+      const email = randomEmail()
+      const answers = yield* together(
+        times(6, (index) => register({ email }, index % 2 === 0 ? "url" : "otherUrl"))
+      )
+      assert.deepStrictEqual(answers.map(outcome).toSorted(), [
+        "201",
+        ...times(5, () => "409 email_taken")
+      ])
+      const again = yield* register({ email: email.toUpperCase() })
+      assert.strictEqual(outcome(again), "409 email_taken")
+      const sql = yield* SqlClient.SqlClient
+      const left = yield* sql`
+        SELECT id
+        FROM workspaces
+        WHERE name = ${`${email.slice(0, email.indexOf("@"))}'s workspace`}`
+      assert.strictEqual(left.length, 1)
+    })
+  )
+
+  it.effect("needs a password of 12 to 256 characters that is not easily guessed", () =>
+    Effect.gen(function* () {
+      const email = `${"long-enough"}-${randomEmail()}`
+      for (const bad of [
+        "x".repeat(11),
+        "x".repeat(257),
+        email,
+        email.toUpperCase(),
+        "123456789abc",
+        "123456789ABC",
+        "a\u0000bcdefghijklm",
+        "\ud800bcdefghijklm",
+        123_456_789_012,
+        null
+      ]) {
+        const answer = yield* register({ email, password: bad })
+        assert.strictEqual(outcome(answer), "422 validation_failed", String(bad))
+        assert.deepStrictEqual(answer.body.detail.issues[0].path, ["password"])
+        // Messages that quote what they refuse would put passwords into clients' logs.
+        if (typeof bad === "string") assert.notInclude(answer.text, bad.slice(0, 11))
+      }
+      for (const good of ["zq8!  spaces kept ", "пароль из слов", "x7".repeat(128)]) {
+        const registered = yield* register({ password: good })
+        assert.strictEqual(registered.status, 201)
+        const login = yield* logIn(registered.body.user.email, { password: good })
+        assert.strictEqual(login.status, 200)
+        const trimmed = yield* logIn(registered.body.user.email, { password: `${good} ` })
+        assert.strictEqual(trimmed.status === 200, false)
+      }
+    })
+  )
+
+  it.effect("needs an email that is one, and nothing that is unknown", () =>
+    Effect.gen(function* () {
+      for (const email of [
+        "",
+        "ada",
+        "ada@",
+        "@example.com",
+        "ada@example",
+        "a b@example.com",
+        "ada@exa mple.com",
+        "ada@example.com\r\nBcc: eve@example.com",
+        "ada@@example.com",
+        "ada\u0000@example.com",
+        `${"a".repeat(250)}@example.com`,
+        7
+      ]) {
+        assert.strictEqual(outcome(yield* register({ email })), "422 validation_failed")
+      }
+      const admin = yield* register({ role: "admin" })
+      assert.deepStrictEqual(admin.body.detail.issues[0].path, ["role"])
+    })
+  )
+
+  it.effect("cannot be registered where registration is closed", () =>
+    Effect.gen(function* () {
+      const { email } = yield* signUp()
+      const url = yield* startNode({ ...testConfig, registration: "closed" })
+      yield* Effect.gen(function* () {
+        assert.strictEqual(outcome(yield* register({})), "403 registration_closed")
+        // Nor does the refusal tell who is there already.
+        assert.strictEqual(outcome(yield* register({ email })), "403 registration_closed")
+        assert.strictEqual(outcome(yield* logIn(email)), "200")
+      }).pipe(Effect.provideService(TestApp, { url, otherUrl: url, logs: [] }))
+    })
+  )
+
+  it.effect("changes its name freely, and asks for another email with the password", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const update = (body: unknown) =>
+        ask("PATCH", "/v1/auth/me", { token: member.access_token, body })
+      assert.strictEqual((yield* update({ name: "Grace" })).body.name, "Grace")
+      assert.strictEqual((yield* update({})).body.name, "Grace")
+      assert.isNull((yield* update({ name: null })).body.name)
+      assert.strictEqual(outcome(yield* update({ name: " " })), "422 validation_failed")
+      // The email that it has already is no change.
+      assert.strictEqual((yield* update({ email: member.email })).status, 200)
+
+      const email = randomEmail()
+      // More often than the throttle lets wrong passwords through.
+      for (let tried = 0; tried < 12; tried++) {
+        const unconfirmed = yield* update({ email })
+        assert.strictEqual(outcome(unconfirmed), "422 validation_failed")
+        assert.deepStrictEqual(unconfirmed.body.detail.issues[0].path, ["current_password"])
+      }
+      const wrong = yield* update({ email, current_password: "wrong", name: "Eve" })
+      assert.strictEqual(outcome(wrong), "401 invalid_credentials")
+      const taken = { email: (yield* signUp()).email, current_password: password }
+      assert.strictEqual(outcome(yield* update(taken)), "409 email_taken")
+      const changed = yield* update({ email, current_password: password })
+      assert.deepInclude(changed.body, { email: member.email, pending_email: email, name: null })
+      assert.strictEqual(outcome(yield* logIn(member.email)), "200")
+    })
+  )
+
+  it.effect("is guarded by the throttle of logins wherever its password is asked for", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const headers = { "x-forwarded-for": randomIp() }
+      const token = member.access_token
+      const wrong = { current_password: "wrong" }
+      const tries = [
+        ask("PATCH", "/v1/auth/me", { token, headers, body: { ...wrong, email: randomEmail() } }),
+        ask("DELETE", "/v1/auth/me", { token, headers, body: wrong }),
+        ask("POST", "/v1/auth/password", {
+          token,
+          headers,
+          body: { ...wrong, new_password: newPassword }
+        }),
+        logIn(member.email, { headers, password: "wrong" })
+      ]
+      const answers = yield* together(times(12, (index) => tries[index % 4] ?? tries[0]!))
+      assert.deepStrictEqual(answers.map(outcome).toSorted(), [
+        ...times(10, () => "401 invalid_credentials"),
+        ...times(2, () => "429 rate_limited")
+      ])
+    })
+  )
+
+  it.effect("changes its password, which ends every session and starts a new one", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const token = member.access_token
+      const other = (yield* logIn(member.email)).body
+      const key = yield* createKey(member)
+      const change = (current_password: string, new_password: string) =>
+        ask("POST", "/v1/auth/password", { token, body: { current_password, new_password } })
+      assert.strictEqual(outcome(yield* change("wrong", newPassword)), "401 invalid_credentials")
+      const common = yield* change(password, "123456789abc")
+      assert.deepStrictEqual(common.body.detail.issues[0].path, ["new_password"])
+      assert.strictEqual(yield* standing(other.access_token), "200")
+
+      const changed = yield* change(password, newPassword)
+      assert.strictEqual(outcome(changed), "200")
+      assert.strictEqual(changed.headers.get("cache-control"), "no-store")
+      const refresh = ({ refresh_token }: { readonly refresh_token: string }) =>
+        Effect.map(ask("POST", "/v1/auth/refresh", { body: { refresh_token } }), outcome)
+      for (const earlier of [member, other]) {
+        assert.strictEqual(yield* standing(earlier.access_token, "otherUrl"), "401 invalid_token")
+        assert.strictEqual(yield* refresh(earlier), "401 invalid_refresh_token")
+      }
+      assert.strictEqual(yield* standing(changed.body.access_token, "otherUrl"), "200")
+      assert.strictEqual(yield* refresh(changed.body), "200")
+      assert.strictEqual(outcome(yield* logIn(member.email)), "401 invalid_credentials")
+      const login = yield* logIn(member.email, { password: newPassword })
+      assert.strictEqual(login.status, 200)
+      assert.strictEqual(yield* standing(key.key), "200")
+    })
+  )
+
+  it.effect("keeps no session of a login that was under way while its password changed", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const member = yield* signUp()
+      const body = { current_password: password, new_password: newPassword }
+      const [changed] = yield* collide(
+        sql`SELECT id FROM users WHERE id = ${member.user_id} FOR UPDATE`,
+        [
+          ask("POST", "/v1/auth/password", { token: member.access_token, body }),
+          logIn(member.email, { at: "otherUrl" })
+        ]
+      )
+      assert.strictEqual(outcome(changed!), "200")
+      const sessions = yield* sql`SELECT id FROM sessions WHERE user_id = ${member.user_id}`
+      assert.strictEqual(sessions.length, 1)
+    })
+  )
+
+  it.effect("is deleted with the workspaces that it alone owns, its keys dead at once", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const member = yield* signUp()
+      const token = member.access_token
+      const { key } = yield* createKey(member)
+      const remove = (current_password?: string) =>
+        ask("DELETE", "/v1/auth/me", { token, body: { current_password } })
+      assert.strictEqual(outcome(yield* remove()), "422 validation_failed")
+      assert.strictEqual(outcome(yield* remove("wrong")), "401 invalid_credentials")
+      assert.strictEqual(yield* standing(key), "200")
+      // One is created while it goes: it goes too, or is refused.
+      const [created, removed] = yield* collide(
+        sql`SELECT id FROM users WHERE id = ${member.user_id} FOR UPDATE`,
+        [
+          ask("POST", "/v1/workspaces", { token, body: { name: "late" }, at: "otherUrl" }),
+          remove(password)
+        ]
+      )
+      assert.strictEqual(outcome(removed!), "204")
+      assert.oneOf(outcome(created!), ["201", "401 invalid_token"])
+      assert.strictEqual(yield* standing(key, "otherUrl"), "401 invalid_api_key")
+      assert.strictEqual(yield* standing(token, "otherUrl"), "401 invalid_token")
+      assert.strictEqual(outcome(yield* logIn(member.email)), "401 invalid_credentials")
+      const ids = [member.workspace_id, created?.body.id ?? member.workspace_id]
+      const left = yield* sql`SELECT id FROM workspaces WHERE id = ANY (${ids}::uuid[])`
+      assert.deepStrictEqual(left, [])
+      // What happened stays on record.
+      const events = yield* sql<{ action: string }>`
+        SELECT action
+        FROM audit_events
+        WHERE user_id = ${member.user_id}
+        ORDER BY id`
+      assert.includeMembers(
+        events.map(({ action }) => action),
+        ["account.registered", "session.started", "workspace.deleted", "account.deleted"]
+      )
+      assert.strictEqual((yield* register({ email: member.email })).status, 201)
+    })
+  )
+})

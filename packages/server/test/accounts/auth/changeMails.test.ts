@@ -1,0 +1,96 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { mailTo, Mails, testAppWithMail } from "../../notifications/support/withMail.ts"
+import { ask, type Member, outcome, password, signUp } from "../../support/http.ts"
+import { linkTokenFor } from "../email/linkTokenFor.ts"
+import { codeNow, startTotp } from "../totp/totp.ts"
+
+const address = "203.0.113.9"
+
+const act = (method: string, path: string, { access_token: token }: Member, body: object) =>
+  ask(method, path, { token, body, headers: { "x-forwarded-for": address } })
+
+const verified = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const member = yield* signUp()
+  yield* sql`UPDATE users SET email_verified_at = now() WHERE id = ${member.user_id}`
+  return member
+})
+
+const changePassword = (member: Member) =>
+  act("POST", "/v1/auth/password", member, {
+    current_password: password,
+    new_password: "another long password"
+  })
+
+layer(testAppWithMail)("The owner of an account is mailed", (it) => {
+  it.effect("that its password was changed, when, from where and what to do", () =>
+    Effect.gen(function* () {
+      const member = yield* verified
+      assert.strictEqual(outcome(yield* changePassword(member)), "200")
+      const { text } = yield* mailTo(member.email, "Your password was changed")
+      assert.include(
+        text.replaceAll(/\s+/g, " "),
+        `The password of your account at scheduling.test was changed on 2026-06-01 at 12:00 UTC, from the address ${address}.`
+      )
+      assert.include(text, "https://scheduling.test/forgot-password")
+    })
+  )
+
+  it.effect("that its password was set by a link", () =>
+    Effect.gen(function* () {
+      const member = yield* verified
+      const token = yield* linkTokenFor("password reset", member)
+      const answer = yield* act("POST", "/v1/auth/password/reset", member, {
+        token,
+        new_password: "another long password"
+      })
+      assert.strictEqual(outcome(answer), "204")
+      yield* mailTo(member.email, "Your password was changed")
+    })
+  )
+
+  it.effect("that a second factor was switched on, and removed", () =>
+    Effect.gen(function* () {
+      const member = yield* verified
+      const code = yield* codeNow(yield* startTotp(member))
+      const enabled = yield* act("POST", "/v1/auth/totp/confirm", member, { code })
+      const { text } = yield* mailTo(member.email, "A second factor was switched on")
+      assert.include(text, `from the address ${address}.`)
+      const [recovery] = enabled.body.recovery_codes
+      const removed = yield* act("DELETE", "/v1/auth/totp", member, {
+        current_password: password,
+        code: recovery
+      })
+      assert.strictEqual(outcome(removed), "204")
+      yield* mailTo(member.email, "Your second factor was removed")
+    })
+  )
+
+  it.effect("nothing at an address that nobody has verified, or if nothing was changed", () =>
+    Effect.gen(function* () {
+      const stranger = yield* signUp()
+      yield* changePassword(stranger)
+      const careless = yield* verified
+      yield* act("POST", "/v1/auth/password", careless, {
+        current_password: "a wrong long password",
+        new_password: "another long password"
+      })
+      const member = yield* verified
+      yield* changePassword(member)
+      yield* mailTo(member.email, "Your password was changed")
+      const told = (yield* Mails).filter(({ headers }) =>
+        /changed/.test(headers.get("subject") ?? "")
+      )
+      assert.notInclude(
+        told.flatMap(({ to }) => to),
+        stranger.email
+      )
+      assert.notInclude(
+        told.flatMap(({ to }) => to),
+        careless.email
+      )
+    })
+  )
+})

@@ -1,0 +1,32 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { ask, outcome, password, randomEmail, randomIp } from "../../support/http.ts"
+import { leap } from "../../support/leap.ts"
+import { testAppLayer } from "../../support/TestApp.ts"
+
+const register = (ip: string) =>
+  ask("POST", "/v1/auth/register", {
+    body: { email: randomEmail(), password },
+    headers: { "x-forwarded-for": ip }
+  })
+
+layer(testAppLayer())("registration", (it) => {
+  it.effect(
+    "is counted by address, 50 in 15 minutes, so that one cannot keep the hashes busy",
+    () =>
+      Effect.gen(function* () {
+        const ip = randomIp()
+        const answers = yield* Effect.forEach(Array.from({ length: 51 }), () => register(ip), {
+          concurrency: 8
+        })
+        const counts = Map.groupBy(answers, outcome)
+        assert.strictEqual(counts.get("201")?.length, 50)
+        const [refused] = counts.get("429 rate_limited") ?? []
+        assert.strictEqual(refused?.headers.get("retry-after"), "900")
+
+        assert.strictEqual(outcome(yield* register(randomIp())), "201")
+        yield* leap("15 minutes")
+        assert.strictEqual(outcome(yield* register(ip)), "201")
+      })
+  )
+})

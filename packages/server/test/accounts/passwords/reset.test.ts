@@ -1,0 +1,350 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { mailTo, testAppWithMail } from "../../notifications/support/withMail.ts"
+import { agentOf, workersOf } from "../../workers/workers.ts"
+import {
+  type Answer,
+  ask,
+  createKey,
+  logIn,
+  type Member,
+  outcome,
+  password,
+  randomEmail,
+  randomIp,
+  signUp,
+  standing,
+  together
+} from "../../support/http.ts"
+import { type TestApp, testNodesLayer, testNow } from "../../support/TestApp.ts"
+import { codeNow, confirmTotp, startTotp } from "../totp/totp.ts"
+import { beforeABeat, followSoon } from "../../live/streams.ts"
+import { linkTokenFor } from "../email/linkTokenFor.ts"
+
+const newPassword = "another long password"
+
+const reset = (token: string, new_password = newPassword, at: "url" | "otherUrl" = "url") =>
+  ask("POST", "/v1/auth/password/reset", {
+    at,
+    headers: { "x-forwarded-for": randomIp() },
+    body: { token, new_password }
+  })
+
+const changePassword = ({ access_token }: Member) =>
+  ask("POST", "/v1/auth/password", {
+    token: access_token,
+    body: { current_password: password, new_password: newPassword }
+  })
+
+const forgot = (email: string, ip = randomIp()) =>
+  ask("POST", "/v1/auth/password/forgot", { body: { email }, headers: { "x-forwarded-for": ip } })
+
+layer(testNodesLayer())("a new password", (it) => {
+  it.effect("is set with a token, once, and ends what the old one began", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const { key } = yield* createKey(member)
+      const token = yield* linkTokenFor("password reset", member)
+      const answers = yield* together([reset(token), reset(token, newPassword, "otherUrl")])
+      assert.deepStrictEqual(answers.map(outcome).toSorted(), ["204", "401 invalid_link"])
+      assert.strictEqual(outcome(yield* reset(token)), "401 invalid_link")
+      assert.strictEqual(yield* standing(member.access_token), "401 invalid_token")
+      const refreshed = yield* ask("POST", "/v1/auth/refresh", {
+        body: { refresh_token: member.refresh_token }
+      })
+      assert.strictEqual(outcome(refreshed), "401 invalid_refresh_token")
+      assert.strictEqual(outcome(yield* logIn(member.email)), "401 invalid_credentials")
+      assert.strictEqual(outcome(yield* logIn(member.email, { password: newPassword })), "200")
+      // Keys belong to the workspace.
+      assert.strictEqual(yield* standing(key), "200")
+    })
+  )
+
+  it.effect("keeps the rules, and leaves the token where it does not", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const token = yield* linkTokenFor("password reset", member)
+      for (const bad of [member.email, "password1234", "short"]) {
+        assert.strictEqual(outcome(yield* reset(token, bad)), "422 validation_failed", bad)
+      }
+      assert.strictEqual(outcome(yield* reset(token)), "204")
+    })
+  )
+
+  it.effect("is not set with a token that is old, altered, replaced or for something else", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const old = yield* linkTokenFor("password reset", member, testNow)
+      const first = yield* linkTokenFor("password reset", member)
+      const second = yield* linkTokenFor("password reset", member)
+      const invited = yield* ask("POST", `${member.workspace}/invitations`, {
+        token: member.access_token,
+        body: { email: randomEmail(), role: "viewer" }
+      })
+      for (const token of [old, first, second.slice(1), `${second}A`, invited.body.token, "x"]) {
+        assert.strictEqual(outcome(yield* reset(token)), "401 invalid_link")
+      }
+      assert.strictEqual(outcome(yield* reset(second)), "204")
+    })
+  )
+
+  it.effect("does not take the second factor away", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      yield* confirmTotp(member, yield* startTotp(member))
+      assert.strictEqual(
+        outcome(yield* reset(yield* linkTokenFor("password reset", member))),
+        "204"
+      )
+      const answer = yield* logIn(member.email, { password: newPassword })
+      assert.strictEqual(outcome(answer), "401 totp_required")
+    })
+  )
+
+  it.effect("is not set with a token from before a change of the account", () =>
+    Effect.gen(function* () {
+      const codes = new Map<string, string>()
+      const changes: Readonly<
+        Record<
+          string,
+          (member: Member) => Effect.Effect<Answer, never, TestApp | SqlClient.SqlClient>
+        >
+      > = {
+        "the password": (member) => changePassword(member),
+        "the email": (member) =>
+          Effect.gen(function* () {
+            yield* ask("PATCH", "/v1/auth/me", {
+              token: member.access_token,
+              body: { email: randomEmail(), current_password: password }
+            })
+            return yield* ask("POST", "/v1/auth/email/verify", {
+              body: { token: yield* Effect.orDie(linkTokenFor("email", member)) }
+            })
+          }),
+        "the second factor, which is switched on": (member) =>
+          Effect.gen(function* () {
+            const code = yield* codeNow(codes.get(member.user_id) ?? "")
+            return yield* ask("POST", "/v1/auth/totp/confirm", {
+              token: member.access_token,
+              body: { code }
+            })
+          }),
+        "the second factor, which is removed": (member) =>
+          ask("DELETE", "/v1/auth/totp", {
+            token: member.access_token,
+            body: { current_password: password, code: codes.get(member.user_id) }
+          })
+      }
+      for (const [of, change] of Object.entries(changes)) {
+        const member = yield* signUp()
+        if (of.startsWith("the second factor")) {
+          const secret = yield* startTotp(member)
+          const [recovery = ""] = of.endsWith("removed") ? yield* confirmTotp(member, secret) : []
+          codes.set(member.user_id, recovery || secret)
+        }
+        const token = yield* linkTokenFor("password reset", member)
+        const changed = yield* change(member)
+        assert.isBelow(changed.status, 300, `${of}: ${changed.text}`)
+        assert.strictEqual(outcome(yield* reset(token)), "401 invalid_link", of)
+      }
+    })
+  )
+
+  it.effect("ends a change of the email that waits for its link", () =>
+    Effect.gen(function* () {
+      const byToken = (member: Member) =>
+        Effect.flatMap(Effect.orDie(linkTokenFor("password reset", member)), (token) =>
+          reset(token)
+        )
+      for (const renew of [changePassword, byToken]) {
+        const member = yield* signUp()
+        yield* ask("PATCH", "/v1/auth/me", {
+          token: member.access_token,
+          body: { email: randomEmail(), current_password: password }
+        })
+        const token = yield* linkTokenFor("email", member)
+        assert.isBelow((yield* renew(member)).status, 300)
+        const opened = yield* ask("POST", "/v1/auth/email/verify", { body: { token } })
+        assert.strictEqual(outcome(opened), "401 invalid_link")
+        const { body } = yield* logIn(member.email, { password: newPassword })
+        const me = yield* ask("GET", "/v1/auth/me", { token: body.access_token })
+        assert.isNull(me.body.pending_email)
+      }
+    })
+  )
+
+  it.effect("leaves the link that verifies the email of the account", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const token = yield* linkTokenFor("email", member)
+      assert.strictEqual(outcome(yield* changePassword(member)), "200")
+      const opened = yield* ask("POST", "/v1/auth/email/verify", { body: { token } })
+      assert.strictEqual(outcome(opened), "204")
+    })
+  )
+
+  it.effect("cannot be asked for where the server sends no mail, whoever asks", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const answers = [yield* forgot(member.email), yield* forgot(randomEmail())]
+      assert.deepStrictEqual(answers.map(outcome), ["409 conflict", "409 conflict"])
+      assert.strictEqual(answers[0]!.text, answers[1]!.text)
+    })
+  )
+})
+
+/** The token that somebody was mailed. */
+const mailedToken = Effect.fnUntraced(function* (email: string) {
+  assert.strictEqual(outcome(yield* forgot(email)), "204")
+  const mail = yield* mailTo(email, "Set a new password")
+  return /^https:\/\/scheduling\.test\/reset-password#([\w-]{43})$/m.exec(mail.text)?.[1] ?? ""
+})
+
+const invited = Effect.fnUntraced(function* (member: Member, email: string) {
+  yield* ask("POST", `${member.workspace}/invitations`, {
+    token: member.access_token,
+    body: { email, role: "admin" }
+  })
+  const mail = yield* mailTo(email, "You are invited to a workspace")
+  return /#([\w-]{43})$/m.exec(mail.text)?.[1] ?? ""
+})
+
+const joinedByMail = Effect.fnUntraced(function* (member: Member) {
+  const other = yield* signUp()
+  const accepted = yield* ask("POST", "/v1/invitations/accept", {
+    token: other.access_token,
+    body: { token: yield* invited(member, other.email) }
+  })
+  assert.strictEqual(outcome(accepted), "200")
+  return other
+})
+
+/** What somebody sets up in an account, and what of it still opens something. */
+const setUp = Effect.fnUntraced(function* (member: Member) {
+  yield* confirmTotp(member, yield* startTotp(member))
+  const { key } = yield* createKey(member)
+  const { token } = (yield* workersOf(member).create()).body
+  const other = yield* joinedByMail(member)
+  yield* invited(member, randomEmail())
+  return Effect.gen(function* () {
+    const asOther = (path: string) =>
+      ask("GET", `${member.workspace}${path}`, { token: other.access_token })
+    return {
+      key: yield* standing(key),
+      worker: outcome(yield* agentOf(token).hello()),
+      member: outcome(yield* asOther("")),
+      login: outcome(yield* logIn(member.email, { password: newPassword }))
+    }
+  })
+})
+
+layer(testAppWithMail)("a forgotten password", (it) => {
+  it.effect("of an email that nobody had verified ends all that was set up before", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const member = yield* signUp()
+      const whatIsLeft = yield* setUp(member)
+      yield* ask("PATCH", "/v1/auth/me", {
+        token: member.access_token,
+        body: { email: randomEmail(), current_password: password }
+      })
+      assert.strictEqual(outcome(yield* reset(yield* mailedToken(member.email))), "204")
+      assert.deepStrictEqual(yield* whatIsLeft, {
+        key: "401 invalid_api_key",
+        worker: "401 invalid_worker_token",
+        member: "404 not_found",
+        login: "200"
+      })
+      const token: string = (yield* logIn(member.email, { password: newPassword })).body
+        .access_token
+      const { body: user } = yield* ask("GET", "/v1/auth/me", { token })
+      assert.deepInclude(user, { email_verified: true, pending_email: null })
+      const { body: invitations } = yield* ask("GET", `${member.workspace}/invitations`, { token })
+      assert.lengthOf(invitations.data, 0)
+      const { body: audit } = yield* ask("GET", `${member.workspace}/audit`, { token })
+      assert.includeMembers(
+        audit.data.map(({ action }: { readonly action: string }) => action),
+        [
+          "api_key.revoked",
+          "invitation.removed",
+          "member.removed",
+          "signing_secret.rotated",
+          "worker.token_revoked"
+        ]
+      )
+      const events = yield* sql<{ readonly action: string }>`
+        SELECT action
+        FROM audit_events
+        WHERE user_id = ${member.user_id}
+          AND action IN ('email.verified', 'totp.disabled')
+        ORDER BY action`
+      assert.deepStrictEqual(events, [{ action: "email.verified" }, { action: "totp.disabled" }])
+    })
+  )
+
+  it.effect("ends the streams of members that it removes at once", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const { access_token: token } = yield* joinedByMail(member)
+      const { end } = yield* followSoon({ workspace: member.workspace, token })
+      assert.strictEqual(outcome(yield* reset(yield* mailedToken(member.email))), "204")
+      yield* beforeABeat(() => end() === "ended")
+    })
+  )
+
+  it.effect("of a verified email leaves the second factor, keys, workers and members", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      yield* ask("POST", "/v1/auth/email/verify", {
+        body: { token: yield* linkTokenFor("email", member) }
+      })
+      const whatIsLeft = yield* setUp(member)
+      assert.strictEqual(outcome(yield* reset(yield* mailedToken(member.email))), "204")
+      assert.deepStrictEqual(yield* whatIsLeft, {
+        key: "200",
+        worker: "200",
+        member: "200",
+        login: "401 totp_required"
+      })
+    })
+  )
+
+  it.effect("is got back by mail, and nobody is told whether there is such an account", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const member = yield* signUp()
+      const known = yield* forgot(member.email.toUpperCase())
+      const unknown = yield* forgot(randomEmail())
+      assert.deepStrictEqual([outcome(known), outcome(unknown)], ["204", "204"])
+      const mail = yield* mailTo(member.email, "Set a new password")
+      const token =
+        /^https:\/\/scheduling\.test\/reset-password#([\w-]{43})$/m.exec(mail.text)?.[1] ?? ""
+      assert.strictEqual(outcome(yield* reset(token)), "204")
+      assert.strictEqual(outcome(yield* logIn(member.email, { password: newPassword })), "200")
+      const events = yield* sql<{ action: string; actor_id: string | null }>`
+        SELECT action, actor_id
+        FROM audit_events
+        WHERE user_id = ${member.user_id}
+          AND action LIKE 'password.%'
+        ORDER BY id`
+      assert.deepStrictEqual(events, [
+        { action: "password.reset_requested", actor_id: null },
+        { action: "password.reset", actor_id: member.user_id }
+      ])
+    })
+  )
+
+  it.effect("brings a person five mails in 15 minutes at most, and an address twenty", () =>
+    Effect.gen(function* () {
+      const email = randomEmail()
+      for (let sent = 0; sent < 5; sent++) assert.strictEqual(outcome(yield* forgot(email)), "204")
+      assert.strictEqual(outcome(yield* forgot(email)), "429 rate_limited")
+      const ip = randomIp()
+      for (let sent = 0; sent < 20; sent++) {
+        assert.strictEqual(outcome(yield* forgot(randomEmail(), ip)), "204")
+      }
+      assert.strictEqual(outcome(yield* forgot(randomEmail(), ip)), "429 rate_limited")
+    })
+  )
+})

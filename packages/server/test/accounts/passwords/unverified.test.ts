@@ -1,0 +1,35 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { Mails, mailTo, testAppWithMail } from "../../notifications/support/withMail.ts"
+import { eventually } from "../../engine/runner/support/tasks.ts"
+import { ask, outcome, randomIp, signUp } from "../../support/http.ts"
+import { leap } from "../../support/leap.ts"
+
+const forgot = (email: string) =>
+  ask("POST", "/v1/auth/password/forgot", {
+    body: { email },
+    headers: { "x-forwarded-for": randomIp() }
+  })
+
+layer(testAppWithMail)("a forgotten password", (it) => {
+  it.effect("brings an address that nobody has verified ten mails a day at most", () =>
+    Effect.gen(function* () {
+      const mails = yield* Mails
+      const { email } = yield* signUp()
+      const sent = () => mails.filter(({ to }) => to.includes(email)).length
+      // The first one is the link that the registration sends.
+      for (const expected of [6, 10, 10]) {
+        for (let asked = 0; asked < 5; asked++) {
+          assert.strictEqual(outcome(yield* forgot(email)), "204")
+        }
+        yield* TestClock.withLive(eventually(Effect.sync(sent), (count) => count >= expected))
+        yield* leap("16 minutes")
+      }
+      const other = yield* signUp()
+      yield* forgot(other.email)
+      yield* mailTo(other.email, "Set a new password")
+      assert.strictEqual(sent(), 10)
+    })
+  )
+})

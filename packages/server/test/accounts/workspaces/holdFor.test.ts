@@ -1,0 +1,66 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { collide } from "../../support/collide.ts"
+import { ask, createKey, joined, type Member, outcome, signUp } from "../../support/http.ts"
+import { testAppLayer } from "../../support/TestApp.ts"
+
+interface Credential {
+  readonly of: string
+  readonly path: string
+  readonly body?: object
+}
+
+/** What gives a member a way in that outlives the membership. */
+const credentials: ReadonlyArray<Credential> = [
+  { of: "an API key", path: "/api-keys", body: { name: "a key", scopes: ["tasks:read"] } },
+  { of: "a rotated API key", path: "/api-keys/KEY/rotate" },
+  { of: "a worker", path: "/workers", body: { name: "a worker" } },
+  { of: "a rotated token of a worker", path: "/workers/WORKER/rotate" },
+  { of: "an invitation", path: "/invitations", body: { email: "ann@example.com", role: "viewer" } },
+  { of: "a rotated signing secret", path: "/signing-secrets/rotate" }
+]
+
+const scene = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const owner = yield* signUp()
+  const admin = yield* joined(owner, "admin")
+  const { id: key } = yield* createKey(owner)
+  const { body: worker } = yield* ask("POST", `${owner.workspace}/workers`, {
+    token: owner.access_token,
+    body: { name: "a worker" }
+  })
+  const post = ({ access_token: token }: Member, { body = {}, path }: Credential) =>
+    ask("POST", owner.workspace + path.replace("KEY", key).replace("WORKER", worker.id), {
+      token,
+      body
+    })
+  const lock = sql`SELECT id FROM workspaces WHERE id = ${owner.workspace_id} FOR UPDATE`
+  return { admin, lock, owner, post, sql }
+})
+
+layer(testAppLayer())("A credential that is created just when", (it) => {
+  it.effect.each(credentials)("its member is removed does not come to be: $of", (credential) =>
+    Effect.gen(function* () {
+      const { admin, lock, owner, post } = yield* scene
+      const removed = ask("DELETE", `${owner.workspace}/members/${admin.user_id}`, {
+        token: owner.access_token
+      })
+      const answers = yield* collide(lock, [removed, post(admin, credential)])
+      assert.deepStrictEqual(answers.map(outcome), ["204", "404 not_found"])
+    })
+  )
+
+  it.effect.each(credentials)("its session ends does not come to be: $of", (credential) =>
+    Effect.gen(function* () {
+      const { admin, lock, post, sql } = yield* scene
+      const holding = Effect.gen(function* () {
+        yield* lock
+        // It commits together with the lock, so a request that was let in waits until it holds.
+        yield* sql`DELETE FROM sessions WHERE user_id = ${admin.user_id}`
+      })
+      const [answer] = yield* collide(holding, [post(admin, credential)])
+      assert.strictEqual(answer && outcome(answer), "401 invalid_token")
+    })
+  )
+})

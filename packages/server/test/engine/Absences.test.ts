@@ -1,0 +1,141 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { findLastAway, removeAbsences } from "../../src/engine/Absences.ts"
+import { makeRunId } from "../../src/engine/RunId.ts"
+import { judge } from "../../src/engine/Nodes.ts"
+import { callLayer, nodeLayer } from "./runner/support/engine.ts"
+import { eventually, insertTask, insertWorkspace, unfinished } from "./runner/support/tasks.ts"
+import { TestDatabaseLayer } from "../support/TestDatabase.ts"
+
+const OneNode = nodeLayer(callLayer(() => Effect.succeed({})))
+
+/** As if the service had been away then. Null: it came back just now, and nobody has noticed. */
+const away = Effect.fnUntraced(function* (beganSecondsAgo: number, endedSecondsAgo: number | null) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    DELETE FROM absences
+    WHERE ended_at IS NULL`
+  const ago = (seconds: number | null) => sql`now() - ${seconds}::float8 * interval '1 second'`
+  yield* sql`
+    INSERT INTO absences (began_at, ended_at)
+    VALUES (${ago(beganSecondsAgo)}, ${ago(endedSecondsAgo)})`
+})
+
+const forget = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql`
+    WITH gone AS (DELETE FROM absences)
+    DELETE FROM runs`
+)
+
+/** A run that is due for a worker, or whose job is to call back within that time. */
+const wait = Effect.fnUntraced(function* (secondsAgo: number, forSeconds: number, on: string) {
+  const sql = yield* SqlClient.SqlClient
+  const workspace_id = yield* insertWorkspace
+  const task_id = yield* insertTask(workspace_id)
+  const since = new Date(Date.now() - secondsAgo * 1_000)
+  const run = { workspace_id, task_id, kind: "cron", trigger: "schedule", scheduled_for: since }
+  yield* sql`INSERT INTO runs ${sql.insert({
+    ...run,
+    id: makeRunId(since.getTime(), Date.now()),
+    due_at: since,
+    ...(on === "worker"
+      ? { run_on: `{"labels":["moon"]}`, worker_wait_seconds: forSeconds }
+      : {
+          state: "running",
+          lease_owner: 0,
+          started_at: since,
+          attempt_started_at: since,
+          awaiting_since: since,
+          completes_by: new Date(since.getTime() + forSeconds * 1_000)
+        })
+  })}`
+  return workspace_id
+})
+
+layer(TestDatabaseLayer, { excludeTestServices: true })("while the service is away", (it) => {
+  for (const [on, verdict] of [
+    ["worker", "unclaimed"],
+    ["call-back", "overdue"]
+  ] as const) {
+    it.effect(`the time to wait for a ${on} stands still`, () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const isOver = Effect.map(
+          judge(sql, { forMs: 60_000, isLong: true }),
+          (judged) => judged[verdict]
+        )
+        yield* forget
+        yield* wait(3_600, 60, on)
+        assert.isTrue(yield* isOver)
+        // It was there for twenty seconds, and for the last thirty.
+        yield* away(3_580, 30)
+        assert.isFalse(yield* isOver)
+        yield* forget
+        yield* wait(3_600, 60, on)
+        yield* away(3_580, 45)
+        assert.isTrue(yield* isOver)
+        // Agents and jobs have not had the time to come back.
+        assert.isFalse((yield* judge(sql))[verdict])
+        // Ten of those seconds were an absence too.
+        yield* away(20, 10)
+        assert.isFalse(yield* isOver)
+      })
+    )
+  }
+
+  it.effect("nobody notes it, and so the next node that looks knows since when", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const absences = sql<{ readonly seconds: number | null }>`
+        SELECT date_part('epoch', ended_at - began_at)::int AS seconds
+        FROM absences
+        ORDER BY id`
+      const seconds = Effect.map(absences, (rows) => rows.map((row) => row.seconds))
+      yield* forget
+      yield* judge(sql)
+      assert.deepStrictEqual(yield* seconds, [null])
+      // A restart, or a node that is late, is no absence.
+      yield* away(12, null)
+      yield* judge(sql)
+      assert.deepStrictEqual(yield* seconds, [null])
+      assert.isNull(yield* findLastAway(sql))
+      yield* away(100, null)
+      yield* wait(70, 60, "worker")
+      // It counts before it is noted.
+      assert.isFalse((yield* judge(sql, { forMs: 60_000, isLong: true })).unclaimed)
+      assert.deepStrictEqual(yield* seconds, [100, null])
+      yield* judge(sql)
+      assert.deepStrictEqual(yield* seconds, [100, null])
+      assert.closeTo((yield* findLastAway(sql))?.getTime() ?? 0, Date.now(), 60_000)
+      yield* away(40 * 86_400, 35 * 86_400)
+      yield* removeAbsences(sql)
+      assert.deepStrictEqual(yield* seconds, [100])
+    })
+  )
+
+  it.effect("a slot is missed for which a worker then has as long as its task says", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* forget
+      const workspace = yield* insertWorkspace
+      const task = yield* insertTask(workspace, { missed: "once", fires_in: -3_600_000 })
+      yield* sql`
+        UPDATE tasks
+        SET run_on = '{"labels":["moon"]}', worker_wait_seconds = 3000
+        WHERE id = ${task}`
+      yield* Layer.build(OneNode)
+      yield* eventually(unfinished(workspace), (rows) => rows.length === 1)
+      assert.isFalse((yield* judge(sql, { forMs: 60_000, isLong: true })).unclaimed)
+      const [run] = yield* sql<{ readonly waited: number; readonly late: number }>`
+        SELECT
+          date_part('epoch', now() - due_at) AS waited,
+          date_part('epoch', now() - scheduled_for) AS late
+        FROM runs
+        WHERE workspace_id = ${workspace}`
+      assert.isBelow(run?.waited ?? 3_600, 600)
+      assert.isAtLeast(run?.late ?? 0, 3_600)
+    }).pipe(Effect.scoped)
+  )
+})

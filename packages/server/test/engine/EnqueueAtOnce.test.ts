@@ -1,0 +1,75 @@
+import { assert, layer } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { maxTaskRuns } from "../../src/core/config/plans.ts"
+import { RunQueue } from "../../src/engine/RunQueue.ts"
+import { QueueLayer } from "./runner/support/engine.ts"
+import { enqueueMany, insertTask, insertWorkspace, unfinished } from "./runner/support/tasks.ts"
+import { TestDatabaseLayer } from "../support/TestDatabase.ts"
+
+const TestLayer = QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer))
+
+const begin = Effect.gen(function* () {
+  const queue = yield* RunQueue
+  const workspace_id = yield* insertWorkspace
+  const task = { workspace_id, task_id: yield* insertTask(workspace_id), kind: "cron" as const }
+  // The first count says how many may follow without one.
+  yield* queue.enqueue(task)
+  return { queue, task, workspace_id }
+})
+
+layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })(
+  "a run that is added with one statement",
+  (it) => {
+    it.effect("is like one that is added with the task locked", () =>
+      Effect.gen(function* () {
+        const { queue, task, workspace_id } = yield* begin
+        const run = yield* queue.enqueueAtOnce(task)
+        const [before, after] = yield* unfinished(workspace_id)
+        assert.strictEqual(after?.id, run?.id)
+        const ofItsOwn = { id: "", chain_run_id: "", scheduled_for: 0, due_at: 0 }
+        assert.deepStrictEqual({ ...after, ...ofItsOwn }, { ...before, ...ofItsOwn })
+      })
+    )
+
+    it.effect("is not, where that statement cannot tell", () =>
+      Effect.gen(function* () {
+        const { queue, task, workspace_id } = yield* begin
+        const attempts = {
+          "of another kind": { ...task, kind: "chain" as const },
+          "of another workspace": { ...task, workspace_id: yield* insertWorkspace }
+        }
+        for (const [name, attempt] of Object.entries(attempts)) {
+          assert.isNull(yield* queue.enqueueAtOnce(attempt), name)
+        }
+        yield* enqueueMany(task, maxTaskRuns - 1_000)
+        assert.isNull(yield* queue.enqueueAtOnce(task), "nearly full")
+        yield* queue.enqueue(task)
+        assert.strictEqual((yield* unfinished(workspace_id)).length, maxTaskRuns - 998)
+      })
+    )
+
+    it.effect("is not, if the task is deleted while it waits for it", () =>
+      Effect.gen(function* () {
+        const { queue, task, workspace_id } = yield* begin
+        const sql = yield* SqlClient.SqlClient
+        const isLocked = yield* Deferred.make<void>()
+        const mayDelete = yield* Deferred.make<void>()
+        const deletion = yield* Effect.gen(function* () {
+          yield* sql`SELECT FROM tasks WHERE id = ${task.task_id} FOR UPDATE`
+          yield* Deferred.succeed(isLocked, undefined)
+          yield* Deferred.await(mayDelete)
+          yield* sql`DELETE FROM tasks WHERE id = ${task.task_id}`
+        }).pipe(sql.withTransaction, Effect.forkChild)
+        yield* Deferred.await(isLocked)
+        const attempt = yield* Effect.forkChild(queue.enqueueAtOnce(task), {
+          startImmediately: true
+        })
+        yield* Deferred.succeed(mayDelete, undefined)
+        yield* Fiber.join(deletion)
+        assert.isNull(yield* Fiber.join(attempt))
+        assert.strictEqual((yield* unfinished(workspace_id)).length, 1)
+      })
+    )
+  }
+)

@@ -1,0 +1,111 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { maxTaskRuns, selfHosted } from "../../src/core/config/plans.ts"
+import { fire } from "../../src/engine/firing/Fire.ts"
+import { Partitions } from "../../src/engine/Partitions.ts"
+import { RunQueue } from "../../src/engine/RunQueue.ts"
+import { onPostgres, TestDatabaseLayer } from "../support/TestDatabase.ts"
+import { QueueLayer } from "./runner/support/engine.ts"
+import {
+  enqueueMany,
+  history,
+  insertTask,
+  insertWorkspace,
+  unfinished
+} from "./runner/support/tasks.ts"
+
+const TestLayer = QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer))
+
+const maxWorkspaceRuns = selfHosted.limits.unfinished_runs
+
+layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })(
+  "the queue of a task",
+  (it) => {
+    it.effect(
+      "is full at 10,000 runs: one by hand is refused, the next of another task is not",
+      () =>
+        Effect.gen(function* () {
+          const queue = yield* RunQueue
+          const workspace_id = yield* insertWorkspace
+          const task = { workspace_id, task_id: yield* insertTask(workspace_id) }
+          const other = { workspace_id, task_id: yield* insertTask(workspace_id) }
+          yield* enqueueMany(task, maxTaskRuns - 1)
+          yield* queue.enqueue({ ...task, kind: "cron" })
+          const refused = yield* Effect.flip(queue.enqueue({ ...task, kind: "cron" }))
+          assert.deepInclude(refused, { quota: "unfinished_runs_of_a_task", limit: maxTaskRuns })
+          yield* queue.enqueue({ ...other, kind: "cron" })
+          assert.strictEqual((yield* unfinished(workspace_id)).length, maxTaskRuns + 1)
+        })
+    )
+
+    it.effect("that would hold more than 10,000 runs takes none of those that run again", () =>
+      Effect.gen(function* () {
+        const queue = yield* RunQueue
+        const workspace_id = yield* insertWorkspace
+        const task = { workspace_id, task_id: yield* insertTask(workspace_id) }
+        const other = { task_id: yield* insertTask(workspace_id), scheduled_for: new Date(0) }
+        const ended = { ...task, scheduled_for: new Date(0) }
+        yield* enqueueMany(task, maxTaskRuns - 1)
+        const refused = yield* Effect.flip(queue.rerun(workspace_id, [other, ended, ended]))
+        assert.deepInclude(refused, { quota: "unfinished_runs_of_a_task", limit: maxTaskRuns })
+        assert.strictEqual((yield* unfinished(workspace_id)).length, maxTaskRuns - 1)
+        const runs = yield* queue.rerun(workspace_id, [other, ended])
+        assert.strictEqual(runs.length, 2)
+        assert.isEmpty(yield* queue.rerun(workspace_id, []))
+      })
+    )
+
+    it.effect("that is full skips the fires of its schedule, and says so", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* (yield* Partitions).maintain(30)
+        const workspace_id = yield* insertWorkspace
+        const fires = { overlap: "allow", fires_in: 0 } as const
+        const task = { workspace_id, task_id: yield* insertTask(workspace_id, fires) }
+        const other = yield* insertTask(workspace_id, fires)
+        yield* enqueueMany(task, maxTaskRuns)
+        yield* fire(sql, {
+          node: 0,
+          limit: 10,
+          lookAheadMs: 1_000,
+          turns: null,
+          leases: () => false
+        })
+        const [skipped, ...more] = yield* history(workspace_id)
+        assert.isEmpty(more)
+        assert.deepInclude(skipped, {
+          task_id: task.task_id,
+          status: "skipped",
+          attempts_count: 0,
+          error: "the task has 10000 unfinished runs, which is as many as it may have"
+        })
+        const runs = yield* unfinished(workspace_id)
+        assert.strictEqual(runs.length, maxTaskRuns + 1)
+        assert.strictEqual(runs.filter(({ task_id }) => task_id === other).length, 1)
+        // Its schedule goes on all the same.
+        const [row] = yield* sql`
+          SELECT next_fire_at > now() AS goes_on
+          FROM tasks
+          WHERE id = ${task.task_id}`
+        assert.deepStrictEqual(row, { goes_on: true })
+      })
+    )
+
+    // The embedded store takes half a minute to make so many.
+    it.effect.runIf(onPostgres)("and those of others are full together at 200,000", () =>
+      Effect.gen(function* () {
+        const queue = yield* RunQueue
+        const workspace_id = yield* insertWorkspace
+        const task = { workspace_id, task_id: yield* insertTask(workspace_id) }
+        const crowd = { workspace_id, task_id: yield* insertTask(workspace_id) }
+        for (let queued = 0; queued < maxWorkspaceRuns - 1; queued += 40_000) {
+          yield* enqueueMany(crowd, Math.min(40_000, maxWorkspaceRuns - 1 - queued), 3_600_000)
+        }
+        yield* queue.enqueue({ ...task, kind: "cron" })
+        const refused = yield* Effect.flip(queue.enqueue({ ...task, kind: "cron" }))
+        assert.deepInclude(refused, { quota: "unfinished_runs", limit: maxWorkspaceRuns })
+      })
+    )
+  }
+)

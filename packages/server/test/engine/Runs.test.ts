@@ -1,0 +1,281 @@
+// @tags idle
+import { jitterMs } from "@scheduling/domain/cron/jitterMs"
+import { executionError } from "@scheduling/domain/executions/ExecutionError"
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { RunQueue } from "../../src/engine/RunQueue.ts"
+import { nodeLayer } from "./runner/support/engine.ts"
+import { TestDatabaseLayer } from "../support/TestDatabase.ts"
+import { failing, makeFakeCalls, urlOf } from "./runner/support/fakeCalls.ts"
+import {
+  eventually,
+  history,
+  insertTask,
+  insertTasks,
+  insertWorkspace,
+  unfinished
+} from "./runner/support/tasks.ts"
+
+const calls = makeFakeCalls()
+const { answers } = calls
+
+const OneNode = nodeLayer(calls.layer).pipe(Layer.provideMerge(TestDatabaseLayer))
+
+layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
+  describe("a run", () => {
+    it.effect("of a schedule starts on time, once, and is recorded with its attempt", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const workspace = yield* insertWorkspace
+        const task = yield* insertTask(workspace, { fires_in: 700, url: urlOf("/once") })
+        yield* (yield* RunQueue).wake(new Date())
+        const [execution] = yield* eventually(history(workspace), (rows) => rows.length === 1)
+        assert.strictEqual(execution?.task_id, task)
+        assert.strictEqual(execution?.trigger, "schedule")
+        assert.strictEqual(execution?.status, "succeeded")
+        assert.isAtLeast(execution?.lateness_ms ?? -1, 0)
+        // How late is measured by the bench; here other tests run beside it.
+        assert.isBelow(execution?.lateness_ms ?? 1e9, 5_000)
+        const attempts = yield* sql`
+          SELECT number, status_code, response_body
+          FROM attempts
+          WHERE execution_id = ${execution?.id ?? ""}`
+        assert.deepStrictEqual(attempts, [{ number: 1, status_code: 200, response_body: "ok" }])
+        assert.strictEqual(calls.to("/once").length, 1)
+        assert.strictEqual(calls.to("/once")[0]?.execution_id, execution?.id)
+        const [{ next_fire_at } = { next_fire_at: new Date(0) }] = yield* sql<{
+          readonly next_fire_at: Date
+        }>`
+          SELECT next_fire_at
+          FROM tasks
+          WHERE id = ${task}`
+        assert.isAbove(next_fire_at.getTime(), Date.now())
+      })
+    )
+
+    it.effect("of a schedule with jitter starts as much later as its slot says", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const workspace = yield* insertWorkspace
+        const tasks = yield* insertTasks(workspace, {
+          fires_in: 500,
+          url: urlOf("/jitter"),
+          count: 8
+        })
+        const slots = yield* sql<{ readonly id: string; readonly slot: Date }>`
+          UPDATE tasks
+          SET
+            firing_options = '{"jitter_seconds": 4}',
+            next_fire_at = date_trunc('milliseconds', next_fire_at)
+          WHERE workspace_id = ${workspace}
+          RETURNING id, next_fire_at AS slot`
+        yield* (yield* RunQueue).wake(new Date())
+        const rows = yield* eventually(history(workspace), ({ length }) => length === tasks.length)
+        const dueAt = new Map(
+          slots.map(({ id, slot }) => [id, slot.getTime() + jitterMs(id, slot.getTime(), 4)])
+        )
+        for (const { scheduled_for, started_at, status, task_id } of rows) {
+          assert.strictEqual(status, "succeeded")
+          assert.strictEqual(scheduled_for.getTime(), dueAt.get(task_id))
+          assert.isAtLeast(started_at?.getTime() ?? 0, scheduled_for.getTime())
+        }
+      })
+    )
+
+    it.effect("that fails is tried again until it succeeds or no retry is left", () =>
+      Effect.gen(function* () {
+        const workspace = yield* insertWorkspace
+        const queue = yield* RunQueue
+        let tries = 0
+        answers.set("/second", (request) =>
+          Effect.suspend(() => (++tries === 1 ? failing(503)(request) : Effect.succeed({})))
+        )
+        answers.set("/never", failing(500))
+        answers.set("/final", () => Effect.succeed({ status_code: 404, outcome: "failed" }))
+        for (const path of ["/second", "/never", "/final"]) {
+          const task_id = yield* insertTask(workspace, { url: urlOf(path), retry_count: 1 })
+          yield* queue.enqueue({ workspace_id: workspace, task_id, kind: "cron" })
+        }
+        const rows = yield* eventually(history(workspace), (rows) => rows.length === 3)
+        assert.deepStrictEqual(
+          rows.map((row) => [row.status, row.status_code, row.attempts_count]).toSorted(),
+          [
+            ["failed", 404, 1],
+            ["failed", 500, 2],
+            ["succeeded", 200, 2]
+          ]
+        )
+        assert.strictEqual(new Set(calls.to("/never").map((call) => call.execution_id)).size, 1)
+      })
+    )
+
+    it.effect("waits as long as the server asks before it tries again", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const workspace = yield* insertWorkspace
+        answers.set("/later", () =>
+          Effect.succeed({ status_code: 429, outcome: "retryable", retry_after_seconds: 1_800 })
+        )
+        const task_id = yield* insertTask(workspace, { url: urlOf("/later"), retry_count: 3 })
+        yield* (yield* RunQueue).enqueue({ workspace_id: workspace, task_id, kind: "cron" })
+        yield* eventually(unfinished(workspace), ([run]) => run?.attempt === 2)
+        const [row] = yield* sql<{ readonly minutes: number }>`
+          SELECT extract(epoch FROM due_at - now())::float8 / 60 AS minutes
+          FROM runs
+          WHERE workspace_id = ${workspace}`
+        assert.closeTo(row?.minutes ?? 0, 30, 0.1)
+      })
+    )
+
+    it.effect("whose answer PostgreSQL cannot hold as it is spoils nothing for the others", () =>
+      Effect.gen(function* () {
+        const workspace = yield* insertWorkspace
+        answers.set("/nul", () =>
+          Effect.succeed({
+            response_body: "a\0b\ud800",
+            error: executionError("internal", "c\0d")
+          })
+        )
+        for (const path of ["/nul", "/fine"]) {
+          const task_id = yield* insertTask(workspace, { url: urlOf(path) })
+          yield* (yield* RunQueue).enqueue({ workspace_id: workspace, task_id, kind: "cron" })
+        }
+        const rows = yield* eventually(history(workspace), (rows) => rows.length === 2)
+        assert.deepStrictEqual(
+          rows.map((row) => row.status),
+          ["succeeded", "succeeded"]
+        )
+      })
+    )
+
+    it.effect("of a delayed task starts at its time, and can be moved and withdrawn before", () =>
+      Effect.gen(function* () {
+        const queue = yield* RunQueue
+        const sql = yield* SqlClient.SqlClient
+        const workspace_id = yield* insertWorkspace
+        const soon = yield* insertTask(workspace_id, { kind: "delayed", status: "pending" })
+        const moved = yield* insertTask(workspace_id, { kind: "delayed", status: "pending" })
+        const gone = yield* insertTask(workspace_id, { kind: "delayed", status: "pending" })
+        const nextYear = new Date(Date.now() + 364 * 86_400_000)
+        yield* queue.schedule({ workspace_id, task_id: soon, run_at: new Date(Date.now() + 300) })
+        yield* queue.schedule({ workspace_id, task_id: moved, run_at: nextYear })
+        yield* queue.schedule({ workspace_id, task_id: gone, run_at: nextYear })
+        const run = yield* queue.reschedule({
+          workspace_id,
+          task_id: moved,
+          run_at: new Date(0),
+          trigger: "manual"
+        })
+        assert.strictEqual(run?.trigger, "manual")
+        assert.isTrue(yield* queue.withdraw({ workspace_id, task_id: gone }))
+        assert.isFalse(yield* queue.withdraw({ workspace_id, task_id: gone }))
+        const rows = yield* eventually(history(workspace_id), (rows) => rows.length === 2)
+        assert.deepStrictEqual(new Set(rows.map((row) => row.task_id)), new Set([soon, moved]))
+        assert.isEmpty(yield* unfinished(workspace_id))
+        assert.isNull(
+          yield* queue.reschedule({
+            workspace_id,
+            task_id: soon,
+            run_at: nextYear,
+            trigger: "schedule"
+          })
+        )
+        const states = yield* sql<{ readonly status: string }>`
+          SELECT status
+          FROM tasks
+          WHERE id IN (${soon}, ${moved})`
+        assert.deepStrictEqual(states, [{ status: "finished" }, { status: "finished" }])
+      })
+    )
+  })
+
+  describe("a slot", () => {
+    it.effect(
+      "that comes while the run before goes on is skipped, waits or starts, as the task says",
+      () =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const queue = yield* RunQueue
+          const release = new Map<string, () => void>()
+          answers.set("/held", ({ execution_id }) =>
+            Effect.callback((resume) => {
+              release.set(execution_id, () => resume(Effect.succeed({})))
+            })
+          )
+          const workspace_id = yield* insertWorkspace
+          const tasks = new Map<string, string>()
+          for (const overlap of ["skip", "queue", "allow"] as const) {
+            const task_id = yield* insertTask(workspace_id, { overlap, url: urlOf("/held") })
+            tasks.set(overlap, task_id)
+            yield* queue.enqueue({ workspace_id, task_id, kind: "cron" })
+          }
+          yield* eventually(unfinished(workspace_id), (runs) =>
+            runs.every((run) => run.state === "running")
+          )
+          const now = yield* sql`
+          UPDATE tasks
+          SET next_fire_at = now()
+          WHERE workspace_id = ${workspace_id}
+          RETURNING id`
+          assert.strictEqual(now.length, 3)
+          yield* queue.wake(new Date())
+
+          const [skipped] = yield* eventually(history(workspace_id), (rows) => rows.length === 1)
+          assert.strictEqual(skipped?.status, "skipped")
+          assert.strictEqual(skipped?.task_id, tasks.get("skip"))
+          assert.isAtLeast(Number(skipped?.finished_at), Number(skipped?.scheduled_for))
+          assert.strictEqual(skipped?.attempts_count, 0)
+          const runs = yield* eventually(
+            unfinished(workspace_id),
+            (runs) =>
+              runs.some((run) => run.waiting) &&
+              runs.filter((run) => run.state === "running").length === 4
+          )
+          assert.strictEqual(runs.length, 5)
+
+          for (const [id, end] of release) {
+            release.delete(id)
+            end()
+          }
+          // What waited starts now that the one before has ended.
+          yield* eventually(
+            Effect.sync(() => release.size),
+            (size) => size === 1
+          )
+          for (const end of release.values()) end()
+          const rows = yield* eventually(history(workspace_id), (rows) => rows.length === 6)
+          assert.strictEqual(rows.filter((row) => row.status === "succeeded").length, 5)
+        })
+    )
+
+    it.effect("that passed while nothing ran is made up for once, or not at all", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const workspace_id = yield* insertWorkspace
+        const past = { fires_in: -6 * 3_600_000, schedule: "0 * * * *" }
+        const once = yield* insertTask(workspace_id, { ...past, missed: "once" })
+        yield* insertTask(workspace_id, { ...past, missed: "skip" })
+        yield* sql`
+          UPDATE tasks
+          SET next_fire_at = date_trunc('hour', next_fire_at)
+          WHERE workspace_id = ${workspace_id}`
+        yield* (yield* RunQueue).wake(new Date())
+        yield* eventually(
+          sql`
+            SELECT id
+            FROM tasks
+            WHERE workspace_id = ${workspace_id}
+              AND next_fire_at > now()`,
+          (rows) => rows.length === 2
+        )
+        const rows = yield* eventually(history(workspace_id), (rows) => rows.length >= 1)
+        const late = rows.filter((row) => row.task_id === once)
+        assert.strictEqual(late.length, 1)
+        // Right on the hour the slot of `skip` is not late at all.
+        assert.isAtMost(rows.length, 2)
+        assert.isBelow(late[0]?.lateness_ms ?? 1e9, 3_600_000 + 60_000)
+      })
+    )
+  })
+})

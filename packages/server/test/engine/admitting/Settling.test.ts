@@ -1,0 +1,208 @@
+// @tags idle
+import type { FiringOptions } from "@scheduling/domain/cron/FiringOptions"
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { RunQueue } from "../../../src/engine/RunQueue.ts"
+import { nodeLayer } from "../runner/support/engine.ts"
+import { failing, makeFakeCalls, urlOf } from "../runner/support/fakeCalls.ts"
+import {
+  eventually,
+  history,
+  insertTask,
+  insertWorkspace,
+  step,
+  unfinished
+} from "../runner/support/tasks.ts"
+import { TestDatabaseLayer } from "../../support/TestDatabase.ts"
+import { enqueueOverdue, insertQueue, setQueue } from "./queues.ts"
+
+const calls = makeFakeCalls()
+const { answers } = calls
+
+/** Overdue runs of a task, in a queue that lets one go on at a time. */
+const queuedRuns = Effect.fnUntraced(function* (
+  path: string,
+  count: number,
+  options: FiringOptions | null = null
+) {
+  const sql = yield* SqlClient.SqlClient
+  const workspace = yield* insertWorkspace
+  const queueId = yield* insertQueue(workspace, { max_concurrency: 1 })
+  const task = yield* insertTask(workspace, { url: urlOf(path) })
+  yield* setQueue([task], queueId)
+  yield* sql`
+    UPDATE tasks
+    SET firing_options = ${options && JSON.stringify(options)}
+    WHERE id = ${task}`
+  yield* enqueueOverdue(task, count)
+  return { workspace, queueId, task }
+})
+
+/** While the test lasts, changes of the table's rows that meet the condition fail. */
+const refuseUpdates = (table: "runs" | "tasks", condition: string) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* Effect.acquireRelease(
+      Effect.andThen(
+        sql.unsafe(`
+          CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql
+          AS $$ BEGIN RAISE EXCEPTION 'refused by the test'; END $$`),
+        sql.unsafe(`
+          CREATE TRIGGER refuse BEFORE UPDATE ON ${table}
+          FOR EACH ROW WHEN (${condition})
+          EXECUTE FUNCTION refuse()`)
+      ),
+      () => Effect.orDie(sql.unsafe("DROP FUNCTION IF EXISTS refuse CASCADE"))
+    )
+  })
+
+const OneNode = nodeLayer(calls.layer).pipe(Layer.provideMerge(TestDatabaseLayer))
+
+layer(OneNode, { excludeTestServices: true })("the result of a run in a named queue", (it) => {
+  it.effect("is written, answer and all, although its place cannot be handed over", () =>
+    Effect.gen(function* () {
+      // Only handing over starts a run in the statement that gives it its place.
+      yield* refuseUpdates("runs", "OLD.parked AND NEW.state = 'running'")
+      const { queueId, workspace } = yield* queuedRuns("/refused", 3)
+      yield* (yield* RunQueue).admit(workspace, queueId)
+      const rows = yield* eventually(history(workspace), ({ length }) => length === 3)
+      assert.deepStrictEqual(
+        rows.map(({ error, status, status_code }) => [status, status_code, error]),
+        [
+          ["succeeded", 200, null],
+          ["succeeded", 200, null],
+          ["succeeded", 200, null]
+        ]
+      )
+    })
+  )
+
+  for (const kind of ["another attempt", "the next step"] as const) {
+    it.effect(`lets ${kind} wait in the queue that its task was given meanwhile`, () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const queue = yield* RunQueue
+        const workspace_id = yield* insertWorkspace
+        const [first, paused, open] = [
+          yield* insertQueue(workspace_id, { max_concurrency: 1 }),
+          yield* insertQueue(workspace_id, { max_concurrency: 1, paused: true }),
+          yield* insertQueue(workspace_id, { max_concurrency: 1 })
+        ]
+        const isStep = kind === "the next step"
+        const path = isStep ? "/moved-step" : "/moved-attempt"
+        const steps = [step("one", { url: urlOf(path) }), step("two")]
+        const task_id = yield* insertTask(workspace_id, {
+          url: urlOf(path),
+          retry_count: 1,
+          ...(isStep && { kind: "chain", steps })
+        })
+        const move = Effect.fnUntraced(function* (to: string) {
+          yield* setQueue([task_id], to)
+          yield* queue.moveToQueue({ workspace_id, task_id }, to)
+        })
+        const going = yield* Deferred.make<void>()
+        answers.set(path, (request) =>
+          request.attempt > 1
+            ? Effect.succeed({})
+            : Effect.andThen(
+                Deferred.await(going),
+                isStep ? Effect.succeed({}) : failing(503)(request)
+              )
+        )
+        yield* setQueue([task_id], first)
+        yield* queue.enqueue({ workspace_id, task_id, kind: isStep ? "chain" : "cron" })
+        yield* eventually(
+          Effect.sync(() => calls.to(path).length),
+          (made) => made === 1
+        )
+        yield* move(paused)
+        const placesOf = sql<{ readonly queue_id: string; readonly waiting: boolean }>`
+          SELECT queue_id, waiting
+          FROM runs
+          WHERE task_id = ${task_id}`
+        // Its place stays taken until the attempt has ended.
+        assert.deepStrictEqual(yield* placesOf, [{ queue_id: first, waiting: false }])
+        yield* Deferred.succeed(going, undefined)
+        yield* eventually(placesOf, ([place]) => place?.queue_id === paused && place.waiting)
+        yield* move(open)
+        yield* eventually(history(workspace_id), ({ length }) => length === (isStep ? 2 : 1))
+        assert.isEmpty(yield* unfinished(workspace_id))
+      })
+    )
+  }
+
+  it.effect("is written, and its place handed over, although its task cannot be paused", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const ends = yield* Deferred.make<void>()
+      answers.set("/fails", (request) =>
+        Effect.andThen(Deferred.await(ends), failing(500)(request))
+      )
+      const options = { disable_after_failures: 1 }
+      const { queueId, task, workspace } = yield* queuedRuns("/fails", 3, options)
+      yield* (yield* RunQueue).admit(workspace, queueId)
+      yield* eventually(unfinished(workspace), (runs) =>
+        runs.some(({ state }) => state === "running")
+      )
+      yield* refuseUpdates("tasks", "NEW.status = 'paused'")
+      // The others have no way to start but in the place of one that ends.
+      yield* refuseUpdates("runs", "OLD.parked AND NEW.state = 'queued'")
+      yield* Deferred.succeed(ends, undefined)
+      const rows = yield* eventually(history(workspace), ({ length }) => length === 3)
+      assert.isTrue(rows.every(({ error, status }) => status === "failed" && error === null))
+      const [row] = yield* sql<{ readonly status: string }>`
+        SELECT status
+        FROM tasks
+        WHERE id = ${task}`
+      assert.strictEqual(row?.status, "active")
+    })
+  )
+})
+
+describe("a node that stops", () => {
+  it.live("starts nothing in the place of a run that ends, and leaves it to another node", () =>
+    Effect.gen(function* () {
+      const ends = yield* Deferred.make<object>()
+      answers.set("/last", () => Deferred.await(ends))
+      const { queueId, workspace } = yield* queuedRuns("/last", 2)
+      const ahead = yield* insertTask(workspace, { fires_in: 30_000 })
+      const own = yield* Scope.make()
+      const node = yield* Layer.buildWithScope(nodeLayer(calls.layer, { lookAheadMs: 60_000 }), own)
+      yield* Effect.provide(
+        Effect.flatMap(RunQueue, (queue) => queue.admit(workspace, queueId)),
+        node
+      )
+      const aheadOf = (leased: boolean) =>
+        eventually(unfinished(workspace), (runs) =>
+          runs.some(
+            ({ lease_owner, task_id }) => task_id === ahead && (lease_owner !== null) === leased
+          )
+        )
+      yield* eventually(unfinished(workspace), (runs) =>
+        runs.some(({ state }) => state === "running")
+      )
+      yield* aheadOf(true)
+
+      const stopping = yield* Effect.forkChild(Scope.close(own, Exit.void))
+      // What it held for later is given back first. Only then does the call end.
+      yield* aheadOf(false)
+      yield* Deferred.succeed(ends, {})
+      yield* Fiber.join(stopping)
+      assert.lengthOf(calls.to("/last"), 1)
+      const ended = yield* history(workspace)
+      assert.deepStrictEqual(
+        ended.map(({ status }) => status),
+        ["succeeded"]
+      )
+      const next = (yield* unfinished(workspace)).find(({ task_id }) => task_id !== ahead)
+      assert.deepInclude(next, { state: "queued", waiting: true, lease_owner: null })
+
+      yield* Effect.provide(
+        eventually(history(workspace), ({ length }) => length === 2),
+        nodeLayer(calls.layer)
+      )
+      assert.lengthOf(calls.to("/last"), 2)
+    }).pipe(Effect.provide(TestDatabaseLayer))
+  )
+})

@@ -1,0 +1,45 @@
+import { assert, describe, it } from "@effect/vitest"
+import { followUp } from "../../../src/engine/chains/ChainRuns.ts"
+
+const outline = {
+  names: ["login", "alarm", "close"],
+  conditions: ["success", "failure", "success"],
+  on_workers: [false, false, false]
+} as const
+
+const at = (step_index: number, after_failure = false) => ({ step_index, after_failure })
+const names = ({ next, skipped }: ReturnType<typeof followUp>) => ({
+  next: next?.step ?? null,
+  skipped: skipped.map((passed) => passed.step)
+})
+
+describe("what follows a step", () => {
+  it("is the next one whose condition holds; those on the way are passed over", () => {
+    assert.deepStrictEqual(names(followUp(at(0), outline, "succeeded", 0)), {
+      next: "close",
+      skipped: ["alarm"]
+    })
+    assert.deepStrictEqual(names(followUp(at(0), outline, "failed", 0)), {
+      next: "alarm",
+      skipped: []
+    })
+    assert.deepStrictEqual(names(followUp(at(1, true), outline, "succeeded", 0)), {
+      next: null,
+      skipped: ["close"]
+    })
+  })
+
+  it("is nothing once somebody cancelled it, whatever the others ask for", () => {
+    assert.deepStrictEqual(names(followUp(at(0), outline, "cancelled", 0)), {
+      next: null,
+      skipped: ["alarm", "close"]
+    })
+  })
+
+  it("is nothing where the whole run was skipped, because the one before it goes on", () => {
+    assert.deepStrictEqual(names(followUp(at(0), outline, "skipped", 0)), {
+      next: null,
+      skipped: []
+    })
+  })
+})

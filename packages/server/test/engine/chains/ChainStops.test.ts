@@ -1,0 +1,97 @@
+// @tags slow
+import { assert, describe, layer } from "@effect/vitest"
+import { Deferred, Effect, Layer } from "effect"
+import { RunQueue } from "../../../src/engine/RunQueue.ts"
+import { onPostgres, TestDatabaseLayer } from "../../support/TestDatabase.ts"
+import { nodeLayer } from "../runner/support/engine.ts"
+import { makeFakeCalls, urlOf } from "../runner/support/fakeCalls.ts"
+import {
+  eventually,
+  history,
+  insertTask,
+  insertWorkspace,
+  step,
+  unfinished
+} from "../runner/support/tasks.ts"
+
+const calls = makeFakeCalls()
+
+/** The embedded store has but one. */
+const nodes = Array.from({ length: onPostgres ? 2 : 1 }, () => nodeLayer(calls.layer))
+
+const Nodes = nodes
+  .reduce((all, node) => Layer.merge(all, node))
+  .pipe(Layer.provideMerge(TestDatabaseLayer))
+
+const steps = Array.from({ length: 50 }, (_, index) => `s${index}`)
+
+/** A chain of quick steps, once it has come to its `goal`-th one. */
+const underWay = Effect.fnUntraced(function* (goal: number) {
+  const workspace_id = yield* insertWorkspace
+  const path = `/${workspace_id}`
+  const reached = yield* Deferred.make<string>()
+  calls.answers.set(path, ({ execution_id }) =>
+    calls.to(path).length === goal
+      ? Effect.as(Deferred.succeed(reached, execution_id), {})
+      : Effect.succeed({})
+  )
+  const task_id = yield* insertTask(workspace_id, {
+    kind: "chain",
+    steps: steps.map((name) => step(name, { url: urlOf(path), run_if: "always" }))
+  })
+  yield* (yield* RunQueue).enqueue({ workspace_id, task_id, kind: "chain" })
+  const execution_id = yield* Deferred.await(reached)
+  return { workspace_id, task_id, execution_id, made: () => calls.to(path).length }
+})
+
+type Chain = Effect.Success<ReturnType<typeof underWay>>
+
+/** Of the step in flight, the call may go out yet. */
+const assertStopped = Effect.fnUntraced(function* (chain: Chain, made: number) {
+  yield* eventually(unfinished(chain.workspace_id), (runs) => runs.length === 0)
+  assert.isAtMost(chain.made(), made + 1)
+  const rows = yield* history(chain.workspace_id)
+  assert.strictEqual(rows.length, steps.length)
+  assert.strictEqual(rows.filter((row) => row.status === "cancelled").length, 1)
+})
+
+const stops = 100
+
+/** Several at once, so that results are written while stops wait for their rows. */
+const atOnce = { concurrency: 10, discard: true }
+
+const goals = Array.from({ length: stops }, (_, index) => 1 + (index % 10))
+
+layer(Nodes, { excludeTestServices: true })("a chain", (it) => {
+  describe("that runs from step to step", () => {
+    it.effect("ends with the step in flight once it is stopped, every time", () =>
+      Effect.forEach(
+        goals,
+        Effect.fnUntraced(function* (goal) {
+          const chain = yield* underWay(goal)
+          yield* (yield* RunQueue).stop(chain)
+          yield* assertStopped(chain, chain.made())
+        }),
+        atOnce
+      )
+    )
+
+    it.effect("ends with the step in flight once that is cancelled, every time", () =>
+      Effect.forEach(
+        goals,
+        Effect.fnUntraced(function* (goal) {
+          const queue = yield* RunQueue
+          const chain = yield* underWay(goal)
+          let { execution_id } = chain
+          // It may have ended by now: then it is the turn of the next.
+          while ((yield* queue.cancel({ ...chain, execution_id })) === null) {
+            const [run] = yield* unfinished(chain.workspace_id)
+            execution_id = run?.id ?? execution_id
+          }
+          yield* assertStopped(chain, chain.made())
+        }),
+        atOnce
+      )
+    )
+  })
+})

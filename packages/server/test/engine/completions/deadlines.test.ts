@@ -1,0 +1,62 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { judge } from "../../../src/engine/Nodes.ts"
+import { times } from "../../support/http.ts"
+import { begin, target } from "./jobs.ts"
+import { runningNodesLayer } from "../../support/TestApp.ts"
+
+const accepted = () => ({ status: 202 })
+
+// The nodes have just started, so they do not decide yet about jobs that are awaited since before.
+layer(runningNodesLayer, { excludeTestServices: true })("a job that misses its deadline", (it) => {
+  it.effect("has failed within a second of it, also where the service has just started", () =>
+    Effect.gen(function* () {
+      const jobs = yield* begin
+      const { url } = yield* target(accepted)
+      // On PostgreSQL a new node decides about nothing in its first three seconds.
+      yield* jobs.ended(yield* jobs.begin({ url, completion: "callback", timeout_seconds: 1 }))
+      const ids = yield* Effect.forEach(
+        times(3, () => 2),
+        (timeout_seconds) => jobs.begin({ url, completion: "callback", timeout_seconds }),
+        { concurrency: "unbounded" }
+      )
+      for (const id of ids) {
+        const { error, finished_at, started_at, status } = yield* jobs.ended(id)
+        assert.strictEqual(status, "failed")
+        assert.strictEqual(error, "timeout: no call-back within 2 s")
+        const took = Date.parse(finished_at) - Date.parse(started_at)
+        assert.isAtLeast(took, 2_000)
+        assert.isBelow(took, 3_000)
+      }
+    })
+  )
+
+  it.effect("is not decided about, if the node was not there all the time", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const jobs = yield* begin
+      const { url } = yield* target(accepted)
+      const id = yield* jobs.begin({ url, completion: "callback", timeout_seconds: 3_600 })
+      yield* jobs.awaiting(id)
+      const judged = (forMs: number, isLong = false) =>
+        sql
+          .withTransaction(
+            Effect.gen(function* () {
+              yield* sql`
+                UPDATE runs
+                SET completes_by = now() - interval '1 second', awaiting_since = now() - interval '5 seconds'
+                WHERE id = ${id}`
+              const { overdue } = yield* judge(sql, { forMs, isLong })
+              return yield* Effect.fail(overdue)
+            })
+          )
+          .pipe(Effect.flip)
+      assert.isFalse(yield* judged(4_000))
+      assert.isTrue(yield* judged(6_000))
+      assert.isTrue(yield* judged(4_000, true))
+      const { completion_due_in_ms } = yield* judge(sql)
+      assert.closeTo(completion_due_in_ms ?? 0, 3_600_000, 60_000)
+    })
+  )
+})

@@ -1,0 +1,139 @@
+// @tags processes postgres
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { storeVariables } from "../runner/support/service.ts"
+import {
+  call,
+  eventually,
+  freePort,
+  newUser,
+  type ServerProcess,
+  startServer
+} from "../../support/ServerProcess.ts"
+import { onPostgres } from "../../support/TestDatabase.ts"
+import { ok, repeated, say, target } from "./jobs.ts"
+
+type User = Effect.Success<ReturnType<typeof newUser>>
+
+/** What a user says to a server that may be another one later. */
+const jobsOf = ({ token, workspace }: User) => {
+  const request = (server: ServerProcess, method: string, at: string, body?: object) =>
+    call(server, method, workspace + at, { token, ...(body !== undefined && { body }) })
+  const create = async (server: ServerProcess, at: string, record: object) => {
+    const created = await request(server, "POST", at, record)
+    assert.strictEqual(created.status, 201, JSON.stringify(created.body))
+    return created.body
+  }
+  const until = (
+    server: ServerProcess,
+    at: string,
+    holds: (body: Awaited<ReturnType<typeof call>>["body"]) => boolean
+  ) =>
+    eventually(at, async () => {
+      const { body } = await request(server, "GET", at)
+      return holds(body) && body
+    })
+  return {
+    queue: (server: ServerProcess, max_concurrency: number) =>
+      Effect.promise(async () => {
+        const { id } = await create(server, "/queues", { name: "few", max_concurrency })
+        return String(id)
+      }),
+    begin: (server: ServerProcess, task: object) =>
+      Effect.promise(async () => {
+        const fields = { delay_seconds: 0, completion: "callback", timeout_seconds: 3_600 }
+        const { last_run } = await create(server, "/delayed", { ...fields, ...task })
+        return String(last_run.execution_id)
+      }),
+    running: (server: ServerProcess, queueId: string, count: number) =>
+      until(server, `/queues/${queueId}`, ({ running }) => running === count),
+    awaiting: (server: ServerProcess, id: string) =>
+      until(server, `/executions/${id}`, (body) => "awaiting_completion_since" in body),
+    ended: (server: ServerProcess, id: string) =>
+      until(server, `/executions/${id}`, ({ finished_at }) => finished_at !== null)
+  }
+}
+
+const settings = { EGRESS_ALLOW: "127.0.0.0/8" }
+
+it.live(
+  "a call-back finds its run though the node that made the call was killed, and a run whose call was cut off has another",
+  () =>
+    Effect.gen(function* () {
+      const variables = {
+        ...(yield* storeVariables),
+        ...settings,
+        PORT: String(yield* freePort)
+      }
+      const killed = yield* startServer(variables)
+      const jobs = jobsOf(yield* newUser(killed))
+      const answered = yield* target(() => ({ status: 202 }))
+      const silent = yield* target((_, n) =>
+        n === 1 ? new Promise(() => {}) : Promise.resolve({ status: 202 })
+      )
+      const waiting = yield* jobs.begin(killed, { url: answered.url })
+      yield* jobs.awaiting(killed, waiting)
+      const queue_id = yield* jobs.queue(killed, 2)
+      const cutOff = yield* jobs.begin(killed, { url: silent.url, queue_id })
+      yield* eventually("the call", async () => silent.urls.length === 1)
+      killed.kill("SIGKILL")
+      yield* killed.exited
+
+      const server = yield* startServer(variables)
+      assert.strictEqual(yield* say(answered.urls[0], "survived"), ok)
+      const ended = yield* jobs.ended(server, waiting)
+      assert.deepInclude(ended, { status: "succeeded", attempts_count: 1, status_code: 202 })
+      assert.strictEqual(ended.attempts[0].response_body, "survived")
+      assert.lengthOf(answered.urls, 1)
+
+      // The job of the call that was cut off perhaps goes on, so its place stays taken.
+      yield* jobs.awaiting(server, cutOff)
+      yield* jobs.running(server, queue_id, 2)
+      assert.strictEqual(yield* say(silent.urls[0]), repeated)
+      assert.strictEqual(yield* say(silent.urls[1]), ok)
+      const again = yield* jobs.ended(server, cutOff)
+      assert.deepInclude(again, { status: "succeeded", attempts_count: 2 })
+      yield* jobs.running(server, queue_id, 1)
+    }),
+  240_000
+)
+
+describe.skipIf(!onPostgres)("of two nodes", () => {
+  it.live(
+    "the other one hears the call-back of a run, whose place in its queue is kept until then",
+    () =>
+      Effect.gen(function* () {
+        const variables = { ...(yield* storeVariables), ...settings }
+        const nodes = [yield* startServer(variables), yield* startServer(variables)] as const
+        const jobs = jobsOf(yield* newUser(nodes[0]))
+        const { url, urls } = yield* target(() => ({ status: 202 }))
+        const queue_id = yield* jobs.queue(nodes[0], 1)
+        const waiting = yield* jobs.begin(nodes[0], { url, queue_id })
+        yield* jobs.awaiting(nodes[0], waiting)
+
+        // Without `PUBLIC_URL`, the URL tells the node that made the call.
+        const isOf = ({ url }: ServerProcess) => urls[0]?.startsWith(`${url}/`) === true
+        const [caller, other] = isOf(nodes[0]) ? nodes : [nodes[1], nodes[0]]
+        assert.isTrue(isOf(caller))
+        caller.kill("SIGKILL")
+        yield* caller.exited
+
+        const next = yield* jobs.begin(other, { url, queue_id })
+        const unqueued = yield* jobs.begin(other, { url })
+        yield* jobs.awaiting(other, unqueued)
+        yield* jobs.running(other, queue_id, 1)
+        assert.lengthOf(urls, 2)
+
+        const said = yield* say(urls[0]?.replace(caller.url, other.url), "survived")
+        assert.strictEqual(said, ok)
+        const ended = yield* jobs.ended(other, waiting)
+        assert.deepInclude(ended, { status: "succeeded", attempts_count: 1, status_code: 202 })
+        assert.strictEqual(ended.attempts[0].response_body, "survived")
+        yield* jobs.awaiting(other, next)
+        assert.strictEqual(yield* say(urls[2]), ok)
+        assert.deepInclude(yield* jobs.ended(other, next), { attempts_count: 1 })
+        yield* jobs.running(other, queue_id, 0)
+      }),
+    240_000
+  )
+})

@@ -1,0 +1,95 @@
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { httpTarget } from "@scheduling/calls/testing/CallTargets"
+import { ask, type Member, signUp } from "../../support/http.ts"
+import { eventually } from "../../support/ServerProcess.ts"
+import { TestApp } from "../../support/TestApp.ts"
+
+/** What a target answers a call. */
+export interface Reply {
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+export const later: Reply = { status: 202, headers: { "scheduling-complete": "later" } }
+
+/**
+ * A target, and the URLs that its calls carried, in order. `reply` may take its time, and may say
+ * that the job is done before it answers.
+ */
+export const target = Effect.fnUntraced(function* (
+  reply: (url: string | undefined, n: number) => Reply | Promise<Reply>
+) {
+  const urls: Array<string | undefined> = []
+  const bodies: Array<string> = []
+  const port = yield* httpTarget(async (request, response) => {
+    const url = request.headers["scheduling-complete-url"]
+    let body = ""
+    for await (const chunk of request) body += chunk
+    bodies.push(body)
+    urls.push(typeof url === "string" ? url : undefined)
+    const answer = await reply(urls.at(-1), urls.length)
+    response.writeHead(answer.status, answer.headers).end(answer.body)
+  })
+  return { url: `http://127.0.0.1:${port}/job`, urls, bodies }
+})
+
+/** What a job sends. */
+export const send = async (url: string, body = "") => {
+  const response = await fetch(url, { method: "POST", body })
+  const { headers, status } = response
+  assert.strictEqual(headers.get("cache-control"), "no-store")
+  assert.match(headers.get("content-type") ?? "", /^text\/plain/)
+  return `${status} ${(await response.text()).trimEnd()}`
+}
+
+export const say = (url: string | undefined, body?: string) =>
+  Effect.promise(() => send(url ?? "", body))
+
+/** The same at the other node. */
+export const elsewhere = Effect.fnUntraced(function* (url: string | undefined) {
+  const app = yield* TestApp
+  return (url ?? "").replace(app.url, app.otherUrl)
+})
+
+export const ok = "200 OK"
+export const repeated = "409 too late: a further attempt has begun"
+export const contradicted = "409 this attempt has ended otherwise"
+export const late = "410 too late: this attempt has ended"
+
+export const jobsOf = ({ access_token: token, workspace }: Member) => {
+  const request = (method: string, at: string, body?: object) =>
+    ask(method, workspace + at, { token, ...(body !== undefined && { body }) })
+  // oxlint-disable-next-line typescript/no-explicit-any -- an answer is what the assertions say it is
+  const until = (at: string, holds: (body: any) => boolean) =>
+    Effect.flatMap(TestApp, ({ url }) =>
+      eventually(
+        at,
+        async () => {
+          const response = await fetch(url + workspace + at, {
+            headers: { authorization: `Bearer ${token}` }
+          })
+          const body = await response.json()
+          return holds(body) && body
+        },
+        20_000
+      )
+    )
+  return {
+    request,
+    /** The execution of a delayed task that is due now. */
+    begin: Effect.fnUntraced(function* (task: object) {
+      const created = yield* request("POST", "/delayed", { delay_seconds: 0, ...task })
+      assert.strictEqual(created.status, 201, created.text)
+      return String(created.body.last_run.execution_id)
+    }),
+    execution: (id: string) => until(`/executions/${id}`, () => true),
+    awaiting: (id: string) =>
+      until(`/executions/${id}`, (body) => body.awaiting_completion_since !== undefined),
+    ended: (id: string) => until(`/executions/${id}`, (body) => body.finished_at !== null),
+    until
+  }
+}
+
+export const begin = Effect.map(signUp(), (member) => ({ member, ...jobsOf(member) }))

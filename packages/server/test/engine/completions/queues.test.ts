@@ -1,0 +1,114 @@
+// @tags slow
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { times } from "../../support/http.ts"
+import { begin as beginWithJobs, elsewhere, ok, say, send, target } from "./jobs.ts"
+import { runningNodesLayer } from "../../support/TestApp.ts"
+
+const accepted = () => ({ status: 202 })
+
+const begin = Effect.map(beginWithJobs, (jobs) => ({
+  ...jobs,
+  /** A queue with one place. */
+  queue: Effect.gen(function* () {
+    const created = yield* jobs.request("POST", "/queues", { name: "one", max_concurrency: 1 })
+    assert.strictEqual(created.status, 201, created.text)
+    const queue_id = String(created.body.id)
+    return {
+      begin: (task: object) => jobs.begin({ queue_id, completion: "callback", ...task }),
+      holds: (running: number, waiting: number) =>
+        jobs.until(
+          `/queues/${queue_id}`,
+          (queue) => queue.running === running && queue.waiting === waiting
+        )
+    }
+  })
+}))
+
+layer(runningNodesLayer, { excludeTestServices: true })("the place in a queue", (it) => {
+  it.effect("is kept until the call-back, and then goes to the next run", () =>
+    Effect.gen(function* () {
+      const jobs = yield* begin
+      const queue = yield* jobs.queue
+      const { url, urls } = yield* target(accepted)
+      const first = yield* queue.begin({ url })
+      yield* jobs.awaiting(first)
+      const second = yield* queue.begin({ url })
+      yield* queue.holds(1, 1)
+
+      // Meanwhile, runs of other queues are admitted.
+      const other = yield* jobs.queue
+      const quick = yield* target(() => ({ status: 200 }))
+      yield* jobs.ended(yield* other.begin({ url: quick.url, completion: null }))
+      yield* queue.holds(1, 1)
+      assert.lengthOf(urls, 1)
+
+      assert.strictEqual(yield* say(yield* elsewhere(urls[0])), ok)
+      yield* jobs.awaiting(second)
+      yield* queue.holds(1, 0)
+      assert.strictEqual(yield* say(urls[1]), ok)
+      yield* jobs.ended(second)
+      yield* queue.holds(0, 0)
+    })
+  )
+
+  it.effect("is free while a job that failed waits for another attempt", () =>
+    Effect.gen(function* () {
+      const jobs = yield* begin
+      const queue = yield* jobs.queue
+      const { url, urls } = yield* target(accepted)
+      const failing = yield* queue.begin({ url, retry: { count: 1, first_seconds: 1 } })
+      yield* jobs.awaiting(failing)
+      const next = yield* queue.begin({ url })
+      yield* queue.holds(1, 1)
+      assert.strictEqual(yield* say(`${urls[0]}/fail`), ok)
+      yield* jobs.awaiting(next)
+      yield* queue.holds(1, 1)
+      assert.strictEqual(yield* say(urls[1]), ok)
+      assert.deepInclude(yield* jobs.awaiting(failing), { attempts_count: 2 })
+      assert.strictEqual(yield* say(urls[2]), ok)
+      assert.deepInclude(yield* jobs.ended(failing), { status: "succeeded" })
+    })
+  )
+
+  it.effect("is free once the job is too late or cancelled", () =>
+    Effect.gen(function* () {
+      const jobs = yield* begin
+      const queue = yield* jobs.queue
+      const { url } = yield* target(accepted)
+      const late = yield* queue.begin({ url, timeout_seconds: 1 })
+      const cancelled = yield* queue.begin({ url })
+      assert.deepInclude(yield* jobs.ended(late), { status: "failed" })
+      yield* jobs.awaiting(cancelled)
+      const last = yield* queue.begin({ url })
+      yield* queue.holds(1, 1)
+      const { task_id } = yield* jobs.execution(cancelled)
+      const cancel = `/delayed/${task_id}/executions/${cancelled}/cancel`
+      assert.strictEqual((yield* jobs.request("POST", cancel)).status, 200)
+      yield* jobs.awaiting(last)
+      assert.deepInclude(yield* jobs.ended(cancelled), { status: "cancelled" })
+    })
+  )
+
+  it.effect("is given once, if jobs are done before their calls are answered", () =>
+    Effect.gen(function* () {
+      const jobs = yield* begin
+      const queue = yield* jobs.queue
+      let working = 0
+      let most = 0
+      const { url, urls } = yield* target(async (completeUrl) => {
+        most = Math.max(most, ++working)
+        await new Promise(setImmediate)
+        working--
+        await send(completeUrl ?? "")
+        return accepted()
+      })
+      const ids = yield* Effect.forEach(times(10, String), () => queue.begin({ url }))
+      for (const id of ids) {
+        assert.deepInclude(yield* jobs.ended(id), { status: "succeeded", attempts_count: 1 })
+      }
+      assert.lengthOf(urls, 10)
+      assert.strictEqual(most, 1)
+    })
+  )
+})

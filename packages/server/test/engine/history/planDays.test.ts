@@ -1,0 +1,46 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import {
+  daysAhead,
+  type DaysPlan,
+  type Part,
+  planDays
+} from "../../../src/engine/history/planDays.ts"
+
+const between = (minimum: number, maximum: number) =>
+  Schema.Int.check(Schema.isBetween({ minimum, maximum }))
+
+/** How many days go by until somebody looks, and how long history is kept then. */
+const Looks = Schema.Array(Schema.Struct({ days: between(0, 50), retentionDays: between(1, 40) }))
+
+/** What the service makes of a plan. */
+const carriedOut = (parts: ReadonlyArray<Part>, plan: DaysPlan): ReadonlyArray<Part> => [
+  { name: "before", from: -Infinity, to: plan.from },
+  ...parts.filter(
+    (part) => part.from !== -Infinity && part.to !== Infinity && !plan.expired.includes(part)
+  ),
+  ...plan.missing.map((day) => ({ name: String(day), from: day, to: day + 1 })),
+  { name: "ahead", from: plan.to, to: Infinity }
+]
+
+describe("the days of the history", () => {
+  it.prop("hold every id once, and no day that is older than it may be", [Looks], ([looks]) => {
+    let parts: ReadonlyArray<Part> = [{ name: "ahead", from: -Infinity, to: Infinity }]
+    let today = 20_000
+    for (const { days, retentionDays } of looks) {
+      today += days
+      const plan = planDays(parts, today, retentionDays)
+      if (plan !== undefined) parts = carriedOut(parts, plan)
+      assert.isUndefined(planDays(parts, today, retentionDays))
+      const inOrder = parts.toSorted((one, other) => one.from - other.from)
+      assert.strictEqual(inOrder[0]?.from, -Infinity)
+      assert.strictEqual(inOrder.at(-1)?.to, Infinity)
+      for (const [index, { from }] of inOrder.entries()) {
+        if (index > 0) assert.strictEqual(from, inOrder[index - 1]?.to)
+      }
+      const made = inOrder.slice(1, -1)
+      assert.isTrue(made.every(({ to }) => to > today - retentionDays))
+      assert.isAtLeast(inOrder.at(-1)?.from ?? 0, today + daysAhead + 1)
+    }
+  })
+})

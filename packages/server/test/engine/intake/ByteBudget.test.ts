@@ -1,0 +1,84 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { ByteBudget } from "../../../src/engine/intake/ByteBudget.ts"
+
+/** Asks for so many bytes, and writes down who got them. */
+const asking = (budget: ByteBudget) => {
+  const granted: Array<number> = []
+  return {
+    granted,
+    ask: (share: number, bytes: number) => budget.ask(share, bytes, () => granted.push(share))
+  }
+}
+
+describe("the bytes of calls in flight", () => {
+  it("are four fifths of the budget for one share, and a newcomer finds room", () => {
+    const budget = new ByteBudget(100)
+    const { ask, granted } = asking(budget)
+    for (let call = 0; call < 20; call++) ask(1, 10)
+    assert.strictEqual(budget.taken, 80)
+    assert.deepStrictEqual([...budget.waiting], [1])
+    ask(2, 15)
+    assert.strictEqual(granted.at(-1), 2)
+    assert.strictEqual(budget.taken, 95)
+  })
+
+  it("go to those who wait in turns as they are given back", () => {
+    const budget = new ByteBudget(100)
+    const { ask, granted } = asking(budget)
+    for (let call = 0; call < 8; call++) ask(1, 10)
+    for (let call = 0; call < 3; call++) ask(1, 10)
+    for (let call = 0; call < 3; call++) ask(2, 20)
+    assert.deepStrictEqual(granted.slice(8), [2])
+    for (let call = 0; call < 8; call++) budget.give(1, 10)
+    assert.deepStrictEqual(granted.slice(9), [1, 2, 1, 1])
+    budget.give(2, 20)
+    assert.deepStrictEqual(granted.slice(13), [2])
+    assert.isEmpty([...budget.waiting])
+  })
+
+  it("wait for a large call of a newcomer, however many smaller ones would fit", () => {
+    const budget = new ByteBudget(100)
+    const { ask, granted } = asking(budget)
+    ask(1, 60)
+    ask(2, 90)
+    ask(3, 5)
+    assert.deepStrictEqual(granted, [1])
+    budget.give(1, 60)
+    assert.deepStrictEqual(granted, [1, 2, 3])
+  })
+
+  it("are all there are for a call that needs more than that", () => {
+    const budget = new ByteBudget(100)
+    const { ask, granted } = asking(budget)
+    ask(1, 1_000)
+    assert.deepStrictEqual(granted, [1])
+    assert.strictEqual(budget.taken, 100)
+  })
+
+  it("are for others where somebody waits no longer", () => {
+    const budget = new ByteBudget(100)
+    const { ask, granted } = asking(budget)
+    ask(1, 60)
+    const takeBack = ask(2, 90)
+    ask(3, 20)
+    takeBack()
+    takeBack()
+    assert.deepStrictEqual(granted, [1, 3])
+    assert.isEmpty([...budget.waiting])
+  })
+
+  it.effect("are given back by a call as it shrinks and ends, and never twice", () =>
+    Effect.gen(function* () {
+      const budget = new ByteBudget(100)
+      const allowance = budget.open(1)
+      yield* allowance.take(60)
+      allowance.shrink(20)
+      allowance.shrink(30)
+      assert.strictEqual(budget.taken, 20)
+      allowance.shrink(0)
+      allowance.shrink(0)
+      assert.strictEqual(budget.taken, 0)
+    })
+  )
+})

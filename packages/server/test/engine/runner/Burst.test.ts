@@ -1,0 +1,62 @@
+// @tags alone
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Effect } from "effect"
+import { databaseLayer, freshDatabaseUrl, testDatabaseUrl } from "../../support/TestDatabase.ts"
+import { callLayer, nodeLayer } from "./support/engine.ts"
+import { eventually, history, insertTasks, insertWorkspace, unfinished } from "./support/tasks.ts"
+
+const count = 5_000
+
+/**
+ * What a busy machine holds. The goal is 150 ms for the last of them, on a quiet machine and after
+ * a first burst: `support/measure.ts burst` measures that.
+ */
+const boundMs = 1_000
+
+/** A node knows the database's clock to half a round trip; here it is compared with the machine's. */
+const clockErrorMs = 10
+
+describe.skipIf(testDatabaseUrl === undefined)("a burst", () => {
+  it.live("of 5,000 tasks at one instant starts each once, on time and none before", (test) =>
+    Effect.gen(function* () {
+      const url = yield* freshDatabaseUrl(testDatabaseUrl ?? "")
+      const startedAt = new Map<string, number>()
+      const calls = callLayer(({ execution_id }) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          assert.isFalse(startedAt.has(execution_id))
+          startedAt.set(execution_id, now)
+          return {}
+        })
+      )
+      yield* Effect.gen(function* () {
+        const workspace = yield* insertWorkspace
+        yield* insertTasks(workspace, { count, fires_in: 3_500 })
+        const ended = yield* Effect.gen(function* () {
+          yield* eventually(
+            Effect.sync(() => startedAt.size),
+            (started) => started === count
+          )
+          yield* eventually(unfinished(workspace), (left) => left.length === 0)
+          return yield* history(workspace)
+        }).pipe(Effect.provide(nodeLayer(calls)))
+
+        assert.strictEqual(ended.length, count)
+        assert.strictEqual(new Set(ended.map((run) => run.task_id)).size, count)
+        assert.isTrue(ended.every((run) => run.status === "succeeded" && run.attempts_count === 1))
+        assert.sameMembers(
+          ended.map((run) => run.id),
+          [...startedAt.keys()]
+        )
+
+        const lateness = ended
+          .map((run) => (startedAt.get(run.id) ?? 0) - run.scheduled_for.getTime())
+          .toSorted((a, b) => a - b)
+        const at = (share: number) => lateness[Math.ceil(share * count) - 1] ?? Infinity
+        const found = `late by p50 ${at(0.5)}, p99 ${at(0.99)}, max ${at(1)} ms`
+        yield* Effect.promise(() => test.annotate(found))
+        assert.isAtLeast(lateness[0] ?? -Infinity, -clockErrorMs, "the first one came too early")
+        assert.isAtMost(at(1), boundMs, found)
+      }).pipe(Effect.provide(databaseLayer(url)))
+    })
+  )
+})

@@ -1,0 +1,90 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { makeCalls } from "../../../src/engine/runner/Calls.ts"
+import { makeEngine } from "../../../src/engine/runner/Engine.ts"
+import type { Claimant, Settlement, StartedRun } from "../../../src/engine/Run.ts"
+import { makeRunId } from "../../../src/engine/RunId.ts"
+import { TestDatabaseLayer } from "../../support/TestDatabase.ts"
+import { secretsLayer } from "./support/engine.ts"
+import { makeFakeCalls, urlOf } from "./support/fakeCalls.ts"
+import { eventually } from "./support/tasks.ts"
+
+const fakeCalls = makeFakeCalls()
+
+const started = (path: string): StartedRun & Claimant => ({
+  id: makeRunId(Date.now(), Date.now()),
+  workspace_id: "5f0c5a55-7a29-4be5-8f3c-0d6a3b1f8a11",
+  share: 1,
+  target: null,
+  kind: "cron",
+  attempt: 1,
+  lost: 0,
+  due_ms: 0,
+  scheduled_ms: 0,
+  row_at: null,
+  place: null,
+  task_id: "",
+  call: {
+    method: "POST",
+    url: urlOf(path),
+    headers: {},
+    body: null,
+    timeout_seconds: 30,
+    retry_count: 0,
+    call_options: null
+  },
+  withheld: 0
+})
+
+/** The calls of node 7, and what they came to. */
+const makeNode = Effect.gen(function* () {
+  const engine = yield* makeEngine
+  engine.enroll(7)
+  const settled: Array<Settlement> = []
+  const calls = yield* makeCalls(engine, {
+    offer: (settlement) => void settled.push(settlement)
+  })
+  return { calls, engine, settled }
+})
+
+const TestLayer = Layer.mergeAll(TestDatabaseLayer, secretsLayer, fakeCalls.layer)
+
+layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })("started runs", (it) => {
+  it.effect("are called", () =>
+    Effect.gen(function* () {
+      const { calls, engine, settled } = yield* makeNode
+      const run = started("/prompt")
+      yield* calls.begin(engine.intake.admit([run], 0), 7, engine.clock.now())
+      yield* eventually(
+        Effect.sync(() => settled),
+        ({ length }) => length === 1
+      )
+      assert.deepInclude(settled[0], { id: run.id, status: "succeeded", lease_owner: 7 })
+      assert.strictEqual(engine.intake.running, 0)
+      assert.strictEqual(fakeCalls.to("/prompt").length, 1)
+    })
+  )
+
+  it.effect("are asked about again where the answer took so long that others may have them", () =>
+    Effect.gen(function* () {
+      const { calls, engine, settled } = yield* makeNode
+      const { clock, intake, options } = engine
+      yield* calls.begin(intake.admit([started("/late")], 0), 7, clock.now() - options.leaseMs)
+      assert.deepInclude(intake, { running: 0, held: 1 })
+      assert.isEmpty(settled)
+      assert.isEmpty(fakeCalls.to("/late"))
+    })
+  )
+
+  it.effect("are let go where the node that leased them was declared dead", () =>
+    Effect.gen(function* () {
+      const { calls, engine, settled } = yield* makeNode
+      const run = started("/gone")
+      yield* calls.begin(engine.intake.admit([run], 0), 6, engine.clock.now())
+      assert.deepInclude(engine.intake, { running: 0, held: 0 })
+      assert.isEmpty(settled)
+      assert.isEmpty(fakeCalls.to("/gone"))
+      assert.strictEqual(engine.intake.admit([run], 0).length, 1)
+    })
+  )
+})

@@ -1,0 +1,63 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { insertRun } from "../../../src/engine/adding/Enqueue.ts"
+import { databaseLayer, freshDatabaseUrl, testDatabaseUrl } from "../../support/TestDatabase.ts"
+import { startNode, startSink } from "./support/processes.ts"
+import {
+  eventually,
+  history,
+  insertTask,
+  insertWorkspace,
+  step,
+  unfinished
+} from "./support/tasks.ts"
+
+const kib = 1024
+
+/** While each run had all steps in memory, 300 of a chain of a megabyte took 600 MB. */
+const heapMb = 160
+const runs = 300
+const steps = 50
+
+describe.skipIf(testDatabaseUrl === undefined)("a node with little memory", () => {
+  it.live(
+    "has hundreds of runs of the largest chain in flight, and ends them",
+    () =>
+      Effect.gen(function* () {
+        const url = yield* freshDatabaseUrl(testDatabaseUrl ?? "")
+        yield* Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const sink = yield* startSink(() => 25_000)
+          const workspace_id = yield* insertWorkspace
+          const task_id = yield* insertTask(workspace_id, {
+            kind: "chain",
+            steps: Array.from({ length: steps }, (_, index) =>
+              step(`s${index}`, { url: sink.url, body: `"${"x".repeat(20 * kib)}"` })
+            )
+          })
+          yield* Effect.forEach(
+            Array.from({ length: runs }),
+            () =>
+              insertRun(sql, {
+                workspace_id,
+                task_id,
+                kind: "chain",
+                trigger: "manual",
+                run_at: null
+              }),
+            { discard: true }
+          )
+          const node = yield* startNode(url, {}, [`--max-old-space-size=${heapMb}`])
+          yield* eventually(Effect.sync(sink.open), (open) => open === runs)
+          sink.close()
+          yield* eventually(unfinished(workspace_id), (left) => left.length === 0)
+          const rows = yield* history(workspace_id)
+          assert.strictEqual(rows.length, runs * steps)
+          assert.strictEqual(rows.filter(({ status }) => status === "failed").length, runs)
+          assert.isNull(node.exitCode)
+        }).pipe(Effect.provide(databaseLayer(url, 2)))
+      }),
+    60_000
+  )
+})

@@ -1,0 +1,222 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Exit, Fiber, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { type Settlement, settlementOf } from "../../../src/engine/Run.ts"
+import { makeRunId } from "../../../src/engine/RunId.ts"
+import { type Engine, makeEngine } from "../../../src/engine/runner/Engine.ts"
+import { makeSettler } from "../../../src/engine/runner/Settler.ts"
+import { Endings } from "../../../src/events/Endings.ts"
+import { until } from "../../billing/support/scene.ts"
+import { enqueueOverdue, insertQueue, setQueue } from "../admitting/queues.ts"
+import { TestDatabaseLayer } from "../../support/TestDatabase.ts"
+import { QueueLayer } from "./support/engine.ts"
+import { settlement } from "./support/settlement.ts"
+import { history, insertTask, insertWorkspace } from "./support/tasks.ts"
+
+const id = () => makeRunId(0, Date.now())
+
+const workspace_id = "5f0c5a55-7a29-4be5-8f3c-0d6a3b1f8a11"
+
+const step = { chain_run_id: id(), version_id: id(), step_index: 0, after_failure: false }
+
+/** A node that has a result to write now and then. */
+const idle = Effect.gen(function* () {
+  const engine = yield* makeEngine
+  const settler = yield* makeSettler(engine)
+  const write = (place: typeof step | null) => {
+    const run = { id: id(), workspace_id, task_id: id(), kind: "cron", attempt: 1, place } as const
+    settler.offer(settlementOf(run, 7, { status: "succeeded", error: null }))
+    return Effect.forkChild(settler.settleSome(() => Effect.void))
+  }
+  return { engine, settler, write }
+})
+
+/** A node with a run that is due and has no slot, and a result that is to be written. */
+const begin = Effect.fnUntraced(function* (place: typeof step | null) {
+  const { engine, settler, write } = yield* idle
+  const due = { id: id(), workspace_id, share: 1, target: null, attempt: 1, due_ms: 0 }
+  engine.intake.add([due], 0)
+  engine.intake.take(0, 0)
+  assert.isTrue(engine.intake.isPressed)
+  return { engine, settler, writing: yield* write(place) }
+})
+
+/** What was sent to the store by now is written, because it answers in turn. */
+const assertNothingSent = Effect.fnUntraced(function* (writing: Fiber.Fiber<void, unknown>) {
+  const sql = yield* SqlClient.SqlClient
+  for (let n = 0; n < 3; n++) yield* sql`SELECT 1`
+  assert.isUndefined(writing.pollUnsafe())
+})
+
+/** Nothing is sent until just before this time is over. */
+const assertWaits = Effect.fnUntraced(function* (
+  writing: Fiber.Fiber<void, unknown>,
+  millis: number
+) {
+  yield* TestClock.adjust(millis - 1)
+  yield* assertNothingSent(writing)
+  yield* TestClock.adjust(1)
+  yield* Fiber.join(writing)
+})
+
+const TestLayer = QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer))
+
+/** A run that this node executes, in a queue of its own if it has a place. */
+const running = Effect.fnUntraced(function* (engine: Engine, hasPlace: boolean) {
+  const sql = yield* SqlClient.SqlClient
+  const workspace = yield* insertWorkspace
+  const task_id = yield* insertTask(workspace)
+  if (hasPlace) yield* setQueue([task_id], yield* insertQueue(workspace, { max_concurrency: 1 }))
+  yield* enqueueOverdue(task_id, 1)
+  const rows = yield* sql<{ readonly id: string }>`
+    UPDATE runs
+    SET
+      waiting = false, parked = false, state = 'running', lease_owner = ${engine.node},
+      started_at = now(), attempt_started_at = now()
+    WHERE task_id = ${task_id}
+    RETURNING id`
+  const { id: runId } = rows[0] ?? assert.fail("no run")
+  const leased = {
+    id: runId,
+    workspace_id: workspace,
+    share: 1,
+    target: null,
+    attempt: 1,
+    due_ms: 0
+  }
+  engine.intake.add([{ ...leased, hasPlace }], 0)
+  assert.lengthOf(engine.intake.take(0, 1), 1)
+  return settlement({ id: runId, workspace_id: workspace, task_id, lease_owner: engine.node })
+})
+
+const historyOf = ({ workspace_id: workspaceId }: Settlement) =>
+  Effect.map(history(workspaceId), (rows) => rows.map(({ status }) => status))
+
+layer(TestLayer)("A result that is written", (it) => {
+  it.effect("is told of, although the run that takes its place cannot begin", () =>
+    Effect.gen(function* () {
+      const { engine, settler } = yield* idle
+      engine.enroll(7)
+      const ended = yield* running(engine, true)
+      assert.strictEqual(engine.handing([ended]).size, 1)
+      const { bell } = yield* (yield* Endings).watch([ended.id])
+      settler.offer(ended)
+      yield* settler.settleSome(() => Effect.die(new Error("the database just went")))
+      assert.strictEqual(settler.pending(), 0)
+      // The clock of the test stands still, so this ends only if it has rung.
+      yield* bell.wait(60_000)
+      assert.strictEqual(engine.counts.fenced, 0)
+      assert.deepStrictEqual(yield* historyOf(ended), ["succeeded"])
+    })
+  )
+})
+
+layer(TestLayer)("A result that cannot be stored", (it) => {
+  const refuse = Effect.fnUntraced(function* (taskId: string) {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql.unsafe(`
+      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql
+      AS $$ BEGIN RAISE EXCEPTION 'refused by the test'; END $$`)
+    yield* sql.unsafe(`
+      CREATE TRIGGER refuse BEFORE DELETE ON runs
+      FOR EACH ROW WHEN (OLD.task_id = '${taskId}')
+      EXECUTE FUNCTION refuse()`)
+  })
+  const allow = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    Effect.orDie(sql.unsafe("DROP FUNCTION IF EXISTS refuse CASCADE"))
+  )
+
+  it.effect("holds up none behind it, and is tried again after a minute", () =>
+    Effect.gen(function* () {
+      const { engine, settler } = yield* idle
+      engine.enroll(7)
+      const refused = yield* running(engine, false)
+      const behind = [yield* running(engine, false), yield* running(engine, false)]
+      yield* refuse(refused.task_id)
+      for (const one of [refused, ...behind]) settler.offer(one)
+      yield* settler.settleSome(() => Effect.void)
+      for (const one of behind) assert.deepStrictEqual(yield* historyOf(one), ["succeeded"])
+      assert.isEmpty(yield* historyOf(refused))
+      assert.strictEqual(settler.pending(), 1)
+
+      // Whoever stops the node does not wait for it.
+      yield* settler.flush
+      yield* allow
+      const waiting = yield* Effect.forkChild(settler.settleSome(() => Effect.void))
+      yield* TestClock.adjust("1 minute")
+      yield* Fiber.join(waiting)
+      const last = yield* Effect.forkChild(settler.settleSome(() => Effect.void))
+      yield* until(historyOf(refused), (statuses) => statuses.length === 1)
+      assert.deepStrictEqual(yield* historyOf(refused), ["succeeded"])
+      yield* until(Effect.sync(settler.pending), (pending) => pending === 0)
+      yield* Fiber.interrupt(last)
+    }).pipe(Effect.ensuring(allow))
+  )
+
+  it.effect("makes the loop fail if there are too many of them, and is kept", () =>
+    Effect.gen(function* () {
+      const { engine, settler } = yield* idle
+      engine.enroll(7)
+      const refused = yield* running(engine, false)
+      yield* refuse(refused.task_id)
+      for (let n = 0; n < 22; n++) settler.offer({ ...refused })
+      const exit = yield* Effect.exit(settler.settleSome(() => Effect.void))
+      assert.isTrue(Exit.isFailure(exit))
+      assert.strictEqual(settler.pending(), 22)
+    }).pipe(Effect.ensuring(allow))
+  )
+})
+
+layer(TestLayer)("While no run waits for a slot", (it) => {
+  it.effect("a result is written at once, and what follows within 25 ms is gathered", () =>
+    Effect.gen(function* () {
+      const { settler, write } = yield* idle
+      yield* Fiber.join(yield* write(null))
+      yield* assertWaits(yield* write(null), 25)
+      yield* TestClock.adjust("25 millis")
+      yield* Fiber.join(yield* write(null))
+      assert.strictEqual(settler.pending(), 0)
+    })
+  )
+
+  it.effect("a chain goes on within 5 ms", () =>
+    Effect.gen(function* () {
+      const { write } = yield* idle
+      yield* Fiber.join(yield* write(step))
+      yield* assertWaits(yield* write(step), 5)
+    })
+  )
+})
+
+layer(TestLayer)("While runs are due that have no slot", (it) => {
+  it.effect("results wait for a fifth of a second", () =>
+    Effect.gen(function* () {
+      const { settler, writing } = yield* begin(null)
+      yield* TestClock.adjust("199 millis")
+      yield* assertNothingSent(writing)
+      assert.strictEqual(settler.pending(), 1)
+      yield* TestClock.adjust("1 millis")
+      yield* Fiber.join(writing)
+      assert.strictEqual(settler.pending(), 0)
+    })
+  )
+
+  it.effect("results wait no longer once none is due any more", () =>
+    Effect.gen(function* () {
+      const { engine, writing } = yield* begin(null)
+      yield* TestClock.adjust("60 millis")
+      assert.lengthOf(engine.intake.take(0, 1), 1)
+      assert.isFalse(engine.intake.isPressed)
+      yield* TestClock.adjust("15 millis")
+      yield* Fiber.join(writing)
+    })
+  )
+
+  it.effect("a chain goes on sooner", () =>
+    Effect.gen(function* () {
+      const { writing } = yield* begin(step)
+      yield* assertWaits(writing, 50)
+    })
+  )
+})

@@ -1,0 +1,113 @@
+import { executionError, statusError } from "@scheduling/domain/executions/ExecutionError"
+import { Effect, Layer, Redacted } from "effect"
+import type { Database } from "../../../../src/store/Sql.ts"
+import { Call } from "@scheduling/calls/Call"
+import type { CallRequest } from "@scheduling/calls/CallRequest"
+import type { CallResult } from "@scheduling/calls/CallResult"
+import { Endings } from "../../../../src/events/Endings.ts"
+import { Partitions } from "../../../../src/engine/Partitions.ts"
+import { Runner } from "../../../../src/engine/runner/Runner.ts"
+import { defaultRunnerOptions, RunnerOptions } from "../../../../src/engine/RunnerOptions.ts"
+import { RunQueue } from "../../../../src/engine/RunQueue.ts"
+import { Completions } from "../../../../src/engine/completions/Completions.ts"
+import { CompletionsRepo } from "../../../../src/engine/completions/CompletionsRepo.ts"
+import {
+  CompletionUrls,
+  completionUrls
+} from "../../../../src/engine/completions/CompletionUrls.ts"
+import { makeSecrets } from "../../../../src/core/Secrets.ts"
+import { AppConfig } from "../../../../src/core/config/Config.ts"
+import { Limits } from "../../../../src/plans/Limits.ts"
+import { Outbox } from "../../../../src/events/Outbox.ts"
+import { LimitsRepo } from "../../../../src/plans/LimitsRepo.ts"
+import { UsageRepo } from "../../../../src/plans/UsageRepo.ts"
+import { testConfig } from "../../../support/TestApp.ts"
+import { testSecret } from "../../../support/testSecret.ts"
+import { Signals } from "../../../../src/events/Signals.ts"
+import { DatabaseClockLayer } from "../../../../src/store/DbClock.ts"
+import { SigningSecrets } from "../../../../src/engine/signing/SigningSecrets.ts"
+
+const urls = completionUrls(makeSecrets([testSecret]), "http://127.0.0.1")
+
+const signingSecret = Redacted.make(`whsec_${"A".repeat(43)}=`)
+
+export const secretsLayer = Layer.merge(
+  Layer.mock(SigningSecrets, {
+    findLive: (ids) => Effect.succeed(new Map(ids.map((id) => [id, [signingSecret]])))
+  }),
+  Layer.succeed(CompletionUrls, urls)
+)
+
+const CompletionsLayer = Completions.layer.pipe(Layer.provide(CompletionsRepo.layer))
+
+const failure = ({ status_code }: Partial<CallResult>) =>
+  status_code == null ? executionError("connection", "no answer") : statusError(status_code)
+
+/** Answers every call with what the function says. */
+export const callLayer = (
+  answer: (request: CallRequest) => Effect.Effect<Partial<CallResult>>
+): Layer.Layer<Call> =>
+  Layer.effect(
+    Call,
+    Effect.gen(function* () {
+      const runFork = Effect.runForkWith(yield* Effect.context())
+      const run = (request: CallRequest) =>
+        Effect.map(answer(request), (result) => ({
+          status_code: 200,
+          response_body: "ok",
+          error: (result.outcome ?? "success") === "success" ? null : failure(result),
+          retry_after_seconds: null,
+          outcome: "success" as const,
+          completes_later: false,
+          duration_ms: 0,
+          ...result
+        }))
+      const begin: Call["Service"]["begin"] = (request, onEnd) => {
+        const fiber = runFork(run(request))
+        fiber.addObserver(onEnd)
+        return () => fiber.interruptUnsafe()
+      }
+      return Call.of({
+        run,
+        begin,
+        makeReady: (request) => ({ begin: (onEnd) => begin(request, onEnd), drop: () => {} })
+      })
+    })
+  )
+
+/** The limits of a service without plans. */
+export const limitsLayer: Layer.Layer<Limits, never, Database> = Limits.layer.pipe(
+  Layer.provide([
+    LimitsRepo.layer,
+    UsageRepo.layer,
+    Outbox.layer.pipe(Layer.provide(Signals.layer)),
+    Layer.succeed(AppConfig, testConfig)
+  ])
+)
+
+export const QueueLayer: Layer.Layer<RunQueue | Endings | Signals | Partitions, never, Database> =
+  RunQueue.layer.pipe(
+    Layer.provide(limitsLayer),
+    Layer.provideMerge(Endings.layer),
+    Layer.provideMerge(Signals.layer),
+    Layer.merge(Partitions.layer)
+  )
+
+/** One node. Each use of it is a node of its own. */
+export const nodeLayer = (
+  call: Layer.Layer<Call>,
+  options: Partial<RunnerOptions> = {}
+): Layer.Layer<Runner | RunQueue | Endings | Signals, never, Database> =>
+  Layer.fresh(
+    Runner.layer.pipe(
+      Layer.provide(CompletionsLayer),
+      Layer.provideMerge(QueueLayer),
+      Layer.provide([
+        call,
+        secretsLayer,
+        DatabaseClockLayer,
+        Layer.succeed(RunnerOptions, { ...defaultRunnerOptions, ...options })
+      ]),
+      Layer.orDie
+    )
+  )

@@ -1,0 +1,90 @@
+import { assert } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
+import { Readable } from "node:stream"
+import { dataDirectory } from "../../../support/dataDirectory.ts"
+import {
+  call,
+  type Called,
+  eventually,
+  newUser,
+  type ServerProcess,
+  startServer
+} from "../../../support/ServerProcess.ts"
+import { freshDatabaseUrl, testDatabaseUrl } from "../../../support/TestDatabase.ts"
+
+/** A server as a process of its own that may call loopback, and a user with a workspace on it. */
+export class Service extends Context.Service<
+  Service,
+  {
+    readonly server: ServerProcess
+    /** At a path below the workspace. */
+    readonly request: (method: string, at: string, body?: object) => Effect.Effect<Called>
+    readonly create: (kind: "cron" | "delayed", task: object) => Effect.Effect<Called["body"]>
+    /** An execution once it has ended, with its attempts. */
+    readonly finished: (executionId: string) => Effect.Effect<Called["body"]>
+    /** What comes of a delayed task that is due now. */
+    readonly outcomeOf: (task: object) => Effect.Effect<Called["body"]>
+  }
+>()("@scheduling/server/test/runner/Service") {}
+
+/** A store of its own for a server. */
+export const storeVariables =
+  testDatabaseUrl === undefined
+    ? Effect.map(dataDirectory("end-to-end"), (DATA_DIR) => ({ DATA_DIR }))
+    : Effect.map(freshDatabaseUrl(testDatabaseUrl), (DATABASE_URL) => ({
+        DATABASE_URL,
+        APP_SECRET: "a secret for tests, thirty-two bytes and more"
+      }))
+
+export const ServiceLayer: Layer.Layer<Service> = Layer.effect(
+  Service,
+  Effect.gen(function* () {
+    const variables = yield* storeVariables
+    const server = yield* startServer({ ...variables, EGRESS_ALLOW: "127.0.0.0/8" })
+    const { token, workspace } = yield* newUser(server)
+
+    const request = (method: string, at: string, body?: object) =>
+      Effect.promise(() =>
+        call(server, method, workspace + at, { token, ...(body === undefined ? {} : { body }) })
+      )
+    const create = Effect.fnUntraced(function* (kind: "cron" | "delayed", task: object) {
+      const created = yield* request("POST", `/${kind}`, task)
+      assert.strictEqual(created.status, 201, JSON.stringify(created.body))
+      return created.body
+    })
+    const finished = (executionId: string) =>
+      eventually(
+        "the end of an execution",
+        async () => {
+          const at = `${workspace}/executions/${executionId}`
+          const { body } = await call(server, "GET", at, { token })
+          return body.finished_at !== null && body
+        },
+        10_000
+      )
+    const outcomeOf = Effect.fnUntraced(function* (task: object) {
+      const { id } = yield* create("delayed", { delay_seconds: 0, ...task })
+      const executionId = yield* eventually(
+        "an execution",
+        async (): Promise<string | undefined> => {
+          const at = `${workspace}/executions?task_id=${id}`
+          return (await call(server, "GET", at, { token })).body.data[0]?.id
+        },
+        10_000
+      )
+      return yield* finished(executionId)
+    })
+    return Service.of({ server, request, create, finished, outcomeOf })
+  })
+)
+
+/** As many bytes as somebody takes. */
+export const endless = (onRead: (bytes: number) => void) => {
+  const chunk = Buffer.alloc(64 * 1024, "a")
+  return new Readable({
+    read() {
+      onRead(chunk.length)
+      this.push(chunk)
+    }
+  })
+}

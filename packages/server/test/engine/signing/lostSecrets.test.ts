@@ -1,0 +1,170 @@
+// @tags slow
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer, Redacted } from "effect"
+import { jobsOf, target } from "../completions/jobs.ts"
+import { notificationsOf } from "../../notifications/support/channels.ts"
+import { ask, type Member, outcome, password, randomIp, signUp, times } from "../../support/http.ts"
+import { runningConfig, startNode, TestApp } from "../../support/TestApp.ts"
+import { checkValueOf, testSecret } from "../../support/testSecret.ts"
+import { TestDatabaseLayer } from "../../support/TestDatabase.ts"
+import { agentOf, workersOf } from "../../workers/workers.ts"
+
+const at = (url: string) => TestApp.of({ url, otherUrl: url, logs: [] })
+
+/** A node that still has the old secret, and one that was started without it because it is lost. */
+const NodesLayer = Layer.effect(
+  TestApp,
+  Effect.gen(function* () {
+    const otherUrl = yield* startNode({ ...runningConfig, runner: "off" })
+    const url = yield* startNode({
+      ...runningConfig,
+      appSecret: Redacted.make("the secret of the day after, thirty-two bytes"),
+      appSecretLost: checkValueOf(testSecret)
+    })
+    return TestApp.of({ ...at(url), otherUrl })
+  })
+).pipe(Layer.provideMerge(TestDatabaseLayer))
+
+/** Somebody whose secrets the node that makes calls cannot open. */
+const signUpBefore = Effect.gen(function* () {
+  const { otherUrl } = yield* TestApp
+  const { channel, member } = yield* Effect.gen(function* () {
+    const somebody = yield* signUp()
+    const { body } = yield* notificationsOf(somebody).create({ key: "alerts", config: alerts })
+    return { member: somebody, channel: body }
+  }).pipe(Effect.provideService(TestApp, at(otherUrl)))
+  const login = yield* ask("POST", "/v1/auth/login", {
+    headers: { "x-forwarded-for": randomIp() },
+    body: { email: member.email, password }
+  })
+  return { ...member, access_token: String(login.body.access_token), channel }
+})
+
+/** Nobody listens there. */
+const alerts = { url: "http://127.0.0.1:1/", authorization: "Bearer abcdefghijkl" }
+
+const rotate = ({ access_token: token, workspace }: Member) =>
+  ask("POST", `${workspace}/signing-secrets/rotate`, { token })
+
+const reason = "the workspace has no signing secret that can be opened: rotate it to have a new one"
+
+layer(NodesLayer, { excludeTestServices: true })("secrets that nobody can open", (it) => {
+  it.effect(
+    "fail the runs of a workspace with the reason, until it rotates its signing secret",
+    () =>
+      Effect.gen(function* () {
+        const lost = yield* signUpBefore
+        const jobs = jobsOf(lost)
+        const others = jobsOf(yield* signUp())
+        const { url, urls } = yield* target(() => ({ status: 200 }))
+
+        const ids = yield* Effect.forEach(times(5, String), () =>
+          Effect.all([jobs.begin({ url }), others.begin({ url })])
+        )
+        // Its call would be made ready before it is due.
+        const later = yield* jobs.request("POST", "/delayed", { url, delay_seconds: 1 })
+        for (const [lostRun, other] of ids) {
+          assert.deepInclude(yield* jobs.ended(lostRun), {
+            status: "failed",
+            error: { code: "internal", message: reason }
+          })
+          assert.deepInclude(yield* others.ended(other), { status: "succeeded" })
+        }
+        const { data } = yield* jobs.until(
+          `/executions?task_id=${later.body.id}`,
+          (page) => page.data[0]?.status === "failed"
+        )
+        assert.strictEqual(data[0].error.message, reason)
+        assert.lengthOf(urls, 5)
+
+        assert.strictEqual(outcome(yield* rotate(lost)), "201")
+        const again = Effect.flatMap(jobs.begin({ url }), jobs.ended)
+        const { status } = yield* Effect.repeat(again, {
+          until: (execution) => execution.status === "succeeded",
+          times: 1_000
+        })
+        assert.strictEqual(status, "succeeded")
+      })
+  )
+
+  it.effect("fail the runs that a worker asks for", () =>
+    Effect.gen(function* () {
+      const lost = yield* signUpBefore
+      const jobs = jobsOf(lost)
+      const { body: worker } = yield* workersOf(lost).create({ labels: ["office"] })
+      const agent = agentOf(worker.token)
+      const session = Number((yield* agent.hello()).body.session)
+      const run_on = { labels: ["office"] }
+      const id = yield* jobs.begin({ url: "https://intern.example.com/", run_on })
+      assert.deepStrictEqual((yield* agent.claim(session, { wait_seconds: 2 })).body.calls, [])
+      assert.deepInclude(yield* jobs.ended(id), {
+        status: "failed",
+        error: { code: "internal", message: reason }
+      })
+    })
+  )
+
+  it.effect("are what a message to a webhook waits for", () =>
+    Effect.gen(function* () {
+      const lost = yield* signUpBefore
+      const { url, urls } = yield* target(() => ({ status: 200 }))
+      const channels = notificationsOf(lost)
+      const { body: channel } = yield* channels.create({ config: { url } })
+      yield* channels.test(channel.id)
+      const found = jobsOf(lost)
+      const tried = yield* found.until(
+        `/notifications/deliveries?channel_id=${channel.id}`,
+        ({ data }) => data[0]?.error !== null
+      )
+      assert.deepInclude(tried.data[0], { error: reason })
+      assert.lengthOf(urls, 0)
+    })
+  )
+
+  it.effect("of a channel are asked for again, and it can be disabled without them", () =>
+    Effect.gen(function* () {
+      const { channel, ...lost } = yield* signUpBefore
+      const channels = notificationsOf(lost)
+      yield* channels.test(channel.id)
+      const tried = yield* jobsOf(lost).until(
+        `/notifications/deliveries?channel_id=${channel.id}`,
+        ({ data }) => data[0]?.error !== null
+      )
+      assert.deepInclude(tried.data[0], {
+        error: "the secrets of the channel can no longer be opened: enter them again"
+      })
+
+      const { url, urls } = yield* target(() => ({ status: 200 }))
+      for (const config of [{ url }, channel.config]) {
+        for (const refused of [
+          yield* channels.update(channel.id, { config }),
+          yield* channels.put("alerts", {
+            name: "ops",
+            kind: "webhook",
+            config: { ...channel.config, ...config }
+          })
+        ]) {
+          assert.strictEqual(outcome(refused), "422 validation_failed", refused.text)
+          assert.deepStrictEqual(refused.body.detail.issues[0].path, ["config", "authorization"])
+        }
+      }
+      const disabled = yield* channels.update(channel.id, { enabled: false, name: "off" })
+      assert.deepInclude(disabled.body, { enabled: false, name: "off", config: channel.config })
+
+      yield* rotate(lost)
+      const again = yield* channels.put("alerts", {
+        name: "ops",
+        kind: "webhook",
+        enabled: true,
+        config: { ...alerts, url }
+      })
+      assert.strictEqual(outcome(again), "200", again.text)
+      yield* channels.test(channel.id)
+      yield* jobsOf(lost).until(
+        `/notifications/deliveries?channel_id=${channel.id}&status=delivered`,
+        ({ data }) => data.length === 1
+      )
+      assert.lengthOf(urls, 1)
+    })
+  )
+})

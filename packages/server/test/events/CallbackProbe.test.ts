@@ -1,0 +1,48 @@
+// @tags slow
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { announceEnded } from "../../src/events/endedRuns.ts"
+import { enqueueAll, insertTasks, insertWorkspace } from "../engine/runner/support/tasks.ts"
+import { TestDatabaseLayer } from "../support/TestDatabase.ts"
+
+const others = 20_000
+
+/** How the runs of a workspace end, all of them in success, and nothing of it is kept. */
+const planOfEnding = Effect.fnUntraced(function* (workspaceId: string) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql.unsafe<{ readonly "QUERY PLAN": string }>(
+    `EXPLAIN (ANALYZE, BUFFERS)
+    WITH ended AS (
+      DELETE FROM runs
+      WHERE workspace_id = '${workspaceId}'
+      RETURNING runs.*, 'succeeded' AS status, now() AS finished_at, NULL::uuid AS next_id
+    ), ${announceEnded}
+    SELECT count(*)
+    FROM announced`
+  )
+  return rows.map((row) => row["QUERY PLAN"]).join("\n")
+})
+
+layer(TestDatabaseLayer)("the end of a run", (it) => {
+  it.effect("reads no task for its call-backs unless it has some, however many there are", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* insertTasks(yield* insertWorkspace, { count: others })
+      const workspace = yield* insertWorkspace
+      const [first = ""] = yield* insertTasks(workspace, { count: 100 })
+      yield* sql`
+        UPDATE tasks
+        SET ending_options = '{"on_success":{"url":"https://example.com/"}}'
+        WHERE id = ${first}`
+      for (const isAnalysed of [false, true]) {
+        if (isAnalysed) yield* sql`ANALYZE tasks`
+        yield* enqueueAll(workspace)
+        const plan = yield* planOfEnding(workspace)
+        assert.notInclude(plan, "Seq Scan on tasks")
+        const probe = /Index Scan using tasks_with_ending_options .*/.exec(plan)?.[0] ?? plan
+        assert.match(probe, /actual time=\S+ rows=0(?:\.01)? loops=100\)/)
+      }
+    })
+  )
+})

@@ -1,0 +1,221 @@
+import { executionError } from "@scheduling/domain/executions/ExecutionError"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { randomUUID } from "node:crypto"
+import { Outbox } from "../../src/events/Outbox.ts"
+import type { TaskRef } from "../../src/engine/ending/Cancel.ts"
+import { RunQueue } from "../../src/engine/RunQueue.ts"
+import { settle } from "../../src/engine/ending/settle.ts"
+import { QueueLayer } from "../engine/runner/support/engine.ts"
+import { settlement } from "../engine/runner/support/settlement.ts"
+import { insertTask, insertWorkspace, step } from "../engine/runner/support/tasks.ts"
+import { TestDatabaseLayer } from "../support/TestDatabase.ts"
+
+const insertChannel = Effect.fnUntraced(function* (workspace: string) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    INSERT INTO notification_channels (
+      id, workspace_id, name, kind, config, sealed_secrets, created_at, updated_at
+    )
+    VALUES (${randomUUID()}, ${workspace}, 'ops', 'webhook', '{}', '', now(), now())`
+})
+
+const outboxOf = Effect.fnUntraced(function* (workspace: string) {
+  const sql = yield* SqlClient.SqlClient
+  return yield* sql<{
+    readonly event: string
+    readonly subject_id: string
+    readonly data: Readonly<Record<string, unknown>>
+  }>`
+    SELECT event, subject_id, data
+    FROM outbox
+    WHERE workspace_id = ${workspace}
+    ORDER BY ordinal`
+})
+
+const eventsOf = (workspace: string) =>
+  Effect.map(outboxOf(workspace), (rows) => rows.map(({ event }) => event))
+
+/** A run of the task, ended as it says. */
+const end = Effect.fnUntraced(function* (
+  run: TaskRef & { readonly kind: "cron" | "delayed" },
+  status: "succeeded" | "failed" | "cancelled" | "skipped" | null
+) {
+  const sql = yield* SqlClient.SqlClient
+  const queue = yield* RunQueue
+  const { id } = yield* queue.enqueue(run)
+  return yield* settle(sql, [
+    settlement({
+      id,
+      workspace_id: run.workspace_id,
+      status,
+      retry_delay_ms: status === null ? 0 : null,
+      error:
+        status === "failed" || status === null
+          ? executionError("connection", "connection refused")
+          : null
+    })
+  ])
+})
+
+const begin = Effect.gen(function* () {
+  const workspace_id = yield* insertWorkspace
+  const task_id = yield* insertTask(workspace_id)
+  return { workspace_id, task_id, kind: "cron" as const }
+})
+
+layer(
+  Layer.mergeAll(QueueLayer, Outbox.layer.pipe(Layer.provide(QueueLayer))).pipe(
+    Layer.provideMerge(TestDatabaseLayer)
+  ),
+  { excludeTestServices: true }
+)("The outbox", (it) => {
+  it.effect("takes failures of workspaces that have a channel, and of no others", () =>
+    Effect.gen(function* () {
+      const run = yield* begin
+      assert.isFalse((yield* end(run, "failed")).announced)
+      assert.deepStrictEqual(yield* outboxOf(run.workspace_id), [])
+      yield* insertChannel(run.workspace_id)
+      assert.isTrue((yield* end(run, "failed")).announced)
+      const [event] = yield* outboxOf(run.workspace_id)
+      assert.containSubset(event, {
+        event: "task.failed",
+        subject_id: run.task_id,
+        data: { kind: "cron", error: "connection: connection refused", attempts: 1 }
+      })
+    })
+  )
+
+  it.effect("takes a success only after a failure, and nothing else", () =>
+    Effect.gen(function* () {
+      const run = yield* begin
+      yield* insertChannel(run.workspace_id)
+      for (const status of ["succeeded", "cancelled", "skipped", null] as const) {
+        assert.isFalse((yield* end(run, status)).announced, String(status))
+      }
+      const other = { ...run, task_id: yield* insertTask(run.workspace_id) }
+      yield* end(other, "failed")
+      yield* end(run, "succeeded")
+      yield* end(other, "succeeded")
+      assert.deepStrictEqual(yield* eventsOf(run.workspace_id), ["task.failed", "task.recovered"])
+    })
+  )
+
+  it.effect("takes a success that is written together with the failure before it", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const queue = yield* RunQueue
+      for (const [first, second] of [
+        ["failed", "succeeded"],
+        ["succeeded", "failed"]
+      ] as const) {
+        const run = yield* begin
+        yield* insertChannel(run.workspace_id)
+        const { workspace_id } = run
+        // The one that was queued first ends last.
+        const later = (yield* queue.enqueue(run)).id
+        const sooner = (yield* queue.enqueue(run)).id
+        const now = Date.now()
+        yield* settle(sql, [
+          settlement({ id: later, workspace_id, status: second, finished_ms: now + 20 }),
+          settlement({ id: sooner, workspace_id, status: first, finished_ms: now + 10 })
+        ])
+        const events = { failed: "task.failed", succeeded: "task.recovered" }
+        assert.deepStrictEqual(yield* eventsOf(workspace_id), [events[first], events[second]])
+      }
+    })
+  )
+
+  it.effect("takes a success of what was found in trouble before", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const run = yield* begin
+      yield* insertChannel(run.workspace_id)
+      yield* sql`
+        INSERT INTO troubles (subject_id, workspace_id, event, failures, since, tags, data)
+        VALUES (${run.task_id}, ${run.workspace_id}, 'task.failed', 1, now(), '{}', '{}')`
+      yield* end(run, "succeeded")
+      assert.deepStrictEqual(yield* eventsOf(run.workspace_id), ["task.recovered"])
+    })
+  )
+
+  it.effect("takes one event of a run of a chain, when its last step has ended", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const queue = yield* RunQueue
+      const { workspace_id } = yield* begin
+      yield* insertChannel(workspace_id)
+      const chain = yield* insertTask(workspace_id, {
+        kind: "chain",
+        steps: [step("first"), step("then"), step("clean", { run_if: "always" })]
+      })
+      const [version] = yield* sql<{ readonly version_id: string }>`
+        SELECT version_id
+        FROM tasks
+        WHERE id = ${chain}`
+      const queued = yield* queue.enqueue({ workspace_id, task_id: chain, kind: "chain" })
+      const place = {
+        chain_run_id: queued.id,
+        version_id: version?.version_id ?? "",
+        step_index: 0,
+        after_failure: false
+      }
+      yield* sql`UPDATE runs SET version_id = ${place.version_id} WHERE id = ${queued.id}`
+      const first = yield* settle(sql, [
+        settlement({ id: queued.id, workspace_id, status: "failed", place })
+      ])
+      assert.deepStrictEqual(yield* eventsOf(workspace_id), [])
+      const [next] = first.next
+      yield* settle(sql, [
+        settlement({
+          id: next?.id ?? "",
+          workspace_id,
+          place: { ...place, step_index: 2, after_failure: true }
+        })
+      ])
+      const [event, ...more] = yield* outboxOf(workspace_id)
+      assert.deepInclude(event, { event: "chain.failed", subject_id: chain })
+      assert.deepStrictEqual(more, [])
+    })
+  )
+
+  it.effect("goes with the transaction that speaks", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const outbox = yield* Outbox
+      const { task_id: subject_id, workspace_id } = yield* begin
+      const announce = outbox.announce({
+        workspace_id,
+        event: "monitor.down",
+        subject_id,
+        tags: ["db"],
+        at: new Date(),
+        data: { name: "backup" }
+      })
+      yield* sql
+        .withTransaction(Effect.andThen(announce, Effect.fail("no")))
+        .pipe(Effect.catch(() => Effect.void))
+      assert.deepStrictEqual(yield* eventsOf(workspace_id), [])
+      yield* sql.withTransaction(announce)
+      assert.deepStrictEqual(yield* eventsOf(workspace_id), ["monitor.down"])
+      yield* outbox.forget({ workspace_id, subject_id })
+      assert.deepStrictEqual(yield* eventsOf(workspace_id), [])
+    })
+  )
+
+  it.effect("does not fail what ends when a workspace has gone", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const run = yield* begin
+      yield* insertChannel(run.workspace_id)
+      const queue = yield* RunQueue
+      const { id } = yield* queue.enqueue(run)
+      yield* sql`DELETE FROM workspaces WHERE id = ${run.workspace_id}`
+      const settled = yield* settle(sql, [
+        settlement({ id, workspace_id: run.workspace_id, status: "failed" })
+      ])
+      assert.deepStrictEqual(settled.ids, [id])
+    })
+  )
+})

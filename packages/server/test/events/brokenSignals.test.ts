@@ -1,0 +1,69 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Logger } from "effect"
+import { TestClock } from "effect/testing"
+import { randomUUID } from "node:crypto"
+import { Failures, LoopHealth } from "../../src/core/Loop.ts"
+import { LiveChanges, LiveChangesLayer } from "../../src/events/Changes.ts"
+import { Endings } from "../../src/events/Endings.ts"
+import { Signals } from "../../src/events/Signals.ts"
+
+/** Signals that break twice, and what is known of that. */
+const breaking = () => {
+  const sent: Array<string> = []
+  const lines: Array<string> = []
+  const health = new Failures()
+  let calls = 0
+  const layer = Layer.mergeAll(
+    Layer.mock(Signals, {
+      isAlone: false,
+      hear: () => Effect.void,
+      notify: (payloads) =>
+        Effect.sync(() => {
+          if (++calls <= 2) throw new Error("a bug")
+          sent.push(...payloads)
+          return true
+        })
+    }),
+    Layer.succeed(LoopHealth, health),
+    Logger.layer([Logger.make(({ message }) => void lines.push(String(message)))])
+  )
+  return { layer, health, lines, sent }
+}
+
+describe("what tells other nodes", () => {
+  it.effect("of changes goes on after a failure, which is told", () => {
+    const { health, layer, lines, sent } = breaking()
+    return Effect.gen(function* () {
+      const changes = yield* LiveChanges
+      yield* Effect.forkChild(Effect.scoped(changes.follow(randomUUID(), undefined, () => {})), {
+        startImmediately: true
+      })
+      yield* TestClock.adjust("100 millis")
+      assert.deepStrictEqual(lines, ["telling of changes: failed: a bug; trying again"])
+      for (let n = 0; n < 2; n++) {
+        yield* Effect.forkChild(
+          changes.follow(randomUUID(), undefined, () => {}),
+          {
+            startImmediately: true
+          }
+        )
+        yield* TestClock.adjust("3 seconds")
+      }
+      assert.match(sent.at(-1) ?? "", /^following /)
+      assert.deepStrictEqual(health.list(Date.now()), [])
+    }).pipe(Effect.scoped, Effect.provide(LiveChangesLayer), Effect.provide(layer))
+  })
+
+  it.effect("of endings goes on after a failure, which is told", () => {
+    const { layer, lines, sent } = breaking()
+    return Effect.gen(function* () {
+      const { announce } = yield* (yield* Endings).watch([randomUUID()])
+      for (let n = 0; n < 3; n++) {
+        announce()
+        yield* TestClock.adjust("3 seconds")
+      }
+      assert.strictEqual(lines[0], "telling of endings: failed: a bug; trying again")
+      assert.match(sent.at(-1) ?? "", /^want /)
+    }).pipe(Effect.scoped, Effect.provide(Endings.layer), Effect.provide(layer))
+  })
+})

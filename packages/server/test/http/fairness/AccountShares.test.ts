@@ -1,0 +1,65 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { AccountShares } from "../../../src/http/fairness/AccountShares.ts"
+import { placesOf } from "../../../src/http/Waiting.ts"
+
+/** An account that was registered from an address. */
+const laneOf = (address: number, account: number) => (BigInt(address) << 32n) | BigInt(account)
+
+const takeAll = (shares: AccountShares, lane: bigint): number => {
+  let taken = 0
+  for (; shares.mayHold(lane); taken++) shares.change(lane, 1)
+  return taken
+}
+
+describe("the shares of accounts", () => {
+  it("leave four fifths of an idle node to others", () => {
+    assert.strictEqual(takeAll(new AccountShares(1_000), laneOf(1, 1)), 200)
+    assert.strictEqual(takeAll(new AccountShares(2_000), laneOf(1, 1)), 400)
+  })
+
+  it("leave something to a newcomer, whatever twenty accounts hold", () => {
+    const shares = new AccountShares(1_000)
+    for (let nr = 1; nr <= 20; nr++) assert.isAbove(takeAll(shares, laneOf(nr, nr)), 0)
+    assert.isTrue(shares.mayHold(laneOf(21, 21)))
+    assert.isAbove(shares.free, 0)
+  })
+
+  it("leave half of an idle node to others, however many accounts one address has", () => {
+    const shares = new AccountShares(1_000)
+    for (let nr = 1; nr <= 1_000; nr++) takeAll(shares, laneOf(1, nr))
+    assert.strictEqual(shares.held, 500)
+    assert.strictEqual(takeAll(shares, laneOf(2, 1)), 100)
+  })
+
+  it("come back when something is given back", () => {
+    const shares = new AccountShares(10)
+    const lane = laneOf(1, 1)
+    assert.strictEqual(takeAll(shares, lane), 2)
+    shares.change(lane, -1)
+    assert.strictEqual(takeAll(shares, lane), 1)
+    shares.change(lane, -1)
+    shares.change(lane, -1)
+    assert.strictEqual(shares.held, 0)
+  })
+})
+
+describe("places for those who wait", () => {
+  it.effect("say whose limit is reached", () =>
+    Effect.gen(function* () {
+      const places = placesOf({ all: 10, each: 2 })
+      const lane = laneOf(1, 1)
+      const ids = ["a workspace", "a key"]
+      assert.isTrue(yield* places.take({ lane, ids }))
+      assert.isTrue(yield* places.take({ lane: laneOf(2, 2), ids }))
+      assert.strictEqual(places.whyNoRoom({ lane: laneOf(3, 3), ids }), "each")
+      assert.isTrue(yield* places.take({ lane, ids: ["another workspace"] }))
+      assert.strictEqual(places.whyNoRoom({ lane, ids: ["a third"] }), "account")
+      assert.isFalse(yield* places.take({ lane, ids: ["a third"] }))
+      let nr = 4
+      for (; yield* places.take({ lane: laneOf(nr, nr), ids: [] }); nr++);
+      assert.strictEqual(places.count(), 10)
+      assert.strictEqual(places.whyNoRoom({ lane: laneOf(nr, nr), ids: [] }), "node")
+    }).pipe(Effect.scoped)
+  )
+})

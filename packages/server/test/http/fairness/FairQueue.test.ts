@@ -1,0 +1,173 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber } from "effect"
+import { afterARest, afterEverythingElse, FairQueue } from "../../../src/http/fairness/FairQueue.ts"
+import { times } from "../../support/http.ts"
+
+/** Work that says whose it was. */
+const saying = (said: Array<string>, key: string) => Effect.sync(() => void said.push(key))
+
+describe("a fair queue", () => {
+  it.live("serves whoever asks in turns, however many one of them has waiting", () =>
+    Effect.gen(function* () {
+      const queue = new FairQueue<string>({ atOnce: 1, pause: afterEverythingElse })
+      const said: Array<string> = []
+      const keys = ["a", "a", "a", "a", "b", "a", "c", "b"]
+      yield* Effect.forEach(keys, (key) => queue.run(key, saying(said, key)), {
+        concurrency: "unbounded"
+      })
+      assert.strictEqual(said.join(""), "aabcabaa")
+    })
+  )
+
+  it.live("lets the event loop go on between two of them", () =>
+    Effect.gen(function* () {
+      const queue = new FairQueue<string>({ atOnce: 1, pause: afterEverythingElse })
+      let rounds = 0
+      const count = () => {
+        rounds++
+        round = setImmediate(count)
+      }
+      let round = setImmediate(count)
+      const began: Array<number> = []
+      const work = Effect.sync(() => void began.push(rounds))
+      yield* Effect.forEach(Array.from({ length: 20 }), () => queue.run("a", work), {
+        concurrency: "unbounded"
+      })
+      clearImmediate(round)
+      assert.strictEqual(new Set(began).size, 20)
+    })
+  )
+
+  it.live("does no more at once than it may", () =>
+    Effect.gen(function* () {
+      const queue = new FairQueue<string>({ atOnce: 2, pause: afterEverythingElse })
+      let running = 0
+      let most = 0
+      const work = Effect.gen(function* () {
+        most = Math.max(most, ++running)
+        yield* Effect.yieldNow
+        running--
+      })
+      yield* Effect.forEach(Array.from({ length: 20 }), () => queue.run("a", work), {
+        concurrency: "unbounded"
+      })
+      assert.strictEqual(most, 2)
+    })
+  )
+
+  it.live("goes on after work that failed, was interrupted, or did not wait for its turn", () =>
+    Effect.gen(function* () {
+      const queue = new FairQueue<string>({ atOnce: 1, pause: afterEverythingElse })
+      const said: Array<string> = []
+      const hanging = yield* Effect.forkChild(queue.run("a", Effect.never))
+      yield* Effect.yieldNow
+      const failing = yield* Effect.forkChild(queue.run("a", Effect.fail("no")))
+      const leaving = yield* Effect.forkChild(queue.run("b", saying(said, "b")))
+      const last = yield* Effect.forkChild(queue.run("a", saying(said, "a")))
+      yield* Effect.yieldNow
+      yield* Fiber.interrupt(leaving)
+      yield* Fiber.interrupt(hanging)
+      assert.isTrue(Exit.isFailure(yield* Fiber.await(failing)))
+      yield* Fiber.join(last)
+      assert.deepStrictEqual(said, ["a"])
+    })
+  )
+})
+
+const boundedQueue = () =>
+  new FairQueue<string, "refused">({
+    atOnce: 1,
+    bound: { maxWaiting: 6, refusal: Effect.fail("refused" as const) }
+  })
+
+/** Holds the only slot until it is let go; the rest queues up in the order of the names. */
+const queueUp = Effect.fnUntraced(function* (
+  queue: ReturnType<typeof boundedQueue>,
+  names: ReadonlyArray<string>
+) {
+  const done: Array<string> = []
+  const busy = yield* Deferred.make<void>()
+  yield* Effect.forkChild(queue.run("busy", Deferred.await(busy)), { startImmediately: true })
+  const fibers = yield* Effect.forEach(names, (name, index) =>
+    Effect.forkChild(
+      queue.run(
+        name,
+        Effect.sync(() => void done.push(name + index))
+      ),
+      { startImmediately: true }
+    )
+  )
+  return { busy, done, fibers }
+})
+
+describe("a bounded fair queue", () => {
+  it.effect("serves its keys in turns", () =>
+    Effect.gen(function* () {
+      const { busy, done, fibers } = yield* queueUp(boundedQueue(), ["a", "a", "a", "b", "c"])
+      yield* Deferred.succeed(busy, undefined)
+      yield* Fiber.joinAll(fibers)
+      assert.deepStrictEqual(done, ["a0", "b3", "c4", "a1", "a2"])
+    })
+  )
+
+  it.effect("finds places for newcomers, at the cost of the key that holds most", () =>
+    Effect.gen(function* () {
+      const names = ["a", "a", "a", "a", "a", "a", "b", "c", "a", "b"]
+      const { busy, done, fibers } = yield* queueUp(boundedQueue(), names)
+      yield* Deferred.succeed(busy, undefined)
+      const exits = yield* Effect.forEach(fibers, Fiber.await)
+      // The last two of `a` made room for `b` and `c`, then one more of `a` for the second of `b`.
+      assert.deepStrictEqual(
+        names.flatMap((name, index) => (Exit.isFailure(exits[index]!) ? [name + index] : [])),
+        ["a3", "a4", "a5", "a8"]
+      )
+      assert.deepStrictEqual(done, ["a0", "b6", "c7", "a1", "b9", "a2"])
+    })
+  )
+
+  it.effect("frees the place of whoever stops waiting", () =>
+    Effect.gen(function* () {
+      const queue = boundedQueue()
+      const { busy, done, fibers } = yield* queueUp(queue, ["a", "a", "a", "a", "a", "a"])
+      yield* Fiber.interruptAll(fibers.slice(1))
+      const late = yield* Effect.forEach(times(5, String), (name) =>
+        Effect.forkChild(
+          queue.run(
+            "a",
+            Effect.sync(() => void done.push(name))
+          ),
+          {
+            startImmediately: true
+          }
+        )
+      )
+      yield* Deferred.succeed(busy, undefined)
+      yield* Fiber.joinAll(late)
+      assert.deepStrictEqual(done, ["a0", "0", "1", "2", "3", "4"])
+    })
+  )
+
+  it.effect("goes on after work that was given up", () =>
+    Effect.gen(function* () {
+      const queue = boundedQueue()
+      const stuck = yield* Effect.forkChild(queue.run("a", Effect.never), {
+        startImmediately: true
+      })
+      const next = yield* Effect.forkChild(queue.run("b", Effect.succeed("made")), {
+        startImmediately: true
+      })
+      yield* Fiber.interrupt(stuck)
+      assert.strictEqual(yield* Fiber.join(next), "made")
+    })
+  )
+
+  it.live("rests for as long as the work took", () =>
+    Effect.gen(function* () {
+      const queue = new FairQueue<string>({ atOnce: 1, pause: afterARest })
+      const work = Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 50)))
+      const startedAt = performance.now()
+      yield* Effect.all([queue.run("a", work), queue.run("a", work)], { concurrency: 2 })
+      assert.isAtLeast(performance.now() - startedAt, 145)
+    })
+  )
+})

@@ -1,0 +1,262 @@
+import { assert, layer } from "@effect/vitest"
+import { DateTime, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { IncidentsRepo } from "../../../src/monitoring/incidents/IncidentsRepo.ts"
+import { Deadlines } from "../../../src/monitoring/heartbeat/Deadlines.ts"
+import { HeartbeatsRepo } from "../../../src/monitoring/heartbeat/HeartbeatsRepo.ts"
+import { MonitorEventsRepo } from "../../../src/monitoring/MonitorEventsRepo.ts"
+import { MonitorsRepo } from "../../../src/monitoring/MonitorsRepo.ts"
+import { StatusChanges } from "../../../src/monitoring/StatusChanges.ts"
+import { Outbox } from "../../../src/events/Outbox.ts"
+import { Ids } from "../../../src/core/Ids.ts"
+import { Signals } from "../../../src/events/Signals.ts"
+import { StoreClock } from "../../../src/store/StoreClock.ts"
+import { times, together } from "../../support/http.ts"
+import { leap } from "../../support/leap.ts"
+import { testAppLayer } from "../../support/TestApp.ts"
+import { beginWith } from "../monitors.ts"
+
+/** As on a node that runs, by the clock of the test. */
+const deadlines = Deadlines.layer.pipe(
+  Layer.provide(StatusChanges.layer),
+  Layer.provide([
+    HeartbeatsRepo.layer,
+    IncidentsRepo.layer,
+    MonitorEventsRepo.layer,
+    MonitorsRepo.layer,
+    Outbox.layer
+  ]),
+  Layer.provide([Ids.layer, Signals.layer, Layer.succeed(StoreClock, () => DateTime.nowAsDate)])
+)
+
+const node = Effect.map(Effect.provide(Deadlines, deadlines), ({ look }) => look)
+
+/** What is due, until nothing is. */
+const lookAtAll = Effect.gen(function* () {
+  const look = yield* node
+  while ((yield* look) === 0);
+})
+
+layer(testAppLayer())("a deadline of a heartbeat", (it) => {
+  it.effect("makes it late, then down with one incident, until it is pinged", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { get, heartbeats, id, member, ping } = yield* beginWith({ tags: ["nightly"] })
+      yield* ping()
+      yield* TestClock.adjust("61 minutes")
+      yield* lookAtAll
+      assert.deepInclude(yield* get, {
+        status: "late",
+        last_change_at: "2026-06-01T13:00:00.000Z",
+        open_incident_id: null
+      })
+      yield* TestClock.adjust("4 minutes")
+      yield* lookAtAll
+      assert.strictEqual((yield* get).status, "late")
+      yield* TestClock.adjust("1 second")
+      yield* lookAtAll
+      yield* lookAtAll
+      const down = yield* get
+      assert.deepInclude(down, {
+        status: "down",
+        last_change_at: "2026-06-01T13:05:00.000Z",
+        alert_at: null
+      })
+      const { body: opened } = yield* heartbeats.incidents()
+      assert.deepStrictEqual(opened.data, [
+        {
+          id: down.open_incident_id,
+          workspace_id: member.workspace_id,
+          monitor_id: id,
+          kind: "heartbeat",
+          opened_at: "2026-06-01T13:05:00.000Z",
+          closed_at: null,
+          cause: { code: "missed", message: "No ping came by 2026-06-01T13:05:00.000Z." },
+          acknowledged_by: null,
+          acknowledged_at: null
+        }
+      ])
+      yield* leap("1 hour")
+      yield* ping()
+      assert.deepInclude(yield* get, { status: "up", open_incident_id: null })
+      const { body: closed } = yield* heartbeats.incidents()
+      assert.deepStrictEqual(closed.data, [
+        { ...opened.data[0], closed_at: "2026-06-01T14:05:01.000Z" }
+      ])
+      // With the changes it was written down what people are to be told.
+      const told = yield* sql<Record<string, unknown>>`
+        SELECT event, at, tags, data
+        FROM outbox
+        WHERE workspace_id = ${member.workspace_id}
+        ORDER BY ordinal`
+      assert.deepStrictEqual(told, [
+        {
+          event: "monitor.down",
+          at: new Date("2026-06-01T13:05:00.000Z"),
+          tags: ["nightly"],
+          data: {
+            name: "Nightly backup",
+            reason: "No ping came by 2026-06-01T13:05:00.000Z.",
+            incident_id: opened.data[0].id
+          }
+        },
+        {
+          event: "monitor.up",
+          at: new Date("2026-06-01T14:05:01.000Z"),
+          tags: ["nightly"],
+          data: { name: "Nightly backup", incident_id: opened.data[0].id }
+        }
+      ])
+      const { body: events } = yield* heartbeats.events(id)
+      assert.deepStrictEqual(
+        events.data.map(({ at, status, type }: Record<string, string>) => [type, status, at]),
+        [
+          ["success", "up", "2026-06-01T14:05:01.000Z"],
+          ["missed", "down", "2026-06-01T13:05:00.000Z"],
+          ["success", "up", "2026-06-01T12:00:00.000Z"]
+        ]
+      )
+    })
+  )
+
+  it.effect("is looked at where a ping has moved it, and moves on", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { get, heartbeats, id, ping } = yield* beginWith()
+      const checkAt = Effect.map(
+        sql<{ check_at: Date }>`SELECT check_at FROM heartbeats WHERE monitor_id = ${id}`,
+        ([row]) => row?.check_at.toISOString()
+      )
+      yield* ping()
+      yield* TestClock.adjust("50 minutes")
+      yield* ping()
+      // Nothing that an index holds was written.
+      assert.strictEqual(yield* checkAt, "2026-06-01T13:05:00.000Z")
+      yield* TestClock.adjust("20 minutes")
+      yield* lookAtAll
+      assert.strictEqual(yield* checkAt, "2026-06-01T13:55:00.000Z")
+      assert.strictEqual((yield* get).status, "up")
+      assert.deepStrictEqual((yield* heartbeats.incidents()).body.data, [])
+    })
+  )
+
+  it.effect(
+    "is that of a ping made now if the ping was of a time before the clock was set back",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { get, heartbeats, id, ping } = yield* beginWith({ min_interval_seconds: 60 })
+        yield* ping("/start")
+        yield* ping()
+        yield* sql`
+        UPDATE heartbeats
+        SET
+          last_ping_at = last_ping_at + interval '1 hour',
+          began_at = began_at + interval '1 hour',
+          expected_at = expected_at + interval '1 hour',
+          alert_at = alert_at + interval '1 hour',
+          check_at = check_at + interval '1 hour'
+        WHERE monitor_id = ${id}`
+        const { setRight } = yield* Effect.provide(Deadlines, deadlines)
+        yield* setRight
+        assert.deepInclude(yield* get, {
+          status: "up",
+          last_ping_at: "2026-06-01T12:00:00.000Z",
+          expected_at: "2026-06-01T13:00:00.000Z",
+          alert_at: "2026-06-01T13:05:00.000Z"
+        })
+        yield* TestClock.adjust("61 seconds")
+        yield* ping()
+        yield* lookAtAll
+        assert.strictEqual((yield* get).status, "up")
+        yield* leap("2 hours")
+        yield* lookAtAll
+        assert.strictEqual((yield* get).status, "down")
+        assert.strictEqual((yield* heartbeats.incidents()).body.data.length, 1)
+      })
+  )
+
+  it.effect("is told once, however many nodes look at it together", () =>
+    Effect.gen(function* () {
+      const { heartbeats, ping } = yield* beginWith()
+      yield* ping()
+      yield* leap("2 hours")
+      const nodes = yield* together(times(4, () => node))
+      yield* together(nodes.flatMap((look) => [look, look, look]))
+      assert.strictEqual((yield* heartbeats.incidents()).body.data.length, 1)
+    })
+  )
+
+  it.effect("loses to a ping that came in time and is still on its way", () =>
+    Effect.gen(function* () {
+      const { get, ping } = yield* beginWith()
+      yield* ping()
+      yield* TestClock.adjust("65 minutes")
+      yield* TestClock.adjust("250 millis")
+      yield* lookAtAll
+      assert.strictEqual((yield* get).status, "late")
+      yield* TestClock.adjust("1 millis")
+      yield* lookAtAll
+      assert.strictEqual((yield* get).status, "down")
+    })
+  )
+
+  it.effect("that a ping comes too late for is told, though nobody has looked", () =>
+    Effect.gen(function* () {
+      const { get, heartbeats, ping } = yield* beginWith()
+      yield* ping()
+      yield* leap("3 hours")
+      yield* ping()
+      yield* lookAtAll
+      assert.deepInclude(yield* get, { status: "up", open_incident_id: null })
+      const { body } = yield* heartbeats.incidents()
+      assert.deepStrictEqual(
+        body.data.map((one: Record<string, unknown>) => [one["opened_at"], one["closed_at"]]),
+        [["2026-06-01T13:05:00.000Z", "2026-06-01T15:00:00.000Z"]]
+      )
+    })
+  )
+
+  it.effect("does not pass while the monitor is paused, and pausing ends its incident", () =>
+    Effect.gen(function* () {
+      const { get, heartbeats, id, ping } = yield* beginWith()
+      yield* ping("/fail")
+      const paused = yield* heartbeats.act(id, "pause")
+      assert.deepInclude(paused.body, {
+        status: "paused",
+        open_incident_id: null,
+        next_check_at: null
+      })
+      assert.deepStrictEqual((yield* heartbeats.act(id, "pause")).body, paused.body)
+      assert.isString((yield* heartbeats.incidents()).body.data[0].closed_at)
+      yield* leap("1 day")
+      yield* ping("/fail")
+      yield* lookAtAll
+      assert.strictEqual((yield* get).status, "paused")
+      const resumed = yield* heartbeats.act(id, "resume")
+      assert.deepInclude(resumed.body, { status: "new", expected_at: "2026-06-02T13:00:00.000Z" })
+      assert.deepStrictEqual((yield* heartbeats.act(id, "resume")).body, resumed.body)
+      yield* leap("2 hours")
+      yield* lookAtAll
+      assert.strictEqual((yield* get).status, "down")
+    })
+  )
+
+  it.effect("counts from now where new rules would have let it pass", () =>
+    Effect.gen(function* () {
+      const { get, heartbeats, id, ping } = yield* beginWith({ period_seconds: 86_400 })
+      yield* ping()
+      yield* leap("5 hours")
+      const changed = yield* heartbeats.update(id, { period_seconds: 60, grace_seconds: 30 })
+      assert.deepInclude(changed.body, {
+        status: "up",
+        expected_at: "2026-06-01T17:01:00.000Z",
+        alert_at: "2026-06-01T17:01:30.000Z"
+      })
+      yield* TestClock.adjust("2 minutes")
+      yield* lookAtAll
+      assert.strictEqual((yield* get).status, "down")
+    })
+  )
+})

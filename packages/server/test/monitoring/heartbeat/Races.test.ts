@@ -1,0 +1,116 @@
+// @tags slow
+import { assert, layer } from "@effect/vitest"
+import { DateTime, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { IncidentsRepo } from "../../../src/monitoring/incidents/IncidentsRepo.ts"
+import { Deadlines } from "../../../src/monitoring/heartbeat/Deadlines.ts"
+import { HeartbeatsRepo } from "../../../src/monitoring/heartbeat/HeartbeatsRepo.ts"
+import { MonitorEventsRepo } from "../../../src/monitoring/MonitorEventsRepo.ts"
+import { MonitorsRepo } from "../../../src/monitoring/MonitorsRepo.ts"
+import { StatusChanges } from "../../../src/monitoring/StatusChanges.ts"
+import { Outbox } from "../../../src/events/Outbox.ts"
+import { Ids } from "../../../src/core/Ids.ts"
+import { Signals } from "../../../src/events/Signals.ts"
+import { StoreClock } from "../../../src/store/StoreClock.ts"
+import { collide } from "../../support/collide.ts"
+import { type Answer, together } from "../../support/http.ts"
+import { type TestApp, testNodesLayer } from "../../support/TestApp.ts"
+import { begin, type heartbeatsOf, ping } from "../monitors.ts"
+
+const deadlines = Deadlines.layer.pipe(
+  Layer.provide(StatusChanges.layer),
+  Layer.provide([
+    HeartbeatsRepo.layer,
+    IncidentsRepo.layer,
+    MonitorEventsRepo.layer,
+    MonitorsRepo.layer,
+    Outbox.layer
+  ]),
+  Layer.provide([Ids.layer, Signals.layer, Layer.succeed(StoreClock, () => DateTime.nowAsDate)])
+)
+
+type Act = "ping" | "fail" | "pause" | "edit" | "look" | "remove"
+
+const acts: ReadonlyArray<Act> = ["ping", "fail", "pause", "edit", "look", "remove"]
+
+/** Every two of them, each way round. */
+const pairs = acts.flatMap((first) => acts.map((second) => [first, second] as const))
+
+/** One that is up, down or overdue, to which two things happen at once. */
+const race = Effect.fnUntraced(function* (
+  heartbeats: ReturnType<typeof heartbeatsOf>,
+  state: "up" | "down" | "overdue",
+  pair: readonly [Act, Act]
+) {
+  const sql = yield* SqlClient.SqlClient
+  const { look } = yield* Effect.provide(Deadlines, deadlines)
+  const input = { name: "raced", period_seconds: 30, grace_seconds: 30 }
+  const { id, ping_url } = (yield* heartbeats.create(input)).body
+  yield* ping(ping_url, state === "down" ? "/fail" : "")
+  yield* TestClock.adjust(state === "overdue" ? "2 minutes" : "1 second")
+  const doing: Readonly<Record<Act, Effect.Effect<Answer | number, never, TestApp>>> = {
+    ping: ping(ping_url, "", { at: "otherUrl" }),
+    fail: ping(ping_url, "/fail"),
+    pause: heartbeats.act(id, "pause"),
+    edit: heartbeats.update(id, { grace_seconds: 60 }),
+    look,
+    remove: heartbeats.remove(id)
+  }
+  const both = pair.map((act) => doing[act])
+  // Who looks waits for nobody.
+  const answers = yield* pair.includes("look")
+    ? together(both)
+    : collide(sql`SELECT FROM heartbeats WHERE monitor_id = ${id} FOR UPDATE`, both)
+  for (const answer of answers) {
+    if (typeof answer !== "number") assert.include([200, 204, 404], answer.status, answer.text)
+  }
+  yield* look
+  const monitor = yield* heartbeats.get(id)
+  const { body } = yield* heartbeats.incidents(`?monitor_id=${id}`)
+  const incidents: ReadonlyArray<Incident> = body.data
+  if (pair.includes("remove")) {
+    assert.strictEqual(monitor.status, 404)
+    assert.deepStrictEqual(incidents, [])
+    return
+  }
+  const { open_incident_id, status } = monitor.body
+  assert.deepStrictEqual(
+    incidents.filter((one) => one.closed_at === null).map((one) => one.id),
+    status === "down" ? [open_incident_id] : []
+  )
+  if (status !== "down") assert.isNull(open_incident_id)
+  // Each was over before the next began, and an overdue one was told, whatever came first.
+  const times = incidents.toReversed().flatMap((one) => [one.opened_at, one.closed_at ?? []].flat())
+  assert.deepStrictEqual(times, times.toSorted())
+  if (state === "overdue") assert.isNotEmpty(incidents)
+  const told = yield* sql<{ event: string }>`
+    SELECT event
+    FROM outbox
+    WHERE subject_id = ${id}
+    ORDER BY ordinal`
+  told.forEach(({ event }, index) => {
+    assert.notStrictEqual(event, told[index - 1]?.event)
+  })
+})
+
+layer(testNodesLayer())("what happens to a heartbeat at once", (it) => {
+  it.effect.each(["up", "down", "overdue"] as const)(
+    "leaves one story where it is %s, whatever meets what",
+    (state) =>
+      Effect.gen(function* () {
+        const { heartbeats } = yield* begin
+        for (const pair of pairs) {
+          yield* race(heartbeats, state, pair).pipe(
+            Effect.mapError((error) => new Error(`${pair.join(" and ")}: ${String(error)}`))
+          )
+        }
+      })
+  )
+})
+
+interface Incident {
+  readonly id: string
+  readonly opened_at: string
+  readonly closed_at: string | null
+}

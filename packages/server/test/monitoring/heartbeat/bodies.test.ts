@@ -1,0 +1,99 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { BodyLimits } from "../../../src/monitoring/heartbeat/BodyBudget.ts"
+import { ask, signUp, times, together } from "../../support/http.ts"
+import { testAppLayer } from "../../support/TestApp.ts"
+import { begin, heartbeatsOf, minimal, ping as pingAt } from "../monitors.ts"
+
+const body = "x".repeat(10_000)
+
+const ping = (url: string, signal = "") => pingAt(url, signal, { method: "POST", body })
+
+const limited = Layer.provideMerge(
+  Layer.unwrap(Effect.succeed(testAppLayer())),
+  Layer.succeed(BodyLimits, { each: 25_000, account: 60_000 })
+)
+
+const workspaceOf = Effect.fnUntraced(function* (
+  member: Effect.Success<ReturnType<typeof signUp>>
+) {
+  const { body: made } = yield* ask("POST", "/v1/workspaces", {
+    token: member.access_token,
+    body: { name: "another" }
+  })
+  return heartbeatsOf({ ...member, workspace: `/v1/workspaces/${made.id}` })
+})
+
+const keptOf = Effect.fnUntraced(function* (
+  { events }: ReturnType<typeof heartbeatsOf>,
+  id: string
+) {
+  const { body: page } = yield* events(id)
+  return page.data
+    .map((event: { readonly body: string | null; readonly body_dropped: boolean }) =>
+      event.body_dropped ? "dropped" : String(event.body?.length)
+    )
+    .toReversed()
+})
+
+layer(limited)("the bodies of pings", (it) => {
+  it.effect.each(["", "/log"])(
+    "are dropped when a workspace has used up its bytes, and the pings count: ping%s",
+    (signal) =>
+      Effect.gen(function* () {
+        const { heartbeats } = yield* begin
+        const { body: one } = yield* heartbeats.create(minimal)
+        const { body: other } = yield* heartbeats.create(minimal)
+        for (const { ping_url } of [one, one, other, other, one]) {
+          yield* TestClock.adjust("1 second")
+          assert.strictEqual((yield* ping(ping_url, signal)).text, "OK\n")
+        }
+        assert.deepStrictEqual(yield* keptOf(heartbeats, one.id), ["10000", "10000", "dropped"])
+        assert.deepStrictEqual(yield* keptOf(heartbeats, other.id), ["10000", "dropped"])
+        yield* TestClock.adjust("12 hours")
+        yield* ping(one.ping_url, "/log")
+        assert.strictEqual((yield* keptOf(heartbeats, one.id)).at(-1), "10000")
+      })
+  )
+
+  it.effect("are bounded for an account with all its workspaces, and not for others", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const member = yield* signUp()
+      const kept: Array<string> = []
+      for (let workspaces = 0; workspaces < 6; workspaces++) {
+        const heartbeats = yield* workspaceOf(member)
+        const { body: monitor } = yield* heartbeats.create(minimal)
+        for (let pings = 0; pings < 3; pings++) yield* ping(monitor.ping_url)
+        kept.push(...(yield* keptOf(heartbeats, monitor.id)))
+      }
+      // Once the account is overdrawn, each workspace keeps what it sends until that is noticed.
+      assert.strictEqual(kept.filter((one) => one === "10000").length, 10)
+      const heartbeats = heartbeatsOf(yield* signUp())
+      const { body: monitor } = yield* heartbeats.create(minimal)
+      yield* ping(monitor.ping_url)
+      assert.deepStrictEqual(yield* keptOf(heartbeats, monitor.id), ["10000"])
+      const [row] = yield* sql<{ readonly most: number }>`
+        SELECT max(octet_length(details::text)) AS most
+        FROM monitor_events
+        WHERE details ? 'body_dropped'`
+      assert.isBelow(Number(row?.most), 200)
+    })
+  )
+
+  it.effect("that come at once are bounded too", () =>
+    Effect.gen(function* () {
+      const heartbeats = heartbeatsOf(yield* signUp())
+      const { body: monitor } = yield* heartbeats.create(minimal)
+      yield* ping(monitor.ping_url)
+      for (let rounds = 0; rounds < 4; rounds++) {
+        yield* together(times(10, () => ping(monitor.ping_url)))
+      }
+      const kept = yield* keptOf(heartbeats, monitor.id)
+      assert.isAtMost(kept.filter((one: string) => one === "10000").length, 11)
+      assert.strictEqual(kept.length, 20)
+    })
+  )
+})

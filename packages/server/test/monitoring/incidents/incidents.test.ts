@@ -1,0 +1,48 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { beginWith } from "../monitors.ts"
+import { ask, outcome } from "../../support/http.ts"
+import { nobodysId } from "../../support/routes.ts"
+import { testAppLayer } from "../../support/TestApp.ts"
+
+layer(testAppLayer())("an incident", (it) => {
+  it.effect("is acknowledged once, by whoever says so first", () =>
+    Effect.gen(function* () {
+      const { heartbeats, member, monitor, ping } = yield* beginWith()
+      yield* ping("/7")
+      const { body } = yield* heartbeats.incidents()
+      const [incident] = body.data
+      assert.deepStrictEqual(incident.cause, {
+        code: "failed",
+        message: "The job ended with exit status 7."
+      })
+      const path = `${member.workspace}/incidents/${incident.id}`
+      yield* TestClock.adjust("1 minute")
+      const known = yield* ask("POST", `${path}/acknowledge`, { token: member.access_token })
+      assert.deepStrictEqual(known.body, {
+        ...incident,
+        acknowledged_by: member.user_id,
+        acknowledged_at: "2026-06-01T12:01:00.000Z",
+        deliveries: []
+      })
+      yield* TestClock.adjust("1 minute")
+      const again = yield* ask("POST", `${path}/acknowledge`, { token: member.access_token })
+      assert.deepStrictEqual(again.body, known.body)
+      assert.deepStrictEqual(
+        (yield* ask("GET", path, { token: member.access_token })).body,
+        known.body
+      )
+      const idsOf = (query: string) =>
+        Effect.map(heartbeats.incidents(query), (answer) => answer.body.data.length)
+      assert.strictEqual(yield* idsOf(`?open=true&monitor_id=${monitor.id}`), 1)
+      assert.strictEqual(yield* idsOf("?open=false"), 0)
+      assert.strictEqual(yield* idsOf(`?monitor_id=${nobodysId}`), 0)
+      assert.strictEqual(yield* idsOf("?from=2026-06-01T12:00:00Z&to=2026-06-01T12:00:01Z"), 1)
+      assert.strictEqual(yield* idsOf("?from=2026-06-01T12:00:01Z"), 0)
+      for (const query of ["?open=maybe", "?from=2026-06-01T12:00:01Z&to=2026-06-01T12:00:00Z"]) {
+        assert.strictEqual(outcome(yield* heartbeats.incidents(query)), "422 validation_failed")
+      }
+    })
+  )
+})

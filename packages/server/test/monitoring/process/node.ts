@@ -1,0 +1,29 @@
+import { DateTime, Layer } from "effect"
+import { IncidentsRepo } from "../../../src/monitoring/incidents/IncidentsRepo.ts"
+import { MonitorEventsRepo } from "../../../src/monitoring/MonitorEventsRepo.ts"
+import { MonitorsRepo } from "../../../src/monitoring/MonitorsRepo.ts"
+import { Processes } from "../../../src/monitoring/process/Processes.ts"
+import { ProcessMonitorsRepo } from "../../../src/monitoring/process/ProcessMonitorsRepo.ts"
+import { ProcessReportsRepo } from "../../../src/monitoring/process/ProcessReportsRepo.ts"
+import { StatusChanges } from "../../../src/monitoring/StatusChanges.ts"
+import { Outbox } from "../../../src/events/Outbox.ts"
+import { Ids } from "../../../src/core/Ids.ts"
+import { Signals } from "../../../src/events/Signals.ts"
+import { StoreClock } from "../../../src/store/StoreClock.ts"
+
+/** As on a node that runs, by the clock of the test. */
+export const nodeWith = <R>(reports: Layer.Layer<ProcessReportsRepo, never, R>) =>
+  Processes.layer.pipe(
+    Layer.provide(StatusChanges.layer),
+    Layer.provide([
+      IncidentsRepo.layer,
+      MonitorEventsRepo.layer,
+      MonitorsRepo.layer,
+      Outbox.layer,
+      ProcessMonitorsRepo.layer,
+      reports
+    ]),
+    Layer.provide([Ids.layer, Signals.layer, Layer.succeed(StoreClock, () => DateTime.nowAsDate)])
+  )
+
+export const node = nodeWith(ProcessReportsRepo.layer)

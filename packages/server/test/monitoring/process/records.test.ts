@@ -1,0 +1,378 @@
+// @tags idle
+import { assert, layer } from "@effect/vitest"
+import { DateTime, Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { Processes } from "../../../src/monitoring/process/Processes.ts"
+import { ProcessMonitorsRepo } from "../../../src/monitoring/process/ProcessMonitorsRepo.ts"
+import { subjectGone } from "../../../src/events/Outbox.ts"
+import { ask, createKey, outcome, signUp } from "../../support/http.ts"
+import { keyedOf } from "../../support/keyed.ts"
+import { testAppLayer } from "../../support/TestApp.ts"
+import { agentOf, workersOf } from "../../workers/workers.ts"
+import { processesOf } from "../monitors.ts"
+import { node } from "./node.ts"
+
+const begin = Effect.gen(function* () {
+  const member = yield* signUp()
+  const workers = workersOf(member)
+  const worker = (yield* workers.create()).body
+  const agent = agentOf(worker.token)
+  const session = Number((yield* agent.hello()).body.session)
+  const monitors = processesOf(member)
+  const input = { name: "Database", worker_id: worker.id, match: { name: "postgres" } }
+  return { agent, input, member, monitors, session, worker, workers }
+})
+
+const online = Effect.fnUntraced(function* (
+  workers: ReturnType<typeof workersOf>,
+  labels: ReadonlyArray<string>,
+  name = "Office"
+) {
+  const { id, token } = (yield* workers.create({ name, labels })).body
+  const agent = agentOf(token)
+  const session = Number((yield* agent.hello()).body.session)
+  return { id: String(id), agent, session }
+})
+
+type Online = Pick<Effect.Success<ReturnType<typeof online>>, "agent" | "session">
+
+/** A monitor of two workers, without grace. */
+const beginWithLabels = Effect.fnUntraced(function* (rules: object = {}) {
+  const member = yield* signUp()
+  const workers = workersOf(member)
+  const monitors = processesOf(member)
+  const first = yield* online(workers, ["web", "eu"], "web 1")
+  const second = yield* online(workers, ["web", "eu"], "web 2")
+  const created = yield* monitors.create({
+    name: "nginx",
+    labels: ["web", "eu"],
+    match: { name: "nginx" },
+    interval_seconds: 10,
+    grace_seconds: 0,
+    ...rules
+  })
+  assert.strictEqual(created.status, 201, created.text)
+  const id = String(created.body.id)
+  const tell = ({ agent, session }: Online, count: number) =>
+    Effect.andThen(
+      TestClock.adjust("1 second"),
+      agent.beat(session, { reports: [report(id, count)] })
+    )
+  const { lookForSilence } = yield* Effect.provide(Processes, node)
+  const status = Effect.gen(function* () {
+    yield* lookForSilence
+    return (yield* monitors.get(id)).body.status
+  })
+  return { first, id, member, monitors, second, status, tell, workers }
+})
+
+const report = (monitor_id: string, count: number) => ({
+  monitor_id,
+  count,
+  rss_bytes: 1_000,
+  cpu_percent: null,
+  pids: []
+})
+
+layer(testAppLayer())("a process monitor", (it) => {
+  it.effect("is created, read, changed, paused, resumed and deleted", () =>
+    Effect.gen(function* () {
+      const { input, monitors } = yield* begin
+      const created = yield* monitors.create(input)
+      assert.strictEqual(created.status, 201, created.text)
+      assert.deepInclude(created.body, {
+        ...input,
+        tags: [],
+        status: "new",
+        labels: null,
+        judge: "each",
+        min_count: 1,
+        max_count: null,
+        interval_seconds: 30,
+        grace_seconds: 60,
+        last_report: null
+      })
+      const { id } = created.body
+      const changed = yield* monitors.update(id, { max_count: 3, match: { pid_file: "/run/x" } })
+      assert.deepInclude(changed.body, { max_count: 3, match: { pid_file: "/run/x" } })
+      assert.deepStrictEqual((yield* monitors.update(id, {})).body, changed.body)
+      assert.strictEqual((yield* monitors.act(id, "pause")).body.status, "paused")
+      assert.isNull((yield* monitors.get(id)).body.next_check_at)
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual((yield* monitors.act(id, "resume")).body.status, "new")
+      assert.lengthOf((yield* monitors.list("?status=new")).body.data, 1)
+      const types = (yield* monitors.events(id)).body.data.map(
+        ({ type }: { readonly type: string }) => type
+      )
+      assert.deepStrictEqual(types, ["resumed", "paused"])
+      assert.strictEqual(outcome(yield* monitors.remove(id)), "204")
+      assert.strictEqual(outcome(yield* monitors.get(id)), "404 not_found")
+    })
+  )
+
+  it.effect("has rules that can hold", () =>
+    Effect.gen(function* () {
+      const { input, member, monitors } = yield* begin
+      const keyed = keyedOf(member)
+      const none = yield* monitors.create({ ...input, max_count: 0 })
+      assert.deepInclude(none.body, { min_count: 0, max_count: 0 })
+      const put = yield* keyed.put("monitors/process", "none", { ...input, max_count: 0 })
+      assert.deepInclude(put.body, { min_count: 0, max_count: 0 })
+      const { id } = (yield* monitors.create({ ...input, min_count: 2, max_count: 2 })).body
+      const impossible = { min_count: 3, max_count: 2 }
+      for (const refused of [
+        yield* monitors.create({ ...input, ...impossible }),
+        yield* monitors.create({ ...input, min_count: 1, max_count: 0 }),
+        yield* keyed.put("monitors/process", "none", { ...input, ...impossible }),
+        yield* monitors.update(id, impossible),
+        yield* monitors.update(id, { min_count: 3 }),
+        yield* monitors.update(id, { max_count: 1 })
+      ]) {
+        assert.strictEqual(outcome(refused), "422 validation_failed")
+        assert.deepStrictEqual(refused.body.detail.issues[0].path, ["max_count"])
+      }
+      const freed = yield* monitors.update(id, { min_count: 3, max_count: null })
+      assert.deepInclude(freed.body, { min_count: 3, max_count: null })
+    })
+  )
+
+  it.effect("is told to the agent of its worker, and judged by what the agent reports", () =>
+    Effect.gen(function* () {
+      const { agent, input, member, monitors, session, worker } = yield* begin
+      const { id } = (yield* monitors.create({ ...input, grace_seconds: 20 })).body
+      assert.deepStrictEqual((yield* agent.beat(session)).body.watch, [
+        { monitor_id: id, match: { name: "postgres" }, interval_seconds: 30 }
+      ])
+      const tell = (count: number) => agent.beat(session, { reports: [report(id, count)] })
+      yield* tell(1)
+      const seen = (yield* monitors.get(id)).body
+      assert.deepInclude(seen, { status: "up" })
+      assert.deepInclude(seen.last_report, {
+        worker_id: worker.id,
+        count: 1,
+        rss_bytes: 1_000
+      })
+      yield* tell(0)
+      assert.strictEqual((yield* monitors.get(id)).body.status, "up")
+      yield* TestClock.adjust("20 seconds")
+      yield* tell(0)
+      const down = (yield* monitors.get(id)).body
+      assert.strictEqual(down.status, "down")
+      const token = member.access_token
+      const incidents = yield* ask("GET", `${member.workspace}/incidents`, { token })
+      assert.strictEqual(incidents.body.data[0].id, down.open_incident_id)
+      assert.strictEqual(incidents.body.data[0].cause.code, "too_few")
+      yield* tell(1)
+      assert.deepInclude((yield* monitors.get(id)).body, { status: "up", open_incident_id: null })
+    })
+  )
+
+  it.effect("hears only the agent of its own worker, and nothing while it is paused", () =>
+    Effect.gen(function* () {
+      const scene = yield* begin
+      const stranger = yield* begin
+      const { id } = (yield* scene.monitors.create(scene.input)).body
+      yield* stranger.agent.beat(stranger.session, { reports: [report(id, 1)] })
+      assert.isNull((yield* scene.monitors.get(id)).body.last_report)
+      yield* scene.monitors.act(id, "pause")
+      const { watch } = (yield* scene.agent.beat(scene.session, { reports: [report(id, 1)] })).body
+      assert.deepStrictEqual(watch, [])
+      assert.isNull((yield* scene.monitors.get(id)).body.last_report)
+      const foreign = yield* scene.monitors.create({
+        ...scene.input,
+        worker_id: stranger.worker.id
+      })
+      assert.strictEqual(outcome(foreign), "422 validation_failed")
+      assert.deepStrictEqual(foreign.body.detail.issues[0].path, ["worker_id"])
+      const keyed = keyedOf(scene.member)
+      const theirs = { ...scene.input, worker_id: stranger.worker.id }
+      yield* keyed.put("monitors/process", "known", scene.input)
+      for (const key of ["known", "new"]) {
+        const put = yield* keyed.put("monitors/process", key, theirs)
+        assert.strictEqual(outcome(put), "422 validation_failed")
+      }
+      const moved = yield* scene.monitors.update(id, { worker_id: stranger.worker.id })
+      assert.strictEqual(outcome(moved), "422 validation_failed")
+    })
+  )
+
+  it.effect("is due when nothing was reported in time", () =>
+    Effect.gen(function* () {
+      const { input, monitors } = yield* begin
+      const { id, next_check_at } = (yield* monitors.create(input)).body
+      const repo = yield* Effect.provide(ProcessMonitorsRepo, ProcessMonitorsRepo.layer)
+      const next = yield* repo.findNextCheck
+      assert.isAtMost(next?.getTime() ?? Infinity, Date.parse(next_check_at))
+      const sql = yield* SqlClient.SqlClient
+      const dueAt = (ms: number) =>
+        Effect.map(sql.withTransaction(repo.findDueForUpdate(new Date(ms), 500)), (rows) =>
+          rows.some(({ monitor_id }) => monitor_id === id)
+        )
+      assert.isFalse(yield* dueAt(Date.parse(next_check_at) - 1))
+      assert.isTrue(yield* dueAt(Date.parse(next_check_at)))
+    })
+  )
+
+  it.effect("is not down because the service was away, but because of a silence after that", () =>
+    Effect.gen(function* () {
+      const { first, status, tell } = yield* beginWithLabels()
+      const sql = yield* SqlClient.SqlClient
+      yield* tell(first, 1)
+      assert.strictEqual(yield* status, "up")
+      yield* TestClock.adjust("5 minutes")
+      const back = yield* DateTime.nowAsDate
+      yield* sql`
+        INSERT INTO absences (began_at, ended_at)
+        VALUES (${new Date(back.getTime() - 290_000)}, ${back})`
+      assert.strictEqual(yield* status, "up")
+      yield* TestClock.adjust("19 seconds")
+      assert.strictEqual(yield* status, "up")
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* status, "down")
+    })
+  )
+
+  it.effect("is made once by a repeated create, and goes with its worker", () =>
+    Effect.gen(function* () {
+      const { input, member, monitors, worker, workers } = yield* begin
+      const once = { "idempotency-key": "process-1" }
+      const first = yield* monitors.create(input, once)
+      assert.deepStrictEqual((yield* monitors.create(input, once)).body, first.body)
+      const { key } = yield* createKey(member, { scopes: ["monitors:read"] })
+      const own = `${member.workspace}/monitors/process/${first.body.id}`
+      assert.strictEqual((yield* ask("GET", own, { token: key })).status, 200)
+      yield* workers.remove(worker.id)
+      assert.strictEqual(outcome(yield* monitors.get(first.body.id)), "404 not_found")
+      const all = yield* ask("GET", `${member.workspace}/monitors`, { token: key })
+      assert.deepStrictEqual(all.body.data, [])
+    })
+  )
+
+  it.effect("is no longer in trouble once its worker is deleted", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { input, member, monitors, worker, workers } = yield* begin
+      const { id } = (yield* monitors.create(input)).body
+      // As if people had been told that it is down.
+      yield* sql`
+        INSERT INTO troubles (subject_id, workspace_id, event, failures, since, told_at, tags, data)
+        VALUES (
+          ${id}, ${member.workspace.split("/").at(-1)}, 'monitor.down', 1, now(), now(), '{}',
+          '{"name":"Database"}'
+        )`
+      yield* workers.remove(worker.id)
+      const told = yield* sql`
+        SELECT event
+        FROM outbox
+        WHERE subject_id = ${id}`
+      assert.deepStrictEqual(told, [{ event: subjectGone }])
+    })
+  )
+
+  it.effect("with labels is told to all workers that have them, and to no others", () =>
+    Effect.gen(function* () {
+      const { id, monitors, ...scene } = yield* beginWithLabels()
+      const plain = yield* begin
+      const other = yield* online(scene.workers, ["db"])
+      const watchedBy = ({ agent, session }: Online) =>
+        Effect.map(agent.beat(session), ({ body }) => body.watch)
+      const watched = [{ monitor_id: id, match: { name: "nginx" }, interval_seconds: 10 }]
+      assert.deepStrictEqual(yield* watchedBy(scene.first), watched)
+      assert.deepStrictEqual(yield* watchedBy(scene.second), watched)
+      for (const stranger of [other, plain]) {
+        assert.deepStrictEqual(yield* watchedBy(stranger), [])
+        yield* stranger.agent.beat(stranger.session, { reports: [report(id, 1)] })
+      }
+      assert.isNull((yield* monitors.get(id)).body.last_report)
+      yield* scene.workers.update(other.id, { labels: ["db", "web", "eu"] })
+      assert.deepStrictEqual(yield* watchedBy(other), watched)
+    })
+  )
+
+  it.effect("with labels is down while any online worker breaks a rule", () =>
+    Effect.gen(function* () {
+      const { first, id, second, status, tell, ...scene } = yield* beginWithLabels()
+      yield* tell(first, 1)
+      yield* tell(second, 0)
+      assert.strictEqual(yield* status, "down")
+      const down = (yield* scene.monitors.get(id)).body
+      assert.strictEqual(down.last_report.worker_id, second.id)
+      const token = scene.member.access_token
+      const incidents = yield* ask("GET", `${scene.member.workspace}/incidents`, { token })
+      assert.match(incidents.body.data[0].cause.message, /^on web 2: 0 matching processes run/)
+      yield* tell(first, 1)
+      assert.strictEqual(yield* status, "down")
+      yield* tell(second, 1)
+      assert.strictEqual(yield* status, "up")
+      yield* tell(second, 0)
+      assert.strictEqual(yield* status, "down")
+      yield* second.agent.beat(second.session, { leaving: true })
+      yield* tell(first, 1)
+      yield* TestClock.adjust("11 seconds")
+      assert.strictEqual(yield* status, "up")
+      yield* first.agent.beat(first.session, { leaving: true })
+      yield* TestClock.adjust("30 seconds")
+      assert.strictEqual(yield* status, "down")
+      const last = yield* ask("GET", `${scene.member.workspace}/incidents`, { token })
+      assert.strictEqual(last.body.data[0].cause.code, "worker_offline")
+    })
+  )
+
+  it.effect("judges the processes of all its workers together if it is told to", () =>
+    Effect.gen(function* () {
+      const { first, second, status, tell } = yield* beginWithLabels({
+        judge: "together",
+        max_count: 1
+      })
+      yield* tell(first, 1)
+      yield* tell(second, 0)
+      assert.strictEqual(yield* status, "up")
+      yield* tell(second, 1)
+      yield* TestClock.adjust("11 seconds")
+      assert.strictEqual(yield* status, "down")
+      yield* tell(first, 0)
+      yield* TestClock.adjust("11 seconds")
+      assert.strictEqual(yield* status, "up")
+      yield* second.agent.beat(second.session, { leaving: true })
+      yield* tell(first, 0)
+      yield* TestClock.adjust("11 seconds")
+      assert.strictEqual(yield* status, "down")
+    })
+  )
+
+  it.effect("moves from a worker to labels and back, and forgets what it heard there", () =>
+    Effect.gen(function* () {
+      const { first, id, monitors, status, tell, ...scene } = yield* beginWithLabels()
+      yield* tell(first, 0)
+      assert.strictEqual(yield* status, "down")
+      const moved = (yield* monitors.update(id, { worker_id: scene.second.id })).body
+      assert.deepInclude(moved, { worker_id: scene.second.id, labels: null })
+      yield* tell(first, 1)
+      yield* tell(scene.second, 1)
+      assert.strictEqual(yield* status, "up")
+      assert.strictEqual((yield* monitors.get(id)).body.last_report.worker_id, scene.second.id)
+      const back = (yield* monitors.update(id, { labels: ["eu"] })).body
+      assert.deepInclude(back, { worker_id: null, labels: ["eu"] })
+      yield* scene.workers.remove(scene.second.id)
+      assert.strictEqual((yield* monitors.get(id)).status, 200)
+    })
+  )
+
+  it.effect.each([
+    [{ labels: ["web"] }, "labels"],
+    [{ worker_id: undefined }, "worker_id"],
+    [{ worker_id: undefined, labels: [] }, "labels"],
+    [{ judge: "some" }, "judge"],
+    [{ match: {} }, "match"],
+    [{ match: { name: "a", pid_file: "b" } }, "match"],
+    [{ interval_seconds: 9 }, "interval_seconds"]
+  ] as const)("refuses %j", ([change, field]) =>
+    Effect.gen(function* () {
+      const { input, monitors } = yield* begin
+      const refused = yield* monitors.create({ ...input, ...change })
+      assert.strictEqual(outcome(refused), "422 validation_failed")
+      assert.strictEqual(refused.body.detail.issues[0].path[0], field)
+    })
+  )
+})

@@ -1,0 +1,107 @@
+// @tags slow
+import { assert, layer } from "@effect/vitest"
+import { MonitorId } from "@scheduling/domain/shared/Ids"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { authorize } from "../../../src/accounts/access/authorize.ts"
+import { Processes } from "../../../src/monitoring/process/Processes.ts"
+import { ProcessReportsRepo } from "../../../src/monitoring/process/ProcessReportsRepo.ts"
+import { ask, signUp } from "../../support/http.ts"
+import { testAppLayer } from "../../support/TestApp.ts"
+import { processesOf } from "../monitors.ts"
+import { nodeWith } from "./node.ts"
+
+const many = 1_000
+
+/** Workers whose agents are online, and a monitor of all of them. */
+const begin = Effect.gen(function* () {
+  const member = yield* signUp()
+  const sql = yield* SqlClient.SqlClient
+  const workers = yield* sql<{ readonly id: string }>`
+    WITH sessions AS (
+      INSERT INTO nodes (holds_lock, worker_id, lease_until)
+      SELECT false, gen_random_uuid(), 'infinity'
+      FROM generate_series(1, ${many})
+      RETURNING id, worker_id
+    )
+    INSERT INTO workers (id, workspace_id, name, labels, node_id, created_at, updated_at)
+    SELECT worker_id, ${member.workspace_id}, 'web ' || id, '{web}', id, now(), now()
+    FROM sessions
+    RETURNING id`
+  const monitors = processesOf(member)
+  const created = yield* monitors.create({
+    name: "nginx",
+    labels: ["web"],
+    match: { name: "nginx" },
+    interval_seconds: 10,
+    grace_seconds: 0
+  })
+  const id = String(created.body.id)
+
+  let judgements = 0
+  const counted = Layer.effect(
+    ProcessReportsRepo,
+    Effect.map(ProcessReportsRepo, (repo) =>
+      ProcessReportsRepo.of({
+        ...repo,
+        findHeard: (rows, at) =>
+          Effect.andThen(
+            Effect.sync(() => judgements++),
+            repo.findHeard(rows, at)
+          )
+      })
+    )
+  ).pipe(Layer.provide(ProcessReportsRepo.layer))
+  const { lookForSilence, report } = yield* Effect.provide(Processes, nodeWith(counted))
+
+  const workspace_id = authorize(member.workspace_id)
+  const tell = (some: ReadonlyArray<{ readonly id: string }>, count: number) =>
+    Effect.forEach(
+      some,
+      (worker) =>
+        report({ id: worker.id, workspace_id }, [
+          { monitor_id: MonitorId.make(id), count, rss_bytes: 0, cpu_percent: null, pids: [] }
+        ]),
+      { concurrency: 64, discard: true }
+    )
+  /** How often the reports of all were read, and how the monitor stands. */
+  const judged = Effect.gen(function* () {
+    yield* lookForSilence
+    const { status } = (yield* monitors.get(id)).body
+    const seen = { status, judgements }
+    judgements = 0
+    yield* TestClock.adjust("1 second")
+    return seen
+  })
+  return { id, judged, member, tell, workers }
+})
+
+layer(testAppLayer(), { timeout: "180 seconds" })("a monitor of a thousand workers", (it) => {
+  it.effect(
+    "is judged once for all that they report in a moment",
+    () =>
+      Effect.gen(function* () {
+        const { id, judged, member, tell, workers } = yield* begin
+        const [last, ...others] = workers
+        assert.isDefined(last)
+        assert.lengthOf(others, many - 1)
+        yield* tell(workers, 1)
+        assert.deepStrictEqual(yield* judged, { status: "up", judgements: 1 })
+        yield* tell(workers, 1)
+        assert.deepStrictEqual(yield* judged, { status: "up", judgements: 0 })
+        yield* tell(workers, 0)
+        assert.deepStrictEqual(yield* judged, { status: "down", judgements: 1 })
+        yield* tell(others, 1)
+        assert.deepStrictEqual(yield* judged, { status: "down", judgements: 1 })
+        yield* tell([last], 1)
+        assert.deepStrictEqual(yield* judged, { status: "up", judgements: 1 })
+        const incidents = yield* ask("GET", `${member.workspace}/incidents?monitor_id=${id}`, {
+          token: member.access_token
+        })
+        assert.lengthOf(incidents.body.data, 1)
+        assert.match(incidents.body.data[0].cause.message, /^on web \d+: 0 matching processes run/)
+      }),
+    180_000
+  )
+})

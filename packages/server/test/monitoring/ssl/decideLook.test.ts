@@ -1,0 +1,144 @@
+import type { TlsLook } from "@scheduling/calls/tls/TlsProbe"
+import { assert, describe, it } from "@effect/vitest"
+import type { SslVerification } from "@scheduling/domain/monitors/ssl/SslMonitor"
+import { decideLook, type SslState } from "../../../src/monitoring/ssl/decideLook.ts"
+
+const now = Date.UTC(2026, 5, 1)
+const day = 86_400_000
+const rules = { warn_days: [30, 14, 7, 3, 1], check_interval_seconds: 21_600 }
+
+const before: SslState = {
+  status: "new",
+  failures: 0,
+  verification: null,
+  message: null,
+  certificate: null,
+  seen: []
+}
+
+const certificate = (fingerprint: string, daysLeft: number, life = 90) => ({
+  subject: `CN=${fingerprint}`,
+  issuer: "CN=root",
+  fingerprint_sha256: fingerprint,
+  valid_from: now + (daysLeft - life) * day,
+  valid_to: now + daysLeft * day,
+  names: [],
+  serial: "01",
+  chain: []
+})
+
+const saw = (fingerprint: string, daysLeft = 60, life = 90): TlsLook => ({
+  verification: "ok",
+  message: null,
+  certificate: certificate(fingerprint, daysLeft, life)
+})
+const bad = (verification: SslVerification): TlsLook => ({
+  verification,
+  message: "It is bad.",
+  certificate: null
+})
+
+/** One look after the other. */
+const look = (looks: ReadonlyArray<TlsLook>) => {
+  let state = before
+  return looks.map((one) => {
+    const decision = decideLook(rules, state, one, now, 0.5)
+    state = decision.state
+    return decision
+  })
+}
+
+describe("a look", () => {
+  it("finds a certificate that is right", () => {
+    const [first] = look([saw("a")])
+    assert.deepInclude(first, { cause: null, isChanged: false, expiringDays: null })
+    assert.deepInclude(first?.state, { status: "up", failures: 0, verification: "ok" })
+  })
+
+  it("finds one that is wrong, and that is enough", () => {
+    const [first, second, third] = look([
+      { ...saw("a"), verification: "host_mismatch", message: "It is for b." },
+      { ...saw("a"), verification: "host_mismatch", message: "It is for b." },
+      saw("a")
+    ])
+    assert.deepStrictEqual(first?.cause, { code: "host_mismatch", message: "It is for b." })
+    assert.strictEqual(first?.afterMs, 600_000)
+    assert.isNull(second?.cause)
+    assert.strictEqual(third?.state.status, "up")
+  })
+
+  it("that finds none is made again a minute later, before anybody is told", () => {
+    const [, first, second, third] = look([
+      saw("a"),
+      bad("unreachable"),
+      bad("handshake_failed"),
+      saw("a")
+    ])
+    assert.deepInclude(first, { cause: null, afterMs: 60_000 })
+    assert.deepInclude(first?.state, { status: "up", failures: 1, verification: "unreachable" })
+    // What was seen last is still shown.
+    assert.strictEqual(first?.state.certificate?.fingerprint_sha256, "a")
+    assert.deepStrictEqual(second?.cause, { code: "handshake_failed", message: "It is bad." })
+    assert.strictEqual(second?.state.status, "down")
+    assert.deepInclude(third?.state, { status: "up", failures: 0 })
+    const recovered = look([bad("unreachable"), saw("a"), bad("unreachable")])
+    assert.deepStrictEqual(
+      recovered.map(({ state }) => state.status),
+      ["new", "up", "up"]
+    )
+  })
+
+  it("warns once for each number of days", () => {
+    const told = [40, 29, 28, 13.5, 13, 0.5].map((days) => saw("a", days))
+    assert.deepStrictEqual(
+      look(told).map(({ expiringDays, state }) => [state.status, expiringDays]),
+      [
+        ["up", null],
+        ["warning", 30],
+        ["warning", null],
+        ["warning", 14],
+        ["warning", null],
+        ["warning", 1]
+      ]
+    )
+  })
+
+  it("does not warn all its life of one that lives for six days", () => {
+    const told = [5, 3, 2.1, 1.9, 0.9].map((days) => saw("a", days, 6))
+    assert.deepStrictEqual(
+      look(told).map(({ expiringDays }) => expiringDays),
+      [null, null, null, 3, 1]
+    )
+  })
+
+  it("warns of an issuer that expires first", () => {
+    const seen = saw("a", 60)
+    const issuer = certificate("issuer", 6, 1000)
+    const [first] = look([{ ...seen, certificate: { ...certificate("a", 60), chain: [issuer] } }])
+    assert.strictEqual(first?.expiringDays, 7)
+    assert.strictEqual(first?.state.status, "warning")
+  })
+
+  it("tells of another certificate, and not again of those behind the same name", () => {
+    const told = [saw("a", 5), saw("b"), saw("a", 5), saw("b"), saw("c"), saw("a", 5)]
+    assert.deepStrictEqual(
+      look(told).map(({ expiringDays, isChanged }) => [isChanged, expiringDays]),
+      [
+        [false, 7],
+        [true, null],
+        [false, null],
+        [false, null],
+        [true, null],
+        [false, null]
+      ]
+    )
+  })
+
+  it("is spread over a fifth of the interval, and made when the certificate expires", () => {
+    const after = (chance: number, daysLeft = 60) =>
+      decideLook(rules, before, saw("a", daysLeft), now, chance).afterMs
+    assert.strictEqual(after(0), 19_440_000)
+    assert.strictEqual(after(1), 23_760_000)
+    assert.strictEqual(after(1, 0.1), 8_641_000)
+  })
+})

@@ -1,0 +1,389 @@
+// @tags slow
+import { EgressAllow, Resolver } from "@scheduling/calls/egress/Egress"
+import {
+  key as certificateKey,
+  root,
+  selfSigned,
+  site
+} from "@scheduling/calls/testing/certificates"
+import { tcpTarget } from "@scheduling/calls/testing/CallTargets"
+import { TlsProbe } from "@scheduling/calls/tls/TlsProbe"
+import { afterAll, assert, beforeAll, layer } from "@effect/vitest"
+import { DateTime, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { getCACertificates, setDefaultCACertificates, TLSSocket } from "node:tls"
+import { IncidentsRepo } from "../../../src/monitoring/incidents/IncidentsRepo.ts"
+import { MonitorEventsRepo } from "../../../src/monitoring/MonitorEventsRepo.ts"
+import { MonitorsRepo } from "../../../src/monitoring/MonitorsRepo.ts"
+import { Looks } from "../../../src/monitoring/ssl/Looks.ts"
+import { SslMonitorsRepo } from "../../../src/monitoring/ssl/SslMonitorsRepo.ts"
+import { StatusChanges } from "../../../src/monitoring/StatusChanges.ts"
+import { Outbox } from "../../../src/events/Outbox.ts"
+import { Ids } from "../../../src/core/Ids.ts"
+import { Signals } from "../../../src/events/Signals.ts"
+import { StoreClock } from "../../../src/store/StoreClock.ts"
+import { outcome } from "../../support/http.ts"
+import { loopback, testAppLayer } from "../../support/TestApp.ts"
+import { begin } from "../monitors.ts"
+
+/** As on a node that runs, which may look at servers on this machine. */
+const looks = Looks.layer.pipe(
+  Layer.provide(StatusChanges.layer),
+  Layer.provide([
+    IncidentsRepo.layer,
+    MonitorEventsRepo.layer,
+    MonitorsRepo.layer,
+    Outbox.layer,
+    SslMonitorsRepo.layer,
+    TlsProbe.layer
+  ]),
+  Layer.provide([
+    Ids.layer,
+    Signals.layer,
+    Layer.succeed(StoreClock, () => DateTime.nowAsDate),
+    Layer.succeed(EgressAllow, loopback),
+    Layer.succeed(Resolver, async () => ["127.0.0.1"])
+  ])
+)
+
+/** Looks at all that is due, on a node of its own. */
+const lookAtAll = Effect.gen(function* () {
+  const { begin: beginLooks, ended } = yield* Looks
+  while ((yield* beginLooks) === 0) yield* ended
+}).pipe(Effect.provide(looks), Effect.scoped)
+
+const server = tcpTarget((socket) => {
+  new TLSSocket(socket, { isServer: true, key: certificateKey, cert: site }).on("error", () => {})
+})
+
+const roots = getCACertificates("default")
+beforeAll(() => setDefaultCACertificates([root]))
+afterAll(() => setDefaultCACertificates(roots))
+
+layer(testAppLayer())("an SSL monitor", (it) => {
+  it.effect("is made with defaults, and looked at right away", () =>
+    Effect.gen(function* () {
+      const { member, ssl } = yield* begin
+      const port = yield* server
+      const created = yield* ssl.create({ port, tags: ["web"] })
+      assert.strictEqual(created.status, 201, created.text)
+      assert.deepStrictEqual(created.body, {
+        id: created.body.id,
+        workspace_id: member.workspace_id,
+        key: null,
+        name: "Website",
+        tags: ["web"],
+        status: "new",
+        last_change_at: "2026-06-01T12:00:00.000Z",
+        next_check_at: "2026-06-01T12:00:00.000Z",
+        open_incident_id: null,
+        created_at: "2026-06-01T12:00:00.000Z",
+        updated_at: "2026-06-01T12:00:00.000Z",
+        host: "site.test",
+        port,
+        server_name: null,
+        protocol: "tls",
+        warn_days: [30, 14, 7, 3, 1],
+        check_interval_seconds: 21_600,
+        last_check_at: null,
+        verification: null,
+        verification_message: null,
+        certificate: null
+      })
+      yield* lookAtAll
+      const { body: seen } = yield* ssl.get(created.body.id)
+      assert.deepInclude(seen, {
+        status: "up",
+        verification: "ok",
+        last_check_at: "2026-06-01T12:00:00.000Z"
+      })
+      assert.deepInclude(seen.certificate, {
+        subject: "CN=site.test",
+        issuer: "CN=test root",
+        valid_to: "2120-01-01T00:00:00.000Z",
+        chain: []
+      })
+      assert.isAbove(seen.certificate.days_left, 30_000)
+      const { body: events } = yield* ssl.events(created.body.id)
+      assert.deepInclude(events.data[0], {
+        type: "check",
+        status: "up",
+        verification: "ok",
+        fingerprint_sha256: seen.certificate.fingerprint_sha256
+      })
+      const again = Date.parse(seen.next_check_at) - Date.UTC(2026, 5, 1, 12)
+      assert.isAtLeast(again, 0.9 * 21_600_000)
+      assert.isAtMost(again, 1.1 * 21_600_000)
+    })
+  )
+
+  it.effect("tells when its server shows another certificate", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { member, ssl } = yield* begin
+      let shown = site
+      const port = yield* tcpTarget((socket) => {
+        const secured = new TLSSocket(socket, { isServer: true, key: certificateKey, cert: shown })
+        secured.on("error", () => {})
+      })
+      const { body: created } = yield* ssl.create({ port, name: "Shop" })
+      yield* lookAtAll
+      shown = selfSigned
+      yield* TestClock.adjust("7 hours")
+      yield* lookAtAll
+      const { body: events } = yield* ssl.events(created.id)
+      assert.includeMembers(
+        events.data.map(({ type }: { readonly type: string }) => type),
+        ["certificate_changed"]
+      )
+      const told = yield* sql<{ event: string; data: { readonly name: string } }>`
+        SELECT event, data
+        FROM outbox
+        WHERE workspace_id = ${member.workspace_id}
+          AND event = 'certificate.changed'`
+      assert.deepStrictEqual(
+        told.map(({ data }) => data.name),
+        ["Shop"]
+      )
+    })
+  )
+
+  it.effect("knows nothing of another target", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { member, ssl } = yield* begin
+      const { body: created } = yield* ssl.create({ port: yield* server })
+      yield* lookAtAll
+      // What names the same target changes nothing of it.
+      const same = yield* ssl.update(created.id, { name: "Shop", server_name: "site.test" })
+      assert.deepInclude(same.body, { status: "up", verification: "ok" })
+      const other = yield* tcpTarget((socket) => {
+        new TLSSocket(socket, { isServer: true, key: certificateKey, cert: selfSigned }).on(
+          "error",
+          () => {}
+        )
+      })
+      const changed = yield* ssl.update(created.id, { port: other })
+      assert.deepInclude(changed.body, { status: "new", certificate: null, verification: null })
+      yield* lookAtAll
+      const down = (yield* ssl.get(created.id)).body
+      assert.deepInclude(down, { status: "down", verification: "self_signed" })
+      // Nor of what comes after one that is down.
+      yield* ssl.update(created.id, { port: yield* Effect.scoped(server) })
+      yield* lookAtAll
+      yield* TestClock.adjust("1 minute")
+      yield* lookAtAll
+      const again = (yield* ssl.get(created.id)).body
+      assert.deepInclude(again, { status: "down", certificate: null })
+      assert.notStrictEqual(again.open_incident_id, down.open_incident_id)
+      const { body: events } = yield* ssl.events(created.id)
+      assert.notInclude(
+        events.data.map(({ type }: { readonly type: string }) => type),
+        "certificate_changed"
+      )
+      const told = yield* sql<{ readonly event: string; readonly id: string }>`
+        SELECT event, data ->> 'incident_id' AS id
+        FROM outbox
+        WHERE workspace_id = ${member.workspace_id}
+        ORDER BY ordinal`
+      assert.deepInclude(told.at(-1), { event: "monitor.down", id: again.open_incident_id })
+    })
+  )
+
+  it.effect("has the port of its protocol, and refuses what names no server", () =>
+    Effect.gen(function* () {
+      const { ssl } = yield* begin
+      const ports = { tls: 443, smtp: 587, imap: 143, pop3: 110, postgres: 5432 }
+      for (const [protocol, port] of Object.entries(ports)) {
+        assert.strictEqual((yield* ssl.create({ protocol })).body.port, port)
+      }
+      for (const host of ["https://site.test", "site.test:443", "a b", "-x.test", "", "10.0.0.5"]) {
+        const refused = yield* ssl.create({ host })
+        assert.strictEqual(outcome(refused), "422 validation_failed", host)
+        assert.deepStrictEqual(refused.body.detail.issues[0].path, ["host"])
+      }
+      assert.strictEqual((yield* ssl.create({ host: "2606:4700::1111" })).status, 201)
+      const names = { host: "München.de", server_name: "例え.jp" }
+      assert.deepInclude((yield* ssl.create(names)).body, {
+        host: "xn--mnchen-3ya.de",
+        server_name: "xn--r8jz45g.jp"
+      })
+      for (const host of [
+        "münchen.de/path",
+        "münchen.de:443",
+        "ada@münchen.de",
+        "mün chen.de",
+        `${"ü".repeat(260)}.de`
+      ]) {
+        assert.strictEqual(outcome(yield* ssl.create({ host })), "422 validation_failed", host)
+      }
+      for (const wrong of [{ port: 0 }, { warn_days: [0] }, { check_interval_seconds: 60 }]) {
+        assert.strictEqual(outcome(yield* ssl.create(wrong)), "422 validation_failed")
+      }
+    })
+  )
+
+  it.effect("goes down after two looks in vain, with one incident, and tells when it is back", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { heartbeats, member, ssl } = yield* begin
+      const closed = yield* Effect.scoped(server)
+      const { body: created } = yield* ssl.create({ port: closed })
+      const get = Effect.map(ssl.get(created.id), ({ body }) => body)
+      yield* lookAtAll
+      assert.deepInclude(yield* get, {
+        status: "new",
+        verification: "unreachable",
+        verification_message: "Connection refused.",
+        next_check_at: "2026-06-01T12:01:00.000Z"
+      })
+      yield* TestClock.adjust("1 minute")
+      yield* lookAtAll
+      const down = yield* get
+      assert.deepInclude(down, { status: "down", next_check_at: "2026-06-01T12:11:00.000Z" })
+      const { body: incidents } = yield* heartbeats.incidents()
+      assert.deepInclude(incidents.data[0], {
+        id: down.open_incident_id,
+        kind: "ssl",
+        cause: { code: "unreachable", message: "Connection refused." }
+      })
+      yield* TestClock.adjust("10 minutes")
+      yield* lookAtAll
+      assert.strictEqual((yield* heartbeats.incidents()).body.data.length, 1)
+      const port = yield* server
+      const changed = yield* ssl.update(created.id, { port })
+      assert.deepInclude(changed.body, {
+        status: "new",
+        open_incident_id: null,
+        verification: null,
+        verification_message: null,
+        last_check_at: null
+      })
+      assert.deepStrictEqual((yield* heartbeats.incidents("?open=true")).body.data, [])
+      yield* lookAtAll
+      assert.deepInclude(yield* get, { status: "up", open_incident_id: null, port })
+      const told = yield* sql<{ event: string }>`
+        SELECT event
+        FROM outbox
+        WHERE workspace_id = ${member.workspace_id}
+        ORDER BY ordinal`
+      assert.deepStrictEqual(
+        told.map(({ event }) => event),
+        ["monitor.down", "monitor.up"]
+      )
+    })
+  )
+
+  it.effect("goes down by no look that comes sooner than a minute after the first in vain", () =>
+    Effect.gen(function* () {
+      const { ssl } = yield* begin
+      const { body: created } = yield* ssl.create({ port: yield* Effect.scoped(server) })
+      const status = Effect.map(ssl.get(created.id), ({ body }) => body.status)
+      yield* lookAtAll
+      yield* TestClock.adjust("10 seconds")
+      const { body: asked } = yield* ssl.act(created.id, "check")
+      assert.strictEqual(asked.next_check_at, "2026-06-01T12:01:00.000Z")
+      yield* lookAtAll
+      assert.strictEqual(yield* status, "new")
+      yield* ssl.act(created.id, "pause")
+      yield* ssl.act(created.id, "resume")
+      yield* lookAtAll
+      assert.strictEqual(yield* status, "new")
+      yield* TestClock.adjust("59 seconds")
+      yield* lookAtAll
+      assert.strictEqual(yield* status, "new")
+      yield* TestClock.adjust("1 second")
+      yield* lookAtAll
+      assert.strictEqual(yield* status, "down")
+      yield* ssl.act(created.id, "check")
+      yield* lookAtAll
+      assert.strictEqual(yield* status, "down")
+    })
+  )
+
+  it.effect("is looked at when asked for, and not while it is paused", () =>
+    Effect.gen(function* () {
+      const { ssl } = yield* begin
+      const { body: created } = yield* ssl.create({ port: yield* server })
+      yield* lookAtAll
+      yield* TestClock.adjust("1 minute")
+      const asked = yield* ssl.act(created.id, "check")
+      assert.strictEqual(asked.status, 202)
+      assert.strictEqual(asked.body.next_check_at, "2026-06-01T12:01:00.000Z")
+      yield* lookAtAll
+      const { body: seen } = yield* ssl.get(created.id)
+      assert.strictEqual(seen.last_check_at, "2026-06-01T12:01:00.000Z")
+      const paused = yield* ssl.act(created.id, "pause")
+      assert.deepInclude(paused.body, {
+        status: "paused",
+        next_check_at: null,
+        updated_at: "2026-06-01T12:01:00.000Z"
+      })
+      assert.deepStrictEqual((yield* ssl.act(created.id, "pause")).body, paused.body)
+      assert.strictEqual(outcome(yield* ssl.act(created.id, "check")), "409 conflict")
+      yield* TestClock.adjust("1 day")
+      yield* lookAtAll
+      assert.strictEqual((yield* ssl.get(created.id)).body.last_check_at, seen.last_check_at)
+      const resumed = yield* ssl.act(created.id, "resume")
+      assert.deepInclude(resumed.body, {
+        status: "new",
+        next_check_at: "2026-06-02T12:01:00.000Z",
+        updated_at: "2026-06-02T12:01:00.000Z"
+      })
+      yield* lookAtAll
+      assert.strictEqual((yield* ssl.get(created.id)).body.status, "up")
+    })
+  )
+
+  it.effect("that is changed while somebody looks is not told what they found", () =>
+    Effect.gen(function* () {
+      const { ssl } = yield* begin
+      const connected = Promise.withResolvers<void>()
+      const answer = Promise.withResolvers<void>()
+      const slow = yield* tcpTarget((socket) => {
+        connected.resolve()
+        void answer.promise.then(() => socket.destroy())
+      })
+      const { body: created } = yield* ssl.create({ port: slow })
+      yield* Effect.gen(function* () {
+        const { begin: beginLooks, ended } = yield* Looks
+        yield* beginLooks
+        yield* Effect.promise(() => connected.promise)
+        yield* ssl.act(created.id, "pause")
+        answer.resolve()
+        yield* ended
+      }).pipe(Effect.provide(looks), Effect.scoped)
+      assert.deepInclude((yield* ssl.get(created.id)).body, {
+        status: "paused",
+        verification: null,
+        next_check_at: null
+      })
+    })
+  )
+
+  it.effect("takes few of a workspace at once, and leaves out what others look at", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`UPDATE ssl_monitors SET check_at = NULL`
+      const { member, ssl } = yield* begin
+      for (let made = 0; made < 6; made++) yield* ssl.create()
+      const repo = yield* Effect.provide(SslMonitorsRepo, SslMonitorsRepo.layer)
+      const at = yield* DateTime.nowAsDate
+      const take = (busy: ReadonlyArray<string> = []) =>
+        Effect.map(
+          repo.findDueForUpdate(at, {
+            limit: 24,
+            ofWorkspace: 4,
+            until: new Date(at.getTime() + 60_000),
+            busy
+          }),
+          (rows) => rows.length
+        )
+      assert.strictEqual(yield* take([member.workspace_id]), 0)
+      assert.strictEqual(yield* take(), 4)
+      assert.strictEqual(yield* take(), 2)
+      assert.strictEqual(yield* take(), 0)
+    })
+  )
+})

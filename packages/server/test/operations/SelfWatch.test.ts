@@ -1,0 +1,82 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { randomUUID } from "node:crypto"
+import { insertRuns, runAt } from "../tasks/executions/history.ts"
+import { ask, outcome } from "../support/http.ts"
+import { parseScrape } from "../support/prometheus.ts"
+import { TestApp, testAppLayer, testNow } from "../support/TestApp.ts"
+
+const token = "a token for those who look"
+
+/** Nodes that run nothing: whatever is due stays due. */
+layer(testAppLayer({ metricsToken: Redacted.make(token) }))(
+  "a service that watches itself",
+  (it) => {
+    it.effect("says everywhere that nothing fires or starts, and when it does again", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { logs } = yield* TestApp
+        const valueOf = (name: string) =>
+          Effect.map(
+            ask("GET", "/metrics", { token }),
+            ({ text }) => parseScrape(text).find((one) => one.name === name)?.value ?? Number.NaN
+          )
+        const lines = () =>
+          logs
+            .map((line) => JSON.parse(line))
+            .filter(({ message }) => String(message).startsWith("runs "))
+        const until = Effect.fnUntraced(function* (name: string, expected: number) {
+          for (let tries = 0; tries < 300; tries++) {
+            yield* TestClock.adjust("10 seconds")
+            if ((yield* valueOf(name)) === expected) return
+          }
+          return assert.fail(`${name} was never ${expected}`)
+        })
+        // Five minutes in one step look to a loop as if its statement had hung for as long.
+        const untilWell = Effect.gen(function* () {
+          for (let tries = 0; tries < 300; tries++) {
+            if (outcome(yield* ask("GET", "/v1/ready?deep=1")) === "200") return
+            yield* TestClock.adjust("10 seconds")
+          }
+          return assert.fail("the service was never well")
+        })
+        const workspace_id = randomUUID()
+        const due = runAt(testNow, { workspace_id, status: "queued" })
+        yield* insertRuns([due])
+        yield* sql`UPDATE runs SET run_on = '["a"]'`
+        yield* sql`
+          INSERT INTO nodes (holds_lock, worker_id, lease_until)
+          VALUES (false, ${randomUUID()}, 'infinity')`
+        yield* until("scheduling_worker_due_runs", 1)
+        yield* until("scheduling_workers_online", 1)
+        yield* TestClock.adjust("5 minutes")
+        // How long a run waits for a worker is up to the user's machines.
+        assert.strictEqual(yield* valueOf("scheduling_oldest_due_run_age_seconds"), 0)
+        assert.strictEqual(yield* valueOf("scheduling_worker_due_runs"), 1)
+        assert.strictEqual(yield* valueOf("scheduling_workers_online"), 1)
+        assert.strictEqual(yield* valueOf("scheduling_nodes"), 0)
+        yield* untilWell
+
+        yield* sql`UPDATE runs SET run_on = NULL`
+        yield* until("scheduling_engine_late", 1)
+        assert.isAbove(yield* valueOf("scheduling_oldest_due_run_age_seconds"), 60)
+        assert.strictEqual(yield* valueOf("scheduling_due_runs"), 1)
+        const degraded = yield* ask("GET", "/v1/ready?deep=1")
+        assert.strictEqual(outcome(degraded), "503 degraded")
+        assert.deepStrictEqual(
+          degraded.body.detail.failing.map(({ loop }: { readonly loop: string }) => loop),
+          ["starting due runs"]
+        )
+        assert.match(lines()[0]?.message, /^runs are late: what is due has waited for \d+ s$/)
+        assert.strictEqual(lines()[0]?.level, "ERROR")
+
+        yield* sql`DELETE FROM runs`
+        yield* until("scheduling_engine_late", 0)
+        assert.strictEqual(lines().at(-1)?.message, "runs start in time again")
+        yield* untilWell
+      })
+    )
+  }
+)

@@ -1,0 +1,140 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Effect, Logger } from "effect"
+import { DbClock } from "../../src/store/DbClock.ts"
+
+/** A process whose monotonic time the test sets, beside a database whose clock is ahead of it. */
+const scripted = () => {
+  let elapsedMs = 1_000
+  const clock = new DbClock({
+    ...Clock.Clock.defaultValue(),
+    monotonicTimeNanosUnsafe: () => BigInt(Math.round(elapsedMs * 1e6))
+  })
+  const logs: Array<string> = []
+  const capture = Logger.layer([Logger.make(({ message }) => void logs.push(String(message)))])
+  return {
+    clock,
+    logs,
+    pass: (ms: number) => {
+      elapsedMs += ms
+    },
+    /** By how much the database seems to be ahead. */
+    aheadMs: () => clock.now() - elapsedMs,
+    /** A statement that takes so long each way. */
+    sample: ({ aheadMs, thereMs, backMs }: { aheadMs: number; thereMs: number; backMs: number }) =>
+      Effect.runSync(
+        clock
+          .sample(
+            Effect.sync(() => {
+              elapsedMs += thereMs
+              const now_ms = elapsedMs + aheadMs
+              elapsedMs += backMs
+              return { now_ms }
+            })
+          )
+          .pipe(Effect.provide(capture))
+      ),
+    /** A reading of the store's clock, by how much it is ahead. */
+    read: (aheadMs: number) =>
+      Effect.runSync(
+        clock.read(Effect.sync(() => new Date(elapsedMs + aheadMs))).pipe(Effect.provide(capture))
+      ).getTime() - elapsedMs
+  }
+}
+
+const quick = { thereMs: 0.1, backMs: 0.1 }
+const slow = { thereMs: 2, backMs: 8 }
+
+describe("the database's clock", () => {
+  it("is that of the best sample, whatever slower ones say", () => {
+    const { aheadMs, pass, sample } = scripted()
+    sample({ aheadMs: 5_000, ...quick })
+    for (let n = 0; n < 20; n++) {
+      pass(500)
+      sample({ aheadMs: 5_000, ...slow })
+      assert.closeTo(aheadMs(), 5_000, 0.1)
+    }
+  })
+
+  it.each([
+    ["ahead of", 5_300],
+    ["behind", 4_700]
+  ])("is believed at once when another server takes over that is %s it", (_, stepped) => {
+    const { aheadMs, pass, sample } = scripted()
+    sample({ aheadMs: 5_000, ...quick })
+    pass(1_000)
+    sample({ aheadMs: stepped, ...slow })
+    assert.closeTo(aheadMs(), stepped, 5)
+    // And as exactly as before by the next good answer.
+    pass(500)
+    sample({ aheadMs: stepped, ...quick })
+    assert.closeTo(aheadMs(), stepped, 0.1)
+  })
+
+  it("follows a clock that drifts", () => {
+    const { aheadMs, pass, sample } = scripted()
+    for (let second = 0; second < 600; second++) {
+      sample({ aheadMs: 5_000 + second * 0.05, ...quick })
+      assert.closeTo(aheadMs(), 5_000 + second * 0.05, 0.5)
+      pass(1_000)
+    }
+  })
+})
+
+const hourMs = 3_600_000
+
+describe.each([
+  ["ahead", hourMs],
+  ["back", -hourMs]
+])("a step of the database's clock %s", (_, stepMs) => {
+  it("that is undone within half a minute moves nothing", () => {
+    const { aheadMs, clock, logs, pass, read, sample } = scripted()
+    sample({ aheadMs: 5_000, ...quick })
+    for (let second = 0; second < 20; second++) {
+      sample({ aheadMs: 5_000 + stepMs, ...quick })
+      assert.closeTo(aheadMs(), 5_000, 1)
+      assert.closeTo(read(5_000 + stepMs), 5_000, 1)
+      assert.closeTo(clock.doubt?.aheadMs ?? 0, stepMs, 1)
+      pass(1_000)
+    }
+    sample({ aheadMs: 5_000, ...quick })
+    assert.isUndefined(clock.doubt)
+    assert.closeTo(read(5_000), 5_000, 1)
+    assert.strictEqual(clock.steps, 1)
+    assert.deepEqual(
+      logs.map((line) => line.split(":")[0]),
+      [
+        "the clock of the database was stepped",
+        "the clock of the database shows the right time again"
+      ]
+    )
+  })
+
+  it("that lasts is believed after half a minute", () => {
+    const { aheadMs, clock, logs, pass, read, sample } = scripted()
+    sample({ aheadMs: 5_000, ...quick })
+    sample({ aheadMs: 5_000 + stepMs, ...quick })
+    pass(29_000)
+    sample({ aheadMs: 5_000 + stepMs, ...quick })
+    assert.closeTo(aheadMs(), 5_000, 1)
+    pass(1_100)
+    assert.closeTo(read(5_000 + stepMs), 5_000 + stepMs, 1)
+    assert.isUndefined(clock.doubt)
+    assert.closeTo(aheadMs(), 5_000 + stepMs, 1)
+    assert.match(logs.at(-1) ?? "", /stays 3600 s (ahead of|behind) the time before/)
+  })
+
+  it("is not taken for undone by an answer that took too long", () => {
+    const { clock, sample } = scripted()
+    sample({ aheadMs: 5_000, ...quick })
+    sample({ aheadMs: 5_000 + stepMs, ...quick })
+    sample({ aheadMs: 5_000, thereMs: 6_000, backMs: 6_000 })
+    assert.isDefined(clock.doubt)
+  })
+})
+
+it("a statement is not to be trusted by a time that is five seconds too late", () => {
+  const { clock, sample } = scripted()
+  assert.isAbove(clock.latestMs, Date.UTC(9999))
+  sample({ aheadMs: 5_000, ...quick })
+  assert.closeTo(clock.latestMs, clock.now() + 5_000, 0.1)
+})

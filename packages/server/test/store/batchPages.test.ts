@@ -1,0 +1,36 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { authorize } from "../../src/accounts/access/authorize.ts"
+import { batchPages } from "../../src/store/batchPages.ts"
+
+const pageOf = (workspaceId: string) => ({
+  workspaceId: authorize(workspaceId),
+  page: { before: "z", limit: 2 }
+})
+
+describe("batchPages", () => {
+  it.effect("gives to each the rows of its page, newest first, in whatever order they come", () =>
+    Effect.gen(function* () {
+      let statements = 0
+      const list = yield* batchPages((asked) =>
+        Effect.sync(() => {
+          statements++
+          return ["b", "c", "a"].flatMap((id) =>
+            asked.map(({ workspaceId }, n) => ({ id: `${workspaceId}${id}`, n }))
+          )
+        })
+      )
+      const asked = ["x", "y", "x"].map(pageOf)
+      const pages = yield* Effect.forEach(asked, list, { concurrency: "unbounded" })
+      assert.deepStrictEqual(
+        pages.map((page) => page.map(({ id }) => id)),
+        [
+          ["xc", "xb", "xa"],
+          ["yc", "yb", "ya"],
+          ["xc", "xb", "xa"]
+        ]
+      )
+      assert.strictEqual(statements, 1)
+    })
+  )
+})

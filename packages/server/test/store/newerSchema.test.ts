@@ -1,0 +1,39 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { migrate } from "../../src/store/Sql.ts"
+import { TestDatabaseLayer } from "../support/TestDatabase.ts"
+
+layer(TestDatabaseLayer, { excludeTestServices: true })("the schema of a newer version", (it) => {
+  it.effect("is refused by name, and left as it is", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* migrate
+      yield* sql`
+        INSERT INTO effect_sql_migrations (migration_id, name)
+        VALUES (9998, 'of_next_week'), (9999, 'of_tomorrow')`
+      const error = yield* Effect.flip(migrate)
+      assert.strictEqual(error._tag, "MigrationError")
+      assert.match(
+        error.message,
+        /^the database has migrations that version \S+ of the service does not know: 9998_of_next_week, 9999_of_tomorrow\. /
+      )
+      yield* sql`
+        DELETE FROM effect_sql_migrations
+        WHERE migration_id > 9000`
+      yield* migrate
+    })
+  )
+
+  it.effect("is refused too if it went another way", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`
+        UPDATE effect_sql_migrations
+        SET name = 'something_else'
+        WHERE migration_id = 20`
+      const error = yield* Effect.flip(migrate)
+      assert.include(error.message, "0020_something_else")
+    })
+  )
+})

@@ -1,0 +1,298 @@
+import { assert, layer } from "@effect/vitest"
+import { parseCidrs } from "@scheduling/calls/egress/EgressRules"
+import { httpTarget } from "@scheduling/calls/testing/CallTargets"
+import { maxBatch } from "@scheduling/domain/shared/requests/Batch"
+import { Effect, Fiber, Layer, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import type { ServerResponse } from "node:http"
+import { maxBytes } from "../../../src/tasks/calendars/CalendarReader.ts"
+import { Calendars } from "../../../src/tasks/calendars/Calendars.ts"
+import { selfHosted } from "../../../src/core/config/plans.ts"
+import { fire } from "../../../src/engine/firing/Fire.ts"
+import { begin as beginChains, chainsOf } from "../chains/chains.ts"
+import { begin } from "../cron/tasks.ts"
+import { ask, outcome } from "../../support/http.ts"
+import { leap } from "../../support/leap.ts"
+import { testAppLayer } from "../../support/TestApp.ts"
+import { allow, Refreshing } from "./refreshing.ts"
+
+const calendar = (...days: ReadonlyArray<string>) =>
+  [
+    "BEGIN:VCALENDAR",
+    ...days.flatMap((day) => ["BEGIN:VEVENT", `DTSTART;VALUE=DATE:${day}`, "END:VEVENT"]),
+    "END:VCALENDAR"
+  ].join("\r\n")
+
+/** A server whose answer the test changes. Tasks fire at three in the night, and today is 1 June. */
+const start = Effect.gen(function* () {
+  const { cron, key, member } = yield* begin
+  const state = {
+    requests: 0,
+    answer: (response: ServerResponse): void => void response.end(calendar("20260602"))
+  }
+  const port = yield* httpTarget((_, response) => {
+    state.requests++
+    state.answer(response)
+  })
+  return {
+    cron,
+    member,
+    state,
+    chains: chainsOf({ ...member, access_token: key }),
+    url: `http://127.0.0.1:${port}/days.ics`,
+    says: (text: string) => {
+      state.answer = (response) => void response.end(text)
+    },
+    refresh: Effect.gen(function* () {
+      yield* leap("25 hours")
+      const { refresh } = yield* Calendars
+      while (yield* refresh);
+    })
+  }
+})
+
+const config = { egressAllow: Result.getOrThrow(parseCidrs(allow)) }
+
+layer(Refreshing.pipe(Layer.provideMerge(testAppLayer(config))))("a calendar", (it) => {
+  it.effect("excludes its days in the time zone of the schedule, read once for many tasks", () =>
+    Effect.gen(function* () {
+      yield* beginChains
+      const { chains, cron, state, url } = yield* start
+      const excluded_calendar = { url }
+      const made = yield* cron.create({ excluded_calendar })
+      assert.strictEqual(made.status, 201, JSON.stringify(made.body))
+      assert.strictEqual(made.body.next_run_at, "2026-06-03T03:00:00.000Z")
+      const shown = { url, fetched_at: "2026-06-01T12:00:00.000Z", error: null, days: 1 }
+      assert.deepStrictEqual(made.body.excluded_calendar, shown)
+      assert.deepStrictEqual((yield* cron.get(made.body.id)).body, made.body)
+      assert.deepStrictEqual((yield* cron.list()).body.data, [made.body])
+      const others = yield* Effect.all(
+        [
+          cron.create({ excluded_calendar, timezone: "Asia/Tokyo" }),
+          chains.create({ excluded_calendar, schedule: "0 3 * * *", excluded_days: ["2026-06-03"] })
+        ],
+        { concurrency: 2 }
+      )
+      assert.deepStrictEqual(
+        others.map(({ body }) => body.next_run_at),
+        ["2026-06-02T18:00:00.000Z", "2026-06-04T03:00:00.000Z"]
+      )
+      assert.deepStrictEqual(others[1].body.excluded_calendar, shown)
+      assert.strictEqual(state.requests, 1)
+      const query = { schedule: "0 3 * * *", count: "1", excluded_calendar: url }
+      const { body } = yield* cron.preview(query)
+      assert.deepStrictEqual(
+        body.data.map(({ excluded = false }) => excluded),
+        [true, false]
+      )
+      const bare = yield* cron.update(made.body.id, { excluded_calendar: null })
+      assert.notProperty(bare.body, "excluded_calendar")
+      assert.strictEqual(bare.body.next_run_at, "2026-06-02T03:00:00.000Z")
+    })
+  )
+
+  it.effect("is left out by the forecast", () =>
+    Effect.gen(function* () {
+      const { cron, member, url } = yield* start
+      yield* cron.create({ excluded_calendar: { url } })
+      const at = `${member.workspace}/forecast?to=2026-06-04T00:00:00Z`
+      const { body } = yield* ask("GET", at, { token: member.access_token })
+      assert.deepStrictEqual(body.minutes, [{ at: "2026-06-03T03:00:00.000Z", runs: 1 }])
+    })
+  )
+
+  it.effect("is read once a day, and its tasks follow", () =>
+    Effect.gen(function* () {
+      const { cron, refresh, says, state, url } = yield* start
+      const { body: task } = yield* cron.create({ excluded_calendar: { url } })
+      const { body: paused } = yield* cron.create({ excluded_calendar: { url } })
+      yield* cron.act(paused.id, "pause")
+      says(calendar("20260603", "20260604", "20260605"))
+      yield* refresh
+      assert.strictEqual(state.requests, 2)
+      const later = (yield* cron.get(task.id)).body
+      assert.strictEqual(later.next_run_at, "2026-06-06T03:00:00.000Z")
+      assert.strictEqual(later.updated_at, task.updated_at)
+      assert.deepInclude(later.excluded_calendar, {
+        fetched_at: "2026-06-02T13:00:00.000Z",
+        days: 3
+      })
+      assert.isNull((yield* cron.get(paused.id)).body.next_run_at)
+      says(calendar("20270101"))
+      yield* refresh
+      assert.strictEqual((yield* cron.get(task.id)).body.next_run_at, "2026-06-04T03:00:00.000Z")
+    })
+  )
+
+  it.effect("keeps the days of its last good copy when it is gone, and says so", () =>
+    Effect.gen(function* () {
+      const { cron, refresh, says, state, url } = yield* start
+      const { body: task } = yield* cron.create({ excluded_calendar: { url } })
+      state.answer = (response) => void response.writeHead(404).end("gone")
+      yield* refresh
+      const gone = (yield* cron.get(task.id)).body
+      assert.strictEqual(gone.next_run_at, task.next_run_at)
+      assert.deepStrictEqual(gone.excluded_calendar, {
+        ...task.excluded_calendar,
+        error: "the server answered 404"
+      })
+      says("<!doctype html>")
+      yield* refresh
+      assert.strictEqual(
+        (yield* cron.get(task.id)).body.excluded_calendar.error,
+        "it is not a whole iCalendar file"
+      )
+      // What is known already may be given to another task all the same.
+      assert.strictEqual((yield* cron.create({ excluded_calendar: { url } })).status, 201)
+      says(calendar("20260610"))
+      yield* refresh
+      assert.deepInclude((yield* cron.get(task.id)).body.excluded_calendar, {
+        fetched_at: "2026-06-04T15:00:00.000Z",
+        error: null
+      })
+    })
+  )
+
+  it.effect("is refused where it cannot be read or is none", () =>
+    Effect.gen(function* () {
+      const { cron, says, state, url } = yield* start
+      const other = yield* httpTarget((_, response) => void response.end())
+      const refusedFor = Effect.fnUntraced(function* (at: string = url) {
+        const answer = yield* cron.create({ excluded_calendar: { url: at } })
+        assert.strictEqual(outcome(answer), "422 validation_failed")
+        const [issue] = answer.body.detail.issues
+        assert.deepStrictEqual(issue.path, ["excluded_calendar", "url"])
+        return issue.message
+      })
+      says("<!doctype html>")
+      assert.strictEqual(yield* refusedFor(), "could not be read: it is not a whole iCalendar file")
+      state.answer = (response) => void response.writeHead(500).end()
+      assert.strictEqual(yield* refusedFor(), "could not be read: the server answered 500")
+      says(calendar("20260602").padEnd(maxBytes, "\n"))
+      assert.strictEqual(
+        yield* refusedFor(),
+        `could not be read: it has ${maxBytes} bytes or more, which is too many`
+      )
+      says(calendar("20260602").padEnd(2 * maxBytes, "\n"))
+      assert.match(yield* refusedFor(), /which is too many$/)
+      for (const location of ["http://169.254.169.254/", `http://127.0.0.1:${other}/`]) {
+        state.answer = (response) => void response.writeHead(302, { location }).end()
+        assert.strictEqual(
+          yield* refusedFor(),
+          "could not be read: the server answered 302, and redirects are not followed"
+        )
+      }
+      state.answer = (response) => response.destroy()
+      assert.match(yield* refusedFor(), /^could not be read: connection/)
+      assert.match(yield* refusedFor("http://10.0.0.1/"), /are not allowed by this service/)
+      assert.strictEqual((yield* cron.list()).body.data.length, 0)
+    })
+  )
+
+  it.effect("that hangs is given up", () =>
+    Effect.gen(function* () {
+      const { cron, state, url } = yield* start
+      const asked = new Promise<void>((resolve) => {
+        state.answer = () => resolve()
+      })
+      const asking = yield* Effect.forkChild(cron.create({ excluded_calendar: { url } }))
+      yield* Effect.promise(() => asked)
+      yield* leap("11 seconds")
+      const answer = yield* Fiber.join(asking)
+      assert.match(answer.body.detail.issues[0].message, /timeout after 10 s/)
+    })
+  )
+
+  it.effect("is one of as many as the plan allows, while a task has it", () =>
+    Effect.gen(function* () {
+      const { cron, member, state, url } = yield* start
+      const { calendars } = selfHosted.limits
+      const used = Effect.gen(function* () {
+        const { body } = yield* ask("GET", `${member.workspace}/billing`, {
+          token: member.access_token
+        })
+        return body.usage.find(({ quota }: { quota: string }) => quota === "calendars").used
+      })
+      const { body: restless } = yield* cron.create()
+      for (let made = 0; made < calendars; made++) {
+        const excluded_calendar = { url: `${url}?${made}` }
+        assert.strictEqual((yield* cron.update(restless.id, { excluded_calendar })).status, 200)
+      }
+      assert.strictEqual(yield* used, 1)
+      yield* cron.remove(restless.id)
+      assert.strictEqual(yield* used, 0)
+      const ids: Array<string> = []
+      for (let made = 0; made < calendars; made++) {
+        ids.push((yield* cron.create({ excluded_calendar: { url: `${url}?${made}` } })).body.id)
+      }
+      const more = { excluded_calendar: { url: `${url}?more` } }
+      const limit = { quota: "calendars", limit: calendars }
+      const { requests } = state
+      assert.deepInclude((yield* cron.create(more)).body.detail, limit)
+      assert.strictEqual(state.requests, requests, "nothing is fetched beyond the plan")
+      yield* TestClock.adjust("1 minute")
+      const [first = "", second = ""] = ids
+      const shared = { excluded_calendar: { url: `${url}?1` } }
+      assert.strictEqual((yield* cron.create(shared)).status, 201)
+      // One that nobody has from now on makes room, one that another task still has does not.
+      assert.deepInclude((yield* cron.update(second, more)).body.detail, limit)
+      assert.strictEqual((yield* cron.update(first, more)).status, 200)
+      yield* cron.remove(first)
+      assert.strictEqual((yield* cron.update(second, more)).status, 200)
+    })
+  )
+
+  it.effect("that no task has is kept for a while, and few such are", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { cron, member, refresh, state, url } = yield* start
+      const count = Effect.map(
+        sql`
+          SELECT id
+          FROM calendars
+          WHERE workspace_id = ${member.workspace_id}`,
+        (rows) => rows.length
+      )
+      yield* cron.create({ excluded_calendar: { url } })
+      const { body: restless } = yield* cron.create()
+      for (let made = 0; made < maxBatch + 5; made++) {
+        yield* TestClock.adjust("3 seconds")
+        const excluded_calendar = { url: `${url}?${made}` }
+        assert.strictEqual((yield* cron.update(restless.id, { excluded_calendar })).status, 200)
+      }
+      const { requests } = state
+      yield* cron.update(restless.id, { excluded_calendar: { url: `${url}?${maxBatch}` } })
+      assert.strictEqual(state.requests, requests)
+      assert.strictEqual(yield* count, maxBatch + 2)
+      yield* refresh
+      assert.strictEqual(yield* count, 2)
+    })
+  )
+
+  it.effect("decides also when a slot was chosen before it changed", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { cron, url } = yield* start
+      const { body: task } = yield* cron.create({ excluded_calendar: { url } })
+      // As if the slot of today had been chosen, and its day excluded while a node was down.
+      yield* sql`
+        UPDATE calendars
+        SET days = to_jsonb(ARRAY[to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD')])
+        WHERE url = ${url}`
+      yield* sql`
+        UPDATE tasks
+        SET schedule = '* * * * *', next_fire_at = date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'
+        WHERE id = ${task.id}`
+      const options = { node: 1, limit: 500, lookAheadMs: 0, turns: null, leases: () => false }
+      yield* fire(sql, options)
+      const runs = yield* sql`SELECT id FROM runs WHERE task_id = ${task.id}`
+      assert.strictEqual(runs.length, 0)
+      const [{ next } = { next: 0 }] = yield* sql<{ readonly next: number }>`
+        SELECT date_part('epoch', next_fire_at - date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC') AS next
+        FROM tasks
+        WHERE id = ${task.id}`
+      assert.strictEqual(next, 86_400)
+    })
+  )
+})

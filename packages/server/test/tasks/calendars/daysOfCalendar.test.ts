@@ -1,0 +1,293 @@
+// @tags slow
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Result } from "effect"
+import { daysIn, daysOfCalendar } from "../../../src/tasks/calendars/daysOfCalendar.ts"
+import { maxEvents } from "../../../src/tasks/calendars/parseEvents.ts"
+
+const now = Date.UTC(2026, 5, 1, 12)
+
+const calendar = (...lines: ReadonlyArray<string>) =>
+  ["BEGIN:VCALENDAR", "VERSION:2.0", ...lines, "END:VCALENDAR", ""].join("\r\n")
+
+const event = (...lines: ReadonlyArray<string>) => ["BEGIN:VEVENT", "UID:1", ...lines, "END:VEVENT"]
+
+const daysOf = (text: string) => Effect.map(daysOfCalendar(text, now), Result.getOrThrow)
+const problemOf = (text: string) =>
+  Effect.map(Effect.map(daysOfCalendar(text, now), Result.flip), Result.getOrThrow)
+
+const from = "DTSTART;VALUE=DATE:20260608"
+
+describe("the days of a calendar", () => {
+  it.effect.each<[string, ReadonlyArray<string>, string]>([
+    ["one day", [from], "06-08"],
+    ["a date without its type", ["DTSTART:20260608"], "06-08"],
+    ["several days", [from, "DTEND;VALUE=DATE:20260611"], "06-08 06-09 06-10"],
+    ["a duration", [from, "DURATION:P1W"], "06-08 06-09 06-10 06-11 06-12 06-13 06-14"],
+    ["an end before the start", [from, "DTEND;VALUE=DATE:20260601"], "06-08"],
+    [
+      "what began before",
+      ["DTSTART;VALUE=DATE:20260501", "DTEND;VALUE=DATE:20260602"],
+      "05-31 06-01"
+    ],
+    ["a time", ["DTSTART:20260608T090000Z", "DTEND:20260609T170000Z"], ""],
+    ["a time in a zone", ['DTSTART;TZID="a:b":20260608T000000'], ""],
+    ["what is cancelled", [from, "STATUS:CANCELLED"], ""],
+    ["some days", [from, "RRULE:FREQ=DAILY;INTERVAL=3;COUNT=3"], "06-08 06-11 06-14"],
+    ["until a day", [from, "RRULE:FREQ=DAILY;UNTIL=20260610"], "06-08 06-09 06-10"],
+    ["until a time", [from, "RRULE:FREQ=DAILY;UNTIL=20260609T220000Z"], "06-08 06-09"],
+    [
+      "a count from long ago",
+      ["DTSTART;VALUE=DATE:20260501", "RRULE:FREQ=DAILY;COUNT=34"],
+      "05-31 06-01 06-02 06-03"
+    ],
+    ["weekdays", [from, "RRULE:FREQ=WEEKLY;BYDAY=MO,FR;COUNT=4"], "06-08 06-12 06-15 06-19"],
+    ["every second week", [from, "RRULE:FREQ=WEEKLY;INTERVAL=2;COUNT=3"], "06-08 06-22 07-06"],
+    ["a weekday of a month", [from, "RRULE:FREQ=MONTHLY;BYDAY=2MO;COUNT=3"], "06-08 07-13 08-10"],
+    ["the last of a month", [from, "RRULE:FREQ=MONTHLY;BYDAY=-1FR;COUNT=2"], "06-26 07-31"],
+    [
+      "dates of a month",
+      [from, "RRULE:FREQ=MONTHLY;BYMONTHDAY=15,-1;COUNT=3"],
+      "06-15 06-30 07-15"
+    ],
+    ["each year", ["DTSTART;VALUE=DATE:19900703", "RRULE:FREQ=YEARLY"], "07-03 07-03"],
+    [
+      "a weekday of a month of the year",
+      ["DTSTART;VALUE=DATE:20001123", "RRULE:FREQ=YEARLY;BYMONTH=11;BYDAY=4TH"],
+      "11-26"
+    ],
+    [
+      "a weekday of the year",
+      ["DTSTART;VALUE=DATE:20200101", "RRULE:FREQ=YEARLY;BYDAY=-1SU"],
+      "12-27"
+    ],
+    [
+      "days that are left out",
+      [from, "RRULE:FREQ=DAILY;COUNT=3", "EXDATE;VALUE=DATE:20260609"],
+      "06-08 06-10"
+    ],
+    ["days besides", [from, "RDATE;VALUE=DATE:20260701,20260702"], "06-08 07-01 07-02"],
+    ["a folded line", ["DTSTART;VALUE=D", " ATE:20260", "\t608"], "06-08"],
+    ["an alarm in it", [from, "BEGIN:VALARM", "DTSTART;VALUE=DATE:20260701", "END:VALARM"], "06-08"]
+  ])("has %s", ([, lines, expected]) =>
+    Effect.gen(function* () {
+      const days = yield* daysOf(calendar(...event(...lines)))
+      assert.strictEqual(days.map((day) => day.slice(5)).join(" "), expected)
+    })
+  )
+
+  it.effect("follow what moves one of several, and pass over everything else", () =>
+    Effect.gen(function* () {
+      const days = yield* daysOf(
+        "\uFEFF" +
+          calendar(
+            "BEGIN:VTIMEZONE",
+            "BEGIN:STANDARD",
+            "DTSTART:20260608",
+            "RRULE:FREQ=SECONDLY",
+            "END:STANDARD",
+            "END:VTIMEZONE",
+            ...event(from, "RRULE:FREQ=DAILY;COUNT=3"),
+            ...event("RECURRENCE-ID;VALUE=DATE:20260609", "DTSTART;VALUE=DATE:20260620"),
+            ...event("RECURRENCE-ID;VALUE=DATE:20260610", "STATUS:CANCELLED")
+          )
+      )
+      assert.deepStrictEqual(days, ["2026-06-08", "2026-06-20"])
+    })
+  )
+
+  it.effect.each<[string, string, string]>([
+    ["a page", "<!doctype html>", "it is not a whole iCalendar file"],
+    ["nothing", "", "it is not a whole iCalendar file"],
+    ["half of one", calendar(...event(from)).slice(0, -20), "it is not a whole iCalendar file"],
+    ["another component", "BEGIN:VEVENT\nEND:VEVENT\n", "it is not a whole iCalendar file"],
+    [
+      "components that cross",
+      "BEGIN:VCALENDAR\nBEGIN:VEVENT\nEND:VCALENDAR\nEND:VEVENT\n",
+      "it is not a whole iCalendar file"
+    ],
+    [
+      "components in components",
+      "BEGIN:VCALENDAR\n" + "BEGIN:X\n".repeat(1_000),
+      "it is not a whole iCalendar file"
+    ],
+    ["no date", calendar(...event("DTSTART;VALUE=DATE:20260231")), '"20260231" is not a date'],
+    [
+      "too many events",
+      calendar(
+        ...Array(maxEvents + 1)
+          .fill(event())
+          .flat()
+      ),
+      `it has more than ${maxEvents} events`
+    ],
+    [
+      "a rule it cannot follow",
+      calendar(...event(from, "RRULE:FREQ=MONTHLY;BYSETPOS=1;BYDAY=MO")),
+      'the rule "FREQ=MONTHLY;BYSETPOS=1;BYDAY=MO" is not supported'
+    ],
+    [
+      "no rule",
+      calendar(...event(from, "RRULE:FREQ=DAILY;INTERVAL=0")),
+      'the rule "FREQ=DAILY;INTERVAL=0" is not supported'
+    ],
+    [
+      "a rule of seconds",
+      calendar(...event(from, "RRULE:FREQ=SECONDLY")),
+      'the rule "FREQ=SECONDLY" is not supported'
+    ]
+  ])("are refused for %s", ([, text, message]) =>
+    Effect.map(problemOf(text), (problem) => assert.strictEqual(problem, message))
+  )
+
+  it.effect("are refused if the events say too much", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* daysOf(calendar(...event(from, never))), [])
+      const tooMuch = "its recurring events go back too far, or are too many"
+      for (const text of endless) assert.strictEqual(yield* problemOf(text), tooMuch)
+      for (const text of [manyDates, ...tooManyDates]) {
+        assert.strictEqual(yield* problemOf(text), "an event has more than 5000 dates")
+      }
+      assert.include(yield* problemOf(longRule), "is not supported")
+      for (const text of longNames) {
+        assert.strictEqual(yield* problemOf(text), "it is not a whole iCalendar file")
+      }
+    })
+  )
+
+  it.effect("pass over what is not used, however long or often it is there", () =>
+    Effect.gen(function* () {
+      const dates = `RDATE:${Array(6_000).fill("20260608T090000Z").join(",")}`
+      const timed = event("DTSTART:20260608T090000Z", dates)
+      const text = calendar(...event(from, "A:".repeat(200_000), "A:\n".repeat(200_000)))
+      for (const one of [
+        text,
+        text.replace("END:VCALENDAR", [...timed, "END:VCALENDAR"].join("\n"))
+      ]) {
+        assert.deepStrictEqual(yield* daysOf(one), ["2026-06-08"])
+      }
+    })
+  )
+
+  it.effect("may be folded at every character, with empty lines between", () =>
+    Effect.gen(function* () {
+      const folded = calendar(...event(from)).replace(/[^\r\n](?!\r)/g, "$&\n\t")
+      assert.deepStrictEqual(yield* daysOf(folded.replaceAll("\r\n", "\n\r\n\n")), ["2026-06-08"])
+    })
+  )
+
+  it.effect.each(["BYDAY=53SU", "BYMONTHDAY=-1;BYMONTH=2", "BYDAY=-53MO,53MO,1TU"])(
+    "are those of a rule from the year 1 (%s)",
+    (rule) =>
+      Effect.gen(function* () {
+        const days = (count: string) =>
+          daysOf(
+            calendar(...event("DTSTART;VALUE=DATE:00010101", `RRULE:FREQ=YEARLY;${rule}${count}`))
+          )
+        // With a count it walks from the first day on, and without one from now on.
+        assert.deepStrictEqual(yield* days(";COUNT=99999"), yield* days(""))
+      })
+  )
+
+  it("leave others their turn, whatever the events say", () => {
+    const unit = Math.min(...Array.from({ length: 5 }, () => measured(knownWork)[1]))
+    const hostile = [...endless, manyDates, longRule, ...longNames, fromTheYear1, ...wholeFiles]
+    for (const text of hostile) {
+      let longest = Infinity
+      // What the machine did meanwhile may be counted too, so the best of three counts.
+      for (let tries = 0; tries < 3 && longest >= maxUnits * unit; tries++) {
+        longest = longestStep(text)
+      }
+      assert.isBelow(longest, maxUnits * unit, text.slice(0, 200))
+    }
+  })
+})
+
+// ---------------------------------------------------------------------------
+
+const never = "RRULE:FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30"
+
+const fromTheYear1 = calendar(...event("DTSTART;VALUE=DATE:00010101", `${never};COUNT=99999`))
+
+const endless = [
+  calendar(
+    ...Array(maxEvents)
+      .fill(event("DTSTART;VALUE=DATE:00010101", `${never};COUNT=99999`))
+      .flat()
+  ),
+  calendar(
+    ...Array(maxEvents)
+      .fill(event(from, "DTEND;VALUE=DATE:99991231", "RRULE:FREQ=DAILY"))
+      .flat()
+  )
+]
+
+const manyDates = calendar(
+  ...event(from, "DURATION:P9999W", `RDATE:${Array(100_000).fill("20260608").join(",")}`)
+)
+
+const tooManyDates = [
+  calendar(...event(from, `RDATE:${",".repeat(1_000_000)}`)),
+  calendar(...event(from, "EXDATE:1\n".repeat(100_000))),
+  calendar(...event(from, "EXDATE:1", `RDATE:${Array(5_000).fill("20260608").join(",")}`))
+]
+
+/** Of a megabyte, which is as much as is read. */
+const wholeFiles = [
+  ...tooManyDates,
+  calendar(...event("A:\n".repeat(340_000))),
+  calendar("\n".repeat(1_000_000)),
+  calendar(`X:${"\n ".repeat(500_000)}`),
+  calendar(`X:${"\n a".repeat(340_000)}`),
+  calendar(`X:${" ".repeat(1_000_000)}`),
+  calendar(" ".repeat(1_000_000)),
+  calendar(...event(`UID:${"a".repeat(1_000_000)}`, "RECURRENCE-ID:20260608")),
+  calendar(
+    ...event(
+      from,
+      `RDATE:${Array(5_000)
+        .fill(`20260608/${"x".repeat(10)}`)
+        .join(",")}`
+    )
+  ),
+  calendar(
+    ...Array(20)
+      .fill(event(from, `RDATE:${Array(5_000).fill("20260608").join(",")}`))
+      .flat()
+  ),
+  calendar(...Array(250).fill(`X${";A".repeat(2_000)}:1`))
+]
+
+const longRule = calendar(
+  ...event(from, `RRULE:FREQ=YEARLY;BYDAY=${Array(200_000).fill("53SU").join(",")}`)
+)
+
+const longNames = [`X;A=${'"'.repeat(400_000)}`, `X${";A".repeat(400_000)}:1`].map((line) =>
+  calendar(line)
+)
+
+/** A step may take so many times as long as a known piece of work, which takes 5 to 7 ms. */
+const maxUnits = 4
+
+const knownWork = () => {
+  let sum = 0
+  for (let each = 0; each < 5_000_000; each++) sum = (Math.imul(sum, 31) + each) | 0
+  return sum
+}
+
+const longestStep = (text: string): number => {
+  const steps = daysIn(text, now)
+  let longest = 0
+  for (;;) {
+    const [{ done }, spent] = measured(() => steps.next())
+    longest = Math.max(longest, spent)
+    if (done === true) return longest
+  }
+}
+
+/** With the processor time of this thread, in ms. */
+const measured = <A>(work: () => A): readonly [A, number] => {
+  const start = process.threadCpuUsage()
+  const result = work()
+  const { system, user } = process.threadCpuUsage(start)
+  return [result, (system + user) / 1_000]
+}

@@ -1,0 +1,24 @@
+import { callLayer } from "@scheduling/calls/testing/CallTargets"
+import { DateTime, Layer } from "effect"
+import { CalendarReader } from "../../../src/tasks/calendars/CalendarReader.ts"
+import { Calendars } from "../../../src/tasks/calendars/Calendars.ts"
+import { CalendarsRepo } from "../../../src/tasks/calendars/CalendarsRepo.ts"
+import { Outbox } from "../../../src/events/Outbox.ts"
+import { Ids } from "../../../src/core/Ids.ts"
+import { StoreClock } from "../../../src/store/StoreClock.ts"
+import { limitsLayer, QueueLayer } from "../../engine/runner/support/engine.ts"
+
+export const allow = "127.0.0.0/8"
+
+/** What reads calendars once a day, on the clock of the test. */
+export const Refreshing = Calendars.layer.pipe(
+  Layer.provideMerge(Layer.merge(CalendarReader.layer, CalendarsRepo.layer)),
+  Layer.provide([
+    callLayer({ allow }),
+    Ids.layer,
+    limitsLayer,
+    Outbox.layer.pipe(Layer.provide(QueueLayer)),
+    QueueLayer
+  ]),
+  Layer.provide(Layer.succeed(StoreClock, () => DateTime.nowAsDate))
+)

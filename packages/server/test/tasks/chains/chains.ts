@@ -1,0 +1,123 @@
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { makeRunId } from "../../../src/engine/RunId.ts"
+import { runAt, type SomeRun } from "../executions/history.ts"
+import { ask, createKey, type Member, signUp } from "../../support/http.ts"
+import { testNow } from "../../support/TestApp.ts"
+
+export const login = { name: "login", url: "https://api.example.com/login" }
+export const close = {
+  name: "close",
+  url: "https://api.example.com/days/{{ steps.login.body.day }}/close"
+}
+export const alarm = {
+  name: "alarm",
+  url: "https://chat.example.com/hooks/ops",
+  run_if: "failure"
+}
+
+export const minimal = { name: "Close the day", steps: [login, close, alarm] }
+
+/** What a step is where its author said no more. */
+export const asStored = (step: object) => ({
+  method: "POST",
+  headers: {},
+  body: null,
+  timeout_seconds: 30,
+  retry_count: 0,
+  run_on: null,
+  worker_wait_seconds: 300,
+  run_if: "success",
+  ...step
+})
+
+type Owner = Pick<Member, "workspace" | "access_token">
+
+/** What a test says of a chain's path, with the token of its owner. */
+export const chainsOf = ({ access_token: token, workspace }: Owner) => {
+  const chains = `${workspace}/chains`
+  return {
+    create: (input: object = {}, headers: Readonly<Record<string, string>> = {}) =>
+      ask("POST", chains, { token, headers, body: { ...minimal, ...input } }),
+    list: (query = "") => ask("GET", `${chains}${query}`, { token }),
+    get: (id: string) => ask("GET", `${chains}/${id}`, { token }),
+    update: (id: string, changes: object) =>
+      ask("PATCH", `${chains}/${id}`, { token, body: changes }),
+    remove: (id: string) => ask("DELETE", `${chains}/${id}`, { token }),
+    act: (id: string, action: string, headers: Readonly<Record<string, string>> = {}) =>
+      ask("POST", `${chains}/${id}/${action}`, { token, headers }),
+    runs: (id: string, query = "") => ask("GET", `${chains}/${id}/runs${query}`, { token }),
+    getRun: (id: string, runId: string) => ask("GET", `${chains}/${id}/runs/${runId}`, { token })
+  }
+}
+
+/** A workspace of its own at noon, with a key that may do all there is to do with chains. */
+export const begin = Effect.gen(function* () {
+  yield* TestClock.setTime(testNow)
+  const member = yield* signUp()
+  const { key } = yield* createKey(member, {
+    scopes: ["tasks:read", "tasks:write", "executions:read"]
+  })
+  return { member, key, chains: chainsOf({ ...member, access_token: key }) }
+})
+
+/** The steps of a run as the engine would have left them, the first one first. */
+export const runOf = (
+  chain: { readonly workspace_id: string; readonly id: string },
+  at: number,
+  steps: ReadonlyArray<Partial<SomeRun>>
+): ReadonlyArray<SomeRun> => {
+  const id = makeRunId(at, at)
+  return steps.map((step, index) =>
+    runAt(at + index * 1_000, {
+      workspace_id: chain.workspace_id,
+      task_id: chain.id,
+      kind: "chain",
+      trigger: index === 0 ? "schedule" : "chain",
+      chain_run_id: id,
+      step_index: index,
+      ...(index === 0 ? { id } : {}),
+      ...step
+    })
+  )
+}
+
+const steps = [login, close, alarm]
+
+/** What the engine writes of the steps of `minimal`, and what became of each. */
+export const first = { step: "login" }
+export const second = { step: "close" }
+export const third = { step: "alarm" }
+export const succeeded = { status: "succeeded", status_code: 200 } as const
+export const failed = {
+  status: "failed",
+  status_code: 500,
+  error: "http_status: answered with 500"
+} as const
+export const skipped = { status: "skipped" } as const
+export const cancelled = { status: "cancelled", error: "cancelled: cancelled" } as const
+export const running = { status: "running", steps } as const
+export const queued = { status: "queued", steps } as const
+
+/** A run, as far as most tests look at it. */
+export interface Seen {
+  readonly id: string
+  readonly status: string
+  readonly finished_at: string | null
+  readonly steps: ReadonlyArray<{
+    readonly name: string
+    readonly status: string
+    readonly execution: object | null
+  }>
+}
+
+/** A run of the list, as it is shown by itself, where nothing was answered. */
+export const unanswered = (run: Seen) => ({
+  ...run,
+  steps: run.steps.map((step) => ({
+    ...step,
+    execution: step.execution === null ? null : { ...step.execution, response_body: null }
+  }))
+})
+
+export const seenAs = (run: Seen) => [run.status, run.steps.map((step) => step.status)]

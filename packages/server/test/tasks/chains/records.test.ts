@@ -1,0 +1,232 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { ask, createKey, outcome, signUp } from "../../support/http.ts"
+import { nobodysId } from "../../support/routes.ts"
+import { testAppLayer } from "../../support/TestApp.ts"
+import { alarm, asStored, begin, chainsOf, close, login } from "./chains.ts"
+
+layer(testAppLayer())("chains", (it) => {
+  it.effect("are kept with the defaults for whatever their author left out", () =>
+    Effect.gen(function* () {
+      const { chains, member } = yield* begin
+      const created = yield* chains.create({ name: "  Close the day " })
+      assert.strictEqual(created.status, 201)
+      const { id, ...rest } = created.body
+      assert.deepStrictEqual(rest, {
+        workspace_id: member.workspace_id,
+        key: null,
+        name: "Close the day",
+        steps: [login, close, alarm].map(asStored),
+        schedule: null,
+        queue_id: null,
+        timezone: "UTC",
+        overlap: "skip",
+        missed: "once",
+        dst_overlap: "first",
+        status: "active",
+        next_run_at: null,
+        last_run: null,
+        created_at: "2026-06-01T12:00:00.000Z",
+        updated_at: "2026-06-01T12:00:00.000Z"
+      })
+      assert.deepStrictEqual((yield* chains.get(id)).body, created.body)
+      assert.deepStrictEqual((yield* chains.list()).body, {
+        data: [created.body],
+        next_cursor: null
+      })
+    })
+  )
+
+  it.effect("keep every field that they are given", () =>
+    Effect.gen(function* () {
+      const { chains } = yield* begin
+      const step = {
+        name: "say-hello_2",
+        url: "https://api.example.com/hello?at={{ steps.login.status }}",
+        method: "PUT",
+        headers: { "X-Token": "{{ steps.login.body.token }}" },
+        body: '{"a":{{ steps.login.body["odd key"][0] }},"braces":"{{ \'{{\' }}","ü":"\u{1f600}"}',
+        timeout_seconds: 900,
+        retry_count: 10,
+        run_on: { labels: ["office"] },
+        worker_wait_seconds: 60,
+        run_if: "always"
+      }
+      const given = {
+        name: "All of it",
+        steps: [asStored(login), step],
+        schedule: "*/5 * * * *",
+        timezone: "Europe/Zurich",
+        overlap: "queue",
+        missed: "skip",
+        dst_overlap: "both"
+      }
+      const { body, status } = yield* chains.create(given)
+      assert.strictEqual(status, 201)
+      assert.deepStrictEqual(body, { ...body, ...given, status: "active" })
+      assert.strictEqual(body.next_run_at, "2026-06-01T12:05:00.000Z")
+      assert.deepStrictEqual((yield* chains.get(body.id)).body, body)
+    })
+  )
+
+  it.effect("are listed newest first, by status and by a part of the name", () =>
+    Effect.gen(function* () {
+      const { chains } = yield* begin
+      const ids: Array<string> = []
+      for (const name of ["Daily report", "Nightly REPORT", "Clean up", "50% off_"]) {
+        ids.unshift((yield* chains.create({ name })).body.id)
+      }
+      const [off, clean, nightly, daily] = ids
+      yield* chains.act(clean ?? "", "pause")
+      const listed = Effect.fnUntraced(function* (query: string) {
+        const { body } = yield* chains.list(query)
+        return body.data.map((chain: { id: string }) => chain.id)
+      })
+      assert.deepStrictEqual(yield* listed(""), ids)
+      assert.deepStrictEqual(yield* listed("?name=report"), [nightly, daily])
+      assert.deepStrictEqual(yield* listed("?name=%25"), [off])
+      assert.deepStrictEqual(yield* listed("?status=paused"), [clean])
+      assert.deepStrictEqual(yield* listed("?status=active&name=clean"), [])
+      const first = yield* chains.list("?limit=3")
+      assert.strictEqual(first.body.data.length, 3)
+      const rest = yield* chains.list(`?limit=3&cursor=${first.body.next_cursor}`)
+      assert.deepStrictEqual(
+        [...first.body.data, ...rest.body.data].map(({ id }) => id),
+        ids
+      )
+      assert.strictEqual(rest.body.next_cursor, null)
+      for (const query of ["?status=done", "?name=", "?limit=0", "?step=login"]) {
+        assert.strictEqual(outcome(yield* chains.list(query)), "422 validation_failed", query)
+      }
+    })
+  )
+
+  it.effect("are refused with every mistake in them, and where it is", () =>
+    Effect.gen(function* () {
+      const { chains } = yield* begin
+      const refused: ReadonlyArray<readonly [object, ReadonlyArray<string | number>]> = [
+        [{ name: " " }, ["name"]],
+        [{ steps: [] }, ["steps"]],
+        [{ steps: Array.from({ length: 51 }, (_, n) => ({ ...login, name: `s${n}` })) }, ["steps"]],
+        [{ steps: [login, login] }, ["steps", 1, "name"]],
+        [{ steps: [close] }, ["steps", 0, "url"]],
+        [{ steps: [{ ...login, run_if: "never" }] }, ["steps", 0, "run_if"]],
+        [{ steps: [{ ...login, retry_count: 11 }] }, ["steps", 0, "retry_count"]],
+        [{ schedule: "61 * * * *" }, ["schedule"]],
+        [{ timezone: "Europe/Atlantis" }, ["timezone"]],
+        [{ status: "paused" }, ["status"]]
+      ]
+      const { body: chain } = yield* chains.create()
+      for (const [input, path] of refused) {
+        for (const answer of [yield* chains.create(input), yield* chains.update(chain.id, input)]) {
+          assert.strictEqual(outcome(answer), "422 validation_failed", JSON.stringify(path))
+          assert.deepStrictEqual(answer.body.detail.issues[0].path, path)
+        }
+      }
+      assert.deepStrictEqual((yield* chains.get(chain.id)).body, chain)
+    })
+  )
+
+  it.effect("are created once however often a request is repeated", () =>
+    Effect.gen(function* () {
+      const { chains } = yield* begin
+      const headers = { "idempotency-key": "close-the-day" }
+      const first = yield* chains.create({}, headers)
+      const again = yield* chains.create({}, headers)
+      assert.strictEqual(again.status, 201)
+      assert.deepStrictEqual(again.body, first.body)
+      const other = yield* chains.create({ name: "Another" }, headers)
+      assert.strictEqual(outcome(other), "409 idempotency_conflict")
+      assert.strictEqual((yield* chains.list()).body.data.length, 1)
+
+      const run = yield* chains.act(first.body.id, "run", headers)
+      assert.strictEqual(run.status, 202)
+      assert.deepStrictEqual((yield* chains.act(first.body.id, "run", headers)).body, run.body)
+      assert.strictEqual((yield* chains.runs(first.body.id)).body.data.length, 1)
+    })
+  )
+
+  it.effect("are at most 10,000 in a workspace", () =>
+    Effect.gen(function* () {
+      const { chains, member } = yield* begin
+      const sql = yield* SqlClient.SqlClient
+      yield* chains.create()
+      yield* sql`
+        INSERT INTO tasks (id, workspace_id, kind, name, status, version_id, created_at, updated_at)
+        SELECT gen_random_uuid(), workspace_id, kind, name, status, version_id, created_at, updated_at
+        FROM tasks
+        CROSS JOIN generate_series(2, 10000)
+        WHERE workspace_id = ${member.workspace_id}`
+      const refused = yield* chains.create()
+      assert.strictEqual(outcome(refused), "402 quota_exceeded")
+      assert.deepStrictEqual(
+        [refused.body.detail.quota, refused.body.detail.limit],
+        ["chains", 10_000]
+      )
+    })
+  )
+
+  it.effect("are nobody else's, and no other kind of task is one", () =>
+    Effect.gen(function* () {
+      const { chains, member } = yield* begin
+      const { body: chain } = yield* chains.create()
+      const { body: cron } = yield* ask("POST", `${member.workspace}/cron`, {
+        token: member.access_token,
+        body: { name: "No chain", url: login.url, schedule: "0 3 * * *" }
+      })
+      const stranger = chainsOf(yield* signUp())
+      for (const [of, id] of [
+        [stranger, chain.id],
+        [chains, cron.id],
+        [chains, nobodysId],
+        [chains, "7"]
+      ] as const) {
+        const answers = [
+          yield* of.get(id),
+          yield* of.update(id, { name: "Mine" }),
+          yield* of.act(id, "run"),
+          yield* of.act(id, "pause"),
+          yield* of.act(id, "resume"),
+          yield* of.runs(id),
+          yield* of.getRun(id, nobodysId),
+          yield* of.act(id, `executions/${nobodysId}/cancel`),
+          yield* of.remove(id)
+        ]
+        for (const answer of answers) {
+          assert.strictEqual(outcome(answer), "404 not_found")
+          assert.strictEqual(answer.body.detail.resource, "chain")
+        }
+      }
+      assert.deepStrictEqual((yield* stranger.list()).body.data, [])
+      assert.deepStrictEqual((yield* chains.get(chain.id)).body, chain)
+    })
+  )
+
+  it.effect("are read and changed with the scopes for it, and their runs with another", () =>
+    Effect.gen(function* () {
+      const { chains, member } = yield* begin
+      const { body: chain } = yield* chains.create()
+      const { body: run } = yield* chains.act(chain.id, "run")
+      const with_ = Effect.fnUntraced(function* (scope: string) {
+        const { key } = yield* createKey(member, { scopes: [scope] })
+        const of = chainsOf({ ...member, access_token: key })
+        const answers = [
+          yield* of.list(),
+          yield* of.get(chain.id),
+          yield* of.runs(chain.id),
+          yield* of.getRun(chain.id, run.id),
+          yield* of.update(chain.id, {}),
+          yield* of.act(chain.id, "pause"),
+          yield* of.act(chain.id, "resume")
+        ]
+        return answers.map(({ status }) => status)
+      })
+      assert.deepStrictEqual(yield* with_("tasks:read"), [200, 200, 403, 403, 403, 403, 403])
+      assert.deepStrictEqual(yield* with_("executions:read"), [403, 403, 200, 200, 403, 403, 403])
+      assert.deepStrictEqual(yield* with_("tasks:write"), [403, 403, 403, 403, 200, 200, 200])
+      const none = yield* ask("GET", `${member.workspace}/chains`)
+      assert.strictEqual(outcome(none), "401 missing_credentials")
+    })
+  )
+})

@@ -1,0 +1,104 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { removeReplaced } from "../../../src/engine/chains/ChainVersions.ts"
+import { endRun } from "../executions/history.ts"
+import { testAppLayer } from "../../support/TestApp.ts"
+import { alarm, asStored, begin, close, login } from "./chains.ts"
+
+/** How many versions of a chain there are, and how many steps they have together. */
+const kept = (chainId: string) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql<{ readonly versions: number; readonly steps: number }>`
+      SELECT count(DISTINCT chain_versions.id)::int AS versions, count(version_id)::int AS steps
+      FROM chain_versions
+      LEFT JOIN chain_steps ON chain_steps.version_id = chain_versions.id
+      WHERE chain_id = ${chainId}`
+  ).pipe(Effect.map(([row]) => row))
+
+layer(testAppLayer())("versions of a chain", (it) => {
+  it.effect("go with the change that replaces them, but for what a run has started with", () =>
+    Effect.gen(function* () {
+      const { chains } = yield* begin
+      const sql = yield* SqlClient.SqlClient
+      const { body: chain } = yield* chains.create()
+      for (const steps of [[login], [login, close]]) yield* chains.update(chain.id, { steps })
+      assert.deepStrictEqual(yield* kept(chain.id), { versions: 1, steps: 2 })
+      yield* chains.update(chain.id, { name: "Renamed" })
+      assert.deepStrictEqual(yield* kept(chain.id), { versions: 1, steps: 2 })
+
+      const { body: run } = yield* chains.act(chain.id, "run")
+      yield* sql`
+        UPDATE runs
+        SET state = 'running', version_id = (SELECT version_id FROM tasks WHERE id = ${chain.id})
+        WHERE id = ${run.id}`
+      yield* chains.update(chain.id, { steps: [login] })
+      yield* sql`
+        UPDATE chain_versions
+        SET replaced_at = replaced_at - interval '1 hour'`
+      yield* removeReplaced(sql)
+      assert.deepStrictEqual(yield* kept(chain.id), { versions: 2, steps: 3 })
+
+      yield* endRun(run.id)
+      yield* removeReplaced(sql)
+      assert.deepStrictEqual(yield* kept(chain.id), { versions: 1, steps: 1 })
+    })
+  )
+
+  it.effect("stay for some minutes while a run may just be starting with them", () =>
+    Effect.gen(function* () {
+      const { chains } = yield* begin
+      const sql = yield* SqlClient.SqlClient
+      const { body: chain } = yield* chains.create()
+      yield* chains.act(chain.id, "run")
+      yield* chains.update(chain.id, { steps: [login] })
+      yield* removeReplaced(sql)
+      assert.deepStrictEqual(yield* kept(chain.id), { versions: 2, steps: 4 })
+      yield* sql`
+        UPDATE chain_versions
+        SET replaced_at = replaced_at - interval '6 minutes'`
+      yield* removeReplaced(sql)
+      assert.deepStrictEqual(yield* kept(chain.id), { versions: 1, steps: 1 })
+    })
+  )
+
+  it.effect("go with the chain", () =>
+    Effect.gen(function* () {
+      const { chains } = yield* begin
+      const { body: chain } = yield* chains.create()
+      yield* chains.act(chain.id, "run")
+      assert.strictEqual((yield* chains.remove(chain.id)).status, 204)
+      assert.deepStrictEqual(yield* kept(chain.id), { versions: 0, steps: 0 })
+    })
+  )
+
+  it.effect("are one of those that were given at once, and whole", () =>
+    Effect.gen(function* () {
+      const { chains } = yield* begin
+      const { body: chain } = yield* chains.create()
+      const given = [[login], [login, close], [login, close, alarm]]
+      const answers = yield* Effect.forEach(
+        [...given, ...given],
+        (steps) => chains.update(chain.id, { steps }),
+        { concurrency: "unbounded" }
+      )
+      for (const [index, { body, status }] of answers.entries()) {
+        assert.strictEqual(status, 200)
+        assert.deepStrictEqual(body.steps, given[index % 3]?.map(asStored))
+      }
+      const { body } = yield* chains.get(chain.id)
+      assert.include([1, 2, 3], body.steps.length)
+      assert.deepStrictEqual(body.steps, given[body.steps.length - 1]?.map(asStored))
+      assert.deepStrictEqual(yield* kept(chain.id), { versions: 1, steps: body.steps.length })
+
+      // Whoever waits for the lock of another change keeps the steps which that one gave.
+      const [, renamed] = yield* Effect.all(
+        [chains.update(chain.id, { steps: [login] }), chains.update(chain.id, { name: "Renamed" })],
+        { concurrency: 2 }
+      )
+      assert.isNotEmpty(renamed.body.steps)
+      assert.strictEqual((yield* chains.get(chain.id)).body.name, "Renamed")
+    })
+  )
+})

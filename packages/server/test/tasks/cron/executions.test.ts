@@ -1,0 +1,116 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { ask, outcome, signUp } from "../../support/http.ts"
+import { testAppLayer, testNow as now } from "../../support/TestApp.ts"
+import { begin, insertExecution, insertRun, runsOf } from "./tasks.ts"
+
+/** In the past of the database, whose clock no test sets. */
+const slot = new Date("2026-06-01T11:00:00.000Z")
+
+const statusesOf = (body: { readonly data: ReadonlyArray<{ readonly status: string }> }) =>
+  body.data.map(({ status }) => status)
+
+layer(testAppLayer())("executions of a cron task", (it) => {
+  it.effect("are made by hand, also while it is paused, and beside one that goes on", () =>
+    Effect.gen(function* () {
+      const { cron } = yield* begin
+      const { body: task } = yield* cron.create()
+      const first = yield* cron.act(task.id, "run")
+      assert.strictEqual(first.status, 202)
+      const { id, scheduled_for, ...rest } = first.body
+      assert.deepStrictEqual(rest, {
+        kind: "cron",
+        task_id: task.id,
+        chain_run_id: null,
+        step: null,
+        trigger: "manual",
+        status: "queued",
+        started_at: null,
+        finished_at: null,
+        lateness_ms: null,
+        duration_ms: null,
+        attempts_count: 0,
+        status_code: null,
+        error: null
+      })
+      assert.match(scheduled_for, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+      assert.deepStrictEqual((yield* cron.get(task.id)).body, {
+        ...task,
+        last_run: { execution_id: id, status: "queued", finished_at: null }
+      })
+      assert.strictEqual((yield* cron.act(task.id, "pause")).status, 200)
+      const second = yield* cron.act(task.id, "run")
+      assert.strictEqual(second.status, 202)
+      assert.deepStrictEqual(
+        (yield* runsOf(task.id)).map(({ id, kind, trigger }) => ({ id, kind, trigger })),
+        [{ id: second.body.id, kind: "cron", trigger: "manual" }]
+      )
+      assert.strictEqual((yield* cron.get(task.id)).body.status, "paused")
+    })
+  )
+
+  it.effect("are listed newest first, page by page, and only those of the task", () =>
+    Effect.gen(function* () {
+      const { cron, member } = yield* begin
+      const { body: task } = yield* cron.create()
+      const { body: other } = yield* cron.create()
+      yield* cron.act(other.id, "run")
+      const ids: Array<string> = []
+      for (const ago of [3, 2, 1]) {
+        ids.unshift(
+          yield* insertExecution(member.workspace_id, task.id, { at: now - ago * 60_000 })
+        )
+      }
+      ids.unshift((yield* cron.act(task.id, "run")).body.id)
+      const first = yield* cron.executions(task.id, "?limit=3")
+      const second = yield* cron.executions(task.id, `?limit=3&cursor=${first.body.next_cursor}`)
+      assert.deepStrictEqual(
+        [...first.body.data, ...second.body.data].map(({ id }) => id),
+        ids
+      )
+      assert.deepStrictEqual(statusesOf(first.body), ["queued", "succeeded", "succeeded"])
+      assert.strictEqual(second.body.next_cursor, null)
+    })
+  )
+
+  it.effect("are cancelled while they are queued or running, and once they ended never", () =>
+    Effect.gen(function* () {
+      const { cron, member } = yield* begin
+      const { body: task } = yield* cron.create()
+      const { body: other } = yield* cron.create()
+      const cancel = (id: string, of = task.id) => cron.act(of, `executions/${id}/cancel`)
+
+      const { body: queued } = yield* cron.act(task.id, "run")
+      assert.strictEqual(outcome(yield* cancel(queued.id, other.id)), "404 not_found")
+      const cancelled = yield* cancel(queued.id)
+      assert.strictEqual(cancelled.status, 200)
+      assert.strictEqual(cancelled.body.status, "cancelled")
+      assert.strictEqual(cancelled.body.id, queued.id)
+      assert.deepStrictEqual(yield* runsOf(task.id), [])
+      assert.deepStrictEqual((yield* cancel(queued.id)).body, cancelled.body)
+
+      const running = yield* insertRun(member.workspace_id, task.id, {
+        slot,
+        now,
+        state: "running"
+      })
+      const requested = yield* cancel(running)
+      assert.strictEqual(requested.status, 200)
+      assert.strictEqual(requested.body.status, "running")
+      assert.isTrue((yield* runsOf(task.id))[0]?.cancel_requested)
+      assert.strictEqual((yield* cancel(running)).status, 200)
+
+      const ended = yield* insertExecution(member.workspace_id, task.id, { at: now })
+      assert.strictEqual(outcome(yield* cancel(ended)), "409 conflict")
+      const missing = yield* cancel("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41")
+      assert.strictEqual(outcome(missing), "404 not_found")
+      assert.strictEqual(missing.body.detail.resource, "execution")
+      const stranger = yield* signUp()
+      const path = `${stranger.workspace}/cron/${task.id}/executions/${ended}/cancel`
+      assert.strictEqual(
+        outcome(yield* ask("POST", path, { token: stranger.access_token })),
+        "404 not_found"
+      )
+    })
+  )
+})

@@ -1,0 +1,219 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import {
+  ask,
+  createKey,
+  type Member,
+  outcome,
+  signUp,
+  times,
+  together
+} from "../../support/http.ts"
+import { leap } from "../../support/leap.ts"
+import { testAppLayer } from "../../support/TestApp.ts"
+import { enqueueMany } from "../../engine/runner/support/tasks.ts"
+import { begin, cronOf, runsOf } from "./tasks.ts"
+
+/** As if they had been created one by one, which would take half a minute. */
+const insertTasks = Effect.fnUntraced(function* (member: Member, count: number) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    INSERT INTO tasks (
+      id, workspace_id, kind, name, status, method, url, headers, timeout_seconds, retry_count,
+      schedule, timezone, overlap, missed, dst_overlap, created_at, updated_at
+    )
+    SELECT
+      gen_random_uuid(), ${member.workspace_id}::uuid, 'cron', 'a task', 'paused', 'POST',
+      'https://example.com', '{}', 30, 0, '* * * * *', 'UTC', 'skip', 'once', 'first', now(), now()
+    FROM generate_series(1, ${count}::int)`
+})
+
+layer(testAppLayer())("a workspace of cron tasks", (it) => {
+  it.effect("holds 10,000 of them, also where several are created at once", () =>
+    Effect.gen(function* () {
+      const { cron, member } = yield* begin
+      yield* insertTasks(member, 9_998)
+      const answers = yield* together(times(4, () => cron.create()))
+      assert.deepStrictEqual(answers.map(outcome).toSorted(), [
+        "201",
+        "201",
+        "402 quota_exceeded",
+        "402 quota_exceeded"
+      ])
+      const refused = yield* cron.create()
+      assert.deepStrictEqual(refused.body.detail, {
+        error: "quota_exceeded",
+        message: "The limit of 10000 cron tasks is reached.",
+        quota: "cron_tasks",
+        limit: 10_000,
+        plan: "self_hosted"
+      })
+      const made = answers.find(({ status }) => status === 201)
+      yield* cron.remove(made?.body.id)
+      assert.strictEqual((yield* cron.create()).status, 201)
+      const { cron: elsewhere } = yield* begin
+      assert.strictEqual((yield* elsewhere.create()).status, 201)
+    })
+  )
+
+  it.effect("refuses a run by hand of a task that has 10,000 unfinished ones", () =>
+    Effect.gen(function* () {
+      const { cron, member } = yield* begin
+      const { body: task } = yield* cron.create()
+      yield* enqueueMany({ workspace_id: member.workspace_id, task_id: task.id }, 10_000)
+      const refused = yield* cron.act(task.id, "run")
+      assert.strictEqual(refused.status, 402)
+      assert.deepStrictEqual(refused.body.detail, {
+        error: "quota_exceeded",
+        message: "The limit of 10000 unfinished runs of a task is reached.",
+        quota: "unfinished_runs_of_a_task",
+        limit: 10_000,
+        plan: "self_hosted"
+      })
+    })
+  )
+
+  it.effect("gets one task from a create that is repeated with the same key", () =>
+    Effect.gen(function* () {
+      const { cron } = yield* begin
+      const headers = { "idempotency-key": "deploy-1" }
+      const answers = yield* together(times(5, () => cron.create({}, headers)))
+      const [first] = answers
+      for (const answer of answers) {
+        assert.strictEqual(answer.status, 201)
+        assert.deepStrictEqual(answer.body, first?.body)
+      }
+      assert.deepStrictEqual((yield* cron.list()).body.data, [first?.body])
+      const different = yield* cron.create({ name: "Different" }, headers)
+      assert.strictEqual(outcome(different), "409 idempotency_conflict")
+      yield* leap("25 hours")
+      const nextDay = yield* cron.create({}, headers)
+      assert.strictEqual(nextDay.status, 201)
+      assert.notStrictEqual(nextDay.body.id, first?.body.id)
+      const invalid = yield* cron.create({}, { "idempotency-key": "with a space" })
+      assert.strictEqual(outcome(invalid), "422 validation_failed")
+    })
+  )
+
+  it.effect("runs a task once for a key, and once for each request without one", () =>
+    Effect.gen(function* () {
+      const { cron } = yield* begin
+      const { body: task } = yield* cron.create()
+      const { body: other } = yield* cron.create()
+      const headers = { "idempotency-key": "run-1" }
+      const answers = yield* together(times(3, () => cron.act(task.id, "run", headers)))
+      assert.deepStrictEqual(new Set(answers.map(({ status }) => status)), new Set([202]))
+      assert.strictEqual(new Set(answers.map(({ body }) => body.id)).size, 1)
+      yield* cron.act(task.id, "run")
+      assert.strictEqual((yield* runsOf(task.id)).length, 2)
+      assert.strictEqual((yield* cron.act(other.id, "run", headers)).body.task_id, other.id)
+      const missing = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+      assert.strictEqual(outcome(yield* cron.act(missing, "run", headers)), "404 not_found")
+    })
+  )
+
+  it.effect("shows none of them to another, whatever it asks", () =>
+    Effect.gen(function* () {
+      const { cron: theirs } = yield* begin
+      const { body: task } = yield* theirs.create()
+      const { cron: ours, member } = yield* begin
+      for (const id of [task.id, "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41", "not-an-id"]) {
+        for (const answer of [
+          yield* ours.get(id),
+          yield* ours.update(id, { name: "Mine" }),
+          yield* ours.remove(id),
+          yield* ours.act(id, "run"),
+          yield* ours.act(id, "pause"),
+          yield* ours.act(id, "resume"),
+          yield* ours.executions(id),
+          yield* ours.act(id, `executions/${task.id}/cancel`)
+        ]) {
+          assert.strictEqual(outcome(answer), "404 not_found", id)
+          assert.strictEqual(answer.body.detail.resource, "task")
+        }
+      }
+      assert.deepStrictEqual((yield* ours.list()).body.data, [])
+      assert.deepStrictEqual((yield* theirs.get(task.id)).body, task)
+      assert.deepStrictEqual(yield* runsOf(task.id), [])
+      const stranger = yield* signUp()
+      const path = `${member.workspace}/cron`
+      const hidden = yield* ask("GET", path, { token: stranger.access_token })
+      assert.strictEqual(hidden.body.detail.resource, "workspace")
+    })
+  )
+
+  it.effect("shows each its own, however many ask at once", () =>
+    Effect.gen(function* () {
+      const owners = yield* Effect.all(times(3, () => begin))
+      for (const { cron, member } of owners) {
+        yield* together(times(3, () => cron.create({ name: member.workspace_id })))
+      }
+      const asked = times(60, (index) => ({ ...owners[index % 3]!, limit: (index % 4) + 1 }))
+      const answers = yield* together(
+        asked.map(({ cron, limit, member }) =>
+          Effect.map(cron.list(`?limit=${limit}`), ({ body }) => ({ ...body, limit, member }))
+        )
+      )
+      for (const { data, limit, member, next_cursor } of answers) {
+        assert.deepStrictEqual(
+          data.map((task: { name: string }) => task.name),
+          times(Math.min(limit, 3), () => member.workspace_id)
+        )
+        assert.strictEqual(next_cursor === null, limit >= 3)
+      }
+    })
+  )
+
+  it.effect("is read with tasks:read and changed with tasks:write", () =>
+    Effect.gen(function* () {
+      const { cron: owner, member } = yield* begin
+      const { body: task } = yield* owner.create()
+      const execution = (yield* owner.act(task.id, "run")).body.id
+      const as = (scopes: ReadonlyArray<string>) =>
+        Effect.map(createKey(member, { scopes }), ({ key }) =>
+          cronOf({ ...member, access_token: key })
+        )
+      const reader = yield* as(["tasks:read"])
+      const writer = yield* as(["tasks:write"])
+      const historian = yield* as(["executions:read"])
+      const outcomes = (cron: typeof owner) =>
+        Effect.map(
+          Effect.all([
+            cron.list(),
+            cron.get(task.id),
+            cron.preview({ schedule: "* * * * *" }),
+            cron.executions(task.id),
+            cron.create(),
+            cron.update(task.id, { name: "Renamed" }),
+            cron.act(task.id, "run"),
+            cron.act(task.id, "pause"),
+            cron.act(task.id, "resume"),
+            cron.act(task.id, `executions/${execution}/cancel`),
+            cron.remove(task.id)
+          ]),
+          (answers) =>
+            answers.map(({ body, status }) =>
+              status === 403 ? body.detail.required_scope : status
+            )
+        )
+      const [read, write, history] = ["tasks:read", "tasks:write", "executions:read"]
+      const refusedWrites = times(7, () => write)
+      assert.deepStrictEqual(yield* outcomes(reader), [200, 200, 200, history, ...refusedWrites])
+      assert.deepStrictEqual(yield* outcomes(historian), [read, read, read, 200, ...refusedWrites])
+      assert.deepStrictEqual(yield* outcomes(writer), [
+        read,
+        read,
+        read,
+        history,
+        201,
+        200,
+        202,
+        200,
+        200,
+        200,
+        204
+      ])
+    })
+  )
+})

@@ -1,0 +1,107 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { makeRunId } from "../../../src/engine/RunId.ts"
+import { ask, createKey, type Member, signUp } from "../../support/http.ts"
+import { testNow } from "../../support/TestApp.ts"
+
+export const minimal = {
+  name: "Nightly report",
+  url: "https://api.example.com/jobs/nightly",
+  schedule: "0 3 * * *"
+}
+
+type Owner = Pick<Member, "workspace" | "access_token">
+
+/** What a test says of a task's path, with the token of its owner. */
+export const cronOf = ({ access_token: token, workspace }: Owner) => {
+  const tasks = `${workspace}/cron`
+  return {
+    create: (input: object = {}, headers: Readonly<Record<string, string>> = {}) =>
+      ask("POST", tasks, { token, headers, body: { ...minimal, ...input } }),
+    list: (query = "") => ask("GET", `${tasks}${query}`, { token }),
+    get: (id: string) => ask("GET", `${tasks}/${id}`, { token }),
+    update: (id: string, changes: object) =>
+      ask("PATCH", `${tasks}/${id}`, { token, body: changes }),
+    remove: (id: string) => ask("DELETE", `${tasks}/${id}`, { token }),
+    act: (id: string, action: string, headers: Readonly<Record<string, string>> = {}) =>
+      ask("POST", `${tasks}/${id}/${action}`, { token, headers }),
+    executions: (id: string, query = "") =>
+      ask("GET", `${tasks}/${id}/executions${query}`, { token }),
+    preview: (query: Readonly<Record<string, string>>) =>
+      ask("GET", `${tasks}/preview?${new URLSearchParams(query)}`, { token })
+  }
+}
+
+/**
+ * A workspace of its own at noon, with a key that outlives every session, and the day's history as
+ * a runner would have made it.
+ */
+export const begin = Effect.gen(function* () {
+  yield* TestClock.setTime(testNow)
+  const member = yield* signUp()
+  const { key } = yield* createKey(member, {
+    scopes: ["tasks:read", "tasks:write", "executions:read"]
+  })
+  return { member, key, cron: cronOf({ ...member, access_token: key }) }
+})
+
+/** What the queue holds of a task, oldest first. */
+export const runsOf = Effect.fnUntraced(function* (taskId: string) {
+  const sql = yield* SqlClient.SqlClient
+  return yield* sql<{
+    readonly id: string
+    readonly kind: string
+    readonly trigger: string
+    readonly state: string
+    readonly cancel_requested: boolean
+    readonly due_at: Date
+  }>`
+    SELECT id, kind, trigger, state, cancel_requested, due_at
+    FROM runs
+    WHERE task_id = ${taskId}
+    ORDER BY id`
+})
+
+/** As if the runner had fired the slot, and started its run where `state` says so. */
+export const insertRun = Effect.fnUntraced(function* (
+  workspaceId: string,
+  taskId: string,
+  run: { readonly slot: Date; readonly now: number; readonly state?: "queued" | "running" }
+) {
+  const sql = yield* SqlClient.SqlClient
+  const id = makeRunId(run.slot.getTime(), run.now)
+  const started = run.state === "running" ? run.slot : null
+  yield* sql`
+    INSERT INTO runs (
+      id, workspace_id, task_id, kind, trigger, slot_at, scheduled_for, due_at, state,
+      started_at, attempt_started_at
+    )
+    VALUES (
+      ${id}, ${workspaceId}, ${taskId}, 'cron', 'schedule', ${run.slot}, ${run.slot}, ${run.slot},
+      ${run.state ?? "queued"}, ${started}, ${started}
+    )`
+  return id
+})
+
+/** As if a run had ended then. */
+export const insertExecution = Effect.fnUntraced(function* (
+  workspaceId: string,
+  taskId: string,
+  execution: { readonly at: number; readonly status?: string; readonly kind?: string }
+) {
+  const sql = yield* SqlClient.SqlClient
+  const id = makeRunId(execution.at, execution.at)
+  const at = new Date(execution.at)
+  yield* sql`
+    INSERT INTO executions (
+      id, workspace_id, task_id, kind, trigger, status, scheduled_for, started_at, finished_at,
+      lateness_ms, duration_ms, attempts_count, status_code, error
+    )
+    VALUES (
+      ${id}, ${workspaceId}, ${taskId}, ${execution.kind ?? "cron"}, 'schedule',
+      ${execution.status ?? "succeeded"}, ${at}, ${at}, ${at}, 0, 0, 1, 200,
+      ${execution.status === "failed" ? "response_rule: the answer is wrong" : null}
+    )`
+  return id
+})

@@ -1,0 +1,190 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { onlySelfHosted, selfHosted } from "../../../src/core/config/plans.ts"
+import { createKey, type Member, outcome, times, together } from "../../support/http.ts"
+import { testAppLayer } from "../../support/TestApp.ts"
+import { begin, delayedOf, minimal, runsOf } from "./tasks.ts"
+
+/** A change to a valid body, and the path that is named for it. */
+const refused: ReadonlyArray<readonly [string, object, ReadonlyArray<string>]> = [
+  ["a blank name", { name: " " }, ["name"]],
+  ["no url", { url: undefined }, ["url"]],
+  ["another scheme", { url: "file:///etc/passwd" }, ["url"]],
+  ["a header of the connection", { headers: { Connection: "close" } }, ["headers", "Connection"]],
+  ["a timeout of 901", { timeout_seconds: 901 }, ["timeout_seconds"]],
+  ["11 retries", { retry_count: 11 }, ["retry_count"]],
+  ["a negative delay", { delay_seconds: -1 }, ["delay_seconds"]],
+  ["a delay of more than a year", { delay_seconds: 31_536_001 }, ["delay_seconds"]],
+  ["half a second", { delay_seconds: 0.5 }, ["delay_seconds"]],
+  ["no time at all", { delay_seconds: undefined }, ["run_at"]],
+  ["two times", { run_at: "2026-06-02T00:00:00Z" }, ["delay_seconds"]],
+  ["a schedule", { schedule: "* * * * *" }, ["schedule"]],
+  [
+    "a time without a zone",
+    { delay_seconds: undefined, run_at: "2026-06-02T00:00:00" },
+    ["run_at"]
+  ],
+  ["a day that is not", { delay_seconds: undefined, run_at: "2026-13-01T00:00:00Z" }, ["run_at"]],
+  [
+    "a time more than a year ahead",
+    { delay_seconds: undefined, run_at: "2027-06-01T12:00:00.001Z" },
+    ["run_at"]
+  ]
+]
+
+/** As if they had been created one by one, which would take seconds. */
+const insertPending = Effect.fnUntraced(function* (member: Member, count: number) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    INSERT INTO tasks (
+      id, workspace_id, kind, status, method, url, headers, timeout_seconds, retry_count, run_at,
+      created_at, updated_at
+    )
+    SELECT
+      gen_random_uuid(), ${member.workspace_id}::uuid, 'delayed', 'pending', 'POST',
+      'https://example.com', '{}', 30, 0, now(), now(), now()
+    FROM generate_series(1, ${count}::int)`
+})
+
+const most = 1_000
+const byDefault = {
+  ...selfHosted,
+  limits: { ...selfHosted.limits, pending_delayed_tasks: most }
+}
+
+layer(testAppLayer({ plans: { ...onlySelfHosted, byDefault } }))(
+  "a workspace of delayed tasks",
+  (it) => {
+    it.effect("refuses a body with the path of what is wrong in it", () =>
+      Effect.gen(function* () {
+        const { delayed } = yield* begin
+        const { body: task } = yield* delayed.create()
+        for (const [problem, change, path] of refused) {
+          const answers = [yield* delayed.post({ ...minimal, ...change })]
+          // What is left out of a change stays as it is.
+          if (!Object.values(change).includes(undefined)) {
+            answers.push(yield* delayed.update(task.id, { ...minimal, ...change }))
+          }
+          for (const answer of answers) {
+            assert.strictEqual(outcome(answer), "422 validation_failed", problem)
+            assert.deepStrictEqual(answer.body.detail.issues[0].path, path, problem)
+            assert.isNotEmpty(answer.body.detail.issues[0].message)
+          }
+        }
+        const late = yield* delayed.update(task.id, { run_at: "2027-06-01T12:00:01Z" })
+        assert.deepStrictEqual(late.body.detail.issues, [
+          { path: ["run_at"], message: "Expected a time at most 365 days ahead" }
+        ])
+        for (const query of ["?status=active", "?limit=0", "?name=", "?cursor=x"]) {
+          assert.strictEqual(outcome(yield* delayed.list(query)), "422 validation_failed", query)
+        }
+        assert.deepStrictEqual((yield* delayed.list()).body.data, [task])
+      })
+    )
+
+    it.effect("holds as many pending ones as its plan says, also if several come at once", () =>
+      Effect.gen(function* () {
+        const { delayed, member } = yield* begin
+        yield* insertPending(member, most - 2)
+        const answers = yield* together(times(4, () => delayed.create()))
+        assert.deepStrictEqual(answers.map(outcome).toSorted(), [
+          "201",
+          "201",
+          "402 quota_exceeded",
+          "402 quota_exceeded"
+        ])
+        const refused = yield* delayed.create()
+        assert.deepStrictEqual(refused.body.detail, {
+          error: "quota_exceeded",
+          message: `The limit of ${most} pending delayed tasks is reached.`,
+          quota: "pending_delayed_tasks",
+          limit: most,
+          plan: "self_hosted"
+        })
+        yield* delayed.remove(answers.find(({ status }) => status === 201)?.body.id)
+        assert.strictEqual((yield* delayed.create()).status, 201)
+      })
+    )
+
+    it.effect("gets one task, and one run, from what is repeated with the same key", () =>
+      Effect.gen(function* () {
+        const { delayed } = yield* begin
+        const headers = { "idempotency-key": "signup-ada" }
+        const answers = yield* together(times(5, () => delayed.create({}, headers)))
+        const [first] = answers
+        for (const answer of answers) {
+          assert.strictEqual(answer.status, 201)
+          assert.deepStrictEqual(answer.body, first?.body)
+        }
+        assert.deepStrictEqual((yield* delayed.list()).body.data, [first?.body])
+        const id: string = first?.body.id
+        assert.strictEqual((yield* runsOf(id)).length, 1)
+        const different = yield* delayed.create({ delay_seconds: 60 }, headers)
+        assert.strictEqual(outcome(different), "409 idempotency_conflict")
+
+        const runs = yield* together(times(3, () => delayed.run(id, headers)))
+        assert.deepStrictEqual(new Set(runs.map(({ status }) => status)), new Set([202]))
+        assert.strictEqual(new Set(runs.map(({ body }) => body.id)).size, 1)
+        assert.strictEqual((yield* runsOf(id)).length, 1)
+      })
+    )
+
+    it.effect("shows none of them to another, whatever it asks, nor a cron task for one", () =>
+      Effect.gen(function* () {
+        const { delayed: theirs } = yield* begin
+        const { body: task } = yield* theirs.create()
+        const { delayed: ours } = yield* begin
+        for (const id of [task.id, "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41", "not-an-id"]) {
+          for (const answer of [
+            yield* ours.get(id),
+            yield* ours.update(id, { name: "Mine" }),
+            yield* ours.remove(id),
+            yield* ours.run(id),
+            yield* ours.cancel(id, task.id)
+          ]) {
+            assert.strictEqual(outcome(answer), "404 not_found", id)
+            assert.strictEqual(answer.body.detail.resource, "task")
+          }
+        }
+        assert.deepStrictEqual((yield* ours.list()).body.data, [])
+        assert.deepStrictEqual((yield* theirs.get(task.id)).body, task)
+      })
+    )
+
+    it.effect("is read with tasks:read and changed with tasks:write", () =>
+      Effect.gen(function* () {
+        const { delayed: owner, member } = yield* begin
+        const { body: task } = yield* owner.create()
+        const { body: due } = yield* owner.create({ delay_seconds: 0 })
+        const as = (scopes: ReadonlyArray<string>) =>
+          Effect.map(createKey(member, { scopes }), ({ key }) =>
+            delayedOf({ ...member, access_token: key })
+          )
+        const outcomes = (delayed: typeof owner) =>
+          Effect.map(
+            Effect.all([
+              delayed.list(),
+              delayed.get(task.id),
+              delayed.create(),
+              delayed.update(task.id, { name: "Renamed" }),
+              delayed.remove(task.id),
+              delayed.run(due.id),
+              delayed.cancel(due.id, due.last_run.execution_id)
+            ]),
+            (answers) =>
+              answers.map(({ body, status }) =>
+                status === 403 ? body.detail.required_scope : status
+              )
+          )
+        const [read, write] = ["tasks:read", "tasks:write"]
+        const refusedWrites = times(5, () => write)
+        assert.deepStrictEqual(yield* outcomes(yield* as([read])), [200, 200, ...refusedWrites])
+        const historian = yield* as(["executions:read"])
+        assert.deepStrictEqual(yield* outcomes(historian), [read, read, ...refusedWrites])
+        const writer = yield* as([write])
+        assert.deepStrictEqual(yield* outcomes(writer), [read, read, 201, 200, 204, 409, 200])
+      })
+    )
+  }
+)

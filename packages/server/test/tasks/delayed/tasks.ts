@@ -1,0 +1,62 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { begin as beginWithCron, insertExecution, runsOf } from "../cron/tasks.ts"
+import { ask, type Member } from "../../support/http.ts"
+
+export const minimal = { url: "https://api.example.com/trials/ended", delay_seconds: 3600 }
+
+export const delayedOf = ({
+  access_token: token,
+  workspace
+}: Pick<Member, "workspace" | "access_token">) => {
+  const tasks = `${workspace}/delayed`
+  return {
+    /** Exactly this body; `create` makes it a valid one. */
+    post: (body: object) => ask("POST", tasks, { token, body }),
+    create: (input: object = {}, headers: Readonly<Record<string, string>> = {}) =>
+      ask("POST", tasks, { token, headers, body: { ...minimal, ...input } }),
+    list: (query = "") => ask("GET", `${tasks}${query}`, { token }),
+    get: (id: string) => ask("GET", `${tasks}/${id}`, { token }),
+    update: (id: string, changes: object) =>
+      ask("PATCH", `${tasks}/${id}`, { token, body: changes }),
+    remove: (id: string) => ask("DELETE", `${tasks}/${id}`, { token }),
+    run: (id: string, headers: Readonly<Record<string, string>> = {}) =>
+      ask("POST", `${tasks}/${id}/run`, { token, headers }),
+    cancel: (id: string, executionId: string) =>
+      ask("POST", `${tasks}/${id}/executions/${executionId}/cancel`, { token })
+  }
+}
+
+export const begin = Effect.map(beginWithCron, ({ key, member }) => ({
+  member,
+  key,
+  delayed: delayedOf({ ...member, access_token: key })
+}))
+
+/** As if the runner had started the run of the task. */
+export const startRun = Effect.fnUntraced(function* (taskId: string) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    UPDATE runs
+    SET state = 'running', started_at = due_at, attempt_started_at = due_at
+    WHERE task_id = ${taskId}`
+})
+
+/** As if the runner had settled the run of the task at this moment. */
+export const finishRun = Effect.fnUntraced(function* (
+  workspaceId: string,
+  taskId: string,
+  at: number
+) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    DELETE FROM runs
+    WHERE task_id = ${taskId}`
+  yield* sql`
+    UPDATE tasks
+    SET status = 'finished'
+    WHERE id = ${taskId}`
+  return yield* insertExecution(workspaceId, taskId, { at, kind: "delayed" })
+})
+
+export { runsOf }

@@ -1,0 +1,141 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { ask, createKey, outcome, signUp } from "../../support/http.ts"
+import { nobodysId } from "../../support/routes.ts"
+import { testAppLayer, testNow as now } from "../../support/TestApp.ts"
+import { insertRuns, runAt, type SomeRun } from "./history.ts"
+
+interface Try {
+  readonly number: number
+  readonly started_at: Date
+  readonly finished_at: Date | null
+  readonly status_code?: number
+  readonly response_body?: string
+  readonly error?: string
+}
+
+const insertAttempts = Effect.fnUntraced(function* (run: SomeRun, tries: ReadonlyArray<Try>) {
+  const sql = yield* SqlClient.SqlClient
+  yield* Effect.forEach(tries, (attempt) => {
+    const { id: execution_id, workspace_id } = run
+    return sql`INSERT INTO earlier_attempts ${sql.insert({ execution_id, workspace_id, ...attempt })}`
+  })
+})
+
+const firstTries: ReadonlyArray<Try> = [
+  {
+    number: 1,
+    started_at: new Date(now),
+    finished_at: new Date(now + 131),
+    status_code: 503,
+    response_body: 'busy "again"',
+    error: "http_status: answered with 503"
+  },
+  {
+    number: 2,
+    started_at: new Date(now + 1_500),
+    finished_at: null,
+    error: "node_lost: the node that ran it was lost"
+  }
+]
+
+const shownTries = [
+  {
+    number: 1,
+    started_at: "2026-06-01T12:00:00.000Z",
+    finished_at: "2026-06-01T12:00:00.131Z",
+    status_code: 503,
+    response_body: 'busy "again"',
+    error: { code: "http_status", message: "answered with 503" }
+  },
+  {
+    number: 2,
+    started_at: "2026-06-01T12:00:01.500Z",
+    finished_at: null,
+    status_code: null,
+    response_body: null,
+    error: { code: "node_lost", message: "the node that ran it was lost" }
+  }
+]
+
+layer(testAppLayer())("getting an execution", (it) => {
+  it.effect("shows what the list shows of it, and every attempt, the first one first", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const { workspace_id } = member
+      const finished_at = new Date(now + 9_000)
+      const run = runAt(now, { workspace_id, finished_at, attempts_count: 2, status: "failed" })
+      yield* insertRuns([run])
+      yield* insertAttempts(run, firstTries.toReversed())
+      const executions = `${member.workspace}/executions`
+      const token = member.access_token
+      const { body, status } = yield* ask("GET", `${executions}/${run.id}`, { token })
+      assert.strictEqual(status, 200)
+      const { body: listed } = yield* ask("GET", executions, { token })
+      assert.deepStrictEqual(body, { ...listed.data[0], attempts: shownTries })
+    })
+  )
+
+  it.effect("shows the attempt that goes on, before it is known how it ends", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const { workspace_id } = member
+      const ended = runAt(now, { workspace_id })
+      const run = runAt(now, { workspace_id, status: "running", attempts_count: 3 })
+      const queued = runAt(now, { workspace_id, status: "queued" })
+      yield* insertRuns([ended, run, queued])
+      yield* insertAttempts(run, firstTries)
+      const get = (id: string) =>
+        ask("GET", `${member.workspace}/executions/${id}`, { token: member.access_token })
+      const { body } = yield* get(run.id)
+      assert.strictEqual(body.attempts_count, 3)
+      assert.deepStrictEqual(body.attempts, [
+        ...shownTries,
+        {
+          number: 3,
+          started_at: "2026-06-01T12:00:00.000Z",
+          finished_at: null,
+          status_code: null,
+          response_body: null,
+          error: null
+        }
+      ])
+      assert.deepStrictEqual((yield* get(queued.id)).body.attempts, [])
+    })
+  )
+
+  it.effect("finds nothing under an id of another workspace, of nothing, or that is no id", () =>
+    Effect.gen(function* () {
+      const owner = yield* signUp()
+      const stranger = yield* signUp()
+      const { workspace_id } = owner
+      const run = runAt(now, { workspace_id })
+      const going = runAt(now, { workspace_id, status: "running" })
+      yield* insertRuns([run, going])
+      for (const id of [run.id, going.id, nobodysId, "7"]) {
+        const path = `${stranger.workspace}/executions/${id}`
+        const answer = yield* ask("GET", path, { token: stranger.access_token })
+        assert.strictEqual(outcome(answer), "404 not_found")
+        assert.strictEqual(answer.body.detail.resource, "execution")
+      }
+    })
+  )
+
+  it.effect("is for keys with the scope for executions, and so are the list and the figures", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const run = runAt(now, { workspace_id: member.workspace_id })
+      yield* insertRuns([run])
+      const right = yield* createKey(member, { scopes: ["executions:read"] })
+      const wrong = yield* createKey(member, { scopes: ["tasks:read", "tasks:write"] })
+      for (const path of ["", "/stats", `/${run.id}`]) {
+        const get = (token?: string) =>
+          ask("GET", `${member.workspace}/executions${path}`, { token })
+        assert.strictEqual((yield* get(right.key)).status, 200)
+        assert.strictEqual(outcome(yield* get(wrong.key)), "403 insufficient_scope")
+        assert.strictEqual(outcome(yield* get()), "401 missing_credentials")
+      }
+    })
+  )
+})

@@ -1,0 +1,262 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { randomUUID } from "node:crypto"
+import { makeRunId } from "../../../src/engine/RunId.ts"
+import { type Answer, ask, type Member, outcome, signUp } from "../../support/http.ts"
+import { testAppLayer, testNow as now } from "../../support/TestApp.ts"
+import { endRun, insertRuns, isUnfinished, runAt, type SomeRun } from "./history.ts"
+
+const hour = 3_600_000
+const day = 24 * hour
+const minute = 60_000
+
+const list = (member: Member, query: Readonly<Record<string, string>> = {}) =>
+  ask("GET", `${member.workspace}/executions?${new URLSearchParams(query)}`, {
+    token: member.access_token
+  })
+
+/** All pages, one after the other. */
+const listAll = Effect.fnUntraced(function* (
+  member: Member,
+  query: Readonly<Record<string, string>>,
+  between: Effect.Effect<void, unknown, never> = Effect.void
+) {
+  const ids: Array<string> = []
+  let cursor: string | null = null
+  do {
+    const page: Answer = yield* list(member, {
+      ...query,
+      ...(cursor === null ? {} : { cursor })
+    })
+    assert.strictEqual(page.status, 200)
+    ids.push(...page.body.data.map((execution: { id: string }) => execution.id))
+    cursor = page.body.next_cursor
+    yield* Effect.orDie(between)
+  } while (cursor !== null)
+  return ids
+})
+
+const newestFirst = (runs: ReadonlyArray<SomeRun>) =>
+  runs
+    .map(({ id }) => id)
+    .toSorted()
+    .toReversed()
+
+const pick = <A>(values: ReadonlyArray<A>): A => {
+  const value = values[Math.floor(Math.random() * values.length)]
+  if (value === undefined) throw new Error("nothing to pick from")
+  return value
+}
+
+const kinds = ["cron", "delayed", "chain"] as const
+const statuses = ["queued", "running", "succeeded", "failed", "cancelled", "skipped"] as const
+
+layer(testAppLayer())("listing executions", (it) => {
+  it.effect("shows one that ended, one that runs and one that waits, field by field", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const { workspace_id } = member
+      const ended = runAt(now - 3 * hour, {
+        workspace_id,
+        kind: "chain",
+        trigger: "chain",
+        status: "failed",
+        chain_run_id: randomUUID(),
+        step_index: 1,
+        step: "close",
+        started_at: new Date(now - 3 * hour + 4),
+        finished_at: new Date(now - 3 * hour + 131),
+        attempts_count: 3,
+        status_code: 503,
+        error: "http_status: answered with 503"
+      })
+      const running = runAt(now - 2 * hour, {
+        workspace_id,
+        status: "running",
+        trigger: "manual",
+        started_at: new Date(now - 2 * hour + 7),
+        attempts_count: 2,
+        status_code: 429,
+        error: "http_status: answered with 429"
+      })
+      const queued = runAt(now, { workspace_id, kind: "delayed", status: "queued" })
+      yield* insertRuns([ended, running, queued])
+      const { body, status } = yield* list(member)
+      assert.strictEqual(status, 200)
+      assert.deepStrictEqual(body, {
+        data: [
+          {
+            id: queued.id,
+            kind: "delayed",
+            task_id: queued.task_id,
+            chain_run_id: null,
+            step: null,
+            trigger: "schedule",
+            status: "queued",
+            scheduled_for: "2026-06-01T12:00:00.000Z",
+            started_at: null,
+            finished_at: null,
+            lateness_ms: null,
+            duration_ms: null,
+            attempts_count: 0,
+            status_code: null,
+            error: null
+          },
+          {
+            id: running.id,
+            kind: "cron",
+            task_id: running.task_id,
+            chain_run_id: null,
+            step: null,
+            trigger: "manual",
+            status: "running",
+            scheduled_for: "2026-06-01T10:00:00.000Z",
+            started_at: "2026-06-01T10:00:00.007Z",
+            finished_at: null,
+            lateness_ms: 7,
+            duration_ms: null,
+            attempts_count: 2,
+            status_code: 429,
+            error: { code: "http_status", message: "answered with 429" }
+          },
+          {
+            id: ended.id,
+            kind: "chain",
+            task_id: ended.task_id,
+            chain_run_id: ended.chain_run_id,
+            step: "close",
+            trigger: "chain",
+            status: "failed",
+            scheduled_for: "2026-06-01T09:00:00.000Z",
+            started_at: "2026-06-01T09:00:00.004Z",
+            finished_at: "2026-06-01T09:00:00.131Z",
+            lateness_ms: 4,
+            duration_ms: 127,
+            attempts_count: 3,
+            status_code: 503,
+            error: { code: "http_status", message: "answered with 503" }
+          }
+        ],
+        next_cursor: null
+      })
+    })
+  )
+
+  it.effect("shows a workspace without any an empty page, and nobody another's", () =>
+    Effect.gen(function* () {
+      const owner = yield* signUp()
+      const stranger = yield* signUp()
+      const run = runAt(now - hour, { workspace_id: owner.workspace_id })
+      const going = runAt(now, { workspace_id: owner.workspace_id, status: "running" })
+      yield* insertRuns([run, going])
+      const empty = { data: [], next_cursor: null }
+      assert.deepStrictEqual((yield* list(stranger)).body, empty)
+      assert.deepStrictEqual((yield* list(stranger, { task_id: run.task_id })).body, empty)
+      assert.deepStrictEqual((yield* list(stranger, { task_id: going.task_id })).body, empty)
+      const path = `${owner.workspace}/executions`
+      const peek = yield* ask("GET", path, { token: stranger.access_token })
+      assert.strictEqual(outcome(peek), "404 not_found")
+    })
+  )
+
+  it.effect("gives each run once, in order, while runs end between the pages", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const { workspace_id } = member
+      const runs = Array.from({ length: 80 }, (_, index) =>
+        runAt(now - index * 37 * minute, {
+          workspace_id,
+          status: index % 3 === 0 ? "succeeded" : index % 3 === 1 ? "running" : "queued"
+        })
+      )
+      yield* insertRuns(runs)
+      const going = runs.filter(isUnfinished).map(({ id }) => id)
+      const context = yield* Effect.context<Effect.Services<ReturnType<typeof endRun>>>()
+      const endSome = Effect.forEach(
+        Array.from({ length: 6 }, () => going.splice(Math.floor(Math.random() * going.length), 1)),
+        ([id]) => (id === undefined ? Effect.void : endRun(id)),
+        { discard: true }
+      ).pipe(Effect.provideContext(context))
+      const ids = yield* listAll(member, { limit: "7" }, endSome)
+      assert.deepStrictEqual(ids, newestFirst(runs))
+    })
+  )
+
+  it.effect("finds by any mix of kind, task, status and time, whichever table holds it", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const { workspace_id } = member
+      const tasks = Array.from({ length: 4 }, () => randomUUID())
+      const runs = Array.from({ length: 150 }, () => {
+        const at = now - Math.floor(Math.random() * 3 * day)
+        // A fire that was missed runs hours later: its id is at most an hour older than its start.
+        const made = Math.random() < 0.2 ? Math.min(now, at + Math.floor(Math.random() * day)) : at
+        return runAt(at, {
+          workspace_id,
+          id: makeRunId(at, made),
+          task_id: pick(tasks),
+          kind: pick(kinds),
+          status: pick(statuses)
+        })
+      })
+      yield* insertRuns(runs)
+      const maybe = <A>(value: () => A) => (Math.random() < 0.5 ? value() : undefined)
+      for (let round = 0; round < 40; round++) {
+        const kind = maybe(() => pick(kinds))
+        const task_id = maybe(() => pick(tasks))
+        const status = maybe(() => pick(statuses))
+        const from = maybe(() => pick(runs).scheduled_for)
+        const later = maybe(() => pick(runs).scheduled_for)
+        const to = from !== undefined && later !== undefined && later < from ? from : later
+        const query = {
+          limit: String(pick([3, 20, 100])),
+          ...(kind === undefined ? {} : { kind }),
+          ...(task_id === undefined ? {} : { task_id }),
+          ...(status === undefined ? {} : { status }),
+          ...(from === undefined ? {} : { from: from.toISOString() }),
+          ...(to === undefined ? {} : { to: to.toISOString() })
+        }
+        const expected = runs.filter(
+          (run) =>
+            (kind === undefined || run.kind === kind) &&
+            (task_id === undefined || run.task_id === task_id) &&
+            (status === undefined || run.status === status) &&
+            (from === undefined || run.scheduled_for >= from) &&
+            (to === undefined || run.scheduled_for < to)
+        )
+        const ids = yield* listAll(member, query)
+        assert.deepStrictEqual(ids, newestFirst(expected), JSON.stringify(query))
+      }
+    })
+  )
+
+  it.effect("refuses what is no filter, and says which one", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const refused: ReadonlyArray<readonly [string, string]> = [
+        ["kind", "webhook"],
+        ["status", "done"],
+        ["task_id", "7"],
+        ["from", "yesterday"],
+        ["to", "2026-06-01T12:00:00"],
+        ["limit", "101"],
+        ["cursor", "x"],
+        ["colour", "red"]
+      ]
+      for (const [name, value] of refused) {
+        const answer = yield* list(member, { [name]: value })
+        assert.strictEqual(outcome(answer), "422 validation_failed", name)
+        assert.deepStrictEqual(answer.body.detail.issues[0].path, [name])
+      }
+      const bounds = { from: "2026-06-01T12:00:01Z", to: "2026-06-01T12:00:00Z" }
+      const inverted = yield* list(member, bounds)
+      assert.strictEqual(outcome(inverted), "422 validation_failed")
+      assert.deepStrictEqual(inverted.body.detail.issues[0].path, ["from"])
+      const again = yield* ask("POST", `${member.workspace}/executions/rerun`, {
+        token: member.access_token,
+        body: { status: "failed", ...bounds }
+      })
+      assert.strictEqual(outcome(again), "422 validation_failed")
+    })
+  )
+})

@@ -1,0 +1,314 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { chainsOf } from "../chains/chains.ts"
+import { begin as beginWithCron, cronOf, insertExecution } from "../cron/tasks.ts"
+import { delayedOf } from "../delayed/tasks.ts"
+import { ask, createKey, outcome, signUp } from "../../support/http.ts"
+import { testAppLayer, testNow } from "../../support/TestApp.ts"
+import { queuesOf } from "./queues.ts"
+
+const begin = Effect.map(beginWithCron, ({ cron, key, member }) => {
+  const owner = { ...member, access_token: key }
+  return {
+    member,
+    key,
+    cron,
+    queues: queuesOf(owner),
+    delayed: delayedOf(owner),
+    chains: chainsOf(owner)
+  }
+})
+
+interface QueueOfRun {
+  readonly queue_id: string | null
+  readonly waiting: boolean
+  readonly parked: boolean
+}
+
+const queuesOfRuns = (taskId: string) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql<QueueOfRun>`
+      SELECT queue_id, waiting, parked
+      FROM runs
+      WHERE task_id = ${taskId}
+      ORDER BY parked, id`
+  )
+
+const inQueue = (queue_id: string): QueueOfRun => ({ queue_id, waiting: true, parked: true })
+const inNone: QueueOfRun = { queue_id: null, waiting: false, parked: false }
+
+layer(testAppLayer())("queue records", (it) => {
+  it.effect(
+    "with a rate has its first turn at once, also if it was made by a node whose clock is ahead",
+    () =>
+      Effect.gen(function* () {
+        const { queues } = yield* begin
+        const sql = yield* SqlClient.SqlClient
+        const { id } = (yield* queues.create({ rate_per_second: 1 })).body
+        // The node goes by the clock of the test.
+        const [turn] = yield* sql<{ readonly is_now: boolean }>`
+        SELECT next_at BETWEEN now() - interval '1 minute' AND now() AS is_now
+        FROM queues
+        WHERE id = ${id}`
+        assert.isTrue(turn?.is_now)
+      })
+  )
+
+  it.effect("has every field, and keeps what its author said", () =>
+    Effect.gen(function* () {
+      const { member, queues } = yield* begin
+      const created = yield* queues.create({ name: " Billing  server " })
+      assert.strictEqual(created.status, 201)
+      const { id, ...rest } = created.body
+      assert.deepStrictEqual(rest, {
+        workspace_id: member.workspace_id,
+        key: null,
+        name: "Billing  server",
+        max_concurrency: 2,
+        rate_per_second: null,
+        paused: false,
+        running: 0,
+        waiting: 0,
+        created_at: "2026-06-01T12:00:00.000Z",
+        updated_at: "2026-06-01T12:00:00.000Z"
+      })
+      assert.deepStrictEqual((yield* queues.get(id)).body, created.body)
+      const slow = yield* queues.create({ max_concurrency: null, rate_per_second: 0.2 })
+      assert.strictEqual(slow.body.rate_per_second, 0.2)
+      assert.strictEqual(slow.body.max_concurrency, null)
+      const { body } = yield* queues.list()
+      assert.deepStrictEqual(body, { data: [slow.body, created.body], next_cursor: null })
+      const first = yield* queues.list("?limit=1")
+      const second = yield* queues.list(`?limit=1&cursor=${first.body.next_cursor}`)
+      assert.deepStrictEqual(second.body.data, [created.body])
+    })
+  )
+
+  it.effect.each<readonly [object, ReadonlyArray<string>]>([
+    [{ max_concurrency: null }, ["max_concurrency"]],
+    [{ max_concurrency: 0 }, ["max_concurrency"]],
+    [{ max_concurrency: 1_001 }, ["max_concurrency"]],
+    [{ max_concurrency: 1.5 }, ["max_concurrency"]],
+    [{ rate_per_second: 0 }, ["rate_per_second"]],
+    [{ rate_per_second: 0.000_01 }, ["rate_per_second"]],
+    [{ rate_per_second: 1_001 }, ["rate_per_second"]],
+    [{ name: "" }, ["name"]],
+    [{ paused: true }, ["paused"]]
+  ])("is refused: %j", ([input, path]) =>
+    Effect.gen(function* () {
+      const { queues } = yield* begin
+      const refused = yield* queues.create(input)
+      assert.strictEqual(refused.status, 422)
+      assert.deepStrictEqual(refused.body.detail.issues[0].path, path)
+    })
+  )
+
+  it.effect("changes what is given, and keeps one of the limits", () =>
+    Effect.gen(function* () {
+      const { queues } = yield* begin
+      const { id } = (yield* queues.create()).body
+      const changed = yield* queues.update(id, { rate_per_second: 5, name: "Mail" })
+      assert.strictEqual(changed.status, 200)
+      assert.deepInclude(changed.body, { name: "Mail", max_concurrency: 2, rate_per_second: 5 })
+      const one = yield* queues.update(id, { max_concurrency: null })
+      assert.deepInclude(one.body, { max_concurrency: null, rate_per_second: 5 })
+      const none = yield* queues.update(id, { rate_per_second: null })
+      assert.strictEqual(outcome(none), "422 validation_failed")
+      assert.deepStrictEqual((yield* queues.update(id, {})).body, one.body)
+    })
+  )
+
+  it.effect("pauses and resumes, and does so again without a change", () =>
+    Effect.gen(function* () {
+      const { queues } = yield* begin
+      const { id } = (yield* queues.create()).body
+      const paused = yield* queues.act(id, "pause")
+      assert.strictEqual(paused.body.paused, true)
+      assert.deepStrictEqual((yield* queues.act(id, "pause")).body, paused.body)
+      assert.strictEqual((yield* queues.act(id, "resume")).body.paused, false)
+    })
+  )
+
+  it.effect("is repeated for a repeated Idempotency-Key", () =>
+    Effect.gen(function* () {
+      const { queues } = yield* begin
+      const headers = { "idempotency-key": "once" }
+      const first = yield* queues.create({}, headers)
+      assert.deepStrictEqual((yield* queues.create({}, headers)).body, first.body)
+      const other = yield* queues.create({ max_concurrency: 3 }, headers)
+      assert.strictEqual(outcome(other), "409 idempotency_conflict")
+      assert.strictEqual((yield* queues.list()).body.data.length, 1)
+    })
+  )
+
+  it.effect("is there for the scopes of tasks", () =>
+    Effect.gen(function* () {
+      const { member } = yield* begin
+      const reader = yield* createKey(member, { scopes: ["tasks:read"] })
+      const reads = queuesOf({ ...member, access_token: reader.key })
+      assert.strictEqual((yield* reads.list()).status, 200)
+      const refused = yield* reads.create()
+      assert.strictEqual(outcome(refused), "403 insufficient_scope")
+      assert.strictEqual(refused.body.detail.required_scope, "tasks:write")
+    })
+  )
+
+  it.effect("is not found where it is not", () =>
+    Effect.gen(function* () {
+      const { queues } = yield* begin
+      const { queues: others } = yield* begin
+      const { id } = (yield* others.create()).body
+      const answers = [
+        yield* queues.get(id),
+        yield* queues.update(id, { name: "mine" }),
+        yield* queues.act(id, "pause"),
+        yield* queues.act(id, "resume"),
+        yield* queues.remove(id)
+      ]
+      for (const answer of answers) {
+        assert.strictEqual(outcome(answer), "404 not_found")
+        assert.strictEqual(answer.body.detail.resource, "queue")
+      }
+    })
+  )
+
+  it.effect("cannot be deleted while a task that may run names it", () =>
+    Effect.gen(function* () {
+      const { chains, cron, delayed, queues } = yield* begin
+      const { id: queue_id } = (yield* queues.create()).body
+      const task = (yield* cron.create({ queue_id })).body
+      assert.strictEqual(task.queue_id, queue_id)
+      yield* cron.act(task.id, "pause")
+      assert.strictEqual(outcome(yield* queues.remove(queue_id)), "409 conflict")
+      yield* cron.remove(task.id)
+      const chain = (yield* chains.create({ queue_id })).body
+      assert.strictEqual(chain.queue_id, queue_id)
+      assert.strictEqual(outcome(yield* queues.remove(queue_id)), "409 conflict")
+      assert.strictEqual((yield* chains.update(chain.id, { queue_id: null })).body.queue_id, null)
+      const later = (yield* delayed.create({ queue_id })).body
+      assert.strictEqual(outcome(yield* queues.remove(queue_id)), "409 conflict")
+      yield* delayed.remove(later.id)
+      assert.strictEqual((yield* queues.remove(queue_id)).status, 204)
+      assert.strictEqual(outcome(yield* queues.get(queue_id)), "404 not_found")
+      assert.strictEqual((yield* delayed.get(later.id)).body.queue_id, null)
+    })
+  )
+
+  it.effect("is deleted with its workspace", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const queues = queuesOf(member)
+      const { id: queue_id } = (yield* queues.create()).body
+      yield* cronOf(member).create({ queue_id })
+      const other = (yield* ask("POST", "/v1/workspaces", {
+        token: member.access_token,
+        body: { name: "another" }
+      })).body
+      assert.isString(other.id)
+      const removed = yield* ask("DELETE", member.workspace, { token: member.access_token })
+      assert.strictEqual(removed.status, 204)
+      const sql = yield* SqlClient.SqlClient
+      assert.deepStrictEqual(yield* sql`SELECT id FROM queues WHERE id = ${queue_id}`, [])
+    })
+  )
+})
+
+layer(testAppLayer())("the queue of a task", (it) => {
+  it.effect("has to be one of the workspace", () =>
+    Effect.gen(function* () {
+      const { chains, cron, delayed } = yield* begin
+      const { queues: others } = yield* begin
+      const { id: queue_id } = (yield* others.create()).body
+      const task = (yield* cron.create()).body
+      const answers = [
+        yield* cron.create({ queue_id }),
+        yield* cron.update(task.id, { queue_id }),
+        yield* delayed.create({ queue_id }),
+        yield* chains.create({ queue_id })
+      ]
+      for (const answer of answers) {
+        assert.strictEqual(outcome(answer), "422 validation_failed")
+        assert.deepStrictEqual(answer.body.detail.issues, [
+          { path: ["queue_id"], message: "is no queue of this workspace" }
+        ])
+      }
+    })
+  )
+
+  it.effect("takes its runs: by hand, at its time, and again", () =>
+    Effect.gen(function* () {
+      const { chains, cron, delayed, member, queues } = yield* begin
+      const { id: queue_id } = (yield* queues.create()).body
+      const task = (yield* cron.create({ queue_id })).body
+      yield* cron.act(task.id, "run")
+      assert.deepStrictEqual(yield* queuesOfRuns(task.id), [inQueue(queue_id)])
+      const chain = (yield* chains.create({ queue_id })).body
+      yield* chains.act(chain.id, "run")
+      assert.deepStrictEqual(yield* queuesOfRuns(chain.id), [inQueue(queue_id)])
+      const later = (yield* delayed.create({ queue_id })).body
+      assert.deepStrictEqual(yield* queuesOfRuns(later.id), [inQueue(queue_id)])
+      assert.deepInclude((yield* queues.get(queue_id)).body, { running: 0, waiting: 3 })
+
+      const again = (yield* cron.create({ queue_id })).body
+      const ended = yield* insertExecution(member.workspace_id, again.id, {
+        at: testNow - 60_000,
+        status: "failed"
+      })
+      const executions = `${member.workspace}/executions`
+      const { access_token: token } = member
+      const rerun = yield* ask("POST", `${executions}/${ended}/rerun`, { token })
+      assert.strictEqual(rerun.status, 202)
+      assert.notProperty(rerun.body, "queue_id")
+      const many = yield* ask("POST", `${executions}/rerun`, {
+        token,
+        body: { status: "failed", task_id: again.id }
+      })
+      assert.strictEqual(many.body.count, 1)
+      assert.deepStrictEqual(yield* queuesOfRuns(again.id), [inQueue(queue_id), inQueue(queue_id)])
+    })
+  )
+
+  it.effect("takes those that have not started along when it changes", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { cron, delayed, queues } = yield* begin
+      const first = (yield* queues.create()).body.id
+      const second = (yield* queues.create()).body.id
+      const task = (yield* cron.create({ queue_id: first })).body
+      yield* cron.act(task.id, "run")
+      yield* sql`
+        UPDATE runs
+        SET waiting = false, parked = false, state = 'running', started_at = now()
+        WHERE task_id = ${task.id}`
+      yield* cron.act(task.id, "run")
+      assert.strictEqual((yield* queues.get(first)).body.running, 1)
+      yield* cron.update(task.id, { queue_id: second })
+      const running = { queue_id: first, waiting: false, parked: false }
+      assert.deepStrictEqual(yield* queuesOfRuns(task.id), [running, inQueue(second)])
+      yield* cron.update(task.id, { queue_id: null })
+      assert.sameDeepMembers([...(yield* queuesOfRuns(task.id))], [running, inNone])
+
+      const later = (yield* delayed.create({ queue_id: first })).body
+      yield* delayed.update(later.id, { queue_id: second })
+      assert.deepStrictEqual(yield* queuesOfRuns(later.id), [inQueue(second)])
+    })
+  )
+
+  it.effect("is given by a key as any other field is, and taken away where it is left out", () =>
+    Effect.gen(function* () {
+      const { key, member, queues } = yield* begin
+      const { id: queue_id } = (yield* queues.create()).body
+      const put = (body: object) =>
+        ask("PUT", `${member.workspace}/cron/by-key/nightly`, { token: key, body })
+      const definition = { name: "Nightly", url: "https://example.com/", schedule: "0 3 * * *" }
+      const made = yield* put({ ...definition, queue_id })
+      assert.strictEqual(made.status, 201)
+      assert.strictEqual(made.body.queue_id, queue_id)
+      const same = yield* put({ ...definition, queue_id })
+      assert.strictEqual(same.body.updated_at, made.body.updated_at)
+      assert.strictEqual((yield* put(definition)).body.queue_id, null)
+    })
+  )
+})
