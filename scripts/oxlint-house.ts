@@ -3,7 +3,7 @@
  */
 import { globSync, readFileSync } from "node:fs"
 import { dirname, join, normalize, relative } from "node:path"
-import { packageImports, panelImports, serverImports } from "./rooms.ts"
+import { packageImports, panelImports, serverImports } from "./modules.ts"
 
 /** The part of oxlint's types that is used here. The package does not export them. */
 interface Node {
@@ -64,10 +64,10 @@ const noParkedTests = {
 
 const propertyName = (node: Node) => (node.computed ? node.property?.value : node.property?.name)
 
-/** The room of a file in `src`. Undefined for files outside of rooms. */
-const roomOf = (path: string) => /^packages\/(?:server|panel)\/src\/([^/]+)\//.exec(path)?.[1]
-/** The rooms of the packages that have some. */
-const roomImports = { server: serverImports, panel: panelImports }
+/** The module of the server, or the folder of the panel. Undefined for files outside of them. */
+const moduleOf = (path: string) => /^packages\/(?:server|panel)\/src\/([^/]+)\//.exec(path)?.[1]
+/** The packages that are divided. */
+const moduleImports = { server: serverImports, panel: panelImports }
 const packageOf = (path: string) => /^packages\/([^/]+)\//.exec(path)?.[1]
 
 const whyNot = (file: string, specifier: string): string | undefined => {
@@ -79,17 +79,20 @@ const whyNot = (file: string, specifier: string): string | undefined => {
     if (from !== undefined && to !== undefined && from !== to) {
       return "Import another package by its name, not by a path."
     }
-    const [room, other] = [roomOf(file), roomOf(target)]
-    const isOpen = room === undefined || other === undefined || room === other
-    const imports = roomImports[from === "panel" ? "panel" : "server"]
-    return isOpen || imports[room]?.includes(other)
+    const [module, other] = [moduleOf(file), moduleOf(target)]
+    if (other === undefined || module === other) return undefined
+    if (from === "server" && inSource && target !== `packages/server/src/${other}/index.ts`) {
+      return `Import ${other}/index.ts, the door of the module, instead of a file behind it.`
+    }
+    const imports = moduleImports[from === "panel" ? "panel" : "server"]
+    return module === undefined || imports[module]?.includes(other)
       ? undefined
-      : `scripts/rooms.ts does not let ${room}/ import ${other}/.`
+      : `scripts/modules.ts does not let ${module}/ import ${other}/.`
   }
   if (from === undefined || !inSource) return undefined
   const to = /^@scheduling\/([^/]+)/.exec(specifier)?.[1]
   if (to !== undefined && to !== from && !packageImports[from]?.includes(to)) {
-    return `scripts/rooms.ts does not let packages/${from} import packages/${to}.`
+    return `scripts/modules.ts does not let packages/${from} import packages/${to}.`
   }
   if (from === "schedules") return "The schedules import their own files, nothing else."
   return from === "domain" && to !== "schedules" && !/^effect($|\/)/.test(specifier)
@@ -97,17 +100,17 @@ const whyNot = (file: string, specifier: string): string | undefined => {
     : undefined
 }
 
-/** A room may name only rooms above it. Otherwise two rooms could import each other. */
+/** An entry names only entries above it. Otherwise two could import each other. */
 for (const table of [packageImports, serverImports, panelImports]) {
   const above = new Set<string>()
-  for (const [room, imports] of Object.entries(table)) {
+  for (const [entry, imports] of Object.entries(table)) {
     const wrong = imports.find((name) => !above.has(name))
-    if (wrong !== undefined) throw new Error(`scripts/rooms.ts: ${wrong} is not above ${room}`)
-    above.add(room)
+    if (wrong !== undefined) throw new Error(`scripts/modules.ts: ${wrong} is not above ${entry}`)
+    above.add(entry)
   }
 }
 
-/** What the source imports, as `room other` and `package other`. */
+/** What the source imports, as `module other` and `package other`. */
 const importsIn = (cwd: string): ReadonlySet<string> => {
   const imports = new Set<string>()
   for (const file of globSync("packages/*/src/**/*.{ts,tsx}", { cwd })) {
@@ -118,14 +121,14 @@ const importsIn = (cwd: string): ReadonlySet<string> => {
       if (other !== undefined) imports.add(`packages/${from} packages/${other}`)
       else if (specifier.startsWith(".")) {
         const target = normalize(join(dirname(file), specifier))
-        imports.add(`${from}/${roomOf(file)} ${from}/${roomOf(target)}`)
+        imports.add(`${from}/${moduleOf(file)} ${from}/${moduleOf(target)}`)
       }
     }
   }
   return imports
 }
 
-/** The grants of `scripts/rooms.ts` that nothing needs. */
+/** The grants of `scripts/modules.ts` that nothing needs. */
 const unusedGrants = (cwd: string): ReadonlyArray<string> => {
   const imports = importsIn(cwd)
   const tables = { packages: packageImports, server: serverImports, panel: panelImports }
@@ -141,7 +144,7 @@ const unusedGrants = (cwd: string): ReadonlyArray<string> => {
 const borders = {
   create: (context: Context) => {
     const file = relative(context.cwd, context.filename)
-    if (file === "scripts/rooms.ts") {
+    if (file === "scripts/modules.ts") {
       return {
         Program: (node: Node) => {
           for (const grant of unusedGrants(context.cwd)) {

@@ -244,14 +244,14 @@ const requests = [
     "the size of a body",
     "http/request/RequestBody.ts",
     "http/request/bodies.test.ts",
-    ["if (length > maxBodySize) return Effect.die(new PayloadTooLarge())", ""],
+    ["if (lengthOf(request) > maxBodySize) return Effect.die(new PayloadTooLarge())", ""],
     ["size > maxBodySize ? Effect.die(new PayloadTooLarge()) : place.take", "place.take"]
   ),
   guard(
     "whose idempotency key it is",
     "http/request/Idempotency.ts",
     "adversarial/idempotency.test.ts",
-    ["principalId(yield* Principal)", '(yield* Principal, "00000000-0000-7000-8000-000000000000")']
+    ["principalId(principal)", '"00000000-0000-7000-8000-000000000000"']
   ),
   guard("the lines of the log", "core/Logging.ts", "adversarial/logs.test.ts", [
     'inert(title ?? "")',

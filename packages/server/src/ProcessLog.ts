@@ -1,7 +1,6 @@
 import { Effect, Layer } from "effect"
 import { env } from "node:process"
-import { settingNames } from "./core/config/Config.ts"
-import { unknownSettings } from "./core/config/unknownSettings.ts"
+import { settingNames, unknownSettings } from "./core/index.ts"
 
 const signals = ["SIGINT", "SIGTERM"] as const
 

@@ -3,12 +3,10 @@ import { HttpServer } from "effect/http"
 import type { Teardown } from "effect/Runtime"
 import { resolve } from "node:path"
 import { AppLayer, ControlLayer, MetricsLayer } from "./App.ts"
-import { AppConfig } from "./core/config/Config.ts"
-import { HttpServerLayer } from "./http/HttpServer.ts"
-import { LoggingLayer } from "./core/Logging.ts"
-import { version } from "./core/version.ts"
+import { AppConfig, LoggingLayer, version } from "./core/index.ts"
+import { HttpServerLayer } from "./http/index.ts"
 import { ProcessLogLayer } from "./ProcessLog.ts"
-import { DatabaseLayer } from "./store/Sql.ts"
+import { DatabaseLayer } from "./store/index.ts"
 
 /** The process: the application with the store, socket and logs that the environment asks for. */
 export const ServerLayer = Layer.effectDiscard(

@@ -1,7 +1,7 @@
 import "effect/schema/SchemaJITCompiler/enable"
 import { NodeRuntime } from "@effect/platform-node"
 import { Layer } from "effect"
-import { keepNewObjectsYoung } from "./core/seams.ts"
+import { keepNewObjectsYoung } from "./core/index.ts"
 import { reportStartFailure, ServerLayer, teardown } from "./Server.ts"
 
 keepNewObjectsYoung()

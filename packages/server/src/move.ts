@@ -3,9 +3,8 @@ import { Config, ConfigProvider, Effect, Redacted, References } from "effect"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { parseArgs } from "node:util"
-import { orSecretFiles } from "./core/config/secretFiles.ts"
-import { move } from "./operations/operator/Move.ts"
-import { runCommand } from "./operations/operator/runCommand.ts"
+import { orSecretFiles } from "./core/index.ts"
+import { move, runCommand } from "./operations/index.ts"
 
 const usage = "npm run move -- --to postgres://USER:PASSWORD@HOST/DATABASE"
 

@@ -4,8 +4,7 @@
  */
 import { Config, Effect } from "effect"
 import { resolve } from "node:path"
-import { askServer } from "./operations/operator/askServer.ts"
-import { socketIn } from "./operations/operator/ControlSocket.ts"
+import { askServer, socketIn } from "./operations/index.ts"
 
 const [command = "", ...given] = process.argv.slice(2)
 

@@ -5,11 +5,9 @@
 import { Config, DateTime, Effect } from "effect"
 import * as fs from "node:fs"
 import * as path from "node:path"
-import { backedUp, copy } from "./operations/operator/Backup.ts"
-import { runCommand } from "./operations/operator/runCommand.ts"
-import { makeFolder } from "./core/makeFolder.ts"
-import { holdDataDir } from "./store/embedded/DataDirLock.ts"
-import { ownerOnly } from "./store/embedded/ownerOnly.ts"
+import { backedUp, copy, runCommand } from "./operations/index.ts"
+import { makeFolder } from "./core/index.ts"
+import { holdDataDir, ownerOnly } from "./store/index.ts"
 
 const program = Effect.gen(function* () {
   const dataDir = path.resolve(

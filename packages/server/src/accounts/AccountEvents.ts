@@ -1,7 +1,7 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { UserId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer } from "effect"
-import type { RequestOrigin } from "../http/request/RequestOrigin.ts"
+import type { RequestOrigin } from "../http/index.ts"
 
 /**
  * What other modules do when an account or a workspace changes. Each reaction runs in the

@@ -1,7 +1,6 @@
 import { Api } from "@scheduling/domain/Api"
 import { Effect } from "effect"
-import { implement } from "../http/implement.ts"
-import { requestOrigin } from "../http/request/RequestOrigin.ts"
+import { implement, requestOrigin } from "../http/index.ts"
 import { Accounts } from "./Accounts.ts"
 import { currentActor } from "./audit/currentActor.ts"
 import { EmailLinks } from "./email/EmailLinks.ts"

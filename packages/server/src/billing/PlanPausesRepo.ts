@@ -1,9 +1,8 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { authorize } from "../accounts/access/authorize.ts"
-import { scheduledColumns } from "../tasks/scheduledColumns.ts"
-import type { ScheduledRow } from "../tasks/Schedules.ts"
+import { authorize } from "../accounts/index.ts"
+import { scheduledColumns, type ScheduledRow } from "../tasks/index.ts"
 
 export type PlannedKind = "cron" | "chain"
 

@@ -1,7 +1,7 @@
 import { BillingUnavailable, PaymentFailed } from "@scheduling/domain/billing/BillingErrors"
 import { Context, Effect, Layer, Redacted } from "effect"
 import type Stripe from "stripe"
-import { AppConfig } from "../core/config/Config.ts"
+import { AppConfig } from "../core/index.ts"
 
 /** The version of the API that this code was written for. Stripe answers in its shapes. */
 const apiVersion = "2026-10-28.endive"

@@ -1,7 +1,6 @@
 import { Effect, Layer } from "effect"
-import { AppConfig } from "../core/config/Config.ts"
-import { StatsRollUpRepo } from "../tasks/executions/StatsRollUpRepo.ts"
-import { loop } from "../core/Loop.ts"
+import { AppConfig, loop } from "../core/index.ts"
+import { StatsRollUpRepo } from "../tasks/index.ts"
 import { KeepingToPlans } from "./KeepingToPlans.ts"
 
 /** At most so many executions are counted by one transaction. */

@@ -1,8 +1,7 @@
 import { Api } from "@scheduling/domain/Api"
 import { Effect } from "effect"
-import { currentActor } from "../accounts/audit/currentActor.ts"
-import { implement } from "../http/implement.ts"
-import { inWorkspace } from "../http/inWorkspace.ts"
+import { currentActor } from "../accounts/index.ts"
+import { implement, inWorkspace } from "../http/index.ts"
 import { Billing } from "./Billing.ts"
 import { Subscriptions } from "./Subscriptions.ts"
 

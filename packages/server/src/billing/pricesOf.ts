@@ -2,7 +2,7 @@ import type { Price } from "@scheduling/domain/billing/Plan"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { Conflict, ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { Effect } from "effect"
-import type { PlanCatalog } from "../core/config/plans.ts"
+import type { PlanCatalog } from "../core/index.ts"
 
 /** The prices that plans are sold at. */
 export const pricesOf = ({ assigned, plans }: PlanCatalog) => {

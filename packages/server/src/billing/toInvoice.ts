@@ -1,6 +1,6 @@
 import type { Invoice } from "@scheduling/domain/billing/Billing"
 import type Stripe from "stripe"
-import { timestampOf } from "../store/timestamp.ts"
+import { timestampOf } from "../store/index.ts"
 
 export const toInvoice = (invoice: Stripe.Invoice): Invoice => ({
   id: invoice.id ?? "",

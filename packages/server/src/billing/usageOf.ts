@@ -1,5 +1,5 @@
 import { type Day, daysBetween, type UsageOfDay } from "@scheduling/domain/billing/Usage"
-import type { UsageBefore, UsageRow } from "../plans/UsageRepo.ts"
+import type { UsageBefore, UsageRow } from "../plans/index.ts"
 
 /**
  * Each day of a range. Seats and monitors last from one change to the next, so on a day with

@@ -4,7 +4,7 @@ import { OwnEcho, ownEchoOf } from "@scheduling/calls/exchange/OwnEcho"
 import { tlsThreads } from "@scheduling/calls/threads/TlsThreads"
 import { Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
-import { AppConfig } from "../core/config/Config.ts"
+import { AppConfig } from "../core/index.ts"
 
 /** How tasks may call, and where besides the public Internet. */
 export const OutgoingCalls = Layer.unwrap(

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { isLockTimeout } from "../store/failures.ts"
+import { isLockTimeout } from "../store/index.ts"
 import { type DaysPlan, type Part, planDays } from "./history/planDays.ts"
 import {
   aheadOf,

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto"
-import { hourMs } from "../core/millis.ts"
+import { hourMs } from "../core/index.ts"
 
 /**
  * A UUID v7 that carries the time at which the run is due, so that executions sort by it. The time

@@ -4,7 +4,7 @@ import type { NotFound, QuotaExceeded } from "@scheduling/domain/shared/Errors"
 import type { RunOn } from "@scheduling/domain/workers/RunOn"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
-import { StoreClock } from "../store/StoreClock.ts"
+import { StoreClock, transactionOf } from "../store/index.ts"
 import {
   cancelRun,
   firesAfter,
@@ -13,14 +13,12 @@ import {
   withdrawDelayed,
   withdrawSlots
 } from "./ending/Cancel.ts"
-import { Endings } from "../events/Endings.ts"
-import type { Limits } from "../plans/Limits.ts"
+import { Endings, Signals } from "../events/index.ts"
+import type { Limits } from "../plans/index.ts"
 import { adding } from "./adding/adding.ts"
 import { moveRuns, moveToQueue } from "./moveRuns.ts"
 import type { EndedRun } from "./adding/Rerun.ts"
 import type { QueuedRun } from "./Run.ts"
-import { Signals } from "../events/Signals.ts"
-import { transactionOf } from "../store/transaction.ts"
 import { makeAfterSettled } from "./ending/afterSettled.ts"
 import { clearSome, type Stop, stopTask, stopWorkspace } from "./ending/Stop.ts"
 

@@ -1,7 +1,6 @@
 import { TaskId } from "@scheduling/domain/executions/Execution"
 import { ChainRunId, ExecutionId } from "@scheduling/domain/shared/Ids"
-import type { Changes } from "../events/Changes.ts"
-import type { Change } from "../events/Recent.ts"
+import type { Change, Changes } from "../events/index.ts"
 import type { Settled } from "./ending/settle.ts"
 import type { QueuedRun, SettledRun, Settlement, StartedRun } from "./Run.ts"
 

@@ -1,6 +1,6 @@
 import { Clock, Context, Deferred, Effect, Layer, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
-import { Doorbell, loop, mayBeStuck } from "../core/Loop.ts"
+import { Doorbell, loop, mayBeStuck } from "../core/index.ts"
 import { Outgoing } from "./Outgoing.ts"
 import { type Change, idOf, Recent, type Told } from "./Recent.ts"
 import { Signals } from "./Signals.ts"

@@ -1,7 +1,6 @@
 import { Clock, Context, Effect, Layer, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
-import { elapsedMs } from "../core/elapsed.ts"
-import { Doorbell, loop, mayBeStuck } from "../core/Loop.ts"
+import { Doorbell, elapsedMs, loop, mayBeStuck } from "../core/index.ts"
 import { Signals } from "./Signals.ts"
 import { Watched } from "./Watched.ts"
 

@@ -1,8 +1,8 @@
 import { PgClient, PgConnection } from "@effect/sql-pg"
 import { Effect, Layer, Queue, Scope } from "effect"
 import type { SqlError } from "effect/sql"
-import { Store } from "../store/Sql.ts"
-import { loop } from "../core/Loop.ts"
+import { Store } from "../store/index.ts"
+import { loop } from "../core/index.ts"
 import { channel, Signals } from "./Signals.ts"
 
 /**

@@ -1,5 +1,5 @@
 import { Context } from "effect"
-import { Doorbell } from "../core/Loop.ts"
+import { Doorbell } from "../core/index.ts"
 
 /**
  * Rings when this node has put something into the outbox. It only saves time: the outbox is checked

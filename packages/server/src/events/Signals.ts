@@ -1,7 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, type Scope } from "effect"
-import { LoopHealth, telling } from "../core/Loop.ts"
-import { Store } from "../store/Sql.ts"
+import { LoopHealth, telling } from "../core/index.ts"
+import { Store } from "../store/index.ts"
 
 export interface Listener {
   /** Something is due sooner than the node expects. */

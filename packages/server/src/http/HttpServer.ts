@@ -1,7 +1,7 @@
 import { NodeHttpPlatform, NodeHttpServer, NodeHttpServerRequest } from "@effect/platform-node"
 import { Cause, Context, Effect, Layer, Option, Schema } from "effect"
 import { HttpMiddleware, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { AppConfig, isMetered } from "../core/config/Config.ts"
+import { AppConfig, isMetered } from "../core/index.ts"
 import { Capacity, CapacityLimits, freeBytes } from "./fairness/Capacity.ts"
 import { clientOf } from "./fairness/Clients.ts"
 import { DoorCount, freeAddress, sharedPort } from "./server/Doors.ts"

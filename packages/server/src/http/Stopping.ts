@@ -1,4 +1,4 @@
-import { Context, Deferred, Effect, Layer } from "effect"
+import { Context, Deferred, Effect, Exit, Layer, Scope } from "effect"
 
 /** Whether this process was asked to stop. Requests that only wait then end. */
 export class Stopping extends Context.Service<
@@ -25,3 +25,21 @@ export class Stopping extends Context.Service<
     })
   )
 }
+
+/**
+ * Stops what the layer runs as soon as the node is asked to stop. Otherwise it would go on until the
+ * last request in progress has been answered, and have less time to finish.
+ */
+export const untilStopping = <A, E, R>(layer: Layer.Layer<A, E, R>) =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { begun } = yield* Stopping
+      const scope = yield* Effect.scope
+      const own = yield* Scope.fork(scope)
+      yield* Layer.buildWithScope(layer, own)
+      yield* Effect.forkIn(
+        Effect.andThen(begun, Effect.uninterruptible(Scope.close(own, Exit.void))),
+        scope
+      )
+    })
+  )

@@ -1,8 +1,8 @@
 import type { UserPrincipal, ApiKeyPrincipal } from "@scheduling/domain/auth/Principal"
 import type { Scope } from "@scheduling/domain/api-keys/Scope"
 import type { LiveEvent } from "@scheduling/domain/events/LiveEvent"
-import type { Told } from "../events/Recent.ts"
-import { timestampOf } from "../store/timestamp.ts"
+import type { Told } from "../events/index.ts"
+import { timestampOf } from "../store/index.ts"
 
 /** What an API key needs to hear of a change. Whoever has a stream may read executions. */
 const needs: Readonly<Record<LiveEvent["type"], Scope | "jwt" | undefined>> = {

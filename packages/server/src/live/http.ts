@@ -1,10 +1,8 @@
 import { Api } from "@scheduling/domain/Api"
 import { Principal } from "@scheduling/domain/auth/Principal"
 import { Effect } from "effect"
-import { Auth } from "../accounts/auth/Auth.ts"
-import { type Denial, laterDecision } from "../accounts/auth/Authentication.ts"
-import { implement } from "../http/implement.ts"
-import { inWorkspace } from "../http/inWorkspace.ts"
+import { Auth, type Denial, laterDecision } from "../accounts/index.ts"
+import { implement, inWorkspace } from "../http/index.ts"
 import { EventStreams } from "./EventStreams.ts"
 
 export const EventsHandlers = implement(

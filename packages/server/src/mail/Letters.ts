@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, Schedule } from "effect"
-import { Ids } from "../core/Ids.ts"
+import { Ids } from "../core/index.ts"
 import { type Letter, letterOf } from "./letterOf.ts"
 import { Mailer } from "./Mailer.ts"
 

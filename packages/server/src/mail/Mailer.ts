@@ -1,8 +1,7 @@
 import { Context, Effect, Layer, Redacted } from "effect"
 import { createTransport, type SentMessageInfo } from "nodemailer"
-import { AppConfig } from "../core/config/Config.ts"
+import { AppConfig, cut, oneLine } from "../core/index.ts"
 import type { Mail, SendResult } from "./Mail.ts"
-import { cut, oneLine } from "../core/text.ts"
 
 /** The one mail server of the service. */
 export class Mailer extends Context.Service<

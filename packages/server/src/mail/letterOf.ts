@@ -1,5 +1,5 @@
 import type { Mail } from "./Mail.ts"
-import { escapeHtml } from "../core/text.ts"
+import { escapeHtml } from "../core/index.ts"
 import { colors, page } from "./page.ts"
 
 /** A mail that the service writes for itself: about an account, or to ask whether mails are wanted. */

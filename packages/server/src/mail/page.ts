@@ -1,4 +1,4 @@
-import { escapeHtml } from "../core/text.ts"
+import { escapeHtml } from "../core/index.ts"
 
 /**
  * Clients that know no style sheets show the styles that are written on the elements; those that do

@@ -1,8 +1,6 @@
 import { DateTime, Effect, Layer } from "effect"
-import { AppConfig } from "../core/config/Config.ts"
+import { AppConfig, dayMs, eachInTurn, loop } from "../core/index.ts"
 import { IncidentsRepo } from "./incidents/IncidentsRepo.ts"
-import { eachInTurn, loop } from "../core/Loop.ts"
-import { dayMs } from "../core/millis.ts"
 import { MonitorEventsRepo } from "./MonitorEventsRepo.ts"
 
 /**

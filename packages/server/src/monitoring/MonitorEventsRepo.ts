@@ -2,9 +2,7 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import type { MonitorEventId, MonitorId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { columnsOf } from "../store/columns.ts"
-import type { PageRequest } from "../store/Pages.ts"
-import { untilFewerThan } from "../store/untilFewerThan.ts"
+import { columnsOf, type PageRequest, untilFewerThan } from "../store/index.ts"
 import { idAt } from "./idAt.ts"
 
 export interface MonitorEvent<Details = unknown> {

@@ -2,7 +2,7 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import type { MonitorFilters, MonitorKind } from "@scheduling/domain/monitors/Monitor"
 import { Effect, Option } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import type { PageRequest } from "../store/Pages.ts"
+import type { PageRequest } from "../store/index.ts"
 import { asFiltered } from "./MonitorsRepo.ts"
 
 /** How monitors of one kind are read, each with what only its kind has. */

@@ -4,8 +4,7 @@ import { idsIn } from "@scheduling/domain/shared/requests/ManyIds"
 import type { PageQuery } from "@scheduling/domain/shared/requests/Page"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { pageRequest, toPage } from "../store/Pages.ts"
-import { StoreClock } from "../store/StoreClock.ts"
+import { pageRequest, StoreClock, toPage } from "../store/index.ts"
 import { MonitorsRepo, toMonitor } from "./MonitorsRepo.ts"
 
 interface MonitorQuery extends PageQuery, MonitorFilters {

@@ -10,14 +10,15 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import { type IncidentId, MonitorId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import { keyIsTaken } from "../core/byKey.ts"
-import { columnsOf } from "../store/columns.ts"
-import { LiveChanges } from "../events/Changes.ts"
-import type { Change } from "../events/Recent.ts"
-import { tellAfterCommit } from "../events/tellAfterCommit.ts"
-import type { PageRequest } from "../store/Pages.ts"
-import { timestampOf, timestampOrNull } from "../store/timestamp.ts"
-import { intoWorkspace } from "../store/intoWorkspace.ts"
+import { keyIsTaken } from "../core/index.ts"
+import {
+  columnsOf,
+  intoWorkspace,
+  type PageRequest,
+  timestampOf,
+  timestampOrNull
+} from "../store/index.ts"
+import { type Change, LiveChanges, tellAfterCommit } from "../events/index.ts"
 
 /** What the rows of all kinds have in common, as they are read. */
 export interface MonitorRow {

@@ -2,7 +2,7 @@ import type { IncidentCause } from "@scheduling/domain/incidents/Incident"
 import type { MonitorKind, MonitorStatus } from "@scheduling/domain/monitors/Monitor"
 import { Context, Effect, Layer } from "effect"
 import { IncidentsRepo, type NewIncident } from "./incidents/IncidentsRepo.ts"
-import { type Announcement, Outbox } from "../events/Outbox.ts"
+import { type Announcement, Outbox } from "../events/index.ts"
 import { idAt } from "./idAt.ts"
 import { type KnownMonitor, MonitorsRepo } from "./MonitorsRepo.ts"
 

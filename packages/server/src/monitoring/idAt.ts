@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto"
-import { firstIdAt } from "../engine/RunId.ts"
+import { firstIdAt } from "../engine/index.ts"
 
 /**
  * A UUID v7 of the moment, so that lists are in the order of what happened, whichever node wrote it

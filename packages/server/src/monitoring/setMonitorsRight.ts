@@ -1,5 +1,5 @@
 import type { SqlClient } from "effect/sql"
-import { eachAlone, isAhead } from "../store/setBack.ts"
+import { eachAlone, isAhead } from "../store/index.ts"
 
 /**
  * Brings the times of certificates and processes that were written before the clock of the database

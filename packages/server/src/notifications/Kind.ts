@@ -2,9 +2,9 @@ import type { CallMethod } from "@scheduling/domain/calls/HttpCall"
 import type { NotificationKind } from "@scheduling/domain/notifications/NotificationChannel"
 import type { CallResult } from "@scheduling/calls/CallResult"
 import { Effect, type Schema } from "effect"
-import type { Mail, SendResult } from "../mail/Mail.ts"
+import type { Mail, SendResult } from "../mail/index.ts"
 import type { Message } from "./Message.ts"
-import { cut, oneLine } from "../core/text.ts"
+import { cut, oneLine } from "../core/index.ts"
 
 /** The result of one attempt to send a message over a channel. */
 export interface ChannelResult extends SendResult {

@@ -3,7 +3,7 @@ import {
   isRecovery,
   isTrouble
 } from "@scheduling/domain/notifications/NotificationEvent"
-import { cut, oneLine } from "../core/text.ts"
+import { cut, oneLine } from "../core/index.ts"
 
 /** An event as a delivery keeps it. */
 export interface ToldEvent {

@@ -1,5 +1,4 @@
-import { letterOf } from "../mail/letterOf.ts"
-import type { Mail } from "../mail/Mail.ts"
+import { letterOf, type Mail } from "../mail/index.ts"
 
 /**
  * Asks the owner of an address whether they want alerts. The mail contains no text of the user who

@@ -1,8 +1,7 @@
-import type { Mail } from "../mail/Mail.ts"
+import { colors, type Mail, page } from "../mail/index.ts"
 import { bodyLines, type Message } from "./Message.ts"
 
-import { escapeHtml } from "../core/text.ts"
-import { colors, page } from "../mail/page.ts"
+import { escapeHtml } from "../core/index.ts"
 
 /** A message as a mail. Mails about the same thing stand in one thread. */
 export const mailOf = (to: string, message: Message, unsubscribe: string): Mail => {

@@ -1,5 +1,5 @@
 import type { SqlClient } from "effect/sql"
-import { eachAlone, isAhead } from "../store/setBack.ts"
+import { eachAlone, isAhead } from "../store/index.ts"
 import { leaseMs } from "./sending/Sender.ts"
 import { checkAfterMs } from "./sorting/troubles.ts"
 

@@ -1,7 +1,5 @@
 import { DateTime, Effect, Layer } from "effect"
-import { AppConfig } from "../core/config/Config.ts"
-import { dayMs } from "../core/millis.ts"
-import { eachInTurn, loop } from "../core/Loop.ts"
+import { AppConfig, dayMs, eachInTurn, loop } from "../core/index.ts"
 import { HousekeepingRepo } from "./HousekeepingRepo.ts"
 
 /**

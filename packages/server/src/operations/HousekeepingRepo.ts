@@ -1,10 +1,9 @@
 import { usageDays } from "@scheduling/domain/api-keys/ApiKeyUsage"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import { eachInTurn } from "../core/Loop.ts"
-import { dayMs } from "../core/millis.ts"
-import { firstIdAt } from "../engine/RunId.ts"
-import { untilFewerThan } from "../store/untilFewerThan.ts"
+import { dayMs, eachInTurn } from "../core/index.ts"
+import { firstIdAt } from "../engine/index.ts"
+import { untilFewerThan } from "../store/index.ts"
 
 /** Removes expired rows. Nobody sees them any more, because every reader checks the time too. */
 export class HousekeepingRepo extends Context.Service<

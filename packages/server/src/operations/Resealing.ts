@@ -1,7 +1,6 @@
 import { Effect, Layer } from "effect"
-import { AuditChain } from "../accounts/audit/AuditChain.ts"
-import { eachInTurn, loop } from "../core/Loop.ts"
-import { mac, type Purpose, seal, Secrets, unsealIfKnown } from "../core/Secrets.ts"
+import { AuditChain } from "../accounts/index.ts"
+import { eachInTurn, loop, mac, type Purpose, seal, Secrets, unsealIfKnown } from "../core/index.ts"
 import { type SealedColumn, SealedRepo, type SealedRow } from "./SealedRepo.ts"
 
 interface Sealed extends SealedColumn {

@@ -1,11 +1,8 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { elapsedMs } from "../core/elapsed.ts"
-import { loop, mayBeStuck } from "../core/Loop.ts"
-import { Meters } from "../core/Meters.ts"
-import { type Depth, findDepth, noDepth } from "../engine/Depth.ts"
-import { DatabaseClock } from "../store/DbClock.ts"
-import { StoreClock } from "../store/StoreClock.ts"
+import { elapsedMs, loop, mayBeStuck, Meters } from "../core/index.ts"
+import { type Depth, findDepth, noDepth } from "../engine/index.ts"
+import { DatabaseClock, StoreClock } from "../store/index.ts"
 
 const lookEveryMs = 10_000
 

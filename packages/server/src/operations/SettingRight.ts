@@ -1,11 +1,10 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { Deadlines } from "../monitoring/heartbeat/Deadlines.ts"
-import { setMonitorsRight } from "../monitoring/setMonitorsRight.ts"
-import { setNotificationsRight } from "../notifications/setNotificationsRight.ts"
-import { eachInTurn, loop } from "../core/Loop.ts"
-import { setRunsRight, wasSetBack } from "../engine/SetBack.ts"
-import { DatabaseClock } from "../store/DbClock.ts"
+import { Deadlines, setMonitorsRight } from "../monitoring/index.ts"
+import { setNotificationsRight } from "../notifications/index.ts"
+import { eachInTurn, loop } from "../core/index.ts"
+import { setRunsRight, wasSetBack } from "../engine/index.ts"
+import { DatabaseClock } from "../store/index.ts"
 
 /**
  * Sets right what waits for a time that was written while the clock of the database was ahead. Each

@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type HttpApi, type HttpApiGroup, HttpApiScalar, OpenApi } from "effect/http-api"
 import { createHash } from "node:crypto"
-import { makeReadyAnswer, type ReadyAnswer } from "../http/answers/ReadyAnswer.ts"
+import { makeReadyAnswer, type ReadyAnswer } from "../http/index.ts"
 
 /**
  * Serves the reference from one document: for machines at `/v1/openapi.json`, for people at

@@ -4,10 +4,8 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
 import { createHash, timingSafeEqual } from "node:crypto"
 import { createServer } from "node:http"
-import { AppConfig } from "../core/config/Config.ts"
-import { routeError } from "../http/answers/Errors.ts"
-import { whyNotListening } from "../http/server/listening.ts"
-import { Meters, type NodeMeters } from "../core/Meters.ts"
+import { AppConfig, Meters, type NodeMeters } from "../core/index.ts"
+import { routeError, whyNotListening } from "../http/index.ts"
 
 const contentType = "text/plain; version=0.0.4; charset=utf-8"
 

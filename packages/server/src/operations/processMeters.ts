@@ -1,9 +1,7 @@
 import { Clock, Effect, Layer } from "effect"
 import { monitorEventLoopDelay } from "node:perf_hooks"
-import { LoopHealth } from "../core/Loop.ts"
-import { Meters } from "../core/Meters.ts"
-import { version } from "../core/version.ts"
-import { Store } from "../store/Sql.ts"
+import { LoopHealth, Meters, version } from "../core/index.ts"
+import { Store } from "../store/index.ts"
 
 /** What every process has, under the names that dashboards of others know. */
 export const ProcessMetersLayer: Layer.Layer<never, never, Store> = Layer.effectDiscard(

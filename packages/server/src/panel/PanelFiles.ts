@@ -2,7 +2,7 @@ import { Context, Layer } from "effect"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { extname, join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { type ReadyAnswer, readyAnswer } from "../http/answers/ReadyAnswer.ts"
+import { type ReadyAnswer, readyAnswer } from "../http/index.ts"
 import { pageHeaders } from "./policy.ts"
 
 /** The panel as it was built: its one page, and the files that the page loads. */

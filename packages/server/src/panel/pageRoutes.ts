@@ -7,9 +7,8 @@ import {
   HttpServerRespondable,
   HttpServerResponse
 } from "effect/http"
-import type { AppConfig } from "../core/config/Config.ts"
-import { httpsCheck } from "../http/request/httpsCheck.ts"
-import { mayBePage, noSuchRoute, panelPages } from "../http/Routes.ts"
+import type { AppConfig } from "../core/index.ts"
+import { httpsCheck, mayBePage, noSuchRoute, panelPages } from "../http/index.ts"
 import { PanelFiles } from "./PanelFiles.ts"
 import { hsts, pageHeaders } from "./policy.ts"
 

@@ -4,6 +4,6 @@ import { PanelFiles } from "./PanelFiles.ts"
 import { sessionRoutesLayer } from "./sessionRoutes.ts"
 
 /** The control panel: its pages, and how it logs in. What it shows comes from `/v1`. */
-export const panelLayer = Layer.merge(pageRoutesLayer, sessionRoutesLayer).pipe(
+export const PanelLayer = Layer.merge(pageRoutesLayer, sessionRoutesLayer).pipe(
   Layer.provide(PanelFiles.layer)
 )

@@ -1,5 +1,5 @@
 import { refreshTokenSeconds } from "@scheduling/domain/auth/TokenPair"
-import { panelSessionPath } from "../http/Routes.ts"
+import { panelSessionPath } from "../http/index.ts"
 
 /** What a browser says about the page that makes a request. */
 export type PageHeaders = Readonly<Record<string, string | undefined>>

@@ -14,12 +14,8 @@ import {
   HttpServerRespondable,
   HttpServerResponse
 } from "effect/http"
-import { Accounts } from "../accounts/Accounts.ts"
-import { FirstAccount } from "../accounts/auth/FirstAccount.ts"
-import { Logins } from "../accounts/sessions/Logins.ts"
-import { issuesIn } from "../http/answers/Errors.ts"
-import { requestOrigin } from "../http/request/RequestOrigin.ts"
-import { panelSessionPath } from "../http/Routes.ts"
+import { Accounts, FirstAccount, Logins } from "../accounts/index.ts"
+import { issuesIn, panelSessionPath, requestOrigin } from "../http/index.ts"
 import { isOnHttps, isOwnPage, sessionCookie, tokenIn } from "./sessionCookie.ts"
 
 /**

@@ -9,12 +9,11 @@ import { shortestGapSeconds } from "@scheduling/schedules/shortestGap"
 import { NotFound, QuotaExceeded } from "@scheduling/domain/shared/Errors"
 import type { UserId } from "@scheduling/domain/shared/Ids"
 import { Clock, Context, DateTime, Effect, Layer, Option } from "effect"
-import { AppConfig } from "../core/config/Config.ts"
-import { Places } from "../http/fairness/Places.ts"
+import { AppConfig, dayMs } from "../core/index.ts"
+import { Places } from "../http/index.ts"
 import { type CountedLimit, countedLimits } from "./counted.ts"
 import { LimitsRepo } from "./LimitsRepo.ts"
-import { Outbox } from "../events/Outbox.ts"
-import { dayMs } from "../core/millis.ts"
+import { Outbox } from "../events/index.ts"
 import {
   firstOfMonth,
   nearAnnouncement,

@@ -1,5 +1,5 @@
 import { type Day, dayOf } from "@scheduling/domain/billing/Usage"
-import type { Announcement } from "../events/Outbox.ts"
+import type { Announcement } from "../events/index.ts"
 
 /** People are told when so much of a limit is used. */
 const percents = [100, 80] as const

@@ -1,7 +1,6 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { DateTime, Effect, Option } from "effect"
-import { AppConfig } from "../core/config/Config.ts"
-import { plansByPrice } from "../core/config/plans.ts"
+import { AppConfig, plansByPrice } from "../core/index.ts"
 import { LimitsRepo } from "./LimitsRepo.ts"
 import { standingOf } from "./standing.ts"
 

@@ -1,4 +1,4 @@
-import { dayMs } from "../core/millis.ts"
+import { dayMs } from "../core/index.ts"
 
 /** For so long a payment may be late. */
 export const graceDays = 7

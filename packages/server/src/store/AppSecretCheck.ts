@@ -1,8 +1,7 @@
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { join } from "node:path"
-import { AppConfig } from "../core/config/Config.ts"
-import { type AppSecretUnreadable, Secrets } from "../core/Secrets.ts"
+import { AppConfig, type AppSecretUnreadable, Secrets } from "../core/index.ts"
 
 export class WrongAppSecret extends Schema.TaggedError<WrongAppSecret>()("WrongAppSecret", {
   message: Schema.String

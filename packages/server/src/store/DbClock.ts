@@ -1,6 +1,5 @@
 import { Clock, Context, Effect, Layer } from "effect"
-import { elapsedMs } from "../core/elapsed.ts"
-import { Doorbell } from "../core/Loop.ts"
+import { Doorbell, elapsedMs } from "../core/index.ts"
 import { readDatabaseTime, StoreClock } from "./StoreClock.ts"
 
 /**

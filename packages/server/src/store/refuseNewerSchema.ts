@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
-import { version } from "../core/version.ts"
+import { version } from "../core/index.ts"
 import { migrations } from "./migrations/index.ts"
 import { countRelations, listMigrations } from "./moving/catalog.ts"
 

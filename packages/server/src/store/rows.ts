@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { SqlError, Statement } from "effect/sql"
-import { objectMaker } from "../core/seams.ts"
+import { objectMaker } from "../core/index.ts"
 
 /**
  * The rows of a statement that selects exactly these columns in this order. The driver adds column

@@ -3,8 +3,8 @@ import type { ExcludedCalendar } from "@scheduling/domain/cron/FiringOptions"
 import type { Page } from "@scheduling/domain/shared/requests/Page"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { findCalendars } from "../engine/firing/calendarDays.ts"
-import { timestampOf } from "../store/timestamp.ts"
+import { findCalendars } from "../engine/index.ts"
+import { timestampOf } from "../store/index.ts"
 import type { TaskRef } from "./TasksRepo.ts"
 
 /** Notes that a task is saved with it. False if nobody has it any more. */

@@ -2,9 +2,9 @@ import type { ExecutionStatus, LastRun } from "@scheduling/domain/executions/Exe
 import type { ExecutionId } from "@scheduling/domain/shared/Ids"
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import { dayMs, hourMs } from "../core/millis.ts"
-import { timestampOrNull } from "../store/timestamp.ts"
-import { firstIdAt } from "../engine/RunId.ts"
+import { dayMs, hourMs } from "../core/index.ts"
+import { timestampOrNull } from "../store/index.ts"
+import { firstIdAt } from "../engine/index.ts"
 
 /** The columns that a row of `tasks` has in addition when it is shown. */
 export interface LastRunRow {

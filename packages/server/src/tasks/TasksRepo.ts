@@ -3,11 +3,9 @@ import { type ExecutionKind, TaskId } from "@scheduling/domain/executions/Execut
 import type { Conflict, NotFound } from "@scheduling/domain/shared/Errors"
 import { Effect, Option } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
-import { LiveChanges } from "../events/Changes.ts"
-import type { Change } from "../events/Recent.ts"
-import { tellAfterCommit } from "../events/tellAfterCommit.ts"
-import { keyIsTaken } from "../core/byKey.ts"
-import { intoWorkspace } from "../store/intoWorkspace.ts"
+import { type Change, LiveChanges, tellAfterCommit } from "../events/index.ts"
+import { keyIsTaken } from "../core/index.ts"
+import { intoWorkspace } from "../store/index.ts"
 
 export interface TaskRef {
   readonly id: string

@@ -1,6 +1,6 @@
 import type { ExcludedCalendar, FiringOptions } from "@scheduling/domain/cron/FiringOptions"
 import { jitterMs } from "@scheduling/domain/cron/jitterMs"
-import { timestampOrNull } from "../store/timestamp.ts"
+import { timestampOrNull } from "../store/index.ts"
 import { mergedOptions } from "./mergedOptions.ts"
 
 /** The column that the options of a schedule are kept in. */

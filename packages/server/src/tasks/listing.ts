@@ -1,6 +1,6 @@
 import type { PageQuery } from "@scheduling/domain/shared/requests/Page"
 import type { SqlClient } from "effect/sql"
-import type { PageRequest } from "../store/Pages.ts"
+import type { PageRequest } from "../store/index.ts"
 
 /** What a request for a list of tasks can say. */
 export interface TaskQuery<Status> extends PageQuery {

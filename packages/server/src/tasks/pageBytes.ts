@@ -1,5 +1,5 @@
 import type { SqlClient } from "effect/sql"
-import { maxPageBytes, type PageRequest } from "../store/Pages.ts"
+import { maxPageBytes, type PageRequest } from "../store/index.ts"
 
 /**
  * For the rows `t` of a page in their order: the bytes of each row with all rows before it, and the

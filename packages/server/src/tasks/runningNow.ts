@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { RunQueue } from "../engine/RunQueue.ts"
-import { transactionOf } from "../store/transaction.ts"
+import { RunQueue } from "../engine/index.ts"
+import { transactionOf } from "../store/index.ts"
 
 type Task = Parameters<RunQueue["Service"]["enqueue"]>[0]
 

@@ -3,10 +3,9 @@ import { WorkerId } from "@scheduling/domain/shared/Ids"
 import type { Worker, WorkerStatus } from "@scheduling/domain/workers/Worker"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import { authorize } from "../accounts/access/authorize.ts"
-import { agentLeaseMs } from "../engine/Nodes.ts"
-import type { PageRequest } from "../store/Pages.ts"
-import { timestampOf, timestampOrNull } from "../store/timestamp.ts"
+import { authorize } from "../accounts/index.ts"
+import { agentLeaseMs } from "../engine/index.ts"
+import { type PageRequest, timestampOf, timestampOrNull } from "../store/index.ts"
 
 export interface WorkerRow {
   readonly id: string

@@ -2,10 +2,11 @@ import { assert, layer } from "@effect/vitest"
 import { Api } from "@scheduling/domain/Api"
 import { Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
-import { RoutesLayer } from "../../src/App.ts"
+import { Modules } from "../../src/App.ts"
 import { AppConfig } from "../../src/core/config/Config.ts"
 import { HttpServerLayer } from "../../src/http/HttpServer.ts"
 import { allowedMethods } from "../../src/http/Routes.ts"
+import { withRouter } from "../../src/http/withRouter.ts"
 import { ask, outcome } from "../support/http.ts"
 import { type Route, urlOf } from "../support/routes.ts"
 import { testAppLayer, testConfig } from "../support/TestApp.ts"
@@ -36,11 +37,10 @@ layer(testAppLayer())("every route", (it) => {
     Effect.gen(function* () {
       const added: Array<Route> = []
       yield* Layer.build(
-        RoutesLayer.pipe(
-          Layer.provide(noting(added)),
+        withRouter(Modules, noting(added)).pipe(
           Layer.provide(Layer.fresh(HttpServerLayer)),
           Layer.provide(Layer.succeed(AppConfig, testConfig))
-        ) as Layer.Layer<never>
+        )
       )
       assert.isAbove(added.length, 100)
       const allowed = allowedMethods(Api)

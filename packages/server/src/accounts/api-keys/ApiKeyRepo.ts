@@ -4,11 +4,16 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import { ApiKeyId, UserId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import { batched } from "../../store/batched.ts"
-import { type AskedPage, askedPages, batchPages } from "../../store/batchPages.ts"
-import type { PageRequest } from "../../store/Pages.ts"
-import { rowsOf } from "../../store/rows.ts"
-import { timestampOf, timestampOrNull } from "../../store/timestamp.ts"
+import {
+  type AskedPage,
+  askedPages,
+  batched,
+  batchPages,
+  type PageRequest,
+  rowsOf,
+  timestampOf,
+  timestampOrNull
+} from "../../store/index.ts"
 
 export interface ApiKeyRow {
   readonly id: string

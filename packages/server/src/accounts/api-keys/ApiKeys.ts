@@ -18,20 +18,23 @@ import type { AuditEvent } from "@scheduling/domain/workspaces/AuditEvent"
 import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Actor } from "../audit/currentActor.ts"
-import type { RequestOrigin } from "../../http/request/RequestOrigin.ts"
-import { dayMs } from "../../core/millis.ts"
-import { orNotFound } from "../../core/orNotFound.ts"
-import { Limits } from "../../plans/Limits.ts"
-import { Ids } from "../../core/Ids.ts"
-import { pageRequest, toPage } from "../../store/Pages.ts"
-import { Secrets } from "../../core/Secrets.ts"
-import { transactionOf } from "../../store/transaction.ts"
+import type { RequestOrigin } from "../../http/index.ts"
+import {
+  dayMs,
+  hashesOf,
+  hashKey,
+  Ids,
+  orNotFound,
+  Secrets,
+  shownPrefix
+} from "../../core/index.ts"
+import { Limits } from "../../plans/index.ts"
+import { pageRequest, toPage, transactionOf } from "../../store/index.ts"
 import { Throttle } from "../throttle/Throttle.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
 import { holdFor } from "../workspaces/holdFor.ts"
 import { WorkspacesRepo } from "../workspaces/WorkspacesRepo.ts"
 import { ApiKeyRepo, type ApiKeyRow, isActive, toApiKey } from "./ApiKeyRepo.ts"
-import { hashesOf, hashKey, shownPrefix } from "../../core/bearerKeys.ts"
 import { isWellFormed, makeKey } from "./ApiKeySecret.ts"
 import { KeyUsesRepo } from "./KeyUsesRepo.ts"
 import { observedSince, usageOf } from "./usageOf.ts"

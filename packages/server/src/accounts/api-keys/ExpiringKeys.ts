@@ -1,9 +1,8 @@
 import { DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { Outbox } from "../../events/Outbox.ts"
-import { loop } from "../../core/Loop.ts"
-import { timestampOf } from "../../store/timestamp.ts"
-import { transactionOf } from "../../store/transaction.ts"
+import { Outbox } from "../../events/index.ts"
+import { loop } from "../../core/index.ts"
+import { timestampOf, transactionOf } from "../../store/index.ts"
 import { ExpiringKeysRepo } from "./ExpiringKeysRepo.ts"
 import { nextWarning } from "./warnings.ts"
 

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { columnsOf } from "../../store/columns.ts"
+import { columnsOf } from "../../store/index.ts"
 import type { ApiKeyRow } from "./ApiKeyRepo.ts"
 
 export type ExpiringRow = Pick<ApiKeyRow, "id" | "workspace_id" | "name" | "key_prefix"> & {

@@ -1,6 +1,6 @@
 import type { ApiKeyId } from "@scheduling/domain/shared/Ids"
 import { Context, DateTime, Effect, Latch, Layer } from "effect"
-import { loop } from "../../core/Loop.ts"
+import { loop } from "../../core/index.ts"
 import { ApiKeyRepo, type VerifiedRow } from "./ApiKeyRepo.ts"
 import { type KeyUse, KeyUsesRepo } from "./KeyUsesRepo.ts"
 

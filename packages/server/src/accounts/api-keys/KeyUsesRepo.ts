@@ -2,7 +2,7 @@ import { shownAddresses } from "@scheduling/domain/api-keys/ApiKeyUsage"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { columnsOf } from "../../store/columns.ts"
+import { columnsOf } from "../../store/index.ts"
 
 export interface KeyUse {
   readonly api_key_id: string

@@ -1,10 +1,7 @@
 import { Api } from "@scheduling/domain/Api"
 import { Effect } from "effect"
 import { currentActor } from "../audit/currentActor.ts"
-import { implement } from "../../http/implement.ts"
-import { inWorkspace } from "../../http/inWorkspace.ts"
-import { noSoonerThan } from "../../http/answers/noSoonerThan.ts"
-import { requestOrigin } from "../../http/request/RequestOrigin.ts"
+import { implement, inWorkspace, noSoonerThan, requestOrigin } from "../../http/index.ts"
 import { ApiKeys } from "./ApiKeys.ts"
 
 export const ApiKeysHandlers = implement(

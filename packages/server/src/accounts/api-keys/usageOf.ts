@@ -6,8 +6,8 @@ import {
   usageDays
 } from "@scheduling/domain/api-keys/ApiKeyUsage"
 import type { Scope } from "@scheduling/domain/api-keys/Scope"
-import { dayMs } from "../../core/millis.ts"
-import { timestampOf, timestampOrNull } from "../../store/timestamp.ts"
+import { dayMs } from "../../core/index.ts"
+import { timestampOf, timestampOrNull } from "../../store/index.ts"
 import type { ApiKeyRow } from "./ApiKeyRepo.ts"
 import type { KeyUseRow } from "./KeyUsesRepo.ts"
 

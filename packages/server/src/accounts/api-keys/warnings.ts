@@ -1,4 +1,4 @@
-import { dayMs } from "../../core/millis.ts"
+import { dayMs } from "../../core/index.ts"
 
 const daysBefore = [7, 1]
 

@@ -1,10 +1,7 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { AppConfig } from "../../core/config/Config.ts"
-import { loop } from "../../core/Loop.ts"
-import { dayMs, hourMs } from "../../core/millis.ts"
-import { Secrets } from "../../core/Secrets.ts"
-import { transactionOf } from "../../store/transaction.ts"
+import { AppConfig, dayMs, hourMs, loop, Secrets } from "../../core/index.ts"
+import { transactionOf } from "../../store/index.ts"
 import { AuditLog } from "./AuditLog.ts"
 import {
   AuditChainRepo,

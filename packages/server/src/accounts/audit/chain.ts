@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { type KeyRing, mac } from "../../core/Secrets.ts"
+import { type KeyRing, mac } from "../../core/index.ts"
 
 /** The part of an event that never changes, also when its details are erased. */
 export interface EventContent {

@@ -1,7 +1,7 @@
 import { Principal, type UserPrincipal } from "@scheduling/domain/auth/Principal"
 import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
-import { requestOrigin, type RequestOrigin } from "../../http/request/RequestOrigin.ts"
+import { requestOrigin, type RequestOrigin } from "../../http/index.ts"
 
 /** Who makes a change, and from where, for the audit log. */
 export interface Actor extends Omit<UserPrincipal, "lane" | "role"> {

@@ -2,7 +2,7 @@ import { Principal } from "@scheduling/domain/auth/Principal"
 import type { UserId } from "@scheduling/domain/shared/Ids"
 import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
-import { requestOrigin, type RequestOrigin } from "../../http/request/RequestOrigin.ts"
+import { requestOrigin, type RequestOrigin } from "../../http/index.ts"
 
 /** Who makes a change that both users and keys may make. The details of the event name the key. */
 export interface Author {

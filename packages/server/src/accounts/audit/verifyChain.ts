@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { KeyRing } from "../../core/Secrets.ts"
+import type { KeyRing } from "../../core/index.ts"
 import type { AuditChainRepo, LinkedEvent, UnlinkedEvent } from "./AuditChainRepo.ts"
 import {
   checkMac,

@@ -1,8 +1,8 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { AppConfig } from "../../core/config/Config.ts"
-import type { RequestOrigin } from "../../http/request/RequestOrigin.ts"
-import { Letters } from "../../mail/Letters.ts"
+import { AppConfig } from "../../core/index.ts"
+import type { RequestOrigin } from "../../http/index.ts"
+import { Letters } from "../../mail/index.ts"
 import type { UserRow } from "../users/UsersRepo.ts"
 import { changeMail, type AccountChange } from "./changeMail.ts"
 

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import { AppConfig } from "../../core/config/Config.ts"
+import { AppConfig } from "../../core/index.ts"
 import { UsersRepo } from "../users/UsersRepo.ts"
 
 /** Knows whether a fresh server waits for its first account. */

@@ -1,10 +1,8 @@
 import { type Principal, principalId } from "@scheduling/domain/auth/Principal"
 import { RateLimited } from "@scheduling/domain/shared/Errors"
 import { Clock, Context, Effect, Layer } from "effect"
-import { AppConfig } from "../../core/config/Config.ts"
-import { AccountRates } from "../../http/fairness/AccountRates.ts"
-import { noteStanding } from "../../http/answers/RateLimitHeaders.ts"
-import { elapsedMs } from "../../core/elapsed.ts"
+import { AppConfig, elapsedMs } from "../../core/index.ts"
+import { AccountRates, noteStanding } from "../../http/index.ts"
 
 /** How many requests each credential makes on this node. */
 export class RequestRates extends Context.Service<

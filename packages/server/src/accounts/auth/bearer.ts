@@ -1,5 +1,5 @@
 import { apiKeyPrefix } from "@scheduling/domain/api-keys/ApiKey"
-import { bearerOf } from "../../http/authorization.ts"
+import { bearerOf } from "../../http/index.ts"
 
 export type Credential =
   | { readonly kind: "none" }

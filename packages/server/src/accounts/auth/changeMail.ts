@@ -1,4 +1,4 @@
-import type { Letter } from "../../mail/letterOf.ts"
+import type { Letter } from "../../mail/index.ts"
 
 export type AccountChange = keyof typeof texts
 

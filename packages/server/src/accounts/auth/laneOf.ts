@@ -1,6 +1,6 @@
-import { type DerivedKey, mac } from "../../core/Secrets.ts"
+import { type DerivedKey, mac } from "../../core/index.ts"
 import { classify } from "@scheduling/calls/egress/EgressRules"
-import { networkOf } from "../../http/fairness/networkOf.ts"
+import { networkOf } from "../../http/index.ts"
 
 /**
  * The lane decides whose turn it is when many runs wait. Its upper half is the share of slots.

@@ -4,15 +4,19 @@ import { UserId } from "@scheduling/domain/shared/Ids"
 import { Context, DateTime, Effect, Layer, Option, type Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditLog } from "../audit/AuditLog.ts"
-import { AppConfig } from "../../core/config/Config.ts"
-import type { RequestOrigin } from "../../http/request/RequestOrigin.ts"
-import { UsageRepo } from "../../plans/UsageRepo.ts"
+import {
+  AppConfig,
+  dayMs,
+  hashLinkToken,
+  linkTokenHashes,
+  makeLinkToken,
+  Secrets
+} from "../../core/index.ts"
+import type { RequestOrigin } from "../../http/index.ts"
+import { UsageRepo } from "../../plans/index.ts"
 import { AccountEvents } from "../AccountEvents.ts"
-import { Letters } from "../../mail/Letters.ts"
-import { hashLinkToken, linkTokenHashes, makeLinkToken } from "../../core/linkTokens.ts"
-import { dayMs } from "../../core/millis.ts"
-import { Secrets } from "../../core/Secrets.ts"
-import { transactionOf } from "../../store/transaction.ts"
+import { Letters } from "../../mail/index.ts"
+import { transactionOf } from "../../store/index.ts"
 import { Throttle } from "../throttle/Throttle.ts"
 import { UserLinksRepo } from "../users/UserLinksRepo.ts"
 import { type UserRow, UsersRepo } from "../users/UsersRepo.ts"

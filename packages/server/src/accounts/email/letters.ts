@@ -1,5 +1,5 @@
 import { Redacted } from "effect"
-import type { Letter } from "../../mail/letterOf.ts"
+import type { Letter } from "../../mail/index.ts"
 
 export const linkPath = "/email/verify"
 

@@ -1,7 +1,6 @@
 import { Effect, Layer, Option, Redacted } from "effect"
 import { HttpRouter } from "effect/http"
-import { linkGone, linkPage } from "../../http/answers/linkPage.ts"
-import { requestOrigin } from "../../http/request/RequestOrigin.ts"
+import { linkGone, linkPage, requestOrigin } from "../../http/index.ts"
 import { EmailLinks } from "./EmailLinks.ts"
 import { linkPath } from "./letters.ts"
 

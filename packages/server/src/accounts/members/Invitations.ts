@@ -22,18 +22,20 @@ import { SqlClient } from "effect/sql"
 import { authorize } from "../access/authorize.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
 import type { Actor } from "../audit/currentActor.ts"
-import { AppConfig } from "../../core/config/Config.ts"
-import type { RequestOrigin } from "../../http/request/RequestOrigin.ts"
-import { Limits } from "../../plans/Limits.ts"
-import { Letters } from "../../mail/Letters.ts"
-import { UsageRepo } from "../../plans/UsageRepo.ts"
-import { Ids } from "../../core/Ids.ts"
-import { hashLinkToken, linkTokenHashes, makeLinkToken } from "../../core/linkTokens.ts"
-import { dayMs } from "../../core/millis.ts"
-import { orNotFound } from "../../core/orNotFound.ts"
-import { Secrets } from "../../core/Secrets.ts"
-import { pageRequest, toPage } from "../../store/Pages.ts"
-import { transactionOf } from "../../store/transaction.ts"
+import {
+  AppConfig,
+  dayMs,
+  hashLinkToken,
+  Ids,
+  linkTokenHashes,
+  makeLinkToken,
+  orNotFound,
+  Secrets
+} from "../../core/index.ts"
+import type { RequestOrigin } from "../../http/index.ts"
+import { Limits, UsageRepo } from "../../plans/index.ts"
+import { Letters } from "../../mail/index.ts"
+import { pageRequest, toPage, transactionOf } from "../../store/index.ts"
 import { Throttle } from "../throttle/Throttle.ts"
 import { userOfToken } from "../users/userOfToken.ts"
 import { UsersRepo } from "../users/UsersRepo.ts"

@@ -4,8 +4,7 @@ import type { Role } from "@scheduling/domain/members/Role"
 import { UserId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import type { PageRequest } from "../../store/Pages.ts"
-import { timestampOf } from "../../store/timestamp.ts"
+import { type PageRequest, timestampOf } from "../../store/index.ts"
 
 export interface MemberRow {
   /** Of the user. */

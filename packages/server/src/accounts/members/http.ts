@@ -1,9 +1,7 @@
 import { Api } from "@scheduling/domain/Api"
 import { Effect } from "effect"
 import { currentActor } from "../audit/currentActor.ts"
-import { implement } from "../../http/implement.ts"
-import { inWorkspace } from "../../http/inWorkspace.ts"
-import { requestOrigin } from "../../http/request/RequestOrigin.ts"
+import { implement, inWorkspace, requestOrigin } from "../../http/index.ts"
 import { Invitations } from "./Invitations.ts"
 import { Members } from "./Members.ts"
 

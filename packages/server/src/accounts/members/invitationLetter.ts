@@ -1,6 +1,6 @@
 import { invitationDays } from "@scheduling/domain/members/Invitation"
 import { Redacted } from "effect"
-import type { Letter } from "../../mail/letterOf.ts"
+import type { Letter } from "../../mail/index.ts"
 
 /** Nothing in it is written by whoever invites. */
 export const invitationLetter = (

@@ -5,13 +5,17 @@ import type { Redacted } from "effect"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditLog } from "../audit/AuditLog.ts"
-import { AppConfig } from "../../core/config/Config.ts"
-import type { RequestOrigin } from "../../http/request/RequestOrigin.ts"
-import { Letters } from "../../mail/Letters.ts"
-import { hashLinkToken, linkTokenHashes, makeLinkToken } from "../../core/linkTokens.ts"
-import { hourMs } from "../../core/millis.ts"
-import { Secrets } from "../../core/Secrets.ts"
-import { transactionOf } from "../../store/transaction.ts"
+import {
+  AppConfig,
+  hashLinkToken,
+  hourMs,
+  linkTokenHashes,
+  makeLinkToken,
+  Secrets
+} from "../../core/index.ts"
+import type { RequestOrigin } from "../../http/index.ts"
+import { Letters } from "../../mail/index.ts"
+import { transactionOf } from "../../store/index.ts"
 import { Throttle } from "../throttle/Throttle.ts"
 import { UserLinksRepo } from "../users/UserLinksRepo.ts"
 import { type UserRow, UsersRepo } from "../users/UsersRepo.ts"

@@ -3,8 +3,7 @@ import { Context, Effect, Layer, Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import { availableParallelism } from "node:os"
 import { type Argon2Parameters, beginningOf, loadArgon2 } from "./argon2.ts"
-import { afterARest, FairQueue, type FairQueueOptions } from "../../http/fairness/FairQueue.ts"
-import { networkOf } from "../../http/fairness/networkOf.ts"
+import { afterARest, FairQueue, type FairQueueOptions, networkOf } from "../../http/index.ts"
 
 /** OWASP's minimum for Argon2id: 19 MiB, two passes, one lane. */
 export const HashCost = Context.Reference<Argon2Parameters>(

@@ -1,5 +1,5 @@
 import { Redacted } from "effect"
-import type { Letter } from "../../mail/letterOf.ts"
+import type { Letter } from "../../mail/index.ts"
 import type { UserRow } from "../users/UsersRepo.ts"
 
 /** Nothing in it is written by whoever asked for it. */

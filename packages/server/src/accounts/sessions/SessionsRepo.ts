@@ -3,10 +3,7 @@ import type { Role } from "@scheduling/domain/members/Role"
 import { SessionId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import { batched } from "../../store/batched.ts"
-import { columnsOf } from "../../store/columns.ts"
-import type { PageRequest } from "../../store/Pages.ts"
-import { timestampOf } from "../../store/timestamp.ts"
+import { batched, columnsOf, type PageRequest, timestampOf } from "../../store/index.ts"
 
 export interface SessionRow {
   readonly id: string

@@ -6,8 +6,7 @@ import {
 import { SessionId, UserId } from "@scheduling/domain/shared/Ids"
 import { Context, Data, DateTime, Effect, Layer, Redacted, Schema } from "effect"
 import { type JWTHeaderParameters, jwtVerify, SignJWT } from "jose"
-import { Ids } from "../../core/Ids.ts"
-import { type KeyRing, Secrets } from "../../core/Secrets.ts"
+import { Ids, type KeyRing, Secrets } from "../../core/index.ts"
 
 export interface SessionClaims {
   readonly user_id: UserId

@@ -2,9 +2,8 @@ import { mailboxOf } from "@scheduling/domain/auth/emailAddress"
 import { RateLimited } from "@scheduling/domain/shared/Errors"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { mac, Secrets } from "../../core/Secrets.ts"
-import { networkOf } from "../../http/fairness/networkOf.ts"
-import { dayMs } from "../../core/millis.ts"
+import { dayMs, mac, Secrets } from "../../core/index.ts"
+import { networkOf } from "../../http/index.ts"
 
 /**
  * Counts what strangers may try: password checks, wrong ones above all, and other requests without a

@@ -2,7 +2,7 @@ import type { User } from "@scheduling/domain/auth/User"
 import { UserId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import { timestampOf } from "../../store/timestamp.ts"
+import { timestampOf } from "../../store/index.ts"
 
 export interface UserRow {
   readonly id: string

@@ -6,8 +6,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { ownedAlone } from "../access/ownedAlone.ts"
 import type { Actor } from "../audit/currentActor.ts"
-import type { PageRequest } from "../../store/Pages.ts"
-import { timestampOf } from "../../store/timestamp.ts"
+import { type PageRequest, timestampOf } from "../../store/index.ts"
 
 export interface WorkspaceRow {
   readonly id: AuthorizedWorkspaceId

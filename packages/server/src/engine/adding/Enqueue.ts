@@ -1,6 +1,6 @@
 import { Clock, Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import { maxTaskRuns } from "../../core/config/plans.ts"
+import { maxTaskRuns } from "../../core/index.ts"
 import type { QueuedRun } from "../Run.ts"
 import { makeRunId } from "../RunId.ts"
 

@@ -1,5 +1,5 @@
 import type { SqlClient } from "effect/sql"
-import { columnsOf } from "../../store/columns.ts"
+import { columnsOf } from "../../store/index.ts"
 import { claimFound } from "../starting/Claim.ts"
 
 /** The place that a run had in a named queue until its result was written. */

@@ -1,5 +1,5 @@
 import { Context } from "effect"
-import { Doorbell } from "../../core/Loop.ts"
+import { Doorbell } from "../../core/index.ts"
 import type { Upcoming } from "../starting/Claim.ts"
 
 /**

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { CallOptions } from "@scheduling/domain/calls/CallOptions"
 import type { SqlClient } from "effect/sql"
-import { columnsOf } from "../../store/columns.ts"
+import { columnsOf } from "../../store/index.ts"
 import { awaySince } from "../Absences.ts"
 import { callOfRun } from "../callOfRun.ts"
 import { placeColumn } from "../chains/ChainRuns.ts"

@@ -2,8 +2,7 @@ import type { CallOptions } from "@scheduling/domain/calls/CallOptions"
 import { Context, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 import { timingSafeEqual } from "node:crypto"
-import { AppConfig } from "../../core/config/Config.ts"
-import { mac, Secrets } from "../../core/Secrets.ts"
+import { AppConfig, mac, Secrets } from "../../core/index.ts"
 
 /** What a URL is for: one attempt of one run. Whoever has it may say how that ended, nothing else. */
 export interface Completed {

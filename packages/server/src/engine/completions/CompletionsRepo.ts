@@ -2,7 +2,7 @@ import type { ExecutionStatus } from "@scheduling/domain/executions/Execution"
 import { maxProgressLines } from "@scheduling/domain/executions/Execution"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { columnsOf } from "../../store/columns.ts"
+import { columnsOf } from "../../store/index.ts"
 import {
   type AwaitingRun,
   beginAwaiting,

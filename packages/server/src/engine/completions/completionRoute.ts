@@ -1,8 +1,7 @@
 import { maxResponseBodyBytes } from "@scheduling/domain/executions/Execution"
 import { Clock, Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
-import { plainBody } from "../../http/request/plainBody.ts"
-import { EventQuota } from "../../http/fairness/EventQuota.ts"
+import { EventQuota, plainBody } from "../../http/index.ts"
 import { type Callback, Completions, type Receipt } from "./Completions.ts"
 import { CompletionUrls } from "./CompletionUrls.ts"
 

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { againAfterCollision } from "../../store/transaction.ts"
+import { againAfterCollision } from "../../store/index.ts"
 import type { Settlement } from "../Run.ts"
 import { makeAfterSettled } from "./afterSettled.ts"
 import { settle } from "./settle.ts"

@@ -2,7 +2,7 @@ import { maxSteps } from "@scheduling/domain/chains/Chain"
 import type { ExecutionKind } from "@scheduling/domain/executions/Execution"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { dayMs } from "../../core/millis.ts"
+import { dayMs } from "../../core/index.ts"
 import { firstIdAt } from "../RunId.ts"
 
 /** A task that was paused because it failed too often in a row. */

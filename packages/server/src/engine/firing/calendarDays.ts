@@ -1,7 +1,7 @@
 import type { FiringOptions } from "@scheduling/domain/cron/FiringOptions"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { columnsOf } from "../../store/columns.ts"
+import { columnsOf } from "../../store/index.ts"
 
 interface HavingCalendar {
   readonly workspace_id: string

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { columnsOf } from "../../store/columns.ts"
+import { columnsOf } from "../../store/index.ts"
 import { firstIdAt } from "../RunId.ts"
 
 /** SQL for the time until which slots may have fired before the clock of the database was set back. */

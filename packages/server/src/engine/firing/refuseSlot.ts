@@ -1,6 +1,6 @@
 import { errorLine, executionError } from "@scheduling/domain/executions/ExecutionError"
 import type { SqlClient } from "effect/sql"
-import { maxTaskRuns } from "../../core/config/plans.ts"
+import { maxTaskRuns } from "../../core/index.ts"
 import { isFull } from "../adding/Enqueue.ts"
 import { maxWaiting } from "../starting/MayStart.ts"
 

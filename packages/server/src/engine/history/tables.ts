@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { dayMs } from "../../core/millis.ts"
+import { dayMs } from "../../core/index.ts"
 import { firstIdAt, timeOfId } from "../RunId.ts"
 import type { Part } from "./planDays.ts"
 

@@ -4,14 +4,13 @@ import { ConnectionsLimits } from "@scheduling/calls/Call"
 import { DueFrom } from "../intake/DueFrom.ts"
 import { Intake } from "../intake/Intake.ts"
 import { EngineMeters } from "./EngineMeters.ts"
-import { Doorbell } from "../../core/Loop.ts"
-import { Meters, type NodeMeters } from "../../core/Meters.ts"
+import { Doorbell, Meters, type NodeMeters } from "../../core/index.ts"
 import { QueueLooks } from "./QueueLooks.ts"
 import type { LeasedRun, Settlement, StartedRun } from "../Run.ts"
 import { RunnerOptions } from "../RunnerOptions.ts"
 import type { Settled } from "../ending/settle.ts"
 import { type Claimed, nothingClaimed } from "../starting/Claim.ts"
-import { DatabaseClock, type DbClock } from "../../store/DbClock.ts"
+import { DatabaseClock, type DbClock } from "../../store/index.ts"
 
 /** Since the process started. */
 export interface RunnerCounts {

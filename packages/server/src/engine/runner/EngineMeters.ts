@@ -1,4 +1,4 @@
-import { type Histogram, longSecondsBounds, type NodeMeters } from "../../core/Meters.ts"
+import { type Histogram, longSecondsBounds, type NodeMeters } from "../../core/index.ts"
 import type { RunnerOptions } from "../RunnerOptions.ts"
 import type { RunnerStats } from "./Runner.ts"
 

@@ -1,7 +1,7 @@
 import { Clock, Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { Calls } from "./Calls.ts"
-import { elapsedMs } from "../../core/elapsed.ts"
+import { elapsedMs } from "../../core/index.ts"
 import { AwaitedRunsOfNode } from "../awaiting/AwaitedRuns.ts"
 import { claim, type ClaimOptions, findLeased, findUpcoming } from "../starting/Claim.ts"
 import { handBack } from "../ending/HandBack.ts"

@@ -1,17 +1,13 @@
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, type Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { elapsedMs } from "../../core/elapsed.ts"
-import { onConnection } from "../../store/onConnection.ts"
-import { Store } from "../../store/Sql.ts"
-import type { Endings } from "../../events/Endings.ts"
-import { listenOn } from "../../events/Listening.ts"
-import { loop } from "../../core/Loop.ts"
+import { elapsedMs, loop } from "../../core/index.ts"
+import { onConnection, Store } from "../../store/index.ts"
+import { type Endings, listenOn, Signals } from "../../events/index.ts"
 import { declareAllDead, nodeLocks, register, renewal, unregister } from "../Nodes.ts"
 import { takeBack } from "../ending/Reap.ts"
 import type { Engine } from "./Engine.ts"
 import { RunnerOptions } from "../RunnerOptions.ts"
-import { Signals } from "../../events/Signals.ts"
 
 /**
  * The lease is renewed this often, or more often if it is short: of five beats, one must get

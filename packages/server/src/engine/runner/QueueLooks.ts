@@ -1,4 +1,4 @@
-import { Doorbell } from "../../core/Loop.ts"
+import { Doorbell } from "../../core/index.ts"
 
 /** Which named queues to look at, and when. */
 export class QueueLooks {

@@ -1,10 +1,9 @@
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import type { Endings } from "../../events/Endings.ts"
-import type { Doorbell } from "../../core/Loop.ts"
-import { Signals } from "../../events/Signals.ts"
+import { type Endings, Signals } from "../../events/index.ts"
+import type { Doorbell } from "../../core/index.ts"
 import { makeAfterSettled } from "../ending/afterSettled.ts"
-import { againAfterCollision } from "../../store/transaction.ts"
+import { againAfterCollision } from "../../store/index.ts"
 import { clearSome, listStops, removeStop, type Stop } from "../ending/Stop.ts"
 
 /** Nodes are told of a stop. This is for nodes that did not hear it. */

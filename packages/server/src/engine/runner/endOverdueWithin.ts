@@ -1,6 +1,6 @@
 import { Clock, Effect, Random } from "effect"
 import type { Completions } from "../completions/Completions.ts"
-import { elapsedMs } from "../../core/elapsed.ts"
+import { elapsedMs } from "../../core/index.ts"
 import type { Presence } from "../awaiting/Awaiting.ts"
 
 /** Deadlines this close together are handled by one statement. */

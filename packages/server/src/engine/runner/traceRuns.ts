@@ -1,5 +1,5 @@
 import { errorLine } from "@scheduling/domain/executions/ExecutionError"
-import { makeSpanId, spanIdOf, type Tracer, traceIdOf, traceparentOf } from "../../core/Tracing.ts"
+import { makeSpanId, spanIdOf, traceIdOf, traceparentOf, type Tracer } from "../../core/index.ts"
 import type { SettledRun, Settlement, StartedRun } from "../Run.ts"
 import { timeOfId } from "../RunId.ts"
 

@@ -9,10 +9,8 @@ import { deriveReceiverSecret } from "@scheduling/calls/signing"
 import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
-import { Ids } from "../../core/Ids.ts"
-import type { PageRequest } from "../../store/Pages.ts"
-import { seal, Secrets, unsealIfKnown } from "../../core/Secrets.ts"
-import { timestampOf, timestampOrNull } from "../../store/timestamp.ts"
+import { Ids, seal, Secrets, unsealIfKnown } from "../../core/index.ts"
+import { type PageRequest, timestampOf, timestampOrNull } from "../../store/index.ts"
 
 /**
  * The secrets of workspaces, sealed at rest. Those that sign are derived from them, one per receiver

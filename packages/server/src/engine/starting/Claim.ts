@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import { rowsOf } from "../../store/rows.ts"
+import { rowsOf } from "../../store/index.ts"
 import type { Claimant, LeasedRun, StartedRun } from "../Run.ts"
 import {
   callColumns,

@@ -1,8 +1,7 @@
 import { type ExecutionError, executionError } from "@scheduling/domain/executions/ExecutionError"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { columnsOf } from "../../store/columns.ts"
-import { rowsOf } from "../../store/rows.ts"
+import { columnsOf, rowsOf } from "../../store/index.ts"
 import { placeColumn } from "../chains/ChainRuns.ts"
 import type { LeasedRun, StartedRun, StepPlace } from "../Run.ts"
 import {

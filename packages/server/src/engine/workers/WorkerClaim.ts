@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { claimFound } from "../starting/Claim.ts"
 import { seenAheadMs } from "../awaiting/AwaitedRuns.ts"
-import { columnsOfAnyLength } from "../../store/columns.ts"
+import { columnsOfAnyLength } from "../../store/index.ts"
 import { isForWorkers } from "../ForWorkers.ts"
 
 /** Runs of a workspace that are due and name the same labels. */

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { columnsOf } from "../../store/columns.ts"
+import { columnsOf } from "../../store/index.ts"
 import { callOfRun } from "../callOfRun.ts"
 import { placeColumn } from "../chains/ChainRuns.ts"
 import type { RunCall, StartedRun } from "../Run.ts"

@@ -24,9 +24,9 @@ import {
   HttpServerResponse
 } from "effect/http"
 import { HttpApiError } from "effect/http-api"
-import { isMalformedJson } from "../../core/seams.ts"
+import { isMalformedJson } from "../../core/index.ts"
 import { noteRoute } from "../request/RequestRecord.ts"
-import { explainSqlError, isDatabaseAway } from "../../store/failures.ts"
+import { explainSqlError, isDatabaseAway } from "../../store/index.ts"
 
 /**
  * Turns an endpoint's failure into its answer. A request that cannot be decoded becomes 404 or 422.

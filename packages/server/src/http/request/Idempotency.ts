@@ -4,10 +4,8 @@ import { IdempotencyConflict, RateLimited } from "@scheduling/domain/shared/Erro
 import { Clock, Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AccountRates } from "../fairness/AccountRates.ts"
-import { elapsedMs } from "../../core/elapsed.ts"
-import { dayMs } from "../../core/millis.ts"
-import { mac, seal, Secrets, unseal } from "../../core/Secrets.ts"
-import { transactionOf } from "../../store/transaction.ts"
+import { dayMs, elapsedMs, mac, seal, Secrets, unseal } from "../../core/index.ts"
+import { transactionOf } from "../../store/index.ts"
 
 export interface IdempotentRequest<A, I> {
   readonly key: string | undefined

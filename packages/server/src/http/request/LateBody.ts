@@ -1,7 +1,7 @@
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Cause, Effect } from "effect"
 import { HttpMethod, HttpServerRequest } from "effect/http"
-import { withText } from "../../core/seams.ts"
+import { withText } from "../../core/index.ts"
 import { isShort } from "./RequestBody.ts"
 
 /**

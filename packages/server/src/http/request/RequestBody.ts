@@ -2,7 +2,7 @@ import { MalformedJson, PayloadTooLarge, ValidationFailed } from "@scheduling/do
 import { Effect, Stream } from "effect"
 import { HttpMethod, type HttpServerRequest } from "effect/http"
 import { freeBytes, type Place } from "../fairness/Capacity.ts"
-import { withText } from "../../core/seams.ts"
+import { withText } from "../../core/index.ts"
 import { excessOf } from "./JsonBounds.ts"
 
 const maxBodySize = 1024 * 1024

@@ -1,4 +1,4 @@
-import { isLoopback } from "../../core/config/hostNames.ts"
+import { isLoopback } from "../../core/index.ts"
 
 /**
  * Decides which `Host` a request may have, against DNS rebinding. A page's owner can let the page's

@@ -1,15 +1,18 @@
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Clock, Effect, Option } from "effect"
 import type { HttpServerRequest } from "effect/http"
-import { elapsedMs } from "../../core/elapsed.ts"
-import { type Histogram, Meters, type NodeMeters, secondsBounds } from "../../core/Meters.ts"
 import {
+  elapsedMs,
+  type Histogram,
   makeSpanId,
   makeTraceId,
+  Meters,
+  type NodeMeters,
   readTraceparent,
+  secondsBounds,
   type Tracer,
   Tracing
-} from "../../core/Tracing.ts"
+} from "../../core/index.ts"
 import { requestId } from "./RequestId.ts"
 
 /** Properties on the request, not maps: a long-lived map would stop requests from dying young. */

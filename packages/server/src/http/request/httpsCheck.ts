@@ -1,6 +1,6 @@
 import { Effect, Option } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { AppConfig } from "../../core/config/Config.ts"
+import { AppConfig } from "../../core/index.ts"
 
 /**
  * Whether a request reached us by https: by what the operator says, or by what a proxy says that the

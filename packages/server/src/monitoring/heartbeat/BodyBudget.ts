@@ -1,6 +1,6 @@
 import { Context } from "effect"
-import { AccountRates } from "../../http/fairness/AccountRates.ts"
-import { dayMs } from "../../core/millis.ts"
+import { AccountRates } from "../../http/index.ts"
+import { dayMs } from "../../core/index.ts"
 import type { PingDetails } from "./outcome.ts"
 
 /** How many bytes of bodies the pings of a day may leave behind, on this node. */

@@ -1,7 +1,7 @@
 import type { HeartbeatMonitor } from "@scheduling/domain/monitors/heartbeat/HeartbeatMonitor"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { MonitorId } from "@scheduling/domain/shared/Ids"
-import { timestampOrNull } from "../../store/timestamp.ts"
+import { timestampOrNull } from "../../store/index.ts"
 import { type MonitorRow, toMonitorFields } from "../MonitorsRepo.ts"
 import { alertAt, type HeartbeatRules, type HeartbeatState } from "./decideHeartbeat.ts"
 

@@ -1,7 +1,7 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import { columnsOf } from "../../store/columns.ts"
+import { columnsOf } from "../../store/index.ts"
 import { findNextCheck, type MonitorReads, monitorReads } from "../MonitorReads.ts"
 import { monitorColumns } from "../MonitorsRepo.ts"
 import { eventsTable, type MonitorEvent } from "../MonitorEventsRepo.ts"

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
-import { mac, seal, Secrets, unsealIfKnown } from "../../core/Secrets.ts"
+import { mac, seal, Secrets, unsealIfKnown } from "../../core/index.ts"
 import type { PingUrlRow } from "./HeartbeatsRepo.ts"
 
 interface Owner {

@@ -1,5 +1,5 @@
 import type { SqlClient } from "effect/sql"
-import { columnsOfAnyLength } from "../../store/columns.ts"
+import { columnsOfAnyLength } from "../../store/index.ts"
 import type { BodyOwner } from "./BodyBudget.ts"
 import type { PingDetails } from "./outcome.ts"
 

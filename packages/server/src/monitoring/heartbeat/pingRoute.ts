@@ -1,8 +1,8 @@
 import { maxPingBodyBytes } from "@scheduling/domain/monitors/heartbeat/HeartbeatEvent"
 import { Effect, Option } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
-import { plainBody } from "../../http/request/plainBody.ts"
-import { Meters } from "../../core/Meters.ts"
+import { plainBody } from "../../http/index.ts"
+import { Meters } from "../../core/index.ts"
 import { type Ping, Pings } from "./Pings.ts"
 
 /**

@@ -10,11 +10,8 @@ import type { IncidentId } from "@scheduling/domain/shared/Ids"
 import type { PageQuery } from "@scheduling/domain/shared/requests/Page"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { AppConfig } from "../../core/config/Config.ts"
-import { orNotFound } from "../../core/orNotFound.ts"
-import { pageRequest, toPage } from "../../store/Pages.ts"
-import { StoreClock } from "../../store/StoreClock.ts"
-import { transactionOf } from "../../store/transaction.ts"
+import { AppConfig, orNotFound } from "../../core/index.ts"
+import { pageRequest, StoreClock, toPage, transactionOf } from "../../store/index.ts"
 import { IncidentsRepo, toIncident, toIncidentDelivery } from "./IncidentsRepo.ts"
 
 export class Incidents extends Context.Service<

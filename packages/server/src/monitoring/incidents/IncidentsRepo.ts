@@ -18,13 +18,14 @@ import {
 } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import { columnsOf } from "../../store/columns.ts"
-import { LiveChanges } from "../../events/Changes.ts"
-import type { Change } from "../../events/Recent.ts"
-import { tellAfterCommit } from "../../events/tellAfterCommit.ts"
-import type { PageRequest } from "../../store/Pages.ts"
-import { timestampOf, timestampOrNull } from "../../store/timestamp.ts"
-import { untilFewerThan } from "../../store/untilFewerThan.ts"
+import {
+  columnsOf,
+  type PageRequest,
+  timestampOf,
+  timestampOrNull,
+  untilFewerThan
+} from "../../store/index.ts"
+import { type Change, LiveChanges, tellAfterCommit } from "../../events/index.ts"
 
 export interface IncidentRow {
   readonly id: IncidentId

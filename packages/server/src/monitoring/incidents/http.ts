@@ -1,9 +1,7 @@
 import { Api } from "@scheduling/domain/Api"
 import { Principal } from "@scheduling/domain/auth/Principal"
 import { Effect } from "effect"
-import { checkRange } from "../../http/checkRange.ts"
-import { implement } from "../../http/implement.ts"
-import { inWorkspace } from "../../http/inWorkspace.ts"
+import { checkRange, implement, inWorkspace } from "../../http/index.ts"
 import { Incidents } from "./Incidents.ts"
 
 export const IncidentsHandlers = implement(

@@ -2,7 +2,7 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import type { ProcessReport } from "@scheduling/domain/monitors/process/ProcessMonitor"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { columnsOf } from "../../store/columns.ts"
+import { columnsOf } from "../../store/index.ts"
 import { type Failing, type Heard, silentAfterMs } from "./decideProcess.ts"
 import { watchedColumns } from "./ProcessMonitorsRepo.ts"
 import type { ReportedRow, WatchedRow } from "./ProcessRow.ts"

@@ -6,7 +6,7 @@ import type {
   ProcessReport
 } from "@scheduling/domain/monitors/process/ProcessMonitor"
 import { type MonitorId, WorkerId } from "@scheduling/domain/shared/Ids"
-import { timestampOf } from "../../store/timestamp.ts"
+import { timestampOf } from "../../store/index.ts"
 import { type MonitorRow, toMonitorFields } from "../MonitorsRepo.ts"
 import type { Failing, ProcessRules, ProcessState } from "./decideProcess.ts"
 

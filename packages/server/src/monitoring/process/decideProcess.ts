@@ -1,6 +1,6 @@
 import type { IncidentCause } from "@scheduling/domain/incidents/Incident"
 import type { ProcessReport } from "@scheduling/domain/monitors/process/ProcessMonitor"
-import { agentLeaseMs, agentsBackMs } from "../../engine/Nodes.ts"
+import { agentLeaseMs, agentsBackMs } from "../../engine/index.ts"
 
 export interface ProcessRules {
   /** Null for all workers with its labels. */

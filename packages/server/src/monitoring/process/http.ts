@@ -1,10 +1,7 @@
 import { Api } from "@scheduling/domain/Api"
 import { ProcessMonitor } from "@scheduling/domain/monitors/process/ProcessMonitor"
 import { Effect } from "effect"
-import { createdIfNew } from "../../http/answers/createdIfNew.ts"
-import { Idempotency } from "../../http/request/Idempotency.ts"
-import { implement } from "../../http/implement.ts"
-import { inWorkspace } from "../../http/inWorkspace.ts"
+import { createdIfNew, Idempotency, implement, inWorkspace } from "../../http/index.ts"
 import { ProcessMonitors } from "./ProcessMonitors.ts"
 
 export const ProcessMonitorsHandlers = implement(

@@ -7,8 +7,8 @@ import type {
   SslVerification
 } from "@scheduling/domain/monitors/ssl/SslMonitor"
 import type { MonitorId } from "@scheduling/domain/shared/Ids"
-import { dayMs } from "../../core/millis.ts"
-import { timestampOf, timestampOrNull } from "../../store/timestamp.ts"
+import { dayMs } from "../../core/index.ts"
+import { timestampOf, timestampOrNull } from "../../store/index.ts"
 import { type MonitorRow, toMonitorFields } from "../MonitorsRepo.ts"
 import type { SslState } from "./decideLook.ts"
 

@@ -2,7 +2,7 @@ import type { ServerCertificate } from "@scheduling/calls/tls/CertificateChain"
 import type { TlsLook } from "@scheduling/calls/tls/TlsProbe"
 import type { IncidentCause } from "@scheduling/domain/incidents/Incident"
 import type { SslVerification } from "@scheduling/domain/monitors/ssl/SslMonitor"
-import { dayMs } from "../../core/millis.ts"
+import { dayMs } from "../../core/index.ts"
 
 export interface SslState {
   readonly status: "new" | "up" | "warning" | "down" | "paused"

@@ -1,10 +1,7 @@
 import { Api } from "@scheduling/domain/Api"
 import { SslMonitor } from "@scheduling/domain/monitors/ssl/SslMonitor"
 import { Effect } from "effect"
-import { createdIfNew } from "../../http/answers/createdIfNew.ts"
-import { Idempotency } from "../../http/request/Idempotency.ts"
-import { implement } from "../../http/implement.ts"
-import { inWorkspace } from "../../http/inWorkspace.ts"
+import { createdIfNew, Idempotency, implement, inWorkspace } from "../../http/index.ts"
 import { SslMonitors } from "./SslMonitors.ts"
 
 export const SslMonitorsHandlers = implement(

@@ -1,7 +1,6 @@
 import { Context, Effect, Layer, Random, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
-import { StoreClock } from "../../store/StoreClock.ts"
-import { transactionOf } from "../../store/transaction.ts"
+import { StoreClock, transactionOf } from "../../store/index.ts"
 import type { ChannelResult } from "../Kind.ts"
 import { messageOf } from "../Message.ts"
 import { firstLane } from "../sending/laneWalk.ts"

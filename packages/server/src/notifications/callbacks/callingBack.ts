@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import { Doorbell, loop, mayBeStuck } from "../../core/Loop.ts"
+import { Doorbell, loop, mayBeStuck } from "../../core/index.ts"
 import { keysOfMany, pollMs, sendWhatIsDue } from "../sending/sendWhatIsDue.ts"
 import { CallbackSender, maxSending, maxSendingOfShare, maxSendingTo } from "./CallbackSender.ts"
 import { CallbackSorter } from "./CallbackSorter.ts"

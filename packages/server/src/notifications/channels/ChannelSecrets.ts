@@ -1,8 +1,8 @@
 import { maxResponseBodyBytes } from "@scheduling/domain/executions/Execution"
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { Effect, type Schema as S, Schema } from "effect"
-import { issuesIn } from "../../http/answers/Errors.ts"
-import { type KeyRing, seal, unsealIfKnown } from "../../core/Secrets.ts"
+import { issuesIn } from "../../http/index.ts"
+import { type KeyRing, seal, unsealIfKnown } from "../../core/index.ts"
 import type { Kind } from "../Kind.ts"
 
 export type Fields = Readonly<Record<string, unknown>>

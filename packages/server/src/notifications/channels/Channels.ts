@@ -18,15 +18,18 @@ import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { isDeepStrictEqual } from "node:util"
-import { AuditLog } from "../../accounts/audit/AuditLog.ts"
-import type { Author } from "../../accounts/audit/currentAuthor.ts"
-import { Limits } from "../../plans/Limits.ts"
-import { againIfOvertaken, isDefinedAs, upsertByKey, type Upserted } from "../../core/byKey.ts"
-import { Ids } from "../../core/Ids.ts"
-import { orNotFound } from "../../core/orNotFound.ts"
-import { Secrets } from "../../core/Secrets.ts"
-import { pageRequest, toPage } from "../../store/Pages.ts"
-import { transactionOf } from "../../store/transaction.ts"
+import { AuditLog, type Author } from "../../accounts/index.ts"
+import { Limits } from "../../plans/index.ts"
+import {
+  againIfOvertaken,
+  Ids,
+  isDefinedAs,
+  orNotFound,
+  Secrets,
+  upsertByKey,
+  type Upserted
+} from "../../core/index.ts"
+import { pageRequest, toPage, transactionOf } from "../../store/index.ts"
 import { targetCheck } from "@scheduling/calls/egress/targetCheck"
 import { type ChannelRow, ChannelsRepo, toChannel } from "./ChannelsRepo.ts"
 import {
@@ -40,7 +43,7 @@ import { Confirming } from "./Confirming.ts"
 import { DeliveriesRepo } from "../deliveries/DeliveriesRepo.ts"
 import { kinds } from "../kinds.ts"
 import { describeKind } from "./describeKind.ts"
-import { Mailer } from "../../mail/Mailer.ts"
+import { Mailer } from "../../mail/index.ts"
 import { Settings } from "../settings/Settings.ts"
 
 type Refusal = NotFound | Conflict | ValidationFailed | QuotaExceeded | RateLimited

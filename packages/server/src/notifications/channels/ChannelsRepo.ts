@@ -7,10 +7,8 @@ import type { Conflict, NotFound } from "@scheduling/domain/shared/Errors"
 import { NotificationChannelId, WorkspaceId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import { keyIsTaken } from "../../core/byKey.ts"
-import type { PageRequest } from "../../store/Pages.ts"
-import { timestampOf } from "../../store/timestamp.ts"
-import { intoWorkspace } from "../../store/intoWorkspace.ts"
+import { keyIsTaken } from "../../core/index.ts"
+import { intoWorkspace, type PageRequest, timestampOf } from "../../store/index.ts"
 import type { SealedConfig } from "./ChannelSecrets.ts"
 
 export interface ChannelRow extends SealedConfig {

@@ -2,13 +2,12 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import { NotificationChannelId, type UserId } from "@scheduling/domain/shared/Ids"
 import { settingsDefaults } from "@scheduling/domain/notifications/NotificationSettings"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
-import { Ids } from "../../core/Ids.ts"
-import { Secrets } from "../../core/Secrets.ts"
-import { UsersRepo } from "../../accounts/users/UsersRepo.ts"
+import { Ids, Secrets } from "../../core/index.ts"
+import { UsersRepo } from "../../accounts/index.ts"
 import { ChannelsRepo } from "./ChannelsRepo.ts"
 import { sealConfig } from "./ChannelSecrets.ts"
 import { kinds } from "../kinds.ts"
-import { Mailer } from "../../mail/Mailer.ts"
+import { Mailer } from "../../mail/index.ts"
 import { SettingsRepo } from "../settings/SettingsRepo.ts"
 
 /** What a workspace begins with: failures and recoveries go to its owner by email, if there is any. */

@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import { AccountEvents } from "../../accounts/AccountEvents.ts"
+import { AccountEvents } from "../../accounts/index.ts"
 import { Confirming } from "./Confirming.ts"
 import { Starter } from "./Starter.ts"
 

@@ -1,6 +1,5 @@
 import { timingSafeEqual } from "node:crypto"
-import { type KeyRing, mac } from "../../core/Secrets.ts"
-import { dayMs } from "../../core/millis.ts"
+import { dayMs, type KeyRing, mac } from "../../core/index.ts"
 import type { ChannelRow } from "./ChannelsRepo.ts"
 import type { MailLink } from "../Kind.ts"
 

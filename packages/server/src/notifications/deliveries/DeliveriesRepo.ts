@@ -12,9 +12,12 @@ import {
 } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import type { PageRequest } from "../../store/Pages.ts"
-import { timestampOf, timestampOrNull } from "../../store/timestamp.ts"
-import { untilFewerThan } from "../../store/untilFewerThan.ts"
+import {
+  type PageRequest,
+  timestampOf,
+  timestampOrNull,
+  untilFewerThan
+} from "../../store/index.ts"
 import type { ToldEvent } from "../Message.ts"
 
 export interface DeliveryRow {

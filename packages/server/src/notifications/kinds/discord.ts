@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 import { httpKind } from "../Kind.ts"
 import { bodyLines } from "../Message.ts"
-import { cut, escapeMarkdown } from "../../core/text.ts"
-import { colors } from "../../mail/page.ts"
+import { cut, escapeMarkdown } from "../../core/index.ts"
+import { colors } from "../../mail/index.ts"
 import { providerUrl } from "../kindFields.ts"
 
 /** 10015: unknown webhook. 50027: its token is wrong. */

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { goneAt, httpKind } from "../Kind.ts"
 import { bodyLines } from "../Message.ts"
-import { cutBytes, escapeHtml } from "../../core/text.ts"
+import { cutBytes, escapeHtml } from "../../core/index.ts"
 import { providerUrl } from "../kindFields.ts"
 
 /** A card, because in plain text `<users/all>` would call everybody. A message may have 32,000 bytes. */

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { goneAt, httpKind } from "../Kind.ts"
 import { bodyLines } from "../Message.ts"
-import { cut } from "../../core/text.ts"
+import { cut } from "../../core/index.ts"
 import { secret, serverUrl, under } from "../kindFields.ts"
 
 const priorities = { down: 8, up: 5, other: 4 } as const

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { goneAt, httpKind } from "../Kind.ts"
 import { bodyLines, plainText } from "../Message.ts"
-import { cut, escapeHtml } from "../../core/text.ts"
+import { cut, escapeHtml } from "../../core/index.ts"
 import { bearer, secret, serverUrl, under, word } from "../kindFields.ts"
 
 /** The id of the delivery is the transaction's, so that a repeat is no second message. */

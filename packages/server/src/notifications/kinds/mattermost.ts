@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 import { httpKind } from "../Kind.ts"
 import { bodyLines } from "../Message.ts"
-import { cut, escapeMarkdown, withoutMentions } from "../../core/text.ts"
-import { colors } from "../../mail/page.ts"
+import { cut, escapeMarkdown, withoutMentions } from "../../core/index.ts"
+import { colors } from "../../mail/index.ts"
 import { serverUrl } from "../kindFields.ts"
 
 const safe = (text: string) => withoutMentions(escapeMarkdown(text))

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { goneAt, httpKind } from "../Kind.ts"
 import { bodyLines } from "../Message.ts"
-import { cut, cutBytes } from "../../core/text.ts"
+import { cut, cutBytes } from "../../core/index.ts"
 import { bearer, secret, serverUrl, word } from "../kindFields.ts"
 
 const tags = {

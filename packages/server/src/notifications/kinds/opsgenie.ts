@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { goneAt, httpKind } from "../Kind.ts"
 import { bodyLines, type Message } from "../Message.ts"
-import { cut } from "../../core/text.ts"
+import { cut } from "../../core/index.ts"
 import { secret } from "../kindFields.ts"
 
 const hosts = { us: "api.opsgenie.com", eu: "api.eu.opsgenie.com" } as const

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { httpKind } from "../Kind.ts"
-import { cut } from "../../core/text.ts"
+import { cut } from "../../core/index.ts"
 import { secret } from "../kindFields.ts"
 
 const hosts = { us: "events.pagerduty.com", eu: "events.eu.pagerduty.com" } as const

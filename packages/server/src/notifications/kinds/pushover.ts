@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { httpKind } from "../Kind.ts"
 import { bodyLines } from "../Message.ts"
-import { cut } from "../../core/text.ts"
+import { cut } from "../../core/index.ts"
 import { form, formHeaders, secret } from "../kindFields.ts"
 
 const key = /^[A-Za-z0-9]{30}$/

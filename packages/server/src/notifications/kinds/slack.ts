@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 import { goneAt, httpKind } from "../Kind.ts"
 import { bodyLines } from "../Message.ts"
-import { cut } from "../../core/text.ts"
-import { colors } from "../../mail/page.ts"
+import { cut } from "../../core/index.ts"
+import { colors } from "../../mail/index.ts"
 import { providerUrl } from "../kindFields.ts"
 
 /** `&`, `<` and `>` are all that Slack reads: without them nothing mentions anybody or hides a link. */

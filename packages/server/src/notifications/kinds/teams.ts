@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { goneAt, httpKind } from "../Kind.ts"
 import { bodyLines } from "../Message.ts"
-import { cutBytes, escapeMarkdown } from "../../core/text.ts"
+import { cutBytes, escapeMarkdown } from "../../core/index.ts"
 import { providerUrl } from "../kindFields.ts"
 
 const tones = { down: "Attention", up: "Good", other: "Warning" } as const

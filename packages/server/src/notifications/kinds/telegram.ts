@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
 import { type Answer, answerOf, judge, type Kind } from "../Kind.ts"
 import { plainText } from "../Message.ts"
-import { cut } from "../../core/text.ts"
+import { cut } from "../../core/index.ts"
 import { secret, word } from "../kindFields.ts"
 
 const config = Schema.Struct({

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { httpKind } from "../Kind.ts"
 import { bodyLines } from "../Message.ts"
-import { cut } from "../../core/text.ts"
+import { cut } from "../../core/index.ts"
 import { basic, form, formHeaders, secret, word } from "../kindFields.ts"
 
 /** Not a number, no mobile number, and one whose owner answered STOP. */

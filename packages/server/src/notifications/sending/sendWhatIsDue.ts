@@ -1,5 +1,5 @@
 import { Effect, Fiber } from "effect"
-import { briefly, type Doorbell, loop, mayBeStuck } from "../../core/Loop.ts"
+import { briefly, type Doorbell, loop, mayBeStuck } from "../../core/index.ts"
 
 /** What nobody rings for is found after this time: what other nodes did, and what comes due. */
 export const pollMs = 1_000

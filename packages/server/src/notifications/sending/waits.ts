@@ -1,4 +1,4 @@
-import { dayMs } from "../../core/millis.ts"
+import { dayMs } from "../../core/index.ts"
 
 /** How long a delivery is retried after it became due. */
 export const patienceMs = dayMs

@@ -7,9 +7,8 @@ import {
 import { Conflict, type NotFound, ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { AuditLog } from "../../accounts/audit/AuditLog.ts"
-import type { Author } from "../../accounts/audit/currentAuthor.ts"
-import { transactionOf } from "../../store/transaction.ts"
+import { AuditLog, type Author } from "../../accounts/index.ts"
+import { transactionOf } from "../../store/index.ts"
 import { ChannelsRepo } from "../channels/ChannelsRepo.ts"
 import { SettingsRepo } from "./SettingsRepo.ts"
 

@@ -6,8 +6,7 @@ import {
 import type { NotFound } from "@scheduling/domain/shared/Errors"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { timestampOf } from "../../store/timestamp.ts"
-import { intoWorkspace } from "../../store/intoWorkspace.ts"
+import { intoWorkspace, timestampOf } from "../../store/index.ts"
 
 /** What is kept of them as one value. */
 export type Rules = Omit<NotificationSettings, "version" | "updated_at">

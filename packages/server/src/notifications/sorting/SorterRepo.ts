@@ -2,7 +2,7 @@ import type { NotificationKind } from "@scheduling/domain/notifications/Notifica
 import type { NotificationEvent } from "@scheduling/domain/notifications/NotificationEvent"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { AnnouncementData, subjectGone } from "../../events/Outbox.ts"
+import type { AnnouncementData, subjectGone } from "../../events/index.ts"
 import type { Trouble } from "./decide.ts"
 import type { Draft } from "./gather.ts"
 import { insertDrafts } from "./insertDrafts.ts"

@@ -3,7 +3,7 @@ import type { DeliveredEvent } from "@scheduling/domain/notifications/Notificati
 import type { Trouble } from "./decide.ts"
 import type { Fact, ToldEvent } from "../Message.ts"
 import type { OutboxRow } from "./SorterRepo.ts"
-import { cut, oneLine } from "../../core/text.ts"
+import { cut, oneLine } from "../../core/index.ts"
 
 /** What happened, of the outbox or of the one of call-backs. */
 type Described = Pick<OutboxRow, "subject_id" | "at" | "data"> & { readonly event: DeliveredEvent }

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { hourMs } from "../../core/millis.ts"
+import { hourMs } from "../../core/index.ts"
 import type { TroubleRow } from "./SorterRepo.ts"
 
 /**

@@ -2,8 +2,7 @@ import { Effect, Layer } from "effect"
 import * as fs from "node:fs"
 import * as net from "node:net"
 import * as path from "node:path"
-import { AppConfig } from "../../core/config/Config.ts"
-import { makeFolder } from "../../core/makeFolder.ts"
+import { AppConfig, makeFolder } from "../../core/index.ts"
 import { Operator } from "./Operator.ts"
 
 export const socketIn = (dataDir: string): string => path.join(dataDir, "control.sock")

@@ -4,26 +4,24 @@ import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlError } from "effect/sql"
 import * as fs from "node:fs"
 import * as path from "node:path"
-import { declareAllDead } from "../../engine/Nodes.ts"
-import { openEmbeddedPostgres } from "../../store/embedded/EmbeddedPostgres.ts"
-import { explainSqlError } from "../../store/failures.ts"
-import { migrations } from "../../store/migrations/index.ts"
+import { declareAllDead } from "../../engine/index.ts"
 import {
+  copyPartitions,
+  copySequence,
+  copyTable,
   countRelations,
+  explainSqlError,
+  fingerprint,
   inOrder,
   listMigrations,
   listPartitions,
   listSequences,
   listTables,
+  migrate,
+  migrations,
+  openEmbeddedPostgres,
   type Table
-} from "../../store/moving/catalog.ts"
-import {
-  copyPartitions,
-  copySequence,
-  copyTable,
-  fingerprint
-} from "../../store/moving/copyTable.ts"
-import { migrate } from "../../store/Sql.ts"
+} from "../../store/index.ts"
 
 export class CannotMove extends Schema.TaggedError<CannotMove>()("CannotMove", {
   message: Schema.String

@@ -4,28 +4,28 @@ import { Email } from "@scheduling/domain/auth/emailAddress"
 import { SqlClient } from "effect/sql"
 import { existsSync } from "node:fs"
 import { isAbsolute } from "node:path"
-import { authorize } from "../../accounts/access/authorize.ts"
-import { AuditChain } from "../../accounts/audit/AuditChain.ts"
 import {
   type AccountAction,
+  type AccountRow,
+  Accounts,
+  AuditChain,
   AuditLog,
   type AuditRow,
-  toAuditEvent
-} from "../../accounts/audit/AuditLog.ts"
-import { Accounts } from "../../accounts/Accounts.ts"
-import { ChangeMails } from "../../accounts/auth/ChangeMails.ts"
-import { EmailLinks, waitingEmail } from "../../accounts/email/EmailLinks.ts"
-import { AppConfig } from "../../core/config/Config.ts"
-import { PasswordResets } from "../../accounts/passwords/PasswordResets.ts"
-import { SecondFactors } from "../../accounts/totp/SecondFactors.ts"
-import { SessionsRepo } from "../../accounts/sessions/SessionsRepo.ts"
-import type { RequestOrigin } from "../../http/request/RequestOrigin.ts"
-import { Endings } from "../../events/Endings.ts"
-import { Store } from "../../store/Sql.ts"
-import { pageRequest } from "../../store/Pages.ts"
-import { timestampOf } from "../../store/timestamp.ts"
-import { transactionOf } from "../../store/transaction.ts"
-import { type AccountRow, type UserRow, UsersRepo } from "../../accounts/users/UsersRepo.ts"
+  authorize,
+  ChangeMails,
+  EmailLinks,
+  PasswordResets,
+  SecondFactors,
+  SessionsRepo,
+  toAuditEvent,
+  type UserRow,
+  UsersRepo,
+  waitingEmail
+} from "../../accounts/index.ts"
+import { AppConfig } from "../../core/index.ts"
+import type { RequestOrigin } from "../../http/index.ts"
+import { Endings } from "../../events/index.ts"
+import { pageRequest, Store, timestampOf, transactionOf } from "../../store/index.ts"
 
 import { backUp } from "./Backup.ts"
 

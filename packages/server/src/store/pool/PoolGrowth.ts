@@ -1,6 +1,6 @@
 import { Clock, Effect, Option } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import { loop } from "../../core/Loop.ts"
+import { loop } from "../../core/index.ts"
 import type { PoolUse } from "./PoolUse.ts"
 
 /** How often a node looks whether transactions wait. */

@@ -1,7 +1,6 @@
 import { Api } from "@scheduling/domain/Api"
 import { Effect } from "effect"
-import { implement } from "../../http/implement.ts"
-import { inWorkspace } from "../../http/inWorkspace.ts"
+import { implement, inWorkspace } from "../../http/index.ts"
 import { Activities } from "./Activities.ts"
 
 export const ActivityHandlers = implement(

@@ -17,11 +17,10 @@ import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Context, Effect, Layer, type Schema } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { SqlClient } from "effect/sql"
-import { RequestRates } from "../../accounts/auth/RequestRates.ts"
-import { issuesIn } from "../../http/answers/Errors.ts"
-import { Idempotency } from "../../http/request/Idempotency.ts"
-import { elapsedMs } from "../../core/elapsed.ts"
-import { transactionOf } from "../../store/transaction.ts"
+import { RequestRates } from "../../accounts/index.ts"
+import { Idempotency, issuesIn } from "../../http/index.ts"
+import { elapsedMs } from "../../core/index.ts"
+import { transactionOf } from "../../store/index.ts"
 
 interface BatchRequest<Input, Record, Encoded> {
   readonly key: string | undefined

@@ -1,8 +1,7 @@
 import { Call } from "@scheduling/calls/Call"
 import { Clock, Context, Deferred, Effect, Layer, Result } from "effect"
-import { AccountShares } from "../../http/fairness/AccountShares.ts"
-import { afterARest, FairQueue } from "../../http/fairness/FairQueue.ts"
-import { Ids } from "../../core/Ids.ts"
+import { AccountShares, afterARest, FairQueue } from "../../http/index.ts"
+import { Ids } from "../../core/index.ts"
 import { daysOfCalendar } from "./daysOfCalendar.ts"
 
 /** A year of a whole country has 20 kB, and a person's calendar of ten years a megabyte. */

@@ -1,10 +1,10 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import { dayMs } from "../../core/millis.ts"
+import { dayMs } from "../../core/index.ts"
 import { scheduledColumns } from "../scheduledColumns.ts"
 import type { ScheduledRow } from "../Schedules.ts"
-import { intoWorkspace } from "../../store/intoWorkspace.ts"
+import { intoWorkspace } from "../../store/index.ts"
 import type { NotFound } from "@scheduling/domain/shared/Errors"
 
 export interface ClaimedCalendar {

@@ -1,5 +1,5 @@
 import { Result } from "effect"
-import { inTurns } from "../../core/inTurns.ts"
+import { inTurns } from "../../core/index.ts"
 import { type AllDayEvent, type Events, parseEvents } from "./parseEvents.ts"
 import { type CivilDay, civilDay, dayAfter, recursOn } from "./recurrence.ts"
 

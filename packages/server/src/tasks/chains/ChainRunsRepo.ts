@@ -3,7 +3,7 @@ import type { ExecutionStatus, ExecutionTrigger } from "@scheduling/domain/execu
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { earliestIdAt } from "../executions/idRange.ts"
-import type { PageRequest } from "../../store/Pages.ts"
+import type { PageRequest } from "../../store/index.ts"
 
 /** The execution of a step: a row of `runs` or of `executions`. */
 export interface StepRow {

@@ -22,15 +22,18 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { isDeepStrictEqual } from "node:util"
 import { Executions } from "../executions/Executions.ts"
-import { orNotFound } from "../../core/orNotFound.ts"
-import { Limits } from "../../plans/Limits.ts"
-import type { Outbox } from "../../events/Outbox.ts"
-import { Ids } from "../../core/Ids.ts"
-import { pageRequest, toPage } from "../../store/Pages.ts"
-import { StoreClock } from "../../store/StoreClock.ts"
-import { transactionOf } from "../../store/transaction.ts"
-import { RunQueue } from "../../engine/RunQueue.ts"
-import { againIfOvertaken, isDefinedAs, upsertByKey, type Upserted } from "../../core/byKey.ts"
+import {
+  againIfOvertaken,
+  Ids,
+  isDefinedAs,
+  orNotFound,
+  upsertByKey,
+  type Upserted
+} from "../../core/index.ts"
+import { Limits } from "../../plans/index.ts"
+import type { Outbox } from "../../events/index.ts"
+import { pageRequest, StoreClock, toPage, transactionOf } from "../../store/index.ts"
+import { RunQueue } from "../../engine/index.ts"
 import type { TaskQuery } from "../listing.ts"
 import { callbackTargets, withEndingOptions } from "../endingOptions.ts"
 import { withFiringOptions } from "../firingOptions.ts"

@@ -3,7 +3,7 @@ import type { ChainRun, ChainRunDetail, StepExecution } from "@scheduling/domain
 import type { ExecutionStatus } from "@scheduling/domain/executions/Execution"
 import { ChainId, ChainRunId, ExecutionId } from "@scheduling/domain/shared/Ids"
 import { shownAwaiting, shownError } from "../executions/ExecutionsRepo.ts"
-import { timestampOf, timestampOrNull } from "../../store/timestamp.ts"
+import { timestampOf, timestampOrNull } from "../../store/index.ts"
 import type { AnsweredStepRow, ChainRunRow, StepRow } from "./ChainRunsRepo.ts"
 
 /**

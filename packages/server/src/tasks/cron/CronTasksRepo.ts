@@ -7,10 +7,8 @@ import type { Callbacks } from "@scheduling/domain/calls/Callbacks"
 import type { UserId } from "@scheduling/domain/shared/Ids"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import { type AskedPage, askedPages, batchPages } from "../../store/batchPages.ts"
-import { afterEverythingElse, FairQueue } from "../../http/fairness/FairQueue.ts"
-import { rowsOf } from "../../store/rows.ts"
-import { timestampOf } from "../../store/timestamp.ts"
+import { type AskedPage, askedPages, batchPages, rowsOf, timestampOf } from "../../store/index.ts"
+import { afterEverythingElse, FairQueue } from "../../http/index.ts"
 import {
   isOlderThanRecent,
   joinLastRun,

@@ -19,14 +19,17 @@ import type { Page } from "@scheduling/domain/shared/requests/Page"
 import { Context, DateTime, Effect, Layer, Option, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import { Executions } from "../executions/Executions.ts"
-import type { Limits } from "../../plans/Limits.ts"
-import { orNotFound } from "../../core/orNotFound.ts"
-import type { Ids } from "../../core/Ids.ts"
-import { pageRequest, toPage } from "../../store/Pages.ts"
-import { StoreClock } from "../../store/StoreClock.ts"
-import { transactionOf } from "../../store/transaction.ts"
-import { RunQueue } from "../../engine/RunQueue.ts"
-import { againIfOvertaken, isDefinedAs, stillUnder, type Upserted } from "../../core/byKey.ts"
+import type { Limits } from "../../plans/index.ts"
+import {
+  againIfOvertaken,
+  type Ids,
+  isDefinedAs,
+  orNotFound,
+  stillUnder,
+  type Upserted
+} from "../../core/index.ts"
+import { pageRequest, StoreClock, toPage, transactionOf } from "../../store/index.ts"
+import { RunQueue } from "../../engine/index.ts"
 import { checkTimeout, withCallOptions } from "../callOptions.ts"
 import { callbackTargets, withEndingOptions } from "../endingOptions.ts"
 import type { TaskQuery } from "../listing.ts"

@@ -4,7 +4,7 @@ import type { Callbacks } from "@scheduling/domain/calls/Callbacks"
 import type { CallOptions } from "@scheduling/domain/calls/CallOptions"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import { timestampOf } from "../../store/timestamp.ts"
+import { timestampOf } from "../../store/index.ts"
 import {
   joinLastRun,
   lastRunColumns,

@@ -13,8 +13,7 @@ import {
 } from "@scheduling/domain/executions/Execution"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import type { PageRequest } from "../../store/Pages.ts"
-import { timestampOf, timestampOrNull } from "../../store/timestamp.ts"
+import { type PageRequest, timestampOf, timestampOrNull } from "../../store/index.ts"
 import { earliestIdAt, latestIdAt } from "./idRange.ts"
 
 /** A row of `runs` (queued or running) or of `executions` (ended). Readers need not know which. */

@@ -9,8 +9,8 @@ import { Conflict, NotFound, type QuotaExceeded } from "@scheduling/domain/share
 import type { ExecutionId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { RunQueue } from "../../engine/RunQueue.ts"
-import { transactionOf } from "../../store/transaction.ts"
+import { RunQueue } from "../../engine/index.ts"
+import { transactionOf } from "../../store/index.ts"
 import { Executions } from "./Executions.ts"
 import { type EndedExecution, RerunsRepo } from "./RerunsRepo.ts"
 

@@ -3,7 +3,7 @@ import type {
   ExecutionStats,
   StatsRange
 } from "@scheduling/domain/executions/ExecutionStats"
-import { timestampOf } from "../../store/timestamp.ts"
+import { timestampOf } from "../../store/index.ts"
 import type { StatsRow } from "./ExecutionStatsRepo.ts"
 import { Histogram } from "./Histogram.ts"
 

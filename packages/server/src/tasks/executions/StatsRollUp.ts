@@ -1,6 +1,5 @@
 import { Duration, Effect, Layer } from "effect"
-import { AppConfig } from "../../core/config/Config.ts"
-import { loop } from "../../core/Loop.ts"
+import { AppConfig, loop } from "../../core/index.ts"
 import { StatsRollUpRepo } from "./StatsRollUpRepo.ts"
 
 /**

@@ -1,7 +1,6 @@
 import { Context, Effect, Layer, Option, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import { transactionOf } from "../../store/transaction.ts"
-import { untilFewerThan } from "../../store/untilFewerThan.ts"
+import { transactionOf, untilFewerThan } from "../../store/index.ts"
 import { bucketColumns, figureColumns } from "./ExecutionStatsRepo.ts"
 
 /**

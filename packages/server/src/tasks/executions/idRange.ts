@@ -1,4 +1,4 @@
-import { firstIdAt } from "../../engine/RunId.ts"
+import { firstIdAt } from "../../engine/index.ts"
 
 /**
  * An id carries the time at which its run was due, by the clock of the node that made it. With this

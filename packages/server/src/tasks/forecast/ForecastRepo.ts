@@ -5,9 +5,9 @@ import type { ExecutionKind } from "@scheduling/domain/executions/Execution"
 import { type ForecastRange, maxColliding } from "@scheduling/domain/forecast/Forecast"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { dayMs } from "../../core/millis.ts"
-import { findCalendars } from "../../engine/firing/calendarDays.ts"
-import { columnsOf } from "../../store/columns.ts"
+import { dayMs } from "../../core/index.ts"
+import { findCalendars } from "../../engine/index.ts"
+import { columnsOf } from "../../store/index.ts"
 
 /** When tasks fire. Those that fire alike are one rhythm. */
 export interface Rhythm {

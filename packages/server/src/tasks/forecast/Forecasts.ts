@@ -10,7 +10,7 @@ import {
 } from "@scheduling/domain/forecast/Forecast"
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { Clock, Context, Effect, Layer, Result, type Schema, Semaphore } from "effect"
-import { inTurns } from "../../core/inTurns.ts"
+import { inTurns } from "../../core/index.ts"
 import { busiestOf, Counts, firesIn } from "./Counts.ts"
 import { type CountedRhythm, ForecastRepo, type TaskRow } from "./ForecastRepo.ts"
 

@@ -3,7 +3,7 @@ import { hasSeconds } from "@scheduling/schedules/parseSchedule"
 import { visitFires } from "@scheduling/schedules/visitFires"
 import { stretchAt } from "@scheduling/schedules/ZoneClock"
 import type { ForecastRange } from "@scheduling/domain/forecast/Forecast"
-import { dayMs } from "../../core/millis.ts"
+import { dayMs } from "../../core/index.ts"
 import type { Rhythm } from "./ForecastRepo.ts"
 
 /** A schedule with seconds has up to 4,320 slots in this time. */

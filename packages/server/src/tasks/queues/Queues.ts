@@ -16,13 +16,17 @@ import { QueueId } from "@scheduling/domain/shared/Ids"
 import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { Limits } from "../../plans/Limits.ts"
-import { againIfOvertaken, isDefinedAs, upsertByKey, type Upserted } from "../../core/byKey.ts"
-import { Ids } from "../../core/Ids.ts"
-import { orNotFound } from "../../core/orNotFound.ts"
-import { RunQueue } from "../../engine/RunQueue.ts"
-import { pageRequest, toPage } from "../../store/Pages.ts"
-import { transactionOf } from "../../store/transaction.ts"
+import { Limits } from "../../plans/index.ts"
+import {
+  againIfOvertaken,
+  Ids,
+  isDefinedAs,
+  orNotFound,
+  upsertByKey,
+  type Upserted
+} from "../../core/index.ts"
+import { RunQueue } from "../../engine/index.ts"
+import { pageRequest, toPage, transactionOf } from "../../store/index.ts"
 import { type QueueRow, QueuesRepo, toQueue } from "./QueuesRepo.ts"
 
 /** Queues that users name. Their runs are admitted by the runner. */

@@ -4,9 +4,8 @@ import type { QueueId } from "@scheduling/domain/shared/Ids"
 import { countRunsTo, type Queue } from "@scheduling/domain/queues/Queue"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import { keyIsTaken } from "../../core/byKey.ts"
-import type { PageRequest } from "../../store/Pages.ts"
-import { timestampOf } from "../../store/timestamp.ts"
+import { keyIsTaken } from "../../core/index.ts"
+import { type PageRequest, timestampOf } from "../../store/index.ts"
 
 export interface QueueRow {
   readonly id: QueueId

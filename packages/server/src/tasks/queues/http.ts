@@ -1,10 +1,7 @@
 import { Api } from "@scheduling/domain/Api"
 import { Queue } from "@scheduling/domain/queues/Queue"
 import { Effect } from "effect"
-import { createdIfNew } from "../../http/answers/createdIfNew.ts"
-import { implement } from "../../http/implement.ts"
-import { inWorkspace } from "../../http/inWorkspace.ts"
-import { Idempotency } from "../../http/request/Idempotency.ts"
+import { createdIfNew, Idempotency, implement, inWorkspace } from "../../http/index.ts"
 import { Queues } from "./Queues.ts"
 
 export const QueuesHandlers = implement(

@@ -1,4 +1,4 @@
-import type { DueForWorkers } from "../../engine/workers/WorkerClaim.ts"
+import type { DueForWorkers } from "../../engine/index.ts"
 
 /** Runs of a workspace with the same labels. Times are on the database's clock. */
 interface Entry {

@@ -20,26 +20,30 @@ import {
 } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { SqlClient } from "effect/sql"
-import { asksForCallback, CompletionUrls } from "../../engine/completions/CompletionUrls.ts"
-import { idly } from "../../http/Waiting.ts"
-import { Stopping } from "../../http/Stopping.ts"
-import { elapsedMs } from "../../core/elapsed.ts"
-import { handBack } from "../../engine/ending/HandBack.ts"
-import { agentLeaseMs } from "../../engine/Nodes.ts"
-import { type RunCall, settlementOf, type StartedRun } from "../../engine/Run.ts"
-import { makeSettleAlone } from "../../engine/ending/SettleAlone.ts"
-import { start } from "../../engine/starting/Start.ts"
-import { tellStarted } from "../../engine/tellChanges.ts"
-import { GivenRuns } from "../../engine/workers/GivenRuns.ts"
-import { claimForWorker } from "../../engine/workers/WorkerClaim.ts"
-import type { GivenRun } from "../../engine/workers/WorkerHeld.ts"
-import { loadWholeCall, noCall } from "../../engine/calling/LoadCall.ts"
-import { makeSecretsCache } from "../../engine/calling/secretsCache.ts"
-import { LiveChanges } from "../../events/Changes.ts"
-import type { Endings } from "../../events/Endings.ts"
-import type { Signals } from "../../events/Signals.ts"
-import { cannotSign, type SigningSecrets } from "../../engine/signing/SigningSecrets.ts"
-import { timestampOf } from "../../store/timestamp.ts"
+import {
+  agentLeaseMs,
+  asksForCallback,
+  cannotSign,
+  claimForWorker,
+  CompletionUrls,
+  type GivenRun,
+  GivenRuns,
+  handBack,
+  loadWholeCall,
+  makeSecretsCache,
+  makeSettleAlone,
+  noCall,
+  type RunCall,
+  settlementOf,
+  type SigningSecrets,
+  start,
+  type StartedRun,
+  tellStarted
+} from "../../engine/index.ts"
+import { idly, Stopping } from "../../http/index.ts"
+import { elapsedMs } from "../../core/index.ts"
+import { type Endings, LiveChanges, type Signals } from "../../events/index.ts"
+import { timestampOf } from "../../store/index.ts"
 import { type Asking, Dispatch, type Sets } from "./Dispatch.ts"
 import { leaseOf } from "./lease.ts"
 import { AgentSessions } from "./AgentSessions.ts"

@@ -1,14 +1,15 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { Stopping } from "../../http/Stopping.ts"
-import { elapsedMs } from "../../core/elapsed.ts"
-import { Doorbell, loop } from "../../core/Loop.ts"
-import { AwaitedRunsOfNode } from "../../engine/awaiting/AwaitedRuns.ts"
-import { DatabaseClock } from "../../store/DbClock.ts"
-import { RunnerOptions } from "../../engine/RunnerOptions.ts"
-import { type DueForWorkers, findDueForWorkers } from "../../engine/workers/WorkerClaim.ts"
-import { batched } from "../../store/batched.ts"
+import { Stopping } from "../../http/index.ts"
+import { Doorbell, elapsedMs, loop } from "../../core/index.ts"
+import {
+  AwaitedRunsOfNode,
+  type DueForWorkers,
+  findDueForWorkers,
+  RunnerOptions
+} from "../../engine/index.ts"
+import { batched, DatabaseClock } from "../../store/index.ts"
 import { Agenda } from "./Agenda.ts"
 import { Remaining } from "./Remaining.ts"
 

@@ -1,4 +1,4 @@
-import type { DueForWorkers } from "../../engine/workers/WorkerClaim.ts"
+import type { DueForWorkers } from "../../engine/index.ts"
 import { Agenda } from "./Agenda.ts"
 
 /**

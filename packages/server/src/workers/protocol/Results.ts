@@ -13,16 +13,19 @@ import type {
 import type { SessionEnded } from "@scheduling/domain/workers/WorkerProtocolApi"
 import { Context, Effect, Layer, Random } from "effect"
 import { SqlClient } from "effect/sql"
-import { handBack } from "../../engine/ending/HandBack.ts"
-import { makeSettleAlone } from "../../engine/ending/SettleAlone.ts"
-import { lostSettlement } from "../../engine/ending/Reap.ts"
-import { type Settlement, settlementOf } from "../../engine/Run.ts"
-import { GivenRuns } from "../../engine/workers/GivenRuns.ts"
-import { findHeld, type HeldRun } from "../../engine/workers/WorkerHeld.ts"
-import { verdictOn } from "../../engine/ending/verdictOn.ts"
-import type { Endings } from "../../events/Endings.ts"
-import { Signals } from "../../events/Signals.ts"
-import { batched } from "../../store/batched.ts"
+import {
+  findHeld,
+  GivenRuns,
+  handBack,
+  type HeldRun,
+  lostSettlement,
+  makeSettleAlone,
+  type Settlement,
+  settlementOf,
+  verdictOn
+} from "../../engine/index.ts"
+import { type Endings, Signals } from "../../events/index.ts"
+import { batched } from "../../store/index.ts"
 import { attemptOf } from "./lease.ts"
 import { AgentSessions } from "./AgentSessions.ts"
 import { Dispatch } from "./Dispatch.ts"

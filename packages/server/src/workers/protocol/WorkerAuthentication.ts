@@ -4,7 +4,7 @@ import {
 } from "@scheduling/domain/workers/WorkerAuthentication"
 import { Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { decidedAgainIfLate } from "../../http/request/LateBody.ts"
+import { decidedAgainIfLate } from "../../http/index.ts"
 import { WorkerAdmission } from "./WorkerAdmission.ts"
 import { WorkerTokensRepo } from "./WorkerTokensRepo.ts"
 

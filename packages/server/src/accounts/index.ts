@@ -1,0 +1,106 @@
+/**
+ * Who may do what: users, sessions, passwords and second factors, API keys, workspaces and their
+ * members, and the audit log of all of it.
+ */
+import { Layer } from "effect"
+import { AccountEvents } from "./AccountEvents.ts"
+import { Accounts } from "./Accounts.ts"
+import { Reclaiming } from "./Reclaiming.ts"
+import { ReclaimingRepo } from "./ReclaimingRepo.ts"
+import { ApiKeyRepo } from "./api-keys/ApiKeyRepo.ts"
+import { ApiKeys } from "./api-keys/ApiKeys.ts"
+import { ExpiringKeysLayer } from "./api-keys/ExpiringKeys.ts"
+import { ExpiringKeysRepo } from "./api-keys/ExpiringKeysRepo.ts"
+import { KeyUses } from "./api-keys/KeyUses.ts"
+import { KeyUsesRepo } from "./api-keys/KeyUsesRepo.ts"
+import { ApiKeysHandlers } from "./api-keys/http.ts"
+import { AuditChain } from "./audit/AuditChain.ts"
+import { AuditLog } from "./audit/AuditLog.ts"
+import { Auth } from "./auth/Auth.ts"
+import { ChangeMails } from "./auth/ChangeMails.ts"
+import { ApiKeysRefusedLayer, AuthenticationLayer } from "./auth/Authentication.ts"
+import { FirstAccount } from "./auth/FirstAccount.ts"
+import { RequestRates } from "./auth/RequestRates.ts"
+import { EmailLinks } from "./email/EmailLinks.ts"
+import { emailLinkRoutesLayer } from "./email/linkRoutes.ts"
+import { AuthHandlers, TotpHandlers } from "./http.ts"
+import { Invitations } from "./members/Invitations.ts"
+import { InvitationsRepo } from "./members/InvitationsRepo.ts"
+import { Members } from "./members/Members.ts"
+import { MembersRepo } from "./members/MembersRepo.ts"
+import { InvitationsHandlers, MembersHandlers } from "./members/http.ts"
+import { PasswordResets } from "./passwords/PasswordResets.ts"
+import { Passwords } from "./passwords/Passwords.ts"
+import { Logins } from "./sessions/Logins.ts"
+import { SessionsRepo } from "./sessions/SessionsRepo.ts"
+import { Tokens } from "./sessions/Tokens.ts"
+import { Throttle } from "./throttle/Throttle.ts"
+import { SecondFactors } from "./totp/SecondFactors.ts"
+import { TotpRepo } from "./totp/TotpRepo.ts"
+import { TotpSettings } from "./totp/TotpSettings.ts"
+import { UserLinksRepo } from "./users/UserLinksRepo.ts"
+import { UsersRepo } from "./users/UsersRepo.ts"
+import { Workspaces } from "./workspaces/Workspaces.ts"
+import { WorkspacesRepo } from "./workspaces/WorkspacesRepo.ts"
+import { WorkspacesHandlers } from "./workspaces/http.ts"
+
+export { AccountEvents } from "./AccountEvents.ts"
+export { Accounts } from "./Accounts.ts"
+export { authorize } from "./access/authorize.ts"
+export { AuditChain } from "./audit/AuditChain.ts"
+export { type AccountAction, AuditLog, type AuditRow, toAuditEvent } from "./audit/AuditLog.ts"
+export { type Actor, currentActor } from "./audit/currentActor.ts"
+export { type Author, currentAuthor } from "./audit/currentAuthor.ts"
+export { Auth } from "./auth/Auth.ts"
+export { type Denial, laterDecision } from "./auth/Authentication.ts"
+export { ChangeMails } from "./auth/ChangeMails.ts"
+export { FirstAccount } from "./auth/FirstAccount.ts"
+export { RequestRates } from "./auth/RequestRates.ts"
+export { EmailLinks, waitingEmail } from "./email/EmailLinks.ts"
+export { PasswordResets } from "./passwords/PasswordResets.ts"
+export { Logins } from "./sessions/Logins.ts"
+export { SessionsRepo } from "./sessions/SessionsRepo.ts"
+export { Throttle } from "./throttle/Throttle.ts"
+export { SecondFactors } from "./totp/SecondFactors.ts"
+export { type AccountRow, type UserRow, UsersRepo } from "./users/UsersRepo.ts"
+export { WorkspacesRepo } from "./workspaces/WorkspacesRepo.ts"
+export { holdFor } from "./workspaces/holdFor.ts"
+
+const Handlers = Layer.mergeAll(
+  AuthHandlers,
+  TotpHandlers,
+  WorkspacesHandlers,
+  MembersHandlers,
+  InvitationsHandlers,
+  ApiKeysHandlers,
+  emailLinkRoutesLayer
+)
+
+const PrivateRepositories = Layer.mergeAll(
+  ReclaimingRepo.layer,
+  TotpRepo.layer,
+  UserLinksRepo.layer,
+  MembersRepo.layer,
+  InvitationsRepo.layer,
+  ApiKeyRepo.layer,
+  KeyUsesRepo.layer,
+  ExpiringKeysRepo.layer
+)
+
+export const AccountsLayer = Layer.mergeAll(Handlers, ExpiringKeysLayer).pipe(
+  Layer.provideMerge(Layer.mergeAll(AuthenticationLayer, ApiKeysRefusedLayer)),
+  Layer.provideMerge(
+    Layer.mergeAll(Accounts.layer, FirstAccount.layer, PasswordResets.layer, Auth.layer)
+  ),
+  Layer.provide([TotpSettings.layer, Invitations.layer, ApiKeys.layer]),
+  Layer.provideMerge(Layer.mergeAll(EmailLinks.layer, Logins.layer)),
+  Layer.provide([Workspaces.layer, Members.layer]),
+  Layer.provide(Reclaiming.layer),
+  Layer.provideMerge(Layer.mergeAll(SecondFactors.layer, AuditChain.layer, ChangeMails.layer)),
+  Layer.provide([Passwords.layer, Tokens.layer, KeyUses.layer]),
+  Layer.provideMerge(
+    Layer.mergeAll(AccountEvents.layer, Throttle.layer, RequestRates.layer, AuditLog.layer)
+  ),
+  Layer.provideMerge(Layer.mergeAll(UsersRepo.layer, SessionsRepo.layer, WorkspacesRepo.layer)),
+  Layer.provide(PrivateRepositories)
+)

@@ -1,0 +1,84 @@
+/**
+ * The foundation of every module: configuration, ids, secrets, loops, logs, metrics and traces. It
+ * knows nothing of the service's subject.
+ */
+import { Layer } from "effect"
+import { Failures, LoopHealth } from "./Loop.ts"
+import { Ids } from "./Ids.ts"
+import { Meters, NodeMeters } from "./Meters.ts"
+import { MetricsExportLayer, TracingLayer } from "./collector/Otlp.ts"
+
+export { Ids } from "./Ids.ts"
+export { LoggingLayer } from "./Logging.ts"
+export { briefly, Doorbell, eachInTurn, loop, LoopHealth, mayBeStuck, telling } from "./Loop.ts"
+export {
+  type Histogram,
+  longSecondsBounds,
+  Meters,
+  type NodeMeters,
+  secondsBounds
+} from "./Meters.ts"
+export {
+  type AppSecretUnreadable,
+  type DerivedKey,
+  type KeyRing,
+  mac,
+  type Purpose,
+  seal,
+  Secrets,
+  unseal,
+  unsealIfKnown
+} from "./Secrets.ts"
+export {
+  makeSpanId,
+  makeTraceId,
+  readTraceparent,
+  spanIdOf,
+  traceIdOf,
+  traceparentOf,
+  type Tracer,
+  Tracing
+} from "./Tracing.ts"
+export { bearerKeys, hashesOf, hashKey, shownPrefix } from "./bearerKeys.ts"
+export {
+  againIfOvertaken,
+  isDefinedAs,
+  keyIsTaken,
+  stillUnder,
+  upsertByKey,
+  type Upserted
+} from "./byKey.ts"
+export { AppConfig, isMetered, settingNames } from "./config/Config.ts"
+export { isLoopback } from "./config/hostNames.ts"
+export { maxTaskRuns, type PlanCatalog, plansByPrice } from "./config/plans.ts"
+export { orSecretFiles } from "./config/secretFiles.ts"
+export { unknownSettings } from "./config/unknownSettings.ts"
+export { elapsedMs } from "./elapsed.ts"
+export { inTurns } from "./inTurns.ts"
+export { hashLinkToken, linkTokenHashes, makeLinkToken } from "./linkTokens.ts"
+export { makeFolder } from "./makeFolder.ts"
+export { dayMs, hourMs } from "./millis.ts"
+export { orNotFound } from "./orNotFound.ts"
+export {
+  isMalformedJson,
+  keepNewObjectsYoung,
+  objectMaker,
+  refuseFurtherUpgradeListeners,
+  withText
+} from "./seams.ts"
+export { cut, cutBytes, escapeHtml, escapeMarkdown, oneLine, withoutMentions } from "./text.ts"
+export { version } from "./version.ts"
+
+/** Health, metrics and traces of a node. Each node has its own, also if a process has several. */
+export const NodeLayer = TracingLayer.pipe(
+  Layer.provideMerge(
+    Layer.mergeAll(
+      Layer.sync(LoopHealth, () => new Failures()),
+      Layer.sync(Meters, () => new NodeMeters())
+    )
+  )
+)
+
+export const CoreLayer = Layer.mergeAll(Ids.layer, MetricsExportLayer).pipe(
+  Layer.provideMerge(NodeLayer)
+)

@@ -1,0 +1,74 @@
+/**
+ * The life of a run: it is enqueued or fired, claimed by a node or an agent, started, called, and
+ * its result is written. Also named queues, the signing of calls, and completion URLs.
+ */
+import { Call } from "@scheduling/calls/Call"
+import { Effect, Layer } from "effect"
+import { AppConfig } from "../core/index.ts"
+import { ListeningLayer } from "../events/index.ts"
+import { untilStopping } from "../http/index.ts"
+import { OutgoingCalls } from "./OutgoingCalls.ts"
+import { Partitions } from "./Partitions.ts"
+import { RunQueue } from "./RunQueue.ts"
+import { defaultRunnerOptions, RunnerOptions } from "./RunnerOptions.ts"
+import { AwaitedRuns, AwaitedRunsOfNode } from "./awaiting/AwaitedRuns.ts"
+import { CompletionUrls } from "./completions/CompletionUrls.ts"
+import { Completions } from "./completions/Completions.ts"
+import { CompletionsRepo } from "./completions/CompletionsRepo.ts"
+import { Runner } from "./runner/Runner.ts"
+import { SigningSecrets } from "./signing/SigningSecrets.ts"
+import { GivenRuns } from "./workers/GivenRuns.ts"
+
+export { findLastAway } from "./Absences.ts"
+export { type Depth, findDepth, noDepth } from "./Depth.ts"
+export { agentLeaseMs, agentsBackMs, declareAllDead } from "./Nodes.ts"
+export {
+  type QueuedRun,
+  type RunCall,
+  type Settlement,
+  settlementOf,
+  type StartedRun
+} from "./Run.ts"
+export { firstIdAt } from "./RunId.ts"
+export { RunQueue } from "./RunQueue.ts"
+export { RunnerOptions } from "./RunnerOptions.ts"
+export { setRunsRight, wasSetBack } from "./SetBack.ts"
+export { AwaitedRunsOfNode } from "./awaiting/AwaitedRuns.ts"
+export { loadWholeCall, noCall } from "./calling/LoadCall.ts"
+export { makeSecretsCache } from "./calling/secretsCache.ts"
+export { insertVersion, removeReplaced } from "./chains/ChainVersions.ts"
+export { asksForCallback, CompletionUrls } from "./completions/CompletionUrls.ts"
+export { handBack } from "./ending/HandBack.ts"
+export { lostSettlement, takeBack } from "./ending/Reap.ts"
+export { makeSettleAlone } from "./ending/SettleAlone.ts"
+export { verdictOn } from "./ending/verdictOn.ts"
+export { calendarDaysOf, findCalendars } from "./firing/calendarDays.ts"
+export { cannotSign, SigningSecrets } from "./signing/SigningSecrets.ts"
+export { start } from "./starting/Start.ts"
+export { tellStarted } from "./tellChanges.ts"
+export { GivenRuns } from "./workers/GivenRuns.ts"
+export { claimForWorker, type DueForWorkers, findDueForWorkers } from "./workers/WorkerClaim.ts"
+export { findHeld, type GivenRun, type HeldRun } from "./workers/WorkerHeld.ts"
+export { completionsOr } from "./completions/completionRoute.ts"
+
+/** A node with `RUNNER=off` answers the API and learns from other nodes which runs have finished. */
+const RunnerLayer = Layer.unwrap(
+  Effect.map(AppConfig, ({ retentionDays, runner }) =>
+    runner === "off"
+      ? ListeningLayer
+      : untilStopping(
+          Runner.layer.pipe(
+            Layer.provide(Layer.succeed(RunnerOptions, { ...defaultRunnerOptions, retentionDays }))
+          )
+        )
+  )
+)
+
+export const EngineLayer = RunnerLayer.pipe(
+  Layer.provideMerge(Completions.layer),
+  Layer.provideMerge(Layer.mergeAll(RunQueue.layer, CompletionUrls.layer, GivenRuns.layer)),
+  Layer.provide([Partitions.layer, CompletionsRepo.layer]),
+  Layer.provideMerge(Layer.mergeAll(Call.layer, SigningSecrets.layer)),
+  Layer.provideMerge(OutgoingCalls),
+  Layer.provideMerge(Layer.sync(AwaitedRunsOfNode, () => new AwaitedRuns()))
+)

@@ -1,0 +1,60 @@
+/**
+ * The edge of the service: the HTTP server, the limits of a request and of a client, the one error
+ * shape, idempotent requests.
+ */
+import { NodeHttpServer } from "@effect/platform-node"
+import { Layer } from "effect"
+import { Idempotency } from "./request/Idempotency.ts"
+import { ErrorShapeLayer } from "./answers/Errors.ts"
+import { Stopping } from "./Stopping.ts"
+import { Waiting } from "./Waiting.ts"
+
+export { HttpServerLayer, serve } from "./HttpServer.ts"
+export {
+  allowedMethods,
+  givesCredentials,
+  inOneSpelling,
+  mayBePage,
+  noSuchRoute,
+  panelPages,
+  panelSessionPath
+} from "./Routes.ts"
+export { Stopping, untilStopping } from "./Stopping.ts"
+export { holderOf, idly, placesOf, Waiting, type WaitingLimits } from "./Waiting.ts"
+export { issuesIn, routeError } from "./answers/Errors.ts"
+export { noteStanding } from "./answers/RateLimitHeaders.ts"
+export { makeReadyAnswer, type ReadyAnswer, readyAnswer } from "./answers/ReadyAnswer.ts"
+export { uncompressed } from "./answers/compressed.ts"
+export { createdIfNew } from "./answers/createdIfNew.ts"
+export { linkGone, linkPage } from "./answers/linkPage.ts"
+export { noSoonerThan } from "./answers/noSoonerThan.ts"
+export { authorizationHeaders, bearerOf } from "./authorization.ts"
+export { checkRange } from "./checkRange.ts"
+export { AccountRates } from "./fairness/AccountRates.ts"
+export { AccountShares } from "./fairness/AccountShares.ts"
+export { EventQuota } from "./fairness/EventQuota.ts"
+export {
+  afterARest,
+  afterEverythingElse,
+  FairQueue,
+  type FairQueueOptions
+} from "./fairness/FairQueue.ts"
+export { Places } from "./fairness/Places.ts"
+export { RateLimits } from "./fairness/RateLimits.ts"
+export { networkOf } from "./fairness/networkOf.ts"
+export { implement } from "./implement.ts"
+export { inWorkspace } from "./inWorkspace.ts"
+export { Idempotency } from "./request/Idempotency.ts"
+export { decidedAgainIfLate } from "./request/LateBody.ts"
+export { type RequestOrigin, requestOrigin } from "./request/RequestOrigin.ts"
+export { noteRoute } from "./request/RequestRecord.ts"
+export { httpsCheck } from "./request/httpsCheck.ts"
+export { plainBody } from "./request/plainBody.ts"
+export { expectSilence } from "./server/NodeServer.ts"
+export { whyNotListening } from "./server/listening.ts"
+export { withRouter } from "./withRouter.ts"
+
+export const HttpLayer = Layer.mergeAll(ErrorShapeLayer, Idempotency.layer, Waiting.layer).pipe(
+  Layer.provideMerge(Stopping.layer),
+  Layer.provideMerge(NodeHttpServer.layerHttpServices)
+)

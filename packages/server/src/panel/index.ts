@@ -1,0 +1,3 @@
+/** The control panel: its files, its pages, and the cookie that keeps its session. */
+
+export { PanelLayer } from "./panel.ts"
