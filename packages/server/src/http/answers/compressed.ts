@@ -10,7 +10,7 @@ export const compressed = HttpMiddleware.compression({
   algorithms: ["br", "gzip"],
   minSize: 1_024,
   compressible: (contentType) => contentType.startsWith("application/json"),
-  levels: { br: 3, gzip: 4 }
+  levels: { br: 4, gzip: 4 }
 })
 
 /**
