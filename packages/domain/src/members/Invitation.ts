@@ -32,7 +32,10 @@ export type CreatedInvitation = typeof CreatedInvitation.Type
 
 /** What an invited person is shown before they accept. */
 export const InvitationPreview = Schema.Struct({
-  workspace_name: Schema.String.annotate({ examples: ["Acme production"] }),
+  workspace_name: Schema.String.annotate({
+    description: "The name of the workspace.",
+    examples: ["Acme production"]
+  }),
   role: Role,
   email: fields.email,
   invited_by: Schema.String.annotate({

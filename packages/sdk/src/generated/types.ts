@@ -2349,6 +2349,7 @@ export interface InvitationInput {
 }
 
 export interface InvitationPreview {
+  /** The name of the workspace. */
   readonly workspace_name: string
   readonly role: Role
   /** Who is invited. */
