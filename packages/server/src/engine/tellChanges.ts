@@ -1,7 +1,7 @@
 import { TaskId } from "@scheduling/domain/executions/Execution"
 import { ChainRunId, ExecutionId } from "@scheduling/domain/shared/Ids"
 import type { Change, Changes } from "../events/index.ts"
-import type { Settled } from "./ending/settle.ts"
+import type { Settled } from "./ending/Settled.ts"
 import type { QueuedRun, SettledRun, Settlement, StartedRun } from "./Run.ts"
 
 type Status = Extract<Change, { readonly type: "execution" }>["status"]

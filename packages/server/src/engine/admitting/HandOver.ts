@@ -1,16 +1,7 @@
 import type { SqlClient } from "effect/sql"
 import { columnsOf } from "../../store/index.ts"
+import type { LeftPlace } from "../ending/Settled.ts"
 import { claimFound } from "../starting/Claim.ts"
-
-/** The place that a run had in a named queue until its result was written. */
-export interface LeftPlace {
-  readonly queue_id: string
-  readonly workspace_id: string
-  /** The run that ended. */
-  readonly id: string
-  /** Its next attempt or step, which keeps the place if it does not wait for a turn. */
-  readonly heir: string
-}
 
 /**
  * Gives the places of runs to the next ones of their queues, leases those to the node and starts

@@ -5,7 +5,8 @@ import type { SqlClient } from "effect/sql"
 import { placeColumn } from "../chains/ChainRuns.ts"
 import { noNode } from "../awaiting/Awaiting.ts"
 import { type SettledRun, type Settlement, settlementOf } from "../Run.ts"
-import { nothingSettled, settle, type Settled } from "./settle.ts"
+import { settle } from "./settle.ts"
+import { nothingSettled, type Settled } from "./Settled.ts"
 
 export interface TaskRef {
   readonly workspace_id: AuthorizedWorkspaceId

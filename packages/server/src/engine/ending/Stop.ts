@@ -9,7 +9,7 @@ import {
   type Stopped,
   type TaskRef
 } from "./Cancel.ts"
-import { nothingSettled } from "./settle.ts"
+import { nothingSettled } from "./Settled.ts"
 
 /** One transaction stops at most this many runs, so that nobody waits for it for long. */
 const batch = 500

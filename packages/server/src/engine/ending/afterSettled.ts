@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { Endings, LiveChanges, OutboxBell, Signals } from "../../events/index.ts"
 import type { Settlement } from "../Run.ts"
 import { tellSettled } from "../tellChanges.ts"
-import type { Settled } from "./settle.ts"
+import type { Settled } from "./Settled.ts"
 
 /** Tells those who wait for a result, follow a workspace or send what is in the outbox. */
 export const makeTellEnded = Effect.gen(function* () {

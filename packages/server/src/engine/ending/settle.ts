@@ -1,9 +1,8 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { LeftPlace } from "../admitting/HandOver.ts"
 import { beginAwaiting } from "../awaiting/Awaiting.ts"
-import type { LeasedRun, Settlement } from "../Run.ts"
-import type { DisabledTask } from "./disableFailing.ts"
+import type { Settlement } from "../Run.ts"
+import { nothingSettled } from "./Settled.ts"
 import { writeResults } from "./writeResults.ts"
 
 /**
@@ -23,38 +22,3 @@ export const settle = Effect.fnUntraced(function* (
   const settled = answered.length === 0 ? nothingSettled : yield* writeResults(sql, answered)
   return { ...settled, ids: [...awaiting, ...settled.ids] }
 })
-
-/** What became of results that were written. */
-export interface Settled {
-  readonly ids: ReadonlyArray<string>
-  /** Executions and chain runs that have ended, even if another node wrote that. */
-  readonly ended: ReadonlyArray<string>
-  /** Whether a run that waited for one of these may start now, or a step on a worker. */
-  readonly released: boolean
-  /** Tasks that were paused because they have failed too often. */
-  readonly disabled: ReadonlyArray<DisabledTask>
-  /** Queues with a place that may be free now, or a run that waits. */
-  readonly queues: ReadonlyArray<string>
-  /** The places that their runs had in these. */
-  readonly places: ReadonlyArray<LeftPlace>
-  /** Whether the outbox has something new. */
-  readonly announced: boolean
-  /** The next steps of chains, leased to the node that ended the steps before them. */
-  readonly next: ReadonlyArray<
-    Pick<LeasedRun, "id" | "workspace_id" | "attempt" | "due_ms"> & {
-      /** The id of the step before it. */
-      readonly after: string
-    }
-  >
-}
-
-export const nothingSettled: Settled = {
-  ids: [],
-  ended: [],
-  released: false,
-  disabled: [],
-  queues: [],
-  places: [],
-  announced: false,
-  next: []
-}

@@ -10,7 +10,7 @@ import { nextQueue } from "../moveRuns.ts"
 import { releaseWaiting } from "../releaseWaiting.ts"
 import { endedBy, endsInFailure } from "./endedBy.ts"
 import { endRuns, isHeld } from "./endRuns.ts"
-import type { Settled } from "./settle.ts"
+import type { Settled } from "./Settled.ts"
 
 /**
  * Writes the results of runs, in one statement:

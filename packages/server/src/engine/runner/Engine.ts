@@ -8,7 +8,7 @@ import { Doorbell, Meters, type NodeMeters } from "../../core/index.ts"
 import { QueueLooks } from "./QueueLooks.ts"
 import type { LeasedRun, Settlement, StartedRun } from "../Run.ts"
 import { RunnerOptions } from "../RunnerOptions.ts"
-import type { Settled } from "../ending/settle.ts"
+import type { Settled } from "../ending/Settled.ts"
 import { type Claimed, nothingClaimed } from "../starting/Claim.ts"
 import { DatabaseClock, type DbClock } from "../../store/index.ts"
 
