@@ -3,7 +3,7 @@ import { answersOf, type StepAnswer } from "@scheduling/calls/exchange/Answers"
 import { renderCall } from "@scheduling/calls/renderCall"
 import { Effect, Result, Schedule, type Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Execution } from "./Execute.ts"
+import type { Allowance } from "../intake/ByteBudget.ts"
 import { givenBytes, type RunCall, type StartedRun, type StepPlace } from "../Run.ts"
 
 /**
@@ -12,7 +12,7 @@ import { givenBytes, type RunCall, type StartedRun, type StepPlace } from "../Ru
  */
 export const loadCall = Effect.fnUntraced(function* (
   run: StartedRun,
-  { allowance, loads }: Pick<Execution, "allowance" | "loads">
+  { allowance, loads }: { readonly allowance: Allowance; readonly loads: Semaphore.Semaphore }
 ) {
   for (let room = run.withheld; ;) {
     if (room > givenBytes) yield* allowance.take(room)
@@ -38,6 +38,7 @@ const readCall = (run: StartedRun, loads: Semaphore.Semaphore, room: number) =>
   loads
     .withPermit(run.place === null ? readTask(run, room) : readStep(run, run.place))
     .pipe(Effect.retry({ schedule: Schedule.spaced("500 millis") }), Effect.orDie)
+
 /** Its task was deleted or replaced meanwhile. */
 export const noCall = executionError("task_changed", "the task has no call")
 
