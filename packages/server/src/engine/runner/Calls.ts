@@ -8,7 +8,6 @@ import type { Engine } from "./Engine.ts"
 import { endOf, type Executed, type Execution, makeExecute } from "../calling/Execute.ts"
 import { briefly, Tracing } from "../../core/index.ts"
 import { type LeasedRun, type Settlement, settlementOf, type StartedRun } from "../Run.ts"
-import type { Settler } from "./Settler.ts"
 import { start } from "../starting/Start.ts"
 import { tellStarted } from "../tellChanges.ts"
 import { CompletionUrls } from "../completions/CompletionUrls.ts"
@@ -66,7 +65,7 @@ interface RunningCall {
 /** The calls under way, from the start guard to the settler. */
 export const makeCalls = Effect.fnUntraced(function* (
   engine: Engine,
-  settler: Pick<Settler, "offer">
+  settler: { readonly offer: (settlement: Settlement) => void }
 ): Effect.fn.Return<
   Calls,
   never,

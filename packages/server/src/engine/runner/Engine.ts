@@ -8,23 +8,10 @@ import { Doorbell, Meters, type NodeMeters } from "../../core/index.ts"
 import { QueueLooks } from "./QueueLooks.ts"
 import type { LeasedRun, Settlement, StartedRun } from "../Run.ts"
 import { RunnerOptions } from "../RunnerOptions.ts"
+import type { RunnerCounts } from "./RunnerStats.ts"
 import type { Settled } from "../ending/Settled.ts"
 import { type Claimed, nothingClaimed } from "../starting/Claim.ts"
 import { DatabaseClock, type DbClock } from "../../store/index.ts"
-
-/** Since the process started. */
-export interface RunnerCounts {
-  fired: number
-  claimed: number
-  started: number
-  succeeded: number
-  failed: number
-  retried: number
-  cancelled: number
-  skipped: number
-  /** Results that came after the lease was lost and were not written. */
-  fenced: number
-}
 
 interface Parts {
   readonly options: RunnerOptions

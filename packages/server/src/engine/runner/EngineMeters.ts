@@ -1,6 +1,6 @@
 import { type Histogram, longSecondsBounds, type NodeMeters } from "../../core/index.ts"
 import type { RunnerOptions } from "../RunnerOptions.ts"
-import type { RunnerStats } from "./Runner.ts"
+import type { RunnerStats } from "./RunnerStats.ts"
 
 type Statement = "fire" | "claim" | "start" | "settle"
 

@@ -13,7 +13,7 @@ import { removeAbsences } from "../Absences.ts"
 import { removeReplaced } from "../chains/ChainVersions.ts"
 import { handBack } from "../ending/HandBack.ts"
 import { type Endings, LiveChanges, Signals } from "../../events/index.ts"
-import { makeEngine, type RunnerCounts } from "./Engine.ts"
+import { makeEngine } from "./Engine.ts"
 import { makeFeed } from "./Feed.ts"
 import { Doorbell, eachInTurn, loop, mayBeStuck } from "../../core/index.ts"
 import { endOverdueWithin } from "./endOverdueWithin.ts"
@@ -23,18 +23,9 @@ import { removeHistoryOfGoneWorkspaces } from "../GoneWorkspaces.ts"
 import { Partitions } from "../Partitions.ts"
 import { takeBack } from "../ending/Reap.ts"
 import { endUnclaimed } from "../workers/Unclaimed.ts"
+import type { RunnerStats } from "./RunnerStats.ts"
 import { makeSettler } from "./Settler.ts"
 import { makeStopper } from "./Stopper.ts"
-
-export interface RunnerStats extends Readonly<RunnerCounts> {
-  readonly node: number
-  readonly held: number
-  readonly running: number
-  /** The memory that the large ones among the running calls take. */
-  readonly bytes: number
-  /** Runs that have ended and are not written yet. */
-  readonly settling: number
-}
 
 type Requirements =
   | SqlClient.SqlClient
