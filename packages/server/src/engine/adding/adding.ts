@@ -1,20 +1,18 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { ExecutionKind } from "@scheduling/domain/executions/Execution"
 import { QuotaExceeded } from "@scheduling/domain/shared/Errors"
 import { Clock, Effect } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import { maxTaskRuns } from "../../core/index.ts"
 import { Limits } from "../../plans/index.ts"
 import { LiveChanges, Signals } from "../../events/index.ts"
 import type { TaskRef } from "../ending/Cancel.ts"
 import { columnsForRuns, type InsertedRun, insertRun } from "./Enqueue.ts"
-import { insertReruns, someAreOverfull } from "./Rerun.ts"
-import type { RunQueue } from "../RunQueue.ts"
+import { type EndedRun, insertReruns, someAreOverfull } from "./Rerun.ts"
 import { RunnerOptions } from "../RunnerOptions.ts"
 import { tellQueued } from "../tellChanges.ts"
 
-type Adds = Pick<RunQueue["Service"], "enqueue" | "enqueueAtOnce" | "rerun" | "schedule" | "wake">
-
-/** How runs get into the queue. */
+/** The methods of `RunQueue` that add runs, and the insert that they share. */
 export const adding = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const changes = yield* LiveChanges
@@ -53,9 +51,11 @@ export const adding = Effect.gen(function* () {
     return inserted
   })
 
-  const adds: Adds = {
+  return {
+    insert,
+
     enqueue: Effect.fn("RunQueue.enqueue")(
-      function* (task) {
+      function* (task: TaskRef & { readonly kind: ExecutionKind }) {
         yield* limits.allowMoreOfMany(task.workspace_id, "unfinished_runs")
         return yield* insert({ ...task, trigger: "manual", run_at: null })
       },
@@ -63,7 +63,7 @@ export const adding = Effect.gen(function* () {
     ),
 
     enqueueAtOnce: Effect.fn("RunQueue.enqueueAtOnce")(
-      function* (task) {
+      function* (task: TaskRef & { readonly kind: ExecutionKind }) {
         const { kind, task_id, workspace_id } = task
         if (!(yield* limits.takeOneOfMany(workspace_id, "unfinished_runs"))) return null
         const inserted = yield* insertRun(sql, {
@@ -87,7 +87,7 @@ export const adding = Effect.gen(function* () {
     ),
 
     rerun: Effect.fn("RunQueue.rerun")(
-      function* (workspaceId, ended) {
+      function* (workspaceId: AuthorizedWorkspaceId, ended: ReadonlyArray<EndedRun>) {
         if (ended.length === 0) return []
         yield* limits.allowMoreOfMany(workspaceId, "unfinished_runs", ended.length)
         const runs = yield* insertReruns(sql, workspaceId, ended)
@@ -101,19 +101,20 @@ export const adding = Effect.gen(function* () {
     ),
 
     schedule: Effect.fn("RunQueue.schedule")(
-      function* ({ insertion, ...task }) {
+      function* ({
+        insertion,
+        ...task
+      }: TaskRef & { readonly run_at: Date; readonly insertion?: Statement.Fragment }) {
         const making = insertion && { task: sql`${insertion} RETURNING ${forRuns}` }
         return yield* insert({ ...task, ...making, kind: "delayed", trigger: "schedule" })
       },
       Effect.catchTag("QuotaExceeded", Effect.die)
     ),
 
-    wake: Effect.fn("RunQueue.wake")(function* (dueAt) {
+    wake: Effect.fn("RunQueue.wake")(function* (dueAt: Date) {
       yield* whenDueBy(dueAt, signals.wake)
     })
   }
-
-  return { ...adds, insert }
 })
 
 /** More statements cannot wait for one lock: PostgreSQL has fewer connections than that. */
