@@ -3,7 +3,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { ToldEvent } from "../Message.ts"
 import { patienceMs } from "../sending/waits.ts"
-import type { RunData } from "../sorting/SorterRepo.ts"
+import type { RunData } from "../sorting/OutboxRow.ts"
 
 export interface CallbackRow {
   readonly ordinal: bigint

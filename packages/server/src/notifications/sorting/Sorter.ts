@@ -9,8 +9,9 @@ import { describe } from "./describe.ts"
 import { gather, type Receiver } from "./gather.ts"
 import { kinds } from "../kinds.ts"
 import { noSettings, SettingsRepo } from "../settings/SettingsRepo.ts"
-import { type OutboxRow, SorterRepo, type TroubleRow, type WrittenRow } from "./SorterRepo.ts"
-import { checkAfterMs } from "./troubles.ts"
+import type { OutboxRow, WrittenRow } from "./OutboxRow.ts"
+import { SorterRepo } from "./SorterRepo.ts"
+import { checkAfterMs, type TroubleRow } from "./troubles.ts"
 import { isForAll, type Judged, tellEach, whereTold } from "./tellEach.ts"
 
 /** Whether all is done, there may be more, or somebody else does it at this moment. */

@@ -1,47 +1,10 @@
 import type { NotificationKind } from "@scheduling/domain/notifications/NotificationChannel"
-import type { NotificationEvent } from "@scheduling/domain/notifications/NotificationEvent"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { AnnouncementData, subjectGone } from "../../events/index.ts"
-import type { Trouble } from "./decide.ts"
 import type { Draft } from "./gather.ts"
 import { insertDrafts } from "./insertDrafts.ts"
-import { announceMissed, updateTroubles } from "./troubles.ts"
-
-export interface OutboxRow {
-  readonly ordinal: bigint
-  readonly workspace_id: string
-  readonly event: NotificationEvent
-  readonly subject_id: string
-  readonly tags: ReadonlyArray<string>
-  readonly at: Date
-  readonly data: AnnouncementData & RunData & { readonly reminder?: boolean }
-}
-
-/** A row of the outbox. For a deleted subject it holds a marker in place of an event. */
-export type WrittenRow = Omit<OutboxRow, "event"> & {
-  readonly event: NotificationEvent | typeof subjectGone
-}
-
-/** What settling a run writes of it. */
-export interface RunData {
-  readonly kind?: "cron" | "delayed" | "chain"
-  readonly execution_id?: string
-  readonly chain_run_id?: string | null
-  readonly step?: string | null
-  /** As it is stored. */
-  readonly error?: string | null
-  readonly attempts?: number
-}
-
-export interface TroubleRow extends Trouble {
-  readonly subject_id: string
-  readonly workspace_id: string
-  readonly tags: ReadonlyArray<string>
-  readonly data: OutboxRow["data"]
-  /** When it is checked whether a success was missed. */
-  readonly check_at: Date | null
-}
+import type { WrittenRow } from "./OutboxRow.ts"
+import { announceMissed, type TroubleRow, updateTroubles } from "./troubles.ts"
 
 export interface ReceiverRow {
   readonly id: string

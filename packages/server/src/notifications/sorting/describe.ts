@@ -2,7 +2,7 @@ import { parseErrorLine } from "@scheduling/domain/executions/ExecutionError"
 import type { DeliveredEvent } from "@scheduling/domain/notifications/NotificationEvent"
 import type { Trouble } from "./decide.ts"
 import type { Fact, ToldEvent } from "../Message.ts"
-import type { OutboxRow } from "./SorterRepo.ts"
+import type { OutboxRow } from "./OutboxRow.ts"
 import { cut, oneLine } from "../../core/index.ts"
 
 /** What happened, of the outbox or of the one of call-backs. */

@@ -7,7 +7,8 @@ import type { Telling } from "./decide.ts"
 import type { Receiver, Told } from "./gather.ts"
 import type { ToldEvent } from "../Message.ts"
 import { quietUntil } from "../settings/quietHours.ts"
-import type { OutboxRow, TellingRow } from "./SorterRepo.ts"
+import type { OutboxRow } from "./OutboxRow.ts"
+import type { TellingRow } from "./SorterRepo.ts"
 
 /** Something to be told, before it is known which of the channels are there. */
 export interface Judged {

@@ -1,7 +1,17 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { hourMs } from "../../core/index.ts"
-import type { TroubleRow } from "./SorterRepo.ts"
+import type { Trouble } from "./decide.ts"
+import type { OutboxRow } from "./OutboxRow.ts"
+
+export interface TroubleRow extends Trouble {
+  readonly subject_id: string
+  readonly workspace_id: string
+  readonly tags: ReadonlyArray<string>
+  readonly data: OutboxRow["data"]
+  /** When it is checked whether a success was missed. */
+  readonly check_at: Date | null
+}
 
 /**
  * How long after a failure it is checked whether a success was missed. Two statements that settle runs
