@@ -3,7 +3,7 @@ import { makeCertificate } from "../support/certificate.ts"
 import { watchDatabase } from "../support/databaseUse.ts"
 import { processorTimeOf } from "../support/processorTime.ts"
 import { startSink } from "../support/sink.ts"
-import type { Arrivals } from "../support/sinkProcess.ts"
+import type { Arrivals } from "../support/sink.ts"
 import { type Engine, type EngineOptions, smallBody } from "./engine.ts"
 
 export type StartEngine = (options: EngineOptions) => Promise<Engine>

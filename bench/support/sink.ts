@@ -2,7 +2,6 @@ import { fork } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 import type { Certificate } from "./certificate.ts"
-import type { Arrivals } from "./sinkProcess.ts"
 
 export interface SinkOptions {
   /** The body of every answer. */
@@ -11,6 +10,12 @@ export interface SinkOptions {
   readonly keepsConnections: boolean
   /** With it the receiver speaks HTTPS. */
   readonly certificate?: Pick<Certificate, "cert" | "key"> | undefined
+}
+
+export interface Arrivals {
+  readonly ids: ReadonlyArray<string>
+  /** Arrival times in milliseconds since the epoch, at the same positions as in `ids`. */
+  readonly times: ReadonlyArray<number>
 }
 
 export interface Sink extends AsyncDisposable {

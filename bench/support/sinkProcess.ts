@@ -6,13 +6,7 @@ import { constants } from "node:crypto"
 import { createServer, type Socket } from "node:net"
 import { createServer as createTlsServer } from "node:tls"
 import { listen } from "./listen.ts"
-import type { SinkOptions } from "./sink.ts"
-
-export interface Arrivals {
-  readonly ids: ReadonlyArray<string>
-  /** Arrival times in milliseconds since the epoch, at the same positions as in `ids`. */
-  readonly times: ReadonlyArray<number>
-}
+import type { Arrivals, SinkOptions } from "./sink.ts"
 
 const ids: Array<string> = []
 const times: Array<number> = []
