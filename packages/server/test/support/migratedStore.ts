@@ -57,12 +57,14 @@ export const unpack = (template: string, directory: string): void => {
 const server = path.join(import.meta.dirname, "../../src")
 
 /** What makes tables and days. */
-const makers = ["sql/migrations/*.ts", "queue/Partitions.ts", "queue/history/*.ts"]
+const makers = ["store/migrations/*.ts", "engine/Partitions.ts", "engine/history/*.ts"]
 
 const keyOf = (empty: string): string => {
   const hash = createHash("sha256").update(path.basename(empty))
-  for (const name of fs.globSync(makers, { cwd: server }).toSorted()) {
-    hash.update(fs.readFileSync(path.join(server, name)))
+  for (const maker of makers) {
+    const names = fs.globSync(maker, { cwd: server }).toSorted()
+    if (names.length === 0) throw new Error(`No file in ${server} matches ${maker}.`)
+    for (const name of names) hash.update(fs.readFileSync(path.join(server, name)))
   }
   return hash.update(new Date().toISOString().slice(0, 10)).digest("hex").slice(0, 12)
 }
