@@ -3,7 +3,7 @@ import { Context, Effect, Layer, Redacted, Schedule, type Scope } from "effect"
 import { Migrator, SqlClient, type SqlError } from "effect/sql"
 import type { Duplex } from "node:stream"
 import { AppConfig } from "../core/index.ts"
-import { migrations } from "./migrations/index.ts"
+import { type Migrations, migrations } from "./migrations/index.ts"
 import { databaseSocket } from "./pool/DatabaseSocket.ts"
 import { growWhileShort } from "./pool/PoolGrowth.ts"
 import { PoolUse } from "./pool/PoolUse.ts"
@@ -15,7 +15,7 @@ import {
   openEmbeddedPostgres
 } from "./embedded/EmbeddedPostgres.ts"
 import { explainSqlError, isLockTimeout } from "./failures.ts"
-import { refuseNewerSchema } from "./refuseNewerSchema.ts"
+import { refuseUnknownSchema } from "./refuseUnknownSchema.ts"
 
 /**
  * Which store holds the data. Both speak SQL through one driver. Only listening and the number of
@@ -157,7 +157,8 @@ const migrated = <E>(
     })
   )
 
-export const migrate = Effect.gen(function* () {
+/** Runs the migrations that the database does not have yet. */
+export const migrateWith = Effect.fnUntraced(function* (known: Migrations) {
   const sql = yield* SqlClient.SqlClient
   // In a container the database is often still starting. A minute is enough for it.
   yield* sql`SELECT 1`.pipe(
@@ -166,9 +167,9 @@ export const migrate = Effect.gen(function* () {
     ),
     Effect.retry({ schedule: Schedule.spaced("2 seconds"), times: 30 })
   )
-  yield* refuseNewerSchema
+  yield* refuseUnknownSchema(known)
   // Another node may be migrating, or a reader may be in the way.
-  const applied = yield* Migrator.make({})({ loader: Migrator.fromRecord(migrations) }).pipe(
+  const applied = yield* Migrator.make({})({ loader: Migrator.fromRecord(known) }).pipe(
     Effect.retry({
       times: 25,
       while: (error) =>
@@ -183,3 +184,5 @@ export const migrate = Effect.gen(function* () {
     }
   )
 })
+
+export const migrate = Effect.suspend(() => migrateWith(migrations))

@@ -4,8 +4,9 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { readdirSync, readFileSync } from "node:fs"
 import { dumpSchema } from "../../scripts/dumpSchema.ts"
-import { migrations } from "../../src/store/migrations/index.ts"
-import { migrate } from "../../src/store/Sql.ts"
+import { type Migrations, migrations } from "../../src/store/migrations/index.ts"
+import { listMigrations } from "../../src/store/moving/catalog.ts"
+import { migrate, migrateWith } from "../../src/store/Sql.ts"
 import { ask } from "../support/http.ts"
 import { startNode, TestApp, testConfig } from "../support/TestApp.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
@@ -19,38 +20,38 @@ const versions = readdirSync(folder).map((file) => ({
   released: JSON.parse(readFileSync(new URL(file, folder), "utf8")) as Released
 }))
 
-/** After this migration none changes a table of an earlier one, so its rows fit. */
-const beforeOnlyNewTables = (released: Released): number => {
-  const all = Object.values(released.migrations)
-  return (
-    1 + all.findLastIndex((statements) => statements.some((text) => /\bALTER TABLE\b/.test(text)))
-  )
-}
-
-const upgraded = Effect.fnUntraced(function* (released: Released, upTo?: number) {
+const upgraded = Effect.fnUntraced(function* (released: Released, known: Migrations) {
   const sql = yield* SqlClient.SqlClient
-  const loaded = yield* loadReleased(sql, released, upTo)
-  const before = yield* Effect.forEach(loaded, (one) => readReleased(sql, one))
-  yield* migrate
-  for (const [index, one] of loaded.entries()) {
+  yield* loadReleased(sql, released)
+  const before = yield* Effect.forEach(released.rows, (one) => readReleased(sql, one))
+  yield* migrateWith(known)
+  for (const [index, one] of released.rows.entries()) {
     assert.isAbove(one.lines.length, 0, one.table)
     assert.deepStrictEqual(yield* readReleased(sql, one), before[index], one.table)
   }
-  const applied = yield* sql<{ readonly migration_id: number }>`
-    SELECT migration_id FROM effect_sql_migrations ORDER BY migration_id`
   assert.deepStrictEqual(
-    applied.map(({ migration_id }) => migration_id),
-    Object.keys(migrations).map((name) => Number(name.slice(0, 4)))
+    (yield* listMigrations(sql)).map(({ name }) => name),
+    Object.keys(known)
   )
-  assert.strictEqual(yield* dumpSchema, today)
 })
+
+/** A migration of a later version, which changes a table with rows and adds another table. */
+const withLater: Migrations = {
+  ...migrations,
+  "9999_later": Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`ALTER TABLE users ADD COLUMN later integer NOT NULL DEFAULT 7`
+    yield* sql`CREATE TABLE later (id integer PRIMARY KEY)`
+  })
+}
 
 layer(Layer.fresh(TestDatabaseLayer), { excludeTestServices: true, timeout: "60 seconds" })(
   "a store of a released version",
   (it) => {
     it.effect.each(versions)("is upgraded from $version with all its rows", ({ released }) =>
       Effect.gen(function* () {
-        yield* upgraded(released)
+        yield* upgraded(released, migrations)
+        assert.strictEqual(yield* dumpSchema, today)
         const url = yield* startNode(testConfig)
         const app = TestApp.of({ url, otherUrl: url, logs: [] })
         const { status } = yield* Effect.provideService(
@@ -62,8 +63,14 @@ layer(Layer.fresh(TestDatabaseLayer), { excludeTestServices: true, timeout: "60 
       })
     )
 
-    it.effect.each(versions)("is upgraded from within the making of $version too", ({ released }) =>
-      upgraded(released, beforeOnlyNewTables(released))
+    it.effect.each(versions)("of $version is upgraded by a later migration", ({ released }) =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* upgraded(released, withLater)
+        assert.deepStrictEqual(yield* sql`SELECT DISTINCT later FROM users`, [{ later: 7 }])
+        assert.deepStrictEqual(yield* sql`SELECT id FROM later`, [])
+        assert.include((yield* Effect.flip(migrate)).message, "does not know: 9999_later. ")
+      })
     )
   }
 )

@@ -57,7 +57,7 @@ export const unpack = (template: string, directory: string): void => {
 const server = path.join(import.meta.dirname, "../../src")
 
 /** What makes tables and days. */
-const makers = ["store/migrations/*.ts", "engine/Partitions.ts", "engine/history/*.ts"]
+const makers = ["store/migrations/**/*.ts", "engine/Partitions.ts", "engine/history/*.ts"]
 
 const keyOf = (empty: string): string => {
   const hash = createHash("sha256").update(path.basename(empty))

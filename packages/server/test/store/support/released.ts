@@ -12,11 +12,10 @@ export interface Released {
   }>
 }
 
-/** Makes an empty database one that this version has left behind, up to one of its migrations. */
+/** Replaces what the database holds with a store of a released version, with all its rows. */
 export const loadReleased = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
-  { migrations, rows }: Released,
-  upTo = Object.keys(migrations).length
+  { migrations, rows }: Released
 ) {
   yield* sql`DROP SCHEMA public CASCADE`
   yield* sql`CREATE SCHEMA public`
@@ -26,19 +25,13 @@ export const loadReleased = Effect.fnUntraced(function* (
       created_at timestamptz NOT NULL DEFAULT now(),
       name text NOT NULL
     )`
-  for (const [name, statements] of Object.entries(migrations).slice(0, upTo)) {
+  for (const [name, statements] of Object.entries(migrations)) {
     for (const statement of statements) yield* sql.unsafe(statement)
     yield* sql`
       INSERT INTO effect_sql_migrations (migration_id, name)
       VALUES (${Number(name.slice(0, 4))}, ${name.slice(5)})`
   }
-  const loaded: Array<Released["rows"][number]> = []
-  for (const one of rows) {
-    const { columns, lines, table } = one
-    const [found] = yield* sql<{ readonly is_there: boolean }>`
-      SELECT to_regclass(${table}) IS NOT NULL AS is_there`
-    if (found?.is_there !== true) continue
-    loaded.push(one)
+  for (const { columns, lines, table } of rows) {
     yield* sql`ALTER TABLE ${sql(table)} DISABLE TRIGGER USER`
     yield* sql`
       INSERT INTO ${sql(table)} (${sql.csv(columns.map((column) => sql`${sql(column)}`))})
@@ -47,7 +40,6 @@ export const loadReleased = Effect.fnUntraced(function* (
       FROM unnest(${lines}::text[]) AS lines (line)`
     yield* sql`ALTER TABLE ${sql(table)} ENABLE TRIGGER USER`
   }
-  return loaded
 })
 
 /** Of each row the columns that this version knew, if the table still has them. */

@@ -1,44 +1,15 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-export default Effect.gen(function* () {
+/** Channels, open problems, and the deliveries of messages and callbacks. */
+export const notifications = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // What happened and was not looked at yet, written with the change that it tells of. No foreign
-  // keys: a workspace that goes meanwhile must not fail the statement that settles the runs of all.
-  yield* sql`
-    CREATE TABLE outbox (
-      ordinal bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-      workspace_id uuid NOT NULL,
-      event text NOT NULL,
-      subject_id uuid NOT NULL,
-      tags text[] NOT NULL DEFAULT '{}',
-      at timestamptz NOT NULL,
-      data jsonb NOT NULL DEFAULT '{}'
-    ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000)`
-  yield* sql`CREATE INDEX outbox_by_subject ON outbox (subject_id)`
-
-  // Settling looks here for each run that ends. Few tasks are in it, and only those are read.
-  yield* sql`
-    CREATE INDEX tasks_with_ending_options ON tasks (id)
-    WHERE ending_options IS NOT NULL`
-
-  // The runs that call-backs of tasks are told of, written as they are settled and moved to the
-  // deliveries at once. Apart from the outbox, so that alerts do not wait behind them.
-  yield* sql`
-    CREATE TABLE callback_outbox (
-      ordinal bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-      workspace_id uuid NOT NULL,
-      task_id uuid NOT NULL,
-      url text NOT NULL,
-      event text NOT NULL,
-      at timestamptz NOT NULL,
-      data jsonb NOT NULL
-    ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000)`
-
-  // Where messages go. `config` is what may be shown; what is secret in it is sealed. The columns from
-  // `next_at` on belong to the sender: a channel is leased as a whole, so that one that is slow or
-  // dead holds up itself alone. `next_at` is null while there is nothing to send.
+  // `config` may be shown; the secrets of a channel are sealed. `by_membership` says that an email
+  // channel was confirmed by no link, but because the address is that of a member; the confirmation
+  // ends with the membership. The columns from `next_at` on belong to the sender: a channel is leased
+  // as a whole, so that a slow or dead channel delays only itself. `next_at` is null while there is
+  // nothing to send.
   yield* sql`
     CREATE TABLE notification_channels (
       id uuid PRIMARY KEY,
@@ -52,6 +23,7 @@ export default Effect.gen(function* () {
       enabled boolean NOT NULL DEFAULT true,
       disabled_reason text,
       confirmed boolean NOT NULL DEFAULT true,
+      by_membership boolean NOT NULL DEFAULT false,
       last_status text,
       last_error text,
       last_at timestamptz,
@@ -70,13 +42,25 @@ export default Effect.gen(function* () {
   yield* sql`
     CREATE UNIQUE INDEX notification_channels_by_key ON notification_channels (workspace_id, key)
     WHERE key IS NOT NULL`
-  // With lanes first: whoever looks for work hops from lane to lane, however much one has to send.
+  // Lanes come first, so that a search for work hops from lane to lane, however much one lane has to
+  // send.
   yield* sql`
     CREATE INDEX notification_channels_due ON notification_channels (lane, next_at)
     WHERE next_at IS NOT NULL`
   yield* sql`
     CREATE TRIGGER notification_channels_lane BEFORE INSERT ON notification_channels
     FOR EACH ROW EXECUTE FUNCTION lane_of_workspace()`
+
+  // Addresses that refused further mails from a workspace, whatever becomes of the channels to them.
+  // Only a MAC of the address is stored. `asked_at` is when the address was asked once more.
+  yield* sql`
+    CREATE TABLE notification_refusals (
+      workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
+      address_hash text NOT NULL,
+      refused_at timestamptz NOT NULL,
+      asked_at timestamptz,
+      PRIMARY KEY (workspace_id, address_hash)
+    )`
 
   yield* sql`
     CREATE TABLE notification_settings (
@@ -86,7 +70,9 @@ export default Effect.gen(function* () {
       updated_at timestamptz NOT NULL
     )`
 
-  // What fails or is down now. `told_at` is null as long as it has not failed often enough.
+  // Tasks and monitors that fail or are down now. `told_at` is null until the failures are enough
+  // for a notification. `check_at` is when to check whether a run of the task has succeeded since,
+  // in case that the event of its recovery was lost.
   yield* sql`
     CREATE TABLE troubles (
       subject_id uuid PRIMARY KEY,
@@ -96,6 +82,7 @@ export default Effect.gen(function* () {
       since timestamptz NOT NULL,
       told_at timestamptz,
       remind_at timestamptz,
+      check_at timestamptz,
       tags text[] NOT NULL,
       data jsonb NOT NULL
     ) WITH (fillfactor = 80)`
@@ -103,8 +90,12 @@ export default Effect.gen(function* () {
   yield* sql`
     CREATE INDEX troubles_to_remind ON troubles (remind_at)
     WHERE remind_at IS NOT NULL`
+  yield* sql`
+    CREATE INDEX troubles_to_check ON troubles (check_at)
+    WHERE check_at IS NOT NULL`
 
-  // Which channels were told of a trouble, and under which key, if they keep incidents.
+  // The channels that were notified of a problem, and the key of the incident at those that keep
+  // incidents.
   yield* sql`
     CREATE TABLE tellings (
       channel_id uuid NOT NULL REFERENCES notification_channels ON DELETE CASCADE,
@@ -115,9 +106,10 @@ export default Effect.gen(function* () {
   yield* sql`CREATE INDEX tellings_by_subject ON tellings (subject_id)`
   yield* sql`CREATE INDEX tellings_by_incident ON tellings (channel_id, incident_key)`
 
-  // One message to one channel, or to the `target` of a task's call-back, which has no channel. `shown` are the first events of those it tells of, `after` the
-  // deliveries of this channel that have to end first because they are about the same. No foreign
-  // key to the channel: what was sent stays on record when it is gone.
+  // One message to a channel, or to the `target` of a task's callback, which has no channel. `shown`
+  // are the first of the events that the message is about. `after` are the deliveries of this channel
+  // that have to finish first, because they are about the same problem. There is no foreign key to
+  // the channel, because messages stay on record when their channel is deleted.
   yield* sql`
     CREATE TABLE notification_deliveries (
       id uuid PRIMARY KEY,
@@ -156,8 +148,8 @@ export default Effect.gen(function* () {
     CREATE INDEX notification_deliveries_unfinished
     ON notification_deliveries (channel_id, ordinal)
     WHERE status IN ('queued', 'sending') AND channel_id IS NOT NULL`
-  // Those of call-backs. With lanes first, as for channels. What is under way is due again when its
-  // node is lost.
+  // Callbacks to send. Lanes come first, as for channels. A callback that is under way is due again
+  // when its node is lost.
   yield* sql`
     CREATE INDEX notification_deliveries_to_callbacks
     ON notification_deliveries (lane, due_at)
@@ -169,11 +161,19 @@ export default Effect.gen(function* () {
   yield* sql`
     CREATE INDEX notification_deliveries_dropped ON notification_deliveries (workspace_id, created_at)
     WHERE status = 'dropped'`
+  // Finished deliveries, for their retention. Callbacks that were delivered are kept for a shorter
+  // time, and each finished delivery is in one of the two indexes.
+  yield* sql`
+    CREATE INDEX notification_deliveries_ended ON notification_deliveries (finished_at)
+    WHERE finished_at IS NOT NULL AND (channel_id IS NOT NULL OR status <> 'delivered')`
+  yield* sql`
+    CREATE INDEX notification_deliveries_called_back ON notification_deliveries (finished_at)
+    WHERE channel_id IS NULL AND status = 'delivered'`
   yield* sql`
     CREATE TRIGGER notification_deliveries_lane BEFORE INSERT ON notification_deliveries
     FOR EACH ROW WHEN (NEW.channel_id IS NULL) EXECUTE FUNCTION lane_of_workspace()`
-  // Which of them tell of an incident. No foreign key to it: a monitor that goes meanwhile must not
-  // keep what else is told from being written.
+  // The deliveries that are about an incident. There is no foreign key to incidents: a monitor that
+  // is deleted meanwhile must not keep other deliveries from being written.
   yield* sql`
     CREATE TABLE incident_deliveries (
       incident_id uuid NOT NULL,

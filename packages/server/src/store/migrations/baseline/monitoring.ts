@@ -1,12 +1,14 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-export default Effect.gen(function* () {
+/** Monitors of the three kinds, their incidents and their events. */
+export const monitoring = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // What the kinds have in common. It is written when somebody changes a monitor and when its status
-  // changes, not with what it hears: that is in a narrow row of its kind, whose version tells one who
-  // decided by what it read whether that still holds. `late` is no status here: it comes with time.
+  // The columns that all kinds have. A row is written when a user changes the monitor and when its
+  // status changes, but not with each ping or report: those update a narrow row of the kind. The
+  // `version` of that row tells whether a decision that was based on an earlier read still holds.
+  // `late` is no status here, because a monitor becomes late by the passing of time.
   yield* sql`
     CREATE TABLE monitors (
       id uuid PRIMARY KEY,
@@ -27,8 +29,9 @@ export default Effect.gen(function* () {
     CREATE UNIQUE INDEX monitors_by_key ON monitors (workspace_id, kind, key)
     WHERE key IS NOT NULL`
 
-  // `check_at` is when to look, and never later than the deadline, which is `alert_at`: a ping moves
-  // that alone, so that it touches no index. `runs` are those that have started and not ended.
+  // `check_at` is when to check the monitor, and never later than its deadline `alert_at`. A ping
+  // moves the deadline alone, so that it touches no index. `runs` are the job runs that have started
+  // and not finished.
   yield* sql`
     CREATE TABLE heartbeats (
       monitor_id uuid PRIMARY KEY REFERENCES monitors ON DELETE CASCADE,
@@ -59,17 +62,23 @@ export default Effect.gen(function* () {
     CREATE INDEX heartbeats_by_check ON heartbeats (check_at)
     WHERE check_at IS NOT NULL`
 
-  // Who has the URL of a ping can ping: it is found by a keyed hash, and sealed to be shown again.
+  // A ping needs no credential but its URL. A row is found by a keyed hash of the id in the URL, and
+  // the id is sealed so that it can be shown again. `lane` is that of the account: see `sessions`.
   yield* sql`
     CREATE TABLE ping_urls (
       monitor_id uuid PRIMARY KEY REFERENCES heartbeats ON DELETE CASCADE,
       workspace_id uuid NOT NULL,
+      lane bigint NOT NULL DEFAULT 0,
       ping_hash text NOT NULL UNIQUE,
       sealed_ping_id text NOT NULL
     )`
+  yield* sql`
+    CREATE TRIGGER ping_urls_lane BEFORE INSERT ON ping_urls
+    FOR EACH ROW EXECUTE FUNCTION lane_of_workspace()`
 
-  // `check_at` is when it is looked at; while somebody looks, when another one may. `seen` are the
-  // certificates that it showed lately, and of each how few days were left when that was told.
+  // `check_at` is when to check the certificate next. While a node checks it, this is when another
+  // node may. `seen` are the certificates that the host showed lately, each with the number of days
+  // that were left when the workspace was last notified about it.
   yield* sql`
     CREATE TABLE ssl_monitors (
       monitor_id uuid PRIMARY KEY REFERENCES monitors ON DELETE CASCADE,
@@ -93,7 +102,53 @@ export default Effect.gen(function* () {
     CREATE INDEX ssl_monitors_by_check ON ssl_monitors (check_at)
     WHERE check_at IS NOT NULL`
 
-  // One row for each time that a monitor is down. A monitor has one that is open at most.
+  // A process monitor watches one worker, or all workers with these labels. `check_at` is the latest
+  // time at which its status is computed. Reports from before `since` are ignored. `failing` is for
+  // workers that are checked together.
+  yield* sql`
+    CREATE TABLE process_monitors (
+      monitor_id uuid PRIMARY KEY REFERENCES monitors ON DELETE CASCADE,
+      workspace_id uuid NOT NULL,
+      worker_id uuid REFERENCES workers ON DELETE CASCADE,
+      labels text[],
+      judge text NOT NULL CHECK (judge IN ('each', 'together')),
+      match jsonb NOT NULL,
+      min_count integer NOT NULL,
+      max_count integer,
+      max_rss_bytes bigint,
+      max_cpu_percent double precision,
+      interval_seconds integer NOT NULL,
+      grace_seconds integer NOT NULL,
+      since timestamptz NOT NULL,
+      failing_since timestamptz,
+      failing jsonb,
+      check_at timestamptz,
+      CHECK ((worker_id IS NULL) <> (labels IS NULL))
+    ) WITH (fillfactor = 80)`
+  yield* sql`
+    CREATE INDEX process_monitors_by_worker ON process_monitors (worker_id)`
+  yield* sql`
+    CREATE INDEX process_monitors_by_check ON process_monitors (check_at)
+    WHERE check_at IS NOT NULL`
+  yield* sql`
+    CREATE INDEX process_monitors_by_labels ON process_monitors (workspace_id)
+    WHERE labels IS NOT NULL`
+
+  // The last report of each worker, and since when the worker breaks a rule by itself.
+  yield* sql`
+    CREATE TABLE process_reports (
+      monitor_id uuid NOT NULL REFERENCES process_monitors ON DELETE CASCADE,
+      worker_id uuid NOT NULL REFERENCES workers ON DELETE CASCADE,
+      workspace_id uuid NOT NULL,
+      reported_at timestamptz NOT NULL,
+      report jsonb NOT NULL,
+      failing_since timestamptz,
+      failing jsonb,
+      PRIMARY KEY (monitor_id, worker_id)
+    ) WITH (fillfactor = 70)`
+  yield* sql`CREATE INDEX process_reports_by_worker ON process_reports (worker_id)`
+
+  // One row for each time that a monitor is down. A monitor has at most one open incident.
   yield* sql`
     CREATE TABLE incidents (
       id uuid PRIMARY KEY,
@@ -112,7 +167,7 @@ export default Effect.gen(function* () {
   yield* sql`CREATE INDEX incidents_by_end ON incidents (closed_at) WHERE closed_at IS NOT NULL`
   yield* sql`CREATE UNIQUE INDEX incidents_open ON incidents (monitor_id) WHERE closed_at IS NULL`
 
-  // What monitors heard and saw, a partition a day, as executions are.
+  // Pings, reports, checks and changes of status, with a partition per day like `executions`.
   yield* sql`
     CREATE TABLE monitor_events (
       id uuid PRIMARY KEY,
@@ -128,7 +183,8 @@ export default Effect.gen(function* () {
     CREATE TABLE monitor_events_ahead PARTITION OF monitor_events
     FOR VALUES FROM (MINVALUE) TO (MAXVALUE)`
 
-  // Monitors whose events are still to be deleted. They go with their workspace too, by cascade.
+  // Deleted monitors whose events still have to be deleted. A trigger writes them, because monitors
+  // are also deleted with their workspace, by cascade.
   yield* sql`CREATE TABLE removed_monitors (monitor_id uuid PRIMARY KEY)`
   yield* sql`
     CREATE FUNCTION remember_removed_monitors() RETURNS trigger

@@ -1,10 +1,11 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-export default Effect.gen(function* () {
+/** What the store knows about itself. */
+export const store = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // Which APP_SECRET the nodes use: a value derived from it, in the only row.
+  // One row. `check_value` is derived from APP_SECRET, so that a node with another secret notices.
   yield* sql`
     CREATE TABLE app_secret (
       is_only_row boolean PRIMARY KEY DEFAULT true CHECK (is_only_row),

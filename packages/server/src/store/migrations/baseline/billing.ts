@@ -1,14 +1,15 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-export default Effect.gen(function* () {
+/** The usage of workspaces, their subscriptions, and the effects of their plans. */
+export const billing = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // What a workspace used on a day of UTC. Executions are those up to `rolled_up_to`, as in
-  // execution_stats; later ones are counted as rows. A row has seats only if members came or went
-  // that day: how many there were at the most after such a change, and after the last one. The same
-  // goes for monitors. There is no reference to workspaces, because whoever counts would wait for
-  // one that is being deleted.
+  // The usage of a workspace on a day of UTC. `executions` has executions up to `counted_up_to` of
+  // execution_stats_progress; later ones are counted as rows. A row has seats only if members came or
+  // went that day: the highest number after such a change, and the number after the last one. The
+  // same goes for monitors. There is no reference to workspaces, because the statement that counts
+  // would wait for a workspace that is being deleted.
   yield* sql`
     CREATE TABLE usage_days (
       workspace_id uuid NOT NULL,
@@ -23,9 +24,9 @@ export default Effect.gen(function* () {
     ) WITH (fillfactor = 80)`
   yield* sql`CREATE INDEX usage_days_by_day ON usage_days (day)`
 
-  // What the payment provider was last heard to say of the subscription of a workspace. It is asked
-  // again at `sync_at`. There is no reference to workspaces: the subscription of one that is gone
-  // has to be cancelled first. `held_until` is for whoever changes the subscription right now.
+  // The last known state of a workspace's subscription at the payment provider, which is asked again
+  // at `sync_at`. There is no reference to workspaces: the subscription of a deleted workspace has to
+  // be cancelled first. `held_until` is the lease of the request that changes the subscription now.
   yield* sql`
     CREATE TABLE subscriptions (
       workspace_id uuid PRIMARY KEY,
@@ -44,7 +45,7 @@ export default Effect.gen(function* () {
     )`
   yield* sql`CREATE INDEX subscriptions_by_sync ON subscriptions (sync_at)`
 
-  // A webhook may come more than once.
+  // Webhooks that were received, because the provider may send one more than once.
   yield* sql`
     CREATE TABLE billing_events (
       id text PRIMARY KEY,
@@ -61,8 +62,9 @@ export default Effect.gen(function* () {
     )`
   yield* sql`CREATE INDEX plan_pauses_by_workspace ON plan_pauses (workspace_id)`
 
-  // Who was told that a limit is nearly used up, in the month or on the day that begins `since`.
-  // There is no reference to workspaces, because some tell while they hold a task.
+  // Workspaces that were notified that a quota is nearly used up, in the month or on the day that
+  // begins `since`. There is no reference to workspaces, because some statements insert here while
+  // they hold the lock of a task.
   yield* sql`
     CREATE TABLE quota_tellings (
       workspace_id uuid NOT NULL,

@@ -1,0 +1,30 @@
+import { Effect } from "effect"
+import { accounts } from "./baseline/accounts.ts"
+import { billing } from "./baseline/billing.ts"
+import { engine } from "./baseline/engine.ts"
+import { events } from "./baseline/events.ts"
+import { history } from "./baseline/history.ts"
+import { http } from "./baseline/http.ts"
+import { monitoring } from "./baseline/monitoring.ts"
+import { notifications } from "./baseline/notifications.ts"
+import { store } from "./baseline/store.ts"
+import { tasks } from "./baseline/tasks.ts"
+import { workers } from "./baseline/workers.ts"
+
+/** The schema of the first release. A table is created after the tables that it refers to. */
+export default Effect.all(
+  [
+    accounts,
+    tasks,
+    engine,
+    history,
+    workers,
+    monitoring,
+    events,
+    notifications,
+    billing,
+    http,
+    store
+  ],
+  { discard: true }
+)

@@ -1,0 +1,226 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+/** Users and how they log in, workspaces, members, API keys, and the audit log. */
+export const accounts = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+
+  // `lane` decides whose turn it is when many runs wait: see ADR 19. `disabled_at` is set when an
+  // operator locks the account. `pending_email` replaces `email` when its owner has opened a link.
+  yield* sql`
+    CREATE TABLE users (
+      id uuid PRIMARY KEY,
+      email text NOT NULL UNIQUE,
+      email_verified_at timestamptz,
+      pending_email text,
+      name text,
+      password_hash text NOT NULL,
+      lane bigint NOT NULL DEFAULT 0,
+      disabled_at timestamptz,
+      created_at timestamptz NOT NULL
+    )`
+
+  // The refresh token of a session is a signed JWT that carries the generation. A rotation is one
+  // compare-and-set on this number, and the database holds nothing that could be replayed. `lane` is
+  // that of the user: the request limits of an account are then known from the row that every
+  // request reads anyway.
+  yield* sql`
+    CREATE TABLE sessions (
+      id uuid PRIMARY KEY,
+      user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
+      lane bigint NOT NULL DEFAULT 0,
+      user_agent text,
+      ip text,
+      generation integer NOT NULL DEFAULT 1,
+      rotated_at timestamptz NOT NULL,
+      expires_at timestamptz NOT NULL,
+      created_at timestamptz NOT NULL
+    )`
+  yield* sql`CREATE INDEX sessions_by_user ON sessions (user_id, id DESC)`
+  yield* sql`CREATE INDEX sessions_by_expiry ON sessions (expires_at)`
+
+  yield* sql`
+    CREATE TABLE login_throttle (
+      subject text PRIMARY KEY,
+      failures integer NOT NULL,
+      attempts integer NOT NULL,
+      window_ends_at timestamptz NOT NULL
+    )`
+  yield* sql`CREATE INDEX login_throttle_by_end ON login_throttle (window_ends_at)`
+
+  // `last_step` is the time step of the last code that was used, so that each code works once.
+  yield* sql`
+    CREATE TABLE totp (
+      user_id uuid PRIMARY KEY REFERENCES users ON DELETE CASCADE,
+      sealed_secret text NOT NULL,
+      last_step bigint NOT NULL DEFAULT 0,
+      confirmed_at timestamptz,
+      created_at timestamptz NOT NULL
+    )`
+  yield* sql`
+    CREATE TABLE recovery_codes (
+      user_id uuid NOT NULL REFERENCES totp ON DELETE CASCADE,
+      code_hash text NOT NULL,
+      PRIMARY KEY (user_id, code_hash)
+    )`
+
+  // Links that reset a password or verify an email. `token_hash` is a MAC of the token, which is not
+  // stored. `mailed` says that the token was sent by mail, so that its use proves the email. A token
+  // that an operator hands over proves nothing.
+  yield* sql`
+    CREATE TABLE user_links (
+      user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
+      purpose text NOT NULL CHECK (purpose IN ('password reset', 'email')),
+      token_hash text NOT NULL UNIQUE,
+      mailed boolean NOT NULL DEFAULT false,
+      expires_at timestamptz NOT NULL,
+      PRIMARY KEY (user_id, purpose)
+    )`
+
+  yield* sql`
+    CREATE TABLE workspaces (
+      id uuid PRIMARY KEY,
+      name text NOT NULL,
+      lane bigint NOT NULL DEFAULT 0,
+      created_at timestamptz NOT NULL
+    )`
+  // The lane of a row is copied by a trigger, because rows are inserted in many places and a wrong
+  // lane would go unnoticed.
+  yield* sql`
+    CREATE FUNCTION lane_of_workspace() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+    BEGIN
+      NEW.lane := coalesce((SELECT lane FROM workspaces WHERE id = NEW.workspace_id), 0);
+      RETURN NEW;
+    END
+    $$`
+
+  yield* sql`
+    CREATE TABLE memberships (
+      user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
+      workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
+      role text NOT NULL CHECK (role IN ('viewer', 'editor', 'admin', 'owner')),
+      created_at timestamptz NOT NULL,
+      PRIMARY KEY (user_id, workspace_id)
+    )`
+  yield* sql`CREATE INDEX memberships_by_workspace ON memberships (workspace_id)`
+
+  // `token_hash` is a MAC of the token that the invited person has. An invitation is deleted with
+  // the membership of the person who created it.
+  yield* sql`
+    CREATE TABLE invitations (
+      id uuid PRIMARY KEY,
+      workspace_id uuid NOT NULL,
+      email text NOT NULL,
+      role text NOT NULL CHECK (role IN ('viewer', 'editor', 'admin', 'owner')),
+      token_hash text NOT NULL UNIQUE,
+      invited_by uuid NOT NULL,
+      expires_at timestamptz NOT NULL,
+      created_at timestamptz NOT NULL,
+      UNIQUE (workspace_id, email),
+      FOREIGN KEY (invited_by, workspace_id) REFERENCES memberships ON DELETE CASCADE
+    )`
+  yield* sql`CREATE INDEX invitations_by_workspace ON invitations (workspace_id, id DESC)`
+  yield* sql`CREATE INDEX invitations_by_maker ON invitations (invited_by, workspace_id)`
+  yield* sql`CREATE INDEX invitations_by_email ON invitations (email)`
+
+  // `warn_at` is when the workspace is next notified that the key expires. `successor_id` is the key
+  // that replaced this one in a rotation; it may be deleted earlier. `lane` is that of the account:
+  // see `sessions`.
+  yield* sql`
+    CREATE TABLE api_keys (
+      id uuid PRIMARY KEY,
+      workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
+      lane bigint NOT NULL DEFAULT 0,
+      name text NOT NULL,
+      key_hash text NOT NULL UNIQUE,
+      key_prefix text NOT NULL,
+      scopes text[] NOT NULL,
+      allowed_ips text[],
+      created_by uuid REFERENCES users ON DELETE SET NULL,
+      successor_id uuid,
+      expires_at timestamptz,
+      warn_at timestamptz,
+      revoked_at timestamptz,
+      last_used_at timestamptz,
+      created_at timestamptz NOT NULL
+    ) WITH (fillfactor = 90)`
+  yield* sql`CREATE INDEX api_keys_by_workspace ON api_keys (workspace_id, id DESC)`
+  yield* sql`
+    CREATE INDEX api_keys_to_warn ON api_keys (warn_at)
+    WHERE warn_at IS NOT NULL`
+  yield* sql`
+    CREATE TRIGGER api_keys_lane BEFORE INSERT ON api_keys
+    FOR EACH ROW EXECUTE FUNCTION lane_of_workspace()`
+
+  // The scopes that a key has used, and the addresses from which it was used.
+  yield* sql`
+    CREATE TABLE api_key_uses (
+      api_key_id uuid NOT NULL REFERENCES api_keys ON DELETE CASCADE,
+      kind text NOT NULL CHECK (kind IN ('scope', 'address', 'refused_address')),
+      what text NOT NULL,
+      last_used_at timestamptz NOT NULL,
+      PRIMARY KEY (api_key_id, kind, what)
+    ) WITH (fillfactor = 90)`
+
+  yield* sql`
+    CREATE TABLE signing_secrets (
+      id uuid PRIMARY KEY,
+      workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
+      sealed_secret text NOT NULL,
+      expires_at timestamptz,
+      created_at timestamptz NOT NULL
+    )`
+  yield* sql`CREATE INDEX signing_secrets_by_workspace ON signing_secrets (workspace_id, id DESC)`
+
+  // The events of the whole service form one chain. An event has a MAC from the moment it is
+  // written, and is linked into the chain within a second. `details_salt` is deleted together with
+  // the details, so that their hash reveals nothing about them. There are no foreign keys, because
+  // events stay on record when their subjects are deleted.
+  yield* sql`
+    CREATE TABLE audit_events (
+      id uuid PRIMARY KEY,
+      action text NOT NULL,
+      workspace_id uuid,
+      user_id uuid,
+      actor_id uuid,
+      target_id text,
+      ip text,
+      request_id text,
+      details jsonb NOT NULL,
+      details_salt text,
+      details_hash text,
+      created_at timestamptz NOT NULL,
+      mac text,
+      ordinal bigint,
+      previous_hash text,
+      previous_at timestamptz,
+      hash text
+    )`
+  yield* sql`CREATE INDEX audit_events_by_workspace ON audit_events (workspace_id, id DESC)`
+  yield* sql`
+    CREATE INDEX audit_events_by_actor ON audit_events (workspace_id, actor_id, id DESC)`
+  yield* sql`
+    CREATE INDEX audit_events_by_target ON audit_events (workspace_id, target_id, id DESC)`
+  yield* sql`
+    CREATE INDEX audit_events_by_user ON audit_events (user_id)
+    WHERE user_id IS NOT NULL`
+  yield* sql`
+    CREATE INDEX audit_events_unlinked ON audit_events (id)
+    WHERE ordinal IS NULL`
+  yield* sql`
+    CREATE UNIQUE INDEX audit_events_by_ordinal ON audit_events (ordinal)
+    WHERE ordinal IS NOT NULL`
+  // The last event of the chain. The row has a MAC of its own.
+  yield* sql`
+    CREATE TABLE audit_head (
+      is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
+      ordinal bigint NOT NULL,
+      hash text NOT NULL,
+      at timestamptz,
+      mac text NOT NULL
+    )`
+  // Workspaces and accounts that are deleted, but whose events still contain names.
+  yield* sql`CREATE TABLE audit_erasures (owner_id uuid PRIMARY KEY)`
+})

@@ -1,0 +1,174 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+/** What users define: cron tasks, delayed tasks, chains, queues and calendars. */
+export const tasks = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+
+  // The steps of chains never change: a chain whose steps change gets a new version, and runs keep
+  // the version that they started with. So a run of a chain with a megabyte of steps costs as much
+  // as any other. `replaced_at` is set once the chain has a newer version or is deleted.
+  yield* sql`
+    CREATE TABLE chain_versions (
+      id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+      workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
+      chain_id uuid NOT NULL,
+      replaced_at timestamptz
+    )`
+  yield* sql`CREATE INDEX chain_versions_by_chain ON chain_versions (workspace_id, chain_id)`
+  yield* sql`
+    CREATE INDEX chain_versions_replaced ON chain_versions (id)
+    WHERE replaced_at IS NOT NULL`
+  // `uses` are the indexes of the earlier steps whose responses the call uses. `weight` is the
+  // largest size of the call in bytes, with these responses filled in. `call_options` are options
+  // that few calls have: what counts as a success, and how long to wait before the next attempt.
+  yield* sql`
+    CREATE TABLE chain_steps (
+      version_id uuid NOT NULL REFERENCES chain_versions ON DELETE CASCADE,
+      step_index smallint NOT NULL,
+      name text NOT NULL,
+      run_if text NOT NULL,
+      method text NOT NULL,
+      url text NOT NULL,
+      headers jsonb NOT NULL,
+      body text,
+      timeout_seconds integer NOT NULL,
+      retry_count integer NOT NULL,
+      call_options jsonb,
+      run_on jsonb,
+      worker_wait_seconds integer NOT NULL DEFAULT 300,
+      uses smallint[] NOT NULL,
+      weight integer NOT NULL,
+      PRIMARY KEY (version_id, step_index)
+    )`
+
+  // A queue limits how many runs are under way at once and how often one starts. `next_at` is when
+  // the next run may start. `held_until` has a time for each slot of a call that was lost with its
+  // node: until then nobody knows whether the call still goes on.
+  yield* sql`
+    CREATE TABLE queues (
+      id uuid PRIMARY KEY,
+      workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
+      key text,
+      name text NOT NULL,
+      max_concurrency integer,
+      rate_per_second float8,
+      paused boolean NOT NULL DEFAULT false,
+      next_at timestamptz NOT NULL,
+      held_until timestamptz[] NOT NULL DEFAULT '{}',
+      created_at timestamptz NOT NULL,
+      updated_at timestamptz NOT NULL,
+      CHECK (max_concurrency IS NOT NULL OR rate_per_second IS NOT NULL)
+    ) WITH (fillfactor = 70)`
+  yield* sql`CREATE INDEX queues_by_workspace ON queues (workspace_id, id DESC)`
+  yield* sql`
+    CREATE UNIQUE INDEX queues_by_key ON queues (workspace_id, key)
+    WHERE key IS NOT NULL`
+
+  // Calendars whose days schedules exclude, once for each workspace. Tasks name them by their URL, in
+  // `firing_options`. `days` are those of the last good copy. `is_applied` is false until the next
+  // firings of the tasks are computed from days that changed. `used_at` is when a task was last saved
+  // with the calendar, so that it is not removed as unused meanwhile.
+  yield* sql`
+    CREATE TABLE calendars (
+      id uuid PRIMARY KEY,
+      workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
+      url text NOT NULL,
+      days jsonb NOT NULL,
+      fetched_at timestamptz NOT NULL,
+      error text,
+      failures integer NOT NULL DEFAULT 0,
+      is_applied boolean NOT NULL DEFAULT true,
+      version integer NOT NULL DEFAULT 1,
+      check_at timestamptz NOT NULL,
+      used_at timestamptz NOT NULL,
+      UNIQUE (workspace_id, url)
+    )`
+  yield* sql`CREATE INDEX calendars_by_check ON calendars (check_at)`
+
+  // One table for the three kinds. A cron or delayed task has the columns of a call, a chain has a
+  // version of its steps. `next_fire_at` is null while the task is paused or without a schedule.
+  // `fired_until` is the last slot that has fired: no change to the task lets it fire again. `run_on`
+  // of a chain is that of its first step. `firing_options` are options that few schedules have, and
+  // `ending_options` say who is notified when a run has finished. `bytes` limits the pages of lists,
+  // because a hundred chains may have a hundred megabytes, and the calls in memory. `ended_at` is
+  // when the run of a delayed task finished, which may be long after it was due.
+  yield* sql`
+    CREATE TABLE tasks (
+      id uuid PRIMARY KEY,
+      workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
+      kind text NOT NULL CHECK (kind IN ('cron', 'delayed', 'chain')),
+      key text,
+      name text,
+      status text NOT NULL CHECK (
+        CASE kind
+          WHEN 'delayed' THEN status IN ('pending', 'finished', 'cancelled')
+          ELSE status IN ('active', 'paused')
+        END
+      ),
+      method text,
+      url text,
+      headers jsonb,
+      body text,
+      timeout_seconds integer,
+      retry_count integer,
+      call_options jsonb,
+      run_on jsonb,
+      worker_wait_seconds integer NOT NULL DEFAULT 300,
+      queue_id uuid REFERENCES queues ON DELETE SET NULL,
+      version_id uuid REFERENCES chain_versions,
+      steps_bytes integer,
+      bytes integer NOT NULL GENERATED ALWAYS AS (
+        coalesce(octet_length(body), 0) + coalesce(octet_length(headers::text), 0)
+          + coalesce(octet_length(call_options::text), 0)
+          + coalesce(octet_length(firing_options::text), 0)
+          + coalesce(octet_length(ending_options::text), 0) + coalesce(steps_bytes, 0)
+      ) STORED,
+      schedule text,
+      timezone text,
+      overlap text CHECK (overlap IN ('allow', 'skip', 'queue')),
+      missed text CHECK (missed IN ('skip', 'once')),
+      dst_overlap text CHECK (dst_overlap IN ('first', 'both')),
+      firing_options jsonb,
+      ending_options jsonb,
+      paused_reason text,
+      next_fire_at timestamptz,
+      fired_until timestamptz,
+      lane bigint NOT NULL,
+      run_at timestamptz,
+      ended_at timestamptz,
+      created_at timestamptz NOT NULL,
+      updated_at timestamptz NOT NULL,
+      CHECK (CASE kind WHEN 'chain' THEN version_id IS NOT NULL ELSE url IS NOT NULL END),
+      CHECK (next_fire_at IS NULL OR (status = 'active' AND schedule IS NOT NULL)),
+      CHECK ((kind = 'delayed') = (run_at IS NOT NULL))
+    ) WITH (fillfactor = 80)`
+  yield* sql`CREATE INDEX tasks_by_workspace ON tasks (workspace_id, kind, id DESC)`
+  yield* sql`
+    CREATE UNIQUE INDEX tasks_by_key ON tasks (workspace_id, kind, key)
+    WHERE key IS NOT NULL`
+  yield* sql`
+    CREATE INDEX tasks_by_version ON tasks (version_id)
+    WHERE version_id IS NOT NULL`
+  yield* sql`
+    CREATE INDEX tasks_by_queue ON tasks (queue_id)
+    WHERE queue_id IS NOT NULL`
+  // Pending delayed tasks are few among all delayed tasks that there have ever been.
+  yield* sql`CREATE INDEX tasks_pending ON tasks (workspace_id, id DESC) WHERE status = 'pending'`
+  // The next runs of a workspace, of all kinds.
+  yield* sql`
+    CREATE INDEX tasks_upcoming ON tasks (workspace_id, coalesce(next_fire_at, run_at))
+    WHERE next_fire_at IS NOT NULL OR status = 'pending'`
+  // The lane lets a statement hop from lane to lane among the thousands of tasks of one minute.
+  yield* sql`
+    CREATE INDEX tasks_by_next_fire ON tasks (next_fire_at, lane)
+    WHERE next_fire_at IS NOT NULL`
+  // This index is searched for each run that finishes. Few tasks are in it, and only their rows are
+  // read.
+  yield* sql`
+    CREATE INDEX tasks_with_ending_options ON tasks (id)
+    WHERE ending_options IS NOT NULL`
+  yield* sql`
+    CREATE TRIGGER tasks_lane BEFORE INSERT ON tasks
+    FOR EACH ROW EXECUTE FUNCTION lane_of_workspace()`
+})

@@ -1,0 +1,29 @@
+import { Effect } from "effect"
+import { Migrator, SqlClient } from "effect/sql"
+import { version } from "../core/index.ts"
+import type { Migrations } from "./migrations/index.ts"
+import { countRelations, listMigrations } from "./moving/catalog.ts"
+
+/**
+ * Fails if the database has migrations that this program does not know: a newer version ran them,
+ * or a commit from before the first release. The statements of this version may be wrong there.
+ */
+export const refuseUnknownSchema = Effect.fnUntraced(function* (known: Migrations) {
+  const sql = yield* SqlClient.SqlClient
+  const [found] = yield* countRelations(sql)
+  if (found?.has_migrations !== true) return
+  const applied = (yield* listMigrations(sql)).map(({ name }) => name)
+  const unknown = applied.filter((name) => !(name in known))
+  const [first] = applied
+  if (first === undefined || unknown.length === 0) return
+  return yield* new Migrator.MigrationError({
+    kind: "BadState",
+    message: unknown.includes(first)
+      ? `the database begins with the migration ${first}. A commit from before the first release ` +
+        "created it, and it cannot be upgraded. Start the service with an empty database, or an " +
+        "empty DATA_DIR"
+      : `the database has migrations that version ${version} of the service does not know: ` +
+        `${unknown.join(", ")}. A newer version has used it. Start that version, ` +
+        "or restore the backup from before the upgrade"
+  })
+})
