@@ -23,7 +23,7 @@ import { NotificationsLayer } from "./notifications/index.ts"
 import { ControlSocketLayer, MetricsServerLayer, OperationsLayer } from "./operations/index.ts"
 import { PanelLayer } from "./panel/index.ts"
 import { PlansLayer } from "./plans/index.ts"
-import { CheckedSecretsLayer } from "./store/index.ts"
+import { CheckedSecretsLayer, DatabaseClockLayer } from "./store/index.ts"
 import { TasksLayer } from "./tasks/index.ts"
 import { claimsOr, WorkersLayer } from "./workers/index.ts"
 
@@ -45,7 +45,7 @@ export const Modules = Layer.mergeAll(ApiRoutes, PanelLayer).pipe(
   Layer.provideMerge(PlansLayer),
   Layer.provideMerge(HttpLayer),
   Layer.provideMerge(EventsLayer),
-  Layer.provideMerge(CheckedSecretsLayer),
+  Layer.provideMerge([CheckedSecretsLayer, DatabaseClockLayer]),
   Layer.provideMerge(CoreLayer)
 )
 

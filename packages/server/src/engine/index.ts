@@ -32,7 +32,7 @@ export {
 export { firstIdAt } from "./RunId.ts"
 export { RunQueue } from "./RunQueue.ts"
 export { RunnerOptions } from "./RunnerOptions.ts"
-export { setRunsRight, wasSetBack } from "./SetBack.ts"
+export { setRunsRight, wasSetBack } from "./setRunsRight.ts"
 export { AwaitedRunsOfNode } from "./awaiting/AwaitedRuns.ts"
 export { loadWholeCall, noCall } from "./calling/LoadCall.ts"
 export { makeSecretsCache } from "./calling/secretsCache.ts"

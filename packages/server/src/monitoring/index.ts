@@ -47,7 +47,6 @@ const Services = Layer.mergeAll(
   SslMonitors.layer,
   ProcessMonitors.layer,
   Looks.layer,
-  Deadlines.layer,
   Incidents.layer
 )
 
@@ -70,7 +69,7 @@ const RunnerLayer = Layer.unwrap(
 
 export const MonitoringLayer = Layer.mergeAll(Handlers, RunnerLayer, MonitorsCleaningLayer).pipe(
   Layer.provide(Services),
-  Layer.provideMerge(Layer.mergeAll(Pings.layer, Processes.layer)),
+  Layer.provideMerge(Layer.mergeAll(Deadlines.layer, Pings.layer, Processes.layer)),
   Layer.provide([MonitorRecords.layer, PingUrls.layer, TlsProbe.layer]),
   Layer.provide(StatusChanges.layer),
   Layer.provide(Repositories)

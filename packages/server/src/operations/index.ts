@@ -1,11 +1,13 @@
 /** What operators need: health, metrics, the documentation pages, housekeeping, their commands. */
 import { Api } from "@scheduling/domain/Api"
-import { Layer } from "effect"
+import { Effect, Layer } from "effect"
+import { AppConfig } from "../core/index.ts"
 import { HousekeepingLayer } from "./Housekeeping.ts"
 import { HousekeepingRepo } from "./HousekeepingRepo.ts"
 import { ResealingLayer } from "./Resealing.ts"
 import { SealedRepo } from "./SealedRepo.ts"
 import { SelfWatch } from "./SelfWatch.ts"
+import { SettingRightLayer } from "./SettingRight.ts"
 import { docsLayer } from "./docs.ts"
 import { echoLayer } from "./echo.ts"
 import { SystemHandlers } from "./http.ts"
@@ -19,6 +21,11 @@ export { askServer } from "./operator/askServer.ts"
 export { runCommand } from "./operator/runCommand.ts"
 export { MetricsServerLayer } from "./metrics.ts"
 
+/** Nodes with `RUNNER=off` only say that the clock was stepped. */
+const RunnerLayer = Layer.unwrap(
+  Effect.map(AppConfig, ({ runner }) => (runner === "off" ? Layer.empty : SettingRightLayer))
+)
+
 export const OperationsLayer = Layer.mergeAll(
   SystemHandlers,
   docsLayer(Api),
@@ -26,5 +33,6 @@ export const OperationsLayer = Layer.mergeAll(
   metricsRouteLayer,
   HousekeepingLayer,
   ResealingLayer,
-  ProcessMetersLayer
+  ProcessMetersLayer,
+  RunnerLayer
 ).pipe(Layer.provide(SelfWatch.layer), Layer.provide([HousekeepingRepo.layer, SealedRepo.layer]))

@@ -2,7 +2,7 @@
  * The database: the client and its pool, transactions, pages and batches, migrations, the embedded
  * PostgreSQL, and moving a store to another database.
  */
-export { DatabaseClock, type DbClock } from "./DbClock.ts"
+export { DatabaseClock, DatabaseClockLayer, type DbClock } from "./DbClock.ts"
 export { maxPageBytes, type PageRequest, pageRequest, type PageRow, toPage } from "./Pages.ts"
 export { DatabaseLayer, migrate, Store } from "./Sql.ts"
 export { StoreClock } from "./StoreClock.ts"
@@ -27,7 +27,7 @@ export {
 export { copyPartitions, copySequence, copyTable, fingerprint } from "./moving/copyTable.ts"
 export { onConnection } from "./onConnection.ts"
 export { rowsOf } from "./rows.ts"
-export { eachAlone, isAhead } from "./setBack.ts"
+export { eachAlone, isAhead } from "./isAhead.ts"
 export { timestampOf, timestampOrNull } from "./timestamp.ts"
 export { againAfterCollision, transactionOf, undoneAlone } from "./transaction.ts"
 export { untilFewerThan } from "./untilFewerThan.ts"

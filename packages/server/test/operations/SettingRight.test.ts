@@ -7,7 +7,7 @@ import { setNotificationsRight } from "../../src/notifications/setNotificationsR
 import { settle } from "../../src/engine/ending/settle.ts"
 import { fire } from "../../src/engine/firing/Fire.ts"
 import { register } from "../../src/engine/Nodes.ts"
-import { setRunsRight, wasSetBack } from "../../src/engine/SetBack.ts"
+import { setRunsRight, wasSetBack } from "../../src/engine/setRunsRight.ts"
 import { start } from "../../src/engine/starting/Start.ts"
 import { QueueLayer } from "../engine/runner/support/engine.ts"
 import { settlement } from "../engine/runner/support/settlement.ts"
@@ -240,6 +240,11 @@ layer(runningNodeLayer(), { excludeTestServices: true, timeout: "60 seconds" })(
           degraded.body.detail.failing.map(({ loop }: { readonly loop: string }) => loop),
           ["following the clock of the database"]
         )
+        const delayed = yield* ask("POST", `${workspace}/delayed`, {
+          token,
+          body: { name: "delayed", url: "http://127.0.0.1:9/", delay_seconds: 1 }
+        })
+        assert.strictEqual(delayed.status, 201, delayed.text)
         const run = yield* ask("POST", `${at}/run`, { token })
         assert.strictEqual(run.status, 202, run.text)
         const [queued] = yield* sql<{ readonly is_ahead: boolean }>`
@@ -253,6 +258,8 @@ layer(runningNodeLayer(), { excludeTestServices: true, timeout: "60 seconds" })(
         yield* eventually(ready, ({ status }) => status === 200)
         const execution = ask("GET", `${workspace}/executions/${run.body.id}`, { token })
         yield* eventually(execution, ({ body }) => body.status === "failed")
+        const delayedTask = ask("GET", `${workspace}/delayed/${delayed.body.id}`, { token })
+        yield* eventually(delayedTask, ({ body }) => body.status === "finished")
         const { body: task } = yield* ask("GET", at, { token })
         assert.isBelow(Date.parse(task.next_run_at), Date.now() + 2 * minuteMs)
       }).pipe(Effect.scoped)

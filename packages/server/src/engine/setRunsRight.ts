@@ -34,21 +34,32 @@ export const setRunsRight = Effect.fnUntraced(function* (sql: SqlClient.SqlClien
     after = yield* againAfterCollision(sql.withTransaction(refireSome(sql, after)))
   }
   yield* eachAlone(
-    // The runs of slots that a task was given a time for by its user (`run_at`, a slot) keep it.
+    // Slots keep their times, and so do delayed tasks: both are known to their users.
     sql`
       UPDATE runs
-      SET
-        due_at = now() + CASE
-          WHEN attempt_started_at IS NULL THEN interval '0'
-          ELSE greatest(interval '0', due_at - attempt_started_at)
-        END
-      WHERE state = 'queued'
-        AND lease_owner IS NULL
-        AND ${sql.literal(isAhead("due_at"))}
-        AND CASE
-          WHEN attempt_started_at IS NULL THEN trigger <> 'schedule'
-          ELSE ${sql.literal(isAhead("attempt_started_at"))}
-        END`,
+      SET due_at = ahead.right_at, scheduled_for = least(runs.scheduled_for, ahead.right_at)
+      FROM (
+        SELECT
+          runs.workspace_id, runs.id,
+          CASE
+            WHEN attempt_started_at IS NOT NULL
+            THEN now() + greatest(interval '0', due_at - attempt_started_at)
+            ELSE greatest(now(), tasks.run_at)
+          END AS right_at
+        FROM runs
+        LEFT JOIN tasks ON tasks.id = runs.task_id AND runs.trigger = 'schedule'
+        WHERE state = 'queued'
+          AND ${sql.literal(isAhead("due_at"))}
+          AND CASE
+            WHEN attempt_started_at IS NOT NULL THEN ${sql.literal(isAhead("attempt_started_at"))}
+            WHEN trigger = 'schedule' THEN tasks.run_at < due_at
+            ELSE true
+          END
+      ) AS ahead
+      WHERE runs.workspace_id = ahead.workspace_id
+        AND runs.id = ahead.id
+        AND runs.state = 'queued'
+        AND runs.lease_owner IS NULL`,
     sql`
       UPDATE runs
       SET
