@@ -144,7 +144,9 @@ layer(toldNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })("eve
       const later = { url: "https://example.com/", delay_seconds: 86_400 }
       const task = yield* post("/delayed", later)
       const stream = yield* follow({ workspace, token })
-      const list = yield* ask("GET", `${workspace}/executions?task_id=${task.body.id}`, { token })
+      const list = yield* ask("GET", `${workspace}/executions/scheduled?task_id=${task.body.id}`, {
+        token
+      })
       const execution = String(list.body.data[0].id)
       yield* post(`/delayed/${task.body.id}/executions/${execution}/cancel`)
       const events = yield* stream.until("an event", (all) =>

@@ -82,10 +82,10 @@ export class Executions extends Context.Service<
 
         scheduled: Effect.fn("Executions.scheduled")(function* (workspaceId, query) {
           const { before: cursor, limit } = pageRequest(query)
-          const after =
-            query.cursor === undefined ? earliestIdAt(yield* DateTime.nowAsDate) : cursor
+          const now = yield* DateTime.nowAsDate
+          const after = query.cursor === undefined ? earliestIdAt(now) : cursor
           const { kind, task_id } = query
-          const rows = yield* repo.listScheduled(workspaceId, { kind, task_id, after, limit })
+          const rows = yield* repo.listScheduled(workspaceId, { now, kind, task_id, after, limit })
           return toPage(rows, { limit, before: cursor }, toExecution)
         }),
 

@@ -52,6 +52,7 @@ export interface ExecutionFilter {
 }
 
 export interface ScheduledFilter extends Pick<ExecutionFilter, "kind" | "task_id"> {
+  readonly now: Date
   readonly after: string
   readonly limit: number
 }
@@ -88,11 +89,9 @@ export const toExecutionDetail = (row: ExecutionDetailRow): ExecutionDetail => (
   ...(row.progress !== null && { progress: row.progress })
 })
 
-/**
- * SQL: its time has come, or it was begun ahead of it. The clock is the database's, which nodes
- * agree on.
- */
-const isDue = "(scheduled_for <= now() OR started_at IS NOT NULL)"
+/** SQL: the time of the run has come, or the run was started ahead of it. */
+const isDue = (sql: SqlClient.SqlClient, now: Date) =>
+  sql`(scheduled_for <= ${now} OR started_at IS NOT NULL)`
 
 /**
  * What ran and what waits to run. A run that ends leaves `runs` for `executions` in one transaction
@@ -134,7 +133,7 @@ export class ExecutionsRepo extends Context.Service<
             sql`workspace_id = ${workspaceId}`,
             sql`id < ${before}`,
             // The range of ids keeps thousands of pending runs from being read.
-            ...(showsDue ? [sql`id < ${latestIdAt(now)}`, sql.literal(isDue)] : []),
+            ...(showsDue ? [sql`id < ${latestIdAt(now)}`, isDue(sql, now)] : []),
             ...(filter.kind === undefined ? [] : [sql`kind = ${filter.kind}`]),
             ...(filter.task_id === undefined ? [] : [sql`task_id = ${filter.task_id}`]),
             ...(from === undefined ? [] : [sql`scheduled_for >= ${from}`]),
@@ -196,7 +195,7 @@ export class ExecutionsRepo extends Context.Service<
               sql`workspace_id = ${workspaceId}`,
               sql`id > ${filter.after}`,
               sql`state = 'queued'`,
-              sql.literal(`NOT ${isDue}`),
+              sql`NOT ${isDue(sql, filter.now)}`,
               ...(filter.kind === undefined ? [] : [sql`kind = ${filter.kind}`]),
               ...(filter.task_id === undefined ? [] : [sql`task_id = ${filter.task_id}`])
             ])}

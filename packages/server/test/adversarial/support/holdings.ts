@@ -86,8 +86,12 @@ const acquireCron = Effect.fnUntraced(function* (owner: Member) {
 
 /** The execution that waits for its time, or for its turn. */
 const waitingExecution = ({ access_token: token, workspace }: Member, taskId: string) =>
-  Effect.map(ask("GET", `${workspace}/executions?task_id=${taskId}`, { token }), ({ body }) =>
-    String(body.data[0].id)
+  Effect.map(
+    Effect.all([
+      ask("GET", `${workspace}/executions/scheduled?task_id=${taskId}`, { token }),
+      ask("GET", `${workspace}/executions?task_id=${taskId}`, { token })
+    ]),
+    (lists) => String(lists.flatMap(({ body }) => body.data)[0].id)
   )
 
 const acquireDelayed = Effect.fnUntraced(function* (owner: Member) {

@@ -150,7 +150,11 @@ layer(OneNode, { excludeTestServices: true })("the result of a run in a named qu
       yield* refuseUpdates("runs", "OLD.parked AND NEW.state = 'queued'")
       yield* Deferred.succeed(ends, undefined)
       const rows = yield* eventually(history(workspace), ({ length }) => length === 3)
-      assert.isTrue(rows.every(({ error, status }) => status === "failed" && error === null))
+      assert.isTrue(
+        rows.every(
+          ({ error, status }) => status === "failed" && error === "http_status: answered 500"
+        )
+      )
       const [row] = yield* sql<{ readonly status: string }>`
         SELECT status
         FROM tasks

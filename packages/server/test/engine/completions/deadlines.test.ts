@@ -24,7 +24,10 @@ layer(runningNodesLayer, { excludeTestServices: true })("a job that misses its d
       for (const id of ids) {
         const { error, finished_at, started_at, status } = yield* jobs.ended(id)
         assert.strictEqual(status, "failed")
-        assert.strictEqual(error, "timeout: no call-back within 2 s")
+        assert.deepStrictEqual(error, {
+          code: "callback_timeout",
+          message: "no call-back within 2 s"
+        })
         const took = Date.parse(finished_at) - Date.parse(started_at)
         assert.isAtLeast(took, 2_000)
         assert.isBelow(took, 3_000)

@@ -75,10 +75,11 @@ const begin = Effect.gen(function* () {
     executionOf: Effect.fnUntraced(function* (task: object) {
       const created = yield* post("/delayed", task)
       assert.strictEqual(created.status, 201, created.text)
-      const { body } = yield* ask("GET", `${workspace}/executions?task_id=${created.body.id}`, {
-        token
-      })
-      return { task: String(created.body.id), id: String(body.data[0].id) }
+      const of = `task_id=${created.body.id}`
+      const due = yield* ask("GET", `${workspace}/executions?${of}`, { token })
+      const scheduled = yield* ask("GET", `${workspace}/executions/scheduled?${of}`, { token })
+      const [execution] = [...due.body.data, ...scheduled.body.data]
+      return { task: String(created.body.id), id: String(execution.id) }
     })
   }
 })
