@@ -8,9 +8,10 @@
 import { NodeRuntime } from "@effect/platform-node"
 import { Cause, Effect, type Scope } from "effect"
 import { parseArgs } from "node:util"
-import { noCluster } from "../../packages/server/test/support/PostgresCluster.ts"
+import { noClock, noCluster } from "../../packages/server/test/support/PostgresCluster.ts"
 import { clock } from "./faults/clock.ts"
 import { cut } from "./faults/cut.ts"
+import { databaseClock } from "./faults/databaseClock.ts"
 import { disk } from "./faults/disk.ts"
 import { failover } from "./faults/failover.ts"
 import { freeze } from "./faults/freeze.ts"
@@ -42,7 +43,8 @@ const faults: Readonly<Record<string, Drill>> = {
   cut: onPostgres(cut),
   pool: onPostgres(pool),
   disk,
-  clock: onPostgres(clock)
+  clock: onPostgres(clock),
+  "database-clock": noClock === undefined ? databaseClock : Effect.succeed(noClock)
 }
 
 const print = (...lines: ReadonlyArray<string>) => Effect.sync(() => console.log(lines.join("\n")))

@@ -111,6 +111,8 @@ export const startScene = Effect.fnUntraced(function* <
     readonly recovery: Recovery
     readonly notes?: ReadonlyArray<string>
     readonly broken?: ReadonlyArray<string>
+    /** What nodes may log at level error. */
+    readonly mayLog?: string
     /** A frozen node answers nothing, whatever is promised. */
     readonly mayHang?: boolean
   }) {
@@ -131,7 +133,7 @@ export const startScene = Effect.fnUntraced(function* <
         ...delays(ledger, outcome.recovery),
         ...(outcome.mayHang === true ? [] : hangs(ledger)),
         ...surprises(ledger),
-        ...outcome.alive.flatMap(failures)
+        ...outcome.alive.flatMap((node) => failures(node, outcome.mayLog))
       ]
     }
     return result

@@ -44,9 +44,12 @@ export const embeddedStore = (dataDir: string): Store => ({
 /** Two nodes take 32 connections, and each question of a drill takes one more. */
 const maxConnections = 60
 
-/** A running server of the drill's own. */
-export const startPostgres = Effect.tap(makePostgresCluster(maxConnections), (postgres) =>
-  postgres.start.pipe(
-    Effect.andThen(postgres.query("CREATE ROLE app LOGIN; GRANT ALL ON SCHEMA public TO app"))
+/** A running server of the drill's own, with the variables of `env`. */
+export const startPostgresWith = (env: Readonly<Record<string, string>>) =>
+  Effect.tap(makePostgresCluster(maxConnections, env), (postgres) =>
+    postgres.start.pipe(
+      Effect.andThen(postgres.query("CREATE ROLE app LOGIN; GRANT ALL ON SCHEMA public TO app"))
+    )
   )
-)
+
+export const startPostgres = startPostgresWith({})

@@ -36,12 +36,13 @@ export const surprises = (ledger: Ledger): ReadonlyArray<string> =>
     .filter((answer) => !/^(2..|503)$/.test(answer) && answer !== refused && answer !== unanswered)
     .map((answer) => `an answer with status ${answer}`)
 
-export const failures = (node: ServerProcess): ReadonlyArray<string> => [
+export const failures = (node: ServerProcess, mayLog?: string): ReadonlyArray<string> => [
   ...(isAlive(node.pid) ? [] : [`node ${node.pid} ended: ${node.stderr().slice(-300)}`]),
   ...node
     .stdout()
     .split("\n")
     .filter((line) => line.includes('"level":"error"'))
+    .filter((line) => mayLog === undefined || !line.includes(mayLog))
     .slice(0, 3)
     .map((line) => `node ${node.pid} logged ${line.slice(0, 300)}`)
 ]

@@ -58,8 +58,7 @@ export const setRunsRight = Effect.fnUntraced(function* (sql: SqlClient.SqlClien
       ) AS ahead
       WHERE runs.workspace_id = ahead.workspace_id
         AND runs.id = ahead.id
-        AND runs.state = 'queued'
-        AND runs.lease_owner IS NULL`,
+        AND runs.state = 'queued'`,
     sql`
       UPDATE runs
       SET

@@ -50,6 +50,8 @@ export class SelfWatch extends Context.Service<SelfWatch, { readonly latest: () 
       })
 
       const judge = Effect.gen(function* () {
+        // What is due waits then, and may be due by the wrong time.
+        if (databaseClock.doubt !== undefined) return
         const nowMs = clock.currentTimeMillisUnsafe()
         const seconds = Math.max(depth.oldest_due_seconds, depth.unfired_seconds)
         if (seconds < lateAfterSeconds) {

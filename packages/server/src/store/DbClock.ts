@@ -42,6 +42,7 @@ export class DbClock {
   #steps = 0
 
   #ended = 0
+  #endedAtMs = Number.NEGATIVE_INFINITY
 
   /** Rings when a doubt has ended, in either way. */
   readonly steppedBell = new Doorbell()
@@ -84,6 +85,11 @@ export class DbClock {
   /** How many of them are no longer doubted: the clock was set right, or is believed. */
   get endedSteps(): number {
     return this.#ended
+  }
+
+  /** For how long no step has been doubted. Leases may be of the time of a step until they are renewed. */
+  get steadyForMs(): number {
+    return this.#doubt === undefined ? elapsedMs(this.#clock) - this.#endedAtMs : 0
   }
 
   /** Runs a statement that returns the database's `now()`. */
@@ -144,6 +150,7 @@ export class DbClock {
     if (before === undefined) return Effect.void
     this.#doubt = undefined
     this.#ended++
+    this.#endedAtMs = receivedMs
     this.steppedBell.ring()
     return Effect.logWarning(ended(steppedMs))
   }

@@ -98,6 +98,8 @@ describe.each([
     }
     sample({ aheadMs: 5_000, ...quick })
     assert.isUndefined(clock.doubt)
+    pass(700)
+    assert.closeTo(clock.steadyForMs, 700, 1)
     assert.closeTo(read(5_000), 5_000, 1)
     assert.strictEqual(clock.steps, 1)
     assert.deepEqual(

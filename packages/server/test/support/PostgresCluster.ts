@@ -53,11 +53,28 @@ const ownFolder = Effect.acquireRelease(
 
 const pathOf = (program: string) => path.join(bin ?? versions, program)
 
-const run = (program: string, ...args: ReadonlyArray<string>) =>
-  promisify(execFile)(pathOf(program), args, asUser)
+const runWith =
+  (env: Readonly<Record<string, string>>) =>
+  (program: string, ...args: ReadonlyArray<string>) =>
+    promisify(execFile)(pathOf(program), args, { ...asUser, env: { ...process.env, ...env } })
 
-/** A PostgreSQL of our own, which tests may stop and freeze. It is not running yet. */
-export const makePostgresCluster = Effect.fnUntraced(function* (maxConnections: number) {
+const run = runWith({})
+
+/** Debian's package `faketime` has it. */
+const [faketime] = fs.globSync("/usr/lib/*/faketime/libfaketime.so.1")
+
+/** Why no cluster can have a clock of its own, or undefined if one can. */
+export const noClock =
+  faketime === undefined ? "no faketime, as in Debian's package of that name" : noCluster
+
+/**
+ * A PostgreSQL of our own, which tests may stop and freeze. It is not running yet. Its server has the
+ * variables of `env`.
+ */
+export const makePostgresCluster = Effect.fnUntraced(function* (
+  maxConnections: number,
+  env: Readonly<Record<string, string>> = {}
+) {
   const folder = yield* ownFolder
   const data = path.join(folder, "data")
   yield* Effect.promise(() =>
@@ -66,7 +83,23 @@ export const makePostgresCluster = Effect.fnUntraced(function* (maxConnections: 
   const settings = `max_connections = ${maxConnections}
     shared_buffers = 8MB
     fsync = off`
-  return yield* operate(folder, settings, maxConnections)
+  return yield* operate(folder, settings, maxConnections, env)
+})
+
+/** Variables of a server, and what steps its clock by milliseconds from the clock of the machine. */
+export const steppableClock = Effect.gen(function* () {
+  const file = path.join(yield* ownFolder, "offset")
+  const setAhead = (ms: number) =>
+    Effect.sync(() => fs.writeFileSync(file, `${ms < 0 ? "-" : "+"}${Math.abs(ms) / 1_000}`))
+  yield* setAhead(0)
+  fs.chmodSync(file, 0o644)
+  const env = {
+    LD_PRELOAD: faketime ?? "",
+    FAKETIME_TIMESTAMP_FILE: file,
+    FAKETIME_NO_CACHE: "1",
+    FAKETIME_DONT_FAKE_MONOTONIC: "1"
+  }
+  return { env, setAhead }
 })
 
 type PostgresCluster = Effect.Success<ReturnType<typeof makePostgresCluster>>
@@ -86,7 +119,8 @@ export const makeStandby = Effect.fnUntraced(function* (primary: PostgresCluster
 const operate = Effect.fnUntraced(function* (
   folder: string,
   settings: string,
-  maxConnections: number
+  maxConnections: number,
+  env: Readonly<Record<string, string>> = {}
 ) {
   const data = path.join(folder, "data")
   const port = yield* freePort
@@ -137,7 +171,9 @@ const operate = Effect.fnUntraced(function* (
     })
 
   const control = (...args: ReadonlyArray<string>) =>
-    Effect.promise(() => run("pg_ctl", "-D", data, "-w", "-l", path.join(folder, "log"), ...args))
+    Effect.promise(() =>
+      runWith(env)("pg_ctl", "-D", data, "-w", "-l", path.join(folder, "log"), ...args)
+    )
   yield* Effect.addFinalizer(() =>
     fs.existsSync(path.join(data, "postmaster.pid"))
       ? Effect.andThen(signal("SIGCONT"), control("stop", "-m", "immediate"))

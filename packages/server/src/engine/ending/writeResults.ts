@@ -177,7 +177,8 @@ export const writeResults = Effect.fnUntraced(function* (
       SELECT
         next_id, ended.workspace_id, task_id, kind, 'chain', lane, chain_run_id, next_step_index,
         next_step, ended.version_id, after_failure IS TRUE OR status = 'failed',
-        next_queue_id, parks, parks, now(), CASE WHEN parks THEN 'epoch' ELSE now() END,
+        next_queue_id, parks, parks, least(now(), finished_at),
+        CASE WHEN parks THEN 'epoch' ELSE least(now(), finished_at) END,
         CASE WHEN place.run_on IS NULL AND next_queue_id IS NULL THEN next_owner END, cancel_requested,
         ordinal, place.run_on, place.worker_wait_seconds
       FROM ended

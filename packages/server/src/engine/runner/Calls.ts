@@ -33,6 +33,9 @@ const guardAheadMs = 250
  */
 const gatherMs = 100
 
+/** No call waits for this long once its run has started. */
+const farAheadMs = 5_000
+
 /** The start guard is not asked about the same run more often than this. */
 const askAgainAfterMs = 5
 
@@ -154,6 +157,12 @@ export const makeCalls = Effect.fnUntraced(function* (
     }
   }
 
+  /** A run that was started long ahead of its time got that from a clock that was stepped. */
+  const notFarAhead = (run: StartedRun): StartedRun => {
+    const now = clock.now()
+    return run.due_ms > now + farAheadMs ? { ...run, due_ms: now } : run
+  }
+
   const begin = Effect.fnUntraced(function* (
     runs: ReadonlyArray<StartedRun>,
     owner: number,
@@ -171,7 +180,7 @@ export const makeCalls = Effect.fnUntraced(function* (
       Effect.onError(() => Effect.sync(() => askAgain(runs)))
     )
     tellStarted(changes, runs)
-    for (const run of runs) call(run, owner, secrets.get(run.workspace_id) ?? [])
+    for (const run of runs) call(notFarAhead(run), owner, secrets.get(run.workspace_id) ?? [])
   }, Effect.uninterruptible)
 
   const startDue = Effect.gen(function* () {

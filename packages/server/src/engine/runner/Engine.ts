@@ -120,12 +120,11 @@ export class Engine {
 
   /**
    * How many runs of named queues may be leased without their lane's turn. None while others wait
-   * for theirs.
+   * for theirs, and none while the clock of the database is doubted.
    */
   get roomForQueues(): number {
-    return this.#isStopping || this.#hasBacklog || this.intake.isPressed
-      ? 0
-      : Math.max(0, this.intake.room)
+    const isBusy = this.#isStopping || this.#hasBacklog || this.intake.isPressed
+    return isBusy || this.clock.doubt !== undefined ? 0 : Math.max(0, this.intake.room)
   }
 
   /** The results that are still to be written give their places to nobody here. */

@@ -145,18 +145,20 @@ export const makeFeed = Effect.fnUntraced(function* (
     return { claimed, left: true, hurry: true }
   })
 
-  const giveBack = Effect.gen(function* () {
+  const handBackAll = (runs: ReadonlyArray<{ readonly id: string }>) => {
+    const ids = runs.map(({ id }) => id)
+    return ids.length === 0 ? Effect.void : engine.leasing(handBack(sql, engine.node, ids))
+  }
+
+  const giveBack = Effect.suspend(() => {
     const now = clock.now()
-    const waiting = intake.dropWaiting(now - waitForSlotMs, now)
-    if (waiting.length > 0) {
-      yield* engine.leasing(
-        handBack(
-          sql,
-          engine.node,
-          waiting.map((run) => run.id)
-        )
-      )
-    }
+    return handBackAll(intake.dropWaiting(now - waitForSlotMs, now))
+  })
+
+  /** The clock was stepped: what this node knows of times may be wrong by that. */
+  const startOver = Effect.suspend(() => {
+    intake.forgetPauses()
+    return handBackAll(intake.dropAll())
   })
 
   /** Takes on runs that are leased to this node without its knowledge. */
@@ -174,7 +176,7 @@ export const makeFeed = Effect.fnUntraced(function* (
       wasDoubted = true
       return yield* Effect.sleep(pollMs)
     }
-    if (wasDoubted) intake.forgetPauses()
+    if (wasDoubted) yield* startOver
     wasDoubted = false
     awaited.learn(upcoming, elapsedMs(wallClock))
     dueFrom.learn({

@@ -33,7 +33,10 @@ export interface Membership {
   readonly mayJudge: () => boolean
   /** The same for agents, which ask every few seconds, and less often while nobody answers. */
   readonly mayJudgeAgents: () => boolean
-  /** For how long this node has been there without a break. Negative if it is not. */
+  /**
+   * For how long this node has been there without a break, and the clock of the database without a
+   * step. Negative if the node is not there.
+   */
   readonly thereForMs: () => number
 }
 
@@ -125,7 +128,7 @@ export const join = Effect.fnUntraced(function* (
   if (onPostgres) yield* Effect.forkScoped(loop("the node's session", session))
 
   // Elapsed time, because with the time of day a node whose clock was set back did not judge others.
-  const thereForMs = () => elapsedMs(clock) - cameAtMs
+  const thereForMs = () => Math.min(elapsedMs(clock) - cameAtMs, engine.clock.steadyForMs)
   return {
     mayJudge: () => thereForMs() >= judgesAfterMs,
     mayJudgeAgents: () => thereForMs() >= judgesAfterMs + agentsGraceMs,

@@ -1,0 +1,132 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { steppableClock } from "../../../packages/server/test/support/PostgresCluster.ts"
+import { call, eventually } from "../../../packages/server/test/support/ServerProcess.ts"
+import { startScene } from "../scene/Scene.ts"
+import { startPostgresWith, storeAt } from "../scene/Store.ts"
+
+const hourMs = 3_600_000
+
+/** A step is believed after 30 s, and noticed within 10. */
+const believedAfter = "45 seconds"
+
+const goesOnWithinMs = 60_000
+
+/**
+ * The clock of the database's host goes an hour ahead for 20 s under load, and an hour back for as
+ * long: nothing may be lost or done twice. Then it stays ahead until the nodes believe it, and is set
+ * right: within a minute all tasks have to fire by the right time again, and no slot twice.
+ */
+export const databaseClock = Effect.gen(function* () {
+  const { env, setAhead } = yield* steppableClock
+  const store = storeAt((yield* startPostgresWith(env)).url)
+  const scene = yield* startScene({ nodes: [store, store], ask: store.ask })
+  const load = yield* scene.load()
+
+  const allAnswer = (what: string, status: number) =>
+    eventually(
+      what,
+      async () => {
+        const answers = await Promise.all(
+          scene.nodes.map((node) => call(node, "GET", "/v1/ready?deep=1"))
+        )
+        return answers.every((answer) => answer.status === status)
+      },
+      goesOnWithinMs
+    )
+
+  /** Returns after how many seconds everything goes on once the clock is right. */
+  const stepBriefly = Effect.fnUntraced(function* (ms: number) {
+    yield* setAhead(ms)
+    yield* allAnswer("nodes that notice the step", 503)
+    yield* Effect.sleep("18 seconds")
+    yield* setAhead(0)
+    const startedMs = performance.now()
+    yield* allAnswer("nodes that are ready", 200)
+    yield* scene.recovered(scene.nodes)
+    return (performance.now() - startedMs) / 1_000
+  })
+  const ahead = yield* stepBriefly(hourMs)
+  const back = yield* stepBriefly(-hourMs)
+  const repeated = [...scene.sink.calls.values()].filter((count) => count > 1).length
+  const outcome = yield* scene.finish({
+    load,
+    alive: scene.nodes,
+    inFlight: 0,
+    // The load is answered meanwhile. What is due waits for the right time.
+    recovery: { seconds: Math.max(ahead, back), withinSeconds: 20 },
+    mayLog: "the clock of the database was stepped",
+    broken: repeated === 0 ? [] : [`${repeated} calls were repeated for a clock`],
+    notes: [
+      `all went on ${ahead.toFixed(1)} s after a step ahead was undone, ${back.toFixed(1)} s after one back`
+    ]
+  })
+
+  yield* setAhead(hourMs)
+  yield* Effect.sleep(believedAfter)
+  yield* allAnswer("nodes that believe the step", 200)
+  const [{ fired_ahead = 0 } = {}] = yield* store.ask(firedAhead)
+  yield* setAhead(0)
+  const startedMs = performance.now()
+  yield* eventually(
+    "tasks that fire within a minute",
+    async () => {
+      const [row] = await Effect.runPromise(store.ask(firesLate))
+      return row?.tasks === 0
+    },
+    goesOnWithinMs
+  )
+  const seconds = (performance.now() - startedMs) / 1_000
+  yield* allAnswer("nodes that are ready", 200)
+  // At least one slot of each task.
+  yield* Effect.sleep("65 seconds")
+  const [{ slots = 0, twice = 0 } = {}] = yield* store.ask(slotsSince(seconds + 65))
+  return {
+    ...outcome,
+    notes: [
+      ...outcome.notes,
+      `${fired_ahead} slots fired ahead while the wrong time was believed; the right one counted after ${seconds.toFixed(1)} s, and ${slots} slots fired in the minute after that`
+    ],
+    broken: [
+      ...outcome.broken,
+      ...(fired_ahead === 0 ? ["the wrong time was never believed"] : []),
+      ...(slots === 0 ? ["nothing fired after the clock was right"] : []),
+      ...(twice === 0 ? [] : [`${twice} slots fired twice`])
+    ]
+  }
+})
+
+const firedAhead = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql<{ readonly fired_ahead: number }>`
+    SELECT count(*)::int AS fired_ahead
+    FROM executions
+    WHERE trigger = 'schedule'
+      AND kind = 'cron'
+      AND scheduled_for > now() - interval '1 minute'`
+)
+
+/** Tasks that fire every minute, and would not do so in the next one. */
+const firesLate = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql<{ readonly tasks: number }>`
+    SELECT count(*)::int AS tasks
+    FROM tasks
+    WHERE next_fire_at > now() + interval '1 minute'`
+)
+
+const slotsSince = (seconds: number) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql<{ readonly slots: number; readonly twice: number }>`
+      SELECT
+        (count(*) FILTER (WHERE last BETWEEN now() - ${seconds} * interval '1 second' AND now()))::int AS slots,
+        (count(*) FILTER (WHERE fired > 1))::int AS twice
+      FROM (
+        SELECT count(*) AS fired, scheduled_for AS last
+        FROM executions
+        WHERE trigger = 'schedule'
+          AND kind = 'cron'
+        GROUP BY task_id, scheduled_for
+      ) AS slots`
+  )
