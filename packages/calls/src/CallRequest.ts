@@ -7,7 +7,7 @@ export interface CallRequest {
   readonly workspace_id: string
   readonly execution_id: string
   readonly attempt: number
-  /** What the call is a run of. Null if it is of no task. */
+  /** The task that the call runs. Null for calls that belong to no task. */
   readonly task: { readonly id: string; readonly scheduled_ms: number } | null
   readonly method: CallMethod
   readonly url: string

@@ -15,5 +15,5 @@ export interface CallResult {
   readonly duration_ms: number
 }
 
-/** What came back from a call, or why nothing did. */
+/** The result of a call: the answer, or the reason why there is none. */
 export type Answer = Omit<CallResult, "duration_ms">

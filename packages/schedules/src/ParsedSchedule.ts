@@ -9,9 +9,9 @@ export interface ParsedSchedule {
   readonly daysOfMonth: Uint8Array
   readonly months: Uint8Array
   readonly weekdays: Uint8Array
-  /** What the day of month names besides numbers: `L`, `15W`. */
+  /** Special days of the day-of-month field, such as `L` and `15W`. */
   readonly specialDates: ReadonlyArray<SpecialDay>
-  /** What the day of week names besides numbers: `FRI#2`, `FRIL`. */
+  /** Special days of the day-of-week field, such as `FRI#2` and `FRIL`. */
   readonly specialWeekdays: ReadonlyArray<SpecialDay>
   /** Day of month and day of week are both restricted, so a day needs to match only one of them. */
   readonly eitherDay: boolean

@@ -58,7 +58,7 @@ const resolve = (name: string): string | undefined => {
 const titleCase = (key: string): string =>
   key.replace(/(?<![a-z])[a-z]/g, (letter) => letter.toUpperCase())
 
-/** What is wrong with a name that is not the canonical name of a zone. */
+/** The problem with a name that is not the canonical name of a time zone. */
 export const zoneProblem = (name: string): string | undefined => {
   if (canonicalZone(name) === name) return undefined
   const shown = JSON.stringify(name.length > 40 ? `${name.slice(0, 40)}…` : name)

@@ -56,7 +56,7 @@ export const useList = <A>(options: ReturnType<typeof listOptions<A>>) => {
     rows,
     isLoading: query.isPending,
     hasMore: query.hasNextPage && !query.isFetchingNextPage,
-    /** Whether all that match were read. */
+    /** True once every matching record has been read. */
     isWhole: query.data !== undefined && !query.hasNextPage,
     onMore: query.fetchNextPage,
     error: query.error,

@@ -42,7 +42,7 @@ class Session {
     fetch: noticed
   })
   readonly #tabs = new BroadcastChannel("panel-session")
-  /** Whether nobody has an account on this server yet, as far as it was asked. */
+  /** True if the server has said that it has no account yet. */
   awaitsFirstAccount = false
   readonly #onEnd = new Set<(why: Ending) => void>()
   readonly #onOpen = new Set<() => void>()
@@ -102,7 +102,10 @@ class Session {
     return () => this.#onEnd.delete(listener)
   }
 
-  /** Reports that somebody whose session had expired is signed in again, in this tab or in another. */
+  /**
+   * Reports that somebody whose session had expired is signed in again, in this tab or in
+   * another.
+   */
   onOpenAgain(listener: () => void): () => void {
     this.#onOpen.add(listener)
     return () => this.#onOpen.delete(listener)

@@ -1,7 +1,7 @@
 import { useWorkspace } from "../data/client.ts"
 import { LinkTab, LinkTabs } from "../ui/layout/LinkTabs.tsx"
 
-/** What ran, and what is scheduled for later. */
+/** Tabs for executions that ran and for those scheduled for later. */
 export const ExecutionTabs = () => {
   const { workspaceId } = useWorkspace()
   const params = { workspaceId }

@@ -22,7 +22,7 @@ export const executionListOptions = (workspaceId: WorkspaceId, search: Execution
     return page
   })
 
-/** What is scheduled for later, soonest first. */
+/** Executions scheduled for later, soonest first. */
 export const scheduledListOptions = (workspaceId: WorkspaceId) =>
   listOptions([...all(workspaceId), "scheduled"], async (cursor, signal) => {
     const page = await clientOf(workspaceId).executions.scheduled({ cursor, limit: 50 }, { signal })

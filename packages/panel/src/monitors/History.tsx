@@ -39,7 +39,7 @@ export const History = ({ monitor, oldest }: Shown) => {
   const now = notBefore(data.incidents, Math.max(tick, dataUpdatedAt))
   const watched = watchedBy(monitor, data.incidents, oldest)
   if (watched === undefined) return null
-  // Of an earlier day nobody knows any more whether the monitor was down.
+  // The history of earlier days is deleted, so their status is unknown.
   const shownDays = Math.min(data.keptDays, mostDays)
   const days = daysOf(data.incidents, watched, now, shownDays)
   const first = days[0]?.at ?? now

@@ -22,7 +22,7 @@ interface FormEnds<Input> {
   readonly onSend: SendInput<Input>
 }
 
-/** What the form of a monitor that is changed does besides. */
+/** Further actions of the form that edits a monitor. */
 interface EditEnds<Values, Input> extends FormEnds<Input> {
   readonly initial: Values
   readonly latest: () => Promise<Values>

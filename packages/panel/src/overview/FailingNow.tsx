@@ -13,7 +13,7 @@ import { failingNowOptions } from "./failingNow.ts"
 export const FailingNow = ({
   hasRun
 }: {
-  /** Whether anything ran in the last 24 hours. */
+  /** True if anything ran in the last 24 hours. */
   readonly hasRun: boolean
 }) => {
   const { workspaceId } = useWorkspace()

@@ -13,7 +13,7 @@ import { tell } from "../ui/messages/toast.ts"
 import { Code } from "../ui/values/Code.tsx"
 import { Ago } from "../ui/values/Time.tsx"
 
-/** What a receiver verifies with. It is fetched only when somebody asks, and not kept. */
+/** The secrets of one receiver, fetched when somebody asks for them and not kept. */
 export const SigningSecrets = () => {
   const { api } = useWorkspace()
   const { receiver = "" } = useSearch({ from: "/inside/w/$workspaceId/settings" })

@@ -18,6 +18,9 @@ const invitationOptions = (token: string) =>
     }
   })
 
-/** What the link says that led here. Null if it is no good any more, undefined until it is known. */
+/**
+ * The invitation of the link. Null if the link is no longer valid, undefined while it is
+ * loading.
+ */
 export const useInvitation = (token = takeLinkToken()): InvitationPreview | null | undefined =>
   useQuery(invitationOptions(token.trim())).data

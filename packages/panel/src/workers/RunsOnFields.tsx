@@ -7,7 +7,7 @@ import { labelsOf } from "./labelsOf.ts"
 import { allWorkersOptions } from "./queries.ts"
 import type { RunOnValues } from "./runOnValues.ts"
 
-/** Whether the service or a worker makes the call. */
+/** The choice between the service and a worker that makes the call. */
 export const RunsOnFields = ({
   errorOf,
   onChange,

@@ -168,7 +168,7 @@ export class KeepingToPlans extends Context.Service<
         yield* limits.tellNear(near, firstOfMonth(now))
       }, transaction)
 
-      /** Those that have used at least 80 % of the least that a plan allows in a month. */
+      /** Workspaces that have used at least 80 % of the smallest monthly limit of any plan. */
       const listUsing = (now: Date, of?: ReadonlyArray<string>) =>
         monthly.length === 0
           ? Effect.succeed([])

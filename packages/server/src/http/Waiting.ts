@@ -11,7 +11,10 @@ import { Stopping } from "./Stopping.ts"
 
 /** How many requests may wait on this node. A request over the limit is answered at once. */
 export interface WaitingLimits {
-  /** Of these an account has a share, see `AccountShares`. */
+  /**
+   * Requests that wait, all accounts together. Each account has a share of it: see
+   * `AccountShares`.
+   */
   readonly all: number
   /** Per principal and per workspace. */
   readonly each: number
@@ -24,7 +27,7 @@ export const WaitingLimits = Context.Reference<WaitingLimits>(
 
 interface Wait<E> {
   readonly workspace_id: string
-  /** Of the execution or the run of a chain. */
+  /** The id of the execution or of the chain run. */
   readonly id: string
   readonly decideAgain: Effect.Effect<Effect.Effect<void, E>>
 }

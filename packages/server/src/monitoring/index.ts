@@ -1,4 +1,7 @@
-/** What runs elsewhere: heartbeat, SSL and process monitors, and the incidents that they open. */
+/**
+ * Monitors of work that runs elsewhere (heartbeat, SSL, process), and the incidents that they
+ * open.
+ */
 import { TlsProbe } from "@scheduling/calls/tls/TlsProbe"
 import { Effect, Layer } from "effect"
 import { AppConfig } from "../core/index.ts"

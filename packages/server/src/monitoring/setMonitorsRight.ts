@@ -16,7 +16,7 @@ export const setMonitorsRight = (sql: SqlClient.SqlClient) =>
       UPDATE process_reports
       SET reported_at = least(reported_at, now()), failing_since = least(failing_since, now())
       WHERE ${sql.literal(isAhead("reported_at"))}`,
-    // What is decided depends on the reports, so it may be decided at any time.
+    // The decision depends on the reports alone, so it may be made at any time.
     sql`
       UPDATE process_monitors
       SET

@@ -7,13 +7,13 @@ interface Sealed extends SealedColumn {
   /** As logs call them. */
   readonly name: string
   readonly purpose: Purpose
-  /** What it was bound to when it was sealed. */
+  /** The context that the value was bound to when it was sealed. */
   readonly contextOf: (row: SealedRow) => string
   /** The purpose of the key that makes `hash`. */
   readonly hashedFor?: Purpose
 }
 
-/** All that only a key can open, and that nobody has in plain text to give it again. */
+/** Sealed values that nobody could enter again, because nobody has them in plain text. */
 const allSealed: ReadonlyArray<Sealed> = [
   {
     name: "signing secrets",

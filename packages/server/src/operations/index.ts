@@ -1,4 +1,4 @@
-/** What operators need: health, metrics, the documentation pages, housekeeping, their commands. */
+/** Health, metrics, documentation pages, housekeeping, and the commands of operators. */
 import { Api } from "@scheduling/domain/Api"
 import { Effect, Layer } from "effect"
 import { AppConfig } from "../core/index.ts"

@@ -1,4 +1,4 @@
-/** What the plan of a workspace allows, and what the workspace has used of it. */
+/** The limits of a workspace's plan, and how much of them is used. */
 import { Layer } from "effect"
 import { Limits } from "./Limits.ts"
 import { LimitsRepo } from "./LimitsRepo.ts"

@@ -1,6 +1,6 @@
 import type { CallMethod } from "@scheduling/sdk"
 
-/** What a text that was pasted fills in. */
+/** The fields that a pasted text fills in. */
 export interface Pasted {
   readonly schedule?: string
   readonly method?: CallMethod
@@ -10,10 +10,10 @@ export interface Pasted {
   readonly timeout_seconds?: string
 }
 
-/** What was understood of a text that was pasted. */
+/** The result of reading a pasted text. */
 export interface Reading {
   readonly values: Pasted
-  /** What it fills in, in words. */
+  /** The names of the fields that the text fills in. */
   readonly filled: ReadonlyArray<string>
   readonly ignored: ReadonlyArray<string>
 }

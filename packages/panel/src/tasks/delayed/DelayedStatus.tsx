@@ -2,7 +2,10 @@ import type { DelayedTask } from "@scheduling/sdk"
 import { Status } from "../../ui/values/Status.tsx"
 import { stateOf } from "./stateOf.ts"
 
-/** What became of a delayed task. A finished one says how its run ended, as long as that is known. */
+/**
+ * The status of a delayed task. A finished task shows the result of its run while it is on
+ * record.
+ */
 export const DelayedStatus = ({ of: task }: { readonly of: DelayedTask }) => (
   <Status
     of={task.status === "finished" && task.last_run !== null ? task.last_run.status : stateOf(task)}

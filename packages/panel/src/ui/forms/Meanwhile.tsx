@@ -68,7 +68,7 @@ const shown = (value: unknown) =>
     "Changed by both"
   )
 
-/** What the form calls its fields. */
+/** The labels of the form's fields. */
 const useLabels = (
   box: { readonly current: HTMLElement | null },
   fields: ReadonlyArray<string>

@@ -5,13 +5,15 @@ export interface Edited<Values> {
 }
 
 export interface Merged<Values> extends Edited<Values> {
-  /** What somebody else changed and the reader did not: the form shows it as it is now. */
+  /** Fields that only somebody else changed: the form shows their current value. */
   readonly taken: ReadonlyArray<string>
-  /** What both changed, each in another way. The reader decides. */
+  /** Fields that both changed to different values. The reader decides. */
   readonly clashes: ReadonlyArray<string>
 }
 
-/** Brings what others changed meanwhile into a form, field by field. What the reader typed stays. */
+/**
+ * Brings what others changed meanwhile into a form, field by field. What the reader typed stays.
+ */
 export const mergeLatest = <Values extends object>(
   { base, values }: Edited<Values>,
   latest: Values
@@ -32,7 +34,10 @@ export const mergeLatest = <Values extends object>(
   }
 }
 
-/** After the reader has decided: their own values stay changes, or the record's values replace them. */
+/**
+ * After the reader has decided: their own values stay changes, or the record's values replace
+ * them.
+ */
 export const settleClashes = <Values extends object>(
   { base, values }: Edited<Values>,
   latest: Values,

@@ -2,9 +2,9 @@ import { useEffect, useEffectEvent, useRef, useState } from "react"
 import { type Edited, isSame, type Merged, mergeLatest, settleClashes } from "./merge.ts"
 
 export interface Edits {
-  /** What others changed and the form has taken over. */
+  /** Fields that others changed and the form has taken over. */
   readonly taken: ReadonlyArray<string>
-  /** What others changed and the reader too. */
+  /** Fields that both others and the reader changed. */
   readonly clashes: ReadonlyArray<string>
   /** The record as it was last read. */
   readonly latest: object

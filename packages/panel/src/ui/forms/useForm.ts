@@ -79,7 +79,7 @@ export const useForm = <Values extends object>({
     isBusy,
     /** Whether there is something that was not sent. */
     isChanged: !isSame(values, base),
-    /** What others changed meanwhile. */
+    /** Fields that others changed meanwhile. */
     edits,
     errorOf: (field: keyof Values & string) => errorAt(field),
     /** What the service says of a value within a field. */

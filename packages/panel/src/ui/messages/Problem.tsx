@@ -12,11 +12,13 @@ export const messageOf = (error: unknown): string =>
       ? error.message
       : String(error)
 
-/** Whether the same request may get another answer. A refusal stays one. */
+/** True if repeating the request may help. A refusal does not change by itself. */
 const mayHelp = (error: unknown): boolean =>
   !(error instanceof ApiError) || ![400, 402, 403, 404, 422].includes(error.status)
 
-/** What went wrong, in the words of the API, with what its operator needs to find it in the logs. */
+/**
+ * What went wrong, in the words of the API, with what its operator needs to find it in the logs.
+ */
 export const Problem = ({
   error,
   retry

@@ -43,7 +43,7 @@ export interface VerifiedRow extends Omit<
 > {
   readonly id: ApiKeyId
   readonly workspace_id: string
-  /** Of the account that created the workspace. */
+  /** The lane of the account that created the workspace. */
   readonly lane: bigint
 }
 

@@ -69,7 +69,10 @@ export const detailsHashOf = (salt: string, requestId: string | null, details: u
 export const eventHashOf = (event: EventContent, position: ChainPosition): string =>
   sha256([...contentOf(event), position.ordinal, position.previous_hash, position.previous_at])
 
-/** What a MAC of the audit log is about. The first word keeps one kind from passing as another. */
+/**
+ * The kind of record that a MAC covers. It is the first word of the input, so no kind passes as
+ * another.
+ */
 export type Attested = readonly [kind: "written" | "linked" | "end", ...values: Array<unknown>]
 
 /** For an event that has no position yet. */

@@ -6,7 +6,7 @@ import { UsersRepo } from "../users/UsersRepo.ts"
 export class FirstAccount extends Context.Service<
   FirstAccount,
   {
-    /** Whether anybody may register, and nobody has. */
+    /** True if registration is open and no account exists. */
     readonly isAwaited: Effect.Effect<boolean>
   }
 >()("@scheduling/server/accounts/auth/FirstAccount") {

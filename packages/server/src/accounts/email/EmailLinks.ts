@@ -149,7 +149,7 @@ export class EmailLinks extends Context.Service<
                 return yield* new InvalidLink()
               }
               if (isChange) {
-                // They were mailed to the old address.
+                // Reset links were mailed to the old address.
                 yield* links.removeAny(user.id, "password reset")
                 const workspaceIds = yield* usage.holdSeatsOf(user.id)
                 yield* events.memberEmailGone(user.email, workspaceIds, origin)

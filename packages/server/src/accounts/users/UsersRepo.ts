@@ -43,7 +43,7 @@ export class UsersRepo extends Context.Service<
   {
     /** None if the email is taken. */
     readonly insert: (user: UserRow) => Effect.Effect<Option.Option<UserRow>>
-    /** Whether nobody has an account. */
+    /** True if no account exists. */
     readonly isEmpty: Effect.Effect<boolean>
     readonly find: (id: string) => Effect.Effect<Option.Option<UserRow>>
     readonly findByEmail: (email: string) => Effect.Effect<Option.Option<UserRow>>
@@ -51,7 +51,9 @@ export class UsersRepo extends Context.Service<
     readonly update: (
       user: Pick<UserRow, "id" | "pending_email" | "name">
     ) => Effect.Effect<Option.Option<UserRow>>
-    /** Its email is verified from now on, if it still has that of the row and waits for this one. */
+    /**
+     * Its email is verified from now on, if it still has that of the row and waits for this one.
+     */
     readonly updateEmail: (
       from: Pick<UserRow, "id" | "email" | "pending_email">,
       email: string,

@@ -29,7 +29,7 @@ export class WorkspacesRepo extends Context.Service<
     readonly list: (userId: UserId, page: PageRequest) => Effect.Effect<ReadonlyArray<WorkspaceRow>>
     /** Locks the workspace until the transaction ends. Returns false if it is gone. */
     readonly lock: (id: AuthorizedWorkspaceId) => Effect.Effect<boolean>
-    /** What the session of a user may do in the workspace now. */
+    /** The current role of a session's user in the workspace. */
     readonly findStanding: (
       id: AuthorizedWorkspaceId,
       actor: Pick<Actor, "user_id" | "session_id">

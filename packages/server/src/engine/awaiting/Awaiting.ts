@@ -21,7 +21,7 @@ export const noNode = 0
  */
 export interface Presence extends Trust {
   readonly forMs: number
-  /** Whether all jobs and agents have had the time to come back. */
+  /** True once all jobs and agents have had the time to come back. */
   readonly isLong: boolean
 }
 

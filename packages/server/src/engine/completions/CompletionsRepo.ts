@@ -19,7 +19,7 @@ export interface EndedAttempt {
   /** Of the execution. Null while a further attempt of it is to come or under way. */
   readonly status: Exclude<ExecutionStatus, "queued" | "running"> | null
   readonly attempts_count: number | null
-  /** Of the attempt, as it is stored. */
+  /** The error of the attempt, as it is stored. */
   readonly error: string | null
 }
 

@@ -53,7 +53,7 @@ export const makeFeed = Effect.fnUntraced(function* (
   const { concurrency, lookAheadMs, pollMs } = options
   const awaited = yield* AwaitedRunsOfNode
   const wallClock = yield* Clock.Clock
-  /** Whether the clock of the database was doubted in the round before. */
+  /** True if the previous round doubted the database's clock. */
   let wasDoubted = false
   let comparedAtMs = Number.NEGATIVE_INFINITY
   /** Where firing continues to take turns. Null while everything due fits into one batch. */

@@ -27,7 +27,7 @@ export class SigningSecrets extends Context.Service<
      * the other's.
      */
     readonly rotate: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<SigningSecretGeneration>
-    /** What the receiver at the origin verifies with. */
+    /** The secrets with which the receiver at the origin verifies signatures. */
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
       origin: string,

@@ -18,7 +18,7 @@ export class AccountShares {
     return this.#all - this.held
   }
 
-  /** Whether the account of the lane may hold one more. */
+  /** True if the account of the lane may hold one more. */
   mayHold(lane: bigint): boolean {
     const ofAccount = this.#accounts.get(lane) ?? 0
     const ofAddress = this.#addresses.get(addressOf(lane)) ?? 0

@@ -29,7 +29,7 @@ export const withCheckedBody = (
   return withText(request, text)
 }
 
-/** Whether the body is read without waiting for a turn. */
+/** True for a body that is read without waiting for a turn. */
 export const isShort = (request: HttpServerRequest.HttpServerRequest): boolean =>
   lengthOf(request) <= freeBytes
 

@@ -36,7 +36,7 @@ export class BodyBudget {
     return new Set(this.#overdrawnUntil.keys())
   }
 
-  /** What is kept of a ping, charged to its workspace. */
+  /** The part of a ping's body that is kept, charged to the ping's workspace. */
   keep(owner: BodyOwner, details: PingDetails, nowMs: number): PingDetails {
     if ((this.#overdrawnUntil.get(owner.workspace_id) ?? 0) > nowMs) return withoutBody(details)
     this.charge(owner, details, nowMs)

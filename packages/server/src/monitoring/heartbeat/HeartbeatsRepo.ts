@@ -18,7 +18,7 @@ export interface Decided {
   readonly state: HeartbeatState
 }
 
-/** What a ping is about, with the URL that it came by. */
+/** The monitor of a ping, with the ping URL that was called. */
 export interface PingedRow extends WatchedRow {
   readonly ping_hash: string
   readonly lane: bigint

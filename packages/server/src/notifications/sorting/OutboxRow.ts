@@ -16,7 +16,7 @@ export type WrittenRow = Omit<OutboxRow, "event"> & {
   readonly event: NotificationEvent | typeof subjectGone
 }
 
-/** What settling a run writes of it. */
+/** The fields of a run that settling it writes to the outbox. */
 export interface RunData {
   readonly kind?: "cron" | "delayed" | "chain"
   readonly execution_id?: string

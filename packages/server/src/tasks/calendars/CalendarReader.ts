@@ -17,7 +17,7 @@ export type ReadCalendar = Result.Result<ReadonlyArray<string>, string>
 
 export interface CalendarToRead {
   readonly workspace_id: string
-  /** Of the account that created the workspace. */
+  /** The lane of the account that created the workspace. */
   readonly lane: bigint
   readonly url: string
 }

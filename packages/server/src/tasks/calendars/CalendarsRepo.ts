@@ -15,7 +15,7 @@ export interface ClaimedCalendar {
   readonly failures: number
   readonly is_applied: boolean
   readonly version: number
-  /** Of the account that created the workspace. */
+  /** The lane of the account that created the workspace. */
   readonly lane: bigint
 }
 

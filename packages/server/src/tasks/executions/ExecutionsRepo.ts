@@ -100,13 +100,16 @@ const isDue = (sql: SqlClient.SqlClient, now: Date) =>
 export class ExecutionsRepo extends Context.Service<
   ExecutionsRepo,
   {
-    /** Newest first. What is not due by now is left out, unless the filter has a status that ends. */
+    /**
+     * Newest first. What is not due by now is left out, unless the filter has a status that
+     * ends.
+     */
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
       filter: ExecutionFilter & { readonly now: Date },
       page: PageRequest
     ) => Effect.Effect<ReadonlyArray<ExecutionRow>>
-    /** What is queued for later, soonest first. */
+    /** Runs that are queued for later, soonest first. */
     readonly listScheduled: (
       workspaceId: AuthorizedWorkspaceId,
       filter: ScheduledFilter

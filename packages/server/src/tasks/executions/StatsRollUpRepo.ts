@@ -147,7 +147,7 @@ export class StatsRollUpRepo extends Context.Service<
 
         countUsage: Effect.fn("StatsRollUpRepo.countUsage")(
           function* ({ size, upTo }) {
-            // It waits for its turn, which comes in a moment: a piece of statistics is short.
+            // The statement waits for its turn, which comes soon because each piece of statistics is short.
             const [progress] = yield* sql<{ readonly counted_up_to: string }>`
               SELECT counted_up_to::text
               FROM execution_stats_progress

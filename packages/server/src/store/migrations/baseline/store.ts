@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** What the store knows about itself. */
+/** Tables about the store itself. */
 export const store = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** What users define: cron tasks, delayed tasks, chains, queues and calendars. */
+/** Definitions of users: cron tasks, delayed tasks, chains, queues and calendars. */
 export const tasks = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
