@@ -89,9 +89,12 @@ export const toExecutionDetail = (row: ExecutionDetailRow): ExecutionDetail => (
   ...(row.progress !== null && { progress: row.progress })
 })
 
-/** SQL: the time of the run has come, or the run was started ahead of it. */
-const isDue = (sql: SqlClient.SqlClient, now: Date) =>
-  sql`(scheduled_for <= ${now} OR started_at IS NOT NULL)`
+/**
+ * The run's time has come, or the run was started ahead of it. Nodes agree on the clock of the
+ * database. The bound by the node's clock keeps thousands of pending runs from being read.
+ */
+const isDue = (sql: SqlClient.SqlClient, now: Date) => sql`
+  id < ${latestIdAt(now)} AND (scheduled_for <= now() OR started_at IS NOT NULL)`
 
 /**
  * What ran and what waits to run. A run that ends leaves `runs` for `executions` in one transaction
@@ -135,8 +138,7 @@ export class ExecutionsRepo extends Context.Service<
           const conditions = [
             sql`workspace_id = ${workspaceId}`,
             sql`id < ${before}`,
-            // The range of ids keeps thousands of pending runs from being read.
-            ...(showsDue ? [sql`id < ${latestIdAt(now)}`, isDue(sql, now)] : []),
+            ...(showsDue ? [isDue(sql, now)] : []),
             ...(filter.kind === undefined ? [] : [sql`kind = ${filter.kind}`]),
             ...(filter.task_id === undefined ? [] : [sql`task_id = ${filter.task_id}`]),
             ...(from === undefined ? [] : [sql`scheduled_for >= ${from}`]),
@@ -198,7 +200,7 @@ export class ExecutionsRepo extends Context.Service<
               sql`workspace_id = ${workspaceId}`,
               sql`id > ${filter.after}`,
               sql`state = 'queued'`,
-              sql`NOT ${isDue(sql, filter.now)}`,
+              sql`NOT (${isDue(sql, filter.now)})`,
               ...(filter.kind === undefined ? [] : [sql`kind = ${filter.kind}`]),
               ...(filter.task_id === undefined ? [] : [sql`task_id = ${filter.task_id}`])
             ])}
