@@ -32,8 +32,11 @@ const sensitive = endpoints.filter(
     method !== "GET" && access.kind !== "scope" && !byMail.has(name) && !name.startsWith("billing.")
 )
 
-/** Goes on with a session every few minutes and changes nobody's rights; reuse of a token is audited. */
-const silent = ["auth.refresh"]
+/**
+ * A refresh goes on with a session every few minutes and changes nobody's rights; reuse of a token
+ * is audited. A preview only reads, and takes its token in a body.
+ */
+const silent = ["auth.refresh", "invitations.preview"]
 
 const tokenFor = ({ example = {}, name }: Endpoint, member: Member) => {
   if (!("token" in example)) return Effect.succeed("")
