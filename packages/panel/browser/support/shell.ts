@@ -37,7 +37,12 @@ export const beginShell = (commands: string): (() => void) => {
   child.stdout.resume()
   child.stderr.resume()
   const stop = () => {
-    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, "SIGTERM")
+    if (child.pid === undefined) return
+    try {
+      process.kill(-child.pid, "SIGTERM")
+    } catch {
+      // The commands have ended by themselves.
+    }
   }
   process.once("exit", stop)
   return stop
