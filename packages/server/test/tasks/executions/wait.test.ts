@@ -209,11 +209,13 @@ layer(toldNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })(
         // A slot that comes due while the first goes on, as its own schedule would make it.
         yield* sql`
         UPDATE tasks
-        SET next_fire_at = now() + interval '1 second'
+        SET next_fire_at = now() + interval '2 seconds'
         WHERE id = ${created.body.id}`
         const { body } = yield* Effect.repeat(
-          ask("GET", `${member.workspace}/executions?task_id=${created.body.id}`, { token }),
-          { until: (answer) => answer.body.data.length === 2 }
+          ask("GET", `${member.workspace}/executions/scheduled?task_id=${created.body.id}`, {
+            token
+          }),
+          { until: (answer) => answer.body.data.length === 1 }
         )
         const [second] = body.data
         assert.notStrictEqual(second.id, first.id)
