@@ -1,3 +1,4 @@
+// @tags slow
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { type Answer, ask, askRaw, outcome, randomIp, signUp } from "../support/http.ts"
