@@ -69,18 +69,15 @@ const routeFacts = {
 }
 
 /**
- * Gets the finished answer instead of the services, because every request carries its context
- * along.
+ * A node of the service. It needs a database, a configuration, a socket and logs. The server gets the
+ * finished answer instead of the services, because every request carries its context along.
  */
-const Serving = Layer.unwrap(
+export const AppLayer = Layer.unwrap(
   Effect.map(Answer, (answer) => serve(inOneSpelling(answer), routeFacts))
 ).pipe(
   Layer.provide(Layer.effect(Answer, makeAnswer).pipe(Layer.provide(Application))),
   Layer.provide([Stopping.layer, NodeLayer])
 )
-
-/** A node of the service. It needs a database, a configuration, a socket and logs. */
-export const AppLayer = Serving
 
 /** The metrics on a port of their own, once per process. */
 export const MetricsLayer = MetricsServerLayer.pipe(Layer.provide(Application))

@@ -68,6 +68,7 @@ export {
 } from "./seams.ts"
 export { cut, cutBytes, escapeHtml, escapeMarkdown, oneLine, withoutMentions } from "./text.ts"
 export { version } from "./version.ts"
+export { whereRunning } from "./whereRunning.ts"
 
 /** Health, metrics and traces of a node. Each node has its own, also if a process has several. */
 export const NodeLayer = TracingLayer.pipe(

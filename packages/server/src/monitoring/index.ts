@@ -3,8 +3,8 @@
  * open.
  */
 import { TlsProbe } from "@scheduling/calls/tls/TlsProbe"
-import { Effect, Layer } from "effect"
-import { AppConfig } from "../core/index.ts"
+import { Layer } from "effect"
+import { whereRunning } from "../core/index.ts"
 import { MonitorsCleaningLayer } from "./Cleaning.ts"
 import { MonitorEventsRepo } from "./MonitorEventsRepo.ts"
 import { MonitorRecords } from "./MonitorRecords.ts"
@@ -64,11 +64,7 @@ const Repositories = Layer.mergeAll(
 )
 
 /** Nodes with `RUNNER=off` check nothing and open no incidents. */
-const RunnerLayer = Layer.unwrap(
-  Effect.map(AppConfig, ({ runner }) =>
-    runner === "off" ? Layer.empty : Layer.mergeAll(DeadlinesLayer, LooksLayer, SilencesLayer)
-  )
-)
+const RunnerLayer = whereRunning(Layer.mergeAll(DeadlinesLayer, LooksLayer, SilencesLayer))
 
 export const MonitoringLayer = Layer.mergeAll(Handlers, RunnerLayer, MonitorsCleaningLayer).pipe(
   Layer.provide(Services),

@@ -1,6 +1,6 @@
 /** Who is notified of what, and through which channel. */
-import { Effect, Layer } from "effect"
-import { AppConfig } from "../core/index.ts"
+import { Layer } from "effect"
+import { whereRunning } from "../core/index.ts"
 import { untilStopping } from "../http/index.ts"
 import { NotifierLayer } from "./Notifier.ts"
 import { CallbackOutboxRepo } from "./callbacks/CallbackOutboxRepo.ts"
@@ -41,14 +41,8 @@ const Repositories = Layer.mergeAll(
 )
 
 /** Nodes with `RUNNER=off` send nothing. */
-const RunnerLayer = Layer.unwrap(
-  Effect.map(AppConfig, ({ runner }) =>
-    runner === "off"
-      ? Layer.empty
-      : untilStopping(
-          NotifierLayer.pipe(Layer.provide([Sender.layer, Sorter.layer, CallingBackLayer]))
-        )
-  )
+const RunnerLayer = whereRunning(
+  untilStopping(NotifierLayer.pipe(Layer.provide([Sender.layer, Sorter.layer, CallingBackLayer])))
 )
 
 export const NotificationsLayer = Layer.mergeAll(

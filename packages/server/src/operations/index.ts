@@ -1,7 +1,7 @@
 /** Health, metrics, documentation pages, housekeeping, and the commands of operators. */
 import { Api } from "@scheduling/domain/Api"
-import { Effect, Layer } from "effect"
-import { AppConfig } from "../core/index.ts"
+import { Layer } from "effect"
+import { whereRunning } from "../core/index.ts"
 import { HousekeepingLayer } from "./Housekeeping.ts"
 import { HousekeepingRepo } from "./HousekeepingRepo.ts"
 import { ResealingLayer } from "./Resealing.ts"
@@ -22,9 +22,7 @@ export { runCommand } from "./operator/runCommand.ts"
 export { MetricsServerLayer } from "./metrics.ts"
 
 /** Nodes with `RUNNER=off` only say that the clock was stepped. */
-const RunnerLayer = Layer.unwrap(
-  Effect.map(AppConfig, ({ runner }) => (runner === "off" ? Layer.empty : SettingRightLayer))
-)
+const RunnerLayer = whereRunning(SettingRightLayer)
 
 export const OperationsLayer = Layer.mergeAll(
   SystemHandlers,

@@ -2,8 +2,8 @@
  * Scheduled work and its history: cron tasks, delayed tasks, chains, named queues, calendars,
  * executions and the forecast.
  */
-import { Effect, Layer } from "effect"
-import { AppConfig } from "../core/index.ts"
+import { Layer } from "effect"
+import { whereRunning } from "../core/index.ts"
 import { Activities } from "./activity/Activities.ts"
 import { ActivityRepo } from "./activity/ActivityRepo.ts"
 import { ActivityHandlers } from "./activity/http.ts"
@@ -78,9 +78,7 @@ const Repositories = Layer.mergeAll(
 )
 
 /** Nodes with `RUNNER=off` read no calendars. */
-const RunnerLayer = Layer.unwrap(
-  Effect.map(AppConfig, ({ runner }) => (runner === "off" ? Layer.empty : CalendarsLayer))
-)
+const RunnerLayer = whereRunning(CalendarsLayer)
 
 export const TasksLayer = Layer.mergeAll(Handlers, RunnerLayer, StatsRollUpLayer).pipe(
   Layer.provide(Services),

@@ -1,8 +1,8 @@
 /** Workers, and the protocol between their agents and the service. */
 import { RoutedWorkerApi } from "@scheduling/domain/workers/WorkerProtocolApi"
-import { Effect, Layer } from "effect"
+import { Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { AppConfig } from "../core/index.ts"
+import { whereRunning } from "../core/index.ts"
 import { Workers } from "./Workers.ts"
 import { WorkersRepo } from "./WorkersRepo.ts"
 import { WorkersHandlers } from "./http.ts"
@@ -24,9 +24,7 @@ const ProtocolRoutes = HttpApiBuilder.layer(RoutedWorkerApi).pipe(
 )
 
 /** Nodes with `RUNNER=off` do not notice that agents are away. */
-const RunnerLayer = Layer.unwrap(
-  Effect.map(AppConfig, ({ runner }) => (runner === "off" ? Layer.empty : AbsencesLayer))
-)
+const RunnerLayer = whereRunning(AbsencesLayer)
 
 export const WorkersLayer = Layer.mergeAll(WorkersHandlers, ProtocolRoutes, RunnerLayer).pipe(
   Layer.provide([Workers.layer, Results.layer]),
