@@ -1,5 +1,5 @@
 /**
- * What one answer may have. The service sends at most 4 MiB of large calls at a time, and JSON may
+ * The size limit of one answer. The service sends at most 4 MiB of large calls at a time, and JSON may
  * make six bytes of one.
  */
 const maxAnswerBytes = 32 * 1024 * 1024

@@ -9,7 +9,7 @@ export interface UserPrincipal {
   readonly kind: "jwt"
   readonly user_id: UserId
   readonly session_id: SessionId
-  /** Of the account: what the request holds counts to its share of the node. */
+  /** The lane of the account. Resources that the request holds count towards its share of the node. */
   readonly lane: bigint
   /** In the workspace of the path. Null if there is none, or it is not theirs. */
   readonly role: Role | null
@@ -20,7 +20,7 @@ export interface ApiKeyPrincipal {
   readonly kind: "api_key"
   readonly api_key_id: ApiKeyId
   readonly workspace_id: AuthorizedWorkspaceId
-  /** Of the account that created the workspace, whose share of the node the request counts to. */
+  /** The lane of the account that created the workspace: the request counts towards its share. */
   readonly lane: bigint
   readonly key_prefix: string
   readonly scopes: ReadonlyArray<Scope>

@@ -30,7 +30,7 @@ export const CreatedInvitation = Schema.Struct({
 }).annotate({ identifier: "CreatedInvitation" })
 export type CreatedInvitation = typeof CreatedInvitation.Type
 
-/** What an invited person is shown before they accept. */
+/** The invitation as the invited person sees it before they accept. */
 export const InvitationPreview = Schema.Struct({
   workspace_name: Schema.String.annotate({
     description: "The name of the workspace.",

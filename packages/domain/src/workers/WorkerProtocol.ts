@@ -31,7 +31,7 @@ const maxHeaderLength = 4_096
 /** The last moment that a date can hold. */
 const latestMs = 8.64e15
 
-/** What goes into a header or a log has no control characters, which would add lines to it. */
+/** Text for a header or a log. Control characters would add lines to it, so it has none. */
 const printable = (max: number) =>
   Schema.String.check(
     Schema.isMaxLength(max),

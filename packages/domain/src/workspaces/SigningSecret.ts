@@ -19,7 +19,7 @@ export type SigningSecretGeneration = typeof SigningSecretGeneration.Type
 
 const secret = Schema.RedactedFromValue(Schema.String, { label: "signing_secret" })
 
-/** What one receiver verifies with, as Standard Webhooks describes. */
+/** The secrets with which one receiver verifies signatures, as Standard Webhooks describes. */
 export const SigningSecret = Schema.Struct({
   ...generation,
   origin: Schema.String,
