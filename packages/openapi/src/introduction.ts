@@ -1,3 +1,23 @@
+import {
+  HeadersTooLarge,
+  MalformedRequest,
+  MethodNotAllowed,
+  MisdirectedRequest,
+  RequestTimeout
+} from "@scheduling/domain/shared/Errors"
+
+/** The answers to requests that reach no endpoint, so that no operation lists them. */
+const errorsWithoutEndpoint = [
+  MalformedRequest,
+  MethodNotAllowed,
+  RequestTimeout,
+  MisdirectedRequest,
+  HeadersTooLarge
+].map((error) => {
+  const { detail } = new error({ allow: ["GET", "POST"] })
+  return `| ${error.status} | \`${error.code}\` | ${detail.message} |`
+})
+
 /** The first page of the API reference. */
 export const introduction = `
 Runs scheduled HTTP work: **cron tasks** that repeat, **delayed tasks** that run once, and **chains**
@@ -35,7 +55,11 @@ Act on \`error\`, which is stable; \`message\` is for people and may be reworded
 this order: credential (401), rate limit (429), kind of credential (403), workspace (403 or 404), scope or role (403),
 body and query (422), resource (404), state (409). A 422 lists everything that is wrong in \`issues\`,
 not only the first. An unknown route answers 404 and a known one with another method 405, in the
-same shape.
+same shape. Each operation lists the errors that it can answer. These come before any operation:
+
+| status | error | message |
+|---|---|---|
+${errorsWithoutEndpoint.join("\n")}
 
 Each response carries \`x-request-id\`. Send one of your own to find a call again in the logs.
 
