@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { oneOf } from "../shared/oneOf.ts"
+import { rareOptions } from "../shared/options.ts"
 import { text } from "../shared/Text.ts"
 
 const maxSearchedLength = 500
@@ -87,62 +88,50 @@ export const maxAnswerSeconds = 900
 export const maxCompletionSeconds = 86_400
 
 /** The options of a call that few calls have. Null takes one away. */
-export const callOptionsInput = {
-  success_codes: Schema.optionalKey(
-    Schema.NullOr(Schema.Array(StatusRange).check(Schema.isBetweenLength(1, 10))).annotate({
+export const callOptions = rareOptions({
+  success_codes: {
+    input: Schema.NullOr(Schema.Array(StatusRange).check(Schema.isBetweenLength(1, 10))).annotate({
       description:
         "The statuses that count as a success: codes and ranges. 200-299 when absent or null.",
       examples: [["200-299", "404"]]
-    })
-  ),
-  body_contains: Schema.optionalKey(
-    Schema.NullOr(searched).annotate({
+    }),
+    shown: Schema.Array(Schema.String)
+  },
+  body_contains: {
+    input: Schema.NullOr(searched).annotate({
       description:
         "An answer is a success only if the first 10,000 bytes of its body contain this text, " +
         "at most 500 characters. An answer without it is tried again, as far as there are retries.",
       examples: ['"status":"ok"']
-    })
-  ),
-  body_lacks: Schema.optionalKey(
-    Schema.NullOr(searched).annotate({
+    }),
+    shown: Schema.String
+  },
+  body_lacks: {
+    input: Schema.NullOr(searched).annotate({
       description:
         "An answer is no success if the first 10,000 bytes of its body contain this text, " +
         "at most 500 characters. An answer with it is tried again, as far as there are retries.",
       examples: ['"error"']
-    })
-  ),
-  retry: Schema.optionalKey(
-    Schema.NullOr(RetryInput).annotate({
+    }),
+    shown: Schema.String
+  },
+  retry: {
+    input: Schema.NullOr(RetryInput).annotate({
       description:
         "Retries with waits of your own. Its `count` is the `retry_count`: if both are given, " +
         "they must agree. Absent or null: a wait of up to 1 s, then of up to 2 s, 4 s and so on."
-    })
-  ),
-  completion: Schema.optionalKey(
-    Schema.NullOr(Completion).annotate({
+    }),
+    shown: Retry
+  },
+  completion: {
+    input: Schema.NullOr(Completion).annotate({
       description:
         "For jobs that go on after their answer: a request to the URL that the call carries says " +
         "when they are done. Absent or null: the answer ends the attempt."
-    })
-  )
-}
-
-/** The same as they are kept and shown. What was not set is absent. */
-export const callOptionsFields = {
-  success_codes: Schema.optionalKey(Schema.Array(Schema.String)),
-  body_contains: Schema.optionalKey(Schema.String),
-  body_lacks: Schema.optionalKey(Schema.String),
-  retry: Schema.optionalKey(Retry),
-  completion: Schema.optionalKey(Completion)
-}
-
-export const callOptionsDefaults = {
-  success_codes: null,
-  body_contains: null,
-  body_lacks: null,
-  retry: null,
-  completion: null
-} as const
+    }),
+    shown: Completion
+  }
+})
 
 /** What a call has of the options. */
 export interface CallOptions extends SuccessRule {

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { rareOptions } from "../shared/options.ts"
 import { CallUrl } from "./CallUrl.ts"
 
 export const Callback = Schema.Struct({
@@ -15,27 +16,21 @@ export const Callback = Schema.Struct({
 export type Callback = typeof Callback.Type
 
 /** Null takes one away. */
-export const callbacksInput = {
-  on_failure: Schema.optionalKey(
-    Schema.NullOr(Callback).annotate({
+export const callbacks = rareOptions({
+  on_failure: {
+    input: Schema.NullOr(Callback).annotate({
       description:
         "Told of each run that failed, once all attempts are used. None when absent or null."
-    })
-  ),
-  on_success: Schema.optionalKey(
-    Schema.NullOr(Callback).annotate({
+    }),
+    shown: Callback
+  },
+  on_success: {
+    input: Schema.NullOr(Callback).annotate({
       description: "Told of each run that succeeded. None when absent or null."
-    })
-  )
-}
-
-/** The same as they are kept and shown. What was not set is absent. */
-export const callbacksFields = {
-  on_failure: Schema.optionalKey(Callback),
-  on_success: Schema.optionalKey(Callback)
-}
-
-export const callbacksDefaults = { on_failure: null, on_success: null } as const
+    }),
+    shown: Callback
+  }
+})
 
 /** What a task has of the call-backs. */
-export type Callbacks = Schema.Struct.Type<typeof callbacksFields>
+export type Callbacks = Schema.Struct.Type<typeof callbacks.fields>

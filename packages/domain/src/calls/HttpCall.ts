@@ -1,27 +1,12 @@
 import { Schema } from "effect"
 import { CallHeaders } from "./CallHeaders.ts"
-import {
-  callOptionsDefaults,
-  callOptionsFields,
-  callOptionsInput,
-  maxAnswerSeconds,
-  maxCompletionSeconds
-} from "./CallOptions.ts"
+import { callOptions, maxAnswerSeconds, maxCompletionSeconds } from "./CallOptions.ts"
 import { CallUrl } from "./CallUrl.ts"
 import { text } from "../shared/Text.ts"
 import { oneOf } from "../shared/oneOf.ts"
+import { options } from "../shared/options.ts"
 
 export const maxBodyBytes = 256 * 1024
-
-/** The defaults of a call. `url` has none. */
-export const callDefaults = {
-  method: "POST",
-  headers: {},
-  body: null,
-  timeout_seconds: 30,
-  retry_count: 0,
-  ...callOptionsDefaults
-} as const
 
 export const CallMethod = oneOf(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"], {
   identifier: "CallMethod",
@@ -45,55 +30,60 @@ const CallBody = text({ min: 0, max: maxBodyBytes }).check(
   })
 )
 
-/** The fields of an outgoing call as the author of a task or a chain's step gives them. */
-export const callInput = {
-  url: CallUrl,
-  method: Schema.optionalKey(CallMethod),
-  headers: Schema.optionalKey(
-    CallHeaders.annotate({
+const always = options({
+  method: { input: CallMethod, shown: CallMethod, default: "POST" },
+  headers: {
+    input: CallHeaders.annotate({
       description:
         "At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*`, " +
         "`x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type` goes out as `application/json`. None when " +
         "absent."
-    })
-  ),
-  body: Schema.optionalKey(
-    Schema.NullOr(CallBody).annotate({
+    }),
+    shown: Schema.Record(Schema.String, Schema.String),
+    default: {}
+  },
+  body: {
+    input: Schema.NullOr(CallBody).annotate({
       description: "At most 256 KiB. Not sent with GET and HEAD. None when absent or null.",
       examples: ['{"full":true}']
-    })
-  ),
-  timeout_seconds: Schema.optionalKey(
-    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxCompletionSeconds })).annotate({
+    }),
+    shown: Schema.NullOr(Schema.String),
+    default: null
+  },
+  timeout_seconds: {
+    input: Schema.Int.check(
+      Schema.isBetween({ minimum: 1, maximum: maxCompletionSeconds })
+    ).annotate({
       description:
         "How long one attempt may take, from connecting to the last byte. At most " +
         `${maxAnswerSeconds}, or a day with \`completion\`: then it is the time until the call-back, ` +
         `and the answer has ${maxAnswerSeconds} s of it. 30 when absent.`,
       examples: [30]
-    })
-  ),
-  retry_count: Schema.optionalKey(
-    Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10 })).annotate({
+    }),
+    shown: Schema.Int,
+    default: 30
+  },
+  retry_count: {
+    input: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10 })).annotate({
       description:
         "How many times a call is tried again after a connection error, a timeout, 408, 425, 429 or " +
         "5xx, or an answer whose body was not as it should be. 0 when absent.",
       examples: [3]
-    })
-  ),
-  ...callOptionsInput
-}
+    }),
+    shown: Schema.Int,
+    default: 0
+  }
+})
 
-/** The same fields as they are kept and shown. Only options that few calls have may be absent. */
-export const callFields = {
-  method: CallMethod,
-  url: Schema.String,
-  headers: Schema.Record(Schema.String, Schema.String),
-  body: Schema.NullOr(Schema.String),
-  timeout_seconds: Schema.Int,
-  retry_count: Schema.Int,
-  ...callOptionsFields
+const { method, ...others } = always.fields
+
+/** The fields of an outgoing call, of a task or of a step. */
+export const call = {
+  input: { url: CallUrl, ...always.input, ...callOptions.input },
+  fields: { method, url: Schema.String, ...others, ...callOptions.fields },
+  defaults: { ...always.defaults, ...callOptions.defaults }
 }
 
 /** A call with every field given. */
-export const HttpCall = Schema.Struct(callFields).annotate({ identifier: "HttpCall" })
+export const HttpCall = Schema.Struct(call.fields).annotate({ identifier: "HttpCall" })
 export type HttpCall = typeof HttpCall.Type

@@ -1,20 +1,20 @@
 import { Schema, Struct } from "effect"
-import { firingDefaults, firingFields, firingInput, NextRunAt, TaskStatus } from "../cron/Firing.ts"
+import { firing, NextRunAt, TaskStatus } from "../cron/Firing.ts"
 import { Schedule } from "../schedules/Schedule.ts"
 import { ExecutionStatus } from "../executions/Execution.ts"
 import { Batch, BatchResult } from "../shared/requests/Batch.ts"
 import { retriesAgree, timeoutFits } from "../calls/CallOptions.ts"
-import { callbacksDefaults, callbacksFields, callbacksInput } from "../calls/Callbacks.ts"
-import { callDefaults, callFields, callInput } from "../calls/HttpCall.ts"
+import { callbacks } from "../calls/Callbacks.ts"
+import { call } from "../calls/HttpCall.ts"
 import { ChainId, ChainRunId, WorkspaceId } from "../shared/Ids.ts"
 import { NameFilter } from "../shared/requests/NameFilter.ts"
 import { oneOf } from "../shared/oneOf.ts"
 import { Page } from "../shared/requests/Page.ts"
 import { keyFields, keyFilter, keyInput } from "../shared/requests/OwnKey.ts"
-import { queueDefaults, queueFields, queueInput } from "../queues/QueueRef.ts"
+import { queueRef } from "../queues/QueueRef.ts"
 import { label } from "../shared/Text.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
-import { runOnDefaults, runOnFields, runOnInput } from "../workers/RunOn.ts"
+import { runOn } from "../workers/RunOn.ts"
 import { countReferences, referenceProblems, StepUrl } from "./StepCall.ts"
 import { stepName } from "./Template.ts"
 
@@ -27,11 +27,11 @@ const maxReferences = 2_000
 export const chainDefaults = {
   key: null,
   schedule: null,
-  ...queueDefaults,
-  ...firingDefaults,
-  ...callbacksDefaults
+  ...queueRef.defaults,
+  ...firing.defaults,
+  ...callbacks.defaults
 } as const
-export const chainStepDefaults = { ...callDefaults, ...runOnDefaults, run_if: "success" } as const
+export const chainStepDefaults = { ...call.defaults, ...runOn.defaults, run_if: "success" } as const
 
 export const RunIf = oneOf(["success", "failure", "always"], {
   identifier: "RunIf",
@@ -50,8 +50,8 @@ const StepName = Schema.String.check(
 
 export const ChainStepInput = Schema.Struct({
   name: StepName,
-  ...callInput,
-  ...runOnInput,
+  ...call.input,
+  ...runOn.input,
   url: StepUrl,
   run_if: Schema.optionalKey(RunIf)
 })
@@ -99,9 +99,9 @@ const definition = {
       description: "Absent or null: the chain runs only when somebody runs it."
     })
   ),
-  ...queueInput,
-  ...firingInput,
-  ...callbacksInput
+  ...queueRef.input,
+  ...firing.input,
+  ...callbacks.input
 }
 
 const exampleDefinition = {
@@ -148,8 +148,8 @@ export type ChainUpdate = typeof ChainUpdate.Type
 
 export const ChainStep = Schema.Struct({
   name: Schema.String,
-  ...callFields,
-  ...runOnFields,
+  ...call.fields,
+  ...runOn.fields,
   run_if: RunIf
 }).annotate({ identifier: "ChainStep" })
 export type ChainStep = typeof ChainStep.Type
@@ -169,9 +169,9 @@ export const Chain = Schema.Struct({
   name: Schema.String,
   steps: Schema.Array(ChainStep),
   schedule: Schema.NullOr(Schema.String),
-  ...queueFields,
-  ...firingFields,
-  ...callbacksFields,
+  ...queueRef.fields,
+  ...firing.fields,
+  ...callbacks.fields,
   status: TaskStatus,
   next_run_at: NextRunAt,
   last_run: Schema.NullOr(LastChainRun),
@@ -194,12 +194,12 @@ export const Chain = Schema.Struct({
           body: null,
           timeout_seconds: 30,
           retry_count: 3,
-          ...runOnDefaults,
+          ...runOn.defaults,
           run_if: "success"
         }
       ],
       schedule: "0 18 * * MON-FRI",
-      ...queueDefaults,
+      ...queueRef.defaults,
       timezone: "UTC",
       overlap: "skip",
       missed: "once",

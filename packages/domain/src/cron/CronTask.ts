@@ -2,38 +2,38 @@ import { Schema, Struct } from "effect"
 import { LastRun } from "../executions/Execution.ts"
 import { Batch, BatchResult } from "../shared/requests/Batch.ts"
 import { retriesAgree, timeoutFits } from "../calls/CallOptions.ts"
-import { callbacksDefaults, callbacksFields, callbacksInput } from "../calls/Callbacks.ts"
-import { callDefaults, callFields, callInput } from "../calls/HttpCall.ts"
+import { callbacks } from "../calls/Callbacks.ts"
+import { call } from "../calls/HttpCall.ts"
 import { CronTaskId, WorkspaceId } from "../shared/Ids.ts"
 import { NameFilter } from "../shared/requests/NameFilter.ts"
 import { Page } from "../shared/requests/Page.ts"
 import { keyFields, keyFilter, keyInput } from "../shared/requests/OwnKey.ts"
-import { queueDefaults, queueFields, queueInput } from "../queues/QueueRef.ts"
+import { queueRef } from "../queues/QueueRef.ts"
 import { label } from "../shared/Text.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
-import { runOnDefaults, runOnFields, runOnInput } from "../workers/RunOn.ts"
-import { firingDefaults, firingFields, firingInput, NextRunAt, TaskStatus } from "./Firing.ts"
+import { runOn } from "../workers/RunOn.ts"
+import { firing, NextRunAt, TaskStatus } from "./Firing.ts"
 import { firingOptionsQuery } from "./FiringOptions.ts"
 import { PreviewedFire, Schedule } from "../schedules/Schedule.ts"
 
 /** The defaults of a cron task. */
 export const cronTaskDefaults = {
   key: null,
-  ...callDefaults,
-  ...runOnDefaults,
-  ...queueDefaults,
-  ...firingDefaults,
-  ...callbacksDefaults
+  ...call.defaults,
+  ...runOn.defaults,
+  ...queueRef.defaults,
+  ...firing.defaults,
+  ...callbacks.defaults
 } as const
 
 const definition = {
   name: label(200).pipe(Schema.annotateEncoded({ examples: ["Nightly report"] })),
   schedule: Schedule,
-  ...callInput,
-  ...runOnInput,
-  ...queueInput,
-  ...firingInput,
-  ...callbacksInput
+  ...call.input,
+  ...runOn.input,
+  ...queueRef.input,
+  ...firing.input,
+  ...callbacks.input
 }
 
 const exampleDefinition = {
@@ -80,11 +80,11 @@ export const CronTask = Schema.Struct({
   ...keyFields,
   name: Schema.String,
   schedule: Schema.String,
-  ...callFields,
-  ...runOnFields,
-  ...queueFields,
-  ...firingFields,
-  ...callbacksFields,
+  ...call.fields,
+  ...runOn.fields,
+  ...queueRef.fields,
+  ...firing.fields,
+  ...callbacks.fields,
   status: TaskStatus,
   next_run_at: NextRunAt,
   last_run: Schema.NullOr(LastRun),
@@ -105,8 +105,8 @@ export const CronTask = Schema.Struct({
       body: '{"full":true}',
       timeout_seconds: 30,
       retry_count: 3,
-      ...runOnDefaults,
-      ...queueDefaults,
+      ...runOn.defaults,
+      ...queueRef.defaults,
       timezone: "UTC",
       overlap: "skip",
       missed: "once",
@@ -133,8 +133,8 @@ export const defaultPreviewCount = 10
 
 export const PreviewQuery = {
   schedule: Schedule,
-  timezone: firingInput.timezone,
-  dst_overlap: firingInput.dst_overlap,
+  timezone: firing.input.timezone,
+  dst_overlap: firing.input.dst_overlap,
   ...firingOptionsQuery,
   count: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 })).annotate({

@@ -1,18 +1,10 @@
 import { Schema } from "effect"
 import { oneOf } from "../shared/oneOf.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
-import { firingOptionsDefaults, firingOptionsFields, firingOptionsInput } from "./FiringOptions.ts"
+import { options } from "../shared/options.ts"
+import { firingOptions } from "./FiringOptions.ts"
 import { DstOverlap } from "../schedules/Schedule.ts"
 import { TimeZone } from "../schedules/TimeZone.ts"
-
-/** The defaults of how a schedule fires. */
-export const firingDefaults = {
-  timezone: TimeZone.make("UTC"),
-  overlap: "skip",
-  missed: "once",
-  dst_overlap: "first",
-  ...firingOptionsDefaults
-} as const
 
 export const Overlap = oneOf(["allow", "skip", "queue"], {
   identifier: "Overlap",
@@ -39,25 +31,31 @@ export const DstOverlapRule = DstOverlap.annotate({
     "time and always fire both times. `first` when absent."
 })
 
-/** The fields that go with a schedule, in cron tasks and in chains that have one. */
-export const firingInput = {
-  timezone: Schema.optionalKey(
-    TimeZone.pipe(
+const always = options({
+  timezone: {
+    input: TimeZone.pipe(
       Schema.annotateEncoded({ description: "An IANA time zone name. UTC when absent." })
-    )
-  ),
-  overlap: Schema.optionalKey(Overlap),
-  missed: Schema.optionalKey(Missed),
-  dst_overlap: Schema.optionalKey(DstOverlapRule),
-  ...firingOptionsInput
-}
+    ),
+    shown: Schema.String,
+    default: TimeZone.make("UTC")
+  },
+  overlap: { input: Overlap, shown: Overlap, default: "skip" },
+  missed: { input: Missed, shown: Missed, default: "once" },
+  dst_overlap: { input: DstOverlapRule, shown: DstOverlapRule, default: "first" }
+})
 
-export const firingFields = {
-  timezone: Schema.String,
-  overlap: Overlap,
-  missed: Missed,
-  dst_overlap: DstOverlapRule,
-  ...firingOptionsFields
+const pausedReason = Schema.optionalKey(
+  Schema.String.annotate({
+    description: "Why the service paused it. Absent if it did not.",
+    examples: ["it failed 10 times in a row"]
+  })
+)
+
+/** The options that go with a schedule, in cron tasks and in chains that have one. */
+export const firing = {
+  input: { ...always.input, ...firingOptions.input },
+  fields: { ...always.fields, ...firingOptions.fields, paused_reason: pausedReason },
+  defaults: { ...always.defaults, ...firingOptions.defaults }
 }
 
 /** While a task is paused its schedule does not fire. Manual runs still work. */

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { CallUrl } from "../calls/CallUrl.ts"
 import { oneOf } from "../shared/oneOf.ts"
+import { rareOptions } from "../shared/options.ts"
 import { Timestamp, timestampInput } from "../shared/Timestamp.ts"
 
 const maxExcludedDays = 100
@@ -36,60 +37,6 @@ export type Precision = typeof Precision.Type
 const startsAt = "Slots before this time do not fire."
 const endsAt = "Slots after this time do not fire."
 
-/** The options of a schedule that few have. Null takes one away. */
-export const firingOptionsInput = {
-  precision: Schema.optionalKey(
-    Schema.NullOr(Precision).annotate({
-      description:
-        "`second` allows a sixth field at the start of the schedule, for seconds. Fires are at " +
-        "least 5 seconds apart, and a workspace has few such schedules. `minute` when absent or null."
-    })
-  ),
-  jitter_seconds: Schema.optionalKey(
-    Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 3_600 }))).annotate({
-      description:
-        "Each run starts up to so many seconds after its slot. How many is drawn from the id of " +
-        "the task and the slot, so tasks with one schedule do not start together. None when " +
-        "absent, null or 0.",
-      examples: [30]
-    })
-  ),
-  starts_at: Schema.optionalKey(Schema.NullOr(timestampInput(startsAt))),
-  ends_at: Schema.optionalKey(Schema.NullOr(timestampInput(endsAt))),
-  excluded_days: Schema.optionalKey(
-    Schema.NullOr(Schema.Array(ExcludedDay).check(Schema.isMaxLength(maxExcludedDays))).annotate({
-      description: "Dates in the time zone of the schedule on which nothing fires, at most 100.",
-      examples: [["2026-12-24", "2026-12-25"]]
-    })
-  ),
-  excluded_calendar: Schema.optionalKey(
-    Schema.NullOr(
-      Schema.Struct({ url: CallUrl.annotate({ description: "Where the file is." }) }).annotate({
-        identifier: "ExcludedCalendarInput"
-      })
-    ).annotate({
-      description:
-        "An iCalendar file on the web, read when it is saved and once a day. Nothing fires on the days " +
-        "of its all-day events, in the time zone of the schedule. If it cannot be read later, the days " +
-        "of the last good copy stay excluded.",
-      examples: [{ url: "https://calendar.example.com/holidays.ics" }]
-    })
-  ),
-  on_pause: Schema.optionalKey(
-    Schema.NullOr(OnPause).annotate({
-      description: "What a pause does to runs. `cancel` when absent or null."
-    })
-  ),
-  disable_after_failures: Schema.optionalKey(
-    Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 }))).annotate({
-      description:
-        "After this many failed runs in a row, the service pauses the task and announces " +
-        "`task.disabled`. A change or a resume resets the count. Never when absent or null.",
-      examples: [10]
-    })
-  )
-}
-
 export const ExcludedCalendar = Schema.Struct({
   url: Schema.String.annotate({ description: "Where the file is." }),
   fetched_at: Schema.NullOr(Timestamp).annotate({
@@ -113,39 +60,86 @@ export const ExcludedCalendar = Schema.Struct({
 })
 export type ExcludedCalendar = typeof ExcludedCalendar.Type
 
-/** The same as they are kept and shown. What was not set is absent. */
-export const firingOptionsFields = {
-  precision: Schema.optionalKey(Precision),
-  jitter_seconds: Schema.optionalKey(Schema.Int),
-  starts_at: Schema.optionalKey(Timestamp.annotate({ description: startsAt })),
-  ends_at: Schema.optionalKey(Timestamp.annotate({ description: endsAt })),
-  excluded_days: Schema.optionalKey(Schema.Array(Schema.String)),
-  excluded_calendar: Schema.optionalKey(ExcludedCalendar),
-  on_pause: Schema.optionalKey(OnPause),
-  disable_after_failures: Schema.optionalKey(Schema.Int),
-  paused_reason: Schema.optionalKey(
-    Schema.String.annotate({
-      description: "Why the service paused it. Absent if it did not.",
-      examples: ["it failed 10 times in a row"]
-    })
-  )
-}
-
-export const firingOptionsDefaults = {
-  precision: null,
-  jitter_seconds: null,
-  starts_at: null,
-  ends_at: null,
-  excluded_days: null,
-  excluded_calendar: null,
-  on_pause: null,
-  disable_after_failures: null
-} as const
+/** The options of a schedule that few have. Null takes one away. */
+export const firingOptions = rareOptions({
+  precision: {
+    input: Schema.NullOr(Precision).annotate({
+      description:
+        "`second` allows a sixth field at the start of the schedule, for seconds. Fires are at " +
+        "least 5 seconds apart, and a workspace has few such schedules. `minute` when absent or null."
+    }),
+    shown: Precision,
+    unset: "minute"
+  },
+  jitter_seconds: {
+    input: Schema.NullOr(
+      Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 3_600 }))
+    ).annotate({
+      description:
+        "Each run starts up to so many seconds after its slot. How many is drawn from the id of " +
+        "the task and the slot, so tasks with one schedule do not start together. None when " +
+        "absent, null or 0.",
+      examples: [30]
+    }),
+    shown: Schema.Int,
+    unset: 0
+  },
+  starts_at: {
+    input: Schema.NullOr(timestampInput(startsAt)),
+    shown: Timestamp.annotate({ description: startsAt })
+  },
+  ends_at: {
+    input: Schema.NullOr(timestampInput(endsAt)),
+    shown: Timestamp.annotate({ description: endsAt })
+  },
+  excluded_days: {
+    input: Schema.NullOr(
+      Schema.Array(ExcludedDay).check(Schema.isMaxLength(maxExcludedDays))
+    ).annotate({
+      description: "Dates in the time zone of the schedule on which nothing fires, at most 100.",
+      examples: [["2026-12-24", "2026-12-25"]]
+    }),
+    shown: Schema.Array(Schema.String),
+    unset: []
+  },
+  excluded_calendar: {
+    input: Schema.NullOr(
+      Schema.Struct({ url: CallUrl.annotate({ description: "Where the file is." }) }).annotate({
+        identifier: "ExcludedCalendarInput"
+      })
+    ).annotate({
+      description:
+        "An iCalendar file on the web, read when it is saved and once a day. Nothing fires on the days " +
+        "of its all-day events, in the time zone of the schedule. If it cannot be read later, the days " +
+        "of the last good copy stay excluded.",
+      examples: [{ url: "https://calendar.example.com/holidays.ics" }]
+    }),
+    shown: ExcludedCalendar
+  },
+  on_pause: {
+    input: Schema.NullOr(OnPause).annotate({
+      description: "What a pause does to runs. `cancel` when absent or null."
+    }),
+    shown: OnPause,
+    unset: "cancel"
+  },
+  disable_after_failures: {
+    input: Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 }))).annotate(
+      {
+        description:
+          "After this many failed runs in a row, the service pauses the task and announces " +
+          "`task.disabled`. A change or a resume resets the count. Never when absent or null.",
+        examples: [10]
+      }
+    ),
+    shown: Schema.Int
+  }
+})
 
 /** What a schedule has of the options. */
 export type FiringOptions = Omit<
-  Schema.Struct.Type<typeof firingOptionsFields>,
-  "excluded_calendar" | "paused_reason"
+  Schema.Struct.Type<typeof firingOptions.fields>,
+  "excluded_calendar"
 > & { readonly excluded_calendar?: Pick<ExcludedCalendar, "url"> }
 
 const dates = /^\d{4}-\d{2}-\d{2}(?:,\d{4}-\d{2}-\d{2}){0,99}$/

@@ -2,17 +2,17 @@ import { Schema, Struct } from "effect"
 import { LastRun } from "../executions/Execution.ts"
 import { Batch, BatchResult } from "../shared/requests/Batch.ts"
 import { retriesAgree, timeoutFits } from "../calls/CallOptions.ts"
-import { callbacksDefaults, callbacksFields, callbacksInput } from "../calls/Callbacks.ts"
-import { callDefaults, callFields, callInput } from "../calls/HttpCall.ts"
+import { callbacks } from "../calls/Callbacks.ts"
+import { call } from "../calls/HttpCall.ts"
 import { DelayedTaskId, WorkspaceId } from "../shared/Ids.ts"
 import { NameFilter } from "../shared/requests/NameFilter.ts"
 import { oneOf } from "../shared/oneOf.ts"
 import { Page } from "../shared/requests/Page.ts"
 import { keyFields, keyFilter, keyInput } from "../shared/requests/OwnKey.ts"
-import { queueDefaults, queueFields, queueInput } from "../queues/QueueRef.ts"
+import { queueRef } from "../queues/QueueRef.ts"
 import { label } from "../shared/Text.ts"
 import { Timestamp, timestampInput } from "../shared/Timestamp.ts"
-import { runOnDefaults, runOnFields, runOnInput } from "../workers/RunOn.ts"
+import { runOn } from "../workers/RunOn.ts"
 
 /**
  * `delay_seconds` is checked against it here. The server checks `run_at`, because it knows the
@@ -23,10 +23,10 @@ export const maxDelaySeconds = 365 * 24 * 60 * 60
 export const delayedTaskDefaults = {
   key: null,
   name: null,
-  ...callDefaults,
-  ...runOnDefaults,
-  ...queueDefaults,
-  ...callbacksDefaults
+  ...call.defaults,
+  ...runOn.defaults,
+  ...queueRef.defaults,
+  ...callbacks.defaults
 } as const
 
 export const DelayedTaskStatus = oneOf(["pending", "running", "finished", "cancelled"], {
@@ -43,10 +43,10 @@ const fields = Schema.Struct({
       label(200).pipe(Schema.annotateEncoded({ examples: ["Trial ends: ada@example.com"] }))
     )
   ),
-  ...callInput,
-  ...runOnInput,
-  ...queueInput,
-  ...callbacksInput,
+  ...call.input,
+  ...runOn.input,
+  ...queueRef.input,
+  ...callbacks.input,
   run_at: Schema.optionalKey(
     timestampInput("At most 365 days ahead. A time in the past means now.")
   ),
@@ -125,10 +125,10 @@ export const DelayedTask = Schema.Struct({
   workspace_id: WorkspaceId,
   ...keyFields,
   name: Schema.NullOr(Schema.String),
-  ...callFields,
-  ...runOnFields,
-  ...queueFields,
-  ...callbacksFields,
+  ...call.fields,
+  ...runOn.fields,
+  ...queueRef.fields,
+  ...callbacks.fields,
   status: DelayedTaskStatus,
   run_at: Timestamp,
   last_run: Schema.NullOr(LastRun),
@@ -148,8 +148,8 @@ export const DelayedTask = Schema.Struct({
       body: '{"user":"ada@example.com"}',
       timeout_seconds: 30,
       retry_count: 3,
-      ...runOnDefaults,
-      ...queueDefaults,
+      ...runOn.defaults,
+      ...queueRef.defaults,
       status: "pending",
       run_at: "2026-02-14T09:30:00.000Z",
       last_run: null,

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { options } from "../shared/options.ts"
 import { NeededLabels } from "./Label.ts"
 
 const maxWorkerWaitSeconds = 86_400
@@ -16,26 +17,25 @@ export const RunOnInput = Schema.Struct({ labels: NeededLabels }).annotate({
   examples: [{ labels: ["office"] }]
 })
 
-export const runOnDefaults = { run_on: null, worker_wait_seconds: 300 } as const
-
 /** The fields by which a task or a step says where its call is made. */
-export const runOnInput = {
-  run_on: Schema.optionalKey(
-    Schema.NullOr(RunOnInput).annotate({
+export const runOn = options({
+  run_on: {
+    input: Schema.NullOr(RunOnInput).annotate({
       description:
         "Which worker makes the call. The service itself when absent or null. With it, the URL may name a private address: the worker decides where it may call."
-    })
-  ),
-  worker_wait_seconds: Schema.optionalKey(
-    Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxWorkerWaitSeconds })).annotate({
+    }),
+    shown: Schema.NullOr(RunOn).annotate({ examples: [null] }),
+    default: null
+  },
+  worker_wait_seconds: {
+    input: Schema.Int.check(
+      Schema.isBetween({ minimum: 0, maximum: maxWorkerWaitSeconds })
+    ).annotate({
       description:
         "How long a run with `run_on` waits for a worker before it fails with `no_worker`. 300 when absent.",
       examples: [300]
-    })
-  )
-}
-
-export const runOnFields = {
-  run_on: Schema.NullOr(RunOn).annotate({ examples: [null] }),
-  worker_wait_seconds: Schema.Int.annotate({ examples: [300] })
-}
+    }),
+    shown: Schema.Int.annotate({ examples: [300] }),
+    default: 300
+  }
+})

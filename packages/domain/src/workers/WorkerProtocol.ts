@@ -1,6 +1,6 @@
 import { Schema, Struct } from "effect"
 import { TaskId } from "../executions/Execution.ts"
-import { callOptionsFields, maxAnswerSeconds } from "../calls/CallOptions.ts"
+import { callOptions, maxAnswerSeconds } from "../calls/CallOptions.ts"
 import { ExecutionErrorCode } from "../executions/ExecutionError.ts"
 import { CallMethod } from "../calls/HttpCall.ts"
 import { maxShownPids, ProcessRefusal } from "../monitors/process/ProcessMonitor.ts"
@@ -120,7 +120,7 @@ export const CallSignature = Schema.Struct({
 export type CallSignature = typeof CallSignature.Type
 
 /** Which answers are a success. Those with 2xx when absent. */
-const Success = Schema.Struct(Struct.omit(callOptionsFields, ["retry", "completion"]))
+const Success = Schema.Struct(Struct.omit(callOptions.fields, ["retry", "completion"]))
 
 export const WorkerCall = Schema.Struct({
   run_id: ExecutionId,

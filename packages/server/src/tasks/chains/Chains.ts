@@ -17,7 +17,7 @@ import {
 } from "@scheduling/domain/shared/Errors"
 import { ChainId, type ChainRunId, type ExecutionId } from "@scheduling/domain/shared/Ids"
 import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
-import { runOnDefaults } from "@scheduling/domain/workers/RunOn"
+import { runOn } from "@scheduling/domain/workers/RunOn"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { isDeepStrictEqual } from "node:util"
@@ -197,7 +197,7 @@ export class Chains extends Context.Service<
         if (!isDeepStrictEqual(steps, chain.steps)) {
           yield* repo.replaceSteps(changed)
           const task = { workspace_id: chain.workspace_id, task_id: chain.id }
-          yield* queue.move(task, steps[0] ?? runOnDefaults)
+          yield* queue.move(task, steps[0] ?? runOn.defaults)
         }
         return yield* withLastRun(yield* schedules.update(chain, changed))
       })

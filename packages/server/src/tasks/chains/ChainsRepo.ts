@@ -3,7 +3,7 @@ import type { Chain, ChainStep } from "@scheduling/domain/chains/Chain"
 import type { FiringOptions } from "@scheduling/domain/cron/FiringOptions"
 import type { TaskStatus } from "@scheduling/domain/cron/Firing"
 import type { Callbacks } from "@scheduling/domain/calls/Callbacks"
-import { type RunOn, runOnDefaults } from "@scheduling/domain/workers/RunOn"
+import { type RunOn, runOn } from "@scheduling/domain/workers/RunOn"
 import { Context, Effect, Layer, Option, Struct } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { intoWorkspace, type PageRow, timestampOf } from "../../store/index.ts"
@@ -119,7 +119,7 @@ export class ChainsRepo extends Context.Service<
         findWhere(workspaceId, sql`id = ${id}`)
 
       const versionOf = Effect.fnUntraced(function* ({ id, steps, workspace_id }: ChainRow) {
-        const { run_on, worker_wait_seconds } = steps[0] ?? runOnDefaults
+        const { run_on, worker_wait_seconds } = steps[0] ?? runOn.defaults
         return {
           run_on,
           worker_wait_seconds,

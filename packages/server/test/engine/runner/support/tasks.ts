@@ -1,4 +1,4 @@
-import { runOnDefaults } from "@scheduling/domain/workers/RunOn"
+import { runOn } from "@scheduling/domain/workers/RunOn"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { ChainStep } from "@scheduling/domain/chains/Chain"
@@ -138,7 +138,7 @@ export const step = (name: string, fields: Partial<ChainStep> = {}): ChainStep =
   body: null,
   timeout_seconds: 30,
   retry_count: 0,
-  ...runOnDefaults,
+  ...runOn.defaults,
   run_if: "success",
   ...fields
 })
