@@ -1,22 +1,13 @@
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Authentication } from "../auth/Authentication.ts"
 import { planAllows } from "../billing/Limits.ts"
-import { Execution } from "../executions/Execution.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
-import { batchDocs } from "../shared/requests/Batch.ts"
-import {
-  Conflict,
-  IdempotencyConflict,
-  NotFound,
-  QuotaExceeded,
-  RateLimited
-} from "../shared/Errors.ts"
-import { IdempotencyKey } from "../shared/requests/IdempotencyKey.ts"
+import { Conflict, NotFound } from "../shared/Errors.ts"
 import { ChainId, ChainRunId, ExecutionId, inPath, WorkspaceId } from "../shared/Ids.ts"
 import { PageQuery } from "../shared/requests/Page.ts"
-import { OwnKey, upsertDocs } from "../shared/requests/OwnKey.ts"
 import { WaitQuery } from "../shared/requests/WaitQuery.ts"
+import { scheduledEndpoints, taskEndpoints } from "../tasks/taskEndpoints.ts"
 import {
   Chain,
   ChainBatch,
@@ -29,131 +20,59 @@ import {
 } from "./Chain.ts"
 import { ChainRun, ChainRunDetail, ChainRunPage, StepRequest } from "./ChainRun.ts"
 
-const workspace = { workspace_id: inPath(WorkspaceId) }
-const chain = { workspace_id: inPath(WorkspaceId), chain_id: inPath(ChainId) }
-const run = { ...chain, run_id: inPath(ChainRunId) }
-const execution = { ...chain, execution_id: inPath(ExecutionId) }
+const params = { workspace_id: inPath(WorkspaceId), chain_id: inPath(ChainId) }
+const run = { ...params, run_id: inPath(ChainRunId) }
+const noun = "a chain"
+const path = "/:chain_id"
+
+const chains = taskEndpoints({
+  noun,
+  path,
+  params,
+  filters: ChainFilters,
+  schemas: {
+    task: Chain,
+    input: ChainInput,
+    definition: ChainDefinition,
+    page: ChainPage,
+    batch: ChainBatch,
+    batchResult: ChainBatchResult
+  },
+  texts: {
+    list: "The workspace's chains, newest first.",
+    create:
+      "1 to 50 calls that run one after the other, on a schedule or on request. " +
+      planAllows("chains", "chains", 10_000),
+    upsert: "A paused chain stays paused, and runs that have started keep their steps.",
+    get: "The chain, its next fire and its latest run."
+  }
+})
 
 export class ChainsApi extends HttpApiGroup.make("chains")
   .add(
-    HttpApiEndpoint.get("list", "/", {
-      params: workspace,
-      query: { ...PageQuery, ...ChainFilters },
-      success: ChainPage
-    })
-      .annotate(Access, Access.scope("tasks:read"))
-      .annotateMerge(docs("List chains", "The workspace's chains, newest first.")),
-
-    HttpApiEndpoint.post("create", "/", {
-      params: workspace,
-      headers: IdempotencyKey,
-      payload: ChainInput,
-      success: Chain.pipe(HttpApiSchema.status(201)),
-      error: [Conflict, IdempotencyConflict, QuotaExceeded]
-    })
-      .annotate(Access, Access.scope("tasks:write"))
-      .annotateMerge(
-        docs(
-          "Create a chain",
-          "1 to 50 calls that run one after the other, on a schedule or on request. " +
-            planAllows("chains", "chains", 10_000)
-        )
-      ),
-
-    HttpApiEndpoint.post("createMany", "/batch", {
-      params: workspace,
-      headers: IdempotencyKey,
-      payload: ChainBatch,
-      success: ChainBatchResult,
-      error: [IdempotencyConflict, NotFound, RateLimited]
-    })
-      .annotate(Access, Access.scope("tasks:write"))
-      .annotateMerge(batchDocs("chains")),
-
-    HttpApiEndpoint.put("upsert", "/by-key/:key", {
-      params: { ...workspace, key: OwnKey },
-      payload: ChainDefinition,
-      success: [Chain, Chain.pipe(HttpApiSchema.status(201))],
-      error: [Conflict, QuotaExceeded]
-    })
-      .annotate(Access, Access.scope("tasks:write"))
-      .annotateMerge(
-        upsertDocs(
-          "a chain",
-          "A paused chain stays paused, and runs that have started keep their steps."
-        )
-      ),
-
-    HttpApiEndpoint.get("get", "/:chain_id", { params: chain, success: Chain, error: NotFound })
-      .annotate(Access, Access.scope("tasks:read"))
-      .annotateMerge(docs("Get a chain", "The chain, its next fire and its latest run.")),
-
-    HttpApiEndpoint.patch("update", "/:chain_id", {
-      params: chain,
-      payload: ChainUpdate,
-      success: Chain,
-      error: [NotFound, Conflict, QuotaExceeded]
-    })
-      .annotate(Access, Access.scope("tasks:write"))
-      .annotateMerge(
-        docs(
-          "Change a chain",
-          "Changes the fields that are given. Runs that have started keep their steps."
-        )
-      ),
-
-    HttpApiEndpoint.delete("remove", "/:chain_id", { params: chain, error: NotFound })
-      .annotate(Access, Access.scope("tasks:write"))
-      .annotateMerge(
-        docs("Delete a chain", "Cancels its runs. Its history stays readable under executions.")
-      ),
-
-    HttpApiEndpoint.post("run", "/:chain_id/run", {
-      params: chain,
-      headers: IdempotencyKey,
-      success: ChainRun.pipe(HttpApiSchema.status(202)),
-      error: [NotFound, IdempotencyConflict, QuotaExceeded]
-    })
-      .annotate(Access, Access.scope("tasks:write"))
-      .annotateMerge(
-        docs(
-          "Run a chain now",
+    chains.list,
+    chains.create,
+    chains.createMany,
+    chains.upsert,
+    chains.get,
+    ...scheduledEndpoints({
+      noun,
+      path,
+      params,
+      schemas: { task: Chain, update: ChainUpdate, run: ChainRun },
+      texts: {
+        update: "Runs that have started keep their steps.",
+        remove: "Cancels its runs. Its history stays readable under executions.",
+        run:
           "Queues one run, even while the chain is paused or another run is in progress. The " +
-            "schedule does not change. A chain has at most 10,000 unfinished runs."
-        )
-      ),
-
-    HttpApiEndpoint.post("pause", "/:chain_id/pause", {
-      params: chain,
-      success: Chain,
-      error: NotFound
-    })
-      .annotate(Access, Access.scope("tasks:write"))
-      .annotateMerge(
-        docs(
-          "Pause a chain",
-          "The schedule stops firing, and its queued and running runs are cancelled. Pausing " +
-            "again changes nothing."
-        )
-      ),
-
-    HttpApiEndpoint.post("resume", "/:chain_id/resume", {
-      params: chain,
-      success: Chain,
-      error: [NotFound, QuotaExceeded]
-    })
-      .annotate(Access, Access.scope("tasks:write"))
-      .annotateMerge(
-        docs(
-          "Resume a chain",
-          "The schedule fires again from now on. Fires during the pause are not made up " +
-            "for. Resuming again changes nothing."
-        )
-      ),
+          "schedule does not change. A chain has at most 10,000 unfinished runs.",
+        pause: "The schedule stops firing, and its queued and running runs are cancelled."
+      }
+    }),
 
     // A run is execution history with status codes and errors, so it needs the scope of executions.
     HttpApiEndpoint.get("runs", "/:chain_id/runs", {
-      params: chain,
+      params,
       query: PageQuery,
       success: ChainRunPage,
       error: NotFound
@@ -180,7 +99,7 @@ export class ChainsApi extends HttpApiGroup.make("chains")
 
     // It shows both what the chain defines and what was answered, for which keys have scopes apart.
     HttpApiEndpoint.get("stepRequest", "/:chain_id/runs/:run_id/executions/:execution_id/request", {
-      params: { ...run, ...execution },
+      params: { ...run, execution_id: inPath(ExecutionId) },
       success: StepRequest,
       error: [NotFound, Conflict]
     })
@@ -193,20 +112,14 @@ export class ChainsApi extends HttpApiGroup.make("chains")
         )
       ),
 
-    HttpApiEndpoint.post("cancel", "/:chain_id/executions/:execution_id/cancel", {
-      params: execution,
-      success: Execution,
-      error: [NotFound, Conflict]
-    })
-      .annotate(Access, Access.scope("tasks:write"))
-      .annotateMerge(
-        docs(
-          "Cancel an execution",
-          "Ends a step's queued or running execution and with it the run: no later step " +
-            "starts. A running call is cut off, so the answer may still say `running`. If it has " +
-            "ended in another way, the answer is 409."
-        )
+    chains.cancel.annotateMerge(
+      docs(
+        "Cancel an execution",
+        "Ends a step's queued or running execution and with it the run: no later step " +
+          "starts. A running call is cut off, so the answer may still say `running`. If it has " +
+          "ended in another way, the answer is 409."
       )
+    )
   )
   .middleware(Authentication)
   .prefix("/v1/workspaces/:workspace_id/chains")

@@ -1,0 +1,195 @@
+import type { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
+import { cancelDocs } from "../executions/cancelDocs.ts"
+import { Execution } from "../executions/Execution.ts"
+import { Access } from "../shared/Access.ts"
+import { docs } from "../shared/docs.ts"
+import {
+  Conflict,
+  IdempotencyConflict,
+  NotFound,
+  QuotaExceeded,
+  RateLimited
+} from "../shared/Errors.ts"
+import { ExecutionId, inPath, WorkspaceId } from "../shared/Ids.ts"
+import { batchDocs } from "../shared/requests/Batch.ts"
+import { IdempotencyKey } from "../shared/requests/IdempotencyKey.ts"
+import { OwnKey, upsertDocs } from "../shared/requests/OwnKey.ts"
+import { PageQuery } from "../shared/requests/Page.ts"
+
+const workspace = { workspace_id: inPath(WorkspaceId) }
+
+const read = Access.scope("tasks:read")
+const write = Access.scope("tasks:write")
+
+/**
+ * The endpoints that every kind of task has. `path` names one task. `texts` complete the
+ * descriptions of the operations.
+ */
+export const taskEndpoints = <
+  const Path extends `/${string}`,
+  Params extends {
+    readonly workspace_id: (typeof workspace)["workspace_id"]
+  } & Schema.Struct.Fields,
+  Filters extends Schema.Struct.Fields,
+  Task extends Schema.Top,
+  Input extends Schema.Top,
+  Definition extends Schema.Top,
+  Page extends Schema.Top,
+  Batch extends Schema.Top,
+  BatchResult extends Schema.Top
+>({
+  filters,
+  noun,
+  params,
+  path,
+  schemas,
+  texts
+}: {
+  /** The kind with its article, such as `a cron task`. */
+  readonly noun: `a ${string}`
+  readonly path: Path
+  readonly params: Params
+  readonly filters: Filters
+  readonly schemas: {
+    readonly task: Task
+    readonly input: Input
+    readonly definition: Definition
+    readonly page: Page
+    readonly batch: Batch
+    readonly batchResult: BatchResult
+  }
+  readonly texts: {
+    readonly list: string
+    readonly create: string
+    readonly upsert: string
+    readonly get: string
+  }
+}) => {
+  const plural = `${noun.replace(/^a /, "")}s`
+  return {
+    list: HttpApiEndpoint.get("list", "/", {
+      params: workspace,
+      query: { ...PageQuery, ...filters },
+      success: schemas.page
+    })
+      .annotate(Access, read)
+      .annotateMerge(docs(`List ${plural}`, texts.list)),
+
+    create: HttpApiEndpoint.post("create", "/", {
+      params: workspace,
+      headers: IdempotencyKey,
+      payload: schemas.input,
+      success: schemas.task.pipe(HttpApiSchema.status(201)),
+      error: [Conflict, IdempotencyConflict, QuotaExceeded]
+    })
+      .annotate(Access, write)
+      .annotateMerge(docs(`Create ${noun}`, texts.create)),
+
+    createMany: HttpApiEndpoint.post("createMany", "/batch", {
+      params: workspace,
+      headers: IdempotencyKey,
+      payload: schemas.batch,
+      success: schemas.batchResult,
+      error: [IdempotencyConflict, NotFound, RateLimited]
+    })
+      .annotate(Access, write)
+      .annotateMerge(batchDocs(plural)),
+
+    upsert: HttpApiEndpoint.put("upsert", "/by-key/:key", {
+      params: { ...workspace, key: OwnKey },
+      payload: schemas.definition,
+      success: [schemas.task, schemas.task.pipe(HttpApiSchema.status(201))],
+      error: [Conflict, QuotaExceeded]
+    })
+      .annotate(Access, write)
+      .annotateMerge(upsertDocs(noun, texts.upsert)),
+
+    get: HttpApiEndpoint.get("get", path, { params, success: schemas.task, error: NotFound })
+      .annotate(Access, read)
+      .annotateMerge(docs(`Get ${noun}`, texts.get)),
+
+    cancel: HttpApiEndpoint.post("cancel", `${path}/executions/:execution_id/cancel`, {
+      params: { ...params, execution_id: inPath(ExecutionId) },
+      success: Execution,
+      error: [NotFound, Conflict]
+    })
+      .annotate(Access, write)
+      .annotateMerge(cancelDocs)
+  }
+}
+
+/** What the PATCH of every kind says of itself. `extra` is what is special about the kind. */
+export const updateDocs = (noun: string, extra: string) =>
+  docs(`Change ${noun}`, `Changes the fields that are given. ${extra}`)
+
+/** The further endpoints of a kind of task that has a schedule. */
+export const scheduledEndpoints = <
+  const Path extends `/${string}`,
+  Params extends Schema.Struct.Fields,
+  Task extends Schema.Top,
+  Update extends Schema.Top,
+  Run extends Schema.Top
+>({
+  noun,
+  params,
+  path,
+  schemas,
+  texts
+}: {
+  readonly noun: `a ${string}`
+  readonly path: Path
+  readonly params: Params
+  readonly schemas: { readonly task: Task; readonly update: Update; readonly run: Run }
+  readonly texts: {
+    readonly update: string
+    readonly remove: string
+    readonly run: string
+    readonly pause: string
+  }
+}) =>
+  [
+    HttpApiEndpoint.patch("update", path, {
+      params,
+      payload: schemas.update,
+      success: schemas.task,
+      error: [NotFound, Conflict, QuotaExceeded]
+    })
+      .annotate(Access, write)
+      .annotateMerge(updateDocs(noun, texts.update)),
+
+    HttpApiEndpoint.delete("remove", path, { params, error: NotFound })
+      .annotate(Access, write)
+      .annotateMerge(docs(`Delete ${noun}`, texts.remove)),
+
+    HttpApiEndpoint.post("run", `${path}/run`, {
+      params,
+      headers: IdempotencyKey,
+      success: schemas.run.pipe(HttpApiSchema.status(202)),
+      error: [NotFound, IdempotencyConflict, QuotaExceeded]
+    })
+      .annotate(Access, write)
+      .annotateMerge(docs(`Run ${noun} now`, texts.run)),
+
+    HttpApiEndpoint.post("pause", `${path}/pause`, {
+      params,
+      success: schemas.task,
+      error: NotFound
+    })
+      .annotate(Access, write)
+      .annotateMerge(docs(`Pause ${noun}`, `${texts.pause} Pausing again changes nothing.`)),
+
+    HttpApiEndpoint.post("resume", `${path}/resume`, {
+      params,
+      success: schemas.task,
+      error: [NotFound, QuotaExceeded]
+    })
+      .annotate(Access, write)
+      .annotateMerge(
+        docs(
+          `Resume ${noun}`,
+          "The schedule fires again from now on. Fires during the pause are not made up for. " +
+            "Resuming again changes nothing."
+        )
+      )
+  ] as const
