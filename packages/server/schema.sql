@@ -648,51 +648,61 @@ CREATE TABLE runs (
   workspace_id uuid NOT NULL,
   id uuid NOT NULL,
   task_id uuid NOT NULL,
+  lane bigint DEFAULT 0 NOT NULL,
+  ordinal bigint NOT NULL,
+  scheduled_for timestamp with time zone NOT NULL,
+  due_at timestamp with time zone NOT NULL,
+  slot_at timestamp with time zone,
+  attempt integer DEFAULT 1 NOT NULL,
+  lost integer DEFAULT 0 NOT NULL,
+  started_at timestamp with time zone,
+  attempt_started_at timestamp with time zone,
+  awaiting_since timestamp with time zone,
+  completes_by timestamp with time zone,
+  lease_owner integer,
+  state text DEFAULT 'ready'::text NOT NULL,
+  phase text GENERATED ALWAYS AS (
+CASE
+    WHEN (state = ANY (ARRAY['leased'::text, 'running'::text])) THEN 'held'::text
+    ELSE state
+END) STORED NOT NULL,
+  cancel_requested boolean DEFAULT false NOT NULL,
   kind text NOT NULL,
   trigger text NOT NULL,
-  lane bigint DEFAULT 0 NOT NULL,
+  queue_id uuid,
+  slot_queue_id uuid,
   chain_run_id uuid,
   step_index smallint,
   step text,
   version_id uuid,
   after_failure boolean,
-  slot_at timestamp with time zone,
-  scheduled_for timestamp with time zone NOT NULL,
-  due_at timestamp with time zone NOT NULL,
-  state text DEFAULT 'queued'::text NOT NULL,
-  waiting boolean DEFAULT false NOT NULL,
-  parked boolean DEFAULT false NOT NULL,
-  queue_id uuid,
-  moves boolean DEFAULT false NOT NULL,
-  next_queue_id uuid,
-  cancel_requested boolean DEFAULT false NOT NULL,
-  attempt integer DEFAULT 1 NOT NULL,
-  lost integer DEFAULT 0 NOT NULL,
-  lease_owner integer,
-  started_at timestamp with time zone,
-  attempt_started_at timestamp with time zone,
-  awaiting_since timestamp with time zone,
-  completes_by timestamp with time zone,
   status_code integer,
   error text,
   run_on jsonb,
   worker_wait_seconds integer,
-  ordinal bigint NOT NULL,
   CONSTRAINT runs_pkey PRIMARY KEY (workspace_id, id),
   CONSTRAINT runs_task_id_slot_at_key UNIQUE (task_id, slot_at),
-  CONSTRAINT runs_state_check CHECK (state = ANY (ARRAY['queued'::text, 'running'::text]))
+  CONSTRAINT runs_completion CHECK ((awaiting_since IS NOT NULL) = (state = 'awaiting'::text) AND (completes_by IS NOT NULL) = (state = 'awaiting'::text)),
+  CONSTRAINT runs_lease CHECK ((lease_owner IS NOT NULL) = (state = ANY (ARRAY['leased'::text, 'running'::text]))),
+  CONSTRAINT runs_start CHECK ((started_at IS NOT NULL) = (attempt > 1 OR (state = ANY (ARRAY['running'::text, 'awaiting'::text]))) AND (started_at IS NULL) = (attempt_started_at IS NULL)),
+  CONSTRAINT runs_state_check CHECK (state = ANY (ARRAY['parked'::text, 'blocked'::text, 'ready'::text, 'leased'::text, 'running'::text, 'awaiting'::text])),
+  CONSTRAINT runs_turn CHECK (
+CASE
+    WHEN state = ANY (ARRAY['parked'::text, 'blocked'::text]) THEN slot_queue_id IS NULL AND NOT cancel_requested AND (state = 'blocked'::text OR queue_id IS NOT NULL)
+    ELSE true
+END)
 ) WITH (fillfactor=60, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000, autovacuum_vacuum_cost_delay=0, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=5000);
-CREATE INDEX runs_admitted ON runs USING btree (queue_id) WHERE queue_id IS NOT NULL AND NOT waiting;
 CREATE INDEX runs_awaiting ON runs USING btree (completes_by) WHERE completes_by IS NOT NULL;
+CREATE INDEX runs_blocked ON runs USING btree (task_id, id) WHERE phase = 'blocked'::text;
 CREATE INDEX runs_by_chain_run ON runs USING btree (chain_run_id) WHERE chain_run_id IS NOT NULL;
-CREATE INDEX runs_by_due ON runs USING btree (date_bin('00:00:01'::interval, due_at, '1970-01-01 00:00:00+00'::timestamp with time zone), lane) WHERE lease_owner IS NULL AND NOT waiting AND run_on IS NULL;
+CREATE INDEX runs_by_due ON runs USING btree (date_bin('00:00:01'::interval, due_at, '1970-01-01 00:00:00+00'::timestamp with time zone), lane) WHERE phase = 'ready'::text AND run_on IS NULL;
 CREATE INDEX runs_by_owner ON runs USING btree (lease_owner) WHERE lease_owner IS NOT NULL;
-CREATE INDEX runs_for_workers ON runs USING btree (workspace_id, run_on, date_bin('00:00:01'::interval, due_at, '1970-01-01 00:00:00+00'::timestamp with time zone)) WHERE lease_owner IS NULL AND NOT waiting AND run_on IS NOT NULL;
-CREATE INDEX runs_for_workers_by_due ON runs USING btree (due_at) WHERE lease_owner IS NULL AND NOT waiting AND run_on IS NOT NULL;
-CREATE INDEX runs_parked ON runs USING btree (queue_id, due_at) WHERE parked;
+CREATE INDEX runs_by_slot ON runs USING btree (slot_queue_id) WHERE slot_queue_id IS NOT NULL;
+CREATE INDEX runs_for_workers ON runs USING btree (workspace_id, run_on, date_bin('00:00:01'::interval, due_at, '1970-01-01 00:00:00+00'::timestamp with time zone)) WHERE phase = 'ready'::text AND run_on IS NOT NULL;
+CREATE INDEX runs_for_workers_by_due ON runs USING btree (due_at) WHERE phase = 'ready'::text AND run_on IS NOT NULL;
+CREATE INDEX runs_parked ON runs USING btree (queue_id, due_at) WHERE phase = 'parked'::text;
 CREATE INDEX runs_to_cancel ON runs USING btree (lease_owner) WHERE cancel_requested;
-CREATE INDEX runs_unclaimed ON runs USING btree (seconds_after(due_at, worker_wait_seconds)) WHERE lease_owner IS NULL AND NOT waiting AND run_on IS NOT NULL;
-CREATE INDEX runs_waiting ON runs USING btree (task_id, id) WHERE waiting AND NOT parked;
+CREATE INDEX runs_unclaimed ON runs USING btree (seconds_after(due_at, worker_wait_seconds)) WHERE phase = 'ready'::text AND run_on IS NOT NULL;
 
 CREATE TABLE sessions (
   id uuid NOT NULL,

@@ -241,7 +241,7 @@ const unfinished = (until: Date) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     return yield* sql`
-      SELECT runs.id, state, attempt, waiting, lease_owner, died_at, due_at, attempt_started_at
+      SELECT runs.id, state, attempt, lease_owner, died_at, due_at, attempt_started_at
       FROM runs
       LEFT JOIN nodes ON nodes.id = runs.lease_owner
       WHERE scheduled_for <= ${until}

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
+import { isInPhase } from "./RunState.ts"
 
 export interface Depth {
   /**
@@ -43,8 +44,7 @@ export const findDepth = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, 
       greatest(0, extract(epoch FROM ${now}::timestamptz - (
         SELECT min(date_bin('1 second', due_at, timestamptz 'epoch'))
         FROM runs
-        WHERE lease_owner IS NULL
-          AND NOT waiting
+        WHERE ${isReady(sql)}
           AND run_on IS NULL
       )))::float8 AS oldest_due_seconds,
       greatest(0, extract(epoch FROM ${now}::timestamptz - (
@@ -68,14 +68,15 @@ export const findDepth = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, 
   return depth ?? noDepth
 })
 
+const isReady = (sql: SqlClient.SqlClient) => sql.literal(isInPhase("ready"))
+
 const countOf = (sql: SqlClient.SqlClient, due: Statement.Fragment) => sql`
   (
     SELECT count(*)::int
     FROM (
       SELECT
       FROM runs
-      WHERE lease_owner IS NULL
-        AND NOT waiting
+      WHERE ${isReady(sql)}
         AND ${due}
       LIMIT ${countTo}
     ) AS due

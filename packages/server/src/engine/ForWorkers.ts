@@ -1,7 +1,8 @@
 import { awaySince } from "./Absences.ts"
+import { isInPhase } from "./RunState.ts"
 
 /** SQL for runs that wait for a worker, as in their indexes. */
-export const isForWorkers = "lease_owner IS NULL AND NOT waiting AND run_on IS NOT NULL"
+export const isForWorkers = `${isInPhase("ready")} AND run_on IS NOT NULL`
 
 /**
  * SQL for runs that have waited for a worker for as long as they may while the service was there. The
@@ -12,8 +13,7 @@ export const isUnclaimed = `${isForWorkers}
         AND seconds_after(due_at, worker_wait_seconds) < now() - ${awaySince("runs.due_at")}`
 
 /** SQL for runs that were cancelled and that no worker holds any more. */
-export const isAbandoned =
-  "lease_owner IS NULL AND cancel_requested AND NOT waiting AND run_on IS NOT NULL"
+export const isAbandoned = `${isForWorkers} AND cancel_requested`
 
 export const upcomingForWorkers = `
       EXISTS (SELECT FROM runs WHERE ${isForWorkers} AND due_at <= now()) AS worker_due,

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { attend } from "./Absences.ts"
+import { isInPhase } from "./RunState.ts"
 import { releaseWaiting } from "./releaseWaiting.ts"
 import { isTrusted } from "./starting/Turns.ts"
 import { completionDueInMs, isOverdue, type Presence } from "./awaiting/Awaiting.ts"
@@ -144,14 +145,14 @@ export const judge = Effect.fnUntraced(function* (
           FROM runs AS other
           WHERE other.task_id = runs.task_id
             AND other.id <> runs.id
-            AND NOT other.waiting
+            AND other.phase NOT IN ('parked', 'blocked')
         )`
       )}
     ), ${attend(sql, sql`(SELECT yes FROM judge)`)}
     SELECT
       date_part('epoch', now()) * 1000 AS now_ms,
       EXISTS (SELECT FROM released) AS released,
-      EXISTS (SELECT FROM runs WHERE parked) AS parked,
+      EXISTS (SELECT FROM runs WHERE ${sql.literal(isInPhase("parked"))}) AS parked,
       (SELECT yes FROM judge) AND EXISTS (
         SELECT
         FROM runs

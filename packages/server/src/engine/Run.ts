@@ -98,7 +98,7 @@ export interface AttemptEnd {
 }
 
 /**
- * What is to be written about a run. The fence: `id`, `attempt` and `lease_owner` must still match.
+ * What is to be written about a run. The fence: `id`, `attempt`, `lease_owner` and `awaited` must still match.
  */
 export interface Settlement extends AttemptEnd {
   readonly id: string
@@ -106,7 +106,10 @@ export interface Settlement extends AttemptEnd {
   readonly task_id: string
   readonly kind: ExecutionKind
   readonly attempt: number
+  /** The node or session that holds it. Null if nobody does. */
   readonly lease_owner: number | null
+  /** Whether the run awaited its completion until now. */
+  readonly awaited: boolean
   /** Where its row may be found without an index. */
   readonly row_at: string | null
   /** Null sends the run back to the queue for another attempt, or lets it await its call-back. */
@@ -138,7 +141,9 @@ export const settlementOf = (
   run: SettledRun,
   owner: number | null,
   end: Pick<Settlement, "status" | "error"> &
-    Partial<AttemptEnd & Pick<Settlement, "retry_delay_ms" | "completes_by_ms" | "lost">>
+    Partial<
+      AttemptEnd & Pick<Settlement, "retry_delay_ms" | "completes_by_ms" | "lost" | "awaited">
+    >
 ): Settlement => ({
   id: run.id,
   workspace_id: run.workspace_id,
@@ -146,6 +151,7 @@ export const settlementOf = (
   kind: run.kind,
   attempt: run.attempt,
   lease_owner: owner,
+  awaited: end.awaited ?? false,
   row_at: run.row_at ?? null,
   status: end.status,
   retry_delay_ms: end.retry_delay_ms ?? null,

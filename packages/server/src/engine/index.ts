@@ -31,6 +31,7 @@ export {
 } from "./Run.ts"
 export { firstIdAt } from "./RunId.ts"
 export { RunQueue } from "./RunQueue.ts"
+export { hasBegun, isInPhase, shownStatus } from "./RunState.ts"
 export { RunnerOptions } from "./RunnerOptions.ts"
 export { setRunsRight, wasSetBack } from "./setRunsRight.ts"
 export { AwaitedRunsOfNode } from "./awaiting/AwaitedRuns.ts"

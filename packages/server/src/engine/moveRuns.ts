@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import { hasBegun } from "./RunState.ts"
 
 /**
  * Runs of a chain that have started keep the steps that they have. A node or an agent that has
@@ -15,47 +16,42 @@ export const moveRuns = (
     SET
       run_on = ${place.run_on && JSON.stringify(place.run_on)}::jsonb,
       worker_wait_seconds = ${place.worker_wait_seconds},
-      lease_owner = CASE WHEN state = 'running' THEN lease_owner END
+      state = CASE state WHEN 'leased' THEN 'ready' ELSE state END,
+      lease_owner = CASE state WHEN 'running' THEN lease_owner END
     WHERE workspace_id = ${task.workspace_id}
       AND task_id = ${task.task_id}
       AND version_id IS NULL`
 
-/** SQL for the queue in which the next attempt or step of a row of `runs` waits for its turn. */
-export const nextQueue = "CASE WHEN runs.moves THEN runs.next_queue_id ELSE runs.queue_id END"
-
 /**
- * Puts the runs of a task that have not started into another queue, or into none. One that waits for
- * the run before it goes on doing so. One that has started keeps its place and goes there with its
- * next attempt or step.
+ * Gives the runs of a task another queue, or none. A run that has not begun waits there for its turn
+ * from now on, or goes on waiting for the run before it. A run that has begun keeps its slot, and its
+ * next attempt or step waits there.
  */
 export const moveToQueue = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   task: { readonly workspace_id: string; readonly task_id: string },
   queueId: string | null
 ) {
+  const begun = sql.literal(hasBegun())
   const move = sql`
     UPDATE runs
     SET
-      queue_id = CASE WHEN state = 'queued' THEN ${queueId}::uuid ELSE queue_id END,
-      moves = state = 'running',
-      next_queue_id = CASE WHEN state = 'running' THEN ${queueId}::uuid END,
-      waiting = CASE
-        WHEN state = 'queued' THEN ${queueId !== null} OR (waiting AND NOT parked)
-        ELSE waiting
+      queue_id = ${queueId}::uuid,
+      slot_queue_id = CASE WHEN ${begun} THEN slot_queue_id END,
+      state = CASE
+        WHEN ${begun} OR state = 'blocked' THEN state
+        WHEN ${queueId !== null} THEN 'parked'
+        ELSE 'ready'
       END,
-      parked = CASE
-        WHEN state = 'queued' THEN ${queueId !== null} AND (parked OR NOT waiting)
-        ELSE parked
-      END,
-      due_at = CASE WHEN state = 'queued' THEN greatest(due_at, now()) ELSE due_at END,
-      lease_owner = CASE WHEN state = 'running' THEN lease_owner END
+      due_at = CASE WHEN ${begun} THEN due_at ELSE greatest(due_at, now()) END,
+      lease_owner = CASE state WHEN 'running' THEN lease_owner END
     FROM (
       SELECT id
       FROM runs
       WHERE workspace_id = ${task.workspace_id}
         AND task_id = ${task.task_id}
         AND NOT cancel_requested
-        AND CASE WHEN moves THEN next_queue_id ELSE queue_id END IS DISTINCT FROM ${queueId}::uuid
+        AND queue_id IS DISTINCT FROM ${queueId}::uuid
       ORDER BY id
       FOR NO KEY UPDATE
     ) AS moved

@@ -1,4 +1,5 @@
 import type { SqlClient, Statement } from "effect/sql"
+import { isInPhase } from "./RunState.ts"
 
 /**
  * Releases the oldest waiting run of each task that the condition on `runs` selects: it no longer
@@ -9,19 +10,22 @@ export const releaseWaiting = (
   sql: SqlClient.SqlClient,
   ofTasks: Statement.Fragment,
   unless: Statement.Fragment = sql`false`
-) => sql`
+) => {
+  const isBlocked = sql.literal(isInPhase("blocked"))
+  return sql`
   UPDATE runs
-  SET waiting = queue_id IS NOT NULL, parked = queue_id IS NOT NULL, due_at = greatest(due_at, now())
+  SET
+    state = CASE WHEN queue_id IS NULL THEN 'ready' ELSE 'parked' END,
+    due_at = greatest(due_at, now())
   WHERE (workspace_id, id) IN (
       SELECT DISTINCT ON (task_id) workspace_id, id
       FROM runs
-      WHERE waiting
-        AND NOT parked
+      WHERE ${isBlocked}
         AND ${ofTasks}
       ORDER BY task_id, id
     )
     -- Somebody else may have released it since this statement began, and a node may have it.
-    AND waiting
-    AND NOT parked
+    AND ${isBlocked}
     AND NOT ${unless}
   RETURNING id`
+}

@@ -8,6 +8,7 @@ import { longestLostCallSeconds } from "./admitting/Lost.ts"
 import { calendarDaysOf } from "./firing/calendarDays.ts"
 import type { DueTask } from "./firing/Fire.ts"
 import { agentLeaseMs } from "./Nodes.ts"
+import { hasBegun } from "./RunState.ts"
 
 /**
  * Whether the clock was set back since a node was there last: the note of its presence is of the
@@ -30,6 +31,7 @@ export const wasSetBack = (sql: SqlClient.SqlClient) =>
  * at any time and any number of times.
  */
 export const setRunsRight = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+  const begun = sql.literal(hasBegun())
   for (let after = firstTask; after !== undefined;) {
     after = yield* againAfterCollision(sql.withTransaction(refireSome(sql, after)))
   }
@@ -42,23 +44,23 @@ export const setRunsRight = Effect.fnUntraced(function* (sql: SqlClient.SqlClien
         SELECT
           runs.workspace_id, runs.id,
           CASE
-            WHEN attempt_started_at IS NOT NULL
+            WHEN attempt > 1
             THEN now() + greatest(interval '0', due_at - attempt_started_at)
             ELSE greatest(now(), tasks.run_at)
           END AS right_at
         FROM runs
         LEFT JOIN tasks ON tasks.id = runs.task_id AND runs.trigger = 'schedule'
-        WHERE state = 'queued'
+        WHERE NOT ${begun}
           AND ${sql.literal(isAhead("due_at"))}
           AND CASE
-            WHEN attempt_started_at IS NOT NULL THEN ${sql.literal(isAhead("attempt_started_at"))}
+            WHEN attempt > 1 THEN ${sql.literal(isAhead("attempt_started_at"))}
             WHEN trigger = 'schedule' THEN tasks.run_at < due_at
             ELSE true
           END
       ) AS ahead
       WHERE runs.workspace_id = ahead.workspace_id
         AND runs.id = ahead.id
-        AND runs.state = 'queued'`,
+        AND NOT ${begun}`,
     sql`
       UPDATE runs
       SET
@@ -157,7 +159,6 @@ const refireSome = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, after:
   yield* sql`
     DELETE FROM runs
     WHERE task_id = ANY (${ids}::uuid[])
-      AND state = 'queued'
       AND started_at IS NULL
       AND ${sql.literal(isAhead("slot_at"))}`
   yield* sql`

@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { inState } from "./inState.ts"
 import { findLastAway, removeAbsences } from "../../src/engine/Absences.ts"
 import { makeRunId } from "../../src/engine/RunId.ts"
 import { judge } from "../../src/engine/Nodes.ts"
@@ -43,11 +44,7 @@ const wait = Effect.fnUntraced(function* (secondsAgo: number, forSeconds: number
     ...(on === "worker"
       ? { run_on: `{"labels":["moon"]}`, worker_wait_seconds: forSeconds }
       : {
-          state: "running",
-          lease_owner: 0,
-          started_at: since,
-          attempt_started_at: since,
-          awaiting_since: since,
+          ...inState("awaiting", { at: since }),
           completes_by: new Date(since.getTime() + forSeconds * 1_000)
         })
   })}`

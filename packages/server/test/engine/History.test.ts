@@ -372,7 +372,7 @@ layer(TestLayer, { excludeTestServices: true })("the fence", (it) => {
       assert.isEmpty((yield* settle(sql, [late])).ids)
       assert.isEmpty((yield* take(sql, node)).started)
       const [again] = yield* unfinished(workspace_id)
-      assert.deepInclude(again, { state: "queued", attempt: 2, lease_owner: null })
+      assert.deepInclude(again, { state: "ready", attempt: 2, lease_owner: null })
     })
   )
 

@@ -229,7 +229,7 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
           const runs = yield* eventually(
             unfinished(workspace_id),
             (runs) =>
-              runs.some((run) => run.waiting) &&
+              runs.some((run) => run.state === "blocked") &&
               runs.filter((run) => run.state === "running").length === 4
           )
           assert.strictEqual(runs.length, 5)

@@ -120,14 +120,14 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), { excludeTestServi
         yield* setAhead(hourMs)
         yield* sql`
           UPDATE runs
-          SET state = 'queued', slot_at = NULL, trigger = 'manual', attempt_started_at = NULL,
-            due_at = now()
-          WHERE lease_owner IS NULL`
+          SET slot_at = NULL, trigger = 'manual', attempt = 1, started_at = NULL,
+            attempt_started_at = NULL, due_at = now()
+          WHERE state = 'parked'`
         yield* sql`
           UPDATE runs
           SET started_at = now(), attempt_started_at = now(), awaiting_since = now(),
             completes_by = now() + interval '30 seconds'
-          WHERE lease_owner = 0`
+          WHERE state = 'awaiting'`
         yield* sql`
           UPDATE queues
           SET next_at = now() + interval '10 seconds', held_until = ARRAY[now() + interval '2 hours']`
@@ -165,8 +165,8 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), { excludeTestServi
         const latest = Effect.map(
           sql<Record<string, number>>`
             SELECT
-              (SELECT max(date_part('epoch', due_at - now())) FROM runs WHERE trigger = 'manual' AND state = 'queued') AS due,
-              (SELECT max(date_part('epoch', completes_by - now())) FROM runs WHERE lease_owner = 0) AS completion,
+              (SELECT max(date_part('epoch', due_at - now())) FROM runs WHERE trigger = 'manual' AND state = 'parked') AS due,
+              (SELECT max(date_part('epoch', completes_by - now())) FROM runs WHERE state = 'awaiting') AS completion,
               (SELECT max(date_part('epoch', greatest(started_at, attempt_started_at, awaiting_since) - now())) FROM runs) AS started,
               (SELECT max(date_part('epoch', next_at - now())) FROM queues) AS queue,
               (SELECT max(date_part('epoch', held_until[1] - now())) FROM queues) AS held_slot,

@@ -88,10 +88,10 @@ export const everyFamily = (at: Date): ReadonlyArray<string> => {
     `INSERT INTO calendars (id, workspace_id, url, days, fetched_at, error, check_at, used_at)
      VALUES (${id(17)}, ${workspace}, 'https://example.com/', '["2026-12-24"]', ${t}, ${odd}, ${t}, ${t})`,
     `INSERT INTO plan_pauses (task_id, workspace_id, paused_at) VALUES (${chain}, ${workspace}, ${t})`,
-    `INSERT INTO runs (workspace_id, id, task_id, kind, trigger, lane, scheduled_for, due_at, slot_at, attempt, lost, run_on, worker_wait_seconds, queue_id, waiting, parked, ordinal)
-     VALUES (${workspace}, ${run}, ${cron}, 'cron', 'schedule', 7, '2999-01-01', '2999-01-01 00:00:00.000001+00', '2999-01-01', 2, 1, '["a"]', 300, ${queue}, true, true, nextval('runs_ordinal_seq'))`,
-    `INSERT INTO runs (workspace_id, id, task_id, kind, trigger, lane, scheduled_for, due_at, state, lease_owner, started_at, attempt_started_at, status_code, awaiting_since, completes_by, ordinal)
-     VALUES (${workspace}, ${id(17)}, ${cron}, 'cron', 'manual', 7, ${t}, ${t}, 'running', 0, ${t}, ${t}, 202, ${t}, '2999-01-01', nextval('runs_ordinal_seq'))`,
+    `INSERT INTO runs (workspace_id, id, task_id, kind, trigger, lane, scheduled_for, due_at, slot_at, attempt, lost, started_at, attempt_started_at, run_on, worker_wait_seconds, queue_id, state, ordinal)
+     VALUES (${workspace}, ${run}, ${cron}, 'cron', 'schedule', 7, '2999-01-01', '2999-01-01 00:00:00.000001+00', '2999-01-01', 2, 1, ${t}, ${t}, '["a"]', 300, ${queue}, 'parked', nextval('runs_ordinal_seq'))`,
+    `INSERT INTO runs (workspace_id, id, task_id, kind, trigger, lane, scheduled_for, due_at, state, started_at, attempt_started_at, status_code, awaiting_since, completes_by, ordinal)
+     VALUES (${workspace}, ${id(17)}, ${cron}, 'cron', 'manual', 7, ${t}, ${t}, 'awaiting', ${t}, ${t}, 202, ${t}, '2999-01-01', nextval('runs_ordinal_seq'))`,
     `INSERT INTO progress (execution_id, workspace_id, lines)
      VALUES (${execution(1)}, ${workspace}, ${json})`,
     `INSERT INTO stops (id, workspace_id) VALUES (${id(15)}, ${workspace})`,

@@ -53,7 +53,7 @@ export const insertRun = Effect.fnUntraced(function* (
     ${withTask}
     INSERT INTO runs (
       id, workspace_id, task_id, kind, trigger, lane, chain_run_id, step_index,
-      scheduled_for, due_at, run_on, worker_wait_seconds, queue_id, waiting, parked
+      scheduled_for, due_at, run_on, worker_wait_seconds, queue_id, state
     )
     SELECT
       ${id}::uuid, ${run.workspace_id}::uuid, ${run.task_id}::uuid, ${run.kind}, ${run.trigger},
@@ -61,7 +61,7 @@ export const insertRun = Effect.fnUntraced(function* (
       ${run.kind === "chain" ? id : null}::uuid, ${run.kind === "chain" ? 0 : null}::smallint,
       greatest(now(), ${run.run_at}::timestamptz), greatest(now(), ${run.run_at}::timestamptz),
       tasks.run_on, tasks.worker_wait_seconds,
-      tasks.queue_id, tasks.queue_id IS NOT NULL, tasks.queue_id IS NOT NULL
+      tasks.queue_id, CASE WHEN tasks.queue_id IS NULL THEN 'ready' ELSE 'parked' END
     FROM (SELECT) AS one
     LEFT JOIN tasks ON tasks.id = ${run.task_id}::uuid
     WHERE NOT ${isFull(sql, sql`${run.task_id}::uuid`, run.most)}

@@ -36,14 +36,14 @@ export const insertReruns = Effect.fnUntraced(function* (
   return yield* sql<InsertedRun>`
     INSERT INTO runs (
       id, workspace_id, task_id, kind, trigger, lane, chain_run_id, step_index,
-      scheduled_for, due_at, run_on, worker_wait_seconds, queue_id, waiting, parked
+      scheduled_for, due_at, run_on, worker_wait_seconds, queue_id, state
     )
     SELECT
       ended.id, tasks.workspace_id, tasks.id, tasks.kind, 'rerun', tasks.lane,
       CASE tasks.kind WHEN 'chain' THEN ended.id END,
       CASE tasks.kind WHEN 'chain' THEN 0 END,
       ended.scheduled_for, now(), tasks.run_on, tasks.worker_wait_seconds,
-      tasks.queue_id, tasks.queue_id IS NOT NULL, tasks.queue_id IS NOT NULL
+      tasks.queue_id, CASE WHEN tasks.queue_id IS NULL THEN 'ready' ELSE 'parked' END
     FROM unnest(
       ${column("uuid", ({ id }) => id)},
       ${column("uuid", ({ task_id }) => task_id)},

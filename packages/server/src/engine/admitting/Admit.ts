@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { LeasedRun } from "../Run.ts"
+import { hasBegun, isInPhase } from "../RunState.ts"
 import { columnsOfRun, targetOf } from "../starting/Claim.ts"
 
 /**
@@ -29,8 +30,7 @@ const freePlaces = `
         FROM (
           SELECT
           FROM runs
-          WHERE runs.queue_id = queues.id
-            AND NOT runs.waiting
+          WHERE runs.slot_queue_id = queues.id
           LIMIT queues.max_concurrency
         ) AS admitted
       )
@@ -46,9 +46,8 @@ const turnsLeft = `
     WHEN queues.rate_per_second IS NOT NULL THEN (
       SELECT count(*)
       FROM runs
-      WHERE runs.queue_id = queues.id
-        AND NOT runs.waiting
-        AND runs.state = 'queued'
+      WHERE runs.slot_queue_id = queues.id
+        AND NOT ${hasBegun()}
     )
   END`
 
@@ -62,8 +61,9 @@ export interface Look {
 }
 
 /** Those of the queues that have a free place and a run for it, now or later. */
-export const findOpen = (sql: SqlClient.SqlClient, queueIds: ReadonlyArray<string>) =>
-  sql<Look>`
+export const findOpen = (sql: SqlClient.SqlClient, queueIds: ReadonlyArray<string>) => {
+  const parked = sql.literal(isInPhase("parked"))
+  return sql<Look>`
     SELECT
       asked.id,
       queues.id IS NOT NULL AS is_there,
@@ -77,13 +77,14 @@ export const findOpen = (sql: SqlClient.SqlClient, queueIds: ReadonlyArray<strin
     CROSS JOIN LATERAL (
       SELECT due_at
       FROM runs
-      WHERE runs.parked
+      WHERE ${parked}
         AND runs.queue_id = asked.id
       ORDER BY due_at
       LIMIT 1
     ) AS first
     WHERE queues.id IS NULL
       OR (NOT queues.paused AND ${sql.literal(freePlaces)} > 0)`
+}
 
 /** Returns those that nobody else holds. The rows stay locked until the transaction ends. */
 const lockQueues = (sql: SqlClient.SqlClient, queueIds: ReadonlyArray<string>) =>
@@ -106,8 +107,9 @@ const admitLocked = (
   sql: SqlClient.SqlClient,
   queueIds: ReadonlyArray<string>,
   { except, limit, node }: LeaseOptions
-) =>
-  sql<AdmittedRow>`
+) => {
+  const parked = sql.literal(isInPhase("parked"))
+  return sql<AdmittedRow>`
     WITH open AS MATERIALIZED (
       SELECT
         queues.id,
@@ -127,12 +129,13 @@ const admitLocked = (
     ), turns AS MATERIALIZED (
       SELECT
         open.id, open.base, open.spacing, open.places, parked.place, parked.due_at,
+        parked.run_on, parked.lane,
         row_number() OVER (PARTITION BY open.id ORDER BY parked.due_at) - 1 AS n
       FROM open
       CROSS JOIN LATERAL (
-        SELECT ctid AS place, due_at
+        SELECT ctid AS place, due_at, run_on, lane
         FROM runs
-        WHERE runs.parked
+        WHERE ${parked}
           AND runs.queue_id = open.id
           AND runs.due_at <= ${sql.literal(horizon)}
         ORDER BY runs.due_at
@@ -142,7 +145,12 @@ const admitLocked = (
     ), timed AS MATERIALIZED (
       SELECT
         id, spacing, places, place,
-        row_number() OVER (ORDER BY n) <= ${limit}::integer AS is_leased,
+        CASE
+          WHEN row_number() OVER (ORDER BY n) <= ${limit}::integer
+            AND run_on IS NULL
+            AND (lane >> 32)::integer <> ALL (${except}::integer[])
+          THEN (SELECT id FROM nodes WHERE id = ${node} AND died_at IS NULL)
+        END AS owner,
         CASE
           WHEN spacing IS NULL THEN greatest(due_at, now())
           ELSE n * spacing
@@ -152,15 +160,10 @@ const admitLocked = (
     ), admitted AS (
       UPDATE runs
       SET
-        waiting = false,
-        parked = false,
+        state = CASE WHEN timed.owner IS NULL THEN 'ready' ELSE 'leased' END,
+        slot_queue_id = runs.queue_id,
         due_at = timed.due_at,
-        lease_owner = CASE
-          WHEN timed.is_leased
-            AND runs.run_on IS NULL
-            AND (runs.lane >> 32)::integer <> ALL (${except}::integer[])
-          THEN (SELECT id FROM nodes WHERE id = ${node} AND died_at IS NULL)
-        END
+        lease_owner = timed.owner
       FROM timed
       WHERE runs.ctid = ANY (ARRAY(SELECT place FROM timed))
         AND runs.ctid = timed.place
@@ -189,6 +192,7 @@ const admitLocked = (
       END AS target,
       date_part('epoch', due_at) * 1000 AS due_ms
     FROM admitted`
+}
 
 interface AdmittedRow extends LeasedRun {
   readonly queue_id: string

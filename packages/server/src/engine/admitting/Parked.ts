@@ -1,4 +1,7 @@
 import type { SqlClient } from "effect/sql"
+import { isInPhase } from "../RunState.ts"
+
+const isParked = isInPhase("parked")
 
 const letGoAtOnce = 500
 
@@ -6,11 +9,11 @@ const letGoAtOnce = 500
 export const letGo = (sql: SqlClient.SqlClient, queueIds: ReadonlyArray<string>) =>
   sql`
     UPDATE runs
-    SET queue_id = NULL, waiting = false, parked = false, due_at = greatest(due_at, now())
+    SET queue_id = NULL, state = 'ready', due_at = greatest(due_at, now())
     WHERE ctid = ANY (ARRAY(
         SELECT ctid
         FROM runs
-        WHERE runs.parked
+        WHERE ${sql.literal(isParked)}
           AND runs.queue_id = ANY (${queueIds}::uuid[])
           AND NOT EXISTS (SELECT FROM queues WHERE queues.id = runs.queue_id)
         LIMIT ${letGoAtOnce}
@@ -31,7 +34,7 @@ export const findParked = (sql: SqlClient.SqlClient, after: string) =>
       FROM (
         SELECT queue_id, due_at
         FROM runs
-        WHERE parked
+        WHERE ${sql.literal(isParked)}
           AND queue_id > ${after}::uuid
         ORDER BY queue_id, due_at
         LIMIT 1
@@ -42,7 +45,7 @@ export const findParked = (sql: SqlClient.SqlClient, after: string) =>
       CROSS JOIN LATERAL (
         SELECT queue_id, due_at
         FROM runs
-        WHERE parked
+        WHERE ${sql.literal(isParked)}
           AND queue_id > passed.queue_id
         ORDER BY queue_id, due_at
         LIMIT 1

@@ -6,13 +6,8 @@ import { awaySince } from "../Absences.ts"
 import { callOfRun } from "../callOfRun.ts"
 import { placeColumn } from "../chains/ChainRuns.ts"
 import type { Settlement, StartedRun } from "../Run.ts"
+import type { RunState } from "../RunState.ts"
 import { isTrusted, type Trust } from "../starting/Turns.ts"
-
-/**
- * The holder of runs that await a call-back. Ids of nodes begin at 1, so no node holds them, none
- * claims them and none loses them. Everything else sees a run that is running.
- */
-export const noNode = 0
 
 /**
  * How long the node that looks has been there without a break. While nobody was there, jobs and
@@ -57,16 +52,16 @@ export const beginAwaiting = Effect.fnUntraced(function* (
   const rows = yield* sql<{ readonly id: string }>`
     UPDATE runs
     SET
-      lease_owner = ${noNode},
+      state = 'awaiting',
+      lease_owner = NULL,
       awaiting_since = now(),
       completes_by = CASE
         WHEN runs.cancel_requested THEN now()
         ELSE to_timestamp(input.completes_by_ms / 1000)
       END,
       started_at = CASE
-        WHEN runs.started_at = runs.attempt_started_at
-        THEN coalesce(to_timestamp(input.started_ms / 1000), runs.started_at)
-        ELSE runs.started_at
+        WHEN runs.attempt > 1 THEN runs.started_at
+        ELSE coalesce(to_timestamp(input.started_ms / 1000), runs.started_at)
       END,
       attempt_started_at = coalesce(to_timestamp(input.started_ms / 1000), runs.attempt_started_at),
       status_code = input.status_code,
@@ -96,7 +91,7 @@ export interface AwaitingRun extends Pick<
   StartedRun,
   "id" | "workspace_id" | "task_id" | "kind" | "attempt" | "lost" | "place"
 > {
-  readonly state: "queued" | "running"
+  readonly state: RunState
   readonly lease_owner: number | null
   readonly cancel_requested: boolean
   /** Null if its call is still under way. */
@@ -111,7 +106,7 @@ export interface AwaitingRun extends Pick<
 const columns = `
   runs.id, runs.workspace_id, runs.task_id, runs.kind, runs.attempt, runs.lost, runs.state,
   runs.lease_owner, runs.cancel_requested, ${placeColumn()},
-  CASE WHEN runs.awaiting_since IS NOT NULL THEN runs.status_code END AS answered_with,
+  CASE runs.state WHEN 'awaiting' THEN runs.status_code END AS answered_with,
   coalesce(call.retry_count, 0) AS retry_count, call.call_options,
   coalesce(call.timeout_seconds, 30) AS timeout_seconds,
   date_part('epoch', runs.attempt_started_at) * 1000 AS started_ms,

@@ -7,7 +7,6 @@ import { maxProgressBytes } from "@scheduling/domain/executions/Execution"
 import { Context, Effect, Layer, Random } from "effect"
 import { SqlClient } from "effect/sql"
 import type { AwaitingRun, Presence } from "../awaiting/Awaiting.ts"
-import { noNode } from "../awaiting/Awaiting.ts"
 import { makeSettleAlone } from "../ending/SettleAlone.ts"
 import type { Endings, Signals } from "../../events/index.ts"
 import { verdictOn } from "../ending/verdictOn.ts"
@@ -66,14 +65,14 @@ export class Completions extends Context.Service<
       const end = Effect.fnUntraced(function* (
         said: ReadonlyMap<string, { readonly run: AwaitingRun; readonly callback: Callback }>
       ) {
-        const calling = [...said.values()].filter(({ run }) => run.lease_owner !== noNode)
+        const calling = [...said.values()].filter(({ run }) => run.state === "running")
         const taken = new Set(
           calling.length === 0 ? [] : yield* repo.takeOver(calling.map(({ run }) => takeover(run)))
         )
         const random = yield* Random.next
         return yield* settleAlone(
           [...said.values()]
-            .filter(({ run }) => run.lease_owner === noNode || taken.has(run.id))
+            .filter(({ run }) => run.state === "awaiting" || taken.has(run.id))
             .map(({ callback, run }) => settlementBy(run, callback, random))
         )
       })
@@ -88,7 +87,7 @@ export class Completions extends Context.Service<
           const said = new Map<string, { readonly run: AwaitingRun; readonly callback: Callback }>()
           for (const callback of left) {
             const run = runs.get(callback.id)
-            if (run === undefined || run.attempt !== callback.attempt || !isRunning(run)) {
+            if (run === undefined || run.attempt !== callback.attempt || !hasBegun(run)) {
               over.push(callback)
             } else if (callback.what === "progress") lines.push(callback)
             // Of several at once the first counts, and the others find out in the next round.
@@ -136,8 +135,8 @@ export class Completions extends Context.Service<
 
 // ---------------------------------------------------------------------------
 
-const isRunning = ({ cancel_requested, lease_owner, state }: AwaitingRun): boolean =>
-  state === "running" && lease_owner !== null && !cancel_requested
+const hasBegun = ({ cancel_requested, state }: AwaitingRun): boolean =>
+  (state === "running" || state === "awaiting") && !cancel_requested
 
 /** No other node finds the run overdue while this one ends it. */
 const spareMs = 60_000
@@ -151,7 +150,7 @@ const takeover = (run: AwaitingRun): Settlement =>
   })
 
 const settlementBy = (run: AwaitingRun, { body, what }: Callback, random: number): Settlement =>
-  settlementOf(run, noNode, {
+  settlementOf(run, null, {
     ...ended(run),
     response_body: body,
     ...(what === "done"
@@ -160,7 +159,7 @@ const settlementBy = (run: AwaitingRun, { body, what }: Callback, random: number
   })
 
 const settlementOfOverdue = (run: AwaitingRun, random: number): Settlement =>
-  settlementOf(run, noNode, {
+  settlementOf(run, null, {
     ...ended(run),
     ...(run.cancel_requested
       ? { status: "cancelled", error: cancelledError }
@@ -171,6 +170,7 @@ const settlementOfOverdue = (run: AwaitingRun, random: number): Settlement =>
   })
 
 const ended = (run: AwaitingRun) => ({
+  awaited: true,
   started: true,
   finished_ms: run.now_ms,
   status_code: run.answered_with

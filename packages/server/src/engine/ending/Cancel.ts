@@ -3,8 +3,8 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { placeColumn } from "../chains/ChainRuns.ts"
-import { noNode } from "../awaiting/Awaiting.ts"
 import { type SettledRun, type Settlement, settlementOf } from "../Run.ts"
+import type { RunState } from "../RunState.ts"
 import { settle } from "./settle.ts"
 import { nothingSettled, type Settled } from "./Settled.ts"
 
@@ -26,7 +26,6 @@ export const withdrawDelayed = Effect.fnUntraced(function* (
     WHERE workspace_id = ${task.workspace_id}
       AND task_id = ${task.task_id}
       AND kind = 'delayed'
-      AND state = 'queued'
       AND started_at IS NULL
     RETURNING id`
   return removed.map(({ id }) => id)
@@ -42,7 +41,6 @@ export const withdrawSlots = Effect.fnUntraced(function* (sql: SqlClient.SqlClie
       DELETE FROM runs
       WHERE workspace_id = ${task.workspace_id}
         AND task_id = ${task.task_id}
-        AND state = 'queued'
         AND started_at IS NULL
         AND slot_at > now()
       RETURNING id, slot_at
@@ -81,7 +79,7 @@ export const firesAfter = ({ fired_until, first_withdrawn }: Slots, now: Date): 
 
 /** A row of `runs` that the transaction has locked. */
 export interface StoppableRun extends SettledRun {
-  readonly state: "queued" | "running"
+  readonly state: RunState
   readonly lease_owner: number | null
   /** The status of the call that is to be completed. */
   readonly answered_with: number | null
@@ -90,7 +88,7 @@ export interface StoppableRun extends SettledRun {
 
 export const stoppableColumns = `
   id, workspace_id, task_id, kind, state, attempt, lease_owner,
-  CASE WHEN awaiting_since IS NOT NULL THEN status_code END AS answered_with,
+  CASE state WHEN 'awaiting' THEN status_code END AS answered_with,
   date_part('epoch', now()) * 1000 AS now_ms, ${placeColumn()}`
 
 /**
@@ -126,19 +124,19 @@ export interface Recorded {
   readonly settled: Settled
 }
 
-/** The attempt of a run that awaits a call-back was made. */
+/** The attempt of a run that awaits its completion was made. */
 const endOf = ({ answered_with, now_ms, state }: StoppableRun) =>
   ({
     status: "cancelled",
     error: cancelledError,
-    started: state === "running",
-    finished_ms: state === "running" ? now_ms : null,
+    awaited: state === "awaiting",
+    started: state === "awaiting",
+    finished_ms: state === "awaiting" ? now_ms : null,
     status_code: answered_with
   }) as const
 
-/** Nobody makes its call, so it can be ended here. */
-export const isHeldByNobody = ({ lease_owner, state }: StoppableRun): boolean =>
-  state === "queued" || lease_owner === noNode
+/** Nobody makes its call, so it can be finished here. */
+export const isNotCalling = ({ state }: StoppableRun): boolean => state !== "running"
 
 /**
  * Ends the runs that are queued or await a call-back. What follows (`makeAfterSettled`) is to be done
@@ -149,7 +147,7 @@ export const recordAsCancelled = Effect.fnUntraced(function* (
   runs: ReadonlyArray<StoppableRun>
 ) {
   const settlements = runs
-    .filter(isHeldByNobody)
+    .filter(isNotCalling)
     .map((run) => settlementOf(run, run.lease_owner, endOf(run)))
   const recorded: Recorded = {
     settlements,
@@ -163,7 +161,7 @@ export const requestCancel = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   runs: ReadonlyArray<StoppableRun>
 ) {
-  const running = runs.filter((run) => !isHeldByNobody(run))
+  const running = runs.filter((run) => !isNotCalling(run))
   const ids = running.map((run) => run.id)
   if (ids.length > 0) {
     yield* sql`

@@ -8,6 +8,7 @@ import { againAfterCollision } from "../../store/index.ts"
 import { holdPlaces, lockQueuesOf, type LostPlace, lostPlaceColumns } from "../admitting/Lost.ts"
 import { deadNodes } from "../Nodes.ts"
 import { type SettledRun, type Settlement, settlementOf } from "../Run.ts"
+import { nextTurn } from "../RunState.ts"
 import { makeAfterSettled } from "./afterSettled.ts"
 import { settle } from "./settle.ts"
 
@@ -45,10 +46,10 @@ export const takeBack = Effect.fnUntraced(function* (
       UPDATE runs
       SET
         lease_owner = NULL,
-        waiting = queue_id IS NOT NULL AND NOT cancel_requested,
-        parked = queue_id IS NOT NULL AND NOT cancel_requested
+        state = ${sql.literal(nextTurn())},
+        slot_queue_id = NULL
       WHERE lease_owner IN (${owners})
-        AND state = 'queued'
+        AND state = 'leased'
       RETURNING queue_id
     )
     SELECT DISTINCT queue_id

@@ -1,14 +1,11 @@
 import type { LeasedRun } from "../Run.ts"
 import type { DisabledTask } from "./disableFailing.ts"
 
-/** The place that a run had in a named queue until its result was written. */
-export interface LeftPlace {
+/** The slot that a run held in a named queue until its result was written. */
+export interface FreedSlot {
   readonly queue_id: string
-  readonly workspace_id: string
-  /** The run that ended. */
+  /** The run whose result was written. */
   readonly id: string
-  /** Its next attempt or step, which keeps the place if it does not wait for a turn. */
-  readonly heir: string
 }
 
 /** What became of results that were written. */
@@ -20,10 +17,10 @@ export interface Settled {
   readonly released: boolean
   /** Tasks that were paused because they have failed too often. */
   readonly disabled: ReadonlyArray<DisabledTask>
-  /** Queues with a place that may be free now, or a run that waits. */
+  /** Queues with a slot that may be free now, or a run that waits. */
   readonly queues: ReadonlyArray<string>
-  /** The places that their runs had in these. */
-  readonly places: ReadonlyArray<LeftPlace>
+  /** The slots that the runs held in them. */
+  readonly slots: ReadonlyArray<FreedSlot>
   /** Whether the outbox has something new. */
   readonly announced: boolean
   /** The next steps of chains, leased to the node that ended the steps before them. */
@@ -41,7 +38,7 @@ export const nothingSettled: Settled = {
   released: false,
   disabled: [],
   queues: [],
-  places: [],
+  slots: [],
   announced: false,
   next: []
 }

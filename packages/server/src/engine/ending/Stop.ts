@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import {
-  isHeldByNobody,
+  isNotCalling,
   recordAsCancelled,
   requestCancel,
   type StoppableRun,
@@ -105,7 +105,7 @@ const removeQueued = Effect.fnUntraced(function* (
   { workspace_id }: Stop,
   runs: ReadonlyArray<StoppableRun>
 ) {
-  const ids = runs.filter(isHeldByNobody).map((run) => run.id)
+  const ids = runs.filter(isNotCalling).map((run) => run.id)
   if (ids.length > 0) {
     yield* sql`
       DELETE FROM runs

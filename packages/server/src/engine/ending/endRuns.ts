@@ -1,12 +1,13 @@
-import { noNode } from "../awaiting/Awaiting.ts"
-import { nextQueue } from "../moveRuns.ts"
-
-/** SQL: the fence. A node that lost a lease writes nothing. */
+/**
+ * SQL: the fence. A node that lost a lease writes nothing. A run that nobody holds may have begun to
+ * await its completion in the same attempt.
+ */
 export const isHeld = `(
   runs.workspace_id = input.workspace_id
   AND runs.id = input.id
   AND runs.attempt = input.attempt
   AND runs.lease_owner IS NOT DISTINCT FROM input.lease_owner
+  AND (runs.state = 'awaiting') = input.awaited
 )`
 
 const deleteRuns = (where: string) => `
@@ -19,18 +20,15 @@ const deleteRuns = (where: string) => `
   RETURNING
     runs.id, runs.workspace_id, runs.task_id, runs.kind, runs.trigger, runs.lane,
     runs.chain_run_id, runs.step_index, runs.step,
-    runs.version_id, runs.after_failure, runs.queue_id, ${nextQueue} AS next_queue_id,
+    runs.version_id, runs.after_failure, runs.slot_queue_id, runs.queue_id,
     runs.scheduled_for, runs.attempt, runs.cancel_requested, runs.ordinal,
     CASE
-      WHEN runs.started_at IS DISTINCT FROM runs.attempt_started_at THEN runs.started_at
-      WHEN input.started
-      THEN coalesce(to_timestamp(input.started_ms / 1000), runs.started_at)
-      -- It was queued between two attempts. A run that was marked as running but stopped
-      -- before its time has never started.
-      WHEN runs.state = 'queued' THEN runs.started_at
+      WHEN runs.attempt > 1 THEN runs.started_at
+      -- A run that was marked as running but stopped before its time has never started.
+      WHEN input.started THEN coalesce(to_timestamp(input.started_ms / 1000), runs.started_at)
     END AS started_at,
     coalesce(to_timestamp(input.started_ms / 1000), runs.attempt_started_at) AS attempt_started_at,
-    CASE WHEN NOT input.lost AND runs.run_on IS NULL THEN nullif(runs.lease_owner, ${noNode}) END AS next_owner,
+    CASE WHEN NOT input.lost AND runs.run_on IS NULL THEN runs.lease_owner END AS next_owner,
     input.status, input.started,
     CASE WHEN input.finished_ms IS NOT NULL
       THEN to_timestamp(greatest(input.finished_ms, input.started_ms) / 1000)

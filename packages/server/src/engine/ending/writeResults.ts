@@ -6,7 +6,7 @@ import { columnsOf, undoneAlone } from "../../store/index.ts"
 import { disableFailing } from "./disableFailing.ts"
 import { findFollowUps } from "../chains/ChainRuns.ts"
 import type { Settlement } from "../Run.ts"
-import { nextQueue } from "../moveRuns.ts"
+import { nextTurn } from "../RunState.ts"
 import { releaseWaiting } from "../releaseWaiting.ts"
 import { endedBy, endsInFailure } from "./endedBy.ts"
 import { endRuns, isHeld } from "./endRuns.ts"
@@ -36,7 +36,6 @@ export const writeResults = Effect.fnUntraced(function* (
     const skipped = followUps.get(id)?.skipped ?? []
     return skipped.length === 0 ? null : JSON.stringify(skipped)
   }
-  const queue = sql.literal(nextQueue)
   const column = columnsOf(settlements.toSorted((a, b) => (a.id < b.id ? -1 : 1)))
   // A delayed task ends with its run.
   const delayedTasks = settlements.flatMap(({ kind, status, task_id }) =>
@@ -46,9 +45,10 @@ export const writeResults = Effect.fnUntraced(function* (
     readonly id: string
     readonly released: boolean
     readonly announced: boolean
+    /** The queue in which it held a slot. */
+    readonly slot_queue_id: string | null
+    /** The queue of its next attempt or step. */
     readonly queue_id: string | null
-    /** Of its next attempt or step. */
-    readonly next_queue_id: string | null
   }>`
     WITH input AS (
       SELECT *
@@ -57,6 +57,7 @@ export const writeResults = Effect.fnUntraced(function* (
         ${column("uuid", ({ id }) => id)},
         ${column("int4", ({ attempt }) => attempt)},
         ${column("int4", ({ lease_owner }) => lease_owner)},
+        ${column("bool", ({ awaited }) => awaited)},
         ${column("text", ({ row_at }) => row_at)},
         ${column("text", ({ status }) => status)},
         ${column("float8", ({ retry_delay_ms }) => retry_delay_ms)},
@@ -72,8 +73,8 @@ export const writeResults = Effect.fnUntraced(function* (
         ${column("text", (settlement) => nextOf(settlement)?.step)},
         ${column("text", skippedOf)}
       ) AS input (
-        workspace_id, id, attempt, lease_owner, row_at, status, retry_delay_ms, lost, started, started_ms,
-        finished_ms, status_code, response_body, error, next_id, next_step_index, next_step, skipped
+        workspace_id, id, attempt, lease_owner, awaited, row_at, status, retry_delay_ms, lost, started,
+        started_ms, finished_ms, status_code, response_body, error, next_id, next_step_index, next_step, skipped
       )
     ), locked AS MATERIALIZED (
       SELECT id
@@ -85,25 +86,22 @@ export const writeResults = Effect.fnUntraced(function* (
     ), ${sql.literal(endRuns)}, again AS (
       UPDATE runs
       SET
-        state = 'queued',
+        state = ${sql.literal(nextTurn())},
         attempt = runs.attempt + 1,
         lost = runs.lost + input.lost::integer,
         trigger = CASE WHEN input.lost AND runs.kind <> 'chain' AND runs.trigger <> 'rerun' THEN 'retry' ELSE runs.trigger END,
         due_at = CASE
           WHEN runs.cancel_requested THEN now()
-          WHEN input.lost AND ${queue} IS NOT NULL THEN 'epoch'
+          WHEN input.lost AND runs.queue_id IS NOT NULL THEN 'epoch'
           -- By the node, which does not follow the clock of the database when that is wrong.
           ELSE least(now(), to_timestamp(input.finished_ms / 1000))
             + input.retry_delay_ms * interval '1 millisecond'
         END,
         lease_owner = NULL,
-        queue_id = ${queue},
-        waiting = ${queue} IS NOT NULL AND NOT runs.cancel_requested,
-        parked = ${queue} IS NOT NULL AND NOT runs.cancel_requested,
+        slot_queue_id = NULL,
         started_at = CASE
-          WHEN runs.started_at = runs.attempt_started_at
-          THEN coalesce(to_timestamp(input.started_ms / 1000), runs.started_at)
-          ELSE runs.started_at
+          WHEN runs.attempt > 1 THEN runs.started_at
+          ELSE coalesce(to_timestamp(input.started_ms / 1000), runs.started_at)
         END,
         attempt_started_at = coalesce(to_timestamp(input.started_ms / 1000), runs.attempt_started_at),
         status_code = input.status_code,
@@ -116,13 +114,13 @@ export const writeResults = Effect.fnUntraced(function* (
         AND (SELECT count(*) FROM locked) >= 0
       RETURNING
         runs.id, runs.workspace_id, input.attempt, runs.attempt_started_at, input.started,
-        CASE WHEN runs.moves THEN (
-          SELECT before.queue_id
+        (
+          SELECT before.slot_queue_id
           FROM runs AS before
           WHERE before.workspace_id = runs.workspace_id
             AND before.id = runs.id
-        ) ELSE runs.queue_id END AS queue_id,
-        runs.queue_id AS next_queue_id,
+        ) AS slot_queue_id,
+        runs.queue_id,
         CASE WHEN input.finished_ms IS NOT NULL
           THEN to_timestamp(greatest(input.finished_ms, input.started_ms) / 1000)
         END AS finished_at,
@@ -171,18 +169,18 @@ export const writeResults = Effect.fnUntraced(function* (
     ), following AS (
       INSERT INTO runs (
         id, workspace_id, task_id, kind, trigger, lane, chain_run_id, step_index, step,
-        version_id, after_failure, queue_id, waiting, parked,
+        version_id, after_failure, queue_id, state,
         scheduled_for, due_at, lease_owner, cancel_requested, ordinal, run_on, worker_wait_seconds
       )
       SELECT
         next_id, ended.workspace_id, task_id, kind, 'chain', lane, chain_run_id, next_step_index,
         next_step, ended.version_id, after_failure IS TRUE OR status = 'failed',
-        next_queue_id, parks, parks, least(now(), finished_at),
+        queue_id,
+        CASE WHEN parks THEN 'parked' WHEN owner IS NULL THEN 'ready' ELSE 'leased' END,
+        least(now(), finished_at),
         CASE WHEN parks THEN 'epoch' ELSE least(now(), finished_at) END,
-        CASE WHEN place.run_on IS NULL AND next_queue_id IS NULL THEN next_owner END, cancel_requested,
-        ordinal, place.run_on, place.worker_wait_seconds
+        owner, cancel_requested, ordinal, place.run_on, place.worker_wait_seconds
       FROM ended
-      CROSS JOIN LATERAL (SELECT next_queue_id IS NOT NULL AND NOT cancel_requested AS parks) AS turn
       LEFT JOIN LATERAL (
         SELECT run_on, worker_wait_seconds
         FROM chain_steps
@@ -190,6 +188,11 @@ export const writeResults = Effect.fnUntraced(function* (
           AND chain_steps.step_index = ended.next_step_index
         LIMIT 1
       ) AS place ON true
+      CROSS JOIN LATERAL (
+        SELECT
+          queue_id IS NOT NULL AND NOT cancel_requested AS parks,
+          CASE WHEN place.run_on IS NULL AND queue_id IS NULL THEN next_owner END AS owner
+      ) AS turn
       WHERE next_id IS NOT NULL
     ), delayed AS (
       UPDATE tasks
@@ -207,22 +210,17 @@ export const writeResults = Effect.fnUntraced(function* (
       )}
     ), ${sql.literal(announceEnded)}
     SELECT
-      id, queue_id, next_queue_id,
+      id, slot_queue_id, queue_id,
       (SELECT count(*) > 0 FROM released) AS released,
       (SELECT count(*) > 0 FROM announced) AS announced
     FROM (
-      SELECT id, queue_id, next_queue_id FROM ended
+      SELECT id, slot_queue_id, queue_id FROM ended
       UNION ALL
-      SELECT id, queue_id, next_queue_id FROM again
+      SELECT id, slot_queue_id, queue_id FROM again
     ) AS settled`
   const ids = rows.map((row) => row.id)
   const written = new Set(ids)
-  const inQueues = new Map(
-    rows.flatMap(({ id, queue_id }) => (queue_id === null ? [] : [[id, queue_id] as const]))
-  )
-  const waitsForTurn = new Set(
-    rows.filter(({ next_queue_id }) => next_queue_id !== null).map(({ id }) => id)
-  )
+  const waitsForTurn = new Set(rows.filter(({ queue_id }) => queue_id !== null).map(({ id }) => id))
   // The results are written, so nothing about this may make the caller write them again.
   const failed = settlements
     .filter((one) => written.has(one.id) && nextOf(one) == null && endsInFailure(one))
@@ -244,17 +242,14 @@ export const writeResults = Effect.fnUntraced(function* (
     disabled,
     queues: [
       ...new Set(
-        rows.flatMap(({ next_queue_id, queue_id }) =>
-          [queue_id, next_queue_id].filter((id) => id !== null)
+        rows.flatMap(({ queue_id, slot_queue_id }) =>
+          [slot_queue_id, queue_id].filter((id) => id !== null)
         )
       )
     ],
-    places: settlements.flatMap((settlement) => {
-      const { id, workspace_id } = settlement
-      const queue_id = inQueues.get(id)
-      if (queue_id === undefined) return []
-      return [{ queue_id, workspace_id, id, heir: nextOf(settlement)?.id ?? id }]
-    }),
+    slots: rows.flatMap(({ id, slot_queue_id }) =>
+      slot_queue_id === null ? [] : [{ id, queue_id: slot_queue_id }]
+    ),
     announced: disabled.length > 0 || rows.some((row) => row.announced),
     next: settlements.flatMap((settlement) => {
       const next = nextOf(settlement)

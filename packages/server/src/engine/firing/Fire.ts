@@ -165,7 +165,7 @@ export const fire = Effect.fnUntraced(
     INSERT INTO runs (
       id, workspace_id, task_id, kind, trigger, lane, chain_run_id, step_index,
       slot_at, scheduled_for, due_at, lease_owner, run_on, worker_wait_seconds,
-      queue_id, waiting, parked
+      queue_id, state
     )
     SELECT
       run_id, workspace_id, task_id, kind, 'schedule', lane,
@@ -177,7 +177,12 @@ export const fire = Effect.fnUntraced(
       CASE WHEN leases THEN (SELECT id FROM node) END,
       CASE WHEN on_worker THEN (SELECT run_on FROM tasks WHERE tasks.id = task_id) END,
       CASE WHEN on_worker THEN (SELECT worker_wait_seconds FROM tasks WHERE tasks.id = task_id) END,
-      queue_id, queue_id IS NOT NULL, queue_id IS NOT NULL
+      queue_id,
+      CASE
+        WHEN queue_id IS NOT NULL THEN 'parked'
+        WHEN leases AND EXISTS (SELECT FROM node) THEN 'leased'
+        ELSE 'ready'
+      END
     FROM slots
     WHERE refusal IS NULL
     ON CONFLICT (task_id, slot_at) DO NOTHING

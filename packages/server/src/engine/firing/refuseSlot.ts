@@ -2,6 +2,7 @@ import { errorLine, executionError } from "@scheduling/domain/executions/Executi
 import type { SqlClient } from "effect/sql"
 import { maxTaskRuns } from "../../core/index.ts"
 import { isFull } from "../adding/Enqueue.ts"
+import { isInPhase } from "../RunState.ts"
 import { maxWaiting } from "../starting/MayStart.ts"
 
 /**
@@ -13,7 +14,7 @@ const waitsAlready = `EXISTS (
   FROM runs
   WHERE runs.task_id = fires.task_id
     AND runs.slot_at < fires.slot_at
-    AND runs.parked
+    AND ${isInPhase("parked")}
     AND runs.due_at <= now()
   OFFSET (
     SELECT CASE overlap WHEN 'skip' THEN 0 WHEN 'queue' THEN ${maxWaiting - 1} ELSE ${maxTaskRuns} END

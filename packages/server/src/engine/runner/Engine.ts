@@ -173,7 +173,7 @@ export class Engine {
   /** The results of runs were written, as far as the runs were still this node's. */
   settled(
     settlements: ReadonlyArray<Settlement>,
-    { ids, next, places, queues, released }: Settled,
+    { ids, next, queues, released, slots }: Settled,
     { leased, started }: Claimed = nothingClaimed
   ): void {
     // This comes first, because the shares of the steps before are forgotten below. The targets of
@@ -199,7 +199,7 @@ export class Engine {
     }
     this.hold(steps)
     if (again) this.startBell.ring()
-    if (leased.length + started.length < places.length) this.queues.look(queues, this.clock.now())
+    if (leased.length + started.length < slots.length) this.queues.look(queues, this.clock.now())
     if (released || settlements.some(isTriedAgain)) this.feedBell.ring()
   }
 }

@@ -118,8 +118,8 @@ export const makeSettler = Effect.fnUntraced(function* (
     const askedMs = engine.clock.now()
     const handingOver = Effect.gen(function* () {
       const settled = yield* settle(sql, settlements)
-      const places = settled.places.filter(({ id }) => handing.has(id))
-      const next = places.length === 0 ? nothingClaimed : yield* handOver(sql, owner, places)
+      const slots = settled.slots.filter(({ id }) => handing.has(id))
+      const next = slots.length === 0 ? nothingClaimed : yield* handOver(sql, owner, slots)
       return { settled, next }
     })
     const { next, settled } = yield* engine.leasing(

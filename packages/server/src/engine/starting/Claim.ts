@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { rowsOf } from "../../store/index.ts"
 import type { Claimant, LeasedRun, StartedRun } from "../Run.ts"
+import { isInPhase } from "../RunState.ts"
 import {
   callColumns,
   callOfTask,
@@ -57,7 +58,7 @@ export const findUpcoming = Effect.fnUntraced(function* (
 const second = "date_bin('1 second', due_at, timestamptz 'epoch')"
 
 /** Runs for workers are in indexes of their own. */
-const isFree = "lease_owner IS NULL AND NOT waiting AND run_on IS NULL"
+const isFree = `${isInPhase("ready")} AND run_on IS NULL`
 
 export interface Claimed {
   /** They are marked as running, and their calls are to be made at once. */
@@ -125,7 +126,7 @@ export const claimFound = Effect.fnUntraced(function* (
       UPDATE runs
       SET
         lease_owner = nodes.id,
-        state = CASE WHEN ${starts} THEN 'running' ELSE runs.state END,
+        state = CASE WHEN ${starts} THEN 'running' ELSE 'leased' END,
         started_at = CASE WHEN ${starts} THEN coalesce(runs.started_at, now()) ELSE runs.started_at END,
         attempt_started_at = CASE WHEN ${starts} THEN now() ELSE runs.attempt_started_at END${found.admits ?? sql.literal("")}
       FROM nodes
@@ -148,7 +149,7 @@ export const claimFound = Effect.fnUntraced(function* (
     started: rows
       .filter(({ state }) => state === "running")
       .map((row) => ({ ...toStartedRun(row), share: row.share, target: originOf(row.url) })),
-    leased: rows.filter(({ state }) => state === "queued"),
+    leased: rows.filter(({ state }) => state === "leased"),
     reached: last === undefined ? null : { at_ms: last.due_ms, lane: last.reached_lane ?? "" }
   }
   return claimed
@@ -200,7 +201,7 @@ const reachedRow = (sql: SqlClient.SqlClient) => sql`
     FROM reached`
 
 interface ClaimedRow extends StartedRow, Claimant {
-  readonly state: "queued" | "running" | "reached"
+  readonly state: "leased" | "running" | "reached"
   readonly reached_lane: string | null
 }
 
@@ -254,7 +255,7 @@ const shownColumns = [
   ...runColumns.map((name) => `claimed.${name}`),
   "claimed.state",
   "(claimed.lane >> 32)::integer",
-  `CASE claimed.state WHEN 'queued' THEN ${targetOf(columnsOfRun("claimed"))} END`,
+  `CASE claimed.state WHEN 'leased' THEN ${targetOf(columnsOfRun("claimed"))} END`,
   callOfTask,
   withheldOfTask,
   "NULL"

@@ -12,6 +12,7 @@ import {
   toStartedRun,
   withheldOfTask
 } from "./StartedRow.ts"
+import { hasBegun, isInPhase } from "../RunState.ts"
 import { maxWaiting, mustEnd, startsUnjudged } from "./MayStart.ts"
 
 export interface Guarded {
@@ -84,14 +85,13 @@ export const start = Effect.fnUntraced(function* (
             FROM runs AS other
             WHERE other.task_id = runs.task_id
               AND other.id <> runs.id
-              AND (other.state = 'running' OR coalesce(other.chain_run_id, other.id) < runs.id)
+              AND (${sql.literal(hasBegun("other"))} OR coalesce(other.chain_run_id, other.id) < runs.id)
           ) THEN 'start'
           WHEN tasks.overlap = 'queue' AND (
             SELECT count(*)
             FROM runs AS other
             WHERE other.task_id = runs.task_id
-              AND other.waiting
-              AND NOT other.parked
+              AND ${sql.literal(isInPhase("blocked", "other"))}
           ) < ${maxWaiting} THEN 'wait'
           WHEN runs.due_at > now() THEN 'early'
           ELSE 'skipped'
@@ -127,9 +127,9 @@ export const start = Effect.fnUntraced(function* (
         AND runs.attempt = asked.attempt
         AND NOT runs.cancel_requested
       RETURNING asked.*, runs.ctid::text AS row_at
-    ), parked AS (
+    ), blocked AS (
       UPDATE runs
-      SET waiting = true, lease_owner = NULL
+      SET state = 'blocked', lease_owner = NULL, slot_queue_id = NULL
       FROM asked
       WHERE runs.workspace_id = asked.workspace_id
         AND runs.id = asked.id

@@ -2,6 +2,7 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import type { ExecutionStatus, ExecutionTrigger } from "@scheduling/domain/executions/Execution"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
+import { shownStatus } from "../../engine/index.ts"
 import { earliestIdAt } from "../executions/idRange.ts"
 import type { PageRequest } from "../../store/index.ts"
 
@@ -109,7 +110,8 @@ export class ChainRunsRepo extends Context.Service<
         const rows = yield* sql<Step>`
           WITH heads AS (${heads})
           SELECT
-            runs.id, task_id AS chain_id, chain_run_id, step_index, step, trigger, state AS status,
+            runs.id, task_id AS chain_id, chain_run_id, step_index, step, trigger,
+            ${sql.literal(shownStatus())} AS status,
             scheduled_for, started_at, NULL::timestamptz AS finished_at,
             NULL::float8 AS duration_ms, status_code, error, awaiting_since,
             CASE WHEN version_id IS NOT NULL THEN ARRAY(

@@ -1,6 +1,7 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
+import { shownStatus } from "../../engine/index.ts"
 import { bounds } from "./Histogram.ts"
 import { earliestIdAt, latestIdAt } from "./idRange.ts"
 
@@ -109,7 +110,7 @@ export class ExecutionStatsRepo extends Context.Service<
                     ...edges.flatMap((edge) => ended(edge, isTakenIn(edge))),
                     sql`
                       SELECT
-                        scheduled_for, state, NULL,
+                        scheduled_for, ${sql.literal(shownStatus())}, NULL,
                         CASE WHEN trigger <> 'rerun'
                           THEN round(extract(epoch FROM started_at - scheduled_for) * 1000)
                         END,

@@ -13,6 +13,7 @@ import {
 } from "@scheduling/domain/executions/Execution"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
+import { hasBegun, shownStatus } from "../../engine/index.ts"
 import { type PageRequest, timestampOf, timestampOrNull } from "../../store/index.ts"
 import { earliestIdAt, latestIdAt } from "./idRange.ts"
 
@@ -162,7 +163,11 @@ export class ExecutionsRepo extends Context.Service<
             )`
 
           const ofRuns = () => [
-            newest(unfinished, "runs", status === undefined ? [] : [sql`state = ${status}`])
+            newest(
+              unfinished,
+              "runs",
+              status === undefined ? [] : [sql`${sql.literal(shownStatus())} = ${status}`]
+            )
           ]
           const ofExecutions = () => {
             // A literal, because with a parameter the partial index on the rarer statuses is of no
@@ -199,7 +204,7 @@ export class ExecutionsRepo extends Context.Service<
             WHERE ${sql.and([
               sql`workspace_id = ${workspaceId}`,
               sql`id > ${filter.after}`,
-              sql`state = 'queued'`,
+              sql`NOT ${sql.literal(hasBegun())}`,
               sql`NOT (${isDue(sql, filter.now)})`,
               ...(filter.kind === undefined ? [] : [sql`kind = ${filter.kind}`]),
               ...(filter.task_id === undefined ? [] : [sql`task_id = ${filter.task_id}`])
@@ -224,11 +229,11 @@ export class ExecutionsRepo extends Context.Service<
                     AND workspace_id = ${workspaceId}
                   UNION ALL
                   SELECT attempt, ${iso(sql, "attempt_started_at")}, NULL,
-                    CASE WHEN awaiting_since IS NOT NULL THEN status_code END, NULL, NULL
+                    CASE state WHEN 'awaiting' THEN status_code END, NULL, NULL
                   FROM runs
                   WHERE id = ${id}
                     AND workspace_id = ${workspaceId}
-                    AND state = 'running'
+                    AND ${sql.literal(hasBegun())}
                 ) AS tries
               ) AS attempts,
               (
@@ -258,13 +263,13 @@ export class ExecutionsRepo extends Context.Service<
 // ---------------------------------------------------------------------------
 
 const unfinishedColumns = `
-  id, kind, task_id, chain_run_id, step, trigger, state AS status,
+  id, kind, task_id, chain_run_id, step, trigger, ${shownStatus()} AS status,
   scheduled_for, started_at, NULL::timestamptz AS finished_at,
   CASE WHEN trigger <> 'rerun'
     THEN round(extract(epoch FROM started_at - scheduled_for) * 1000)::float8
   END AS lateness_ms,
   NULL::float8 AS duration_ms,
-  CASE state WHEN 'running' THEN attempt ELSE attempt - 1 END AS attempts_count,
+  CASE WHEN ${hasBegun()} THEN attempt ELSE attempt - 1 END AS attempts_count,
   status_code, error, awaiting_since`
 
 export const historyColumns = `

@@ -5,6 +5,7 @@ import { countRunsTo, type Queue } from "@scheduling/domain/queues/Queue"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { keyIsTaken } from "../../core/index.ts"
+import { isInPhase } from "../../engine/index.ts"
 import { type PageRequest, timestampOf } from "../../store/index.ts"
 
 export interface QueueRow {
@@ -74,8 +75,7 @@ export class QueuesRepo extends Context.Service<
             SELECT count(*)
             FROM runs
             WHERE runs.workspace_id = queues.workspace_id
-              AND runs.queue_id = queues.id
-              AND NOT runs.waiting
+              AND runs.slot_queue_id = queues.id
           )
           + (SELECT count(*) FROM unnest(held_until) AS held (until) WHERE until > now())
         )::int AS running,
@@ -86,7 +86,7 @@ export class QueuesRepo extends Context.Service<
             FROM runs
             WHERE runs.workspace_id = queues.workspace_id
               AND runs.queue_id = queues.id
-              AND runs.parked
+              AND ${sql.literal(isInPhase("parked"))}
               AND runs.due_at <= now()
             LIMIT ${countRunsTo}
           ) AS due

@@ -100,7 +100,7 @@ layer(OneNode, { excludeTestServices: true })("a named queue", (it) => {
       yield* queue.enqueue({ workspace_id: workspace, task_id: fine, kind: "cron" })
       const rows = yield* eventually(history(workspace), ({ length }) => length === 1)
       assert.strictEqual(rows[0]?.task_id, fine)
-      assert.strictEqual((yield* unfinished(workspace))[0]?.waiting, true)
+      assert.strictEqual((yield* unfinished(workspace))[0]?.state, "parked")
     })
   )
 
@@ -191,7 +191,7 @@ layer(OneNode, { excludeTestServices: true })("a named queue", (it) => {
         SET next_fire_at = now()
         WHERE id = ${task}`
       yield* eventually(
-        sql`SELECT id FROM runs WHERE task_id = ${task} AND waiting AND NOT parked`,
+        sql`SELECT id FROM runs WHERE task_id = ${task} AND state = 'blocked'`,
         ({ length }) => length === 1
       )
       const rows = yield* eventually(history(workspace), ({ length }) => length === 2)
@@ -217,7 +217,7 @@ layer(OneNode, { excludeTestServices: true })("a named queue", (it) => {
       yield* sql`
         UPDATE runs
         SET
-          waiting = false, parked = false, state = 'running', lease_owner = ${node?.id ?? 0},
+          state = 'running', slot_queue_id = queue_id, lease_owner = ${node?.id ?? 0},
           started_at = now() - interval '39 seconds',
           attempt_started_at = now() - interval '39 seconds'
         WHERE id = (SELECT min(id::text)::uuid FROM runs WHERE task_id = ${task})`

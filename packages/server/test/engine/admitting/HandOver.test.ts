@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { handOver } from "../../../src/engine/admitting/HandOver.ts"
-import type { LeftPlace } from "../../../src/engine/ending/Settled.ts"
+import type { FreedSlot } from "../../../src/engine/ending/Settled.ts"
 import { insertTask, insertWorkspace, step } from "../runner/support/tasks.ts"
 import { TestDatabaseLayer } from "../../support/TestDatabase.ts"
 import { enqueueOverdue, insertQueue, setQueue } from "./queues.ts"
@@ -26,10 +26,12 @@ const waitingRuns = Effect.fnUntraced(function* (
   yield* enqueueOverdue(task, 10 + admitted)
   const rows = yield* sql<{ readonly id: string }>`
     UPDATE runs
-    SET waiting = false, parked = false, lease_owner = 1, state = 'running'
+    SET
+      lease_owner = 1, state = 'running', slot_queue_id = queue_id, started_at = now(),
+      attempt_started_at = now()
     WHERE id IN (SELECT id FROM runs WHERE task_id = ${task} ORDER BY due_at LIMIT ${admitted})
     RETURNING id`
-  return { workspace, queueId, task, ids: rows.map(({ id }) => id) }
+  return { queueId, task, ids: rows.map(({ id }) => id) }
 })
 
 type Queue = Effect.Success<ReturnType<typeof waitingRuns>>
@@ -44,21 +46,16 @@ const nodeId = Effect.flatMap(
 
 /** Ends these runs and hands their places over, as settling does. */
 const endAndHandOver = Effect.fnUntraced(function* (
-  { queueId, workspace }: Queue,
+  { queueId }: Queue,
   ended: ReadonlyArray<string>
 ) {
   const sql = yield* SqlClient.SqlClient
   const node = yield* nodeId
-  const places = ended.map((id): LeftPlace => ({
-    queue_id: queueId,
-    workspace_id: workspace,
-    id,
-    heir: id
-  }))
+  const slots = ended.map((id): FreedSlot => ({ queue_id: queueId, id }))
   return yield* sql.withTransaction(
     Effect.andThen(
       sql`DELETE FROM runs WHERE id = ANY (${ended}::uuid[])`,
-      handOver(sql, node, places)
+      handOver(sql, node, slots)
     )
   )
 })
@@ -70,7 +67,7 @@ const admittedOf = ({ task }: Queue) =>
       SELECT count(*)::int AS runs
       FROM runs
       WHERE task_id = ${task}
-        AND NOT waiting`
+        AND state <> 'parked'`
   ).pipe(Effect.map(([row]) => row?.runs))
 
 layer(TestDatabaseLayer)("the places of runs that end", (it) => {
@@ -82,7 +79,7 @@ layer(TestDatabaseLayer)("the places of runs that end", (it) => {
         SELECT id
         FROM runs
         WHERE task_id = ${queue.task}
-          AND waiting
+          AND state = 'parked'
         ORDER BY due_at
         LIMIT 1`
       const { leased, started } = yield* endAndHandOver(queue, queue.ids.slice(0, 1))
@@ -136,18 +133,6 @@ layer(TestDatabaseLayer)("the places of runs that end", (it) => {
         WHERE id = ${queue.queueId}`
       yield* endAndHandOver(queue, queue.ids.slice(0, 2))
       assert.strictEqual(yield* admittedOf(queue), 2)
-    })
-  )
-
-  it.effect("are not given again if the next attempt keeps them", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const queue = yield* waitingRuns({ limits: { max_concurrency: 9 }, admitted: 1 })
-      const [id = ""] = queue.ids
-      const { leased, started } = yield* handOver(sql, yield* nodeId, [
-        { queue_id: queue.queueId, workspace_id: queue.workspace, id, heir: id }
-      ])
-      assert.isEmpty([...leased, ...started])
     })
   )
 

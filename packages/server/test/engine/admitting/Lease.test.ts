@@ -31,7 +31,7 @@ const leasedTo = (taskId: string) =>
       SELECT lease_owner
       FROM runs
       WHERE task_id = ${taskId}
-        AND NOT waiting
+        AND state <> 'parked'
       ORDER BY lease_owner NULLS LAST`
   ).pipe(Effect.map((rows) => rows.map(({ lease_owner }) => lease_owner)))
 

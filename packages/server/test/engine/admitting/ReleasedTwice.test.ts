@@ -13,6 +13,7 @@ import { insertTask, insertWorkspace, unfinished } from "../runner/support/tasks
 import { untilWaiting } from "../../support/collide.ts"
 import { onPostgres, TestDatabaseLayer } from "../../support/TestDatabase.ts"
 import { insertQueue, setQueue } from "./queues.ts"
+import { inState } from "../inState.ts"
 
 const TestLayer = QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer))
 
@@ -44,22 +45,14 @@ layer(TestLayer, { excludeTestServices: true })("a run that waits for earlier on
             trigger: "manual",
             scheduled_for: at,
             due_at: at,
-            started_at: at,
-            attempt_started_at: at,
             ...values
           })}`
         return id
       })
-      const running = (lease_owner: number) => ({ state: "running", lease_owner })
-      const unrelated = yield* insertRun(other, running(there))
-      const first = yield* insertRun(task, { ...running(here), queue_id })
-      const second = yield* insertRun(task, { ...running(there), queue_id })
-      const next = yield* insertRun(task, {
-        queue_id,
-        waiting: true,
-        started_at: null,
-        attempt_started_at: null
-      })
+      const unrelated = yield* insertRun(other, inState("running", { node: there }))
+      const first = yield* insertRun(task, inState("running", { node: here, queue: queue_id }))
+      const second = yield* insertRun(task, inState("running", { node: there, queue: queue_id }))
+      const next = yield* insertRun(task, inState("blocked", { queue: queue_id }))
       const ended = (id: string, lease_owner: number) =>
         settlement({ id, workspace_id, lease_owner })
 
@@ -91,7 +84,7 @@ layer(TestLayer, { excludeTestServices: true })("a run that waits for earlier on
       assert.deepInclude((yield* unfinished(workspace_id))[0], {
         id: next,
         lease_owner: here,
-        waiting: false
+        state: "leased"
       })
       assert.strictEqual((yield* start(sql, here, admitted.leased)).started.length, 1)
       const again = yield* admit(sql, [queue_id], { node: there, limit: 10, except: [] })

@@ -63,7 +63,7 @@ layer(OneNode, { excludeTestServices: true })("the result of a run in a named qu
   it.effect("is written, answer and all, although its place cannot be handed over", () =>
     Effect.gen(function* () {
       // Only handing over starts a run in the statement that gives it its place.
-      yield* refuseUpdates("runs", "OLD.parked AND NEW.state = 'running'")
+      yield* refuseUpdates("runs", "OLD.state = 'parked' AND NEW.state = 'running'")
       const { queueId, workspace } = yield* queuedRuns("/refused", 3)
       yield* (yield* RunQueue).admit(workspace, queueId)
       const rows = yield* eventually(history(workspace), ({ length }) => length === 3)
@@ -117,14 +117,20 @@ layer(OneNode, { excludeTestServices: true })("the result of a run in a named qu
           (made) => made === 1
         )
         yield* move(paused)
-        const placesOf = sql<{ readonly queue_id: string; readonly waiting: boolean }>`
-          SELECT queue_id, waiting
+        const queuesOf = sql<{
+          readonly queue_id: string
+          readonly slot_queue_id: string | null
+          readonly state: string
+        }>`
+          SELECT queue_id, slot_queue_id, state
           FROM runs
           WHERE task_id = ${task_id}`
-        // Its place stays taken until the attempt has ended.
-        assert.deepStrictEqual(yield* placesOf, [{ queue_id: first, waiting: false }])
+        // Its slot stays taken until the attempt has finished.
+        assert.deepStrictEqual(yield* queuesOf, [
+          { queue_id: paused, slot_queue_id: first, state: "running" }
+        ])
         yield* Deferred.succeed(going, undefined)
-        yield* eventually(placesOf, ([place]) => place?.queue_id === paused && place.waiting)
+        yield* eventually(queuesOf, ([run]) => run?.state === "parked")
         yield* move(open)
         yield* eventually(history(workspace_id), ({ length }) => length === (isStep ? 2 : 1))
         assert.isEmpty(yield* unfinished(workspace_id))
@@ -147,7 +153,7 @@ layer(OneNode, { excludeTestServices: true })("the result of a run in a named qu
       )
       yield* refuseUpdates("tasks", "NEW.status = 'paused'")
       // The others have no way to start but in the place of one that ends.
-      yield* refuseUpdates("runs", "OLD.parked AND NEW.state = 'queued'")
+      yield* refuseUpdates("runs", "OLD.state = 'parked' AND NEW.state IN ('ready', 'leased')")
       yield* Deferred.succeed(ends, undefined)
       const rows = yield* eventually(history(workspace), ({ length }) => length === 3)
       assert.isTrue(
@@ -200,7 +206,7 @@ describe("a node that stops", () => {
         ["succeeded"]
       )
       const next = (yield* unfinished(workspace)).find(({ task_id }) => task_id !== ahead)
-      assert.deepInclude(next, { state: "queued", waiting: true, lease_owner: null })
+      assert.deepInclude(next, { state: "parked", lease_owner: null })
 
       yield* Effect.provide(
         eventually(history(workspace), ({ length }) => length === 2),

@@ -45,8 +45,7 @@ export const enqueueOverdue = (taskId: string, count: number) =>
     SqlClient.SqlClient,
     (sql) => sql`
       INSERT INTO runs (
-        id, workspace_id, task_id, kind, trigger, lane, scheduled_for, due_at, queue_id, waiting,
-        parked
+        id, workspace_id, task_id, kind, trigger, lane, scheduled_for, due_at, queue_id, state
       )
       SELECT
         (
@@ -54,7 +53,8 @@ export const enqueueOverdue = (taskId: string, count: number) =>
           || '7' || substr(md5(random()::text), 1, 3) || '8' || substr(md5(random()::text), 1, 15)
         )::uuid,
         tasks.workspace_id, tasks.id, 'cron', 'manual', tasks.lane, now(),
-        now() - n * interval '1 second', tasks.queue_id, true, true
+        now() - n * interval '1 second', tasks.queue_id,
+        CASE WHEN tasks.queue_id IS NULL THEN 'ready' ELSE 'parked' END
       FROM tasks
       CROSS JOIN generate_series(1, ${count}::int) AS n
       WHERE tasks.id = ${taskId}`

@@ -176,16 +176,18 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
           SET next_fire_at = now()
           WHERE id = ${task_id}`
         yield* queue.wake(new Date())
-        yield* eventually(unfinished(workspace_id), (runs) => runs.some((run) => run.waiting))
+        yield* eventually(unfinished(workspace_id), (runs) =>
+          runs.some((run) => run.state === "blocked")
+        )
 
         open[0]?.()
         yield* reached(2)
         const waiting = yield* sql`
-          SELECT waiting, due_at = slot_at AS untouched
+          SELECT state, due_at = slot_at AS untouched
           FROM runs
           WHERE task_id = ${task_id}
             AND slot_at IS NOT NULL`
-        assert.deepStrictEqual(waiting, [{ waiting: true, untouched: true }])
+        assert.deepStrictEqual(waiting, [{ state: "blocked", untouched: true }])
 
         open[1]?.()
         yield* reached(3)

@@ -37,7 +37,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a call-back", (it) => {
           SELECT lease_owner, state
           FROM runs
           WHERE id = ${id}`
-        assert.deepStrictEqual(held, [{ lease_owner: 0, state: "running" }])
+        assert.deepStrictEqual(held, [{ lease_owner: null, state: "awaiting" }])
 
         assert.strictEqual(yield* say(yield* elsewhere(urls[0]), "42 rows"), ok)
         const ended = yield* jobs.ended(id)
@@ -280,7 +280,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a call-back", (it) => {
       })
       const queue = yield* beginSlot("queue")
       yield* eventually("a run that waits", async () => {
-        const waiting = await Effect.runPromise(sql`SELECT id FROM runs WHERE waiting`)
+        const waiting = await Effect.runPromise(sql`SELECT id FROM runs WHERE state = 'blocked'`)
         return waiting.length === 1
       })
       assert.lengthOf(urls, 2)

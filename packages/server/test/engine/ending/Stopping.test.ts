@@ -46,7 +46,9 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
           SET next_fire_at = now()
           WHERE id = ${task_id}`
         yield* queue.wake(new Date())
-        yield* eventually(unfinished(workspace_id), (runs) => runs.some((run) => run.waiting))
+        yield* eventually(unfinished(workspace_id), (runs) =>
+          runs.some((run) => run.state === "blocked")
+        )
 
         yield* sql`
           UPDATE tasks
@@ -261,7 +263,7 @@ describe("stopping a node", () => {
       assert.strictEqual(row?.status, "succeeded")
       const [held, ...others] = yield* unfinished(workspace_id)
       assert.isEmpty(others)
-      assert.deepInclude(held, { task_id: ahead, state: "queued", lease_owner: null })
+      assert.deepInclude(held, { task_id: ahead, state: "ready", lease_owner: null })
     }).pipe(Effect.provide(TestDatabaseLayer))
   )
 })

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { noNode } from "../../../src/engine/awaiting/Awaiting.ts"
+import type { RunState } from "../../../src/engine/RunState.ts"
 import { takeBack } from "../../../src/engine/ending/Reap.ts"
 import { RunQueue } from "../../../src/engine/RunQueue.ts"
 import { endUnclaimed } from "../../../src/engine/workers/Unclaimed.ts"
@@ -10,6 +10,7 @@ import { QueueLayer } from "../runner/support/engine.ts"
 import { history, insertTask, insertWorkspace } from "../runner/support/tasks.ts"
 import { TestDatabaseLayer } from "../../support/TestDatabase.ts"
 import { enqueueOverdue, insertQueue, setQueue } from "../admitting/queues.ts"
+import { inState } from "../inState.ts"
 
 /** What the runner of this process is told. */
 const listening = Effect.gen(function* () {
@@ -31,30 +32,22 @@ const runInQueue = Effect.gen(function* () {
   const task_id = yield* insertTask(workspace_id, { overlap: "queue" })
   yield* setQueue([task_id], queueId)
   yield* enqueueOverdue(task_id, 1)
-  const change = (columns: Readonly<Record<string, unknown>>) => sql<{ readonly id: string }>`
+  const change = (state: RunState, columns: Readonly<Record<string, unknown>> = {}) => sql<{
+    readonly id: string
+  }>`
     UPDATE runs
-    SET ${sql.update({ waiting: false, parked: false, ...columns })}
+    SET ${sql.update({ ...inState(state, { node: 4_711, queue: queueId }), ...columns })}
     WHERE workspace_id = ${workspace_id}
       AND task_id = ${task_id}
     RETURNING id`
   return { change, queueId, task: { workspace_id, task_id } }
 })
 
-const running = { state: "running", started_at: new Date(), attempt_started_at: new Date() }
-
-const awaiting = {
-  ...running,
-  lease_owner: noNode,
-  awaiting_since: new Date(),
-  completes_by: new Date(Date.now() + 60_000),
-  status_code: 202
-}
-
 layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)))("the place in a queue", (it) => {
   it.effect("of a run that awaited its call-back and is cancelled is given on at once", () =>
     Effect.gen(function* () {
       const { change, queueId, task } = yield* runInQueue
-      const [run] = yield* change(awaiting)
+      const [run] = yield* change("awaiting", { status_code: 202 })
       const heard = yield* listening
       const cancelled = yield* (yield* RunQueue).cancel({ ...task, execution_id: run?.id ?? "" })
       assert.strictEqual(cancelled, "cancelled")
@@ -65,7 +58,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)))("the place in a qu
   it.effect("of a task that is paused, too", () =>
     Effect.gen(function* () {
       const { change, queueId, task } = yield* runInQueue
-      yield* change(awaiting)
+      yield* change("awaiting", { status_code: 202 })
       const heard = yield* listening
       yield* (yield* RunQueue).stop(task)
       assert.include(heard, queueId)
@@ -77,7 +70,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)))("the place in a qu
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { change, queueId, task } = yield* runInQueue
-      yield* change({
+      yield* change("ready", {
         run_on: JSON.stringify({ labels: ["moon"] }),
         worker_wait_seconds: 0,
         due_at: new Date(0)
@@ -90,15 +83,14 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)))("the place in a qu
     })
   )
 
-  for (const state of ["queued", "running"] as const) {
+  for (const state of ["leased", "running"] as const) {
     it.effect(`of a ${state} run whose node is gone is given on at once`, () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { change, queueId } = yield* runInQueue
-        const node = 4_711
-        yield* change({ ...(state === "running" && running), lease_owner: node })
+        yield* change(state)
         const heard = yield* listening
-        yield* takeBack(sql, node, "gone")
+        yield* takeBack(sql, 4_711, "gone")
         assert.include(heard, queueId)
       })
     )
@@ -116,12 +108,12 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)))(
         yield* enqueueOverdue(task_id, 2)
         yield* sql`
         UPDATE runs
-        SET parked = false
+        SET state = 'blocked'
         WHERE task_id = ${task_id}`
         yield* sql`
         UPDATE runs
         SET
-          waiting = false, run_on = '{"labels":["moon"]}', worker_wait_seconds = 0, due_at = 'epoch'
+          state = 'ready', run_on = '{"labels":["moon"]}', worker_wait_seconds = 0, due_at = 'epoch'
         WHERE id = (SELECT min(id::text)::uuid FROM runs WHERE task_id = ${task_id})`
         const heard = yield* listening
         yield* endUnclaimed(sql, true)

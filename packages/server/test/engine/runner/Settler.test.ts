@@ -72,7 +72,7 @@ const running = Effect.fnUntraced(function* (engine: Engine, hasPlace: boolean) 
   const rows = yield* sql<{ readonly id: string }>`
     UPDATE runs
     SET
-      waiting = false, parked = false, state = 'running', lease_owner = ${engine.node},
+      state = 'running', lease_owner = ${engine.node}, slot_queue_id = queue_id,
       started_at = now(), attempt_started_at = now()
     WHERE task_id = ${task_id}
     RETURNING id`

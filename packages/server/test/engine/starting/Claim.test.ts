@@ -123,7 +123,7 @@ layer(TestLayer, { excludeTestServices: true })("a claim", (it) => {
       const claimed = yield* claimAs(node, {})
       assert.deepStrictEqual(claimed, { started: [], leased: [], reached: null })
       const [run] = yield* unfinished(workspace_id)
-      assert.deepInclude(run, { state: "queued", lease_owner: null })
+      assert.deepInclude(run, { state: "ready", lease_owner: null })
     })
   )
 
@@ -219,8 +219,8 @@ layer(TestLayer, { excludeTestServices: true })("a claim", (it) => {
         SELECT state, lease_owner, started_at
         FROM runs
         WHERE workspace_id = ${workspace_id}`
-      const queued = { state: "queued", lease_owner: null, started_at: null }
-      assert.deepStrictEqual(rows, [queued, queued])
+      const ready = { state: "ready", lease_owner: null, started_at: null }
+      assert.deepStrictEqual(rows, [ready, ready])
     })
   )
 })

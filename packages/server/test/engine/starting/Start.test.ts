@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { register } from "../../../src/engine/Nodes.ts"
 import { makeRunId } from "../../../src/engine/RunId.ts"
+import { inState } from "../inState.ts"
 import { start } from "../../../src/engine/starting/Start.ts"
 import { eventually, insertTask, insertWorkspace } from "../runner/support/tasks.ts"
 import { TestDatabaseLayer } from "../../support/TestDatabase.ts"
@@ -17,12 +18,12 @@ const overlapping = Effect.fnUntraced(function* (dueInMs: number) {
     const id = makeRunId(due.getTime(), Date.now())
     const own = { id, workspace_id, task_id, kind: "cron", trigger: "schedule" }
     const times = { scheduled_for: due, due_at: due, slot_at: due }
-    yield* sql`INSERT INTO runs ${sql.insert({ ...own, ...times, lease_owner: node, ...fields })}`
+    yield* sql`INSERT INTO runs ${sql.insert({ ...own, ...times, ...fields })}`
     return { id, workspace_id, attempt: 1, share: 0, target: null, due_ms: due.getTime() }
   })
   const before = new Date(Date.now() - 60_000)
-  const going = yield* insert(before, { state: "running", started_at: before })
-  const next = yield* insert(new Date(Date.now() + dueInMs), {})
+  const going = yield* insert(before, inState("running", { node, at: before }))
+  const next = yield* insert(new Date(Date.now() + dueInMs), inState("leased", { node }))
   return { going, next, ask: start(sql, node, [next]) }
 })
 

@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { inState } from "../../engine/inState.ts"
 import { removeReplaced } from "../../../src/engine/chains/ChainVersions.ts"
 import { endRun } from "../executions/history.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
@@ -31,7 +32,9 @@ layer(testAppLayer())("versions of a chain", (it) => {
       const { body: run } = yield* chains.act(chain.id, "run")
       yield* sql`
         UPDATE runs
-        SET state = 'running', version_id = (SELECT version_id FROM tasks WHERE id = ${chain.id})
+        SET
+          ${sql.update(inState("running"))},
+          version_id = (SELECT version_id FROM tasks WHERE id = ${chain.id})
         WHERE id = ${run.id}`
       yield* chains.update(chain.id, { steps: [login] })
       yield* sql`

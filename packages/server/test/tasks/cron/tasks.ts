@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { inState } from "../../engine/inState.ts"
 import { TestClock } from "effect/testing"
 import { makeRunId } from "../../../src/engine/RunId.ts"
 import { ask, createKey, type Member, signUp } from "../../support/http.ts"
@@ -67,20 +68,21 @@ export const runsOf = Effect.fnUntraced(function* (taskId: string) {
 export const insertRun = Effect.fnUntraced(function* (
   workspaceId: string,
   taskId: string,
-  run: { readonly slot: Date; readonly now: number; readonly state?: "queued" | "running" }
+  run: { readonly slot: Date; readonly now: number; readonly state?: "ready" | "running" }
 ) {
   const sql = yield* SqlClient.SqlClient
   const id = makeRunId(run.slot.getTime(), run.now)
-  const started = run.state === "running" ? run.slot : null
-  yield* sql`
-    INSERT INTO runs (
-      id, workspace_id, task_id, kind, trigger, slot_at, scheduled_for, due_at, state,
-      started_at, attempt_started_at
-    )
-    VALUES (
-      ${id}, ${workspaceId}, ${taskId}, 'cron', 'schedule', ${run.slot}, ${run.slot}, ${run.slot},
-      ${run.state ?? "queued"}, ${started}, ${started}
-    )`
+  yield* sql`INSERT INTO runs ${sql.insert({
+    id,
+    workspace_id: workspaceId,
+    task_id: taskId,
+    kind: "cron",
+    trigger: "schedule",
+    slot_at: run.slot,
+    scheduled_for: run.slot,
+    due_at: run.slot,
+    ...inState(run.state ?? "ready", { at: run.slot })
+  })}`
   return id
 })
 

@@ -38,7 +38,7 @@ export const startRun = Effect.fnUntraced(function* (taskId: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
     UPDATE runs
-    SET state = 'running', started_at = due_at, attempt_started_at = due_at
+    SET state = 'running', lease_owner = 1, started_at = due_at, attempt_started_at = due_at
     WHERE task_id = ${taskId}`
 })
 

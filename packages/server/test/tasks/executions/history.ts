@@ -85,11 +85,12 @@ export const insertRuns = Effect.fnUntraced(function* (runs: ReadonlyArray<SomeR
   yield* sql`
     INSERT INTO runs (
       id, workspace_id, task_id, kind, trigger, chain_run_id, step_index, step, version_id,
-      scheduled_for, due_at, state, started_at, attempt_started_at, status_code, error, attempt
+      scheduled_for, due_at, state, lease_owner, started_at, attempt_started_at, status_code, error, attempt
     )
     SELECT
       id, workspace_id, task_id, kind, trigger, chain_run_id, step_index, step, version_id,
-      scheduled_for, scheduled_for, status, started_at, started_at, status_code, error,
+      scheduled_for, scheduled_for, CASE status WHEN 'queued' THEN 'ready' ELSE status END,
+      CASE status WHEN 'running' THEN 1 END, started_at, started_at, status_code, error,
       CASE status WHEN 'running' THEN attempts_count ELSE attempts_count + 1 END
     FROM ${rows}
     WHERE status IN ('queued', 'running')`

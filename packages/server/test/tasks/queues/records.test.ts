@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { inState } from "../../engine/inState.ts"
 import { chainsOf } from "../chains/chains.ts"
 import { begin as beginWithCron, cronOf, insertExecution } from "../cron/tasks.ts"
 import { delayedOf } from "../delayed/tasks.ts"
@@ -22,22 +23,26 @@ const begin = Effect.map(beginWithCron, ({ cron, key, member }) => {
 
 interface QueueOfRun {
   readonly queue_id: string | null
-  readonly waiting: boolean
-  readonly parked: boolean
+  readonly slot_queue_id: string | null
+  readonly state: string
 }
 
 const queuesOfRuns = (taskId: string) =>
   Effect.flatMap(
     SqlClient.SqlClient,
     (sql) => sql<QueueOfRun>`
-      SELECT queue_id, waiting, parked
+      SELECT queue_id, slot_queue_id, state
       FROM runs
       WHERE task_id = ${taskId}
-      ORDER BY parked, id`
+      ORDER BY slot_queue_id, id`
   )
 
-const inQueue = (queue_id: string): QueueOfRun => ({ queue_id, waiting: true, parked: true })
-const inNone: QueueOfRun = { queue_id: null, waiting: false, parked: false }
+const inQueue = (queue_id: string): QueueOfRun => ({
+  queue_id,
+  slot_queue_id: null,
+  state: "parked"
+})
+const inNone: QueueOfRun = { queue_id: null, slot_queue_id: null, state: "ready" }
 
 layer(testAppLayer())("queue records", (it) => {
   it.effect(
@@ -280,15 +285,15 @@ layer(testAppLayer())("the queue of a task", (it) => {
       yield* cron.act(task.id, "run")
       yield* sql`
         UPDATE runs
-        SET waiting = false, parked = false, state = 'running', started_at = now()
+        SET ${sql.update(inState("running", { queue: first }))}
         WHERE task_id = ${task.id}`
       yield* cron.act(task.id, "run")
       assert.strictEqual((yield* queues.get(first)).body.running, 1)
       yield* cron.update(task.id, { queue_id: second })
-      const running = { queue_id: first, waiting: false, parked: false }
+      const running = { queue_id: second, slot_queue_id: first, state: "running" }
       assert.deepStrictEqual(yield* queuesOfRuns(task.id), [running, inQueue(second)])
       yield* cron.update(task.id, { queue_id: null })
-      assert.sameDeepMembers([...(yield* queuesOfRuns(task.id))], [running, inNone])
+      assert.deepStrictEqual(yield* queuesOfRuns(task.id), [{ ...running, queue_id: null }, inNone])
 
       const later = (yield* delayed.create({ queue_id: first })).body
       yield* delayed.update(later.id, { queue_id: second })

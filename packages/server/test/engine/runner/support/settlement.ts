@@ -9,6 +9,7 @@ export const settlement = (
   kind: "cron",
   attempt: 1,
   lease_owner: null,
+  awaited: false,
   row_at: null,
   status: "succeeded",
   retry_delay_ms: null,

@@ -178,10 +178,9 @@ export const unfinished = (workspaceId: string) =>
       readonly task_id: string
       readonly state: string
       readonly attempt: number
-      readonly waiting: boolean
       readonly lease_owner: number | null
     }>`
-      SELECT id, task_id, state, attempt, waiting, lease_owner
+      SELECT id, task_id, state, attempt, lease_owner
       FROM runs
       WHERE workspace_id = ${workspaceId}
       ORDER BY id`
