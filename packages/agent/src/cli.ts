@@ -4,7 +4,8 @@ import { maxSlots } from "@scheduling/domain/workers/WorkerProtocol"
 import { Clock, Console, DateTime, Deferred, Effect, Layer, Option, Redacted, Result } from "effect"
 import { Command, Flag } from "effect/cli"
 import { env } from "node:process"
-import { runAgent } from "./Agent.ts"
+import { Agent } from "./Agent.ts"
+import { runAgent } from "./runAgent.ts"
 import { AgentEnded } from "./refusals.ts"
 import { counted } from "./counted.ts"
 import { checkService } from "./check.ts"
@@ -19,8 +20,8 @@ import {
   type Settings,
   settingsIn
 } from "./settings.ts"
-import { showStatus } from "./status/standing.ts"
-import { defaultStatusFile, writeStatus } from "./status/status.ts"
+import { showStatus } from "./status/showStatus.ts"
+import { defaultStatusFile, type Status, writeStatus } from "./status/Status.ts"
 
 const flags = {
   url: Flag.String("url").pipe(
@@ -140,7 +141,7 @@ const withSettings = (settings: Settings) =>
     )
   )
 
-const whenAsked = (stop: Deferred.Deferred<void>) =>
+const onStopSignal = (stop: Deferred.Deferred<void>) =>
   Effect.acquireRelease(
     Effect.sync(() => {
       const ask = () => Deferred.doneUnsafe(stop, Effect.void)
@@ -150,26 +151,24 @@ const whenAsked = (stop: Deferred.Deferred<void>) =>
     (ask) => Effect.sync(() => process.off("SIGTERM", ask).off("SIGINT", ask))
   )
 
+const reportTo = (statusFile: string) => (status: Omit<Status, "pid" | "at">) =>
+  Effect.flatMap(DateTime.now, (now) =>
+    writeStatus(statusFile, { ...status, pid: process.pid, at: DateTime.formatIso(now) })
+  )
+
 const run = Command.make("run", flags, (typed) =>
   Effect.gen(function* () {
     const settings = yield* readSettings(typed)
     const stop = yield* Deferred.make<void>()
-    yield* whenAsked(stop)
-    yield* runAgent(settings, {
-      stop,
-      report: (status) =>
-        Effect.flatMap(DateTime.now, (now) =>
-          writeStatus(settings.statusFile, {
-            ...status,
-            pid: process.pid,
-            at: DateTime.formatIso(now)
-          })
-        )
-    }).pipe(Effect.provide(withSettings(settings)))
+    yield* onStopSignal(stop)
+    yield* runAgent(stop).pipe(
+      Effect.provide(Agent.layer(settings, reportTo(settings.statusFile))),
+      Effect.provide(withSettings(settings))
+    )
   }).pipe(Effect.scoped)
 ).pipe(
   Command.withDescription(
-    "Takes the runs of tasks that name the labels of its worker, and makes their calls from here. It opens no port: it asks the service, over HTTP(S), for work.\n\nOn SIGTERM it takes no more, lets calls end, hands in their results and stops. What it cannot end goes to other workers.\n\nIt ends with 2 if the token is refused, 3 if another agent runs with the same token, 4 if it is too old for the service, and 64 if a setting is wrong."
+    "Takes the runs of tasks that name the labels of its worker, and makes their calls from here. It opens no port: it asks the service, over HTTP(S), for work.\n\nOn SIGTERM it claims no more runs, lets its calls finish, submits their results and stops. Runs that it cannot finish go to other workers.\n\nIt ends with 2 if the token is refused, 3 if another agent runs with the same token, 4 if it is too old for the service, and 64 if a setting is wrong."
   ),
   Command.withShortDescription("Take runs and make their calls"),
   Command.withExamples([

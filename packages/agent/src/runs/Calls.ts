@@ -3,98 +3,98 @@ import type { CallResult } from "@scheduling/calls/CallResult"
 import type { WorkerCall } from "@scheduling/domain/workers/WorkerProtocol"
 import { Effect, Exit, LogLevel } from "effect"
 import { type Answer, answerOf, cutOffAnswer, returnedAnswer } from "./answers.ts"
-import type { Held } from "./Held.ts"
+import type { HeldRuns } from "./HeldRuns.ts"
 
 export interface Calls {
-  /** Makes the calls of runs for which there is a slot. */
+  /** Begins calls while there are waiting runs and free slots. */
   readonly beginAll: () => void
-  /** Cuts a call off, or ends a run whose call has not begun. */
+  /** Cuts off the call of a run, or finishes the run if its call has not begun. */
   readonly cancel: (id: WorkerCall["run_id"]) => void
-  /** Gives back the runs that have waited for a slot since then. */
-  readonly giveBack: (sinceMs: number) => void
-  readonly made: () => number
+  /** Returns the runs that have waited for a slot since `sinceMs`. */
+  readonly returnWaiting: (sinceMs: number) => void
+  /** The number of calls that have finished. */
+  readonly count: () => number
 }
 
 interface CallsOptions {
-  readonly held: Held
-  /** On a clock that is never set. */
+  readonly runs: HeldRuns
   readonly nowMs: () => number
   readonly onResult: () => void
 }
 
-/** Makes the calls of the runs that are held, and says each time that there is a result. */
+/** Makes the calls of the held runs. `onResult` runs after each result. */
 export const makeCalls = Effect.fnUntraced(function* ({
-  held,
+  runs,
   nowMs,
   onResult
 }: CallsOptions): Effect.fn.Return<Calls, never, Call> {
   const call = yield* Call
   const runFork = Effect.runForkWith(yield* Effect.context<never>())
-  let made = 0
+  let finished = 0
   let isBeginning = false
 
-  const tellsCalls = yield* LogLevel.isEnabled("Info")
-  /** Calls that end in the same turn of the event loop are told by one fiber. */
-  const told: Array<Effect.Effect<void>> = []
-  const tellCalls = Effect.andThen(
+  const logsCalls = yield* LogLevel.isEnabled("Info")
+  /** One fiber logs all calls that finish in the same turn of the event loop. */
+  const logs: Array<Effect.Effect<void>> = []
+  const writeLogs = Effect.andThen(
     Effect.yieldNow,
-    Effect.suspend(() => Effect.all(told.splice(0), { discard: true }))
+    Effect.suspend(() => Effect.all(logs.splice(0), { discard: true }))
   )
 
-  const end = (given: WorkerCall, startedMs: number, exit: Exit.Exit<CallResult>) => {
+  const finish = (given: WorkerCall, startedMs: number, exit: Exit.Exit<CallResult>) => {
     const { lease, run_id } = given
-    const endedAtMs = nowMs()
-    const duration_ms = Math.round(endedAtMs - startedMs)
+    const finishedAtMs = nowMs()
+    const duration_ms = Math.round(finishedAtMs - startedMs)
     const result: Answer = Exit.isSuccess(exit)
       ? answerOf(exit.value)
       : { ...cutOffAnswer, duration_ms }
-    held.end({ ...result, lease, run_id, endedAtMs })
-    made++
+    runs.finish({ ...result, lease, run_id, finishedAtMs })
+    finished++
     onResult()
     beginAll()
-    if (!tellsCalls) return
+    if (!logsCalls) return
     const how = result.status_code ?? result.error?.message ?? result.outcome
-    told.push(
+    logs.push(
       Effect.logInfo(
         // Queries may hold secrets.
         `${given.method} ${given.url.split(/[?#]/, 1)[0]}: ${how} in ${duration_ms} ms`
       ).pipe(Effect.annotateLogs({ run: run_id, attempt: given.attempt }))
     )
-    if (told.length === 1) runFork(tellCalls)
+    if (logs.length === 1) runFork(writeLogs)
   }
 
-  /** Of no fiber, because a call goes on while the agent drains. */
+  /** Runs in no fiber of the session, because a call goes on while the agent drains. */
   const begin = (given: WorkerCall) => {
     const startedMs = nowMs()
-    let hasEnded = false
+    let hasFinished = false
     const cutOff = call.begin(
       { ...given, workspace_id: "", execution_id: given.run_id },
       (exit) => {
-        hasEnded = true
-        end(given, startedMs, exit)
+        hasFinished = true
+        finish(given, startedMs, exit)
       }
     )
-    if (!hasEnded) held.begin(given.run_id, cutOff)
+    if (!hasFinished) runs.begin(given.run_id, cutOff)
   }
 
-  /** A loop, because a call that ends at once makes room for the next, hundreds deep. */
+  /** A loop instead of a recursion: calls that finish at once would nest hundreds deep. */
   const beginAll = () => {
     if (isBeginning) return
     isBeginning = true
-    for (let next = held.next(); next !== undefined; next = held.next()) begin(next)
+    for (let next = runs.next(); next !== undefined; next = runs.next()) begin(next)
     isBeginning = false
   }
 
   return {
     beginAll,
     cancel: (id) => {
-      const isWaiting = held.dismiss(id, { ...cutOffAnswer, duration_ms: 0, endedAtMs: nowMs() })
+      const isWaiting = runs.dismiss(id, { ...cutOffAnswer, duration_ms: 0, finishedAtMs: nowMs() })
       if (isWaiting) onResult()
-      else held.cutOff(id)
+      else runs.cutOff(id)
     },
-    giveBack: (sinceMs) => {
-      if (held.giveBack(sinceMs, { ...returnedAnswer, endedAtMs: nowMs() })) onResult()
+    returnWaiting: (sinceMs) => {
+      if (runs.returnWaiting(sinceMs, { ...returnedAnswer, finishedAtMs: nowMs() })) onResult()
     },
-    made: () => made
+    count: () => finished
   }
 })

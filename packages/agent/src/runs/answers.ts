@@ -1,8 +1,8 @@
 import type { CallResult } from "@scheduling/calls/CallResult"
-import type { Ending } from "./Held.ts"
+import type { FinishedRun } from "./HeldRuns.ts"
 
-/** What the service hears of a call, besides which it was and when it ended. */
-export type Answer = Omit<Ending, "lease" | "run_id" | "endedAtMs">
+/** The result of a call, without its run and its time. */
+export type Answer = Omit<FinishedRun, "lease" | "run_id" | "finishedAtMs">
 
 export const answerOf = ({ completes_later, ...answer }: CallResult): Answer => ({
   outcome: answer.outcome,
@@ -22,5 +22,5 @@ export const cutOffAnswer = {
   retry_after_seconds: null
 } as const
 
-/** Others may make the call. */
+/** Another worker may make the call. */
 export const returnedAnswer = { ...cutOffAnswer, outcome: "returned", duration_ms: 0 } as const

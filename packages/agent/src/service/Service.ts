@@ -6,6 +6,9 @@ import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import type { Settings } from "../settings.ts"
 import { boundedFetch } from "./boundedFetch.ts"
 
+/** Every request but a claim, which may wait longer, is answered within this time. */
+export const answerWithinMs = 10_000
+
 const makeClient = ({ token, url }: Pick<Settings, "token" | "url">) =>
   HttpApiClient.make(WorkerApi, { baseUrl: url }).pipe(
     Effect.map(({ claims, protocol }) => ({ ...protocol, ...claims })),
@@ -18,7 +21,7 @@ const makeClient = ({ token, url }: Pick<Settings, "token" | "url">) =>
     Effect.provideService(FetchHttpClient.Fetch, boundedFetch)
   )
 
-/** The service, as the agent of a worker talks to it. */
+/** A client of the service's protocol for agents. */
 export class Service extends Context.Service<
   Service,
   Effect.Success<ReturnType<typeof makeClient>>

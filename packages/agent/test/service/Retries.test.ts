@@ -1,20 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Logger } from "effect"
 import { TestClock } from "effect/testing"
-import { makePersistence } from "../../src/service/persistence.ts"
+import { makeRetries } from "../../src/service/Retries.ts"
 import { explain } from "../../src/refusals.ts"
 
-describe("persistence", () => {
-  it.effect("says what is wrong at once, when that changes and every minute", () =>
+describe("Retries", () => {
+  it.effect("logs what is wrong at once, when that changes and every minute", () =>
     Effect.gen(function* () {
       const said: Array<string> = []
       const logs = Logger.layer([Logger.make(({ message }) => void said.push(String(message)))])
       let answer: Effect.Effect<string, Error> = Effect.fail(new Error("refused"))
       let failures = 0
-      const { persistently, trouble } = makePersistence(Effect.sync(() => failures++))
+      const { problem, untilAnswered } = makeRetries(Effect.sync(() => failures++))
       const trying = yield* Effect.forkChild(
         Effect.provide(
-          persistently(
+          untilAnswered(
             "asking",
             Effect.suspend(() => answer)
           ),
@@ -24,7 +24,7 @@ describe("persistence", () => {
       yield* TestClock.adjust("50 seconds")
       assert.deepStrictEqual(said.splice(0), ["asking: refused; trying again"])
       assert.isAbove(failures, 5)
-      assert.deepStrictEqual(trouble(), { since: "1970-01-01T00:00:00.000Z", reason: "refused" })
+      assert.deepStrictEqual(problem(), { since: "1970-01-01T00:00:00.000Z", reason: "refused" })
       yield* TestClock.adjust("20 seconds")
       const again = "asking: refused since 1970-01-01T00:00:00.000Z; trying again"
       assert.deepStrictEqual(said.splice(0), [again])
@@ -35,7 +35,7 @@ describe("persistence", () => {
       yield* TestClock.adjust("10 seconds")
       assert.strictEqual(yield* Fiber.join(trying), "OK")
       assert.deepStrictEqual(said, ["asking: the service answers again"])
-      assert.isNull(trouble())
+      assert.isNull(problem())
     })
   )
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { problemOf } from "../../src/status/standing.ts"
+import { problemOf } from "../../src/status/showStatus.ts"
 
 const at = "2026-07-01T10:00:00.000Z"
 const nowMs = Date.parse(at) + 20_000
@@ -11,9 +11,9 @@ const well = {
   running: 0,
   unsent: 0,
   done: 0,
-  trouble: null
+  problem: null
 }
-const trouble = { since: "2026-07-01T09:00:00.000Z", reason: "connect ECONNREFUSED" }
+const problem = { since: "2026-07-01T09:00:00.000Z", reason: "connect ECONNREFUSED" }
 
 describe("the standing of an agent", () => {
   it("is well while it is online and writes", () => {
@@ -22,7 +22,7 @@ describe("the standing of an agent", () => {
 
   it.each([
     [
-      { trouble },
+      { problem },
       "has not reached the service since 2026-07-01T09:00:00.000Z: connect ECONNREFUSED"
     ],
     [{ online: false }, "is not online yet"],

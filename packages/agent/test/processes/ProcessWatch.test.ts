@@ -7,7 +7,7 @@ import {
   parseProcess,
   ProcessWatch,
   type SeenProcess
-} from "../../src/processes/processes.ts"
+} from "../../src/processes/ProcessWatch.ts"
 
 const monitor_id = MonitorId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41")
 

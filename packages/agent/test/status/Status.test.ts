@@ -9,7 +9,7 @@ import {
   readStatus,
   type Status,
   writeStatus
-} from "../../src/status/status.ts"
+} from "../../src/status/Status.ts"
 
 const token = `pwk_${"x".repeat(43)}`
 
@@ -21,7 +21,7 @@ const status: Status = {
   running: 0,
   unsent: 0,
   done: 3,
-  trouble: null
+  problem: null
 }
 
 const names = ["TMPDIR", "XDG_RUNTIME_DIR"] as const

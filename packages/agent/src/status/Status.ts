@@ -5,11 +5,11 @@ import { tmpdir, userInfo } from "node:os"
 import { dirname, isAbsolute, join } from "node:path"
 import { env } from "node:process"
 
-/** Since when the service is not reached, and why not. */
-export const Trouble = Schema.Struct({ since: Schema.String, reason: Schema.String })
-export type Trouble = typeof Trouble.Type
+/** Since when the service cannot be reached, and why. */
+export const Problem = Schema.Struct({ since: Schema.String, reason: Schema.String })
+export type Problem = typeof Problem.Type
 
-/** What a running agent leaves for `status` to read, at every beat and claim, and in trouble. */
+/** The status file, written at every beat and claim, and after every failed request. */
 export const Status = Schema.Struct({
   pid: Schema.Int,
   at: Schema.String,
@@ -19,7 +19,7 @@ export const Status = Schema.Struct({
   running: Schema.Int,
   unsent: Schema.Int,
   done: Schema.Int,
-  trouble: Schema.NullOr(Trouble)
+  problem: Schema.NullOr(Problem)
 })
 export type Status = typeof Status.Type
 
@@ -28,8 +28,8 @@ const StatusText = Schema.fromJsonString(Status)
 const ownId = () => process.getuid?.()
 
 /**
- * Where agents of this user leave their status. Not every system has the folder for what runs, and
- * among the temporary files others may make what has the name of ours.
+ * The folders for the status files of this user's agents. Not every system has XDG_RUNTIME_DIR, and in
+ * the folder for temporary files another user may have created a file of the same name.
  */
 const defaultFolders = (): ReadonlyArray<string> => {
   const runtime = env["XDG_RUNTIME_DIR"] ?? ""
@@ -37,18 +37,17 @@ const defaultFolders = (): ReadonlyArray<string> => {
   return isAbsolute(runtime) ? [join(runtime, "scheduling-agent"), temporary] : [temporary]
 }
 
-/** How much of a token names its status, and shows nothing of the secret that matters. */
+/** A status file is named after so much of the token, which reveals too little to guess the rest. */
 const namedBy = 12
 
 const nameForm = new RegExp(
   `^${workerTokenPrefix}[\\w-]{${namedBy - workerTokenPrefix.length}}\\.json$`
 )
 
-/** Agents of one user have different workers, which are known by the beginning of their tokens. */
 export const defaultStatusFile = (token: string): string =>
   join(defaultFolders()[0] ?? tmpdir(), `${token.slice(0, namedBy)}.json`)
 
-/** Those of all agents that this user runs or ran. */
+/** The status files of all agents that this user runs or ran. */
 export const findStatusFiles = Effect.promise(async () => {
   const found = defaultFolders().map(async (folder) =>
     (await readdir(folder).catch(() => []))
@@ -58,7 +57,7 @@ export const findStatusFiles = Effect.promise(async () => {
   return (await Promise.all(found)).flat()
 })
 
-/** What somebody else has put there is neither written to nor believed. */
+/** Refuses a folder that another user has created or may write to. */
 const checkFolder = async (folder: string): Promise<void> => {
   if (!defaultFolders().includes(folder)) return
   const found = await lstat(folder)
@@ -68,20 +67,20 @@ const checkFolder = async (folder: string): Promise<void> => {
   }
 }
 
-/** Whole or not at all. An agent that cannot write it works all the same. */
+/** Replaces the file whole. An agent that cannot write it works all the same. */
 export const writeStatus = (file: string, status: Status): Effect.Effect<void> =>
   Effect.ignore(
     Effect.tryPromise(async () => {
       const folder = dirname(file)
       if (defaultFolders().includes(folder)) await mkdir(folder, { mode: 0o700 }).catch(() => {})
       await checkFolder(folder)
-      // Nobody knows its name before, and a link in its place is not followed.
-      const draft = `${file}.${crypto.randomUUID()}`
+      // Nobody can guess this name and put a link in its place.
+      const temporary = `${file}.${crypto.randomUUID()}`
       try {
-        await writeFile(draft, JSON.stringify(status), { mode: 0o600, flag: "wx" })
-        await rename(draft, file)
+        await writeFile(temporary, JSON.stringify(status), { mode: 0o600, flag: "wx" })
+        await rename(temporary, file)
       } catch (error) {
-        await rm(draft, { force: true })
+        await rm(temporary, { force: true })
         throw error
       }
     })
@@ -93,7 +92,7 @@ export const readStatus = (file: string): Effect.Effect<Option.Option<Status>> =
     return readFile(file, "utf8")
   }).pipe(Effect.flatMap(Schema.decodeUnknownEffect(StatusText)), Effect.option)
 
-/** Whether the process that wrote the status is still there. */
+/** Whether the process that wrote the status still exists. */
 export const isAlive = ({ pid }: Status): boolean => {
   try {
     process.kill(pid, 0)

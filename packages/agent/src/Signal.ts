@@ -1,18 +1,18 @@
 import { Effect } from "effect"
 
-/** Wakes the one who waits. A ring while nobody waits is kept. */
-export class Bell {
-  #rung = false
+/** Wakes the fiber that waits. A notification while no fiber waits is kept. */
+export class Signal {
+  #isPending = false
   #resume: (() => void) | undefined
 
-  ring(): void {
-    if (this.#resume === undefined) this.#rung = true
+  notify(): void {
+    if (this.#resume === undefined) this.#isPending = true
     else this.#resume()
   }
 
   readonly wait: Effect.Effect<void> = Effect.callback((resume) => {
-    if (this.#rung) {
-      this.#rung = false
+    if (this.#isPending) {
+      this.#isPending = false
       resume(Effect.void)
       return
     }

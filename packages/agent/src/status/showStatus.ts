@@ -1,20 +1,21 @@
 import { Array, Console, Effect } from "effect"
 import { AgentEnded } from "../refusals.ts"
-import { findStatusFiles, isAlive, readStatus, type Status } from "./status.ts"
+import { findStatusFiles, isAlive, readStatus, type Status } from "./Status.ts"
 
 /** An agent writes at least every twenty seconds, also while the service is away. */
 const silentAfterMs = 60_000
 
-/** Why an agent that runs is not well. Undefined if it is. */
+/** What is wrong with an agent that runs, or undefined. */
 export const problemOf = (
-  { at, online, pid, trouble }: Status,
+  { at, online, pid, problem }: Status,
   nowMs: number
 ): string | undefined => {
   if (nowMs - Date.parse(at) > silentAfterMs) {
     return `process ${pid} has written nothing since ${at}: it hangs, or another program has its number now`
   }
-  if (trouble !== null)
-    return `has not reached the service since ${trouble.since}: ${trouble.reason}`
+  if (problem !== null) {
+    return `has not reached the service since ${problem.since}: ${problem.reason}`
+  }
   return online ? undefined : "is not online yet"
 }
 
@@ -31,7 +32,7 @@ const tableOf = ({ at, done, pid, running, unsent, worker }: Status) =>
     `done       ${done}`
   ].join("\n")
 
-/** Shows the agent that writes this file or, if there is none, all agents that this user runs. */
+/** Shows the agent that writes `file`. Without a file it shows all agents that this user runs. */
 export const showStatus = Effect.fnUntraced(function* (file: string | undefined, nowMs: number) {
   const files = file === undefined ? yield* findStatusFiles : [file]
   const found = Array.getSomes(yield* Effect.forEach(files, readStatus)).filter(isAlive)

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { MonitorId } from "@scheduling/domain/shared/Ids"
 import { Effect, Fiber, Logger } from "effect"
 import { TestClock } from "effect/testing"
-import { look } from "../../src/processes/look.ts"
-import { ProcessWatch } from "../../src/processes/processes.ts"
+import { observeProcesses } from "../../src/processes/observeProcesses.ts"
+import { ProcessWatch } from "../../src/processes/ProcessWatch.ts"
 
 const watched = {
   monitor_id: MonitorId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),
@@ -11,14 +11,14 @@ const watched = {
   interval_seconds: 15
 }
 
-describe.skipIf(process.platform !== "linux")("a look at processes", () => {
-  it.effect("that hangs is told of, and holds up nothing", () =>
+describe.skipIf(process.platform !== "linux")("observing processes", () => {
+  it.effect("gives up an observation that hangs, and logs it", () =>
     Effect.gen(function* () {
       const lines: Array<string> = []
       const watch = new ProcessWatch([], () => new Promise(() => {}))
       watch.watch([watched])
-      const looking = yield* Effect.forkChild(
-        look(watch, 0).pipe(
+      const observing = yield* Effect.forkChild(
+        observeProcesses(watch, 0).pipe(
           Effect.provide(
             Logger.layer([Logger.make(({ message }) => void lines.push(String(message)))])
           )
@@ -26,19 +26,19 @@ describe.skipIf(process.platform !== "linux")("a look at processes", () => {
         { startImmediately: true }
       )
       yield* TestClock.adjust("10 seconds")
-      assert.isFalse(yield* Fiber.join(looking))
+      assert.isFalse(yield* Fiber.join(observing))
       assert.deepStrictEqual(lines, [
-        "looking at processes takes longer than 10 s; none is reported until it ends"
+        "reading processes takes longer than 10 s; no process is reported until it ends"
       ])
     })
   )
 
-  it.effect("that sees something is to be reported", () =>
+  it.effect("says whether there is something to report", () =>
     Effect.gen(function* () {
       const watch = new ProcessWatch([], async () => [])
       watch.watch([watched])
-      assert.isTrue(yield* look(watch, 0))
-      assert.isFalse(yield* look(watch, 0))
+      assert.isTrue(yield* observeProcesses(watch, 0))
+      assert.isFalse(yield* observeProcesses(watch, 0))
     })
   )
 })

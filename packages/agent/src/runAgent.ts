@@ -1,0 +1,87 @@
+import { SessionEnded } from "@scheduling/domain/workers/WorkerProtocolApi"
+import { Deferred, Effect, Exit } from "effect"
+import { Agent } from "./Agent.ts"
+import { counted } from "./counted.ts"
+import { missingLabels, namesOf } from "./labels.ts"
+import { endedBy, type Refusal, refusalIn } from "./refusals.ts"
+import { makePause } from "./service/makePause.ts"
+import { claimRuns } from "./session/claimRuns.ts"
+import { abandonRuns, drain } from "./session/drain.ts"
+import { sayHello } from "./session/sayHello.ts"
+import { sendBeats } from "./session/sendBeats.ts"
+import type { Session } from "./session/Session.ts"
+import { submitResults } from "./session/submitResults.ts"
+
+/** A session ends when the service has not heard from its agent for 15 seconds. */
+const shortSessionMs = 10_000
+
+/**
+ * Runs the agent until `stop` is done:
+ *
+ * 1. Say hello, which begins a session (`session/sayHello.ts`).
+ * 2. Until `stop` is done, claim runs and make their calls (`session/claimRuns.ts`), submit their
+ *    results (`session/submitResults.ts`), and send beats, which also carry out what the service
+ *    orders (`session/sendBeats.ts`).
+ * 3. If the service has ended the session, begin again with 1.
+ * 4. When `stop` is done, claim nothing more, let calls finish and say goodbye (`session/drain.ts`).
+ */
+export const runAgent = Effect.fnUntraced(function* (stop: Deferred.Deferred<void>) {
+  const { reportStatus } = yield* Agent
+  yield* runSessions(Effect.as(Deferred.await(stop), undefined)).pipe(
+    Effect.ensuring(abandonRuns),
+    Effect.catch((refusal: Refusal) => Effect.fail(endedBy(refusal))),
+    Effect.ensuring(reportStatus)
+  )
+})
+
+const runSessions = Effect.fnUntraced(function* (stopped: Effect.Effect<undefined>) {
+  const agent = yield* Agent
+  const pause = yield* makePause
+  for (;;) {
+    yield* agent.reportStatus
+    const welcome = yield* Effect.raceFirst(sayHello, stopped)
+    if (welcome === undefined) return yield* Effect.logInfo("stopping before it was online")
+    const session = yield* begin(welcome)
+    const startedAtMs = agent.nowMs()
+    const exit = yield* Effect.exit(runSession(session, stopped))
+    agent.isOnline = false
+    if (Exit.isSuccess(exit)) return
+    const refusal = refusalIn(exit)
+    if (!(refusal instanceof SessionEnded) || refusal.reason === "replaced") {
+      return yield* Exit.asVoid(exit)
+    }
+    yield* Effect.logWarning(refusal.message)
+    yield* abandonRuns
+    yield* Effect.raceFirst(pause(agent.nowMs() - startedAtMs > shortSessionMs), stopped)
+  }
+})
+
+const begin = Effect.fnUntraced(function* (welcome: Effect.Success<typeof sayHello>) {
+  const agent = yield* Agent
+  const { slots, labels } = agent.settings
+  agent.worker = welcome.name
+  agent.isOnline = true
+  yield* Effect.logInfo(
+    `worker "${welcome.name}" is online with ${counted(slots, "slot")} for ${namesOf(welcome.labels)}`
+  )
+  const missing = missingLabels(labels, welcome.labels)
+  if (missing !== undefined) yield* Effect.logWarning(missing)
+  yield* agent.reportStatus
+  const session: Session = {
+    id: welcome.session,
+    waitSeconds: welcome.wait_seconds,
+    beatMs: welcome.beat_seconds * 1_000
+  }
+  return session
+})
+
+const runSession = Effect.fnUntraced(function* (
+  session: Session,
+  stopped: Effect.Effect<undefined>
+) {
+  yield* Effect.raceFirst(
+    Effect.raceFirst(claimRuns(session), stopped),
+    Effect.raceFirst(submitResults(session), sendBeats(session))
+  )
+  yield* drain(session)
+})

@@ -1,0 +1,66 @@
+import { Effect } from "effect"
+import { Agent } from "../Agent.ts"
+import { makePause } from "../service/makePause.ts"
+import { answerWithinMs, Service } from "../service/Service.ts"
+import { exchangeBeat } from "./sendBeats.ts"
+import type { Session } from "./Session.ts"
+
+/** Slots that become free soon after each other are claimed for together. */
+const gatherSlotsMs = 10
+
+/**
+ * The service keeps a claim waiting while no run is due, so an empty answer within this time is not
+ * an answer to wait for again at once.
+ */
+const atOnceMs = 1_000
+
+/** Claims runs for the free slots and begins their calls, again and again. */
+export const claimRuns = Effect.fnUntraced(function* (session: Session) {
+  const agent = yield* Agent
+  const service = yield* Service
+  const { calls, nowMs, retries, runs, settings, signals } = agent
+  const pause = yield* makePause
+  let gotNothing = false
+
+  const claim = (slots: number, waitSeconds: number) =>
+    retries.untilAnswered(
+      "asking for runs",
+      Effect.suspend(() =>
+        Effect.timeout(
+          service.claim({
+            query: {
+              session: session.id,
+              slots,
+              wait_seconds: waitSeconds,
+              ...(gotNothing && runs.size === 0 && { idle: true }),
+              ...(agent.watching !== "" && { watching: agent.watching })
+            }
+          }),
+          waitSeconds * 1_000 + answerWithinMs
+        )
+      )
+    )
+
+  const claimOnce = Effect.gen(function* () {
+    const wanted = runs.wanted(nowMs())
+    if (wanted === 0) return yield* signals.slotFreed.wait
+    if (runs.size > 0 && wanted < settings.slots / 2) yield* Effect.sleep(gatherSlotsMs)
+    const slots = runs.wanted(nowMs())
+    if (slots === 0) return
+    const claimedAtMs = nowMs()
+    runs.noteClaim(claimedAtMs)
+    // Runs that would wait here for a slot are only wanted if they are due now.
+    const waitSeconds = slots > runs.free ? 0 : session.waitSeconds
+    const { beat = false, calls: given } = yield* claim(slots, waitSeconds)
+    gotNothing = given.length === 0
+    const taken = runs.take(given, slots, nowMs())
+    calls.beginAll()
+    yield* pause(taken > 0 || nowMs() - claimedAtMs > atOnceMs)
+    // The next claim names the processes that this beat brings.
+    if (beat) yield* exchangeBeat(session)
+    if (beat || (given.length > 0 && agent.isIdle)) signals.beatDue.notify()
+    if (agent.isIdle) yield* agent.reportStatus
+  })
+
+  return yield* Effect.forever(claimOnce)
+})

@@ -1,0 +1,25 @@
+import { workerProtocol } from "@scheduling/domain/workers/WorkerProtocol"
+import { Effect } from "effect"
+import packageJson from "../../package.json" with { type: "json" }
+import { Agent } from "../Agent.ts"
+import { answerWithinMs, Service } from "../service/Service.ts"
+
+export const sayHello = Effect.gen(function* () {
+  const { retries, settings } = yield* Agent
+  const service = yield* Service
+  return yield* retries.untilAnswered(
+    "saying hello",
+    Effect.timeout(
+      service.hello({
+        payload: {
+          protocol: workerProtocol,
+          version: packageJson.version,
+          host: settings.host,
+          slots: settings.slots,
+          ...(settings.labels !== undefined && { labels: settings.labels })
+        }
+      }),
+      answerWithinMs
+    )
+  )
+})

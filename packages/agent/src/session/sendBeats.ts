@@ -1,0 +1,59 @@
+import { Effect } from "effect"
+import { Agent } from "../Agent.ts"
+import { observeProcesses } from "../processes/observeProcesses.ts"
+import { answerWithinMs, Service } from "../service/Service.ts"
+import type { Session } from "./Session.ts"
+
+/** A run that has waited this long for a slot is returned, because another worker may have one. */
+const waitAtMostMs = 1_000
+
+/**
+ * Sends a beat at every interval and when one is due at once, and observes processes beside it. Beats
+ * do not wait for an observation, which may hang.
+ */
+export const sendBeats = (session: Session) =>
+  Effect.raceFirst(Effect.forever(beatOnce(session)), Effect.forever(observeOnce))
+
+/** Sends a beat with what was observed, and carries out the orders of the answer. */
+export const exchangeBeat = Effect.fnUntraced(function* ({ id }: Session) {
+  const agent = yield* Agent
+  const service = yield* Service
+  const { calls, processes, retries, runs, signals } = agent
+  const reports = processes.takeReports()
+  const orders = yield* retries.untilAnswered(
+    "sending a beat",
+    Effect.suspend(() =>
+      Effect.timeout(
+        service.beat({ payload: { session: id, running: [...runs.ids], reports } }),
+        answerWithinMs
+      )
+    )
+  )
+  processes.watch(orders.watch)
+  signals.watchChanged.notify()
+  agent.watching = orders.watching
+  for (const runId of orders.cancel) calls.cancel(runId)
+})
+
+const beatOnce = Effect.fnUntraced(function* (session: Session) {
+  const agent = yield* Agent
+  const { calls, nowMs, runs, signals } = agent
+  calls.returnWaiting(nowMs() - waitAtMostMs)
+  yield* exchangeBeat(session)
+  yield* agent.reportStatus
+  agent.isIdle = runs.size === 0
+  yield* Effect.raceFirst(
+    agent.isIdle ? Effect.never : Effect.sleep(session.beatMs),
+    signals.beatDue.wait
+  )
+})
+
+const observeOnce = Effect.gen(function* () {
+  const { nowMs, processes, signals } = yield* Agent
+  const restMs = processes.restMs(nowMs())
+  yield* Effect.raceFirst(
+    restMs === Infinity ? Effect.never : Effect.sleep(restMs),
+    signals.watchChanged.wait
+  )
+  if (yield* observeProcesses(processes, nowMs())) signals.beatDue.notify()
+})

@@ -1,0 +1,55 @@
+import { Effect } from "effect"
+import { Agent } from "../Agent.ts"
+import { counted } from "../counted.ts"
+import { resultOf } from "../runs/HeldRuns.ts"
+import { answerWithinMs, Service } from "../service/Service.ts"
+import type { Session } from "./Session.ts"
+
+/** Calls that finish within this time share a request. */
+const gatherMs = 5
+
+/**
+ * Submits results as they come. A second loop submits full batches, so that many results do not wait
+ * for the answer about the ones before them.
+ */
+export const submitResults = Effect.fnUntraced(function* (session: Session) {
+  const { runs, signals } = yield* Agent
+  const submitSoon = Effect.gen(function* () {
+    if (!runs.hasResults) yield* signals.resultReady.wait
+    yield* Effect.sleep(gatherMs)
+    yield* submit(session)
+  })
+  const submitFullBatch = Effect.gen(function* () {
+    if (!runs.hasFullBatch) yield* signals.batchReady.wait
+    yield* submit(session)
+  })
+  return yield* Effect.raceFirst(Effect.forever(submitSoon), Effect.forever(submitFullBatch))
+})
+
+const submit = Effect.fnUntraced(function* ({ id }: Session) {
+  const { nowMs, retries, runs, signals } = yield* Agent
+  const service = yield* Service
+  const results = runs.takeResults()
+  if (results.length === 0) return
+  const { receipts } = yield* retries
+    .untilAnswered(
+      "submitting results",
+      Effect.suspend(() =>
+        Effect.timeout(
+          service.results({
+            payload: { session: id, results: results.map((one) => resultOf(one, nowMs())) }
+          }),
+          answerWithinMs
+        )
+      )
+    )
+    .pipe(Effect.onError(() => Effect.sync(() => runs.putBack(results))))
+  runs.release(results)
+  signals.slotFreed.notify()
+  const fenced = receipts.filter(({ receipt }) => receipt === "fenced").length
+  if (fenced > 0) {
+    yield* Effect.logWarning(
+      `${counted(fenced, "result")} came too late: the service has given the runs to another worker`
+    )
+  }
+})

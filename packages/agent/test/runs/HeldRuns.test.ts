@@ -1,0 +1,235 @@
+import { assert, describe, it } from "@effect/vitest"
+import { TaskId } from "@scheduling/domain/executions/Execution"
+import { ExecutionId } from "@scheduling/domain/shared/Ids"
+import { maxHeldPerSlot, type WorkerCall } from "@scheduling/domain/workers/WorkerProtocol"
+import { Schema } from "effect"
+import { backoffMs } from "../../src/service/backoff.ts"
+import { HeldRuns, resultOf } from "../../src/runs/HeldRuns.ts"
+
+const callOf = (n: number): WorkerCall => ({
+  run_id: ExecutionId.make(`019a9f3c-5b1e-7c4a-9d2f-${String(n).padStart(12, "0")}`),
+  lease: "7.1",
+  attempt: 1,
+  deadline: "2026-06-01T12:00:15.000Z",
+  method: "GET",
+  url: "http://10.0.0.1/",
+  headers: {},
+  body: null,
+  timeout_seconds: 30,
+  task: { id: TaskId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"), scheduled_ms: 0 },
+  signature: { id: "x", timestamp: 0, signature: "" }
+})
+
+const resultFor = ({ lease, run_id }: WorkerCall, response_body = "OK", finishedAtMs = 0) => ({
+  run_id,
+  lease,
+  outcome: "success" as const,
+  status_code: 200,
+  response_body,
+  error: null,
+  retry_after_seconds: null,
+  duration_ms: 1,
+  finishedAtMs
+})
+
+/** What is runs once the calls of these runs have begun, as far as there are slots. */
+const holding = (slots: number, count: number) => {
+  const runs = new HeldRuns(slots)
+  const calls = Array.from({ length: count }, (_, n) => callOf(n))
+  runs.take(calls, count, 0)
+  return { runs, calls, begun: beginAll(runs) }
+}
+
+const beginAll = (runs: HeldRuns) => {
+  const begun: Array<WorkerCall> = []
+  for (let next = runs.next(); next !== undefined; next = runs.next()) begun.push(next)
+  return begun
+}
+
+const returned = {
+  outcome: "returned" as const,
+  status_code: null,
+  response_body: null,
+  error: null,
+  retry_after_seconds: null,
+  duration_ms: 0,
+  finishedAtMs: 0
+}
+
+describe("what the agent holds", () => {
+  it("are not more than were asked for, whatever the service gives", () => {
+    const runs = new HeldRuns(4)
+    const calls = Array.from({ length: 200 }, (_, n) => callOf(n))
+    assert.strictEqual(runs.take(calls, 4, 0), 4)
+    assert.strictEqual(runs.take(calls.slice(0, 4), 4, 0), 0)
+    assert.strictEqual(runs.size, 4)
+  })
+
+  it("stays until the service has acknowledged the result", () => {
+    const { begun, runs } = holding(2, 2)
+    const [one, two] = begun as [WorkerCall, WorkerCall]
+    runs.take([one], 1, 0)
+    assert.deepStrictEqual([runs.size, runs.running, runs.free], [2, 2, 0])
+    runs.finish(resultFor(one, "OK", 100))
+    const results = runs.takeResults()
+    assert.deepInclude(resultOf(results[0]!, 350), { run_id: one.run_id, ended_ago_ms: 250 })
+    assert.deepStrictEqual([runs.running, runs.unsent, runs.size], [1, 1, 2])
+    runs.release(results)
+    assert.deepStrictEqual([runs.free, runs.unsent, runs.ids], [1, 0, [two.run_id]])
+  })
+
+  it("goes with one request, and with the next if that one fails", () => {
+    const { begun, runs } = holding(3, 3)
+    for (const one of begun.slice(0, 2)) runs.finish(resultFor(one))
+    const results = runs.takeResults()
+    assert.lengthOf(results, 2)
+    assert.isEmpty(runs.takeResults())
+    runs.finish(resultFor(begun[2]!))
+    runs.putBack(results)
+    assert.deepStrictEqual(
+      runs.takeResults().map(({ run_id }) => run_id),
+      begun.map(({ run_id }) => run_id)
+    )
+  })
+
+  it("takes a slot until its call has ended, if not too many results are kept", () => {
+    const { runs } = holding(2, 0)
+    for (let n = 0; n < 2 * maxHeldPerSlot; n++) {
+      assert.isAtLeast(runs.free, 1)
+      runs.take([callOf(n)], 2, 0)
+      for (const call of beginAll(runs)) runs.finish(resultFor(call))
+    }
+    assert.deepStrictEqual([runs.size, runs.running, runs.free, runs.wanted(0)], [8, 0, 0, 0])
+    runs.release(runs.takeResults().slice(0, 1))
+    assert.deepStrictEqual([runs.free, runs.wanted(0)], [1, 1])
+  })
+
+  it("waits for a slot where more is given than there are, in the order in which it came", () => {
+    const { begun, calls, runs } = holding(2, 4)
+    assert.deepStrictEqual(begun, calls.slice(0, 2))
+    assert.deepStrictEqual([runs.running, runs.free, runs.size], [2, 0, 4])
+    runs.finish(resultFor(calls[0]!))
+    assert.strictEqual(runs.free, 0)
+    assert.deepStrictEqual(beginAll(runs), [calls[2]!])
+  })
+
+  it("forgets everything with its session, and what ends after that", () => {
+    const { begun, runs } = holding(2, 3)
+    runs.clear()
+    runs.finish(resultFor(begun[0]!))
+    assert.deepStrictEqual([runs.free, runs.size, runs.unsent], [2, 0, 0])
+    assert.isEmpty(runs.takeResults())
+    assert.isEmpty(beginAll(runs))
+  })
+
+  it("is cut off while its call is under way, and not after", () => {
+    const { begun, runs } = holding(3, 3)
+    const cut: Array<number> = []
+    begun.forEach((call, n) => runs.begin(call.run_id, () => cut.push(n)))
+    const [one, two, three] = begun as [WorkerCall, WorkerCall, WorkerCall]
+    runs.cutOff(two.run_id)
+    assert.deepStrictEqual(cut, [1])
+    runs.finish(resultFor(one))
+    runs.cutOff(one.run_id)
+    assert.deepStrictEqual([runs.running, runs.unsent], [2, 1])
+    runs.finish(resultFor(two))
+    for (const cutOff of runs.clear()) cutOff()
+    assert.deepStrictEqual(cut, [1, 2])
+    runs.cutOff(three.run_id)
+    assert.deepStrictEqual(cut, [1, 2])
+  })
+
+  it("ends without a call if it is dismissed while it waits", () => {
+    const { calls, runs } = holding(1, 2)
+    assert.isFalse(runs.dismiss(calls[0]!.run_id, returned))
+    assert.isTrue(runs.dismiss(calls[1]!.run_id, returned))
+    assert.deepStrictEqual([runs.running, runs.unsent], [1, 1])
+    runs.finish(resultFor(calls[0]!))
+    assert.isEmpty(beginAll(runs))
+  })
+
+  it("goes back if it waits too long, and may be given again before the service has answered", () => {
+    const { calls, runs } = holding(1, 2)
+    runs.take([callOf(2)], 1, 500)
+    runs.returnWaiting(100, returned)
+    assert.deepStrictEqual(runs.ids, [calls[0]!.run_id, callOf(2).run_id])
+    const results = runs.takeResults()
+    assert.deepStrictEqual(
+      results.map(({ outcome, run_id }) => [run_id, outcome]),
+      [[calls[1]!.run_id, "returned"]]
+    )
+    runs.take([calls[1]!], 1, 600)
+    runs.release(results)
+    assert.deepStrictEqual([runs.size, runs.unsent], [3, 0])
+  })
+
+  it("hands in as much as one request takes, and at least one", () => {
+    const { begun, runs } = holding(100, 100)
+    const long = "\u0001".repeat(10_000)
+    for (const call of begun) runs.finish(resultFor(call, long))
+    const first = runs.takeResults()
+    assert.isBelow(JSON.stringify(first).length, 1024 * 1024)
+    assert.isAtLeast(first.length, 1)
+  })
+})
+
+describe("what the agent takes ahead", () => {
+  /** Asks at 0, and ends so many calls until `nowMs`. */
+  const wantedAfter = (ends: number, nowMs: number, given = 10) => {
+    const { begun, runs } = holding(10, 0)
+    assert.isEmpty(begun)
+    runs.noteClaim(0)
+    const calls = Array.from({ length: given }, (_, n) => callOf(n))
+    runs.take(calls, 10, 0)
+    for (const call of beginAll(runs).slice(0, ends)) runs.finish(resultFor(call))
+    return runs.wanted(nowMs) - runs.free
+  }
+
+  it("is as many runs as have ended since it asked", () => {
+    assert.strictEqual(wantedAfter(0, 20), 0)
+    assert.strictEqual(wantedAfter(4, 20), 4)
+  })
+
+  it("is only as many as end in a twentieth of a second", () => {
+    assert.strictEqual(wantedAfter(4, 100), 2)
+    assert.strictEqual(wantedAfter(4, 10_000), 0)
+  })
+
+  it("is nothing where fewer runs are due than it asked for", () => {
+    assert.strictEqual(wantedAfter(4, 20, 9), 0)
+  })
+
+  it("is twice the slots at most", () => {
+    const { runs } = holding(2, 0)
+    runs.noteClaim(0)
+    for (let n = 0; n < 30; n++) {
+      runs.take([callOf(n)], 1, 0)
+      for (const call of beginAll(runs)) runs.finish(resultFor(call))
+      runs.release(runs.takeResults())
+    }
+    assert.strictEqual(runs.wanted(20), 6)
+  })
+
+  it("is nothing once runs have waited too long", () => {
+    const { begun, runs } = holding(4, 5)
+    runs.noteClaim(0)
+    runs.finish(resultFor(begun[0]!))
+    runs.returnWaiting(1_000, returned)
+    assert.strictEqual(runs.wanted(20), runs.free)
+  })
+})
+
+describe("the pause after a failure", () => {
+  const Failures = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000 }))
+  const Random = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
+
+  it.prop(
+    "is at most five seconds, and never shorter than an eighth",
+    [Failures, Random],
+    ([n, random]) => {
+      const ms = backoffMs(n, random)
+      assert.isAtLeast(ms, 125)
+      assert.isAtMost(ms, 5_000)
+    }
+  )
+})
